@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace spanscope {
+
+/// What went wrong with something that came from outside: a file, a setting, a prompt.
+struct Error {
+  std::string file;      ///< file or other source; empty if there is none
+  std::string place;     ///< where in it: a JSON pointer, a tensor name, "byte 128"; may be empty
+  std::string found;     ///< what stands there
+  std::string expected;  ///< what should stand there
+
+  /// One line: "file: place: found X, expected Y", leaving out what is empty.
+  std::string message() const;
+
+  bool operator==(const Error&) const = default;
+};
+
+/// The one exception type of the engine. Thrown where bad input or a missing resource makes a result impossible;
+/// whoever throws it has left everything as it was.
+class Failure : public std::exception {
+ public:
+  explicit Failure(Error error) : m_error(std::move(error)), m_message(m_error.message()) {}
+
+  const Error& error() const { return m_error; }
+  const char* what() const noexcept override { return m_message.c_str(); }
+
+ private:
+  Error m_error;
+  std::string m_message;
+};
+
+}  // namespace spanscope

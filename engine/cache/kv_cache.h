@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The paged KV cache: which physical block holds the keys and values of which tokens. It knows no tensors: copies
+// are handed out as instructions, and whoever runs the model reports what was computed.
+//
+// Content is a trie. A content node is (parent, tokens of one block or tail); the parent of a chain's first node is a
+// root = (fingerprint, salt, ordered list of everything the segment sees with its distance). Identity is structural:
+// a lookup compares tokens at every step, so a hash collision cannot serve wrong data. The block key
+// H(parent, tokens, extra) names a node towards the outside (events, traces, disk).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/base/ids.h"
+#include "engine/trace/event.h"
+#include "engine/trace/pool_state.h"
+#include "engine/trace/sink.h"
+
+namespace spanscope::cache {
+
+struct CacheConfig {
+  std::int32_t blockSize = 16;    ///< token slots a block, 1 … 1024
+  std::int32_t blockCount = 512;  ///< physical blocks, the null block included: ids 1 … blockCount − 1 are handed out
+  bool cacheTails = true;         ///< partial tails have keys too
+  bool enabled = true;            ///< off: nothing is ever found
+  /// Names everything that keys and values depend on besides tokens and what they see: model, weights, adapter,
+  /// KV dtype, rotary table, key layout, backend and its numeric revision.
+  std::string fingerprint;
+};
+
+/// An earlier segment of the same request, as a segment sees it.
+struct SeenSegment {
+  std::uint32_t segment = 0;      ///< index in RequestSpec::segments, smaller than the seer's
+  std::int64_t distance = 0;      ///< seer's base − seen one's base, in tokens
+  std::int32_t visibleBegin = 0;  ///< first visible local token of the seen segment
+};
+
+struct SegmentSpec {
+  std::vector<TokenId> tokens;
+  std::vector<SeenSegment> sees;
+  std::int64_t base = 0;  ///< position of local token 0 in this view
+  NodePath node;
+};
+
+struct RequestSpec {
+  RequestId id = 0;
+  RunId run = 0;
+  std::string salt;                   ///< tenant; enters every root
+  std::vector<SegmentSpec> segments;  ///< at least one; the last one is continued by generated tokens
+  std::int32_t maxNewTokens = 0;      ///< tokens that may be appended; room for them is kept free from the start
+};
+
+/// Copy the first `slots` token slots of block `source` to block `target`. Until `copied` is called for the request
+/// both stay referenced.
+struct BlockCopy {
+  BlockId source = kNullBlock;
+  BlockId target = kNullBlock;
+  std::int32_t slots = 0;
+};
+
+/// Where the tokens of one segment stand.
+struct SegmentBlocks {
+  std::vector<BlockId> blocks;   ///< by virtual block: local token j is in blocks[j / blockSize], slot j % blockSize
+  std::int32_t computeFrom = 0;  ///< first local token that is not cached; tokens.size() if all are
+};
+
+struct Admission {
+  std::vector<SegmentBlocks> segments;
+  std::vector<BlockCopy> copies;     ///< to be done before anything is computed
+  std::int64_t promptTokens = 0;
+  std::int64_t cachedTokens = 0;     ///< hits, relocated ones included
+  std::int64_t relocatedTokens = 0;  ///< hits at another base position than the one they were stored at
+};
+
+/// Why a request was not admitted. Nothing was changed and no event was sent.
+struct Refusal {
+  enum class Reason {
+    NoRoomNow,    ///< free blocks do not suffice while others run
+    NeverFits,    ///< not even an empty pool would do
+    WaitForOther  ///< another running request is computing full blocks that this one needs
+  };
+  Reason reason = Reason::NoRoomNow;
+  std::int64_t neededBlocks = 0;
+  std::int64_t availableBlocks = 0;  ///< free blocks that are not kept for others; for NeverFits: the pool's size
+  RequestId waitFor = 0;             ///< for WaitForOther
+};
+
+/// What one segment would find, without changing anything.
+struct SegmentLookup {
+  std::int32_t cachedTokens = 0;
+  std::vector<trace::BlockLookedUp> blocks;  ///< one entry a virtual block: hit, relocated or miss, and why
+};
+
+struct Slot {
+  BlockId block = kNullBlock;
+  std::int32_t slot = 0;
+  std::optional<BlockCopy> copy;  ///< to be done first
+};
+
+class KvCache {
+ public:
+  /// Throws Failure if the configuration is out of range. `sink` gets every event and must outlive the cache.
+  KvCache(CacheConfig config, trace::Sink& sink);
+  ~KvCache();
+  KvCache(const KvCache&) = delete;
+  KvCache& operator=(const KvCache&) = delete;
+
+  const CacheConfig& config() const;
+
+  /// Per segment; a miss in one costs only that one. At least the last token of the last segment is a miss.
+  std::vector<SegmentLookup> lookup(const RequestSpec& request) const;
+
+  /// Takes a reference on every block that is hit and a new block for everything else, or refuses and changes
+  /// nothing. Segments of the same request with equal content share blocks.
+  std::variant<Admission, Refusal> admit(const RequestSpec& request);
+
+  /// The copies handed out for this request have been done.
+  void copied(RequestId request);
+
+  /// Keys and values of local tokens [0, end) of the segment are in their blocks. Full blocks become known to
+  /// lookups, and so does the tail once the whole segment is computed.
+  void computed(RequestId request, std::uint32_t segment, std::int32_t end);
+
+  /// Appends one generated token to the last segment and says where its key and value go. Room was kept at admission,
+  /// so this cannot fail before maxNewTokens tokens were appended.
+  Slot append(RequestId request, TokenId token);
+
+  /// Where the segment's tokens stand now, appended ones included.
+  const SegmentBlocks& blocks(RequestId request, std::uint32_t segment) const;
+
+  /// Gives all references back, tails first. What was computed stays to be found until it is evicted.
+  void finish(RequestId request);
+
+  /// Forgets everything. False, and nothing happens, while a request is running.
+  bool clear();
+
+  /// The whole pool as it is now; what replaying the events must give.
+  trace::PoolState dump() const;
+
+  std::int64_t freeBlocks() const;      ///< blocks that nobody refers to, cached ones included
+  std::int64_t blocksPerRequest(const RequestSpec& request) const;  ///< upper bound, nothing shared
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace spanscope::cache

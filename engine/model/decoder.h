@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/base/ids.h"
+#include "engine/compute/backend.h"
+#include "engine/model/config.h"
+#include "engine/model/weights.h"
+
+namespace spanscope::model {
+
+/// One forward pass: rows of any number of requests, prefill chunks beside decodes.
+struct Batch {
+  std::vector<TokenId> tokens;             ///< one a row
+  std::vector<std::int32_t> localIndices;  ///< of each row in its segment
+  std::vector<std::int64_t> slots;         ///< block · blockSize + slot, where the row's key and value go
+  std::vector<compute::QueryRun> runs;     ///< cover the rows in order
+  std::vector<std::int32_t> logitRows;     ///< rows whose logits are wanted
+  std::vector<std::int32_t> massLayers;    ///< layers whose attention mass is wanted
+  compute::MassRequest mass;               ///< for which runs
+};
+
+struct LayerMass {
+  std::int32_t layer = 0;
+  std::vector<compute::RunMass> runs;
+};
+
+struct ForwardResult {
+  bool stopped = false;            ///< nothing else is defined then
+  std::vector<float> logits;       ///< [logitRows][vocabularySize]
+  std::vector<LayerMass> mass;
+};
+
+/// A Llama-architecture decoder, written once over the operations of a backend. One forward pass at a time.
+class Decoder {
+ public:
+  /// Prepares all weights. `backend` must outlive the decoder. Throws Failure for missing tensors or wrong shapes.
+  Decoder(const ModelConfig& config, const WeightSource& weights, compute::Backend& backend);
+  ~Decoder();
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  const ModelConfig& config() const;
+  std::size_t weightBytes() const;      ///< device memory of all weights
+  std::size_t parameterCount() const;
+
+  /// Shape of a KV store for this model.
+  compute::KvShape kvShape(std::int32_t blocks, std::int32_t blockSize, compute::DType type) const;
+
+  /// Runs the rows through all layers; keys and values of every row are stored before any row of the pass reads them.
+  ForwardResult forward(const Batch& batch, compute::KvStore& store, std::stop_token stop);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace spanscope::model

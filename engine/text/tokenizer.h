@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/ids.h"
+
+namespace spanscope::text {
+
+/// Text to token ids and back. Implementations are immutable after loading and safe to use from several threads.
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+
+  /// Ids of a user's text. Never yields a control piece (chat markers, end of text, …), whatever the text spells.
+  /// Text must be UTF-8; what is not is replaced by U+FFFD first.
+  virtual std::vector<TokenId> encode(std::string_view text) const = 0;
+
+  /// Id of the control piece that is spelled exactly so, e.g. "<|user|>"; −1 if there is none.
+  virtual TokenId controlId(std::string_view piece) const = 0;
+
+  /// The bytes that an id stands for: possibly part of a UTF-8 sequence (byte pieces), empty for a control piece.
+  virtual std::string bytes(TokenId id) const = 0;
+
+  /// How a single token is shown to a person: control pieces spelled out, bytes as "<0xE2>".
+  virtual std::string display(TokenId id) const = 0;
+
+  virtual bool isControl(TokenId id) const = 0;
+  virtual std::int32_t vocabularySize() const = 0;
+
+  /// Bytes of all ids joined, control pieces left out, invalid UTF-8 replaced by U+FFFD.
+  std::string decode(const std::vector<TokenId>& ids) const;
+};
+
+/// Joins the bytes of streamed tokens into whole characters.
+class StreamDecoder {
+ public:
+  explicit StreamDecoder(const Tokenizer& tokenizer) : m_tokenizer(&tokenizer) {}
+
+  /// Text that is complete after this token; incomplete UTF-8 is held back.
+  std::string push(TokenId id);
+  /// What is still held back, with U+FFFD for what never became whole.
+  std::string finish();
+
+ private:
+  const Tokenizer* m_tokenizer;
+  std::string m_pending;
+};
+
+/// Loads the tokenizer of a Hugging Face model directory (`tokenizer.model`, sentencepiece). Throws Failure.
+std::unique_ptr<Tokenizer> loadTokenizer(const std::filesystem::path& directory);
+
+}  // namespace spanscope::text

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "engine/trace/event.h"
+
+namespace spanscope::trace {
+
+/// Where the engine sends its events.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+
+  /// Takes an event; the sink gives it its sequence number and time. Returns the sequence number. Never blocks on
+  /// whoever reads the events.
+  virtual std::uint64_t send(RunId run, RequestId request, const NodePath& node, Payload payload) = 0;
+};
+
+}  // namespace spanscope::trace
