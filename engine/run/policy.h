@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/layout/layout.h"
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
-
-#include "engine/layout/layout.h"
 
 namespace spanscope::run {
 
@@ -18,7 +18,8 @@ enum class Policy : std::uint8_t {
 const char* policyName(Policy policy);  ///< "prefix", "spans"
 std::optional<Policy> parsePolicy(std::string_view name);
 layout::Visibility visibilityOf(Policy policy);
-/// What its result is exact against, as a person reads it: "full prefill ✓" or "block attention ✓ · full prefill ≈".
+/// What its result is exact against, as a person reads it: "full prefill ✓" or "block attention ✓ · full
+/// prefill ≈".
 const char* exactness(Policy policy);
 
 }  // namespace spanscope::run

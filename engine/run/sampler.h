@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/ids.h"
+
 #include <cstdint>
 #include <span>
-
-#include "engine/base/ids.h"
 
 namespace spanscope::run {
 
@@ -20,8 +20,8 @@ struct SampledToken {
   float probability = 0;  ///< before temperature and filters
 };
 
-/// Draws token number `index` of a reply. The same logits, settings and index always give the same token: the random
-/// number is a hash of seed and index, and no state is kept. Throws Failure if no logit is finite.
+/// Draws token number `index` of a reply. The same logits, settings and index always give the same token: the
+/// random number is a hash of seed and index, and no state is kept. Throws Failure if no logit is finite.
 SampledToken sample(std::span<const float> logits, const SamplingSettings& settings, std::uint64_t index);
 
 }  // namespace spanscope::run

@@ -2,14 +2,6 @@
 // A session: one loaded model with one KV pool. Documents, the command line and servers are its clients.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <vector>
-
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
 #include "engine/cache/kv_cache.h"
@@ -23,6 +15,14 @@
 #include "engine/text/tokenizer.h"
 #include "engine/trace/sink.h"
 
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
 namespace spanscope::run {
 
 struct SessionConfig {
@@ -30,8 +30,8 @@ struct SessionConfig {
   std::int32_t blockCount = 2048;               ///< physical blocks, the null block included
   compute::DType kvType = compute::DType::F32;  ///< F32 or BF16
   bool cacheTails = true;
-  std::string salt;                             ///< tenant
-  std::int32_t rowsPerPass = 512;               ///< most rows of one forward pass; at least 1
+  std::string salt;                ///< tenant
+  std::int32_t rowsPerPass = 512;  ///< most rows of one forward pass; at least 1
 };
 
 struct RunOptions {
@@ -40,10 +40,10 @@ struct RunOptions {
   std::int32_t maxTokens = 0;  ///< limit for generates that have none; 0: the model's own, else 256
   std::int32_t topK = 0;       ///< 0: off
   float topP = 1;              ///< 1: off
-  std::vector<std::int32_t> observedLayers;   ///< attention mass is recorded for these
-  bool observeRows = false;                   ///< per row as well as per query block
-  std::string queryJson;                      ///< canonical, for the trace
-  std::string explain;                        ///< for the trace
+  std::vector<std::int32_t> observedLayers;  ///< attention mass is recorded for these
+  bool observeRows = false;                  ///< per row as well as per query block
+  std::string queryJson;                     ///< canonical, for the trace
+  std::string explain;                       ///< for the trace
 };
 
 struct StepResult {
@@ -57,9 +57,9 @@ struct StepResult {
 
 struct RunResult {
   trace::RunOutcome outcome = trace::RunOutcome::Finished;
-  std::optional<Error> error;      ///< where outcome is Failed
-  std::vector<StepResult> steps;   ///< those that ended, by step
-  std::string answer;              ///< text of the result items, joined by newlines
+  std::optional<Error> error;     ///< where outcome is Failed
+  std::vector<StepResult> steps;  ///< those that ended, by step
+  std::string answer;             ///< text of the result items, joined by newlines
   double seconds = 0;
 };
 
@@ -76,16 +76,17 @@ struct LogitsResult {
 
 class Session {
  public:
-  /// Everything passed by reference must outlive the session. `tokenizer` and `chat` may be null for sessions that
-  /// only run span tables. Throws Failure, e.g. if the KV store cannot be had.
-  Session(SessionConfig config, model::Decoder& decoder, compute::Backend& backend, std::string modelFingerprint,
-          std::string modelName, const text::Tokenizer* tokenizer, const text::ChatTemplate* chat, trace::Sink& sink);
+  /// Everything passed by reference must outlive the session. `tokenizer` and `chat` may be null for sessions
+  /// that only run span tables. Throws Failure, e.g. if the KV store cannot be had.
+  Session(SessionConfig config, model::Decoder& decoder, compute::Backend& backend,
+          std::string modelFingerprint, std::string modelName, const text::Tokenizer* tokenizer,
+          const text::ChatTemplate* chat, trace::Sink& sink);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Runs a plan to its end on the calling thread. Steps that can run together are batched continuously. Never
-  /// throws for what the query or the model did wrong: that is in the result and in the trace.
+  /// Runs a plan to its end on the calling thread. Steps that can run together are batched continuously.
+  /// Never throws for what the query or the model did wrong: that is in the result and in the trace.
   RunResult run(const plan::Plan& plan, const RunOptions& options, std::stop_token stop = {});
 
   /// Computes one span table through the cache. Throws Failure if it does not fit.

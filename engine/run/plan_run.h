@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One run of a plan: which steps can start, what they were given, what they answered.
+#pragma once
+
+#include "engine/base/error.h"
+#include "engine/layout/layout.h"
+#include "engine/model/config.h"
+#include "engine/plan/plan.h"
+#include "engine/run/scheduler.h"
+#include "engine/run/session.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
+#include "engine/trace/sink.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace spanscope::run {
+
+/// Submits the steps of a plan to a scheduler as they become ready and gathers what comes back.
+class PlanRun {
+ public:
+  PlanRun(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
+          const text::Tokenizer& tokenizer, const text::ChatTemplate& chat, trace::Sink& sink);
+
+  /// Lays out and submits every step whose needs have ended. Throws Failure if one cannot be laid out or does
+  /// not fit the model's context.
+  void submitReady(Scheduler& scheduler);
+
+  void onAdmitted(RequestId request, const cache::Admission& admission);
+  void onToken(RequestId request, std::int32_t index, const SampledToken& token,
+               std::vector<float> segmentMass);
+  void onFinished(RequestId request, trace::StepOutcome outcome);
+  void onFailed(RequestId request, const Error& error);
+
+  bool done() const { return m_ended == m_steps.size(); }
+  const std::optional<Error>& error() const { return m_error; }
+  std::vector<StepResult> results() const;
+  /// Texts of the result items, joined by newlines.
+  std::string answer() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Running {
+    explicit Running(const text::Tokenizer& tokenizer) : decoder(tokenizer) {}
+
+    enum class State { Blocked, Submitted, Ended };
+    State state = State::Blocked;
+    bool atStart = true;  ///< nothing of the answer has been seen yet
+    bool complete = false;
+    text::StreamDecoder decoder;
+    std::string leading;  ///< what the reply began with, while it may still be the template's leading text
+    StepResult result;
+    Clock::time_point ready;
+    Clock::time_point firstToken;
+    Clock::time_point lastToken;
+  };
+
+  std::string takeText(Running& step, std::string text);
+  RequestOptions optionsOf(const plan::Step& step, std::int64_t promptTokens) const;
+  Running& byRequest(RequestId request) { return m_steps[m_byRequest.at(request)]; }
+  const NodePath& nodeOf(const Running& step) const { return m_plan.steps[step.result.step].node; }
+
+  RunId m_run;
+  const plan::Plan& m_plan;
+  const RunOptions& m_options;
+  const model::ModelConfig& m_model;
+  const text::Tokenizer& m_tokenizer;
+  const text::ChatTemplate& m_chat;
+  trace::Sink& m_sink;
+  std::vector<Running> m_steps;
+  std::vector<layout::StepOutput> m_outputs;
+  std::unordered_map<RequestId, StepIndex> m_byRequest;
+  std::size_t m_ended = 0;
+  std::optional<Error> m_error;
+};
+
+}  // namespace spanscope::run

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Continuous batching: every forward pass takes one row of each request that decodes and fills up with
+// prefill chunks of the others, in the order in which they were admitted.
+#pragma once
+
+#include "engine/base/error.h"
+#include "engine/base/ids.h"
+#include "engine/cache/kv_cache.h"
+#include "engine/compute/backend.h"
+#include "engine/layout/span_table.h"
+#include "engine/model/decoder.h"
+#include "engine/run/sampler.h"
+#include "engine/trace/sink.h"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+namespace spanscope::run {
+
+struct RequestOptions {
+  RunId run = 0;
+  NodePath node;
+  SamplingSettings sampling;
+  std::int32_t maxNewTokens = 0;   ///< 0: only the prompt is computed
+  std::vector<TokenId> endTokens;  ///< ascending or not; any of them ends the reply
+  std::vector<std::int32_t> observedLayers;
+  bool observeRows = false;  ///< attention mass of every single row, not only of query blocks
+  bool everyLogit = false;   ///< report the logits of every computed token, not only of the last
+};
+
+/// What the scheduler tells about a request. Called on the thread that calls `pass`.
+class RequestListener {
+ public:
+  virtual ~RequestListener() = default;
+  virtual void onAdmitted(RequestId request, const cache::Admission& admission) = 0;
+  /// Logits of one token of the prompt, in view order; the last call is for the last token of the prompt.
+  virtual void onLogits(RequestId request, std::span<const float> logits) = 0;
+  /// `segmentMass`: see trace::TokenGenerated.
+  virtual void onToken(RequestId request, std::int32_t index, const SampledToken& token,
+                       std::vector<float> segmentMass) = 0;
+  virtual void onFinished(RequestId request, trace::StepOutcome outcome) = 0;
+  virtual void onFailed(RequestId request, const Error& error) = 0;
+};
+
+class Scheduler {
+ public:
+  enum class Progress : std::uint8_t { Idle, Computed, Stopped };
+
+  /// All references must outlive the scheduler. `salt` enters every root of the cache.
+  Scheduler(model::Decoder& decoder, cache::KvCache& cache, compute::KvStore& store, trace::Sink& sink,
+            RequestListener& listener, std::int32_t rowsPerPass, std::string salt);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  /// Puts a request at the end of the queue.
+  RequestId submit(layout::SpanTable table, RequestOptions options);
+
+  /// Admits what fits and does one forward pass. Idle if there is nothing to do. After Stopped nothing of the
+  /// interrupted pass counts; the requests are still there until `abort`.
+  Progress pass(std::stop_token stop);
+
+  /// Ends every request of the run, waiting or running, with outcome Stopped.
+  void abort(RunId run);
+
+ private:
+  struct Request;
+  struct Pass;
+
+  void admitWaiting();
+  bool tryAdmit(Request& request);
+  void collectDecodes(Pass& pass);
+  void collectPrefills(Pass& pass);
+  void addRows(Pass& pass, Request& request, std::uint32_t segment, std::int32_t begin, std::int32_t count);
+  void addRun(Pass& pass, const Request& request, std::uint32_t segment, std::int32_t begin,
+              std::int32_t count, std::int64_t firstRow);
+  void finishPass(Pass& pass, const model::ForwardResult& result);
+  void reportMass(const Pass& pass, const model::ForwardResult& result);
+  void takeToken(Request& request, std::span<const float> logits, std::vector<float> segmentMass);
+  void end(Request& request, trace::StepOutcome outcome);
+  void fail(Request& request, const Error& error);
+  void removeEnded();
+  Error describe(const Request& request, const cache::Refusal& refusal) const;
+
+  model::Decoder& m_decoder;
+  cache::KvCache& m_cache;
+  compute::KvStore& m_store;
+  trace::Sink& m_sink;
+  RequestListener& m_listener;
+  std::int32_t m_rowsPerPass;
+  std::string m_salt;
+  RequestId m_lastRequest = 0;
+  std::vector<std::unique_ptr<Request>> m_requests;  ///< in order of submission
+};
+
+}  // namespace spanscope::run

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The engine's own values in the words of the trace.
+#pragma once
+
+#include "engine/layout/span_table.h"
+#include "engine/plan/plan.h"
+#include "engine/text/tokenizer.h"
+#include "engine/trace/event.h"
+
+namespace spanscope::run {
+
+/// `tokenizer` may be null: then tokens are shown by their ids.
+trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer);
+
+trace::PlanMade planEvent(const plan::Plan& plan, std::string explain);
+
+}  // namespace spanscope::run
