@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Random test data that is the same on every machine for a given seed.
+#pragma once
+
+#include "engine/compute/backend.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace spanscope::testing {
+
+/// The seed in the environment variable SPANSCOPE_TEST_SEED, else `fallback`. Print it where a test uses it.
+std::uint64_t testSeed(std::uint64_t fallback);
+
+/// A small generator (SplitMix64: Steele, Lea, Flood 2014). The standard distributions differ between
+/// libraries.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : m_state(seed) {}
+
+  std::uint64_t next();
+  /// Uniform in 0 … bound − 1; `bound` > 0.
+  std::uint64_t below(std::uint64_t bound) { return next() % bound; }
+  /// Uniform in low … high, both included.
+  std::int64_t between(std::int64_t low, std::int64_t high);
+  /// Uniform in [0, 1).
+  double uniform();
+  /// Normal with mean 0 and variance 1.
+  double normal();
+
+ private:
+  std::uint64_t m_state;
+};
+
+/// `count` normal values times `scale`.
+std::vector<float> randomValues(Random& random, std::size_t count, double scale = 1.0);
+
+/// A weight in host memory that owns its bytes. Movable; the view moves along.
+class HostWeight {
+ public:
+  /// Rounds `values`, row-major [rows][columns], to `type`. The data starts `misalignment` bytes after an
+  /// aligned address.
+  HostWeight(const std::vector<float>& values, std::int64_t rows, std::int64_t columns, compute::DType type,
+             std::size_t misalignment = 0);
+
+  compute::HostMatrix view() const;
+  /// The values as they are after rounding.
+  std::vector<float> values() const;
+
+ private:
+  std::vector<std::byte> m_bytes;
+  std::size_t m_offset;
+  std::int64_t m_rows;
+  std::int64_t m_columns;
+  compute::DType m_type;
+};
+
+/// Normal values times `scale`, as a weight.
+HostWeight randomWeight(Random& random, std::int64_t rows, std::int64_t columns, compute::DType type,
+                        double scale = 1.0, std::size_t misalignment = 0);
+
+}  // namespace spanscope::testing

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/reference_backend.h"
+
+#include "engine/compute/half.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace spanscope::testing {
+
+using compute::AttentionShape;
+using compute::DType;
+using compute::KeyRange;
+using compute::KvShape;
+using compute::QueryRun;
+using compute::RotaryTable;
+
+namespace {
+
+void require(bool condition, const char* what) {
+  if (!condition) throw std::logic_error(std::string("reference backend: ") + what);
+}
+
+std::size_t index(std::int64_t value) {
+  return static_cast<std::size_t>(value);
+}
+
+class ReferenceTensor : public compute::Tensor {
+ public:
+  void resize(std::int64_t rows, std::int64_t columns) override {
+    require(rows >= 0 && columns >= 0, "negative tensor size");
+    m_rows = rows;
+    m_columns = columns;
+    m_values.assign(index(rows) * index(columns), std::numeric_limits<double>::quiet_NaN());
+  }
+  std::int64_t rows() const override { return m_rows; }
+  std::int64_t columns() const override { return m_columns; }
+  double* row(std::int64_t r) { return m_values.data() + index(r) * index(m_columns); }
+  const double* row(std::int64_t r) const { return m_values.data() + index(r) * index(m_columns); }
+
+ private:
+  std::int64_t m_rows = 0;
+  std::int64_t m_columns = 0;
+  std::vector<double> m_values;
+};
+
+class ReferenceWeight : public compute::Weight {
+ public:
+  ReferenceWeight(const compute::HostMatrix& matrix, compute::WeightUse use)
+      : m_rows(matrix.rows), m_columns(matrix.columns), m_use(use) {
+    require(matrix.rows >= 0 && matrix.columns >= 0, "negative weight size");
+    m_values.resize(index(matrix.rows) * index(matrix.columns));
+    const std::size_t step = compute::sizeOf(matrix.type);
+    for (std::size_t i = 0; i < m_values.size(); ++i) {
+      m_values[i] = static_cast<double>(compute::loadElement(matrix.data + i * step, matrix.type));
+    }
+  }
+  std::int64_t rows() const override { return m_rows; }
+  std::int64_t columns() const override { return m_columns; }
+  std::size_t bytes() const override { return m_values.size() * sizeof(double); }
+  compute::WeightUse use() const { return m_use; }
+  const double* row(std::int64_t r) const { return m_values.data() + index(r) * index(m_columns); }
+
+ private:
+  std::int64_t m_rows;
+  std::int64_t m_columns;
+  compute::WeightUse m_use;
+  std::vector<double> m_values;
+};
+
+/// [layers][blocks · blockSize][heads · headSize], keys and values apart.
+class ReferenceStore : public compute::KvStore {
+ public:
+  explicit ReferenceStore(const KvShape& shape) : m_shape(shape) {
+    require(
+        shape.layers > 0 && shape.blocks > 0 && shape.blockSize > 0 && shape.heads > 0 && shape.headSize > 0,
+        "KV store sizes must be positive");
+    require(shape.headSize % 2 == 0, "head size must be even");
+    const std::size_t count = index(shape.layers) * index(slots()) * width();
+    m_keys.assign(count, std::numeric_limits<double>::quiet_NaN());
+    m_values = m_keys;
+  }
+  const KvShape& shape() const override { return m_shape; }
+  void copyBlock(BlockId source, BlockId target, std::int32_t slots) override {
+    require(
+        source >= 0 && source < m_shape.blocks && target >= 0 && target < m_shape.blocks && source != target,
+        "copyBlock: no such block");
+    require(slots >= 0 && slots <= m_shape.blockSize, "copyBlock: too many slots");
+    for (std::int32_t layer = 0; layer < m_shape.layers; ++layer) {
+      for (std::int32_t slot = 0; slot < slots; ++slot) {
+        const std::int64_t from = std::int64_t{source} * m_shape.blockSize + slot;
+        const std::int64_t to = std::int64_t{target} * m_shape.blockSize + slot;
+        std::copy_n(key(layer, from), width(), key(layer, to));
+        std::copy_n(value(layer, from), width(), value(layer, to));
+      }
+    }
+  }
+  void read(std::int32_t layer, std::int64_t slot, std::span<float> keyOut,
+            std::span<float> valueOut) const override {
+    require(layer >= 0 && layer < m_shape.layers && slot >= 0 && slot < slots(), "read: no such slot");
+    require(keyOut.size() == width() && valueOut.size() == width(), "read: wrong size");
+    for (std::size_t i = 0; i < width(); ++i) {
+      keyOut[i] = static_cast<float>(key(layer, slot)[i]);
+      valueOut[i] = static_cast<float>(value(layer, slot)[i]);
+    }
+  }
+  std::int64_t slots() const { return std::int64_t{m_shape.blocks} * m_shape.blockSize; }
+  std::size_t width() const { return index(m_shape.heads) * index(m_shape.headSize); }
+  double* key(std::int32_t layer, std::int64_t slot) { return m_keys.data() + offset(layer, slot); }
+  double* value(std::int32_t layer, std::int64_t slot) { return m_values.data() + offset(layer, slot); }
+  const double* key(std::int32_t layer, std::int64_t slot) const {
+    return m_keys.data() + offset(layer, slot);
+  }
+  const double* value(std::int32_t layer, std::int64_t slot) const {
+    return m_values.data() + offset(layer, slot);
+  }
+
+ private:
+  std::size_t offset(std::int32_t layer, std::int64_t slot) const {
+    return (index(layer) * index(slots()) + index(slot)) * width();
+  }
+
+  KvShape m_shape;
+  std::vector<double> m_keys;
+  std::vector<double> m_values;
+};
+
+class ReferencePlan : public compute::AttentionPlan {
+ public:
+  ReferencePlan(const AttentionShape& heads, RotaryTable table, const KvShape& kv,
+                std::span<const QueryRun> rows)
+      : shape(heads), rotary(std::move(table)), store(kv), runs(rows.begin(), rows.end()) {}
+
+  AttentionShape shape;
+  RotaryTable rotary;
+  KvShape store;
+  std::vector<QueryRun> runs;
+};
+
+template <class Concrete, class Base>
+Concrete& as(Base& base) {
+  auto* concrete = dynamic_cast<Concrete*>(&base);
+  require(concrete != nullptr, "an object of another backend");
+  return *concrete;
+}
+
+ReferenceTensor& tensor(compute::Tensor& x) {
+  return as<ReferenceTensor>(x);
+}
+const ReferenceTensor& tensor(const compute::Tensor& x) {
+  return as<const ReferenceTensor>(x);
+}
+
+const ReferenceWeight& weightFor(const compute::Weight& weight, compute::WeightUse use) {
+  const auto& concrete = as<const ReferenceWeight>(weight);
+  require(concrete.use() == use, "weight prepared for another use");
+  return concrete;
+}
+
+/// Turns one head in place: pair i is (head[i], head[i + n/2]).
+void rotate(double* head, std::size_t headSize, const RotaryTable& rotary, std::int64_t position) {
+  const std::size_t half = headSize / 2;
+  for (std::size_t i = 0; i < half; ++i) {
+    const double angle = static_cast<double>(position) * rotary.inverseFrequencies[i];
+    const double c = std::cos(angle) * static_cast<double>(rotary.attentionScale);
+    const double s = std::sin(angle) * static_cast<double>(rotary.attentionScale);
+    const double first = head[i];
+    const double second = head[i + half];
+    head[i] = first * c - second * s;
+    head[i + half] = second * c + first * s;
+  }
+}
+
+double rounded(double value, DType type) {
+  if (type != DType::BF16) return value;
+  return static_cast<double>(compute::floatFromBf16(compute::bf16FromFloat(static_cast<float>(value))));
+}
+
+std::int32_t keyBlockCount(const KeyRange& range, std::int32_t blockSize) {
+  return (range.end + blockSize - 1) / blockSize;
+}
+
+void checkRun(const QueryRun& run, const KvShape& store) {
+  require(run.firstRow >= 0 && run.rowCount > 0 && run.firstLocal >= 0, "query run out of range");
+  for (const KeyRange& range : run.keys) {
+    require(range.begin >= 0 && range.begin <= range.end, "key range out of order");
+    require(std::cmp_greater_equal(range.blocks.size(), keyBlockCount(range, store.blockSize)),
+            "key range without blocks");
+    for (std::int32_t block = range.begin / store.blockSize; block < keyBlockCount(range, store.blockSize);
+         ++block) {
+      require(range.blocks[index(block)] >= 0 && range.blocks[index(block)] < store.blocks,
+              "key range: no such block");
+    }
+    if (range.causal) {
+      require(range.base == run.base, "a causal range is the rows' own segment");
+      require(range.end >= run.firstLocal + run.rowCount, "a causal range ends before its last row");
+    }
+  }
+}
+
+/// Softmax over one key range: scores[i] belongs to local token begin + i.
+struct Partial {
+  double maximum = -std::numeric_limits<double>::infinity();
+  double sum = 0;
+  std::vector<double> output;  ///< Σ exp(score − maximum) · value
+  std::vector<double> scores;
+
+  double logSumExp() const { return maximum + std::log(sum); }
+};
+
+/// Where one query head of one row reads.
+struct HeadQuery {
+  const double* query;
+  std::int64_t position;
+  std::int32_t local;
+  std::size_t keyHead;
+};
+
+Partial attendRange(const ReferencePlan& plan, const ReferenceStore& store, std::int32_t layer,
+                    KeyLayout layout, const KeyRange& range, const HeadQuery& row) {
+  const std::size_t size = index(plan.shape.headSize);
+  const std::int32_t blockSize = plan.store.blockSize;
+  std::vector<double> query(row.query, row.query + size);
+  rotate(query.data(), size, plan.rotary,
+         layout == KeyLayout::LocalRotation ? row.position - range.base : row.position);
+
+  Partial partial;
+  partial.output.assign(size, 0);
+  const std::int32_t end = range.causal ? std::min(range.end, row.local + 1) : range.end;
+  std::vector<const double*> values;
+  std::vector<double> key(size);
+  for (std::int32_t j = range.begin; j < end; ++j) {
+    const std::int64_t slot = std::int64_t{range.blocks[index(j / blockSize)]} * blockSize + j % blockSize;
+    std::copy_n(store.key(layer, slot) + row.keyHead * size, size, key.begin());
+    if (layout == KeyLayout::Raw) rotate(key.data(), size, plan.rotary, range.base + j);
+    double score = 0;
+    for (std::size_t d = 0; d < size; ++d) score += query[d] * key[d];
+    partial.scores.push_back(score * static_cast<double>(plan.shape.scale));
+    values.push_back(store.value(layer, slot) + row.keyHead * size);
+  }
+  for (const double score : partial.scores) partial.maximum = std::max(partial.maximum, score);
+  for (std::size_t i = 0; i < partial.scores.size(); ++i) {
+    const double weight = std::exp(partial.scores[i] - partial.maximum);
+    partial.sum += weight;
+    for (std::size_t d = 0; d < size; ++d) partial.output[d] += weight * values[i][d];
+  }
+  return partial;
+}
+
+}  // namespace
+
+compute::DeviceInfo ReferenceBackend::info() const {
+  const bool raw = m_layout == KeyLayout::Raw;
+  return {raw ? "reference, raw keys" : "reference", "scalar", 1, raw ? "reference-raw-1" : "reference-1"};
+}
+
+void ReferenceBackend::begin(std::stop_token stop) {
+  m_stop = std::move(stop);
+}
+bool ReferenceBackend::stopped() const {
+  return m_stop.stop_requested();
+}
+
+std::unique_ptr<compute::Tensor> ReferenceBackend::makeTensor() {
+  return std::make_unique<ReferenceTensor>();
+}
+
+std::unique_ptr<compute::Weight> ReferenceBackend::prepare(const compute::HostMatrix& matrix,
+                                                           compute::WeightUse use) {
+  require(use != compute::WeightUse::Vector || matrix.rows == 1, "a vector has one row");
+  return std::make_unique<ReferenceWeight>(matrix, use);
+}
+
+std::unique_ptr<compute::KvStore> ReferenceBackend::makeKvStore(const KvShape& shape) {
+  return std::make_unique<ReferenceStore>(shape);
+}
+
+void ReferenceBackend::embed(const compute::Weight& table, std::span<const TokenId> ids,
+                             compute::Tensor& out) {
+  const ReferenceWeight& source = weightFor(table, compute::WeightUse::Embedding);
+  ReferenceTensor& target = tensor(out);
+  target.resize(static_cast<std::int64_t>(ids.size()), source.columns());
+  for (std::size_t r = 0; r < ids.size(); ++r) {
+    require(ids[r] >= 0 && ids[r] < source.rows(), "embed: id out of range");
+    std::copy_n(source.row(ids[r]), source.columns(), target.row(static_cast<std::int64_t>(r)));
+  }
+}
+
+void ReferenceBackend::rmsNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
+                               compute::Tensor& out) {
+  require(&x != &out, "rmsNorm: in place");
+  const ReferenceTensor& source = tensor(x);
+  const ReferenceWeight& scale = weightFor(weight, compute::WeightUse::Vector);
+  require(scale.columns() == source.columns(), "rmsNorm: sizes differ");
+  ReferenceTensor& target = tensor(out);
+  target.resize(source.rows(), source.columns());
+  for (std::int64_t r = 0; r < source.rows() && !stopped(); ++r) {
+    double squares = 0;
+    for (std::int64_t c = 0; c < source.columns(); ++c) squares += source.row(r)[c] * source.row(r)[c];
+    const double mean = squares / static_cast<double>(source.columns());
+    const double factor = 1.0 / std::sqrt(mean + static_cast<double>(epsilon));
+    for (std::int64_t c = 0; c < source.columns(); ++c)
+      target.row(r)[c] = source.row(r)[c] * factor * scale.row(0)[c];
+  }
+}
+
+void ReferenceBackend::matmul(const compute::Tensor& x, const compute::Weight& weight,
+                              const compute::Weight* bias, bool accumulate, compute::Tensor& out) {
+  require(&x != &out, "matmul: in place");
+  const ReferenceTensor& source = tensor(x);
+  const ReferenceWeight& matrix = weightFor(weight, compute::WeightUse::Matrix);
+  require(matrix.columns() == source.columns(), "matmul: inner sizes differ");
+  const ReferenceWeight* added = bias != nullptr ? &weightFor(*bias, compute::WeightUse::Vector) : nullptr;
+  require(added == nullptr || added->columns() == matrix.rows(), "matmul: bias has another size");
+  ReferenceTensor& target = tensor(out);
+  if (accumulate) {
+    require(target.rows() == source.rows() && target.columns() == matrix.rows(),
+            "matmul: sum of another shape");
+  } else {
+    target.resize(source.rows(), matrix.rows());
+  }
+  for (std::int64_t r = 0; r < source.rows() && !stopped(); ++r) {
+    for (std::int64_t n = 0; n < matrix.rows(); ++n) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < source.columns(); ++k) sum += source.row(r)[k] * matrix.row(n)[k];
+      if (added != nullptr) sum += added->row(0)[n];
+      target.row(r)[n] = accumulate ? sum + target.row(r)[n] : sum;
+    }
+  }
+}
+
+void ReferenceBackend::siluMul(const compute::Tensor& gate, const compute::Tensor& up, compute::Tensor& out) {
+  const ReferenceTensor& left = tensor(gate);
+  const ReferenceTensor& right = tensor(up);
+  require(left.rows() == right.rows() && left.columns() == right.columns(), "siluMul: shapes differ");
+  require(&up != &out, "siluMul: out may be gate, not up");
+  ReferenceTensor& target = tensor(out);
+  if (&gate != &out) target.resize(left.rows(), left.columns());
+  for (std::int64_t r = 0; r < left.rows(); ++r) {
+    for (std::int64_t c = 0; c < left.columns(); ++c) {
+      const double x = left.row(r)[c];
+      target.row(r)[c] = x / (1.0 + std::exp(-x)) * right.row(r)[c];
+    }
+  }
+}
+
+void ReferenceBackend::gatherRows(const compute::Tensor& x, std::span<const std::int32_t> rows,
+                                  compute::Tensor& out) {
+  require(&x != &out, "gatherRows: in place");
+  const ReferenceTensor& source = tensor(x);
+  ReferenceTensor& target = tensor(out);
+  target.resize(static_cast<std::int64_t>(rows.size()), source.columns());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    require(rows[i] >= 0 && rows[i] < source.rows(), "gatherRows: no such row");
+    std::copy_n(source.row(rows[i]), source.columns(), target.row(static_cast<std::int64_t>(i)));
+  }
+}
+
+void ReferenceBackend::storeKeysValues(const compute::Tensor& keys, const compute::Tensor& values,
+                                       const RotaryTable& rotary, std::span<const std::int32_t> localIndices,
+                                       std::span<const std::int64_t> slots, std::int32_t layer,
+                                       compute::KvStore& store) {
+  const ReferenceTensor& k = tensor(keys);
+  const ReferenceTensor& v = tensor(values);
+  ReferenceStore& target = as<ReferenceStore>(store);
+  const KvShape& shape = target.shape();
+  const std::size_t size = index(shape.headSize);
+  require(index(k.columns()) == target.width() && index(v.columns()) == target.width(),
+          "store: width differs");
+  require(k.rows() == v.rows() && index(k.rows()) == localIndices.size() && index(k.rows()) == slots.size(),
+          "store: row counts differ");
+  require(rotary.inverseFrequencies.size() * 2 == size, "store: rotary table of another head size");
+  require(layer >= 0 && layer < shape.layers, "store: no such layer");
+  for (std::int64_t r = 0; r < k.rows(); ++r) {
+    require(slots[index(r)] >= 0 && slots[index(r)] < target.slots(), "store: no such slot");
+    require(localIndices[index(r)] >= 0, "store: negative local index");
+    std::vector<double> row(k.row(r), k.row(r) + target.width());
+    if (m_layout == KeyLayout::LocalRotation) {
+      for (std::size_t head = 0; head < index(shape.heads); ++head) {
+        rotate(row.data() + head * size, size, rotary, localIndices[index(r)]);
+      }
+    }
+    double* key = target.key(layer, slots[index(r)]);
+    double* value = target.value(layer, slots[index(r)]);
+    for (std::size_t i = 0; i < target.width(); ++i) {
+      key[i] = rounded(row[i], shape.type);
+      value[i] = rounded(v.row(r)[i], shape.type);
+    }
+  }
+}
+
+std::unique_ptr<compute::AttentionPlan> ReferenceBackend::planAttention(const AttentionShape& shape,
+                                                                        const RotaryTable& rotary,
+                                                                        const KvShape& store,
+                                                                        std::span<const QueryRun> runs) {
+  require(shape.headSize == store.headSize && shape.keyHeads == store.heads, "attention: another KV shape");
+  require(shape.queryHeads > 0 && shape.queryHeads % shape.keyHeads == 0,
+          "attention: head counts do not fit");
+  require(rotary.inverseFrequencies.size() * 2 == index(shape.headSize), "attention: another rotary table");
+  for (const QueryRun& run : runs) checkRun(run, store);
+  return std::make_unique<ReferencePlan>(shape, rotary, store, runs);
+}
+
+void ReferenceBackend::attend(const compute::AttentionPlan& plan, const compute::Tensor& queries,
+                              const compute::KvStore& store, std::int32_t layer, compute::Tensor& out,
+                              const compute::MassRequest* request, std::vector<compute::RunMass>* mass) {
+  const auto& planned = as<const ReferencePlan>(plan);
+  const auto& kv = as<const ReferenceStore>(store);
+  const ReferenceTensor& q = tensor(queries);
+  ReferenceTensor& target = tensor(out);
+  const std::size_t size = index(planned.shape.headSize);
+  const std::size_t heads = index(planned.shape.queryHeads);
+  const std::size_t group = heads / index(planned.shape.keyHeads);
+  require(&queries != &out, "attend: in place");
+  require(index(q.columns()) == heads * size, "attend: query width differs");
+  require(kv.shape() == planned.store, "attend: another store than planned for");
+  require(layer >= 0 && layer < kv.shape().layers, "attend: no such layer");
+  target.resize(q.rows(), q.columns());
+  if (mass != nullptr) mass->clear();
+  if (mass != nullptr && request != nullptr) {
+    for (const std::uint32_t run : request->runs) require(run < planned.runs.size(), "mass: no such run");
+  }
+
+  for (std::size_t runIndex = 0; runIndex < planned.runs.size(); ++runIndex) {
+    const QueryRun& run = planned.runs[runIndex];
+    require(run.firstRow + run.rowCount <= q.rows(), "attend: a run beyond the rows");
+    std::vector<std::int32_t> keyBlocks;
+    std::vector<std::size_t> firstBlock;
+    std::size_t blocks = 0;
+    for (const KeyRange& range : run.keys) {
+      firstBlock.push_back(blocks);
+      keyBlocks.push_back(keyBlockCount(range, planned.store.blockSize));
+      blocks += index(keyBlocks.back());
+    }
+    std::vector<double> runMass(heads * blocks, 0);
+    for (std::int32_t r = 0; r < run.rowCount; ++r) {
+      if (stopped()) return;
+      const std::int32_t local = run.firstLocal + r;
+      for (std::size_t head = 0; head < heads; ++head) {
+        const HeadQuery row{q.row(run.firstRow + r) + head * size, run.base + local, local, head / group};
+        std::vector<Partial> partials;
+        double total = -std::numeric_limits<double>::infinity();
+        for (const KeyRange& range : run.keys) {
+          partials.push_back(attendRange(planned, kv, layer, m_layout, range, row));
+          if (partials.back().scores.empty()) continue;
+          const double other = partials.back().logSumExp();
+          const double high = std::max(total, other);
+          total = high + std::log(std::exp(total - high) + std::exp(other - high));
+        }
+        double* output = target.row(run.firstRow + r) + head * size;
+        std::fill_n(output, size, 0.0);
+        for (std::size_t i = 0; i < partials.size(); ++i) {
+          const Partial& partial = partials[i];
+          if (partial.scores.empty()) continue;
+          for (std::size_t d = 0; d < size; ++d)
+            output[d] += std::exp(partial.maximum - total) * partial.output[d];
+          for (std::size_t s = 0; s < partial.scores.size(); ++s) {
+            const std::size_t block = (index(run.keys[i].begin) + s) / index(planned.store.blockSize);
+            runMass[head * blocks + firstBlock[i] + block] += std::exp(partial.scores[s] - total);
+          }
+        }
+      }
+    }
+    if (mass == nullptr || request == nullptr) continue;
+    if (std::find(request->runs.begin(), request->runs.end(), runIndex) == request->runs.end()) continue;
+    compute::RunMass entry;
+    entry.run = static_cast<std::uint32_t>(runIndex);
+    entry.keyBlocks = std::move(keyBlocks);
+    for (const double value : runMass) entry.mass.push_back(static_cast<float>(value));
+    mass->push_back(std::move(entry));
+  }
+}
+
+void ReferenceBackend::download(const compute::Tensor& x, std::span<float> out) {
+  const ReferenceTensor& source = tensor(x);
+  require(out.size() == index(source.rows()) * index(source.columns()), "download: size differs");
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(source.row(0)[i]);
+}
+
+void ReferenceBackend::upload(std::span<const float> values, std::int64_t rows, std::int64_t columns,
+                              compute::Tensor& out) {
+  ReferenceTensor& target = tensor(out);
+  target.resize(rows, columns);
+  require(values.size() == index(rows) * index(columns), "upload: size differs");
+  for (std::size_t i = 0; i < values.size(); ++i) target.row(0)[i] = static_cast<double>(values[i]);
+}
+
+}  // namespace spanscope::testing

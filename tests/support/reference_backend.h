@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every operation of a backend in double precision, by the most direct loops: what other backends are held
+// against.
+#pragma once
+
+#include "engine/compute/backend.h"
+
+#include <memory>
+#include <stop_token>
+
+namespace spanscope::testing {
+
+/// How the reference keeps keys.
+enum class KeyLayout {
+  LocalRotation,  ///< rotated by local index when stored; queries turn by their distance from each segment's
+                  ///< base
+  Raw             ///< un-rotated; keys and queries turn by their positions in the view when read
+};
+
+/// Slow and strict. Activations, weights and F32 keys and values are held in double precision; a BF16 store
+/// rounds to bf16. Misuse (an id out of range, shapes that do not fit) throws std::logic_error. Slots that
+/// were never written hold NaN, so reading one shows in the results.
+class ReferenceBackend : public compute::Backend {
+ public:
+  explicit ReferenceBackend(KeyLayout layout = KeyLayout::LocalRotation) : m_layout(layout) {}
+
+  compute::DeviceInfo info() const override;
+  void begin(std::stop_token stop) override;
+  bool stopped() const override;
+
+  std::unique_ptr<compute::Tensor> makeTensor() override;
+  std::unique_ptr<compute::Weight> prepare(const compute::HostMatrix& matrix,
+                                           compute::WeightUse use) override;
+  /// `KvStore::read` of it gives keys as the layout keeps them.
+  std::unique_ptr<compute::KvStore> makeKvStore(const compute::KvShape& shape) override;
+
+  void embed(const compute::Weight& table, std::span<const TokenId> ids, compute::Tensor& out) override;
+  void rmsNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
+               compute::Tensor& out) override;
+  void matmul(const compute::Tensor& x, const compute::Weight& weight, const compute::Weight* bias,
+              bool accumulate, compute::Tensor& out) override;
+  void siluMul(const compute::Tensor& gate, const compute::Tensor& up, compute::Tensor& out) override;
+  void gatherRows(const compute::Tensor& x, std::span<const std::int32_t> rows,
+                  compute::Tensor& out) override;
+  void storeKeysValues(const compute::Tensor& keys, const compute::Tensor& values,
+                       const compute::RotaryTable& rotary, std::span<const std::int32_t> localIndices,
+                       std::span<const std::int64_t> slots, std::int32_t layer,
+                       compute::KvStore& store) override;
+  std::unique_ptr<compute::AttentionPlan> planAttention(const compute::AttentionShape& shape,
+                                                        const compute::RotaryTable& rotary,
+                                                        const compute::KvShape& store,
+                                                        std::span<const compute::QueryRun> runs) override;
+  void attend(const compute::AttentionPlan& plan, const compute::Tensor& queries,
+              const compute::KvStore& store, std::int32_t layer, compute::Tensor& out,
+              const compute::MassRequest* request, std::vector<compute::RunMass>* mass) override;
+  void download(const compute::Tensor& x, std::span<float> out) override;
+  void upload(std::span<const float> values, std::int64_t rows, std::int64_t columns,
+              compute::Tensor& out) override;
+
+ private:
+  KeyLayout m_layout;
+  std::stop_token m_stop;
+};
+
+}  // namespace spanscope::testing
