@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+# What packaging/run and packaging/test share. To be sourced; leaves the shell in the top folder of the source tree.
+
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+SPANSCOPE_BUILD_DIR=build/release
+
+say() { printf '%s\n' "spanscope: $*"; }
+fail() {
+  printf '%s\n' "spanscope: $*" >&2
+  exit 1
+}
+
+# Prints the packages of dependencies.txt, one a line.
+listed_packages() { sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' packaging/dependencies.txt; }
+
+# Prints those that are not installed.
+missing_packages() {
+  local package
+  while read -r package; do
+    # shellcheck disable=SC2016 # the braces are dpkg-query's own
+    dpkg-query --show --showformat='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed ||
+      printf '%s\n' "$package"
+  done < <(listed_packages)
+}
+
+# Whether the package lists know every package given.
+have_candidates() {
+  local package
+  for package in "$@"; do
+    apt-cache show --quiet --no-all-versions "$package" >/dev/null 2>&1 || return 1
+  done
+}
+
+# Runs apt-get quietly; what it says goes to build/apt.log. $1: how to become root, may be empty.
+apt_get() {
+  local as_root=$1
+  shift
+  # shellcheck disable=SC2086 # empty, or words on purpose
+  $as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get --quiet --yes -o DPkg::Lock::Timeout=300 "$@" </dev/null >>build/apt.log 2>&1
+}
+
+install_dependencies() {
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    say "this is not a Debian system: the packages named in packaging/dependencies.txt have to be there"
+    return
+  fi
+  local -a missing
+  mapfile -t missing < <(missing_packages)
+  if [[ ${#missing[@]} -eq 0 ]]; then return; fi
+  say "these Debian packages are missing: ${missing[*]}"
+
+  local as_root=
+  local command="apt-get install --no-install-recommends ${missing[*]}"
+  if [[ $EUID -ne 0 ]]; then
+    if ! command -v sudo >/dev/null; then
+      fail "they cannot be installed without root; please run: su -c '$command'"
+    fi
+    command="sudo $command"
+    if sudo --non-interactive true 2>/dev/null; then
+      as_root="sudo --non-interactive"
+    elif [[ ${CI:-} != true && -t 0 && -t 2 ]] && sudo --validate; then
+      as_root=sudo
+    else
+      fail "they cannot be installed without root; please run: $command"
+    fi
+  fi
+
+  mkdir -p build
+  : >build/apt.log
+  say "installing them (log: build/apt.log)"
+  if ! have_candidates "${missing[@]}"; then
+    apt_get "$as_root" update || say "the package lists could not be brought up to date"
+  fi
+  # Old lists name files that the archive has replaced since: then one more time with new ones.
+  if ! apt_get "$as_root" install --no-install-recommends "${missing[@]}"; then
+    if ! { apt_get "$as_root" update && apt_get "$as_root" install --no-install-recommends "${missing[@]}"; }; then
+      tail -n 20 build/apt.log >&2
+      fail "the packages could not be installed; please run: $command"
+    fi
+  fi
+}
+
+# Configures the preset `release` and builds a target, e.g. all.
+build() {
+  local werror=OFF
+  if [[ ${CI:-} == true ]]; then werror=ON; fi
+  local -a launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=)
+  if command -v ccache >/dev/null; then
+    launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    if [[ ! -w ${HOME:-/nonexistent} ]]; then export CCACHE_DIR=$PWD/build/ccache; fi
+  fi
+
+  mkdir -p "$SPANSCOPE_BUILD_DIR"
+  say "configuring $SPANSCOPE_BUILD_DIR"
+  if ! cmake --preset release "-DSPANSCOPE_WERROR=$werror" "${launcher[@]}" \
+    </dev/null >"$SPANSCOPE_BUILD_DIR/configure.log" 2>&1; then
+    cat "$SPANSCOPE_BUILD_DIR/configure.log" >&2
+    fail "configuring failed"
+  fi
+
+  say "building"
+  local -a native=()
+  if [[ ! -t 1 ]]; then native=(-- --quiet); fi # a line a file helps nobody in a log
+  cmake --build "$SPANSCOPE_BUILD_DIR" --parallel "$(nproc)" --target "$1" "${native[@]}" </dev/null ||
+    fail "building failed"
+}
