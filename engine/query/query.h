@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The span query: a tree of messages and operators, as IBM/spnl 0.22 defines it. Plain values that copy, compare
-// and cross threads. What was read is kept: the order of children, and absent against null against a value.
+// The span query: a tree of messages and operators, as IBM/spnl 0.22 defines it. Plain values that copy,
+// compare and cross threads. What was read is kept: the order of children, and absent against null against a
+// value.
 #pragma once
+
+#include "engine/base/box.h"
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include "engine/base/box.h"
 
 namespace spanscope::query {
 
@@ -28,8 +30,8 @@ struct Null {
   bool operator==(const Null&) const = default;
 };
 
-/// A field that may be left out (then its default holds), null (then there is no limit or value), a value or a
-/// parameter.
+/// A field that may be left out (then its default holds), null (then there is no limit or value), a value or
+/// a parameter.
 template <class T>
 using Setting = std::variant<Absent, Null, T, Parameter>;
 
@@ -42,7 +44,8 @@ struct Message {
   bool operator==(const Message&) const = default;
 };
 
-/// Defaults of the language: a generate without max_tokens has 0 (the server's own limit), without temperature 0.6.
+/// Defaults of the language: a generate without max_tokens has 0 (the server's own limit), without
+/// temperature 0.6.
 inline constexpr std::int32_t kDefaultMaxTokens = 0;
 inline constexpr float kDefaultTemperature = 0.6F;
 
@@ -61,8 +64,8 @@ struct Generate {
   bool operator==(const Generate&) const = default;
 };
 
-/// Seq and Cross: order matters. Plus and Par: children may run in parallel; only Plus declares that its children
-/// are independent of each other and that their order does not matter.
+/// Seq and Cross: order matters. Plus and Par: children may run in parallel; only Plus declares that its
+/// children are independent of each other and that their order does not matter.
 enum class JoinKind { Seq, Par, Cross, Plus };
 
 struct Join {
@@ -158,8 +161,14 @@ struct ChildRef {
   const Node* node = nullptr;
   std::string step;
 };
-/// The children of a node in prompt order. The pointer of a repeat's inner generate is "/repeat/g" and it is listed
-/// as the children of that generate, i.e. "/repeat/g/input".
+/// The children of a node in prompt order. The pointer of a repeat's inner generate is "/repeat/g" and it is
+/// listed as the children of that generate, i.e. "/repeat/g/input".
 std::vector<ChildRef> childrenOf(const Node& node);
+
+/// The node that a NodePath names ("" is `root` itself), or nullptr if there is none. Only nodes of the tree
+/// are found:
+/// "/repeat/g" and "/g" are parts of a node, not nodes.
+const Node* nodeAt(const Node& root, std::string_view pointer);
+Node* nodeAt(Node& root, std::string_view pointer);
 
 }  // namespace spanscope::query
