@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <vector>
+
+namespace spanscope::bench {
+
+/// What is reported of a repeated measurement: the median, and the quartiles around it as its spread. Medians
+/// because a shared machine disturbs single runs, and always in the same direction.
+struct Summary {
+  double median = 0;
+  double lower = 0;             ///< first quartile
+  double upper = 0;             ///< third quartile
+  std::vector<double> samples;  ///< in the order in which they were taken
+};
+
+/// Quantiles are interpolated between neighbours. All zero without samples.
+Summary summarize(std::vector<double> samples);
+
+}  // namespace spanscope::bench
