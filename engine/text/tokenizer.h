@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/ids.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -8,23 +10,23 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/base/ids.h"
-
 namespace spanscope::text {
 
-/// Text to token ids and back. Implementations are immutable after loading and safe to use from several threads.
+/// Text to token ids and back. Implementations are immutable after loading and safe to use from several
+/// threads.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// Ids of a user's text. Never yields a control piece (chat markers, end of text, …), whatever the text spells.
-  /// Text must be UTF-8; what is not is replaced by U+FFFD first.
+  /// Ids of a user's text. Never yields a control piece (chat markers, end of text, …), whatever the text
+  /// spells. Text must be UTF-8; what is not is replaced by U+FFFD first.
   virtual std::vector<TokenId> encode(std::string_view text) const = 0;
 
   /// Id of the control piece that is spelled exactly so, e.g. "<|user|>"; −1 if there is none.
   virtual TokenId controlId(std::string_view piece) const = 0;
 
-  /// The bytes that an id stands for: possibly part of a UTF-8 sequence (byte pieces), empty for a control piece.
+  /// The bytes that an id stands for: possibly part of a UTF-8 sequence (byte pieces), empty for a control
+  /// piece.
   virtual std::string bytes(TokenId id) const = 0;
 
   /// How a single token is shown to a person: control pieces spelled out, bytes as "<0xE2>".

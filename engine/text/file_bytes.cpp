@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/text/file_bytes.h"
+
+#include "engine/base/error.h"
+
+#include <fstream>
+#include <system_error>
+
+namespace spanscope::text {
+
+std::string readFileBytes(const std::filesystem::path& path, std::uintmax_t limit, std::string_view what) {
+  const auto fail = [&](std::string found) -> Failure {
+    return Failure({path.string(), "", std::move(found), std::string(what)});
+  };
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) throw fail("no such file");
+  if (!std::filesystem::is_regular_file(status)) throw fail("something that is not a regular file");
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) throw fail("a file whose size cannot be read (" + error.message() + ")");
+  if (size > limit) {
+    throw fail(std::to_string(size) + " bytes, more than the limit of " + std::to_string(limit));
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw fail("a file that cannot be opened");
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  stream.read(bytes.data(), static_cast<std::streamsize>(size));
+  if (static_cast<std::uintmax_t>(stream.gcount()) != size) {
+    throw fail("only " + std::to_string(stream.gcount()) + " of " + std::to_string(size) +
+               " bytes could be read");
+  }
+  return bytes;
+}
+
+}  // namespace spanscope::text

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a sentencepiece model file says, read by us before the library sees it: the file is untrusted, and the
+// library must be given a model in which no text can spell a marker.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::text {
+
+struct SentencePiece {
+  enum class Type : std::uint8_t {
+    Normal = 1,
+    Unknown = 2,
+    Control = 3,
+    UserDefined = 4,
+    Unused = 5,
+    Byte = 6
+  };
+  std::string spelling;  ///< valid UTF-8, not empty; a space is written U+2581
+  float score = 0;
+  Type type = Type::Normal;
+};
+
+struct SentencePieceModel {
+  enum class Algorithm : std::uint8_t { Unigram = 1, Bpe = 2 };
+  Algorithm algorithm = Algorithm::Unigram;
+  bool byteFallback = false;    ///< what no piece covers is spelled in byte pieces
+  bool addDummyPrefix = false;  ///< a text is encoded as if a space stood before it
+  std::vector<SentencePiece> pieces;
+};
+
+/// Most pieces of a vocabulary and most bytes of a piece.
+inline constexpr std::size_t kMaxPieces = std::size_t{1} << 21U;
+inline constexpr std::size_t kMaxPieceBytes = 4096;
+
+/// Reads a serialized ModelProto. Accepts unigram and BPE models that keep text as it is: no character map,
+/// no removal of white space, spaces written U+2581 before the word. `file` is named in errors. Throws
+/// Failure.
+SentencePieceModel parseSentencePieceModel(std::string_view bytes, const std::string& file);
+
+/// The model as a ModelProto with nothing in it but these fields, and without the dummy prefix.
+std::string serializeSentencePieceModel(const SentencePieceModel& model);
+
+/// The value of a byte piece's spelling "<0x00>" … "<0xFF>"; −1 for any other spelling.
+int byteOfPiece(std::string_view spelling);
+
+}  // namespace spanscope::text

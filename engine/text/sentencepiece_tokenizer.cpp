@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
+#include "engine/text/file_bytes.h"
+#include "engine/text/sentencepiece_model.h"
+#include "engine/text/tokenizer.h"
+#include "engine/text/utf8.h"
+
+#include <sentencepiece_processor.h>
+
+#include <algorithm>
+#include <exception>
+#include <unordered_map>
+
+namespace spanscope::text {
+namespace {
+
+constexpr std::uintmax_t kMaxModelBytes = std::uintmax_t{256} << 20U;
+/// How sentencepiece writes a space inside a piece (U+2581).
+constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
+
+std::string replaceAll(std::string_view text, std::string_view from, std::string_view to) {
+  std::string result;
+  std::size_t position = 0;
+  while (true) {
+    const std::size_t next = text.find(from, position);
+    result += text.substr(position, next - position);
+    if (next == std::string_view::npos) return result;
+    result += to;
+    position = next + from.size();
+  }
+}
+
+/// Runs of white space may be user-defined pieces, and belong to text; any other user-defined piece is a
+/// marker.
+bool isMarker(const SentencePiece& piece) {
+  if (piece.type == SentencePiece::Type::Control) return true;
+  if (piece.type != SentencePiece::Type::UserDefined) return false;
+  const std::string plain = replaceAll(piece.spelling, kSpaceMark, " ");
+  return plain.find_first_not_of(" \t\n\r\v\f") != std::string::npos;
+}
+
+class SentencePieceTokenizer final : public Tokenizer {
+ public:
+  SentencePieceTokenizer(SentencePieceModel model, const std::string& file)
+      : m_dummyPrefix(model.addDummyPrefix) {
+    m_pieces.reserve(model.pieces.size());
+    for (std::size_t i = 0; i < model.pieces.size(); ++i) {
+      SentencePiece& piece = model.pieces[i];
+      const auto id = static_cast<TokenId>(i);
+      Piece known;
+      known.display = piece.spelling;
+      if (isMarker(piece)) {
+        known.control = true;
+        m_controlIds.emplace(piece.spelling, id);
+        // The library gets markers under names that no UTF-8 text can spell.
+        piece.spelling = "\xFF" + std::to_string(i);
+        piece.type = SentencePiece::Type::Control;
+      } else if (piece.type == SentencePiece::Type::Byte) {
+        const int byte = byteOfPiece(piece.spelling);
+        known.bytes = std::string(1, static_cast<char>(static_cast<unsigned char>(byte)));
+        m_byteIds.resize(256, -1);
+        m_byteIds[static_cast<std::size_t>(byte)] = id;
+      } else if (piece.type == SentencePiece::Type::Unknown) {
+        known.bytes = std::string(kReplacementCharacter);
+        piece.spelling = "\xFF" + std::to_string(i);
+      } else {
+        known.bytes = replaceAll(piece.spelling, kSpaceMark, " ");
+        known.display = known.bytes;
+      }
+      m_pieces.push_back(std::move(known));
+    }
+    std::string problem;
+    try {
+      const sentencepiece::util::Status status =
+          m_processor.LoadFromSerializedProto(serializeSentencePieceModel(model));
+      if (status.ok()) return;
+      problem = status.ToString();
+    } catch (const std::exception& exception) {
+      problem = exception.what();
+    }
+    throw Failure(
+        {file, "", "a vocabulary that sentencepiece refuses (" + problem + ")", "a sentencepiece model"});
+  }
+
+  std::vector<TokenId> encode(std::string_view text) const override {
+    std::vector<TokenId> ids;
+    if (text.empty()) return ids;
+    const std::string valid = (m_dummyPrefix ? " " : "") + toValidUtf8(text);
+    // A space mark in the text itself would come back as a space, so it is spelled in bytes.
+    std::string_view rest = valid;
+    while (!rest.empty()) {
+      const std::size_t mark = m_byteIds.empty() ? std::string_view::npos : rest.find(kSpaceMark);
+      encodePlain(rest.substr(0, mark), ids);
+      if (mark == std::string_view::npos) break;
+      for (const char c : kSpaceMark) ids.push_back(m_byteIds[static_cast<unsigned char>(c)]);
+      rest.remove_prefix(mark + kSpaceMark.size());
+    }
+    return ids;
+  }
+
+  TokenId controlId(std::string_view piece) const override {
+    const auto found = m_controlIds.find(std::string(piece));
+    return found == m_controlIds.end() ? -1 : found->second;
+  }
+
+  std::string bytes(TokenId id) const override { return isKnown(id) ? at(id).bytes : std::string(); }
+
+  std::string display(TokenId id) const override {
+    return isKnown(id) ? at(id).display : "<id " + std::to_string(id) + ">";
+  }
+
+  bool isControl(TokenId id) const override { return isKnown(id) && at(id).control; }
+
+  std::int32_t vocabularySize() const override { return static_cast<std::int32_t>(m_pieces.size()); }
+
+ private:
+  struct Piece {
+    std::string bytes;
+    std::string display;
+    bool control = false;
+  };
+
+  bool isKnown(TokenId id) const { return id >= 0 && id < vocabularySize(); }
+  const Piece& at(TokenId id) const { return m_pieces[static_cast<std::size_t>(id)]; }
+
+  void encodePlain(std::string_view text, std::vector<TokenId>& ids) const {
+    if (text.empty()) return;
+    std::vector<int> pieces;
+    const sentencepiece::util::Status status = m_processor.Encode({text.data(), text.size()}, &pieces);
+    if (!status.ok()) {
+      throw Failure(
+          {"", "text", "a text that sentencepiece cannot encode (" + status.ToString() + ")", "UTF-8"});
+    }
+    ids.insert(ids.end(), pieces.begin(), pieces.end());
+  }
+
+  bool m_dummyPrefix;
+  std::vector<Piece> m_pieces;     ///< by id
+  std::vector<TokenId> m_byteIds;  ///< by byte; empty without byte fallback
+  std::unordered_map<std::string, TokenId> m_controlIds;
+  sentencepiece::SentencePieceProcessor m_processor;
+};
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> loadTokenizer(const std::filesystem::path& directory) {
+  const std::filesystem::path path = directory / "tokenizer.model";
+  const std::string bytes = readFileBytes(path, kMaxModelBytes, "a sentencepiece model");
+  return std::make_unique<SentencePieceTokenizer>(parseSentencePieceModel(bytes, path.string()),
+                                                  path.string());
+}
+
+}  // namespace spanscope::text

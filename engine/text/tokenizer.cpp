@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/text/tokenizer.h"
+
+#include "engine/text/utf8.h"
+
+namespace spanscope::text {
+
+std::string Tokenizer::decode(const std::vector<TokenId>& ids) const {
+  std::string joined;
+  for (const TokenId id : ids) joined += bytes(id);
+  return toValidUtf8(joined);
+}
+
+std::string StreamDecoder::push(TokenId id) {
+  m_pending += m_tokenizer->bytes(id);
+  const std::size_t settled = settledUtf8Length(m_pending);
+  std::string text = toValidUtf8(std::string_view(m_pending).substr(0, settled));
+  m_pending.erase(0, settled);
+  return text;
+}
+
+std::string StreamDecoder::finish() {
+  std::string text = toValidUtf8(m_pending);
+  m_pending.clear();
+  return text;
+}
+
+}  // namespace spanscope::text

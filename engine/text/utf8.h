@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace spanscope::text {
+
+/// U+FFFD in UTF-8: stands where there was no valid text.
+inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
+
+/// What stands at the beginning of some bytes that should be UTF-8.
+struct Utf8Step {
+  enum class Kind {
+    Character,  ///< a whole character
+    Invalid,    ///< bytes that cannot begin or continue a character
+    Incomplete  ///< the beginning of a character that the bytes end within
+  };
+  Kind kind = Kind::Invalid;
+  std::size_t length = 0;  ///< bytes that belong to it; at least 1
+};
+
+/// `bytes` must not be empty. Overlong forms, surrogates and what is above U+10FFFF are invalid.
+Utf8Step nextUtf8(std::string_view bytes);
+
+bool isValidUtf8(std::string_view bytes);
+
+/// One U+FFFD for each invalid or incomplete step (the "maximal subpart" practice of the Unicode standard).
+std::string toValidUtf8(std::string_view bytes);
+
+/// How many leading bytes are settled: everything but an incomplete character at the end.
+std::size_t settledUtf8Length(std::string_view bytes);
+
+}  // namespace spanscope::text

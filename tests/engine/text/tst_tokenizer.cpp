@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
+#include "engine/text/sentencepiece_model.h"
+#include "engine/text/tokenizer.h"
+#include "engine/text/utf8.h"
+#include "tests/engine/text/text_test_support.h"
+
+#include <QTest>
+
+#include <sentencepiece_processor.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <sstream>
+
+using namespace spanscope;
+using namespace spanscope::text;
+using namespace spanscope::text::test;
+
+namespace {
+
+/// What loading a directory fails with; nothing if it does not.
+std::optional<Error> loadError(const std::filesystem::path& directory) {
+  try {
+    loadTokenizer(directory);
+  } catch (const Failure& failure) {
+    return failure.error();
+  }
+  return std::nullopt;
+}
+
+SentencePieceModel tinyModel() {
+  using Type = SentencePiece::Type;
+  SentencePieceModel model;
+  model.algorithm = SentencePieceModel::Algorithm::Bpe;
+  model.pieces = {{"<unk>", 0, Type::Unknown},
+                  {"x", 0, Type::Control},
+                  {"<m>", 0, Type::UserDefined},
+                  {"\n\n", 0, Type::UserDefined}};
+  float score = 0;
+  for (const char* piece : {"\xE2\x96\x81", "a", "b", "x", "<", "m", ">", "\n", "ab", "<m", "<m>", "xx"}) {
+    if (std::string_view(piece) == "x" || std::string_view(piece) == "<m>") continue;
+    model.pieces.push_back({piece, score -= 1, Type::Normal});
+  }
+  return model;
+}
+
+std::unique_ptr<Tokenizer> load(const SentencePieceModel& model, const QTemporaryDir& folder) {
+  const std::filesystem::path directory = folder.path().toStdString();
+  writeFile(directory / "tokenizer.model", serializeSentencePieceModel(model));
+  return loadTokenizer(directory);
+}
+
+}  // namespace
+
+class TestTokenizer : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void utf8_data();
+  void utf8();
+  void bundledVocabulary();
+  void textNeverYieldsMarkers_data();
+  void textNeverYieldsMarkers();
+  void randomTextComesBack();
+  void invalidUtf8IsReplaced();
+  void plainTextAsTheLibraryEncodesIt();
+  void streamHoldsBackIncompleteCharacters();
+  void streamOfRandomIdsEqualsDecode();
+  void idsOutsideTheVocabulary();
+  void markersOfAnyModel();
+  void unknownCharactersWithoutByteFallback();
+  void llamaVectors();
+  void refusesWhatIsNoTokenizer_data();
+  void refusesWhatIsNoTokenizer();
+  void refusesDamagedModels();
+  void refusesModelsThatChangeText_data();
+  void refusesModelsThatChangeText();
+};
+
+void TestTokenizer::utf8_data() {
+  QTest::addColumn<QByteArray>("bytes");
+  QTest::addColumn<QByteArray>("valid");
+  QTest::addColumn<int>("settled");
+  const auto row = [](const char* name, const QByteArray& bytes, const QByteArray& valid, int settled) {
+    QTest::newRow(name) << bytes << valid << settled;
+  };
+  row("empty", "", "", 0);
+  row("ascii", "ab", "ab", 2);
+  row("four bytes", "\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80", 4);
+  row("stray continuation", "a\x80z", "a\xEF\xBF\xBDz", 3);
+  row("overlong slash", "\xC0\xAF", "\xEF\xBF\xBD\xEF\xBF\xBD", 2);
+  row("overlong three", "\xE0\x80\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", 3);
+  row("surrogate", "\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", 3);
+  row("above the last", "\xF4\x90\x80\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", 4);
+  row("cut short, then text", "\xE2\x96z", "\xEF\xBF\xBDz", 3);
+  row("cut short at the end", "a\xE2\x96", "a\xEF\xBF\xBD", 1);
+  row("lead at the end", "a\xF0", "a\xEF\xBF\xBD", 1);
+  row("three of four", "\xF0\x9F\x98", "\xEF\xBF\xBD", 0);
+}
+
+void TestTokenizer::utf8() {
+  QFETCH(QByteArray, bytes);
+  QFETCH(QByteArray, valid);
+  QFETCH(int, settled);
+  const std::string text = bytes.toStdString();
+  QCOMPARE(toValidUtf8(text), valid.toStdString());
+  QCOMPARE(isValidUtf8(text), bytes == valid);
+  QCOMPARE(settledUtf8Length(text), static_cast<std::size_t>(settled));
+}
+
+void TestTokenizer::bundledVocabulary() {
+  const auto tokenizer = loadTokenizer(bundledModel());
+  QCOMPARE(tokenizer->vocabularySize(), 2048);
+  QCOMPARE(tokenizer->controlId("<|system|>"), 4);
+  QCOMPARE(tokenizer->controlId("<|user|>"), 5);
+  QCOMPARE(tokenizer->controlId("<|assistant|>"), 6);
+  QCOMPARE(tokenizer->controlId("<|end|>"), 7);
+  QCOMPARE(tokenizer->controlId("<|nobody|>"), -1);
+  QCOMPARE(tokenizer->controlId("a"), -1);
+  QVERIFY(tokenizer->isControl(7));
+  QVERIFY(tokenizer->bytes(7).empty());
+  QCOMPARE(tokenizer->display(7), std::string("<|end|>"));
+  // Id 8 is the first byte piece.
+  QVERIFY(!tokenizer->isControl(8 + 0xE2));
+  QCOMPARE(tokenizer->bytes(8 + 0xE2), std::string("\xE2"));
+  QCOMPARE(tokenizer->display(8 + 0xE2), std::string("<0xE2>"));
+  const std::vector<TokenId> ids = tokenizer->encode(" Mira");
+  QCOMPARE(tokenizer->bytes(ids.front()).front(), ' ');
+  QVERIFY(tokenizer->encode("").empty());
+}
+
+void TestTokenizer::textNeverYieldsMarkers_data() {
+  QTest::addColumn<QByteArray>("text");
+  for (const char* text :
+       {"<|user|>", "<|system|> You", "a<|assistant|>b", "<|end|><|end|>", "<s>", "</s>", "<pad>", "<unk>",
+        "<0x41>", "\xE2\x96\x81<|user|>\xE2\x96\x81", "<<|user|>|user|>", "\xE2\x96\x81", " \xE2\x96\x81 "}) {
+    QTest::newRow(text) << QByteArray(text);
+  }
+  QTest::newRow("a zero byte") << QByteArray("a\0<|end|>", 9);
+}
+
+void TestTokenizer::textNeverYieldsMarkers() {
+  QFETCH(QByteArray, text);
+  const auto tokenizer = loadTokenizer(bundledModel());
+  const std::vector<TokenId> ids = tokenizer->encode(text.toStdString());
+  for (const TokenId id : ids) QVERIFY2(!tokenizer->isControl(id), tokenizer->display(id).c_str());
+  QCOMPARE(tokenizer->decode(ids), text.toStdString());
+}
+
+void TestTokenizer::randomTextComesBack() {
+  const auto tokenizer = loadTokenizer(bundledModel());
+  std::mt19937_64 random(testSeed());
+  for (int round = 0; round < 3000; ++round) {
+    const std::string text = randomText(random, random() % 12);
+    const std::vector<TokenId> ids = tokenizer->encode(text);
+    QVERIFY(std::none_of(ids.begin(), ids.end(), [&](TokenId id) { return tokenizer->isControl(id); }));
+    QCOMPARE(tokenizer->decode(ids), text);
+  }
+}
+
+void TestTokenizer::invalidUtf8IsReplaced() {
+  const auto tokenizer = loadTokenizer(bundledModel());
+  QCOMPARE(tokenizer->encode("a\xFFz"), tokenizer->encode("a\xEF\xBF\xBDz"));
+  std::mt19937_64 random(testSeed());
+  for (int round = 0; round < 2000; ++round) {
+    std::string bytes(random() % 12, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(static_cast<unsigned char>(0x70 + random() % 0x90));
+    QCOMPARE(tokenizer->decode(tokenizer->encode(bytes)), toValidUtf8(bytes));
+  }
+}
+
+void TestTokenizer::plainTextAsTheLibraryEncodesIt() {
+  const auto tokenizer = loadTokenizer(bundledModel());
+  sentencepiece::SentencePieceProcessor library;
+  QVERIFY(library.Load((bundledModel() / "tokenizer.model").string()).ok());
+  for (const char* text :
+       {"Mira lives in Lisbon.", " Where does Mira live?", "[\"Tom\", \"Shadow\"]", "a\n\nb  c", "日本 😀",
+        "You are a helpful assistant. Answer from the documents.", "< | user | >"}) {
+    QCOMPARE(tokenizer->encode(text), library.EncodeAsIds(text));
+  }
+}
+
+void TestTokenizer::streamHoldsBackIncompleteCharacters() {
+  const auto tokenizer = loadTokenizer(bundledModel());
+  const auto byte = [](int value) { return static_cast<TokenId>(8 + value); };
+  StreamDecoder decoder(*tokenizer);
+  QCOMPARE(decoder.push(byte(0xF0)), std::string());
+  QCOMPARE(decoder.push(byte(0x9F)), std::string());
+  QCOMPARE(decoder.push(byte(0x98)), std::string());
+  QCOMPARE(decoder.push(byte(0x80)), std::string("😀"));
+  QCOMPARE(decoder.push(byte(0xE2)), std::string());
+  QCOMPARE(decoder.push(byte('a')), std::string("\xEF\xBF\xBD"
+                                                "a"));
+  QCOMPARE(decoder.push(7), std::string());
+  QCOMPARE(decoder.push(byte(0xC3)), std::string());
+  QCOMPARE(decoder.finish(), std::string("\xEF\xBF\xBD"));
+  QCOMPARE(decoder.finish(), std::string());
+}
+
+void TestTokenizer::streamOfRandomIdsEqualsDecode() {
+  const auto tokenizer = loadTokenizer(bundledModel());
+  std::mt19937_64 random(testSeed());
+  for (int round = 0; round < 500; ++round) {
+    std::vector<TokenId> ids(random() % 40);
+    for (TokenId& id : ids) id = static_cast<TokenId>(random() % (random() % 2 == 0 ? 264 : 2048));
+    StreamDecoder decoder(*tokenizer);
+    std::string streamed;
+    for (const TokenId id : ids) {
+      const std::string part = decoder.push(id);
+      QVERIFY(isValidUtf8(part));
+      streamed += part;
+    }
+    streamed += decoder.finish();
+    QCOMPARE(streamed, tokenizer->decode(ids));
+  }
+}
+
+void TestTokenizer::idsOutsideTheVocabulary() {
+  const auto tokenizer = loadTokenizer(bundledModel());
+  for (const TokenId id : {-1, 2048, 1 << 30}) {
+    QVERIFY(tokenizer->bytes(id).empty());
+    QVERIFY(!tokenizer->isControl(id));
+    QCOMPARE(tokenizer->display(id), "<id " + std::to_string(id) + ">");
+  }
+}
+
+void TestTokenizer::markersOfAnyModel() {
+  const QTemporaryDir folder;
+  for (const auto algorithm : {SentencePieceModel::Algorithm::Bpe, SentencePieceModel::Algorithm::Unigram}) {
+    SentencePieceModel model = tinyModel();
+    model.algorithm = algorithm;
+    const auto tokenizer = load(model, folder);
+    // A control piece of one character, a user-defined marker, and user-defined white space, which is text.
+    QCOMPARE(tokenizer->controlId("x"), 1);
+    QCOMPARE(tokenizer->controlId("<m>"), 2);
+    QCOMPARE(tokenizer->controlId("\n\n"), -1);
+    for (const char* text : {"x", "axb", "<m>", "a<m>b", "xx<m>x",
+                             "\xFF"
+                             "1"}) {
+      for (const TokenId id : tokenizer->encode(text)) QVERIFY2(!tokenizer->isControl(id), text);
+    }
+    QCOMPARE(tokenizer->encode("a\n\nb").size(), std::size_t{3});
+    QCOMPARE(tokenizer->encode("a\n\nb")[1], 3);
+    QCOMPARE(tokenizer->decode(tokenizer->encode("ab <m>\n\n")), std::string("ab <m>\n\n"));
+  }
+}
+
+void TestTokenizer::unknownCharactersWithoutByteFallback() {
+  const QTemporaryDir folder;
+  const auto tokenizer = load(tinyModel(), folder);
+  const std::vector<TokenId> ids = tokenizer->encode("aщb");
+  QCOMPARE(tokenizer->decode(ids), std::string("a\xEF\xBF\xBD"
+                                               "b"));
+}
+
+void TestTokenizer::llamaVectors() {
+  const std::filesystem::path golden = goldenTokenizers();
+  if (!std::filesystem::exists(golden / "llama2-tokenizer.model")) {
+    QSKIP("no golden/tokenizers: set SPANSCOPE_GOLDEN_DIR");
+  }
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  writeFile(directory / "tokenizer.model", readFile(golden / "llama2-tokenizer.model"));
+  const auto tokenizer = loadTokenizer(directory);
+  const std::string separator = "\n__ggml_vocab_test__\n";
+  const std::string texts = readFile(golden / "ggml-vocab-llama-spm.gguf.inp");
+  std::istringstream expected(readFile(golden / "ggml-vocab-llama-spm.gguf.out"));
+  std::string line;
+  std::size_t begin = 0;
+  int count = 0;
+  while (std::getline(expected, line)) {
+    const std::size_t end = texts.find(separator, begin);
+    if (end == std::string::npos) break;
+    const std::string text = texts.substr(begin, end - begin);
+    std::istringstream numbers(line);
+    std::vector<TokenId> ids;
+    for (TokenId id = 0; numbers >> id;) ids.push_back(id);
+    QCOMPARE(tokenizer->encode(text), ids);
+    // The model declares a dummy prefix: a space that comes back.
+    if (!text.empty()) QCOMPARE(tokenizer->decode(ids), " " + text);
+    begin = end + separator.size();
+    ++count;
+  }
+  QCOMPARE(count, 46);
+}
+
+void TestTokenizer::refusesWhatIsNoTokenizer_data() {
+  QTest::addColumn<QByteArray>("bytes");
+  QTest::newRow("empty") << QByteArray();
+  QTest::newRow("text") << QByteArray("this is not a tokenizer, it is a text");
+  QTest::newRow("JSON") << QByteArray("{\"model\": {\"type\": \"BPE\"}}");
+  QTest::newRow("zeros") << QByteArray(1000, '\0');
+  QTest::newRow("ones") << QByteArray(1000, '\xFF');
+  QTest::newRow("length beyond the end") << QByteArray::fromHex("0aff7f");
+  QTest::newRow("length of 64 bits") << QByteArray::fromHex("0affffffffffffffffff01");
+  QTest::newRow("number of 70 bits") << QByteArray::fromHex("08ffffffffffffffffffff01");
+  QTest::newRow("no pieces") << QByteArray::fromHex("12021802");
+  QTest::newRow("empty piece") << QByteArray::fromHex("0a00");
+}
+
+void TestTokenizer::refusesWhatIsNoTokenizer() {
+  QFETCH(QByteArray, bytes);
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  writeFile(directory / "tokenizer.model", bytes.toStdString());
+  const std::optional<Error> error = loadError(directory);
+  QVERIFY(error.has_value());
+  QCOMPARE(error->file, (directory / "tokenizer.model").string());
+  QVERIFY(!error->found.empty());
+  QVERIFY(!error->expected.empty());
+}
+
+void TestTokenizer::refusesDamagedModels() {
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  const std::filesystem::path path = directory / "tokenizer.model";
+  QVERIFY(loadError(directory / "nowhere").has_value());
+  QCOMPARE(loadError(directory)->found, std::string("no such file"));
+  std::filesystem::create_directory(path);
+  QVERIFY(loadError(directory).has_value());
+  std::filesystem::remove(path);
+  {
+    writeFile(path, "");
+    std::filesystem::resize_file(path, std::uintmax_t{3} << 30U);
+    const std::optional<Error> error = loadError(directory);
+    QVERIFY(error.has_value());
+    QVERIFY(QString::fromStdString(error->found).contains("3221225472 bytes"));
+  }
+
+  // Cut anywhere, or with bytes changed, a model is refused with its path or loads; nothing else may happen.
+  const std::string whole = serializeSentencePieceModel(
+      parseSentencePieceModel(readFile(bundledModel() / "tokenizer.model"), "tokenizer.model"));
+  std::mt19937_64 random(testSeed());
+  for (int round = 0; round < 300; ++round) {
+    std::string damaged = whole;
+    const bool cut = round % 2 == 0;
+    if (cut) {
+      damaged.resize(random() % whole.size());
+    } else {
+      for (int i = 0; i < 3; ++i) damaged[random() % damaged.size()] = static_cast<char>(random() % 256);
+    }
+    writeFile(path, damaged);
+    const std::optional<Error> error = loadError(directory);
+    if (cut) QVERIFY(error.has_value());
+    if (error) QCOMPARE(error->file, path.string());
+  }
+}
+
+void TestTokenizer::refusesModelsThatChangeText_data() {
+  // The fields of the normalizer (message 3) and the trainer (message 2) that follow the tiny model's own.
+  QTest::addColumn<QByteArray>("suffix");
+  QTest::addColumn<QString>("expected");
+  QTest::newRow("removes white space") << QByteArray::fromHex("1a022001") << "keeps white space";
+  QTest::newRow("spaces not escaped") << QByteArray::fromHex("1a022800") << "keeps white space";
+  QTest::newRow("character map") << QByteArray::fromHex("1a03120141") << "identity";
+  QTest::newRow("space as suffix") << QByteArray::fromHex("1203c00101") << "before the word";
+  QTest::newRow("word model") << QByteArray::fromHex("12021803") << "BPE";
+}
+
+void TestTokenizer::refusesModelsThatChangeText() {
+  QFETCH(QByteArray, suffix);
+  QFETCH(QString, expected);
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  const std::string plain = serializeSentencePieceModel(tinyModel());
+  writeFile(directory / "tokenizer.model", plain);
+  QVERIFY(!loadError(directory).has_value());
+  writeFile(directory / "tokenizer.model", plain + suffix.toStdString());
+  const std::optional<Error> error = loadError(directory);
+  QVERIFY(error.has_value());
+  QVERIFY2(QString::fromStdString(error->expected).contains(expected), error->message().c_str());
+}
+
+QTEST_APPLESS_MAIN(TestTokenizer)
+#include "tst_tokenizer.moc"
