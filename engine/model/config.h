@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/ids.h"
+#include "engine/compute/backend.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "engine/base/ids.h"
-#include "engine/compute/backend.h"
 
 namespace spanscope::model {
 
@@ -21,8 +21,8 @@ struct Llama3Scaling {
   bool operator==(const Llama3Scaling&) const = default;
 };
 
-/// A Llama-architecture model, as `config.json` describes it. All values have been checked to be in range and to fit
-/// each other.
+/// A Llama-architecture model, as `config.json` describes it. All values have been checked to be in range and
+/// to fit each other.
 struct ModelConfig {
   std::string architecture;  ///< "LlamaForCausalLM"
   std::int32_t vocabularySize = 0;
@@ -46,8 +46,8 @@ struct ModelConfig {
   bool operator==(const ModelConfig&) const = default;
 };
 
-/// Reads `config.json` and, where it exists, `generation_config.json` of a model directory, as older and newer
-/// versions of transformers write them. Throws Failure for what is missing, absurd or not supported.
+/// Reads `config.json` and, where it exists, `generation_config.json` of a model directory, as older and
+/// newer versions of transformers write them. Throws Failure for what is missing, absurd or not supported.
 ModelConfig readConfig(const std::filesystem::path& directory);
 
 /// The same from text; `source` names it in errors.

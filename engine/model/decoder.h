@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <vector>
-
 #include "engine/base/ids.h"
 #include "engine/compute/backend.h"
 #include "engine/model/config.h"
 #include "engine/model/weights.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
 
 namespace spanscope::model {
 
@@ -30,28 +30,30 @@ struct LayerMass {
 };
 
 struct ForwardResult {
-  bool stopped = false;            ///< nothing else is defined then
-  std::vector<float> logits;       ///< [logitRows][vocabularySize]
+  bool stopped = false;       ///< nothing else is defined then
+  std::vector<float> logits;  ///< [logitRows][vocabularySize]
   std::vector<LayerMass> mass;
 };
 
 /// A Llama-architecture decoder, written once over the operations of a backend. One forward pass at a time.
 class Decoder {
  public:
-  /// Prepares all weights. `backend` must outlive the decoder. Throws Failure for missing tensors or wrong shapes.
+  /// Prepares all weights. `backend` must outlive the decoder. Throws Failure for missing tensors or wrong
+  /// shapes.
   Decoder(const ModelConfig& config, const WeightSource& weights, compute::Backend& backend);
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
   const ModelConfig& config() const;
-  std::size_t weightBytes() const;      ///< device memory of all weights
+  std::size_t weightBytes() const;  ///< device memory of all weights
   std::size_t parameterCount() const;
 
   /// Shape of a KV store for this model.
   compute::KvShape kvShape(std::int32_t blocks, std::int32_t blockSize, compute::DType type) const;
 
-  /// Runs the rows through all layers; keys and values of every row are stored before any row of the pass reads them.
+  /// Runs the rows through all layers; keys and values of every row are stored before any row of the pass
+  /// reads them.
   ForwardResult forward(const Batch& batch, compute::KvStore& store, std::stop_token stop);
 
  private:

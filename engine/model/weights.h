@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/compute/backend.h"
+#include "engine/model/config.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "engine/compute/backend.h"
-#include "engine/model/config.h"
 
 namespace spanscope::model {
 
@@ -18,8 +18,8 @@ class WeightSource {
   virtual ~WeightSource() = default;
 
   virtual bool has(const std::string& name) const = 0;
-  /// Throws Failure if there is no such tensor or its shape is not rows × columns (a vector is 1 × n). The data stays
-  /// valid as long as the source.
+  /// Throws Failure if there is no such tensor or its shape is not rows × columns (a vector is 1 × n). The
+  /// data stays valid as long as the source.
   virtual compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const = 0;
   /// Identifies the weights: equal for equal contents as far as can be told from headers, sizes and samples.
   virtual std::string fingerprint() const = 0;

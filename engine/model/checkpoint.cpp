@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A Hugging Face model directory as a source of weights.
+#include "engine/base/error.h"
+#include "engine/model/json_fields.h"
+#include "engine/model/mapped_file.h"
+#include "engine/model/safetensors.h"
+#include "engine/model/weights.h"
+
+#include <xxhash.h>
+
+#include <map>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace spanscope::model {
+
+namespace {
+
+constexpr const char* kSingleFile = "model.safetensors";
+constexpr const char* kIndexFile = "model.safetensors.index.json";
+
+/// A hash over facts, each with its length so that no two lists of facts look alike.
+class Digest {
+ public:
+  Digest() : m_state(XXH3_createState()) {
+    if (!m_state) throw Failure({"", "", "no memory", "a hash state"});
+    XXH3_128bits_reset(m_state.get());
+  }
+  void add(std::span<const std::byte> bytes) {
+    const std::uint64_t size = bytes.size();
+    XXH3_128bits_update(m_state.get(), &size, sizeof size);
+    XXH3_128bits_update(m_state.get(), bytes.data(), bytes.size());
+  }
+  void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
+  void add(const std::vector<std::uint64_t>& numbers) { add(std::as_bytes(std::span(numbers))); }
+  std::string hex() const {
+    XXH128_canonical_t canonical = {};
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(m_state.get()));
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::string text;
+    for (const unsigned char byte : canonical.digest) text += {kDigits[byte >> 4], kDigits[byte & 15]};
+    return text;
+  }
+
+ private:
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  std::unique_ptr<XXH3_state_t, Free> m_state;
+};
+
+/// Small tensors whole, large ones in evenly spaced pieces: reading gigabytes would cost more than loading
+/// them.
+void addSamples(Digest& digest, std::span<const std::byte> data) {
+  constexpr std::size_t kWhole = 8192;
+  constexpr std::size_t kPiece = 256;
+  constexpr std::size_t kPieces = 16;
+  if (data.size() <= kWhole) {
+    digest.add(data);
+    return;
+  }
+  for (std::size_t i = 0; i < kPieces; ++i)
+    digest.add(data.subspan((data.size() - kPiece) / (kPieces - 1) * i, kPiece));
+}
+
+class Checkpoint : public WeightSource {
+ public:
+  explicit Checkpoint(std::filesystem::path directory) : m_directory(std::move(directory)) {}
+
+  /// All tensors of one file, or those of `wanted` that must be there.
+  void addFile(const std::string& name, const std::set<std::string>* wanted) {
+    const std::string path = (m_directory / name).string();
+    m_files.emplace_back(m_directory / name);
+    SafetensorsFile file = parseSafetensors(m_files.back().bytes(), path);
+    if (wanted == nullptr) {
+      for (auto& [tensor, entry] : file.tensors) m_tensors.emplace(tensor, Located{path, std::move(entry)});
+      return;
+    }
+    for (const std::string& tensor : *wanted) {
+      const auto found = file.tensors.find(tensor);
+      if (found == file.tensors.end()) {
+        throw Failure(
+            {path, inQuotes(tensor), "no such tensor", std::string("it here, as ") + kIndexFile + " says"});
+      }
+      m_tensors.emplace(tensor, Located{path, std::move(found->second)});
+    }
+  }
+
+  bool has(const std::string& name) const override { return m_tensors.contains(name); }
+
+  compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const override {
+    const auto found = m_tensors.find(name);
+    const auto high = static_cast<std::uint64_t>(rows);
+    const auto wide = static_cast<std::uint64_t>(columns);
+    const std::vector<std::uint64_t> matrix = {high, wide};
+    const std::vector<std::uint64_t> vector = {wide};
+    const std::string expected = rows == 1 ? shapeText(vector) : shapeText(matrix);
+    if (found == m_tensors.end()) {
+      throw Failure({m_directory.string(), name, "no such tensor", "one of shape " + expected});
+    }
+    const SafetensorsTensor& tensor = found->second.tensor;
+    if (tensor.shape != matrix && !(rows == 1 && tensor.shape == vector)) {
+      throw Failure({found->second.file, name, "shape " + shapeText(tensor.shape), "shape " + expected});
+    }
+    if (!tensor.type)
+      throw Failure({found->second.file, name, "type " + tensor.typeName, "F32, F16 or BF16"});
+    return {tensor.data.data(), *tensor.type, rows, columns};
+  }
+
+  std::string fingerprint() const override {
+    Digest digest;
+    for (const auto& [name, located] : m_tensors) {
+      digest.add(name);
+      digest.add(located.tensor.typeName);
+      digest.add(located.tensor.shape);
+      addSamples(digest, located.tensor.data);
+    }
+    return digest.hex();
+  }
+
+  std::string name() const override { return m_directory.string(); }
+
+ private:
+  struct Located {
+    std::string file;
+    SafetensorsTensor tensor;
+  };
+
+  std::filesystem::path m_directory;
+  std::vector<MappedFile> m_files;  ///< the tensors point into these
+  std::map<std::string, Located> m_tensors;
+};
+
+/// A shard has to lie in the directory itself: the index comes from outside, and must not name other files.
+bool isPlainFileName(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;
+}
+
+std::map<std::string, std::set<std::string>> readIndex(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  const auto bytes = file.bytes();
+  const auto document =
+      parseJsonObject({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+  const auto map = JsonFields(document, path.string()).object("weight_map");
+  if (!map) throw Failure({path.string(), "/weight_map", "nothing", "an object: tensor name → file name"});
+  std::map<std::string, std::set<std::string>> shards;
+  for (const auto& [tensor, shard] : map->value().items()) {
+    const std::string place = "/weight_map, " + inQuotes(tensor);
+    if (!shard.is_string()) throw Failure({path.string(), place, "something else", "a file name"});
+    const auto name = shard.get<std::string>();
+    if (!isPlainFileName(name)) {
+      throw Failure({path.string(), place, inQuotes(name), "the name of a file in the same directory"});
+    }
+    shards[name].insert(tensor);
+  }
+  return shards;
+}
+
+}  // namespace
+
+std::unique_ptr<WeightSource> openSafetensors(const std::filesystem::path& directory) {
+  auto checkpoint = std::make_unique<Checkpoint>(directory);
+  std::error_code ignored;
+  if (std::filesystem::exists(directory / kSingleFile, ignored)) {
+    checkpoint->addFile(kSingleFile, nullptr);
+  } else if (std::filesystem::exists(directory / kIndexFile, ignored)) {
+    for (const auto& [shard, tensors] : readIndex(directory / kIndexFile))
+      checkpoint->addFile(shard, &tensors);
+  } else {
+    throw Failure({directory.string(), "", "neither", std::string(kSingleFile) + " or " + kIndexFile});
+  }
+  return checkpoint;
+}
+
+}  // namespace spanscope::model

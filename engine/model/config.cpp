@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/model/config.h"
+
+#include "engine/base/error.h"
+#include "engine/model/json_fields.h"
+#include "engine/model/mapped_file.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <system_error>
+
+namespace spanscope::model {
+
+namespace {
+
+// Far above every model there is, and low enough that no product of two of them overflows 64 bits.
+constexpr std::int64_t kMaxVocabulary = 1 << 22;
+constexpr std::int64_t kMaxHiddenSize = 1 << 16;
+constexpr std::int64_t kMaxIntermediateSize = 1 << 20;
+constexpr std::int64_t kMaxLayers = 1024;
+constexpr std::int64_t kMaxHeads = 1024;
+constexpr std::int64_t kMaxHeadSize = 1024;
+constexpr std::int64_t kMaxPositions = 1 << 30;
+constexpr double kMaxRopeTheta = 1e12;
+constexpr double kMaxRopeFactor = 1e6;
+
+constexpr const char* kArchitecture = "LlamaForCausalLM";
+
+std::int32_t narrow(std::int64_t value) {
+  return static_cast<std::int32_t>(value);
+}
+
+void checkArchitecture(const JsonFields& config) {
+  const auto architectures = config.texts("architectures");
+  const auto type = config.text("model_type");
+  if (!architectures.empty() &&
+      std::find(architectures.begin(), architectures.end(), kArchitecture) == architectures.end()) {
+    config.fail("architectures", inQuotes(architectures.front()),
+                std::string("the supported one, ") + kArchitecture);
+  }
+  if (type && *type != "llama") config.fail("model_type", inQuotes(*type), "the supported one, \"llama\"");
+  if (architectures.empty() && !type) {
+    config.fail("model_type", "nothing, and no architectures either", "\"llama\"");
+  }
+  if (config.has("quantization_config")) {
+    config.fail("quantization_config", "a quantised checkpoint", "weights in F32, F16 or BF16");
+  }
+  const auto activation = config.text("hidden_act").value_or("silu");
+  if (activation != "silu") config.fail("hidden_act", inQuotes(activation), "the supported one, \"silu\"");
+}
+
+struct RopeScaling {
+  std::optional<Llama3Scaling> llama3;  ///< absent: no scaling
+  bool operator==(const RopeScaling&) const = default;
+};
+
+/// `rope_scaling` of older files and `rope_parameters` of newer ones say the same in the same words.
+RopeScaling parseScaling(const JsonFields& fields) {
+  const char* typeField = fields.has("rope_type") ? "rope_type" : "type";
+  const std::string type = fields.text(typeField).value_or("default");
+  if (fields.number("partial_rotary_factor", 0, 1, 1) != 1) {
+    fields.fail("partial_rotary_factor", "a part of each head", "1; rotating a part is not supported");
+  }
+  if (type == "default") return {};
+  if (type != "llama3")
+    fields.fail(typeField, inQuotes(type), "\"default\" or \"llama3\"; others are not supported");
+  Llama3Scaling scaling;
+  scaling.factor = fields.number("factor", 1, kMaxRopeFactor);
+  scaling.lowFrequencyFactor = fields.number("low_freq_factor", 1e-6, kMaxRopeFactor);
+  scaling.highFrequencyFactor = fields.number("high_freq_factor", 1e-6, kMaxRopeFactor);
+  scaling.originalMaxPositions = fields.integer("original_max_position_embeddings", 1, kMaxPositions);
+  if (scaling.highFrequencyFactor <= scaling.lowFrequencyFactor) {
+    fields.fail("high_freq_factor", "no more than low_freq_factor", "more than low_freq_factor");
+  }
+  return {scaling};
+}
+
+void parseRope(const JsonFields& config, ModelConfig& result) {
+  const auto older = config.object("rope_scaling");
+  const auto newer = config.object("rope_parameters");
+  RopeScaling scaling;
+  if (older) scaling = parseScaling(*older);
+  if (newer) {
+    const RopeScaling stated = parseScaling(*newer);
+    if (older && stated != scaling)
+      config.fail("rope_parameters", "another scaling than in rope_scaling", "the same");
+    scaling = stated;
+  }
+  result.hasLlama3Scaling = scaling.llama3.has_value();
+  result.llama3 = scaling.llama3.value_or(Llama3Scaling{});
+
+  result.ropeTheta = config.number("rope_theta", 1, kMaxRopeTheta, result.ropeTheta);
+  if (newer && newer->has("rope_theta")) {
+    const double stated = newer->number("rope_theta", 1, kMaxRopeTheta);
+    if (config.has("rope_theta") && stated != result.ropeTheta) {
+      newer->fail("rope_theta", "another value than the file's own rope_theta", "the same");
+    }
+    result.ropeTheta = stated;
+  }
+}
+
+void parseHeads(const JsonFields& config, ModelConfig& result) {
+  result.heads = narrow(config.integer("num_attention_heads", 1, kMaxHeads));
+  result.keyValueHeads = narrow(config.integer("num_key_value_heads", 1, kMaxHeads, result.heads));
+  if (result.heads % result.keyValueHeads != 0) {
+    config.fail("num_key_value_heads", std::to_string(result.keyValueHeads),
+                "a divisor of the " + std::to_string(result.heads) + " attention heads");
+  }
+  if (!config.has("head_dim") && result.hiddenSize % result.heads != 0) {
+    config.fail("hidden_size", std::to_string(result.hiddenSize),
+                "a multiple of the " + std::to_string(result.heads) + " attention heads, or a head_dim");
+  }
+  result.headSize = narrow(config.integer("head_dim", 2, kMaxHeadSize, result.hiddenSize / result.heads));
+  if (result.headSize < 2 || result.headSize > kMaxHeadSize || result.headSize % 2 != 0) {
+    config.fail("head_dim", std::to_string(result.headSize),
+                "an even number up to " + std::to_string(kMaxHeadSize));
+  }
+}
+
+std::vector<TokenId> parseEndTokens(const JsonFields& fields, std::int32_t vocabularySize) {
+  std::vector<TokenId> tokens;
+  for (const std::int64_t id : fields.integers("eos_token_id", 0, vocabularySize - 1))
+    tokens.push_back(narrow(id));
+  return tokens;
+}
+
+std::string_view textOf(const MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+}  // namespace
+
+ModelConfig parseConfig(std::string_view json, const std::string& source) {
+  const auto document = parseJsonObject(json, source);
+  const JsonFields config(document, source);
+  checkArchitecture(config);
+  ModelConfig result;
+  result.architecture = kArchitecture;
+  result.vocabularySize = narrow(config.integer("vocab_size", 1, kMaxVocabulary));
+  result.hiddenSize = narrow(config.integer("hidden_size", 1, kMaxHiddenSize));
+  result.intermediateSize = narrow(config.integer("intermediate_size", 1, kMaxIntermediateSize));
+  result.layers = narrow(config.integer("num_hidden_layers", 1, kMaxLayers));
+  parseHeads(config, result);
+  result.maxPositions = config.integer("max_position_embeddings", 1, kMaxPositions, 2048);
+  result.normEpsilon = static_cast<float>(config.number("rms_norm_eps", 1e-12, 1, 1e-6));
+  parseRope(config, result);
+  result.tiedEmbeddings = config.flag("tie_word_embeddings", false);
+  result.attentionBias = config.flag("attention_bias", false);
+  result.mlpBias = config.flag("mlp_bias", false);
+  result.endTokens = parseEndTokens(config, result.vocabularySize);
+  result.blockAttention = config.flag("block_attention", false);
+  return result;
+}
+
+ModelConfig readConfig(const std::filesystem::path& directory) {
+  const MappedFile file(directory / "config.json");
+  ModelConfig result = parseConfig(textOf(file), (directory / "config.json").string());
+
+  const std::filesystem::path generation = directory / "generation_config.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(generation, ignored)) return result;
+  const MappedFile generationFile(generation);
+  const auto document = parseJsonObject(textOf(generationFile), generation.string());
+  const JsonFields fields(document, generation.string());
+  const auto endTokens = parseEndTokens(fields, result.vocabularySize);
+  if (!endTokens.empty()) result.endTokens = endTokens;
+  result.maxNewTokens =
+      narrow(fields.integer("max_new_tokens", 1, std::numeric_limits<std::int32_t>::max(), 0));
+  return result;
+}
+
+}  // namespace spanscope::model

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
+#include "engine/compute/half.h"
+#include "engine/model/weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <utility>
+
+namespace spanscope::model {
+
+namespace {
+
+struct NamedTensor {
+  std::string name;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  bool isNorm = false;
+};
+
+std::vector<NamedTensor> tensorsOf(const ModelConfig& config) {
+  const std::int64_t hidden = config.hiddenSize;
+  const std::int64_t inner = config.intermediateSize;
+  const std::int64_t queryWidth = std::int64_t{config.heads} * config.headSize;
+  const std::int64_t keyWidth = std::int64_t{config.keyValueHeads} * config.headSize;
+  std::vector<NamedTensor> tensors;
+  const auto linear = [&tensors](const std::string& name, std::int64_t rows, std::int64_t columns,
+                                 bool bias) {
+    tensors.push_back({name + ".weight", rows, columns, false});
+    if (bias) tensors.push_back({name + ".bias", 1, rows, false});
+  };
+  linear("model.embed_tokens", config.vocabularySize, hidden, false);
+  if (!config.tiedEmbeddings) linear("lm_head", config.vocabularySize, hidden, false);
+  tensors.push_back({"model.norm.weight", 1, hidden, true});
+  for (std::int32_t i = 0; i < config.layers; ++i) {
+    const std::string prefix = "model.layers." + std::to_string(i) + ".";
+    tensors.push_back({prefix + "input_layernorm.weight", 1, hidden, true});
+    tensors.push_back({prefix + "post_attention_layernorm.weight", 1, hidden, true});
+    linear(prefix + "self_attn.q_proj", queryWidth, hidden, config.attentionBias);
+    linear(prefix + "self_attn.k_proj", keyWidth, hidden, config.attentionBias);
+    linear(prefix + "self_attn.v_proj", keyWidth, hidden, config.attentionBias);
+    linear(prefix + "self_attn.o_proj", hidden, queryWidth, config.attentionBias);
+    linear(prefix + "mlp.gate_proj", inner, hidden, config.mlpBias);
+    linear(prefix + "mlp.up_proj", inner, hidden, config.mlpBias);
+    linear(prefix + "mlp.down_proj", hidden, inner, config.mlpBias);
+  }
+  return tensors;
+}
+
+/// Uniform values of variance 1/columns. A table of all 65 536 values makes one lookup of what would be a
+/// conversion and a rounding per element.
+std::vector<std::byte> randomPattern(std::size_t count, std::int64_t columns, compute::DType type,
+                                     std::uint64_t seed) {
+  constexpr std::size_t kValues = 65536;
+  const std::size_t size = compute::sizeOf(type);
+  const double amplitude = std::sqrt(3.0 / static_cast<double>(columns));
+  std::vector<std::byte> table(kValues * size);
+  for (std::size_t i = 0; i < kValues; ++i) {
+    const double value = (static_cast<double>(i) + 0.5) * (2.0 / kValues) - 1.0;
+    compute::storeElement(table.data() + i * size, type, static_cast<float>(value * amplitude));
+  }
+  std::vector<std::byte> pattern(count * size);
+  std::uint64_t state = seed | 1U;
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % 4 == 0) {  // xorshift64* (Vigna 2016), 16 bits for each of four elements
+      state ^= state >> 12;
+      state ^= state << 25;
+      state ^= state >> 27;
+      bits = state * 0x2545F4914F6CDD1DU;
+    }
+    std::memcpy(pattern.data() + i * size, table.data() + (bits & 0xFFFFU) * size, size);
+    bits >>= 16;
+  }
+  return pattern;
+}
+
+/// All tensors of one input width read from one pattern, each from another place: no two tensors of a model
+/// are equal, and the host holds a fraction of the model's size.
+class RandomWeights : public WeightSource {
+ public:
+  RandomWeights(const ModelConfig& config, std::uint64_t seed, compute::DType type)
+      : m_type(type), m_seed(seed) {
+    std::map<std::int64_t, std::size_t> longest;
+    std::size_t longestNorm = 0;
+    for (const NamedTensor& tensor : tensorsOf(config)) {
+      Place place{tensor.rows, tensor.columns, m_places.size() * kStep, tensor.isNorm};
+      const std::size_t count =
+          static_cast<std::size_t>(tensor.rows) * static_cast<std::size_t>(tensor.columns);
+      std::size_t& most = tensor.isNorm ? longestNorm : longest[tensor.columns];
+      most = std::max(most, count + (tensor.isNorm ? 0 : place.offset));
+      m_places.emplace(tensor.name, place);
+    }
+    for (const auto& [columns, count] : longest) {
+      m_patterns.emplace(columns,
+                         randomPattern(count, columns, type,
+                                       seed * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(columns)));
+    }
+    const std::size_t size = compute::sizeOf(type);
+    m_ones.resize(longestNorm * size);
+    for (std::size_t i = 0; i < longestNorm; ++i) compute::storeElement(m_ones.data() + i * size, type, 1.0F);
+    m_name = "random weights, " + std::to_string(config.layers) + " layers of width " +
+             std::to_string(config.hiddenSize);
+    m_shape = std::to_string(config.vocabularySize) + "x" + std::to_string(config.hiddenSize) + "x" +
+              std::to_string(config.intermediateSize) + "x" + std::to_string(config.layers) + "x" +
+              std::to_string(config.heads) + "x" + std::to_string(config.keyValueHeads) + "x" +
+              std::to_string(config.headSize) + (config.tiedEmbeddings ? "-tied" : "");
+  }
+
+  bool has(const std::string& name) const override { return m_places.contains(name); }
+
+  compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const override {
+    const auto found = m_places.find(name);
+    if (found == m_places.end()) throw Failure({m_name, name, "no such tensor", "one of the model's"});
+    const Place& place = found->second;
+    if (place.rows != rows || place.columns != columns) {
+      throw Failure({m_name, name, std::to_string(place.rows) + " × " + std::to_string(place.columns),
+                     std::to_string(rows) + " × " + std::to_string(columns)});
+    }
+    if (place.isNorm) return {m_ones.data(), m_type, rows, columns};
+    return {m_patterns.at(columns).data() + place.offset * compute::sizeOf(m_type), m_type, rows, columns};
+  }
+
+  std::string fingerprint() const override {
+    return "random-" + std::to_string(m_seed) + "-" + compute::nameOf(m_type) + "-" + m_shape;
+  }
+  std::string name() const override { return m_name; }
+
+ private:
+  /// Elements by which the places of two tensors differ: a prime, so that rows of different tensors do not
+  /// line up.
+  static constexpr std::size_t kStep = 10007;
+
+  struct Place {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::size_t offset = 0;  ///< in elements of the pattern of this width
+    bool isNorm = false;
+  };
+
+  compute::DType m_type;
+  std::uint64_t m_seed;
+  std::string m_name;
+  std::string m_shape;
+  std::map<std::string, Place> m_places;
+  std::map<std::int64_t, std::vector<std::byte>> m_patterns;
+  std::vector<std::byte> m_ones;
+};
+
+}  // namespace
+
+std::unique_ptr<WeightSource> makeRandomWeights(const ModelConfig& config, std::uint64_t seed,
+                                                compute::DType type) {
+  return std::make_unique<RandomWeights>(config, seed, type);
+}
+
+}  // namespace spanscope::model
