@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The trace: the ordered event stream of a session, as plain values. Every view is drawn from it. Words follow
-// vLLM's KV events where those exist. Each payload lists its fields once (`fields`), in file order; the codec, the
-// JSON form and comparison are made from that list.
+// The trace: the ordered event stream of a session, as plain values. Every view is drawn from it. Words
+// follow vLLM's KV events where those exist. Each payload lists its fields once (`fields`), in file order;
+// the codec, the JSON form and comparison are made from that list.
 #pragma once
+
+#include "engine/base/ids.h"
+#include "engine/trace/pool_state.h"
 
 #include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "engine/base/ids.h"
-#include "engine/trace/pool_state.h"
-
 namespace spanscope::trace {
 
-// ---- runs and steps ------------------------------------------------------------------------------------------
+// ---- runs and steps
+// ------------------------------------------------------------------------------------------
 
 /// A session as it starts, or a recording that begins in its middle: what everything after builds on.
 struct SessionStarted {
-  std::string program;    ///< name and version
-  std::string model;      ///< directory or shape
-  std::string backend;    ///< device and instruction set
+  std::string program;  ///< name and version
+  std::string model;    ///< directory or shape
+  std::string backend;  ///< device and instruction set
   std::int32_t threads = 0;
   std::int32_t layers = 0;
   std::int32_t heads = 0;
-  PoolState pool;         ///< initial state
+  PoolState pool;  ///< initial state
   bool operator==(const SessionStarted&) const = default;
 };
 
@@ -69,7 +70,8 @@ struct StepFinished {
   bool operator==(const StepFinished&) const = default;
 };
 
-// ---- span tables ---------------------------------------------------------------------------------------------
+// ---- span tables
+// ---------------------------------------------------------------------------------------------
 
 enum class TokenSource : std::uint8_t { Template, Text, Output };
 struct TokenRunInfo {
@@ -97,7 +99,8 @@ struct SpanTableLaidOut {
   bool operator==(const SpanTableLaidOut&) const = default;
 };
 
-// ---- cache ---------------------------------------------------------------------------------------------------
+// ---- cache
+// ---------------------------------------------------------------------------------------------------
 
 enum class LookupOutcome : std::uint8_t {
   Hit,        ///< found, at the base position it was stored at
@@ -107,32 +110,33 @@ enum class LookupOutcome : std::uint8_t {
 };
 /// Why a virtual block was not wholly found.
 enum class MissReason : std::uint8_t {
-  None,               ///< it was
-  NeverSeen,          ///< nothing like it was ever stored under this parent
-  TokensDiffer,       ///< the nearest stored block differs from token `differsAt` on
-  ContextDiffers,     ///< the same tokens are stored, but seeing something else
-  Evicted,            ///< it was stored; event `evictedBy` took it
-  AfterMiss,          ///< an earlier block of its chain is missing, so its content is not determined by the cache
-  LastToken,          ///< all of it is stored, but the last token of a prompt is always computed
+  None,            ///< it was
+  NeverSeen,       ///< nothing like it was ever stored under this parent
+  TokensDiffer,    ///< the nearest stored block differs from token `differsAt` on
+  ContextDiffers,  ///< the same tokens are stored, but seeing something else
+  Evicted,         ///< it was stored; event `evictedBy` took it
+  AfterMiss,  ///< an earlier block of its chain is missing, so its content is not determined by the cache
+  LastToken,  ///< all of it is stored, but the last token of a prompt is always computed
   CacheOff
 };
 struct BlockLookedUp {
   std::uint32_t segment = 0;
-  std::int32_t virtualIndex = 0;   ///< in its segment
-  BlockId block = kNullBlock;      ///< the block that was found or, for Partial, copied from; for Miss the nearest one
+  std::int32_t virtualIndex = 0;  ///< in its segment
+  BlockId block =
+      kNullBlock;  ///< the block that was found or, for Partial, copied from; for Miss the nearest one
   LookupOutcome outcome = LookupOutcome::Miss;
   MissReason reason = MissReason::None;
-  std::int32_t tokens = 0;         ///< token slots that were found
-  std::int32_t wanted = 0;         ///< token slots that were looked for
-  std::int64_t base = 0;           ///< base position of the segment in this view
-  std::int64_t storedBase = 0;     ///< and the one at which it was stored
+  std::int32_t tokens = 0;      ///< token slots that were found
+  std::int32_t wanted = 0;      ///< token slots that were looked for
+  std::int64_t base = 0;        ///< base position of the segment in this view
+  std::int64_t storedBase = 0;  ///< and the one at which it was stored
   RunId storedByRun = 0;
   RequestId storedByRequest = 0;
   NodePath storedByNode;
-  std::int32_t differsAt = -1;     ///< local token of the segment, for TokensDiffer
+  std::int32_t differsAt = -1;  ///< local token of the segment, for TokensDiffer
   TokenId tokenWanted = -1;
   TokenId tokenStored = -1;
-  std::uint64_t evictedBy = 0;     ///< sequence number of the BlockRemoved event, for Evicted
+  std::uint64_t evictedBy = 0;         ///< sequence number of the BlockRemoved event, for Evicted
   std::int32_t contextDiffersAt = -1;  ///< index in the list of seen segments, for ContextDiffers
   bool operator==(const BlockLookedUp&) const = default;
 };
@@ -176,7 +180,8 @@ struct BlockCopied {
   std::int32_t slots = 0;
   bool operator==(const BlockCopied&) const = default;
 };
-/// One reference fewer; at 0 the block joins the free list, at its front if it is not cached, else at its back.
+/// One reference fewer; at 0 the block joins the free list, at its front if it is not cached, else at its
+/// back.
 struct BlockReleased {
   BlockId block = kNullBlock;
   std::int32_t references = 0;  ///< after
@@ -199,7 +204,8 @@ struct RequestDeferred {
   bool operator==(const RequestDeferred&) const = default;
 };
 
-// ---- computing -----------------------------------------------------------------------------------------------
+// ---- computing
+// -----------------------------------------------------------------------------------------------
 
 struct BatchEntry {
   RequestId request = 0;
@@ -218,36 +224,36 @@ struct BatchComputed {
 struct TokenGenerated {
   std::int32_t index = 0;  ///< 0 for the first token of the reply
   TokenId token = 0;
-  std::string text;        ///< text that became complete with it
-  std::string shown;       ///< how the token alone is shown
-  float probability = 0;   ///< of this token before temperature and filters
-  std::vector<float> segmentMass;  ///< attention mass per segment of the span table, mean over observed layers and
-                                   ///< heads; empty unless observed
+  std::string text;                ///< text that became complete with it
+  std::string shown;               ///< how the token alone is shown
+  float probability = 0;           ///< of this token before temperature and filters
+  std::vector<float> segmentMass;  ///< attention mass per segment of the span table, mean over observed
+                                   ///< layers and heads; empty unless observed
   bool operator==(const TokenGenerated&) const = default;
 };
 /// Attention of one query block: for each key block the mean over its rows of the attention weight, per head.
 struct AttentionMass {
   std::int32_t layer = 0;
-  std::uint32_t segment = 0;       ///< of the query block
-  std::int32_t virtualIndex = 0;   ///< of the query block, in its segment
-  std::int32_t row = -1;           ///< local token, where a single row was asked for; −1: all rows computed
-  std::int32_t rows = 0;           ///< rows that were averaged
-  std::vector<std::uint32_t> keySegments;     ///< the segments seen, in view order, its own last
-  std::vector<std::int32_t> keyBlocks;        ///< blocks of each of them
+  std::uint32_t segment = 0;      ///< of the query block
+  std::int32_t virtualIndex = 0;  ///< of the query block, in its segment
+  std::int32_t row = -1;          ///< local token, where a single row was asked for; −1: all rows computed
+  std::int32_t rows = 0;          ///< rows that were averaged
+  std::vector<std::uint32_t> keySegments;  ///< the segments seen, in view order, its own last
+  std::vector<std::int32_t> keyBlocks;     ///< blocks of each of them
   std::int32_t heads = 0;
-  std::vector<float> mass;         ///< [heads][sum of keyBlocks]; each head's row sums to 1
+  std::vector<float> mass;  ///< [heads][sum of keyBlocks]; each head's row sums to 1
   bool operator==(const AttentionMass&) const = default;
 };
 struct StepMetrics {
   StepIndex step = 0;
   std::int64_t promptTokens = 0;
-  std::int64_t cachedTokens = 0;     ///< relocated ones included
+  std::int64_t cachedTokens = 0;  ///< relocated ones included
   std::int64_t relocatedTokens = 0;
   std::int64_t computedTokens = 0;
   std::int64_t generatedTokens = 0;
-  double timeToFirstToken = 0;       ///< seconds from the moment the step could start
-  double interTokenLatency = 0;      ///< mean seconds between generated tokens; 0 if there are fewer than two
-  double queueTime = 0;              ///< seconds until admission
+  double timeToFirstToken = 0;   ///< seconds from the moment the step could start
+  double interTokenLatency = 0;  ///< mean seconds between generated tokens; 0 if there are fewer than two
+  double queueTime = 0;          ///< seconds until admission
   bool operator==(const StepMetrics&) const = default;
 };
 
@@ -266,18 +272,18 @@ struct Snapshot {
 };
 
 using Payload =
-    std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished, SpanTableLaidOut,
-                 BlockLookedUp, BlockAllocated, BlockShared, BlockStored, BlockRemoved, BlockCopied, BlockReleased,
-                 CacheCleared, RequestAdmitted, RequestDeferred, BatchComputed, TokenGenerated, AttentionMass,
-                 StepMetrics, MessageLogged, Snapshot>;
+    std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
+                 SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored, BlockRemoved,
+                 BlockCopied, BlockReleased, CacheCleared, RequestAdmitted, RequestDeferred, BatchComputed,
+                 TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps
   std::int64_t time = 0;       ///< nanoseconds since the session started, never decreasing
   std::uint32_t session = 0;
-  RunId run = 0;               ///< 0: none
-  RequestId request = 0;       ///< 0: none
-  NodePath node;               ///< "" also where there is none
+  RunId run = 0;          ///< 0: none
+  RequestId request = 0;  ///< 0: none
+  NodePath node;          ///< "" also where there is none
   Payload payload;
   bool operator==(const Event&) const = default;
 };

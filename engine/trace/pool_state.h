@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/ids.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "engine/base/ids.h"
 
 namespace spanscope::trace {
 
@@ -19,11 +19,11 @@ struct BlockKey {
 /// One physical block.
 struct BlockState {
   std::int32_t references = 0;
-  bool cached = false;       ///< a lookup can find it
-  BlockKey key;              ///< zero unless cached
-  BlockKey parent;           ///< key of the chain's previous block or root; zero unless cached
-  std::int32_t fill = 0;     ///< token slots that are cached; 0 unless cached
-  std::int64_t base = 0;     ///< base position of the segment it was stored for
+  bool cached = false;            ///< a lookup can find it
+  BlockKey key;                   ///< zero unless cached
+  BlockKey parent;                ///< key of the chain's previous block or root; zero unless cached
+  std::int32_t fill = 0;          ///< token slots that are cached; 0 unless cached
+  std::int64_t base = 0;          ///< base position of the segment it was stored for
   std::int32_t virtualIndex = 0;  ///< its place in that segment's chain
   RunId storedByRun = 0;
   RequestId storedByRequest = 0;
@@ -35,8 +35,8 @@ struct BlockState {
 /// The pool as the engine dumps it and as a replay of the events rebuilds it.
 struct PoolState {
   std::int32_t blockSize = 16;
-  std::vector<BlockState> blocks;    ///< by block id; entry 0 is the null block
-  std::vector<BlockId> freeOrder;    ///< unreferenced blocks in the order in which they will be taken
+  std::vector<BlockState> blocks;  ///< by block id; entry 0 is the null block
+  std::vector<BlockId> freeOrder;  ///< unreferenced blocks in the order in which they will be taken
   bool operator==(const PoolState&) const = default;
 };
 

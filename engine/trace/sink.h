@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <cstdint>
-
 #include "engine/trace/event.h"
+
+#include <cstdint>
 
 namespace spanscope::trace {
 
@@ -12,8 +12,8 @@ class Sink {
  public:
   virtual ~Sink() = default;
 
-  /// Takes an event; the sink gives it its sequence number and time. Returns the sequence number. Never blocks on
-  /// whoever reads the events.
+  /// Takes an event; the sink gives it its sequence number and time. Returns the sequence number. Never
+  /// blocks on whoever reads the events.
   virtual std::uint64_t send(RunId run, RequestId request, const NodePath& node, Payload payload) = 0;
 };
 

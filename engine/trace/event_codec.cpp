@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/event_codec.h"
+
+#include "engine/trace/replay_fields.h"
+
+#include <xxhash.h>
+
+#include <array>
+#include <limits>
+#include <utility>
+#include <variant>
+
+namespace spanscope::trace {
+
+namespace {
+
+constexpr std::size_t kPayloadCount = std::variant_size_v<Payload>;
+static_assert(kPayloadCount <= 256, "the payload's index is written as one byte");
+
+using PayloadReader = void (*)(ByteReader&, Payload&);
+
+template <std::size_t... I>
+constexpr std::array<PayloadReader, kPayloadCount> makeReaders(std::index_sequence<I...>) {
+  return {[](ByteReader& reader, Payload& payload) { readValue(reader, payload.emplace<I>()); }...};
+}
+
+template <std::size_t... I>
+constexpr std::array<const char*, kPayloadCount> makeNames(std::index_sequence<I...>) {
+  static_assert(((kEventName<std::variant_alternative_t<I, Payload>> != nullptr) && ...),
+                "a payload has no name");
+  return {kEventName<std::variant_alternative_t<I, Payload>>...};
+}
+
+constexpr auto kReaders = makeReaders(std::make_index_sequence<kPayloadCount>());
+constexpr auto kNames = makeNames(std::make_index_sequence<kPayloadCount>());
+
+template <class T>
+void describeType(std::string& out) {
+  if constexpr (std::is_same_v<T, bool>) {
+    out += "bool";
+  } else if constexpr (std::is_enum_v<T>) {
+    out += "enum(";
+    for (const std::string_view name : EnumNames<T>::kNames) out.append(name).append(",");
+    out += ")";
+  } else if constexpr (std::is_floating_point_v<T>) {
+    out += "f" + std::to_string(8 * sizeof(T));
+  } else if constexpr (std::is_integral_v<T>) {
+    out += (std::is_signed_v<T> ? "i" : "u") + std::to_string(8 * sizeof(T));
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    out += "text";
+  } else if constexpr (IsVector<T>::value || IsOptional<T>::value) {
+    out += IsVector<T>::value ? "list(" : "optional(";
+    describeType<typename T::value_type>(out);
+    out += ")";
+  } else if constexpr (IsMap<T>::value) {
+    out += "map(";
+    describeType<typename T::key_type>(out);
+    out += ",";
+    describeType<typename T::mapped_type>(out);
+    out += ")";
+  } else {
+    out += "{";
+    const T value{};
+    fields(
+        [&out]<class M>(const char* name, const M&) {
+          out.append(name).append(":");
+          describeType<M>(out);
+          out += ";";
+        },
+        value);
+    out += "}";
+  }
+}
+
+template <std::size_t... I>
+void describePayloads(std::string& out, std::index_sequence<I...>) {
+  (..., (out.append(kNames[I]), describeType<std::variant_alternative_t<I, Payload>>(out), out.append("\n")));
+}
+
+}  // namespace
+
+const char* eventName(const Payload& payload) {
+  return payload.valueless_by_exception() ? "?" : kNames[payload.index()];
+}
+
+void encodeEvent(ByteWriter& writer, EventCursor& cursor, const Event& event) {
+  writer.byte(static_cast<std::uint8_t>(event.payload.index()));
+  writer.number(event.sequence - cursor.sequence);
+  writer.number(static_cast<std::uint64_t>(event.time) - static_cast<std::uint64_t>(cursor.time));
+  writer.number(event.session);
+  writer.number(event.run);
+  writer.number(event.request);
+  writer.text(event.node);
+  std::visit([&writer](const auto& payload) { writeValue(writer, payload); }, event.payload);
+  cursor = {event.sequence, event.time};
+}
+
+void decodeEvent(ByteReader& reader, EventCursor& cursor, Event& event) {
+  reader.setField("event");
+  const std::uint8_t index = reader.byte();
+  if (index >= kPayloadCount) {
+    reader.fail("kind " + std::to_string(index), "a kind below " + std::to_string(kPayloadCount));
+  }
+  try {
+    reader.setField("sequence");
+    const std::uint64_t sequenceStep = reader.number();
+    if (sequenceStep > std::numeric_limits<std::uint64_t>::max() - cursor.sequence) {
+      reader.fail("a sequence number of more than 64 bits", "a number of 64 bits");
+    }
+    reader.setField("time");
+    const std::uint64_t timeStep = reader.number();
+    const auto timeLeft = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) -
+                          static_cast<std::uint64_t>(cursor.time);
+    if (timeStep > timeLeft) reader.fail("a time of more than 63 bits", "nanoseconds in 63 bits");
+    event.sequence = cursor.sequence + sequenceStep;
+    event.time = cursor.time + static_cast<std::int64_t>(timeStep);
+    reader.setField("session");
+    readValue(reader, event.session);
+    reader.setField("run");
+    readValue(reader, event.run);
+    reader.setField("request");
+    readValue(reader, event.request);
+    reader.setField("node");
+    readValue(reader, event.node);
+    kReaders[index](reader, event.payload);
+  } catch (const Failure& failure) {
+    Error error = failure.error();
+    error.place = std::string(kNames[index]) + (error.place.empty() ? "" : "." + error.place);
+    throw Failure(std::move(error));
+  }
+  cursor = {event.sequence, event.time};
+}
+
+std::string schemaText() {
+  std::string out;
+  describePayloads(out, std::make_index_sequence<kPayloadCount>());
+  out += "keyframe";
+  describeType<Keyframe>(out);
+  out += "\n";
+  return out;
+}
+
+std::uint64_t schemaFingerprint() {
+  const std::string text = schemaText();
+  return XXH64(text.data(), text.size(), 0);
+}
+
+}  // namespace spanscope::trace

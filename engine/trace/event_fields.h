@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What every payload is made of, said once: `fields(visit, value)` calls visit(name, member) for each member
+// in file order. The binary codec, the JSON form, the schema fingerprint and the tests' random values are
+// made from it. A new payload needs its struct and variant entry in event.h, and here a fields() and a name.
+#pragma once
+
+#include "engine/trace/event.h"
+
+#include <array>
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+
+namespace spanscope::trace {
+
+/// `T` is `X` or `const X`: one fields() serves reading and writing.
+template <class T, class X>
+concept Is = std::same_as<std::remove_const_t<T>, X>;
+
+// ---- enumerations: the names in the order of their values
+// ------------------------------------------------------
+
+template <class E>
+struct EnumNames;
+
+template <>
+struct EnumNames<RunOutcome> {
+  static constexpr std::array<std::string_view, 3> kNames{"finished", "stopped", "failed"};
+};
+template <>
+struct EnumNames<StepOutcome> {
+  static constexpr std::array<std::string_view, 4> kNames{"end_token", "token_limit", "stopped", "failed"};
+};
+template <>
+struct EnumNames<TokenSource> {
+  static constexpr std::array<std::string_view, 3> kNames{"template", "text", "output"};
+};
+template <>
+struct EnumNames<LookupOutcome> {
+  static constexpr std::array<std::string_view, 4> kNames{"hit", "relocated", "partial", "miss"};
+};
+template <>
+struct EnumNames<MissReason> {
+  static constexpr std::array<std::string_view, 8> kNames{
+      "none",    "never_seen", "tokens_differ", "context_differs",
+      "evicted", "after_miss", "last_token",    "cache_off"};
+};
+template <>
+struct EnumNames<RemovalReason> {
+  static constexpr std::array<std::string_view, 3> kNames{"evicted", "grown", "cleared"};
+};
+template <>
+struct EnumNames<Severity> {
+  static constexpr std::array<std::string_view, 3> kNames{"note", "warning", "error"};
+};
+
+/// The name of an enumeration's value; "?" for a value it does not have.
+template <class E>
+constexpr std::string_view enumName(E value) {
+  const auto index = static_cast<std::size_t>(value);
+  return index < EnumNames<E>::kNames.size() ? EnumNames<E>::kNames[index] : std::string_view("?");
+}
+
+// ---- nested structs
+// --------------------------------------------------------------------------------------------
+
+template <class V, Is<BlockKey> X>
+void fields(V&& v, X& x) {
+  v("high", x.high);
+  v("low", x.low);
+}
+template <class V, Is<BlockState> X>
+void fields(V&& v, X& x) {
+  v("references", x.references);
+  v("cached", x.cached);
+  v("key", x.key);
+  v("parent", x.parent);
+  v("fill", x.fill);
+  v("base", x.base);
+  v("virtualIndex", x.virtualIndex);
+  v("storedByRun", x.storedByRun);
+  v("storedByRequest", x.storedByRequest);
+  v("storedByNode", x.storedByNode);
+  v("tokens", x.tokens);
+}
+template <class V, Is<PoolState> X>
+void fields(V&& v, X& x) {
+  v("blockSize", x.blockSize);
+  v("blocks", x.blocks);
+  v("freeOrder", x.freeOrder);
+}
+template <class V, Is<PlannedStep> X>
+void fields(V&& v, X& x) {
+  v("step", x.step);
+  v("node", x.node);
+  v("copy", x.copy);
+  v("ply", x.ply);
+  v("needs", x.needs);
+}
+template <class V, Is<TokenRunInfo> X>
+void fields(V&& v, X& x) {
+  v("count", x.count);
+  v("source", x.source);
+  v("node", x.node);
+}
+template <class V, Is<SegmentInfo> X>
+void fields(V&& v, X& x) {
+  v("node", x.node);
+  v("independent", x.independent);
+  v("hidden", x.hidden);
+  v("scope", x.scope);
+  v("depth", x.depth);
+  v("base", x.base);
+  v("visibleBegin", x.visibleBegin);
+  v("sees", x.sees);
+  v("tokens", x.tokens);
+  v("texts", x.texts);
+  v("runs", x.runs);
+}
+template <class V, Is<BatchEntry> X>
+void fields(V&& v, X& x) {
+  v("request", x.request);
+  v("segment", x.segment);
+  v("begin", x.begin);
+  v("count", x.count);
+  v("decode", x.decode);
+}
+
+// ---- payloads
+// --------------------------------------------------------------------------------------------------
+
+template <class Payload>
+inline constexpr const char* kEventName = nullptr;
+
+template <>
+inline constexpr const char* kEventName<SessionStarted> = "session_started";
+template <class V, Is<SessionStarted> X>
+void fields(V&& v, X& x) {
+  v("program", x.program);
+  v("model", x.model);
+  v("backend", x.backend);
+  v("threads", x.threads);
+  v("layers", x.layers);
+  v("heads", x.heads);
+  v("pool", x.pool);
+}
+
+template <>
+inline constexpr const char* kEventName<RunStarted> = "run_started";
+template <class V, Is<RunStarted> X>
+void fields(V&& v, X& x) {
+  v("queryJson", x.queryJson);
+  v("policy", x.policy);
+  v("seed", x.seed);
+}
+
+template <>
+inline constexpr const char* kEventName<RunFinished> = "run_finished";
+template <class V, Is<RunFinished> X>
+void fields(V&& v, X& x) {
+  v("outcome", x.outcome);
+  v("answer", x.answer);
+}
+
+template <>
+inline constexpr const char* kEventName<PlanMade> = "plan_made";
+template <class V, Is<PlanMade> X>
+void fields(V&& v, X& x) {
+  v("steps", x.steps);
+  v("explain", x.explain);
+}
+
+template <>
+inline constexpr const char* kEventName<StepStarted> = "step_started";
+template <class V, Is<StepStarted> X>
+void fields(V&& v, X& x) {
+  v("step", x.step);
+  v("copy", x.copy);
+}
+
+template <>
+inline constexpr const char* kEventName<StepFinished> = "step_finished";
+template <class V, Is<StepFinished> X>
+void fields(V&& v, X& x) {
+  v("step", x.step);
+  v("outcome", x.outcome);
+  v("text", x.text);
+}
+
+template <>
+inline constexpr const char* kEventName<SpanTableLaidOut> = "span_table_laid_out";
+template <class V, Is<SpanTableLaidOut> X>
+void fields(V&& v, X& x) {
+  v("segments", x.segments);
+}
+
+template <>
+inline constexpr const char* kEventName<BlockLookedUp> = "block_looked_up";
+template <class V, Is<BlockLookedUp> X>
+void fields(V&& v, X& x) {
+  v("segment", x.segment);
+  v("virtualIndex", x.virtualIndex);
+  v("block", x.block);
+  v("outcome", x.outcome);
+  v("reason", x.reason);
+  v("tokens", x.tokens);
+  v("wanted", x.wanted);
+  v("base", x.base);
+  v("storedBase", x.storedBase);
+  v("storedByRun", x.storedByRun);
+  v("storedByRequest", x.storedByRequest);
+  v("storedByNode", x.storedByNode);
+  v("differsAt", x.differsAt);
+  v("tokenWanted", x.tokenWanted);
+  v("tokenStored", x.tokenStored);
+  v("evictedBy", x.evictedBy);
+  v("contextDiffersAt", x.contextDiffersAt);
+}
+
+template <>
+inline constexpr const char* kEventName<BlockAllocated> = "block_allocated";
+template <class V, Is<BlockAllocated> X>
+void fields(V&& v, X& x) {
+  v("block", x.block);
+  v("segment", x.segment);
+  v("virtualIndex", x.virtualIndex);
+}
+
+template <>
+inline constexpr const char* kEventName<BlockShared> = "block_shared";
+template <class V, Is<BlockShared> X>
+void fields(V&& v, X& x) {
+  v("block", x.block);
+  v("segment", x.segment);
+  v("virtualIndex", x.virtualIndex);
+  v("references", x.references);
+}
+
+template <>
+inline constexpr const char* kEventName<BlockStored> = "block_stored";
+template <class V, Is<BlockStored> X>
+void fields(V&& v, X& x) {
+  v("block", x.block);
+  v("key", x.key);
+  v("parent", x.parent);
+  v("segment", x.segment);
+  v("virtualIndex", x.virtualIndex);
+  v("base", x.base);
+  v("tokens", x.tokens);
+}
+
+template <>
+inline constexpr const char* kEventName<BlockRemoved> = "block_removed";
+template <class V, Is<BlockRemoved> X>
+void fields(V&& v, X& x) {
+  v("block", x.block);
+  v("key", x.key);
+  v("reason", x.reason);
+}
+
+template <>
+inline constexpr const char* kEventName<BlockCopied> = "block_copied";
+template <class V, Is<BlockCopied> X>
+void fields(V&& v, X& x) {
+  v("source", x.source);
+  v("target", x.target);
+  v("slots", x.slots);
+}
+
+template <>
+inline constexpr const char* kEventName<BlockReleased> = "block_released";
+template <class V, Is<BlockReleased> X>
+void fields(V&& v, X& x) {
+  v("block", x.block);
+  v("references", x.references);
+}
+
+template <>
+inline constexpr const char* kEventName<CacheCleared> = "cache_cleared";
+template <class V, Is<CacheCleared> X>
+void fields(V&&, X&) {}
+
+template <>
+inline constexpr const char* kEventName<RequestAdmitted> = "request_admitted";
+template <class V, Is<RequestAdmitted> X>
+void fields(V&& v, X& x) {
+  v("promptTokens", x.promptTokens);
+  v("cachedTokens", x.cachedTokens);
+  v("relocatedTokens", x.relocatedTokens);
+}
+
+template <>
+inline constexpr const char* kEventName<RequestDeferred> = "request_deferred";
+template <class V, Is<RequestDeferred> X>
+void fields(V&& v, X& x) {
+  v("reason", x.reason);
+  v("waitFor", x.waitFor);
+}
+
+template <>
+inline constexpr const char* kEventName<BatchComputed> = "batch_computed";
+template <class V, Is<BatchComputed> X>
+void fields(V&& v, X& x) {
+  v("entries", x.entries);
+  v("nanoseconds", x.nanoseconds);
+}
+
+template <>
+inline constexpr const char* kEventName<TokenGenerated> = "token_generated";
+template <class V, Is<TokenGenerated> X>
+void fields(V&& v, X& x) {
+  v("index", x.index);
+  v("token", x.token);
+  v("text", x.text);
+  v("shown", x.shown);
+  v("probability", x.probability);
+  v("segmentMass", x.segmentMass);
+}
+
+template <>
+inline constexpr const char* kEventName<AttentionMass> = "attention_mass";
+template <class V, Is<AttentionMass> X>
+void fields(V&& v, X& x) {
+  v("layer", x.layer);
+  v("segment", x.segment);
+  v("virtualIndex", x.virtualIndex);
+  v("row", x.row);
+  v("rows", x.rows);
+  v("keySegments", x.keySegments);
+  v("keyBlocks", x.keyBlocks);
+  v("heads", x.heads);
+  v("mass", x.mass);
+}
+
+template <>
+inline constexpr const char* kEventName<StepMetrics> = "step_metrics";
+template <class V, Is<StepMetrics> X>
+void fields(V&& v, X& x) {
+  v("step", x.step);
+  v("promptTokens", x.promptTokens);
+  v("cachedTokens", x.cachedTokens);
+  v("relocatedTokens", x.relocatedTokens);
+  v("computedTokens", x.computedTokens);
+  v("generatedTokens", x.generatedTokens);
+  v("timeToFirstToken", x.timeToFirstToken);
+  v("interTokenLatency", x.interTokenLatency);
+  v("queueTime", x.queueTime);
+}
+
+template <>
+inline constexpr const char* kEventName<MessageLogged> = "message_logged";
+template <class V, Is<MessageLogged> X>
+void fields(V&& v, X& x) {
+  v("severity", x.severity);
+  v("text", x.text);
+}
+
+template <>
+inline constexpr const char* kEventName<Snapshot> = "snapshot";
+template <class V, Is<Snapshot> X>
+void fields(V&& v, X& x) {
+  v("pool", x.pool);
+  v("lost", x.lost);
+}
+
+}  // namespace spanscope::trace

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/pool_replay.h"
+
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace spanscope::trace {
+
+namespace {
+
+Error makeError(std::string place, std::string found, std::string expected) {
+  return Error{"", std::move(place), std::move(found), std::move(expected)};
+}
+
+std::string blockPlace(std::int64_t block) {
+  return "block " + std::to_string(block);
+}
+
+}  // namespace
+
+std::optional<Error> PoolReplay::check(const PoolState& state) {
+  constexpr auto kMostBlocks = static_cast<std::size_t>(std::numeric_limits<BlockId>::max());
+  if (state.blockSize < 1) {
+    return makeError("pool", "a block size of " + std::to_string(state.blockSize), "at least 1");
+  }
+  if (state.blocks.size() > kMostBlocks) {
+    return makeError("pool", std::to_string(state.blocks.size()) + " blocks",
+                     "at most " + std::to_string(kMostBlocks));
+  }
+  std::size_t unreferenced = 0;
+  for (std::size_t i = 0; i < state.blocks.size(); ++i) {
+    const BlockState& block = state.blocks[i];
+    const auto place = [i] { return blockPlace(static_cast<std::int64_t>(i)); };
+    if (block.references < 0) {
+      return makeError(place(), std::to_string(block.references) + " references", "at least 0");
+    }
+    if (block.fill < 0 || block.fill > state.blockSize) {
+      return makeError(place(), "a fill of " + std::to_string(block.fill),
+                       "0 to " + std::to_string(state.blockSize));
+    }
+    if (static_cast<std::size_t>(block.fill) != block.tokens.size()) {
+      return makeError(place(), std::to_string(block.tokens.size()) + " tokens",
+                       std::to_string(block.fill) + ", its fill");
+    }
+    if (i == 0 && (block.cached || block.references != 0)) {
+      return makeError(place(), "a null block in use", "one that nobody refers to or finds");
+    }
+    if (i != 0 && block.references == 0) ++unreferenced;
+  }
+  if (state.freeOrder.size() != unreferenced) {
+    return makeError("free list", std::to_string(state.freeOrder.size()) + " blocks",
+                     std::to_string(unreferenced) + ", the blocks nobody refers to");
+  }
+  std::vector<bool> seen(state.blocks.size(), false);
+  for (const BlockId id : state.freeOrder) {
+    if (id < 1 || static_cast<std::size_t>(id) >= state.blocks.size()) {
+      return makeError("free list", blockPlace(id), "a block of the pool");
+    }
+    const auto index = static_cast<std::size_t>(id);
+    if (seen[index]) return makeError("free list", blockPlace(id) + " twice", "each block once");
+    if (state.blocks[index].references != 0) {
+      return makeError("free list", blockPlace(id) + ", which is referred to", "blocks nobody refers to");
+    }
+    seen[index] = true;
+  }
+  return std::nullopt;
+}
+
+PoolReplay::PoolReplay(PoolState state) {
+  if (std::optional<Error> error = check(state)) throw Failure(std::move(*error));
+  m_blockSize = state.blockSize;
+  m_blocks = std::move(state.blocks);
+  rebuildLists(state.freeOrder);
+  for (const BlockState& block : m_blocks) m_cachedCount += block.cached ? 1 : 0;
+}
+
+void PoolReplay::rebuildLists(const std::vector<BlockId>& freeOrder) {
+  m_next.assign(m_blocks.size(), kNullBlock);
+  m_previous.assign(m_blocks.size(), kNullBlock);
+  m_freeCount = 0;
+  for (const BlockId id : freeOrder) joinFreeList(id, false);
+}
+
+void PoolReplay::leaveFreeList(BlockId block) {
+  const auto index = static_cast<std::size_t>(block);
+  const BlockId next = m_next[index];
+  const BlockId previous = m_previous[index];
+  m_next[static_cast<std::size_t>(previous)] = next;
+  m_previous[static_cast<std::size_t>(next)] = previous;
+  --m_freeCount;
+}
+
+void PoolReplay::joinFreeList(BlockId block, bool atFront) {
+  const auto index = static_cast<std::size_t>(block);
+  const BlockId previous = atFront ? kNullBlock : m_previous[0];
+  const BlockId next = m_next[static_cast<std::size_t>(previous)];
+  m_previous[index] = previous;
+  m_next[index] = next;
+  m_next[static_cast<std::size_t>(previous)] = block;
+  m_previous[static_cast<std::size_t>(next)] = block;
+  ++m_freeCount;
+}
+
+void PoolReplay::forget(BlockState& block) {
+  if (block.cached) --m_cachedCount;
+  const std::int32_t references = block.references;
+  block = BlockState{};
+  block.references = references;
+}
+
+std::vector<BlockId> PoolReplay::freeOrder() const {
+  std::vector<BlockId> order;
+  order.reserve(m_freeCount);
+  if (m_blocks.empty()) return order;
+  for (BlockId id = m_next[0]; id != kNullBlock; id = m_next[static_cast<std::size_t>(id)])
+    order.push_back(id);
+  return order;
+}
+
+PoolState PoolReplay::state() const {
+  return PoolState{m_blockSize, m_blocks, freeOrder()};
+}
+
+/// One function a payload; the last one takes those that do not concern the pool.
+struct PoolReplay::Applier {
+  PoolReplay& pool;
+  const Event& event;
+
+  using Result = std::optional<Error>;
+
+  Result outOfRange(BlockId block) const {
+    if (block >= 1 && static_cast<std::size_t>(block) < pool.m_blocks.size()) return std::nullopt;
+    if (pool.m_blocks.empty())
+      return makeError("block", std::to_string(block), "none: the trace has reported no pool");
+    return makeError("block", std::to_string(block), "1 to " + std::to_string(pool.m_blocks.size() - 1));
+  }
+  BlockState& at(BlockId block) const { return pool.m_blocks[static_cast<std::size_t>(block)]; }
+
+  Result replace(const PoolState& state) const {
+    if (Result error = check(state)) return error;
+    pool = PoolReplay(state);
+    return std::nullopt;
+  }
+  Result operator()(const SessionStarted& payload) const { return replace(payload.pool); }
+  Result operator()(const Snapshot& payload) const { return replace(payload.pool); }
+
+  Result operator()(const BlockAllocated& payload) const {
+    if (Result error = outOfRange(payload.block)) return error;
+    BlockState& block = at(payload.block);
+    if (block.references != 0) {
+      return makeError(blockPlace(payload.block),
+                       "allocated with " + std::to_string(block.references) + " references", "a free block");
+    }
+    if (block.cached) {
+      return makeError(blockPlace(payload.block), "allocated while lookups can find it", "its removal first");
+    }
+    block.references = 1;
+    pool.leaveFreeList(payload.block);
+    return std::nullopt;
+  }
+  Result operator()(const BlockShared& payload) const {
+    if (Result error = outOfRange(payload.block)) return error;
+    BlockState& block = at(payload.block);
+    if (payload.references != std::int64_t{block.references} + 1) {
+      return makeError(blockPlace(payload.block),
+                       "shared: " + std::to_string(payload.references) + " references",
+                       std::to_string(std::int64_t{block.references} + 1));
+    }
+    if (block.references == 0) pool.leaveFreeList(payload.block);
+    block.references = payload.references;
+    return std::nullopt;
+  }
+  Result operator()(const BlockStored& payload) const {
+    if (Result error = outOfRange(payload.block)) return error;
+    if (payload.tokens.empty() || payload.tokens.size() > static_cast<std::size_t>(pool.m_blockSize)) {
+      return makeError(blockPlace(payload.block),
+                       "stored with " + std::to_string(payload.tokens.size()) + " tokens",
+                       "1 to " + std::to_string(pool.m_blockSize));
+    }
+    BlockState& block = at(payload.block);
+    if (!block.cached) ++pool.m_cachedCount;
+    block.cached = true;
+    block.key = payload.key;
+    block.parent = payload.parent;
+    block.fill = static_cast<std::int32_t>(payload.tokens.size());
+    block.base = payload.base;
+    block.virtualIndex = payload.virtualIndex;
+    block.storedByRun = event.run;
+    block.storedByRequest = event.request;
+    block.storedByNode = event.node;
+    block.tokens = payload.tokens;
+    return std::nullopt;
+  }
+  Result operator()(const BlockRemoved& payload) const {
+    if (Result error = outOfRange(payload.block)) return error;
+    BlockState& block = at(payload.block);
+    if (!block.cached) {
+      return makeError(blockPlace(payload.block), "removed, though lookups cannot find it", "a stored block");
+    }
+    if (block.key != payload.key) {
+      return makeError(blockPlace(payload.block), "removed under another key", "the key it was stored under");
+    }
+    pool.forget(block);
+    return std::nullopt;
+  }
+  Result operator()(const BlockCopied& payload) const {
+    if (Result error = outOfRange(payload.source)) return error;
+    if (Result error = outOfRange(payload.target)) return error;
+    if (payload.slots < 0 || payload.slots > pool.m_blockSize) {
+      return makeError(blockPlace(payload.target), std::to_string(payload.slots) + " slots copied",
+                       "0 to " + std::to_string(pool.m_blockSize));
+    }
+    return std::nullopt;
+  }
+  Result operator()(const BlockReleased& payload) const {
+    if (Result error = outOfRange(payload.block)) return error;
+    BlockState& block = at(payload.block);
+    if (block.references == 0) {
+      return makeError(blockPlace(payload.block), "released, though nobody refers to it", "a block in use");
+    }
+    if (payload.references != block.references - 1) {
+      return makeError(blockPlace(payload.block),
+                       "released: " + std::to_string(payload.references) + " references",
+                       std::to_string(block.references - 1));
+    }
+    block.references = payload.references;
+    if (block.references == 0) pool.joinFreeList(payload.block, !block.cached);
+    return std::nullopt;
+  }
+  Result operator()(const CacheCleared&) const {
+    if (pool.m_blocks.empty()) return std::nullopt;
+    if (pool.m_freeCount + 1 != pool.m_blocks.size()) {
+      return makeError("pool", "cleared while blocks are in use", "nobody referring to a block");
+    }
+    for (BlockState& block : pool.m_blocks) pool.forget(block);
+    std::vector<BlockId> order(pool.m_blocks.size() - 1);
+    std::iota(order.begin(), order.end(), 1);
+    pool.rebuildLists(order);
+    return std::nullopt;
+  }
+
+  template <class Other>
+  Result operator()(const Other&) const {
+    return std::nullopt;
+  }
+};
+
+std::optional<Error> PoolReplay::apply(const Event& event) {
+  return std::visit(Applier{*this, event}, event.payload);
+}
+
+}  // namespace spanscope::trace

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/recorder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace spanscope::trace {
+
+namespace {
+
+constexpr std::size_t kLeastCapacity = 16;
+
+RecorderOptions completed(RecorderOptions options) {
+  options.queueCapacity = std::max(options.queueCapacity, kLeastCapacity);
+  if (!options.clock) {
+    options.clock = [] {
+      return std::int64_t{std::chrono::duration_cast<std::chrono::nanoseconds>(
+                              std::chrono::steady_clock::now().time_since_epoch())
+                              .count()};
+    };
+  }
+  return options;
+}
+
+/// Events that a snapshot of the pool makes up for, or that nothing but a view of them needs.
+bool isDetail(const Payload& payload) {
+  return std::visit(
+      []<class T>(const T&) {
+        return std::is_same_v<T, BlockLookedUp> || std::is_same_v<T, BlockAllocated> ||
+               std::is_same_v<T, BlockShared> || std::is_same_v<T, BlockStored> ||
+               std::is_same_v<T, BlockRemoved> || std::is_same_v<T, BlockCopied> ||
+               std::is_same_v<T, BlockReleased> || std::is_same_v<T, CacheCleared> ||
+               std::is_same_v<T, BatchComputed> || std::is_same_v<T, AttentionMass>;
+      },
+      payload);
+}
+
+}  // namespace
+
+Recorder::Recorder(RecorderOptions options)
+    : m_options(completed(std::move(options))), m_start(m_options.clock()) {}
+
+Recorder::~Recorder() = default;
+
+std::uint64_t Recorder::send(RunId run, RequestId request, const NodePath& node, Payload payload) {
+  const std::lock_guard sending(m_sendMutex);
+  m_time = std::max(m_time, m_options.clock() - m_start);
+  Event event{++m_sequence, m_time, m_options.session, run, request, node, std::move(payload)};
+  const std::uint64_t sequence = m_sequence;
+  if (const auto* session = std::get_if<SessionStarted>(&event.payload)) {
+    m_sessionStarted = *session;
+    m_sessionStarted->pool = PoolState{};
+  }
+  if (m_options.keepEvents) m_events.push_back(event);
+  write(event);
+  enqueue(std::move(event));
+  return sequence;
+}
+
+void Recorder::write(const Event& event) {
+  if (!m_writer || m_fileError) return;
+  try {
+    m_writer->append(event);
+  } catch (const Failure& failure) {
+    m_fileError = failure.error();
+  }
+}
+
+void Recorder::enqueue(Event event) {
+  const std::lock_guard queueing(m_queueMutex);
+  if (std::optional<Error> error = m_pool.apply(event); error && !m_contradiction) {
+    error->place = "event " + std::to_string(event.sequence) + ", " + error->place;
+    m_contradiction = std::move(error);
+  }
+  m_queuedSequence = event.sequence;
+  m_queuedTime = event.time;
+  if (m_shedding && isDetail(event.payload)) {
+    ++m_lost;
+    return;
+  }
+  if (m_queue.size() >= m_options.queueCapacity) {
+    shed();
+    if (isDetail(event.payload)) {
+      ++m_lost;
+      return;
+    }
+  }
+  m_queue.push_back(std::move(event));
+}
+
+/// Makes room for a quarter of the capacity at least, so that its cost is spread over as many events.
+void Recorder::shed() {
+  const std::size_t before = m_queue.size();
+  const std::size_t enough = m_options.queueCapacity - m_options.queueCapacity / 4;
+  if (!m_shedding) {
+    m_shedding = true;
+    std::erase_if(m_queue, [](const Event& event) { return isDetail(event.payload); });
+  }
+  if (m_queue.size() > enough) {
+    std::erase_if(m_queue,
+                  [](const Event& event) { return std::holds_alternative<TokenGenerated>(event.payload); });
+  }
+  if (m_queue.size() > enough) {
+    const std::size_t excess = m_queue.size() - m_options.queueCapacity / 2;
+    m_queue.erase(m_queue.begin(), m_queue.begin() + static_cast<std::ptrdiff_t>(excess));
+  }
+  m_lost += before - m_queue.size();
+}
+
+std::size_t Recorder::drain(std::vector<Event>& into) {
+  std::deque<Event> taken;
+  bool lossy = false;
+  Event snapshot;
+  {
+    const std::lock_guard queueing(m_queueMutex);
+    taken.swap(m_queue);
+    lossy = std::exchange(m_shedding, false);
+    if (lossy) {
+      snapshot.sequence = m_queuedSequence;
+      snapshot.time = m_queuedTime;
+      snapshot.session = m_options.session;
+      snapshot.payload = Snapshot{m_pool.state(), std::exchange(m_lost, 0)};
+    }
+  }
+  into.insert(into.end(), std::make_move_iterator(taken.begin()), std::make_move_iterator(taken.end()));
+  if (lossy) into.push_back(std::move(snapshot));
+  return taken.size() + (lossy ? 1 : 0);
+}
+
+void Recorder::startFile(const std::filesystem::path& path, const TraceHeader& header,
+                         const TraceWriteOptions& options) {
+  const std::lock_guard sending(m_sendMutex);
+  endFile();
+  auto writer = std::make_unique<TraceWriter>(path, header, options);
+  if (m_sequence > 0) {
+    SessionStarted session = m_sessionStarted.value_or(SessionStarted{});
+    {
+      const std::lock_guard queueing(m_queueMutex);
+      session.pool = m_pool.state();
+    }
+    Event event;
+    event.sequence = m_sequence;
+    event.time = m_time;
+    event.session = m_options.session;
+    event.payload = std::move(session);
+    writer->append(event);
+  }
+  m_writer = std::move(writer);
+}
+
+std::optional<Error> Recorder::endFile() {
+  std::optional<Error> error = std::exchange(m_fileError, std::nullopt);
+  const std::unique_ptr<TraceWriter> writer = std::exchange(m_writer, nullptr);
+  if (!writer || error) return error;
+  try {
+    writer->finish();
+  } catch (const Failure& failure) {
+    return failure.error();
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> Recorder::finishFile() {
+  const std::lock_guard sending(m_sendMutex);
+  return endFile();
+}
+
+std::vector<Event> Recorder::events() const {
+  const std::lock_guard sending(m_sendMutex);
+  return m_events;
+}
+
+PoolState Recorder::pool() const {
+  const std::lock_guard queueing(m_queueMutex);
+  return m_pool.state();
+}
+
+std::uint64_t Recorder::lastSequence() const {
+  const std::lock_guard sending(m_sendMutex);
+  return m_sequence;
+}
+
+std::optional<Error> Recorder::contradiction() const {
+  const std::lock_guard queueing(m_queueMutex);
+  return m_contradiction;
+}
+
+}  // namespace spanscope::trace

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/replay.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace spanscope::trace {
+
+namespace {
+
+using Result = std::optional<Error>;
+
+Error makeError(std::string place, std::string found, std::string expected) {
+  return Error{"", std::move(place), std::move(found), std::move(expected)};
+}
+
+/// Sums of numbers that a hostile file chose stop at the largest number.
+void addTo(std::int64_t& sum, std::int64_t value) {
+  if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
+}
+
+Result checkSegment(const SegmentInfo& segment, std::size_t index) {
+  const std::string place = "segment " + std::to_string(index);
+  for (const std::uint32_t seen : segment.sees) {
+    if (seen >= index)
+      return makeError(place, "sees segment " + std::to_string(seen), "earlier segments only");
+  }
+  if (!segment.texts.empty() && segment.texts.size() != segment.tokens.size()) {
+    return makeError(place, std::to_string(segment.texts.size()) + " texts",
+                     "one for each of the " + std::to_string(segment.tokens.size()) + " tokens, or none");
+  }
+  std::int64_t covered = 0;
+  for (const TokenRunInfo& run : segment.runs) {
+    if (run.count < 0)
+      return makeError(place, "a run of " + std::to_string(run.count) + " tokens", "at least 0");
+    addTo(covered, run.count);
+  }
+  if (covered > static_cast<std::int64_t>(segment.tokens.size())) {
+    return makeError(place, "runs of " + std::to_string(covered) + " tokens",
+                     "at most " + std::to_string(segment.tokens.size()));
+  }
+  if (segment.visibleBegin < 0 || static_cast<std::size_t>(segment.visibleBegin) > segment.tokens.size()) {
+    return makeError(place, "visible from token " + std::to_string(segment.visibleBegin),
+                     "0 to " + std::to_string(segment.tokens.size()));
+  }
+  return std::nullopt;
+}
+
+Result checkSegments(const std::vector<SegmentInfo>& segments) {
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    if (Result error = checkSegment(segments[i], i)) return error;
+  }
+  return std::nullopt;
+}
+
+Result checkCounts(std::int64_t prompt, std::int64_t cached, std::int64_t relocated) {
+  if (prompt < 0 || cached < 0 || relocated < 0 || cached > prompt || relocated > cached) {
+    return makeError("token counts",
+                     std::to_string(relocated) + " relocated of " + std::to_string(cached) + " cached of " +
+                         std::to_string(prompt),
+                     "each from 0 to the next");
+  }
+  return std::nullopt;
+}
+
+template <class T>
+constexpr bool kChangesPool =
+    std::is_same_v<T, BlockAllocated> || std::is_same_v<T, BlockShared> || std::is_same_v<T, BlockStored> ||
+    std::is_same_v<T, BlockRemoved> || std::is_same_v<T, BlockCopied> || std::is_same_v<T, BlockReleased> ||
+    std::is_same_v<T, CacheCleared>;
+
+template <class T>
+constexpr bool kBringsPool = std::is_same_v<T, SessionStarted> || std::is_same_v<T, Snapshot>;
+
+/// What is wrong with an event, given what came before; changes nothing.
+struct Checker {
+  const Progress& progress;
+  const PoolReplay& pool;
+  const Event& event;
+  bool whole;
+
+  const RequestState* find(RequestId id) const {
+    const auto found = progress.requests.find(id);
+    return found == progress.requests.end() ? nullptr : &found->second;
+  }
+  Result place(std::uint32_t segment, std::int32_t virtualIndex) const {
+    if (virtualIndex < 0) return makeError("virtual block", std::to_string(virtualIndex), "at least 0");
+    const RequestState* request = find(event.request);
+    if (request != nullptr && !request->segments.empty() && segment >= request->segments.size()) {
+      return makeError("segment", std::to_string(segment),
+                       "below " + std::to_string(request->segments.size()));
+    }
+    return std::nullopt;
+  }
+  Result known(RequestId id) const {
+    if (!whole || find(id) != nullptr) return std::nullopt;
+    return makeError("request", std::to_string(id), "one that an earlier event introduced");
+  }
+
+  Result operator()(const Snapshot& payload) const {
+    if (pool.blockCount() != 0 && payload.pool.blocks.size() != pool.blockCount()) {
+      return makeError("pool", std::to_string(payload.pool.blocks.size()) + " blocks",
+                       std::to_string(pool.blockCount()) + " as before");
+    }
+    return std::nullopt;
+  }
+  Result operator()(const RunStarted&) const { return hasRun(); }
+  Result operator()(const PlanMade&) const { return hasRun(); }
+  Result operator()(const RunFinished&) const {
+    if (Result error = hasRun()) return error;
+    if (!whole || progress.runs.contains(event.run)) return std::nullopt;
+    return makeError("run", std::to_string(event.run), "one that has started");
+  }
+  Result hasRun() const {
+    if (event.run != 0) return std::nullopt;
+    return makeError("run", "0", "a run");
+  }
+  Result hasRequest() const {
+    if (event.request != 0) return std::nullopt;
+    return makeError("request", "0", "a request");
+  }
+
+  Result operator()(const StepStarted&) const { return hasRequest(); }
+  Result operator()(const StepFinished&) const {
+    return event.request == 0 ? std::nullopt : known(event.request);
+  }
+  Result operator()(const StepMetrics& payload) const {
+    if (Result error = checkCounts(payload.promptTokens, payload.cachedTokens, payload.relocatedTokens))
+      return error;
+    if (payload.computedTokens < 0 || payload.generatedTokens < 0) {
+      return makeError("token counts", "a negative one", "at least 0");
+    }
+    return event.request == 0 ? std::nullopt : known(event.request);
+  }
+  Result operator()(const SpanTableLaidOut& payload) const {
+    if (Result error = hasRequest()) return error;
+    const RequestState* request = find(event.request);
+    if (request != nullptr && !request->blocks.empty() &&
+        request->blocks.rbegin()->first.segment >= payload.segments.size()) {
+      return makeError("segments", std::to_string(payload.segments.size()),
+                       "enough for the blocks reported before");
+    }
+    return checkSegments(payload.segments);
+  }
+  Result operator()(const BlockLookedUp& payload) const {
+    if (Result error = hasRequest()) return error;
+    if (Result error = place(payload.segment, payload.virtualIndex)) return error;
+    if (payload.block < 0 || (payload.block != kNullBlock && !progress.gap &&
+                              static_cast<std::size_t>(payload.block) >= pool.blockCount())) {
+      return makeError("block", std::to_string(payload.block), "a block of the pool, or 0");
+    }
+    if (payload.tokens < 0 || payload.wanted < 0 || payload.tokens > payload.wanted) {
+      return makeError("token slots",
+                       std::to_string(payload.tokens) + " found of " + std::to_string(payload.wanted),
+                       "none negative, and no more found than looked for");
+    }
+    return std::nullopt;
+  }
+  Result operator()(const BlockAllocated& payload) const {
+    return place(payload.segment, payload.virtualIndex);
+  }
+  Result operator()(const BlockShared& payload) const { return place(payload.segment, payload.virtualIndex); }
+  Result operator()(const BlockStored& payload) const { return place(payload.segment, payload.virtualIndex); }
+  Result operator()(const RequestAdmitted& payload) const {
+    if (Result error = hasRequest()) return error;
+    return checkCounts(payload.promptTokens, payload.cachedTokens, payload.relocatedTokens);
+  }
+  Result operator()(const RequestDeferred&) const { return hasRequest(); }
+  Result operator()(const BatchComputed& payload) const {
+    for (const BatchEntry& entry : payload.entries) {
+      if (entry.request == 0) return makeError("request", "0", "a request");
+      if (Result error = known(entry.request)) return error;
+      if (entry.count < 0 || entry.begin < 0) {
+        return makeError("rows", std::to_string(entry.count) + " from " + std::to_string(entry.begin),
+                         "none negative");
+      }
+    }
+    if (payload.nanoseconds < 0)
+      return makeError("duration", std::to_string(payload.nanoseconds), "at least 0");
+    return std::nullopt;
+  }
+  Result operator()(const TokenGenerated& payload) const {
+    if (Result error = hasRequest()) return error;
+    if (Result error = known(event.request)) return error;
+    const RequestState* request = find(event.request);
+    if (payload.index < 0) return makeError("token index", std::to_string(payload.index), "at least 0");
+    if (whole && request->complete && payload.index != request->generatedTokens) {
+      return makeError("token index", std::to_string(payload.index),
+                       std::to_string(request->generatedTokens));
+    }
+    return std::nullopt;
+  }
+  Result operator()(const AttentionMass& payload) const {
+    if (Result error = hasRequest()) return error;
+    if (Result error = place(payload.segment, payload.virtualIndex)) return error;
+    std::uint64_t width = 0;
+    for (const std::int32_t blocks : payload.keyBlocks) {
+      if (blocks < 0) return makeError("key blocks", std::to_string(blocks), "at least 0");
+      width += static_cast<std::uint64_t>(blocks);
+    }
+    if (payload.keySegments.size() != payload.keyBlocks.size()) {
+      return makeError("key blocks", std::to_string(payload.keyBlocks.size()) + " counts",
+                       "one for each of the " + std::to_string(payload.keySegments.size()) + " key segments");
+    }
+    for (const std::uint32_t segment : payload.keySegments) {
+      if (Result error = place(segment, 0)) return error;
+    }
+    const std::uint64_t values = payload.mass.size();
+    const auto heads = static_cast<std::uint64_t>(std::max(payload.heads, 0));
+    const bool fits = width == 0 || heads == 0 ? values == 0 : values % width == 0 && values / width == heads;
+    if (payload.heads < 0 || !fits) {
+      return makeError("attention mass", std::to_string(values) + " values",
+                       std::to_string(payload.heads) + " heads of " + std::to_string(width) + " key blocks");
+    }
+    return std::nullopt;
+  }
+
+  template <class Other>
+  Result operator()(const Other&) const {
+    return std::nullopt;
+  }
+};
+
+/// What an event changes besides the pool. It has been checked.
+struct Updater {
+  Progress& progress;
+  const Event& event;
+
+  RequestState& request(RequestId id) const {
+    const auto [found, isNew] = progress.requests.try_emplace(id);
+    RequestState& state = found->second;
+    if (isNew) {
+      state.complete = progress.whole;
+      state.run = event.run;
+      if (event.run != 0) progress.runs[event.run].requests.push_back(id);
+    }
+    if (progress.gap) state.complete = false;
+    return state;
+  }
+  RequestState& request() const {
+    RequestState& state = request(event.request);
+    if (!event.node.empty()) state.node = event.node;
+    return state;
+  }
+  VirtualBlock& at(std::uint32_t segment, std::int32_t virtualIndex) const {
+    return request().blocks[BlockPlace{segment, virtualIndex}];
+  }
+
+  void operator()(const SessionStarted& payload) const {
+    const std::uint64_t sequence = progress.sequence;
+    const bool whole = sequence == 1;
+    progress = Progress{};
+    progress.program = payload.program;
+    progress.model = payload.model;
+    progress.backend = payload.backend;
+    progress.threads = payload.threads;
+    progress.layers = payload.layers;
+    progress.heads = payload.heads;
+    progress.sequence = sequence;
+    progress.time = event.time;
+    progress.whole = whole;
+  }
+  void operator()(const Snapshot& payload) const { progress.lost += payload.lost; }
+  void operator()(const RunStarted& payload) const {
+    RunState& run = progress.runs[event.run];
+    run.queryJson = payload.queryJson;
+    run.policy = payload.policy;
+    run.seed = payload.seed;
+    run.startedAt = event.time;
+  }
+  void operator()(const RunFinished& payload) const {
+    RunState& run = progress.runs[event.run];
+    run.outcome = payload.outcome;
+    run.answer = payload.answer;
+    run.finishedAt = event.time;
+  }
+  void operator()(const PlanMade& payload) const { progress.runs[event.run].plan = payload; }
+  void operator()(const StepStarted& payload) const {
+    const bool isNew = !progress.requests.contains(event.request);
+    RequestState& state = request();
+    if (isNew) state.complete = !progress.gap;
+    state.step = payload.step;
+    state.copy = payload.copy;
+    state.startedAt = event.time;
+  }
+  void operator()(const StepFinished& payload) const {
+    if (event.request == 0) return;
+    RequestState& state = request();
+    state.phase = RequestPhase::Finished;
+    state.step = payload.step;
+    state.outcome = payload.outcome;
+    state.text = payload.text;
+    state.finishedAt = event.time;
+  }
+  void operator()(const StepMetrics& payload) const {
+    if (event.request != 0) request().metrics = payload;
+  }
+  void operator()(const SpanTableLaidOut& payload) const { request().segments = payload.segments; }
+  void operator()(const BlockLookedUp& payload) const {
+    VirtualBlock& block = at(payload.segment, payload.virtualIndex);
+    block.outcome = payload.outcome;
+    block.reason = payload.reason;
+    block.lookup = event.sequence;
+  }
+  void operator()(const BlockAllocated& payload) const {
+    if (event.request == 0) return;
+    VirtualBlock& block = at(payload.segment, payload.virtualIndex);
+    block.block = payload.block;
+    block.allocated = true;
+  }
+  void operator()(const BlockShared& payload) const {
+    if (event.request == 0) return;
+    VirtualBlock& block = at(payload.segment, payload.virtualIndex);
+    // The source of a copy is shared for a while under the same place; the block that was allocated serves
+    // it.
+    if (!block.allocated) block.block = payload.block;
+  }
+  void operator()(const BlockStored&) const { ++progress.stored; }
+  void operator()(const BlockRemoved& payload) const {
+    if (payload.reason == RemovalReason::Evicted) ++progress.evicted;
+  }
+  void operator()(const BlockCopied&) const { ++progress.copied; }
+  void operator()(const RequestAdmitted& payload) const {
+    RequestState& state = request();
+    if (state.phase != RequestPhase::Finished) state.phase = RequestPhase::Running;
+    state.promptTokens = payload.promptTokens;
+    state.cachedTokens = payload.cachedTokens;
+    state.relocatedTokens = payload.relocatedTokens;
+    state.admittedAt = event.time;
+  }
+  void operator()(const RequestDeferred& payload) const {
+    RequestState& state = request();
+    if (state.phase == RequestPhase::Started) state.phase = RequestPhase::Waiting;
+    state.waitReason = payload.reason;
+    state.waitFor = payload.waitFor;
+  }
+  void operator()(const BatchComputed& payload) const {
+    addTo(progress.passes, 1);
+    addTo(progress.passTime, payload.nanoseconds);
+    for (const BatchEntry& entry : payload.entries) {
+      addTo(progress.rows, entry.count);
+      RequestState& state = request(entry.request);
+      if (!entry.decode) addTo(state.computedTokens, entry.count);
+    }
+  }
+  void operator()(const TokenGenerated& payload) const {
+    RequestState& state = request();
+    state.generatedTokens = std::max(state.generatedTokens, std::int64_t{payload.index} + 1);
+    state.text += payload.text;
+    if (state.firstTokenAt < 0 && payload.index == 0) state.firstTokenAt = event.time;
+    state.lastTokenAt = event.time;
+  }
+  void operator()(const AttentionMass&) const { request(); }
+  void operator()(const MessageLogged& payload) const {
+    if (payload.severity == Severity::Warning) ++progress.warnings;
+    if (payload.severity == Severity::Error) ++progress.errors;
+  }
+  void operator()(const CacheCleared&) const {}
+  void operator()(const BlockReleased&) const {}
+};
+
+Result checkKeyframe(const Keyframe& keyframe) {
+  for (const auto& [id, request] : keyframe.progress.requests) {
+    Result error = checkSegments(request.segments);
+    if (!error) error = checkCounts(request.promptTokens, request.cachedTokens, request.relocatedTokens);
+    if (!error && (request.computedTokens < 0 || request.generatedTokens < 0)) {
+      error = makeError("token counts", "a negative one", "at least 0");
+    }
+    for (const auto& [place, block] : request.blocks) {
+      if (error) break;
+      const bool inPool =
+          block.block == kNullBlock ||
+          (block.block > 0 && static_cast<std::size_t>(block.block) < keyframe.pool.blocks.size());
+      const bool inTable = request.segments.empty() || place.segment < request.segments.size();
+      if (!inPool || !inTable || place.virtualIndex < 0) {
+        error = makeError("virtual block", "one that stands nowhere",
+                          "a block of the pool in a segment of the request");
+      }
+    }
+    if (error) {
+      error->place = "request " + std::to_string(id) + ", " + error->place;
+      return error;
+    }
+  }
+  if (keyframe.progress.time < 0)
+    return makeError("time", std::to_string(keyframe.progress.time), "at least 0");
+  if (keyframe.progress.rows < 0 || keyframe.progress.passes < 0 || keyframe.progress.passTime < 0) {
+    return makeError("passes", "a negative count", "at least 0");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Replay::Replay(Keyframe keyframe) {
+  if (Result error = checkKeyframe(keyframe)) throw Failure(std::move(*error));
+  m_pool = PoolReplay(std::move(keyframe.pool));
+  m_progress = std::move(keyframe.progress);
+}
+
+std::optional<Error> Replay::apply(const Event& event) {
+  const auto named = [&event](Error error) {
+    error.place = "event " + std::to_string(event.sequence) + " (" + eventName(event.payload) + ")" +
+                  (error.place.empty() ? "" : ", " + error.place);
+    return error;
+  };
+  const std::uint64_t last = m_progress.sequence;
+  const bool repeats = std::holds_alternative<Snapshot>(event.payload) && event.sequence == last && last != 0;
+  if (event.sequence <= last && !repeats) {
+    return named(
+        makeError("sequence number", std::to_string(event.sequence), "more than " + std::to_string(last)));
+  }
+  if (event.time < m_progress.time) {
+    return named(
+        makeError("time", std::to_string(event.time), "at least " + std::to_string(m_progress.time)));
+  }
+
+  const bool jump = event.sequence - last > 1;
+  const bool bringsPool = std::visit([]<class T>(const T&) { return kBringsPool<T>; }, event.payload);
+  const bool changesPool = std::visit([]<class T>(const T&) { return kChangesPool<T>; }, event.payload);
+  if (changesPool && (jump || m_progress.gap)) {
+    return named(makeError("pool", "a change after events that are missing", "a snapshot before it"));
+  }
+  const bool whole = m_progress.whole && !jump;
+  if (Result error = std::visit(Checker{m_progress, m_pool, event, whole}, event.payload)) {
+    return named(std::move(*error));
+  }
+  if (Result error = m_pool.apply(event)) return named(std::move(*error));
+
+  if (jump && !m_progress.gap) {
+    for (auto& [id, request] : m_progress.requests) {
+      if (request.phase != RequestPhase::Finished) request.complete = false;
+    }
+  }
+  m_progress.whole = whole;
+  m_progress.gap = (m_progress.gap || jump) && !bringsPool;
+  m_progress.sequence = event.sequence;
+  m_progress.time = event.time;
+  std::visit(Updater{m_progress, event}, event.payload);
+  return std::nullopt;
+}
+
+}  // namespace spanscope::trace

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a trace says up to one of its events, as plain values: sessions, runs, requests, the pool. Views read
+// it.
+#pragma once
+
+#include "engine/base/error.h"
+#include "engine/base/ids.h"
+#include "engine/trace/event.h"
+#include "engine/trace/pool_replay.h"
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spanscope::trace {
+
+/// Place of a virtual block in its request's view.
+struct BlockPlace {
+  std::uint32_t segment = 0;
+  std::int32_t virtualIndex = 0;
+  auto operator<=>(const BlockPlace&) const = default;
+};
+
+/// One virtual block of a request, as last reported.
+struct VirtualBlock {
+  BlockId block = kNullBlock;  ///< the physical block that serves it; null until it was allocated or shared
+  bool allocated = false;      ///< it got a block of its own; else it shares what was found
+  LookupOutcome outcome = LookupOutcome::Miss;
+  MissReason reason = MissReason::None;
+  std::uint64_t lookup =
+      0;  ///< sequence number of its BlockLookedUp event, where the rest stands; 0: never looked up
+  bool operator==(const VirtualBlock&) const = default;
+};
+
+enum class RequestPhase : std::uint8_t {
+  Started,  ///< nothing decided yet
+  Waiting,  ///< deferred
+  Running,  ///< admitted
+  Finished
+};
+
+/// What the trace has said of one request. Times are nanoseconds as in Event::time, −1: not yet.
+struct RequestState {
+  RunId run = 0;
+  NodePath node;
+  StepIndex step = 0;
+  std::uint32_t copy = 0;
+  RequestPhase phase = RequestPhase::Started;
+  std::optional<StepOutcome> outcome;  ///< once finished
+  std::string waitReason;              ///< of the last deferral
+  RequestId waitFor = 0;
+  std::vector<SegmentInfo> segments;  ///< its span table
+  std::map<BlockPlace, VirtualBlock> blocks;
+  std::int64_t promptTokens = 0;
+  std::int64_t cachedTokens = 0;  ///< relocated ones included
+  std::int64_t relocatedTokens = 0;
+  std::int64_t computedTokens = 0;  ///< rows of prefill chunks so far
+  std::int64_t generatedTokens = 0;
+  std::string text;                    ///< the reply so far; once finished, the whole
+  std::optional<StepMetrics> metrics;  ///< the engine's own, once reported
+  std::int64_t startedAt = -1;
+  std::int64_t admittedAt = -1;
+  std::int64_t firstTokenAt = -1;
+  std::int64_t lastTokenAt = -1;
+  std::int64_t finishedAt = -1;
+  bool complete = true;  ///< false: events of this request were lost, so blocks and counts may lack some
+  bool operator==(const RequestState&) const = default;
+};
+
+/// What the trace has said of one run.
+struct RunState {
+  std::string queryJson;
+  std::string policy;
+  std::uint64_t seed = 0;
+  PlanMade plan;
+  std::vector<RequestId> requests;    ///< in the order in which they appeared
+  std::optional<RunOutcome> outcome;  ///< once finished
+  std::string answer;
+  std::int64_t startedAt = -1;
+  std::int64_t finishedAt = -1;
+  bool operator==(const RunState&) const = default;
+};
+
+/// Everything but the pool.
+struct Progress {
+  std::string program;
+  std::string model;
+  std::string backend;
+  std::int32_t threads = 0;
+  std::int32_t layers = 0;
+  std::int32_t heads = 0;
+  std::uint64_t sequence = 0;  ///< of the last event; 0: none yet
+  std::int64_t time = 0;       ///< of the last event
+  std::uint64_t lost = 0;      ///< events that snapshots stand for
+  bool whole = true;           ///< no event is missing since the session started
+  bool gap = false;         ///< events are missing and no snapshot has closed the gap: the pool is not known
+  std::int64_t passes = 0;  ///< forward passes
+  std::int64_t rows = 0;    ///< rows of all passes
+  std::int64_t passTime = 0;   ///< nanoseconds of all passes
+  std::uint64_t stored = 0;    ///< BlockStored events
+  std::uint64_t evicted = 0;   ///< BlockRemoved events with reason Evicted
+  std::uint64_t copied = 0;    ///< BlockCopied events
+  std::uint64_t warnings = 0;  ///< messages of severity Warning
+  std::uint64_t errors = 0;    ///< messages of severity Error
+  std::map<RunId, RunState> runs;
+  std::map<RequestId, RequestState> requests;
+  bool operator==(const Progress&) const = default;
+};
+
+/// A whole state, as trace files keep it for seeking.
+struct Keyframe {
+  Progress progress;
+  PoolState pool;
+  bool operator==(const Keyframe&) const = default;
+};
+
+/// Applies events one by one, in ascending order of their sequence numbers (a Snapshot may repeat the number
+/// of the event it follows). A trace may begin anywhere; what is said of a request before its start was seen
+/// marks it as not complete. Numbers may be left out: from there to the next Snapshot or SessionStarted no
+/// event may change the pool.
+///
+/// What comes from outside is checked so that views need not: blocks are in the pool, segments in the span
+/// table where one was reported, `sees` points to earlier segments, texts and runs fit the tokens, the shape
+/// of an attention mass fits its numbers, counts are not negative. An event that names a request nobody
+/// introduced, in a trace that is whole, is wrong. SegmentMass is not checked against the span table.
+class Replay {
+ public:
+  Replay() = default;
+
+  /// Goes on from a whole state. Throws Failure where its pool is none.
+  explicit Replay(Keyframe keyframe);
+
+  /// Applies an event. Where it contradicts what came before or itself, that is returned, its place naming
+  /// the event, and nothing has changed.
+  std::optional<Error> apply(const Event& event);
+
+  const Progress& progress() const { return m_progress; }
+  const PoolReplay& pool() const { return m_pool; }
+  Keyframe keyframe() const { return Keyframe{m_progress, m_pool.state()}; }
+
+ private:
+  Progress m_progress;
+  PoolReplay m_pool;
+};
+
+}  // namespace spanscope::trace

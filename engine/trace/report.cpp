@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/report.h"
+
+#include "engine/trace/event_fields.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace spanscope::trace {
+
+namespace {
+
+constexpr std::size_t kLongestText = 60;  // bytes
+constexpr double kNanoseconds = 1e9;
+
+std::string fixedPoint(double value, int digits) {
+  char text[64];
+  const int size = std::snprintf(text, sizeof(text), "%.*f", digits, value);
+  return std::string(text, static_cast<std::size_t>(std::clamp(size, 0, 63)));
+}
+
+bool isContinuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
+void escape(std::string& out, std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const auto hex = [&out, kDigits](unsigned char byte) {
+    out += "\\x";
+    out += kDigits[byte >> 4];
+    out += kDigits[byte & 15];
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // U+0080 … U+009F are control characters too.
+    const bool secondSet =
+        byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (byte == '\n') {
+      out += "\\n";
+    } else if (byte == '\t') {
+      out += "\\t";
+    } else if (byte == '"' || byte == '\\') {
+      out += '\\';
+      out += text[i];
+    } else if (byte < 0x20 || byte == 0x7F) {
+      hex(byte);
+    } else if (secondSet) {
+      hex(byte);
+      hex(static_cast<unsigned char>(text[++i]));
+    } else {
+      out += text[i];
+    }
+  }
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  if (text.size() <= kLongestText) {
+    escape(out, text);
+    return out + "\"";
+  }
+  std::size_t end = kLongestText;
+  while (end > 0 && isContinuation(text[end])) --end;
+  escape(out, text.substr(0, end));
+  return out + "…\"";
+}
+
+std::string plain(std::string_view text) {
+  std::string out;
+  escape(out, text.substr(0, 4 * kLongestText));
+  return out;
+}
+
+template <class T>
+std::string count(T value, const char* one, const char* many) {
+  return std::to_string(value) + " " + (value == 1 ? one : many);
+}
+
+std::string place(std::uint32_t segment, std::int32_t virtualIndex) {
+  return "segment " + std::to_string(segment) + ", block " + std::to_string(virtualIndex);
+}
+std::string physical(BlockId block) {
+  return "physical block " + std::to_string(block);
+}
+
+std::string keyText(const BlockKey& key) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%08llx", static_cast<unsigned long long>(key.high >> 32));
+  return text;
+}
+
+struct Describer {
+  std::string operator()(const SessionStarted& e) const {
+    return plain(e.program) + ", model " + plain(e.model) + ", " + plain(e.backend) + ", " +
+           count(e.threads, "thread", "threads") + ", " + poolText(e.pool);
+  }
+  static std::string poolText(const PoolState& pool) {
+    return count(pool.blocks.size(), "block", "blocks") + " of " + std::to_string(pool.blockSize) +
+           " tokens, " + std::to_string(pool.freeOrder.size()) + " free";
+  }
+  std::string operator()(const RunStarted& e) const {
+    return "policy " + plain(e.policy) + ", seed " + std::to_string(e.seed) + ", query " +
+           quoted(e.queryJson);
+  }
+  std::string operator()(const RunFinished& e) const {
+    return std::string(enumName(e.outcome)) + ": " + quoted(e.answer);
+  }
+  std::string operator()(const PlanMade& e) const { return count(e.steps.size(), "step", "steps"); }
+  std::string operator()(const StepStarted& e) const {
+    return "step " + std::to_string(e.step) + ", copy " + std::to_string(e.copy);
+  }
+  std::string operator()(const StepFinished& e) const {
+    return "step " + std::to_string(e.step) + ", " + std::string(enumName(e.outcome)) + ": " + quoted(e.text);
+  }
+  std::string operator()(const SpanTableLaidOut& e) const {
+    std::string out = count(e.segments.size(), "segment", "segments");
+    std::uint64_t tokens = 0;
+    std::uint64_t independent = 0;
+    for (const SegmentInfo& segment : e.segments) {
+      tokens += segment.tokens.size();
+      independent += segment.independent ? 1 : 0;
+    }
+    return out + " (" + std::to_string(independent) + " independent), " + count(tokens, "token", "tokens");
+  }
+  std::string operator()(const BlockLookedUp& e) const {
+    std::string out = place(e.segment, e.virtualIndex) + ": " + std::string(enumName(e.outcome)) + ", " +
+                      std::to_string(e.tokens) + " of " + count(e.wanted, "token", "tokens");
+    if (e.outcome != LookupOutcome::Miss) {
+      out += " in " + physical(e.block) + ", stored by run " + std::to_string(e.storedByRun) + " request " +
+             std::to_string(e.storedByRequest) + " " + plain(e.storedByNode);
+      if (e.outcome == LookupOutcome::Relocated) {
+        out += ", from position " + std::to_string(e.storedBase) + " to " + std::to_string(e.base);
+      }
+    }
+    if (e.reason != MissReason::None) out += ", " + std::string(enumName(e.reason));
+    if (e.reason == MissReason::TokensDiffer) {
+      out += " at token " + std::to_string(e.differsAt) + " (wanted " + std::to_string(e.tokenWanted) +
+             ", stored " + std::to_string(e.tokenStored) + ")";
+    }
+    if (e.reason == MissReason::Evicted) out += " by event " + std::to_string(e.evictedBy);
+    if (e.reason == MissReason::ContextDiffers)
+      out += " from seen segment " + std::to_string(e.contextDiffersAt);
+    return out;
+  }
+  std::string operator()(const BlockAllocated& e) const {
+    return physical(e.block) + " for " + place(e.segment, e.virtualIndex);
+  }
+  std::string operator()(const BlockShared& e) const {
+    return physical(e.block) + " for " + place(e.segment, e.virtualIndex) + ", " +
+           count(e.references, "reference", "references");
+  }
+  std::string operator()(const BlockStored& e) const {
+    return physical(e.block) + " with " + count(e.tokens.size(), "token", "tokens") + " of " +
+           place(e.segment, e.virtualIndex) + ", key " + keyText(e.key);
+  }
+  std::string operator()(const BlockRemoved& e) const {
+    return physical(e.block) + ", key " + keyText(e.key) + ", " + std::string(enumName(e.reason));
+  }
+  std::string operator()(const BlockCopied& e) const {
+    return count(e.slots, "slot", "slots") + " of " + physical(e.source) + " to " + physical(e.target);
+  }
+  std::string operator()(const BlockReleased& e) const {
+    return physical(e.block) + ", " + count(e.references, "reference", "references");
+  }
+  std::string operator()(const CacheCleared&) const { return "nothing can be found any more"; }
+  std::string operator()(const RequestAdmitted& e) const {
+    return count(e.promptTokens, "prompt token", "prompt tokens") + ", " + std::to_string(e.cachedTokens) +
+           " cached, " + std::to_string(e.relocatedTokens) + " of them relocated";
+  }
+  std::string operator()(const RequestDeferred& e) const {
+    return plain(e.reason) + (e.waitFor != 0 ? ", waits for request " + std::to_string(e.waitFor) : "");
+  }
+  std::string operator()(const BatchComputed& e) const {
+    std::int64_t rows = 0;
+    std::int64_t decodes = 0;
+    for (const BatchEntry& entry : e.entries) {
+      rows += entry.count;
+      decodes += entry.decode ? 1 : 0;
+    }
+    return count(rows, "row", "rows") + " of " + count(e.entries.size(), "entry", "entries") + " (" +
+           count(decodes, "decode", "decodes") + ") in " +
+           fixedPoint(static_cast<double>(e.nanoseconds) / 1e6, 3) + " ms";
+  }
+  std::string operator()(const TokenGenerated& e) const {
+    return "token " + std::to_string(e.index) + ": " + std::to_string(e.token) + " " + quoted(e.shown) +
+           ", probability " + fixedPoint(static_cast<double>(e.probability), 4);
+  }
+  std::string operator()(const AttentionMass& e) const {
+    return "layer " + std::to_string(e.layer) + ", " + place(e.segment, e.virtualIndex) +
+           (e.row >= 0 ? ", row " + std::to_string(e.row) : ", " + count(e.rows, "row", "rows")) + ", " +
+           count(e.heads, "head", "heads") + ", " +
+           count(e.keySegments.size(), "key segment", "key segments");
+  }
+  std::string operator()(const StepMetrics& e) const {
+    return "step " + std::to_string(e.step) + ": prompt " + std::to_string(e.promptTokens) + ", cached " +
+           std::to_string(e.cachedTokens) + ", relocated " + std::to_string(e.relocatedTokens) +
+           ", computed " + std::to_string(e.computedTokens) + ", generated " +
+           std::to_string(e.generatedTokens) + ", first token after " +
+           fixedPoint(e.timeToFirstToken * 1e3, 2) + " ms, then " + fixedPoint(e.interTokenLatency * 1e3, 2) +
+           " ms a token";
+  }
+  std::string operator()(const MessageLogged& e) const {
+    return std::string(enumName(e.severity)) + ": " + plain(e.text);
+  }
+  std::string operator()(const Snapshot& e) const {
+    return count(e.lost, "event", "events") + " not delivered; " + poolText(e.pool);
+  }
+};
+
+void addTo(std::int64_t& sum, std::int64_t value) {
+  if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const std::size_t middle = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
+  const double upper = values[middle];
+  if (values.size() % 2 == 1) return upper;
+  const double lower =
+      *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle));
+  return (lower + upper) / 2;
+}
+
+struct RequestSums {
+  RequestAdmitted admitted;
+  std::int64_t computed = 0;
+  std::int64_t generated = 0;
+  bool finished = false;
+  std::optional<StepMetrics> metrics;
+};
+
+struct Collector {
+  TraceStats& stats;
+  const Event& event;
+  std::map<RequestId, RequestSums>& requests;
+  std::set<RunId>& runs;
+  std::int64_t& rows;
+
+  void operator()(const StepFinished&) const {
+    if (event.request != 0) requests[event.request].finished = true;
+  }
+  void operator()(const BlockLookedUp& e) const {
+    ++stats.blocksLookedUp;
+    if (e.outcome == LookupOutcome::Hit) ++stats.blocksHit;
+    if (e.outcome == LookupOutcome::Relocated) ++stats.blocksRelocated;
+    if (e.outcome == LookupOutcome::Partial) ++stats.blocksPartial;
+    if (e.outcome == LookupOutcome::Miss) ++stats.blocksMissed;
+  }
+  void operator()(const BlockAllocated&) const { ++stats.blocksAllocated; }
+  void operator()(const BlockStored&) const { ++stats.blocksStored; }
+  void operator()(const BlockRemoved& e) const {
+    if (e.reason == RemovalReason::Evicted) ++stats.blocksEvicted;
+  }
+  void operator()(const BlockCopied&) const { ++stats.blocksCopied; }
+  void operator()(const RequestAdmitted& e) const {
+    if (event.request != 0) requests[event.request].admitted = e;
+  }
+  void operator()(const BatchComputed& e) const {
+    ++stats.passes;
+    stats.passTime += static_cast<double>(e.nanoseconds) / kNanoseconds;
+    for (const BatchEntry& entry : e.entries) {
+      addTo(rows, entry.count);
+      if (!entry.decode && entry.request != 0) addTo(requests[entry.request].computed, entry.count);
+    }
+  }
+  void operator()(const TokenGenerated&) const {
+    if (event.request != 0) ++requests[event.request].generated;
+  }
+  void operator()(const StepMetrics& e) const {
+    if (event.request != 0) requests[event.request].metrics = e;
+  }
+  void operator()(const MessageLogged& e) const {
+    if (e.severity == Severity::Warning) ++stats.warnings;
+    if (e.severity == Severity::Error) ++stats.errors;
+  }
+  void operator()(const Snapshot& e) const { stats.lost += e.lost; }
+  template <class Other>
+  void operator()(const Other&) const {}
+};
+
+}  // namespace
+
+std::string describe(const Event& event) {
+  std::string out = "#" + std::to_string(event.sequence) + " " +
+                    fixedPoint(static_cast<double>(event.time) / kNanoseconds, 6) + "s " +
+                    eventName(event.payload);
+  if (event.run != 0) out += " run " + std::to_string(event.run);
+  if (event.request != 0) out += " request " + std::to_string(event.request);
+  if (!event.node.empty()) out += " " + plain(event.node);
+  return out + ": " + std::visit(Describer{}, event.payload);
+}
+
+TraceStats stats(std::span<const Event> events) {
+  TraceStats result;
+  std::map<RequestId, RequestSums> requests;
+  std::set<RunId> runs;
+  std::int64_t rows = 0;
+  for (const Event& event : events) {
+    if (event.run != 0) runs.insert(event.run);
+    if (event.request != 0) requests.try_emplace(event.request);
+    std::visit(Collector{result, event, requests, runs, rows}, event.payload);
+  }
+  result.events = events.size();
+  result.runs = runs.size();
+  result.requests = requests.size();
+  if (!events.empty()) {
+    result.duration =
+        (static_cast<double>(events.back().time) - static_cast<double>(events.front().time)) / kNanoseconds;
+  }
+  std::vector<double> firstTokens;
+  std::vector<double> latencies;
+  for (const auto& [id, request] : requests) {
+    if (request.finished) ++result.finishedRequests;
+    const StepMetrics sums =
+        request.metrics.value_or(StepMetrics{.promptTokens = request.admitted.promptTokens,
+                                             .cachedTokens = request.admitted.cachedTokens,
+                                             .relocatedTokens = request.admitted.relocatedTokens,
+                                             .computedTokens = request.computed,
+                                             .generatedTokens = request.generated});
+    addTo(result.promptTokens, sums.promptTokens);
+    addTo(result.cachedTokens, sums.cachedTokens);
+    addTo(result.relocatedTokens, sums.relocatedTokens);
+    addTo(result.computedTokens, sums.computedTokens);
+    addTo(result.generatedTokens, sums.generatedTokens);
+    if (request.metrics && sums.generatedTokens >= 1) firstTokens.push_back(sums.timeToFirstToken);
+    if (request.metrics && sums.generatedTokens >= 2) latencies.push_back(sums.interTokenLatency);
+  }
+  if (result.promptTokens > 0) {
+    result.hitRate = static_cast<double>(result.cachedTokens) / static_cast<double>(result.promptTokens);
+  }
+  if (result.passes > 0)
+    result.meanRowsPerPass = static_cast<double>(rows) / static_cast<double>(result.passes);
+  result.timeToFirstToken = median(std::move(firstTokens));
+  result.interTokenLatency = median(std::move(latencies));
+  return result;
+}
+
+std::string statsTable(const TraceStats& s) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  const auto add = [&lines](const char* name, auto value) {
+    if constexpr (std::is_integral_v<decltype(value)>) {
+      lines.emplace_back(name, std::to_string(value));
+    } else {
+      lines.emplace_back(name, std::move(value));
+    }
+  };
+  add("events", s.events);
+  if (s.lost > 0) add("events not delivered", s.lost);
+  add("duration", fixedPoint(s.duration, 3) + " s");
+  add("runs", s.runs);
+  add("requests", s.requests);
+  add("  finished", s.finishedRequests);
+  add("prompt tokens", s.promptTokens);
+  add("  cached", s.cachedTokens);
+  add("  of them relocated", s.relocatedTokens);
+  add("  computed", s.computedTokens);
+  add("generated tokens", s.generatedTokens);
+  add("hit rate", fixedPoint(100 * s.hitRate, 1) + " %");
+  add("blocks looked up", s.blocksLookedUp);
+  add("  hit", s.blocksHit);
+  add("  relocated", s.blocksRelocated);
+  add("  partial", s.blocksPartial);
+  add("  missed", s.blocksMissed);
+  add("blocks allocated", s.blocksAllocated);
+  add("blocks stored", s.blocksStored);
+  add("blocks evicted", s.blocksEvicted);
+  add("blocks copied", s.blocksCopied);
+  add("forward passes", s.passes);
+  add("  mean rows", fixedPoint(s.meanRowsPerPass, 1));
+  add("  time", fixedPoint(s.passTime, 3) + " s");
+  add("time to first token", fixedPoint(1e3 * s.timeToFirstToken, 2) + " ms (median)");
+  add("inter-token latency", fixedPoint(1e3 * s.interTokenLatency, 2) + " ms (median)");
+  if (s.warnings > 0) add("warnings", s.warnings);
+  if (s.errors > 0) add("errors", s.errors);
+
+  std::size_t width = 0;
+  for (const auto& [name, value] : lines) width = std::max(width, name.size());
+  std::string table;
+  for (const auto& [name, value] : lines) {
+    table += name + std::string(width + 2 - name.size(), ' ') + value + "\n";
+  }
+  return table;
+}
+
+}  // namespace spanscope::trace

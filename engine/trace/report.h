@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a trace says, as text for people.
+#pragma once
+
+#include "engine/trace/event.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace spanscope::trace {
+
+/// One line without its end: number, time in seconds, name, run, request, node and what happened. Control
+/// characters and line ends of texts are escaped, so that a trace cannot drive the terminal that shows it;
+/// long texts are cut.
+std::string describe(const Event& event);
+
+/// Sums over a trace. Tokens of a request are those of its StepMetrics where it has any, else what its
+/// admission, passes and tokens say. Times are seconds.
+struct TraceStats {
+  std::uint64_t events = 0;
+  std::uint64_t lost = 0;  ///< events that snapshots stand for
+  double duration = 0;     ///< from the first event to the last
+  std::uint64_t runs = 0;
+  std::uint64_t requests = 0;
+  std::uint64_t finishedRequests = 0;
+  std::int64_t promptTokens = 0;
+  std::int64_t cachedTokens = 0;  ///< relocated ones included
+  std::int64_t relocatedTokens = 0;
+  std::int64_t computedTokens = 0;  ///< of prompts
+  std::int64_t generatedTokens = 0;
+  double hitRate = 0;  ///< cached / prompt tokens; 0 without prompts
+  std::uint64_t blocksLookedUp = 0;
+  std::uint64_t blocksHit = 0;  ///< at the position where they were stored
+  std::uint64_t blocksRelocated = 0;
+  std::uint64_t blocksPartial = 0;
+  std::uint64_t blocksMissed = 0;
+  std::uint64_t blocksAllocated = 0;
+  std::uint64_t blocksStored = 0;
+  std::uint64_t blocksEvicted = 0;
+  std::uint64_t blocksCopied = 0;
+  std::uint64_t passes = 0;
+  double meanRowsPerPass = 0;
+  double passTime = 0;           ///< all passes
+  double timeToFirstToken = 0;   ///< median over the steps that made a token; 0 without
+  double interTokenLatency = 0;  ///< median over the steps that made two or more; 0 without
+  std::uint64_t warnings = 0;
+  std::uint64_t errors = 0;
+  bool operator==(const TraceStats&) const = default;
+};
+
+TraceStats stats(std::span<const Event> events);
+
+/// A table of two columns, a line each, ending with a line end.
+std::string statsTable(const TraceStats& stats);
+
+}  // namespace spanscope::trace

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Trace files: events in compressed chunks with checksums, whole states in between for seeking, an index at
+// the end.
+#pragma once
+
+#include "engine/base/error.h"
+#include "engine/trace/event.h"
+#include "engine/trace/replay.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace spanscope::trace {
+
+/// What a trace file says of itself.
+struct TraceHeader {
+  std::string program;         ///< name and version of what recorded it
+  std::int64_t createdAt = 0;  ///< milliseconds since 1970, UTC; 0: not known
+  bool operator==(const TraceHeader&) const = default;
+};
+
+struct TraceWriteOptions {
+  std::uint32_t eventsPerChunk = 4096;     ///< a chunk ends with this many events,
+  std::uint32_t bytesPerChunk = 1U << 20;  ///< or with this many bytes before compression,
+  std::int64_t nanosecondsPerChunk =
+      1'000'000'000;                        ///< or before an event that is so much later than its first
+  std::uint64_t eventsPerKeyframe = 16384;  ///< fewest events between keyframes; larger states stand further
+                                            ///< apart, so that they take a fifth of the file at most
+  int compressionLevel = 3;                 ///< of zstd
+};
+
+/// What a reader accepts; beyond it, Failure.
+struct TraceLimits {
+  std::uint64_t chunkBytes =
+      1ULL << 28;  ///< one chunk or keyframe before compression; also the writer's limit
+  std::uint64_t memoryBytes = 1ULL << 32;  ///< events or states that one call reads, in memory
+};
+
+/// Makes a trace's bytes and hands them to `output` in order. Functions throw what `output` throws, and
+/// Failure for an event that cannot be written: one whose sequence number or time is below that of the event
+/// before it, or that takes more than TraceLimits::chunkBytes. Such an event is left out and changes nothing.
+class TraceEncoder {
+ public:
+  using Output = std::function<void(std::span<const std::uint8_t>)>;
+
+  TraceEncoder(Output output, const TraceHeader& header, const TraceWriteOptions& options = {});
+  ~TraceEncoder();
+  TraceEncoder(TraceEncoder&&) noexcept;
+  TraceEncoder& operator=(TraceEncoder&&) noexcept;
+
+  void append(const Event& event);
+  void flush();   ///< ends the chunk, so that everything appended has been handed out
+  void finish();  ///< index and trailer; nothing may be appended after it
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> m_impl;
+};
+
+/// Records into a file. Until finish() the file is called `path` + ".part", so a file of the final name is
+/// always whole; what a program that died has left as ".part" opens up to its last whole chunk (at most about
+/// a second is lost). Throws Failure, naming the file, when it cannot be written; after that only destruction
+/// is useful.
+class TraceWriter {
+ public:
+  TraceWriter(std::filesystem::path path, const TraceHeader& header, const TraceWriteOptions& options = {});
+  ~TraceWriter();  ///< without finish(): writes what it can and leaves the ".part" file
+  TraceWriter(const TraceWriter&) = delete;
+  TraceWriter& operator=(const TraceWriter&) = delete;
+
+  void append(const Event& event);  ///< as TraceEncoder::append
+  void flush();
+  void finish();  ///< completes the file, brings it to the disk and gives it its name, replacing an older one
+  void discard();  ///< removes the ".part" file
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> m_impl;
+};
+
+/// A whole trace.
+struct TraceFile {
+  TraceHeader header;
+  std::vector<Event> events;    ///< sequence numbers and times never decrease
+  std::vector<Error> warnings;  ///< the recording was cut short: what could not be read
+};
+
+/// Writes all events at once. On Failure no file is left behind and an older one of this name is as it was.
+void writeTrace(const std::filesystem::path& path, std::span<const Event> events,
+                const TraceHeader& header = {}, const TraceWriteOptions& options = {});
+std::vector<std::uint8_t> traceBytes(std::span<const Event> events, const TraceHeader& header = {},
+                                     const TraceWriteOptions& options = {});
+
+/// Reads a file with everything in it. Damage in a finished file is a Failure that names the place ("byte
+/// 24", "chunk 3"); a file without its end is read up to the last whole chunk, with a warning. `name` stands
+/// for the file in errors.
+TraceFile readTrace(const std::filesystem::path& path, const TraceLimits& limits = {});
+TraceFile readTrace(std::span<const std::uint8_t> bytes, std::string name, const TraceLimits& limits = {});
+
+/// Reads parts of a trace: events from anywhere, and the state after any of them. Opening reads the index
+/// only, or, where it is missing, the headers and checksums of all chunks. For one thread at a time.
+class TraceReader {
+ public:
+  /// Throws Failure for a file that is no trace.
+  explicit TraceReader(const std::filesystem::path& path, const TraceLimits& limits = {});
+  TraceReader(std::vector<std::uint8_t> bytes, std::string name, const TraceLimits& limits = {});
+  ~TraceReader();
+  TraceReader(TraceReader&&) noexcept;
+  TraceReader& operator=(TraceReader&&) noexcept;
+
+  const TraceHeader& header() const;
+  const std::vector<Error>& warnings() const;
+  std::uint64_t eventCount() const;
+  std::uint64_t firstSequence() const;  ///< 0: no events
+  std::uint64_t lastSequence() const;
+  std::int64_t lastTime() const;  ///< nanoseconds
+  std::size_t chunkCount() const;
+  std::size_t keyframeCount() const;
+
+  /// At most `limit` events, from the first one whose number is not below `sequence`. Throws Failure for
+  /// damage.
+  std::vector<Event> eventsFrom(std::uint64_t sequence, std::size_t limit);
+
+  /// Everything.
+  TraceFile readAll();
+
+  /// The sequence number of the last event that is not later than `time`; 0 if there is none.
+  std::uint64_t sequenceAt(std::int64_t time);
+
+  /// The state after the last event whose number is not above `sequence`; valid until the next call. Going
+  /// forward in small steps costs only the events between. Throws Failure for damage and for events that
+  /// contradict each other.
+  const Replay& replayAt(std::uint64_t sequence);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace spanscope::trace

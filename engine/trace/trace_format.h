@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The bytes of a trace file; for the writer and the reader. All numbers are little endian.
+//
+//   preamble   8 bytes magic, u32 version, u32 reserved (0), u64 schema fingerprint
+//   header     record of kind Header: a TraceHeader
+//   records    Chunk: events, one after the other;  Keyframe: the state before the chunk that follows it
+//   index      record of kind Index: a list of IndexEntry, one for each chunk and keyframe
+//   trailer    u64 offset of the index record, 8 bytes end magic
+//
+// A record is a record header and its content, compressed as one zstd frame that states its size. The
+// checksum of a record covers the header's other fields and the stored bytes, so no bit of a file can change
+// unnoticed.
+#pragma once
+
+#include "engine/base/error.h"
+#include "engine/trace/binary_codec.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace spanscope::trace {
+
+inline constexpr std::array<std::uint8_t, 8> kTraceMagic{0x89, 'S', 'P', 'T', 'R', 'C', '\r', '\n'};
+inline constexpr std::array<std::uint8_t, 8> kTraceEnd{'S', 'P', 'T', 'R', 'E', 'N', 'D', '\n'};
+inline constexpr std::uint32_t kTraceVersion = 1;
+inline constexpr std::size_t kPreambleBytes = 24;
+inline constexpr std::size_t kTrailerBytes = 16;
+
+enum class RecordKind : std::uint8_t { Header, Chunk, Keyframe, Index };
+template <>
+struct EnumNames<RecordKind> {
+  static constexpr std::array<std::string_view, 4> kNames{"header", "chunk", "keyframe", "index"};
+};
+
+struct RecordHeader {
+  static constexpr std::size_t kBytes = 56;
+
+  RecordKind kind = RecordKind::Chunk;  ///< u32
+  std::uint32_t count = 0;              ///< events in a chunk
+  std::uint64_t firstSequence = 0;  ///< of a chunk's first event; for a keyframe, of the last event it covers
+  std::uint64_t lastSequence = 0;   ///< of its last event; for a keyframe as above
+  std::int64_t firstTime = 0;
+  std::int64_t lastTime = 0;
+  std::uint32_t rawBytes = 0;
+  std::uint32_t storedBytes = 0;
+  std::uint64_t checksum = 0;
+};
+
+/// One chunk or keyframe in the index: its place and its header without sizes and checksum.
+struct IndexEntry {
+  RecordKind kind = RecordKind::Chunk;
+  std::uint64_t offset = 0;  ///< of the record in the file
+  std::uint32_t count = 0;
+  std::uint64_t firstSequence = 0;
+  std::uint64_t lastSequence = 0;
+  std::int64_t firstTime = 0;
+  std::int64_t lastTime = 0;
+  bool operator==(const IndexEntry&) const = default;
+};
+template <class V, Is<IndexEntry> X>
+void fields(V&& v, X& x) {
+  v("kind", x.kind);
+  v("offset", x.offset);
+  v("count", x.count);
+  v("firstSequence", x.firstSequence);
+  v("lastSequence", x.lastSequence);
+  v("firstTime", x.firstTime);
+  v("lastTime", x.lastTime);
+}
+
+/// The header's bytes with the checksum of header and content in place.
+std::array<std::uint8_t, RecordHeader::kBytes> encodeRecordHeader(RecordHeader header,
+                                                                  std::span<const std::uint8_t> stored);
+
+/// Reads the fixed fields. Throws Failure with the field as place for a kind that is none.
+RecordHeader decodeRecordHeader(std::span<const std::uint8_t> bytes);
+
+std::uint64_t recordChecksum(const RecordHeader& header, std::span<const std::uint8_t> stored);
+
+/// One zstd frame that states its content's size.
+std::vector<std::uint8_t> compressRecord(std::span<const std::uint8_t> raw, int level);
+
+/// Exactly `rawBytes` bytes. Throws Failure if the frame is damaged or states another size; nothing is
+/// allocated before its size is known to be the one expected.
+std::vector<std::uint8_t> decompressRecord(std::span<const std::uint8_t> stored, std::uint32_t rawBytes);
+
+}  // namespace spanscope::trace

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/event_codec.h"
+#include "engine/trace/trace_fields.h"
+#include "engine/trace/trace_file.h"
+#include "engine/trace/trace_format.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace spanscope::trace {
+
+namespace {
+
+/// A file or bytes in memory, read by place.
+class ByteSource {
+ public:
+  explicit ByteSource(const std::filesystem::path& path) : m_name(path.string()) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) {
+      throw Failure(Error{m_name, "", error ? error.message() : "something that is no file", "a trace file"});
+    }
+    m_file.open(path, std::ios::binary);
+    m_size = std::filesystem::file_size(path, error);
+    if (!m_file || error) {
+      throw Failure(
+          Error{m_name, "", error ? error.message() : "a file that cannot be opened", "a trace file"});
+    }
+  }
+  ByteSource(std::vector<std::uint8_t> bytes, std::string name)
+      : m_name(std::move(name)), m_bytes(std::move(bytes)), m_size(m_bytes.size()) {}
+
+  const std::string& name() const { return m_name; }
+  std::uint64_t size() const { return m_size; }
+
+  /// The range must lie within size().
+  std::vector<std::uint8_t> read(std::uint64_t offset, std::uint64_t count) {
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count));
+    if (!m_file.is_open()) {
+      std::copy_n(m_bytes.begin() + static_cast<std::ptrdiff_t>(offset), count, bytes.begin());
+      return bytes;
+    }
+    m_file.clear();
+    m_file.seekg(static_cast<std::streamoff>(offset));
+    m_file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
+    if (static_cast<std::uint64_t>(m_file.gcount()) != count) {
+      throw Failure(Error{m_name, "byte " + std::to_string(offset), "bytes that cannot be read",
+                          std::to_string(count) + " bytes"});
+    }
+    return bytes;
+  }
+
+ private:
+  std::string m_name;
+  std::vector<std::uint8_t> m_bytes;
+  std::ifstream m_file;
+  std::uint64_t m_size = 0;
+};
+
+struct Record {
+  RecordHeader header;
+  std::vector<std::uint8_t> stored;
+};
+
+}  // namespace
+
+struct TraceReader::Impl {
+  Impl(ByteSource byteSource, const TraceLimits& readLimits)
+      : source(std::move(byteSource)), limits(readLimits) {
+    // Sizes in records are 32 bits wide, and so is what a vector is asked for.
+    limits.chunkBytes = std::min<std::uint64_t>(limits.chunkBytes, std::numeric_limits<std::uint32_t>::max());
+    readPreamble();
+    readHeader();
+    if (!readIndex()) scan();
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      if (index[i].kind == RecordKind::Chunk) chunks.push_back(i);
+    }
+  }
+
+  ByteSource source;
+  TraceLimits limits;
+  TraceHeader header;
+  std::vector<Error> warnings;
+  std::vector<IndexEntry> index;
+  std::vector<std::size_t> chunks;  ///< places in `index`
+  std::uint64_t firstRecord = 0;    ///< offset of what follows the header
+  std::uint64_t recordsEnd = 0;     ///< offset of what follows the last chunk or keyframe
+  std::uint64_t eventCount = 0;
+  std::optional<std::size_t> decodedChunk;
+  std::vector<Event> decoded;
+  Replay replay;
+  std::uint64_t replayed = 0;  ///< `replay` holds all events up to this number; 0: none
+
+  Error error(std::string place, std::string found, std::string expected) const {
+    return Error{source.name(), std::move(place), std::move(found), std::move(expected)};
+  }
+  [[noreturn]] void refuse(std::string place, std::string found, std::string expected) const {
+    throw Failure(error(std::move(place), std::move(found), std::move(expected)));
+  }
+  static std::string bytePlace(std::uint64_t offset) { return "byte " + std::to_string(offset); }
+
+  /// "chunk 3" or "keyframe 1", counted from 1.
+  std::string placeOf(std::size_t entry) const {
+    const RecordKind kind = index[entry].kind;
+    const auto count = std::count_if(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(entry) + 1,
+                                     [kind](const IndexEntry& other) { return other.kind == kind; });
+    return std::string(enumName(kind)) + " " + std::to_string(count);
+  }
+
+  /// Runs `read`; what it throws gets the place that `place` makes, unless it names a file already.
+  template <class Place, class Read>
+  static void within(Place place, Read read) {
+    try {
+      read();
+    } catch (const Failure& failure) {
+      Error what = failure.error();
+      if (!what.file.empty()) throw;
+      what.place = place() + (what.place.empty() ? "" : ", " + what.place);
+      throw Failure(std::move(what));
+    }
+  }
+  /// The same, and this file.
+  template <class Place, class Read>
+  void at(Place place, Read read) const {
+    try {
+      within(place, read);
+    } catch (const Failure& failure) {
+      Error what = failure.error();
+      what.file = source.name();
+      throw Failure(std::move(what));
+    }
+  }
+
+  void readPreamble() {
+    if (source.size() < kPreambleBytes) {
+      refuse(bytePlace(0), std::to_string(source.size()) + " bytes",
+             "a trace file, which has at least " + std::to_string(kPreambleBytes));
+    }
+    const std::vector<std::uint8_t> bytes = source.read(0, kPreambleBytes);
+    if (!std::equal(kTraceMagic.begin(), kTraceMagic.end(), bytes.begin())) {
+      refuse(bytePlace(0), "other bytes", "the first bytes of a trace file");
+    }
+    MemoryBudget none(0);
+    ByteReader reader(std::span<const std::uint8_t>(bytes).subspan(kTraceMagic.size()), none);
+    const auto version = reader.fixed<std::uint32_t>();
+    const auto reserved = reader.fixed<std::uint32_t>();
+    const auto schema = reader.fixed<std::uint64_t>();
+    if (version != kTraceVersion) {
+      refuse(bytePlace(8), "version " + std::to_string(version), "version " + std::to_string(kTraceVersion));
+    }
+    if (reserved != 0) refuse(bytePlace(12), std::to_string(reserved), "0");
+    if (schema != schemaFingerprint()) {
+      refuse(bytePlace(16), "a trace with other fields", "the fields of this version of the program");
+    }
+  }
+
+  /// Throws Failure without a file name if there is no whole record between offset and end.
+  Record readRecord(std::uint64_t offset, std::uint64_t end) {
+    const auto cut = [](const std::string& found, const std::string& expected) {
+      throw Failure(Error{"", "", found, expected});
+    };
+    const std::uint64_t left = end - offset;
+    if (left < RecordHeader::kBytes) {
+      cut(std::to_string(left) + " bytes",
+          "a record, which has at least " + std::to_string(RecordHeader::kBytes));
+    }
+    Record record;
+    record.header = decodeRecordHeader(source.read(offset, RecordHeader::kBytes));
+    if (record.header.rawBytes > limits.chunkBytes) {
+      cut(std::to_string(record.header.rawBytes) + " bytes of content",
+          "at most " + std::to_string(limits.chunkBytes));
+    }
+    if (record.header.storedBytes > left - RecordHeader::kBytes) {
+      cut(std::to_string(left - RecordHeader::kBytes) + " bytes",
+          std::to_string(record.header.storedBytes) + " bytes of content");
+    }
+    record.stored = source.read(offset + RecordHeader::kBytes, record.header.storedBytes);
+    if (recordChecksum(record.header, record.stored) != record.header.checksum) {
+      cut("content that does not fit its checksum", "content as it was written");
+    }
+    return record;
+  }
+
+  /// Reads a value that fills a record's content.
+  template <class T>
+  void readContent(const Record& record, T& value) const {
+    const std::vector<std::uint8_t> raw = decompressRecord(record.stored, record.header.rawBytes);
+    MemoryBudget budget(limits.memoryBytes);
+    ByteReader reader(raw, budget);
+    readValue(reader, value);
+    reader.setField("");
+    if (reader.remaining() != 0) reader.fail(std::to_string(reader.remaining()) + " bytes more", "the end");
+  }
+
+  void readHeader() {
+    at([] { return bytePlace(kPreambleBytes); },
+       [this] {
+         const Record record = readRecord(kPreambleBytes, source.size());
+         if (record.header.kind != RecordKind::Header) {
+           throw Failure(
+               Error{"", "", std::string("a ") + std::string(enumName(record.header.kind)), "a header"});
+         }
+         readContent(record, header);
+         firstRecord = kPreambleBytes + RecordHeader::kBytes + record.header.storedBytes;
+       });
+  }
+
+  /// False if the file has no end, so that the records have to be looked for.
+  bool readIndex() {
+    if (source.size() < firstRecord + RecordHeader::kBytes + kTrailerBytes) return false;
+    const std::uint64_t trailerAt = source.size() - kTrailerBytes;
+    const std::vector<std::uint8_t> trailer = source.read(trailerAt, kTrailerBytes);
+    if (!std::equal(kTraceEnd.begin(), kTraceEnd.end(), trailer.begin() + sizeof(std::uint64_t)))
+      return false;
+    MemoryBudget none(0);
+    const auto offset = ByteReader(trailer, none).fixed<std::uint64_t>();
+    if (offset < firstRecord || offset > trailerAt) {
+      refuse(bytePlace(trailerAt), "an index at byte " + std::to_string(offset),
+             "bytes " + std::to_string(firstRecord) + " to " + std::to_string(trailerAt));
+    }
+    at([] { return std::string("index"); },
+       [this, offset, trailerAt] {
+         const Record record = readRecord(offset, trailerAt);
+         if (record.header.kind != RecordKind::Index) {
+           throw Failure(
+               Error{"", "", std::string("a ") + std::string(enumName(record.header.kind)), "an index"});
+         }
+         if (offset + RecordHeader::kBytes + record.header.storedBytes != trailerAt) {
+           throw Failure(Error{"", "", "bytes between the index and the end", "none"});
+         }
+         readContent(record, index);
+         recordsEnd = offset;
+         for (std::size_t i = 0; i < index.size(); ++i) checkEntry(i);
+         if (index.empty() && offset != firstRecord) {
+           throw Failure(Error{"", "", "bytes that belong to no record", "none"});
+         }
+       });
+    return true;
+  }
+
+  /// An entry against the one before it. Whether the record is what it says is seen when it is read.
+  void checkEntry(std::size_t i) {
+    const IndexEntry& entry = index[i];
+    const auto wrong = [i](std::string found, std::string expected) {
+      throw Failure(Error{"", "entry " + std::to_string(i + 1), std::move(found), std::move(expected)});
+    };
+    const std::uint64_t lowest = i == 0 ? firstRecord : index[i - 1].offset + RecordHeader::kBytes;
+    if ((i == 0 && entry.offset != firstRecord) || entry.offset < lowest || entry.offset > recordsEnd ||
+        recordsEnd - entry.offset < RecordHeader::kBytes) {
+      wrong("a record at byte " + std::to_string(entry.offset), "records one after the other");
+    }
+    const bool chunk = entry.kind == RecordKind::Chunk;
+    if ((!chunk && entry.kind != RecordKind::Keyframe) || (entry.count != 0) != chunk) {
+      wrong("a " + std::string(enumName(entry.kind)) + " of " + std::to_string(entry.count) + " events",
+            "a chunk of events or a keyframe without");
+    }
+    const std::uint64_t sequence = i == 0 ? 1 : index[i - 1].lastSequence;
+    const std::int64_t time = i == 0 ? 0 : index[i - 1].lastTime;
+    if (entry.firstSequence < sequence || entry.lastSequence < entry.firstSequence ||
+        entry.firstTime < time || entry.lastTime < entry.firstTime) {
+      wrong("sequence numbers or times that go back", "ascending ones");
+    }
+    eventCount += entry.count;
+  }
+
+  /// Finds whole records from the front; what cannot be read ends the search and is a warning.
+  void scan() {
+    std::uint64_t offset = firstRecord;
+    bool complete = false;
+    try {
+      while (offset < source.size()) {
+        const Record record = readRecord(offset, source.size());
+        const RecordHeader& found = record.header;
+        if (found.kind == RecordKind::Index) {
+          complete = true;
+          break;
+        }
+        index.push_back(IndexEntry{found.kind, offset, found.count, found.firstSequence, found.lastSequence,
+                                   found.firstTime, found.lastTime});
+        recordsEnd = source.size();
+        try {
+          checkEntry(index.size() - 1);
+        } catch (const Failure&) {
+          index.pop_back();
+          throw;
+        }
+        offset += RecordHeader::kBytes + found.storedBytes;
+      }
+      warnings.push_back(
+          error(bytePlace(offset), "a recording that was not ended",
+                complete ? "its last bytes; nothing is lost" : "its end; what stands before is whole"));
+    } catch (const Failure& failure) {
+      warnings.push_back(error(bytePlace(offset), failure.error().found,
+                               failure.error().expected + "; what stands before is whole"));
+    }
+    recordsEnd = offset;
+  }
+
+  std::uint64_t endOf(std::size_t entry) const {
+    return entry + 1 < index.size() ? index[entry + 1].offset : recordsEnd;
+  }
+
+  Record readEntry(std::size_t i) {
+    const IndexEntry& entry = index[i];
+    Record record = readRecord(entry.offset, endOf(i));
+    const RecordHeader& found = record.header;
+    const IndexEntry said{found.kind,         entry.offset,    found.count,   found.firstSequence,
+                          found.lastSequence, found.firstTime, found.lastTime};
+    if (said != entry || entry.offset + RecordHeader::kBytes + found.storedBytes != endOf(i)) {
+      throw Failure(Error{"", "", "a record that the index does not describe", "what the index says"});
+    }
+    return record;
+  }
+
+  /// Appends a chunk's events.
+  void readChunk(std::size_t entry, MemoryBudget& budget, std::vector<Event>& events) {
+    const Record record = readEntry(entry);
+    const std::vector<std::uint8_t> raw = decompressRecord(record.stored, record.header.rawBytes);
+    const std::size_t count = record.header.count;
+    if (count > raw.size() / kMinimumEventBytes) {
+      throw Failure(Error{"", "", std::to_string(count) + " events",
+                          "at most " + std::to_string(raw.size() / kMinimumEventBytes)});
+    }
+    budget.take(std::uint64_t{count} * sizeof(Event));
+    ByteReader reader(raw, budget);
+    EventCursor cursor{record.header.firstSequence, record.header.firstTime};
+    const std::size_t needed = events.size() + count;
+    if (needed > events.capacity()) events.reserve(std::max(needed, 2 * events.capacity()));
+    for (std::size_t i = 0; i < count; ++i) {
+      within([i] { return "event " + std::to_string(i + 1); },
+             [&] { decodeEvent(reader, cursor, events.emplace_back()); });
+    }
+    reader.setField("");
+    if (reader.remaining() != 0) reader.fail(std::to_string(reader.remaining()) + " bytes more", "the end");
+    const Event& first = events[events.size() - count];
+    if (first.sequence != record.header.firstSequence || cursor.sequence != record.header.lastSequence ||
+        first.time != record.header.firstTime || cursor.time != record.header.lastTime) {
+      throw Failure(Error{"", "", "other sequence numbers or times", "those of its header"});
+    }
+  }
+
+  const std::vector<Event>& eventsOf(std::size_t entry) {
+    if (decodedChunk != entry) {
+      decodedChunk.reset();
+      decoded.clear();
+      MemoryBudget budget(limits.memoryBytes);
+      at([&] { return placeOf(entry); }, [&] { readChunk(entry, budget, decoded); });
+      decodedChunk = entry;
+    }
+    return decoded;
+  }
+};
+
+TraceReader::TraceReader(const std::filesystem::path& path, const TraceLimits& limits)
+    : m_impl(std::make_unique<Impl>(ByteSource(path), limits)) {}
+TraceReader::TraceReader(std::vector<std::uint8_t> bytes, std::string name, const TraceLimits& limits)
+    : m_impl(std::make_unique<Impl>(ByteSource(std::move(bytes), std::move(name)), limits)) {}
+TraceReader::~TraceReader() = default;
+TraceReader::TraceReader(TraceReader&&) noexcept = default;
+TraceReader& TraceReader::operator=(TraceReader&&) noexcept = default;
+
+const TraceHeader& TraceReader::header() const {
+  return m_impl->header;
+}
+const std::vector<Error>& TraceReader::warnings() const {
+  return m_impl->warnings;
+}
+std::uint64_t TraceReader::eventCount() const {
+  return m_impl->eventCount;
+}
+std::size_t TraceReader::chunkCount() const {
+  return m_impl->chunks.size();
+}
+std::size_t TraceReader::keyframeCount() const {
+  return m_impl->index.size() - m_impl->chunks.size();
+}
+
+std::uint64_t TraceReader::firstSequence() const {
+  return m_impl->chunks.empty() ? 0 : m_impl->index[m_impl->chunks.front()].firstSequence;
+}
+std::uint64_t TraceReader::lastSequence() const {
+  return m_impl->chunks.empty() ? 0 : m_impl->index[m_impl->chunks.back()].lastSequence;
+}
+std::int64_t TraceReader::lastTime() const {
+  return m_impl->chunks.empty() ? 0 : m_impl->index[m_impl->chunks.back()].lastTime;
+}
+
+std::vector<Event> TraceReader::eventsFrom(std::uint64_t sequence, std::size_t limit) {
+  Impl& impl = *m_impl;
+  const auto first = std::partition_point(impl.chunks.begin(), impl.chunks.end(), [&](std::size_t entry) {
+    return impl.index[entry].lastSequence < sequence;
+  });
+  std::vector<Event> events;
+  for (auto chunk = first; chunk != impl.chunks.end() && events.size() < limit; ++chunk) {
+    for (const Event& event : impl.eventsOf(*chunk)) {
+      if (event.sequence < sequence) continue;
+      if (events.size() == limit) break;
+      events.push_back(event);
+    }
+  }
+  return events;
+}
+
+TraceFile TraceReader::readAll() {
+  Impl& impl = *m_impl;
+  TraceFile file{impl.header, {}, impl.warnings};
+  MemoryBudget budget(impl.limits.memoryBytes);
+  // Room for all at once, within what a file of this size is likely to hold whatever its index says.
+  constexpr std::uint64_t kLikelyPerByte = 4;
+  file.events.reserve(std::min(impl.eventCount, kLikelyPerByte * impl.source.size()));
+  for (std::size_t i = 0; i < impl.index.size(); ++i) {
+    impl.at([&] { return impl.placeOf(i); },
+            [&] {
+              if (impl.index[i].kind == RecordKind::Chunk) {
+                impl.readChunk(i, budget, file.events);
+              } else {
+                impl.readEntry(i);
+              }
+            });
+  }
+  return file;
+}
+
+std::uint64_t TraceReader::sequenceAt(std::int64_t time) {
+  Impl& impl = *m_impl;
+  const auto after = std::partition_point(impl.chunks.begin(), impl.chunks.end(), [&](std::size_t entry) {
+    return impl.index[entry].firstTime <= time;
+  });
+  if (after == impl.chunks.begin()) return 0;
+  std::uint64_t sequence = 0;
+  for (const Event& event : impl.eventsOf(*(after - 1))) {
+    if (event.time <= time) sequence = event.sequence;
+  }
+  return sequence;
+}
+
+const Replay& TraceReader::replayAt(std::uint64_t sequence) {
+  Impl& impl = *m_impl;
+  // The last chunk that can hold an event up to `sequence`, and the last keyframe before its end.
+  const auto after = std::partition_point(impl.chunks.begin(), impl.chunks.end(), [&](std::size_t entry) {
+    return impl.index[entry].firstSequence <= sequence;
+  });
+  const std::size_t end = after == impl.chunks.begin() ? 0 : *(after - 1) + 1;
+  std::size_t begin = end;
+  while (begin > 0 && impl.index[begin - 1].kind != RecordKind::Keyframe) --begin;
+
+  const bool useful = impl.replayed != 0 && impl.replayed <= sequence &&
+                      (begin == 0 || impl.replayed >= impl.index[begin - 1].lastSequence);
+  if (!useful) {
+    impl.replayed = 0;
+    impl.replay = Replay();
+    if (begin > 0) {
+      impl.at([&] { return impl.placeOf(begin - 1); },
+              [&] {
+                Keyframe keyframe;
+                impl.readContent(impl.readEntry(begin - 1), keyframe);
+                if (keyframe.progress.sequence != impl.index[begin - 1].lastSequence ||
+                    keyframe.progress.time != impl.index[begin - 1].lastTime) {
+                  throw Failure(Error{"", "", "the state of another moment", "that of its header"});
+                }
+                impl.replay = Replay(std::move(keyframe));
+              });
+      impl.replayed = impl.index[begin - 1].lastSequence;
+    }
+  }
+  const std::uint64_t have = impl.replayed;
+  const bool fromKeyframe = !useful && begin > 0;
+  impl.replayed = 0;
+  for (std::size_t entry = begin; entry < end; ++entry) {
+    // A state that was reached before holds all events of its number; a keyframe's number may go on after it.
+    if (impl.index[entry].kind != RecordKind::Chunk) continue;
+    if (!fromKeyframe && impl.index[entry].lastSequence <= have) continue;
+    for (const Event& event : impl.eventsOf(entry)) {
+      if (!fromKeyframe && event.sequence <= have) continue;
+      if (event.sequence > sequence) break;
+      if (std::optional<Error> error = impl.replay.apply(event)) {
+        error->file = impl.source.name();
+        throw Failure(std::move(*error));
+      }
+    }
+  }
+  impl.replayed = sequence;
+  return impl.replay;
+}
+
+TraceFile readTrace(const std::filesystem::path& path, const TraceLimits& limits) {
+  return TraceReader(path, limits).readAll();
+}
+
+TraceFile readTrace(std::span<const std::uint8_t> bytes, std::string name, const TraceLimits& limits) {
+  return TraceReader(std::vector<std::uint8_t>(bytes.begin(), bytes.end()), std::move(name), limits)
+      .readAll();
+}
+
+}  // namespace spanscope::trace

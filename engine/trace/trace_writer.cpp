@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/event_codec.h"
+#include "engine/trace/trace_fields.h"
+#include "engine/trace/trace_file.h"
+#include "engine/trace/trace_format.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace spanscope::trace {
+
+// ---- TraceEncoder
+// ----------------------------------------------------------------------------------------------
+
+struct TraceEncoder::Impl {
+  Output output;
+  TraceWriteOptions options;
+  std::uint64_t offset = 0;
+  std::vector<IndexEntry> index;
+  ByteWriter chunk;
+  EventCursor cursor;  ///< last event
+  RecordHeader open;   ///< of the chunk being filled; count 0: none
+  Replay replay;
+  bool replayHolds = true;  ///< false once an event contradicted the others: no more keyframes
+  bool finished = false;
+  bool broken = false;  ///< output failed in the middle of something
+  std::uint64_t eventsSinceKeyframe = 0;
+  std::uint64_t bytesSinceKeyframe = 0;
+  std::uint64_t keyframeBytes = 0;  ///< of the last one, before compression
+
+  void put(std::span<const std::uint8_t> bytes) {
+    const bool wasBroken = std::exchange(broken, true);
+    if (wasBroken)
+      throw Failure(Error{"", "", "a recording that failed before", "one that could be written"});
+    output(bytes);
+    broken = false;
+    offset += bytes.size();
+  }
+
+  void putRecord(RecordHeader header, std::span<const std::uint8_t> raw) {
+    const std::vector<std::uint8_t> stored = compressRecord(raw, options.compressionLevel);
+    header.rawBytes = static_cast<std::uint32_t>(raw.size());
+    header.storedBytes = static_cast<std::uint32_t>(stored.size());
+    if (header.kind == RecordKind::Chunk || header.kind == RecordKind::Keyframe) {
+      index.push_back(IndexEntry{header.kind, offset, header.count, header.firstSequence, header.lastSequence,
+                                 header.firstTime, header.lastTime});
+    }
+    put(encodeRecordHeader(header, stored));
+    put(stored);
+  }
+
+  void endChunk() {
+    if (open.count == 0) return;
+    open.lastSequence = cursor.sequence;
+    open.lastTime = cursor.time;
+    const RecordHeader header = std::exchange(open, RecordHeader{});
+    eventsSinceKeyframe += header.count;
+    bytesSinceKeyframe += chunk.bytes().size();
+    putRecord(header, chunk.bytes());
+    chunk.bytes().clear();
+  }
+
+  void putKeyframeIfDue() {
+    constexpr std::uint64_t kSpacing = 4;  // bytes of events for each byte of keyframe
+    if (!replayHolds || eventsSinceKeyframe < std::max<std::uint64_t>(options.eventsPerKeyframe, 1)) return;
+    if (bytesSinceKeyframe < kSpacing * keyframeBytes) return;
+    ByteWriter writer;
+    writeValue(writer, replay.keyframe());
+    keyframeBytes = writer.bytes().size();
+    if (bytesSinceKeyframe < kSpacing * keyframeBytes) return;
+    eventsSinceKeyframe = 0;
+    bytesSinceKeyframe = 0;
+    if (keyframeBytes > TraceLimits().chunkBytes) return;
+    RecordHeader header;
+    header.kind = RecordKind::Keyframe;
+    header.firstSequence = header.lastSequence = replay.progress().sequence;
+    header.firstTime = header.lastTime = replay.progress().time;
+    putRecord(header, writer.bytes());
+  }
+
+  void startChunk(const Event& event) {
+    putKeyframeIfDue();
+    open = RecordHeader{};
+    open.firstSequence = event.sequence;
+    open.firstTime = event.time;
+  }
+};
+
+TraceEncoder::TraceEncoder(Output output, const TraceHeader& header, const TraceWriteOptions& options)
+    : m_impl(std::make_unique<Impl>()) {
+  Impl& impl = *m_impl;
+  impl.output = std::move(output);
+  impl.options = options;
+  ByteWriter preamble;
+  for (const std::uint8_t byte : kTraceMagic) preamble.byte(byte);
+  preamble.fixed(kTraceVersion);
+  preamble.fixed(std::uint32_t{0});
+  preamble.fixed(schemaFingerprint());
+  impl.put(preamble.bytes());
+  ByteWriter content;
+  writeValue(content, header);
+  RecordHeader record;
+  record.kind = RecordKind::Header;
+  impl.putRecord(record, content.bytes());
+}
+
+TraceEncoder::~TraceEncoder() = default;
+TraceEncoder::TraceEncoder(TraceEncoder&&) noexcept = default;
+TraceEncoder& TraceEncoder::operator=(TraceEncoder&&) noexcept = default;
+
+void TraceEncoder::append(const Event& event) {
+  Impl& impl = *m_impl;
+  const auto refuse = [&event](std::string found, std::string expected) {
+    throw Failure(
+        Error{"", "event " + std::to_string(event.sequence), std::move(found), std::move(expected)});
+  };
+  if (impl.finished) refuse("an event after the end", "none");
+  if (event.sequence == 0) refuse("sequence number 0", "numbers from 1");
+  if (event.sequence < impl.cursor.sequence) {
+    refuse("a sequence number below the one before it", "at least " + std::to_string(impl.cursor.sequence));
+  }
+  if (event.time < impl.cursor.time) {
+    refuse("a time of " + std::to_string(event.time), "at least " + std::to_string(impl.cursor.time));
+  }
+  const bool late =
+      impl.open.count != 0 && event.time - impl.open.firstTime >= impl.options.nanosecondsPerChunk;
+  if (late) impl.endChunk();
+
+  // What is written of an event depends on the one before it in its chunk.
+  EventCursor cursor = impl.open.count == 0 ? EventCursor{event.sequence, event.time} : impl.cursor;
+  const std::size_t before = impl.chunk.bytes().size();
+  encodeEvent(impl.chunk, cursor, event);
+  const std::size_t size = impl.chunk.bytes().size() - before;
+  const std::uint64_t limit = TraceLimits().chunkBytes;
+  if (size > limit) {
+    impl.chunk.bytes().resize(before);
+    refuse(std::to_string(size) + " bytes", "at most " + std::to_string(limit));
+  }
+  if (impl.chunk.bytes().size() > limit) {
+    impl.chunk.bytes().resize(before);
+    impl.endChunk();
+    cursor = EventCursor{event.sequence, event.time};
+    encodeEvent(impl.chunk, cursor, event);
+  }
+  if (impl.open.count == 0) impl.startChunk(event);
+  ++impl.open.count;
+  impl.cursor = cursor;
+  if (impl.replayHolds && impl.replay.apply(event)) impl.replayHolds = false;
+  if (impl.open.count >= impl.options.eventsPerChunk ||
+      impl.chunk.bytes().size() >= impl.options.bytesPerChunk) {
+    impl.endChunk();
+  }
+}
+
+void TraceEncoder::flush() {
+  m_impl->endChunk();
+}
+
+void TraceEncoder::finish() {
+  Impl& impl = *m_impl;
+  if (impl.finished) return;
+  impl.endChunk();
+  impl.finished = true;
+  ByteWriter content;
+  writeValue(content, impl.index);
+  const std::uint64_t offset = impl.offset;
+  RecordHeader record;
+  record.kind = RecordKind::Index;
+  impl.putRecord(record, content.bytes());
+  ByteWriter trailer;
+  trailer.fixed(offset);
+  for (const std::uint8_t byte : kTraceEnd) trailer.byte(byte);
+  impl.put(trailer.bytes());
+}
+
+// ---- TraceWriter
+// -----------------------------------------------------------------------------------------------
+
+namespace {
+
+class OutputFile {
+ public:
+  explicit OutputFile(std::filesystem::path path)
+      : m_path(std::move(path)),
+        m_file(::open(m_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+    if (m_file < 0) fail("written");
+  }
+  ~OutputFile() { close(); }
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(std::span<const std::uint8_t> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(m_file, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail("written");
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+  }
+  void sync() {
+    // Files on which this means nothing (pipes, some file systems) say EINVAL.
+    if (::fsync(m_file) != 0 && errno != EINVAL) fail("brought to the disk");
+  }
+  void close() {
+    if (m_file >= 0) ::close(m_file);
+    m_file = -1;
+  }
+
+ private:
+  [[noreturn]] void fail(const char* what) const {
+    throw Failure(
+        Error{m_path.string(), "", std::strerror(errno), std::string("a file that can be ") + what});
+  }
+
+  std::filesystem::path m_path;
+  int m_file = -1;
+};
+
+}  // namespace
+
+struct TraceWriter::Impl {
+  Impl(std::filesystem::path finalPath, const TraceHeader& header, const TraceWriteOptions& options)
+      : path(std::move(finalPath)),
+        part(path.string() + ".part"),
+        file(part),
+        encoder([this](std::span<const std::uint8_t> bytes) { file.write(bytes); }, header, options) {}
+
+  std::filesystem::path path;
+  std::filesystem::path part;
+  OutputFile file;
+  TraceEncoder encoder;
+  bool ended = false;
+};
+
+TraceWriter::TraceWriter(std::filesystem::path path, const TraceHeader& header,
+                         const TraceWriteOptions& options)
+    : m_impl(std::make_unique<Impl>(std::move(path), header, options)) {}
+
+TraceWriter::~TraceWriter() {
+  if (m_impl->ended) return;
+  try {
+    m_impl->encoder.flush();
+  } catch (const std::exception&) {
+    // The file keeps what reached it before; a destructor has nobody to tell.
+  }
+}
+
+void TraceWriter::append(const Event& event) {
+  try {
+    m_impl->encoder.append(event);
+  } catch (const Failure& failure) {
+    Error error = failure.error();
+    if (error.file.empty()) error.file = m_impl->part.string();
+    throw Failure(std::move(error));
+  }
+}
+
+void TraceWriter::flush() {
+  m_impl->encoder.flush();
+}
+
+void TraceWriter::finish() {
+  if (m_impl->ended) return;
+  m_impl->encoder.finish();
+  m_impl->file.sync();
+  m_impl->file.close();
+  std::error_code error;
+  std::filesystem::rename(m_impl->part, m_impl->path, error);
+  if (error)
+    throw Failure(Error{m_impl->path.string(), "", error.message(), "a name the recording can be given"});
+  m_impl->ended = true;
+}
+
+void TraceWriter::discard() {
+  m_impl->ended = true;
+  m_impl->file.close();
+  std::error_code ignored;
+  std::filesystem::remove(m_impl->part, ignored);
+}
+
+void writeTrace(const std::filesystem::path& path, std::span<const Event> events, const TraceHeader& header,
+                const TraceWriteOptions& options) {
+  TraceWriter writer(path, header, options);
+  try {
+    for (const Event& event : events) writer.append(event);
+    writer.finish();
+  } catch (...) {
+    writer.discard();
+    throw;
+  }
+}
+
+std::vector<std::uint8_t> traceBytes(std::span<const Event> events, const TraceHeader& header,
+                                     const TraceWriteOptions& options) {
+  std::vector<std::uint8_t> bytes;
+  TraceEncoder encoder(
+      [&bytes](std::span<const std::uint8_t> more) { bytes.insert(bytes.end(), more.begin(), more.end()); },
+      header, options);
+  for (const Event& event : events) encoder.append(event);
+  encoder.finish();
+  return bytes;
+}
+
+}  // namespace spanscope::trace
