@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+namespace spanscope::cpu {
+
+/// Uninitialised memory for vectors: 64-byte aligned, large buffers on huge pages where the system has them.
+/// After the last byte come kTail more that may be read (never used), so that kernels can load whole vectors
+/// at the end.
+class AlignedBuffer {
+ public:
+  static constexpr std::size_t kAlignment = 64;
+  static constexpr std::size_t kTail = 512;
+
+  AlignedBuffer() = default;
+  /// Throws Failure, naming `what` and the bytes asked for, if the memory cannot be had.
+  AlignedBuffer(std::size_t bytes, const char* what);
+
+  std::size_t size() const { return m_size; }
+  template <class T>
+  T* as() {
+    return reinterpret_cast<T*>(m_data.get());
+  }
+  template <class T>
+  const T* as() const {
+    return reinterpret_cast<const T*>(m_data.get());
+  }
+
+  /// At least `bytes` of memory; contents are lost when it grows.
+  void reserve(std::size_t bytes, const char* what) {
+    if (bytes > m_size) *this = AlignedBuffer(bytes, what);
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* data) const { std::free(data); }  // NOLINT: from std::aligned_alloc
+  };
+
+  std::unique_ptr<std::byte, Free> m_data;
+  std::size_t m_size = 0;
+};
+
+/// a · b · c · d as a size in bytes. Throws Failure, naming `what`, if a factor is negative or the product
+/// overflows.
+std::size_t checkedBytes(const char* what, std::int64_t a, std::int64_t b, std::int64_t c = 1,
+                         std::int64_t d = 1);
+
+}  // namespace spanscope::cpu

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cpu/attention.h"
+
+#include "engine/base/error.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace spanscope::cpu {
+
+void Attention::run(Executor& executor, const RowKernels& rows, const CpuAttentionPlan& plan,
+                    const CpuTensor& queries, const CpuKvStore& store, std::int32_t layer, CpuTensor& out,
+                    const compute::MassRequest* request, std::vector<compute::RunMass>* mass) {
+  const compute::AttentionShape& shape = plan.shape();
+  out.resize(queries.rows(), queries.columns());
+  const bool wantsMass = request != nullptr && mass != nullptr && !request->runs.empty();
+
+  AttentionJob job{&plan, &store, &rows, &executor.stopToken(), layer, queries.data(), out.data(), nullptr};
+  const std::int64_t group = shape.queryHeads / shape.keyHeads;
+  m_scratchFloats = m_kernels.scratchFloats(plan.rowsPerTask() * group, shape.headSize);
+  m_scratch.reserve(checkedBytes("attention", m_scratchFloats, executor.threads(), sizeof(float)),
+                    "attention");
+  if (wantsMass) {
+    m_weightScale.reserve(checkedBytes("attention", queries.rows(), shape.queryHeads, 2, sizeof(float)),
+                          "attention");
+    job.weightScale = m_weightScale.as<float>();
+  }
+
+  float* scratch = m_scratch.as<float>();
+  const std::vector<AttentionTask>& tasks = plan.tasks();
+  executor.run(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t index, int thread) {
+    m_kernels.attend(job, tasks[static_cast<std::size_t>(index)], scratch + thread * m_scratchFloats);
+  });
+  if (wantsMass) runMass(executor, job, *request, *mass);
+}
+
+void Attention::runMass(Executor& executor, const AttentionJob& job, const compute::MassRequest& request,
+                        std::vector<compute::RunMass>& mass) {
+  const compute::AttentionShape& shape = job.plan->shape();
+  const std::vector<PlannedRun>& runs = job.plan->runs();
+  const std::int64_t blockSize = job.store->shape().blockSize;
+  const std::int64_t group = shape.queryHeads / shape.keyHeads;
+
+  std::vector<MassTask> tasks;
+  std::int64_t sumCount = 0;
+  mass.clear();
+  for (const std::uint32_t index : request.runs) {
+    if (index >= runs.size()) {
+      throw Failure(Error{"", "attention mass", "query run " + std::to_string(index),
+                          "one of " + std::to_string(runs.size())});
+    }
+    compute::RunMass& result = mass.emplace_back();
+    result.run = index;
+    std::int64_t keyBlocks = 0;
+    for (const PlannedRange& range : runs[index].ranges) {
+      const std::int64_t blocks = (std::max<std::int64_t>(range.end, 0) + blockSize - 1) / blockSize;
+      result.keyBlocks.push_back(static_cast<std::int32_t>(blocks));
+      keyBlocks += blocks;
+    }
+    result.mass.resize(static_cast<std::size_t>(keyBlocks * shape.queryHeads));
+    for (std::int32_t head = 0; head < shape.keyHeads; ++head) {
+      tasks.push_back({index, head, keyBlocks, nullptr});
+      sumCount += keyBlocks * group;
+    }
+  }
+
+  std::vector<double> sums(static_cast<std::size_t>(sumCount));
+  std::int64_t offset = 0;
+  for (MassTask& task : tasks) {
+    task.sums = sums.data() + offset;
+    offset += task.keyBlocks * group;
+  }
+  float* scratch = m_scratch.as<float>();
+  executor.run(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t index, int thread) {
+    m_kernels.mass(job, tasks[static_cast<std::size_t>(index)], scratch + thread * m_scratchFloats);
+  });
+
+  // Tasks stand in the order of runs and heads, so their sums already lie as the results want them.
+  auto sum = sums.cbegin();
+  for (compute::RunMass& result : mass) {
+    for (float& value : result.mass) value = static_cast<float>(*sum++);
+  }
+}
+
+}  // namespace spanscope::cpu

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Attention of query rows to key ranges.
+//
+// For each row and head: the query is rotated once per range by its distance from the range's base; the keys
+// of a range go by in tiles that begin at local index 0 of their segment, with a running maximum and sum; the
+// finished result of a range is merged into those before it. Each score is one chain of multiply-adds over
+// the head, each sum of values one chain over the keys the row may see. Nothing in a row's arithmetic depends
+// on which rows are computed beside it, on where its blocks lie, or on how many rows a pass has.
+#pragma once
+
+#include "kernels/cpu/aligned_buffer.h"
+#include "kernels/cpu/attention_plan.h"
+#include "kernels/cpu/executor.h"
+#include "kernels/cpu/kv_store.h"
+#include "kernels/cpu/row_kernels.h"
+#include "kernels/cpu/tensor.h"
+
+#include <cstdint>
+#include <stop_token>
+#include <vector>
+
+namespace spanscope::cpu {
+
+/// One attention operation. Strides are in elements.
+struct AttentionJob {
+  const CpuAttentionPlan* plan = nullptr;
+  const CpuKvStore* store = nullptr;
+  const RowKernels* rows = nullptr;
+  const std::stop_token* stop = nullptr;
+  std::int32_t layer = 0;
+  const float* queries = nullptr;  ///< [rows][queryHeads · headSize]
+  float* out = nullptr;            ///< the same
+  float* weightScale = nullptr;  ///< [rows][queryHeads][2]: maximum score and 1 / sum, for the mass; or null
+};
+
+/// Attention mass of one run and one key head.
+struct MassTask {
+  std::uint32_t run = 0;
+  std::int32_t keyHead = 0;
+  std::int64_t keyBlocks = 0;  ///< of all ranges together
+  double* sums = nullptr;      ///< [heads of the group][keyBlocks], zeros at first
+};
+
+/// The code for one instruction set.
+struct AttentionKernels {
+  /// Floats of scratch memory a task needs.
+  std::int64_t (*scratchFloats)(std::int64_t queries, std::int64_t headSize) = nullptr;
+  void (*attend)(const AttentionJob& job, const AttentionTask& task, float* scratch) = nullptr;
+  void (*mass)(const AttentionJob& job, const MassTask& task, float* scratch) = nullptr;
+};
+
+/// The kernels for the best instruction set of this machine.
+AttentionKernels attentionKernels();
+
+/// The attention operation with its scratch memory.
+class Attention {
+ public:
+  Attention() : m_kernels(attentionKernels()) {}
+
+  void run(Executor& executor, const RowKernels& rows, const CpuAttentionPlan& plan, const CpuTensor& queries,
+           const CpuKvStore& store, std::int32_t layer, CpuTensor& out, const compute::MassRequest* request,
+           std::vector<compute::RunMass>* mass);
+
+ private:
+  void runMass(Executor& executor, const AttentionJob& job, const compute::MassRequest& request,
+               std::vector<compute::RunMass>& mass);
+
+  AttentionKernels m_kernels;
+  AlignedBuffer m_scratch;
+  AlignedBuffer m_weightScale;
+  std::int64_t m_scratchFloats = 0;
+};
+
+}  // namespace spanscope::cpu

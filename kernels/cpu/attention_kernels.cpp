@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cpu/attention.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/attention_kernels.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.h.
+#include "hwy/highway.h"
+#include "kernels/cpu/attention_tiles.h"
+#include "kernels/cpu/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace spanscope::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr std::int64_t kStep = static_cast<std::int64_t>(kLanes);
+constexpr std::int64_t kWidth = 2 * kStep;
+// Scores of a tile are stored in whole vectors, of which the last may reach beyond the tile.
+constexpr std::int64_t kScoreStride = kMostTileKeys + kWidth;
+constexpr float kNone = -std::numeric_limits<float>::infinity();
+
+constexpr std::int64_t roundUp(std::int64_t value, std::int64_t step) {
+  return (value + step - 1) / step * step;
+}
+
+/// The memory of a task: arrays over its queries, row by row and within a row head by head.
+struct Scratch {
+  Scratch(float* memory, std::int64_t queries, std::int64_t size)
+      : headSize(size), sumStride(roundUp(size, kWidth)) {
+    const std::int64_t padded = queries + kStep;  // whole vectors from any query on
+    const auto take = [&memory](std::int64_t count) {
+      float* const part = memory;
+      memory += roundUp(count, 16);
+      return part;
+    };
+    rotated = take(queries * headSize);
+    scores = take(queries * kScoreStride);
+    sums = take(queries * sumStride);
+    merged = take(queries * sumStride);
+    maximum = take(padded);
+    total = take(padded);
+    mergedMaximum = take(padded);
+    mergedTotal = take(padded);
+    decay = take(padded);
+    end = memory;
+  }
+
+  std::int64_t headSize;
+  std::int64_t sumStride;
+  float* rotated;        ///< [queries][headSize], for the range in work
+  float* scores;         ///< [queries][kScoreStride], of the tile in work
+  float* sums;           ///< [queries][sumStride], of the range in work
+  float* merged;         ///< [queries][sumStride], of the ranges before
+  float* maximum;        ///< of the range in work
+  float* total;          ///< Σ e^(score − maximum) of the range in work
+  float* mergedMaximum;  ///< of the ranges before
+  float* mergedTotal;
+  float* decay;  ///< what the sums of a query shrink by when a tile raises its maximum
+  float* end;
+};
+
+/// scores[query][at + i] = ⟨rotated[query], key i of the piece⟩ for kVectors vectors of keys.
+template <int kQueries, int kVectors, class Element>
+HWY_INLINE void scoreVectors(const float* HWY_RESTRICT rotated, std::int64_t headSize,
+                             const Element* HWY_RESTRICT keys, std::int64_t blockSize,
+                             float* HWY_RESTRICT scores) {
+  const FloatTag d;
+  FloatVector acc[kQueries][kVectors];
+  SPANSCOPE_UNROLL
+  for (int q = 0; q < kQueries; ++q) {
+    SPANSCOPE_UNROLL
+    for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::Zero(d);
+  }
+  for (std::int64_t i = 0; i < headSize; ++i) {
+    FloatVector key[kVectors];
+    SPANSCOPE_UNROLL
+    for (int v = 0; v < kVectors; ++v) key[v] = widen(d, keys + v * kStep);
+    SPANSCOPE_UNROLL
+    for (int q = 0; q < kQueries; ++q) {
+      const FloatVector element = hn::Set(d, rotated[q * headSize + i]);
+      SPANSCOPE_UNROLL
+      for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::MulAdd(element, key[v], acc[q][v]);
+    }
+    keys += blockSize;
+  }
+  SPANSCOPE_UNROLL
+  for (int q = 0; q < kQueries; ++q) {
+    SPANSCOPE_UNROLL
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[q][v], d, scores + q * kScoreStride + v * kStep);
+  }
+}
+
+template <int kQueries, class Element>
+void scorePieces(const KeyPieces<Element>& pieces, std::int64_t blockSize, const float* rotated,
+                 std::int64_t headSize, float* scores) {
+  for (const KeyPiece<Element>& piece : pieces) {
+    std::int64_t i = 0;
+    for (; i + kStep < piece.count; i += kWidth) {
+      scoreVectors<kQueries, 2>(rotated, headSize, piece.keys + i, blockSize, scores + piece.at + i);
+    }
+    if (i < piece.count) {
+      scoreVectors<kQueries, 1>(rotated, headSize, piece.keys + i, blockSize, scores + piece.at + i);
+    }
+  }
+}
+
+/// sums[query] = sums[query] · decay[query] + Σ weights[query][i] · values[i] over tile keys low … high − 1,
+/// for kVectors vectors of head elements.
+template <int kQueries, int kVectors, class Element>
+HWY_INLINE void addValueVectors(const KeyPieces<Element>& pieces, std::int64_t low, std::int64_t high,
+                                std::int64_t headSize, const float* HWY_RESTRICT weights,
+                                const float* HWY_RESTRICT decay, std::int64_t column,
+                                float* HWY_RESTRICT sums, std::int64_t sumStride) {
+  const FloatTag d;
+  FloatVector acc[kQueries][kVectors];
+  SPANSCOPE_UNROLL
+  for (int q = 0; q < kQueries; ++q) {
+    const FloatVector factor = hn::Set(d, decay[q]);
+    SPANSCOPE_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      acc[q][v] = hn::Mul(hn::LoadU(d, sums + q * sumStride + column + v * kStep), factor);
+    }
+  }
+  for (const KeyPiece<Element>& piece : pieces) {
+    const std::int64_t from = std::max(low, piece.at);
+    const std::int64_t to = std::min(high, piece.at + piece.count);
+    const Element* value = piece.values + (from - piece.at) * headSize + column;
+    for (std::int64_t i = from; i < to; ++i) {
+      FloatVector part[kVectors];
+      SPANSCOPE_UNROLL
+      for (int v = 0; v < kVectors; ++v) part[v] = widen(d, value + v * kStep);
+      SPANSCOPE_UNROLL
+      for (int q = 0; q < kQueries; ++q) {
+        const FloatVector weight = hn::Set(d, weights[q * kScoreStride + i]);
+        SPANSCOPE_UNROLL
+        for (int v = 0; v < kVectors; ++v) acc[q][v] = hn::MulAdd(weight, part[v], acc[q][v]);
+      }
+      value += headSize;
+    }
+  }
+  SPANSCOPE_UNROLL
+  for (int q = 0; q < kQueries; ++q) {
+    SPANSCOPE_UNROLL
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[q][v], d, sums + q * sumStride + column + v * kStep);
+  }
+}
+
+template <int kQueries, class Element>
+void addValues(const KeyPieces<Element>& pieces, std::int64_t low, std::int64_t high, std::int64_t headSize,
+               const float* weights, const float* decay, float* sums, std::int64_t sumStride) {
+  std::int64_t column = 0;
+  for (; column + kStep < headSize; column += kWidth) {
+    addValueVectors<kQueries, 2>(pieces, low, high, headSize, weights, decay, column, sums, sumStride);
+  }
+  if (column < headSize) {
+    addValueVectors<kQueries, 1>(pieces, low, high, headSize, weights, decay, column, sums, sumStride);
+  }
+}
+
+template <class Element>
+using ScorePieces = void (*)(const KeyPieces<Element>&, std::int64_t, const float*, std::int64_t, float*);
+template <class Element>
+using AddValues = void (*)(const KeyPieces<Element>&, std::int64_t, std::int64_t, std::int64_t, const float*,
+                           const float*, float*, std::int64_t);
+
+template <class Element, int... kQuery>
+constexpr std::array<ScorePieces<Element>, sizeof...(kQuery)> scoreTable(
+    std::integer_sequence<int, kQuery...>) {
+  return {&scorePieces<kQuery + 1, Element>...};
+}
+template <class Element, int... kQuery>
+constexpr std::array<AddValues<Element>, sizeof...(kQuery)> valueTable(
+    std::integer_sequence<int, kQuery...>) {
+  return {&addValues<kQuery + 1, Element>...};
+}
+
+/// Everything a thread needs to work on one run and one key head.
+template <class Element>
+class HeadWorker {
+ public:
+  HeadWorker(const AttentionJob& job, const PlannedRun& run, std::int32_t keyHead, std::int64_t queries,
+             float* memory)
+      : m_job(job),
+        m_run(run),
+        m_shape(job.plan->shape()),
+        m_keyHead(keyHead),
+        m_group(m_shape.queryHeads / m_shape.keyHeads),
+        m_tiles(job.store->shape().blockSize),
+        m_scratch(memory, queries, m_shape.headSize) {
+    const std::int64_t head = keyHead * job.store->headElements();
+    m_keys = job.store->keys<Element>(job.layer) + head;
+    m_values = job.store->values<Element>(job.layer) + head;
+  }
+
+  void attend(std::int64_t firstRow, std::int64_t rowCount) {
+    std::fill_n(m_scratch.mergedMaximum, rowCount * m_group, kNone);
+    std::fill_n(m_scratch.mergedTotal, rowCount * m_group, 0.0F);
+    std::fill_n(m_scratch.merged, rowCount * m_group * m_scratch.sumStride, 0.0F);
+    for (const PlannedRange& range : m_run.ranges) {
+      attendRange(range, firstRow, rowCount);
+      if (m_job.stop->stop_requested()) return;
+    }
+    writeOut(firstRow, rowCount);
+  }
+
+  /// Adds the weights of the rows' keys to sums[head of the group][key block], `keyBlocks` of them a head.
+  void addMass(std::int64_t firstRow, std::int64_t rowCount, std::int64_t keyBlocks, double* sums) {
+    std::int64_t firstBlock = 0;
+    for (const PlannedRange& range : m_run.ranges) {
+      addRangeMass(range, firstRow, rowCount, keyBlocks, sums + firstBlock);
+      firstBlock += (std::max<std::int64_t>(range.end, 0) + m_tiles.blockSize() - 1) / m_tiles.blockSize();
+    }
+  }
+
+ private:
+  const float* queryOf(std::int64_t row, std::int64_t inGroup) const {
+    const std::int64_t head = m_keyHead * m_group + inGroup;
+    return m_job.queries + ((m_run.firstRow + row) * m_shape.queryHeads + head) * m_shape.headSize;
+  }
+
+  void rotate(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount) {
+    float* out = m_scratch.rotated;
+    for (std::int64_t row = firstRow; row < firstRow + rowCount; ++row) {
+      const float* cosSin = range.rotary.row(row);
+      for (std::int64_t inGroup = 0; inGroup < m_group; ++inGroup) {
+        m_job.rows->rotate(queryOf(row, inGroup), cosSin, m_shape.headSize / 2, m_shape.scale, out);
+        out += m_shape.headSize;
+      }
+    }
+  }
+
+  /// Scores of queries first … last − 1 with the keys of m_pieces.
+  void score(std::int64_t first, std::int64_t last) {
+    constexpr auto kTable = scoreTable<Element>(std::make_integer_sequence<int, kRowTile>());
+    for (std::int64_t query = first; query < last; query += kRowTile) {
+      const std::int64_t count = std::min<std::int64_t>(kRowTile, last - query);
+      kTable[static_cast<std::size_t>(count - 1)](m_pieces, m_tiles.blockSize(),
+                                                  m_scratch.rotated + query * m_shape.headSize,
+                                                  m_shape.headSize, m_scratch.scores + query * kScoreStride);
+    }
+  }
+
+  void addValuesOf(std::int64_t first, std::int64_t last, std::int64_t low, std::int64_t high) {
+    constexpr auto kTable = valueTable<Element>(std::make_integer_sequence<int, kRowTile>());
+    for (std::int64_t query = first; query < last; query += kRowTile) {
+      const std::int64_t count = std::min<std::int64_t>(kRowTile, last - query);
+      kTable[static_cast<std::size_t>(count - 1)](
+          m_pieces, low, high, m_shape.headSize, m_scratch.scores + query * kScoreStride,
+          m_scratch.decay + query, m_scratch.sums + query * m_scratch.sumStride, m_scratch.sumStride);
+    }
+  }
+
+  /// Calls visit(tile begin, first row that sees any of it) for each tile of the range, with m_pieces laid
+  /// out.
+  template <class Visit>
+  void forTiles(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount, const Visit& visit) {
+    const std::int64_t limit = m_run.limit(range, firstRow + rowCount - 1);
+    if (limit <= range.begin) return;
+    std::int64_t row = firstRow;
+    for (KeyTile tile = m_tiles.tileOf(range.begin); tile.begin < limit; tile = m_tiles.tileOf(tile.end)) {
+      const std::int64_t from = std::max(tile.begin, range.begin);
+      while (m_run.limit(range, row) <= from) ++row;
+      m_pieces.lay(m_tiles, range.blocks, from, std::min(tile.end, limit), tile.begin, m_keys, m_values,
+                   m_job.store->blockElements(), m_shape.headSize);
+      visit(tile, row);
+      if (m_job.stop->stop_requested()) return;
+    }
+  }
+
+  void attendRange(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount) {
+    const std::int64_t queries = rowCount * m_group;
+    std::fill_n(m_scratch.maximum, queries, kNone);
+    std::fill_n(m_scratch.total, queries, 0.0F);
+    std::fill_n(m_scratch.sums, queries * m_scratch.sumStride, 0.0F);
+    rotate(range, firstRow, rowCount);
+    forTiles(range, firstRow, rowCount, [&](const KeyTile& tile, std::int64_t seeingRow) {
+      const std::int64_t first = (seeingRow - firstRow) * m_group;
+      score(first, queries);
+      const std::int64_t low = std::max<std::int64_t>(0, range.begin - tile.begin);
+      const auto highOf = [&](std::int64_t query) {
+        return std::min(tile.end, m_run.limit(range, firstRow + query / m_group)) - tile.begin;
+      };
+      for (std::int64_t query = first; query < queries; ++query) raiseMaximum(query, low, highOf(query));
+      decays(first, queries);
+      for (std::int64_t query = first; query < queries; ++query) weigh(query, low, highOf(query));
+      // Queries that see the same keys go together; in a tile on the diagonal these are the heads of one row.
+      for (std::int64_t query = first; query < queries;) {
+        const std::int64_t high = highOf(query);
+        std::int64_t last = query + m_group;
+        while (last < queries && highOf(last) == high) last += m_group;
+        addValuesOf(query, last, low, high);
+        query = last;
+      }
+    });
+    merge(queries);
+  }
+
+  /// Takes the tile's scores low … high − 1 into the query's maximum, leaving the old one in `decay`. What
+  /// lies around them in their vectors is set to give no weight.
+  void raiseMaximum(std::int64_t query, std::int64_t low, std::int64_t high) {
+    const FloatTag d;
+    float* scores = m_scratch.scores + query * kScoreStride;
+    const std::int64_t end = roundUp(high, kStep);
+    std::fill_n(scores, low, kNone);
+    std::fill_n(scores + high, end - high, kNone);
+    auto highest = hn::Set(d, kNone);
+    for (std::int64_t i = 0; i < end; i += kStep) highest = hn::Max(highest, hn::LoadU(d, scores + i));
+    const float tileMaximum = hn::GetLane(hn::MaxOfLanes(d, highest));
+    m_scratch.decay[query] = m_scratch.maximum[query];
+    // Never −∞, so that scores of −∞ give weights of 0.
+    m_scratch.maximum[query] =
+        std::max({m_scratch.maximum[query], tileMaximum, std::numeric_limits<float>::lowest()});
+  }
+
+  /// decay = e^(old maximum − new maximum)
+  void decays(std::int64_t first, std::int64_t last) {
+    const FloatTag d;
+    for (std::int64_t query = first; query < last; query += kStep) {
+      const auto before = hn::LoadU(d, m_scratch.decay + query);
+      const auto now = hn::LoadU(d, m_scratch.maximum + query);
+      hn::StoreU(exponential(d, hn::Sub(before, now)), d, m_scratch.decay + query);
+    }
+  }
+
+  /// Turns scores into weights and adds them to the query's total.
+  void weigh(std::int64_t query, std::int64_t low, std::int64_t high) {
+    const FloatTag d;
+    float* scores = m_scratch.scores + query * kScoreStride;
+    const auto maximum = hn::Set(d, m_scratch.maximum[query]);
+    auto sum = hn::Zero(d);
+    for (std::int64_t i = low / kStep * kStep; i < high; i += kStep) {
+      const auto weight = exponential(d, hn::Sub(hn::LoadU(d, scores + i), maximum));
+      hn::StoreU(weight, d, scores + i);
+      sum = hn::Add(sum, weight);
+    }
+    const float decayed = m_scratch.total[query] * m_scratch.decay[query];
+    m_scratch.total[query] = decayed + hn::GetLane(hn::SumOfLanes(d, sum));
+  }
+
+  /// Joins the finished range to those before it.
+  void merge(std::int64_t queries) {
+    const FloatTag d;
+    for (std::int64_t query = 0; query < queries; ++query) {
+      const float maximum = m_scratch.maximum[query];
+      if (maximum == kNone) continue;  // the row sees nothing of this range
+      const float before = m_scratch.mergedMaximum[query];
+      float* merged = m_scratch.merged + query * m_scratch.sumStride;
+      const float* sums = m_scratch.sums + query * m_scratch.sumStride;
+      if (before == kNone) {
+        std::copy_n(sums, m_scratch.sumStride, merged);
+        m_scratch.mergedMaximum[query] = maximum;
+        m_scratch.mergedTotal[query] = m_scratch.total[query];
+        continue;
+      }
+      const float highest = std::max(before, maximum);
+      const float keep = exponential(before - highest);
+      const float take = exponential(maximum - highest);
+      const auto keepAll = hn::Set(d, keep);
+      const auto takeAll = hn::Set(d, take);
+      for (std::int64_t i = 0; i < m_scratch.sumStride; i += kStep) {
+        const auto kept = hn::Mul(hn::LoadU(d, merged + i), keepAll);
+        hn::StoreU(hn::MulAdd(hn::LoadU(d, sums + i), takeAll, kept), d, merged + i);
+      }
+      m_scratch.mergedMaximum[query] = highest;
+      m_scratch.mergedTotal[query] = m_scratch.mergedTotal[query] * keep + m_scratch.total[query] * take;
+    }
+  }
+
+  void writeOut(std::int64_t firstRow, std::int64_t rowCount) {
+    for (std::int64_t row = 0; row < rowCount; ++row) {
+      for (std::int64_t inGroup = 0; inGroup < m_group; ++inGroup) {
+        const std::int64_t query = row * m_group + inGroup;
+        const float total = m_scratch.mergedTotal[query];
+        const float scale = total == 0.0F ? 0.0F : 1.0F / total;
+        const std::int64_t head =
+            (m_run.firstRow + firstRow + row) * m_shape.queryHeads + m_keyHead * m_group + inGroup;
+        float* out = m_job.out + head * m_shape.headSize;
+        const float* merged = m_scratch.merged + query * m_scratch.sumStride;
+        for (std::int64_t i = 0; i < m_shape.headSize; ++i) out[i] = merged[i] * scale;
+        if (m_job.weightScale != nullptr) {
+          m_job.weightScale[2 * head] = m_scratch.mergedMaximum[query];
+          m_job.weightScale[2 * head + 1] = scale;
+        }
+      }
+    }
+  }
+
+  void addRangeMass(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount,
+                    std::int64_t keyBlocks, double* sums) {
+    const std::int64_t queries = rowCount * m_group;
+    rotate(range, firstRow, rowCount);
+    forTiles(range, firstRow, rowCount, [&](const KeyTile& tile, std::int64_t seeingRow) {
+      const std::int64_t first = (seeingRow - firstRow) * m_group;
+      score(first, queries);
+      const std::int64_t low = std::max<std::int64_t>(0, range.begin - tile.begin);
+      for (std::int64_t query = first; query < queries; ++query) {
+        const std::int64_t row = firstRow + query / m_group;
+        const std::int64_t high = std::min(tile.end, m_run.limit(range, row)) - tile.begin;
+        const std::int64_t head =
+            (m_run.firstRow + row) * m_shape.queryHeads + m_keyHead * m_group + query % m_group;
+        weighFinally(query, low, high, m_job.weightScale + 2 * head);
+        addBlocks(m_scratch.scores + query * kScoreStride, tile.begin, low, high,
+                  sums + query % m_group * keyBlocks);
+      }
+    });
+  }
+
+  /// Turns scores into the weights that the whole softmax gives them.
+  void weighFinally(std::int64_t query, std::int64_t low, std::int64_t high, const float* weightScale) {
+    const FloatTag d;
+    float* scores = m_scratch.scores + query * kScoreStride;
+    const auto maximum = hn::Set(d, weightScale[0]);
+    const auto scale = hn::Set(d, weightScale[1]);
+    for (std::int64_t i = low / kStep * kStep; i < high; i += kStep) {
+      hn::StoreU(hn::Mul(exponential(d, hn::Sub(hn::LoadU(d, scores + i), maximum)), scale), d, scores + i);
+    }
+  }
+
+  void addBlocks(const float* weights, std::int64_t tileBegin, std::int64_t low, std::int64_t high,
+                 double* sums) const {
+    const std::int64_t blockSize = m_tiles.blockSize();
+    for (std::int64_t i = low; i < high;) {
+      const std::int64_t block = (tileBegin + i) / blockSize;
+      const std::int64_t end = std::min(high, (block + 1) * blockSize - tileBegin);
+      double sum = 0;
+      for (; i < end; ++i) sum += static_cast<double>(weights[i]);
+      sums[block] += sum;
+    }
+  }
+
+  const AttentionJob& m_job;
+  const PlannedRun& m_run;
+  compute::AttentionShape m_shape;
+  std::int64_t m_keyHead;
+  std::int64_t m_group;
+  KeyTiles m_tiles;
+  Scratch m_scratch;
+  KeyPieces<Element> m_pieces;
+  const Element* m_keys = nullptr;
+  const Element* m_values = nullptr;
+};
+
+std::int64_t scratchFloats(std::int64_t queries, std::int64_t headSize) {
+  float* const none = nullptr;
+  const Scratch scratch(none, queries, headSize);
+  return scratch.end - none;
+}
+
+template <class Element>
+void attendOf(const AttentionJob& job, const AttentionTask& task, float* memory) {
+  const PlannedRun& run = job.plan->runs()[task.run];
+  const std::int64_t group = job.plan->shape().queryHeads / job.plan->shape().keyHeads;
+  HeadWorker<Element>(job, run, task.keyHead, task.rowCount * group, memory)
+      .attend(task.firstRow, task.rowCount);
+}
+
+template <class Element>
+void massOf(const AttentionJob& job, const MassTask& task, float* memory) {
+  const PlannedRun& run = job.plan->runs()[task.run];
+  const std::int64_t group = job.plan->shape().queryHeads / job.plan->shape().keyHeads;
+  const std::int64_t step = job.plan->rowsPerTask();
+  HeadWorker<Element> worker(job, run, task.keyHead, step * group, memory);
+  for (std::int64_t row = 0; row < run.rowCount && !job.stop->stop_requested(); row += step) {
+    worker.addMass(row, std::min(step, run.rowCount - row), task.keyBlocks, task.sums);
+  }
+}
+
+void attend(const AttentionJob& job, const AttentionTask& task, float* memory) {
+  if (job.store->shape().type == compute::DType::BF16) {
+    attendOf<std::uint16_t>(job, task, memory);
+  } else {
+    attendOf<float>(job, task, memory);
+  }
+}
+
+void mass(const AttentionJob& job, const MassTask& task, float* memory) {
+  if (job.store->shape().type == compute::DType::BF16) {
+    massOf<std::uint16_t>(job, task, memory);
+  } else {
+    massOf<float>(job, task, memory);
+  }
+}
+
+}  // namespace
+
+AttentionKernels targetAttentionKernels() {
+  return {&scratchFloats, &attend, &mass};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace spanscope::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace spanscope::cpu {
+
+HWY_EXPORT(targetAttentionKernels);
+
+AttentionKernels attentionKernels() {
+  return HWY_DYNAMIC_DISPATCH(targetAttentionKernels)();
+}
+
+}  // namespace spanscope::cpu
+#endif

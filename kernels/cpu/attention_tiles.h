@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How the keys of a segment are cut into the tiles that attention goes by.
+#pragma once
+
+#include "engine/base/ids.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace spanscope::cpu {
+
+constexpr std::int64_t kMostTileKeys = 64;
+
+/// Local tokens begin … end − 1 of a segment.
+struct KeyTile {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// Tiles of at most kMostTileKeys keys, counted from local token 0: as many whole blocks as fit, or even
+/// parts of a large block. They depend on the block size alone.
+class KeyTiles {
+ public:
+  explicit KeyTiles(std::int64_t blockSize)
+      : m_blockSize(blockSize),
+        m_tileKeys(blockSize <= kMostTileKeys ? kMostTileKeys / blockSize * blockSize : kMostTileKeys) {}
+
+  std::int64_t blockSize() const { return m_blockSize; }
+
+  /// The tile that holds a local token.
+  KeyTile tileOf(std::int64_t key) const {
+    if (m_blockSize <= kMostTileKeys) {
+      const std::int64_t begin = key / m_tileKeys * m_tileKeys;
+      return {begin, begin + m_tileKeys};
+    }
+    const std::int64_t block = key / m_blockSize * m_blockSize;
+    const std::int64_t begin = block + (key - block) / m_tileKeys * m_tileKeys;
+    return {begin, std::min(begin + m_tileKeys, block + m_blockSize)};
+  }
+
+ private:
+  std::int64_t m_blockSize;
+  std::int64_t m_tileKeys;
+};
+
+/// Keys of a tile that lie in one block.
+template <class Element>
+struct KeyPiece {
+  const Element* keys = nullptr;    ///< first key's element 0; element i is blockSize · i further
+  const Element* values = nullptr;  ///< first key's value; the next is headSize further
+  std::int64_t count = 0;
+  std::int64_t at = 0;  ///< of the first key in the tile
+};
+
+/// The pieces of one tile, in order.
+template <class Element>
+class KeyPieces {
+ public:
+  const KeyPiece<Element>* begin() const { return m_pieces.data(); }
+  const KeyPiece<Element>* end() const { return m_pieces.data() + m_count; }
+
+  /// Lays out local tokens from … to − 1 of a tile that begins at `tileBegin`. `keys` and `values` are those
+  /// of one head in block 0.
+  void lay(const KeyTiles& tiles, const std::vector<BlockId>& blocks, std::int64_t from, std::int64_t to,
+           std::int64_t tileBegin, const Element* keys, const Element* values, std::int64_t blockElements,
+           std::int64_t headSize) {
+    const std::int64_t blockSize = tiles.blockSize();
+    m_count = 0;
+    // From the start of a block or tile, so that vectors of keys are aligned alike whatever `from` is.
+    std::int64_t block = from / blockSize;
+    std::int64_t key = std::max(block * blockSize, tileBegin);
+    while (key < to) {
+      const std::int64_t slot = key - block * blockSize;
+      const std::int64_t end = std::min(to, (block + 1) * blockSize);
+      const std::int64_t offset = blocks[static_cast<std::size_t>(block)] * blockElements;
+      m_pieces[m_count++] = {keys + offset + slot, values + offset + slot * headSize, end - key,
+                             key - tileBegin};
+      key = end;
+      ++block;
+    }
+  }
+
+ private:
+  std::array<KeyPiece<Element>, static_cast<std::size_t>(kMostTileKeys)> m_pieces;
+  std::size_t m_count = 0;
+};
+
+}  // namespace spanscope::cpu

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "kernels/cpu/thread_pool.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <stop_token>
+#include <utility>
+
+namespace spanscope::cpu {
+
+/// The threads of a backend together with the stop token that is in force.
+class Executor {
+ public:
+  explicit Executor(int threads) : m_pool(threads) {}
+
+  void begin(std::stop_token stop) { m_stop = std::move(stop); }
+  bool stopped() const { return m_stop.stop_requested(); }
+  const std::stop_token& stopToken() const { return m_stop; }
+  ThreadPool& pool() { return m_pool; }
+  int threads() const { return m_pool.size(); }  ///< the caller included
+
+  /// tile(index, thread) for every tile, until stopped.
+  template <class Tile>
+  void run(std::int64_t tiles, const Tile& tile) {
+    m_pool.run(tiles, m_stop, tile);
+  }
+
+  /// range(first, last) over 0 … count, cut into chunks of at least kGrain elementary steps where there are
+  /// as many; what is small runs on the caller.
+  template <class Range>
+  void runRanges(std::int64_t count, std::int64_t workPerItem, const Range& range) {
+    constexpr std::int64_t kGrain = 1 << 14;
+    const std::int64_t chunk = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, workPerItem));
+    const std::int64_t tiles = (count + chunk - 1) / chunk;
+    run(tiles, [&](std::int64_t tile, int) { range(tile * chunk, std::min(count, (tile + 1) * chunk)); });
+  }
+
+ private:
+  ThreadPool m_pool;
+  std::stop_token m_stop;
+};
+
+}  // namespace spanscope::cpu

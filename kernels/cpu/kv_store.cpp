@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cpu/kv_store.h"
+
+#include "engine/base/error.h"
+#include "engine/compute/half.h"
+
+#include <algorithm>
+#include <string>
+
+namespace spanscope::cpu {
+
+using compute::DType;
+
+namespace {
+
+constexpr std::int32_t kLargestBlock = 1024;
+
+float widen(float value) {
+  return value;
+}
+float widen(std::uint16_t value) {
+  return compute::floatFromBf16(value);
+}
+
+void check(const compute::KvShape& shape) {
+  const auto refuse = [](const char* what, std::int64_t found, const char* expected) {
+    throw Failure(Error{"", what, std::to_string(found), expected});
+  };
+  if (shape.layers < 1) refuse("layers of the KV store", shape.layers, "at least 1");
+  if (shape.blocks < 1) refuse("blocks of the KV store", shape.blocks, "at least 1");
+  if (shape.blockSize < 1 || shape.blockSize > kLargestBlock)
+    refuse("block size", shape.blockSize, "1 to 1024");
+  if (shape.heads < 1) refuse("heads of the KV store", shape.heads, "at least 1");
+  if (shape.headSize < 2 || shape.headSize % 2 != 0) refuse("head size", shape.headSize, "an even number");
+  if (shape.type == DType::F16) {
+    throw Failure(Error{"", "type of the KV store", compute::nameOf(shape.type), "F32 or BF16"});
+  }
+}
+
+}  // namespace
+
+CpuKvStore::CpuKvStore(const compute::KvShape& shape) : m_shape(shape) {
+  check(shape);
+  const auto size = static_cast<std::int64_t>(compute::sizeOf(shape.type));
+  const auto elements = [&](std::int64_t a, std::int64_t b, std::int64_t c) {
+    return static_cast<std::int64_t>(checkedBytes("KV store", a, b, c, size)) / size;
+  };
+  m_headElements = elements(shape.headSize, shape.blockSize, 1);
+  m_layerElements = elements(m_headElements, shape.heads, shape.blocks);
+  const std::size_t bytes = checkedBytes("KV store", m_layerElements, shape.layers, size);
+  m_keys = AlignedBuffer(bytes, "keys of the KV store");
+  m_values = AlignedBuffer(bytes, "values of the KV store");
+}
+
+template <class T>
+void CpuKvStore::copyBlockOf(BlockId source, BlockId target, std::int32_t slots) {
+  const std::int64_t blockSize = m_shape.blockSize;
+  const std::int64_t headSize = m_shape.headSize;
+  for (std::int32_t layer = 0; layer < m_shape.layers; ++layer) {
+    const T* fromKeys = keys<T>(layer) + source * blockElements();
+    T* toKeys = keys<T>(layer) + target * blockElements();
+    // Keys of all heads: one row of the block's slots for every element of every head.
+    for (std::int64_t row = 0; row < headSize * m_shape.heads; ++row) {
+      std::copy_n(fromKeys + row * blockSize, slots, toKeys + row * blockSize);
+    }
+    const T* fromValues = values<T>(layer) + source * blockElements();
+    T* toValues = values<T>(layer) + target * blockElements();
+    for (std::int64_t head = 0; head < m_shape.heads; ++head) {
+      std::copy_n(fromValues + head * m_headElements, slots * headSize, toValues + head * m_headElements);
+    }
+  }
+}
+
+void CpuKvStore::copyBlock(BlockId source, BlockId target, std::int32_t slots) {
+  if (source == target || slots <= 0) return;
+  if (m_shape.type == DType::BF16) {
+    copyBlockOf<std::uint16_t>(source, target, slots);
+  } else {
+    copyBlockOf<float>(source, target, slots);
+  }
+}
+
+template <class T>
+void CpuKvStore::readFrom(std::int32_t layer, std::int64_t slot, std::span<float> key,
+                          std::span<float> value) const {
+  const std::int64_t blockSize = m_shape.blockSize;
+  const std::int64_t headSize = m_shape.headSize;
+  const std::int64_t block = slot / blockSize;
+  const std::int64_t inBlock = slot % blockSize;
+  for (std::int64_t head = 0; head < m_shape.heads; ++head) {
+    const T* headKeys = keys<T>(layer) + block * blockElements() + head * m_headElements;
+    const T* headValues = values<T>(layer) + block * blockElements() + head * m_headElements;
+    for (std::int64_t i = 0; i < headSize; ++i) {
+      const auto place = static_cast<std::size_t>(head * headSize + i);
+      key[place] = widen(headKeys[i * blockSize + inBlock]);
+      value[place] = widen(headValues[inBlock * headSize + i]);
+    }
+  }
+}
+
+void CpuKvStore::read(std::int32_t layer, std::int64_t slot, std::span<float> key,
+                      std::span<float> value) const {
+  if (m_shape.type == DType::BF16) {
+    readFrom<std::uint16_t>(layer, slot, key, value);
+  } else {
+    readFrom<float>(layer, slot, key, value);
+  }
+}
+
+}  // namespace spanscope::cpu

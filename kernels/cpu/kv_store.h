@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/backend.h"
+#include "kernels/cpu/aligned_buffer.h"
+
+namespace spanscope::cpu {
+
+/// Keys and values by [layer][block][head]. Within a head of a block, keys lie [headSize][blockSize], so that
+/// scores run over the keys of a block at once, and values [blockSize][headSize], so that sums of values run
+/// over the head. Slots that were never written hold whatever the memory held: kernels may load but never use
+/// them.
+class CpuKvStore final : public compute::KvStore {
+ public:
+  /// Throws Failure for a shape that makes no sense or if the memory cannot be had.
+  explicit CpuKvStore(const compute::KvShape& shape);
+
+  const compute::KvShape& shape() const override { return m_shape; }
+  void copyBlock(BlockId source, BlockId target, std::int32_t slots) override;
+  void read(std::int32_t layer, std::int64_t slot, std::span<float> key,
+            std::span<float> value) const override;
+
+  /// First element of a layer's keys; a head of a block is headElements() long, a block blockElements().
+  template <class T>
+  T* keys(std::int32_t layer) {
+    return m_keys.as<T>() + layer * m_layerElements;
+  }
+  template <class T>
+  const T* keys(std::int32_t layer) const {
+    return m_keys.as<T>() + layer * m_layerElements;
+  }
+  template <class T>
+  T* values(std::int32_t layer) {
+    return m_values.as<T>() + layer * m_layerElements;
+  }
+  template <class T>
+  const T* values(std::int32_t layer) const {
+    return m_values.as<T>() + layer * m_layerElements;
+  }
+  std::int64_t headElements() const { return m_headElements; }
+  std::int64_t blockElements() const { return m_headElements * m_shape.heads; }
+
+ private:
+  template <class T>
+  void copyBlockOf(BlockId source, BlockId target, std::int32_t slots);
+  template <class T>
+  void readFrom(std::int32_t layer, std::int64_t slot, std::span<float> key, std::span<float> value) const;
+
+  compute::KvShape m_shape;
+  std::int64_t m_headElements = 0;
+  std::int64_t m_layerElements = 0;
+  AlignedBuffer m_keys;
+  AlignedBuffer m_values;
+};
+
+inline CpuKvStore& cpuKvStore(compute::KvStore& store) {
+  return static_cast<CpuKvStore&>(store);
+}
+inline const CpuKvStore& cpuKvStore(const compute::KvStore& store) {
+  return static_cast<const CpuKvStore&>(store);
+}
+
+}  // namespace spanscope::cpu

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cpu/kv_write.h"
+
+#include "engine/compute/half.h"
+
+#include <memory>
+#include <vector>
+
+namespace spanscope::cpu {
+
+namespace {
+
+using compute::DType;
+
+template <class T>
+T narrow(float value) {
+  if constexpr (sizeof(T) == sizeof(std::uint16_t)) {
+    return compute::bf16FromFloat(value);
+  } else {
+    return value;
+  }
+}
+
+struct Writer {
+  const RowKernels& kernels;
+  const CpuTensor& keys;
+  const CpuTensor& values;
+  std::span<const std::int64_t> slots;
+  std::int32_t layer;
+  CpuKvStore& store;
+
+  template <class T>
+  void writeRow(std::int64_t row, const float* cosSin, float* rotated) const {
+    const compute::KvShape& shape = store.shape();
+    const std::int64_t headSize = shape.headSize;
+    const std::int64_t blockSize = shape.blockSize;
+    const std::int64_t slot = slots[static_cast<std::size_t>(row)];
+    const std::int64_t inBlock = slot % blockSize;
+    const std::int64_t place = slot / blockSize * store.blockElements();
+    for (std::int64_t head = 0; head < shape.heads; ++head) {
+      kernels.rotate(keys.row(row) + head * headSize, cosSin, headSize / 2, 1.0F, rotated);
+      T* toKeys = store.keys<T>(layer) + place + head * store.headElements() + inBlock;
+      for (std::int64_t i = 0; i < headSize; ++i) toKeys[i * blockSize] = narrow<T>(rotated[i]);
+      const float* value = values.row(row) + head * headSize;
+      T* toValues = store.values<T>(layer) + place + head * store.headElements() + inBlock * headSize;
+      for (std::int64_t i = 0; i < headSize; ++i) toValues[i] = narrow<T>(value[i]);
+    }
+  }
+};
+
+}  // namespace
+
+void writeKeysValues(Executor& executor, const RowKernels& kernels, RotaryCache& cache, const CpuTensor& keys,
+                     const CpuTensor& values, const compute::RotaryTable& rotary,
+                     std::span<const std::int32_t> localIndices, std::span<const std::int64_t> slots,
+                     std::int32_t layer, CpuKvStore& store) {
+  std::vector<std::shared_ptr<const RotaryPage>> pages(localIndices.size());
+  for (std::size_t row = 0; row < localIndices.size(); ++row) {
+    const std::int64_t index = rotaryPageOf(localIndices[row]);
+    const bool isSame = row > 0 && rotaryPageOf(localIndices[row - 1]) == index;
+    pages[row] = isSame ? pages[row - 1] : cache.page(rotary, index);
+  }
+  const Writer writer{kernels, keys, values, slots, layer, store};
+  const auto headSize = static_cast<std::size_t>(store.shape().headSize);
+  const bool isBf16 = store.shape().type == DType::BF16;
+  executor.runRanges(keys.rows(), keys.columns() * 4, [&](std::int64_t first, std::int64_t last) {
+    std::vector<float> rotated(headSize);
+    for (std::int64_t row = first; row < last; ++row) {
+      const auto at = static_cast<std::size_t>(row);
+      const std::int64_t inPage = localIndices[at] % RotaryPage::kRows;
+      const float* cosSin = pages[at]->cosSin.data() + inPage * static_cast<std::int64_t>(headSize);
+      if (isBf16) {
+        writer.writeRow<std::uint16_t>(row, cosSin, rotated.data());
+      } else {
+        writer.writeRow<float>(row, cosSin, rotated.data());
+      }
+    }
+  });
+}
+
+}  // namespace spanscope::cpu

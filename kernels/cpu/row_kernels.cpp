@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cpu/row_kernels.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/row_kernels.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.h.
+#include "hwy/highway.h"
+#include "kernels/cpu/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace spanscope::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr std::int64_t kStep = static_cast<std::int64_t>(kLanes);
+
+/// Calls whole(i) for every full vector, then rest(i, count) for what is left of one.
+template <class Whole, class Rest>
+HWY_INLINE void forVectors(std::int64_t count, const Whole& whole, const Rest& rest) {
+  std::int64_t i = 0;
+  for (; i + kStep <= count; i += kStep) whole(i);
+  if (i < count) rest(i, static_cast<std::size_t>(count - i));
+}
+
+/// The first `count` elements, and zeros.
+HWY_INLINE FloatVector loadPart(const float* source, std::size_t count) {
+  const FloatTag d;
+  HWY_ALIGN float part[kLanes] = {};
+  for (std::size_t i = 0; i < count; ++i) part[i] = source[i];
+  return hn::Load(d, part);
+}
+
+HWY_INLINE void storePart(FloatVector value, float* target, std::size_t count) {
+  const FloatTag d;
+  HWY_ALIGN float part[kLanes];
+  hn::Store(value, d, part);
+  for (std::size_t i = 0; i < count; ++i) target[i] = part[i];
+}
+
+void rmsNorm(const float* x, const float* weight, float epsilon, std::int64_t columns, float* out) {
+  const FloatTag d;
+  auto sum = hn::Zero(d);
+  auto sum2 = hn::Zero(d);
+  std::int64_t i = 0;
+  for (; i + 2 * kStep <= columns; i += 2 * kStep) {
+    const auto a = hn::LoadU(d, x + i);
+    const auto b = hn::LoadU(d, x + i + kStep);
+    sum = hn::MulAdd(a, a, sum);
+    sum2 = hn::MulAdd(b, b, sum2);
+  }
+  for (; i < columns; i += kStep) {
+    const auto a =
+        i + kStep <= columns ? hn::LoadU(d, x + i) : loadPart(x + i, static_cast<std::size_t>(columns - i));
+    sum = hn::MulAdd(a, a, sum);
+  }
+  const float total = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, sum2)));
+  const float scale = 1.0F / std::sqrt(total / static_cast<float>(columns) + epsilon);
+  const auto factor = hn::Set(d, scale);
+  forVectors(
+      columns,
+      [&](std::int64_t at) HWY_ATTR {
+        hn::StoreU(hn::Mul(hn::Mul(hn::LoadU(d, x + at), factor), hn::LoadU(d, weight + at)), d, out + at);
+      },
+      [&](std::int64_t at, std::size_t count) HWY_ATTR {
+        storePart(hn::Mul(hn::Mul(loadPart(x + at, count), factor), loadPart(weight + at, count)), out + at,
+                  count);
+      });
+}
+
+HWY_INLINE FloatVector siluTimes(FloatVector gate, FloatVector up) {
+  const FloatTag d;
+  const auto one = hn::Set(d, 1.0F);
+  return hn::Mul(hn::Div(gate, hn::Add(one, exponential(d, hn::Neg(gate)))), up);
+}
+
+void siluMul(const float* gate, const float* up, std::int64_t columns, float* out) {
+  const FloatTag d;
+  forVectors(
+      columns,
+      [&](std::int64_t at)
+          HWY_ATTR { hn::StoreU(siluTimes(hn::LoadU(d, gate + at), hn::LoadU(d, up + at)), d, out + at); },
+      [&](std::int64_t at, std::size_t count) HWY_ATTR {
+        storePart(siluTimes(loadPart(gate + at, count), loadPart(up + at, count)), out + at, count);
+      });
+}
+
+void rotate(const float* head, const float* cosSin, std::int64_t pairs, float scale, float* out) {
+  const FloatTag d;
+  const auto factor = hn::Set(d, scale);
+  const float* sines = cosSin + pairs;
+  const auto first = [&](FloatVector x, FloatVector y, FloatVector c, FloatVector s)
+                         HWY_ATTR { return hn::Mul(hn::MulSub(x, c, hn::Mul(y, s)), factor); };
+  const auto second = [&](FloatVector x, FloatVector y, FloatVector c, FloatVector s)
+                          HWY_ATTR { return hn::Mul(hn::MulAdd(x, s, hn::Mul(y, c)), factor); };
+  forVectors(
+      pairs,
+      [&](std::int64_t at) HWY_ATTR {
+        const auto x = hn::LoadU(d, head + at);
+        const auto y = hn::LoadU(d, head + pairs + at);
+        const auto c = hn::LoadU(d, cosSin + at);
+        const auto s = hn::LoadU(d, sines + at);
+        hn::StoreU(first(x, y, c, s), d, out + at);
+        hn::StoreU(second(x, y, c, s), d, out + pairs + at);
+      },
+      [&](std::int64_t at, std::size_t count) HWY_ATTR {
+        const auto x = loadPart(head + at, count);
+        const auto y = loadPart(head + pairs + at, count);
+        const auto c = loadPart(cosSin + at, count);
+        const auto s = loadPart(sines + at, count);
+        storePart(first(x, y, c, s), out + at, count);
+        storePart(second(x, y, c, s), out + pairs + at, count);
+      });
+}
+
+void exponentialOf(const float* x, std::int64_t count, float* out) {
+  const FloatTag d;
+  forVectors(
+      count, [&](std::int64_t at) HWY_ATTR { hn::StoreU(exponential(d, hn::LoadU(d, x + at)), d, out + at); },
+      [&](std::int64_t at, std::size_t part)
+          HWY_ATTR { storePart(exponential(d, loadPart(x + at, part)), out + at, part); });
+}
+
+}  // namespace
+
+RowKernels targetRowKernels() {
+  return {hwy::TargetName(HWY_TARGET), kStep, &rmsNorm, &siluMul, &rotate, &exponentialOf};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace spanscope::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace spanscope::cpu {
+
+HWY_EXPORT(targetRowKernels);
+
+RowKernels rowKernels() {
+  return HWY_DYNAMIC_DISPATCH(targetRowKernels)();
+}
+
+}  // namespace spanscope::cpu
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the kernels share, compiled once per instruction set.
+
+#if defined(SPANSCOPE_KERNELS_CPU_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SPANSCOPE_KERNELS_CPU_SIMD_INL_H_
+#undef SPANSCOPE_KERNELS_CPU_SIMD_INL_H_
+#else
+#define SPANSCOPE_KERNELS_CPU_SIMD_INL_H_
+#endif
+
+#include "hwy/highway.h"
+
+#include <cstddef>
+#include <cstdint>
+
+// Loops over arrays of vectors must be unrolled entirely, or the vectors live in memory.
+#undef SPANSCOPE_UNROLL
+#if HWY_COMPILER_CLANG
+#define SPANSCOPE_UNROLL _Pragma("unroll")
+#else
+#define SPANSCOPE_UNROLL _Pragma("GCC unroll 64")
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace spanscope::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using FloatTag = hn::ScalableTag<float>;
+using FloatVector = hn::Vec<FloatTag>;
+constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
+
+// Sixteen vector registers hold 6 × 2 sums, thirty-two hold 12 × 2.
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON
+constexpr int kRowTile = 12;
+#else
+constexpr int kRowTile = 6;
+#endif
+
+HWY_INLINE FloatVector widen(FloatTag d, const float* source) {
+  return hn::LoadU(d, source);
+}
+
+HWY_INLINE FloatVector widen(FloatTag d, const std::uint16_t* source) {
+  const hn::Rebind<std::uint16_t, FloatTag> half;
+  const hn::RebindToUnsigned<FloatTag> whole;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(whole, hn::LoadU(half, source))));
+}
+
+/// e^x to within 2 units in the last place for −87 ≤ x ≤ 88; 0 below that, e^88 above, NaN for NaN.
+HWY_INLINE FloatVector exponential(FloatTag d, FloatVector x) {
+  const hn::RebindToSigned<FloatTag> integers;
+  const auto lowest = hn::Set(d, -87.0F);
+  const auto isNormal = hn::Ge(x, lowest);
+  const auto clamped = hn::Min(hn::Set(d, 88.0F), x);  // of two operands, x86 gives the second if one is NaN
+  // x = n·ln 2 + r with |r| ≤ ln 2 / 2; ln 2 in two parts, the first with so few digits that n times it is
+  // exact.
+  const auto n = hn::Round(hn::Mul(clamped, hn::Set(d, 1.44269504F)));
+  auto r = hn::NegMulAdd(n, hn::Set(d, 0.69140625F), clamped);
+  r = hn::NegMulAdd(n, hn::Set(d, 1.7409305599452862e-3F), r);
+  // (e^r − 1 − r) / r², fitted over that interval.
+  auto p = hn::Set(d, 1.9790247e-4F);
+  p = hn::MulAdd(p, r, hn::Set(d, 1.3944758e-3F));
+  p = hn::MulAdd(p, r, hn::Set(d, 8.333498e-3F));
+  p = hn::MulAdd(p, r, hn::Set(d, 4.1666295e-2F));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.16666666F));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.5F));
+  const auto power = hn::MulAdd(hn::Mul(r, r), p, hn::Add(r, hn::Set(d, 1.0F)));
+  const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(integers, hn::IfThenElseZero(isNormal, n)));
+  const auto scaled = hn::BitCast(d, hn::Add(hn::BitCast(integers, power), exponent));
+  return hn::IfThenElse(hn::Or(isNormal, hn::IsNaN(x)), scaled, hn::Zero(d));
+}
+
+HWY_INLINE float exponential(float x) {
+  const FloatTag d;
+  return hn::GetLane(exponential(d, hn::Set(d, x)));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace spanscope::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard per target

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cpu/thread_pool.h"
+
+#include <algorithm>
+#include <chrono>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+
+namespace spanscope::cpu {
+
+namespace {
+
+// Between two operations of a forward pass a worker keeps watch: being woken by the system takes longer than
+// many of the operations of a small model.
+constexpr auto kWatch = std::chrono::microseconds(200);
+constexpr int kSpinsPerLook = 64;
+constexpr int kMostThreads = 1024;
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  _mm_pause();
+#endif
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(int threads) {
+  if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+  threads = std::clamp(threads, 1, kMostThreads);
+  m_workers.reserve(static_cast<std::size_t>(threads - 1));
+  for (int thread = 1; thread < threads; ++thread) {
+    m_workers.emplace_back([this, thread](const std::stop_token& end) { serve(end, thread); });
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  for (std::jthread& worker : m_workers) worker.request_stop();
+  { const std::lock_guard lock(m_mutex); }
+  m_wake.notify_all();
+}
+
+void ThreadPool::workThrough(const Job& job, int thread) {
+  while (!job.stop->stop_requested()) {
+    const std::int64_t index = m_next.fetch_add(1, std::memory_order_relaxed);
+    if (index >= job.tiles) return;
+    job.call(job.context, index, thread);
+  }
+}
+
+void ThreadPool::run(const Job& job) {
+  if (job.tiles <= 1 || m_workers.empty()) {
+    for (std::int64_t index = 0; index < job.tiles && !job.stop->stop_requested(); ++index) {
+      job.call(job.context, index, 0);
+    }
+    return;
+  }
+  m_job = job;
+  m_next.store(0, std::memory_order_relaxed);
+  m_state.fetch_add(kJobUnit | kOpen);
+  if (m_sleeping.load() > 0) {
+    { const std::lock_guard lock(m_mutex); }
+    m_wake.notify_all();
+  }
+  workThrough(job, 0);
+  m_state.fetch_and(~kOpen);
+  for (int spins = 0; (m_state.load() & kThreadMask) != 0; ++spins) {
+    relax();
+    if (spins >= 4096) std::this_thread::yield();
+  }
+}
+
+std::uint64_t ThreadPool::awaitJob(const std::stop_token& end, std::uint64_t seen) {
+  const auto isNew = [seen](std::uint64_t state) {
+    return (state & kOpen) != 0 && state / kJobUnit != seen / kJobUnit;
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  do {
+    for (int spin = 0; spin < kSpinsPerLook; ++spin) {
+      const std::uint64_t state = m_state.load();
+      if (isNew(state) || end.stop_requested()) return state;
+      relax();
+    }
+  } while (std::chrono::steady_clock::now() - begin < kWatch);
+
+  std::unique_lock lock(m_mutex);
+  m_sleeping.fetch_add(1);
+  std::uint64_t state = 0;
+  m_wake.wait(lock, [&] {
+    state = m_state.load();
+    return isNew(state) || end.stop_requested();
+  });
+  m_sleeping.fetch_sub(1);
+  return state;
+}
+
+void ThreadPool::serve(const std::stop_token& end, int thread) {
+  std::uint64_t seen = 0;
+  while (true) {
+    awaitJob(end, seen);
+    if (end.stop_requested()) return;
+    const std::uint64_t entered = m_state.fetch_add(1);
+    if ((entered & kOpen) != 0) {
+      seen = entered;
+      workThrough(m_job, thread);
+    }
+    m_state.fetch_sub(1);
+  }
+}
+
+}  // namespace spanscope::cpu

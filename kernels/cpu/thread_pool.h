@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+namespace spanscope::cpu {
+
+/// Threads that work through the tiles of one job at a time. The caller works too, and never waits for a
+/// thread that has not begun: on a busy machine a job costs no more than it would alone.
+class ThreadPool {
+ public:
+  /// `threads` counts the caller; 0 means all cores.
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int size() const { return static_cast<int>(m_workers.size()) + 1; }
+
+  /// Calls tile(i, thread) for i = 0 … tiles − 1, in any order, thread in 0 … size() − 1. `tile` must not
+  /// throw. Tiles that have not begun when `stop` is requested are left out. One caller at a time, and not
+  /// from within a tile.
+  template <class Tile>
+  void run(std::int64_t tiles, const std::stop_token& stop, const Tile& tile) {
+    const Job job{[](const void* context, std::int64_t index, int thread) {
+                    (*static_cast<const Tile*>(context))(index, thread);
+                  },
+                  &tile, tiles, &stop};
+    run(job);
+  }
+
+ private:
+  struct Job {
+    void (*call)(const void* context, std::int64_t index, int thread) = nullptr;
+    const void* context = nullptr;
+    std::int64_t tiles = 0;
+    const std::stop_token* stop = nullptr;
+  };
+
+  void run(const Job& job);
+  void workThrough(const Job& job, int thread);
+  void serve(const std::stop_token& end, int thread);
+  /// The state that has a job this thread has not seen, or what it was when the pool ends.
+  std::uint64_t awaitJob(const std::stop_token& end, std::uint64_t seen);
+
+  // One word holds the number of the job, whether it takes threads, and how many are in it: so a thread that
+  // comes late can neither read a job that is being replaced nor be forgotten.
+  static constexpr std::uint64_t kThreadMask = 0xFFFF;
+  static constexpr std::uint64_t kOpen = 0x10000;
+  static constexpr std::uint64_t kJobUnit = 0x20000;
+  alignas(64) std::atomic<std::uint64_t> m_state = 0;
+  alignas(64) std::atomic<std::int64_t> m_next = 0;
+  Job m_job;
+
+  std::mutex m_mutex;
+  std::condition_variable m_wake;
+  std::atomic<int> m_sleeping = 0;
+  std::vector<std::jthread> m_workers;  // last: they use all of the above
+};
+
+}  // namespace spanscope::cpu

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cpu/weight.h"
+
+#include "engine/base/error.h"
+#include "engine/compute/half.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace spanscope::cpu {
+
+namespace {
+
+using compute::DType;
+
+void check(const compute::HostMatrix& matrix) {
+  const std::size_t bytes = checkedBytes("weight", matrix.rows, matrix.columns, sizeof(float));
+  if (bytes == 0 || matrix.data == nullptr) {
+    throw Failure(Error{"", "weight",
+                        std::to_string(matrix.rows) + " × " + std::to_string(matrix.columns) + " elements",
+                        "at least one element"});
+  }
+}
+
+struct PanelSource {
+  const compute::HostMatrix& matrix;
+  std::int64_t width;
+};
+
+/// Place of feature `feature` of a panel among the `width` elements that belong to one k.
+template <class T>
+std::int64_t placeInPanel(std::int64_t feature, std::int64_t width) {
+  if constexpr (sizeof(T) == sizeof(float)) return feature;
+  const std::int64_t half = width / 2;
+  return feature < half ? 2 * feature : 2 * (feature - half) + 1;
+}
+
+/// A bf16 element keeps its bits, every other is widened.
+template <class T>
+T loadAs(const std::byte* source, DType type) {
+  if constexpr (sizeof(T) == sizeof(std::uint16_t)) {
+    T bits = 0;
+    std::memcpy(&bits, source, sizeof bits);
+    return bits;
+  } else {
+    return compute::loadElement(source, type);
+  }
+}
+
+template <class T>
+void packPanel(const PanelSource& source, std::int64_t panel, T* out) {
+  const compute::HostMatrix& matrix = source.matrix;
+  const std::int64_t width = source.width;
+  const std::int64_t first = panel * width;
+  const std::int64_t features = std::min(width, matrix.rows - first);
+  if (features < width) std::fill_n(out, width * matrix.columns, T{});
+  const auto size = static_cast<std::int64_t>(compute::sizeOf(matrix.type));
+  // A few k at a time, so that the lines being written stay in the nearest cache.
+  constexpr std::int64_t kStep = 64;
+  for (std::int64_t begin = 0; begin < matrix.columns; begin += kStep) {
+    const std::int64_t end = std::min(begin + kStep, matrix.columns);
+    for (std::int64_t feature = 0; feature < features; ++feature) {
+      const std::byte* row = matrix.data + (first + feature) * matrix.columns * size;
+      T* target = out + placeInPanel<T>(feature, width);
+      for (std::int64_t k = begin; k < end; ++k) target[k * width] = loadAs<T>(row + k * size, matrix.type);
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<CpuWeight> makeRows(const compute::HostMatrix& matrix, DType type) {
+  check(matrix);
+  auto weight = std::make_unique<CpuWeight>();
+  const auto size = static_cast<std::int64_t>(compute::sizeOf(type));
+  weight->m_buffer = AlignedBuffer(checkedBytes("weight", matrix.rows, matrix.columns, size), "weight");
+  weight->m_rows = matrix.rows;
+  weight->m_columns = matrix.columns;
+  weight->m_type = type;
+  weight->m_layout = CpuWeight::Layout::Rows;
+  if (type == matrix.type) {
+    std::memcpy(weight->m_buffer.as<std::byte>(), matrix.data, weight->m_buffer.size());
+  } else {
+    float* out = weight->m_buffer.as<float>();
+    const std::size_t sourceSize = compute::sizeOf(matrix.type);
+    const std::size_t count = weight->m_buffer.size() / sizeof(float);
+    for (std::size_t i = 0; i < count; ++i)
+      out[i] = compute::loadElement(matrix.data + i * sourceSize, matrix.type);
+  }
+  return weight;
+}
+
+std::unique_ptr<CpuWeight> makePanels(const compute::HostMatrix& matrix, std::int64_t width,
+                                      ThreadPool& pool) {
+  check(matrix);
+  auto weight = std::make_unique<CpuWeight>();
+  const DType type = matrix.type == DType::BF16 ? DType::BF16 : DType::F32;
+  const std::int64_t panels = (matrix.rows - 1) / width + 1;
+  const auto size = static_cast<std::int64_t>(compute::sizeOf(type));
+  weight->m_buffer = AlignedBuffer(checkedBytes("weight", panels, width, matrix.columns, size), "weight");
+  weight->m_rows = matrix.rows;
+  weight->m_columns = matrix.columns;
+  weight->m_type = type;
+  weight->m_layout = CpuWeight::Layout::Panels;
+  const PanelSource source{matrix, width};
+  const std::int64_t panelSize = width * matrix.columns;
+  CpuWeight& target = *weight;
+  pool.run(panels, std::stop_token{}, [&](std::int64_t panel, int) {
+    if (type == DType::BF16) {
+      packPanel(source, panel, target.m_buffer.as<std::uint16_t>() + panel * panelSize);
+    } else {
+      packPanel(source, panel, target.m_buffer.as<float>() + panel * panelSize);
+    }
+  });
+  return weight;
+}
+
+}  // namespace spanscope::cpu

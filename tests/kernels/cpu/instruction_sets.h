@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Running a test on each instruction set that this machine has and the kernels are compiled for.
+#pragma once
+
+#include "hwy/targets.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace spanscope::testing {
+
+/// Best first. The last needs no vectors at all.
+inline std::vector<std::int64_t> availableInstructionSets() {
+  std::vector<std::int64_t> available;
+  hwy::SetSupportedTargetsForTest(0);
+  const std::int64_t supported = hwy::SupportedTargets();
+  for (const std::int64_t target : {HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_NEON}) {
+    if ((supported & target) != 0) available.push_back(target);
+  }
+  available.push_back(HWY_SCALAR);
+  return available;
+}
+
+/// Backends made while it lives use one instruction set.
+class UseInstructionSet {
+ public:
+  explicit UseInstructionSet(std::int64_t target) { set(target); }
+  ~UseInstructionSet() { set(0); }
+  UseInstructionSet(const UseInstructionSet&) = delete;
+  UseInstructionSet& operator=(const UseInstructionSet&) = delete;
+
+ private:
+  static void set(std::int64_t target) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+};
+
+/// Whether a multiply-add rounds once on it.
+inline bool hasFusedMultiplyAdd(std::int64_t target) {
+  return target != HWY_SSE4 && target != HWY_SCALAR;
+}
+
+}  // namespace spanscope::testing

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cpu/cpu_backend.h"
+#include "tests/kernels/cpu/instruction_sets.h"
+#include "tests/support/compare.h"
+#include "tests/support/random_values.h"
+#include "tests/support/reference_backend.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <thread>
+
+using namespace spanscope;
+using namespace spanscope::testing;
+using compute::DType;
+
+namespace {
+
+struct Case {
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t features;
+  DType type;
+  bool hasBias;
+  bool accumulates;
+};
+
+struct Data {
+  std::vector<float> x;
+  HostWeight weight;
+  HostWeight bias;
+  std::vector<float> before;
+};
+
+Data makeData(const Case& c, Random& random) {
+  const auto count = [](std::int64_t a, std::int64_t b) { return static_cast<std::size_t>(a * b); };
+  return {randomValues(random, count(c.rows, c.columns)),
+          randomWeight(random, c.features, c.columns, c.type, 1.0, random.below(4)),
+          randomWeight(random, 1, c.features, c.type, 1.0, random.below(4)),
+          randomValues(random, count(c.rows, c.features))};
+}
+
+std::vector<float> multiply(compute::Backend& backend, const Case& c, const Data& data) {
+  const auto x = backend.makeTensor();
+  const auto out = backend.makeTensor();
+  const auto weight = backend.prepare(data.weight.view(), compute::WeightUse::Matrix);
+  const auto bias = backend.prepare(data.bias.view(), compute::WeightUse::Vector);
+  backend.upload(data.x, c.rows, c.columns, *x);
+  if (c.accumulates) backend.upload(data.before, c.rows, c.features, *out);
+  backend.matmul(*x, *weight, c.hasBias ? bias.get() : nullptr, c.accumulates, *out);
+  std::vector<float> result(static_cast<std::size_t>(c.rows * c.features));
+  backend.download(*out, result);
+  return result;
+}
+
+/// What the kernels promise, bit for bit: one chain, then bias, then the former value.
+std::vector<float> chains(const Case& c, const Data& data, bool isFused) {
+  const std::vector<float> weight = data.weight.values();
+  const std::vector<float> bias = data.bias.values();
+  std::vector<float> result;
+  for (std::int64_t r = 0; r < c.rows; ++r) {
+    for (std::int64_t n = 0; n < c.features; ++n) {
+      float sum = 0;
+      for (std::int64_t k = 0; k < c.columns; ++k) {
+        const float a = data.x[static_cast<std::size_t>(r * c.columns + k)];
+        const float b = weight[static_cast<std::size_t>(n * c.columns + k)];
+        sum = isFused ? std::fma(a, b, sum) : a * b + sum;
+      }
+      if (c.hasBias) sum += bias[static_cast<std::size_t>(n)];
+      if (c.accumulates) sum += data.before[static_cast<std::size_t>(r * c.features + n)];
+      result.push_back(sum);
+    }
+  }
+  return result;
+}
+
+bool sameBits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+QString describe(const Case& c, const char* what) {
+  return QString("%1: %2 rows, %3 columns, %4 features, %5%6%7")
+      .arg(what)
+      .arg(c.rows)
+      .arg(c.columns)
+      .arg(c.features)
+      .arg(compute::nameOf(c.type))
+      .arg(c.hasBias ? ", bias" : "", c.accumulates ? ", accumulating" : "");
+}
+
+}  // namespace
+
+class TestMatmul : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    m_seed = testSeed(20250101);
+    qInfo("seed %llu", static_cast<unsigned long long>(m_seed));
+  }
+
+  void equalsReference_data() {
+    QTest::addColumn<qlonglong>("columns");
+    QTest::addColumn<qlonglong>("features");
+    for (const qlonglong columns : {1, 3, 17, 64, 257, 600}) {
+      for (const qlonglong features : {1, 5, 16, 33, 130, 517}) {
+        QTest::addRow("K %lld, N %lld", columns, features) << columns << features;
+      }
+    }
+  }
+  void equalsReference() {
+    QFETCH(qlonglong, columns);
+    QFETCH(qlonglong, features);
+    Random random(m_seed);
+    ReferenceBackend reference;
+    const auto backend = cpu::makeCpuBackend({2});
+    int variant = 0;
+    for (const std::int64_t rows : {1, 2, 6, 7, 65}) {
+      for (const DType type : {DType::F32, DType::F16, DType::BF16}) {
+        const Case c{rows, columns, features, type, (variant & 1) != 0, (variant & 2) != 0};
+        ++variant;
+        const Data data = makeData(c, random);
+        const std::vector<float> actual = multiply(*backend, c, data);
+        const std::vector<float> expected = multiply(reference, c, data);
+        const double tolerance = dotTolerance(static_cast<std::size_t>(columns + 2), norm(data.x),
+                                              norm(data.weight.values()) + norm(data.before));
+        const Comparison comparison = compareAbsolute(actual, expected, tolerance);
+        QVERIFY2(comparison.ok, qPrintable(describe(c, comparison.text().c_str())));
+      }
+    }
+  }
+
+  void isOneChain_data() {
+    QTest::addColumn<qlonglong>("target");
+    for (const std::int64_t target : availableInstructionSets()) {
+      QTest::addRow("%s", hwy::TargetName(target)) << static_cast<qlonglong>(target);
+    }
+  }
+  void isOneChain() {
+    QFETCH(qlonglong, target);
+    const UseInstructionSet use(target);
+    Random random(m_seed);
+    const bool isFused = hasFusedMultiplyAdd(target);
+    int variant = 0;
+    for (const int threads : {1, 2, 3}) {
+      const auto backend = cpu::makeCpuBackend({threads});
+      QCOMPARE(backend->info().instructionSet, std::string(hwy::TargetName(target)));
+      for (std::int64_t rows = 1; rows <= 26; ++rows) {
+        const DType type = variant % 3 == 0 ? DType::F32 : DType::BF16;
+        const Case c{rows,
+                     1 + static_cast<std::int64_t>(random.below(300)),
+                     1 + static_cast<std::int64_t>(random.below(150)),
+                     type,
+                     (variant & 1) != 0,
+                     (variant & 2) != 0};
+        ++variant;
+        const Data data = makeData(c, random);
+        QVERIFY2(sameBits(multiply(*backend, c, data), chains(c, data, isFused)),
+                 qPrintable(describe(c, "not one chain")));
+      }
+      for (const std::int64_t rows : {64, 65, 97, 200, 800}) {
+        const Case c{rows, 300, 70, rows % 2 == 0 ? DType::BF16 : DType::F32, true, rows % 3 == 0};
+        const Data data = makeData(c, random);
+        QVERIFY2(sameBits(multiply(*backend, c, data), chains(c, data, isFused)),
+                 qPrintable(describe(c, "not one chain")));
+      }
+    }
+  }
+
+  void notANumberStaysInItsRow() {
+    Random random(m_seed);
+    const auto backend = cpu::makeCpuBackend({2});
+    const Case c{20, 40, 50, DType::BF16, false, false};
+    Data data = makeData(c, random);
+    const std::vector<float> clean = multiply(*backend, c, data);
+    data.x[7 * 40 + 3] = std::nanf("");
+    const std::vector<float> result = multiply(*backend, c, data);
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      if (i / 50 == 7) {
+        QVERIFY(std::isnan(result[i]));
+      } else {
+        QCOMPARE(result[i], clean[i]);
+      }
+    }
+  }
+
+  void stopEndsAProductSoon() {
+    using Clock = std::chrono::steady_clock;
+    const auto backend = cpu::makeCpuBackend({2});
+    const auto x = backend->makeTensor();
+    const auto out = backend->makeTensor();
+    const std::vector<float> values(std::size_t{2048} * 2048, 0.5F);
+    const HostWeight weight(values, 2048, 2048, DType::BF16);
+    const auto panels = backend->prepare(weight.view(), compute::WeightUse::Matrix);
+    backend->upload(values, 2048, 2048, *x);
+    double best = 1e9;
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      std::stop_source stop;
+      backend->begin(stop.get_token());
+      std::atomic<Clock::time_point> requested;
+      std::jthread watch([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        requested = Clock::now();
+        stop.request_stop();
+      });
+      backend->matmul(*x, *panels, nullptr, false, *out);
+      const auto end = Clock::now();
+      watch.join();
+      QVERIFY(backend->stopped());
+      best = std::min(best, std::chrono::duration<double, std::milli>(end - requested.load()).count());
+    }
+    backend->begin(std::stop_token());
+    QVERIFY(!backend->stopped());
+    // The product takes about 100 ms; other programs may hold up one attempt, hardly all of them.
+    QVERIFY2(best < 10, qPrintable(QString("stopped after %1 ms").arg(best)));
+  }
+
+ private:
+  std::uint64_t m_seed = 0;
+};
+
+QTEST_APPLESS_MAIN(TestMatmul)
+#include "tst_matmul.moc"
