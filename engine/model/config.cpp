@@ -23,6 +23,7 @@ constexpr std::int64_t kMaxHeads = 1024;
 constexpr std::int64_t kMaxHeadSize = 1024;
 constexpr std::int64_t kMaxPositions = 1 << 30;
 constexpr double kMaxRopeTheta = 1e12;
+constexpr double kDefaultRopeTheta = 10000;
 constexpr double kMaxRopeFactor = 1e6;
 
 constexpr const char* kArchitecture = "LlamaForCausalLM";
@@ -50,54 +51,58 @@ void checkArchitecture(const JsonFields& config) {
   if (activation != "silu") config.fail("hidden_act", inQuotes(activation), "the supported one, \"silu\"");
 }
 
-struct RopeScaling {
-  std::optional<Llama3Scaling> llama3;  ///< absent: no scaling
-  bool operator==(const RopeScaling&) const = default;
-};
-
-/// `rope_scaling` of older files and `rope_parameters` of newer ones say the same in the same words.
-RopeScaling parseScaling(const JsonFields& fields) {
-  const char* typeField = fields.has("rope_type") ? "rope_type" : "type";
-  const std::string type = fields.text(typeField).value_or("default");
+/// Rotating only a part of each head, as some architectures do.
+void refusePartialRotation(const JsonFields& fields) {
   if (fields.number("partial_rotary_factor", 0, 1, 1) != 1) {
     fields.fail("partial_rotary_factor", "a part of each head", "1; rotating a part is not supported");
   }
-  if (type == "default") return {};
+}
+
+/// `rope_scaling` of older files and `rope_parameters` of newer ones say the same in the same words.
+std::optional<Llama3Scaling> parseScaling(const JsonFields& fields, std::int64_t maxPositions) {
+  refusePartialRotation(fields);
+  const char* typeField = fields.has("rope_type") ? "rope_type" : "type";
+  const std::string type = fields.text(typeField).value_or("default");
+  if (type == "default") return std::nullopt;
   if (type != "llama3")
     fields.fail(typeField, inQuotes(type), "\"default\" or \"llama3\"; others are not supported");
   Llama3Scaling scaling;
   scaling.factor = fields.number("factor", 1, kMaxRopeFactor);
   scaling.lowFrequencyFactor = fields.number("low_freq_factor", 1e-6, kMaxRopeFactor);
   scaling.highFrequencyFactor = fields.number("high_freq_factor", 1e-6, kMaxRopeFactor);
-  scaling.originalMaxPositions = fields.integer("original_max_position_embeddings", 1, kMaxPositions);
+  scaling.originalMaxPositions =
+      fields.integer("original_max_position_embeddings", 1, kMaxPositions, maxPositions);
   if (scaling.highFrequencyFactor <= scaling.lowFrequencyFactor) {
     fields.fail("high_freq_factor", "no more than low_freq_factor", "more than low_freq_factor");
   }
-  return {scaling};
+  return scaling;
 }
 
+/// A file may say the same in more than one place, but not different things.
 void parseRope(const JsonFields& config, ModelConfig& result) {
+  refusePartialRotation(config);
   const auto older = config.object("rope_scaling");
   const auto newer = config.object("rope_parameters");
-  RopeScaling scaling;
-  if (older) scaling = parseScaling(*older);
+  std::optional<Llama3Scaling> scaling;
+  if (older) scaling = parseScaling(*older, result.maxPositions);
   if (newer) {
-    const RopeScaling stated = parseScaling(*newer);
+    const auto stated = parseScaling(*newer, result.maxPositions);
     if (older && stated != scaling)
       config.fail("rope_parameters", "another scaling than in rope_scaling", "the same");
     scaling = stated;
   }
-  result.hasLlama3Scaling = scaling.llama3.has_value();
-  result.llama3 = scaling.llama3.value_or(Llama3Scaling{});
+  result.hasLlama3Scaling = scaling.has_value();
+  result.llama3 = scaling.value_or(Llama3Scaling{});
 
-  result.ropeTheta = config.number("rope_theta", 1, kMaxRopeTheta, result.ropeTheta);
-  if (newer && newer->has("rope_theta")) {
-    const double stated = newer->number("rope_theta", 1, kMaxRopeTheta);
-    if (config.has("rope_theta") && stated != result.ropeTheta) {
-      newer->fail("rope_theta", "another value than the file's own rope_theta", "the same");
-    }
-    result.ropeTheta = stated;
+  std::optional<double> theta;
+  for (const JsonFields* fields : {&config, older ? &*older : nullptr, newer ? &*newer : nullptr}) {
+    if (fields == nullptr || !fields->has("rope_theta")) continue;
+    const double stated = fields->number("rope_theta", 1, kMaxRopeTheta);
+    if (theta && stated != *theta)
+      fields->fail("rope_theta", "another value than elsewhere in the file", "the same");
+    theta = stated;
   }
+  result.ropeTheta = theta.value_or(kDefaultRopeTheta);
 }
 
 void parseHeads(const JsonFields& config, ModelConfig& result) {

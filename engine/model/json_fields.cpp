@@ -85,6 +85,8 @@ json parseJsonObject(std::string_view text, const std::string& source) {
     document = json::parse(text, watch);
   } catch (const json::parse_error& error) {
     if (!problem) problem = Error{source, "byte " + std::to_string(error.byte), "a syntax error", "JSON"};
+  } catch (const json::out_of_range&) {
+    problem = Error{source, "", "a number beyond the range of a double", "JSON with finite numbers"};
   }
   if (problem) throw Failure(*problem);
   if (!document.is_object()) throw Failure({source, "", describe(document), "a JSON object"});

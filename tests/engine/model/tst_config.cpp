@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
+#include "engine/model/config.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+using namespace spanscope;
+using namespace spanscope::model;
+using nlohmann::json;
+
+namespace {
+
+json smallest() {
+  return json{{"model_type", "llama"},   {"vocab_size", 100},      {"hidden_size", 64},
+              {"intermediate_size", 96}, {"num_hidden_layers", 2}, {"num_attention_heads", 8}};
+}
+
+json llama3Fields() {
+  return json{{"factor", 32.0},
+              {"low_freq_factor", 1.0},
+              {"high_freq_factor", 4.0},
+              {"original_max_position_embeddings", 8192}};
+}
+
+ModelConfig parsed(const json& document) {
+  return parseConfig(document.dump(), "config.json");
+}
+
+/// What parsing fails with; an empty error if it does not.
+Error failureOf(const std::string& text) {
+  try {
+    parseConfig(text, "config.json");
+  } catch (const Failure& failure) {
+    return failure.error();
+  }
+  return {};
+}
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
+
+bool near(double actual, double expected) {
+  return std::abs(actual - expected) <= 1e-12 * std::abs(expected);
+}
+
+}  // namespace
+
+class TestConfig : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void defaults() {
+    const ModelConfig config = parsed(smallest());
+    ModelConfig expected;
+    expected.architecture = "LlamaForCausalLM";
+    expected.vocabularySize = 100;
+    expected.hiddenSize = 64;
+    expected.intermediateSize = 96;
+    expected.layers = 2;
+    expected.heads = 8;
+    expected.keyValueHeads = 8;
+    expected.headSize = 8;
+    expected.normEpsilon = 1e-6F;
+    expected.ropeTheta = 10000;
+    expected.maxPositions = 2048;
+    QVERIFY(config == expected);
+  }
+
+  void nullMeansAbsent() {
+    json document = smallest();
+    for (const char* name :
+         {"num_key_value_heads", "head_dim", "rope_scaling", "rope_parameters", "eos_token_id",
+          "rms_norm_eps", "tie_word_embeddings", "quantization_config", "architectures"}) {
+      document[name] = nullptr;
+    }
+    QVERIFY(parsed(document) == parsed(smallest()));
+  }
+
+  void everythingStated() {
+    json document = smallest();
+    document.update({{"architectures", {"LlamaForCausalLM"}},
+                     {"num_key_value_heads", 2},
+                     {"head_dim", 32},
+                     {"rms_norm_eps", 1e-5},
+                     {"rope_theta", 500000},
+                     {"tie_word_embeddings", true},
+                     {"attention_bias", true},
+                     {"mlp_bias", true},
+                     {"max_position_embeddings", 131072},
+                     {"eos_token_id", {7, 99}},
+                     {"hidden_act", "silu"},
+                     {"block_attention", true},
+                     {"something_unknown", {{"a", 1}}}});
+    const ModelConfig config = parsed(document);
+    QCOMPARE(config.keyValueHeads, 2);
+    QCOMPARE(config.headSize, 32);
+    QCOMPARE(config.normEpsilon, 1e-5F);
+    QCOMPARE(config.ropeTheta, 500000.0);
+    QVERIFY(config.tiedEmbeddings && config.attentionBias && config.mlpBias && config.blockAttention);
+    QCOMPARE(config.maxPositions, 131072);
+    QCOMPARE(config.endTokens, (std::vector<TokenId>{7, 99}));
+  }
+
+  void ropeForms_data() {
+    QTest::addColumn<QByteArray>("fields");
+    QTest::addColumn<double>("theta");
+    QTest::addColumn<bool>("scaled");
+    const auto row = [](const char* name, const json& fields, double theta, bool scaled) {
+      QTest::newRow(name) << QByteArray::fromStdString(fields.dump()) << theta << scaled;
+    };
+    json older = llama3Fields(), oldest = llama3Fields(), newer = llama3Fields();
+    older["rope_type"] = "llama3";
+    oldest["type"] = "llama3";
+    newer.update({{"rope_type", "llama3"}, {"rope_theta", 5e5}});
+    row("older, nothing", json::object(), 1e4, false);
+    row("older, plain", {{"rope_theta", 5e5}, {"rope_scaling", nullptr}}, 5e5, false);
+    row("older, default", {{"rope_theta", 5e5}, {"rope_scaling", {{"rope_type", "default"}}}}, 5e5, false);
+    row("older, scaled", {{"rope_theta", 5e5}, {"rope_scaling", older}}, 5e5, true);
+    row("older, by the name type", {{"rope_theta", 5e5}, {"rope_scaling", oldest}}, 5e5, true);
+    row("newer, plain", {{"rope_parameters", {{"rope_theta", 5e5}, {"rope_type", "default"}}}}, 5e5, false);
+    row("newer, without a type", {{"rope_parameters", {{"rope_theta", 5e5}}}}, 5e5, false);
+    row("newer, scaled", {{"rope_parameters", newer}}, 5e5, true);
+    row("newer, theta outside", {{"rope_theta", 5e5}, {"rope_parameters", older}}, 5e5, true);
+    row("both, agreeing", {{"rope_theta", 5e5}, {"rope_scaling", older}, {"rope_parameters", newer}}, 5e5,
+        true);
+  }
+  void ropeForms() {
+    QFETCH(QByteArray, fields);
+    QFETCH(double, theta);
+    QFETCH(bool, scaled);
+    json document = smallest();
+    document.update(json::parse(fields.toStdString()));
+    const ModelConfig config = parsed(document);
+    QCOMPARE(config.ropeTheta, theta);
+    QCOMPARE(config.hasLlama3Scaling, scaled);
+    if (scaled) QVERIFY(config.llama3 == (Llama3Scaling{32, 1, 4, 8192}));
+  }
+
+  void originalPositionsDefault() {
+    json document = smallest();
+    json scaling = llama3Fields();
+    scaling["rope_type"] = "llama3";
+    scaling.erase("original_max_position_embeddings");
+    document.update({{"rope_scaling", scaling}, {"max_position_embeddings", 4096}});
+    QCOMPARE(parsed(document).llama3.originalMaxPositions, 4096);
+  }
+
+  void refused_data() {
+    QTest::addColumn<QByteArray>("fields");  // a string instead of an object: the field to leave out
+    QTest::addColumn<QString>("place");
+    const auto row = [](const char* name, const json& fields, const char* place) {
+      QTest::newRow(name) << QByteArray::fromStdString(fields.dump()) << QString(place);
+    };
+    for (const char* name :
+         {"vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"}) {
+      const std::string place = std::string("/") + name;
+      row((std::string("no ") + name).c_str(), name, place.c_str());
+      row((std::string("zero ") + name).c_str(), {{name, 0}}, place.c_str());
+      row((std::string("negative ") + name).c_str(), {{name, -8}}, place.c_str());
+      row((std::string("huge ") + name).c_str(), {{name, 9000000000000000000}}, place.c_str());
+      row((std::string("above 63 bits ") + name).c_str(), {{name, 18446744073709551615U}}, place.c_str());
+      row((std::string("fraction ") + name).c_str(), {{name, 64.5}}, place.c_str());
+      row((std::string("text ") + name).c_str(), {{name, "64"}}, place.c_str());
+      row((std::string("true ") + name).c_str(), {{name, true}}, place.c_str());
+      row((std::string("null ") + name).c_str(), {{name, nullptr}}, place.c_str());
+    }
+    row("no model type", "model_type", "/model_type");
+    row("another model type", {{"model_type", "qwen2"}}, "/model_type");
+    row("another architecture", {{"architectures", {"MistralForCausalLM"}}}, "/architectures");
+    row("architectures as text", {{"architectures", "LlamaForCausalLM"}}, "/architectures");
+    row("architectures as numbers", {{"architectures", {1}}}, "/architectures");
+    row("another activation", {{"hidden_act", "gelu"}}, "/hidden_act");
+    row("quantised", {{"quantization_config", {{"bits", 4}}}}, "/quantization_config");
+    row("kv heads do not divide", {{"num_key_value_heads", 3}}, "/num_key_value_heads");
+    row("more kv heads", {{"num_key_value_heads", 16}}, "/num_key_value_heads");
+    row("no kv heads", {{"num_key_value_heads", 0}}, "/num_key_value_heads");
+    row("heads do not divide", {{"num_attention_heads", 7}}, "/hidden_size");
+    row("odd head size", {{"head_dim", 7}}, "/head_dim");
+    row("head size derived odd", {{"hidden_size", 24}}, "/head_dim");
+    row("head size derived 1", {{"hidden_size", 8}}, "/head_dim");
+    row("head size 0", {{"head_dim", 0}}, "/head_dim");
+    row("huge head size", {{"head_dim", 4096}}, "/head_dim");
+    row("huge derived head size", {{"hidden_size", 65536}, {"num_attention_heads", 1}}, "/head_dim");
+    row("epsilon 0", {{"rms_norm_eps", 0}}, "/rms_norm_eps");
+    row("negative epsilon", {{"rms_norm_eps", -1e-6}}, "/rms_norm_eps");
+    row("epsilon as text", {{"rms_norm_eps", "1e-6"}}, "/rms_norm_eps");
+    row("theta 0", {{"rope_theta", 0}}, "/rope_theta");
+    row("negative theta", {{"rope_theta", -10000}}, "/rope_theta");
+    row("huge theta", {{"rope_theta", 1e300}}, "/rope_theta");
+    row("no positions", {{"max_position_embeddings", 0}}, "/max_position_embeddings");
+    row("huge positions", {{"max_position_embeddings", 1099511627776}}, "/max_position_embeddings");
+    row("end token beyond", {{"eos_token_id", 100}}, "/eos_token_id");
+    row("negative end token", {{"eos_token_id", {7, -1}}}, "/eos_token_id");
+    row("end token as text", {{"eos_token_id", "</s>"}}, "/eos_token_id");
+    row("tied as number", {{"tie_word_embeddings", 1}}, "/tie_word_embeddings");
+    row("block attention as text", {{"block_attention", "yes"}}, "/block_attention");
+    row("part of a head", {{"partial_rotary_factor", 0.5}}, "/partial_rotary_factor");
+    row("rope scaling as text", {{"rope_scaling", "llama3"}}, "/rope_scaling");
+    row("linear scaling", {{"rope_scaling", {{"type", "linear"}, {"factor", 2}}}}, "/rope_scaling/type");
+    row("yarn scaling", {{"rope_parameters", {{"rope_type", "yarn"}, {"factor", 2}}}},
+        "/rope_parameters/rope_type");
+    for (const char* name : {"factor", "low_freq_factor", "high_freq_factor"}) {
+      json scaling = llama3Fields();
+      scaling["rope_type"] = "llama3";
+      const std::string place = std::string("/rope_scaling/") + name;
+      scaling[name] = 0;
+      row((std::string("llama3 with zero ") + name).c_str(), {{"rope_scaling", scaling}}, place.c_str());
+      scaling.erase(name);
+      row((std::string("llama3 without ") + name).c_str(), {{"rope_scaling", scaling}}, place.c_str());
+    }
+    json scaling = llama3Fields();
+    scaling.update({{"rope_type", "llama3"}, {"high_freq_factor", 1.0}});
+    row("llama3 factors meet", {{"rope_scaling", scaling}}, "/rope_scaling/high_freq_factor");
+    scaling = llama3Fields();
+    scaling.update({{"rope_type", "llama3"}, {"original_max_position_embeddings", 0}});
+    row("llama3 from no positions", {{"rope_scaling", scaling}},
+        "/rope_scaling/original_max_position_embeddings");
+    scaling = llama3Fields();
+    scaling["rope_type"] = "llama3";
+    row("two scalings", {{"rope_scaling", scaling}, {"rope_parameters", {{"rope_type", "default"}}}},
+        "/rope_parameters");
+    row("two thetas", {{"rope_theta", 10000}, {"rope_parameters", {{"rope_theta", 20000}}}},
+        "/rope_parameters/rope_theta");
+  }
+  void refused() {
+    QFETCH(QByteArray, fields);
+    QFETCH(QString, place);
+    json document = smallest();
+    const json change = json::parse(fields.toStdString());
+    if (change.is_string()) {
+      document.erase(change.get<std::string>());
+    } else {
+      document.update(change);
+    }
+    const Error error = failureOf(document.dump());
+    QCOMPARE(QString::fromStdString(error.file), QString("config.json"));
+    QCOMPARE(QString::fromStdString(error.place), place);
+    QVERIFY(!error.found.empty());
+    QVERIFY(!error.expected.empty());
+  }
+
+  void notEvenJson_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::newRow("empty") << QByteArray("");
+    QTest::newRow("cut") << QByteArray("{\"model_type\": \"lla");
+    QTest::newRow("two documents") << QByteArray("{} {}");
+    QTest::newRow("an array") << QByteArray("[1, 2]");
+    QTest::newRow("a number") << QByteArray("12");
+    QTest::newRow("NaN") << QByteArray("{\"rms_norm_eps\": NaN}");
+    QTest::newRow("infinite") << QByteArray("{\"rms_norm_eps\": 1e999}");
+    QTest::newRow("not UTF-8") << QByteArray("{\"model_type\": \"\xff\xfe\"}");
+    QTest::newRow("a name twice") << QByteArray("{\"model_type\": \"llama\", \"model_type\": \"llama\"}");
+    QTest::newRow("a name twice inside") << QByteArray("{\"a\": [{\"b\": 1, \"b\": 2}]}");
+    QTest::newRow("deep") << QByteArray("{\"a\": ") + QByteArray(100000, '[') + QByteArray(100000, ']') + '}';
+    QTest::newRow("deep and cut") << QByteArray("{\"a\": ") + QByteArray(1000000, '[');
+    QTest::newRow("large") << QByteArray("{\"a\": \"") + QByteArray(17 << 20, 'x') + "\"}";
+  }
+  void notEvenJson() {
+    QFETCH(QByteArray, text);
+    const Error error = failureOf(text.toStdString());
+    QCOMPARE(QString::fromStdString(error.file), QString("config.json"));
+    QVERIFY(!error.expected.empty());
+    QVERIFY(error.message().size() < 300);
+  }
+
+  void directory() {
+    QTemporaryDir temporary;
+    const std::filesystem::path path(temporary.path().toStdString());
+    QVERIFY_EXCEPTION_THROWN(readConfig(path), Failure);
+    json document = smallest();
+    document["eos_token_id"] = 3;
+    write(path / "config.json", document.dump());
+    QCOMPARE(readConfig(path).endTokens, std::vector<TokenId>{3});
+    QCOMPARE(readConfig(path).maxNewTokens, 0);
+    write(path / "generation_config.json", "{\"max_new_tokens\": 64}");
+    QCOMPARE(readConfig(path).endTokens, std::vector<TokenId>{3});
+    QCOMPARE(readConfig(path).maxNewTokens, 64);
+    write(path / "generation_config.json", "{\"eos_token_id\": [5, 6]}");
+    QCOMPARE(readConfig(path).endTokens, (std::vector<TokenId>{5, 6}));
+    for (const char* wrong : {"{\"eos_token_id\": 100}", "{\"max_new_tokens\": -1}", "[]", "", "{"}) {
+      write(path / "generation_config.json", wrong);
+      QVERIFY_EXCEPTION_THROWN(readConfig(path), Failure);
+    }
+    std::filesystem::remove(path / "config.json");
+    std::filesystem::create_directory(path / "config.json");
+    QVERIFY_EXCEPTION_THROWN(readConfig(path), Failure);
+  }
+
+  void rotaryTable() {
+    ModelConfig config = parsed(smallest());
+    config.headSize = 4;
+    config.ropeTheta = 10000;
+    const auto plain = makeRotaryTable(config);
+    QCOMPARE(plain.inverseFrequencies.size(), std::size_t{2});
+    QCOMPARE(plain.attentionScale, 1.0F);
+    QVERIFY(near(plain.inverseFrequencies[0], 1.0));
+    QVERIFY(near(plain.inverseFrequencies[1], 0.01));
+  }
+
+  /// Against the published table's three regions, with wavelengths worked out apart from the code.
+  void llama3Scaling() {
+    ModelConfig config = parsed(smallest());
+    config.headSize = 64;
+    config.ropeTheta = 500000;
+    config.hasLlama3Scaling = true;
+    config.llama3 = {32, 1, 4, 8192};
+    const auto table = makeRotaryTable(config);
+    config.hasLlama3Scaling = false;
+    const auto plain = makeRotaryTable(config);
+    const double pi = std::acos(-1.0);
+    int kept = 0, between = 0, divided = 0;
+    for (std::size_t i = 0; i < 32; ++i) {
+      const double f = plain.inverseFrequencies[i];
+      const double wavelength = 2 * pi / f;
+      const double actual = table.inverseFrequencies[i];
+      if (wavelength < 2048) {
+        QVERIFY(near(actual, f));
+        ++kept;
+      } else if (wavelength > 8192) {
+        QVERIFY(near(actual, f / 32));
+        ++divided;
+      } else {
+        const double smooth = (8192 / wavelength - 1) / 3;
+        QVERIFY(near(actual, (1 - smooth) * f / 32 + smooth * f));
+        QVERIFY(actual < f && actual > f / 32);
+        ++between;
+      }
+    }
+    QVERIFY(kept > 0 && between > 0 && divided > 0);
+  }
+};
+
+QTEST_GUILESS_MAIN(TestConfig)
+#include "tst_config.moc"
