@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/diagnostic.h"
+
+#include "engine/query/utf8.h"
+
+#include <algorithm>
+
+namespace spanscope::query {
+namespace {
+
+/// Moves `position`, the place of byte `from`, on to byte `to`.
+void advance(TextPosition& position, std::string_view text, std::size_t from, std::size_t to) {
+  const std::string_view passed = text.substr(from, to - from);
+  const std::size_t lastBreak = passed.rfind('\n');
+  if (lastBreak == std::string_view::npos) {
+    position.column += countCharacters(passed);
+    return;
+  }
+  position.line += static_cast<std::size_t>(std::count(passed.begin(), passed.end(), '\n'));
+  position.column = 1 + countCharacters(passed.substr(lastBreak + 1));
+}
+
+}  // namespace
+
+std::string Diagnostic::message() const {
+  std::string sentence;
+  if (!found.empty()) sentence = "found " + found;
+  if (!expected.empty()) {
+    if (!sentence.empty()) sentence += ", ";
+    sentence += "expected " + expected;
+  }
+  if (!hint.empty()) {
+    if (!sentence.empty()) sentence += "; ";
+    sentence += hint;
+  }
+  return sentence;
+}
+
+std::string Diagnostic::located(std::string_view file) const {
+  std::string line(file);
+  if (position.line > 0) {
+    if (!line.empty()) line += ':';
+    line += std::to_string(position.line) + ":" + std::to_string(position.column);
+  }
+  if (!line.empty()) line += ": ";
+  if (!pointer.empty()) line += cutText(pointer, std::string::npos) + ": ";
+  return line + message();
+}
+
+bool hasErrors(const std::vector<Diagnostic>& diagnostics) {
+  return std::any_of(diagnostics.begin(), diagnostics.end(),
+                     [](const Diagnostic& diagnostic) { return diagnostic.severity == Severity::Error; });
+}
+
+TextPosition positionAt(std::string_view text, std::size_t offset) {
+  TextPosition position{1, 1};
+  advance(position, text, 0, std::min(offset, text.size()));
+  return position;
+}
+
+void locate(std::vector<Diagnostic>& diagnostics, std::string_view text) {
+  TextPosition position{1, 1};
+  std::size_t passed = 0;
+  for (Diagnostic& diagnostic : diagnostics) {
+    const std::size_t offset = std::clamp(diagnostic.offset, passed, text.size());
+    advance(position, text, passed, offset);
+    passed = offset;
+    diagnostic.position = position;
+  }
+}
+
+}  // namespace spanscope::query

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is said about a query text: where, what was found and what should stand there.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::query {
+
+enum class Severity {
+  Error,    ///< the query is refused
+  Warning,  ///< advice: the query is read, but probably does not do what was meant
+};
+
+/// A place in a text, both counted from 1, columns in characters (code points). 0: there is no text to point
+/// into.
+struct TextPosition {
+  std::size_t line = 0;
+  std::size_t column = 0;
+  bool operator==(const TextPosition&) const = default;
+};
+
+struct Diagnostic {
+  Severity severity = Severity::Error;
+  std::string
+      pointer;  ///< JSON pointer (RFC 6901) into the document as it was written; "" is the whole of it
+  TextPosition position;   ///< where in the text
+  std::size_t offset = 0;  ///< the same place in bytes from 0
+  std::string found;       ///< what stands there, e.g. "the number 1.5"
+  std::string expected;    ///< what should, e.g. "a whole number from 0 to 255"
+  std::string hint;        ///< how to mend it, where that is known; may be empty
+
+  /// One sentence: "found X, expected Y; hint".
+  std::string message() const;
+  /// One line: "file:line:column: pointer: message", without what is not known.
+  std::string located(std::string_view file) const;
+
+  bool operator==(const Diagnostic&) const = default;
+};
+
+/// Whether one of them is an error.
+bool hasErrors(const std::vector<Diagnostic>& diagnostics);
+
+/// The position of a byte of well-formed UTF-8 text. `offset` may be text.size().
+TextPosition positionAt(std::string_view text, std::size_t offset);
+
+/// Fills in `position` from `offset` for all of them in one pass over the text. They are in order of
+/// `offset`.
+void locate(std::vector<Diagnostic>& diagnostics, std::string_view text);
+
+}  // namespace spanscope::query

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/query/query.h"
+
+#include <cstdint>
+#include <random>
+
+namespace spanscope::query::testing {
+
+/// The seed of a random test: SPANSCOPE_TEST_SEED if it is set, `fallback` if not. Printed, so that a failure
+/// can be repeated.
+std::uint32_t testSeed(std::uint32_t fallback);
+
+/// A query of every kind of node, the older forms and parameters included, at most `depth` nodes deep.
+Node randomQuery(std::mt19937& random, int depth);
+
+/// A tree that holds every kind of node at least once.
+Node queryOfEveryKind();
+
+}  // namespace spanscope::query::testing
