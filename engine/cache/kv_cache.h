@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The paged KV cache: which physical block holds the keys and values of which tokens. It knows no tensors: copies
-// are handed out as instructions, and whoever runs the model reports what was computed.
+// The paged KV cache: which physical block holds the keys and values of which tokens. It knows no tensors:
+// copies are handed out as instructions, and whoever runs the model reports what was computed.
 //
-// Content is a trie. A content node is (parent, tokens of one block or tail); the parent of a chain's first node is a
-// root = (fingerprint, salt, ordered list of everything the segment sees with its distance). Identity is structural:
-// a lookup compares tokens at every step, so a hash collision cannot serve wrong data. The block key
-// H(parent, tokens, extra) names a node towards the outside (events, traces, disk).
+// Content is a trie. A content node is (parent, tokens of one block or tail); the parent of a chain's first
+// node is a root = (fingerprint, salt, ordered list of everything the segment sees with its distance).
+// Identity is structural: a lookup compares tokens at every step, so a hash collision cannot serve wrong
+// data. The block key H(parent, tokens, extra) names a node towards the outside (events, traces, disk).
+//
+// A request's life: admit, do the copies and call `copied`, compute segments in order and call `computed`,
+// append and compute further tokens, finish. Wrong use (an unknown request, more tokens than announced, a
+// request that makes no sense) is an error of the caller: std::logic_error, and nothing was changed. Not
+// thread-safe.
 #pragma once
 
+#include "engine/base/ids.h"
+#include "engine/cache/block_key.h"
+#include "engine/trace/event.h"
+#include "engine/trace/pool_state.h"
+#include "engine/trace/sink.h"
+
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,20 +28,19 @@
 #include <variant>
 #include <vector>
 
-#include "engine/base/ids.h"
-#include "engine/trace/event.h"
-#include "engine/trace/pool_state.h"
-#include "engine/trace/sink.h"
-
 namespace spanscope::cache {
 
 struct CacheConfig {
-  std::int32_t blockSize = 16;    ///< token slots a block, 1 … 1024
-  std::int32_t blockCount = 512;  ///< physical blocks, the null block included: ids 1 … blockCount − 1 are handed out
-  bool cacheTails = true;         ///< partial tails have keys too
-  bool enabled = true;            ///< off: nothing is ever found
-  /// Names everything that keys and values depend on besides tokens and what they see: model, weights, adapter,
-  /// KV dtype, rotary table, key layout, backend and its numeric revision.
+  std::int32_t blockSize = 16;  ///< token slots a block, 1 … 1024
+  /// Physical blocks, the null block included: ids 1 … blockCount − 1 are handed out. 2 … 2^24, and no more
+  /// than 2^31 − 1 token slots in all.
+  std::int32_t blockCount = 512;
+  /// Partial tails have keys too. Off: only whole blocks are found, and nothing is copied.
+  bool cacheTails = true;
+  /// Off: nothing is ever found.
+  bool enabled = true;
+  /// Names everything that keys and values depend on besides tokens and what they see: model, weights,
+  /// adapter, KV dtype, rotary table, key layout, backend and its numeric revision.
   std::string fingerprint;
 };
 
@@ -52,11 +63,11 @@ struct RequestSpec {
   RunId run = 0;
   std::string salt;                   ///< tenant; enters every root
   std::vector<SegmentSpec> segments;  ///< at least one; the last one is continued by generated tokens
-  std::int32_t maxNewTokens = 0;      ///< tokens that may be appended; room for them is kept free from the start
+  std::int32_t maxNewTokens = 0;  ///< tokens that may be appended; room for them is kept free from the start
 };
 
-/// Copy the first `slots` token slots of block `source` to block `target`. Until `copied` is called for the request
-/// both stay referenced.
+/// Copy the first `slots` token slots of block `source` to block `target`. Until `copied` is called for the
+/// request both stay referenced.
 struct BlockCopy {
   BlockId source = kNullBlock;
   BlockId target = kNullBlock;
@@ -65,13 +76,14 @@ struct BlockCopy {
 
 /// Where the tokens of one segment stand.
 struct SegmentBlocks {
-  std::vector<BlockId> blocks;   ///< by virtual block: local token j is in blocks[j / blockSize], slot j % blockSize
+  /// By virtual block: local token j is in blocks[j / blockSize], slot j % blockSize.
+  std::vector<BlockId> blocks;
   std::int32_t computeFrom = 0;  ///< first local token that is not cached; tokens.size() if all are
 };
 
 struct Admission {
   std::vector<SegmentBlocks> segments;
-  std::vector<BlockCopy> copies;     ///< to be done before anything is computed
+  std::vector<BlockCopy> copies;  ///< to be done before anything is computed
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;     ///< hits, relocated ones included
   std::int64_t relocatedTokens = 0;  ///< hits at another base position than the one they were stored at
@@ -85,9 +97,11 @@ struct Refusal {
     WaitForOther  ///< another running request is computing full blocks that this one needs
   };
   Reason reason = Reason::NoRoomNow;
+  /// New ones, room to grow, and found ones that are free; each counted once.
   std::int64_t neededBlocks = 0;
-  std::int64_t availableBlocks = 0;  ///< free blocks that are not kept for others; for NeverFits: the pool's size
-  RequestId waitFor = 0;             ///< for WaitForOther
+  /// Free blocks that are not kept for others; for NeverFits all blocks that can be handed out.
+  std::int64_t availableBlocks = 0;
+  RequestId waitFor = 0;  ///< for WaitForOther
 };
 
 /// What one segment would find, without changing anything.
@@ -105,7 +119,7 @@ struct Slot {
 class KvCache {
  public:
   /// Throws Failure if the configuration is out of range. `sink` gets every event and must outlive the cache.
-  KvCache(CacheConfig config, trace::Sink& sink);
+  KvCache(CacheConfig config, trace::Sink& sink, KeyHash hash = xxh3Key);
   ~KvCache();
   KvCache(const KvCache&) = delete;
   KvCache& operator=(const KvCache&) = delete;
@@ -113,24 +127,30 @@ class KvCache {
   const CacheConfig& config() const;
 
   /// Per segment; a miss in one costs only that one. At least the last token of the last segment is a miss.
+  /// Says what `admit` would say now if it admitted the request.
   std::vector<SegmentLookup> lookup(const RequestSpec& request) const;
 
   /// Takes a reference on every block that is hit and a new block for everything else, or refuses and changes
-  /// nothing. Segments of the same request with equal content share blocks.
+  /// nothing. Segments of the same request with equal content share blocks: the later one is wholly cached,
+  /// in blocks that are computed for the earlier one.
   std::variant<Admission, Refusal> admit(const RequestSpec& request);
 
   /// The copies handed out for this request have been done.
   void copied(RequestId request);
 
   /// Keys and values of local tokens [0, end) of the segment are in their blocks. Full blocks become known to
-  /// lookups, and so does the tail once the whole segment is computed.
+  /// lookups, and so does the tail once the whole segment is computed. A longer tail takes the place of the
+  /// shorter one in its block, unless somebody else refers to that block: then a later call does, once nobody
+  /// does any more.
   void computed(RequestId request, std::uint32_t segment, std::int32_t end);
 
-  /// Appends one generated token to the last segment and says where its key and value go. Room was kept at admission,
-  /// so this cannot fail before maxNewTokens tokens were appended.
+  /// Appends one generated token to the last segment and says where its key and value go. Room was kept at
+  /// admission, so this cannot fail before maxNewTokens tokens were appended. A tail that somebody else
+  /// refers to is copied first.
   Slot append(RequestId request, TokenId token);
 
-  /// Where the segment's tokens stand now, appended ones included.
+  /// Where the segment's tokens stand now, appended ones included. Valid until the request's next append or
+  /// finish.
   const SegmentBlocks& blocks(RequestId request, std::uint32_t segment) const;
 
   /// Gives all references back, tails first. What was computed stays to be found until it is evicted.
@@ -142,8 +162,11 @@ class KvCache {
   /// The whole pool as it is now; what replaying the events must give.
   trace::PoolState dump() const;
 
-  std::int64_t freeBlocks() const;      ///< blocks that nobody refers to, cached ones included
+  std::int64_t freeBlocks() const;  ///< blocks that nobody refers to, cached ones included
   std::int64_t blocksPerRequest(const RequestSpec& request) const;  ///< upper bound, nothing shared
+
+  /// Contents that are known: those of stored blocks and running requests, and what these are made of.
+  std::size_t contentCount() const;
 
  private:
   struct Impl;

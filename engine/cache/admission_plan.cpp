@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/cache/admission_plan.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace spanscope::cache {
+
+namespace {
+
+using trace::LookupOutcome;
+using trace::MissReason;
+
+/// Makes one plan. Segments are looked up in order, block by block; the first block that is not found whole
+/// ends what is found of its segment.
+class Planner {
+ public:
+  Planner(CacheState& state, const RequestSpec& request) : m_state(state), m_request(request) {}
+
+  AdmissionPlan plan() {
+    m_plan.segments.resize(m_request.segments.size());
+    for (std::size_t segment = 0; segment < m_request.segments.size(); ++segment) {
+      internContent(segment);
+      lookUp(segment);
+    }
+    const std::int64_t length = static_cast<std::int64_t>(m_request.segments.back().tokens.size());
+    m_plan.growthBlocks =
+        blocksFor(length + m_request.maxNewTokens, blockSize()) - blocksFor(length, blockSize());
+    m_plan.smallestNeed =
+        m_plan.growthBlocks + m_privateBlocks + static_cast<std::int64_t>(m_distinctNodes.size());
+    return std::move(m_plan);
+  }
+
+ private:
+  /// A block that this request is going to compute and that equal content later in it shares.
+  struct Sibling {
+    std::size_t allocation = 0;
+    std::size_t segment = 0;
+  };
+
+  /// The virtual block that is being looked up.
+  struct Place {
+    std::size_t segment = 0;
+    std::span<const TokenId> tokens;  ///< of the block
+    NodeId node = kNoNode;
+    NodeId parent = kNoNode;
+    bool hasLastToken = false;  ///< of the prompt, which is always computed
+  };
+
+  std::int32_t blockSize() const { return m_state.config.blockSize; }
+  bool isTail(const Place& place) const {
+    return static_cast<std::int32_t>(place.tokens.size()) < blockSize();
+  }
+  bool canBeKeyed(const Place& place) const { return m_state.config.cacheTails || !isTail(place); }
+
+  void internContent(std::size_t segment) {
+    if (!m_state.config.enabled) return;
+    const SegmentSpec& spec = m_request.segments[segment];
+    PlannedSegment& planned = m_plan.segments[segment];
+    std::vector<SeenEnd> seen;
+    seen.reserve(spec.sees.size());
+    for (const SeenSegment& entry : spec.sees) {
+      const PlannedSegment& other = m_plan.segments[entry.segment];
+      const NodeId end = other.nodes.empty() ? other.root.id() : other.nodes.back().id();
+      seen.push_back({end, entry.distance, entry.visibleBegin});
+    }
+    planned.root = m_state.trie.root(m_request.salt, seen);
+    NodeId parent = planned.root.id();
+    const std::span<const TokenId> tokens = spec.tokens;
+    const auto size = static_cast<std::size_t>(blockSize());
+    for (std::size_t begin = 0; begin < tokens.size(); begin += size) {
+      planned.nodes.push_back(
+          m_state.trie.child(parent, tokens.subspan(begin, std::min(size, tokens.size() - begin))));
+      parent = planned.nodes.back().id();
+    }
+  }
+
+  void lookUp(std::size_t segment) {
+    const SegmentSpec& spec = m_request.segments[segment];
+    PlannedSegment& planned = m_plan.segments[segment];
+    const std::span<const TokenId> tokens = spec.tokens;
+    const auto size = static_cast<std::size_t>(blockSize());
+    bool missed = false;
+    for (std::size_t begin = 0; begin < tokens.size(); begin += size) {
+      const std::size_t index = begin / size;
+      PlannedBlock block;
+      Place place;
+      place.segment = segment;
+      place.tokens = tokens.subspan(begin, std::min(size, tokens.size() - begin));
+      place.hasLastToken =
+          segment + 1 == m_request.segments.size() && begin + place.tokens.size() == tokens.size();
+      block.facts.segment = static_cast<std::uint32_t>(segment);
+      block.facts.virtualIndex = static_cast<std::int32_t>(index);
+      block.facts.wanted = static_cast<std::int32_t>(place.tokens.size());
+      block.facts.base = spec.base;
+      if (m_state.config.enabled) {
+        place.node = planned.nodes[index].id();
+        place.parent = index == 0 ? planned.root.id() : planned.nodes[index - 1].id();
+        countNeed(place);
+        if (missed) {
+          explainAfterMiss(place, block);
+        } else if (place.hasLastToken || !findWhole(place, block)) {
+          missed = true;
+          findPart(place, block);
+        }
+      } else {
+        block.facts.reason = MissReason::CacheOff;
+        ++m_privateBlocks;
+      }
+      if (block.source == PlannedBlock::Source::New) allocate(place, block);
+      planned.computeFrom += block.facts.tokens;
+      planned.blocks.push_back(std::move(block));
+    }
+  }
+
+  /// With an empty pool equal contents of the request share a block, and everything else has its own.
+  void countNeed(const Place& place) {
+    if (place.hasLastToken || !canBeKeyed(place)) {
+      ++m_privateBlocks;
+    } else {
+      m_distinctNodes.insert(place.node);
+    }
+  }
+
+  void allocate(const Place& place, PlannedBlock& block) {
+    block.allocation = m_plan.allocations++;
+    if (place.node != kNoNode && !place.hasLastToken && canBeKeyed(place)) {
+      m_siblings.emplace(place.node, Sibling{block.allocation, place.segment});
+    }
+  }
+
+  /// Of several blocks with the same content one that is in use already: it costs no free block.
+  BlockId blockOf(NodeId node) const {
+    const std::vector<BlockId>& blocks = m_state.trie.blocks(node);
+    if (blocks.empty()) return kNullBlock;
+    const auto used = std::find_if(blocks.begin(), blocks.end(),
+                                   [this](BlockId block) { return m_state.pool.references(block) > 0; });
+    return used == blocks.end() ? blocks.front() : *used;
+  }
+
+  void tellStored(BlockId block, trace::BlockLookedUp& facts) const {
+    const StoredContent& content = *m_state.contents[static_cast<std::size_t>(block)];
+    facts.block = block;
+    facts.storedBase = content.base;
+    facts.storedByRun = content.run;
+    facts.storedByRequest = content.request;
+    facts.storedByNode = content.path;
+  }
+
+  bool findWhole(const Place& place, PlannedBlock& block) {
+    BlockId found = blockOf(place.node);
+    if (found == kNullBlock && isTail(place) && m_state.config.cacheTails) {
+      // A segment may end inside a block that goes on with something else.
+      const auto nearest = m_state.trie.nearest(place.parent, place.tokens);
+      if (nearest && nearest->common == block.facts.wanted) found = blockOf(nearest->node);
+    }
+    if (found != kNullBlock) {
+      block.source = PlannedBlock::Source::Pool;
+      block.found = found;
+      tellStored(found, block.facts);
+    } else {
+      const auto sibling = m_siblings.find(place.node);
+      if (sibling == m_siblings.end()) return false;
+      block.source = PlannedBlock::Source::Sibling;
+      block.allocation = sibling->second.allocation;
+      block.facts.storedBase = m_request.segments[sibling->second.segment].base;
+      block.facts.storedByRun = m_request.run;
+      block.facts.storedByRequest = m_request.id;
+      block.facts.storedByNode = m_request.segments[sibling->second.segment].node;
+    }
+    block.facts.tokens = block.facts.wanted;
+    block.facts.outcome =
+        block.facts.storedBase == block.facts.base ? LookupOutcome::Hit : LookupOutcome::Relocated;
+    return true;
+  }
+
+  /// The first block that is not found whole: its beginning may be, and there is a reason.
+  void findPart(const Place& place, PlannedBlock& block) {
+    trace::BlockLookedUp& facts = block.facts;
+    if (!canBeKeyed(place)) {
+      facts.reason = MissReason::CacheOff;
+      return;
+    }
+    if (!place.hasLastToken && !isTail(place)) {
+      const RequestId computing = m_state.trie.pendingBy(place.node);
+      if (computing != 0 && m_plan.waitFor == 0) m_plan.waitFor = computing;
+    }
+    const auto nearest = m_state.trie.nearest(place.parent, place.tokens);
+    const std::int32_t common = nearest ? nearest->common : 0;
+    const std::int32_t usable = std::min(common, place.hasLastToken ? facts.wanted - 1 : facts.wanted);
+    if (usable > 0 && m_state.config.cacheTails) {
+      block.copyFrom = blockOf(nearest->node);
+      facts.outcome = LookupOutcome::Partial;
+      facts.tokens = usable;
+    }
+    if (common > 0) {
+      tellStored(blockOf(nearest->node), facts);
+      if (common < facts.wanted) tellDifference(place, *nearest, facts);
+    }
+    if (common == facts.wanted) {
+      facts.reason = MissReason::LastToken;
+    } else if (const auto evictedBy = m_state.evictions.find(m_state.trie.key(place.node))) {
+      facts.reason = MissReason::Evicted;
+      facts.evictedBy = *evictedBy;
+    } else if (common > 0) {
+      facts.reason = MissReason::TokensDiffer;
+    } else if (const auto other = otherContext(place)) {
+      facts.reason = MissReason::ContextDiffers;
+      facts.contextDiffersAt = other->differsAt;
+      tellStored(blockOf(other->node), facts);
+    } else if (nearest && !m_state.trie.isPlainRoot(place.parent)) {
+      // At a plain root every other text is a neighbour; anywhere else it is one that began in the same way.
+      facts.reason = MissReason::TokensDiffer;
+      tellStored(blockOf(nearest->node), facts);
+      tellDifference(place, *nearest, facts);
+    } else {
+      facts.reason = MissReason::NeverSeen;
+    }
+  }
+
+  std::optional<OtherContext> otherContext(const Place& place) const {
+    if (place.parent != m_plan.segments[place.segment].root.id()) return std::nullopt;
+    return m_state.trie.otherContext(place.parent, place.tokens);
+  }
+
+  void tellDifference(const Place& place, const NearestNode& nearest, trace::BlockLookedUp& facts) const {
+    const std::span<const TokenId> stored = m_state.trie.tokens(nearest.node);
+    const auto at = static_cast<std::size_t>(nearest.common);
+    facts.differsAt = facts.virtualIndex * blockSize() + nearest.common;
+    facts.tokenWanted = place.tokens[at];
+    if (at < stored.size()) facts.tokenStored = stored[at];
+  }
+
+  void explainAfterMiss(const Place& place, PlannedBlock& block) const {
+    block.facts.reason = MissReason::AfterMiss;
+    const BlockId unreachable = blockOf(place.node);
+    if (unreachable != kNullBlock) {
+      tellStored(unreachable, block.facts);
+    } else if (const auto evictedBy = m_state.evictions.find(m_state.trie.key(place.node))) {
+      block.facts.reason = MissReason::Evicted;
+      block.facts.evictedBy = *evictedBy;
+    }
+  }
+
+  CacheState& m_state;
+  const RequestSpec& m_request;
+  AdmissionPlan m_plan;
+  std::unordered_map<NodeId, Sibling> m_siblings;
+  std::unordered_set<NodeId> m_distinctNodes;
+  std::int64_t m_privateBlocks = 0;
+};
+
+/// Pool blocks that the plan takes references on.
+std::unordered_set<BlockId> foundBlocks(const AdmissionPlan& plan) {
+  std::unordered_set<BlockId> found;
+  for (const PlannedSegment& segment : plan.segments) {
+    for (const PlannedBlock& block : segment.blocks) {
+      if (block.source == PlannedBlock::Source::Pool) found.insert(block.found);
+      if (block.copyFrom != kNullBlock) found.insert(block.copyFrom);
+    }
+  }
+  return found;
+}
+
+void countBlocks(const CacheState& state, AdmissionPlan& plan) {
+  const std::unordered_set<BlockId> found = foundBlocks(plan);
+  plan.neededBlocks = static_cast<std::int64_t>(plan.allocations) + plan.growthBlocks;
+  plan.availableBlocks = state.pool.freeCount();
+  for (const BlockId block : found) {
+    if (state.pool.references(block) == 0) ++plan.neededBlocks;
+  }
+  // A running request copies its tail before it goes on, once somebody else refers to it. One block is kept
+  // for that; it is paid for by the request that starts the sharing.
+  for (const auto& [id, running] : state.running) {
+    plan.availableBlocks -= running.reservedBlocks;
+    const BlockId tail = running.growingTail(state.config.blockSize);
+    if (tail == kNullBlock) continue;
+    if (state.pool.references(tail) > 1) {
+      --plan.availableBlocks;
+    } else if (found.contains(tail)) {
+      ++plan.neededBlocks;
+    }
+  }
+}
+
+AdmissionPlan withoutCopies(const AdmissionPlan& plan) {
+  AdmissionPlan without = plan;
+  for (PlannedSegment& segment : without.segments) {
+    for (PlannedBlock& block : segment.blocks) {
+      if (block.copyFrom == kNullBlock) continue;
+      block.copyFrom = kNullBlock;
+      block.facts.outcome = LookupOutcome::Miss;
+      segment.computeFrom -= block.facts.tokens;
+      block.facts.tokens = 0;
+    }
+  }
+  return without;
+}
+
+/// The free list says which blocks the allocations will give.
+void nameSiblings(const CacheState& state, AdmissionPlan& plan) {
+  const std::unordered_set<BlockId> found = foundBlocks(plan);
+  std::vector<BlockId> allocated;
+  for (BlockId block = state.pool.front(); block != kNullBlock && allocated.size() < plan.allocations;
+       block = state.pool.after(block)) {
+    if (!found.contains(block)) allocated.push_back(block);
+  }
+  for (PlannedSegment& segment : plan.segments) {
+    for (PlannedBlock& block : segment.blocks) {
+      if (block.source != PlannedBlock::Source::Sibling) continue;
+      if (block.allocation < allocated.size()) block.facts.block = allocated[block.allocation];
+    }
+  }
+}
+
+}  // namespace
+
+std::int64_t blocksFor(std::int64_t tokens, std::int32_t blockSize) {
+  return (tokens + blockSize - 1) / blockSize;
+}
+
+void checkRequest(const RequestSpec& request) {
+  const auto require = [](bool condition, const char* what) {
+    if (!condition) throw std::invalid_argument(what);
+  };
+  require(request.id != 0, "requests are numbered from 1");
+  require(!request.segments.empty(), "a request has at least one segment");
+  require(!request.segments.back().tokens.empty(), "the last segment has at least one token");
+  require(request.maxNewTokens >= 0, "maxNewTokens is not negative");
+  for (std::size_t segment = 0; segment < request.segments.size(); ++segment) {
+    const SegmentSpec& spec = request.segments[segment];
+    require(spec.tokens.size() <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
+            "a segment has less than 2^31 tokens");
+    for (const SeenSegment& seen : spec.sees) {
+      require(seen.segment < segment, "a segment sees earlier segments");
+      const std::size_t length = request.segments[seen.segment].tokens.size();
+      require(seen.visibleBegin >= 0 && static_cast<std::size_t>(seen.visibleBegin) <= length,
+              "visibleBegin lies within the seen segment");
+    }
+  }
+}
+
+AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request) {
+  checkRequest(request);
+  AdmissionPlan plan = Planner(state, request).plan();
+  countBlocks(state, plan);
+  if (!plan.fits()) {
+    AdmissionPlan without = withoutCopies(plan);
+    countBlocks(state, without);
+    if (without.fits()) plan = std::move(without);
+  }
+  nameSiblings(state, plan);
+  return plan;
+}
+
+}  // namespace spanscope::cache

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a request would find and what it would need, worked out before anything is changed.
+#pragma once
+
+#include "engine/cache/cache_state.h"
+#include "engine/cache/kv_cache.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace spanscope::cache {
+
+struct PlannedBlock {
+  enum class Source {
+    Pool,     ///< `found` is shared
+    Sibling,  ///< the block of an equal content that stands earlier in this request, and is computed for that
+    New       ///< a block is allocated
+  };
+  Source source = Source::New;
+  BlockId found = kNullBlock;     ///< for Pool
+  std::size_t allocation = 0;     ///< for New and Sibling: which of the plan's allocations
+  BlockId copyFrom = kNullBlock;  ///< for New: the block whose first slots are copied, if any
+  trace::BlockLookedUp facts;
+};
+
+struct PlannedSegment {
+  NodeRef root;                ///< keeps none while the cache is off, as below
+  std::vector<NodeRef> nodes;  ///< content by virtual block
+  std::vector<PlannedBlock> blocks;
+  std::int32_t computeFrom = 0;
+};
+
+struct AdmissionPlan {
+  std::vector<PlannedSegment> segments;
+  std::size_t allocations = 0;
+  std::int64_t growthBlocks = 0;  ///< for tokens that may be appended
+  std::int64_t neededBlocks =
+      0;  ///< allocations, growth, free blocks that were found, and what sharing costs others
+  std::int64_t availableBlocks = 0;  ///< free and not kept for others
+  std::int64_t smallestNeed = 0;     ///< with an empty pool
+  RequestId waitFor = 0;             ///< a running request that computes what this one needs, or 0
+
+  bool fits() const { return neededBlocks <= availableBlocks; }
+};
+
+/// Blocks that hold `tokens` tokens.
+std::int64_t blocksFor(std::int64_t tokens, std::int32_t blockSize);
+
+/// Throws std::invalid_argument if the request makes no sense.
+void checkRequest(const RequestSpec& request);
+
+/// Leaves the state as it is, but for nodes that the plan holds. Copies are left out where the request only
+/// fits without them: a copy needs its source for a moment, and may be done without by computing some tokens
+/// more.
+AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request);
+
+}  // namespace spanscope::cache

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the cache knows: the pool, what stands in its blocks, and the requests that are running.
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/cache/block_pool.h"
+#include "engine/cache/content_trie.h"
+#include "engine/cache/eviction_memory.h"
+#include "engine/cache/kv_cache.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spanscope::cache {
+
+/// What a block can be found as.
+struct StoredContent {
+  NodeRef node;
+  std::int64_t base = 0;  ///< of the segment it was stored for
+  std::int32_t virtualIndex = 0;
+  RunId run = 0;
+  RequestId request = 0;
+  NodePath path;
+  std::vector<trace::BlockKey> grownFrom;  ///< the shorter contents that this one took the place of
+};
+
+struct RunningSegment {
+  NodePath path;
+  std::int64_t base = 0;
+  std::vector<TokenId> tokens;  ///< appended ones included
+  SegmentBlocks view;
+  std::vector<bool> own;       ///< by virtual block: this request writes it
+  NodeRef root;                ///< keeps none while the cache is off, as below
+  std::vector<NodeRef> nodes;  ///< content by virtual block, as far as it is known
+  std::int32_t computedEnd = 0;
+  std::int32_t firstUnstored = 0;  ///< virtual blocks before this one need no storing any more
+};
+
+/// A reference kept on the source of a copy that may not have been done yet.
+struct CopySource {
+  BlockId block = kNullBlock;
+  std::uint32_t segment = 0;
+};
+
+struct RunningRequest {
+  RunId run = 0;
+  std::vector<RunningSegment> segments;
+  std::vector<CopySource> copySources;
+  std::vector<NodeRef> pending;      ///< nodes that are marked as being computed by it
+  std::int32_t remainingTokens = 0;  ///< that may still be appended
+  std::int64_t reservedBlocks = 0;   ///< free blocks kept for its growth
+
+  /// The block into which the next token is going to be written, if that is a block it already has.
+  BlockId growingTail(std::int32_t blockSize) const {
+    const RunningSegment& last = segments.back();
+    if (remainingTokens == 0 || last.tokens.size() % static_cast<std::size_t>(blockSize) == 0)
+      return kNullBlock;
+    return last.view.blocks.back();
+  }
+};
+
+struct CacheState {
+  CacheState(CacheConfig configuration, KeyHash hash)
+      : config(std::move(configuration)),
+        trie(config.fingerprint, hash),
+        pool(config.blockCount),
+        contents(static_cast<std::size_t>(config.blockCount)) {}
+
+  CacheConfig config;
+  ContentTrie trie;  ///< before everything that keeps nodes of it
+  BlockPool pool;
+  std::vector<std::optional<StoredContent>> contents;  ///< by block
+  EvictionMemory evictions;
+  std::map<RequestId, RunningRequest> running;
+};
+
+}  // namespace spanscope::cache

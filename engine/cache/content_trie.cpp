@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/cache/content_trie.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace spanscope::cache {
+
+namespace {
+
+/// otherContext only explains a miss, so it looks at no more than this many candidates.
+constexpr int kContextCandidates = 32;
+
+std::int32_t commonPrefix(std::span<const TokenId> a, std::span<const TokenId> b) {
+  const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return static_cast<std::int32_t>(end.first - a.begin());
+}
+
+}  // namespace
+
+// ---- NodeRef
+// ---------------------------------------------------------------------------------------------------
+
+NodeRef::NodeRef(ContentTrie& trie, NodeId id) : m_trie(&trie), m_id(id) {
+  trie.addHold(id);
+}
+
+NodeRef::NodeRef(const NodeRef& other) : m_trie(other.m_trie), m_id(other.m_id) {
+  if (m_trie) m_trie->addHold(m_id);
+}
+
+NodeRef::NodeRef(NodeRef&& other) noexcept {
+  swap(other);
+}
+
+NodeRef& NodeRef::operator=(const NodeRef& other) {
+  NodeRef copy(other);
+  swap(copy);
+  return *this;
+}
+
+NodeRef& NodeRef::operator=(NodeRef&& other) noexcept {
+  NodeRef taken(std::move(other));
+  swap(taken);
+  return *this;
+}
+
+NodeRef::~NodeRef() {
+  if (m_trie) m_trie->dropHold(m_id);
+}
+
+void NodeRef::swap(NodeRef& other) noexcept {
+  std::swap(m_trie, other.m_trie);
+  std::swap(m_id, other.m_id);
+}
+
+// ---- ContentTrie
+// -----------------------------------------------------------------------------------------------
+
+bool ContentTrie::TokensLess::operator()(Tokens a, Tokens b) const {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+}
+
+bool ContentTrie::FirstNodeLess::operator()(const FirstNode& a, const FirstNode& b) const {
+  if (a.salt != b.salt) return a.salt < b.salt;
+  const auto order = std::lexicographical_compare_three_way(a.tokens.begin(), a.tokens.end(),
+                                                            b.tokens.begin(), b.tokens.end());
+  return order != 0 ? order < 0 : a.node < b.node;
+}
+
+ContentTrie::ContentTrie(std::string fingerprint, KeyHash hash)
+    : m_fingerprint(std::move(fingerprint)), m_hash(hash) {}
+
+NodeRef ContentTrie::root(const std::string& salt, const std::vector<SeenEnd>& seen) {
+  RootContent content{salt, seen};
+  const auto found = m_roots.find(content);
+  if (found != m_roots.end()) return NodeRef(*this, found->second);
+
+  std::vector<SeenKey> keys;
+  keys.reserve(seen.size());
+  for (const SeenEnd& entry : seen) keys.push_back({key(entry.end), entry.distance, entry.visibleBegin});
+  const NodeId id = makeNode();
+  const auto added = m_roots.emplace(std::move(content), id).first;
+  m_nodes[id].root = &added->first;
+  m_nodes[id].key = rootKey(m_hash, m_fingerprint, salt, keys);
+  for (const SeenEnd& entry : seen) addHold(entry.end);
+  return NodeRef(*this, id);
+}
+
+NodeRef ContentTrie::child(NodeId parent, std::span<const TokenId> tokens) {
+  if (tokens.empty()) throw std::logic_error("a content node has at least one token");
+  const Children& known = m_nodes[parent].children;
+  const auto found = known.find(tokens);
+  if (found != known.end()) return NodeRef(*this, found->second);
+
+  const NodeId id = makeNode();
+  Node& node = m_nodes[id];
+  node.parent = parent;
+  node.tokens.assign(tokens.begin(), tokens.end());
+  node.key = blockKey(m_hash, m_nodes[parent].key, tokens);
+  m_nodes[parent].children.emplace(node.tokens, id);
+  addHold(parent);
+  return NodeRef(*this, id);
+}
+
+NodeRef ContentTrie::hold(NodeId node) {
+  return NodeRef(*this, node);
+}
+
+void ContentTrie::attach(NodeId node, BlockId block) {
+  Node& entry = m_nodes[node];
+  entry.blocks.push_back(block);
+  if (entry.blocks.size() > 1) return;
+  m_nodes[entry.parent].stored.emplace(entry.tokens, node);
+  if (m_nodes[entry.parent].root) m_firstNodes.insert(firstNode(node));
+}
+
+void ContentTrie::detach(NodeId node, BlockId block) {
+  Node& entry = m_nodes[node];
+  const auto found = std::find(entry.blocks.begin(), entry.blocks.end(), block);
+  if (found == entry.blocks.end()) throw std::logic_error("the block does not hold this content");
+  entry.blocks.erase(found);
+  if (!entry.blocks.empty()) return;
+  m_nodes[entry.parent].stored.erase(entry.tokens);
+  if (m_nodes[entry.parent].root) m_firstNodes.erase(firstNode(node));
+}
+
+std::optional<NearestNode> ContentTrie::nearest(NodeId parent, std::span<const TokenId> tokens) const {
+  // In lexicographic order the most alike neighbour stands right before or right after where `tokens` would.
+  const Children& stored = m_nodes[parent].stored;
+  if (stored.empty()) return std::nullopt;
+  NearestNode best;
+  best.common = -1;
+  const auto next = stored.lower_bound(tokens);
+  if (next != stored.end()) best = {next->second, commonPrefix(next->first, tokens)};
+  if (next != stored.begin()) {
+    const auto previous = std::prev(next);
+    const std::int32_t common = commonPrefix(previous->first, tokens);
+    if (common > best.common) best = {previous->second, common};
+  }
+  return best;
+}
+
+std::optional<OtherContext> ContentTrie::otherContext(NodeId root, std::span<const TokenId> tokens) const {
+  const RootContent& wanted = *m_nodes[root].root;
+  std::optional<OtherContext> best;
+  auto entry = m_firstNodes.lower_bound(FirstNode{wanted.salt, tokens, 0});
+  for (int count = 0; count < kContextCandidates && entry != m_firstNodes.end(); ++count, ++entry) {
+    const std::size_t size = tokens.size();
+    if (entry->salt != wanted.salt || entry->tokens.size() < size) break;
+    if (commonPrefix(entry->tokens, tokens) != static_cast<std::int32_t>(size)) break;
+    const NodeId otherRoot = m_nodes[entry->node].parent;
+    if (otherRoot == root) continue;
+    const std::vector<SeenEnd>& seen = m_nodes[otherRoot].root->seen;
+    const auto difference =
+        std::mismatch(wanted.seen.begin(), wanted.seen.end(), seen.begin(), seen.end()).first;
+    const auto differsAt = static_cast<std::int32_t>(difference - wanted.seen.begin());
+    if (!best || differsAt > best->differsAt) best = OtherContext{entry->node, differsAt};
+  }
+  return best;
+}
+
+RequestId ContentTrie::pendingBy(NodeId node) const {
+  const std::vector<RequestId>& pending = m_nodes[node].pending;
+  return pending.empty() ? 0 : pending.front();
+}
+
+bool ContentTrie::isPlainRoot(NodeId node) const {
+  return m_nodes[node].root && m_nodes[node].root->seen.empty();
+}
+
+NodeId ContentTrie::makeNode() {
+  NodeId id = m_freeNodes;
+  if (id == kNoNode) {
+    id = static_cast<NodeId>(m_nodes.size());
+    m_nodes.emplace_back();
+  } else {
+    m_freeNodes = m_nodes[id].next;
+    m_nodes[id].next = kNoNode;
+  }
+  ++m_size;
+  return id;
+}
+
+void ContentTrie::dropOne(NodeId node, NodeId& unheld) noexcept {
+  Node& entry = m_nodes[node];
+  if (--entry.holds > 0) return;
+  entry.next = unheld;
+  unheld = node;
+}
+
+void ContentTrie::dropHold(NodeId node) noexcept {
+  // A chain can be thousands of nodes long, so the nodes that go with this one are linked up instead of
+  // recursed to.
+  NodeId unheld = kNoNode;
+  dropOne(node, unheld);
+  while (unheld != kNoNode) {
+    const NodeId id = unheld;
+    Node& entry = m_nodes[id];
+    unheld = entry.next;
+    if (entry.root) {
+      for (const SeenEnd& seen : entry.root->seen) dropOne(seen.end, unheld);
+      m_roots.erase(m_roots.find(*entry.root));
+    } else {
+      m_nodes[entry.parent].children.erase(entry.tokens);
+      dropOne(entry.parent, unheld);
+    }
+    entry = Node{};
+    entry.next = m_freeNodes;
+    m_freeNodes = id;
+    --m_size;
+  }
+}
+
+ContentTrie::FirstNode ContentTrie::firstNode(NodeId node) const {
+  const Node& entry = m_nodes[node];
+  return {m_nodes[entry.parent].root->salt, entry.tokens, node};
+}
+
+}  // namespace spanscope::cache

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/cache/kv_cache.h"
+
+#include "engine/base/error.h"
+#include "engine/cache/admission_plan.h"
+#include "engine/cache/cache_state.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace spanscope::cache {
+
+namespace {
+
+constexpr std::int32_t kMaxBlockSize = 1024;
+constexpr std::int32_t kMaxBlockCount = 1 << 24;
+
+CacheConfig checked(CacheConfig config) {
+  const auto fail = [](const char* place, std::int64_t found, const std::string& expected) {
+    throw Failure(Error{"", place, std::to_string(found), expected});
+  };
+  if (config.blockSize < 1 || config.blockSize > kMaxBlockSize) {
+    fail("block size", config.blockSize, "1 to " + std::to_string(kMaxBlockSize) + " tokens");
+  }
+  if (config.blockCount < 2 || config.blockCount > kMaxBlockCount) {
+    fail("block count", config.blockCount, "2 to " + std::to_string(kMaxBlockCount) + " blocks");
+  }
+  const std::int64_t slots = std::int64_t{config.blockSize} * config.blockCount;
+  if (slots > std::numeric_limits<std::int32_t>::max()) {
+    fail("block count", config.blockCount, "no more than 2^31 - 1 token slots in all");
+  }
+  return config;
+}
+
+}  // namespace
+
+struct KvCache::Impl {
+  Impl(CacheConfig config, trace::Sink& sink, KeyHash hash)
+      : state(checked(std::move(config)), hash), m_sink(sink) {}
+
+  CacheState state;
+
+  RunningRequest& running(RequestId request) {
+    const auto found = state.running.find(request);
+    if (found == state.running.end()) throw std::logic_error("no such request is running");
+    return found->second;
+  }
+
+  Admission admit(const RequestSpec& request, AdmissionPlan& plan);
+  void releaseCopySources(RequestId id, RunningRequest& request);
+  void store(RequestId id, RunningRequest& request, std::uint32_t segment, std::int32_t end);
+  Slot append(RequestId id, RunningRequest& request, TokenId token);
+  void finish(RequestId id, RunningRequest& request);
+  void clear();
+
+ private:
+  /// Where events come from and what they are about.
+  struct Origin {
+    RunId run = 0;
+    RequestId request = 0;
+    const NodePath& node;
+  };
+
+  std::uint64_t send(const Origin& origin, trace::Payload payload) {
+    return m_sink.send(origin.run, origin.request, origin.node, std::move(payload));
+  }
+  std::optional<StoredContent>& content(BlockId block) {
+    return state.contents[static_cast<std::size_t>(block)];
+  }
+
+  void share(const Origin& origin, BlockId block, std::uint32_t segment, std::int32_t virtualIndex);
+  void release(const Origin& origin, BlockId block);
+  BlockId allocate(const Origin& origin, std::uint32_t segment, std::int32_t virtualIndex);
+  void rememberRemoval(const StoredContent& content, std::uint64_t sequence);
+  bool storeBlock(const Origin& origin, RunningSegment& segment, std::uint32_t segmentIndex,
+                  std::size_t index, std::size_t fill);
+
+  trace::Sink& m_sink;
+};
+
+// ---- blocks
+// ----------------------------------------------------------------------------------------------------
+
+void KvCache::Impl::share(const Origin& origin, BlockId block, std::uint32_t segment,
+                          std::int32_t virtualIndex) {
+  const std::int32_t references = state.pool.share(block);
+  send(origin, trace::BlockShared{block, segment, virtualIndex, references});
+}
+
+void KvCache::Impl::release(const Origin& origin, BlockId block) {
+  const FreeEnd end = content(block) ? FreeEnd::Back : FreeEnd::Front;
+  const std::int32_t references = state.pool.release(block, end);
+  send(origin, trace::BlockReleased{block, references});
+}
+
+BlockId KvCache::Impl::allocate(const Origin& origin, std::uint32_t segment, std::int32_t virtualIndex) {
+  const BlockId block = state.pool.front();
+  if (block == kNullBlock) throw std::logic_error("no free block");
+  if (content(block)) {
+    const NodeId node = content(block)->node.id();
+    state.trie.detach(node, block);
+    const std::uint64_t sequence =
+        send(origin, trace::BlockRemoved{block, state.trie.key(node), trace::RemovalReason::Evicted});
+    rememberRemoval(*content(block), sequence);
+    content(block).reset();
+  }
+  state.pool.take();
+  send(origin, trace::BlockAllocated{block, segment, virtualIndex});
+  return block;
+}
+
+/// Only what can no longer be found is worth remembering.
+void KvCache::Impl::rememberRemoval(const StoredContent& removed, std::uint64_t sequence) {
+  if (!state.trie.blocks(removed.node.id()).empty()) return;
+  state.evictions.remember(state.trie.key(removed.node.id()), sequence);
+  for (const trace::BlockKey& key : removed.grownFrom) state.evictions.remember(key, sequence);
+}
+
+// ---- admission
+// -------------------------------------------------------------------------------------------------
+
+Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) {
+  const auto origin = [&request](std::size_t segment) {
+    return Origin{request.run, request.id, request.segments[segment].node};
+  };
+  RunningRequest running;
+  running.run = request.run;
+  running.remainingTokens = request.maxNewTokens;
+  running.reservedBlocks = plan.growthBlocks;
+  Admission admission;
+
+  for (std::size_t segment = 0; segment < plan.segments.size(); ++segment) {
+    for (const PlannedBlock& block : plan.segments[segment].blocks) send(origin(segment), block.facts);
+  }
+  // Whatever was found is taken before anything is allocated, so that no allocation evicts it.
+  for (std::size_t segment = 0; segment < plan.segments.size(); ++segment) {
+    for (const PlannedBlock& block : plan.segments[segment].blocks) {
+      const BlockId taken = block.source == PlannedBlock::Source::Pool ? block.found : block.copyFrom;
+      if (taken == kNullBlock) continue;
+      share(origin(segment), taken, block.facts.segment, block.facts.virtualIndex);
+      if (block.copyFrom != kNullBlock) running.copySources.push_back({block.copyFrom, block.facts.segment});
+    }
+  }
+  std::vector<BlockId> allocated;
+  allocated.reserve(plan.allocations);
+  for (std::size_t index = 0; index < plan.segments.size(); ++index) {
+    const SegmentSpec& spec = request.segments[index];
+    PlannedSegment& planned = plan.segments[index];
+    RunningSegment segment;
+    segment.path = spec.node;
+    segment.base = spec.base;
+    segment.tokens = spec.tokens;
+    segment.view.computeFrom = planned.computeFrom;
+    segment.firstUnstored = planned.computeFrom / state.config.blockSize;
+    for (std::size_t place = 0; place < planned.blocks.size(); ++place) {
+      const PlannedBlock& block = planned.blocks[place];
+      const trace::BlockLookedUp& facts = block.facts;
+      BlockId used = block.found;
+      if (block.source == PlannedBlock::Source::Sibling) {
+        used = allocated[block.allocation];
+        share(origin(index), used, facts.segment, facts.virtualIndex);
+      } else if (block.source == PlannedBlock::Source::New) {
+        used = allocate(origin(index), facts.segment, facts.virtualIndex);
+        allocated.push_back(used);
+        if (block.copyFrom != kNullBlock) {
+          admission.copies.push_back({block.copyFrom, used, facts.tokens});
+          send(origin(index), trace::BlockCopied{block.copyFrom, used, facts.tokens});
+        }
+        if (state.config.enabled && facts.wanted == state.config.blockSize) {
+          state.trie.addPending(planned.nodes[place].id(), request.id);
+          running.pending.push_back(planned.nodes[place]);
+        }
+      }
+      segment.view.blocks.push_back(used);
+      segment.own.push_back(block.source == PlannedBlock::Source::New);
+      if (facts.outcome == trace::LookupOutcome::Relocated) admission.relocatedTokens += facts.tokens;
+    }
+    segment.root = std::move(planned.root);
+    segment.nodes = std::move(planned.nodes);
+    admission.promptTokens += static_cast<std::int64_t>(spec.tokens.size());
+    admission.cachedTokens += planned.computeFrom;
+    admission.segments.push_back(segment.view);
+    running.segments.push_back(std::move(segment));
+  }
+  send(origin(request.segments.size() - 1),
+       trace::RequestAdmitted{admission.promptTokens, admission.cachedTokens, admission.relocatedTokens});
+  state.running.emplace(request.id, std::move(running));
+  return admission;
+}
+
+void KvCache::Impl::releaseCopySources(RequestId id, RunningRequest& request) {
+  for (const CopySource& source : request.copySources) {
+    release(Origin{request.run, id, request.segments[source.segment].path}, source.block);
+  }
+  request.copySources.clear();
+}
+
+// ---- storing
+// ---------------------------------------------------------------------------------------------------
+
+/// False if somebody else refers to the shorter content that stands in the block.
+bool KvCache::Impl::storeBlock(const Origin& origin, RunningSegment& segment, std::uint32_t segmentIndex,
+                               std::size_t index, std::size_t fill) {
+  const std::size_t begin = index * static_cast<std::size_t>(state.config.blockSize);
+  const std::span<const TokenId> tokens = std::span<const TokenId>(segment.tokens).subspan(begin, fill);
+  const NodeId parent = index == 0 ? segment.root.id() : segment.nodes[index - 1].id();
+  // The content is what it is even if the block cannot be found as it yet: the next block's chain goes
+  // through it.
+  if (index == segment.nodes.size()) {
+    segment.nodes.push_back(state.trie.child(parent, tokens));
+  } else if (state.trie.tokens(segment.nodes[index].id()).size() != fill) {
+    segment.nodes[index] = state.trie.child(parent, tokens);
+  }
+  const NodeId node = segment.nodes[index].id();
+  const BlockId block = segment.view.blocks[index];
+
+  StoredContent stored;
+  if (content(block)) {
+    const NodeId shorter = content(block)->node.id();
+    if (shorter == node) return true;
+    if (state.pool.references(block) > 1) return false;
+    stored.grownFrom = std::move(content(block)->grownFrom);
+    stored.grownFrom.push_back(state.trie.key(shorter));
+    state.trie.detach(shorter, block);
+    send(origin, trace::BlockRemoved{block, state.trie.key(shorter), trace::RemovalReason::Grown});
+  }
+  stored.node = segment.nodes[index];
+  stored.base = segment.base;
+  stored.virtualIndex = static_cast<std::int32_t>(index);
+  stored.run = origin.run;
+  stored.request = origin.request;
+  stored.path = origin.node;
+  content(block) = std::move(stored);
+  state.trie.attach(node, block);
+  state.trie.dropPending(node, origin.request);
+  state.evictions.forget(state.trie.key(node));
+  send(origin, trace::BlockStored{block, state.trie.key(node), state.trie.key(parent), segmentIndex,
+                                  static_cast<std::int32_t>(index), segment.base,
+                                  std::vector<TokenId>(tokens.begin(), tokens.end())});
+  return true;
+}
+
+void KvCache::Impl::store(RequestId id, RunningRequest& request, std::uint32_t segmentIndex,
+                          std::int32_t end) {
+  RunningSegment& segment = request.segments[segmentIndex];
+  segment.computedEnd = std::max(segment.computedEnd, end);
+  if (!state.config.enabled) return;
+  const std::int32_t size = state.config.blockSize;
+  const auto length = static_cast<std::int32_t>(segment.tokens.size());
+  const auto blocks = static_cast<std::int32_t>(segment.view.blocks.size());
+  for (std::int32_t index = segment.firstUnstored; index < blocks; ++index) {
+    const std::int32_t fill = std::min(size, length - index * size);
+    if (index * size + fill > segment.computedEnd) break;
+    if (fill < size && !state.config.cacheTails) break;
+    const auto place = static_cast<std::size_t>(index);
+    const bool done = !segment.own[place] || storeBlock(Origin{request.run, id, segment.path}, segment,
+                                                        segmentIndex, place, static_cast<std::size_t>(fill));
+    if (done && fill == size && index == segment.firstUnstored) ++segment.firstUnstored;
+  }
+}
+
+// ---- growing and ending
+// ----------------------------------------------------------------------------------------
+
+Slot KvCache::Impl::append(RequestId id, RunningRequest& request, TokenId token) {
+  if (request.remainingTokens == 0) throw std::logic_error("the request announced fewer new tokens");
+  const auto segmentIndex = static_cast<std::uint32_t>(request.segments.size() - 1);
+  RunningSegment& segment = request.segments.back();
+  const Origin origin{request.run, id, segment.path};
+  const auto length = static_cast<std::int32_t>(segment.tokens.size());
+  const std::int32_t index = length / state.config.blockSize;
+  Slot slot;
+  slot.slot = length % state.config.blockSize;
+  if (slot.slot == 0) {
+    slot.block = allocate(origin, segmentIndex, index);
+    --request.reservedBlocks;
+    segment.view.blocks.push_back(slot.block);
+    segment.own.push_back(true);
+  } else {
+    slot.block = segment.view.blocks.back();
+    if (state.pool.references(slot.block) > 1) {
+      // The request's own reference stays on the source until the copy is done.
+      const BlockId source = slot.block;
+      slot.block = allocate(origin, segmentIndex, index);
+      slot.copy = BlockCopy{source, slot.block, slot.slot};
+      request.copySources.push_back({source, segmentIndex});
+      segment.view.blocks.back() = slot.block;
+      send(origin, trace::BlockCopied{source, slot.block, slot.slot});
+    }
+  }
+  segment.tokens.push_back(token);
+  --request.remainingTokens;
+  return slot;
+}
+
+void KvCache::Impl::finish(RequestId id, RunningRequest& request) {
+  releaseCopySources(id, request);
+  for (auto segment = request.segments.rbegin(); segment != request.segments.rend(); ++segment) {
+    const std::vector<BlockId>& blocks = segment->view.blocks;
+    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+      release(Origin{request.run, id, segment->path}, *block);
+    }
+  }
+  for (const NodeRef& node : request.pending) state.trie.dropPending(node.id(), id);
+  state.running.erase(id);
+}
+
+void KvCache::Impl::clear() {
+  const NodePath nowhere;
+  const std::uint64_t sequence = send(Origin{0, 0, nowhere}, trace::CacheCleared{});
+  for (BlockId block = 1; block < state.pool.count(); ++block) {
+    if (!content(block)) continue;
+    state.trie.detach(content(block)->node.id(), block);
+    rememberRemoval(*content(block), sequence);
+    content(block).reset();
+  }
+  state.pool.reset();
+}
+
+// ---- KvCache
+// ---------------------------------------------------------------------------------------------------
+
+KvCache::KvCache(CacheConfig config, trace::Sink& sink, KeyHash hash)
+    : m_impl(std::make_unique<Impl>(std::move(config), sink, hash)) {}
+
+KvCache::~KvCache() = default;
+
+const CacheConfig& KvCache::config() const {
+  return m_impl->state.config;
+}
+
+std::vector<SegmentLookup> KvCache::lookup(const RequestSpec& request) const {
+  const AdmissionPlan plan = planAdmission(m_impl->state, request);
+  std::vector<SegmentLookup> lookups;
+  lookups.reserve(plan.segments.size());
+  for (const PlannedSegment& segment : plan.segments) {
+    SegmentLookup lookup;
+    lookup.cachedTokens = segment.computeFrom;
+    lookup.blocks.reserve(segment.blocks.size());
+    for (const PlannedBlock& block : segment.blocks) lookup.blocks.push_back(block.facts);
+    lookups.push_back(std::move(lookup));
+  }
+  return lookups;
+}
+
+std::variant<Admission, Refusal> KvCache::admit(const RequestSpec& request) {
+  if (m_impl->state.running.contains(request.id)) throw std::logic_error("the request is running already");
+  AdmissionPlan plan = planAdmission(m_impl->state, request);
+  Refusal refusal;
+  refusal.neededBlocks = plan.neededBlocks;
+  refusal.availableBlocks = plan.availableBlocks;
+  const std::int64_t usable = std::int64_t{config().blockCount} - 1;
+  if (!plan.fits() && plan.smallestNeed > usable) {
+    refusal.reason = Refusal::Reason::NeverFits;
+    refusal.neededBlocks = plan.smallestNeed;
+    refusal.availableBlocks = usable;
+    return refusal;
+  }
+  if (plan.waitFor != 0) {
+    refusal.reason = Refusal::Reason::WaitForOther;
+    refusal.waitFor = plan.waitFor;
+    return refusal;
+  }
+  if (!plan.fits()) return refusal;
+  return m_impl->admit(request, plan);
+}
+
+void KvCache::copied(RequestId request) {
+  m_impl->releaseCopySources(request, m_impl->running(request));
+}
+
+void KvCache::computed(RequestId request, std::uint32_t segment, std::int32_t end) {
+  RunningRequest& running = m_impl->running(request);
+  if (segment >= running.segments.size()) throw std::logic_error("the request has no such segment");
+  if (end < 0 || static_cast<std::size_t>(end) > running.segments[segment].tokens.size()) {
+    throw std::logic_error("the segment does not have as many tokens");
+  }
+  m_impl->store(request, running, segment, end);
+}
+
+Slot KvCache::append(RequestId request, TokenId token) {
+  return m_impl->append(request, m_impl->running(request), token);
+}
+
+const SegmentBlocks& KvCache::blocks(RequestId request, std::uint32_t segment) const {
+  const RunningRequest& running = m_impl->running(request);
+  if (segment >= running.segments.size()) throw std::logic_error("the request has no such segment");
+  return running.segments[segment].view;
+}
+
+void KvCache::finish(RequestId request) {
+  m_impl->finish(request, m_impl->running(request));
+}
+
+bool KvCache::clear() {
+  if (!m_impl->state.running.empty()) return false;
+  m_impl->clear();
+  return true;
+}
+
+trace::PoolState KvCache::dump() const {
+  const CacheState& state = m_impl->state;
+  trace::PoolState pool;
+  pool.blockSize = state.config.blockSize;
+  pool.blocks.resize(static_cast<std::size_t>(state.config.blockCount));
+  for (BlockId block = 1; block < state.pool.count(); ++block) {
+    trace::BlockState& entry = pool.blocks[static_cast<std::size_t>(block)];
+    entry.references = state.pool.references(block);
+    const std::optional<StoredContent>& content = state.contents[static_cast<std::size_t>(block)];
+    if (!content) continue;
+    const NodeId node = content->node.id();
+    const std::span<const TokenId> tokens = state.trie.tokens(node);
+    entry.cached = true;
+    entry.key = state.trie.key(node);
+    entry.parent = state.trie.key(state.trie.parent(node));
+    entry.fill = static_cast<std::int32_t>(tokens.size());
+    entry.base = content->base;
+    entry.virtualIndex = content->virtualIndex;
+    entry.storedByRun = content->run;
+    entry.storedByRequest = content->request;
+    entry.storedByNode = content->path;
+    entry.tokens.assign(tokens.begin(), tokens.end());
+  }
+  pool.freeOrder = state.pool.freeOrder();
+  return pool;
+}
+
+std::int64_t KvCache::freeBlocks() const {
+  return m_impl->state.pool.freeCount();
+}
+
+std::int64_t KvCache::blocksPerRequest(const RequestSpec& request) const {
+  checkRequest(request);
+  const std::int32_t size = config().blockSize;
+  std::int64_t blocks = 0;
+  for (const SegmentSpec& segment : request.segments) {
+    blocks += blocksFor(static_cast<std::int64_t>(segment.tokens.size()), size);
+  }
+  const std::int64_t last = static_cast<std::int64_t>(request.segments.back().tokens.size());
+  return blocks + blocksFor(last + request.maxNewTokens, size) - blocksFor(last, size);
+}
+
+std::size_t KvCache::contentCount() const {
+  return m_impl->state.trie.size();
+}
+
+}  // namespace spanscope::cache
