@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "engine/base/ids.h"
 #include "engine/layout/span_table.h"
 #include "engine/plan/plan.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
+
+#include <span>
+#include <vector>
 
 namespace spanscope::layout {
 
@@ -20,14 +20,15 @@ struct StepOutput {
 
 /// Which visibility the segments get.
 enum class Visibility {
-  Full,   ///< everything is one segment with plain causal attention (policy `prefix`)
-  Spans   ///< block attention: plus children are independent (policy `spans`)
+  Full,  ///< everything is one segment with plain causal attention (policy `prefix`)
+  Spans  ///< block attention: plus children are independent (policy `spans`)
 };
 
-/// The exact layout: nothing is padded or cropped, and joining all segments gives exactly the chat template's text
-/// of the prompt. Ends with the generation prompt. `outputs[i]` belongs to step i of the plan; every step that the
-/// prompt needs must be there. Throws Failure if text cannot be encoded.
-SpanTable layoutExact(const plan::Step& step, std::span<const StepOutput> outputs, const text::Tokenizer& tokenizer,
-                      const text::ChatTemplate& chat, Visibility visibility);
+/// The exact layout: nothing is padded or cropped, and joining all segments gives exactly the chat template's
+/// text of the prompt. Ends with the generation prompt. `outputs[i]` belongs to step i of the plan; every
+/// step that the prompt needs must be there. Throws Failure if text cannot be encoded.
+SpanTable layoutExact(const plan::Step& step, std::span<const StepOutput> outputs,
+                      const text::Tokenizer& tokenizer, const text::ChatTemplate& chat,
+                      Visibility visibility);
 
 }  // namespace spanscope::layout

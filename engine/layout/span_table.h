@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The span table: the ordered list of segments that make up one prompt. This is what a request *is*; structure is
-// here and never in marker tokens.
+// The span table: the ordered list of segments that make up one prompt. This is what a request *is*;
+// structure is here and never in marker tokens.
 #pragma once
+
+#include "engine/base/ids.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "engine/base/ids.h"
 
 namespace spanscope::layout {
 
@@ -23,23 +23,24 @@ struct TokenRun {
 
 /// A token run that is computed as one sequence. Its token j stands at position base + j of the view.
 struct Segment {
-  bool independent = false;      ///< it opens a scope: the first segment of a plus child
-  std::uint32_t scope = 0;       ///< 0 is the request's own scope; numbered in the order in which they open
-  std::uint32_t depth = 0;       ///< how many plus stand around it
+  bool independent = false;  ///< it opens a scope: the first segment of a plus child
+  std::uint32_t scope = 0;   ///< 0 is the request's own scope; numbered in the order in which they open
+  std::uint32_t depth = 0;   ///< how many plus stand around it
   std::vector<TokenId> tokens;
-  std::int64_t base = 0;         ///< position of local token 0; negative only where a hidden prefix stands before 0
-  std::int32_t visibleBegin = 0; ///< first local token that others see; those before it are a hidden prefix
-  bool hidden = false;           ///< stands in nobody's view: only carries the chain of a reused output
-  std::vector<std::uint32_t> sees;  ///< earlier segments in view order; a row sees their visible tokens, then its
-                                    ///< own segment up to itself
+  std::int64_t base = 0;  ///< position of local token 0; negative only where a hidden prefix stands before 0
+  std::int32_t visibleBegin = 0;  ///< first local token that others see; those before it are a hidden prefix
+  bool hidden = false;            ///< stands in nobody's view: only carries the chain of a reused output
+  std::vector<std::uint32_t> sees;  ///< earlier segments in view order; a row sees their visible tokens, then
+                                    ///< its own segment up to itself
   std::vector<TokenRun> runs;
-  NodePath node;                 ///< the plus child or, at the outermost scope, the node of its first message
+  NodePath node;  ///< the plus child or, at the outermost scope, the node of its first message
   bool operator==(const Segment&) const = default;
 
   std::int32_t length() const { return static_cast<std::int32_t>(tokens.size()); }
 };
 
-/// Segments stand in view order. The last one ends with the generation prompt and is continued by what is generated.
+/// Segments stand in view order. The last one ends with the generation prompt and is continued by what is
+/// generated.
 struct SpanTable {
   std::vector<Segment> segments;
   bool operator==(const SpanTable&) const = default;

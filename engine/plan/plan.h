@@ -2,14 +2,14 @@
 // The plan: a query after rewriting, as generate steps in dependency order, each with its prompt tree.
 #pragma once
 
+#include "engine/base/ids.h"
+#include "engine/query/query.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
-
-#include "engine/base/ids.h"
-#include "engine/query/query.h"
 
 namespace spanscope::plan {
 
@@ -53,25 +53,30 @@ struct PromptNode {
   bool operator==(const PromptNode&) const = default;
 };
 
-inline bool PromptRun::operator==(const PromptRun& other) const { return children == other.children; }
-inline bool PromptPlus::operator==(const PromptPlus& other) const { return children == other.children; }
+inline bool PromptRun::operator==(const PromptRun& other) const {
+  return children == other.children;
+}
+inline bool PromptPlus::operator==(const PromptPlus& other) const {
+  return children == other.children;
+}
 
 /// One generate: a prompt to be completed once everything in `needs` has ended.
 struct Step {
   NodePath node;           ///< the generate, repeat or map it came from
   std::uint32_t copy = 0;  ///< which of a repeat's copies or a map's inputs
   std::string model;
-  std::optional<std::int32_t> maxTokens;  ///< none, or ≤ 0: up to the session's own limit
+  std::optional<std::int32_t> maxTokens;           ///< none, or ≤ 0: up to the session's own limit
   float temperature = query::kDefaultTemperature;  ///< 0: greedy
   std::uint64_t seed = 0;                          ///< hash of (plan seed, step, copy)
-  PromptNode prompt;             ///< the whole prompt, without the generation prompt
-  std::vector<StepIndex> needs;  ///< steps whose output the prompt holds, ascending
-  std::uint32_t ply = 0;         ///< 0 where it needs nothing, else 1 + the highest ply it needs
-  bool dropped = false;          ///< under a monad: run for its side effect
+  PromptNode prompt;                               ///< the whole prompt, without the generation prompt
+  std::vector<StepIndex> needs;                    ///< steps whose output the prompt holds, ascending
+  std::uint32_t ply = 0;  ///< 0 where it needs nothing, else 1 + the highest ply it needs
+  bool dropped = false;   ///< under a monad: run for its side effect
   bool operator==(const Step&) const = default;
 };
 
-/// What evaluating the query yields, in order: messages of the query itself and outputs of its outermost steps.
+/// What evaluating the query yields, in order: messages of the query itself and outputs of its outermost
+/// steps.
 struct ResultItem {
   NodePath node;
   std::variant<PromptMessage, StepIndex> value;

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
+#include "engine/layout/layout.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace spanscope::layout {
+namespace {
+
+/// A list of segments laid out in order, while it is being filled.
+struct Scope {
+  std::uint32_t number = 0;
+  std::uint32_t depth = 0;
+  NodePath node;                      ///< the plus child that opened it
+  std::vector<std::uint32_t> view;    ///< what the next segment of this scope sees
+  std::optional<std::uint32_t> open;  ///< the segment that the next run of this scope continues
+};
+
+class ExactLayout {
+ public:
+  ExactLayout(std::span<const StepOutput> outputs, const text::Tokenizer& tokenizer,
+              const text::ChatTemplate& chat, Visibility visibility)
+      : m_outputs(outputs),
+        m_tokenizer(&tokenizer),
+        m_chat(&chat),
+        m_visibility(visibility),
+        m_generationPrompt(text::renderPieces(chat.generationPrompt, tokenizer)),
+        m_replySuffix(text::renderPieces(chat.replySuffix, tokenizer)) {}
+
+  SpanTable layOut(const plan::Step& step) {
+    Scope request;
+    lay(step.prompt, request);
+    append(request, m_generationPrompt, TokenRun::Source::Template, step.node);
+    return std::move(m_table);
+  }
+
+ private:
+  void lay(const plan::PromptNode& prompt, Scope& scope) {
+    if (const auto* message = std::get_if<plan::PromptMessage>(&prompt.value)) {
+      layMessage(*message, prompt.node, scope);
+    } else if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
+      layOutput(*output, prompt.node, scope);
+    } else if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) {
+      for (const plan::PromptNode& child : run->children) lay(child, scope);
+    } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
+      layPlus(*plus, scope);
+    }
+  }
+
+  void layMessage(const plan::PromptMessage& message, const NodePath& node, Scope& scope) {
+    const text::RenderedMessage rendered = text::render(*m_chat, *m_tokenizer, message.role, message.text);
+    const std::span<const TokenId> ids(rendered.ids);
+    const auto begin = static_cast<std::size_t>(rendered.textBegin);
+    const auto count = static_cast<std::size_t>(rendered.textCount);
+    append(scope, ids.first(begin), TokenRun::Source::Template, node);
+    append(scope, ids.subspan(begin, count), TokenRun::Source::Text, node);
+    append(scope, ids.subspan(begin + count), TokenRun::Source::Template, node);
+  }
+
+  void layPlus(const plan::PromptPlus& plus, Scope& scope) {
+    if (m_visibility == Visibility::Full) {
+      for (const plan::PromptNode& child : plus.children) lay(child, scope);
+      return;
+    }
+    const std::size_t before = m_table.segments.size();
+    for (const plan::PromptNode& child : plus.children) {
+      const std::size_t childBegin = m_table.segments.size();
+      Scope inner;
+      inner.number = m_nextScope++;
+      inner.depth = scope.depth + 1;
+      inner.node = child.node;
+      lay(child, inner);
+      // A child without tokens leaves no trace.
+      if (m_table.segments.size() == childBegin) m_nextScope = inner.number;
+      scope.view.insert(scope.view.end(), inner.view.begin(), inner.view.end());
+    }
+    if (m_table.segments.size() != before) scope.open.reset();
+  }
+
+  void layOutput(const plan::PromptOutput& output, const NodePath& node, Scope& scope) {
+    const StepOutput& inner = outputOf(output.step, node);
+    if (output.form == plan::OutputForm::Reused && m_visibility == Visibility::Spans) {
+      layReused(inner, output.step, node, scope);
+      return;
+    }
+    append(scope, m_generationPrompt, TokenRun::Source::Template, node);
+    append(scope, inner.tokens, TokenRun::Source::Output, node);
+    append(scope, closingAfter(inner.tokens), TokenRun::Source::Template, node);
+  }
+
+  /// The inner step's table goes in as it was run, all of it hidden but the reply, and keeps its own
+  /// distances, so that the reply's values are those it was generated with.
+  void layReused(const StepOutput& inner, StepIndex step, const NodePath& node, Scope& scope) {
+    const std::vector<Segment>& segments = inner.table.segments;
+    const std::size_t promptLength = m_generationPrompt.size();
+    if (segments.empty() || segments.back().tokens.size() < promptLength ||
+        !std::equal(m_generationPrompt.begin(), m_generationPrompt.end(),
+                    segments.back().tokens.end() - static_cast<std::ptrdiff_t>(promptLength))) {
+      throw Failure({"", node,
+                     "a span table of step " + std::to_string(step) + " that does not end with the " +
+                         "generation prompt",
+                     "the span table as the step was run"});
+    }
+    const Segment& replied = segments.back();
+    const auto offset = static_cast<std::uint32_t>(m_table.segments.size());
+    const std::int32_t visibleBegin = replied.length() - static_cast<std::int32_t>(promptLength);
+    const std::int64_t shift = m_position - visibleBegin - replied.base;
+    const std::uint32_t firstScope = m_nextScope;
+    for (const Segment& original : segments) {
+      Segment segment = original;
+      segment.scope += firstScope;
+      segment.depth += scope.depth;
+      segment.base += shift;
+      for (std::uint32_t& seen : segment.sees) seen += offset;
+      segment.independent = segment.sees.empty();
+      segment.hidden = true;
+      m_nextScope = std::max(m_nextScope, segment.scope + 1);
+      m_table.segments.push_back(std::move(segment));
+    }
+    Segment& reply = m_table.segments.back();
+    reply.hidden = false;
+    reply.visibleBegin = visibleBegin;
+    reply.node = node;
+    // The generation prompt belonged to the inner step; here it is the beginning of a message of this prompt.
+    m_position += static_cast<std::int64_t>(promptLength);
+    extend(reply, inner.tokens, TokenRun::Source::Output, node);
+    extend(reply, closingAfter(inner.tokens), TokenRun::Source::Template, node);
+    scope.view.push_back(static_cast<std::uint32_t>(m_table.segments.size() - 1));
+    scope.open.reset();
+  }
+
+  /// What a reply still lacks to be a whole message: the closing pieces, less those that were sampled.
+  std::span<const TokenId> closingAfter(const std::vector<TokenId>& sampled) const {
+    const std::span<const TokenId> suffix(m_replySuffix);
+    for (std::size_t have = std::min(suffix.size(), sampled.size()); have > 0; --have) {
+      if (std::equal(suffix.begin(), suffix.begin() + static_cast<std::ptrdiff_t>(have),
+                     sampled.end() - static_cast<std::ptrdiff_t>(have))) {
+        return suffix.subspan(have);
+      }
+    }
+    return suffix;
+  }
+
+  const StepOutput& outputOf(StepIndex step, const NodePath& node) const {
+    if (step >= m_outputs.size()) {
+      throw Failure({"", node, "outputs of " + std::to_string(m_outputs.size()) + " steps",
+                     "the output of step " + std::to_string(step)});
+    }
+    return m_outputs[step];
+  }
+
+  void append(Scope& scope, std::span<const TokenId> ids, TokenRun::Source source, const NodePath& node) {
+    if (ids.empty()) return;
+    if (!scope.open) {
+      Segment segment;
+      segment.scope = scope.number;
+      segment.depth = scope.depth;
+      segment.base = m_position;
+      segment.sees = scope.view;
+      segment.independent = scope.number != 0 && scope.view.empty();
+      segment.node = scope.number == 0 ? node : scope.node;
+      scope.open = static_cast<std::uint32_t>(m_table.segments.size());
+      scope.view.push_back(*scope.open);
+      m_table.segments.push_back(std::move(segment));
+    }
+    extend(m_table.segments[*scope.open], ids, source, node);
+  }
+
+  void extend(Segment& segment, std::span<const TokenId> ids, TokenRun::Source source, const NodePath& node) {
+    if (ids.empty()) return;
+    constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max());
+    if (ids.size() > kMost - segment.tokens.size()) {
+      throw Failure(
+          {"", node, "a segment of more than " + std::to_string(kMost) + " tokens", "a shorter prompt"});
+    }
+    segment.tokens.insert(segment.tokens.end(), ids.begin(), ids.end());
+    segment.runs.push_back({static_cast<std::int32_t>(ids.size()), source, node});
+    m_position += static_cast<std::int64_t>(ids.size());
+  }
+
+  std::span<const StepOutput> m_outputs;
+  const text::Tokenizer* m_tokenizer;
+  const text::ChatTemplate* m_chat;
+  Visibility m_visibility;
+  std::vector<TokenId> m_generationPrompt;
+  std::vector<TokenId> m_replySuffix;
+  SpanTable m_table;
+  std::uint32_t m_nextScope = 1;
+  std::int64_t m_position = 0;  ///< visible tokens so far
+};
+
+}  // namespace
+
+SpanTable layoutExact(const plan::Step& step, std::span<const StepOutput> outputs,
+                      const text::Tokenizer& tokenizer, const text::ChatTemplate& chat,
+                      Visibility visibility) {
+  return ExactLayout(outputs, tokenizer, chat, visibility).layOut(step);
+}
+
+}  // namespace spanscope::layout

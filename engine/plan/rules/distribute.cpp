@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plan/rules/rules.h"
+
+#include <algorithm>
+
+namespace spanscope::plan {
+namespace {
+
+/// Another model's keys and values are of no use, so the closure pays only where both run on the same one.
+bool becomesClosure(const Draft& child, const DraftSettings& enclosing) {
+  return child.kind == Draft::Kind::Generate && child.form != OutputForm::Continuation &&
+         child.settings.model == enclosing.model;
+}
+
+bool matches(const Draft& node, const Surroundings& around, const RewriteState& state) {
+  if (!state.distribute() || around.enclosing == nullptr || !node.isJoin(query::JoinKind::Plus)) return false;
+  return std::any_of(node.children.begin(), node.children.end(),
+                     [&](const Draft& child) { return becomesClosure(child, *around.enclosing); });
+}
+
+void rewrite(Draft& node, const Surroundings& around, RewriteState& /*state*/) {
+  for (Draft& child : node.children) {
+    if (becomesClosure(child, *around.enclosing)) child.form = OutputForm::Continuation;
+  }
+}
+
+}  // namespace
+
+const Rule kDistributeRule = {"distribute plus",
+                              "The outer prompt holds the inner prompt and its reply as one scope, so that "
+                              "it reuses all that the inner step "
+                              "computed.",
+                              matches, rewrite};
+
+}  // namespace spanscope::plan
