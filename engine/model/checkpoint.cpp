@@ -61,8 +61,8 @@ void addSamples(Digest& digest, std::span<const std::byte> data) {
     digest.add(data);
     return;
   }
-  for (std::size_t i = 0; i < kPieces; ++i)
-    digest.add(data.subspan((data.size() - kPiece) / (kPieces - 1) * i, kPiece));
+  const std::size_t last = data.size() - kPiece;
+  for (std::size_t i = 0; i < kPieces; ++i) digest.add(data.subspan(last * i / (kPieces - 1), kPiece));
 }
 
 class Checkpoint : public WeightSource {

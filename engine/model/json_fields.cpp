@@ -53,6 +53,10 @@ json parseJsonObject(std::string_view text, const std::string& source) {
     throw Failure({source, "", std::to_string(text.size()) + " bytes",
                    "at most " + std::to_string(kMaxJsonBytes) + " bytes of JSON"});
   }
+  // The parser takes a NUL for the end and would not look at what follows.
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    throw Failure({source, "byte " + std::to_string(nul), "a NUL", "JSON"});
+  }
   std::vector<std::set<std::string>> names;  // of the objects that are open
   std::optional<Error> problem;
   const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {

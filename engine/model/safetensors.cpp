@@ -308,6 +308,13 @@ SafetensorsFile parseSafetensors(std::span<const std::byte> bytes, const std::st
     throw Failure({source, "byte 8", header.empty() ? "an empty header" : "something else",
                    "a header beginning with {"});
   }
+  // The JSON parser takes a NUL for the end and would not look at what follows.
+  const auto nul = std::find(header.begin(), header.end(), std::byte{0});
+  if (nul != header.end()) {
+    throw Failure({source,
+                   "byte " + std::to_string(kLengthBytes + static_cast<std::size_t>(nul - header.begin())),
+                   "a NUL", "JSON"});
+  }
   HeaderReader reader(source);
   const char* text = reinterpret_cast<const char*>(header.data());
   if (!nlohmann::json::sax_parse(text, text + header.size(), &reader))

@@ -253,6 +253,7 @@ class TestConfig : public QObject {
     QTest::newRow("empty") << QByteArray("");
     QTest::newRow("cut") << QByteArray("{\"model_type\": \"lla");
     QTest::newRow("two documents") << QByteArray("{} {}");
+    QTest::newRow("NUL after") << QByteArray("{\"model_type\": \"llama\"}\0more", 28);
     QTest::newRow("an array") << QByteArray("[1, 2]");
     QTest::newRow("a number") << QByteArray("12");
     QTest::newRow("NaN") << QByteArray("{\"rms_norm_eps\": NaN}");
