@@ -78,6 +78,7 @@ class Lowering {
         if (children.empty()) return nothing;
         count(1, 0);
         if (draft.join == query::JoinKind::Plus) return {draft.node, PromptPlus{std::move(children)}};
+        if (children.size() == 1) return std::move(children.front());
         return {draft.node, PromptRun{std::move(children)}};
       }
       case Draft::Kind::Generate: {

@@ -28,7 +28,7 @@ struct PlanOptions {
   OutputForm outputForm = OutputForm::Anew;
   /// For generates that give none, or null: the reference has no other value for null either.
   float temperature = query::kDefaultTemperature;
-  PlanLimits limits;
+  PlanLimits limits{};
 };
 
 struct PlanResult {

@@ -73,17 +73,16 @@ void applyRules(Draft& draft, const PlanOptions& options, std::vector<RuleReport
                 std::vector<Error>& problems) {
   RewriteState state(options, sizeOf(draft));
   state.reserveCalls(highestCall(draft));
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const Rule* rule : rules()) {
-      Pass pass(*rule, state, reports);
-      changed = pass.run(draft) || changed;
-      if (!state.exceeded()) continue;
-      problems.push_back({"", pass.place(), "a query that becomes too large when it is written out",
-                          "at most " + std::to_string(options.limits.nodes) + " nodes and " +
-                              std::to_string(options.limits.textBytes) + " bytes of text in all prompts"});
-      return;
-    }
+  // After a change the first rule has its turn again: later rules see a tree that the earlier ones have no
+  // more to say about.
+  for (std::size_t next = 0; next < rules().size();) {
+    Pass pass(*rules()[next], state, reports);
+    next = pass.run(draft) ? 0 : next + 1;
+    if (!state.exceeded()) continue;
+    problems.push_back({"", pass.place(), "a query that becomes too large when it is written out",
+                        "at most " + std::to_string(options.limits.nodes) + " nodes and " +
+                            std::to_string(options.limits.textBytes) + " bytes of text in all prompts"});
+    return;
   }
 }
 

@@ -9,7 +9,7 @@
 
 namespace spanscope::plan {
 
-/// Applies every rule, bottom up and in rounds, until none matches. Appends what was done to `reports`, the
+/// Applies every rule, bottom up, until none matches. Appends what was done to `reports`, the
 /// copies of one node counted once, and a problem if the tree would grow beyond the limits.
 void applyRules(Draft& draft, const PlanOptions& options, std::vector<RuleReport>& reports,
                 std::vector<Error>& problems);

@@ -54,7 +54,7 @@ extern const Rule kExpandMapRule;
 extern const Rule kZipRule;
 extern const Rule kDistributeRule;
 
-/// Every rule, in the order in which a round applies them. Rounds go on until none matches.
+/// Every rule, in the order in which they have their turn; after a change the first one has it again.
 const std::vector<const Rule*>& rules();
 
 }  // namespace spanscope::plan

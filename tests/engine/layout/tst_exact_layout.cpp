@@ -98,8 +98,9 @@ class Generator {
 
   std::size_t below(std::size_t limit) { return m_random() % limit; }
 
-  PromptNode prompt(std::size_t steps, int depth) {
-    const std::size_t kind = below(depth > 0 ? 10 : 5);
+  PromptNode prompt(std::size_t steps, int depth, bool top = true) {
+    // Not a leaf at the top, or half of the trees would show nothing.
+    const std::size_t kind = top ? 5 + below(5) : below(depth > 0 ? 10 : 5);
     const NodePath node = "/n" + std::to_string(m_node++);
     if (kind < 4 || (kind == 4 && steps == 0)) {
       return {node, plan::PromptMessage{static_cast<query::Role>(below(3)), text()}};
@@ -109,7 +110,7 @@ class Generator {
       return {node, plan::PromptOutput{static_cast<StepIndex>(below(steps)), form}};
     }
     std::vector<PromptNode> children(below(5));
-    for (PromptNode& child : children) child = prompt(steps, depth - 1);
+    for (PromptNode& child : children) child = prompt(steps, depth - 1, false);
     if (kind < 7) return {node, plan::PromptRun{std::move(children)}};
     return {node, plan::PromptPlus{std::move(children)}};
   }
