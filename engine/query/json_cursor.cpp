@@ -16,9 +16,11 @@ std::string quoted(std::string_view text) {
   return "\"" + cutText(text.substr(0, 8 * kShownCharacters), kShownCharacters) + "\"";
 }
 
-/// The run of characters at the front of `text` that someone would take for one word.
+/// The run of characters at the front of `text` that someone would take for one word, or the beginning of a
+/// long one.
 std::string_view wordAt(std::string_view text) {
   constexpr std::string_view kBreaks = " \t\r\n,:{}[]\"";
+  text = text.substr(0, 8 * kShownCharacters);
   return text.substr(0, std::max<std::size_t>(1, std::min(text.find_first_of(kBreaks), text.size())));
 }
 

@@ -609,9 +609,9 @@ void QueryReader::readElements(std::span<const Field> fields, FieldsRead& read) 
     });
   }
   if (m_cursor.stopped()) return;
-  read.isComplete = true;
   const bool isShort = count < fields.size() && fields[count].need != Need::Optional;
   if (isShort) error(begin, std::string("a list without its ") + fields[count].name, form);
+  read.isComplete = !isShort;
 }
 
 std::string QueryReader::namesOf(std::span<const Field> fields) {
@@ -713,17 +713,18 @@ std::string QueryReader::pointer() const {
 void QueryReader::finishDiagnostics(ParseResult& result) {
   const auto isEarlier = [](const Diagnostic& a, const Diagnostic& b) { return a.offset < b.offset; };
   std::stable_sort(m_diagnostics.begin(), m_diagnostics.end(), isEarlier);
-  // A repeat's older form is passed once before it is read, so what is wrong with its strings and numbers is
-  // seen twice; the second time the place is known better.
-  for (const Diagnostic& diagnostic : m_diagnostics) {
-    const bool isRepeated = !result.diagnostics.empty() &&
-                            result.diagnostics.back().offset == diagnostic.offset &&
-                            result.diagnostics.back().found == diagnostic.found &&
-                            result.diagnostics.back().expected == diagnostic.expected;
-    if (isRepeated) {
-      result.diagnostics.back() = diagnostic;
+  // A repeat's older form is passed once before it is read, so what is wrong within its strings and numbers
+  // is met twice; the second time the place is known better.
+  std::vector<Diagnostic>& kept = result.diagnostics;
+  for (Diagnostic& diagnostic : m_diagnostics) {
+    std::size_t same = kept.size();
+    for (std::size_t i = kept.size(); i > 0 && kept[i - 1].offset == diagnostic.offset; --i) {
+      if (kept[i - 1].found == diagnostic.found && kept[i - 1].expected == diagnostic.expected) same = i - 1;
+    }
+    if (same < kept.size()) {
+      kept[same] = std::move(diagnostic);
     } else {
-      result.diagnostics.push_back(diagnostic);
+      kept.push_back(std::move(diagnostic));
     }
   }
   locate(result.diagnostics, m_text);
