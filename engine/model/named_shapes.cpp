@@ -31,7 +31,7 @@ ModelConfig llama1b() {
   return config;
 }
 
-/// 21 292 416 parameters: 12 288 000 of them the table, the rest in six layers.
+/// 21 287 808 parameters: 12 288 000 of them the table, the rest in six layers.
 ModelConfig shape21m() {
   ModelConfig config = base();
   config.vocabularySize = 32000;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <span>
 #include <utility>
 
 namespace spanscope::model {
@@ -51,17 +52,18 @@ std::vector<NamedTensor> tensorsOf(const ModelConfig& config) {
 
 /// Uniform values of variance 1/columns. A table of all 65 536 values makes one lookup of what would be a
 /// conversion and a rounding per element.
+template <class Element>
 std::vector<std::byte> randomPattern(std::size_t count, std::int64_t columns, compute::DType type,
                                      std::uint64_t seed) {
   constexpr std::size_t kValues = 65536;
-  const std::size_t size = compute::sizeOf(type);
   const double amplitude = std::sqrt(3.0 / static_cast<double>(columns));
-  std::vector<std::byte> table(kValues * size);
+  std::vector<Element> table(kValues);
   for (std::size_t i = 0; i < kValues; ++i) {
     const double value = (static_cast<double>(i) + 0.5) * (2.0 / kValues) - 1.0;
-    compute::storeElement(table.data() + i * size, type, static_cast<float>(value * amplitude));
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&table[i], 1));
+    compute::storeElement(bytes.data(), type, static_cast<float>(value * amplitude));
   }
-  std::vector<std::byte> pattern(count * size);
+  std::vector<std::byte> pattern(count * sizeof(Element));
   std::uint64_t state = seed | 1U;
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -71,7 +73,7 @@ std::vector<std::byte> randomPattern(std::size_t count, std::int64_t columns, co
       state ^= state >> 27;
       bits = state * 0x2545F4914F6CDD1DU;
     }
-    std::memcpy(pattern.data() + i * size, table.data() + (bits & 0xFFFFU) * size, size);
+    std::memcpy(pattern.data() + i * sizeof(Element), &table[bits & 0xFFFFU], sizeof(Element));
     bits >>= 16;
   }
   return pattern;
@@ -94,9 +96,10 @@ class RandomWeights : public WeightSource {
       m_places.emplace(tensor.name, place);
     }
     for (const auto& [columns, count] : longest) {
-      m_patterns.emplace(columns,
-                         randomPattern(count, columns, type,
-                                       seed * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(columns)));
+      const std::uint64_t start = seed * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(columns);
+      m_patterns.emplace(columns, type == compute::DType::F32
+                                      ? randomPattern<std::uint32_t>(count, columns, type, start)
+                                      : randomPattern<std::uint16_t>(count, columns, type, start));
     }
     const std::size_t size = compute::sizeOf(type);
     m_ones.resize(longestNorm * size);

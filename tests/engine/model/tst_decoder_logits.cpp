@@ -4,6 +4,7 @@
 #include "engine/model/decoder.h"
 #include "engine/model/mapped_file.h"
 #include "engine/model/safetensors.h"
+#include "kernels/cpu/cpu_backend.h"
 #include "tests/support/compare.h"
 #include "tests/support/reference_backend.h"
 #include "tests/support/run_segments.h"
@@ -43,16 +44,26 @@ std::filesystem::path dataDirectory(const QString& name) {
   return std::filesystem::path(SPANSCOPE_TEST_DATA_DIR) / name.toStdString();
 }
 
-QJsonArray goldenCases() {
-  QFile file(QStringLiteral(SPANSCOPE_TEST_DATA_DIR "/golden.json"));
+QJsonArray readArray(const QString& name) {
+  QFile file(QString(SPANSCOPE_TEST_DATA_DIR "/") + name);
   return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).array() : QJsonArray();
+}
+
+QJsonArray goldenCases() {
+  return readArray("golden.json");
+}
+
+std::vector<TokenId> idsOf(const QJsonValue& array) {
+  std::vector<TokenId> ids;
+  for (const auto& id : array.toArray()) ids.push_back(id.toInt());
+  return ids;
 }
 
 Golden readGolden(const QString& name) {
   Golden golden;
   for (const auto& entry : goldenCases()) {
     if (entry.toObject()["name"].toString() != name) continue;
-    for (const auto& id : entry.toObject()["ids"].toArray()) golden.ids.push_back(id.toInt());
+    golden.ids = idsOf(entry.toObject()["ids"]);
     golden.segments = parseSegments(entry.toObject()["segments"].toString().toStdString());
   }
   const model::MappedFile file(dataDirectory(name) / "golden.safetensors");
@@ -65,6 +76,7 @@ Golden readGolden(const QString& name) {
 std::unique_ptr<compute::Backend> makeBackend(const QString& name) {
   if (name == "reference") return std::make_unique<ReferenceBackend>();
   if (name == "reference, raw keys") return std::make_unique<ReferenceBackend>(KeyLayout::Raw);
+  if (name == "cpu") return cpu::makeCpuBackend({2});
   return nullptr;
 }
 
@@ -93,12 +105,20 @@ class TestDecoderLogits : public QObject {
   Q_OBJECT
 
  private:
+  double m_worst = 0;  ///< error in units of the largest logit of its row
+
+  void compare(const std::vector<float>& actual, const std::vector<float>& expected, std::size_t columns) {
+    const auto result = compareRows(actual, expected, columns, kTolerance);
+    QVERIFY2(result.ok, result.text().c_str());
+    m_worst = std::max(m_worst, kTolerance * std::abs(result.actual - result.expected) / result.tolerance);
+  }
+
   static void addRows() {
     QTest::addColumn<QString>("checkpoint");
     QTest::addColumn<QString>("backend");
     for (const auto& entry : goldenCases()) {
       const QString name = entry.toObject()["name"].toString();
-      for (const char* backend : {"reference", "reference, raw keys"}) {
+      for (const char* backend : {"reference", "reference, raw keys", "cpu"}) {
         QTest::addRow("%s on %s", qPrintable(name), backend) << name << QString(backend);
       }
     }
@@ -132,8 +152,7 @@ class TestDecoderLogits : public QObject {
       options.rowsPerPass = blockSize == 5 ? 7 : 1 << 20;
       options.blockStep = blockSize == 5 ? 2 : 1;
       const auto logits = model.run(golden.ids, golden.segments, blockSize, options).logits;
-      const auto result = compareRows(logits, golden.spans, columns, kTolerance);
-      QVERIFY2(result.ok, qPrintable(QString("block size %1, %2").arg(blockSize).arg(result.text().c_str())));
+      compare(logits, golden.spans, columns);
     }
   }
 
@@ -147,6 +166,38 @@ class TestDecoderLogits : public QObject {
     QVERIFY(compareRows(logits, golden.spans, 128, 0.05).ok);
     QVERIFY(!compareRows(logits, golden.spans, 128, kTolerance).ok);
   }
+
+  /// The bundled checkpoint's greedy answers, token by token, as transformers gives them.
+  void bundledModel_data() {
+    QTest::addColumn<QString>("backend");
+    QTest::newRow("reference") << "reference";
+    QTest::newRow("cpu") << "cpu";
+  }
+  void bundledModel() {
+    QFETCH(QString, backend);
+    const Model model(std::filesystem::path(SPANSCOPE_SOURCE_DIR) / "resources/models/spanlet", backend);
+    QVERIFY(model.decoder->config().blockAttention);
+    const QJsonArray entries = readArray("spanlet.json");
+    QCOMPARE(entries.size(), 4);
+    for (const auto& entry : entries) {
+      for (const char* mode : {"full", "spans"}) {
+        const auto prompt = idsOf(entry.toObject()["ids"]);
+        const auto answer = idsOf(entry.toObject()[mode]);
+        auto segments = parseSegments(entry.toObject()["segments"].toString().toStdString());
+        if (QString(mode) == "full") segments = {{false, static_cast<std::int32_t>(prompt.size())}};
+        segments.back().length += static_cast<std::int32_t>(answer.size());
+        auto tokens = prompt;
+        tokens.insert(tokens.end(), answer.begin(), answer.end());
+        const auto logits = model.run(tokens, segments, 16).logits;
+        for (std::size_t i = 0; i < answer.size(); ++i) {
+          const auto row = logits.begin() + static_cast<std::ptrdiff_t>((prompt.size() + i - 1) * 2048);
+          QCOMPARE(std::max_element(row, row + 2048) - row, std::ptrdiff_t{answer[i]});
+        }
+      }
+    }
+  }
+
+  void cleanupTestCase() { qInfo("largest error: %.1e of the largest logit of its row", m_worst); }
 };
 
 QTEST_GUILESS_MAIN(TestDecoderLogits)

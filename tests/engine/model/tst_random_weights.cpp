@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
+#include "engine/compute/half.h"
+#include "engine/model/decoder.h"
+#include "engine/model/weights.h"
+#include "kernels/cpu/cpu_backend.h"
+#include "tests/support/run_segments.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <string>
+
+using namespace spanscope;
+using namespace spanscope::model;
+using compute::DType;
+
+namespace {
+
+std::vector<float> values(const compute::HostMatrix& matrix) {
+  std::vector<float> result(static_cast<std::size_t>(matrix.rows * matrix.columns));
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    result[i] = compute::loadElement(matrix.data + i * compute::sizeOf(matrix.type), matrix.type);
+  }
+  return result;
+}
+
+std::string bytes(const compute::HostMatrix& matrix) {
+  const auto count = static_cast<std::size_t>(matrix.rows * matrix.columns) * compute::sizeOf(matrix.type);
+  return {reinterpret_cast<const char*>(matrix.data), count};
+}
+
+std::int64_t parameters(const ModelConfig& config) {
+  const std::int64_t hidden = config.hiddenSize;
+  const std::int64_t attention =
+      2 * hidden * config.heads * config.headSize + 2 * hidden * config.keyValueHeads * config.headSize;
+  const std::int64_t layer = attention + 3 * hidden * config.intermediateSize + 2 * hidden;
+  return config.layers * layer + hidden + (config.tiedEmbeddings ? 1 : 2) * hidden * config.vocabularySize;
+}
+
+}  // namespace
+
+class TestRandomWeights : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void shapes() {
+    QCOMPARE(parameters(namedShape("llama-1b")), 1235814400);
+    QCOMPARE(parameters(namedShape("21m")), 21287808);
+    QCOMPARE(parameters(namedShape("3m")), 3148224);
+    for (const char* name : {"llama-1b", "21m", "3m"}) {
+      const ModelConfig config = namedShape(name);
+      QCOMPARE(config.heads % config.keyValueHeads, 0);
+      QCOMPARE(config.headSize % 2, 0);
+      QVERIFY(config.tiedEmbeddings);
+    }
+    try {
+      namedShape("7b");
+      QFAIL("there is such a shape");
+    } catch (const Failure& failure) {
+      QVERIFY(QString(failure.what()).contains("llama-1b"));
+    }
+  }
+
+  void scale_data() {
+    QTest::addColumn<int>("type");
+    QTest::newRow("f32") << static_cast<int>(DType::F32);
+    QTest::newRow("f16") << static_cast<int>(DType::F16);
+    QTest::newRow("bf16") << static_cast<int>(DType::BF16);
+  }
+  void scale() {
+    QFETCH(int, type);
+    const ModelConfig config = namedShape("3m");
+    const auto weights = makeRandomWeights(config, 9, static_cast<DType>(type));
+    const auto matrix = weights->get("model.layers.3.mlp.down_proj.weight", 192, 512);
+    QVERIFY(matrix.type == static_cast<DType>(type));
+    double sum = 0, squares = 0;
+    for (const float value : values(matrix)) {
+      sum += static_cast<double>(value);
+      squares += static_cast<double>(value) * static_cast<double>(value);
+    }
+    const double count = 192 * 512;
+    QVERIFY(std::abs(sum / count) < 1e-3);
+    QVERIFY(std::abs(squares / count * 512 - 1) < 0.02);
+    for (const float value : values(weights->get("model.layers.0.input_layernorm.weight", 1, 192)))
+      QCOMPARE(value, 1.0F);
+  }
+
+  void everyTensorIsItsOwn() {
+    ModelConfig config = namedShape("3m");
+    config.tiedEmbeddings = false;
+    config.attentionBias = config.mlpBias = true;
+    const auto weights = makeRandomWeights(config, 9);
+    const auto again = makeRandomWeights(config, 9);
+    const auto other = makeRandomWeights(config, 10);
+    std::set<std::string> seen;
+    const auto visit = [&](const std::string& name, std::int64_t rows, std::int64_t columns) {
+      const auto matrix = weights->get(name, rows, columns);
+      if (!seen.insert(bytes(matrix)).second) return false;
+      return bytes(matrix) == bytes(again->get(name, rows, columns)) &&
+             bytes(matrix) != bytes(other->get(name, rows, columns));
+    };
+    QVERIFY(visit("lm_head.weight", 4096, 192));
+    QVERIFY(visit("model.embed_tokens.weight", 4096, 192));
+    for (int i = 0; i < 6; ++i) {
+      const std::string prefix = "model.layers." + std::to_string(i) + ".";
+      QVERIFY(visit(prefix + "self_attn.q_proj.weight", 192, 192));
+      QVERIFY(visit(prefix + "self_attn.k_proj.weight", 64, 192));
+      QVERIFY(visit(prefix + "self_attn.v_proj.weight", 64, 192));
+      QVERIFY(visit(prefix + "self_attn.o_proj.weight", 192, 192));
+      QVERIFY(visit(prefix + "self_attn.o_proj.bias", 1, 192));
+      QVERIFY(visit(prefix + "mlp.gate_proj.weight", 512, 192));
+      QVERIFY(visit(prefix + "mlp.up_proj.weight", 512, 192));
+      QVERIFY(visit(prefix + "mlp.up_proj.bias", 1, 512));
+    }
+    QVERIFY(weights->fingerprint() == again->fingerprint());
+    QVERIFY(weights->fingerprint() != other->fingerprint());
+    QVERIFY(weights->fingerprint() != makeRandomWeights(config, 9, DType::F32)->fingerprint());
+    QVERIFY(!weights->has("model.layers.6.mlp.up_proj.weight"));
+    QVERIFY_EXCEPTION_THROWN(weights->get("lm_head.bias", 1, 4096), Failure);
+    QVERIFY_EXCEPTION_THROWN(weights->get("lm_head.weight", 192, 4096), Failure);
+  }
+
+  /// A benchmark that ran into infinities or into zeros would measure something else.
+  void logitsStaySane() {
+    const auto weights = makeRandomWeights(namedShape("3m"), 1);
+    const auto backend = cpu::makeCpuBackend({1});
+    Decoder decoder(namedShape("3m"), *weights, *backend);
+    QCOMPARE(decoder.parameterCount(), std::size_t{3148224});
+    const std::vector<testing::TestSegment> segments = {{false, 40}};
+    std::vector<TokenId> tokens;
+    for (TokenId id = 0; id < 40; ++id) tokens.push_back(id * 100);
+    const auto store =
+        backend->makeKvStore(decoder.kvShape(testing::blocksNeeded(segments, 16), 16, DType::F32));
+    double squares = 0;
+    const auto logits = testing::runSegments(decoder, *store, tokens, segments).logits;
+    for (const float value : logits) squares += static_cast<double>(value) * static_cast<double>(value);
+    const double deviation = std::sqrt(squares / static_cast<double>(logits.size()));
+    QVERIFY2(deviation > 0.2 && deviation < 5, std::to_string(deviation).c_str());
+  }
+};
+
+QTEST_GUILESS_MAIN(TestRandomWeights)
+#include "tst_random_weights.moc"
