@@ -15,13 +15,15 @@ namespace spanscope::cpu {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-constexpr std::size_t kLargest = std::numeric_limits<std::size_t>::max() / 4;
+// What no machine has: a system that promises memory freely, or a checking allocator, is not even asked.
+constexpr std::size_t kLargestBuffer = std::size_t{1} << 46;
+constexpr std::size_t kLargestProduct = std::numeric_limits<std::size_t>::max() / 4;
 
 }  // namespace
 
 AlignedBuffer::AlignedBuffer(std::size_t bytes, const char* what) {
   std::byte* data = nullptr;
-  if (bytes <= kLargest) {
+  if (bytes <= kLargestBuffer) {
     const std::size_t alignment = bytes >= 2 * kHugePage ? kHugePage : kAlignment;
     const std::size_t rounded = (bytes + kTail + alignment - 1) / alignment * alignment;
     data = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
@@ -43,7 +45,7 @@ std::size_t checkedBytes(const char* what, std::int64_t a, std::int64_t b, std::
     if (factor < 0) {
       throw Failure(Error{"", what, "a size of " + std::to_string(factor), "a size that is not negative"});
     }
-    if (factor != 0 && product > kLargest / static_cast<std::size_t>(factor)) {
+    if (factor != 0 && product > kLargestProduct / static_cast<std::size_t>(factor)) {
       throw Failure(Error{"", what,
                           std::to_string(a) + " × " + std::to_string(b) + " × " + std::to_string(c) + " × " +
                               std::to_string(d) + " bytes",

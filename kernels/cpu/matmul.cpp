@@ -9,12 +9,12 @@ namespace {
 
 // Rows that are packed at once: bounds the scratch memory, and one pass over the weights serves them all.
 constexpr std::int64_t kMostRows = 768;
-// A tile's packed rows (rowBlock × columnBlock) share the second-level cache with its sums; a panel's part
-// (columnBlock × panelWidth) stays in the first.
+// A block's packed rows (kRowBlock × kColumnBlock) share the second-level cache with its sums; a panel's part
+// (kColumnBlock × panelWidth) stays in the first.
 constexpr std::int64_t kRowBlock = 96;
 constexpr std::int64_t kColumnBlock = 256;
 constexpr std::int64_t kBlockFeatures = 256;
-// With few rows the weights are streamed: this much of them a tile.
+// With few rows the weights are streamed: about this much of them in a block.
 constexpr std::int64_t kStreamedBytes = 256 * 1024;
 
 std::int64_t ceilDiv(std::int64_t a, std::int64_t b) {
@@ -33,57 +33,58 @@ void Matmul::run(Executor& executor, const CpuTensor& x, const CpuWeight& weight
   job.panels = ceilDiv(job.features, m_kernels.panelWidth);
   job.accumulate = accumulate;
   for (std::int64_t first = 0; first < x.rows() && !executor.stopped(); first += kMostRows) {
-    job.rows = std::min(kMostRows, x.rows() - first);
+    const std::int64_t rows = std::min(kMostRows, x.rows() - first);
+    job.rowTiles = {rows, ceilDiv(rows, m_kernels.rowTile)};
     job.out = out.row(first);
     runRows(executor, x.row(first), job);
   }
 }
 
 void Matmul::runRows(Executor& executor, const float* x, MatmulJob& job) {
-  const std::int64_t rowTile = m_kernels.rowTile;
-  const std::int64_t rowTiles = ceilDiv(job.rows, rowTile);
-  if (job.rows == 1) {
+  const std::int64_t rows = job.rowTiles.rows;
+  if (rows == 1) {
     job.packedRows = x;
   } else {
-    m_packedRows.reserve(checkedBytes("packed rows", job.rows, job.columns, sizeof(float)), "packed rows");
+    m_packedRows.reserve(checkedBytes("packed rows", rows, job.columns, sizeof(float)), "packed rows");
     float* packed = m_packedRows.as<float>();
     job.packedRows = packed;
-    executor.runRanges(rowTiles, rowTile * job.columns, [&](std::int64_t first, std::int64_t last) {
-      m_kernels.packRows(x, first * rowTile, std::min(job.rows, last * rowTile), job.columns, packed);
-    });
+    executor.runRanges(job.rowTiles.tiles, m_kernels.rowTile * job.columns,
+                       [&](std::int64_t first, std::int64_t last) {
+                         m_kernels.packRows(x, job.rowTiles, first, last, job.columns, packed);
+                       });
   }
 
   const std::int64_t threads = executor.threads();
-  if (rowTiles == 1) {
-    job.rowBlock = rowTile;
+  std::int64_t panelStep = 1;
+  if (job.rowTiles.tiles == 1) {
+    job.rowBlock = 1;
     job.columnBlock = job.columns;
-    const auto panelBytes =
-        job.columns * m_kernels.panelWidth * static_cast<std::int64_t>(compute::sizeOf(job.weight->type()));
-    job.panelBlock = std::clamp<std::int64_t>(kStreamedBytes / panelBytes, 4, 64);
+    const auto size = static_cast<std::int64_t>(compute::sizeOf(job.weight->type()));
+    job.panelBlock = std::max<std::int64_t>(1, kStreamedBytes / (job.columns * m_kernels.panelWidth * size));
+    panelStep = m_kernels.mostPanels;
   } else {
-    job.rowBlock = std::min(ceilDiv(kRowBlock, rowTile), rowTiles) * rowTile;
+    job.rowBlock = std::min(ceilDiv(kRowBlock, m_kernels.rowTile), job.rowTiles.tiles);
     job.columnBlock = kColumnBlock;
     job.panelBlock = kBlockFeatures / m_kernels.panelWidth;
   }
-  // Narrow products still have something for every thread, but not less than a few panels each.
-  const std::int64_t rowBlocks = ceilDiv(job.rows, job.rowBlock);
-  const std::int64_t wanted = ceilDiv(3 * threads, rowBlocks);
-  job.panelBlock = std::clamp<std::int64_t>(ceilDiv(job.panels, wanted), 4, job.panelBlock);
+  // A narrow product, too, has something for every thread.
+  const std::int64_t rowBlocks = ceilDiv(job.rowTiles.tiles, job.rowBlock);
+  job.panelBlock = std::min(job.panelBlock, ceilDiv(job.panels, ceilDiv(3 * threads, rowBlocks)));
+  job.panelBlock = ceilDiv(job.panelBlock, panelStep) * panelStep;
 
   const std::int64_t panelBlocks = ceilDiv(job.panels, job.panelBlock);
-  const std::int64_t sums = job.rowBlock * job.panelBlock * m_kernels.panelWidth;
+  const std::int64_t sums = job.rowBlock * m_kernels.rowTile * job.panelBlock * m_kernels.panelWidth;
   m_sums.reserve(checkedBytes("sums", sums, threads, sizeof(float)), "sums");
   float* scratch = m_sums.as<float>();
-  const auto tile = [&](std::int64_t index, int thread) {
-    // Neighbouring tiles share panels: these come from memory once, the rows stay in a cache anyway.
+  const auto block = [&](std::int64_t index, int thread) {
+    // Neighbouring blocks share panels: these come from memory once, the rows stay in a cache anyway.
     m_kernels.block(job, index % rowBlocks, index / rowBlocks, scratch + thread * sums);
   };
-  const std::int64_t work = job.rows * job.columns * job.features;
   constexpr std::int64_t kWorthAThread = 1 << 16;
-  if (work < kWorthAThread) {
-    for (std::int64_t index = 0; index < rowBlocks * panelBlocks; ++index) tile(index, 0);
+  if (rows * job.columns * job.features < kWorthAThread) {
+    for (std::int64_t index = 0; index < rowBlocks * panelBlocks; ++index) block(index, 0);
   } else {
-    executor.run(rowBlocks * panelBlocks, tile);
+    executor.run(rowBlocks * panelBlocks, block);
   }
 }
 

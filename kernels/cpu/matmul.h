@@ -16,17 +16,29 @@
 
 namespace spanscope::cpu {
 
-/// One product, cut into tiles of rowBlock rows × panelBlock panels.
+/// Rows cut into tiles of nearly equal height: three rows beside six would leave half of the multipliers
+/// idle.
+struct RowTiles {
+  std::int64_t rows = 0;
+  std::int64_t tiles = 0;
+
+  /// First row of a tile; of the tile after the last, the number of rows.
+  std::int64_t begin(std::int64_t tile) const {
+    return tile * (rows / tiles) + (tile < rows % tiles ? tile : rows % tiles);
+  }
+};
+
+/// One product, cut into blocks of rowBlock row tiles × panelBlock panels.
 struct MatmulJob {
   const float* packedRows = nullptr;  ///< [row tiles][columns][rows of the tile]
   const CpuWeight* weight = nullptr;
   const float* bias = nullptr;  ///< [features] or null
   float* out = nullptr;         ///< [rows][features]
-  std::int64_t rows = 0;
+  RowTiles rowTiles;
   std::int64_t columns = 0;
   std::int64_t features = 0;
   std::int64_t panels = 0;
-  std::int64_t rowBlock = 0;
+  std::int64_t rowBlock = 0;  ///< in row tiles
   std::int64_t panelBlock = 0;
   std::int64_t columnBlock = 0;
   bool accumulate = false;
@@ -35,12 +47,13 @@ struct MatmulJob {
 /// The code for one instruction set.
 struct MatmulKernels {
   std::int64_t panelWidth = 0;  ///< output features in a panel: two vectors
-  std::int64_t rowTile = 0;     ///< rows whose sums are in registers at once
-  /// Packs rows first … last − 1 of x, `columns` wide; `first` is a multiple of rowTile.
-  void (*packRows)(const float* x, std::int64_t first, std::int64_t last, std::int64_t columns,
-                   float* packed) = nullptr;
-  /// Computes rows [rowBlock · i, …) × panels [panelBlock · j, …); `sums` has room for rowBlock × panelBlock
-  /// · panelWidth.
+  std::int64_t rowTile = 0;     ///< most rows whose sums are in registers at once
+  std::int64_t mostPanels = 0;  ///< panels that go through at once when rows are few
+  /// Packs tiles first … last − 1 of the rows at x, each [columns][rows of the tile].
+  void (*packRows)(const float* x, const RowTiles& rowTiles, std::int64_t first, std::int64_t last,
+                   std::int64_t columns, float* packed) = nullptr;
+  /// Computes row tiles [rowBlock · i, …) × panels [panelBlock · j, …); `sums` has room for rowBlock ·
+  /// rowTile rows × panelBlock · panelWidth.
   void (*block)(const MatmulJob& job, std::int64_t i, std::int64_t j, float* sums) = nullptr;
 };
 

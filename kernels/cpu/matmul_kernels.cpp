@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -66,6 +67,8 @@ void multiply(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT panels
   for (std::int64_t k = 0; k < count; ++k) {
     SPANSCOPE_UNROLL
     for (int p = 0; p < kPanels; ++p) {
+      // The compiler would keep the rows' elements from one panel to the next, and sums in memory for it.
+      if (p > 0 && kRows > 1) std::atomic_signal_fence(std::memory_order_seq_cst);
       const PanelVectors panel = loadPanel(panels + p * panelStride);
       SPANSCOPE_UNROLL
       for (int r = 0; r < kRows; ++r) {
@@ -92,20 +95,26 @@ template <class Element>
 using Multiply = void (*)(const float*, const Element*, std::int64_t, std::int64_t, float*, std::int64_t,
                           bool);
 
-/// How many panels go through at once with so many rows: enough sums to keep the multipliers busy, no more
+/// Most panels that go through at once with so many rows: enough sums to keep the multipliers busy, no more
 /// than the registers hold.
-constexpr int panelsAtOnce(int rows) {
-  return std::max(1, std::min(4, kRowTile / rows));
+constexpr int kMostPanels = 4;
+constexpr int mostPanels(int rows) {
+  return std::max(1, std::min(kMostPanels, kRowTile / rows));
+}
+
+/// multiply<rows, panels> at [rows − 1][panels − 1].
+template <class Element>
+using MultiplyTable = std::array<std::array<Multiply<Element>, kMostPanels>, kRowTile>;
+
+template <class Element, int kRows, int... kPanel>
+constexpr std::array<Multiply<Element>, kMostPanels> multiplyRow(
+    std::integer_sequence<int, kPanel...> /*unused*/) {
+  return {&multiply<kRows, std::min(kPanel + 1, mostPanels(kRows)), Element>...};
 }
 
 template <class Element, int... kRow>
-constexpr std::array<Multiply<Element>, sizeof...(kRow)> groupTable(std::integer_sequence<int, kRow...>) {
-  return {&multiply<kRow + 1, panelsAtOnce(kRow + 1), Element>...};
-}
-
-template <class Element, int... kRow>
-constexpr std::array<Multiply<Element>, sizeof...(kRow)> singleTable(std::integer_sequence<int, kRow...>) {
-  return {&multiply<kRow + 1, 1, Element>...};
+constexpr MultiplyTable<Element> multiplyTable(std::integer_sequence<int, kRow...> /*unused*/) {
+  return {multiplyRow<Element, kRow + 1>(std::make_integer_sequence<int, kMostPanels>())...};
 }
 
 /// Adds up what the block's tiles left in `sums`, bias and the former result, in this order.
@@ -138,34 +147,33 @@ void finish(const MatmulJob& job, std::int64_t firstRow, std::int64_t rows, std:
 
 template <class Element>
 void blockOf(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBlock, float* sums) {
-  constexpr auto kGroups = groupTable<Element>(std::make_integer_sequence<int, kRowTile>());
-  constexpr auto kSingles = singleTable<Element>(std::make_integer_sequence<int, kRowTile>());
-  const std::int64_t firstRow = rowBlock * job.rowBlock;
-  const std::int64_t rows = std::min(job.rowBlock, job.rows - firstRow);
+  static constexpr auto kTable = multiplyTable<Element>(std::make_integer_sequence<int, kRowTile>());
+  const std::int64_t firstTile = rowBlock * job.rowBlock;
+  const std::int64_t lastTile = std::min(firstTile + job.rowBlock, job.rowTiles.tiles);
+  const std::int64_t firstRow = job.rowTiles.begin(firstTile);
+  const std::int64_t rows = job.rowTiles.begin(lastTile) - firstRow;
   const std::int64_t firstPanel = panelBlock * job.panelBlock;
   const std::int64_t panels = std::min(job.panelBlock, job.panels - firstPanel);
   const std::int64_t panelStride = job.columns * kWidth;
-  const std::int64_t sumStride = job.rowBlock * kWidth;
+  const std::int64_t sumStride = job.rowBlock * kRowTile * kWidth;
   const Element* weights = job.weight->data<Element>() + firstPanel * panelStride;
+  // With one tile of rows, panels go in groups; with more, a panel stays in the nearest cache for all of
+  // them.
+  const std::int64_t group = job.rowTiles.tiles == 1 ? mostPanels(static_cast<int>(rows)) : 1;
 
   for (std::int64_t k = 0; k < job.columns; k += job.columnBlock) {
     const std::int64_t count = std::min(job.columnBlock, job.columns - k);
-    std::int64_t panel = 0;
-    while (panel < panels) {
+    for (std::int64_t panel = 0; panel < panels; panel += group) {
+      const auto together = static_cast<std::size_t>(std::min(group, panels - panel));
       const Element* at = weights + panel * panelStride + k * kWidth;
-      float* panelSums = sums + panel * sumStride;
-      std::int64_t group = 1;
-      for (std::int64_t row = 0; row < rows; row += kRowTile) {
-        const std::int64_t tileRows = std::min<std::int64_t>(kRowTile, rows - row);
-        const auto index = static_cast<std::size_t>(tileRows - 1);
-        const float* packed = job.packedRows + (firstRow + row) * job.columns + k * tileRows;
-        // A single tile of few rows takes several panels at once.
-        if (rows == tileRows) group = panelsAtOnce(static_cast<int>(tileRows));
-        if (group > panels - panel) group = 1;
-        const auto& table = group > 1 ? kGroups : kSingles;
-        table[index](packed, at, panelStride, count, panelSums + row * kWidth, sumStride, k == 0);
+      for (std::int64_t tile = firstTile; tile < lastTile; ++tile) {
+        const std::int64_t row = job.rowTiles.begin(tile);
+        const std::int64_t tileRows = job.rowTiles.begin(tile + 1) - row;
+        const float* packed = job.packedRows + row * job.columns + k * tileRows;
+        kTable[static_cast<std::size_t>(tileRows - 1)][together - 1](
+            packed, at, panelStride, count, sums + panel * sumStride + (row - firstRow) * kWidth, sumStride,
+            k == 0);
       }
-      panel += group;
     }
   }
   finish(job, firstRow, rows, firstPanel, panels, sums, sumStride);
@@ -194,17 +202,19 @@ void packTileOf(std::int64_t rows, const float* x, std::int64_t columns, float* 
   kTable[static_cast<std::size_t>(rows - 1)](x, columns, packed);
 }
 
-void packRows(const float* x, std::int64_t first, std::int64_t last, std::int64_t columns, float* packed) {
-  for (std::int64_t row = first; row < last; row += kRowTile) {
-    packTileOf(std::min<std::int64_t>(kRowTile, last - row), x + row * columns, columns,
-               packed + row * columns, std::make_integer_sequence<int, kRowTile>());
+void packRows(const float* x, const RowTiles& rowTiles, std::int64_t first, std::int64_t last,
+              std::int64_t columns, float* packed) {
+  for (std::int64_t tile = first; tile < last; ++tile) {
+    const std::int64_t row = rowTiles.begin(tile);
+    packTileOf(rowTiles.begin(tile + 1) - row, x + row * columns, columns, packed + row * columns,
+               std::make_integer_sequence<int, kRowTile>());
   }
 }
 
 }  // namespace
 
 MatmulKernels targetMatmulKernels() {
-  return {kWidth, kRowTile, &packRows, &block};
+  return {kWidth, kRowTile, kMostPanels, &packRows, &block};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -53,7 +53,7 @@ HWY_INLINE FloatVector exponential(FloatTag d, FloatVector x) {
   const hn::RebindToSigned<FloatTag> integers;
   const auto lowest = hn::Set(d, -87.0F);
   const auto isNormal = hn::Ge(x, lowest);
-  const auto clamped = hn::Min(hn::Set(d, 88.0F), x);  // of two operands, x86 gives the second if one is NaN
+  const auto clamped = hn::Min(x, hn::Set(d, 88.0F));
   // x = n·ln 2 + r with |r| ≤ ln 2 / 2; ln 2 in two parts, the first with so few digits that n times it is
   // exact.
   const auto n = hn::Round(hn::Mul(clamped, hn::Set(d, 1.44269504F)));
@@ -69,7 +69,7 @@ HWY_INLINE FloatVector exponential(FloatTag d, FloatVector x) {
   const auto power = hn::MulAdd(hn::Mul(r, r), p, hn::Add(r, hn::Set(d, 1.0F)));
   const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(integers, hn::IfThenElseZero(isNormal, n)));
   const auto scaled = hn::BitCast(d, hn::Add(hn::BitCast(integers, power), exponent));
-  return hn::IfThenElse(hn::Or(isNormal, hn::IsNaN(x)), scaled, hn::Zero(d));
+  return hn::IfThenElse(isNormal, scaled, hn::IfThenElseZero(hn::IsNaN(x), x));
 }
 
 HWY_INLINE float exponential(float x) {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cpu/machine_limits.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+namespace spanscope::cpu {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kBufferBytes = std::size_t{512} << 20;
+constexpr std::size_t kPartBytes = std::size_t{1} << 20;
+constexpr std::int64_t kRounds = 20000;
+constexpr std::int64_t kPartsPerThread = 20;
+
+double secondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+}  // namespace
+
+MachineMeter::MachineMeter(int threads)
+    : m_executor(threads), m_kernels(limitKernels()), m_buffer(kBufferBytes, "memory measurement") {
+  // Pages exist only once they are written; reading them before would read one page of zeros.
+  std::byte* data = m_buffer.as<std::byte>();
+  m_executor.run(kBufferBytes / kPartBytes, [data](std::int64_t part, int) {
+    std::memset(data + static_cast<std::size_t>(part) * kPartBytes, 1, kPartBytes);
+  });
+}
+
+double MachineMeter::sampleFlops() {
+  const std::int64_t parts = kPartsPerThread * m_executor.threads();
+  std::vector<double> operations(static_cast<std::size_t>(m_executor.threads()) *
+                                 8);  // a line for each thread
+  std::vector<float> sinks(static_cast<std::size_t>(m_executor.threads()) * 16);
+  const auto begin = Clock::now();
+  m_executor.run(parts, [&](std::int64_t, int thread) {
+    const auto index = static_cast<std::size_t>(thread);
+    operations[index * 8] += m_kernels.multiplyAdd(kRounds, &sinks[index * 16]);
+  });
+  const double seconds = secondsSince(begin);
+  double total = 0;
+  for (const double each : operations) total += each;
+  return total / seconds;
+}
+
+double MachineMeter::sampleReadBytes() {
+  const std::byte* data = m_buffer.as<std::byte>();
+  std::vector<float> sinks(static_cast<std::size_t>(m_executor.threads()) * 16);
+  const auto begin = Clock::now();
+  m_executor.run(kBufferBytes / kPartBytes, [&](std::int64_t part, int thread) {
+    m_kernels.read(data + static_cast<std::size_t>(part) * kPartBytes, kPartBytes,
+                   &sinks[static_cast<std::size_t>(thread) * 16]);
+  });
+  return static_cast<double>(kBufferBytes) / secondsSince(begin);
+}
+
+MachineLimits MachineMeter::measure(int samples) {
+  MachineLimits limits;
+  for (int i = 0; i < samples; ++i) {
+    limits.flops = std::max(limits.flops, sampleFlops());
+    limits.readBytes = std::max(limits.readBytes, sampleReadBytes());
+  }
+  return limits;
+}
+
+}  // namespace spanscope::cpu

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/kernels/cpu/attention_scene.h"
+
+#include "tests/support/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <span>
+
+namespace spanscope::testing {
+
+using compute::DType;
+
+namespace {
+
+std::size_t count(std::int64_t a, std::int64_t b = 1) {
+  return static_cast<std::size_t>(a * b);
+}
+
+std::int32_t blocksOf(std::int32_t tokens, std::int32_t blockSize) {
+  return (tokens + blockSize - 1) / blockSize;
+}
+
+/// A store with the scene's segments in it, and where their blocks lie.
+class Stored {
+ public:
+  Stored(compute::Backend& backend, const Scene& scene, const Presentation& presentation)
+      : m_backend(backend), m_scene(scene) {
+    const SceneShape& shape = scene.shape;
+    std::int32_t used = 0;
+    for (const SceneSegment& segment : scene.segments) used += blocksOf(segment.tokens, shape.blockSize);
+    Random random(presentation.blockSeed);
+    const auto blocks = used + 1 + static_cast<std::int32_t>(random.below(5));
+    std::vector<BlockId> free(count(blocks - 1));
+    std::iota(free.begin(), free.end(), 1);
+    for (std::size_t i = free.size(); i > 1; --i) std::swap(free[i - 1], free[random.below(i)]);
+    for (const SceneSegment& segment : scene.segments) {
+      const auto needed = count(blocksOf(segment.tokens, shape.blockSize));
+      m_blocks.emplace_back(free.end() - static_cast<std::ptrdiff_t>(needed), free.end());
+      free.resize(free.size() - needed);
+    }
+    // A second layer lies behind the one in use; a store of one layer would hide a wrong offset.
+    m_shape = {2, blocks, shape.blockSize, shape.keyHeads, shape.headSize, shape.type};
+    m_store = backend.makeKvStore(m_shape);
+    poison();
+    for (std::size_t i = 0; i + 1 < scene.segments.size(); ++i) write(i, 0, scene.segments[i].tokens);
+  }
+
+  static constexpr std::int32_t kLayer = 1;
+
+  const compute::KvShape& shape() const { return m_shape; }
+  const compute::KvStore& store() const { return *m_store; }
+  const std::vector<BlockId>& blocks(std::size_t segment) const { return m_blocks[segment]; }
+
+  void write(std::size_t index, std::int32_t first, std::int32_t last) {
+    const SceneSegment& segment = m_scene.segments[index];
+    const auto width = count(m_scene.shape.keyHeads, m_scene.shape.headSize);
+    std::vector<std::int32_t> locals;
+    std::vector<std::int64_t> slots;
+    for (std::int32_t token = first; token < last; ++token) {
+      const std::int64_t block = m_blocks[index][count(token / m_shape.blockSize)];
+      locals.push_back(token);
+      slots.push_back(block * m_shape.blockSize + token % m_shape.blockSize);
+    }
+    const auto part = [&](const std::vector<float>& all) {
+      return std::span(all).subspan(count(first) * width, count(last - first) * width);
+    };
+    store(part(segment.keys), part(segment.values), locals, slots);
+  }
+
+ private:
+  void poison() {
+    const std::int64_t slotCount = std::int64_t{m_shape.blocks} * m_shape.blockSize;
+    const std::vector<float> nothing(count(slotCount, std::int64_t{m_shape.heads} * m_shape.headSize),
+                                     std::numeric_limits<float>::quiet_NaN());
+    std::vector<std::int64_t> slots(count(slotCount));
+    std::iota(slots.begin(), slots.end(), 0);
+    store(nothing, nothing, std::vector<std::int32_t>(slots.size(), 0), slots);
+  }
+
+  void store(std::span<const float> keys, std::span<const float> values,
+             const std::vector<std::int32_t>& locals, const std::vector<std::int64_t>& slots) {
+    const auto rows = static_cast<std::int64_t>(slots.size());
+    const std::int64_t width = std::int64_t{m_shape.heads} * m_shape.headSize;
+    const auto keyRows = m_backend.makeTensor();
+    const auto valueRows = m_backend.makeTensor();
+    m_backend.upload(keys, rows, width, *keyRows);
+    m_backend.upload(values, rows, width, *valueRows);
+    m_backend.storeKeysValues(*keyRows, *valueRows, m_scene.rotary, locals, slots, kLayer, *m_store);
+  }
+
+  compute::Backend& m_backend;
+  const Scene& m_scene;
+  compute::KvShape m_shape;
+  std::unique_ptr<compute::KvStore> m_store;
+  std::vector<std::vector<BlockId>> m_blocks;
+};
+
+struct Chunk {
+  std::int32_t first;
+  std::int32_t rows;
+};
+
+compute::QueryRun makeRun(const Scene& scene, const Stored& stored, const Chunk& chunk, std::int64_t shift) {
+  compute::QueryRun run;
+  run.rowCount = chunk.rows;
+  run.firstLocal = scene.firstLocal() + chunk.first;
+  run.base = scene.segments.back().base + shift;
+  for (std::size_t i = 0; i < scene.segments.size(); ++i) {
+    const SceneSegment& segment = scene.segments[i];
+    compute::KeyRange range{stored.blocks(i), segment.begin, segment.end, segment.base + shift, false};
+    if (i + 1 == scene.segments.size()) {
+      range.causal = true;
+      range.end = run.firstLocal + run.rowCount;
+    }
+    run.keys.push_back(std::move(range));
+  }
+  return run;
+}
+
+/// One pass over some chunks; their rows go to the batch in the order given.
+void runPass(compute::Backend& backend, const Scene& scene, const Stored& stored,
+             const std::vector<Chunk>& chunks, std::int64_t shift, SceneResult& result) {
+  const auto width = count(scene.shape.queryHeads, scene.shape.headSize);
+  std::vector<compute::QueryRun> runs;
+  std::vector<float> queries;
+  compute::MassRequest request;
+  for (const Chunk& chunk : chunks) {
+    request.runs.push_back(static_cast<std::uint32_t>(runs.size()));
+    runs.push_back(makeRun(scene, stored, chunk, shift));
+    runs.back().firstRow = static_cast<std::int64_t>(queries.size() / width);
+    const auto begin = scene.queries.begin() + static_cast<std::ptrdiff_t>(count(chunk.first) * width);
+    queries.insert(queries.end(), begin, begin + static_cast<std::ptrdiff_t>(count(chunk.rows) * width));
+  }
+  const auto rows = backend.makeTensor();
+  const auto out = backend.makeTensor();
+  backend.upload(queries, static_cast<std::int64_t>(queries.size() / width), static_cast<std::int64_t>(width),
+                 *rows);
+  const auto plan = backend.planAttention(scene.attention(), scene.rotary, stored.shape(), runs);
+  std::vector<compute::RunMass> mass;
+  backend.attend(*plan, *rows, stored.store(), Stored::kLayer, *out, &request, &mass);
+  std::vector<float> values(queries.size());
+  backend.download(*out, values);
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const auto from = values.begin() + static_cast<std::ptrdiff_t>(count(runs[i].firstRow) * width);
+    std::copy_n(from, count(chunks[i].rows) * width,
+                result.out.begin() + static_cast<std::ptrdiff_t>(count(chunks[i].first) * width));
+    result.mass.push_back(mass.at(i));
+  }
+}
+
+double largestNorm(const std::vector<float>& values, std::size_t size) {
+  double largest = 0;
+  for (std::size_t i = 0; i < values.size(); i += size) {
+    largest = std::max(largest, norm(std::span(values).subspan(i, size)));
+  }
+  return largest;
+}
+
+}  // namespace
+
+compute::AttentionShape Scene::attention() const {
+  return {shape.queryHeads, shape.keyHeads, shape.headSize,
+          1.0F / std::sqrt(static_cast<float>(shape.headSize))};
+}
+
+std::string Scene::text() const {
+  std::string text = std::to_string(shape.queryHeads) + "/" + std::to_string(shape.keyHeads) + " heads of " +
+                     std::to_string(shape.headSize) + ", blocks of " + std::to_string(shape.blockSize) + " " +
+                     compute::nameOf(shape.type) + ", " + std::to_string(shape.rows) + " rows, segments";
+  for (const SceneSegment& segment : segments) {
+    text += " " + std::to_string(segment.begin) + "-" + std::to_string(segment.end) + "/" +
+            std::to_string(segment.tokens) + "@" + std::to_string(segment.base);
+  }
+  return text;
+}
+
+Scene makeScene(const SceneShape& shape, Random& random) {
+  Scene scene;
+  scene.shape = shape;
+  for (std::int32_t pair = 0; pair < shape.headSize / 2; ++pair) {
+    scene.rotary.inverseFrequencies.push_back(std::pow(10000.0, -2.0 * pair / shape.headSize));
+  }
+  const auto width = count(shape.keyHeads, shape.headSize);
+  std::int64_t base = random.between(-50, 200);
+  for (std::int32_t i = 0; i < shape.segments; ++i) {
+    SceneSegment segment;
+    const bool isOwn = i + 1 == shape.segments;
+    segment.tokens =
+        static_cast<std::int32_t>(random.between(1, shape.mostTokens)) + (isOwn ? shape.rows : 0);
+    segment.base = base;
+    segment.end = segment.tokens;
+    if (random.below(2) == 0) {
+      // Something hidden before, something after; the own segment must leave each row its own key.
+      const std::int32_t most = isOwn ? segment.tokens - shape.rows : segment.tokens - 1;
+      segment.begin = static_cast<std::int32_t>(random.between(0, most));
+      if (!isOwn) segment.end = static_cast<std::int32_t>(random.between(segment.begin, segment.tokens));
+    }
+    segment.keys = randomValues(random, width * count(segment.tokens), 1.5);
+    segment.values = randomValues(random, width * count(segment.tokens));
+    base += random.between(0, 100);
+    scene.segments.push_back(std::move(segment));
+  }
+  scene.queries = randomValues(random, count(shape.rows) * count(shape.queryHeads, shape.headSize), 1.5);
+  return scene;
+}
+
+SceneShape randomShape(Random& random) {
+  constexpr std::int32_t kBlockSizes[] = {1, 2, 3, 5, 8, 16, 16, 32, 48, 64, 100, 256};
+  SceneShape shape;
+  shape.keyHeads = static_cast<std::int32_t>(random.between(1, 3));
+  shape.queryHeads = shape.keyHeads * static_cast<std::int32_t>(random.between(1, 8));
+  shape.headSize = 2 * static_cast<std::int32_t>(random.between(1, random.below(4) == 0 ? 64 : 20));
+  shape.blockSize = kBlockSizes[random.below(std::size(kBlockSizes))];
+  shape.type = random.below(3) == 0 ? DType::BF16 : DType::F32;
+  shape.segments = static_cast<std::int32_t>(random.between(1, 4));
+  shape.mostTokens = static_cast<std::int32_t>(random.between(1, 150));
+  shape.rows = static_cast<std::int32_t>(random.between(1, 40));
+  return shape;
+}
+
+SceneResult runScene(compute::Backend& backend, const Scene& scene, const Presentation& presentation) {
+  std::vector<Chunk> chunks;
+  std::int32_t first = 0;
+  for (const std::int32_t rows : presentation.chunks) {
+    chunks.push_back({first, rows});
+    first += rows;
+  }
+  if (chunks.empty()) chunks.push_back({0, scene.shape.rows});
+
+  SceneResult result;
+  result.out.resize(scene.queries.size());
+  Stored stored(backend, scene, presentation);
+  const std::size_t own = scene.segments.size() - 1;
+  const std::int32_t before = scene.firstLocal();
+  if (presentation.onePassPerChunk) {
+    stored.write(own, 0, before);
+    for (const Chunk& chunk : chunks) {
+      stored.write(own, before + chunk.first, before + chunk.first + chunk.rows);
+      runPass(backend, scene, stored, {chunk}, presentation.shift, result);
+    }
+  } else {
+    stored.write(own, 0, scene.segments[own].tokens);
+    if (presentation.reversed) std::reverse(chunks.begin(), chunks.end());
+    runPass(backend, scene, stored, chunks, presentation.shift, result);
+    if (presentation.reversed) std::reverse(result.mass.begin(), result.mass.end());
+  }
+  return result;
+}
+
+double weightTolerance(const Scene& scene) {
+  const auto size = count(scene.shape.headSize);
+  const double scale = static_cast<double>(scene.attention().scale);
+  const double query = largestNorm(scene.queries, size);
+  double key = 0;
+  std::size_t keys = 0;
+  for (const SceneSegment& segment : scene.segments) {
+    key = std::max(key, largestNorm(segment.keys, size));
+    keys += count(segment.tokens);
+  }
+  // Rounding of rotated elements, then of the chain. A key that rounds to the other neighbour in bf16 counts
+  // for one place of that type in a few of its elements.
+  const double unit = scene.shape.type == DType::BF16 ? 0x1p-10 : 0x1p-21;
+  const double score = scale * (dotTolerance(size, query, key) + unit * query * key);
+  return 2 * score + 0x1p-20 + 0x1p-23 * std::sqrt(static_cast<double>(keys));
+}
+
+double outTolerance(const Scene& scene) {
+  double largest = 0;
+  for (const SceneSegment& segment : scene.segments) {
+    for (const float value : segment.values)
+      largest = std::max(largest, std::abs(static_cast<double>(value)));
+  }
+  return weightTolerance(scene) * largest;
+}
+
+}  // namespace spanscope::testing

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Random attention problems: segments of stored tokens, requests that read them, and the ways in which the
+// same problem can be put to a backend.
+#pragma once
+
+#include "engine/compute/backend.h"
+#include "tests/support/random_values.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spanscope::testing {
+
+struct SceneShape {
+  std::int32_t queryHeads = 4;
+  std::int32_t keyHeads = 2;
+  std::int32_t headSize = 8;
+  std::int32_t blockSize = 16;
+  compute::DType type = compute::DType::F32;
+  std::int32_t segments = 3;
+  std::int32_t mostTokens = 60;  ///< of a segment
+  std::int32_t rows = 20;        ///< query rows: the last tokens of the last segment
+};
+
+/// Tokens of one segment, with their keys (not rotated) and values: [tokens][keyHeads · headSize].
+struct SceneSegment {
+  std::int32_t tokens = 0;
+  std::int64_t base = 0;
+  std::int32_t begin = 0;  ///< first token that others read
+  std::int32_t end = 0;    ///< one past the last
+  std::vector<float> keys;
+  std::vector<float> values;
+};
+
+struct Scene {
+  SceneShape shape;
+  compute::RotaryTable rotary;
+  std::vector<SceneSegment> segments;  ///< the last is the rows' own
+  std::vector<float> queries;          ///< [rows][queryHeads · headSize]
+
+  std::int32_t firstLocal() const { return segments.back().tokens - shape.rows; }
+  compute::AttentionShape attention() const;
+  std::string text() const;
+};
+
+Scene makeScene(const SceneShape& shape, Random& random);
+/// A shape with everything drawn at random.
+SceneShape randomShape(Random& random);
+
+/// How a scene is put to a backend: none of it may matter.
+struct Presentation {
+  std::uint64_t blockSeed = 1;       ///< which physical blocks are used
+  std::int64_t shift = 0;            ///< of all bases
+  std::vector<std::int32_t> chunks;  ///< rows of each run; empty: one run
+  bool onePassPerChunk = false;      ///< and what comes later is not yet stored
+  bool reversed = false;             ///< the runs stand in the batch in reverse order
+};
+
+struct SceneResult {
+  std::vector<float> out;  ///< [rows][queryHeads · headSize]
+  /// Of all passes, in the order of the rows; `run` counts chunks.
+  std::vector<compute::RunMass> mass;
+};
+
+/// Slots that the scene does not fill hold NaN.
+SceneResult runScene(compute::Backend& backend, const Scene& scene, const Presentation& presentation = {});
+
+/// Bounds of the error of f32 arithmetic on this scene.
+double outTolerance(const Scene& scene);
+double weightTolerance(const Scene& scene);
+
+}  // namespace spanscope::testing

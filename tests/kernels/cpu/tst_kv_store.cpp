@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
+#include "engine/compute/half.h"
+#include "kernels/cpu/cpu_backend.h"
+#include "tests/support/compare.h"
+#include "tests/support/random_values.h"
+#include "tests/support/reference_backend.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+using namespace spanscope;
+using namespace spanscope::testing;
+using compute::DType;
+using compute::KvShape;
+
+namespace {
+
+constexpr std::int32_t kTokens = 20;
+
+/// Tokens 0 … kTokens − 1 with local indices 3, 4, … stored from slot `first` on.
+struct Tokens {
+  std::vector<float> keys;
+  std::vector<float> values;
+  compute::RotaryTable rotary;
+
+  Tokens(const KvShape& shape, Random& random)
+      : keys(randomValues(random, static_cast<std::size_t>(kTokens * shape.heads * shape.headSize))),
+        values(randomValues(random, keys.size())) {
+    for (std::int32_t pair = 0; pair < shape.headSize / 2; ++pair) {
+      rotary.inverseFrequencies.push_back(std::pow(10000.0, -2.0 * pair / shape.headSize));
+    }
+  }
+
+  void store(compute::Backend& backend, compute::KvStore& target, std::int32_t layer,
+             std::int64_t first) const {
+    const auto keyRows = backend.makeTensor();
+    const auto valueRows = backend.makeTensor();
+    const std::int64_t width = std::int64_t{target.shape().heads} * target.shape().headSize;
+    backend.upload(keys, kTokens, width, *keyRows);
+    backend.upload(values, kTokens, width, *valueRows);
+    std::vector<std::int32_t> locals(kTokens);
+    std::iota(locals.begin(), locals.end(), 3);
+    std::vector<std::int64_t> places(kTokens);
+    std::iota(places.begin(), places.end(), first);
+    backend.storeKeysValues(*keyRows, *valueRows, rotary, locals, places, layer, target);
+  }
+};
+
+struct Slot {
+  std::vector<float> key;
+  std::vector<float> value;
+
+  Slot(const compute::KvStore& store, std::int32_t layer, std::int64_t slot)
+      : key(static_cast<std::size_t>(store.shape().heads * store.shape().headSize)), value(key.size()) {
+    store.read(layer, slot, key, value);
+  }
+  bool operator==(const Slot&) const = default;
+};
+
+}  // namespace
+
+class TestKvStore : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    m_seed = testSeed(20250104);
+    qInfo("seed %llu", static_cast<unsigned long long>(m_seed));
+  }
+
+  void storesRotatedKeys_data() {
+    QTest::addColumn<int>("blockSize");
+    QTest::addColumn<bool>("isBf16");
+    for (const int blockSize : {1, 2, 5, 16, 32, 1024}) {
+      QTest::addRow("blocks of %d, f32", blockSize) << blockSize << false;
+      QTest::addRow("blocks of %d, bf16", blockSize) << blockSize << true;
+    }
+  }
+  void storesRotatedKeys() {
+    QFETCH(int, blockSize);
+    QFETCH(bool, isBf16);
+    Random random(m_seed);
+    const KvShape shape{2, 2 + kTokens / blockSize + 1, blockSize, 3, 10, isBf16 ? DType::BF16 : DType::F32};
+    const Tokens tokens(shape, random);
+    const auto backend = cpu::makeCpuBackend({2});
+    ReferenceBackend reference;
+    const auto actual = backend->makeKvStore(shape);
+    const auto expected = reference.makeKvStore(shape);
+    for (std::int32_t layer = 0; layer < 2; ++layer) {
+      tokens.store(*backend, *actual, layer, blockSize);
+      tokens.store(reference, *expected, layer, blockSize);
+    }
+    for (std::int64_t slot = blockSize; slot < blockSize + kTokens; ++slot) {
+      const Slot have(*actual, 1, slot);
+      const Slot want(*expected, 1, slot);
+      QCOMPARE(have.value, want.value);
+      // A key that was rotated in f32 may fall on the other side of a rounding to bf16.
+      const Comparison comparison = compareAbsolute(have.key, want.key, isBf16 ? 4 * 0x1p-8 : 8 * 0x1p-23);
+      QVERIFY2(comparison.ok, comparison.text().c_str());
+    }
+  }
+
+  void roundsToNearestEven() {
+    const auto backend = cpu::makeCpuBackend({1});
+    const KvShape shape{1, 2, 2, 1, 2, DType::BF16};
+    const auto store = backend->makeKvStore(shape);
+    const auto keys = backend->makeTensor();
+    const auto values = backend->makeTensor();
+    // Ties below and above an even place, and a NaN whose payload lies in the lower half.
+    const std::vector<float> given{1.0F + 0x1p-8F, 1.0F + 3 * 0x1p-8F, -0.1F,
+                                   std::bit_cast<float>(0x7F800001U)};
+    backend->upload(given, 2, 2, *keys);
+    backend->upload(given, 2, 2, *values);
+    const std::vector<std::int32_t> locals{0, 0};
+    const std::vector<std::int64_t> places{2, 3};
+    backend->storeKeysValues(*keys, *values, {{1.0}, 1.0F}, locals, places, 0, *store);
+    const Slot first(*store, 0, 2);
+    const Slot second(*store, 0, 3);
+    QCOMPARE(first.value, (std::vector<float>{1.0F, 1.0F + 0x1p-6F}));
+    QCOMPARE(first.key, first.value);
+    QCOMPARE(second.value[0], compute::floatFromBf16(compute::bf16FromFloat(-0.1F)));
+    QVERIFY(std::isnan(second.value[1]));
+  }
+
+  void copiesSlotsOfAllLayers_data() { storesRotatedKeys_data(); }
+  void copiesSlotsOfAllLayers() {
+    QFETCH(int, blockSize);
+    QFETCH(bool, isBf16);
+    Random random(m_seed);
+    const KvShape shape{2, 2 * kTokens + 3, blockSize, 3, 10, isBf16 ? DType::BF16 : DType::F32};
+    const auto backend = cpu::makeCpuBackend({1});
+    const auto store = backend->makeKvStore(shape);
+    const Tokens source(shape, random);
+    const Tokens other(shape, random);
+    const std::int32_t last = shape.blocks - 1;
+    // The source begins at block 1; what stands in the target before is a token of another text.
+    const std::int64_t targetSlot = std::int64_t{last} * blockSize;
+    const std::int32_t slotCount = std::min(blockSize, kTokens);
+    const std::int32_t copied = (slotCount + 1) / 2;
+    for (std::int32_t layer = 0; layer < 2; ++layer) {
+      source.store(*backend, *store, layer, blockSize);
+      other.store(*backend, *store, layer, targetSlot + slotCount - kTokens);
+    }
+    const Slot kept(*store, 1, targetSlot + slotCount - 1);
+    store->copyBlock(1, last, copied);
+    for (std::int32_t layer = 0; layer < 2; ++layer) {
+      for (std::int32_t slot = 0; slot < copied; ++slot) {
+        QVERIFY(Slot(*store, layer, blockSize + slot) == Slot(*store, layer, targetSlot + slot));
+      }
+    }
+    if (copied < slotCount) QVERIFY(Slot(*store, 1, targetSlot + slotCount - 1) == kept);
+  }
+
+  void refusesShapes_data() {
+    QTest::addColumn<KvShape>("shape");
+    QTest::newRow("no layers") << KvShape{0, 2, 16, 1, 4, DType::F32};
+    QTest::newRow("no blocks") << KvShape{1, 0, 16, 1, 4, DType::F32};
+    QTest::newRow("empty blocks") << KvShape{1, 2, 0, 1, 4, DType::F32};
+    QTest::newRow("blocks too large") << KvShape{1, 2, 1025, 1, 4, DType::F32};
+    QTest::newRow("no heads") << KvShape{1, 2, 16, 0, 4, DType::F32};
+    QTest::newRow("odd head") << KvShape{1, 2, 16, 1, 5, DType::F32};
+    QTest::newRow("f16") << KvShape{1, 2, 16, 1, 4, DType::F16};
+    constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+    QTest::newRow("size overflows") << KvShape{kMost, kMost, 1024, kMost, kMost - 1, DType::F32};
+    QTest::newRow("more than the address space") << KvShape{1 << 20, kMost, 1024, 64, 128, DType::F32};
+  }
+  void refusesShapes() {
+    QFETCH(KvShape, shape);
+    const auto backend = cpu::makeCpuBackend({1});
+    QVERIFY_EXCEPTION_THROWN(backend->makeKvStore(shape), Failure);
+  }
+
+ private:
+  std::uint64_t m_seed = 0;
+};
+
+QTEST_APPLESS_MAIN(TestKvStore)
+#include "tst_kv_store.moc"

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cpu/thread_pool.h"
+
+#include <QTest>
+
+#include <atomic>
+#include <chrono>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+using namespace spanscope;
+
+namespace {
+
+void addThreadCounts() {
+  QTest::addColumn<int>("threads");
+  for (const int threads : {1, 2, 3, 8}) QTest::addRow("%d threads", threads) << threads;
+}
+
+}  // namespace
+
+class TestThreadPool : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void everyTileOnce_data() { addThreadCounts(); }
+  void everyTileOnce() {
+    QFETCH(int, threads);
+    cpu::ThreadPool pool(threads);
+    QCOMPARE(pool.size(), threads);
+    for (const std::int64_t tiles : {0, 1, 2, 7, 1000}) {
+      std::vector<int> calls(static_cast<std::size_t>(tiles));  // not atomic: a tile is one thread's
+      std::atomic<bool> isThreadInRange = true;
+      pool.run(tiles, {}, [&](std::int64_t tile, int thread) {
+        ++calls[static_cast<std::size_t>(tile)];
+        if (thread < 0 || thread >= threads) isThreadInRange = false;
+      });
+      QCOMPARE(calls, std::vector<int>(static_cast<std::size_t>(tiles), 1));
+      QVERIFY(isThreadInRange);
+    }
+  }
+
+  void manySmallJobs_data() { addThreadCounts(); }
+  void manySmallJobs() {
+    QFETCH(int, threads);
+    cpu::ThreadPool pool(threads);
+    std::vector<std::int64_t> sums(static_cast<std::size_t>(threads) * 16);
+    std::int64_t expected = 0;
+    for (int job = 0; job < 20000; ++job) {
+      const std::int64_t tiles = 2 + job % 5;
+      pool.run(tiles, {}, [&](std::int64_t tile, int thread) {
+        sums[static_cast<std::size_t>(thread) * 16] += tile + job;
+      });
+      for (std::int64_t tile = 0; tile < tiles; ++tile) expected += tile + job;
+    }
+    QCOMPARE(std::accumulate(sums.begin(), sums.end(), std::int64_t{0}), expected);
+  }
+
+  void wakesAfterSleep() {
+    cpu::ThreadPool pool(3);
+    for (int i = 0; i < 5; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      std::atomic<int> calls = 0;
+      pool.run(10, {}, [&](std::int64_t, int) { ++calls; });
+      QCOMPARE(calls.load(), 10);
+    }
+  }
+
+  void othersTakePart() {
+    // Two tiles that wait for each other: only two threads can finish them.
+    cpu::ThreadPool pool(2);
+    std::atomic<int> begun = 0;
+    pool.run(2, {}, [&](std::int64_t, int) {
+      ++begun;
+      const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (begun < 2 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+    });
+    QCOMPARE(begun.load(), 2);
+  }
+
+  void stopLeavesTilesOut_data() { addThreadCounts(); }
+  void stopLeavesTilesOut() {
+    QFETCH(int, threads);
+    cpu::ThreadPool pool(threads);
+    std::stop_source stop;
+    std::atomic<int> calls = 0;
+    pool.run(1000, stop.get_token(), [&](std::int64_t, int) {
+      if (++calls == 10) stop.request_stop();
+    });
+    QVERIFY(calls >= 10);
+    QVERIFY(calls < 10 + threads);
+    calls = 0;
+    pool.run(5, stop.get_token(), [&](std::int64_t, int) { ++calls; });
+    QCOMPARE(calls.load(), 0);
+    pool.run(5, {}, [&](std::int64_t, int) { ++calls; });
+    QCOMPARE(calls.load(), 5);
+  }
+
+  void endsWhileAsleepOrIdle() {
+    for (int i = 0; i < 50; ++i) {
+      cpu::ThreadPool pool(4);
+      if (i % 2 == 0) pool.run(8, {}, [](std::int64_t, int) {});
+      if (i % 5 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(TestThreadPool)
+#include "tst_thread_pool.moc"
