@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <locale>
 #include <optional>
+#include <sstream>
 #include <system_error>
 
 namespace spanscope::model {
@@ -173,6 +175,20 @@ ModelConfig readConfig(const std::filesystem::path& directory) {
   result.maxNewTokens =
       narrow(fields.integer("max_new_tokens", 1, std::numeric_limits<std::int32_t>::max(), 0));
   return result;
+}
+
+std::string fingerprint(const ModelConfig& config) {
+  std::ostringstream text;
+  text.imbue(std::locale::classic());
+  text << std::hexfloat << config.architecture << "/" << config.vocabularySize << "x" << config.hiddenSize
+       << "x" << config.intermediateSize << "x" << config.layers << "/" << config.heads << ":"
+       << config.keyValueHeads << "x" << config.headSize << "/" << config.normEpsilon << "/"
+       << config.ropeTheta << (config.attentionBias ? "/ab" : "") << (config.mlpBias ? "/mb" : "");
+  if (config.hasLlama3Scaling) {
+    text << "/llama3," << config.llama3.factor << "," << config.llama3.lowFrequencyFactor << ","
+         << config.llama3.highFrequencyFactor << "," << config.llama3.originalMaxPositions;
+  }
+  return text.str();
 }
 
 }  // namespace spanscope::model

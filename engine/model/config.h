@@ -53,6 +53,10 @@ ModelConfig readConfig(const std::filesystem::path& directory);
 /// The same from text; `source` names it in errors.
 ModelConfig parseConfig(std::string_view json, const std::string& source);
 
+/// Everything of a configuration that keys and values depend on: sizes, norms and the rotary table. Belongs
+/// into a cache's fingerprint beside that of the weights; equal exactly for equal values.
+std::string fingerprint(const ModelConfig& config);
+
 /// Inverse frequencies with the model's scaling applied, headSize/2 of them.
 compute::RotaryTable makeRotaryTable(const ModelConfig& config);
 

@@ -296,6 +296,23 @@ class TestConfig : public QObject {
     QVERIFY_EXCEPTION_THROWN(readConfig(path), Failure);
   }
 
+  void fingerprints() {
+    const ModelConfig config = parsed(smallest());
+    const auto differs = [&config](auto change) {
+      ModelConfig other = config;
+      change(other);
+      return fingerprint(other) != fingerprint(config);
+    };
+    QVERIFY(differs([](ModelConfig& c) { c.layers = 3; }));
+    QVERIFY(differs([](ModelConfig& c) { c.keyValueHeads = 4; }));
+    QVERIFY(differs([](ModelConfig& c) { c.normEpsilon = 1.0000001e-6F; }));
+    QVERIFY(differs([](ModelConfig& c) { c.ropeTheta = std::nextafter(c.ropeTheta, 0); }));
+    QVERIFY(differs([](ModelConfig& c) { c.attentionBias = true; }));
+    QVERIFY(differs([](ModelConfig& c) { c.hasLlama3Scaling = true; }));
+    QVERIFY(!differs([](ModelConfig& c) { c.maxNewTokens = 9; }));
+    QVERIFY(!differs([](ModelConfig& c) { c.llama3.factor = 9; }));
+  }
+
   void rotaryTable() {
     ModelConfig config = parsed(smallest());
     config.headSize = 4;
