@@ -225,18 +225,53 @@ struct Checker {
   }
 };
 
+Result checkKeyframe(const Keyframe& keyframe) {
+  for (const auto& [id, request] : keyframe.progress.requests) {
+    Result error = checkSegments(request.segments);
+    if (!error) error = checkCounts(request.promptTokens, request.cachedTokens, request.relocatedTokens);
+    if (!error && (request.computedTokens < 0 || request.generatedTokens < 0)) {
+      error = makeError("token counts", "a negative one", "at least 0");
+    }
+    for (const auto& [place, block] : request.blocks) {
+      if (error) break;
+      const bool inPool =
+          block.block == kNullBlock ||
+          (block.block > 0 && static_cast<std::size_t>(block.block) < keyframe.pool.blocks.size());
+      const bool inTable = request.segments.empty() || place.segment < request.segments.size();
+      if (!inPool || !inTable || place.virtualIndex < 0) {
+        error = makeError("virtual block", "one that stands nowhere",
+                          "a block of the pool in a segment of the request");
+      }
+    }
+    if (error) {
+      error->place = "request " + std::to_string(id) + ", " + error->place;
+      return error;
+    }
+  }
+  if (keyframe.progress.time < 0)
+    return makeError("time", std::to_string(keyframe.progress.time), "at least 0");
+  if (keyframe.progress.rows < 0 || keyframe.progress.passes < 0 || keyframe.progress.passTime < 0) {
+    return makeError("passes", "a negative count", "at least 0");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 /// What an event changes besides the pool. It has been checked.
-struct Updater {
+struct Replay::Updater {
+  Replay& replay;
   Progress& progress;
   const Event& event;
 
   RequestState& request(RequestId id) const {
     const auto [found, isNew] = progress.requests.try_emplace(id);
+    replay.m_changedRequests.insert(id);
     RequestState& state = found->second;
     if (isNew) {
       state.complete = progress.whole;
       state.run = event.run;
-      if (event.run != 0) progress.runs[event.run].requests.push_back(id);
+      if (event.run != 0) run(event.run).requests.push_back(id);
     }
     if (progress.gap) state.complete = false;
     return state;
@@ -245,6 +280,10 @@ struct Updater {
     RequestState& state = request(event.request);
     if (!event.node.empty()) state.node = event.node;
     return state;
+  }
+  RunState& run(RunId id) const {
+    replay.m_changedRuns.insert(id);
+    return progress.runs[id];
   }
   VirtualBlock& at(std::uint32_t segment, std::int32_t virtualIndex) const {
     return request().blocks[BlockPlace{segment, virtualIndex}];
@@ -263,22 +302,25 @@ struct Updater {
     progress.sequence = sequence;
     progress.time = event.time;
     progress.whole = whole;
+    replay.m_changedRuns.clear();
+    replay.m_changedRequests.clear();
+    replay.m_restarted = true;
   }
   void operator()(const Snapshot& payload) const { progress.lost += payload.lost; }
   void operator()(const RunStarted& payload) const {
-    RunState& run = progress.runs[event.run];
-    run.queryJson = payload.queryJson;
-    run.policy = payload.policy;
-    run.seed = payload.seed;
-    run.startedAt = event.time;
+    RunState& state = run(event.run);
+    state.queryJson = payload.queryJson;
+    state.policy = payload.policy;
+    state.seed = payload.seed;
+    state.startedAt = event.time;
   }
   void operator()(const RunFinished& payload) const {
-    RunState& run = progress.runs[event.run];
-    run.outcome = payload.outcome;
-    run.answer = payload.answer;
-    run.finishedAt = event.time;
+    RunState& state = run(event.run);
+    state.outcome = payload.outcome;
+    state.answer = payload.answer;
+    state.finishedAt = event.time;
   }
-  void operator()(const PlanMade& payload) const { progress.runs[event.run].plan = payload; }
+  void operator()(const PlanMade& payload) const { run(event.run).plan = payload; }
   void operator()(const StepStarted& payload) const {
     const bool isNew = !progress.requests.contains(event.request);
     RequestState& state = request();
@@ -363,43 +405,47 @@ struct Updater {
   void operator()(const BlockReleased&) const {}
 };
 
-Result checkKeyframe(const Keyframe& keyframe) {
-  for (const auto& [id, request] : keyframe.progress.requests) {
-    Result error = checkSegments(request.segments);
-    if (!error) error = checkCounts(request.promptTokens, request.cachedTokens, request.relocatedTokens);
-    if (!error && (request.computedTokens < 0 || request.generatedTokens < 0)) {
-      error = makeError("token counts", "a negative one", "at least 0");
-    }
-    for (const auto& [place, block] : request.blocks) {
-      if (error) break;
-      const bool inPool =
-          block.block == kNullBlock ||
-          (block.block > 0 && static_cast<std::size_t>(block.block) < keyframe.pool.blocks.size());
-      const bool inTable = request.segments.empty() || place.segment < request.segments.size();
-      if (!inPool || !inTable || place.virtualIndex < 0) {
-        error = makeError("virtual block", "one that stands nowhere",
-                          "a block of the pool in a segment of the request");
-      }
-    }
-    if (error) {
-      error->place = "request " + std::to_string(id) + ", " + error->place;
-      return error;
-    }
-  }
-  if (keyframe.progress.time < 0)
-    return makeError("time", std::to_string(keyframe.progress.time), "at least 0");
-  if (keyframe.progress.rows < 0 || keyframe.progress.passes < 0 || keyframe.progress.passTime < 0) {
-    return makeError("passes", "a negative count", "at least 0");
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 Replay::Replay(Keyframe keyframe) {
+  if (!keyframe.all) throw Failure(makeError("keyframe", "changes", "a whole state"));
   if (Result error = checkKeyframe(keyframe)) throw Failure(std::move(*error));
   m_pool = PoolReplay(std::move(keyframe.pool));
   m_progress = std::move(keyframe.progress);
+}
+
+Keyframe Replay::takeChanges() {
+  Keyframe change;
+  change.all = std::exchange(m_restarted, false);
+  const auto take = [](auto& changed, auto& from, auto& into) {
+    for (const auto id : changed) into.emplace(id, from.at(id));
+    changed.clear();
+  };
+  std::map<RunId, RunState> runs;
+  std::map<RequestId, RequestState> requests;
+  take(m_changedRuns, m_progress.runs, runs);
+  take(m_changedRequests, m_progress.requests, requests);
+  // Everything else of the progress is copied without its maps, which may be long.
+  runs.swap(m_progress.runs);
+  requests.swap(m_progress.requests);
+  change.progress = m_progress;
+  runs.swap(m_progress.runs);
+  requests.swap(m_progress.requests);
+  change.pool = m_pool.state();
+  return change;
+}
+
+void applyChanges(Keyframe& state, Keyframe change) {
+  if (change.all) {
+    state = std::move(change);
+    return;
+  }
+  std::map<RunId, RunState> runs = std::move(state.progress.runs);
+  std::map<RequestId, RequestState> requests = std::move(state.progress.requests);
+  for (auto& [id, run] : change.progress.runs) runs.insert_or_assign(id, std::move(run));
+  for (auto& [id, request] : change.progress.requests) requests.insert_or_assign(id, std::move(request));
+  state.progress = std::move(change.progress);
+  state.progress.runs = std::move(runs);
+  state.progress.requests = std::move(requests);
+  state.pool = std::move(change.pool);
 }
 
 std::optional<Error> Replay::apply(const Event& event) {
@@ -433,14 +479,16 @@ std::optional<Error> Replay::apply(const Event& event) {
 
   if (jump && !m_progress.gap) {
     for (auto& [id, request] : m_progress.requests) {
-      if (request.phase != RequestPhase::Finished) request.complete = false;
+      if (request.phase == RequestPhase::Finished) continue;
+      request.complete = false;
+      m_changedRequests.insert(id);
     }
   }
   m_progress.whole = whole;
   m_progress.gap = (m_progress.gap || jump) && !bringsPool;
   m_progress.sequence = event.sequence;
   m_progress.time = event.time;
-  std::visit(Updater{m_progress, event}, event.payload);
+  std::visit(Updater{*this, m_progress, event}, event.payload);
   return std::nullopt;
 }
 

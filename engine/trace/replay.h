@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace spanscope::trace {
@@ -110,8 +111,9 @@ struct Progress {
   bool operator==(const Progress&) const = default;
 };
 
-/// A whole state, as trace files keep it for seeking.
+/// A state, as trace files keep it for seeking.
 struct Keyframe {
+  bool all = true;  ///< false: only runs and requests that changed since the keyframe before are here
   Progress progress;
   PoolState pool;
   bool operator==(const Keyframe&) const = default;
@@ -130,7 +132,7 @@ class Replay {
  public:
   Replay() = default;
 
-  /// Goes on from a whole state. Throws Failure where its pool is none.
+  /// Goes on from a whole state. Throws Failure where it is none.
   explicit Replay(Keyframe keyframe);
 
   /// Applies an event. Where it contradicts what came before or itself, that is returned, its place naming
@@ -139,11 +141,23 @@ class Replay {
 
   const Progress& progress() const { return m_progress; }
   const PoolReplay& pool() const { return m_pool; }
-  Keyframe keyframe() const { return Keyframe{m_progress, m_pool.state()}; }
+  Keyframe keyframe() const { return Keyframe{true, m_progress, m_pool.state()}; }
+
+  /// The state with only those runs and requests that changed since the last call, or since the beginning.
+  Keyframe takeChanges();
 
  private:
+  struct Updater;
+
   Progress m_progress;
   PoolReplay m_pool;
+  std::unordered_set<RunId> m_changedRuns;
+  std::unordered_set<RequestId> m_changedRequests;
+  bool m_restarted = false;  ///< a session started since the last takeChanges
 };
+
+/// Brings a state that ends at the keyframe before `change` up to `change`; the pool becomes that of
+/// `change`.
+void applyChanges(Keyframe& state, Keyframe change);
 
 }  // namespace spanscope::trace

@@ -89,6 +89,7 @@ void fields(V&& v, X& x) {
 }
 template <class V, Is<Keyframe> X>
 void fields(V&& v, X& x) {
+  v("all", x.all);
   v("progress", x.progress);
   v("pool", x.pool);
 }

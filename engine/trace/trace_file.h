@@ -29,10 +29,11 @@ struct TraceWriteOptions {
   std::uint32_t eventsPerChunk = 4096;     ///< a chunk ends with this many events,
   std::uint32_t bytesPerChunk = 1U << 20;  ///< or with this many bytes before compression,
   std::int64_t nanosecondsPerChunk =
-      1'000'000'000;                        ///< or before an event that is so much later than its first
-  std::uint64_t eventsPerKeyframe = 16384;  ///< fewest events between keyframes; larger states stand further
-                                            ///< apart, so that they take a fifth of the file at most
-  int compressionLevel = 3;                 ///< of zstd
+      1'000'000'000;  ///< or before an event that is so much later than its first
+  /// Fewest events between keyframes. Large pools stand further apart, so that they stay small beside the
+  /// events.
+  std::uint64_t eventsPerKeyframe = 16384;
+  int compressionLevel = 3;  ///< of zstd
 };
 
 /// What a reader accepts; beyond it, Failure.

@@ -69,14 +69,14 @@ struct Record {
 
 struct TraceReader::Impl {
   Impl(ByteSource byteSource, const TraceLimits& readLimits)
-      : source(std::move(byteSource)), limits(readLimits) {
+      : source(std::move(byteSource)), limits(readLimits), changesBudget(readLimits.memoryBytes) {
     // Sizes in records are 32 bits wide, and so is what a vector is asked for.
     limits.chunkBytes = std::min<std::uint64_t>(limits.chunkBytes, std::numeric_limits<std::uint32_t>::max());
     readPreamble();
     readHeader();
     if (!readIndex()) scan();
     for (std::size_t i = 0; i < index.size(); ++i) {
-      if (index[i].kind == RecordKind::Chunk) chunks.push_back(i);
+      (index[i].kind == RecordKind::Chunk ? chunks : keyframes).push_back(i);
     }
   }
 
@@ -85,12 +85,17 @@ struct TraceReader::Impl {
   TraceHeader header;
   std::vector<Error> warnings;
   std::vector<IndexEntry> index;
-  std::vector<std::size_t> chunks;  ///< places in `index`
-  std::uint64_t firstRecord = 0;    ///< offset of what follows the header
-  std::uint64_t recordsEnd = 0;     ///< offset of what follows the last chunk or keyframe
+  std::vector<std::size_t> chunks;     ///< places in `index`
+  std::vector<std::size_t> keyframes;  ///< places in `index`
+  std::uint64_t firstRecord = 0;       ///< offset of what follows the header
+  std::uint64_t recordsEnd = 0;        ///< offset of what follows the last chunk or keyframe
   std::uint64_t eventCount = 0;
   std::optional<std::size_t> decodedChunk;
   std::vector<Event> decoded;
+  MemoryBudget changesBudget;          ///< what `changes` may still take
+  std::vector<Keyframe> changes;       ///< of the first keyframes, without their pools
+  std::optional<std::size_t> stateAt;  ///< keyframe at which `state` stands
+  Keyframe state;
   Replay replay;
   std::uint64_t replayed = 0;  ///< `replay` holds all events up to this number; 0: none
 
@@ -342,6 +347,45 @@ struct TraceReader::Impl {
     }
   }
 
+  /// The state at a keyframe: what changed up to each one before it, and its own pool.
+  const Keyframe& stateOf(std::size_t keyframe) {
+    while (changes.size() <= keyframe) {
+      at([&] { return placeOf(keyframes[changes.size()]); },
+         [&] { changes.push_back(readKeyframe(changes.size(), false)); });
+    }
+    if (stateAt == keyframe) return state;
+    std::size_t next = 0;
+    if (stateAt && *stateAt < keyframe) {
+      next = *stateAt + 1;
+    } else {
+      state = Keyframe();
+    }
+    stateAt.reset();
+    for (; next <= keyframe; ++next) applyChanges(state, changes[next]);
+    at([&] { return placeOf(keyframes[keyframe]); }, [&] { state.pool = readKeyframe(keyframe, true).pool; });
+    state.all = true;
+    stateAt = keyframe;
+    return state;
+  }
+
+  /// What changed up to a keyframe since the one before; its pool, which comes whole and last, only if asked
+  /// for.
+  Keyframe readKeyframe(std::size_t keyframe, bool withPool) {
+    const IndexEntry& entry = index[keyframes[keyframe]];
+    const Record record = readEntry(keyframes[keyframe]);
+    const std::vector<std::uint8_t> raw = decompressRecord(record.stored, record.header.rawBytes);
+    MemoryBudget poolBudget(limits.memoryBytes);
+    ByteReader reader(raw, withPool ? poolBudget : changesBudget);
+    Keyframe change;
+    readValue(reader, change.all);
+    readValue(reader, change.progress);
+    if (withPool) readValue(reader, change.pool);
+    if (change.progress.sequence != entry.lastSequence || change.progress.time != entry.lastTime) {
+      throw Failure(Error{"", "", "the state of another moment", "that of its header"});
+    }
+    return change;
+  }
+
   const std::vector<Event>& eventsOf(std::size_t entry) {
     if (decodedChunk != entry) {
       decodedChunk.reset();
@@ -375,7 +419,7 @@ std::size_t TraceReader::chunkCount() const {
   return m_impl->chunks.size();
 }
 std::size_t TraceReader::keyframeCount() const {
-  return m_impl->index.size() - m_impl->chunks.size();
+  return m_impl->keyframes.size();
 }
 
 std::uint64_t TraceReader::firstSequence() const {
@@ -444,8 +488,10 @@ const Replay& TraceReader::replayAt(std::uint64_t sequence) {
     return impl.index[entry].firstSequence <= sequence;
   });
   const std::size_t end = after == impl.chunks.begin() ? 0 : *(after - 1) + 1;
-  std::size_t begin = end;
-  while (begin > 0 && impl.index[begin - 1].kind != RecordKind::Keyframe) --begin;
+  const auto afterKeyframe = std::partition_point(impl.keyframes.begin(), impl.keyframes.end(),
+                                                  [end](std::size_t entry) { return entry < end; });
+  const auto keyframeCount = static_cast<std::size_t>(afterKeyframe - impl.keyframes.begin());
+  const std::size_t begin = keyframeCount == 0 ? 0 : impl.keyframes[keyframeCount - 1] + 1;
 
   const bool useful = impl.replayed != 0 && impl.replayed <= sequence &&
                       (begin == 0 || impl.replayed >= impl.index[begin - 1].lastSequence);
@@ -453,16 +499,8 @@ const Replay& TraceReader::replayAt(std::uint64_t sequence) {
     impl.replayed = 0;
     impl.replay = Replay();
     if (begin > 0) {
-      impl.at([&] { return impl.placeOf(begin - 1); },
-              [&] {
-                Keyframe keyframe;
-                impl.readContent(impl.readEntry(begin - 1), keyframe);
-                if (keyframe.progress.sequence != impl.index[begin - 1].lastSequence ||
-                    keyframe.progress.time != impl.index[begin - 1].lastTime) {
-                  throw Failure(Error{"", "", "the state of another moment", "that of its header"});
-                }
-                impl.replay = Replay(std::move(keyframe));
-              });
+      const Keyframe& state = impl.stateOf(keyframeCount - 1);
+      impl.at([&] { return impl.placeOf(begin - 1); }, [&] { impl.replay = Replay(state); });
       impl.replayed = impl.index[begin - 1].lastSequence;
     }
   }

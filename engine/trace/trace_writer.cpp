@@ -33,7 +33,7 @@ struct TraceEncoder::Impl {
   bool broken = false;  ///< output failed in the middle of something
   std::uint64_t eventsSinceKeyframe = 0;
   std::uint64_t bytesSinceKeyframe = 0;
-  std::uint64_t keyframeBytes = 0;  ///< of the last one, before compression
+  std::uint64_t poolBytes = 0;  ///< of the last one's pool, before compression
 
   void put(std::span<const std::uint8_t> bytes) {
     const bool wasBroken = std::exchange(broken, true);
@@ -68,16 +68,24 @@ struct TraceEncoder::Impl {
   }
 
   void putKeyframeIfDue() {
-    constexpr std::uint64_t kSpacing = 4;  // bytes of events for each byte of keyframe
+    // What changed since the last keyframe is about as much as its events said; the pool comes whole each
+    // time.
+    constexpr std::uint64_t kSpacing = 4;  // bytes of events for each byte of pool
     if (!replayHolds || eventsSinceKeyframe < std::max<std::uint64_t>(options.eventsPerKeyframe, 1)) return;
-    if (bytesSinceKeyframe < kSpacing * keyframeBytes) return;
+    if (bytesSinceKeyframe < kSpacing * poolBytes) return;
     ByteWriter writer;
-    writeValue(writer, replay.keyframe());
-    keyframeBytes = writer.bytes().size();
-    if (bytesSinceKeyframe < kSpacing * keyframeBytes) return;
+    writeValue(writer, replay.pool().state());
+    poolBytes = writer.bytes().size();
+    if (bytesSinceKeyframe < kSpacing * poolBytes) return;
+    writer.bytes().clear();
+    writeValue(writer, replay.takeChanges());
     eventsSinceKeyframe = 0;
     bytesSinceKeyframe = 0;
-    if (keyframeBytes > TraceLimits().chunkBytes) return;
+    if (writer.bytes().size() > TraceLimits().chunkBytes) {
+      // The next ones would lack what this one should have said.
+      replayHolds = false;
+      return;
+    }
     RecordHeader header;
     header.kind = RecordKind::Keyframe;
     header.firstSequence = header.lastSequence = replay.progress().sequence;
@@ -227,15 +235,26 @@ class OutputFile {
 
 struct TraceWriter::Impl {
   Impl(std::filesystem::path finalPath, const TraceHeader& header, const TraceWriteOptions& options)
-      : path(std::move(finalPath)),
-        part(path.string() + ".part"),
-        file(part),
-        encoder([this](std::span<const std::uint8_t> bytes) { file.write(bytes); }, header, options) {}
+      : path(std::move(finalPath)), part(path.string() + ".part"), file(part) {
+    try {
+      encoder.emplace([this](std::span<const std::uint8_t> bytes) { file.write(bytes); }, header, options);
+    } catch (...) {
+      discard();
+      throw;
+    }
+  }
+
+  void discard() {
+    ended = true;
+    file.close();
+    std::error_code ignored;
+    std::filesystem::remove(part, ignored);
+  }
 
   std::filesystem::path path;
   std::filesystem::path part;
   OutputFile file;
-  TraceEncoder encoder;
+  std::optional<TraceEncoder> encoder;
   bool ended = false;
 };
 
@@ -246,7 +265,7 @@ TraceWriter::TraceWriter(std::filesystem::path path, const TraceHeader& header,
 TraceWriter::~TraceWriter() {
   if (m_impl->ended) return;
   try {
-    m_impl->encoder.flush();
+    m_impl->encoder->flush();
   } catch (const std::exception&) {
     // The file keeps what reached it before; a destructor has nobody to tell.
   }
@@ -254,7 +273,7 @@ TraceWriter::~TraceWriter() {
 
 void TraceWriter::append(const Event& event) {
   try {
-    m_impl->encoder.append(event);
+    m_impl->encoder->append(event);
   } catch (const Failure& failure) {
     Error error = failure.error();
     if (error.file.empty()) error.file = m_impl->part.string();
@@ -263,12 +282,12 @@ void TraceWriter::append(const Event& event) {
 }
 
 void TraceWriter::flush() {
-  m_impl->encoder.flush();
+  m_impl->encoder->flush();
 }
 
 void TraceWriter::finish() {
   if (m_impl->ended) return;
-  m_impl->encoder.finish();
+  m_impl->encoder->finish();
   m_impl->file.sync();
   m_impl->file.close();
   std::error_code error;
@@ -279,10 +298,7 @@ void TraceWriter::finish() {
 }
 
 void TraceWriter::discard() {
-  m_impl->ended = true;
-  m_impl->file.close();
-  std::error_code ignored;
-  std::filesystem::remove(m_impl->part, ignored);
+  m_impl->discard();
 }
 
 void writeTrace(const std::filesystem::path& path, std::span<const Event> events, const TraceHeader& header,

@@ -1,0 +1,696 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/replay.h"
+#include "random_value.h"
+#include "simulated_engine.h"
+
+#include <QTest>
+
+#include <functional>
+#include <limits>
+#include <variant>
+
+using namespace spanscope;
+using namespace spanscope::trace;
+
+namespace {
+
+constexpr RunId kRun = 1;
+constexpr RequestId kRequest = 1;
+
+/// A pool of blocks 0 … count − 1 of four tokens, all free, in ascending order.
+PoolState freshPool(std::int32_t count) {
+  PoolState pool;
+  pool.blockSize = 4;
+  pool.blocks.resize(static_cast<std::size_t>(count));
+  for (BlockId id = 1; id < count; ++id) pool.freeOrder.push_back(id);
+  return pool;
+}
+
+SessionStarted session(PoolState pool) {
+  SessionStarted payload;
+  payload.program = "test";
+  payload.layers = 2;
+  payload.pool = std::move(pool);
+  return payload;
+}
+
+BlockStored stored(BlockId block, std::uint64_t key, std::vector<TokenId> tokens) {
+  BlockStored payload;
+  payload.block = block;
+  payload.key = {0, key};
+  payload.parent = {9, 9};
+  payload.virtualIndex = 2;
+  payload.base = 32;
+  payload.tokens = std::move(tokens);
+  return payload;
+}
+
+BlockState storedState(std::int32_t references, std::uint64_t key, std::vector<TokenId> tokens) {
+  BlockState state;
+  state.references = references;
+  state.cached = true;
+  state.key = {0, key};
+  state.parent = {9, 9};
+  state.fill = static_cast<std::int32_t>(tokens.size());
+  state.base = 32;
+  state.virtualIndex = 2;
+  state.storedByRun = kRun;
+  state.storedByRequest = kRequest;
+  state.storedByNode = "/g";
+  state.tokens = std::move(tokens);
+  return state;
+}
+
+SegmentInfo segment(std::size_t tokens) {
+  SegmentInfo info;
+  info.tokens.assign(tokens, 5);
+  info.texts.assign(tokens, "x");
+  TokenRunInfo run;
+  run.count = static_cast<std::int32_t>(tokens);
+  info.runs = {run};
+  return info;
+}
+
+/// Sends payloads of one request to a replay.
+class Script {
+ public:
+  Script() = default;
+  explicit Script(PoolState pool) { must(session(std::move(pool))); }
+
+  std::optional<Error> apply(Payload payload, RequestId request = kRequest, RunId run = kRun) {
+    Event event{next, static_cast<std::int64_t>(next) * 10, 1, run, request, "/g", std::move(payload)};
+    std::optional<Error> error = replay.apply(event);
+    if (!error) ++next;
+    return error;
+  }
+  void must(Payload payload, RequestId request = kRequest, RunId run = kRun) {
+    if (const std::optional<Error> error = apply(std::move(payload), request, run)) {
+      QFAIL(error->message().c_str());
+    }
+  }
+  const RequestState& request(RequestId id = kRequest) const { return replay.progress().requests.at(id); }
+  BlockState block(BlockId id) const { return replay.pool().blocks()[static_cast<std::size_t>(id)]; }
+
+  Replay replay;
+  std::uint64_t next = 1;
+};
+
+using Blocks = std::vector<BlockId>;
+
+}  // namespace
+
+Q_DECLARE_METATYPE(spanscope::trace::Payload)
+Q_DECLARE_METATYPE(std::vector<spanscope::trace::Payload>)
+
+class TestReplay : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void poolRules();
+  void contradictions_data();
+  void contradictions();
+  void poolsThatAreNone_data();
+  void poolsThatAreNone();
+  void requestFromStartToEnd();
+  void copyKeepsTheOwnBlock();
+  void failedStep();
+  void runsAndPlans();
+  void gapUntilSnapshot();
+  void beginsInTheMiddle();
+  void order();
+  void clampedSums();
+  void hostileKeyframes_data();
+  void hostileKeyframes();
+  void equalsPlainAccount();
+  void continuesFromKeyframe();
+  void garbageChangesNothing();
+  void largePoolIsQuick();
+};
+
+void TestReplay::poolRules() {
+  Script script(freshPool(5));
+  QCOMPARE(script.replay.pool().freeOrder(), (Blocks{1, 2, 3, 4}));
+  script.must(BlockAllocated{1, 0, 0});
+  script.must(BlockAllocated{2, 0, 1});
+  script.must(BlockAllocated{3, 0, 2});
+  QCOMPARE(script.block(1).references, 1);
+  QCOMPARE(script.replay.pool().freeOrder(), (Blocks{4}));
+  QCOMPARE(script.replay.pool().freeCount(), std::size_t{1});
+
+  script.must(stored(1, 11, {1, 2, 3, 4}));
+  script.must(stored(2, 12, {5, 6}));
+  QVERIFY(script.block(1) == storedState(1, 11, {1, 2, 3, 4}));
+  QCOMPARE(script.replay.pool().cachedCount(), std::size_t{2});
+
+  script.must(BlockShared{1, 0, 0, 2});
+  QCOMPARE(script.block(1).references, 2);
+  script.must(BlockReleased{1, 1});
+  QCOMPARE(script.replay.pool().freeOrder(), (Blocks{4}));
+
+  // Not cached: to the front. Cached: to the back, tails first.
+  script.must(BlockReleased{3, 0});
+  QCOMPARE(script.replay.pool().freeOrder(), (Blocks{3, 4}));
+  script.must(BlockReleased{2, 0});
+  script.must(BlockReleased{1, 0});
+  QCOMPARE(script.replay.pool().freeOrder(), (Blocks{3, 4, 2, 1}));
+
+  // A hit takes a block out of the middle.
+  script.must(BlockShared{4, 0, 0, 1});
+  QCOMPARE(script.replay.pool().freeOrder(), (Blocks{3, 2, 1}));
+  script.must(BlockShared{2, 0, 0, 1});
+  QCOMPARE(script.replay.pool().freeOrder(), (Blocks{3, 1}));
+
+  // A tail grows.
+  script.must(BlockRemoved{2, {0, 12}, RemovalReason::Grown});
+  QCOMPARE(script.block(2).references, 1);
+  QVERIFY(!script.block(2).cached);
+  script.must(stored(2, 13, {5, 6, 7}));
+  QVERIFY(script.block(2) == storedState(1, 13, {5, 6, 7}));
+
+  // An eviction leaves the place in the list until the allocation.
+  script.must(BlockRemoved{1, {0, 11}, RemovalReason::Evicted});
+  QVERIFY(script.block(1) == BlockState());
+  QCOMPARE(script.replay.pool().freeOrder(), (Blocks{3, 1}));
+  script.must(BlockAllocated{1, 0, 0});
+  QCOMPARE(script.replay.pool().freeOrder(), (Blocks{3}));
+  QCOMPARE(script.replay.progress().evicted, std::uint64_t{1});
+
+  script.must(BlockCopied{2, 1, 3});
+  script.must(BlockReleased{1, 0});
+  script.must(BlockReleased{2, 0});
+  script.must(BlockReleased{4, 0});
+  QCOMPARE(script.replay.pool().freeOrder(), (Blocks{4, 1, 3, 2}));
+
+  script.must(CacheCleared());
+  QVERIFY(script.replay.pool().state() == freshPool(5));
+  QCOMPARE(script.replay.pool().cachedCount(), std::size_t{0});
+
+  PoolState other = freshPool(5);
+  other.blocks[3] = storedState(2, 5, {1});
+  other.freeOrder = {4, 1, 2};
+  script.must(Snapshot{other, 17});
+  QVERIFY(script.replay.pool().state() == other);
+  QCOMPARE(script.replay.pool().cachedCount(), std::size_t{1});
+  QCOMPARE(script.replay.progress().lost, std::uint64_t{17});
+}
+
+void TestReplay::contradictions_data() {
+  QTest::addColumn<std::vector<Payload>>("before");
+  QTest::addColumn<Payload>("payload");
+  QTest::addColumn<QString>("message");
+  using Before = std::vector<Payload>;
+  const auto row = [](const char* name, Before before, Payload payload, const char* message) {
+    QTest::newRow(name) << std::move(before) << std::move(payload) << message;
+  };
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
+  row("null block", {}, BlockAllocated{0, 0, 0}, "block: found 0, expected 1 to 4");
+  row("negative block", {}, BlockReleased{kLeast, 0}, "block: found -2147483648, expected 1 to 4");
+  row("block out of range", {}, BlockShared{5, 0, 0, 1}, "block: found 5, expected 1 to 4");
+  row("copy from out of range", {}, BlockCopied{kMost, 1, 1}, "block: found 2147483647, expected 1 to 4");
+  row("copy to out of range", {}, BlockCopied{1, -1, 1}, "block: found -1, expected 1 to 4");
+  row("copy of too many slots", {}, BlockCopied{1, 2, 5}, "block 2: found 5 slots copied, expected 0 to 4");
+  row("allocated twice", {BlockAllocated{1, 0, 0}}, BlockAllocated{1, 0, 0},
+      "block 1: found allocated with 1 references, expected a free block");
+  row("allocated while cached", {BlockAllocated{1, 0, 0}, stored(1, 3, {1}), BlockReleased{1, 0}},
+      BlockAllocated{1, 0, 0},
+      "block 1: found allocated while lookups can find it, expected its removal first");
+  row("shared one too many", {BlockAllocated{1, 0, 0}}, BlockShared{1, 0, 0, 3},
+      "block 1: found shared: 3 references, expected 2");
+  row("shared with fewer", {BlockAllocated{1, 0, 0}}, BlockShared{1, 0, 0, kLeast},
+      "block 1: found shared: -2147483648 references, expected 2");
+  row("released when free", {}, BlockReleased{1, -1},
+      "block 1: found released, though nobody refers to it, expected a block in use");
+  row("released two at once", {BlockAllocated{1, 0, 0}, BlockShared{1, 0, 0, 2}}, BlockReleased{1, 0},
+      "block 1: found released: 0 references, expected 1");
+  row("stored without tokens", {BlockAllocated{1, 0, 0}}, stored(1, 3, {}),
+      "block 1: found stored with 0 tokens, expected 1 to 4");
+  row("stored with too many", {BlockAllocated{1, 0, 0}}, stored(1, 3, {1, 2, 3, 4, 5}),
+      "block 1: found stored with 5 tokens, expected 1 to 4");
+  row("removed when not stored", {BlockAllocated{1, 0, 0}}, BlockRemoved{1, {}, RemovalReason::Evicted},
+      "block 1: found removed, though lookups cannot find it, expected a stored block");
+  row("removed under another key", {BlockAllocated{1, 0, 0}, stored(1, 3, {1})},
+      BlockRemoved{1, {0, 4}, RemovalReason::Evicted},
+      "block 1: found removed under another key, expected the key it was stored under");
+  row("cleared in use", {BlockAllocated{1, 0, 0}}, CacheCleared(),
+      "pool: found cleared while blocks are in use, expected nobody referring to a block");
+  row("snapshot of another pool", {}, Snapshot{freshPool(6), 1},
+      "pool: found 6 blocks, expected 5 as before");
+  row("virtual block", {}, BlockAllocated{1, 0, -1}, "virtual block: found -1, expected at least 0");
+  row("segment", {SpanTableLaidOut{{segment(2)}}}, BlockAllocated{1, 1, 0},
+      "segment: found 1, expected below 1");
+  row("table too small", {BlockAllocated{1, 3, 0}}, SpanTableLaidOut{{segment(2)}},
+      "segments: found 1, expected enough for the blocks reported before");
+  SegmentInfo seesItself = segment(1);
+  seesItself.sees = {0};
+  row("sees itself", {}, SpanTableLaidOut{{seesItself}},
+      "segment 0: found sees segment 0, expected earlier segments only");
+  SegmentInfo fewTexts = segment(3);
+  fewTexts.texts.pop_back();
+  row("texts", {}, SpanTableLaidOut{{fewTexts}},
+      "segment 0: found 2 texts, expected one for each of the 3 tokens, or none");
+  SegmentInfo longRun = segment(3);
+  longRun.runs[0].count = 4;
+  row("runs", {}, SpanTableLaidOut{{longRun}}, "segment 0: found runs of 4 tokens, expected at most 3");
+  SegmentInfo negativeRun = segment(3);
+  negativeRun.runs[0].count = -1;
+  row("negative run", {}, SpanTableLaidOut{{negativeRun}},
+      "segment 0: found a run of -1 tokens, expected at least 0");
+  SegmentInfo invisible = segment(3);
+  invisible.visibleBegin = 4;
+  row("visible part", {}, SpanTableLaidOut{{invisible}},
+      "segment 0: found visible from token 4, expected 0 to 3");
+  BlockLookedUp lookup;
+  lookup.block = 5;
+  row("looked up out of range", {}, lookup, "block: found 5, expected a block of the pool, or 0");
+  lookup.block = 1;
+  lookup.tokens = 3;
+  lookup.wanted = 2;
+  row("found more than wanted", {}, lookup,
+      "token slots: found 3 found of 2, expected none negative, and no more found than looked for");
+  row("more cached than asked", {}, RequestAdmitted{4, 5, 0},
+      "token counts: found 0 relocated of 5 cached of 4, expected each from 0 to the next");
+  row("unknown request", {}, TokenGenerated{},
+      "request: found 1, expected one that an earlier event introduced");
+  row("metrics of an unknown request", {}, StepMetrics{},
+      "request: found 1, expected one that an earlier event introduced");
+  row("pass of an unknown request", {}, BatchComputed{{BatchEntry{9, 0, 0, 1, false}}, 5},
+      "request: found 9, expected one that an earlier event introduced");
+  row("pass of no request", {}, BatchComputed{{BatchEntry{0, 0, 0, 1, false}}, 5},
+      "request: found 0, expected a request");
+  row("pass of negative rows", {StepStarted{}}, BatchComputed{{BatchEntry{1, 0, 0, -1, false}}, 5},
+      "rows: found -1 from 0, expected none negative");
+  row("pass of negative time", {}, BatchComputed{{}, -5}, "duration: found -5, expected at least 0");
+  TokenGenerated second;
+  second.index = 1;
+  row("token left out", {StepStarted{}}, second, "token index: found 1, expected 0");
+  row("run that did not start", {}, RunFinished{}, "run: found 1, expected one that has started");
+  AttentionMass mass;
+  mass.keySegments = {0};
+  mass.keyBlocks = {2};
+  mass.heads = 2;
+  mass.mass = {1, 2, 3};
+  row("attention of another shape", {}, mass,
+      "attention mass: found 3 values, expected 2 heads of 2 key blocks");
+  mass.keyBlocks = {2, 3};
+  row("attention of other lists", {}, mass,
+      "key blocks: found 2 counts, expected one for each of the 1 key segments");
+  mass.keyBlocks = {-1};
+  row("attention of negative blocks", {}, mass, "key blocks: found -1, expected at least 0");
+}
+
+void TestReplay::contradictions() {
+  QFETCH(std::vector<Payload>, before);
+  QFETCH(Payload, payload);
+  QFETCH(QString, message);
+  Script script(freshPool(5));
+  for (Payload& earlier : before) script.must(std::move(earlier));
+  const Keyframe state = script.replay.keyframe();
+  const std::string name = eventName(payload);
+  const std::optional<Error> error = script.apply(payload);
+  QVERIFY(error.has_value());
+  QCOMPARE(QString::fromStdString(error->message()),
+           QString::fromStdString("event " + std::to_string(script.next) + " (" + name + "), ") + message);
+  QVERIFY(script.replay.keyframe() == state);
+}
+
+void TestReplay::poolsThatAreNone_data() {
+  QTest::addColumn<int>("which");
+  QTest::addColumn<QString>("message");
+  const char* const kRows[][2] = {
+      {"block size", "pool: found a block size of 0, expected at least 1"},
+      {"references", "block 2: found -1 references, expected at least 0"},
+      {"fill", "block 2: found a fill of 5, expected 0 to 4"},
+      {"tokens", "block 2: found 1 tokens, expected 2, its fill"},
+      {"null block", "block 0: found a null block in use, expected one that nobody refers to or finds"},
+      {"free list too short", "free list: found 3 blocks, expected 4, the blocks nobody refers to"},
+      {"free list twice", "free list: found block 1 twice, expected each block once"},
+      {"free list out of range", "free list: found block 5, expected a block of the pool"},
+      {"free list negative", "free list: found block -1, expected a block of the pool"},
+      {"free list null", "free list: found block 0, expected a block of the pool"},
+      {"free list in use",
+       "free list: found block 2, which is referred to, expected blocks nobody refers to"}};
+  int which = 0;
+  for (const auto& row : kRows) QTest::newRow(row[0]) << which++ << row[1];
+}
+
+void TestReplay::poolsThatAreNone() {
+  QFETCH(int, which);
+  QFETCH(QString, message);
+  PoolState pool = freshPool(5);
+  const std::function<void()> damage[] = {[&] { pool.blockSize = 0; },
+                                          [&] { pool.blocks[2].references = -1; },
+                                          [&] { pool.blocks[2].fill = 5; },
+                                          [&] {
+                                            pool.blocks[2].fill = 2;
+                                            pool.blocks[2].tokens = {1};
+                                          },
+                                          [&] { pool.blocks[0].references = 1; },
+                                          [&] { pool.freeOrder.pop_back(); },
+                                          [&] { pool.freeOrder[3] = 1; },
+                                          [&] { pool.freeOrder[3] = 5; },
+                                          [&] { pool.freeOrder[3] = -1; },
+                                          [&] { pool.freeOrder[3] = 0; },
+                                          [&] {
+                                            pool.blocks[2].references = 1;
+                                            pool.freeOrder.pop_back();
+                                          }};
+  damage[which]();
+  Script script;
+  const std::optional<Error> error = script.apply(session(pool), 0, 0);
+  QVERIFY(error.has_value());
+  QCOMPARE(QString::fromStdString(error->message()), "event 1 (session_started), " + message);
+  QVERIFY(script.replay.keyframe() == Keyframe());
+  QVERIFY_EXCEPTION_THROWN(PoolReplay{pool}, Failure);
+}
+
+void TestReplay::requestFromStartToEnd() {
+  Script script(freshPool(8));
+  script.must(StepStarted{4, 2});
+  script.must(RequestDeferred{"no room", 3});
+  QCOMPARE(script.request().phase, RequestPhase::Waiting);
+  QCOMPARE(script.request().waitFor, RequestId{3});
+  script.must(SpanTableLaidOut{{segment(4), segment(3)}});
+  BlockLookedUp lookup;
+  lookup.block = 1;
+  lookup.outcome = LookupOutcome::Relocated;
+  lookup.tokens = lookup.wanted = 4;
+  script.must(lookup);
+  BlockLookedUp miss;
+  miss.segment = 1;
+  miss.reason = MissReason::TokensDiffer;
+  miss.wanted = 3;
+  script.must(miss);
+  script.must(BlockShared{1, 0, 0, 1});
+  script.must(BlockAllocated{2, 1, 0});
+  script.must(RequestAdmitted{7, 4, 4});
+  QCOMPARE(script.request().phase, RequestPhase::Running);
+  const VirtualBlock hit{1, false, LookupOutcome::Relocated, MissReason::None, 5};
+  const VirtualBlock own{2, true, LookupOutcome::Miss, MissReason::TokensDiffer, 6};
+  QVERIFY(script.request().blocks == (std::map<BlockPlace, VirtualBlock>{{{0, 0}, hit}, {{1, 0}, own}}));
+
+  script.must(BatchComputed{{BatchEntry{1, 1, 0, 3, false}}, 100}, 0);
+  script.must(BatchComputed{{BatchEntry{1, 1, 3, 1, true}}, 50}, 0);
+  script.must(TokenGenerated{0, 9, " a", " a", 1, {}});
+  script.must(TokenGenerated{1, 9, " b", " b", 1, {}});
+  QCOMPARE(script.request().text, std::string(" a b"));
+  script.must(StepMetrics{4, 7, 4, 4, 3, 2, 0.5, 0.25, 0.125});
+  script.must(StepFinished{4, StepOutcome::TokenLimit, "a b"});
+
+  RequestState expected;
+  expected.run = kRun;
+  expected.node = "/g";
+  expected.step = 4;
+  expected.copy = 2;
+  expected.phase = RequestPhase::Finished;
+  expected.outcome = StepOutcome::TokenLimit;
+  expected.waitReason = "no room";
+  expected.waitFor = 3;
+  expected.segments = {segment(4), segment(3)};
+  expected.blocks = {{{0, 0}, hit}, {{1, 0}, own}};
+  expected.promptTokens = 7;
+  expected.cachedTokens = 4;
+  expected.relocatedTokens = 4;
+  expected.computedTokens = 3;
+  expected.generatedTokens = 2;
+  expected.text = "a b";
+  expected.metrics = StepMetrics{4, 7, 4, 4, 3, 2, 0.5, 0.25, 0.125};
+  expected.startedAt = 20;
+  expected.admittedAt = 90;
+  expected.firstTokenAt = 120;
+  expected.lastTokenAt = 130;
+  expected.finishedAt = 150;
+  QVERIFY(script.request() == expected);
+  QCOMPARE(script.replay.progress().passes, std::int64_t{2});
+  QCOMPARE(script.replay.progress().rows, std::int64_t{4});
+  QCOMPARE(script.replay.progress().passTime, std::int64_t{150});
+  QVERIFY(script.replay.progress().whole);
+}
+
+void TestReplay::copyKeepsTheOwnBlock() {
+  // The source of a copy is referred to under the place of the copy, before or after the target.
+  for (const bool sourceFirst : {true, false}) {
+    Script script(freshPool(5));
+    script.must(StepStarted{});
+    if (sourceFirst) script.must(BlockShared{1, 0, 3, 1});
+    script.must(BlockAllocated{2, 0, 3});
+    if (!sourceFirst) script.must(BlockShared{1, 0, 3, 1});
+    script.must(BlockCopied{1, 2, 2});
+    script.must(BlockReleased{1, 0});
+    QCOMPARE(script.request().blocks.at({0, 3}).block, BlockId{2});
+    QVERIFY(script.request().blocks.at({0, 3}).allocated);
+  }
+}
+
+void TestReplay::failedStep() {
+  Script script(freshPool(5));
+  script.must(StepStarted{});
+  script.must(MessageLogged{Severity::Error, "does not fit"});
+  script.must(MessageLogged{Severity::Warning, "hm"});
+  script.must(StepFinished{0, StepOutcome::Failed, {}});
+  script.must(StepFinished{1, StepOutcome::Failed, {}}, 0);
+  QCOMPARE(script.request().outcome, std::optional(StepOutcome::Failed));
+  QCOMPARE(script.replay.progress().errors, std::uint64_t{1});
+  QCOMPARE(script.replay.progress().warnings, std::uint64_t{1});
+  QCOMPARE(script.replay.progress().requests.size(), std::size_t{1});
+}
+
+void TestReplay::runsAndPlans() {
+  Script script(freshPool(5));
+  const PlanMade plan{{PlannedStep{0, "/g", 0, 1, {}}}, "text"};
+  script.must(RunStarted{"{}", "spans", 7}, 0, 3);
+  script.must(plan, 0, 3);
+  script.must(StepStarted{}, 1, 3);
+  script.must(StepStarted{}, 2, 3);
+  script.must(RunFinished{RunOutcome::Stopped, "x"}, 0, 3);
+  RunState expected;
+  expected.queryJson = "{}";
+  expected.policy = "spans";
+  expected.seed = 7;
+  expected.plan = plan;
+  expected.requests = {1, 2};
+  expected.outcome = RunOutcome::Stopped;
+  expected.answer = "x";
+  expected.startedAt = 20;
+  expected.finishedAt = 60;
+  QVERIFY(script.replay.progress().runs == (std::map<RunId, RunState>{{3, expected}}));
+
+  script.must(session(freshPool(3)), 0, 0);
+  QVERIFY(script.replay.progress().runs.empty());
+  QVERIFY(script.replay.progress().requests.empty());
+  QVERIFY(!script.replay.progress().whole);
+  QVERIFY(script.replay.pool().state() == freshPool(3));
+}
+
+void TestReplay::gapUntilSnapshot() {
+  Script script(freshPool(5));
+  script.must(StepStarted{}, 1);
+  script.must(StepFinished{}, 1);
+  script.must(StepStarted{}, 2);
+  script.must(BlockAllocated{1, 0, 0}, 2);
+
+  script.next += 10;
+  std::optional<Error> error = script.apply(BlockReleased{1, 0}, 2);
+  QVERIFY(error.has_value());
+  QCOMPARE(error->found, std::string("a change after events that are missing"));
+  TokenGenerated token;
+  token.index = 4;
+  token.text = "x";
+  script.must(token, 2);
+  QVERIFY(script.replay.progress().gap);
+  QVERIFY(script.apply(BlockReleased{1, 0}, 2).has_value());
+  script.must(StepStarted{}, 3);
+
+  PoolState pool = freshPool(5);
+  pool.blocks[2].references = 1;
+  pool.freeOrder = {3, 4, 1};
+  --script.next;  // a snapshot may carry the number of the event it follows
+  script.must(Snapshot{pool, 10});
+  QVERIFY(!script.replay.progress().gap);
+  QVERIFY(!script.replay.progress().whole);
+  QCOMPARE(script.replay.progress().lost, std::uint64_t{10});
+  script.must(BlockReleased{2, 0}, 2);
+  script.must(StepStarted{}, 4);
+  QVERIFY(script.request(1).complete);
+  QVERIFY(!script.request(2).complete);
+  QVERIFY(!script.request(3).complete);
+  QVERIFY(script.request(4).complete);
+  QCOMPARE(script.request(2).generatedTokens, std::int64_t{5});
+  script.must(StepFinished{0, StepOutcome::EndToken, "whole text"}, 2);
+  QCOMPARE(script.request(2).text, std::string("whole text"));
+}
+
+void TestReplay::beginsInTheMiddle() {
+  Script script;
+  script.next = 500;
+  PoolState pool = freshPool(5);
+  pool.blocks[1].references = 1;
+  pool.freeOrder = {2, 3, 4};
+  script.must(session(pool), 0, 0);
+  QVERIFY(!script.replay.progress().whole);
+  QVERIFY(!script.replay.progress().gap);
+  TokenGenerated token;
+  token.index = 12;
+  script.must(token, 7);
+  QVERIFY(!script.request(7).complete);
+  script.must(BlockReleased{1, 0}, 7);
+  script.must(RunFinished{RunOutcome::Finished, "a"}, 0, 2);
+  script.must(StepStarted{}, 8);
+  QVERIFY(script.request(8).complete);
+
+  Script without;
+  without.next = 500;
+  without.must(StepStarted{});
+  QVERIFY(without.replay.progress().gap);
+}
+
+void TestReplay::order() {
+  Replay replay;
+  const auto at = [](std::uint64_t sequence, std::int64_t time, Payload payload) {
+    return Event{sequence, time, 1, 1, 1, {}, std::move(payload)};
+  };
+  QVERIFY(replay.apply(at(0, 0, StepStarted{})).has_value());
+  QVERIFY(replay.apply(at(0, 0, Snapshot{})).has_value());
+  QVERIFY(replay.apply(at(1, -1, StepStarted{})).has_value());
+  QVERIFY(!replay.apply(at(1, 5, StepStarted{})).has_value());
+  QVERIFY(replay.apply(at(1, 5, StepStarted{})).has_value());
+  QVERIFY(replay.apply(at(2, 4, StepStarted{})).has_value());
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  QVERIFY(!replay.apply(at(kMost, 5, StepStarted{})).has_value());
+  QVERIFY(replay.apply(at(kMost, 5, StepStarted{})).has_value());
+  QVERIFY(replay.apply(at(1, 5, StepStarted{})).has_value());
+  QVERIFY(!replay.apply(at(kMost, 5, Snapshot{})).has_value());
+}
+
+void TestReplay::clampedSums() {
+  Keyframe keyframe;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  keyframe.progress.sequence = 1;
+  keyframe.progress.rows = kMost;
+  keyframe.progress.passTime = kMost;
+  keyframe.progress.passes = kMost;
+  keyframe.progress.requests[1].computedTokens = kMost;
+  Replay replay(keyframe);
+  const Event pass{2, 0, 1, 1, 0, {}, BatchComputed{{BatchEntry{1, 0, 0, 5, false}}, 5}};
+  QVERIFY(!replay.apply(pass).has_value());
+  QCOMPARE(replay.progress().rows, kMost);
+  QCOMPARE(replay.progress().requests.at(1).computedTokens, kMost);
+}
+
+void TestReplay::hostileKeyframes_data() {
+  QTest::addColumn<int>("which");
+  for (int i = 0; i < 8; ++i) QTest::addRow("%d", i) << i;
+}
+
+void TestReplay::hostileKeyframes() {
+  QFETCH(int, which);
+  Keyframe keyframe;
+  keyframe.pool = freshPool(3);
+  RequestState& request = keyframe.progress.requests[4];
+  request.segments = {segment(2)};
+  request.blocks[{0, 0}].block = 2;
+  QVERIFY(Replay(keyframe).keyframe() == keyframe);
+  const std::function<void()> damage[] = {
+      [&] { request.blocks[{0, 0}].block = 3; },   [&] { request.blocks[{0, 0}].block = -1; },
+      [&] { request.blocks[{1, 0}].block = 1; },   [&] { request.blocks[{0, -1}].block = 1; },
+      [&] { request.segments[0].sees = {7}; },     [&] { request.cachedTokens = 1; },
+      [&] { keyframe.pool.freeOrder.pop_back(); }, [&] { keyframe.progress.time = -1; }};
+  damage[which]();
+  QVERIFY_EXCEPTION_THROWN(Replay{keyframe}, Failure);
+}
+
+void TestReplay::equalsPlainAccount() {
+  const std::uint64_t seed = test::testSeed(1234);
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    test::ListSink sink;
+    test::SimulatedEngine engine(sink, seed + round, round % 2 == 0 ? 10 : 40);
+    Replay replay;
+    std::size_t applied = 0;
+    const auto follow = [&] {
+      for (; applied < sink.events.size(); ++applied) {
+        if (const auto error = replay.apply(sink.events[applied])) QFAIL(error->message().c_str());
+      }
+    };
+    engine.start();
+    for (int i = 0; i < 400; ++i) {
+      engine.step();
+      follow();
+      QVERIFY(replay.pool().state() == engine.pool());
+      QCOMPARE(replay.pool().freeCount(), engine.pool().freeOrder.size());
+    }
+    engine.drainRequests();
+    follow();
+    QVERIFY(replay.pool().state() == engine.pool());
+    QCOMPARE(replay.progress().requests.size(), engine.texts().size());
+    for (const auto& [id, text] : engine.texts()) {
+      QCOMPARE(replay.progress().requests.at(id).text, text);
+      QCOMPARE(replay.progress().requests.at(id).phase, RequestPhase::Finished);
+      QVERIFY(replay.progress().requests.at(id).complete);
+    }
+  }
+}
+
+void TestReplay::continuesFromKeyframe() {
+  const std::vector<Event> events = test::simulatedTrace(9, 300);
+  Replay linear;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    QVERIFY(!linear.apply(events[i]).has_value());
+    if (i % 97 != 0) continue;
+    Replay continued(linear.keyframe());
+    for (std::size_t k = i + 1; k < events.size() && k < i + 50; ++k) {
+      QVERIFY(!continued.apply(events[k]).has_value());
+    }
+    QVERIFY(PoolReplay::check(continued.pool().state()) == std::nullopt);
+  }
+}
+
+void TestReplay::garbageChangesNothing() {
+  const std::uint64_t seed = test::testSeed(77);
+  test::RandomValue small(seed, test::Range::Small);
+  test::RandomValue wild(seed + 1, test::Range::Whole);
+  int applied = 0;
+  for (int round = 0; round < 60; ++round) {
+    Script script(freshPool(5));
+    for (int i = 0; i < 400; ++i) {
+      test::RandomValue& random = i % 10 == 0 ? wild : small;
+      Event event{script.next, static_cast<std::int64_t>(script.next) * 10, 1, 0, 0, {}, {}};
+      event.run = static_cast<RunId>(small.below(3));
+      event.request = static_cast<RequestId>(small.below(3));
+      event.payload = random.payload(small.below(std::variant_size_v<Payload>));
+      const bool compare = i % 8 == 0;
+      const Keyframe before = compare ? script.replay.keyframe() : Keyframe();
+      if (script.replay.apply(event)) {
+        QVERIFY(!compare || script.replay.keyframe() == before);
+        continue;
+      }
+      ++applied;
+      ++script.next;
+      if (compare) {
+        const Keyframe after = script.replay.keyframe();
+        const std::optional<Error> error = PoolReplay::check(after.pool);
+        QVERIFY2(!error, error ? error->message().c_str() : "");
+        QVERIFY(Replay(after).keyframe() == after);
+      }
+    }
+  }
+  qInfo("%d events fitted", applied);
+  QVERIFY(applied > 1000);
+}
+
+void TestReplay::largePoolIsQuick() {
+  constexpr std::int32_t kBlocks = 100'000;
+  Script script(freshPool(kBlocks));
+  QElapsedTimer timer;
+  timer.start();
+  // Taking blocks out of the middle of a long list, again and again.
+  for (std::int32_t i = 0; i < 200'000; ++i) {
+    const BlockId block = 1 + (i * 7919) % (kBlocks - 1);
+    script.must(BlockShared{block, 0, 0, 1});
+    script.must(BlockReleased{block, 0});
+  }
+  qInfo("400000 events on 100000 blocks: %lld ms", timer.elapsed());
+  QVERIFY(timer.elapsed() < 10'000);
+}
+
+QTEST_APPLESS_MAIN(TestReplay)
+#include "tst_replay.moc"

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/report.h"
+#include "random_value.h"
+#include "simulated_engine.h"
+
+#include <QTest>
+
+#include <limits>
+#include <variant>
+
+using namespace spanscope;
+using namespace spanscope::trace;
+
+Q_DECLARE_METATYPE(spanscope::trace::Event)
+
+class TestReport : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void describeRows_data();
+  void describeRows();
+  void describeIsOneLine();
+  void sums();
+  void sumsWithoutMetrics();
+  void medians_data();
+  void medians();
+  void nothing();
+  void table();
+  void hostileSums();
+};
+
+void TestReport::describeRows_data() {
+  QTest::addColumn<Event>("event");
+  QTest::addColumn<QString>("line");
+  const auto row = [](const char* name, Payload payload, const char* line) {
+    QTest::newRow(name) << Event{12, 1'500'000'000, 1, 2, 3, "/g", std::move(payload)}
+                        << QString("#12 1.500000s ") + line;
+  };
+  SessionStarted session;
+  session.program = "spanq 0.1";
+  session.model = "spanlet";
+  session.backend = "cpu avx2";
+  session.threads = 1;
+  session.pool.blocks.resize(3);
+  session.pool.freeOrder = {1, 2};
+  row("session", session,
+      "session_started run 2 request 3 /g: spanq 0.1, model spanlet, cpu avx2, 1 thread, 3 blocks of 16 "
+      "tokens, 2 free");
+  row("run", RunStarted{"{}", "spans", 7},
+      "run_started run 2 request 3 /g: policy spans, seed 7, query \"{}\"");
+  row("run finished", RunFinished{RunOutcome::Stopped, "a\n\"b\""},
+      "run_finished run 2 request 3 /g: stopped: \"a\\n\\\"b\\\"\"");
+  row("plan", PlanMade{{PlannedStep{0, {}, 0, 0, {}}}, {}}, "plan_made run 2 request 3 /g: 1 step");
+  row("step finished", StepFinished{4, StepOutcome::TokenLimit, std::string(70, 'x')},
+      ("step_finished run 2 request 3 /g: step 4, token_limit: \"" + std::string(60, 'x') + "…\"").c_str());
+  row("text cut within a character",
+      StepFinished{4, StepOutcome::Failed, std::string(59, 'x') + "ä" + "yyyy"},
+      ("step_finished run 2 request 3 /g: step 4, failed: \"" + std::string(59, 'x') + "…\"").c_str());
+  SegmentInfo segment;
+  segment.independent = true;
+  segment.tokens = {1, 2};
+  row("span table", SpanTableLaidOut{{segment, {}}},
+      "span_table_laid_out run 2 request 3 /g: 2 segments (1 independent), 2 tokens");
+  BlockLookedUp lookup;
+  lookup.segment = 1;
+  lookup.virtualIndex = 2;
+  lookup.block = 9;
+  lookup.outcome = LookupOutcome::Relocated;
+  lookup.tokens = lookup.wanted = 16;
+  lookup.base = 64;
+  lookup.storedBase = 32;
+  lookup.storedByRun = 1;
+  lookup.storedByRequest = 1;
+  lookup.storedByNode = "/p";
+  row("relocated", lookup,
+      "block_looked_up run 2 request 3 /g: segment 1, block 2: relocated, 16 of 16 tokens in physical block "
+      "9, stored "
+      "by run 1 request 1 /p, from position 32 to 64");
+  lookup.outcome = LookupOutcome::Miss;
+  lookup.tokens = 0;
+  lookup.reason = MissReason::TokensDiffer;
+  lookup.differsAt = 35;
+  lookup.tokenWanted = 4;
+  lookup.tokenStored = 5;
+  row("miss", lookup,
+      "block_looked_up run 2 request 3 /g: segment 1, block 2: miss, 0 of 16 tokens, tokens_differ at token "
+      "35 (wanted "
+      "4, stored 5)");
+  lookup.reason = MissReason::Evicted;
+  lookup.evictedBy = 8;
+  row("evicted", lookup,
+      "block_looked_up run 2 request 3 /g: segment 1, block 2: miss, 0 of 16 tokens, evicted by event 8");
+  row("shared", BlockShared{4, 1, 2, 3},
+      "block_shared run 2 request 3 /g: physical block 4 for segment 1, block 2, 3 references");
+  row("removed", BlockRemoved{4, {0xABCDEF0123456789U, 0}, RemovalReason::Grown},
+      "block_removed run 2 request 3 /g: physical block 4, key abcdef01, grown");
+  row("pass", BatchComputed{{BatchEntry{1, 0, 0, 16, false}, BatchEntry{2, 0, 0, 1, true}}, 2'500'000},
+      "batch_computed run 2 request 3 /g: 17 rows of 2 entries (1 decode) in 2.500 ms");
+  row("token", TokenGenerated{0, 77, "a", "\x1b[2J", 0.5F, {}},
+      "token_generated run 2 request 3 /g: token 0: 77 \"\\x1b[2J\", probability 0.5000");
+  row("metrics", StepMetrics{1, 100, 64, 32, 36, 5, 0.0125, 0.002, 0},
+      "step_metrics run 2 request 3 /g: step 1: prompt 100, cached 64, relocated 32, computed 36, generated "
+      "5, first "
+      "token after 12.50 ms, then 2.00 ms a token");
+  row("message", MessageLogged{Severity::Warning, "care\r\n\xC2\x9B"},
+      "message_logged run 2 request 3 /g: warning: care\\x0d\\n\\xc2\\x9b");
+  row("deferred", RequestDeferred{"no room", 4},
+      "request_deferred run 2 request 3 /g: no room, waits for request 4");
+  QTest::newRow("no run") << Event{1, 0, 1, 0, 0, {}, CacheCleared{}}
+                          << "#1 0.000000s cache_cleared: nothing can be found any more";
+}
+
+void TestReport::describeRows() {
+  QFETCH(Event, event);
+  QFETCH(QString, line);
+  QCOMPARE(QString::fromStdString(describe(event)), line);
+}
+
+void TestReport::describeIsOneLine() {
+  test::RandomValue random(test::testSeed(3));
+  for (int i = 0; i < 3000; ++i) {
+    Event event;
+    random.fill(event.sequence);
+    random.fill(event.time);
+    random.fill(event.node);
+    event.payload = random.payload(static_cast<std::size_t>(i) % std::variant_size_v<Payload>);
+    const std::string line = describe(event);
+    QVERIFY(line.find(eventName(event.payload)) != std::string::npos);
+    for (const char c : line) QVERIFY(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F);
+  }
+}
+
+void TestReport::sums() {
+  std::vector<Event> events;
+  const auto add = [&](RunId run, RequestId request, Payload payload) {
+    events.push_back(Event{events.size() + 1,
+                           static_cast<std::int64_t>(events.size()) * 500'000'000,
+                           1,
+                           run,
+                           request,
+                           {},
+                           std::move(payload)});
+  };
+  add(0, 0, SessionStarted{});
+  add(1, 0, RunStarted{});
+  add(1, 1, StepStarted{});
+  add(1, 2, StepStarted{});
+  BlockLookedUp lookup;
+  for (const LookupOutcome outcome : {LookupOutcome::Hit, LookupOutcome::Hit, LookupOutcome::Relocated,
+                                      LookupOutcome::Partial, LookupOutcome::Miss}) {
+    lookup.outcome = outcome;
+    add(1, 1, lookup);
+  }
+  add(1, 1, RequestAdmitted{100, 64, 16});
+  add(1, 1, BlockAllocated{});
+  add(1, 1, BlockStored{});
+  add(1, 1, BlockStored{});
+  add(1, 1, BlockRemoved{1, {}, RemovalReason::Evicted});
+  add(1, 1, BlockRemoved{1, {}, RemovalReason::Grown});
+  add(1, 1, BlockCopied{});
+  add(1, 0, BatchComputed{{BatchEntry{1, 0, 0, 36, false}, BatchEntry{2, 0, 0, 4, false}}, 1'000'000'000});
+  add(1, 0, BatchComputed{{BatchEntry{1, 0, 0, 1, true}}, 500'000'000});
+  add(1, 1, StepMetrics{0, 100, 64, 16, 36, 3, 0.5, 0.25, 0});
+  add(1, 1, StepFinished{});
+  add(2, 2, StepMetrics{0, 60, 16, 0, 44, 1, 1.5, 0, 0});
+  add(2, 0, MessageLogged{Severity::Warning, {}});
+  add(2, 0, MessageLogged{Severity::Error, {}});
+  add(2, 0, Snapshot{{}, 5});
+
+  TraceStats expected;
+  expected.events = events.size();
+  expected.lost = 5;
+  expected.duration = 0.5 * static_cast<double>(events.size() - 1);
+  expected.runs = 2;
+  expected.requests = 2;
+  expected.finishedRequests = 1;
+  expected.promptTokens = 160;
+  expected.cachedTokens = 80;
+  expected.relocatedTokens = 16;
+  expected.computedTokens = 80;
+  expected.generatedTokens = 4;
+  expected.hitRate = 0.5;
+  expected.blocksLookedUp = 5;
+  expected.blocksHit = 2;
+  expected.blocksRelocated = 1;
+  expected.blocksPartial = 1;
+  expected.blocksMissed = 1;
+  expected.blocksAllocated = 1;
+  expected.blocksStored = 2;
+  expected.blocksEvicted = 1;
+  expected.blocksCopied = 1;
+  expected.passes = 2;
+  expected.meanRowsPerPass = 20.5;
+  expected.passTime = 1.5;
+  expected.timeToFirstToken = 1.0;
+  expected.interTokenLatency = 0.25;
+  expected.warnings = 1;
+  expected.errors = 1;
+  QCOMPARE(QString::fromStdString(statsTable(stats(events))), QString::fromStdString(statsTable(expected)));
+  QVERIFY(stats(events) == expected);
+}
+
+void TestReport::sumsWithoutMetrics() {
+  // A request that was stopped has no metrics; what it did counts all the same.
+  const std::vector<Event> events{
+      {1, 0, 1, 1, 1, {}, RequestAdmitted{50, 20, 10}},
+      {2, 0, 1, 1, 0, {}, BatchComputed{{BatchEntry{1, 0, 20, 25, false}}, 1}},
+      {3, 0, 1, 1, 1, {}, TokenGenerated{}},
+  };
+  const TraceStats found = stats(events);
+  QCOMPARE(found.promptTokens, std::int64_t{50});
+  QCOMPARE(found.cachedTokens, std::int64_t{20});
+  QCOMPARE(found.relocatedTokens, std::int64_t{10});
+  QCOMPARE(found.computedTokens, std::int64_t{25});
+  QCOMPARE(found.generatedTokens, std::int64_t{1});
+  QCOMPARE(found.timeToFirstToken, 0.0);
+}
+
+void TestReport::medians_data() {
+  QTest::addColumn<QList<double>>("values");
+  QTest::addColumn<double>("median");
+  QTest::newRow("one") << QList<double>{3} << 3.0;
+  QTest::newRow("two") << QList<double>{5, 3} << 4.0;
+  QTest::newRow("three") << QList<double>{9, 1, 2} << 2.0;
+  QTest::newRow("four") << QList<double>{9, 1, 2, 4} << 3.0;
+}
+
+void TestReport::medians() {
+  QFETCH(QList<double>, values);
+  QFETCH(double, median);
+  std::vector<Event> events;
+  for (const double value : values) {
+    StepMetrics metrics;
+    metrics.generatedTokens = 2;
+    metrics.timeToFirstToken = value;
+    metrics.interTokenLatency = 2 * value;
+    const std::uint64_t number = events.size() + 1;
+    events.push_back(Event{number, 0, 1, 1, static_cast<RequestId>(number), {}, metrics});
+  }
+  QCOMPARE(stats(events).timeToFirstToken, median);
+  QCOMPARE(stats(events).interTokenLatency, 2 * median);
+}
+
+void TestReport::nothing() {
+  QVERIFY(stats({}) == TraceStats());
+}
+
+void TestReport::table() {
+  TraceStats some;
+  some.events = 12;
+  some.hitRate = 0.625;
+  some.timeToFirstToken = 0.0125;
+  const QString text = QString::fromStdString(statsTable(some));
+  QVERIFY(text.startsWith("events               12\nduration             0.000 s\n"));
+  QVERIFY(text.contains("\nhit rate             62.5 %\n"));
+  QVERIFY(text.contains("\ntime to first token  12.50 ms (median)\n"));
+  QVERIFY(text.endsWith("\n"));
+  QVERIFY(!text.contains("errors"));
+  QVERIFY(!text.contains("not delivered"));
+}
+
+void TestReport::hostileSums() {
+  StepMetrics most;
+  most.promptTokens = most.cachedTokens = std::numeric_limits<std::int64_t>::max();
+  most.generatedTokens = std::numeric_limits<std::int64_t>::min();
+  std::vector<Event> events;
+  for (RequestId id = 1; id < 5; ++id) events.push_back(Event{id, 0, 1, 1, id, {}, most});
+  events.front().time = std::numeric_limits<std::int64_t>::min();
+  events.back().time = std::numeric_limits<std::int64_t>::max();
+  QCOMPARE(stats(events).promptTokens, std::numeric_limits<std::int64_t>::max());
+  test::RandomValue random(5);
+  events.clear();
+  for (std::size_t i = 0; i < 2000; ++i) {
+    Event event;
+    random.fill(event.time);
+    random.fill(event.request);
+    event.payload = random.payload(i % std::variant_size_v<Payload>);
+    events.push_back(std::move(event));
+  }
+  QVERIFY(!statsTable(stats(events)).empty());
+}
+
+QTEST_APPLESS_MAIN(TestReport)
+#include "tst_report.moc"

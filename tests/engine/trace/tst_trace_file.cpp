@@ -1,0 +1,704 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/event_codec.h"
+#include "engine/trace/trace_file.h"
+#include "engine/trace/trace_format.h"
+#include "simulated_engine.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <ctime>
+#include <functional>
+#include <limits>
+#include <random>
+#include <utility>
+
+using namespace spanscope;
+using namespace spanscope::trace;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+const TraceHeader kHeader{"spanscope test", 1'700'000'000'000};
+
+TraceWriteOptions smallChunks(std::uint32_t events = 7, std::uint64_t keyframe = 20) {
+  TraceWriteOptions options;
+  options.eventsPerChunk = events;
+  options.eventsPerKeyframe = keyframe;
+  return options;
+}
+
+/// What reading says; empty if all is well.
+std::string errorOf(const Bytes& bytes, const TraceLimits& limits = {}) {
+  try {
+    const TraceFile file = readTrace(bytes, "t", limits);
+    return file.warnings.empty() ? "" : "warning: " + file.warnings.front().message();
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+}
+
+bool isPrefix(const std::vector<Event>& part, const std::vector<Event>& whole) {
+  return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin());
+}
+
+struct FoundRecord {
+  std::size_t offset = 0;
+  RecordHeader header;
+};
+
+std::vector<FoundRecord> recordsOf(const Bytes& bytes) {
+  std::vector<FoundRecord> records;
+  for (std::size_t offset = kPreambleBytes; offset + kTrailerBytes < bytes.size();) {
+    const RecordHeader header = decodeRecordHeader(std::span(bytes).subspan(offset, RecordHeader::kBytes));
+    records.push_back({offset, header});
+    offset += RecordHeader::kBytes + header.storedBytes;
+  }
+  return records;
+}
+
+/// Bytes with record `index` replaced by one with this header and content, its checksum in order.
+Bytes withRecord(const Bytes& bytes, std::size_t index,
+                 const std::function<void(RecordHeader&, Bytes&)>& change) {
+  const FoundRecord record = recordsOf(bytes).at(index);
+  const auto content = bytes.begin() + static_cast<std::ptrdiff_t>(record.offset + RecordHeader::kBytes);
+  RecordHeader header = record.header;
+  Bytes stored(content, content + header.storedBytes);
+  change(header, stored);
+  const auto encoded = encodeRecordHeader(header, stored);
+  Bytes result(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(record.offset));
+  result.insert(result.end(), encoded.begin(), encoded.end());
+  result.insert(result.end(), stored.begin(), stored.end());
+  result.insert(result.end(), content + record.header.storedBytes, bytes.end());
+  return result;
+}
+
+/// Replaces a record's content by other bytes, compressed.
+Bytes withContent(const Bytes& bytes, std::size_t index,
+                  const std::function<void(RecordHeader&, Bytes&)>& change) {
+  return withRecord(bytes, index, [&](RecordHeader& header, Bytes& stored) {
+    Bytes raw = decompressRecord(stored, header.rawBytes);
+    change(header, raw);
+    stored = compressRecord(raw, 3);
+    header.rawBytes = static_cast<std::uint32_t>(raw.size());
+    header.storedBytes = static_cast<std::uint32_t>(stored.size());
+  });
+}
+
+/// Without the end, so that offsets and sizes may change.
+Bytes withoutEnd(const Bytes& bytes) {
+  return Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(recordsOf(bytes).back().offset));
+}
+
+std::filesystem::path inside(const QTemporaryDir& folder, const char* name) {
+  return std::filesystem::path(folder.path().toStdString()) / name;
+}
+
+QByteArray contentOf(const std::filesystem::path& path) {
+  QFile file(QString::fromStdString(path.string()));
+  return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+/// Milliseconds of processor time, so that a busy machine does not matter.
+class CpuTimer {
+ public:
+  long restart() {
+    const std::clock_t now = std::clock();
+    return static_cast<long>(1000.0 * static_cast<double>(now - std::exchange(m_start, now)) /
+                             CLOCKS_PER_SEC);
+  }
+
+ private:
+  std::clock_t m_start = std::clock();
+};
+
+}  // namespace
+
+class TestTraceFile : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void roundTrip_data();
+  void roundTrip();
+  void sequencesMayJump();
+  void cutAnywhere();
+  void flippedAnywhere();
+  void damaged_data();
+  void damaged();
+  void bombs();
+  void lyingIndex();
+  void limits();
+  void seekEqualsReplay();
+  void seekWithRepeatedNumbers();
+  void seekInContradiction();
+  void eventsAndTimes();
+  void keyframesStayFew();
+  void writerNamesFileLast();
+  void diedWriter();
+  void slowEventsReachTheFile();
+  void refusedEvents();
+  void unwritable();
+  void notAFile();
+  void millionEvents();
+};
+
+void TestTraceFile::roundTrip_data() {
+  QTest::addColumn<int>("steps");
+  QTest::addColumn<quint32>("eventsPerChunk");
+  QTest::newRow("none") << -1 << 7U;
+  QTest::newRow("session only") << 0 << 7U;
+  QTest::newRow("some chunks") << 100 << 7U;
+  QTest::newRow("an event a chunk") << 100 << 1U;
+  QTest::newRow("large chunks") << 3000 << 4096U;
+}
+
+void TestTraceFile::roundTrip() {
+  QFETCH(int, steps);
+  QFETCH(quint32, eventsPerChunk);
+  const std::vector<Event> events = steps < 0 ? std::vector<Event>() : test::simulatedTrace(4, steps);
+  const QTemporaryDir folder;
+  const std::filesystem::path path = inside(folder, "a.trace");
+  writeTrace(path, events, kHeader, smallChunks(eventsPerChunk));
+  QVERIFY(!std::filesystem::exists(path.string() + ".part"));
+  const TraceFile file = readTrace(path);
+  QVERIFY(file.header == kHeader);
+  QVERIFY(file.events == events);
+  QVERIFY(file.warnings.empty());
+
+  const Bytes bytes = traceBytes(events, kHeader, smallChunks(eventsPerChunk));
+  QCOMPARE(QByteArray(reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size())),
+           contentOf(path));
+  TraceReader reader(path);
+  QCOMPARE(reader.eventCount(), std::uint64_t{events.size()});
+  QCOMPARE(reader.firstSequence(), std::uint64_t{events.empty() ? 0U : 1U});
+  QCOMPARE(reader.lastSequence(), std::uint64_t{events.size()});
+  QCOMPARE(reader.chunkCount(), (events.size() + eventsPerChunk - 1) / eventsPerChunk);
+}
+
+void TestTraceFile::sequencesMayJump() {
+  std::vector<Event> events = test::simulatedTrace(4, 50);
+  for (std::size_t i = 10; i < events.size(); ++i) events[i].sequence += 1'000'000'000'000;
+  events.back().sequence = std::numeric_limits<std::uint64_t>::max();
+  events.back().time = std::numeric_limits<std::int64_t>::max();
+  const TraceFile file = readTrace(traceBytes(events, kHeader, smallChunks()), "t");
+  QVERIFY(file.events == events);
+}
+
+void TestTraceFile::cutAnywhere() {
+  const std::vector<Event> events = test::simulatedTrace(5, 40, 6);
+  const Bytes bytes = traceBytes(events, kHeader, smallChunks(9, 20));
+  const std::size_t headerEnd = recordsOf(bytes).at(1).offset;
+  std::size_t most = 0;
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    try {
+      const TraceFile file = readTrace(cut, "t");
+      QVERIFY(size >= headerEnd);
+      QCOMPARE(file.warnings.size(), std::size_t{1});
+      QVERIFY(isPrefix(file.events, events));
+      QVERIFY(file.events.size() >= most);
+      most = file.events.size();
+      TraceReader reader(cut, "t");
+      Replay replay;
+      for (const Event& event : file.events) QVERIFY(!replay.apply(event).has_value());
+      QVERIFY(reader.replayAt(events.size()).keyframe() == replay.keyframe());
+    } catch (const Failure& failure) {
+      QVERIFY2(size < headerEnd, failure.what());
+      QCOMPARE(failure.error().file, std::string("t"));
+      QVERIFY(failure.error().place.starts_with("byte "));
+    }
+  }
+  QCOMPARE(most, events.size());
+}
+
+void TestTraceFile::flippedAnywhere() {
+  const std::uint64_t seed = test::testSeed(31);
+  std::mt19937_64 random(seed);
+  const std::vector<Event> events = test::simulatedTrace(6, 60, 6);
+  const Bytes whole = traceBytes(events, kHeader, smallChunks(9, 20));
+  const Bytes cut = withoutEnd(whole);
+  for (const Bytes& bytes : {whole, cut}) {
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      Bytes flipped = bytes;
+      flipped[i] = static_cast<std::uint8_t>(flipped[i] ^ (1U << (random() % 8)));
+      try {
+        const TraceFile file = readTrace(flipped, "t");
+        QVERIFY(!file.warnings.empty());
+        QVERIFY(isPrefix(file.events, events));
+        // A finished file is only read in part where what makes it finished was damaged.
+        QVERIFY(&bytes == &cut || bytes == cut || i + kTraceEnd.size() >= bytes.size());
+      } catch (const Failure& failure) {
+        QCOMPARE(failure.error().file, std::string("t"));
+        QVERIFY(!failure.error().place.empty());
+      }
+    }
+  }
+}
+
+void TestTraceFile::damaged_data() {
+  QTest::addColumn<QByteArray>("bytes");
+  QTest::addColumn<QString>("message");
+  const std::vector<Event> events = test::simulatedTrace(6, 60, 6);
+  const Bytes whole = traceBytes(events, kHeader, smallChunks(9, 20));
+  const Bytes open = withoutEnd(whole);
+  const auto row = [](const char* name, const Bytes& bytes, const std::string& message) {
+    QTest::newRow(name) << QByteArray(reinterpret_cast<const char*>(bytes.data()),
+                                      static_cast<qsizetype>(bytes.size()))
+                        << QString::fromStdString(message);
+  };
+  const auto changed = [](Bytes bytes, std::size_t at, std::uint8_t value) {
+    bytes.at(at) = value;
+    return bytes;
+  };
+  const std::vector<FoundRecord> records = recordsOf(whole);
+  const std::string second = "t: byte " + std::to_string(records.at(2).offset);
+
+  row("empty", {}, "t: byte 0: found 0 bytes, expected a trace file, which has at least 24");
+  row("magic", changed(whole, 1, 'X'),
+      "t: byte 0: found other bytes, expected the first bytes of a trace file");
+  row("version", changed(whole, 8, 2), "t: byte 8: found version 2, expected version 1");
+  row("reserved", changed(whole, 12, 1), "t: byte 12: found 1, expected 0");
+  row("schema", changed(whole, 16, static_cast<std::uint8_t>(whole[16] + 1)),
+      "t: byte 16: found a trace with other fields, expected the fields of this version of the program");
+  row("header checksum", changed(whole, records[0].offset + RecordHeader::kBytes + 12, 0xFF),
+      "t: byte 24: found content that does not fit its checksum, expected content as it was written");
+  row("header kind", withRecord(whole, 0, [](RecordHeader& h, Bytes&) { h.kind = RecordKind::Chunk; }),
+      "t: byte 24: found a chunk, expected a header");
+  row("header kind unknown", changed(whole, 24, 9), "t: byte 24, kind: found 9, expected a kind of record");
+  row("chunk content",
+      changed(whole, records[2].offset + RecordHeader::kBytes + 5,
+              static_cast<std::uint8_t>(whole[records[2].offset + RecordHeader::kBytes + 5] + 1)),
+      "t: chunk 2: found content that does not fit its checksum, expected content as it was written");
+  row("chunk checksum",
+      changed(whole, records[2].offset + 50, static_cast<std::uint8_t>(whole[records[2].offset + 50] + 1)),
+      "t: chunk 2: found content that does not fit its checksum, expected content as it was written");
+  row("chunk count", withRecord(whole, 2, [](RecordHeader& h, Bytes&) { ++h.count; }),
+      "t: chunk 2: found a record that the index does not describe, expected what the index says");
+  row("chunk content in an open file",
+      changed(open, records[2].offset + RecordHeader::kBytes + 5,
+              static_cast<std::uint8_t>(open[records[2].offset + RecordHeader::kBytes + 5] + 1)),
+      "warning: " + second +
+          ": found content that does not fit its checksum, expected content as it was written; what stands "
+          "before is "
+          "whole");
+  row("no end", open,
+      "warning: t: byte " + std::to_string(open.size()) +
+          ": found a recording that was not ended, expected its end; what stands before is whole");
+  row("more events than there are",
+      withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.count = 4'000'000'000U; }),
+      "t: chunk 2: found 4000000000 events, expected at most ");
+  row("an event more", withRecord(open, 2, [](RecordHeader& h, Bytes&) { ++h.count; }),
+      "t: chunk 2, event 10, event: found the end, expected more bytes");
+  row("an event fewer", withRecord(open, 2, [](RecordHeader& h, Bytes&) { --h.count; }),
+      "t: chunk 2: found ");
+  row("other sequence", withRecord(open, 2, [](RecordHeader& h, Bytes&) { ++h.lastSequence; }),
+      "t: chunk 2: found other sequence numbers or times, expected those of its header");
+  row("sequence that goes back", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.firstSequence = 2; }),
+      "warning: " + second + ": found sequence numbers or times that go back, expected ascending ones; ");
+  row("time that goes back", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.firstTime = -1; }),
+      "warning: " + second + ": found sequence numbers or times that go back, expected ascending ones; ");
+  row("chunk without events", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.count = 0; }),
+      "warning: " + second + ": found a chunk of 0 events, expected a chunk of events or a keyframe without");
+  row("header twice", withRecord(open, 2, [](RecordHeader& h, Bytes&) { h.kind = RecordKind::Header; }),
+      "warning: " + second +
+          ": found a header of 9 events, expected a chunk of events or a keyframe without");
+  row("not compressed", withRecord(open, 2, [](RecordHeader&, Bytes& stored) { stored[0] ^= 1; }),
+      "t: chunk 2: found content that is not compressed as it should be, expected a zstd frame that states "
+      "its size");
+  row("broken frame", withRecord(open, 2, [](RecordHeader&, Bytes& stored) { stored.back() ^= 0xFF; }),
+      "t: chunk 2");
+  row("frame and more",
+      withRecord(open, 2,
+                 [](RecordHeader& h, Bytes& stored) {
+                   stored.push_back(0);
+                   ++h.storedBytes;
+                 }),
+      "t: chunk 2: found a frame that does not fill its record, expected one whole zstd frame");
+  row("content of an unknown kind", withContent(open, 2, [](RecordHeader&, Bytes& raw) { raw[0] = 200; }),
+      "t: chunk 2, event 1, event: found kind 200, expected a kind below 23");
+  row("bytes left over", withContent(open, 2, [](RecordHeader&, Bytes& raw) { raw.push_back(0); }),
+      "t: chunk 2: found 1 bytes more, expected the end");
+  row("bytes after the header's content",
+      withContent(open, 0, [](RecordHeader&, Bytes& raw) { raw.push_back(0); }),
+      "t: byte 24: found 1 bytes more, expected the end");
+}
+
+void TestTraceFile::damaged() {
+  QFETCH(QByteArray, bytes);
+  QFETCH(QString, message);
+  const QString found = QString::fromStdString(errorOf(Bytes(bytes.begin(), bytes.end())));
+  QVERIFY2(found.startsWith(message), qPrintable(found));
+}
+
+void TestTraceFile::bombs() {
+  const std::vector<Event> events = test::simulatedTrace(6, 60, 6);
+  const Bytes open = withoutEnd(traceBytes(events, kHeader, smallChunks(9, 20)));
+  // A few bytes that become a gigabyte: refused before anything is allocated for them.
+  const Bytes zeros(1U << 20);
+  const Bytes honest = withRecord(open, 1, [&](RecordHeader& h, Bytes& stored) {
+    stored = compressRecord(zeros, 3);
+    h.storedBytes = static_cast<std::uint32_t>(stored.size());
+    h.rawBytes = 1U << 30;
+  });
+  QVERIFY(errorOf(honest).find("1073741824 bytes of content, expected at most 268435456") !=
+          std::string::npos);
+  const Bytes lying = withRecord(open, 1, [&](RecordHeader& h, Bytes& stored) {
+    stored = compressRecord(zeros, 3);
+    h.storedBytes = static_cast<std::uint32_t>(stored.size());
+    h.rawBytes = 100;
+  });
+  QVERIFY(errorOf(lying).find("chunk 1: found a frame of 1048576 bytes, expected 100 bytes") !=
+          std::string::npos);
+}
+
+void TestTraceFile::lyingIndex() {
+  const std::vector<Event> events = test::simulatedTrace(6, 60, 6);
+  const Bytes whole = traceBytes(events, kHeader, smallChunks(9, 1'000'000));
+  const std::size_t indexAt = recordsOf(whole).size() - 1;
+  const auto withEntries = [&](const std::function<void(std::vector<IndexEntry>&)>& change) {
+    Bytes bytes = withContent(whole, indexAt, [&](RecordHeader&, Bytes& raw) {
+      MemoryBudget budget(1U << 20);
+      ByteReader reader(raw, budget);
+      std::vector<IndexEntry> entries;
+      readValue(reader, entries);
+      change(entries);
+      ByteWriter writer;
+      writeValue(writer, entries);
+      raw = writer.bytes();
+    });
+    return errorOf(bytes);
+  };
+  const auto contains = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  using Entries = std::vector<IndexEntry>;
+  QCOMPARE(withEntries([](Entries&) {}), std::string());
+  QVERIFY(contains(withEntries([](Entries& e) { e[1].offset += 1; }), "t: chunk 1"));
+  QVERIFY(contains(withEntries([](Entries& e) { e[1].offset = e[0].offset; }), "t: index, entry 2"));
+  QVERIFY(contains(withEntries([](Entries& e) { e[1].offset = 1ULL << 63; }), "t: index, entry 2"));
+  QVERIFY(contains(withEntries([](Entries& e) { e.erase(e.begin()); }), "t: index, entry 1"));
+  QVERIFY(contains(withEntries([](Entries& e) { e.erase(e.begin() + 1); }), "t: chunk 1"));
+  QVERIFY(contains(withEntries([](Entries& e) { e.pop_back(); }), "t: chunk "));
+  QVERIFY(contains(withEntries([](Entries& e) { e.clear(); }), "t: index"));
+  QVERIFY(contains(withEntries([](Entries& e) { ++e[2].count; }), "t: chunk 3"));
+  QVERIFY(contains(withEntries([](Entries& e) { e[2].count = 4'000'000'000U; }), "t: chunk 3"));
+  QVERIFY(contains(withEntries([](Entries& e) { e[2].kind = RecordKind::Index; }), "t: index, entry 3"));
+  QVERIFY(contains(withEntries([](Entries& e) { e[2].firstSequence = 1; }), "t: index, entry 3"));
+  QVERIFY(contains(withEntries([](Entries& e) { e[2].lastTime = 0; }), "t: index, entry 3"));
+
+  Bytes moved = whole;
+  moved[moved.size() - kTrailerBytes] ^= 1;
+  QVERIFY(contains(errorOf(moved), "t: index"));
+  moved[moved.size() - kTrailerBytes + 6] = 0xFF;
+  QVERIFY(contains(errorOf(moved), "t: byte "));
+}
+
+void TestTraceFile::limits() {
+  const std::vector<Event> events = test::simulatedTrace(6, 60, 6);
+  const Bytes bytes = traceBytes(events, kHeader, smallChunks(9, 20));
+  TraceLimits few;
+  few.memoryBytes = events.size() * sizeof(Event) / 2;
+  QVERIFY(errorOf(bytes, few).find("bytes more of memory") != std::string::npos);
+  TraceLimits small;
+  small.chunkBytes = 64;
+  QVERIFY(errorOf(bytes, small).find("bytes of content, expected at most 64") != std::string::npos);
+}
+
+void TestTraceFile::seekEqualsReplay() {
+  const std::uint64_t seed = test::testSeed(55);
+  const std::vector<Event> events = test::simulatedTrace(seed, 500, 12);
+  const Bytes bytes = traceBytes(events, kHeader, smallChunks(7, 20));
+  std::vector<Keyframe> states;
+  Replay linear;
+  states.push_back(linear.keyframe());
+  for (const Event& event : events) {
+    QVERIFY(!linear.apply(event).has_value());
+    states.push_back(linear.keyframe());
+  }
+  TraceReader forward(bytes, "t");
+  QVERIFY(forward.keyframeCount() > 1);
+  for (std::size_t i = 0; i < states.size(); ++i) QVERIFY(forward.replayAt(i).keyframe() == states[i]);
+  QVERIFY(forward.replayAt(events.size() + 1000).keyframe() == states.back());
+
+  TraceReader backward(bytes, "t");
+  for (std::size_t i = states.size(); i > 0; --i)
+    QVERIFY(backward.replayAt(i - 1).keyframe() == states[i - 1]);
+
+  TraceReader anyhow(withoutEnd(bytes), "t");
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < 500; ++i) {
+    const std::size_t at = random() % states.size();
+    QVERIFY(anyhow.replayAt(at).keyframe() == states[at]);
+  }
+}
+
+void TestTraceFile::seekWithRepeatedNumbers() {
+  std::vector<Event> events = test::simulatedTrace(8, 200, 12);
+  // A snapshot after every tenth event, under the same number, so that some begin a chunk and some end one.
+  std::vector<Event> withSnapshots;
+  Replay linear;
+  std::map<std::uint64_t, Keyframe> states;
+  for (const Event& event : events) {
+    withSnapshots.push_back(event);
+    QVERIFY(!linear.apply(event).has_value());
+    if (event.sequence % 10 == 0) {
+      withSnapshots.push_back(
+          Event{event.sequence, event.time, 1, 0, 0, {}, Snapshot{linear.keyframe().pool, 1}});
+      QVERIFY(!linear.apply(withSnapshots.back()).has_value());
+    }
+    states[event.sequence] = linear.keyframe();
+  }
+  for (const std::uint32_t perChunk : {1U, 2U, 5U, 11U}) {
+    const Bytes bytes = traceBytes(withSnapshots, kHeader, smallChunks(perChunk, 22));
+    TraceReader reader(bytes, "t");
+    QVERIFY(reader.keyframeCount() > 0);
+    for (const auto& [sequence, state] : states) QVERIFY(reader.replayAt(sequence).keyframe() == state);
+    for (auto state = states.rbegin(); state != states.rend(); ++state) {
+      QVERIFY(reader.replayAt(state->first).keyframe() == state->second);
+    }
+  }
+}
+
+void TestTraceFile::seekInContradiction() {
+  std::vector<Event> events = test::simulatedTrace(8, 100, 12);
+  const std::size_t wrong = events.size() / 2;
+  events[wrong].payload = BlockReleased{1000, 0};
+  TraceReader reader(traceBytes(events, kHeader, smallChunks()), "t");
+  QVERIFY(reader.replayAt(wrong).progress().sequence == wrong);
+  for (int i = 0; i < 2; ++i) {
+    try {
+      reader.replayAt(events.size());
+      QFAIL("the contradiction went unnoticed");
+    } catch (const Failure& failure) {
+      QCOMPARE(failure.error().file, std::string("t"));
+      QVERIFY(failure.error().place.starts_with("event " + std::to_string(wrong + 1) + " (block_released)"));
+    }
+  }
+  QVERIFY(reader.replayAt(wrong).progress().sequence == wrong);
+  QCOMPARE(reader.eventsFrom(1, events.size()).size(), events.size());
+}
+
+void TestTraceFile::eventsAndTimes() {
+  std::vector<Event> events = test::simulatedTrace(8, 100, 12);
+  for (std::size_t i = 30; i < events.size(); ++i) events[i].sequence += 100;
+  for (std::size_t i = 0; i < events.size(); ++i) events[i].time = static_cast<std::int64_t>(i / 3) * 10;
+  TraceReader reader(traceBytes(events, kHeader, smallChunks()), "t");
+  for (std::uint64_t from = 0; from < events.back().sequence + 3; ++from) {
+    for (const std::size_t limit : {std::size_t{0}, std::size_t{1}, std::size_t{20}, events.size() + 5}) {
+      auto first =
+          std::find_if(events.begin(), events.end(), [&](const Event& e) { return e.sequence >= from; });
+      const auto count = std::min(limit, static_cast<std::size_t>(events.end() - first));
+      const std::vector<Event> expected(first, first + static_cast<std::ptrdiff_t>(count));
+      QVERIFY(reader.eventsFrom(from, limit) == expected);
+    }
+  }
+  for (std::int64_t time = -5; time < events.back().time + 20; ++time) {
+    std::uint64_t expected = 0;
+    for (const Event& event : events) {
+      if (event.time <= time) expected = event.sequence;
+    }
+    QCOMPARE(reader.sequenceAt(time), expected);
+  }
+}
+
+void TestTraceFile::keyframesStayFew() {
+  // A pool that is large beside the events: its states must not fill the file.
+  const std::vector<Event> events = test::simulatedTrace(8, 12000, 1000);
+  const Bytes with = traceBytes(events, kHeader, smallChunks(16, 16));
+  TraceReader reader(with, "t");
+  std::uint64_t keyframes = 0;
+  std::uint64_t chunks = 0;
+  for (const FoundRecord& record : recordsOf(with)) {
+    if (record.header.kind == RecordKind::Keyframe) keyframes += record.header.rawBytes;
+    if (record.header.kind == RecordKind::Chunk) chunks += record.header.rawBytes;
+  }
+  qInfo("%zu keyframes, %llu bytes beside %llu", reader.keyframeCount(),
+        static_cast<unsigned long long>(keyframes), static_cast<unsigned long long>(chunks));
+  QVERIFY(keyframes > 0);
+  QVERIFY(keyframes <= chunks);
+}
+
+void TestTraceFile::writerNamesFileLast() {
+  const QTemporaryDir folder;
+  const std::filesystem::path path = inside(folder, "a.trace");
+  const std::filesystem::path part = inside(folder, "a.trace.part");
+  const std::vector<Event> events = test::simulatedTrace(8, 50);
+  writeTrace(path, std::span(events).first(3), kHeader);
+  const QByteArray old = contentOf(path);
+  TraceWriter writer(path, kHeader, smallChunks());
+  for (const Event& event : events) writer.append(event);
+  QCOMPARE(contentOf(path), old);
+  QVERIFY(std::filesystem::exists(part));
+  writer.finish();
+  writer.finish();
+  QVERIFY(!std::filesystem::exists(part));
+  QVERIFY(readTrace(path).events == events);
+
+  TraceWriter discarded(path, kHeader);
+  discarded.append(events.front());
+  discarded.discard();
+  QVERIFY(!std::filesystem::exists(part));
+  QVERIFY(readTrace(path).events == events);
+}
+
+void TestTraceFile::diedWriter() {
+  const QTemporaryDir folder;
+  const std::filesystem::path path = inside(folder, "a.trace");
+  const std::filesystem::path part = inside(folder, "a.trace.part");
+  const std::filesystem::path copy = inside(folder, "copy");
+  const std::vector<Event> events = test::simulatedTrace(8, 50);
+  {
+    TraceWriter writer(path, kHeader, smallChunks(10));
+    for (const Event& event : std::span(events).first(25)) writer.append(event);
+    // What a program that dies here leaves behind.
+    std::filesystem::copy_file(part, copy);
+    const TraceFile salvaged = readTrace(copy);
+    QCOMPARE(salvaged.events.size(), std::size_t{20});
+    QVERIFY(isPrefix(salvaged.events, events));
+    QCOMPARE(salvaged.warnings.size(), std::size_t{1});
+    QCOMPARE(salvaged.warnings.front().file, copy.string());
+  }
+  // One that is only torn down writes what it has.
+  QVERIFY(!std::filesystem::exists(path));
+  QCOMPARE(readTrace(part).events.size(), std::size_t{25});
+}
+
+void TestTraceFile::slowEventsReachTheFile() {
+  const QTemporaryDir folder;
+  const std::filesystem::path path = inside(folder, "a.trace");
+  TraceWriter writer(path, kHeader);
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    writer.append(Event{i, static_cast<std::int64_t>(i) * 400'000'000, 1, 0, 0, {}, MessageLogged{{}, "x"}});
+  }
+  // A chunk lasts a second: 0.4 to 1.2 s, 1.6 to 2.4 s, 2.8 to 3.6 s; the last event waits.
+  QCOMPARE(readTrace(inside(folder, "a.trace.part")).events.size(), std::size_t{9});
+  writer.flush();
+  QCOMPARE(readTrace(inside(folder, "a.trace.part")).events.size(), std::size_t{10});
+  writer.finish();
+}
+
+void TestTraceFile::refusedEvents() {
+  Bytes bytes;
+  TraceEncoder encoder(
+      [&](std::span<const std::uint8_t> more) { bytes.insert(bytes.end(), more.begin(), more.end()); },
+      kHeader);
+  const auto event = [](std::uint64_t sequence, std::int64_t time) {
+    return Event{sequence, time, 1, 0, 0, {}, MessageLogged{{}, "x"}};
+  };
+  const auto refuses = [&](const Event& e) {
+    try {
+      encoder.append(e);
+    } catch (const Failure& failure) {
+      return failure.error().place == "event " + std::to_string(e.sequence);
+    }
+    return false;
+  };
+  QVERIFY(refuses(event(0, 0)));
+  QVERIFY(refuses(event(1, -1)));
+  encoder.append(event(5, 10));
+  QVERIFY(refuses(event(4, 10)));
+  QVERIFY(refuses(event(6, 9)));
+  Event large = event(6, 11);
+  large.payload = MessageLogged{{}, std::string(TraceLimits().chunkBytes, 'x')};
+  QVERIFY(refuses(large));
+  encoder.append(event(6, 11));
+  encoder.finish();
+  QVERIFY(refuses(event(7, 12)));
+  const TraceFile file = readTrace(bytes, "t");
+  QVERIFY(file.events == (std::vector<Event>{event(5, 10), event(6, 11)}));
+}
+
+void TestTraceFile::unwritable() {
+  const QTemporaryDir folder;
+  const std::filesystem::path missing = inside(folder, "missing") / "a.trace";
+  try {
+    writeTrace(missing, {});
+    QFAIL("a folder that is not there went unnoticed");
+  } catch (const Failure& failure) {
+    QCOMPARE(failure.error().file, missing.string() + ".part");
+  }
+  if (!std::filesystem::exists("/dev/full")) QSKIP("no /dev/full here");
+  const std::vector<Event> events = test::simulatedTrace(8, 50);
+  const std::filesystem::path path = inside(folder, "full");
+  std::filesystem::create_symlink("/dev/full", inside(folder, "full.part"));
+  try {
+    writeTrace(path, events);
+    QFAIL("a full disk went unnoticed");
+  } catch (const Failure& failure) {
+    QCOMPARE(failure.error().file, path.string() + ".part");
+    QCOMPARE(failure.error().found, std::string("No space left on device"));
+  }
+  QVERIFY(!std::filesystem::exists(path));
+  QVERIFY(!std::filesystem::is_symlink(inside(folder, "full.part")));
+
+  // Where the name is taken by a folder, the recording stays under its other name.
+  std::filesystem::create_directories(inside(folder, "taken") / "x");
+  TraceWriter writer(inside(folder, "taken"), kHeader);
+  writer.append(events.front());
+  QVERIFY_EXCEPTION_THROWN(writer.finish(), Failure);
+  QCOMPARE(readTrace(inside(folder, "taken.part")).events.size(), std::size_t{1});
+}
+
+void TestTraceFile::notAFile() {
+  const QTemporaryDir folder;
+  const std::filesystem::path path(folder.path().toStdString());
+  for (const std::filesystem::path& bad : {path, path / "missing"}) {
+    try {
+      readTrace(bad);
+      QFAIL("something that is no file was read");
+    } catch (const Failure& failure) {
+      QCOMPARE(failure.error().file, bad.string());
+      QCOMPARE(failure.error().expected, std::string("a trace file"));
+    }
+  }
+}
+
+void TestTraceFile::millionEvents() {
+  constexpr std::size_t kEvents = 1'000'000;
+  const QTemporaryDir folder;
+  const std::filesystem::path path = inside(folder, "million.trace");
+  test::ListSink sink;
+  test::SimulatedEngine engine(sink, 1, 2000, 16);
+  engine.start();
+  while (sink.events.size() < kEvents) engine.step();
+
+  CpuTimer timer;
+  writeTrace(path, sink.events, kHeader);
+  const long written = timer.restart();
+  const TraceFile file = readTrace(path);
+  const long read = timer.restart();
+  QVERIFY(file.events == sink.events);
+
+  timer.restart();
+  Replay replay;
+  for (const Event& event : file.events) QVERIFY(!replay.apply(event).has_value());
+  const long replayed = timer.restart();
+  TraceReader reader(path);
+  const long opened = timer.restart();
+  long first = 0;
+  long slowest = 0;
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 20; ++i) {
+    const std::uint64_t target = i == 0 ? kEvents : random() % kEvents;
+    timer.restart();
+    QCOMPARE(reader.replayAt(target).progress().sequence, target);
+    long& worst = i == 0 ? first : slowest;
+    worst = std::max(worst, timer.restart());
+  }
+  qInfo(
+      "%zu events, processor time: %ld ms to write %llu bytes, %ld ms to read, %ld ms to replay, %ld ms to "
+      "open for "
+      "seeking, "
+      "%zu keyframes, first seek to the end %ld ms, slowest of 19 others %ld ms",
+      file.events.size(), written, static_cast<unsigned long long>(std::filesystem::file_size(path)), read,
+      replayed, opened, reader.keyframeCount(), first, slowest);
+  QVERIFY(read < 2000);
+  QVERIFY(opened < 1000);
+  QVERIFY(slowest < 5000);
+}
+
+QTEST_APPLESS_MAIN(TestTraceFile)
+#include "tst_trace_file.moc"
