@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The commands: each adds itself to the parser with its options, and sets what is to be done once it was
+// chosen and all options were understood.
+#pragma once
+
+#include "app/cli/cli.h"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <stop_token>
+
+namespace spanscope::cli {
+
+struct Context {
+  const Streams& streams;
+  std::stop_token stop;
+  std::function<ExitCode()> action;  ///< set by the command that was chosen
+};
+
+void addValidate(CLI::App& app, Context& context);
+void addExplain(CLI::App& app, Context& context);
+void addRun(CLI::App& app, Context& context);
+void addExport(CLI::App& app, Context& context);
+void addTrace(CLI::App& app, Context& context);
+void addModel(CLI::App& app, Context& context);
+void addBench(CLI::App& app, Context& context);
+
+}  // namespace spanscope::cli

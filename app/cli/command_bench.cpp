@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command.h"
+#include "app/cli/session_options.h"
+#include "app/cli/text_table.h"
+#include "app/workbench/resource_paths.h"
+#include "engine/bench/abba.h"
+#include "engine/bench/speed.h"
+#include "engine/trace/sink.h"
+#include "kernels/cpu/machine_limits.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace spanscope::cli {
+namespace {
+
+constexpr double kMilliseconds = 1000;
+
+/// Benchmarks record nothing: what is measured should be the engine alone.
+class NoSink final : public trace::Sink {
+ public:
+  std::uint64_t send(RunId, RequestId, const NodePath&, trace::Payload) override { return ++m_sequence; }
+
+ private:
+  std::uint64_t m_sequence = 0;
+};
+
+struct Options {
+  SessionOptions session;
+  std::string shape;
+  bench::AbbaOptions abba;
+  std::int32_t promptTokens = 512;
+  std::int32_t generatedTokens = 64;
+  std::vector<std::int32_t> depths = {0};
+  std::int32_t repeats = 5;
+  bool json = false;
+};
+
+workbench::ModelBundle loadForBench(const Options& options) {
+  const workbench::ModelOptions model{.threads = options.session.threads};
+  if (!options.shape.empty()) return workbench::makeShapeBundle(options.shape, model);
+  const std::string& directory = options.session.model;
+  return workbench::loadModelWeights(
+      directory.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(directory), model);
+}
+
+nlohmann::ordered_json toJson(const bench::Summary& summary, double factor = 1) {
+  std::vector<double> samples = summary.samples;
+  for (double& sample : samples) sample *= factor;
+  return {{"median", summary.median * factor},
+          {"lower_quartile", summary.lower * factor},
+          {"upper_quartile", summary.upper * factor},
+          {"samples", samples}};
+}
+
+nlohmann::ordered_json header(const workbench::ModelBundle& bundle, const Options& options) {
+  const compute::DeviceInfo device = bundle.backend->info();
+  return {{"model", bundle.name},
+          {"parameters", bundle.decoder->parameterCount()},
+          {"weight_bytes_in_memory", bundle.decoder->weightBytes()},
+          {"device", device.name},
+          {"threads", device.threads},
+          {"kv_type", compute::nameOf(options.session.kv())}};
+}
+
+void writeHeader(std::ostream& out, const workbench::ModelBundle& bundle, const Options& options) {
+  out << bundle.name << ", " << shortNumber(static_cast<double>(bundle.decoder->parameterCount()))
+      << " parameters, keys and values in " << compute::nameOf(options.session.kv()) << ", "
+      << bundle.backend->info().name << "\n\n";
+}
+
+/// Shows what is being measured where a person waits for it.
+void showProgress(const Context& context, const std::string& text) {
+  if (context.streams.progress) context.streams.err << "\r\x1b[K" << text << std::flush;
+}
+
+std::string spread(const bench::Summary& summary, double factor, int digits) {
+  return fixed(summary.lower * factor, digits) + " … " + fixed(summary.upper * factor, digits);
+}
+
+nlohmann::ordered_json toJson(const bench::AbbaRow& row) {
+  const auto timed = [](const bench::AbbaCase& measured) {
+    nlohmann::ordered_json json = toJson(measured.seconds, kMilliseconds);
+    json["cached_tokens"] = measured.cachedTokens;
+    return json;
+  };
+  return {{"document_tokens", row.documentTokens},
+          {"prompt_tokens", row.promptTokens},
+          {"expected_cached_tokens", row.expectedCachedTokens},
+          {"cold_ms", timed(row.cold)},
+          {"same_order_ms", timed(row.same)},
+          {"swapped_order_ms", timed(row.swapped)},
+          {"swapped_to_same", row.swappedToSame()},
+          {"cold_to_same", row.coldToSame()}};
+}
+
+ExitCode runAbba(const Context& context, const Options& options) {
+  workbench::ModelBundle bundle = loadForBench(options);
+  run::SessionConfig config;
+  config.blockSize = options.session.blockSize;
+  config.blockCount = options.session.blocks > 0 ? options.session.blocks
+                                                 : bench::abbaBlocks(options.abba, options.session.blockSize);
+  config.kvType = options.session.kv();
+  NoSink sink;
+  const std::unique_ptr<run::Session> session = workbench::makeSession(bundle, config, sink);
+
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  TextTable table({{"tokens/doc"},
+                   {"prompt"},
+                   {"cold ms"},
+                   {"same ms"},
+                   {"quartiles"},
+                   {"swapped ms"},
+                   {"quartiles"},
+                   {"cached"},
+                   {"swapped/same"},
+                   {"cold/same"}});
+  for (const std::int32_t tokens : options.abba.documentTokens) {
+    showProgress(context, "measuring " + std::to_string(tokens) + " tokens a document");
+    const bench::AbbaRow row =
+        bench::measureAbba(*session, bundle.config.vocabularySize, options.abba, tokens, context.stop);
+    rows.push_back(toJson(row));
+    table.addRow(
+        {std::to_string(tokens), std::to_string(row.promptTokens),
+         fixed(row.cold.seconds.median * kMilliseconds, 2), fixed(row.same.seconds.median * kMilliseconds, 2),
+         spread(row.same.seconds, kMilliseconds, 2), fixed(row.swapped.seconds.median * kMilliseconds, 2),
+         spread(row.swapped.seconds, kMilliseconds, 2),
+         std::to_string(std::min(row.same.cachedTokens, row.swapped.cachedTokens)),
+         fixed(row.swappedToSame(), 3), fixed(row.coldToSame(), 1)});
+  }
+  showProgress(context, "");
+  if (options.json) {
+    nlohmann::ordered_json json = header(bundle, options);
+    json["documents"] = options.abba.documents;
+    json["question_tokens"] = options.abba.questionTokens;
+    json["rows"] = std::move(rows);
+    context.streams.out << json.dump(2) << '\n';
+  } else {
+    writeHeader(context.streams.out, bundle, options);
+    context.streams.out << "  time to the first token of " << options.abba.documents
+                        << " documents and a new question of " << options.abba.questionTokens
+                        << " tokens; medians\n\n"
+                        << table.text();
+  }
+  return ExitCode::Fine;
+}
+
+std::vector<bench::SpeedTest> speedTests(const Options& options) {
+  using Kind = bench::SpeedTest::Kind;
+  std::vector<bench::SpeedTest> tests;
+  for (const std::int32_t depth : options.depths) {
+    if (options.promptTokens > 0) {
+      tests.push_back({.kind = Kind::Prompt, .count = options.promptTokens, .depth = depth});
+    }
+    if (options.generatedTokens > 0) {
+      tests.push_back({.kind = Kind::Generation, .count = options.generatedTokens, .depth = depth});
+    }
+  }
+  return tests;
+}
+
+ExitCode runSpeed(const Context& context, const Options& options) {
+  workbench::ModelBundle bundle = loadForBench(options);
+  bench::SpeedOptions speed;
+  speed.repeats = options.repeats;
+  speed.kvType = options.session.kv();
+  speed.weightElementBytes = bundle.weightElementBytes();
+  cpu::MachineMeter meter(bundle.backend->info().threads);
+  const auto measureMachine = [&meter] {
+    const cpu::MachineLimits limits = meter.measure(3);
+    return bench::MachineRates{.flops = limits.flops, .bytesPerSecond = limits.readBytes};
+  };
+
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  TextTable table({{"test", TextTable::Align::Left},
+                   {"tokens/s"},
+                   {"quartiles"},
+                   {"FLOP/s"},
+                   {"of machine's"},
+                   {"byte/s"},
+                   {"of machine's"}});
+  for (const bench::SpeedTest& test : speedTests(options)) {
+    showProgress(context, "measuring " + test.name());
+    const bench::SpeedResult result =
+        bench::measureSpeed(*bundle.decoder, *bundle.backend, test, speed, measureMachine, context.stop);
+    nlohmann::ordered_json row;
+    row["test"] = test.name();
+    row["tokens_per_second"] = toJson(result.tokensPerSecond);
+    row["flops_per_second"] = result.flopsPerSecond;
+    row["bytes_per_second"] = result.bytesPerSecond;
+    row["machine_flops_per_second"] = result.machine.flops;
+    row["machine_bytes_per_second"] = result.machine.bytesPerSecond;
+    row["share_of_limit"] = result.share();
+    rows.push_back(std::move(row));
+    const auto percent = [](double share) { return fixed(share * 100, 0) + " %"; };
+    table.addRow(
+        {test.name(), fixed(result.tokensPerSecond.median, 1), spread(result.tokensPerSecond, 1, 1),
+         shortNumber(result.flopsPerSecond),
+         percent(result.flopsPerSecond / result.machine.flops) + " of " + shortNumber(result.machine.flops),
+         shortNumber(result.bytesPerSecond),
+         percent(result.bytesPerSecond / result.machine.bytesPerSecond) + " of " +
+             shortNumber(result.machine.bytesPerSecond)});
+  }
+  showProgress(context, "");
+  if (options.json) {
+    nlohmann::ordered_json json = header(bundle, options);
+    json["rows"] = std::move(rows);
+    context.streams.out << json.dump(2) << '\n';
+  } else {
+    writeHeader(context.streams.out, bundle, options);
+    context.streams.out
+        << table.text()
+        << "\n  pp is held against arithmetic, tg against memory; the machine's own figures were "
+           "measured between the repeats\n";
+  }
+  return ExitCode::Fine;
+}
+
+void addSourceOptions(CLI::App& command, Options& options) {
+  addModelOption(command, options.session);
+  command
+      .add_option("--shape", options.shape,
+                  "Random weights of a shape instead of a model: llama-1b, 21m or 3m")
+      ->check(CLI::IsMember({"llama-1b", "21m", "3m"}))
+      ->excludes("--model");
+  addThreadsOption(command, options.session);
+  addKvOption(command, options.session);
+  command.add_flag("--json", options.json, "Write JSON, with all samples");
+}
+
+void addAbbaCommand(CLI::App& group, Context& context) {
+  CLI::App* command = group.add_subcommand(
+      "abba", "Time the same documents in the same and in the swapped order, each with a new question");
+  command->footer("Example:\n  spanq bench abba --shape 21m --sizes 64,512,4096\n");
+  const auto options = std::make_shared<Options>();
+  addSourceOptions(*command, *options);
+  bench::AbbaOptions& abba = options->abba;
+  command->add_option("--sizes", abba.documentTokens, "Tokens a document")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1'000'000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--documents", abba.documents, "Documents")
+      ->check(CLI::Range(2, 1000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--question", abba.questionTokens, "Tokens of the question")
+      ->check(CLI::Range(1, 1'000'000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--repeats", abba.repeats, "Warm runs of each order")
+      ->check(CLI::Range(1, 100'000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--cold-repeats", abba.coldRepeats, "Cold runs")
+      ->check(CLI::Range(1, 100'000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--seed", abba.seed, "Seed of the token ids")->capture_default_str();
+  addBlockOptions(*command, options->session);
+  command->callback(
+      [&context, options] { context.action = [&context, options] { return runAbba(context, *options); }; });
+}
+
+void addSpeedCommand(CLI::App& group, Context& context) {
+  CLI::App* command =
+      group.add_subcommand("speed", "Time prompts (pp) and generation (tg) beside what the machine can do");
+  command->footer("Example:\n  spanq bench speed --shape llama-1b --threads 2\n");
+  const auto options = std::make_shared<Options>();
+  addSourceOptions(*command, *options);
+  command->add_option("-p,--prompt", options->promptTokens, "Tokens of the prompt test; 0: leave it out")
+      ->check(CLI::Range(0, 1'000'000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("-n,--generate", options->generatedTokens,
+                   "Tokens of the generation test; 0: leave it out")
+      ->check(CLI::Range(0, 1'000'000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("-d,--depth", options->depths, "Tokens of context before the test")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 1'000'000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("-r,--repeats", options->repeats, "Timed runs of each test")
+      ->check(CLI::Range(1, 100'000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command->callback(
+      [&context, options] { context.action = [&context, options] { return runSpeed(context, *options); }; });
+}
+
+}  // namespace
+
+void addBench(CLI::App& app, Context& context) {
+  CLI::App* group = app.add_subcommand("bench", "Measure the engine on this machine");
+  group->footer("Example:\n  spanq bench abba --shape 21m\n");
+  group->require_subcommand(1);
+  addAbbaCommand(*group, context);
+  addSpeedCommand(*group, context);
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command.h"
+#include "app/cli/input.h"
+#include "app/cli/live_run.h"
+#include "app/cli/query_options.h"
+#include "app/cli/run_json.h"
+#include "app/cli/session_options.h"
+#include "engine/base/error.h"
+#include "engine/plan/explain.h"
+#include "engine/query/json.h"
+#include "engine/trace/recorder.h"
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spanscope::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  QueryOptionTexts query;
+  SessionOptions session;
+  std::string policy = "spans";
+  std::int32_t maxTokens = 0;
+  std::int32_t topK = 0;
+  float topP = 1;
+  std::vector<std::int32_t> observedLayers;
+  std::string trace;
+  bool json = false;
+};
+
+struct Job {
+  std::string file;
+  workbench::PlannedQuery planned;
+};
+
+/// Whether a server's name for a model ("spnl/spanlet") means the model that is loaded.
+bool asksFor(const std::string& wanted, const std::string& loaded) {
+  return wanted.empty() || wanted.substr(wanted.rfind('/') + 1) == loaded;
+}
+
+void noteOtherModels(std::ostream& err, const Job& job, const std::string& loaded) {
+  for (const plan::Step& step : job.planned.plan->steps) {
+    if (asksFor(step.model, loaded)) continue;
+    err << "note: " << inputName(job.file) << " asks for the model " << step.model << "; running it on "
+        << loaded << '\n';
+    return;
+  }
+}
+
+ExitCode exitCodeOf(trace::RunOutcome outcome) {
+  switch (outcome) {
+    case trace::RunOutcome::Finished:
+      return ExitCode::Fine;
+    case trace::RunOutcome::Stopped:
+      return ExitCode::Stopped;
+    case trace::RunOutcome::Failed:
+      break;
+  }
+  return ExitCode::RunFailed;
+}
+
+class RunCommand {
+ public:
+  RunCommand(const Context& context, const Options& options, std::vector<Job> jobs)
+      : m_context(context),
+        m_options(options),
+        m_jobs(std::move(jobs)),
+        m_bundle(loadChosenModel(options.session)) {
+    for (const std::int32_t layer : options.observedLayers) {
+      if (layer < m_bundle.config.layers) continue;
+      throw Failure({.file = {},
+                     .place = "--observe",
+                     .found = std::to_string(layer),
+                     .expected = "a layer from 0 to " + std::to_string(m_bundle.config.layers - 1)});
+    }
+  }
+
+  ExitCode run() {
+    if (!startRecording()) return ExitCode::RunFailed;
+    run::SessionConfig config;
+    config.blockSize = m_options.session.blockSize;
+    if (m_options.session.blocks > 0) config.blockCount = m_options.session.blocks;
+    config.kvType = m_options.session.kv();
+    m_session = workbench::makeSession(m_bundle, config, m_recorder);
+
+    ExitCode code = ExitCode::Fine;
+    nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+    for (const Job& job : m_jobs) {
+      code = runOne(job, runs);
+      if (code != ExitCode::Fine) break;
+    }
+    if (m_options.json) writeJson(std::move(runs));
+    if (const std::optional<Error> error = m_recorder.finishFile()) {
+      m_context.streams.err << error->message() << '\n';
+      if (code == ExitCode::Fine) code = ExitCode::RunFailed;
+    }
+    return code;
+  }
+
+ private:
+  /// Before the session begins, so that the file holds the session's first event.
+  bool startRecording() {
+    if (m_options.trace.empty()) return true;
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    try {
+      m_recorder.startFile(m_options.trace,
+                           {.program = "spanq " SPANSCOPE_VERSION,
+                            .createdAt = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
+    } catch (const Failure& failure) {
+      m_context.streams.err << failure.what() << '\n';
+      return false;
+    }
+    return true;
+  }
+
+  ExitCode runOne(const Job& job, nlohmann::ordered_json& runs) {
+    const Streams& streams = m_context.streams;
+    const plan::Plan& plan = *job.planned.plan;
+    noteOtherModels(streams.err, job, m_bundle.name);
+    if (!m_options.json) {
+      if (m_jobs.size() > 1)
+        streams.out << (&job == m_jobs.data() ? "" : "\n") << "── " << inputName(job.file) << '\n';
+      for (const std::string& text : plan.printed) streams.out << text << '\n';
+    }
+
+    run::RunOptions options;
+    options.policy = policy();
+    options.seed = m_options.query.seed;
+    options.maxTokens = m_options.maxTokens;
+    options.topK = m_options.topK;
+    options.topP = m_options.topP;
+    options.observedLayers = m_options.observedLayers;
+    options.queryJson = query::writeCanonical(*job.planned.query);
+    options.explain = plan::explain(plan);
+    RunView view(streams, plan, m_options.json);
+    const run::RunResult result = runLive(*m_session, plan, options, m_recorder, view, m_context.stop);
+
+    if (m_options.json) {
+      runs.push_back(runToJson(job.file, plan, result, view.spans()));
+    } else {
+      streams.out << '\n'
+                  << stepTable(plan, result) << "  " << reuseSummary(result, view.spans()) << '\n'
+                  << "  policy " << run::policyName(options.policy) << " (" << run::exactness(options.policy)
+                  << ") on " << m_bundle.name << ", " << m_bundle.backend->info().name << '\n';
+      streams.out.flush();
+    }
+    return exitCodeOf(result.outcome);
+  }
+
+  run::Policy policy() const { return run::parsePolicy(m_options.policy).value_or(run::Policy::Spans); }
+
+  void writeJson(nlohmann::ordered_json runs) const {
+    nlohmann::ordered_json json;
+    json["model"] = m_bundle.name;
+    json["device"] = m_bundle.backend->info().name;
+    json["policy"] = run::policyName(policy());
+    json["exactness"] = run::exactness(policy());
+    json["seed"] = m_options.query.seed;
+    json["runs"] = std::move(runs);
+    // A stopped run may end in the middle of a character.
+    m_context.streams.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  }
+
+  const Context& m_context;
+  const Options& m_options;
+  std::vector<Job> m_jobs;
+  trace::Recorder m_recorder;
+  workbench::ModelBundle m_bundle;
+  std::unique_ptr<run::Session> m_session;
+};
+
+ExitCode runFiles(const Context& context, const Options& options) {
+  // All files are planned before the model is loaded: a mistake in the last one should not cost the runs
+  // before it.
+  std::vector<Job> jobs;
+  bool wrong = false;
+  for (const std::string& file : options.files) {
+    auto planned = planFile(file, queryOptions(options.query), context.streams);
+    if (planned) {
+      jobs.push_back({.file = file, .planned = std::move(*planned)});
+    } else {
+      wrong = true;
+    }
+  }
+  if (wrong) return ExitCode::WrongInput;
+  return RunCommand(context, options, std::move(jobs)).run();
+}
+
+}  // namespace
+
+void addRun(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("run", "Run queries, one after the other, with one cache");
+  command->footer(
+      "Examples:\n"
+      "  spanq run resources/queries/rag.json resources/queries/rag-swapped.json\n"
+      "  spanq run --policy prefix --json --trace run.trace resources/queries/judge-4.json\n");
+  const auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->files, "Query files (JSON); - is standard input")->required();
+  addModelOption(*command, options->session);
+  command
+      ->add_option("--policy", options->policy,
+                   "Reuse policy: prefix (one segment, as stock servers) or spans (block attention)")
+      ->check(CLI::Validator(
+          [](const std::string& name) {
+            return run::parsePolicy(name) ? std::string() : "there is no policy \"" + name + "\"";
+          },
+          ""))
+      ->type_name("NAME")
+      ->capture_default_str();
+  addPlanOptions(*command, options->query);
+  command
+      ->add_option("--max-tokens", options->maxTokens,
+                   "Most tokens of a step that sets no limit; 0: the model's own")
+      ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--top-k", options->topK, "Draw from the k likeliest tokens; 0: off")
+      ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--top-p", options->topP, "Draw from the likeliest tokens that make up p; 1: off")
+      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  addThreadsOption(*command, options->session);
+  addBlockOptions(*command, options->session);
+  addKvOption(*command, options->session);
+  command
+      ->add_option("--observe", options->observedLayers,
+                   "Layers whose attention goes into the trace, e.g. 0,5")
+      ->delimiter(',')
+      ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()).description(""))
+      ->type_name("N");
+  command->add_option("--trace", options->trace, "Record the events of all runs in this file");
+  command->add_flag("--json", options->json, "Write one JSON document instead of text");
+
+  command->callback(
+      [&context, options] { context.action = [&context, options] { return runFiles(context, *options); }; });
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command.h"
+#include "engine/trace/event_json.h"
+#include "engine/trace/report.h"
+#include "engine/trace/trace_file.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace spanscope::cli {
+namespace {
+
+constexpr std::size_t kPage = 10'000;  // events in memory at once, so that a long trace can be shown
+
+struct Options {
+  std::string file;
+  std::uint64_t from = 1;
+  std::uint64_t count = std::numeric_limits<std::uint64_t>::max();
+  std::vector<std::string> only;
+  bool json = false;
+};
+
+void writeWarnings(const Context& context, const std::vector<Error>& warnings) {
+  for (const Error& warning : warnings) context.streams.err << "warning: " << warning.message() << '\n';
+}
+
+ExitCode show(const Context& context, const Options& options) {
+  trace::TraceReader reader(options.file);
+  writeWarnings(context, reader.warnings());
+  std::uint64_t next = options.from;
+  std::uint64_t left = options.count;
+  while (left > 0) {
+    const std::vector<trace::Event> events = reader.eventsFrom(next, kPage);
+    if (events.empty()) break;
+    for (const trace::Event& event : events) {
+      if (left == 0) break;
+      const bool wanted =
+          options.only.empty() || std::find(options.only.begin(), options.only.end(),
+                                            trace::eventName(event.payload)) != options.only.end();
+      if (!wanted) continue;
+      context.streams.out << (options.json ? trace::jsonLine(event) : trace::describe(event)) << '\n';
+      --left;
+    }
+    if (context.stop.stop_requested()) return ExitCode::Stopped;
+    next = events.back().sequence + 1;
+  }
+  return ExitCode::Fine;
+}
+
+nlohmann::ordered_json toJson(const trace::TraceStats& stats) {
+  return {{"events", stats.events},
+          {"lost", stats.lost},
+          {"seconds", stats.duration},
+          {"runs", stats.runs},
+          {"requests", stats.requests},
+          {"finished_requests", stats.finishedRequests},
+          {"prompt_tokens", stats.promptTokens},
+          {"cached_tokens", stats.cachedTokens},
+          {"relocated_tokens", stats.relocatedTokens},
+          {"computed_tokens", stats.computedTokens},
+          {"generated_tokens", stats.generatedTokens},
+          {"hit_rate", stats.hitRate},
+          {"blocks_looked_up", stats.blocksLookedUp},
+          {"blocks_hit", stats.blocksHit},
+          {"blocks_relocated", stats.blocksRelocated},
+          {"blocks_partial", stats.blocksPartial},
+          {"blocks_missed", stats.blocksMissed},
+          {"blocks_allocated", stats.blocksAllocated},
+          {"blocks_stored", stats.blocksStored},
+          {"blocks_evicted", stats.blocksEvicted},
+          {"blocks_copied", stats.blocksCopied},
+          {"passes", stats.passes},
+          {"mean_rows_per_pass", stats.meanRowsPerPass},
+          {"pass_seconds", stats.passTime},
+          {"time_to_first_token_seconds", stats.timeToFirstToken},
+          {"inter_token_latency_seconds", stats.interTokenLatency},
+          {"warnings", stats.warnings},
+          {"errors", stats.errors}};
+}
+
+ExitCode showStats(const Context& context, const Options& options) {
+  const trace::TraceFile file = trace::readTrace(options.file);
+  writeWarnings(context, file.warnings);
+  const trace::TraceStats stats = trace::stats(file.events);
+  if (options.json) {
+    context.streams.out << toJson(stats).dump(2) << '\n';
+  } else {
+    context.streams.out << trace::statsTable(stats);
+  }
+  return ExitCode::Fine;
+}
+
+}  // namespace
+
+void addTrace(CLI::App& app, Context& context) {
+  CLI::App* group = app.add_subcommand("trace", "Look at a recording made with run --trace");
+  group->footer("Example:\n  spanq trace stats run.trace\n");
+  group->require_subcommand(1);
+  const auto options = std::make_shared<Options>();
+
+  CLI::App* showCommand = group->add_subcommand("show", "Write the events, one a line");
+  showCommand->footer(
+      "Examples:\n  spanq trace show run.trace --only block_looked_up,request_admitted\n"
+      "  spanq trace show run.trace --json --from 100 --count 20\n");
+  showCommand->add_option("FILE", options->file, "Trace file")->required();
+  showCommand->add_flag("--json", options->json, "Write each event as JSON");
+  showCommand->add_option("--from", options->from, "Sequence number of the first event")
+      ->capture_default_str();
+  showCommand->add_option("--count", options->count, "Most events to write; default: all");
+  showCommand->add_option("--only", options->only, "Names of the events to write, e.g. token_generated")
+      ->delimiter(',');
+  showCommand->callback(
+      [&context, options] { context.action = [&context, options] { return show(context, *options); }; });
+
+  CLI::App* statsCommand = group->add_subcommand("stats", "Sum a recording up");
+  statsCommand->footer("Example:\n  spanq trace stats run.trace\n");
+  statsCommand->add_option("FILE", options->file, "Trace file")->required();
+  statsCommand->add_flag("--json", options->json, "Write JSON");
+  statsCommand->callback(
+      [&context, options] { context.action = [&context, options] { return showStats(context, *options); }; });
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/live_run.h"
+
+#include <chrono>
+#include <future>
+#include <vector>
+
+namespace spanscope::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kPeriod(15);  // as often as a person can see
+
+void showWaiting(trace::Recorder& recorder, RunView& view) {
+  std::vector<trace::Event> events;
+  recorder.drain(events);
+  for (const trace::Event& event : events) view.take(event);
+}
+
+}  // namespace
+
+run::RunResult runLive(run::Session& session, const plan::Plan& plan, const run::RunOptions& options,
+                       trace::Recorder& recorder, RunView& view, std::stop_token stop) {
+  std::future<run::RunResult> result =
+      std::async(std::launch::async, [&] { return session.run(plan, options, stop); });
+  while (result.wait_for(kPeriod) != std::future_status::ready) showWaiting(recorder, view);
+  showWaiting(recorder, view);
+  view.finish();
+  return result.get();
+}
+
+}  // namespace spanscope::cli

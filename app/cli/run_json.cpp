@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/run_json.h"
+
+namespace spanscope::cli {
+namespace {
+
+constexpr double kMilliseconds = 1000;
+
+const char* nameOf(trace::RunOutcome outcome) {
+  switch (outcome) {
+    case trace::RunOutcome::Finished:
+      return "finished";
+    case trace::RunOutcome::Stopped:
+      return "stopped";
+    case trace::RunOutcome::Failed:
+      break;
+  }
+  return "failed";
+}
+
+const char* nameOf(trace::StepOutcome outcome) {
+  switch (outcome) {
+    case trace::StepOutcome::EndToken:
+      return "end_token";
+    case trace::StepOutcome::TokenLimit:
+      return "token_limit";
+    case trace::StepOutcome::Stopped:
+      return "stopped";
+    case trace::StepOutcome::Failed:
+      break;
+  }
+  return "failed";
+}
+
+}  // namespace
+
+nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan,
+                                 const run::RunResult& result, const SpanCounts& spans) {
+  nlohmann::ordered_json json;
+  json["file"] = file;
+  json["outcome"] = nameOf(result.outcome);
+  if (result.error) json["error"] = result.error->message();
+  json["answer"] = result.answer;
+  json["milliseconds"] = result.seconds * kMilliseconds;
+  json["spans"] = {{"relocated", spans.relocated},
+                   {"plain", spans.plain},
+                   {"partial", spans.partial},
+                   {"computed", spans.computed}};
+  json["steps"] = nlohmann::ordered_json::array();
+  for (const run::StepResult& step : result.steps) {
+    const trace::StepMetrics& metrics = step.metrics;
+    nlohmann::ordered_json row;
+    row["step"] = step.step;
+    row["node"] = plan.steps[step.step].node;
+    row["copy"] = plan.steps[step.step].copy;
+    row["outcome"] = nameOf(step.outcome);
+    row["text"] = step.text;
+    row["tokens"] = step.tokens;
+    row["prompt"] = metrics.promptTokens;
+    row["cached"] = metrics.cachedTokens;
+    row["relocated"] = metrics.relocatedTokens;
+    row["computed"] = metrics.computedTokens;
+    row["generated"] = metrics.generatedTokens;
+    row["time_to_first_token_ms"] = metrics.timeToFirstToken * kMilliseconds;
+    row["inter_token_latency_ms"] = metrics.interTokenLatency * kMilliseconds;
+    row["queue_ms"] = metrics.queueTime * kMilliseconds;
+    json["steps"].push_back(std::move(row));
+  }
+  return json;
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/run_view.h"
+#include "engine/plan/plan.h"
+#include "engine/run/session.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace spanscope::cli {
+
+/// One run for other programs: outcome, answer, and each step with its tokens and times (milliseconds).
+nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan,
+                                 const run::RunResult& result, const SpanCounts& spans);
+
+}  // namespace spanscope::cli

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/run_view.h"
+
+#include "app/cli/text_table.h"
+
+#include <algorithm>
+#include <ostream>
+#include <utility>
+
+namespace spanscope::cli {
+namespace {
+
+constexpr double kMilliseconds = 1000;
+
+std::string stepName(const plan::Step& step) {
+  std::string name = step.node.empty() ? "the root" : step.node;
+  if (step.copy > 0) name += ", copy " + std::to_string(step.copy);
+  if (step.dropped) name += " (dropped)";
+  return name;
+}
+
+std::string counted(std::int64_t count, const char* thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+const char* severityName(trace::Severity severity) {
+  switch (severity) {
+    case trace::Severity::Warning:
+      return "warning: ";
+    case trace::Severity::Error:
+      return "error: ";
+    case trace::Severity::Note:
+      break;
+  }
+  return "note: ";
+}
+
+const char* outcomeName(trace::StepOutcome outcome) {
+  switch (outcome) {
+    case trace::StepOutcome::EndToken:
+      return "end";
+    case trace::StepOutcome::TokenLimit:
+      return "limit";
+    case trace::StepOutcome::Stopped:
+      return "stopped";
+    case trace::StepOutcome::Failed:
+      break;
+  }
+  return "failed";
+}
+
+}  // namespace
+
+RunView::RunView(const Streams& streams, const plan::Plan& plan, bool quiet)
+    : m_streams(streams), m_plan(plan), m_quiet(quiet), m_replies(plan.steps.size()) {}
+
+void RunView::take(const trace::Event& event) {
+  const auto& payload = event.payload;
+  if (const auto* started = std::get_if<trace::StepStarted>(&payload)) {
+    if (started->step < m_replies.size()) m_steps[event.request] = started->step;
+  } else if (const auto* token = std::get_if<trace::TokenGenerated>(&payload)) {
+    ++m_generated;
+    takeText(event.request, token->text);
+  } else if (const auto* ended = std::get_if<trace::StepFinished>(&payload)) {
+    const auto step = m_steps.find(event.request);
+    if (step == m_steps.end()) return;
+    Reply& reply = m_replies[step->second];
+    // Token events may have been lost on the way; the whole text is here once more.
+    if (ended->text.size() > reply.length) takeText(event.request, ended->text.substr(reply.length));
+    reply.ended = true;
+    countSpans(event.request);
+    showTurn();
+  } else if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&payload)) {
+    std::vector<Segment>& segments = m_segments[event.request];
+    segments.clear();
+    for (const trace::SegmentInfo& segment : table->segments) {
+      segments.push_back({.independent = segment.independent && !segment.hidden});
+    }
+  } else if (const auto* lookup = std::get_if<trace::BlockLookedUp>(&payload)) {
+    const auto segments = m_segments.find(event.request);
+    if (segments == m_segments.end() || lookup->segment >= segments->second.size()) return;
+    Segment& segment = segments->second[lookup->segment];
+    segment.found += lookup->tokens;
+    segment.wanted += lookup->wanted;
+    segment.relocated |= lookup->tokens > 0 && lookup->base != lookup->storedBase;
+  } else if (const auto* admitted = std::get_if<trace::RequestAdmitted>(&payload)) {
+    m_toCompute += admitted->promptTokens - admitted->cachedTokens;
+  } else if (const auto* batch = std::get_if<trace::BatchComputed>(&payload)) {
+    for (const trace::BatchEntry& entry : batch->entries) {
+      if (!entry.decode) m_computed += entry.count;
+    }
+    showProgress();
+  } else if (const auto* message = std::get_if<trace::MessageLogged>(&payload)) {
+    wipeProgress();
+    m_streams.err << severityName(message->severity) << message->text << '\n';
+  }
+}
+
+void RunView::takeText(RequestId request, const std::string& text) {
+  const auto step = m_steps.find(request);
+  if (step == m_steps.end()) return;
+  Reply& reply = m_replies[step->second];
+  reply.waiting += text;
+  reply.length += text.size();
+  showTurn();
+}
+
+void RunView::showTurn() {
+  if (m_quiet) return;
+  bool shown = false;
+  while (m_turn < m_replies.size()) {
+    Reply& reply = m_replies[m_turn];
+    if (!reply.started && (!reply.waiting.empty() || reply.ended)) {
+      wipeProgress();
+      reply.started = true;
+      if (m_replies.size() > 1) {
+        m_streams.out << (m_turn > 0 ? "\n" : "") << "── step " << m_turn << ": "
+                      << stepName(m_plan.steps[m_turn]) << '\n';
+      }
+    }
+    if (!reply.waiting.empty()) {
+      wipeProgress();
+      m_streams.out << reply.waiting;
+      m_midLine = reply.waiting.back() != '\n';
+      reply.waiting.clear();
+      shown = true;
+    }
+    if (!reply.ended) break;
+    if (m_midLine) m_streams.out << '\n';
+    m_midLine = false;
+    shown = true;
+    ++m_turn;
+  }
+  if (shown) m_streams.out.flush();
+}
+
+void RunView::showProgress() {
+  // A line that is being written must not be broken by progress: on a terminal both stand in the same place.
+  if (!m_streams.progress || m_midLine) return;
+  m_streams.err << "\r\x1b[Kprompt tokens computed " << m_computed << " of " << m_toCompute << ", generated "
+                << m_generated << std::flush;
+  m_progressShown = true;
+}
+
+void RunView::wipeProgress() {
+  if (!m_progressShown) return;
+  m_streams.err << "\r\x1b[K" << std::flush;
+  m_progressShown = false;
+}
+
+void RunView::countSpans(RequestId request) {
+  for (const Segment& segment : m_segments[request]) {
+    if (!segment.independent) continue;
+    if (segment.found == 0) {
+      ++m_spans.computed;
+    } else if (segment.found < segment.wanted) {
+      ++m_spans.partial;
+    } else if (segment.relocated) {
+      ++m_spans.relocated;
+    } else {
+      ++m_spans.plain;
+    }
+  }
+}
+
+void RunView::finish() {
+  for (Reply& reply : m_replies) reply.ended = true;
+  showTurn();
+  wipeProgress();
+}
+
+std::string stepTable(const plan::Plan& plan, const run::RunResult& result) {
+  TextTable table({{"step"},
+                   {"node", TextTable::Align::Left},
+                   {"prompt"},
+                   {"cached"},
+                   {"relocated"},
+                   {"computed"},
+                   {"generated"},
+                   {"TTFT ms"},
+                   {"ITL ms"},
+                   {"ended by", TextTable::Align::Left}});
+  for (const run::StepResult& step : result.steps) {
+    const trace::StepMetrics& metrics = step.metrics;
+    table.addRow({std::to_string(step.step), stepName(plan.steps[step.step]),
+                  std::to_string(metrics.promptTokens), std::to_string(metrics.cachedTokens),
+                  std::to_string(metrics.relocatedTokens), std::to_string(metrics.computedTokens),
+                  std::to_string(metrics.generatedTokens),
+                  metrics.generatedTokens > 0 ? fixed(metrics.timeToFirstToken * kMilliseconds, 2) : "–",
+                  metrics.generatedTokens > 1 ? fixed(metrics.interTokenLatency * kMilliseconds, 2) : "–",
+                  outcomeName(step.outcome)});
+  }
+  return table.text();
+}
+
+std::string reuseSummary(const run::RunResult& result, const SpanCounts& spans) {
+  std::int64_t prompt = 0;
+  std::int64_t cached = 0;
+  std::int64_t relocated = 0;
+  for (const run::StepResult& step : result.steps) {
+    prompt += step.metrics.promptTokens;
+    cached += step.metrics.cachedTokens;
+    relocated += step.metrics.relocatedTokens;
+  }
+  // Under a policy without spans there are none to count.
+  const bool any = spans.relocated + spans.plain + spans.partial + spans.computed > 0;
+  const auto part = [any](std::int64_t spanCount, std::int64_t tokens) {
+    return (any ? counted(spanCount, "span") + ", " : "") + counted(tokens, "token");
+  };
+  std::string line = "relocated hits: " + part(spans.relocated, relocated) +
+                     "; plain hits: " + part(spans.plain, cached - relocated);
+  if (spans.partial > 0) line += "; found in part: " + counted(spans.partial, "span");
+  line += "; computed: " + part(spans.computed, prompt - cached) + " of " + std::to_string(prompt);
+  return line;
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/segments.h"
+
+#include "engine/base/error.h"
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace spanscope::cli {
+namespace {
+
+[[noreturn]] void refuse(const char* option, std::string_view found, std::string expected) {
+  throw Failure({.file = {},
+                 .place = option,
+                 .found = "\"" + std::string(found) + "\"",
+                 .expected = std::move(expected)});
+}
+
+std::vector<std::string_view> splitAtCommas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    parts.push_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+/// A whole number from 0 that fills the text.
+std::optional<std::int32_t> parseNumber(std::string_view text) {
+  std::int32_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stoppedAt, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stoppedAt != end || value < 0) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::vector<TokenId> parseIds(std::string_view text) {
+  std::vector<TokenId> ids;
+  for (const std::string_view part : splitAtCommas(text)) {
+    const std::optional<std::int32_t> id = parseNumber(part);
+    if (!id) refuse("--ids", part, "token ids, e.g. 1,2,3");
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+layout::SpanTable parseSegments(std::string_view text, const std::vector<TokenId>& ids) {
+  const std::string whole = "d" + std::to_string(ids.size());
+  layout::SpanTable table;
+  std::size_t used = 0;
+  for (const std::string_view part : splitAtCommas(text.empty() ? std::string_view(whole) : text)) {
+    const bool independent = part.starts_with('i');
+    const std::optional<std::int32_t> length =
+        independent || part.starts_with('d') ? parseNumber(part.substr(1)) : std::nullopt;
+    if (!length || *length == 0) refuse("--segments", part, "i or d and a length, e.g. i5,i4,d3");
+    const auto count = static_cast<std::size_t>(*length);
+    if (count > ids.size() - used) {
+      refuse("--segments", text, "lengths that add up to the " + std::to_string(ids.size()) + " ids");
+    }
+    layout::Segment segment;
+    segment.independent = independent;
+    segment.scope = independent ? static_cast<std::uint32_t>(table.segments.size()) + 1 : 0;
+    segment.depth = independent ? 1 : 0;
+    const auto first = ids.begin() + static_cast<std::ptrdiff_t>(used);
+    segment.tokens.assign(first, first + *length);
+    segment.base = static_cast<std::int64_t>(used);
+    segment.runs = {{.count = *length, .source = layout::TokenRun::Source::Text, .node = {}}};
+    for (std::uint32_t seen = 0; !independent && seen < table.segments.size(); ++seen) {
+      segment.sees.push_back(seen);
+    }
+    used += count;
+    table.segments.push_back(std::move(segment));
+  }
+  if (used != ids.size()) {
+    refuse("--segments", text, "lengths that add up to the " + std::to_string(ids.size()) + " ids");
+  }
+  return table;
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The options that say which model runs and with what cache.
+#pragma once
+
+#include "app/workbench/model_bundle.h"
+#include "engine/run/session.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace spanscope::cli {
+
+struct SessionOptions {
+  std::string model;  ///< empty: the bundled one
+  int threads = 0;
+  std::int32_t blockSize = 16;
+  std::int32_t blocks = 0;  ///< 0: what the command takes by default
+  std::string kvType = "f32";
+
+  compute::DType kv() const { return kvType == "bf16" ? compute::DType::BF16 : compute::DType::F32; }
+};
+
+void addModelOption(CLI::App& command, SessionOptions& options);
+void addThreadsOption(CLI::App& command, SessionOptions& options);
+void addKvOption(CLI::App& command, SessionOptions& options);
+void addBlockOptions(CLI::App& command, SessionOptions& options);
+
+/// The model that was chosen, or the bundled one. Throws Failure.
+workbench::ModelBundle loadChosenModel(const SessionOptions& options);
+
+}  // namespace spanscope::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::cli {
+
+/// Rows of text in aligned columns, for a terminal.
+class TextTable {
+ public:
+  enum class Align { Left, Right };
+  struct Column {
+    std::string title;
+    Align align = Align::Right;
+  };
+
+  explicit TextTable(std::vector<Column> columns) : m_columns(std::move(columns)) {}
+
+  /// One cell a column; missing ones are empty, further ones are left out.
+  void addRow(std::vector<std::string> cells);
+  /// The titles, if there are any, and all rows, each line indented by two blanks and ended by a newline.
+  std::string text() const;
+
+ private:
+  std::vector<Column> m_columns;
+  std::vector<std::vector<std::string>> m_rows;
+};
+
+/// A number with so many digits after the point.
+std::string fixed(double value, int digits);
+/// Characters, not bytes, of UTF-8.
+std::size_t characterCount(std::string_view text);
+/// 1234567 as "1.23 M", for counts of things and rates; 1000-based.
+std::string shortNumber(double value);
+
+}  // namespace spanscope::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/workbench/model_bundle.h"
+
+#include "engine/model/weights.h"
+#include "kernels/cpu/cpu_backend.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace spanscope::workbench {
+namespace {
+
+/// Seed of random weights: any fixed one does, but results of two runs should be comparable.
+constexpr std::uint64_t kShapeSeed = 1;
+
+void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const ModelOptions& options) {
+  bundle.weightType =
+      weights.get("model.norm.weight", 1, bundle.config.hiddenSize).type;  // one type for a whole checkpoint
+  bundle.fingerprint = weights.fingerprint();
+  bundle.backend = cpu::makeCpuBackend({.threads = options.threads});
+  bundle.decoder = std::make_unique<model::Decoder>(bundle.config, weights, *bundle.backend);
+}
+
+}  // namespace
+
+ModelBundle loadModelWeights(const std::filesystem::path& directory, const ModelOptions& options) {
+  ModelBundle bundle;
+  bundle.directory = directory;
+  // "spanlet/" has an empty last component.
+  bundle.name = (directory.has_filename() ? directory : directory.parent_path()).filename().string();
+  bundle.config = model::readConfig(directory);
+  addWeights(bundle, *model::openSafetensors(directory), options);
+  return bundle;
+}
+
+ModelBundle loadModelBundle(const std::filesystem::path& directory, const ModelOptions& options) {
+  // What is small is read first, so that most mistakes are found before the weights are touched.
+  std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(directory);
+  const text::ChatTemplate& chat = text::findChatTemplate(directory);
+  ModelBundle bundle = loadModelWeights(directory, options);
+  bundle.tokenizer = std::move(tokenizer);
+  bundle.chat = &chat;
+  return bundle;
+}
+
+ModelBundle makeShapeBundle(const std::string& shape, const ModelOptions& options) {
+  ModelBundle bundle;
+  bundle.name = shape;
+  bundle.config = model::namedShape(shape);
+  addWeights(bundle, *model::makeRandomWeights(bundle.config, kShapeSeed), options);
+  return bundle;
+}
+
+std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& config,
+                                          trace::Sink& sink) {
+  return std::make_unique<run::Session>(config, *bundle.decoder, *bundle.backend, bundle.fingerprint,
+                                        bundle.directory.empty() ? bundle.name : bundle.directory.string(),
+                                        bundle.tokenizer.get(), bundle.chat, sink);
+}
+
+}  // namespace spanscope::workbench

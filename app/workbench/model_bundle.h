@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/backend.h"
+#include "engine/model/config.h"
+#include "engine/model/decoder.h"
+#include "engine/run/session.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
+#include "engine/trace/sink.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace spanscope::workbench {
+
+struct ModelOptions {
+  int threads = 0;  ///< 0: one a core
+};
+
+/// Everything that belongs to one loaded model and that a session refers to. Moving it keeps the references
+/// valid.
+struct ModelBundle {
+  std::string name;                 ///< of the directory or the shape
+  std::filesystem::path directory;  ///< empty for a shape
+  model::ModelConfig config;
+  compute::DType weightType = compute::DType::BF16;  ///< of the checkpoint's matrices
+  std::string fingerprint;                           ///< of model and weights
+  std::unique_ptr<compute::Backend> backend;
+  std::unique_ptr<model::Decoder> decoder;
+  std::unique_ptr<text::Tokenizer> tokenizer;  ///< null for a shape
+  const text::ChatTemplate* chat = nullptr;    ///< null for a shape
+
+  /// Bytes of a weight's element as the backend keeps it.
+  double weightElementBytes() const { return weightType == compute::DType::BF16 ? 2 : 4; }
+};
+
+/// Loads a Hugging Face model directory. Throws Failure for whatever is wrong with it.
+ModelBundle loadModelBundle(const std::filesystem::path& directory, const ModelOptions& options = {});
+
+/// The same without tokenizer and chat template: enough to compute span tables.
+ModelBundle loadModelWeights(const std::filesystem::path& directory, const ModelOptions& options = {});
+
+/// A model of a named shape ("llama-1b", "21m", "3m") with random bf16 weights. Throws Failure for other
+/// names.
+ModelBundle makeShapeBundle(const std::string& shape, const ModelOptions& options = {});
+
+/// A session on the bundle, which must outlive it, as must the sink.
+std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& config,
+                                          trace::Sink& sink);
+
+}  // namespace spanscope::workbench
