@@ -24,8 +24,9 @@ struct TextPosition {
 
 struct Diagnostic {
   Severity severity = Severity::Error;
-  std::string
-      pointer;  ///< JSON pointer (RFC 6901) into the document as it was written; "" is the whole of it
+  /// JSON pointer (RFC 6901) into the document as it was written; "" is the whole of it. Keys of more than
+  /// 200 bytes are cut.
+  std::string pointer;
   TextPosition position;   ///< where in the text
   std::size_t offset = 0;  ///< the same place in bytes from 0
   std::string found;       ///< what stands there, e.g. "the number 1.5"

@@ -136,9 +136,9 @@ std::string floatText(float value) {
     return text + std::to_string(std::abs(exponent));
   }
   if (exponent < 0) return text + "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
-  if (length <= exponent + 1)
-    return text + digits + std::string(static_cast<std::size_t>(exponent + 1 - length), '0') + ".0";
-  const auto point = static_cast<std::size_t>(exponent + 1);
+  const int zeros = exponent + 1 - length;
+  if (zeros >= 0) return text + digits + std::string(static_cast<std::size_t>(zeros), '0') + ".0";
+  const std::size_t point = static_cast<std::size_t>(exponent) + 1;
   return text + digits.substr(0, point) + "." + digits.substr(point);
 }
 

@@ -117,7 +117,7 @@ const Node* nodeAt(const Node& root, std::string_view pointer) {
 }
 
 Node* nodeAt(Node& root, std::string_view pointer) {
-  return const_cast<Node*>(nodeAt(std::as_const(root), pointer));
+  return const_cast<Node*>(nodeAt(std::as_const(root), pointer));  // NOLINT: root itself is not const
 }
 
 }  // namespace spanscope::query

@@ -21,8 +21,15 @@ std::string quoted(std::string_view text) {
   return "\"" + cutText(text.substr(0, 8 * kShownCharacters), kShownCharacters) + "\"";
 }
 
-/// A key as a reference token of a JSON pointer.
+/// A key as a reference token of a JSON pointer. No key of the language is long, so a very long one is cut:
+/// each diagnostic has its own copy.
 std::string pointerStep(std::string_view key) {
+  constexpr std::size_t kLongestKey = 200;
+  std::string cut;
+  if (key.size() > kLongestKey) {
+    cut = cutText(key.substr(0, 4 * kLongestKey), kLongestKey);
+    key = cut;
+  }
   std::string step = "/";
   for (const char c : key) {
     if (c == '~') {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes are either refused with an error or read as a query that both written forms keep.
+// Words of the language for it: data/query-json.dict.
 #include "engine/query/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/summary.h"
