@@ -66,8 +66,7 @@ struct RunResult {
 /// Logits of chosen tokens of one span table.
 struct LogitsRequest {
   layout::SpanTable table;
-
-  bool everyToken = false;  ///< else only the last token of the last segment
+  bool everyToken = false;  ///< of every token that has to be computed; else only of the very last one
 };
 struct LogitsResult {
   std::vector<std::vector<float>> logits;  ///< [vocabularySize] each, in view order

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/layout/span_table.h"
+
+#include <random>
+#include <vector>
+
+namespace spanscope::test {
+
+/// A store of token runs from which random prompts are put together, so that they share spans, prefixes and
+/// tails.
+class RandomTables {
+ public:
+  RandomTables(std::uint64_t seed, std::int32_t vocabulary, std::int32_t longestRun);
+
+  /// A span table with scopes nested up to `depth` deep that ends in a dependent segment of the outermost
+  /// scope.
+  layout::SpanTable next(int depth);
+
+ private:
+  struct Built {
+    layout::SpanTable table;
+    std::int64_t position = 0;
+    std::uint32_t scopes = 1;
+  };
+
+  std::vector<std::uint32_t> scope(Built& built, std::uint32_t id, std::uint32_t depth, int deeper,
+                                   bool last);
+  std::vector<TokenId> tokens();
+  int below(int limit);
+
+  std::mt19937_64 m_random;
+  std::vector<std::vector<TokenId>> m_runs;
+};
+
+}  // namespace spanscope::test

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "session_fixture.h"
+
+#include "engine/model/weights.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
+#include "kernels/cpu/cpu_backend.h"
+
+namespace spanscope::test {
+namespace {
+
+std::filesystem::path spanletDirectory() {
+  return std::filesystem::path(SPANSCOPE_SOURCE_DIR) / "resources/models/spanlet";
+}
+
+model::ModelConfig spanletConfig(bool blockAttention) {
+  model::ModelConfig config = model::readConfig(spanletDirectory());
+  config.blockAttention = blockAttention;
+  return config;
+}
+
+std::unique_ptr<compute::Backend> makeBackend(int threads) {
+  cpu::CpuOptions options;
+  options.threads = threads;
+  return cpu::makeCpuBackend(options);
+}
+
+}  // namespace
+
+std::uint64_t RecordingSink::send(RunId run, RequestId request, const NodePath& node,
+                                  trace::Payload payload) {
+  trace::Event event;
+  event.sequence = events.size() + 1;
+  event.run = run;
+  event.request = request;
+  event.node = node;
+  event.payload = std::move(payload);
+  events.push_back(std::move(event));
+  if (onEvent) onEvent(events.back());
+  return events.size();
+}
+
+model::ModelConfig tinyConfig() {
+  model::ModelConfig config;
+  config.architecture = "LlamaForCausalLM";
+  config.vocabularySize = 61;
+  config.hiddenSize = 32;
+  config.intermediateSize = 48;
+  config.layers = 2;
+  config.heads = 4;
+  config.keyValueHeads = 2;
+  config.headSize = 8;
+  config.tiedEmbeddings = true;
+  config.maxPositions = 4096;
+  config.blockAttention = true;
+  return config;
+}
+
+TinySession::TinySession(int threads, const run::SessionConfig& config, const model::ModelConfig& shape)
+    : weights(model::makeRandomWeights(shape, 1)),
+      backend(makeBackend(threads)),
+      decoder(std::make_unique<model::Decoder>(shape, *weights, *backend)),
+      session(std::make_unique<run::Session>(config, *decoder, *backend, weights->fingerprint(),
+                                             weights->name(), nullptr, nullptr, sink)) {}
+
+SpanletSession::SpanletSession(const run::SessionConfig& sessionConfig, int threads, bool blockAttention)
+    : config(spanletConfig(blockAttention)),
+      tokenizer(text::loadTokenizer(spanletDirectory())),
+      weights(model::openSafetensors(spanletDirectory())),
+      backend(makeBackend(threads)),
+      decoder(std::make_unique<model::Decoder>(config, *weights, *backend)),
+      session(std::make_unique<run::Session>(sessionConfig, *decoder, *backend, weights->fingerprint(),
+                                             weights->name(), tokenizer.get(),
+                                             &text::findChatTemplate(spanletDirectory()), sink)) {}
+
+}  // namespace spanscope::test

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/backend.h"
+#include "engine/model/config.h"
+#include "engine/model/decoder.h"
+#include "engine/run/session.h"
+#include "engine/trace/sink.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace spanscope::test {
+
+/// Keeps every event.
+class RecordingSink final : public trace::Sink {
+ public:
+  std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
+
+  template <class T>
+  std::vector<T> all() const {
+    std::vector<T> found;
+    for (const trace::Event& event : events) {
+      if (const auto* payload = std::get_if<T>(&event.payload)) found.push_back(*payload);
+    }
+    return found;
+  }
+
+  std::vector<trace::Event> events;
+  std::function<void(const trace::Event&)> onEvent;
+};
+
+/// A Llama of a few thousand random parameters.
+model::ModelConfig tinyConfig();
+
+/// A session on a random tiny model, without tokenizer.
+struct TinySession {
+  TinySession(int threads, const run::SessionConfig& config, const model::ModelConfig& shape = tinyConfig());
+
+  RecordingSink sink;
+  std::unique_ptr<model::WeightSource> weights;
+  std::unique_ptr<compute::Backend> backend;
+  std::unique_ptr<model::Decoder> decoder;
+  std::unique_ptr<run::Session> session;
+};
+
+/// A session on the bundled checkpoint.
+struct SpanletSession {
+  explicit SpanletSession(const run::SessionConfig& config = {}, int threads = 2, bool blockAttention = true);
+
+  RecordingSink sink;
+  model::ModelConfig config;
+  std::unique_ptr<text::Tokenizer> tokenizer;
+  std::unique_ptr<model::WeightSource> weights;
+  std::unique_ptr<compute::Backend> backend;
+  std::unique_ptr<model::Decoder> decoder;
+  std::unique_ptr<run::Session> session;
+};
+
+}  // namespace spanscope::test

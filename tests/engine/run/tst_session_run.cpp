@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Plans on the bundled checkpoint: answers, reuse between runs, batching, limits and stopping.
+#include "engine/plan/planner.h"
+#include "engine/query/json.h"
+#include "engine/trace/replay.h"
+#include "session_fixture.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <set>
+#include <thread>
+
+using namespace spanscope;
+using spanscope::run::Policy;
+using spanscope::run::RunOptions;
+using spanscope::run::RunResult;
+using spanscope::test::SpanletSession;
+
+namespace {
+
+plan::Plan planOf(const std::string& json, const plan::PlanOptions& options = {}) {
+  const auto parsed = query::parseJson(json);
+  if (!parsed.query) throw Failure({.file = "test", .place = json, .found = "errors", .expected = "a query"});
+  const auto result = plan::makePlan(*parsed.query, options);
+  if (!result.plan) throw Failure(result.problems.front());
+  return *result.plan;
+}
+
+const char* const kMira =
+    R"({"user":"Mira lives in Lisbon. Mira plays the cello. The lamp gave little light."})";
+const char* const kTarek = R"({"user":"Tarek is a baker. The pet of Tarek is called Biscuit."})";
+const char* const kNadia = R"({"user":"Nadia was born in May. Nadia works at Initech."})";
+
+std::string rag(const std::vector<std::string>& documents, const std::string& question) {
+  std::string json = R"({"g":{"model":"spnl/spanlet","max_tokens":32,"temperature":0.0,"input":{"cross":[)"
+                     R"({"system":"You are a helpful assistant. Answer from the documents."},{"plus":[)";
+  for (std::size_t i = 0; i < documents.size(); ++i) json += (i > 0 ? "," : "") + documents[i];
+  return json + R"(]},{"user":")" + question + R"("}]}}})";
+}
+
+std::string judge(int candidates, float temperature, int innerTokens = 24) {
+  std::string json = R"({"g":{"model":"spnl/spanlet","max_tokens":80,"temperature":0.0,"input":{"cross":[)"
+                     R"({"system":"You compute an evaluation score from 0 to 100."},{"plus":[)";
+  for (int i = 0; i < candidates; ++i) {
+    json += std::string(i > 0 ? "," : "") + R"({"g":{"model":"spnl/spanlet","max_tokens":)" +
+            std::to_string(innerTokens) + R"(,"temperature":)" + std::to_string(temperature) +
+            R"(,"input":{"cross":[{"system":"You write an introductory email."},{"user":"Candidate )" +
+            std::to_string(i) + R"( applies at IBM."}]}}})";
+  }
+  return json + R"(]},{"user":"Show the best email and its score."}]}}})";
+}
+
+RunOptions withPolicy(Policy policy) {
+  RunOptions options;
+  options.policy = policy;
+  return options;
+}
+
+}  // namespace
+
+class TestSessionRun : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void answersFromDocumentsInAnyOrder_data() {
+    QTest::addColumn<int>("policy");
+    QTest::newRow("prefix") << static_cast<int>(Policy::Prefix);
+    QTest::newRow("spans") << static_cast<int>(Policy::Spans);
+  }
+  void answersFromDocumentsInAnyOrder() {
+    QFETCH(int, policy);
+    SpanletSession spanlet;
+    std::vector<std::string> documents{kMira, kTarek, kNadia};
+    std::sort(documents.begin(), documents.end());
+    do {
+      const RunResult result = spanlet.session->run(planOf(rag(documents, "Where does Mira live?")),
+                                                    withPolicy(static_cast<Policy>(policy)));
+      QCOMPARE(result.outcome, trace::RunOutcome::Finished);
+      QCOMPARE(QString::fromStdString(result.answer), QStringLiteral("Mira lives in Lisbon."));
+    } while (std::next_permutation(documents.begin(), documents.end()));
+  }
+
+  void movedDocumentsAreRelocatedHitsAndOnlyTheQuestionIsComputed() {
+    SpanletSession spanlet;
+    const RunResult first =
+        spanlet.session->run(planOf(rag({kMira, kTarek, kNadia}, "Where does Mira live?")), {});
+    QCOMPARE(first.steps.size(), std::size_t{1});
+    QCOMPARE(first.steps[0].metrics.cachedTokens, 0);
+
+    spanlet.sink.events.clear();
+    const RunResult second =
+        spanlet.session->run(planOf(rag({kTarek, kMira, kNadia}, "Where does Mira live?")), {});
+    QCOMPARE(second.answer, first.answer);
+    const auto tables = spanlet.sink.all<trace::SpanTableLaidOut>();
+    QCOMPARE(tables.size(), std::size_t{1});
+    const auto& segments = tables[0].segments;
+    QCOMPARE(segments.size(), std::size_t{5});  // system, three documents, question
+    for (const auto& lookup : spanlet.sink.all<trace::BlockLookedUp>()) {
+      // The first two documents changed places; the third stands where it stood.
+      switch (lookup.segment) {
+        case 0:
+        case 3:
+          QCOMPARE(lookup.outcome, trace::LookupOutcome::Hit);
+          break;
+        case 1:
+        case 2:
+          QCOMPARE(lookup.outcome, trace::LookupOutcome::Relocated);
+          QVERIFY(lookup.storedBase != lookup.base);
+          break;
+        default:
+          QCOMPARE(lookup.outcome, trace::LookupOutcome::Miss);
+          QCOMPARE(lookup.reason, trace::MissReason::ContextDiffers);
+      }
+    }
+    const auto question = static_cast<std::int64_t>(segments[4].tokens.size());
+    QCOMPARE(second.steps[0].metrics.computedTokens, question);
+    QCOMPARE(second.steps[0].metrics.cachedTokens, second.steps[0].metrics.promptTokens - question);
+    QCOMPARE(second.steps[0].metrics.relocatedTokens,
+             static_cast<std::int64_t>(segments[1].tokens.size() + segments[2].tokens.size()));
+  }
+
+  void theSamePromptAgainComputesOneToken() {
+    SpanletSession spanlet;
+    const auto plan = planOf(rag({kMira, kTarek}, "What is the name of the pet of Tarek?"));
+    const RunResult first = spanlet.session->run(plan, {});
+    const RunResult second = spanlet.session->run(plan, {});
+    QCOMPARE(QString::fromStdString(first.answer), QStringLiteral("The pet of Tarek is Biscuit."));
+    QCOMPARE(second.answer, first.answer);
+    QCOMPARE(second.steps[0].tokens, first.steps[0].tokens);
+    QCOMPARE(second.steps[0].metrics.computedTokens, 1);
+  }
+
+  void closureOfAnInnerGenerateHitsAllThatAPassHasSeen() {
+    SpanletSession spanlet;
+    const auto plan = planOf(judge(3, 0.9F));
+    QCOMPARE(plan.steps.size(), std::size_t{4});
+    const RunResult result = spanlet.session->run(plan, {});
+    QCOMPARE(result.outcome, trace::RunOutcome::Finished);
+    // Of each closure everything was found but the last sampled token and, where that was no end token, the
+    // closing one: no pass has seen these.
+    const auto tables = spanlet.sink.all<trace::SpanTableLaidOut>();
+    const auto& segments = tables.back().segments;
+    QCOMPARE(segments.size(), std::size_t{5});  // system, three closures, request
+    std::vector<std::int64_t> found(segments.size(), 0);
+    for (const trace::Event& event : spanlet.sink.events) {
+      const auto* lookup = std::get_if<trace::BlockLookedUp>(&event.payload);
+      if (lookup != nullptr && event.request == result.steps.back().request)
+        found[lookup->segment] += lookup->tokens;
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::int64_t unseen = result.steps[i].outcome == trace::StepOutcome::EndToken ? 1 : 2;
+      QCOMPARE(found[i + 1], static_cast<std::int64_t>(segments[i + 1].tokens.size()) - unseen);
+    }
+  }
+
+  void innerStepsShareForwardPasses() {
+    SpanletSession spanlet;
+    spanlet.session->run(planOf(judge(4, 0.9F)), {});
+    std::size_t most = 0;
+    for (const auto& batch : spanlet.sink.all<trace::BatchComputed>()) {
+      std::set<RequestId> requests;
+      for (const auto& entry : batch.entries) requests.insert(entry.request);
+      most = std::max(most, requests.size());
+    }
+    QCOMPARE(most, std::size_t{4});
+  }
+
+  void outputsReachTheOuterPromptInThreeWays_data() {
+    QTest::addColumn<bool>("distribute");
+    QTest::addColumn<int>("form");
+    QTest::newRow("closure") << true << static_cast<int>(plan::OutputForm::Anew);
+    QTest::newRow("output anew") << false << static_cast<int>(plan::OutputForm::Anew);
+    QTest::newRow("output reused") << false << static_cast<int>(plan::OutputForm::Reused);
+  }
+  void outputsReachTheOuterPromptInThreeWays() {
+    QFETCH(bool, distribute);
+    QFETCH(int, form);
+    SpanletSession spanlet;
+    plan::PlanOptions options;
+    options.distribute = distribute;
+    options.outputForm = static_cast<plan::OutputForm>(form);
+    const RunResult result = spanlet.session->run(planOf(judge(2, 0.9F), options), {});
+    QVERIFY2(result.outcome == trace::RunOutcome::Finished,
+             result.error ? result.error->message().c_str() : "");
+    const auto tables = spanlet.sink.all<trace::SpanTableLaidOut>();
+    const auto& outer = tables.back().segments;
+    const bool reused = options.outputForm == plan::OutputForm::Reused;
+    QCOMPARE(std::any_of(outer.begin(), outer.end(), [](const auto& s) { return s.visibleBegin > 0; }),
+             reused);
+    if (reused) {
+      // The outputs keep the values they had: of each only the last sampled and the closing token are
+      // computed.
+      QVERIFY(result.steps.back().metrics.cachedTokens > 0);
+    }
+  }
+
+  void sameSeedSameRunAndAnotherSeedAnother() {
+    SpanletSession a;
+    SpanletSession b({}, 1);
+    plan::PlanOptions options;
+    options.seed = 5;
+    const RunResult first = a.session->run(planOf(judge(2, 0.9F), options), {});
+    const RunResult second = b.session->run(planOf(judge(2, 0.9F), options), {});
+    for (std::size_t i = 0; i < first.steps.size(); ++i)
+      QCOMPARE(second.steps[i].tokens, first.steps[i].tokens);
+    options.seed = 6;
+    const RunResult third = a.session->run(planOf(judge(2, 0.9F), options), {});
+    QVERIFY(third.steps[0].tokens != first.steps[0].tokens || third.steps[1].tokens != first.steps[1].tokens);
+  }
+
+  void attentionMassRowsSumToOneAndReachEverySegment() {
+    SpanletSession spanlet;
+    RunOptions options;
+    options.observedLayers = {0, 5};
+    spanlet.session->run(planOf(rag({kMira, kTarek}, "Where does Mira live?")), options);
+    const auto masses = spanlet.sink.all<trace::AttentionMass>();
+    QVERIFY(masses.size() > 10);
+    for (const auto& mass : masses) {
+      QVERIFY(mass.layer == 0 || mass.layer == 5);
+      const std::size_t width = mass.mass.size() / static_cast<std::size_t>(mass.heads);
+      for (std::int32_t head = 0; head < mass.heads; ++head) {
+        double sum = 0;
+        for (std::size_t k = 0; k < width; ++k) {
+          sum += static_cast<double>(mass.mass[static_cast<std::size_t>(head) * width + k]);
+        }
+        QVERIFY2(std::abs(sum - 1) < 1e-5, qPrintable(QString::number(sum)));
+      }
+    }
+    for (const auto& token : spanlet.sink.all<trace::TokenGenerated>()) {
+      if (token.index == 0)
+        continue;  // sampled from a row of the prompt, which is observed with its query block
+      QCOMPARE(token.segmentMass.size(), std::size_t{4});
+      double sum = 0;
+      for (const float share : token.segmentMass) sum += static_cast<double>(share);
+      QVERIFY(std::abs(sum - 1) < 1e-5);
+    }
+  }
+
+  void observingChangesNothing() {
+    SpanletSession plain;
+    SpanletSession observed;
+    RunOptions options;
+    options.observedLayers = {0, 1, 2, 3, 4, 5};
+    options.observeRows = true;
+    const auto plan = planOf(judge(2, 0.9F));
+    const RunResult a = plain.session->run(plan, {});
+    const RunResult b = observed.session->run(plan, options);
+    for (std::size_t i = 0; i < a.steps.size(); ++i) QCOMPARE(b.steps[i].tokens, a.steps[i].tokens);
+  }
+
+  void stopEndsTheRunAndLeavesThePoolFree() {
+    SpanletSession spanlet;
+    std::stop_source source;
+    int tokens = 0;
+    spanlet.sink.onEvent = [&](const trace::Event& event) {
+      if (std::holds_alternative<trace::TokenGenerated>(event.payload) && ++tokens == 3)
+        source.request_stop();
+    };
+    const RunResult result = spanlet.session->run(planOf(judge(2, 0.9F)), {}, source.get_token());
+    QCOMPARE(result.outcome, trace::RunOutcome::Stopped);
+    spanlet.sink.onEvent = nullptr;
+    for (const auto& block : spanlet.session->dumpPool().blocks) QCOMPARE(block.references, 0);
+    const RunResult again = spanlet.session->run(planOf(rag({kMira}, "Where does Mira live?")), {});
+    QCOMPARE(QString::fromStdString(again.answer), QStringLiteral("Mira lives in Lisbon."));
+  }
+
+  void stopFromAnotherThreadAnswersQuickly() {
+    SpanletSession spanlet;
+    std::string filler;
+    for (int i = 0; i < 2500; ++i) filler += "The lamp gave little light. ";
+    const auto plan = planOf(rag({R"({"user":")" + filler + R"("})"}, "Where does Mira live?"));
+    run::SessionConfig config;
+    config.blockCount = 2000;
+    SpanletSession large(config);
+    std::stop_source source;
+    std::chrono::steady_clock::time_point asked;
+    std::jthread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
+      asked = std::chrono::steady_clock::now();
+      source.request_stop();
+    });
+    const RunResult result = large.session->run(plan, {}, source.get_token());
+    const auto answered = std::chrono::steady_clock::now();
+    stopper.join();
+    QCOMPARE(result.outcome, trace::RunOutcome::Stopped);
+    const auto delay = std::chrono::duration_cast<std::chrono::milliseconds>(answered - asked).count();
+    QVERIFY2(delay < 100, qPrintable(QString("%1 ms").arg(delay)));
+  }
+
+  void promptBeyondThePoolIsAnErrorThatSaysByHowMuch() {
+    run::SessionConfig config;
+    config.blockCount = 5;
+    SpanletSession spanlet(config);
+    const RunResult result =
+        spanlet.session->run(planOf(rag({kMira, kTarek, kNadia}, "Where does Mira live?")), {});
+    QCOMPARE(result.outcome, trace::RunOutcome::Failed);
+    QVERIFY(result.error.has_value());
+    QVERIFY2(QString::fromStdString(result.error->message()).contains("too many"),
+             result.error->message().c_str());
+    QCOMPARE(QString::fromStdString(result.error->place), QString());  // the generate is the root
+  }
+
+  void requestsWaitForRoomInASmallPool() {
+    run::SessionConfig config;
+    config.blockCount = 22;  // too few for all four at a time
+    SpanletSession spanlet(config);
+    plan::PlanOptions options;
+    options.distribute = false;
+    const auto plan = planOf(judge(4, 0.9F, 60), options);
+    const RunResult result = spanlet.session->run(plan, {});
+    QVERIFY2(result.outcome == trace::RunOutcome::Finished,
+             result.error ? result.error->message().c_str() : "");
+    QVERIFY(!spanlet.sink.all<trace::RequestDeferred>().empty());
+    SpanletSession roomy;
+    const RunResult expected = roomy.session->run(plan, {});
+    for (std::size_t i = 0; i < expected.steps.size(); ++i) {
+      QCOMPARE(result.steps[i].tokens, expected.steps[i].tokens);
+    }
+  }
+
+  void copiesOfOnePromptComputeItOnce() {
+    SpanletSession spanlet;
+    const RunResult result = spanlet.session->run(
+        planOf(R"({"plus":[{"repeat":{"n":3,"g":{"model":"m","max_tokens":12,"temperature":0.9,"input":)"
+               R"({"cross":[{"system":"You write an introductory email for a job application."},)"
+               R"({"user":"My name is Shiloh. I am a data scientist."}]}}}}]})"),
+        {});
+    QCOMPARE(result.steps.size(), std::size_t{3});
+    QCOMPARE(result.steps[0].metrics.cachedTokens, 0);
+    QCOMPARE(result.steps[1].metrics.computedTokens, 1);
+    QCOMPARE(result.steps[2].metrics.computedTokens, 1);
+    QVERIFY(result.steps[0].tokens != result.steps[1].tokens ||
+            result.steps[1].tokens != result.steps[2].tokens);
+  }
+
+  void spansOnACheckpointNotTrainedForThemWarns_data() {
+    QTest::addColumn<int>("policy");
+    QTest::addColumn<bool>("trained");
+    QTest::addColumn<int>("warnings");
+    QTest::newRow("spans, trained") << static_cast<int>(Policy::Spans) << true << 0;
+    QTest::newRow("spans, not trained") << static_cast<int>(Policy::Spans) << false << 1;
+    QTest::newRow("prefix, not trained") << static_cast<int>(Policy::Prefix) << false << 0;
+  }
+  void spansOnACheckpointNotTrainedForThemWarns() {
+    QFETCH(int, policy);
+    QFETCH(bool, trained);
+    SpanletSession spanlet({}, 2, trained);
+    spanlet.session->run(planOf(rag({kMira}, "Where does Mira live?")),
+                         withPolicy(static_cast<Policy>(policy)));
+    int warnings = 0;
+    for (const auto& message : spanlet.sink.all<trace::MessageLogged>()) {
+      if (message.severity == trace::Severity::Warning) ++warnings;
+    }
+    QTEST(warnings, "warnings");
+  }
+
+  void replayOfARunGivesTheEnginesPool() {
+    SpanletSession spanlet;
+    spanlet.session->run(planOf(judge(3, 0.9F)), {});
+    spanlet.session->run(planOf(rag({kMira, kTarek}, "Where does Mira live?")), {});
+    trace::Replay replay;
+    for (const auto& event : spanlet.sink.events) {
+      const auto error = replay.apply(event);
+      QVERIFY2(!error, error ? error->message().c_str() : "");
+    }
+    QCOMPARE(replay.pool().state(), spanlet.session->dumpPool());
+    QCOMPARE(replay.progress().runs.at(2).answer, std::string("Mira lives in Lisbon."));
+  }
+};
+
+QTEST_GUILESS_MAIN(TestSessionRun)
+#include "tst_session_run.moc"
