@@ -23,9 +23,10 @@ struct TokenRun {
 
 /// A token run that is computed as one sequence. Its token j stands at position base + j of the view.
 struct Segment {
-  bool independent = false;  ///< it opens a scope: the first segment of a plus child
-  std::uint32_t scope = 0;   ///< 0 is the request's own scope; numbered in the order in which they open
-  std::uint32_t depth = 0;   ///< how many plus stand around it
+  bool independent =
+      false;  ///< it opens a scope and sees nothing: first of a plus child, or of a reused output
+  std::uint32_t scope = 0;  ///< 0 is the request's own scope; numbered in the order in which they open
+  std::uint32_t depth = 0;  ///< how many plus stand around it
   std::vector<TokenId> tokens;
   std::int64_t base = 0;  ///< position of local token 0; negative only where a hidden prefix stands before 0
   std::int32_t visibleBegin = 0;  ///< first local token that others see; those before it are a hidden prefix

@@ -106,11 +106,7 @@ class Lowering {
 
   /// The step of a generate, made where it is first met: what it needs comes before it.
   StepIndex stepFor(const Draft& draft, bool dropped) {
-    if (const auto known = m_stepOfCall.find(draft.call); known != m_stepOfCall.end()) {
-      Step& step = m_plan->steps[known->second];
-      step.dropped = step.dropped && dropped;
-      return known->second;
-    }
+    if (const auto known = m_stepOfCall.find(draft.call); known != m_stepOfCall.end()) return known->second;
     Step step;
     step.node = draft.node;
     step.model = draft.settings.model;

@@ -63,7 +63,7 @@ inline bool PromptPlus::operator==(const PromptPlus& other) const {
 /// One generate: a prompt to be completed once everything in `needs` has ended.
 struct Step {
   NodePath node;           ///< the generate, repeat or map it came from
-  std::uint32_t copy = 0;  ///< which of a repeat's copies or a map's inputs
+  std::uint32_t copy = 0;  ///< which of a repeat's copies or a map's inputs; counts on where repeats nest
   std::string model;
   std::optional<std::int32_t> maxTokens;           ///< none, or ≤ 0: up to the session's own limit
   float temperature = query::kDefaultTemperature;  ///< 0: greedy

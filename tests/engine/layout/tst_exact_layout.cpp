@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 #include "engine/layout/layout.h"
+#include "engine/plan/planner.h"
+#include "engine/query/json.h"
 
+#include <QFile>
 #include <QTest>
 #include <QtGlobal>
 
@@ -287,6 +290,8 @@ class TestExactLayout : public QObject {
   void missingOutputs();
   void randomTrees();
   void closureRepeatsTheInnerTable();
+  void exampleQueries_data();
+  void exampleQueries();
 };
 
 void TestExactLayout::chatIsOneSegment() {
@@ -417,6 +422,11 @@ void TestExactLayout::reusedReplyCarriesItsChain() {
   QVERIFY(at(1).base < 0);
   QVERIFY(at(1).independent && at(1).scope == 1 && at(2).scope == 2 && at(3).scope == 1);
   QCOMPARE(at(3).node, NodePath("/g"));
+  // Scopes are numbered on after those that came with the reply.
+  const SpanTable more = layOut(run({reply(0, OutputForm::Reused), plus({user("x"), user("y")})}), outputs);
+  checkInvariants(more);
+  QCOMPARE(more.segments[3].scope, 3U);
+  QCOMPARE(more.segments[4].scope, 4U);
 }
 
 void TestExactLayout::reusedInsideReused() {
@@ -548,6 +558,42 @@ void TestExactLayout::closureRepeatsTheInnerTable() {
       QCOMPARE(b.scope - outerAnchor.scope, a.scope);
     }
     QVERIFY(outerAnchor.scope != 0);
+  }
+}
+
+void TestExactLayout::exampleQueries_data() {
+  QTest::addColumn<QString>("name");
+  for (const char* name :
+       {"chat", "rag", "rag-swapped", "needle", "judge-2", "judge-4", "list-and-combine"}) {
+    QTest::newRow(name) << QString(name);
+  }
+}
+
+/// The whole way from the query: wherever an outer prompt holds a closure, each segment of the inner step is
+/// there.
+void TestExactLayout::exampleQueries() {
+  QFETCH(QString, name);
+  QFile file(QStringLiteral(SPANSCOPE_SOURCE_DIR) + "/resources/queries/" + name + ".json");
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  const query::ParseResult parsed = query::parseJson(file.readAll().toStdString());
+  QVERIFY(parsed.query.has_value());
+  const plan::PlanResult planned = plan::makePlan(*parsed.query);
+  QVERIFY(planned.plan.has_value());
+  Generator generator(testSeed());
+  std::vector<StepOutput> outputs;
+  for (const plan::Step& step : planned.plan->steps) {
+    SpanTable table = layoutExact(step, outputs, *model().tokenizer, *model().chat, Visibility::Spans);
+    checkInvariants(table);
+    for (const StepIndex need : step.needs) {
+      for (const Segment& inner : outputs[need].table.segments) {
+        const bool found =
+            std::any_of(table.segments.begin(), table.segments.end(), [&](const Segment& segment) {
+              return startsWith(segment.tokens, inner.tokens) && segment.sees.size() == inner.sees.size();
+            });
+        QVERIFY(found);
+      }
+    }
+    outputs.push_back({std::move(table), generator.sampled()});
   }
 }
 

@@ -250,6 +250,16 @@ void TestPlanner::steps_data() {
   row("zip in zip",
       g(R"({"zip": {"first": {"user": "a"}, "second": {"zip": {"first": {"user": "b"}, "second": {"seq": [{"user": "c"}, {"user": "d"}]}}}}})"),
       "#0 0 () [u:a u:b u:a u:c u:a u:b u:a u:d]\n", "0");
+  row("zip in zip's first place",
+      g(R"({"zip": {"first": {"zip": {"first": {"plus": [{"user": "a"}]}, "second": {"user": "b"}}}, "second": {"seq": [{"user": "c"}, {"user": "d"}]}}})"),
+      "#0 0 () [{u:a u:b u:c} {u:a u:b u:d}]\n", "0");
+  row("zip waits until its elements are known",
+      g(R"({"zip": {"first": {"user": "x"}, "second": {"zip": {"first": {"plus": [{"user": "a"}]}, "second": {"plus": [{"user": "b"}, {"user": "c"}]}}}}})"),
+      "#0 0 () {u:x u:a u:x u:b u:x u:a u:x u:c}\n", "0");
+  row("zip passes over what gives nothing",
+      g("{\"zip\": {\"first\": {\"user\": \"a\"}, \"second\": {\"seq\": [{\"monad\": " + g(u("w")) +
+        "}, {\"user\": \"b\"}]}}}"),
+      "/g/input/zip/second/seq/0/monad#0 0 () u:w dropped\n#0 0 () [u:a u:b]\n", "1");
   row("zip with nothing", g(R"({"zip": {"first": {"user": ""}, "second": {"user": "b"}}})"), "#0 0 () u:b\n",
       "0");
 }
@@ -414,6 +424,12 @@ void TestPlanner::ruleReports() {
                    "expand repeat /g/input/cross/1/plus/0: repeat 3(user) -> plus(g(user) ×3)\n"
                    "flatten /g/input/cross/1: plus(plus(g(user) ×3)) -> plus(g(user) ×3)\n"
                    "distribute plus /g/input/cross/1: plus(g(user) ×3) -> plus((user, reply) ×3)\n"));
+
+  // What is dropped is part of no prompt: nothing to distribute.
+  const PlanResult dropped =
+      makePlan(parse(g("{\"seq\": [{\"monad\": {\"plus\": [" + g(u("w")) + "]}}, {\"user\": \"a\"}]}")));
+  QVERIFY(dropped.plan.has_value());
+  QCOMPARE(dropped.plan->rules.size(), std::size_t{0});
 }
 
 void TestPlanner::explanation() {
