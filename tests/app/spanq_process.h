@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace spanscope::test {
+
+struct SpanqResult {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+/// Runs the command line in this process, without the program's name in `arguments`.
+SpanqResult spanq(const std::vector<std::string>& arguments, const std::string& input = {},
+                  std::stop_token stop = {});
+
+}  // namespace spanscope::test

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The pieces of the command line that need no model: tables, span table options, the view of a run.
+#include "app/cli/run_view.h"
+#include "app/cli/segments.h"
+#include "app/cli/text_table.h"
+#include "engine/base/error.h"
+
+#include <QtTest>
+
+#include <cstdint>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace spanscope;
+
+class TestCliText : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void tableAlignsByCharacters();
+  void shortNumbers_data();
+  void shortNumbers();
+  void segmentsBecomeASpanTable();
+  void noSegmentsIsOneDependentOne();
+  void badSegments_data();
+  void badSegments();
+  void viewShowsStepsInOrder();
+  void viewMakesUpForLostTokens();
+  void viewCountsSpans();
+  void quietViewShowsOnlyMessages();
+};
+
+namespace {
+
+plan::Plan planOf(std::size_t steps) {
+  plan::Plan plan;
+  for (std::size_t i = 0; i < steps; ++i) {
+    plan::Step& step = plan.steps.emplace_back();
+    step.node = "/g";
+    step.copy = static_cast<std::uint32_t>(i);
+  }
+  return plan;
+}
+
+trace::Event makeEvent(RequestId request, trace::Payload payload) {
+  trace::Event result;
+  result.request = request;
+  result.payload = std::move(payload);
+  return result;
+}
+
+trace::Event token(RequestId request, const std::string& text) {
+  trace::TokenGenerated payload;
+  payload.text = text;
+  return makeEvent(request, payload);
+}
+
+trace::Event finished(RequestId request, StepIndex step, const std::string& text) {
+  return makeEvent(request,
+                   trace::StepFinished{.step = step, .outcome = trace::StepOutcome::EndToken, .text = text});
+}
+
+struct Terminal {
+  std::istringstream in;
+  std::ostringstream out;
+  std::ostringstream err;
+  cli::Streams streams{.in = in, .out = out, .err = err};
+};
+
+}  // namespace
+
+void TestCliText::tableAlignsByCharacters() {
+  cli::TextTable table({{"name", cli::TextTable::Align::Left}, {"n"}});
+  table.addRow({"é", "10"});
+  table.addRow({"longer", "7"});
+  table.addRow({"bare"});
+  QCOMPARE(QString::fromStdString(table.text()),
+           QString("  name     n\n  é       10\n  longer   7\n  bare\n"));
+}
+
+void TestCliText::shortNumbers_data() {
+  QTest::addColumn<double>("value");
+  QTest::addColumn<QString>("text");
+  QTest::newRow("zero") << 0.0 << "0";
+  QTest::newRow("small whole") << 12.0 << "12";
+  QTest::newRow("small") << 1.5 << "1.50";
+  QTest::newRow("rounds to the next unit") << 999.7 << "1.00 k";
+  QTest::newRow("millions") << 1440000.0 << "1.44 M";
+  QTest::newRow("tens of giga") << 25.31e9 << "25.3 G";
+  QTest::newRow("hundreds of giga") << 151.4e9 << "151 G";
+}
+
+void TestCliText::shortNumbers() {
+  QFETCH(double, value);
+  QFETCH(QString, text);
+  QCOMPARE(QString::fromStdString(cli::shortNumber(value)), text);
+}
+
+void TestCliText::segmentsBecomeASpanTable() {
+  const layout::SpanTable table = cli::parseSegments("i2,i1,d3", cli::parseIds("9,8,7,6,5,4"));
+  QCOMPARE(table.segments.size(), std::size_t{3});
+  QVERIFY(table.segments[0].independent);
+  QVERIFY(table.segments[1].independent);
+  QVERIFY(!table.segments[2].independent);
+  QCOMPARE(table.segments[0].tokens, (std::vector<TokenId>{9, 8}));
+  QCOMPARE(table.segments[2].tokens, (std::vector<TokenId>{6, 5, 4}));
+  QCOMPARE(table.segments[1].base, std::int64_t{2});
+  QCOMPARE(table.segments[2].base, std::int64_t{3});
+  QVERIFY(table.segments[1].sees.empty());
+  QCOMPARE(table.segments[2].sees, (std::vector<std::uint32_t>{0, 1}));
+  QVERIFY(table.segments[0].scope != table.segments[1].scope);
+}
+
+void TestCliText::noSegmentsIsOneDependentOne() {
+  const layout::SpanTable table = cli::parseSegments("", {1, 2, 3});
+  QCOMPARE(table.segments.size(), std::size_t{1});
+  QVERIFY(!table.segments[0].independent);
+  QCOMPARE(table.tokenCount(), std::int64_t{3});
+}
+
+void TestCliText::badSegments_data() {
+  QTest::addColumn<QString>("segments");
+  QTest::newRow("too few tokens") << "i2";
+  QTest::newRow("too many tokens") << "i2,d2";
+  QTest::newRow("no length") << "i,d3";
+  QTest::newRow("nothing between commas") << "i1,,d2";
+  QTest::newRow("zero") << "i0,d3";
+  QTest::newRow("negative") << "i-1,d4";
+  QTest::newRow("another letter") << "x3";
+  QTest::newRow("beyond 32 bits") << "d99999999999";
+  QTest::newRow("sum beyond 32 bits") << "d2147483647,d2147483647";
+}
+
+void TestCliText::badSegments() {
+  QFETCH(QString, segments);
+  QVERIFY_EXCEPTION_THROWN(cli::parseSegments(segments.toStdString(), {1, 2, 3}), Failure);
+}
+
+void TestCliText::viewShowsStepsInOrder() {
+  Terminal terminal;
+  const plan::Plan plan = planOf(2);
+  cli::RunView view(terminal.streams, plan, false);
+  view.take(makeEvent(7, trace::StepStarted{.step = 0, .copy = 0}));
+  view.take(makeEvent(8, trace::StepStarted{.step = 1, .copy = 1}));
+  view.take(token(8, "two "));
+  view.take(token(7, "one "));
+  QCOMPARE(QString::fromStdString(terminal.out.str()), QString("── step 0: /g\none "));
+  view.take(token(8, "more"));
+  view.take(finished(8, 1, "two more"));
+  view.take(finished(7, 0, "one "));
+  view.finish();
+  QCOMPARE(QString::fromStdString(terminal.out.str()),
+           QString("── step 0: /g\none \n\n── step 1: /g, copy 1\ntwo more\n"));
+}
+
+void TestCliText::viewMakesUpForLostTokens() {
+  Terminal terminal;
+  const plan::Plan plan = planOf(1);
+  cli::RunView view(terminal.streams, plan, false);
+  view.take(makeEvent(1, trace::StepStarted{}));
+  view.take(token(1, "Mira"));
+  view.take(finished(1, 0, "Mira lives in Lisbon."));
+  view.finish();
+  QCOMPARE(QString::fromStdString(terminal.out.str()), QString("Mira lives in Lisbon.\n"));
+}
+
+void TestCliText::viewCountsSpans() {
+  Terminal terminal;
+  const plan::Plan plan = planOf(1);
+  cli::RunView view(terminal.streams, plan, false);
+  view.take(makeEvent(1, trace::StepStarted{}));
+  trace::SpanTableLaidOut table;
+  table.segments.resize(5);
+  for (std::size_t s = 1; s < 5; ++s) table.segments[s].independent = true;
+  view.take(makeEvent(1, table));
+  const auto lookup = [&](std::uint32_t segment, std::int32_t tokens, std::int64_t storedBase) {
+    trace::BlockLookedUp block;
+    block.segment = segment;
+    block.tokens = tokens;
+    block.wanted = 16;
+    block.base = 100;
+    block.storedBase = storedBase;
+    view.take(makeEvent(1, block));
+  };
+  lookup(0, 16, 0);    // not independent: no span
+  lookup(1, 16, 100);  // wholly found in place
+  lookup(2, 16, 40);   // wholly found elsewhere
+  lookup(2, 16, 40);
+  lookup(3, 16, 40);  // found in part
+  lookup(3, 0, 0);
+  lookup(4, 0, 0);  // not found
+  view.take(finished(1, 0, ""));
+  QCOMPARE(view.spans(), (cli::SpanCounts{.relocated = 1, .plain = 1, .partial = 1, .computed = 1}));
+}
+
+void TestCliText::quietViewShowsOnlyMessages() {
+  Terminal terminal;
+  const plan::Plan plan = planOf(1);
+  cli::RunView view(terminal.streams, plan, true);
+  view.take(makeEvent(1, trace::StepStarted{}));
+  view.take(token(1, "text"));
+  view.take(makeEvent(0, trace::MessageLogged{.severity = trace::Severity::Warning, .text = "mind this"}));
+  view.take(finished(1, 0, "text"));
+  view.finish();
+  QCOMPARE(terminal.out.str(), std::string());
+  QCOMPARE(QString::fromStdString(terminal.err.str()), QString("warning: mind this\n"));
+}
+
+QTEST_APPLESS_MAIN(TestCliText)
+#include "tst_cli_text.moc"

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// packaging/run and packaging/test, run on a copy with stand-ins for dpkg-query, apt-get, sudo, cmake and
+// ctest that write down how they were called.
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <unistd.h>
+
+class TestPackagingScripts : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init();
+  void shellcheckIsClean();
+  void dependenciesAreOnceEach();
+  void nothingMissingInstallsNothing();
+  void missingPackagesAreNamedAndInstalled();
+  void oldListsAreBroughtUpToDateOnce();
+  void withoutRootTheCommandIsPrinted();
+  void withoutRootAndSudoTheCommandIsPrinted();
+  void sudoWithoutPasswordInstalls();
+  void buildOnlyStartsNothing();
+  void runStartsTheExampleOrTheArguments();
+  void testRunsCtestWithoutADisplay();
+  void warningsAreErrorsInCi();
+  void failuresStopTheScript();
+
+ private:
+  struct Result {
+    int code = 0;
+    QString output;
+    QString calls;  ///< of the stand-ins, one a line
+  };
+
+  QScopedPointer<QTemporaryDir> m_folder;
+
+  QString path(const QString& name) const { return m_folder->filePath(name); }
+  void write(const QString& name, const QString& text, bool executable = false);
+  /// What a program prints and its exit status, for stand-ins.
+  void standIn(const QString& name, const QString& script = {});
+  Result start(const QStringList& command, bool asRoot = true, const QStringList& environment = {});
+};
+
+namespace {
+
+const QString kSource = SPANSCOPE_SOURCE_DIR;
+const QString kNobody = "65534";
+
+bool isRoot() {
+  return geteuid() == 0;
+}
+
+}  // namespace
+
+void TestPackagingScripts::write(const QString& name, const QString& text, bool executable) {
+  QDir().mkpath(QFileInfo(path(name)).path());
+  QFile file(path(name));
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  file.write(text.toUtf8());
+  if (executable) file.setPermissions(QFile::Permissions(0x7755));
+}
+
+void TestPackagingScripts::standIn(const QString& name, const QString& script) {
+  write("bin/" + name, "#!/bin/bash\necho \"" + name + " $*\" >>\"" + path("calls") + "\"\n" + script + "\n",
+        true);
+}
+
+void TestPackagingScripts::init() {
+  m_folder.reset(new QTemporaryDir);
+  // Another user runs some of the cases.
+  QFile(m_folder->path()).setPermissions(QFile::Permissions(0x7777));
+  for (const char* name : {"lib.sh", "run", "test", "dependencies.txt"}) {
+    QDir().mkpath(path("tree/packaging"));
+    QVERIFY(QFile::copy(kSource + "/packaging/" + name, path(QString("tree/packaging/") + name)));
+  }
+  QFile(path("tree")).setPermissions(QFile::Permissions(0x7777));
+  write("calls", "");
+  QFile(path("calls")).setPermissions(QFile::Permissions(0x6666));
+  standIn("dpkg-query", "echo installed");
+  standIn("apt-get");
+  standIn("apt-cache");
+  standIn("ccache");
+  standIn("cmake");
+  standIn("ctest");
+  write("tree/build/release/bin/spanq", "#!/bin/bash\necho \"spanq $* from $PWD\"\n", true);
+  for (const char* folder : {"tree/build", "tree/build/release"}) {
+    QFile(path(folder)).setPermissions(QFile::Permissions(0x7777));
+  }
+}
+
+TestPackagingScripts::Result TestPackagingScripts::start(const QStringList& command, bool asRoot,
+                                                         const QStringList& environment) {
+  QStringList words = command;
+  if (!asRoot && isRoot()) {
+    words = QStringList{"setpriv", "--reuid=" + kNobody, "--regid=" + kNobody, "--clear-groups"} + words;
+  }
+  QProcess process;
+  process.setProcessChannelMode(QProcess::MergedChannels);
+  process.setStandardInputFile(QProcess::nullDevice());
+  QProcessEnvironment settings;
+  settings.insert("PATH", path("bin") + ":/usr/bin:/bin");
+  settings.insert("HOME", m_folder->path());
+  for (const QString& setting : environment)
+    settings.insert(setting.section('=', 0, 0), setting.section('=', 1));
+  process.setProcessEnvironment(settings);
+  process.setWorkingDirectory("/");
+  process.start(words[0], words.mid(1));
+  Result result;
+  if (!process.waitForFinished(60'000)) {
+    process.kill();
+    result.code = -1;
+    return result;
+  }
+  result.code = process.exitCode();
+  result.output = QString::fromUtf8(process.readAll());
+  QFile calls(path("calls"));
+  if (calls.open(QIODevice::ReadOnly)) result.calls = QString::fromUtf8(calls.readAll());
+  return result;
+}
+
+void TestPackagingScripts::shellcheckIsClean() {
+  if (QStandardPaths::findExecutable("shellcheck").isEmpty()) QSKIP("shellcheck is not installed");
+  QProcess process;
+  process.setWorkingDirectory(kSource);
+  process.setProcessChannelMode(QProcess::MergedChannels);
+  process.start("shellcheck", {"-x", "packaging/run", "packaging/test", "packaging/lib.sh", ".ci/run"});
+  QVERIFY(process.waitForFinished(60'000));
+  QVERIFY2(process.exitCode() == 0, process.readAll().constData());
+}
+
+void TestPackagingScripts::dependenciesAreOnceEach() {
+  QFile file(kSource + "/packaging/dependencies.txt");
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  QStringList packages;
+  for (QString line : QString::fromUtf8(file.readAll()).split('\n')) {
+    line = line.section('#', 0, 0).trimmed();
+    if (!line.isEmpty()) packages.append(line);
+  }
+  QVERIFY(packages.size() > 5);
+  for (const QString& package : packages) {
+    QVERIFY2(QRegularExpression("^[a-z0-9][a-z0-9+.-]+$").match(package).hasMatch(), qPrintable(package));
+    QCOMPARE(packages.count(package), 1);
+  }
+}
+
+void TestPackagingScripts::nothingMissingInstallsNothing() {
+  const Result result = start({path("tree/packaging/run"), "--build-only"});
+  QCOMPARE(result.code, 0);
+  QVERIFY2(!result.calls.contains("apt-get"), qPrintable(result.calls));
+  QVERIFY(!result.output.contains("missing"));
+}
+
+void TestPackagingScripts::missingPackagesAreNamedAndInstalled() {
+  if (!isRoot()) QSKIP("only root installs without sudo");
+  standIn("dpkg-query", "[[ \"$*\" == *ninja-build* || \"$*\" == *libzstd-dev* ]] || echo installed");
+  const Result result = start({path("tree/packaging/run"), "--build-only"});
+  QVERIFY2(result.code == 0, qPrintable(result.output));
+  QVERIFY2(result.output.contains("missing: ninja-build libzstd-dev"), qPrintable(result.output));
+  QVERIFY2(result.calls.contains(QRegularExpression("apt-get .*install .*ninja-build libzstd-dev")),
+           qPrintable(result.calls));
+  QVERIFY(!result.calls.contains("update"));
+}
+
+void TestPackagingScripts::oldListsAreBroughtUpToDateOnce() {
+  if (!isRoot()) QSKIP("only root installs without sudo");
+  standIn("dpkg-query", "[[ \"$*\" == *ninja-build* ]] || echo installed");
+  standIn("apt-cache", "exit 100");
+  const Result result = start({path("tree/packaging/run"), "--build-only"});
+  QCOMPARE(result.code, 0);
+  QCOMPARE(result.calls.count(QRegularExpression("apt-get .*update")), 1);
+  QVERIFY(result.calls.indexOf("update") < result.calls.indexOf("install"));
+}
+
+void TestPackagingScripts::withoutRootTheCommandIsPrinted() {
+  standIn("dpkg-query", "[[ \"$*\" == *ninja-build* ]] || echo installed");
+  standIn("sudo", "exit 1");
+  const Result result = start({path("tree/packaging/run")}, false, {"CI=true"});
+  QCOMPARE(result.code, 1);
+  QVERIFY2(result.output.contains("please run: sudo apt-get install --no-install-recommends ninja-build"),
+           qPrintable(result.output));
+  QVERIFY(!result.calls.contains("apt-get"));
+  QVERIFY(!result.calls.contains("cmake --preset"));
+}
+
+void TestPackagingScripts::withoutRootAndSudoTheCommandIsPrinted() {
+  if (!QStandardPaths::findExecutable("sudo", {"/usr/bin", "/bin"}).isEmpty()) QSKIP("sudo is installed");
+  standIn("dpkg-query", "[[ \"$*\" == *ninja-build* ]] || echo installed");
+  const Result result = start({path("tree/packaging/run")}, false);
+  QCOMPARE(result.code, 1);
+  QVERIFY2(result.output.contains("su -c 'apt-get install --no-install-recommends ninja-build'"),
+           qPrintable(result.output));
+}
+
+void TestPackagingScripts::sudoWithoutPasswordInstalls() {
+  standIn("dpkg-query", "[[ \"$*\" == *ninja-build* ]] || echo installed");
+  standIn("sudo", "while [[ $1 == --* ]]; do shift; done; exec \"$@\"");
+  const Result result = start({path("tree/packaging/run"), "--build-only"}, false);
+  QVERIFY2(result.code == 0, qPrintable(result.output));
+  QVERIFY2(result.calls.contains(QRegularExpression("apt-get .*install .*ninja-build")),
+           qPrintable(result.calls));
+}
+
+void TestPackagingScripts::buildOnlyStartsNothing() {
+  const Result result = start({path("tree/packaging/run"), "--build-only"});
+  QCOMPARE(result.code, 0);
+  QVERIFY(result.calls.contains("cmake --preset release -DSPANSCOPE_WERROR=OFF"));
+  QVERIFY(result.calls.contains("--build build/release"));
+  QVERIFY2(!result.output.contains("spanq run"), qPrintable(result.output));
+}
+
+void TestPackagingScripts::runStartsTheExampleOrTheArguments() {
+  QVERIFY(start({path("tree/packaging/run")})
+              .output.contains("spanq run resources/queries/rag.json from " +
+                               QFileInfo(path("tree")).canonicalFilePath()));
+  // Files in the arguments are meant from where the person stands.
+  QVERIFY(start({path("tree/packaging/run"), "validate", "a b.json"})
+              .output.contains("spanq validate a b.json from /"));
+}
+
+void TestPackagingScripts::testRunsCtestWithoutADisplay() {
+  standIn("ctest", "echo \"platform $QT_QPA_PLATFORM\"; echo '100% tests passed'; exit 8");
+  const Result result = start({path("tree/packaging/test"), "-R", "query"});
+  QCOMPARE(result.code, 8);
+  QVERIFY(result.calls.contains("ctest --preset release -R query"));
+  QVERIFY(result.output.contains("platform offscreen"));
+  QVERIFY(result.output.trimmed().endsWith("100% tests passed"));
+}
+
+void TestPackagingScripts::warningsAreErrorsInCi() {
+  const Result result = start({path("tree/packaging/test")}, true, {"CI=true"});
+  QCOMPARE(result.code, 0);
+  QVERIFY(result.calls.contains("-DSPANSCOPE_WERROR=ON"));
+}
+
+void TestPackagingScripts::failuresStopTheScript() {
+  standIn("cmake", "echo 'the reason'; exit 1");
+  const Result result = start({path("tree/packaging/test")});
+  QCOMPARE(result.code, 1);
+  QVERIFY(result.output.contains("the reason"));
+  QVERIFY(!result.calls.contains("ctest"));
+}
+
+QTEST_GUILESS_MAIN(TestPackagingScripts)
+#include "tst_packaging_scripts.moc"
