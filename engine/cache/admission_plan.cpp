@@ -128,7 +128,7 @@ class Planner {
 
   void allocate(const Place& place, PlannedBlock& block) {
     block.allocation = m_plan.allocations++;
-    if (place.node != kNoNode && !place.hasLastToken && canBeKeyed(place)) {
+    if (place.node != kNoNode && canBeKeyed(place)) {
       m_siblings.emplace(place.node, Sibling{block.allocation, place.segment});
     }
   }

@@ -126,7 +126,10 @@ class CacheDriver {
     for (std::size_t segment = 0; segment < entry.identities.size(); ++segment) {
       const auto length = static_cast<std::int32_t>(entry.identities[segment].size());
       verifySegment(id, segment);
-      if (entry.computed[segment] == length) continue;
+      if (entry.computed[segment] == length) {
+        confirmFound(id, segment);
+        continue;
+      }
       const SegmentBlocks& view = cache.blocks(id, static_cast<std::uint32_t>(segment));
       const std::int32_t end = std::min(length, entry.computed[segment] + rows);
       for (std::int32_t token = entry.computed[segment]; token < end; ++token) {
@@ -138,6 +141,15 @@ class CacheDriver {
       return true;
     }
     return false;
+  }
+
+  /// Saying that a segment is computed which was found whole is nothing new.
+  void confirmFound(RequestId id, std::size_t segment) {
+    const Live& entry = m_live.at(id);
+    if (segment + 1 == entry.identities.size()) return;
+    const std::size_t events = sink.events().size();
+    cache.computed(id, static_cast<std::uint32_t>(segment), entry.computed[segment]);
+    require(sink.events().size() == events, "what was found is not stored again");
   }
 
   void computeAll(RequestId id) {
@@ -187,6 +199,7 @@ class CacheDriver {
   void check() const {
     const trace::PoolState pool = cache.dump();
     require(pool == sink.pool(), "replaying the events gives the pool");
+    require(pool == sink.viewedPool(), "and so does the replay that views use");
     std::vector<std::int64_t> held(pool.blocks.size(), 0);
     for (const auto& [id, entry] : m_live) {
       for (std::uint32_t segment = 0; segment < entry.spec.segments.size(); ++segment) {

@@ -4,6 +4,7 @@
 
 #include "engine/cache/kv_cache.h"
 #include "engine/trace/event.h"
+#include "engine/trace/pool_replay.h"
 #include "engine/trace/pool_state.h"
 #include "engine/trace/sink.h"
 
@@ -109,10 +110,11 @@ class PoolReplayer {
   trace::PoolState m_pool;
 };
 
-/// Keeps every event and replays it at once.
+/// Keeps every event and replays it at once: with the replay above, which knows nothing but the meaning of
+/// the events, and with the one that views use.
 class ReplayingSink : public trace::Sink {
  public:
-  explicit ReplayingSink(const CacheConfig& config) : m_replayer(config) {}
+  explicit ReplayingSink(const CacheConfig& config) : m_replayer(config), m_viewed(m_replayer.pool()) {}
 
   std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override {
     trace::Event event;
@@ -122,6 +124,7 @@ class ReplayingSink : public trace::Sink {
     event.node = node;
     event.payload = std::move(payload);
     m_replayer.apply(event);
+    if (const auto error = m_viewed.apply(event)) throw std::runtime_error(error->message());
     m_events.push_back(std::move(event));
     if (onEvent) onEvent(m_events.back());
     return m_events.back().sequence;
@@ -129,6 +132,7 @@ class ReplayingSink : public trace::Sink {
 
   const std::vector<trace::Event>& events() const { return m_events; }
   const trace::PoolState& pool() const { return m_replayer.pool(); }
+  trace::PoolState viewedPool() const { return m_viewed.state(); }
 
   /// Payloads of one type from event index `from` on.
   template <class Payload>
@@ -144,6 +148,7 @@ class ReplayingSink : public trace::Sink {
 
  private:
   PoolReplayer m_replayer;
+  trace::PoolReplay m_viewed;
   std::vector<trace::Event> m_events;
 };
 

@@ -179,6 +179,22 @@ class TestKvCache : public QObject {
                   computeAll(1), fills({1, 1, 2, 1, 4}), finish(1), finish(2), finish(3)});
   }
 
+  void contentThatCouldNotBeStoredIsStoredLater() {
+    CacheDriver driver(pool(11));
+    PLAY(driver, {start(prompt(1, range(1, 7), 3), "-n -a", {1, 2}), append(1, {8}),
+                  admit(spans(2, {range(1, 7)}, {50}), "H H | -n", {1, 2, 3}), sending(computeAll(1), ""),
+                  append(1, {9}), sending(computeAll(1), "stored:4/1"), fills({4, 3, 0, 1}), finish(2),
+                  append(1, {10}), sending(computeAll(1), "grown:2 stored:2/4 grown:4 stored:4/2"), finish(1),
+                  admit(prompt(3, range(1, 10)), "H H P1l")});
+  }
+
+  void ofEqualBlocksTheOneInUseIsShared() {
+    CacheDriver driver(pool(6));
+    PLAY(driver,
+         {start(prompt(1, range(1, 4)), "-n", {1}), start(prompt(2, range(1, 4)), "P3l", {2}), finish(1),
+          freeOrder({3, 4, 5, 1}), admit(prompt(3, range(1, 5)), "H -n", {2, 3}), freeOrder({4, 5, 1})});
+  }
+
   void aConversationGoesOn() {
     CacheDriver driver(pool(30));
     PLAY(driver, {start(prompt(1, range(1, 6), 9), "-n -a"), append(1, range(7, 5)), computeAll(1), finish(1),
