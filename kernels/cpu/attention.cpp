@@ -30,7 +30,7 @@ void Attention::run(Executor& executor, const RowKernels& rows, const CpuAttenti
 
   float* scratch = m_scratch.as<float>();
   const std::vector<AttentionTask>& tasks = plan.tasks();
-  executor.run(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t index, int thread) {
+  executor.run(static_cast<std::int64_t>(tasks.size()), plan.work(), [&](std::int64_t index, int thread) {
     m_kernels.attend(job, tasks[static_cast<std::size_t>(index)], scratch + thread * m_scratchFloats);
   });
   if (wantsMass) runMass(executor, job, *request, *mass);
@@ -73,9 +73,10 @@ void Attention::runMass(Executor& executor, const AttentionJob& job, const compu
     offset += task.keyBlocks * group;
   }
   float* scratch = m_scratch.as<float>();
-  executor.run(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t index, int thread) {
-    m_kernels.mass(job, tasks[static_cast<std::size_t>(index)], scratch + thread * m_scratchFloats);
-  });
+  executor.run(
+      static_cast<std::int64_t>(tasks.size()), job.plan->work(), [&](std::int64_t index, int thread) {
+        m_kernels.mass(job, tasks[static_cast<std::size_t>(index)], scratch + thread * m_scratchFloats);
+      });
 
   // Tasks stand in the order of runs and heads, so their sums already lie as the results want them.
   auto sum = sums.cbegin();

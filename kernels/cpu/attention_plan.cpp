@@ -80,6 +80,10 @@ CpuAttentionPlan::CpuAttentionPlan(const compute::AttentionShape& shape, const c
         m_tasks.push_back({static_cast<std::uint32_t>(index), row, rows, head});
       }
     }
+    for (const PlannedRange& range : planned.ranges) {
+      const std::int64_t keys = std::max<std::int64_t>(0, range.end - range.begin);
+      m_work += 2 * keys * planned.rowCount * shape.queryHeads * shape.headSize;
+    }
     m_runs.push_back(std::move(planned));
   }
 }

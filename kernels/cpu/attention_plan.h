@@ -51,10 +51,12 @@ class CpuAttentionPlan final : public compute::AttentionPlan {
   const std::vector<PlannedRun>& runs() const { return m_runs; }
   const std::vector<AttentionTask>& tasks() const { return m_tasks; }
   std::int64_t rowsPerTask() const { return m_rowsPerTask; }
+  std::int64_t work() const { return m_work; }  ///< multiply-adds of all tasks
 
  private:
   compute::AttentionShape m_shape;
   std::int64_t m_rowsPerTask = 1;
+  std::int64_t m_work = 0;
   std::vector<PlannedRun> m_runs;
   std::vector<AttentionTask> m_tasks;
 };

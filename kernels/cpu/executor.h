@@ -21,10 +21,17 @@ class Executor {
   ThreadPool& pool() { return m_pool; }
   int threads() const { return m_pool.size(); }  ///< the caller included
 
-  /// tile(index, thread) for every tile, until stopped.
+  /// tile(index, thread) for every tile, until stopped. `work` counts the multiply-adds of all tiles: where
+  /// there are few, the caller is done before another thread has begun, and on a busy machine before that has
+  /// its turn.
   template <class Tile>
-  void run(std::int64_t tiles, const Tile& tile) {
-    m_pool.run(tiles, m_stop, tile);
+  void run(std::int64_t tiles, std::int64_t work, const Tile& tile) {
+    constexpr std::int64_t kWorthAThread = 1 << 18;
+    if (work >= kWorthAThread) {
+      m_pool.run(tiles, m_stop, tile);
+      return;
+    }
+    for (std::int64_t index = 0; index < tiles && !stopped(); ++index) tile(index, 0);
   }
 
   /// range(first, last) over 0 … count, cut into chunks of at least kGrain elementary steps where there are
@@ -34,7 +41,8 @@ class Executor {
     constexpr std::int64_t kGrain = 1 << 14;
     const std::int64_t chunk = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, workPerItem));
     const std::int64_t tiles = (count + chunk - 1) / chunk;
-    run(tiles, [&](std::int64_t tile, int) { range(tile * chunk, std::min(count, (tile + 1) * chunk)); });
+    m_pool.run(tiles, m_stop,
+               [&](std::int64_t tile, int) { range(tile * chunk, std::min(count, (tile + 1) * chunk)); });
   }
 
  private:

@@ -24,21 +24,20 @@ double secondsSince(Clock::time_point begin) {
 }  // namespace
 
 MachineMeter::MachineMeter(int threads)
-    : m_executor(threads), m_kernels(limitKernels()), m_buffer(kBufferBytes, "memory measurement") {
+    : m_pool(threads), m_kernels(limitKernels()), m_buffer(kBufferBytes, "memory measurement") {
   // Pages exist only once they are written; reading them before would read one page of zeros.
   std::byte* data = m_buffer.as<std::byte>();
-  m_executor.run(kBufferBytes / kPartBytes, [data](std::int64_t part, int) {
+  m_pool.run(kBufferBytes / kPartBytes, {}, [data](std::int64_t part, int) {
     std::memset(data + static_cast<std::size_t>(part) * kPartBytes, 1, kPartBytes);
   });
 }
 
 double MachineMeter::sampleFlops() {
-  const std::int64_t parts = kPartsPerThread * m_executor.threads();
-  std::vector<double> operations(static_cast<std::size_t>(m_executor.threads()) *
-                                 8);  // a line for each thread
-  std::vector<float> sinks(static_cast<std::size_t>(m_executor.threads()) * 16);
+  const std::int64_t parts = kPartsPerThread * m_pool.size();
+  std::vector<double> operations(static_cast<std::size_t>(m_pool.size()) * 8);  // a line for each thread
+  std::vector<float> sinks(static_cast<std::size_t>(m_pool.size()) * 16);
   const auto begin = Clock::now();
-  m_executor.run(parts, [&](std::int64_t, int thread) {
+  m_pool.run(parts, {}, [&](std::int64_t, int thread) {
     const auto index = static_cast<std::size_t>(thread);
     operations[index * 8] += m_kernels.multiplyAdd(kRounds, &sinks[index * 16]);
   });
@@ -50,9 +49,9 @@ double MachineMeter::sampleFlops() {
 
 double MachineMeter::sampleReadBytes() {
   const std::byte* data = m_buffer.as<std::byte>();
-  std::vector<float> sinks(static_cast<std::size_t>(m_executor.threads()) * 16);
+  std::vector<float> sinks(static_cast<std::size_t>(m_pool.size()) * 16);
   const auto begin = Clock::now();
-  m_executor.run(kBufferBytes / kPartBytes, [&](std::int64_t part, int thread) {
+  m_pool.run(kBufferBytes / kPartBytes, {}, [&](std::int64_t part, int thread) {
     m_kernels.read(data + static_cast<std::size_t>(part) * kPartBytes, kPartBytes,
                    &sinks[static_cast<std::size_t>(thread) * 16]);
   });

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/cpu/aligned_buffer.h"
-#include "kernels/cpu/executor.h"
+#include "kernels/cpu/thread_pool.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ class MachineMeter {
   /// Reserves 512 MiB. Throws Failure if it cannot be had. 0 threads: all cores.
   explicit MachineMeter(int threads = 0);
 
-  int threads() const { return m_executor.threads(); }
+  int threads() const { return m_pool.size(); }
   double sampleFlops();      ///< takes about 10 ms
   double sampleReadBytes();  ///< takes about 20 ms
 
@@ -41,7 +41,7 @@ class MachineMeter {
   MachineLimits measure(int samples = 10);
 
  private:
-  Executor m_executor;
+  ThreadPool m_pool;
   LimitKernels m_kernels;
   AlignedBuffer m_buffer;
 };

@@ -80,12 +80,7 @@ void Matmul::runRows(Executor& executor, const float* x, MatmulJob& job) {
     // Neighbouring blocks share panels: these come from memory once, the rows stay in a cache anyway.
     m_kernels.block(job, index % rowBlocks, index / rowBlocks, scratch + thread * sums);
   };
-  constexpr std::int64_t kWorthAThread = 1 << 16;
-  if (rows * job.columns * job.features < kWorthAThread) {
-    for (std::int64_t index = 0; index < rowBlocks * panelBlocks; ++index) block(index, 0);
-  } else {
-    executor.run(rowBlocks * panelBlocks, block);
-  }
+  executor.run(rowBlocks * panelBlocks, rows * job.columns * job.features, block);
 }
 
 }  // namespace spanscope::cpu

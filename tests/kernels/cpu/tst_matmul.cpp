@@ -197,7 +197,13 @@ class TestMatmul : public QObject {
     const HostWeight weight(values, 2048, 2048, DType::BF16);
     const auto panels = backend->prepare(weight.view(), compute::WeightUse::Matrix);
     backend->upload(values, 2048, 2048, *x);
-    double best = 1e9;
+    const auto milliseconds = [](Clock::duration time) {
+      return std::chrono::duration<double, std::milli>(time).count();
+    };
+    const auto begin = Clock::now();
+    backend->matmul(*x, *panels, nullptr, false, *out);
+    const double whole = milliseconds(Clock::now() - begin);
+    double best = whole;
     for (int attempt = 0; attempt < 5; ++attempt) {
       std::stop_source stop;
       backend->begin(stop.get_token());
@@ -211,12 +217,12 @@ class TestMatmul : public QObject {
       const auto end = Clock::now();
       watch.join();
       QVERIFY(backend->stopped());
-      best = std::min(best, std::chrono::duration<double, std::milli>(end - requested.load()).count());
+      best = std::min(best, milliseconds(end - requested.load()));
     }
     backend->begin(std::stop_token());
     QVERIFY(!backend->stopped());
-    // The product takes about 100 ms; other programs may hold up one attempt, hardly all of them.
-    QVERIFY2(best < 10, qPrintable(QString("stopped after %1 ms").arg(best)));
+    // About 1 ms of 100 or more. A busy machine holds up both alike.
+    QVERIFY2(best < whole / 4, qPrintable(QString("stopped after %1 of %2 ms").arg(best).arg(whole)));
   }
 
  private:
