@@ -16,7 +16,7 @@ constexpr std::uint64_t kShapeSeed = 1;
 void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const ModelOptions& options) {
   bundle.weightType =
       weights.get("model.norm.weight", 1, bundle.config.hiddenSize).type;  // one type for a whole checkpoint
-  bundle.fingerprint = weights.fingerprint();
+  bundle.fingerprint = model::fingerprint(bundle.config) + ";" + weights.fingerprint();
   bundle.backend = cpu::makeCpuBackend({.threads = options.threads});
   bundle.decoder = std::make_unique<model::Decoder>(bundle.config, weights, *bundle.backend);
 }
