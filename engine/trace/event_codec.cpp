@@ -141,8 +141,11 @@ std::string schemaText() {
 }
 
 std::uint64_t schemaFingerprint() {
-  const std::string text = schemaText();
-  return XXH64(text.data(), text.size(), 0);
+  static const std::uint64_t kFingerprint = [] {
+    const std::string text = schemaText();
+    return std::uint64_t{XXH64(text.data(), text.size(), 0)};
+  }();
+  return kFingerprint;
 }
 
 }  // namespace spanscope::trace

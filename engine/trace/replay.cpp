@@ -276,11 +276,7 @@ struct Replay::Updater {
     if (progress.gap) state.complete = false;
     return state;
   }
-  RequestState& request() const {
-    RequestState& state = request(event.request);
-    if (!event.node.empty()) state.node = event.node;
-    return state;
-  }
+  RequestState& request() const { return request(event.request); }
   RunState& run(RunId id) const {
     replay.m_changedRuns.insert(id);
     return progress.runs[id];
@@ -325,6 +321,7 @@ struct Replay::Updater {
     const bool isNew = !progress.requests.contains(event.request);
     RequestState& state = request();
     if (isNew) state.complete = !progress.gap;
+    state.node = event.node;
     state.step = payload.step;
     state.copy = payload.copy;
     state.startedAt = event.time;

@@ -46,7 +46,7 @@ enum class RequestPhase : std::uint8_t {
 /// What the trace has said of one request. Times are nanoseconds as in Event::time, −1: not yet.
 struct RequestState {
   RunId run = 0;
-  NodePath node;
+  NodePath node;  ///< of its step
   StepIndex step = 0;
   std::uint32_t copy = 0;
   RequestPhase phase = RequestPhase::Started;

@@ -65,9 +65,8 @@ class TraceEncoder {
 };
 
 /// Records into a file. Until finish() the file is called `path` + ".part", so a file of the final name is
-/// always whole; what a program that died has left as ".part" opens up to its last whole chunk (at most about
-/// a second is lost). Throws Failure, naming the file, when it cannot be written; after that only destruction
-/// is useful.
+/// always whole; what a program that died has left as ".part" opens up to its last whole chunk. Throws
+/// Failure, naming the file, when it cannot be written; after that only destruction is useful.
 class TraceWriter {
  public:
   TraceWriter(std::filesystem::path path, const TraceHeader& header, const TraceWriteOptions& options = {});

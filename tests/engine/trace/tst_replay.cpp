@@ -112,6 +112,7 @@ class TestReplay : public QObject {
   void poolsThatAreNone_data();
   void poolsThatAreNone();
   void requestFromStartToEnd();
+  void nodeIsThatOfTheStep();
   void copyKeepsTheOwnBlock();
   void failedStep();
   void runsAndPlans();
@@ -425,6 +426,14 @@ void TestReplay::requestFromStartToEnd() {
   QCOMPARE(script.replay.progress().rows, std::int64_t{4});
   QCOMPARE(script.replay.progress().passTime, std::int64_t{150});
   QVERIFY(script.replay.progress().whole);
+}
+
+void TestReplay::nodeIsThatOfTheStep() {
+  Script script(freshPool(5));
+  script.must(StepStarted{});
+  const Event event{script.next, 20, 1, kRun, kRequest, "/g/input/0", BlockAllocated{1, 0, 0}};
+  QVERIFY(!script.replay.apply(event).has_value());
+  QCOMPARE(script.request().node, NodePath("/g"));
 }
 
 void TestReplay::copyKeepsTheOwnBlock() {
