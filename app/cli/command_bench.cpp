@@ -218,7 +218,9 @@ ExitCode runSpeed(const Context& context, const Options& options) {
     context.streams.out
         << table.text()
         << "\n  pp is held against arithmetic, tg against memory; the machine's own figures were "
-           "measured between the repeats\n";
+           "measured between the repeats;\n  more than all of the memory's means that the weights stay in "
+           "the "
+           "processor's cache\n";
   }
   return ExitCode::Fine;
 }
@@ -255,9 +257,13 @@ void addAbbaCommand(CLI::App& group, Context& context) {
       ->check(CLI::Range(1, 1'000'000).description(""))
       ->type_name("N")
       ->capture_default_str();
-  command->add_option("--repeats", abba.repeats, "Warm runs of each order")
+  command->add_option("--repeats", abba.repeats, "Fewest warm runs of each order")
       ->check(CLI::Range(1, 100'000).description(""))
       ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--seconds", abba.seconds, "Warm runs go on for so long")
+      ->check(CLI::Range(0.0, 86400.0).description(""))
+      ->type_name("S")
       ->capture_default_str();
   command->add_option("--cold-repeats", abba.coldRepeats, "Cold runs")
       ->check(CLI::Range(1, 100'000).description(""))

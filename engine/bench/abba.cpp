@@ -114,7 +114,9 @@ AbbaRow measureAbba(run::Session& session, std::int32_t vocabularySize, const Ab
   Samples untimed;  // the first warm runs bring the tables of a backend for these distances into being
   ask(order, untimed);
   ask(swapped, untimed);
-  for (std::int32_t i = 0; i < options.repeats; ++i) {
+  const Clock::time_point begin = Clock::now();
+  const auto elapsed = [begin] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  for (std::int32_t i = 0; i < options.repeats || elapsed() < options.seconds; ++i) {
     // Turns are taken in both orders, so that neither case always follows the other.
     if (i % 2 == 0) {
       ask(order, same);

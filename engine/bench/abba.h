@@ -17,7 +17,8 @@ struct AbbaOptions {
   std::int32_t documents = 2;        ///< at least 2
   std::int32_t systemTokens = 24;    ///< in front of the documents; the same in every run
   std::int32_t questionTokens = 32;  ///< after them; new in every run, so that only documents can hit
-  std::int32_t repeats = 15;         ///< of the same and of the swapped order, taken in turns
+  std::int32_t repeats = 15;         ///< fewest of the same and of the swapped order, taken in turns
+  double seconds = 1;  ///< turns go on for so long, since short runs need many for a steady median
   std::int32_t coldRepeats = 3;
   std::uint64_t seed = 0;  ///< of the token ids
 };

@@ -3,6 +3,7 @@
 #include "tests/app/spanq_process.h"
 
 #include <QDir>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QRegularExpression>
 #include <QTemporaryDir>
@@ -11,9 +12,13 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <sstream>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 using spanscope::test::spanq;
@@ -43,6 +48,7 @@ class TestSpanqCommands : public QObject {
   void runWritesTextAndTable();
   void promptThatDoesNotFitFailsTheRun();
   void stoppedRunExitsWith130();
+  void stopAnswersInTheMiddleOfARun();
   void unwritableTraceFailsTheRun();
   void traceIsReadBack();
   void cutTraceIsReadUpToTheCut();
@@ -53,6 +59,7 @@ class TestSpanqCommands : public QObject {
   void benchAbbaFindsEveryDocument();
   void benchSpeedReportsShares();
   void queryForAnotherModelIsNoted();
+  void spansOnAnUntrainedCheckpointWarn();
 
  private:
   QTemporaryDir m_folder;
@@ -287,6 +294,28 @@ void TestSpanqCommands::stoppedRunExitsWith130() {
   QCOMPARE(spanq({"bench", "speed", "-p", "16", "-n", "0"}, {}, stop.get_token()).code, 130);
 }
 
+void TestSpanqCommands::stopAnswersInTheMiddleOfARun() {
+  // Far more work than fits between the two: 255 replies that are drawn too wildly to end soon.
+  const std::string query = R"({"plus":[{"repeat":{"n":255,"g":{"model":"spnl/spanlet","max_tokens":2000,
+      "temperature":5,"input":{"user":"Where does Otto live?"}}}}]})";
+  const std::string trace = inFolder("stopped.trace");
+  std::stop_source stop;
+  std::atomic<std::int64_t> stoppedAt = 0;
+  QElapsedTimer clock;
+  clock.start();
+  const std::jthread interrupt([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    stoppedAt = clock.elapsed();
+    stop.request_stop();
+  });
+  const SpanqResult result =
+      spanq({"run", "--blocks", "40000", "--trace", trace, "-"}, query, stop.get_token());
+  QCOMPARE(result.code, 130);
+  QVERIFY2(clock.elapsed() - stoppedAt < 2000, qPrintable(QString::number(clock.elapsed() - stoppedAt)));
+  // What was recorded until then is a whole trace.
+  QCOMPARE(spanq({"trace", "stats", trace}).code, 0);
+}
+
 void TestSpanqCommands::unwritableTraceFailsTheRun() {
   const SpanqResult result = spanq({"run", "--trace", "/nowhere/a.trace", kQueries + "rag.json"});
   QCOMPARE(result.code, 3);
@@ -377,7 +406,7 @@ void TestSpanqCommands::segmentsChangeLogits() {
 
 void TestSpanqCommands::benchAbbaFindsEveryDocument() {
   const SpanqResult result = spanq({"bench", "abba", "--sizes", "16,40", "--documents", "3", "--repeats", "2",
-                                    "--cold-repeats", "1", "--json"});
+                                    "--seconds", "0", "--cold-repeats", "1", "--json"});
   QCOMPARE(result.code, 0);
   const Json json = Json::parse(result.out);
   QCOMPARE(json["rows"].size(), std::size_t{2});
@@ -411,6 +440,28 @@ void TestSpanqCommands::queryForAnotherModelIsNoted() {
       "input":{"user":"Where does Otto live?"}}})");
   QCOMPARE(result.code, 0);
   QVERIFY2(result.err.find("note: ") == 0, result.err.c_str());
+}
+
+void TestSpanqCommands::spansOnAnUntrainedCheckpointWarn() {
+  const QDir source(QString::fromStdString(kModel));
+  QVERIFY(QDir(m_folder.path()).mkpath("untrained"));
+  for (const QString& name : source.entryList(QDir::Files)) {
+    QVERIFY(QFile::copy(source.filePath(name), m_folder.filePath("untrained/" + name)));
+  }
+  QFile config(m_folder.filePath("untrained/config.json"));
+  QVERIFY(config.open(QIODevice::ReadOnly));
+  QByteArray text = config.readAll();
+  config.close();
+  QVERIFY(text.contains("\"block_attention\": true"));
+  QVERIFY(config.remove());
+  write("untrained/config.json", text.replace("\"block_attention\": true", "\"block_attention\": false"));
+
+  const SpanqResult spans = spanq({"run", "--model", inFolder("untrained"), kQueries + "rag.json"});
+  QCOMPARE(spans.code, 0);
+  QVERIFY2(spans.err.find("warning: ") != std::string::npos, spans.err.c_str());
+  const SpanqResult prefix =
+      spanq({"run", "--model", inFolder("untrained"), "--policy", "prefix", kQueries + "rag.json"});
+  QVERIFY2(prefix.err.find("warning: ") == std::string::npos, prefix.err.c_str());
 }
 
 QTEST_GUILESS_MAIN(TestSpanqCommands)
