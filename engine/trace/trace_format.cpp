@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace spanscope::trace {
@@ -78,7 +79,16 @@ std::vector<std::uint8_t> compressRecord(std::span<const std::uint8_t> raw, int 
   return stored;
 }
 
-std::vector<std::uint8_t> decompressRecord(std::span<const std::uint8_t> stored, std::uint32_t rawBytes) {
+RecordDecompressor::RecordDecompressor() : m_context(ZSTD_createDCtx()) {
+  if (!m_context) throw std::bad_alloc();
+}
+
+void RecordDecompressor::Free::operator()(ZSTD_DCtx_s* context) const {
+  ZSTD_freeDCtx(context);
+}
+
+std::vector<std::uint8_t> RecordDecompressor::decompress(std::span<const std::uint8_t> stored,
+                                                         std::uint32_t rawBytes) {
   const unsigned long long stated = ZSTD_getFrameContentSize(stored.data(), stored.size());
   if (stated == ZSTD_CONTENTSIZE_ERROR || stated == ZSTD_CONTENTSIZE_UNKNOWN) {
     refuse("", "content that is not compressed as it should be", "a zstd frame that states its size");
@@ -90,7 +100,8 @@ std::vector<std::uint8_t> decompressRecord(std::span<const std::uint8_t> stored,
     refuse("", "a frame that does not fill its record", "one whole zstd frame");
   }
   std::vector<std::uint8_t> raw(rawBytes);
-  const std::size_t size = ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
+  const std::size_t size =
+      ZSTD_decompressDCtx(m_context.get(), raw.data(), raw.size(), stored.data(), stored.size());
   if (ZSTD_isError(size) != 0) refuse("", ZSTD_getErrorName(size), "content that can be decompressed");
   if (size != rawBytes) {
     refuse("", std::to_string(size) + " bytes of content", std::to_string(rawBytes) + " bytes");

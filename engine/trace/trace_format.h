@@ -18,9 +18,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+struct ZSTD_DCtx_s;  // of zstd
 
 namespace spanscope::trace {
 
@@ -84,8 +87,20 @@ std::uint64_t recordChecksum(const RecordHeader& header, std::span<const std::ui
 /// One zstd frame that states its content's size.
 std::vector<std::uint8_t> compressRecord(std::span<const std::uint8_t> raw, int level);
 
-/// Exactly `rawBytes` bytes. Throws Failure if the frame is damaged or states another size; nothing is
-/// allocated before its size is known to be the one expected.
-std::vector<std::uint8_t> decompressRecord(std::span<const std::uint8_t> stored, std::uint32_t rawBytes);
+/// Undoes compressRecord, keeping its working memory from one record to the next.
+class RecordDecompressor {
+ public:
+  RecordDecompressor();
+
+  /// Exactly `rawBytes` bytes. Throws Failure if the frame is damaged or states another size; nothing is
+  /// allocated before its size is known to be the one expected.
+  std::vector<std::uint8_t> decompress(std::span<const std::uint8_t> stored, std::uint32_t rawBytes);
+
+ private:
+  struct Free {
+    void operator()(ZSTD_DCtx_s* context) const;
+  };
+  std::unique_ptr<ZSTD_DCtx_s, Free> m_context;
+};
 
 }  // namespace spanscope::trace

@@ -82,6 +82,7 @@ struct TraceReader::Impl {
 
   ByteSource source;
   TraceLimits limits;
+  RecordDecompressor decompressor;
   TraceHeader header;
   std::vector<Error> warnings;
   std::vector<IndexEntry> index;
@@ -191,8 +192,8 @@ struct TraceReader::Impl {
 
   /// Reads a value that fills a record's content.
   template <class T>
-  void readContent(const Record& record, T& value) const {
-    const std::vector<std::uint8_t> raw = decompressRecord(record.stored, record.header.rawBytes);
+  void readContent(const Record& record, T& value) {
+    const std::vector<std::uint8_t> raw = decompressor.decompress(record.stored, record.header.rawBytes);
     MemoryBudget budget(limits.memoryBytes);
     ByteReader reader(raw, budget);
     readValue(reader, value);
@@ -323,7 +324,7 @@ struct TraceReader::Impl {
   /// Appends a chunk's events.
   void readChunk(std::size_t entry, MemoryBudget& budget, std::vector<Event>& events) {
     const Record record = readEntry(entry);
-    const std::vector<std::uint8_t> raw = decompressRecord(record.stored, record.header.rawBytes);
+    const std::vector<std::uint8_t> raw = decompressor.decompress(record.stored, record.header.rawBytes);
     const std::size_t count = record.header.count;
     if (count > raw.size() / kMinimumEventBytes) {
       throw Failure(Error{"", "", std::to_string(count) + " events",
@@ -373,7 +374,7 @@ struct TraceReader::Impl {
   Keyframe readKeyframe(std::size_t keyframe, bool withPool) {
     const IndexEntry& entry = index[keyframes[keyframe]];
     const Record record = readEntry(keyframes[keyframe]);
-    const std::vector<std::uint8_t> raw = decompressRecord(record.stored, record.header.rawBytes);
+    const std::vector<std::uint8_t> raw = decompressor.decompress(record.stored, record.header.rawBytes);
     MemoryBudget poolBudget(limits.memoryBytes);
     ByteReader reader(raw, withPool ? poolBudget : changesBudget);
     Keyframe change;

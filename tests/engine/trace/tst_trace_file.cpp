@@ -80,7 +80,7 @@ Bytes withRecord(const Bytes& bytes, std::size_t index,
 Bytes withContent(const Bytes& bytes, std::size_t index,
                   const std::function<void(RecordHeader&, Bytes&)>& change) {
   return withRecord(bytes, index, [&](RecordHeader& header, Bytes& stored) {
-    Bytes raw = decompressRecord(stored, header.rawBytes);
+    Bytes raw = RecordDecompressor().decompress(stored, header.rawBytes);
     change(header, raw);
     stored = compressRecord(raw, 3);
     header.rawBytes = static_cast<std::uint32_t>(raw.size());
