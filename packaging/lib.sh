@@ -103,8 +103,6 @@ build() {
   fi
 
   say "building"
-  local -a native=()
-  if [[ ! -t 1 ]]; then native=(-- --quiet); fi # a line a file helps nobody in a log
-  cmake --build "$SPANSCOPE_BUILD_DIR" --parallel "$(nproc)" --target "$1" "${native[@]}" </dev/null ||
+  cmake --build "$SPANSCOPE_BUILD_DIR" --parallel "$(nproc)" --target "$1" </dev/null ||
     fail "building failed"
 }
