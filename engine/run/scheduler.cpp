@@ -20,6 +20,7 @@ struct Scheduler::Request {
   State state = State::Waiting;
   cache::Refusal::Reason lastRefusal = cache::Refusal::Reason::NeverFits;  ///< NeverFits: not refused yet
   RequestId lastWaitFor = 0;
+  std::uint64_t endingsAtRefusal = 0;  ///< how many requests had ended when it was last refused
   std::vector<std::int32_t> computed;  ///< per segment: local tokens [0, computed) are in the store
   std::uint32_t segment = 0;           ///< the segment the prefill has come to
   std::vector<TokenId> generated;      ///< sampled so far; the last one has not been computed yet
@@ -154,6 +155,9 @@ void Scheduler::admitWaiting() {
 
 /// False if those behind it must not be tried either: room goes to the first in the queue.
 bool Scheduler::tryAdmit(Request& request) {
+  // Room appears only where a request ends; asking the cache costs time that grows with the prompt.
+  if (request.lastRefusal == cache::Refusal::Reason::NoRoomNow && request.endingsAtRefusal == m_endings)
+    return false;
   const auto answer = m_cache.admit(request.spec);
   if (const auto* refusal = std::get_if<cache::Refusal>(&answer)) {
     const bool othersRun = std::any_of(m_requests.begin(), m_requests.end(), [](const auto& other) {
@@ -163,6 +167,7 @@ bool Scheduler::tryAdmit(Request& request) {
       fail(request, describe(request, *refusal));
       return true;
     }
+    request.endingsAtRefusal = m_endings;
     if (request.lastRefusal != refusal->reason || request.lastWaitFor != refusal->waitFor) {
       request.lastRefusal = refusal->reason;
       request.lastWaitFor = refusal->waitFor;
@@ -369,6 +374,7 @@ void Scheduler::end(Request& request, trace::StepOutcome outcome) {
     m_cache.finish(request.id);
   }
   request.state = Request::State::Ended;
+  ++m_endings;
   m_listener.onFinished(request.id, outcome);
 }
 
@@ -376,6 +382,7 @@ void Scheduler::fail(Request& request, const Error& error) {
   const bool admitted = request.state == Request::State::Prefill || request.state == Request::State::Decode;
   if (admitted) m_cache.finish(request.id);
   request.state = Request::State::Ended;
+  ++m_endings;
   m_listener.onFailed(request.id, error);
 }
 

@@ -94,6 +94,7 @@ class Scheduler {
   std::int32_t m_rowsPerPass;
   std::string m_salt;
   RequestId m_lastRequest = 0;
+  std::uint64_t m_endings = 0;                       ///< requests that have ended
   std::vector<std::unique_ptr<Request>> m_requests;  ///< in order of submission
 };
 
