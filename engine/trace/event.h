@@ -14,8 +14,7 @@
 
 namespace spanscope::trace {
 
-// ---- runs and steps
-// ------------------------------------------------------------------------------------------
+// ---- runs and steps ----------------------------------------------------------------------
 
 /// A session as it starts, or a recording that begins in its middle: what everything after builds on.
 struct SessionStarted {
@@ -70,8 +69,7 @@ struct StepFinished {
   bool operator==(const StepFinished&) const = default;
 };
 
-// ---- span tables
-// ---------------------------------------------------------------------------------------------
+// ---- span tables -------------------------------------------------------------------------
 
 enum class TokenSource : std::uint8_t { Template, Text, Output };
 struct TokenRunInfo {
@@ -99,8 +97,7 @@ struct SpanTableLaidOut {
   bool operator==(const SpanTableLaidOut&) const = default;
 };
 
-// ---- cache
-// ---------------------------------------------------------------------------------------------------
+// ---- cache -------------------------------------------------------------------------------
 
 enum class LookupOutcome : std::uint8_t {
   Hit,        ///< found, at the base position it was stored at
@@ -204,8 +201,7 @@ struct RequestDeferred {
   bool operator==(const RequestDeferred&) const = default;
 };
 
-// ---- computing
-// -----------------------------------------------------------------------------------------------
+// ---- computing ---------------------------------------------------------------------------
 
 struct BatchEntry {
   RequestId request = 0;
