@@ -52,7 +52,7 @@ struct Session::Impl final : RequestListener {
         scheduler(decoder, cache, *store, sink, *this, config.rowsPerPass, config.salt) {
     const compute::DeviceInfo info = device.info();
     sink.send(0, 0, {},
-              trace::SessionStarted{.program = "Spanscope",
+              trace::SessionStarted{.program = "Spanscope " SPANSCOPE_VERSION,
                                     .model = modelName,
                                     .backend = info.name,
                                     .threads = info.threads,
@@ -83,6 +83,11 @@ struct Session::Impl final : RequestListener {
     }
   }
 
+  void logError(RunId run, const Error& error) {
+    sink.send(run, 0, error.place,
+              trace::MessageLogged{.severity = trace::Severity::Error, .text = error.message()});
+  }
+
   /// Runs the plan's steps until all have ended, one failed or the run was stopped.
   trace::RunOutcome drive(PlanRun& steps, RunId run, std::stop_token stop, std::optional<Error>& error) {
     planRun = &steps;
@@ -101,6 +106,7 @@ struct Session::Impl final : RequestListener {
       }
     } catch (const Failure& failure) {
       error = failure.error();
+      logError(run, *error);
     }
     if (steps.error()) error = steps.error();
     if (error) outcome = trace::RunOutcome::Failed;
@@ -158,15 +164,12 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
                          .found = "no tokenizer and chat template",
                          .expected = "a checkpoint that has them"};
     result.outcome = trace::RunOutcome::Failed;
+    impl.logError(run, *result.error);
   } else {
     PlanRun steps(run, plan, options, impl.decoder.config(), *impl.tokenizer, *impl.chat, impl.sink);
     result.outcome = impl.drive(steps, run, std::move(stop), result.error);
     result.steps = steps.results();
     result.answer = steps.answer();
-  }
-  if (result.error) {
-    impl.sink.send(run, 0, result.error->place,
-                   trace::MessageLogged{.severity = trace::Severity::Error, .text = result.error->message()});
   }
   impl.sink.send(run, 0, {}, trace::RunFinished{.outcome = result.outcome, .answer = result.answer});
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -299,6 +299,11 @@ class TestSessionRun : public QObject {
     QVERIFY2(QString::fromStdString(result.error->message()).contains("too many"),
              result.error->message().c_str());
     QCOMPARE(QString::fromStdString(result.error->place), QString());  // the generate is the root
+    int errors = 0;
+    for (const auto& message : spanlet.sink.all<trace::MessageLogged>()) {
+      if (message.severity == trace::Severity::Error) ++errors;
+    }
+    QCOMPARE(errors, 1);
   }
 
   void requestsWaitForRoomInASmallPool() {
