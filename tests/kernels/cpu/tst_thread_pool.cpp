@@ -86,7 +86,9 @@ class TestThreadPool : public QObject {
     std::stop_source stop;
     std::atomic<int> calls = 0;
     pool.run(1000, stop.get_token(), [&](std::int64_t, int) {
-      if (++calls == 10) stop.request_stop();
+      const int call = ++calls;
+      if (call == 10) stop.request_stop();
+      while (call > 10 && !stop.stop_requested()) std::this_thread::yield();
     });
     QVERIFY(calls >= 10);
     QVERIFY(calls < 10 + threads);
