@@ -63,7 +63,8 @@ void Matmul::runRows(Executor& executor, const float* x, MatmulJob& job) {
     job.panelBlock = std::max<std::int64_t>(1, kStreamedBytes / (job.columns * m_kernels.panelWidth * size));
     panelStep = m_kernels.mostPanels;
   } else {
-    job.rowBlock = std::min(ceilDiv(kRowBlock, m_kernels.rowTile), job.rowTiles.tiles);
+    const std::int64_t most = ceilDiv(kRowBlock, m_kernels.rowTile);
+    job.rowBlock = ceilDiv(job.rowTiles.tiles, ceilDiv(job.rowTiles.tiles, most));
     job.columnBlock = kColumnBlock;
     job.panelBlock = kBlockFeatures / m_kernels.panelWidth;
   }

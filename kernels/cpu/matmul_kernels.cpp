@@ -12,6 +12,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/matmul_kernels.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernels/cpu/simd-inl.h"
 
@@ -21,6 +22,9 @@ namespace HWY_NAMESPACE {
 namespace {
 
 constexpr std::int64_t kWidth = 2 * static_cast<std::int64_t>(kLanes);
+
+// How far ahead of the arithmetic a stream of weights is asked for.
+constexpr std::int64_t kAheadBytes = 1024;
 
 /// The two vectors that one k of a panel consists of.
 struct PanelVectors {
@@ -49,10 +53,11 @@ HWY_INLINE PanelVectors loadPanel(const std::uint16_t* panel) {
 }
 
 /// sums[row][panel] (+)= Σ over `count` k of rows[k][row] · panels[panel][k]. The sums of panel p begin at
-/// sums + p · sumStride and have rows of kWidth.
+/// sums + p · sumStride and have rows of kWidth. Asks the memory for what lies `ahead` elements further on.
 template <int kRows, int kPanels, class Element>
 void multiply(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT panels, std::int64_t panelStride,
-              std::int64_t count, float* HWY_RESTRICT sums, std::int64_t sumStride, bool isFirst) {
+              std::int64_t ahead, std::int64_t count, float* HWY_RESTRICT sums, std::int64_t sumStride,
+              bool isFirst) {
   const FloatTag d;
   FloatVector acc[kPanels][kRows][2];
   SPANSCOPE_UNROLL
@@ -70,6 +75,7 @@ void multiply(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT panels
       // The compiler would keep the rows' elements from one panel to the next, and sums in memory for it.
       if (p > 0 && kRows > 1) std::atomic_signal_fence(std::memory_order_seq_cst);
       const PanelVectors panel = loadPanel(panels + p * panelStride);
+      if (kRows > 1) hwy::Prefetch(panels + p * panelStride + ahead);  // one row alone keeps up by itself
       SPANSCOPE_UNROLL
       for (int r = 0; r < kRows; ++r) {
         const FloatVector x = hn::Set(d, rows[r]);
@@ -92,8 +98,8 @@ void multiply(const float* HWY_RESTRICT rows, const Element* HWY_RESTRICT panels
 }
 
 template <class Element>
-using Multiply = void (*)(const float*, const Element*, std::int64_t, std::int64_t, float*, std::int64_t,
-                          bool);
+using Multiply = void (*)(const float*, const Element*, std::int64_t, std::int64_t, std::int64_t, float*,
+                          std::int64_t, bool);
 
 /// Most panels that go through at once with so many rows: enough sums to keep the multipliers busy, no more
 /// than the registers hold.
@@ -159,7 +165,8 @@ void blockOf(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBloc
   const Element* weights = job.weight->data<Element>() + firstPanel * panelStride;
   // With one tile of rows, panels go in groups; with more, a panel stays in the nearest cache for all of
   // them.
-  const std::int64_t group = job.rowTiles.tiles == 1 ? mostPanels(static_cast<int>(rows)) : 1;
+  const bool isSingle = job.rowTiles.tiles == 1;
+  const std::int64_t group = isSingle ? mostPanels(static_cast<int>(rows)) : 1;
 
   for (std::int64_t k = 0; k < job.columns; k += job.columnBlock) {
     const std::int64_t count = std::min(job.columnBlock, job.columns - k);
@@ -170,9 +177,12 @@ void blockOf(const MatmulJob& job, std::int64_t rowBlock, std::int64_t panelBloc
         const std::int64_t row = job.rowTiles.begin(tile);
         const std::int64_t tileRows = job.rowTiles.begin(tile + 1) - row;
         const float* packed = job.packedRows + row * job.columns + k * tileRows;
+        // A stream runs on; the last tile of several fetches the next panel while it computes.
+        const std::int64_t ahead = isSingle ? kAheadBytes / static_cast<std::int64_t>(sizeof(Element))
+                                            : (tile + 1 == lastTile ? panelStride : 0);
         kTable[static_cast<std::size_t>(tileRows - 1)][together - 1](
-            packed, at, panelStride, count, sums + panel * sumStride + (row - firstRow) * kWidth, sumStride,
-            k == 0);
+            packed, at, panelStride, ahead, count, sums + panel * sumStride + (row - firstRow) * kWidth,
+            sumStride, k == 0);
       }
     }
   }

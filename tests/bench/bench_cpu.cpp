@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Operations of the CPU backend at the shapes of a Llama model with 1.2 billion parameters, each beside what
-// the machine can do at best. Samples of the limit and of the operation are taken in turn; shown are the
-// median over all rounds, the median share of the limit measured next to it, and the quartiles of that share.
+// the machine can do at best. Samples of the limit and of the operation are taken in turn, and both are
+// counted by the processor time that the program was given, so that other work on the machine shows in
+// neither. Shown are the median rate as it was on the clock, the median share of the limit, the quartiles of
+// that share, and the time of a call by processor time.
 //
 // bench_cpu [threads] [rounds] [filter]
 #include "kernels/cpu/cpu_backend.h"
@@ -13,6 +15,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -56,19 +59,21 @@ class Bench {
     const int calls = std::clamp(static_cast<int>(0.02 / (seconds(begin) + 1e-9)), 1, 100000);
     std::vector<double> rates;
     std::vector<double> shares;
+    std::vector<double> times;
     for (int round = 0; round < m_rounds; ++round) {
       const double before = sample(limit);
       const auto start = Clock::now();
+      const double busy = processorSeconds();
       for (int i = 0; i < calls; ++i) call();
-      const double rate = work * calls / seconds(start);
-      const double after = sample(limit);
-      rates.push_back(rate);
-      shares.push_back(2 * rate / (before + after));
+      const double time = (processorSeconds() - busy) / calls;
+      rates.push_back(work * calls / seconds(start));
+      times.push_back(time);
+      shares.push_back(2 * work / time / (before + sample(limit)));
     }
     std::printf("%-34s %8.1f %s  %5.1f %% of the limit (%.1f to %.1f)  %10.3f ms\n", name.c_str(),
                 quantile(rates, 0.5) / 1e9, limit == Limit::Flops ? "GFLOP/s" : "GB/s   ",
                 100 * quantile(shares, 0.5), 100 * quantile(shares, 0.25), 100 * quantile(shares, 0.75),
-                1e3 * work / quantile(rates, 0.5));
+                1e3 * quantile(times, 0.5));
     std::fflush(stdout);
   }
 
@@ -78,8 +83,15 @@ class Bench {
   static double seconds(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   }
+  /// Processor time of the program, as if spread evenly over the threads.
+  double processorSeconds() const {
+    return static_cast<double>(std::clock()) / CLOCKS_PER_SEC / m_meter.threads();
+  }
   double sample(Limit limit) {
-    return limit == Limit::Flops ? m_meter.sampleFlops() : m_meter.sampleReadBytes();
+    const auto start = Clock::now();
+    const double busy = processorSeconds();
+    const double rate = limit == Limit::Flops ? m_meter.sampleFlops() : m_meter.sampleReadBytes();
+    return rate * seconds(start) / (processorSeconds() - busy);
   }
 
   cpu::MachineMeter m_meter;
