@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/theme/theme.h"
+
+#include <QCoreApplication>
+#include <QImage>
+#include <QPainter>
+#include <QPen>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace spanscope::ui {
+namespace {
+
+struct Pair {
+  QRgb light = 0;
+  QRgb dark = 0;
+};
+
+Pair pairOf(Role role) {
+  switch (role) {
+    case Role::Window:
+      return {0xF4F5F7, 0x15181D};
+    case Role::Surface:
+      return {0xFFFFFF, 0x1C2027};
+    case Role::Canvas:
+      return {0xFAFBFC, 0x171A20};
+    case Role::Grid:
+      return {0xDDE1E7, 0x2A2F38};
+    case Role::Line:
+      return {0xE1E4EA, 0x2B313B};
+    case Role::Outline:
+      return {0xC9CED8, 0x3D4552};
+    case Role::Text:
+      return {0x1C2430, 0xE7EBF1};
+    case Role::TextSecond:
+      return {0x5C6777, 0xA3ADBB};
+    case Role::TextThird:
+      return {0x687384, 0x8F99A8};
+    case Role::Accent:
+      return {0x3457D5, 0x7C9BFF};
+    case Role::AccentText:
+      return {0xFFFFFF, 0x10131A};
+    case Role::AccentFill:
+      return {0xE3E9FB, 0x28324F};
+    case Role::HitInk:
+      return {0x12805C, 0x4CC79A};
+    case Role::HitFill:
+      return {0xD6F0E5, 0x14382C};
+    case Role::RelocatedInk:
+      return {0x1667B8, 0x62AEF5};
+    case Role::RelocatedFill:
+      return {0xD7E8FA, 0x15324E};
+    case Role::ComputedInk:
+      return {0xB45F06, 0xF0A24A};
+    case Role::ComputedFill:
+      return {0xFCE8CF, 0x46300F};
+    case Role::EvictedInk:
+      return {0x7A8290, 0x8C95A3};
+    case Role::EvictedFill:
+      return {0xE7EAEE, 0x2A2F37};
+    case Role::Error:
+      return {0xB3261E, 0xF2857D};
+    case Role::ErrorFill:
+      return {0xFBE4E2, 0x45211F};
+  }
+  return {};
+}
+
+constexpr std::array<Pair, kSegmentHues> kSegmentInks{{{0x5B4A9E, 0xB9A9F2},
+                                                       {0xA33A5D, 0xF09BB5},
+                                                       {0x23707F, 0x7CCBDA},
+                                                       {0x7A6414, 0xDDC264},
+                                                       {0x4C7328, 0xA5CF82},
+                                                       {0x7A5A3C, 0xD2AE8E}}};
+constexpr std::array<Pair, kSegmentHues> kSegmentTints{{{0xE6E0F6, 0x322B4B},
+                                                        {0xFBE3EA, 0x472732},
+                                                        {0xDDEFF3, 0x1C3A42},
+                                                        {0xF3ECD3, 0x3B3417},
+                                                        {0xE3EED9, 0x283A1E},
+                                                        {0xEDE3DA, 0x3B2E25}}};
+
+QColor choose(const Pair& pair, Scheme scheme) {
+  return QColor::fromRgb(scheme == Scheme::Light ? pair.light : pair.dark);
+}
+
+constexpr int kTextureSize = 8;  // pixels
+
+QImage emptyTexture() {
+  QImage image(kTextureSize, kTextureSize, QImage::Format_ARGB32_Premultiplied);
+  image.fill(Qt::transparent);
+  return image;
+}
+
+QBrush hatch(QColor ink, double opacity, bool rising) {
+  ink.setAlphaF(float(opacity));
+  QImage image = emptyTexture();
+  QPainter painter(&image);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(ink, 1.4));
+  // Drawn three times, so that the lines go on where textures meet.
+  for (const int shift : {-kTextureSize, 0, kTextureSize}) {
+    if (rising)
+      painter.drawLine(QPointF(shift, kTextureSize), QPointF(shift + kTextureSize, 0));
+    else
+      painter.drawLine(QPointF(shift, 0), QPointF(shift + kTextureSize, kTextureSize));
+  }
+  painter.end();
+  return QBrush(image);
+}
+
+QBrush dots(QColor ink, double opacity) {
+  ink.setAlphaF(float(opacity));
+  QImage image = emptyTexture();
+  QPainter painter(&image);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(ink);
+  painter.drawEllipse(QPointF(2, 2), 1, 1);
+  painter.drawEllipse(QPointF(6, 6), 1, 1);
+  painter.end();
+  return QBrush(image);
+}
+
+QFont font(const char* family, const char* fallback, int pixels, QFont::Weight weight) {
+  QFont result;
+  result.setFamilies({QString::fromLatin1(family), QString::fromLatin1(fallback)});
+  result.setPixelSize(pixels);
+  result.setWeight(weight);
+  return result;
+}
+
+}  // namespace
+
+QColor Theme::color(Role role) const {
+  return choose(pairOf(role), m_scheme);
+}
+
+QColor Theme::segmentInk(std::size_t segment) const {
+  return choose(kSegmentInks[segment % kSegmentHues], m_scheme);
+}
+
+QColor Theme::segmentTint(std::size_t segment) const {
+  return choose(kSegmentTints[segment % kSegmentHues], m_scheme);
+}
+
+QColor Theme::ink(BlockRole role) const {
+  switch (role) {
+    case BlockRole::Hit:
+      return color(Role::HitInk);
+    case BlockRole::Relocated:
+      return color(Role::RelocatedInk);
+    case BlockRole::Computed:
+      return color(Role::ComputedInk);
+    case BlockRole::Evicted:
+      return color(Role::EvictedInk);
+    case BlockRole::Free:
+      break;
+  }
+  return color(Role::Outline);
+}
+
+QColor Theme::fill(BlockRole role) const {
+  switch (role) {
+    case BlockRole::Hit:
+      return color(Role::HitFill);
+    case BlockRole::Relocated:
+      return color(Role::RelocatedFill);
+    case BlockRole::Computed:
+      return color(Role::ComputedFill);
+    case BlockRole::Evicted:
+      return color(Role::EvictedFill);
+    case BlockRole::Free:
+      break;
+  }
+  return color(Role::Surface);
+}
+
+QBrush Theme::pattern(BlockRole role) const {
+  switch (role) {
+    case BlockRole::Relocated:
+      return hatch(ink(role), 0.30, true);
+    case BlockRole::Computed:
+      return dots(ink(role), 0.38);
+    case BlockRole::Evicted:
+      return hatch(ink(role), 0.45, false);
+    case BlockRole::Hit:
+    case BlockRole::Free:
+      break;
+  }
+  return Qt::NoBrush;
+}
+
+QString Theme::name(BlockRole role) {
+  switch (role) {
+    case BlockRole::Hit:
+      return QCoreApplication::translate("theme", "hit");
+    case BlockRole::Relocated:
+      return QCoreApplication::translate("theme", "relocated hit");
+    case BlockRole::Computed:
+      return QCoreApplication::translate("theme", "computed");
+    case BlockRole::Evicted:
+      return QCoreApplication::translate("theme", "evicted");
+    case BlockRole::Free:
+      break;
+  }
+  return QCoreApplication::translate("theme", "free");
+}
+
+QColor Theme::heat(double t) {
+  // Sixteen steps of cividis (Nuñez, Anderton, Renslow 2018), between which colours are mixed.
+  constexpr std::array<QRgb, 16> kCividis{0x00224E, 0x052C66, 0x1D366D, 0x313F6D, 0x414A6C, 0x4F556D,
+                                          0x5D5F70, 0x6A6B75, 0x787878, 0x878478, 0x969178, 0xA69F75,
+                                          0xB8AE6F, 0xCABE67, 0xDECF5A, 0xFEE838};
+  if (!std::isfinite(t)) t = 0;
+  const double place = std::clamp(t, 0.0, 1.0) * double(kCividis.size() - 1);
+  const auto below = std::min(static_cast<std::size_t>(place), kCividis.size() - 2);
+  const double share = place - double(below);
+  const QColor a = QColor::fromRgb(kCividis[below]);
+  const QColor b = QColor::fromRgb(kCividis[below + 1]);
+  const auto mix = [share](int from, int to) {
+    return static_cast<int>(std::lround(from + share * (to - from)));
+  };
+  return QColor(mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue()));
+}
+
+QFont Theme::interfaceFont() const {
+  return font("Inter", "DejaVu Sans", 13, QFont::Normal);
+}
+
+QFont Theme::titleFont() const {
+  return font("Inter", "DejaVu Sans", 12, QFont::DemiBold);
+}
+
+QFont Theme::smallFont() const {
+  return font("Inter", "DejaVu Sans", 11, QFont::Normal);
+}
+
+QFont Theme::monoFont() const {
+  return font("JetBrains Mono", "DejaVu Sans Mono", 11, QFont::Normal);
+}
+
+QPalette Theme::palette() const {
+  QPalette palette;
+  palette.setColor(QPalette::Window, color(Role::Window));
+  palette.setColor(QPalette::WindowText, color(Role::Text));
+  palette.setColor(QPalette::Base, color(Role::Surface));
+  palette.setColor(QPalette::AlternateBase, color(Role::Canvas));
+  palette.setColor(QPalette::Text, color(Role::Text));
+  palette.setColor(QPalette::PlaceholderText, color(Role::TextThird));
+  palette.setColor(QPalette::Button, color(Role::Surface));
+  palette.setColor(QPalette::ButtonText, color(Role::Text));
+  palette.setColor(QPalette::ToolTipBase, color(Role::Surface));
+  palette.setColor(QPalette::ToolTipText, color(Role::Text));
+  palette.setColor(QPalette::Highlight, color(Role::AccentFill));
+  palette.setColor(QPalette::HighlightedText, color(Role::Text));
+  palette.setColor(QPalette::Link, color(Role::Accent));
+  palette.setColor(QPalette::LinkVisited, color(Role::Accent));
+  palette.setColor(QPalette::Light, color(Role::Surface));
+  palette.setColor(QPalette::Midlight, color(Role::Line));
+  palette.setColor(QPalette::Mid, color(Role::Outline));
+  palette.setColor(QPalette::Dark, color(Role::Outline));
+  palette.setColor(QPalette::Shadow, color(Role::Line));
+  for (const QPalette::ColorRole role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) {
+    palette.setColor(QPalette::Disabled, role, color(Role::EvictedInk));
+  }
+  return palette;
+}
+
+}  // namespace spanscope::ui
