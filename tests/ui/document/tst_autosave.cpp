@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Autosave within one program, and the list of recent files.
+#include "ui/document/autosave.h"
+#include "ui/document/edits.h"
+#include "ui/document/recent_files.h"
+
+#include <QDir>
+#include <QFile>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace spanscope;
+using namespace spanscope::document;
+using namespace std::chrono_literals;
+
+namespace {
+
+void name(DocumentModel& model, const char* text) {
+  model.change(QStringLiteral("Name"), [&](Document& document) {
+    if (document.size() == 0) addNode(document, makeOperator("user"));
+    setName(document, document.root(), text);
+  });
+}
+
+QStringList filesIn(const QTemporaryDir& directory) {
+  return QDir(directory.path()).entryList(QDir::Files);
+}
+
+}  // namespace
+
+class TestAutosave : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void writesWhatIsUnsaved();
+  void writesNothingWithoutAChange();
+  void goesOnASave();
+  void goesOnACleanClose();
+  void isNotOfferedWhileItsProgramRuns();
+  void leavesWhatOthersLeftBehind();
+  void offersOnlyWhatDiffers();
+  void saysWhenItCannotWrite();
+  void recentFiles();
+};
+
+void TestAutosave::writesWhatIsUnsaved() {
+  const QTemporaryDir directory;
+  DocumentModel model;
+  model.setTitle(QStringLiteral("Untitled 7"));
+  Autosave autosave(model, directory.path());
+  autosave.setInterval(20ms);
+  QSignalSpy written(&autosave, &Autosave::written);
+  name(model, "one");
+  QTRY_COMPARE(written.count(), 1);
+  name(model, "two");
+  QTRY_COMPARE(written.count(), 2);
+  QFile::copy(autosave.sideFile(), directory.filePath(QStringLiteral("copy.span-autosave")));
+  const std::vector<Recovery> recoveries = findRecoveries(directory.path());
+  QCOMPARE(recoveries.size(), std::size_t{1});
+  QCOMPARE(recoveries[0].title, QStringLiteral("Untitled 7"));
+  QCOMPARE(recoveries[0].filePath, QString());
+  QVERIFY(recoveries[0].time.secsTo(QDateTime::currentDateTimeUtc()) < 60);
+  QCOMPARE(recoveries[0].document.at(recoveries[0].document.root()).name, std::string("two"));
+  removeRecovery(recoveries[0]);
+  QVERIFY(findRecoveries(directory.path()).empty());
+}
+
+void TestAutosave::writesNothingWithoutAChange() {
+  const QTemporaryDir directory;
+  DocumentModel model;
+  Autosave autosave(model, directory.path());
+  autosave.setInterval(1ms);
+  QTest::qWait(50);
+  QVERIFY(filesIn(directory).isEmpty());
+  name(model, "one");
+  model.undoStack().undo();
+  QTest::qWait(50);
+  QVERIFY(filesIn(directory).isEmpty());
+}
+
+void TestAutosave::goesOnASave() {
+  const QTemporaryDir directory;
+  DocumentModel model;
+  Autosave autosave(model, directory.path());
+  autosave.setInterval(1ms);
+  QSignalSpy written(&autosave, &Autosave::written);
+  name(model, "one");
+  QTRY_COMPARE(written.count(), 1);
+  QCOMPARE(filesIn(directory).size(), 2);
+  model.markSaved();
+  QVERIFY(filesIn(directory).isEmpty());
+  model.undoStack().undo();
+  QTRY_COMPARE(written.count(), 2);
+}
+
+void TestAutosave::goesOnACleanClose() {
+  const QTemporaryDir directory;
+  DocumentModel model;
+  {
+    Autosave autosave(model, directory.path());
+    autosave.setInterval(1ms);
+    QSignalSpy written(&autosave, &Autosave::written);
+    name(model, "one");
+    QTRY_COMPARE(written.count(), 1);
+  }
+  QVERIFY(filesIn(directory).isEmpty());
+}
+
+void TestAutosave::isNotOfferedWhileItsProgramRuns() {
+  const QTemporaryDir directory;
+  DocumentModel model;
+  Autosave autosave(model, directory.path());
+  autosave.setInterval(1ms);
+  QSignalSpy written(&autosave, &Autosave::written);
+  name(model, "one");
+  QTRY_COMPARE(written.count(), 1);
+  QVERIFY(findRecoveries(directory.path()).empty());
+  QVERIFY(QFile::exists(autosave.sideFile()));
+}
+
+void TestAutosave::leavesWhatOthersLeftBehind() {
+  const QTemporaryDir directory;
+  const QTemporaryDir files;
+  const QString path = files.filePath(QStringLiteral("query.span"));
+  DocumentModel model;
+  model.setFilePath(path);
+  QString left;
+  {
+    Autosave autosave(model, directory.path());
+    autosave.setInterval(1ms);
+    QSignalSpy written(&autosave, &Autosave::written);
+    name(model, "before");
+    QTRY_COMPARE(written.count(), 1);
+    left = autosave.sideFile();
+    QVERIFY(QFile::copy(left, files.filePath(QStringLiteral("kept"))));
+  }
+  QVERIFY(QFile::copy(files.filePath(QStringLiteral("kept")), left));
+  {
+    Autosave autosave(model, directory.path());
+    autosave.setInterval(1ms);
+    QSignalSpy written(&autosave, &Autosave::written);
+    name(model, "after");
+    QTRY_COMPARE(written.count(), 1);
+    QVERIFY(autosave.sideFile() != left);
+  }
+  const std::vector<Recovery> recoveries = findRecoveries(directory.path());
+  QCOMPARE(recoveries.size(), std::size_t{1});
+  QCOMPARE(recoveries[0].sideFile, left);
+  QCOMPARE(recoveries[0].filePath, path);
+  QCOMPARE(recoveries[0].document.at(recoveries[0].document.root()).name, std::string("before"));
+}
+
+void TestAutosave::offersOnlyWhatDiffers() {
+  const QTemporaryDir directory;
+  const QTemporaryDir files;
+  const QString path = files.filePath(QStringLiteral("query.span"));
+  DocumentModel model;
+  model.setFilePath(path);
+  Autosave autosave(model, directory.path());
+  autosave.setInterval(1ms);
+  QSignalSpy written(&autosave, &Autosave::written);
+  name(model, "one");
+  QTRY_COMPARE(written.count(), 1);
+  const QString copy = directory.filePath(QStringLiteral("copy.span-autosave"));
+  QVERIFY(QFile::copy(autosave.sideFile(), copy));
+  QVERIFY(!saveDocument(path, model.document()));
+  QVERIFY(findRecoveries(directory.path()).empty());
+  QVERIFY(QFile::exists(copy));
+  QVERIFY(!saveDocument(path, Document()));
+  QCOMPARE(findRecoveries(directory.path()).size(), std::size_t{1});
+  QFile damaged(directory.filePath(QStringLiteral("damaged.span-autosave")));
+  QVERIFY(damaged.open(QIODevice::WriteOnly));
+  damaged.write("{\"autosave\": 1}\n{\"user\":");
+  damaged.close();
+  QCOMPARE(findRecoveries(directory.path()).size(), std::size_t{1});
+  QVERIFY(damaged.exists());
+}
+
+void TestAutosave::saysWhenItCannotWrite() {
+  const QTemporaryDir directory;
+  QFile file(directory.filePath(QStringLiteral("file")));
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  DocumentModel model;
+  Autosave autosave(model, directory.filePath(QStringLiteral("file/folder")));
+  autosave.setInterval(1ms);
+  QSignalSpy failed(&autosave, &Autosave::failed);
+  name(model, "one");
+  QTRY_COMPARE(failed.count(), 1);
+}
+
+void TestAutosave::recentFiles() {
+  const QTemporaryDir directory;
+  QSettings settings(directory.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+  RecentFiles recent(settings);
+  QVERIFY(recent.paths().isEmpty());
+  QStringList added;
+  for (int i = 0; i < 13; ++i) {
+    const QString path = directory.filePath(QStringLiteral("%1.span").arg(i));
+    added.prepend(path);
+    recent.add(path);
+  }
+  QCOMPARE(recent.paths(), added.mid(0, 10));
+  recent.add(added.at(5));
+  QCOMPARE(recent.paths().first(), added.at(5));
+  QCOMPARE(recent.paths().size(), 10);
+  QFile file(added.at(7));
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  QCOMPARE(recent.paths().first(), added.at(7));
+  recent.remove(added.at(7));
+  QVERIFY(!recent.paths().contains(added.at(7)));
+  recent.clear();
+  QVERIFY(recent.paths().isEmpty());
+}
+
+QTEST_GUILESS_MAIN(TestAutosave)
+#include "tst_autosave.moc"

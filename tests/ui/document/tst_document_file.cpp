@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/json.h"
+#include "tests/engine/query/random_query.h"
+#include "tests/ui/document/random_document.h"
+#include "ui/document/document_file.h"
+#include "ui/document/document_query.h"
+#include "ui/document/edits.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace spanscope;
+using namespace spanscope::document;
+
+namespace {
+
+std::string errorsOf(const OpenedDocument& opened) {
+  std::string text;
+  for (const query::Diagnostic& diagnostic : opened.diagnostics) text += diagnostic.located("file") + "\n";
+  return text;
+}
+
+/// A small document as text, with a place to put something else.
+QByteArray fileWith(const char* query, const char* rest) {
+  return QByteArray("{\n\"spanscope\": {\"version\": 1},\n\"query\": ") + query + rest + "}\n";
+}
+
+}  // namespace
+
+class TestDocumentFile : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void roundTripsRandomDocuments();
+  void roundTripsMissingInputs();
+  void roundTripsAnEmptyDocument();
+  void queryIsTheLanguage();
+  void opensAPlainQuery();
+  void refuses_data();
+  void refuses();
+  void warns_data();
+  void warns();
+  void errorsHaveTheirPlace();
+  void survivesDamage();
+  void savesWholeOrNothing();
+  void refusesWhatCouldNotBeRead();
+  void savesTheQueryAlone();
+  void tellsWhatIsLost();
+};
+
+void TestDocumentFile::roundTripsRandomDocuments() {
+  const std::uint32_t seed = query::testing::testSeed(7201);
+  qInfo("seed %u", seed);
+  std::mt19937 random(seed);
+  for (int i = 0; i < 150; ++i) {
+    Document document;
+    for (auto edits = random() % 25; edits > 0; --edits) testing::randomEdit(document, random);
+    const std::string text = writeDocument(document);
+    const OpenedDocument opened = readDocument(text);
+    QVERIFY2(opened.document.has_value(), errorsOf(opened).c_str());
+    QVERIFY(!opened.plainQuery);
+    QCOMPARE(testing::brokenLinks(*opened.document), std::string());
+    QVERIFY2(testing::withFreshIds(*opened.document) == testing::withFreshIds(document), text.c_str());
+    QCOMPARE(QByteArray::fromStdString(writeDocument(*opened.document)), QByteArray::fromStdString(text));
+  }
+}
+
+void TestDocumentFile::roundTripsMissingInputs() {
+  Document document;
+  const NodeId zip = addNode(document, makeOperator("zip"));
+  QVERIFY(document::connect(document, addNode(document, makeOperator("seq")), {zip, 1}));
+  addNode(document, makeOperator("g"));
+  const OpenedDocument opened = readDocument(writeDocument(document));
+  QVERIFY2(opened.document.has_value(), errorsOf(opened).c_str());
+  const Document& back = *opened.document;
+  QCOMPARE(back.size(), std::size_t{3});
+  QCOMPARE(back.at(back.root()).children.at(0), kNoNode);
+  QVERIFY(back.at(back.root()).children.at(1) != kNoNode);
+  QVERIFY(testing::withFreshIds(back) == testing::withFreshIds(document));
+}
+
+void TestDocumentFile::roundTripsAnEmptyDocument() {
+  Document document;
+  document.notes.push_back({.id = 1, .text = "only a note", .area = {0, 0, 10, 10}});
+  const OpenedDocument opened = readDocument(writeDocument(document));
+  QVERIFY2(opened.document.has_value(), errorsOf(opened).c_str());
+  QCOMPARE(opened.document->root(), kNoNode);
+  QCOMPARE(opened.document->notes.size(), std::size_t{1});
+}
+
+void TestDocumentFile::queryIsTheLanguage() {
+  const query::Node query = query::testing::queryOfEveryKind();
+  const std::string text = writeDocument(fromQuery(query));
+  const std::size_t begin = text.find("\"query\": ") + 9;
+  const std::size_t end = text.find(",\n  \"layout\"");
+  const query::ParseResult parsed = query::parseJson(std::string_view(text).substr(begin, end - begin));
+  QVERIFY(parsed.query == query);
+}
+
+void TestDocumentFile::opensAPlainQuery() {
+  const OpenedDocument opened = readDocument(R"({"user": "Hello"})");
+  QVERIFY(opened.plainQuery);
+  QVERIFY(opened.document.has_value());
+  QCOMPARE(opened.document->size(), std::size_t{1});
+  const OpenedDocument bad = readDocument(R"({"user": 1})");
+  QVERIFY(!bad.document);
+  QCOMPARE(bad.diagnostics.size(), std::size_t{1});
+  QVERIFY(!readDocument("").document);
+  QVERIFY(!readDocument("\xff\xfe").document);
+}
+
+void TestDocumentFile::refuses_data() {
+  QTest::addColumn<QByteArray>("text");
+  QTest::addColumn<QByteArray>("message");
+  const char* const q = "{\"user\": \"a\"}";
+  const auto row = [q](const char* name, const char* rest, const char* message) {
+    QTest::newRow(name) << fileWith(q, rest) << QByteArray(message);
+  };
+  QTest::newRow("newer version") << QByteArray(
+                                        "{\"spanscope\": {\"version\": 2}, \"query\": {\"user\": \"a\"}}")
+                                 << QByteArray("found version 2, expected version 1");
+  QTest::newRow("no version") << QByteArray("{\"spanscope\": {}, \"query\": {\"user\": \"a\"}}")
+                              << QByteArray("found no version");
+  QTest::newRow("version of text")
+      << QByteArray("{\"spanscope\": {\"version\": \"1\"}, \"query\": {\"user\": \"a\"}}")
+      << QByteArray("/spanscope/version: found a text");
+  QTest::newRow("no query") << QByteArray("{\"spanscope\": {\"version\": 1}}")
+                            << QByteArray("found no query");
+  QTest::newRow("bad query") << fileWith("{\"user\": 1}", "") << QByteArray("3:19: /query/user");
+  QTest::newRow("cut off") << QByteArray("{\"spanscope\": {\"version\": 1}, \"query\": {\"us")
+                           << QByteArray("not closed");
+  row("something behind", "} x", "expected");
+  row("query twice", ", \"query\": {\"user\": \"b\"}", "again");
+  row("layout is a list", ", \"layout\": []", "/layout: found a list, expected an object");
+  row("position of one number", ", \"layout\": {\"nodes\": {\"\": {\"position\": [1]}}}",
+      "found 1 numbers, expected 2");
+  row("position of three", ", \"layout\": {\"nodes\": {\"\": {\"position\": [1, 2, 3]}}}",
+      "more than 2 entries");
+  row("position too far", ", \"layout\": {\"nodes\": {\"\": {\"position\": [1e30, 2]}}}", "1e30");
+  row("position beyond a double", ", \"layout\": {\"nodes\": {\"\": {\"position\": [1e999, 2]}}}",
+      "64-bit float");
+  row("muted is a number", ", \"layout\": {\"nodes\": {\"\": {\"muted\": 1}}}", "expected true or false");
+  row("frozen is null", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": null}}}",
+      "found null, expected a text");
+  row("a path twice", ", \"layout\": {\"nodes\": {\"\": {}, \"\": {}}}", "again");
+  row("hue", ", \"layout\": {\"frames\": [{\"hue\": 6}]}",
+      "found the number 6, expected a whole number from 0 to 5");
+  row("negative area", ", \"layout\": {\"notes\": [{\"area\": [0, 0, -1, 2]}]}", "a negative size");
+  row("parameter is a number", ", \"parameters\": {\"n\": 4}",
+      "/parameters/n: found a number, expected a text");
+  row("block size", ", \"settings\": {\"block_size\": 0}", "from 1 to 1024");
+  row("block size of a fraction", ", \"settings\": {\"block_size\": 1.5}", "1.5");
+  row("one block", ", \"settings\": {\"blocks\": 1}", "found the number 1");
+  row("seed", ", \"settings\": {\"seed\": -1}", "64 bits");
+  row("policy", ", \"settings\": {\"policy\": \"fast\"}", "found \"fast\", expected \"spans\" or \"prefix\"");
+  row("layers", ", \"settings\": {\"layers\": [-1]}", "/settings/layers/0");
+  row("draft without query", ", \"drafts\": [{}]", "a draft without a query");
+  row("bad draft", ", \"drafts\": [{\"query\": {\"usr\": \"a\"}}]", "/drafts/0/query");
+}
+
+void TestDocumentFile::refuses() {
+  QFETCH(QByteArray, text);
+  QFETCH(QByteArray, message);
+  const OpenedDocument opened = readDocument(text.toStdString());
+  QVERIFY(!opened.document);
+  QVERIFY(query::hasErrors(opened.diagnostics));
+  QVERIFY2(errorsOf(opened).find(message.toStdString()) != std::string::npos, errorsOf(opened).c_str());
+}
+
+void TestDocumentFile::warns_data() {
+  QTest::addColumn<QByteArray>("text");
+  QTest::addColumn<QByteArray>("message");
+  const auto row = [](const char* name, const char* query, const char* rest, const char* message) {
+    QTest::newRow(name) << fileWith(query, rest) << QByteArray(message);
+  };
+  row("unknown field", "{\"user\": \"a\"}", ", \"colour\": {\"x\": [1]}", "the unknown field \"colour\"");
+  row("unknown looks", "{\"user\": \"a\"}", ", \"layout\": {\"nodes\": {\"\": {\"size\": 1}}}", "\"size\"");
+  row("no such node", "{\"user\": \"a\"}", ", \"layout\": {\"nodes\": {\"/g/input\": {\"name\": \"x\"}}}",
+      "/g/input");
+  row("an input that is there", "{\"monad\": {\"user\": \"a\"}}",
+      ", \"layout\": {\"nodes\": {\"/monad\": {\"missing\": true}}}", "a missing input where there is one");
+  row("a child of a join is never missing", "{\"cross\": [{\"seq\": []}]}",
+      ", \"layout\": {\"nodes\": {\"/cross/0\": {\"missing\": true}}}", "a missing input where there is one");
+  row("of the query", "{\"plus\": []}", "", "/query");
+}
+
+void TestDocumentFile::warns() {
+  QFETCH(QByteArray, text);
+  QFETCH(QByteArray, message);
+  const OpenedDocument opened = readDocument(text.toStdString());
+  QVERIFY2(opened.document.has_value(), errorsOf(opened).c_str());
+  QVERIFY2(errorsOf(opened).find(message.toStdString()) != std::string::npos, errorsOf(opened).c_str());
+}
+
+void TestDocumentFile::errorsHaveTheirPlace() {
+  const OpenedDocument opened = readDocument(
+      "{\"spanscope\": {\"version\": 1},\n \"settings\": {\"threads\": -1},\n \"query\": {\"cross\": [\n  "
+      "{\"user\": 7}]},\n"
+      " \"drafts\": [{\"query\": {\"print\": null}}]}");
+  QCOMPARE(opened.diagnostics.size(), std::size_t{3});
+  QCOMPARE(opened.diagnostics[0].position.line, std::size_t{2});
+  QCOMPARE(opened.diagnostics[1].position.line, std::size_t{4});
+  QCOMPARE(opened.diagnostics[1].pointer, std::string("/query/cross/0/user"));
+  QCOMPARE(opened.diagnostics[1].position.column, std::size_t{12});
+  QCOMPARE(opened.diagnostics[2].pointer, std::string("/drafts/0/query/print"));
+}
+
+void TestDocumentFile::survivesDamage() {
+  const std::uint32_t seed = query::testing::testSeed(7202);
+  qInfo("seed %u", seed);
+  std::mt19937 random(seed);
+  Document document;
+  for (int edit = 0; edit < 30; ++edit) testing::randomEdit(document, random);
+  const std::string whole = writeDocument(document);
+  for (int i = 0; i < 1500; ++i) {
+    std::string text = whole;
+    const std::size_t at = random() % text.size();
+    switch (random() % 4) {
+      case 0:
+        text.resize(at);
+        break;
+      case 1:
+        text[at] = static_cast<char>(random());
+        break;
+      case 2:
+        text.erase(at, random() % 40);
+        break;
+      default:
+        text.insert(at, text.substr(random() % text.size(), random() % 40));
+    }
+    const OpenedDocument opened = readDocument(text);
+    QCOMPARE(opened.document.has_value(), !query::hasErrors(opened.diagnostics));
+    if (opened.document) QCOMPARE(testing::brokenLinks(*opened.document), std::string());
+  }
+}
+
+void TestDocumentFile::savesWholeOrNothing() {
+  const QTemporaryDir directory;
+  const QString path = directory.filePath(QStringLiteral("ä query.span"));
+  const Document document = fromQuery(query::testing::queryOfEveryKind());
+  QVERIFY(!saveDocument(path, document));
+  const OpenedDocument opened = openDocument(path);
+  QVERIFY2(opened.document.has_value(), errorsOf(opened).c_str());
+  QVERIFY(testing::withFreshIds(*opened.document) == testing::withFreshIds(document));
+  QVERIFY(saveDocument(directory.filePath(QStringLiteral("no/such/folder.span")), document).has_value());
+  QVERIFY(!openDocument(directory.filePath(QStringLiteral("nothing.span"))).document);
+  QVERIFY(!openDocument(directory.path()).document);
+}
+
+void TestDocumentFile::refusesWhatCouldNotBeRead() {
+  const QTemporaryDir directory;
+  const QString path = directory.filePath(QStringLiteral("deep.span"));
+  Document document;
+  addNode(document, makeOperator("user"));
+  QVERIFY(!saveDocument(path, document));
+  for (int i = 0; i < 130; ++i) {
+    QVERIFY(insertAbove(document, document.root(), addNode(document, makeOperator("monad"))));
+  }
+  QVERIFY(saveDocument(path, document).has_value());
+  QCOMPARE(openDocument(path).document->size(), std::size_t{1});
+}
+
+void TestDocumentFile::savesTheQueryAlone() {
+  const QTemporaryDir directory;
+  const QString path = directory.filePath(QStringLiteral("query.json"));
+  const query::Node query = query::testing::queryOfEveryKind();
+  QVERIFY(!saveDocument(path, fromQuery(query)));
+  QFile file(path);
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  QCOMPARE(file.readAll().toStdString(), query::writePretty(query));
+  QVERIFY(openDocument(path).plainQuery);
+}
+
+void TestDocumentFile::tellsWhatIsLost() {
+  Document document = fromQuery(query::testing::queryOfEveryKind());
+  QVERIFY(lostWhenSavedAsQuery(document).isEmpty());
+  setName(document, document.root(), "name");
+  QCOMPARE(lostWhenSavedAsQuery(document).size(), 1);
+  addNode(document, makeOperator("g"), Point{});
+  setMuted(document, {document.root()}, true);
+  document.settings.seed = 3;
+  document.parameters["n"] = "1";
+  QCOMPARE(lostWhenSavedAsQuery(document).size(), 7);
+}
+
+QTEST_GUILESS_MAIN(TestDocumentFile)
+#include "tst_document_file.moc"

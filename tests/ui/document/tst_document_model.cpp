@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/document/document_model.h"
+#include "ui/document/edits.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace spanscope::document;
+
+namespace {
+
+void type(DocumentModel& model, NodeId id, const char* name, const QString& key) {
+  model.change(
+      QStringLiteral("Type"), [&](Document& document) { setName(document, id, name); }, key);
+}
+
+Document oneNode() {
+  Document document;
+  addNode(document, makeOperator("user"));
+  return document;
+}
+
+}  // namespace
+
+class TestDocumentModel : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void whatChangesNothingIsNoCommand();
+  void mergesTyping();
+  void mergingEnds();
+  void mergingBackLeavesNothing();
+  void snapshotsStay();
+  void knowsWhetherItIsModified();
+  void changesThatAnswerAChangeComeAfterIt();
+  void nothingChangesWhileAnUndoIsTold();
+  void hasATitle();
+};
+
+void TestDocumentModel::whatChangesNothingIsNoCommand() {
+  DocumentModel model(oneNode());
+  const QSignalSpy changed(&model, &DocumentModel::changed);
+  QVERIFY(!model.change(QStringLiteral("Nothing"), [](Document&) {}));
+  QVERIFY(!model.change(QStringLiteral("Refused"),
+                        [](Document& value) { spanscope::document::disconnect(value, 1); }));
+  QCOMPARE(changed.count(), 0);
+  QCOMPARE(model.undoStack().count(), 0);
+}
+
+void TestDocumentModel::mergesTyping() {
+  DocumentModel model(oneNode());
+  const NodeId id = model.document().root();
+  type(model, id, "a", QStringLiteral("text:1"));
+  type(model, id, "ab", QStringLiteral("text:1"));
+  type(model, id, "abc", QStringLiteral("text:1"));
+  QCOMPARE(model.undoStack().count(), 1);
+  model.undoStack().undo();
+  QCOMPARE(model.document().at(id).name, std::string());
+  model.undoStack().redo();
+  QCOMPARE(model.document().at(id).name, std::string("abc"));
+}
+
+void TestDocumentModel::mergingEnds() {
+  DocumentModel model(oneNode());
+  const NodeId id = model.document().root();
+  type(model, id, "a", QStringLiteral("text:1"));
+  model.endMerge();
+  type(model, id, "ab", QStringLiteral("text:1"));
+  QCOMPARE(model.undoStack().count(), 2);
+  type(model, id, "x", QStringLiteral("text:2"));
+  QCOMPARE(model.undoStack().count(), 3);
+  model.undoStack().undo();
+  type(model, id, "abc", QStringLiteral("text:1"));
+  QCOMPARE(model.undoStack().count(), 3);
+  model.markSaved();
+  type(model, id, "abcd", QStringLiteral("text:1"));
+  QCOMPARE(model.undoStack().count(), 4);
+}
+
+void TestDocumentModel::mergingBackLeavesNothing() {
+  DocumentModel model(oneNode());
+  const NodeId id = model.document().root();
+  type(model, id, "a", QStringLiteral("text:1"));
+  type(model, id, "", QStringLiteral("text:1"));
+  QCOMPARE(model.undoStack().count(), 0);
+  QVERIFY(!model.isModified());
+}
+
+void TestDocumentModel::snapshotsStay() {
+  DocumentModel model(oneNode());
+  const auto before = model.snapshot();
+  const Document copy = *before;
+  type(model, model.document().root(), "a", {});
+  QVERIFY(*before == copy);
+  QVERIFY(model.document() != copy);
+}
+
+void TestDocumentModel::knowsWhetherItIsModified() {
+  DocumentModel model(oneNode());
+  QSignalSpy state(&model, &DocumentModel::stateChanged);
+  type(model, model.document().root(), "a", {});
+  QVERIFY(model.isModified());
+  model.markSaved();
+  QVERIFY(!model.isModified());
+  model.undoStack().undo();
+  QVERIFY(model.isModified());
+  model.undoStack().redo();
+  QVERIFY(!model.isModified());
+  QCOMPARE(state.count(), 4);
+}
+
+/// A view that answers a change with one of its own gets its command behind the one it answers.
+void TestDocumentModel::changesThatAnswerAChangeComeAfterIt() {
+  DocumentModel model(oneNode());
+  const Document first = model.document();
+  bool answered = false;
+  connect(&model, &DocumentModel::changed, &model, [&] {
+    if (answered) return;
+    answered = true;
+    model.change(QStringLiteral("Answer"), [](Document& document) { document.settings.seed = 2; });
+  });
+  QVERIFY(model.change(QStringLiteral("Ask"), [](Document& document) { document.settings.blockSize = 4; }));
+  QCOMPARE(model.undoStack().count(), 2);
+  QCOMPARE(model.undoStack().text(0), QStringLiteral("Ask"));
+  QCOMPARE(model.undoStack().text(1), QStringLiteral("Answer"));
+  const Document last = model.document();
+  QCOMPARE(last.settings.seed, std::uint64_t(2));
+  QCOMPARE(last.settings.blockSize, 4);
+  model.undoStack().undo();
+  QCOMPARE(model.document().settings.seed, first.settings.seed);
+  QCOMPARE(model.document().settings.blockSize, 4);
+  model.undoStack().undo();
+  QVERIFY(model.document() == first);
+  model.undoStack().redo();
+  model.undoStack().redo();
+  QVERIFY(model.document() == last);
+}
+
+void TestDocumentModel::nothingChangesWhileAnUndoIsTold() {
+  DocumentModel model(oneNode());
+  model.change(QStringLiteral("Seed"), [](Document& document) { document.settings.seed = 7; });
+  const Document last = model.document();
+  bool refused = false;
+  connect(&model, &DocumentModel::changed, &model, [&] {
+    refused = !model.change(QStringLiteral("Late"), [](Document& document) { document.settings.seed = 99; });
+  });
+  model.undoStack().undo();
+  QVERIFY(refused);
+  QVERIFY(model.undoStack().canRedo());
+  model.undoStack().redo();
+  QVERIFY(model.document() == last);
+}
+
+void TestDocumentModel::hasATitle() {
+  DocumentModel model;
+  QVERIFY(!model.title().isEmpty());
+  model.setTitle(QStringLiteral("Untitled 2"));
+  QCOMPARE(model.title(), QStringLiteral("Untitled 2"));
+  model.setFilePath(QStringLiteral("/somewhere/rag.span"));
+  QCOMPARE(model.title(), QStringLiteral("rag.span"));
+}
+
+QTEST_GUILESS_MAIN(TestDocumentModel)
+#include "tst_document_model.moc"

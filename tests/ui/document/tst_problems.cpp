@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/json.h"
+#include "ui/document/document_query.h"
+#include "ui/document/edits.h"
+#include "ui/document/problems.h"
+
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QTest>
+
+#include <functional>
+
+using namespace spanscope;
+using namespace spanscope::document;
+
+namespace {
+
+Document documentOf(std::string_view text) {
+  const query::ParseResult result = query::parseJson(text);
+  if (!result.query) qFatal("%s", result.diagnostics.front().located("query").c_str());
+  return fromQuery(*result.query);
+}
+
+QStringList textsOf(const std::vector<Problem>& problems) {
+  QStringList texts;
+  for (const Problem& problem : problems) {
+    texts += (problem.severity == Severity::Error ? QStringLiteral("error ") : QStringLiteral("warning ")) +
+             QString::number(problem.node) + QStringLiteral(": ") + problem.text;
+  }
+  return texts;
+}
+
+constexpr auto kPlain = R"({"g": {"model": "m", "input": {"user": "Hello"}}})";
+
+}  // namespace
+
+class TestProblems : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void examplesHaveNone();
+  void finds_data();
+  void finds();
+  void depthIsTheParsers();
+  void measuresThePrompt();
+  void leavesOutWhatIsNotRun();
+  void isQuick();
+  void doesNotWriteOutHugeQueries();
+};
+
+void TestProblems::examplesHaveNone() {
+  const QDir directory(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries"));
+  for (const QString& name : directory.entryList({QStringLiteral("*.json")})) {
+    QFile file(directory.filePath(name));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QCOMPARE(textsOf(findProblems(documentOf(file.readAll().toStdString()))), QStringList());
+  }
+}
+
+void TestProblems::finds_data() {
+  using Change = std::function<void(Document&)>;
+  QTest::addColumn<QByteArray>("query");
+  QTest::addColumn<Change>("change");
+  QTest::addColumn<QStringList>("expected");
+  const auto row = [](const char* name, const char* query, const Change& change,
+                      const QStringList& expected) {
+    QTest::newRow(name) << QByteArray(query) << change << expected;
+  };
+  const Change nothing = [](Document&) {};
+  row("none", kPlain, nothing, {});
+  row("empty", kPlain, [](Document& d) { removeSubtrees(d, {d.root()}); },
+      {QStringLiteral("error 0: The query is empty")});
+  row("missing input", kPlain, [](Document& d) { removeSubtrees(d, {1}); },
+      {QStringLiteral("error 2: The generate has no input")});
+  row("missing inputs of a zip", R"({"zip": {"first": {"user": "a"}, "second": {"user": "b"}}})",
+      [](Document& d) {
+        removeSubtrees(d, {1, 2});
+      },
+      {QStringLiteral("error 3: The zip has no first input"),
+       QStringLiteral("error 3: The zip has no second input")});
+  row("muted input", kPlain, [](Document& d) { setMuted(d, {1}, true); },
+      {QStringLiteral("error 2: The input of the generate is muted")});
+  row("draft", kPlain, [](Document& d) { addNode(d, makeOperator("user")); },
+      {QStringLiteral("warning 3: This tree is not part of the query")});
+  row("empty join", R"({"g": {"model": "m", "input": {"cross": [{"user": "a"}, {"plus": []}]}}})", nothing,
+      {QStringLiteral("warning 2: The plus has no children")});
+  row("all muted", R"({"g": {"model": "m", "input": {"cross": [{"user": "a"}, {"plus": [{"user": "b"}]}]}}})",
+      [](Document& d) { setMuted(d, {2}, true); },
+      {QStringLiteral("warning 3: All children of the plus are muted")});
+  row("no model", R"({"g": {"model": "", "input": {"user": "a"}}})", nothing,
+      {QStringLiteral("warning 2: No model is named")});
+  row("model parameter", R"({"g": {"model": "{m}", "input": {"user": "a"}}})", nothing,
+      {QStringLiteral("error 2: The model is the parameter {m}, which has no value")});
+  row("number parameter", R"({"g": {"model": "m", "max_tokens": "{n}", "input": {"user": "a {b}"}}})",
+      nothing,
+      {QStringLiteral(
+          "error 2: The parameter \"n\" without a value: expected a whole number from -2147483648 "
+          "to 2147483647")});
+  row("number parameter with a value",
+      R"({"g": {"model": "m", "max_tokens": "{n}", "input": {"user": "a"}}})",
+      [](Document& d) { d.parameters["n"] = "12"; }, {});
+  row("negative max tokens", R"({"g": {"model": "m", "max_tokens": -1, "input": {"user": "a"}}})", nothing,
+      {QStringLiteral("warning 2: Max tokens is -1")});
+  row("negative temperature", R"({"g": {"model": "m", "temperature": -1.5, "input": {"user": "a"}}})",
+      nothing, {QStringLiteral("error 2: The temperature is -1.5: expected a finite number from 0 up")});
+  row("hot", R"({"g": {"model": "m", "temperature": 5.0, "input": {"user": "a"}}})", nothing,
+      {QStringLiteral("warning 2: The temperature is 5")});
+  row("no repeats",
+      R"({"cross": [{"repeat": {"n": 0, "g": {"model": "m", "input": {"user": "a"}}}}, {"g": {"model": "m", "input": {"user": "b"}}}]})",
+      nothing, {QStringLiteral("warning 2: A repeat of 0 times")});
+  row("nothing to generate", R"({"user": "a"})", nothing,
+      {QStringLiteral("warning 1: The query generates nothing")});
+  row("question", R"({"g": {"model": "m", "input": {"ask": "Who?"}}})", nothing,
+      {QStringLiteral(
+          "error 1: The question \"Who?\": expected its answer: questions are asked before planning")});
+  row("policy", R"({"g": {"model": "m", "input": {"plus": [{"user": "a"}, {"user": "b"}]}}})",
+      [](Document& d) { d.settings.policy = "prefix"; },
+      {QStringLiteral("warning 3: Under the policy prefix the children of a plus are reused only from the "
+                      "front, in the same order")});
+  row("inner answer",
+      R"({"g": {"model": "m", "input": {"cross": [{"g": {"model": "m", "input": {"user": "a"}}}, {"user": "b"}]}}})",
+      nothing,
+      {QStringLiteral(
+          "warning 2: The answer of this inner generate is computed again in the prompt that holds it")});
+  row("inner answer, reused",
+      R"({"g": {"model": "m", "input": {"cross": [{"g": {"model": "m", "input": {"user": "a"}}}, {"user": "b"}]}}})",
+      [](Document& d) { d.settings.outputForm = "reused"; }, {});
+  row("too deep", kPlain,
+      [](Document& d) {
+        for (int i = 0; i < 130; ++i) insertAbove(d, 1, addNode(d, makeOperator("monad")));
+      },
+      {QStringLiteral(
+          "error 128: Nested too deeply: a query may hold at most 127 lists and objects within each other")});
+}
+
+void TestProblems::finds() {
+  QFETCH(QByteArray, query);
+  QFETCH(std::function<void(Document&)>, change);
+  QFETCH(QStringList, expected);
+  Document document = documentOf(query.toStdString());
+  change(document);
+  QCOMPARE(textsOf(findProblems(document)), expected);
+}
+
+void TestProblems::depthIsTheParsers() {
+  Document document = documentOf(kPlain);
+  const auto isReadable = [&document] {
+    return query::parseJson(query::writePretty(toTree(document, document.root()))).query.has_value();
+  };
+  for (int i = 0; i < 124; ++i) QVERIFY(insertAbove(document, 1, addNode(document, makeOperator("monad"))));
+  QVERIFY(isReadable());
+  QVERIFY(findProblems(document).empty());
+  QVERIFY(insertAbove(document, 1, addNode(document, makeOperator("monad"))));
+  QVERIFY(!isReadable());
+  QCOMPARE(findProblems(document).size(), std::size_t{1});
+}
+
+void TestProblems::measuresThePrompt() {
+  Document document = documentOf(
+      R"({"g": {"model": "m", "max_tokens": 5, "input": {"cross": [{"user": "123456"}, {"user": "1234"}]}}})");
+  ProblemContext context{
+      .countTokens = [](const std::string& text) { return static_cast<std::int64_t>(text.size()); },
+      .contextLength = 15};
+  QVERIFY(findProblems(document, context).empty());
+  context.contextLength = 14;
+  QCOMPARE(textsOf(findProblems(document, context)),
+           QStringList({QStringLiteral("warning 4: The prompt of at least 10 tokens leaves no room for an "
+                                       "answer of 5: the model holds 14")}));
+  context.contextLength = 10;
+  QCOMPARE(textsOf(findProblems(document, context)),
+           QStringList({QStringLiteral("error 4: The prompt has at least 10 tokens; the model holds 10")}));
+}
+
+void TestProblems::leavesOutWhatIsNotRun() {
+  Document document = documentOf(
+      R"({"g": {"model": "m", "input": {"cross": [{"user": "a"}, {"g": {"model": "", "input": {"ask": "b"}}}]}}})");
+  const NodeId inner = document.at(document.at(document.root()).children[0]).children[1];
+  QVERIFY(!findProblems(document).empty());
+  Document muted = document;
+  setMuted(muted, {inner}, true);
+  QCOMPARE(textsOf(findProblems(muted)), QStringList());
+  setFrozen(document, inner, "answer");
+  QCOMPARE(textsOf(findProblems(document)), QStringList());
+}
+
+void TestProblems::isQuick() {
+  std::string text = R"({"g": {"model": "m", "input": {"cross": [)";
+  for (int i = 0; i < 31; ++i) {
+    text += R"({"plus": [{"user": "question"})";
+    for (int j = 0; j < 31; ++j)
+      text += R"(, {"user": "A document of a few words, as long as such things are."})";
+    text += "]}, ";
+  }
+  const Document document = documentOf(text + R"({"user": "end"}]}}})");
+  QVERIFY(document.size() > 1000);
+  qint64 best = std::numeric_limits<qint64>::max();
+  for (int i = 0; i < 5; ++i) {
+    QElapsedTimer timer;
+    timer.start();
+    QVERIFY(findProblems(document).empty());
+    best = std::min(best, timer.nsecsElapsed());
+  }
+  qInfo("%.2f ms for %zu nodes", double(best) / 1e6, document.size());
+}
+
+void TestProblems::doesNotWriteOutHugeQueries() {
+  std::string text = R"({"user": "a"})";
+  for (int i = 0; i < 6; ++i) text = R"({"repeat": {"n": 255, "g": {"model": "m", "input": )" + text + "}}}";
+  QElapsedTimer timer;
+  timer.start();
+  QVERIFY(findProblems(documentOf(text)).empty());
+  QVERIFY(timer.elapsed() < 1000);
+}
+
+QTEST_GUILESS_MAIN(TestProblems)
+#include "tst_problems.moc"

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Kills a program that edits and saves, at random moments, and looks at what is left: the file must be one
+// that was saved, and no more may be lost than what was typed within the autosave interval. SPANSCOPE_KILLS
+// sets how often.
+#include "ui/document/autosave.h"
+#include "ui/document/document_file.h"
+
+#include <QCryptographicHash>
+#include <QDateTime>
+#include <QFile>
+#include <QHash>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <random>
+
+using namespace spanscope::document;
+
+namespace {
+
+constexpr int kInterval = 50;  ///< milliseconds
+/// What a loaded machine may take to write a small file.
+constexpr int kWriting = 800;
+
+struct Log {
+  QList<std::pair<int, qint64>> edits;  ///< state and time
+  QHash<QByteArray, int> saves;         ///< state by hash
+};
+
+Log readLog(const QString& path) {
+  Log log;
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly)) return log;
+  const QList<QByteArray> lines = file.readAll().split('\n');
+  // The last line may have been cut.
+  for (qsizetype i = 0; i + 1 < lines.size(); ++i) {
+    const QList<QByteArray> words = lines[i].split(' ');
+    if (words.size() != 3) continue;
+    if (words[0] == "edit") log.edits.append({words[1].toInt(), words[2].toLongLong()});
+    if (words[0] == "save") log.saves.insert(words[2], words[1].toInt());
+  }
+  return log;
+}
+
+int stateOf(const Document& document) {
+  const auto found = document.parameters.find("state");
+  return found == document.parameters.end() ? 0 : std::stoi(found->second);
+}
+
+}  // namespace
+
+class TestRecovery : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void nothingIsLost();
+};
+
+void TestRecovery::nothingIsLost() {
+  bool given = false;
+  const int wanted = qEnvironmentVariableIntValue("SPANSCOPE_KILLS", &given);
+  const int kills = given && wanted > 0 ? wanted : 10;
+  const auto seed = static_cast<std::uint32_t>(qEnvironmentVariableIntValue("SPANSCOPE_TEST_SEED", &given));
+  std::mt19937 random(given ? seed : 7301);
+  int recovered = 0;
+  for (int kill = 0; kill < kills; ++kill) {
+    const QTemporaryDir directory;
+    const QString path = directory.filePath(QStringLiteral("query.span"));
+    const QString sideFiles = directory.filePath(QStringLiteral("autosave"));
+    const QString logPath = directory.filePath(QStringLiteral("log"));
+    const auto childSeed = static_cast<std::uint32_t>(random());
+    const int life = 100 + static_cast<int>(random() % (kill % 2 == 0 ? 400 : 1600));
+    qInfo("kill %d: seed %u, after %d ms", kill, childSeed, life);
+
+    QProcess editor;
+    editor.setProcessChannelMode(QProcess::ForwardedChannels);
+    editor.start(QStringLiteral(SPANSCOPE_KILL_EDITOR),
+                 {path, sideFiles, logPath, QString::number(kInterval), QString::number(childSeed)});
+    QVERIFY(editor.waitForStarted());
+    QTRY_VERIFY_WITH_TIMEOUT(QFile(logPath).size() > 0, 30000);
+    QTest::qSleep(life);
+    const qint64 killedAt = QDateTime::currentMSecsSinceEpoch();
+    editor.kill();
+    QVERIFY(editor.waitForFinished());
+
+    const Log log = readLog(logPath);
+    QVERIFY(!log.edits.isEmpty());
+    int safe = 0;
+    QFile file(path);
+    if (file.open(QIODevice::ReadOnly)) {
+      const QByteArray bytes = file.readAll();
+      const QByteArray hash = QCryptographicHash::hash(bytes, QCryptographicHash::Sha256).toHex();
+      QVERIFY2(log.saves.contains(hash), "the file is none that was saved");
+      const OpenedDocument opened = openDocument(path);
+      QVERIFY(opened.document.has_value());
+      safe = stateOf(*opened.document);
+      QCOMPARE(safe, log.saves.value(hash));
+    }
+    const std::vector<Recovery> recoveries = findRecoveries(sideFiles);
+    QVERIFY(recoveries.size() <= 1);
+    for (const Recovery& recovery : recoveries) {
+      QCOMPARE(recovery.filePath, path);
+      ++recovered;
+      // The kill may fall between a save and the removal of what it made needless.
+      safe = std::max(safe, stateOf(recovery.document));
+    }
+    for (const auto& [state, time] : log.edits) {
+      if (time <= killedAt - kInterval - kWriting) {
+        QVERIFY2(safe >= state,
+                 qPrintable(QStringLiteral("state %1, made %2 ms before the kill, is lost; safe is %3")
+                                .arg(state)
+                                .arg(killedAt - time)
+                                .arg(safe)));
+      }
+    }
+  }
+  // Half of all moments lie between two saves.
+  QVERIFY(kills < 10 || recovered > 0);
+}
+
+QTEST_GUILESS_MAIN(TestRecovery)
+#include "tst_recovery.moc"

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/document/autosave.h"
+
+#include <QCryptographicHash>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLockFile>
+#include <QSaveFile>
+#include <QStandardPaths>
+#include <QUuid>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::document {
+namespace {
+
+constexpr qint64 kMostHeader = qint64{1} << 20U;
+constexpr auto kSuffix = ".span-autosave";
+
+QString lockPath(const QString& sideFile) {
+  return sideFile + QLatin1String(".lock");
+}
+
+/// Takes the lock of a side file; null if a running program holds it.
+std::unique_ptr<QLockFile> lockFor(const QString& sideFile) {
+  auto lock = std::make_unique<QLockFile>(lockPath(sideFile));
+  // However old: it holds until the program that made it is gone.
+  lock->setStaleLockTime(0);
+  if (!lock->tryLock(0)) return nullptr;
+  return lock;
+}
+
+QString baseName(const QString& path) {
+  if (path.isEmpty()) return QUuid::createUuid().toString(QUuid::WithoutBraces);
+  const QByteArray hash = QCryptographicHash::hash(path.toUtf8(), QCryptographicHash::Sha256);
+  return QString::fromLatin1(hash.toHex().left(32));
+}
+
+std::optional<Error> writeSideFile(const QString& path, const QByteArray& header, const Document& document) {
+  const std::string text = writeDocument(document);
+  const auto size = static_cast<qint64>(text.size());
+  QSaveFile file(path);
+  if (file.open(QIODevice::WriteOnly) && file.write(header) == header.size() &&
+      file.write(text.data(), size) == size && file.commit()) {
+    return std::nullopt;
+  }
+  return Error{path.toStdString(), {}, file.errorString().toStdString(), "a file that can be written"};
+}
+
+std::optional<Recovery> readSideFile(const QString& path) {
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly)) return std::nullopt;
+  const QJsonObject header = QJsonDocument::fromJson(file.readLine(kMostHeader)).object();
+  if (header.value(QLatin1String("autosave")).toInt() != 1) return std::nullopt;
+  constexpr auto kMostBytes = static_cast<qint64>(std::size_t{64} << 20U);
+  const QByteArray text = file.read(kMostBytes + 1);
+  OpenedDocument opened = readDocument({text.constData(), static_cast<std::size_t>(text.size())});
+  if (!opened.document) return std::nullopt;
+
+  Recovery recovery{
+      .sideFile = path,
+      .filePath = header.value(QLatin1String("path")).toString(),
+      .title = header.value(QLatin1String("title")).toString(),
+      .time = QDateTime::fromString(header.value(QLatin1String("time")).toString(), Qt::ISODateWithMs),
+      .document = std::move(*opened.document)};
+  if (!recovery.filePath.isEmpty() && QFileInfo::exists(recovery.filePath)) {
+    const OpenedDocument saved = openDocument(recovery.filePath);
+    // As text: the ids of the two were counted apart.
+    if (saved.document && writeDocument(*saved.document) == writeDocument(recovery.document))
+      return std::nullopt;
+  }
+  return recovery;
+}
+
+}  // namespace
+
+QString autosaveDirectory() {
+  return QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + QLatin1String("/autosave");
+}
+
+Autosave::Autosave(DocumentModel& model, QString directory, QObject* parent)
+    : QObject(parent), m_model(model), m_directory(std::move(directory)) {
+  m_writer.setMaxThreadCount(1);
+  m_timer.setSingleShot(true);
+  m_timer.setTimerType(Qt::PreciseTimer);
+  connect(&m_timer, &QTimer::timeout, this, &Autosave::write);
+  connect(&m_model, &DocumentModel::changed, this, [this] {
+    m_isDirty = true;
+    schedule();
+  });
+  connect(&m_model, &DocumentModel::stateChanged, this, &Autosave::followState);
+}
+
+Autosave::~Autosave() {
+  m_model.disconnect(this);
+  discard();
+}
+
+void Autosave::setInterval(std::chrono::milliseconds interval) {
+  m_interval = interval;
+  if (!m_timer.isActive()) return;
+  m_timer.stop();
+  schedule();
+}
+
+void Autosave::schedule() {
+  if (!m_isDirty || m_isWriting || m_timer.isActive()) return;
+  const std::chrono::milliseconds passed(m_sinceWriting.isValid() ? m_sinceWriting.elapsed() : 0);
+  m_timer.start(std::max(std::chrono::milliseconds(0), m_interval - passed));
+}
+
+void Autosave::write() {
+  // The undo stack says last that it is clean; nothing is unsaved then.
+  if (!m_model.isModified()) return;
+  m_sinceWriting.start();
+  if (!takeSideFile()) {
+    Q_EMIT failed(
+        {m_directory.toStdString(), {}, "a folder that cannot be written", "a folder for unsaved work"});
+    return;
+  }
+  m_isDirty = false;
+  m_isWriting = true;
+  QJsonObject header;
+  header[QLatin1String("autosave")] = 1;
+  header[QLatin1String("path")] = m_model.filePath();
+  header[QLatin1String("title")] = m_model.title();
+  header[QLatin1String("time")] = QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs);
+  const QByteArray line = QJsonDocument(header).toJson(QJsonDocument::Compact) + '\n';
+  // The value is shared and never changes: writing it needs no lock and holds nobody up.
+  m_writer.start([this, path = m_sideFile, line, document = m_model.snapshot()] {
+    const std::optional<Error> error = writeSideFile(path, line, *document);
+    QMetaObject::invokeMethod(
+        this, [this, error, path] { finishWriting(error, path); }, Qt::QueuedConnection);
+  });
+}
+
+void Autosave::finishWriting(const std::optional<Error>& error, const QString& path) {
+  // What was discarded while it was being written is gone.
+  if (!m_isWriting || path != m_sideFile) return;
+  m_isWriting = false;
+  if (error) {
+    m_isDirty = true;
+    Q_EMIT failed(*error);
+    return;
+  }
+  Q_EMIT written();
+  schedule();
+}
+
+void Autosave::followState() {
+  if (!m_model.isModified()) {
+    discard();
+    return;
+  }
+  if (m_sideFile.isEmpty() || m_model.filePath() == m_sideFilePath) return;
+  // Saved under another name and changed since: the side file must follow.
+  discard();
+  m_isDirty = true;
+  schedule();
+}
+
+void Autosave::discard() {
+  m_timer.stop();
+  m_writer.waitForDone();
+  m_isWriting = false;
+  m_isDirty = false;
+  if (!m_sideFile.isEmpty()) QFile::remove(m_sideFile);
+  m_sideFile.clear();
+  m_lock.reset();
+}
+
+bool Autosave::takeSideFile() {
+  if (!m_sideFile.isEmpty()) return true;
+  if (!QDir().mkpath(m_directory)) return false;
+  m_sideFilePath = m_model.filePath();
+  const QString base = m_directory + QLatin1Char('/') + baseName(m_sideFilePath);
+  constexpr int kMostTries = 1000;
+  for (int i = 0; i < kMostTries; ++i) {
+    const QString name =
+        (i == 0 ? base : base + QLatin1Char('-') + QString::number(i)) + QLatin1String(kSuffix);
+    // What lies there is unsaved work of a program that died, or of one that edits the same file.
+    if (QFileInfo::exists(name)) continue;
+    m_lock = lockFor(name);
+    if (m_lock == nullptr) continue;
+    m_sideFile = name;
+    return true;
+  }
+  return false;
+}
+
+std::vector<Recovery> findRecoveries(const QString& directory) {
+  std::vector<Recovery> recoveries;
+  const QStringList names =
+      QDir(directory).entryList({QLatin1Char('*') + QLatin1String(kSuffix)}, QDir::Files);
+  for (const QString& name : names) {
+    const QString path = directory + QLatin1Char('/') + name;
+    const std::unique_ptr<QLockFile> lock = lockFor(path);
+    if (lock == nullptr) continue;
+    if (std::optional<Recovery> recovery = readSideFile(path)) recoveries.push_back(std::move(*recovery));
+  }
+  std::stable_sort(recoveries.begin(), recoveries.end(),
+                   [](const Recovery& a, const Recovery& b) { return a.time > b.time; });
+  return recoveries;
+}
+
+void removeRecovery(const Recovery& recovery) {
+  QFile::remove(recovery.sideFile);
+}
+
+}  // namespace spanscope::document

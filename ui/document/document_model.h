@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A document that is open: its present value, how it came to be (undo), and its file.
+#pragma once
+
+#include "ui/document/document.h"
+
+#include <QObject>
+#include <QString>
+#include <QUndoStack>
+
+#include <functional>
+#include <memory>
+
+namespace spanscope::document {
+
+class DocumentModel : public QObject {
+  Q_OBJECT
+ public:
+  explicit DocumentModel(Document document = {}, QObject* parent = nullptr);
+  ~DocumentModel() override;
+
+  const Document& document() const { return *m_document; }
+  /// The same value, for views that keep it.
+  std::shared_ptr<const Document> snapshot() const { return m_document; }
+
+  /// The one way to change it: `change` edits a copy; if that differs, it becomes the document and an undo
+  /// command with this name. Consecutive changes with the same non-empty merge key become one command until
+  /// endMerge() or another change comes between. Returns whether anything changed. While an undo or redo is
+  /// being told (changed()), nothing can be changed.
+  bool change(const QString& name, const std::function<void(Document&)>& change,
+              const QString& mergeKey = {});
+  void endMerge();
+
+  QUndoStack& undoStack() { return m_undo; }
+
+  QString filePath() const { return m_filePath; }  ///< empty: never saved
+  void setFilePath(const QString& path);
+  QString title() const;                ///< file name, or "Untitled"
+  void setTitle(const QString& title);  ///< for a document without a file
+  bool isModified() const;              ///< differs from what was saved last
+  void markSaved();
+
+ Q_SIGNALS:
+  void changed();       ///< the document has another value
+  void stateChanged();  ///< title, path or modified have
+
+ private:
+  friend class ChangeCommand;
+  void replay(std::shared_ptr<const Document> document);
+
+  std::shared_ptr<const Document> m_document;
+  QUndoStack m_undo;
+  QString m_filePath;
+  QString m_title;
+  int m_mergeSerial = 0;
+  bool m_replaying = false;  ///< an undo or redo is being told
+};
+
+}  // namespace spanscope::document

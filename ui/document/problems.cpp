@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/document/problems.h"
+
+#include "engine/plan/planner.h"
+#include "engine/query/json.h"
+#include "engine/query/parameters.h"
+#include "ui/document/document_query.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace spanscope::document {
+namespace {
+
+/// Queries that grow beyond this when they are written out are planned when they are run, not while they are
+/// typed.
+constexpr double kMostPlannedNodes = 20'000;
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("problems", text);
+}
+
+QString sentence(const std::string& found, const std::string& expected) {
+  QString text = QString::fromStdString(found);
+  if (!text.isEmpty()) text[0] = text[0].toUpper();
+  return expected.empty() ? text : tr("%1: expected %2").arg(text, QString::fromStdString(expected));
+}
+
+const query::GenerateSettings* settingsOf(const query::Node& own) {
+  if (const auto* generate = own.as<query::Generate>()) return &generate->settings;
+  if (const auto* repeat = own.as<query::Repeat>()) return &repeat->generate.settings;
+  if (const auto* map = own.as<query::Map>()) return &map->settings;
+  return nullptr;
+}
+
+bool hasNumberParameter(const query::Node& own) {
+  if (const auto* repeat = own.as<query::Repeat>()) {
+    if (std::holds_alternative<query::Parameter>(repeat->count)) return true;
+  }
+  const query::GenerateSettings* settings = settingsOf(own);
+  return settings != nullptr && (std::holds_alternative<query::Parameter>(settings->maxTokens) ||
+                                 std::holds_alternative<query::Parameter>(settings->temperature));
+}
+
+/// Containers that a node adds in JSON between itself and what it holds, and below itself for its own fields.
+struct Depth {
+  std::size_t toChild = 2;
+  std::size_t own = 2;
+};
+
+Depth depthOf(const query::Node& own) {
+  if (own.as<query::Monad>() != nullptr) return {.toChild = 1, .own = 1};
+  if (own.as<query::Repeat>() != nullptr) return {.toChild = 3, .own = 3};
+  if (own.as<query::Map>() != nullptr) return {.toChild = 0, .own = 3};
+  if (own.as<query::Augment>() != nullptr) return {.toChild = 2, .own = 5};
+  if (arityOf(own).most == 0) return {.toChild = 0, .own = 1};
+  return {};
+}
+
+class Finder {
+ public:
+  Finder(const Document& document, const ProblemContext& context)
+      : m_document(document), m_context(context) {}
+
+  std::vector<Problem> find() {
+    if (m_document.root() == kNoNode) {
+      add(Severity::Error, kNoNode, tr("The query is empty"),
+          tr("Add a node with Tab or from the list of operators"));
+      return std::move(m_problems);
+    }
+    const double size = visit(m_document.root(), 0);
+    const bool hasError = std::any_of(m_problems.begin(), m_problems.end(), [](const Problem& problem) {
+      return problem.severity == Severity::Error;
+    });
+    if (!hasError && size <= kMostPlannedNodes) plan();
+    for (const NodeId top : m_document.tops()) {
+      if (top == m_document.root()) continue;
+      add(Severity::Warning, top, tr("This tree is not part of the query"),
+          tr("Connect it, or make it the query: Node, Make this the query"));
+    }
+    return std::move(m_problems);
+  }
+
+ private:
+  void add(Severity severity, NodeId node, QString text, QString hint = {}) {
+    m_problems.push_back({severity, node, std::move(text), std::move(hint)});
+  }
+
+  /// Checks what would be run below the node; returns about how many nodes that is when it is written out.
+  double visit(NodeId id, std::size_t depth) {
+    const DocumentNode& node = m_document.at(id);
+    if (node.frozen) return 1;
+    const Depth containers = depthOf(node.own);
+    if (depth + containers.own > query::kMaxDepth && !m_isTooDeep) {
+      m_isTooDeep = true;
+      add(Severity::Error, id,
+          tr("Nested too deeply: a query may hold at most %1 lists and objects within each other")
+              .arg(query::kMaxDepth),
+          tr("A document like this cannot be saved"));
+    }
+    checkOwn(id, node);
+    checkInputs(id, node);
+    double size = 1;
+    double product = 1;
+    for (const NodeId child : node.children) {
+      if (child == kNoNode || m_document.at(child).muted) continue;
+      const double below = visit(child, depth + containers.toChild);
+      size += below;
+      product *= below + 1;
+    }
+    if (const auto* repeat = node.own.as<query::Repeat>()) {
+      const auto* count = std::get_if<std::uint8_t>(&repeat->count);
+      size *= count != nullptr ? *count : 16;
+    }
+    if (const auto* map = node.own.as<query::Map>()) size *= 1 + static_cast<double>(map->inputs.size());
+    return node.own.as<query::Zip>() != nullptr ? product : size;
+  }
+
+  void checkInputs(NodeId id, const DocumentNode& node) {
+    const QString what = operatorLabel(query::operatorName(node.own));
+    const Arity arity = arityOf(node.own);
+    if (arity.most == Arity::kMany) {
+      const bool isAnyLeft = std::any_of(node.children.begin(), node.children.end(),
+                                         [this](NodeId child) { return !m_document.at(child).muted; });
+      if (isAnyLeft) return;
+      if (node.children.empty())
+        add(Severity::Warning, id, tr("The %1 has no children").arg(what),
+            tr("It adds nothing to the prompt"));
+      else
+        add(Severity::Warning, id, tr("All children of the %1 are muted").arg(what),
+            tr("It adds nothing to the prompt"));
+      return;
+    }
+    for (std::size_t i = 0; i < node.children.size(); ++i) {
+      const QString place = node.children.size() == 1 ? tr("input")
+                            : i == 0                  ? tr("first input")
+                                                      : tr("second input");
+      if (node.children[i] == kNoNode) {
+        add(Severity::Error, id, tr("The %1 has no %2").arg(what, place), tr("Connect a node to it"));
+      } else if (m_document.at(node.children[i]).muted) {
+        add(Severity::Error, id, tr("The %2 of the %1 is muted").arg(what, place),
+            tr("Unmute it, or mute the %1").arg(what));
+      }
+    }
+  }
+
+  void checkOwn(NodeId id, const DocumentNode& node) {
+    if (const query::GenerateSettings* settings = settingsOf(node.own)) checkSettings(id, *settings);
+    if (hasNumberParameter(node.own)) checkParameters(id, node.own);
+    if (const auto* repeat = node.own.as<query::Repeat>()) {
+      const auto* count = std::get_if<std::uint8_t>(&repeat->count);
+      if (count != nullptr && *count == 0)
+        add(Severity::Warning, id, tr("A repeat of 0 times"), tr("It adds nothing to the prompt"));
+    }
+    if (const auto* map = node.own.as<query::Map>()) {
+      if (map->inputs.empty())
+        add(Severity::Warning, id, tr("The map has no inputs"), tr("It adds nothing to the prompt"));
+    }
+    const bool isSugar = node.own.as<query::Ask>() != nullptr || node.own.as<query::File>() != nullptr ||
+                         node.own.as<query::Augment>() != nullptr;
+    if (!isSugar) return;
+    for (const Error& problem : plan::makePlan(node.own).problems) {
+      add(Severity::Error, id, sentence(problem.found, problem.expected));
+    }
+  }
+
+  void checkSettings(NodeId id, const query::GenerateSettings& settings) {
+    if (settings.model.empty()) {
+      add(Severity::Warning, id, tr("No model is named"),
+          tr("The loaded model is used here; servers need a name"));
+    } else if (const std::optional<std::string> name = query::parameterName(settings.model);
+               name && !m_document.parameters.contains(*name)) {
+      add(Severity::Error, id,
+          tr("The model is the parameter {%1}, which has no value").arg(QString::fromStdString(*name)),
+          tr("Give it a value, or name the model"));
+    }
+    if (const auto* most = std::get_if<std::int32_t>(&settings.maxTokens); most != nullptr && *most < 0) {
+      add(Severity::Warning, id, tr("Max tokens is %1").arg(*most),
+          tr("0 or less means no limit of its own"));
+    }
+    if (const auto* temperature = std::get_if<float>(&settings.temperature)) {
+      if (!std::isfinite(*temperature) || *temperature < 0) {
+        add(Severity::Error, id,
+            tr("The temperature is %1: expected a finite number from 0 up").arg(double(*temperature)));
+      } else if (*temperature > 2) {
+        add(Severity::Warning, id, tr("The temperature is %1").arg(double(*temperature)),
+            tr("Most servers take 0 to 2; answers become noise above"));
+      }
+    }
+  }
+
+  void checkParameters(NodeId id, const query::Node& own) {
+    const auto resolved = query::resolveParameters(own, m_document.parameters);
+    const auto* diagnostics = std::get_if<std::vector<query::Diagnostic>>(&resolved);
+    if (diagnostics == nullptr) return;
+    for (const query::Diagnostic& diagnostic : *diagnostics) {
+      add(Severity::Error, id, sentence(diagnostic.found, diagnostic.expected),
+          QString::fromStdString(diagnostic.hint));
+    }
+  }
+
+  void plan() {
+    const QueryOf run = toQuery(m_document, TakeOut::MutedAndFrozen);
+    if (!run.query) return;
+    auto resolved = query::resolveParameters(*run.query, m_document.parameters);
+    if (const auto* diagnostics = std::get_if<std::vector<query::Diagnostic>>(&resolved)) {
+      for (const query::Diagnostic& diagnostic : *diagnostics) {
+        add(Severity::Error, run.paths.nodeOf(diagnostic.pointer),
+            sentence(diagnostic.found, diagnostic.expected));
+      }
+      return;
+    }
+    plan::PlanOptions options;
+    options.distribute = m_document.settings.distribute;
+    options.outputForm =
+        m_document.settings.outputForm == "reused" ? plan::OutputForm::Reused : plan::OutputForm::Anew;
+    const plan::PlanResult result = plan::makePlan(std::get<query::Node>(resolved), options);
+    for (const Error& problem : result.problems) {
+      add(Severity::Error, run.paths.nodeOf(problem.place), sentence(problem.found, problem.expected));
+    }
+    if (!result.plan) return;
+    if (result.plan->steps.empty()) {
+      add(Severity::Warning, m_document.root(), tr("The query generates nothing"),
+          tr("Put a generate above it"));
+    }
+    for (const plan::Step& step : result.plan->steps) {
+      notePolicy(step.prompt, run.paths);
+      checkLength(step, run.paths);
+    }
+  }
+
+  void notePolicy(const plan::PromptNode& prompt, const NodePaths& paths) {
+    if (const auto* children = std::get_if<plan::PromptRun>(&prompt.value)) {
+      for (const plan::PromptNode& child : children->children) notePolicy(child, paths);
+    } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
+      if (m_document.settings.policy == "prefix" && !m_isPrefixNoted) {
+        m_isPrefixNoted = true;
+        add(Severity::Warning, paths.nodeOf(prompt.node),
+            tr("Under the policy prefix the children of a plus are reused only from the front, in the same "
+               "order"),
+            tr("The policy spans reuses them in any order"));
+      }
+      for (const plan::PromptNode& child : plus->children) notePolicy(child, paths);
+    } else if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
+      if (output->form != plan::OutputForm::Anew || m_document.settings.policy == "prefix") return;
+      const NodeId node = paths.nodeOf(prompt.node);
+      if (!m_notedAnew.insert(node).second) return;
+      add(Severity::Warning, node,
+          tr("The answer of this inner generate is computed again in the prompt that holds it"),
+          m_document.settings.distribute
+              ? tr("It is reused directly under a plus with the same model, or with the output form reused")
+              : tr("It is reused with plus distribution, or with the output form reused"));
+    }
+  }
+
+  std::int64_t tokensIn(const plan::PromptNode& prompt) const {
+    std::int64_t tokens = 0;
+    if (const auto* message = std::get_if<plan::PromptMessage>(&prompt.value)) {
+      tokens = m_context.countTokens(message->text);
+    } else if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) {
+      for (const plan::PromptNode& child : run->children) tokens += tokensIn(child);
+    } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
+      for (const plan::PromptNode& child : plus->children) tokens += tokensIn(child);
+    }
+    return tokens;
+  }
+
+  void checkLength(const plan::Step& step, const NodePaths& paths) {
+    if (!m_context.countTokens || m_context.contextLength <= 0) return;
+    const NodeId node = paths.nodeOf(step.node);
+    if (!m_measured.insert(node).second) return;
+    const std::int64_t tokens = tokensIn(step.prompt);
+    if (tokens >= m_context.contextLength) {
+      add(Severity::Error, node,
+          tr("The prompt has at least %1 tokens; the model holds %2")
+              .arg(tokens)
+              .arg(m_context.contextLength),
+          tr("Shorten it by %1 tokens or more").arg(tokens - m_context.contextLength + 1));
+    } else if (tokens + step.maxTokens.value_or(0) > m_context.contextLength) {
+      add(Severity::Warning, node,
+          tr("The prompt of at least %1 tokens leaves no room for an answer of %2: the model holds %3")
+              .arg(tokens)
+              .arg(step.maxTokens.value_or(0))
+              .arg(m_context.contextLength));
+    }
+  }
+
+  const Document& m_document;
+  const ProblemContext& m_context;
+  std::vector<Problem> m_problems;
+  std::set<NodeId> m_notedAnew;
+  std::set<NodeId> m_measured;
+  bool m_isTooDeep = false;
+  bool m_isPrefixNoted = false;
+};
+
+}  // namespace
+
+std::vector<Problem> findProblems(const Document& document, const ProblemContext& context) {
+  return Finder(document, context).find();
+}
+
+QString operatorLabel(const std::string& op) {
+  if (op == "g") return tr("generate");
+  if (op == "seq") return tr("sequence");
+  if (op == "par") return tr("parallel");
+  return QString::fromStdString(op);
+}
+
+QString nodeLabel(const DocumentNode& node) {
+  const QString label = operatorLabel(query::operatorName(node.own));
+  return node.name.empty() ? label : tr("%1 · %2").arg(label, QString::fromStdString(node.name));
+}
+
+}  // namespace spanscope::document
