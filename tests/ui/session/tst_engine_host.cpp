@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/workbench/planned_query.h"
+#include "engine/plan/explain.h"
+#include "engine/query/json.h"
+#include "ui/session/engine_host.h"
+#include "ui/session/trace_store.h"
+
+#include <QSignalSpy>
+#include <QtTest>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr int kPatience = 60'000;  // milliseconds, for slow and instrumented machines
+
+RunRequest requestFor(const QString& example, document::RunSettings settings = {}) {
+  QFile file(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/") + example);
+  if (!file.open(QIODevice::ReadOnly)) return {};
+  workbench::PlannedQuery planned = workbench::planQuery(file.readAll().toStdString(), {});
+  RunRequest request;
+  request.settings = std::move(settings);
+  request.queryJson = query::writeCanonical(*planned.query);
+  request.explain = plan::explain(*planned.plan);
+  request.plan = std::move(*planned.plan);
+  return request;
+}
+
+/// Runs to the end and gives the events since the last call.
+std::vector<trace::Event> runToEnd(EngineHost& host, RunRequest request, QString* error = nullptr) {
+  QSignalSpy ended(&host, &EngineHost::runEnded);
+  if (!host.run(std::move(request)) || !ended.wait(kPatience)) return {};
+  if (error != nullptr) *error = ended.front().front().toString();
+  std::vector<trace::Event> events;
+  host.drain(events);
+  return events;
+}
+
+template <class T>
+const T* lastOf(const std::vector<trace::Event>& events) {
+  const T* last = nullptr;
+  for (const trace::Event& event : events) {
+    if (const T* payload = std::get_if<T>(&event.payload)) last = payload;
+  }
+  return last;
+}
+
+}  // namespace
+
+class TestEngineHost : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void keepsItsCacheFromRunToRun() {
+    EngineHost host;
+    QSignalSpy sessions(&host, &EngineHost::sessionStarted);
+    const auto first = runToEnd(host, requestFor(QStringLiteral("rag.json")));
+    const auto second = runToEnd(host, requestFor(QStringLiteral("rag-swapped.json")));
+    QCOMPARE(sessions.size(), 1);
+    const auto* cold = lastOf<trace::StepMetrics>(first);
+    const auto* warm = lastOf<trace::StepMetrics>(second);
+    QVERIFY(cold != nullptr && warm != nullptr);
+    QCOMPARE(cold->cachedTokens, std::int64_t(0));
+    QVERIFY(warm->relocatedTokens > 0);
+    QCOMPARE(warm->promptTokens, cold->promptTokens);
+    QCOMPARE(warm->cachedTokens + warm->computedTokens, warm->promptTokens);
+    QCOMPARE(lastOf<trace::RunFinished>(second)->answer, lastOf<trace::RunFinished>(first)->answer);
+    QVERIFY(second.front().sequence == first.back().sequence + 1);
+
+    host.clearCache();
+    const auto third = runToEnd(host, requestFor(QStringLiteral("rag.json")));
+    QVERIFY(lastOf<trace::CacheCleared>(third) != nullptr);
+    QCOMPARE(lastOf<trace::StepMetrics>(third)->cachedTokens, std::int64_t(0));
+  }
+
+  void otherCacheSettingsBeginANewSession() {
+    EngineHost host;
+    QSignalSpy sessions(&host, &EngineHost::sessionStarted);
+    runToEnd(host, requestFor(QStringLiteral("chat.json")));
+    document::RunSettings settings;
+    settings.blockSize = 4;
+    settings.observe = false;
+    const auto events = runToEnd(host, requestFor(QStringLiteral("chat.json"), settings));
+    QCOMPARE(sessions.size(), 2);
+    const auto* started = std::get_if<trace::SessionStarted>(&events.front().payload);
+    QVERIFY(started != nullptr);
+    QCOMPARE(started->pool.blockSize, 4);
+    QVERIFY(lastOf<trace::AttentionMass>(events) == nullptr);
+  }
+
+  void recordsAttentionWhereAsked() {
+    EngineHost host;
+    document::RunSettings settings;
+    settings.layers = {1, 99};  // layers the model does not have are left out
+    const auto events = runToEnd(host, requestFor(QStringLiteral("chat.json"), settings));
+    int masses = 0;
+    for (const trace::Event& event : events) {
+      const auto* mass = std::get_if<trace::AttentionMass>(&event.payload);
+      if (mass == nullptr) continue;
+      QCOMPARE(mass->layer, 1);
+      ++masses;
+    }
+    QVERIFY(masses > 0);
+  }
+
+  void saysWhatAModelLacks() {
+    EngineHost host;
+    document::RunSettings settings;
+    settings.model = "/nowhere/at/all";
+    QString error;
+    QVERIFY(runToEnd(host, requestFor(QStringLiteral("chat.json"), settings), &error).empty());
+    QVERIFY2(error.contains(QStringLiteral("/nowhere/at/all")), qPrintable(error));
+    QCOMPARE(host.state(), EngineState::Idle);
+    runToEnd(host, requestFor(QStringLiteral("chat.json")), &error);
+    QCOMPARE(error, QString());
+  }
+
+  void refusesWhatDoesNotFit() {
+    EngineHost host;
+    document::RunSettings settings;
+    settings.blockCount = 4;
+    QString error;
+    runToEnd(host, requestFor(QStringLiteral("rag.json"), settings), &error);
+    QVERIFY(!error.isEmpty());
+  }
+
+  /// A run that would go on for long ends soon after it is told to, and the next one runs.
+  void stops() {
+    EngineHost host;
+    runToEnd(host, requestFor(QStringLiteral("chat.json")));  // the model is there from now on
+    RunRequest request = requestFor(QStringLiteral("chat.json"));
+    for (plan::Step& step : request.plan.steps) step.temperature = 5;  // noise ends late
+    request.plan.steps.resize(1);
+    request.plan.steps.front().maxTokens = 400;
+    QSignalSpy ended(&host, &EngineHost::runEnded);
+    QVERIFY(host.run(request));
+    QVERIFY(!host.run(request));  // one at a time
+    std::vector<trace::Event> events;
+    while (lastOf<trace::TokenGenerated>(events) == nullptr) {
+      QTest::qWait(1);
+      host.drain(events);
+    }
+    host.stop();
+    QVERIFY(ended.count() == 1 || ended.wait(kPatience));
+    host.drain(events);
+    const auto* finished = lastOf<trace::RunFinished>(events);
+    QVERIFY(finished != nullptr);
+    QVERIFY(finished->outcome == trace::RunOutcome::Stopped ||
+            lastOf<trace::StepFinished>(events)->outcome == trace::StepOutcome::EndToken);
+    QVERIFY(!runToEnd(host, requestFor(QStringLiteral("chat.json"))).empty());
+  }
+
+  void endsWhileRunning() {
+    EngineHost host;
+    QVERIFY(host.run(requestFor(QStringLiteral("list-and-combine.json"))));
+    QTest::qWait(20);
+    // The destructor stops the run and waits for it.
+  }
+
+  void recordsIntoAFile() {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("run.trace"));
+    EngineHost host;
+    QVERIFY(!host.startRecording(path).isEmpty());  // no session yet
+    TraceStore live;
+    for (auto& event : runToEnd(host, requestFor(QStringLiteral("rag.json")))) live.append(std::move(event));
+    QCOMPARE(host.startRecording(path), QString());
+    QVERIFY(host.isRecording());
+    for (auto& event : runToEnd(host, requestFor(QStringLiteral("rag-swapped.json"))))
+      live.append(std::move(event));
+    QCOMPARE(host.finishRecording(), QString());
+    const TraceStore read = TraceStore::open(path.toStdString());
+    QCOMPARE(read.newest().pool().state(), live.newest().pool().state());
+    QCOMPARE(read.newest().progress().runs.rbegin()->second.answer,
+             live.newest().progress().runs.rbegin()->second.answer);
+  }
+};
+
+QTEST_GUILESS_MAIN(TestEngineHost)
+#include "tst_engine_host.moc"

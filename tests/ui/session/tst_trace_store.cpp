@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/trace_file.h"
+#include "ui/session/trace_store.h"
+
+#include <QtTest>
+
+#include <random>
+#include <utility>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr std::int32_t kBlocks = 9;
+
+/// A session in which requests come, look up, take blocks, compute and give blocks back.
+std::vector<trace::Event> makeEvents(std::size_t requests) {
+  std::vector<trace::Event> events;
+  const auto send = [&events](RunId run, RequestId request, trace::Payload payload) {
+    trace::Event event;
+    event.sequence = events.size() + 1;
+    event.time = static_cast<std::int64_t>(events.size()) * 1000;
+    event.session = 1;
+    event.run = run;
+    event.request = request;
+    event.payload = std::move(payload);
+    events.push_back(std::move(event));
+  };
+  trace::SessionStarted session;
+  session.pool.blockSize = 4;
+  session.pool.blocks.resize(kBlocks);
+  for (BlockId block = 1; block < kBlocks; ++block) session.pool.freeOrder.push_back(block);
+  send(0, 0, session);
+  for (std::size_t i = 1; i <= requests; ++i) {
+    const auto run = static_cast<RunId>(i);
+    const auto request = static_cast<RequestId>(i);
+    const auto block = static_cast<BlockId>(1 + i % (kBlocks - 1));
+    send(run, 0, trace::RunStarted{.queryJson = "{}", .policy = "spans", .seed = i});
+    send(run, request, trace::StepStarted{});
+    trace::SegmentInfo segment;
+    segment.tokens = {1, 2};
+    segment.texts = {"a", "b"};
+    segment.runs = {{.count = 2, .source = trace::TokenSource::Text, .node = {}}};
+    send(run, request, trace::SpanTableLaidOut{.segments = {segment}});
+    trace::BlockLookedUp lookup;
+    lookup.wanted = 2;
+    send(run, request, lookup);
+    send(run, request, trace::BlockAllocated{.block = block, .segment = 0, .virtualIndex = 0});
+    send(run, 0,
+         trace::BatchComputed{
+             .entries = {{.request = request, .segment = 0, .begin = 0, .count = 2, .decode = false}},
+             .nanoseconds = 500});
+    send(run, request,
+         trace::TokenGenerated{
+             .index = 0, .token = 3, .text = "c", .shown = "c", .probability = 1, .segmentMass = {}});
+    send(run, request, trace::BlockReleased{.block = block, .references = 0});
+    send(run, request, trace::StepFinished{.step = 0, .outcome = trace::StepOutcome::EndToken, .text = "c"});
+    send(run, 0, trace::MessageLogged{.severity = trace::Severity::Note, .text = "done"});
+    send(run, 0, trace::RunFinished{.outcome = trace::RunOutcome::Finished, .answer = "c"});
+  }
+  return events;
+}
+
+TraceStore storeOf(const std::vector<trace::Event>& events) {
+  TraceStore store;
+  for (const trace::Event& event : events) store.append(event);
+  return store;
+}
+
+}  // namespace
+
+class TestTraceStore : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void findsWhatBelongsToARequest() {
+    const TraceStore store = storeOf(makeEvents(3));
+    QVERIFY(store.contradictions().empty());
+    QVERIFY(store.request(4) == nullptr);
+    const RequestEvents* second = store.request(2);
+    QVERIFY(second != nullptr);
+    QCOMPARE(second->run, RunId(2));
+    QCOMPARE(second->lookups.size(), std::size_t(1));
+    QCOMPARE(second->passes.size(), std::size_t(1));
+    QCOMPARE(second->tokens.size(), std::size_t(1));
+    QVERIFY(std::holds_alternative<trace::TokenGenerated>(store.event(second->tokens.front()).payload));
+    QCOMPARE(store.runs().size(), std::size_t(3));
+    QCOMPARE(store.messages().size(), std::size_t(3));
+    QCOMPARE(store.passes().size(), std::size_t(3));
+  }
+
+  /// Any place of the trace gives the state that its first events alone give, in whatever order one goes
+  /// there.
+  void anyStateIsThatOfItsEvents() {
+    const std::vector<trace::Event> events = makeEvents(900);
+    const TraceStore store = storeOf(events);
+    QVERIFY(store.size() > 8192);
+    constexpr unsigned kSeed = 7;
+    qInfo("seed %u", kSeed);
+    std::mt19937 random(kSeed);
+    std::vector<std::size_t> places{0, 1, 4095, 4096, 4097, events.size() - 1, events.size()};
+    for (int i = 0; i < 20; ++i) places.push_back(random() % (events.size() + 1));
+    for (const std::size_t place : places) {
+      trace::Replay expected;
+      for (std::size_t i = 0; i < place; ++i) QVERIFY(!expected.apply(events[i]));
+      QVERIFY2(store.stateAt(place).keyframe() == expected.keyframe(), qPrintable(QString::number(place)));
+    }
+  }
+
+  void findsEventsByNumberAndTime() {
+    const std::vector<trace::Event> events = makeEvents(2);
+    const TraceStore store = storeOf(events);
+    QCOMPARE(store.indexOf(1), std::optional<std::size_t>(0));
+    QCOMPARE(store.indexOf(5), std::optional<std::size_t>(4));
+    QVERIFY(!store.indexOf(0));
+    QVERIFY(!store.indexOf(events.size() + 1));
+    QCOMPARE(store.countAt(-1), std::size_t(0));
+    QCOMPARE(store.countAt(0), std::size_t(1));
+    QCOMPARE(store.countAt(1999), std::size_t(2));
+    QCOMPARE(store.countAt(1'000'000'000), events.size());
+  }
+
+  void leavesOutWhatContradicts() {
+    std::vector<trace::Event> events = makeEvents(1);
+    trace::Event wrong;
+    wrong.sequence = events.size() + 1;
+    wrong.time = events.back().time;
+    wrong.session = 1;
+    wrong.run = 1;
+    wrong.request = 1;
+    wrong.payload = trace::BlockReleased{.block = 5, .references = 3};
+    TraceStore store = storeOf(events);
+    const auto before = store.newest().keyframe();
+    store.append(wrong);
+    QCOMPARE(store.size(), events.size());
+    QCOMPARE(store.contradictions().size(), std::size_t(1));
+    QVERIFY(store.newest().keyframe() == before);
+  }
+
+  void readsAFile() {
+    const QTemporaryDir folder;
+    const std::vector<trace::Event> events = makeEvents(20);
+    const std::filesystem::path path = folder.filePath(QStringLiteral("run.trace")).toStdString();
+    trace::writeTrace(path, events);
+    const TraceStore store = TraceStore::open(path);
+    QCOMPARE(store.size(), events.size());
+    QVERIFY(store.events() == events);
+    QVERIFY(store.newest().keyframe() == storeOf(events).newest().keyframe());
+    QVERIFY_EXCEPTION_THROWN(TraceStore::open(folder.filePath(QStringLiteral("none.trace")).toStdString()),
+                             Failure);
+  }
+};
+
+QTEST_GUILESS_MAIN(TestTraceStore)
+#include "tst_trace_store.moc"

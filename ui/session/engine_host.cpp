@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/engine_host.h"
+
+#include "app/workbench/model_bundle.h"
+#include "app/workbench/resource_paths.h"
+#include "engine/base/error.h"
+#include "engine/run/policy.h"
+#include "engine/run/session.h"
+#include "ui/session/task_thread.h"
+
+#include <QCoreApplication>
+#include <QDateTime>
+
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+std::filesystem::path modelDirectory(const document::RunSettings& settings) {
+  return settings.model.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(settings.model);
+}
+
+run::SessionConfig sessionConfig(const document::RunSettings& settings) {
+  run::SessionConfig config;
+  config.blockSize = settings.blockSize;
+  config.blockCount = settings.blockCount;
+  config.kvType = settings.kvType == "bf16" ? compute::DType::BF16 : compute::DType::F32;
+  return config;
+}
+
+/// Weights of a Llama decoder: embedding (and head), and per layer attention, feed-forward and norms.
+double countParameters(const model::ModelConfig& config) {
+  const double hidden = config.hiddenSize;
+  const double head = config.headSize;
+  const double perLayer = hidden * head * (2.0 * config.heads + 2.0 * config.keyValueHeads) +
+                          3.0 * hidden * config.intermediateSize + 2.0 * hidden;
+  const double embedding = hidden * config.vocabularySize * (config.tiedEmbeddings ? 1.0 : 2.0);
+  return embedding + perLayer * config.layers + hidden;
+}
+
+}  // namespace
+
+/// Lives on both sides: the window posts tasks, the thread carries them out one by one and posts back.
+class EngineHost::Worker {
+ public:
+  explicit Worker(EngineHost& host) : m_host(host) {}
+
+  void prepare(const document::RunSettings& settings) {
+    m_thread.post([this, settings] {
+      try {
+        load(settings);
+      } catch (const std::exception& failure) {
+        tell([this, text = QString::fromUtf8(failure.what())] {
+          m_host.setState(EngineState::Idle);
+          Q_EMIT m_host.runEnded(text);
+        });
+      }
+    });
+  }
+
+  void run(RunRequest request) {
+    {
+      const std::lock_guard lock(m_stopMutex);
+      m_stop = std::stop_source();
+    }
+    m_thread.post([this, request = std::move(request)] {
+      QString error;
+      try {
+        error = runHere(request);
+      } catch (const std::exception& failure) {
+        error = QString::fromUtf8(failure.what());
+      }
+      tell([this, error] {
+        m_host.setState(EngineState::Idle);
+        Q_EMIT m_host.runEnded(error);
+      });
+    });
+  }
+
+  void stop() {
+    const std::lock_guard lock(m_stopMutex);
+    m_stop.request_stop();
+  }
+
+  void clearCache() {
+    m_thread.post([this] {
+      if (m_session) m_session->clearCache();
+    });
+  }
+
+ private:
+  /// Carries something out on the window's thread; not at all if the window has gone by then.
+  template <class Function>
+  void tell(Function function) {
+    QMetaObject::invokeMethod(&m_host, std::move(function), Qt::QueuedConnection);
+  }
+
+  void load(const document::RunSettings& settings) {
+    const std::filesystem::path directory = modelDirectory(settings);
+    if (m_bundle && m_bundle->directory == directory && m_threads == settings.threads) return;
+    tell([this] { m_host.setState(EngineState::Loading); });
+    // The old one goes only when the new one is there.
+    auto bundle = std::make_shared<workbench::ModelBundle>(
+        workbench::loadModelBundle(directory, {.threads = settings.threads}));
+    m_session.reset();
+    m_bundle = std::move(bundle);
+    m_threads = settings.threads;
+
+    LoadedModel model;
+    model.name = QString::fromStdString(m_bundle->name);
+    model.device = QString::fromStdString(m_bundle->backend->info().name);
+    model.parameters = countParameters(m_bundle->config);
+    model.layers = m_bundle->config.layers;
+    model.contextLength = m_bundle->config.maxPositions;
+    model.blockAttention = m_bundle->config.blockAttention;
+    model.tokenizer = std::shared_ptr<const text::Tokenizer>(m_bundle, m_bundle->tokenizer.get());
+    tell([this, model = std::move(model)] {
+      m_host.m_model = model;
+      m_host.setState(EngineState::Idle);
+      Q_EMIT m_host.modelChanged();
+    });
+  }
+
+  void openSession(const document::RunSettings& settings) {
+    load(settings);
+    const run::SessionConfig config = sessionConfig(settings);
+    if (m_session) {
+      const run::SessionConfig& now = m_session->config();
+      if (now.blockSize == config.blockSize && now.blockCount == config.blockCount &&
+          now.kvType == config.kvType)
+        return;
+      m_session.reset();
+    }
+    m_recorder =
+        std::make_shared<trace::Recorder>(trace::RecorderOptions{.session = ++m_sessions, .clock = {}});
+    tell([this, recorder = m_recorder] {
+      m_host.m_recorder = recorder;
+      m_host.m_recording = false;
+      Q_EMIT m_host.sessionStarted();
+    });
+    m_session = workbench::makeSession(*m_bundle, config, *m_recorder);
+  }
+
+  QString runHere(const RunRequest& request) {
+    openSession(request.settings);
+    tell([this] { m_host.setState(EngineState::Running); });
+    run::RunOptions options;
+    options.policy = run::parsePolicy(request.settings.policy).value_or(run::Policy::Spans);
+    options.seed = request.settings.seed;
+    options.maxTokens = request.settings.maxTokens;
+    options.queryJson = request.queryJson;
+    options.explain = request.explain;
+    options.observeRows = request.settings.observeRows;
+    if (request.settings.observe) options.observedLayers = observedLayers(request.settings);
+    std::stop_token stop;
+    {
+      const std::lock_guard lock(m_stopMutex);
+      stop = m_stop.get_token();
+    }
+    const run::RunResult result = m_session->run(request.plan, options, stop);
+    return result.error ? QString::fromStdString(result.error->message()) : QString();
+  }
+
+  std::vector<std::int32_t> observedLayers(const document::RunSettings& settings) const {
+    std::vector<std::int32_t> layers;
+    for (const std::int32_t layer : settings.layers) {
+      if (layer >= 0 && layer < m_bundle->config.layers) layers.push_back(layer);
+    }
+    if (settings.layers.empty()) {
+      layers.resize(static_cast<std::size_t>(m_bundle->config.layers));
+      std::iota(layers.begin(), layers.end(), 0);
+    }
+    return layers;
+  }
+
+  EngineHost& m_host;
+  // Of the thread alone:
+  std::shared_ptr<workbench::ModelBundle> m_bundle;
+  int m_threads = 0;
+  std::shared_ptr<trace::Recorder> m_recorder;
+  std::unique_ptr<run::Session> m_session;
+  std::uint32_t m_sessions = 0;
+
+  std::mutex m_stopMutex;
+  std::stop_source m_stop;
+  TaskThread m_thread;  ///< ends first: its tasks use everything above
+};
+
+EngineHost::EngineHost(QObject* parent) : QObject(parent), m_worker(std::make_unique<Worker>(*this)) {}
+
+EngineHost::~EngineHost() {
+  m_worker->stop();
+}
+
+void EngineHost::prepare(const document::RunSettings& settings) {
+  m_worker->prepare(settings);
+}
+
+bool EngineHost::run(RunRequest request) {
+  if (m_state == EngineState::Running) return false;
+  setState(EngineState::Running);
+  m_worker->run(std::move(request));
+  return true;
+}
+
+void EngineHost::stop() {
+  m_worker->stop();
+}
+
+void EngineHost::clearCache() {
+  m_worker->clearCache();
+}
+
+void EngineHost::drain(std::vector<trace::Event>& into) {
+  if (m_recorder) m_recorder->drain(into);
+}
+
+QString EngineHost::startRecording(const QString& path) {
+  if (!m_recorder) return tr("Nothing has run yet: there is no session to record.");
+  try {
+    m_recorder->startFile(path.toStdString(),
+                          {.program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),
+                           .createdAt = QDateTime::currentMSecsSinceEpoch()});
+  } catch (const Failure& failure) {
+    return QString::fromUtf8(failure.what());
+  }
+  m_recording = true;
+  Q_EMIT stateChanged();
+  return {};
+}
+
+QString EngineHost::finishRecording() {
+  m_recording = false;
+  Q_EMIT stateChanged();
+  if (!m_recorder) return {};
+  const std::optional<Error> error = m_recorder->finishFile();
+  return error ? QString::fromStdString(error->message()) : QString();
+}
+
+void EngineHost::setState(EngineState state) {
+  if (state == m_state) return;
+  m_state = state;
+  Q_EMIT stateChanged();
+}
+
+}  // namespace spanscope::ui

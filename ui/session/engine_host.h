@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The embedded engine on a thread of its own: loads models, keeps one session with its cache from run to run,
+// and hands its events over. The engine never waits for the window, nor the window for the engine.
+#pragma once
+
+#include "engine/plan/plan.h"
+#include "engine/text/tokenizer.h"
+#include "engine/trace/event.h"
+#include "engine/trace/recorder.h"
+#include "ui/document/document.h"
+
+#include <QObject>
+#include <QString>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spanscope::ui {
+
+/// Everything a run needs, as values.
+struct RunRequest {
+  document::RunSettings settings;
+  plan::Plan plan;
+  std::string queryJson;  ///< canonical, for the trace
+  std::string explain;    ///< for the trace
+};
+
+enum class EngineState {
+  Idle,
+  Loading,  ///< a model is being read
+  Running,
+};
+
+/// What is known of the model that is loaded.
+struct LoadedModel {
+  QString name;
+  QString device;
+  double parameters = 0;  ///< number of weights
+  std::int32_t layers = 0;
+  std::int64_t contextLength = 0;  ///< tokens
+  bool blockAttention = false;     ///< trained for it
+  std::shared_ptr<const text::Tokenizer> tokenizer;
+};
+
+class EngineHost : public QObject {
+  Q_OBJECT
+ public:
+  explicit EngineHost(QObject* parent = nullptr);
+  ~EngineHost() override;  ///< stops a run that is going on
+
+  /// Loads a model ahead of the first run, so that tokens can be counted.
+  void prepare(const document::RunSettings& settings);
+  /// Runs a plan. Settings of model or cache that differ from the session's start a new session, with an
+  /// empty cache and a new trace. False: something is running already.
+  bool run(RunRequest request);
+  /// Ends the run that is going on within a tile's time.
+  void stop();
+  void clearCache();
+
+  EngineState state() const { return m_state; }
+  const LoadedModel& model() const { return m_model; }  ///< no name: none is loaded
+
+  /// Appends the events that have waited to `into`. To be called 30 to 60 times a second.
+  void drain(std::vector<trace::Event>& into);
+
+  /// Records events into a file from here on. What was wrong, or an empty text.
+  QString startRecording(const QString& path);
+  QString finishRecording();
+  bool isRecording() const { return m_recording; }
+
+ Q_SIGNALS:
+  /// A new session begins: events drained from now on are those of a new trace.
+  void sessionStarted();
+  void stateChanged();
+  void modelChanged();
+  /// The run that was asked for last has ended; all of its events can be drained. `error` is empty unless it
+  /// could not be started or failed.
+  void runEnded(const QString& error);
+
+ private:
+  class Worker;
+
+  void setState(EngineState state);
+
+  std::unique_ptr<Worker> m_worker;
+  std::shared_ptr<trace::Recorder> m_recorder;  ///< of the session whose events are drained
+  EngineState m_state = EngineState::Idle;
+  LoadedModel m_model;
+  bool m_recording = false;
+};
+
+}  // namespace spanscope::ui

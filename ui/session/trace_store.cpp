@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/trace_store.h"
+
+#include "engine/trace/trace_file.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+/// Kept states are made sparser when there would be more than this many.
+constexpr std::size_t kMostMarks = 128;
+
+}  // namespace
+
+TraceStore TraceStore::open(const std::filesystem::path& path) {
+  trace::TraceFile file = trace::readTrace(path);
+  TraceStore store;
+  store.m_events.reserve(file.events.size());
+  for (trace::Event& event : file.events) store.append(std::move(event));
+  for (Error& warning : file.warnings) store.m_contradictions.push_back(std::move(warning));
+  return store;
+}
+
+void TraceStore::append(trace::Event event) {
+  if (std::optional<Error> error = m_newest.apply(event)) {
+    m_contradictions.push_back(std::move(*error));
+    return;
+  }
+  m_events.push_back(std::move(event));
+  note(m_events.size() - 1);
+  if (m_events.size() < m_nextMark) return;
+  m_marks.push_back({.count = m_events.size(), .state = m_newest});
+  if (m_marks.size() > kMostMarks) {
+    // Every second one goes: the distance doubles and memory stays bounded.
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < m_marks.size(); i += 2) m_marks[kept++] = std::move(m_marks[i]);
+    m_marks.resize(kept);
+    m_markDistance *= 2;
+  }
+  m_nextMark = m_events.size() + m_markDistance;
+}
+
+const trace::Replay& TraceStore::stateAt(std::size_t count) const {
+  count = std::min(count, m_events.size());
+  if (count == m_events.size()) return m_newest;
+
+  const auto after =
+      std::upper_bound(m_marks.begin(), m_marks.end(), count,
+                       [](std::size_t wanted, const Mark& mark) { return wanted < mark.count; });
+  const std::size_t markCount = after == m_marks.begin() ? 0 : std::prev(after)->count;
+  if (!m_cursor || m_cursor->count > count || m_cursor->count < markCount) {
+    m_cursor = after == m_marks.begin() ? Mark{} : *std::prev(after);
+  }
+  // Every event was applied once already, so none can fail now.
+  for (; m_cursor->count < count; ++m_cursor->count) (void)m_cursor->state.apply(m_events[m_cursor->count]);
+  return m_cursor->state;
+}
+
+std::optional<std::size_t> TraceStore::indexOf(std::uint64_t sequence) const {
+  const auto found = std::lower_bound(
+      m_events.begin(), m_events.end(), sequence,
+      [](const trace::Event& event, std::uint64_t wanted) { return event.sequence < wanted; });
+  if (found == m_events.end() || found->sequence != sequence) return std::nullopt;
+  return static_cast<std::size_t>(found - m_events.begin());
+}
+
+std::size_t TraceStore::countAt(std::int64_t time) const {
+  const auto after =
+      std::upper_bound(m_events.begin(), m_events.end(), time,
+                       [](std::int64_t wanted, const trace::Event& event) { return wanted < event.time; });
+  return static_cast<std::size_t>(after - m_events.begin());
+}
+
+const RequestEvents* TraceStore::request(RequestId request) const {
+  const auto found = m_requests.find(request);
+  return found == m_requests.end() ? nullptr : &found->second;
+}
+
+void TraceStore::note(std::size_t index) {
+  const trace::Event& event = m_events[index];
+  const auto ofRequest = [&]() -> RequestEvents& {
+    RequestEvents& events = m_requests[event.request];
+    if (event.run != 0) events.run = event.run;
+    return events;
+  };
+  if (std::holds_alternative<trace::BlockLookedUp>(event.payload)) {
+    ofRequest().lookups.push_back(index);
+  } else if (std::holds_alternative<trace::TokenGenerated>(event.payload)) {
+    ofRequest().tokens.push_back(index);
+  } else if (std::holds_alternative<trace::AttentionMass>(event.payload)) {
+    ofRequest().attention.push_back(index);
+  } else if (const auto* pass = std::get_if<trace::BatchComputed>(&event.payload)) {
+    m_passes.push_back(index);
+    for (const trace::BatchEntry& entry : pass->entries) {
+      std::vector<std::size_t>& passes = m_requests[entry.request].passes;
+      if (passes.empty() || passes.back() != index) passes.push_back(index);
+    }
+  } else if (std::holds_alternative<trace::MessageLogged>(event.payload)) {
+    m_messages.push_back(index);
+  } else if (std::holds_alternative<trace::RunStarted>(event.payload)) {
+    m_runs.push_back(index);
+  } else if (std::holds_alternative<trace::StepStarted>(event.payload)) {
+    ofRequest();
+  }
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A session's trace in memory: every event, what views look up in them, and the state after any of them.
+#pragma once
+
+#include "engine/base/error.h"
+#include "engine/trace/event.h"
+#include "engine/trace/replay.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace spanscope::ui {
+
+/// Where the events of one request stand among all events, by index from 0.
+struct RequestEvents {
+  RunId run = 0;
+  std::vector<std::size_t> lookups;    ///< BlockLookedUp
+  std::vector<std::size_t> passes;     ///< BatchComputed with an entry of it
+  std::vector<std::size_t> tokens;     ///< TokenGenerated
+  std::vector<std::size_t> attention;  ///< AttentionMass
+};
+
+class TraceStore {
+ public:
+  /// Everything of a trace file. Throws Failure.
+  static TraceStore open(const std::filesystem::path& path);
+
+  /// Takes the next event. What contradicts the events before is kept in contradictions() and left out.
+  void append(trace::Event event);
+
+  std::size_t size() const { return m_events.size(); }
+  const trace::Event& event(std::size_t index) const { return m_events[index]; }
+  const std::vector<trace::Event>& events() const { return m_events; }
+
+  /// The state after the first `count` events. The newest state costs nothing, others at most as many
+  /// events as lie between two kept states.
+  /// Valid until the next call of stateAt or append.
+  const trace::Replay& stateAt(std::size_t count) const;
+  const trace::Replay& newest() const { return m_newest; }
+
+  /// Index of the event with this sequence number.
+  std::optional<std::size_t> indexOf(std::uint64_t sequence) const;
+  /// Number of events not later than `time` (nanoseconds).
+  std::size_t countAt(std::int64_t time) const;
+
+  const RequestEvents* request(RequestId request) const;  ///< nullptr: none
+  /// Indices of all events of a kind that has no request: log messages, passes.
+  const std::vector<std::size_t>& messages() const { return m_messages; }
+  const std::vector<std::size_t>& passes() const { return m_passes; }
+  const std::vector<std::size_t>& runs() const { return m_runs; }  ///< RunStarted
+  const std::vector<Error>& contradictions() const { return m_contradictions; }
+
+ private:
+  void note(std::size_t index);
+
+  std::vector<trace::Event> m_events;
+  trace::Replay m_newest;
+  struct Mark {
+    std::size_t count = 0;
+    trace::Replay state;
+  };
+  std::vector<Mark> m_marks;          ///< ascending
+  std::size_t m_markDistance = 4096;  ///< events between marks; doubles when there are many
+  std::size_t m_nextMark = 4096;
+  mutable std::optional<Mark> m_cursor;
+  std::map<RequestId, RequestEvents> m_requests;
+  std::vector<std::size_t> m_messages;
+  std::vector<std::size_t> m_passes;
+  std::vector<std::size_t> m_runs;
+  std::vector<Error> m_contradictions;
+};
+
+}  // namespace spanscope::ui

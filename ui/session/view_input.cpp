@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/view_input.h"
+
+namespace spanscope::ui {
+
+document::NodeId ViewInput::nodeOf(RunId run, const NodePath& path) const {
+  const auto found = paths.find(run);
+  if (found == paths.end()) return document::kNoNode;
+  const document::NodeId node = found->second.nodeOf(path);
+  return document->contains(node) ? node : document::kNoNode;
+}
+
+RequestId ViewInput::shownRequest() const {
+  const auto& requests = state().progress().requests;
+  if (selection.request && requests.contains(*selection.request)) return *selection.request;
+
+  RequestId last = 0;
+  RequestId ofNode = 0;
+  const document::NodeId wanted = selection.currentNode();
+  for (const auto& [id, request] : requests) {
+    if (request.segments.empty()) continue;
+    last = id;
+    if (wanted != document::kNoNode && nodeOf(request.run, request.node) == wanted) ofNode = id;
+  }
+  return ofNode != 0 ? ofNode : last;
+}
+
+}  // namespace spanscope::ui

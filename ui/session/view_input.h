@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a view is a function of: document, trace, selection (and the theme it is drawn in).
+#pragma once
+
+#include "engine/text/tokenizer.h"
+#include "ui/document/document.h"
+#include "ui/document/document_query.h"
+#include "ui/session/selection.h"
+#include "ui/session/trace_store.h"
+#include "ui/theme/theme.h"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+
+namespace spanscope::ui {
+
+struct ViewInput {
+  std::shared_ptr<const document::Document> document;  ///< never null
+  std::shared_ptr<const TraceStore> trace;             ///< never null; may be empty
+  std::size_t position = 0;  ///< how many of its events have happened, for the scrubber; ≤ trace->size()
+  /// Of the runs of this document: which node a NodePath of the trace means. Runs of others are not here.
+  std::map<RunId, document::NodePaths> paths;
+  /// Of the loaded model; null while there is none.
+  std::shared_ptr<const text::Tokenizer> tokenizer;
+  Selection selection;
+  Theme theme;
+
+  /// The state at `position`.
+  const trace::Replay& state() const { return trace->stateAt(position); }
+  /// The node a path of a run means; kNoNode where it is of another document or has gone.
+  document::NodeId nodeOf(RunId run, const NodePath& path) const;
+  /// The request that views of one request show: the selected one, else the last one of the selected node,
+  /// else the last one that was laid out; 0: none at all.
+  RequestId shownRequest() const;
+};
+
+}  // namespace spanscope::ui
