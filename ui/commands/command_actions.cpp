@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/commands/command_actions.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QComboBox>
+#include <QKeyEvent>
+#include <QKeySequence>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QPlainTextEdit>
+#include <QTextEdit>
+
+namespace spanscope::ui {
+namespace {
+
+QList<QKeySequence> sequences(const CommandInfo& info) {
+  QList<QKeySequence> keys;
+  for (const QString& key : info.keys) keys.append(QKeySequence(key, QKeySequence::PortableText));
+  return keys;
+}
+
+/// Spin boxes and editable combo boxes put the focus on their line edit or answer for it.
+bool isTextField(const QWidget* widget) {
+  if (widget == nullptr) return false;
+  if (qobject_cast<const QLineEdit*>(widget) != nullptr ||
+      qobject_cast<const QTextEdit*>(widget) != nullptr ||
+      qobject_cast<const QPlainTextEdit*>(widget) != nullptr) {
+    return true;
+  }
+  if (widget->inherits("QAbstractSpinBox")) return true;
+  const auto* combo = qobject_cast<const QComboBox*>(widget);
+  return combo != nullptr && combo->isEditable();
+}
+
+/// A key that types, moves or deletes in a text: without Ctrl, Alt or Meta, and no function key.
+bool belongsToText(const QKeyEvent& key) {
+  if ((key.modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) != 0) return false;
+  return !(key.key() >= Qt::Key_F1 && key.key() <= Qt::Key_F35) && key.key() != Qt::Key_Escape;
+}
+
+}  // namespace
+
+QString shownKeys(const CommandInfo& info) {
+  return QKeySequence::listToString(sequences(info), QKeySequence::NativeText)
+      .replace(QStringLiteral("; "), QStringLiteral(", "));
+}
+
+CommandActions::CommandActions(QWidget* window) : QObject(window) {
+  for (const CommandInfo& info : commandTable()) {
+    auto* action = new QAction(info.text, this);
+    const QString keys = shownKeys(info);
+    action->setToolTip(keys.isEmpty() ? info.help : tr("%1 (%2)").arg(info.help, keys));
+    action->setStatusTip(info.help);
+    action->setObjectName(info.id);
+    action->setShortcuts(sequences(info));
+    if (info.scope == CommandScope::Window) {
+      action->setShortcutContext(Qt::WindowShortcut);
+      window->addAction(action);
+    } else {
+      action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    }
+    // The window's own menu roles are by id; Qt would guess them from the text.
+    action->setMenuRole(QAction::NoRole);
+    connect(action, &QAction::triggered, this, [this, id = info.id] { Q_EMIT triggered(id); });
+    m_actions.insert(info.id, action);
+  }
+  qApp->installEventFilter(this);
+}
+
+void CommandActions::addCanvas(QWidget* canvas) {
+  for (const CommandInfo& info : commandTable()) {
+    if (info.scope == CommandScope::Canvas) canvas->addAction(m_actions.value(info.id));
+  }
+}
+
+void CommandActions::fillMenuBar(QMenuBar& bar) const {
+  QHash<QString, QMenu*> menus;
+  for (const CommandInfo& info : commandTable()) {
+    QMenu*& menu = menus[info.category];
+    if (menu == nullptr) {
+      menu = bar.addMenu(info.category);
+      menu->setToolTipsVisible(true);
+    }
+    menu->addAction(m_actions.value(info.id));
+  }
+}
+
+bool CommandActions::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride && isTextField(QApplication::focusWidget())) {
+    // An accepted override reaches the text field as an ordinary key press.
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (belongsToText(*key)) {
+      event->accept();
+      return true;
+    }
+  }
+  return QObject::eventFilter(watched, event);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The command table as actions: what menus, buttons and keys trigger.
+#pragma once
+
+#include "ui/commands/command_table.h"
+
+#include <QHash>
+#include <QObject>
+
+class QAction;
+class QMenuBar;
+class QWidget;
+
+namespace spanscope::ui {
+
+/// The keys as a person reads them, "Ctrl+Shift+Z, Ctrl+Y"; empty without keys.
+QString shownKeys(const CommandInfo& info);
+
+class CommandActions : public QObject {
+  Q_OBJECT
+ public:
+  /// Keys of scope Window work in `window`.
+  explicit CommandActions(QWidget* window);
+
+  /// Keys of scope Canvas work in this widget and its children; there may be several.
+  void addCanvas(QWidget* canvas);
+
+  /// nullptr for an id that is not in the table.
+  QAction* action(const QString& id) const { return m_actions.value(id); }
+  /// One menu a category, in the order of the table.
+  void fillMenuBar(QMenuBar& bar) const;
+
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ Q_SIGNALS:
+  void triggered(const QString& id);
+
+ private:
+  QHash<QString, QAction*> m_actions;
+};
+
+}  // namespace spanscope::ui

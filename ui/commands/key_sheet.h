@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/commands/key_sheet_content.h"
+
+#include <QDialog>
+
+#include <vector>
+
+class QLabel;
+
+namespace spanscope::ui {
+
+/// All keys on one sheet, to read, print and keep.
+class KeySheet : public QDialog {
+  Q_OBJECT
+ public:
+  explicit KeySheet(const Theme& theme, QWidget* parent = nullptr);
+
+ private:
+  void print();
+  void save();
+
+  std::vector<std::vector<KeySection>> m_columns;
+  QLabel* m_message = nullptr;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/commands/key_sheet_content.h"
+
+#include "ui/commands/key_caps.h"
+
+#include <QBuffer>
+#include <QCoreApplication>
+#include <QFontMetricsF>
+#include <QKeySequence>
+#include <QPageSize>
+#include <QPdfWriter>
+#include <QSaveFile>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr double kRowHeight = 28;
+constexpr double kTitleHeight = 28;
+constexpr double kSectionGap = 16;
+constexpr double kMargin = 24;
+constexpr double kFootHeight = 32;
+constexpr double kTextWidth = 168;
+constexpr double kColumnGap = 32;
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("keys", text);
+}
+
+double sectionHeight(const KeySection& section) {
+  return kTitleHeight + kRowHeight * static_cast<double>(section.rows.size()) + kSectionGap;
+}
+
+double columnHeight(const std::vector<KeySection>& column) {
+  double height = 0;
+  for (const KeySection& section : column) height += sectionHeight(section);
+  return height;
+}
+
+double keysWidth(const KeyRow& row, const Theme& theme) {
+  double width = 0;
+  for (const QString& key : row.keys) width += keyCapWidth(key, theme) + kSpace;
+  return width;
+}
+
+double columnWidth(const std::vector<KeySection>& column, const Theme& theme) {
+  const QFontMetricsF metrics(theme.interfaceFont());
+  double width = kTextWidth;
+  for (const KeySection& section : column) {
+    for (const KeyRow& row : section.rows) {
+      const double mark = row.onCanvas ? 16 : 0;
+      width =
+          std::max(width, std::ceil(metrics.horizontalAdvance(row.text)) + mark + 16 + keysWidth(row, theme));
+    }
+  }
+  return width;
+}
+
+/// Keys that work on the canvas alone have a small square before them, which the foot explains.
+void paintCanvasMark(QPainter& painter, double left, double middle, const Theme& theme) {
+  painter.setPen(QPen(theme.color(Role::TextThird), 1));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(QRectF(left + 0.5, middle - 3.5, 7, 7));
+}
+
+}  // namespace
+
+std::vector<KeySection> keySheetSections(const std::vector<CommandInfo>& table) {
+  std::vector<KeySection> sections;
+  for (const CommandInfo& info : table) {
+    if (info.keys.isEmpty()) continue;
+    auto section = std::find_if(sections.begin(), sections.end(),
+                                [&info](const KeySection& known) { return known.title == info.category; });
+    if (section == sections.end()) {
+      sections.push_back({.title = info.category, .rows = {}});
+      section = std::prev(sections.end());
+    }
+    KeyRow row{.keys = {}, .text = info.text, .onCanvas = info.scope == CommandScope::Canvas};
+    for (const QString& key : info.keys) {
+      const QString shown = QKeySequence(key, QKeySequence::PortableText).toString(QKeySequence::NativeText);
+      if (!row.keys.contains(shown)) row.keys += shown;
+    }
+    section->rows.push_back(std::move(row));
+  }
+  sections.push_back({.title = tr("Canvas"),
+                      .rows = {{{tr("Arrow keys")}, tr("Go to parent, child, sibling"), true},
+                               {{tr("Esc")}, tr("Drop the gesture, select nothing"), true},
+                               {{tr("Space + drag")}, tr("Move the view"), true},
+                               {{tr("Wheel")}, tr("Zoom at the pointer"), true}}});
+  return sections;
+}
+
+std::vector<std::vector<KeySection>> keySheetColumns(std::vector<KeySection> sections, int columns) {
+  // Tallest first, each into the column that is lowest; then every column back into the order of the menus.
+  std::vector<std::size_t> order(sections.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&sections](std::size_t a, std::size_t b) {
+    return sections[a].rows.size() > sections[b].rows.size();
+  });
+  const auto count = static_cast<std::size_t>(std::max(1, columns));
+  std::vector<std::vector<std::size_t>> places(count);
+  std::vector<double> heights(count, 0);
+  for (const std::size_t section : order) {
+    const auto lowest = std::min_element(heights.begin(), heights.end());
+    places[static_cast<std::size_t>(lowest - heights.begin())].push_back(section);
+    *lowest += sectionHeight(sections[section]);
+  }
+  for (std::vector<std::size_t>& column : places) std::sort(column.begin(), column.end());
+  std::erase_if(places, [](const auto& column) { return column.empty(); });
+  std::sort(places.begin(), places.end());
+  std::vector<std::vector<KeySection>> result(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (const std::size_t section : places[i]) result[i].push_back(std::move(sections[section]));
+  }
+  return result;
+}
+
+QSize keySheetSize(const std::vector<std::vector<KeySection>>& columns, const Theme& theme) {
+  double width = 2 * kMargin;
+  double height = 0;
+  for (const auto& column : columns) {
+    width += columnWidth(column, theme) + kColumnGap;
+    height = std::max(height, columnHeight(column));
+  }
+  return {static_cast<int>(std::ceil(width - kColumnGap)),
+          static_cast<int>(std::ceil(height - kSectionGap + 2 * kMargin + kFootHeight))};
+}
+
+void paintKeySheet(QPainter& painter, const std::vector<std::vector<KeySection>>& columns,
+                   const Theme& theme) {
+  const QSize size = keySheetSize(columns, theme);
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.fillRect(QRect(QPoint(), size), theme.color(Role::Surface));
+  double left = kMargin;
+  for (const auto& column : columns) {
+    const double width = columnWidth(column, theme);
+    double top = kMargin;
+    for (const KeySection& section : column) {
+      painter.setFont(theme.titleFont());
+      painter.setPen(theme.color(Role::Text));
+      painter.drawText(QRectF(left, top, width, kTitleHeight - 8), Qt::AlignLeft | Qt::AlignVCenter,
+                       section.title);
+      double line = top + kTitleHeight;
+      for (const KeyRow& row : section.rows) {
+        painter.setPen(QPen(theme.color(Role::Line), 1));
+        painter.drawLine(QPointF(left, line + 0.5), QPointF(left + width, line + 0.5));
+        const double middle = line + kRowHeight / 2;
+        double textLeft = left;
+        if (row.onCanvas) {
+          paintCanvasMark(painter, left, middle, theme);
+          textLeft += 16;
+        }
+        painter.setFont(theme.interfaceFont());
+        painter.setPen(theme.color(Role::Text));
+        painter.drawText(QRectF(textLeft, line, width, kRowHeight), Qt::AlignLeft | Qt::AlignVCenter,
+                         row.text);
+        double keyLeft = left + width - keysWidth(row, theme) + kSpace;
+        for (const QString& key : row.keys) {
+          paintKeyCap(painter, keyLeft, middle, key, theme);
+          keyLeft += keyCapWidth(key, theme) + kSpace;
+        }
+        line += kRowHeight;
+      }
+      top = line + kSectionGap;
+    }
+    left += width + kColumnGap;
+  }
+  const double foot = size.height() - kMargin - 8;
+  paintCanvasMark(painter, kMargin, foot, theme);
+  painter.setFont(theme.smallFont());
+  painter.setPen(theme.color(Role::TextSecond));
+  painter.drawText(QRectF(kMargin + 16, foot - 12, size.width(), 24), Qt::AlignLeft | Qt::AlignVCenter,
+                   tr("while the canvas has the focus; a text field keeps its plain keys to itself"));
+  painter.restore();
+}
+
+QString keySheetText(const std::vector<KeySection>& sections) {
+  QString text;
+  for (const KeySection& section : sections) {
+    text += section.title + QLatin1Char('\n');
+    for (const KeyRow& row : section.rows) {
+      text += QStringLiteral("%1: %2\n").arg(row.text, row.keys.join(QStringLiteral(", ")));
+    }
+  }
+  return text;
+}
+
+std::optional<Error> writeKeySheetPdf(const QString& path,
+                                      const std::vector<std::vector<KeySection>>& columns) {
+  const Theme theme(Scheme::Light);  // paper is light
+  const QSize size = keySheetSize(columns, theme);
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  buffer.open(QIODevice::WriteOnly);
+  {
+    constexpr int kDotsPerInch = 96;
+    QPdfWriter writer(&buffer);
+    writer.setTitle(tr("Keys of Spanscope"));
+    writer.setResolution(kDotsPerInch);
+    writer.setPageSize(QPageSize(QSizeF(size) * 72.0 / kDotsPerInch, QPageSize::Point));
+    writer.setPageMargins(QMarginsF());
+    QPainter painter(&writer);
+    paintKeySheet(painter, columns, theme);
+  }
+  QSaveFile file(path);
+  if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
+    return Error{.file = path.toStdString(),
+                 .place = {},
+                 .found = file.errorString().toStdString(),
+                 .expected = "a file that can be written"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace spanscope::ui

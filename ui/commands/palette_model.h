@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the command palette lists: the commands that fit what was typed, the best first.
+#pragma once
+
+#include "ui/commands/command_table.h"
+
+#include <QAbstractListModel>
+
+#include <cstddef>
+#include <vector>
+
+namespace spanscope::ui {
+
+struct PaletteEntry {
+  CommandInfo info;
+  bool enabled = true;  ///< would do something now
+};
+
+/// Entries with the present state of enabling asked of `enabled`.
+template <class Predicate>
+std::vector<PaletteEntry> paletteEntries(const std::vector<CommandInfo>& table, Predicate enabled) {
+  std::vector<PaletteEntry> entries;
+  entries.reserve(table.size());
+  for (const CommandInfo& info : table) entries.push_back({.info = info, .enabled = enabled(info.id)});
+  return entries;
+}
+
+class PaletteModel : public QAbstractListModel {
+  Q_OBJECT
+ public:
+  enum PaletteRole {
+    IdRole = Qt::UserRole,
+    CategoryRole,
+    KeysRole,  ///< as a person reads them, e.g. "Ctrl+K"; a QStringList
+    HelpRole,
+    MatchedRole,  ///< QList<int>: the matched characters of the display text
+  };
+
+  using QAbstractListModel::QAbstractListModel;
+
+  void setEntries(std::vector<PaletteEntry> entries);
+  void setFilter(const QString& wanted);
+  QString filter() const { return m_filter; }
+
+  /// Empty where there is no such row.
+  QString idAt(int row) const;
+  bool isEnabledAt(int row) const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  Qt::ItemFlags flags(const QModelIndex& index) const override;
+
+ private:
+  struct Hit {
+    std::size_t entry = 0;
+    int score = 0;
+    QList<int> matched;
+    bool operator==(const Hit&) const = default;
+  };
+  std::vector<Hit> hits() const;
+  const Hit* hitAt(int row) const;
+
+  std::vector<PaletteEntry> m_entries;
+  QString m_filter;
+  std::vector<Hit> m_hits;
+};
+
+}  // namespace spanscope::ui
