@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A text editor for JSON: line numbers, tinted words, a highlighted range and underlined errors.
+#pragma once
+
+#include "engine/query/source_map.h"
+#include "ui/theme/theme.h"
+
+#include <QPlainTextEdit>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spanscope::ui {
+
+class JsonHighlighter;
+
+class JsonEditor : public QPlainTextEdit {
+  Q_OBJECT
+ public:
+  explicit JsonEditor(QWidget* parent = nullptr);
+
+  void setTheme(const Theme& theme);
+  /// Ranges are in bytes of the text as UTF-8. The range is drawn behind whole lines.
+  void setHighlight(std::optional<query::SourceRange> range);
+  /// Where errors begin.
+  void setErrors(const std::vector<std::size_t>& offsets);
+  /// Scrolls there unless it is in sight.
+  void showOffset(std::size_t offset);
+  void setCursorTo(std::size_t offset);
+  std::size_t cursorOffset() const;
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  friend class LineNumbers;
+  void paintLineNumbers(QPaintEvent* event);
+  int gutterWidth() const;
+  void updateGutter();
+  void updateSelections();
+  int positionOf(std::size_t offset) const;
+
+  Theme m_theme;
+  QWidget* m_gutter;
+  JsonHighlighter* m_highlighter;
+  std::optional<query::SourceRange> m_highlight;
+  std::vector<std::size_t> m_errors;
+};
+
+}  // namespace spanscope::ui

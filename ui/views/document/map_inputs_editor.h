@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/theme/theme.h"
+
+#include <QWidget>
+
+#include <string>
+#include <vector>
+
+class QLabel;
+class QListView;
+class QPushButton;
+
+namespace spanscope::ui {
+
+class MapInputsModel;
+
+/// The list of a map's inputs with buttons to add, remove and move.
+class MapInputsEditor : public QWidget {
+  Q_OBJECT
+ public:
+  explicit MapInputsEditor(QWidget* parent = nullptr);
+
+  void setInputs(const std::vector<std::string>& inputs);
+  const std::vector<std::string>& inputs() const;
+  void setTheme(const Theme& theme);
+  void focusList();
+
+ Q_SIGNALS:
+  void edited();
+
+ private:
+  void add();
+  void remove();
+  void move(int step);
+  void updateButtons();
+
+  MapInputsModel* m_model;
+  QLabel* m_label;
+  QListView* m_list;
+  QPushButton* m_add;
+  QPushButton* m_remove;
+  QPushButton* m_up;
+  QPushButton* m_down;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A number of the language that may also be left out, null or a parameter.
+#pragma once
+
+#include "engine/query/query.h"
+#include "ui/theme/theme.h"
+
+#include <QWidget>
+
+#include <variant>
+
+class QComboBox;
+
+namespace spanscope::ui {
+
+class CheckedField;
+
+/// A float or an int of 32 bits fits into the double without loss.
+using NumberValue = std::variant<query::Absent, query::Null, double, query::Parameter>;
+
+class NumberField : public QWidget {
+  Q_OBJECT
+ public:
+  enum class Kind {
+    Count,        ///< 0 … 255, or a parameter
+    MaxTokens,    ///< an int of 32 bits, and all others
+    Temperature,  ///< a finite float, and all others
+  };
+  /// `parameter`: the name that is offered for one.
+  NumberField(Kind kind, const QString& accessibleName, const QString& parameter, QWidget* parent);
+
+  void setValue(const NumberValue& value);
+  const NumberValue& value() const { return m_value; }
+  QString reason() const;
+  void setTheme(const Theme& theme);
+  QComboBox* modes() const { return m_modes; }
+  CheckedField* field() const { return m_field; }
+
+ Q_SIGNALS:
+  void edited();  ///< the person has given it another value, which is in order
+
+ private:
+  QString apply(const QString& text);
+  void chooseMode(int index);
+  void show();
+
+  Kind m_kind;
+  QString m_parameter;
+  NumberValue m_value;
+  double m_lastNumber;
+  QComboBox* m_modes;
+  CheckedField* m_field;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/document/operator_list_model.h"
+
+#include "ui/document/edits.h"
+#include "ui/views/document/operator_table.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QMimeData>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace spanscope::ui {
+
+int OperatorListModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(operatorTable().size());
+}
+
+QVariant OperatorListModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid() || index.row() >= rowCount()) return {};
+  const OperatorInfo& info = operatorTable().at(static_cast<std::size_t>(index.row()));
+  switch (role) {
+    case Qt::DisplayRole:
+      return info.label;
+    case Qt::ToolTipRole:
+      return info.help;
+    case Qt::AccessibleTextRole:
+      return tr("%1, %2").arg(info.label, info.hint);
+    case Qt::AccessibleDescriptionRole:
+      return info.help;
+    case NameRole:
+      return QString::fromStdString(info.name);
+    case HintRole:
+      return info.hint;
+    case SearchRole:
+      return QStringList({info.label, QString::fromStdString(info.name), info.hint, info.help})
+          .join(QLatin1Char(' '));
+    default:
+      return {};
+  }
+}
+
+Qt::ItemFlags OperatorListModel::flags(const QModelIndex& index) const {
+  const Qt::ItemFlags flags = QAbstractListModel::flags(index);
+  return index.isValid() ? flags | Qt::ItemIsDragEnabled : flags;
+}
+
+QStringList OperatorListModel::mimeTypes() const {
+  return {QLatin1String(document::kOperatorMimeType)};
+}
+
+QMimeData* OperatorListModel::mimeData(const QModelIndexList& indexes) const {
+  if (indexes.isEmpty()) return nullptr;
+  // The view that asked for it owns it.
+  auto data = std::make_unique<QMimeData>();
+  data->setData(QLatin1String(document::kOperatorMimeType),
+                indexes.first().data(NameRole).toString().toUtf8());
+  return data.release();
+}
+
+std::vector<ExampleQuery> exampleQueries(const QString& directory) {
+  const auto tr = [](const char* text) { return QCoreApplication::translate("examples", text); };
+  const std::vector<ExampleQuery> known{
+      {tr("Chat"), QStringLiteral("chat.json")},
+      {tr("RAG"), QStringLiteral("rag.json")},
+      {tr("RAG, documents swapped"), QStringLiteral("rag-swapped.json")},
+      {tr("Needle among documents"), QStringLiteral("needle.json")},
+      {tr("Two-way judge / generator"), QStringLiteral("judge-2.json")},
+      {tr("Four-way judge / generator"), QStringLiteral("judge-4.json")},
+      {tr("List and combine"), QStringLiteral("list-and-combine.json")},
+  };
+  QStringList names = QDir(directory).entryList({QStringLiteral("*.json")}, QDir::Files, QDir::Name);
+  std::vector<ExampleQuery> examples;
+  for (const ExampleQuery& example : known) {
+    if (names.removeAll(example.fileName) > 0) examples.push_back(example);
+  }
+  for (const QString& name : std::as_const(names)) {
+    QString title = name.chopped(5);
+    title.replace(QLatin1Char('-'), QLatin1Char(' '));
+    if (!title.isEmpty()) title[0] = title[0].toUpper();
+    examples.push_back({title, name});
+  }
+  return examples;
+}
+
+}  // namespace spanscope::ui

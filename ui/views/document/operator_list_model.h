@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The operators as a list that can be dragged from.
+#pragma once
+
+#include <QAbstractListModel>
+
+namespace spanscope::ui {
+
+class OperatorListModel : public QAbstractListModel {
+  Q_OBJECT
+ public:
+  enum Role {
+    NameRole = Qt::UserRole,  ///< "g"
+    HintRole,                 ///< "ask a model"
+    SearchRole,               ///< everything that may be typed to find it
+  };
+
+  using QAbstractListModel::QAbstractListModel;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  Qt::ItemFlags flags(const QModelIndex& index) const override;
+  QStringList mimeTypes() const override;
+  QMimeData* mimeData(const QModelIndexList& indexes) const override;
+};
+
+struct ExampleQuery {
+  QString title;     ///< "RAG, documents swapped"
+  QString fileName;  ///< "rag-swapped.json"
+  bool operator==(const ExampleQuery&) const = default;
+};
+/// The queries of a folder, those that are known by a title first.
+std::vector<ExampleQuery> exampleQueries(const QString& directory);
+
+}  // namespace spanscope::ui

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/document/problems.h"
+
+#include <QAbstractListModel>
+
+#include <vector>
+
+namespace spanscope::ui {
+
+/// One problem as it is listed.
+struct ProblemRow {
+  document::Problem problem;
+  QString node;  ///< what the node is called; empty: the document as a whole
+  bool operator==(const ProblemRow&) const = default;
+};
+
+std::vector<ProblemRow> problemRows(const document::Document& document,
+                                    const document::ProblemContext& context);
+/// "none", "2 errors, 1 warning".
+QString problemSummary(const std::vector<ProblemRow>& rows);
+QString severityWord(document::Severity severity);
+
+class ProblemListModel : public QAbstractListModel {
+  Q_OBJECT
+ public:
+  using QAbstractListModel::QAbstractListModel;
+
+  void setRows(std::vector<ProblemRow> rows);
+  const std::vector<ProblemRow>& rows() const { return m_rows; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+
+ private:
+  std::vector<ProblemRow> m_rows;
+};
+
+}  // namespace spanscope::ui

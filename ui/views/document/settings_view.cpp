@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/document/settings_view.h"
+
+#include "app/workbench/resource_paths.h"
+#include "engine/run/policy.h"
+#include "ui/views/document/checked_field.h"
+#include "ui/views/document/text_tools.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <limits>
+
+namespace spanscope::ui {
+namespace {
+
+using document::RunSettings;
+
+constexpr int kLabelWidth = 112;
+constexpr int kFieldWidth = 96;
+constexpr int kMostBlocks = 100'000'000;
+
+/// Steps to the next power of two.
+class PowerSpinBox : public QSpinBox {
+ public:
+  using QSpinBox::QSpinBox;
+
+  void stepBy(int steps) override {
+    int value = this->value();
+    for (; steps > 0; --steps) {
+      int next = 1;
+      while (next <= value) next *= 2;
+      value = next;
+    }
+    for (; steps < 0; ++steps) {
+      int next = 1;
+      while (next * 2 < value) next *= 2;
+      value = next;
+    }
+    setValue(value);
+  }
+};
+
+/// Folders of checkpoints that come with the program; the first is the one that is used where none is named.
+QStringList bundledModels() {
+  const std::filesystem::path standard = workbench::bundledModelDirectory();
+  const QString first = QString::fromStdString(standard.string());
+  QStringList paths{first};
+  const QDir folder(QString::fromStdString(standard.parent_path().string()));
+  for (const QString& name : folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
+    const QString path = folder.filePath(name);
+    if (path != first && QFileInfo::exists(path + QLatin1String("/config.json"))) paths += path;
+  }
+  return paths;
+}
+
+const QLatin1String kBrowse("\n");  ///< data of the entry that opens the file dialog: no path
+
+}  // namespace
+
+QString layersText(const std::vector<std::int32_t>& layers) {
+  if (layers.empty()) return QStringLiteral("all");
+  QStringList numbers;
+  for (const std::int32_t layer : layers) numbers += QString::number(layer);
+  return numbers.join(QLatin1String(", "));
+}
+
+std::optional<std::vector<std::int32_t>> readLayers(const QString& text) {
+  std::vector<std::int32_t> layers;
+  const QString trimmed = text.trimmed();
+  if (trimmed.isEmpty() || trimmed == QLatin1String("all")) return layers;
+  for (const QString& part : trimmed.split(QLatin1Char(','))) {
+    const std::optional<std::int64_t> layer = wholeNumber(part, 0, 1000);
+    if (!layer) return std::nullopt;
+    layers.push_back(static_cast<std::int32_t>(*layer));
+  }
+  std::sort(layers.begin(), layers.end());
+  layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
+  return layers;
+}
+
+SettingsView::SettingsView(QWidget* parent) : DocumentView(parent) {
+  auto* body = new QWidget;
+  auto* grid = new QGridLayout(body);
+  grid->setContentsMargins(3 * kSpace, 2 * kSpace, 3 * kSpace, 3 * kSpace);
+  grid->setHorizontalSpacing(2 * kSpace);
+  grid->setVerticalSpacing(2 * kSpace);
+  grid->setColumnMinimumWidth(0, kLabelWidth);
+  grid->setColumnStretch(1, 1);
+  makeModelRows(*grid);
+  makeCacheRows(*grid);
+  makeRunRows(*grid);
+  makeRecordRows(*grid);
+  m_footer = new QLabel(
+      tr("Applied on the next run. Changing the model or the cache settings empties the cache."), body);
+  m_footer->setWordWrap(true);
+  grid->addWidget(m_footer, grid->rowCount(), 0, 1, 2);
+  grid->setRowStretch(grid->rowCount(), 1);
+
+  auto* scroll = new QScrollArea(this);
+  scroll->setWidgetResizable(true);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setWidget(body);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->viewport()->setAutoFillBackground(false);
+  body->setAutoFillBackground(false);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(scroll);
+}
+
+void SettingsView::makeModelRows(QGridLayout& grid) {
+  addHeader(grid, tr("Model"));
+  m_model = new QComboBox(this);
+  m_model->setObjectName(QStringLiteral("model"));
+  m_model->setAccessibleName(tr("Model"));
+  m_model->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  ignoreWheelWithoutFocus(m_model);
+  connect(m_model, &QComboBox::activated, this, &SettingsView::chooseModel);
+  addRow(grid, tr("Checkpoint"), m_model);
+  m_threads = makeSpin(QStringLiteral("threads"), 0, 4096, &RunSettings::threads);
+  m_threads->setSpecialValueText(tr("one a core"));
+  addRow(grid, tr("Threads"), m_threads);
+}
+
+void SettingsView::makeCacheRows(QGridLayout& grid) {
+  addHeader(grid, tr("Cache"));
+  m_policy = makeCombo(QStringLiteral("policy"), {QStringLiteral("spans"), QStringLiteral("prefix")},
+                       &RunSettings::policy);
+  m_policy->setItemData(0, tr("Children of a plus are computed by themselves and reused in any order"),
+                        Qt::ToolTipRole);
+  m_policy->setItemData(1, tr("What a stock server does: only the longest common beginning is reused"),
+                        Qt::ToolTipRole);
+  addRow(grid, tr("Reuse policy"), m_policy);
+  m_exactness = new QLabel(this);
+  addHint(grid, m_exactness);
+  m_blockSize = new PowerSpinBox(this);
+  m_blockSize->setObjectName(QStringLiteral("blockSize"));
+  m_blockSize->setRange(1, 1024);
+  m_blockSize->setSuffix(tr(" tokens"));
+  ignoreWheelWithoutFocus(m_blockSize);
+  connect(m_blockSize, &QSpinBox::valueChanged, this, [this](int value) {
+    change(tr("Block size"), "blockSize", [value](RunSettings& settings) { settings.blockSize = value; });
+  });
+  connect(m_blockSize, &QSpinBox::editingFinished, this, &SettingsView::endMerge);
+  addRow(grid, tr("Block size"), m_blockSize);
+  m_blockCount = makeSpin(QStringLiteral("blockCount"), 2, kMostBlocks, &RunSettings::blockCount);
+  m_blockCount->setSingleStep(64);
+  addRow(grid, tr("Blocks in the pool"), m_blockCount);
+  m_capacity = new QLabel(this);
+  addHint(grid, m_capacity);
+  m_kvType = makeCombo(QStringLiteral("kvType"), {QStringLiteral("f32"), QStringLiteral("bf16")},
+                       &RunSettings::kvType);
+  addRow(grid, tr("Keys and values"), m_kvType);
+}
+
+void SettingsView::makeRunRows(QGridLayout& grid) {
+  addHeader(grid, tr("Run"));
+  m_seed = new CheckedField(
+      tr("Seed"),
+      [this](const QString& text) -> QString {
+        const std::optional<std::uint64_t> seed = seedNumber(text);
+        if (!seed) return tr("A whole number from 0, of 64 bits");
+        change(tr("Seed"), "seed", [seed](RunSettings& settings) { settings.seed = *seed; });
+        return {};
+      },
+      this);
+  m_seed->setObjectName(QStringLiteral("seed"));
+  new DocumentUndo(m_seed->line(), [this] { return model(); });
+  addRow(grid, tr("Seed"), m_seed);
+  m_maxTokens =
+      makeSpin(QStringLiteral("maxTokens"), 0, std::numeric_limits<int>::max(), &RunSettings::maxTokens);
+  m_maxTokens->setSpecialValueText(tr("the model's own"));
+  m_maxTokens->setToolTip(tr("Of generates that set no limit themselves"));
+  addRow(grid, tr("Max tokens"), m_maxTokens);
+  m_outputForm = makeCombo(QStringLiteral("outputForm"), {QStringLiteral("anew"), QStringLiteral("reused")},
+                           &RunSettings::outputForm);
+  m_outputForm->setItemText(0, tr("computed anew"));
+  m_outputForm->setItemText(1, tr("reused (approximate)"));
+  m_outputForm->setToolTip(tr("How the answer of an inner generate reaches the prompt around it"));
+  addRow(grid, tr("Inner answers"), m_outputForm);
+  m_distribute = makeCheck(tr("Distribute plus into inner generates"), &RunSettings::distribute);
+  m_distribute->setObjectName(QStringLiteral("distribute"));
+  addRow(grid, {}, m_distribute);
+}
+
+void SettingsView::makeRecordRows(QGridLayout& grid) {
+  addHeader(grid, tr("Recording"));
+  m_observe = makeCheck(tr("Record attention"), &RunSettings::observe);
+  m_observe->setObjectName(QStringLiteral("observe"));
+  addRow(grid, {}, m_observe);
+  m_observeRows = makeCheck(tr("For every token, not only every block"), &RunSettings::observeRows);
+  m_observeRows->setObjectName(QStringLiteral("observeRows"));
+  addRow(grid, {}, m_observeRows);
+  m_layers = new CheckedField(
+      tr("Observed layers"), [this](const QString& text) { return applyLayers(text); }, this);
+  m_layers->setObjectName(QStringLiteral("layers"));
+  m_layers->line()->setPlaceholderText(tr("all"));
+  new DocumentUndo(m_layers->line(), [this] { return model(); });
+  addRow(grid, tr("Layers"), m_layers);
+}
+
+void SettingsView::addHeader(QGridLayout& grid, const QString& title) {
+  auto* label = new QLabel(title, this);
+  label->setContentsMargins(0, m_headers.empty() ? 0 : kSpace, 0, 0);
+  grid.addWidget(label, grid.rowCount(), 0, 1, 2);
+  m_headers.push_back(label);
+}
+
+void SettingsView::addRow(QGridLayout& grid, const QString& label, QWidget* field) {
+  const int row = grid.rowCount();
+  if (!label.isEmpty()) {
+    auto* text = new QLabel(label, this);
+    text->setBuddy(field);
+    text->setContentsMargins(0, kSpace, 0, 0);
+    grid.addWidget(text, row, 0, Qt::AlignTop);
+    m_labels.push_back(text);
+    if (field->accessibleName().isEmpty()) field->setAccessibleName(label);
+  }
+  // A check box says itself what it is for.
+  if (label.isEmpty())
+    grid.addWidget(field, row, 0, 1, 2);
+  else
+    grid.addWidget(field, row, 1);
+  // As wide as its largest number otherwise.
+  field->setMinimumWidth(kFieldWidth);
+}
+
+void SettingsView::addHint(QGridLayout& grid, QLabel* label) {
+  label->setWordWrap(true);
+  grid.addWidget(label, grid.rowCount(), 1);
+}
+
+QSpinBox* SettingsView::makeSpin(const QString& name, int least, int most,
+                                 std::int32_t RunSettings::*member) {
+  auto* spin = new QSpinBox(this);
+  spin->setObjectName(name);
+  spin->setRange(least, most);
+  spin->setGroupSeparatorShown(false);
+  ignoreWheelWithoutFocus(spin);
+  connect(spin, &QSpinBox::valueChanged, this, [this, name, member](int value) {
+    change(tr("Settings"), name.toLatin1().constData(),
+           [=](RunSettings& settings) { settings.*member = value; });
+  });
+  connect(spin, &QSpinBox::editingFinished, this, &SettingsView::endMerge);
+  return spin;
+}
+
+QComboBox* SettingsView::makeCombo(const QString& name, const QStringList& values,
+                                   std::string RunSettings::*member) {
+  auto* combo = new QComboBox(this);
+  combo->setObjectName(name);
+  for (const QString& value : values) combo->addItem(value, value);
+  ignoreWheelWithoutFocus(combo);
+  connect(combo, &QComboBox::activated, this, [this, combo, name, member](int index) {
+    const std::string value = combo->itemData(index).toString().toStdString();
+    change(tr("Settings"), name.toLatin1().constData(),
+           [&](RunSettings& settings) { settings.*member = value; });
+    endMerge();
+  });
+  return combo;
+}
+
+QCheckBox* SettingsView::makeCheck(const QString& text, bool RunSettings::*member) {
+  auto* check = new QCheckBox(text, this);
+  connect(check, &QCheckBox::clicked, this, [this, member](bool on) {
+    change(tr("Settings"), "", [=](RunSettings& settings) { settings.*member = on; });
+  });
+  return check;
+}
+
+void SettingsView::change(const QString& name, const char* key, const Change& change) {
+  if (model() == nullptr || m_isShowing) return;
+  const QString mergeKey = *key == '\0' ? QString() : QStringLiteral("settings:") + QLatin1String(key);
+  model()->change(
+      name, [&change](document::Document& document) { change(document.settings); }, mergeKey);
+}
+
+void SettingsView::endMerge() {
+  if (model() != nullptr) model()->endMerge();
+}
+
+void SettingsView::showModels() {
+  const QString current = QString::fromStdString(document().settings.model);
+  QStringList paths = bundledModels();
+  const bool isKnown = current.isEmpty() || paths.contains(current);
+  const QSignalBlocker blocker(m_model);
+  m_model->clear();
+  for (qsizetype i = 0; i < paths.size(); ++i) {
+    const QString name = QFileInfo(paths[i]).fileName();
+    m_model->addItem(i == 0 ? tr("%1 (bundled)").arg(name) : name, i == 0 ? QString() : paths[i]);
+    m_model->setItemData(m_model->count() - 1, paths[i], Qt::ToolTipRole);
+  }
+  if (!isKnown) {
+    m_model->addItem(QFileInfo(current).fileName(), current);
+    m_model->setItemData(m_model->count() - 1, current, Qt::ToolTipRole);
+  }
+  m_model->addItem(tr("Browse…"), kBrowse);
+  const int found = m_model->findData(current);
+  m_model->setCurrentIndex(std::max(0, found));
+  m_model->setToolTip(current.isEmpty() ? paths.first() : current);
+}
+
+void SettingsView::chooseModel(int index) {
+  QString path = m_model->itemData(index).toString();
+  if (path == kBrowse) {
+    path = QFileDialog::getExistingDirectory(this, tr("Folder of a checkpoint"));
+    if (path.isEmpty()) {
+      showModels();
+      return;
+    }
+  }
+  change(tr("Model"), "", [&path](RunSettings& settings) { settings.model = path.toStdString(); });
+  showModels();
+}
+
+QString SettingsView::applyLayers(const QString& text) {
+  const std::optional<std::vector<std::int32_t>> layers = readLayers(text);
+  if (!layers) return tr("all, or numbers of layers from 0, separated by commas");
+  change(tr("Observed layers"), "layers", [&layers](RunSettings& settings) { settings.layers = *layers; });
+  return {};
+}
+
+void SettingsView::refresh() {
+  m_isShowing = true;
+  const RunSettings& settings = document().settings;
+  const Theme now = theme();
+  for (QLabel* header : m_headers) header->setFont(now.titleFont());
+  for (QLabel* label : m_labels) colorLabel(*label, now, Role::TextSecond);
+  for (QLabel* hint : {m_exactness, m_capacity, m_footer}) {
+    hint->setFont(now.smallFont());
+    colorLabel(*hint, now, Role::TextThird);
+  }
+  m_seed->setTheme(now);
+  m_layers->setTheme(now);
+
+  showModels();
+  const auto choose = [](QComboBox* combo, const std::string& value) {
+    combo->setCurrentIndex(std::max(0, combo->findData(QString::fromStdString(value))));
+  };
+  choose(m_policy, settings.policy);
+  choose(m_kvType, settings.kvType);
+  choose(m_outputForm, settings.outputForm);
+  const std::optional<run::Policy> policy = run::parsePolicy(settings.policy);
+  m_exactness->setText(policy ? QString::fromUtf8(run::exactness(*policy)) : QString());
+  m_blockSize->setValue(settings.blockSize);
+  m_blockCount->setValue(settings.blockCount);
+  const std::int64_t tokens = std::int64_t{settings.blockCount - 1} * settings.blockSize;
+  m_capacity->setText(
+      tr("Room for %1 tokens; one block is never handed out").arg(QLocale::c().toString(qlonglong(tokens))));
+  m_threads->setValue(settings.threads);
+  m_seed->setText(QString::number(settings.seed));
+  m_maxTokens->setValue(settings.maxTokens);
+  m_distribute->setChecked(settings.distribute);
+  m_observe->setChecked(settings.observe);
+  m_observeRows->setChecked(settings.observeRows);
+  m_observeRows->setEnabled(settings.observe);
+  m_layers->setText(layersText(settings.layers));
+  m_layers->setEnabled(settings.observe);
+  setEnabled(model() != nullptr);
+  m_isShowing = false;
+  Q_EMIT summaryChanged(tr("next run"));
+}
+
+}  // namespace spanscope::ui

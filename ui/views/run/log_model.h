@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What happened, a line an event: messages, runs and steps, or every event there is.
+#pragma once
+
+#include "ui/session/view_input.h"
+
+#include <QAbstractTableModel>
+#include <QString>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace spanscope::ui {
+
+struct LogLine {
+  std::int64_t time = 0;  ///< nanoseconds since the session started
+  trace::Severity severity = trace::Severity::Note;
+  RunId run = 0;  ///< 0: none
+  QString text;
+  bool operator==(const LogLine&) const = default;
+};
+
+/// Nothing for events that are only in the list of all events.
+std::optional<LogLine> logLine(const ViewInput& input, const trace::Event& event);
+/// The line of any event, in the engine's words.
+LogLine eventLine(const trace::Event& event);
+QString severityText(trace::Severity severity);
+
+struct LogOptions {
+  bool allEvents = false;  ///< the severity does not count then
+  trace::Severity least = trace::Severity::Note;
+  bool operator==(const LogOptions&) const = default;
+};
+
+/// Lines are made when they are asked for; between two inputs only the new events are looked at.
+class LogModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  enum Column { Time, Kind, Run, Text, ColumnCount };
+
+  explicit LogModel(QObject* parent = nullptr);
+
+  void setInput(const ViewInput& input);
+  void setOptions(const LogOptions& options);
+  const LogOptions& options() const { return m_options; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+
+  LogLine line(int row) const;
+  std::size_t eventIndex(int row) const;  ///< index of its event in the trace
+  std::size_t warnings() const;           ///< of the whole log, whatever is shown
+  std::size_t errors() const;
+  QString csv() const;
+
+ private:
+  bool isShown(const trace::Event& event) const;
+  void rebuild();
+
+  std::optional<ViewInput> m_input;
+  LogOptions m_options;
+  std::size_t m_seen = 0;           ///< events that m_rows knows
+  std::vector<std::size_t> m_rows;  ///< event indices, unless all events are shown
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The answers of every step, newest run first.
+#pragma once
+
+#include "ui/session/view_input.h"
+
+#include <QString>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace spanscope::ui {
+
+enum class AnswerState : std::uint8_t { Waiting, Computing, Streaming, Finished, Stopped, Failed };
+
+struct Answer {
+  RunId run = 0;
+  RequestId request = 0;  ///< 0: the run itself failed, or said something without a step
+  NodePath node;
+  QString name;
+  QString policy;
+  QString exactness;  ///< of the policy, in words
+  AnswerState state = AnswerState::Waiting;
+  QString text;
+  QString problem;                         ///< why it failed or waits
+  bool limited = false;                    ///< ended by the token limit
+  std::optional<double> timeToFirstToken;  ///< seconds
+  std::int64_t generatedTokens = 0;
+  std::int64_t promptTokens = 0;
+  std::int64_t cachedTokens = 0;
+  RunId sameAs = 0;  ///< the nearest run before with the same finished answer of this step; 0: none
+  bool operator==(const Answer&) const = default;
+};
+
+struct OutputModel {
+  std::vector<Answer> answers;  ///< newest run first, its last step first
+  std::size_t left = 0;         ///< older ones that are not in the list
+  bool operator==(const OutputModel&) const = default;
+};
+
+OutputModel outputModel(const ViewInput& input, std::size_t most = 50);
+
+/// "TTFT 3.1 ms · 8 tokens · 70 of 83 prompt tokens cached (84 %)"
+QString answerFacts(const Answer& answer);
+QString outputCsv(const OutputModel& model);
+
+}  // namespace spanscope::ui

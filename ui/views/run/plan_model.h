@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The plan of a run: its steps, and what the planner says about them.
+#pragma once
+
+#include "ui/session/view_input.h"
+
+#include <QString>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace spanscope::ui {
+
+enum class StepState : std::uint8_t { Planned, Waiting, Computing, Decoding, Finished, Stopped, Failed };
+
+struct PlanStep {
+  StepIndex step = 0;
+  NodePath node;
+  QString name;
+  std::uint32_t ply = 0;
+  std::vector<StepIndex> needs;
+  RequestId request = 0;  ///< 0: not yet
+  StepState state = StepState::Planned;
+  std::int64_t promptTokens = 0;
+  std::int64_t cachedTokens = 0;
+  std::int64_t generatedTokens = 0;
+  bool operator==(const PlanStep&) const = default;
+};
+
+struct PlanModel {
+  RunId run = 0;  ///< 0: there is none
+  QString policy;
+  std::vector<PlanStep> steps;
+  QString explain;
+  bool operator==(const PlanModel&) const = default;
+};
+
+/// Of the selected request's run, else of the newest run with a plan.
+PlanModel planModel(const ViewInput& input);
+QString stepStateText(StepState state);
+/// "0, 1, 2"; "nothing"
+QString needsText(const std::vector<StepIndex>& needs);
+QString planCsv(const PlanModel& model);
+
+}  // namespace spanscope::ui

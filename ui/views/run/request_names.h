@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the views of runs call runs and the steps of their plans.
+#pragma once
+
+#include "ui/session/view_input.h"
+
+#include <QString>
+
+#include <map>
+
+namespace spanscope::ui {
+
+/// "Run 2"
+QString runName(RunId run);
+
+/// What steps are called: the name that the person gave the node, else "generate" for the root and "inner"
+/// for what it needs. Where several steps of a run would be called the same, their place among them follows:
+/// "inner 2". Names of a run are made once, so an object must not outlive the state it reads.
+class StepNames {
+ public:
+  StepNames(const ViewInput& input, const trace::Progress& progress) : m_input(input), m_progress(progress) {}
+
+  QString of(RunId run, StepIndex step);
+  QString of(const trace::RequestState& request) { return of(request.run, request.step); }
+
+ private:
+  const ViewInput& m_input;
+  const trace::Progress& m_progress;
+  std::map<RunId, std::map<StepIndex, QString>> m_names;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where in the trace the window stands, and what happens along it.
+#pragma once
+
+#include "ui/session/view_input.h"
+
+#include <QString>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace spanscope::ui {
+
+enum class TickKind : std::uint8_t { Computed, Relocated, Hit, Token };
+inline constexpr std::size_t kTickKinds = 4;
+
+/// Events of a stretch of the trace, by kind.
+struct TickBin {
+  std::array<std::uint32_t, kTickKinds> counts{};
+  bool operator==(const TickBin&) const = default;
+};
+
+/// Counts the events of a trace by kind in bins of equal numbers of events. New events cost themselves only;
+/// when there are more than kMostBins bins, every two become one.
+class TickBins {
+ public:
+  static constexpr std::size_t kMostBins = 4096;
+
+  void follow(const std::shared_ptr<const TraceStore>& trace);
+  const std::vector<TickBin>& bins() const { return m_bins; }
+  std::size_t eventsPerBin() const { return m_eventsPerBin; }
+
+ private:
+  std::shared_ptr<const TraceStore> m_trace;
+  std::size_t m_read = 0;
+  std::size_t m_eventsPerBin = 1;
+  std::vector<TickBin> m_bins;
+};
+
+struct RunLabel {
+  RunId run = 0;
+  std::size_t index = 0;  ///< of its RunStarted
+  bool operator==(const RunLabel&) const = default;
+};
+
+struct ScrubberModel {
+  std::size_t position = 0;
+  std::size_t total = 0;
+  std::vector<TickBin> bins;
+  std::size_t eventsPerBin = 1;
+  std::vector<RunLabel> runs;
+  QString label;  ///< "event 71 of 96 · 3.1 ms"
+  QString event;  ///< the last one that has happened, in words
+  bool operator==(const ScrubberModel&) const = default;
+};
+
+ScrubberModel scrubberModel(const ViewInput& input);
+ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins);
+QString tickName(TickKind kind);
+
+}  // namespace spanscope::ui

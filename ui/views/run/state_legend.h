@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/theme/theme.h"
+
+#include <QWidget>
+
+#include <vector>
+
+namespace spanscope::ui {
+
+/// Swatches with words, in one line, for the title bar of a dock.
+class StateLegend : public QWidget {
+  Q_OBJECT
+ public:
+  struct Entry {
+    BlockRole role = BlockRole::Free;
+    QString text;
+  };
+  explicit StateLegend(std::vector<Entry> entries, QWidget* parent = nullptr);
+
+  void setTheme(const Theme& theme);
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override { return sizeHint(); }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  std::vector<Entry> m_entries;
+  Theme m_theme;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// When each request waited, computed its prompt and decoded.
+#pragma once
+
+#include "ui/session/view_input.h"
+
+#include <QString>
+
+#include <cstdint>
+#include <vector>
+
+namespace spanscope::ui {
+
+enum class BarKind : std::uint8_t { Waiting, Prefill, Decode };
+
+struct TimelineBar {
+  BarKind kind = BarKind::Prefill;
+  std::int64_t begin = 0;  ///< nanoseconds as in Event::time
+  std::int64_t end = 0;
+  std::int64_t tokens = 0;
+  std::int64_t passes = 0;  ///< forward passes that it stands for; 0 for waiting
+  bool operator==(const TimelineBar&) const = default;
+};
+
+struct TimelineRow {
+  RequestId request = 0;
+  RunId run = 0;
+  NodePath node;
+  QString name;
+  std::vector<TimelineBar> bars;  ///< by begin
+  std::int64_t admittedAt = -1;   ///< −1: not yet
+  std::int64_t promptTokens = 0;
+  std::int64_t cachedTokens = 0;  ///< relocated ones included
+  std::int64_t relocatedTokens = 0;
+  std::int64_t firstTokenAt = -1;
+  QString waitReason;
+  bool failed = false;
+  bool operator==(const TimelineRow&) const = default;
+};
+
+/// A step begins that needed others and found their blocks.
+struct TimelineStart {
+  std::int64_t time = 0;
+  RequestId request = 0;
+  std::int64_t closures = 0;         ///< steps it needed of which it found blocks
+  std::int64_t relocatedTokens = 0;  ///< of its whole prompt
+  QString text;
+  bool operator==(const TimelineStart&) const = default;
+};
+
+struct TimelineModel {
+  std::vector<RunId> runs;  ///< that are shown, ascending
+  std::int64_t begin = 0;   ///< of the first of them; the axis counts from here
+  std::int64_t end = 0;
+  std::vector<TimelineRow> rows;
+  std::vector<TimelineStart> starts;
+  bool operator==(const TimelineModel&) const = default;
+};
+
+/// The run of the selected request, else the newest one; or all of them.
+TimelineModel timelineModel(const ViewInput& input, bool allRuns = false);
+
+QString barName(BarKind kind);
+/// "inner 1 · computing 58 tokens · 61 ms, from 0.20 ms"
+QString timelineFacts(const TimelineModel& model, const TimelineRow& row, const TimelineBar& bar);
+QString timelineFacts(const TimelineModel& model, const TimelineRow& row);
+QString timelineCsv(const TimelineModel& model);
+
+}  // namespace spanscope::ui

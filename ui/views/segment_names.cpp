@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/segment_names.h"
+
+#include "engine/query/json.h"
+#include "engine/query/query.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace spanscope::ui {
+namespace {
+
+QString translate(const char* text) {
+  return QCoreApplication::translate("names", text);
+}
+
+/// The nodes of one run: those of the document where it knows them, else those of the query that was run.
+class RunNodes {
+ public:
+  RunNodes(const ViewInput& input, RunId run) : m_input(input), m_run(run) {}
+
+  const document::DocumentNode* inDocument(const NodePath& path) const {
+    const document::NodeId id = m_input.nodeOf(m_run, path);
+    return id == document::kNoNode ? nullptr : m_input.document->find(id);
+  }
+
+  /// nullptr where neither knows the path.
+  const query::Node* find(const NodePath& path) {
+    if (const document::DocumentNode* node = inDocument(path)) return &node->own;
+    if (!m_read) {
+      m_read = true;
+      const auto& runs = m_input.state().progress().runs;
+      if (const auto run = runs.find(m_run); run != runs.end())
+        m_query = query::parseJson(run->second.queryJson).query;
+    }
+    return m_query ? query::nodeAt(*m_query, path) : nullptr;
+  }
+
+ private:
+  const ViewInput& m_input;
+  RunId m_run;
+  bool m_read = false;
+  std::optional<query::Node> m_query;
+};
+
+QString operatorLabel(const query::Node& node) {
+  if (const auto* message = node.as<query::Message>()) {
+    switch (message->role) {
+      case query::Role::System:
+        return translate("system");
+      case query::Role::User:
+        return translate("user");
+      case query::Role::Assistant:
+        return translate("assistant");
+    }
+  }
+  if (node.as<query::Generate>() != nullptr) return translate("generate");
+  return QString::fromLatin1(query::operatorName(node));
+}
+
+bool holdsOutput(const trace::SegmentInfo& segment) {
+  return std::any_of(segment.runs.begin(), segment.runs.end(), [](const trace::TokenRunInfo& run) {
+    return run.source == trace::TokenSource::Output && run.count > 0;
+  });
+}
+
+QString roleOf(const trace::SegmentInfo& segment, const query::Node* node, bool only, bool last) {
+  if (segment.depth > 0) {
+    if (holdsOutput(segment)) return translate("answer");
+    return node == nullptr || node->as<query::Message>() != nullptr ? translate("document")
+                                                                    : translate("part");
+  }
+  if (only) return translate("prompt");
+  const query::Message* message = node == nullptr ? nullptr : node->as<query::Message>();
+  if (last && (message == nullptr || message->role == query::Role::User)) return translate("question");
+  if (holdsOutput(segment)) return translate("answer");
+  return node == nullptr ? translate("part") : operatorLabel(*node);
+}
+
+}  // namespace
+
+std::vector<SegmentName> segmentNames(const ViewInput& input, RunId run,
+                                      const std::vector<trace::SegmentInfo>& segments) {
+  RunNodes nodes(input, run);
+  std::vector<SegmentName> names(segments.size());
+  std::size_t visible = 0;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    names[i].hidden = segments[i].hidden;
+    names[i].hue = visible;
+    if (segments[i].hidden) continue;
+    ++visible;
+    last = i;
+  }
+  std::map<QString, std::vector<std::size_t>> byRole;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    if (names[i].hidden) {
+      names[i].name = translate("hidden prefix");
+      continue;
+    }
+    const document::DocumentNode* node = nodes.inDocument(segments[i].node);
+    if (node != nullptr && !node->name.empty()) {
+      names[i].name = QString::fromStdString(node->name);
+      continue;
+    }
+    names[i].name = roleOf(segments[i], nodes.find(segments[i].node), visible == 1, i == last);
+    byRole[names[i].name].push_back(i);
+  }
+  for (const auto& [role, places] : byRole) {
+    if (places.size() < 2) continue;
+    for (std::size_t n = 0; n < places.size(); ++n) {
+      names[places[n]].name = QCoreApplication::translate("names", "%1 %2").arg(role).arg(n + 1);
+    }
+  }
+  return names;
+}
+
+QString nodeName(const ViewInput& input, RunId run, const NodePath& path) {
+  RunNodes nodes(input, run);
+  const document::DocumentNode* node = nodes.inDocument(path);
+  if (node != nullptr && !node->name.empty()) return QString::fromStdString(node->name);
+  const query::Node* own = nodes.find(path);
+  return own == nullptr ? translate("node") : operatorLabel(*own);
+}
+
+QString requestDetail(const trace::Replay& state, RequestId request) {
+  const auto& requests = state.progress().requests;
+  const auto found = requests.find(request);
+  if (found == requests.end()) return {};
+  const trace::RequestState& own = found->second;
+  const auto run = state.progress().runs.find(own.run);
+  if (run == state.progress().runs.end() || run->second.requests.size() < 2) return {};
+  const auto copies =
+      std::count_if(run->second.requests.begin(), run->second.requests.end(), [&](RequestId other) {
+        const auto sibling = requests.find(other);
+        return sibling != requests.end() && sibling->second.node == own.node;
+      });
+  const QString step = QCoreApplication::translate("names", "step %1").arg(own.step + 1);
+  return copies < 2 ? step : QCoreApplication::translate("names", "%1, copy %2").arg(step).arg(own.copy + 1);
+}
+
+QString requestName(const trace::Replay& state, RequestId request) {
+  const auto& requests = state.progress().requests;
+  const auto found = requests.find(request);
+  if (found == requests.end()) return QCoreApplication::translate("names", "request %1").arg(request);
+  const QString run = QCoreApplication::translate("names", "run %1").arg(found->second.run);
+  const QString detail = requestDetail(state, request);
+  return detail.isEmpty() ? run : QCoreApplication::translate("names", "%1, %2").arg(run, detail);
+}
+
+}  // namespace spanscope::ui
