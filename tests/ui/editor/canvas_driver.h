@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A canvas in a window with the keys of the command table, driven by real mouse and key events. Nodes are
+// found through the accessible tree, as a screen reader finds them.
+#pragma once
+
+#include "ui/document/document_model.h"
+#include "ui/editor/canvas.h"
+
+#include <QAccessible>
+#include <QPoint>
+#include <QRect>
+#include <QString>
+#include <QWidget>
+
+#include <memory>
+#include <vector>
+
+namespace spanscope::test {
+
+class CanvasDriver {
+ public:
+  explicit CanvasDriver(document::Document document = {});
+
+  document::DocumentModel& model() { return m_model; }
+  const document::Document& document() const { return m_model.document(); }
+  ui::Canvas& canvas() { return *m_canvas; }
+  void setInput(const ui::ViewInput& input) { m_canvas->setInput(input); }
+
+  QAccessibleInterface* accessible(document::NodeId id);
+  /// In pixels of the canvas.
+  QRect rect(document::NodeId id);
+  QPoint center(document::NodeId id) { return rect(id).center(); }
+  QPoint output(document::NodeId id);
+  QPoint input(document::NodeId id);  ///< of nodes with one input
+  QPoint emptyPoint();                ///< far from everything
+  std::vector<document::NodeId> selection();
+
+  void click(QPoint at, Qt::KeyboardModifiers modifiers = {});
+  void doubleClick(QPoint at);
+  void press(QPoint at, Qt::KeyboardModifiers modifiers = {}, Qt::MouseButton button = Qt::LeftButton);
+  void move(QPoint at, Qt::KeyboardModifiers modifiers = {}, Qt::MouseButton button = Qt::LeftButton);
+  void release(QPoint at, Qt::KeyboardModifiers modifiers = {}, Qt::MouseButton button = Qt::LeftButton);
+  void drag(QPoint from, QPoint to, Qt::KeyboardModifiers modifiers = {},
+            Qt::MouseButton button = Qt::LeftButton);
+
+  /// To whatever has the focus.
+  void key(Qt::Key key, Qt::KeyboardModifiers modifiers = {});
+  void type(const QString& text);
+
+  bool popupIsOpen();
+  QStringList popupItems();
+  void clickInPopup(const QString& title);
+  /// Tab, a name, Return.
+  void addByKeys(const QString& title);
+
+  std::vector<ui::Selection> selections;  ///< all that were wanted
+  std::vector<document::NodeId> edits;
+  QStringList messages;
+  QStringList dropped;
+
+ private:
+  QWidget* viewport();
+
+  document::DocumentModel m_model;
+  QWidget m_window;
+  ui::Canvas* m_canvas;
+};
+
+}  // namespace spanscope::test

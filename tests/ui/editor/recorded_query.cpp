@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/ui/editor/recorded_query.h"
+
+#include "app/workbench/planned_query.h"
+#include "app/workbench/resource_paths.h"
+#include "engine/query/json.h"
+#include "ui/document/document_query.h"
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+namespace spanscope::test {
+
+document::Document documentFromJson(const std::string& json) {
+  query::ParseResult parsed = query::parseJson(json);
+  if (!parsed.query) throw std::runtime_error("the query cannot be read");
+  return document::fromQuery(*parsed.query);
+}
+
+document::Document exampleDocument(const std::string& name) {
+  std::ifstream file(SPANSCOPE_QUERY_DIR + name);
+  return documentFromJson({std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
+}
+
+document::NodeId nodeAtPath(const document::Document& document, const NodePath& path) {
+  const document::QueryOf query = document::toQuery(document, document::TakeOut::Nothing);
+  const auto found = query.paths.byPath.find(path);
+  return found == query.paths.byPath.end() ? document::kNoNode : found->second;
+}
+
+QueryRecorder::QueryRecorder()
+    : m_bundle(workbench::loadModelBundle(workbench::bundledModelDirectory())),
+      m_tokenizer(text::loadTokenizer(workbench::bundledModelDirectory())),
+      m_recorder({.session = 1, .queueCapacity = 65536, .keepEvents = true, .clock = {}}),
+      m_session(workbench::makeSession(m_bundle, {}, m_recorder)),
+      m_document(std::make_shared<document::Document>()) {}
+
+void QueryRecorder::run(const document::Document& document) {
+  document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
+  if (!query.query) throw std::runtime_error("the document is not complete");
+  run::RunOptions options;
+  options.queryJson = query::writeCanonical(*query.query);
+  const workbench::PlannedQuery planned = workbench::planQuery(options.queryJson, {});
+  if (!planned.plan) throw std::runtime_error("the query cannot be planned");
+  (void)m_session->run(*planned.plan, options);
+  m_document = std::make_shared<const document::Document>(document);
+  m_paths[static_cast<RunId>(m_paths.size() + 1)] = std::move(query.paths);
+}
+
+ui::ViewInput QueryRecorder::input(bool withTokenizer) const {
+  ui::ViewInput input = inputAt(m_recorder.events().size());
+  if (withTokenizer) input.tokenizer = m_tokenizer;
+  return input;
+}
+
+ui::ViewInput QueryRecorder::inputAt(std::size_t count) const {
+  auto trace = std::make_shared<ui::TraceStore>();
+  for (trace::Event& event : m_recorder.events()) trace->append(std::move(event));
+  ui::ViewInput input;
+  input.document = m_document;
+  input.position = std::min(count, trace->size());
+  input.trace = std::move(trace);
+  input.paths = m_paths;
+  return input;
+}
+
+}  // namespace spanscope::test

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Documents of the example queries, and runs of them on the bundled model.
+#pragma once
+
+#include "app/workbench/model_bundle.h"
+#include "engine/run/session.h"
+#include "engine/trace/recorder.h"
+#include "ui/document/document.h"
+#include "ui/session/view_input.h"
+
+#include <memory>
+#include <string>
+
+namespace spanscope::test {
+
+/// A query of resources/queries, e.g. "rag.json".
+document::Document exampleDocument(const std::string& name);
+document::Document documentFromJson(const std::string& json);
+/// The node at a path of the document's query.
+document::NodeId nodeAtPath(const document::Document& document, const NodePath& path);
+
+class QueryRecorder {
+ public:
+  QueryRecorder();
+  /// Runs the document; throws std::runtime_error where it is not complete.
+  void run(const document::Document& document);
+  /// The whole trace so far with the document that ran last. `withTokenizer`: the model is loaded.
+  ui::ViewInput input(bool withTokenizer = false) const;
+  /// The same after its first `count` events.
+  ui::ViewInput inputAt(std::size_t count) const;
+
+ private:
+  workbench::ModelBundle m_bundle;
+  std::shared_ptr<const text::Tokenizer> m_tokenizer;
+  trace::Recorder m_recorder;
+  std::unique_ptr<run::Session> m_session;
+  std::shared_ptr<const document::Document> m_document;
+  std::map<RunId, document::NodePaths> m_paths;
+};
+
+}  // namespace spanscope::test

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every command of the canvas, by key where it has one.
+#include "engine/query/json.h"
+#include "tests/ui/editor/canvas_driver.h"
+#include "tests/ui/editor/recorded_query.h"
+#include "ui/commands/command_table.h"
+#include "ui/document/document_query.h"
+#include "ui/document/edits.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QLineEdit>
+#include <QPainter>
+#include <QtTest>
+
+using namespace spanscope;
+using document::Document;
+using document::kNoNode;
+using document::NodeId;
+using test::CanvasDriver;
+using test::nodeAtPath;
+
+namespace {
+
+struct Rag {
+  Rag() : driver(test::exampleDocument("rag.json")) {
+    const Document& document = driver.document();
+    root = document.root();
+    cross = document.at(root).children[0];
+    plus = document.at(cross).children[1];
+    system = document.at(cross).children[0];
+    question = document.at(cross).children[2];
+    first = document.at(plus).children[0];
+    second = document.at(plus).children[1];
+    third = document.at(plus).children[2];
+  }
+  void select(NodeId id) { driver.click(driver.center(id)); }
+  std::vector<NodeId> children(NodeId id) { return driver.document().at(id).children; }
+  int commands() { return driver.model().undoStack().index(); }
+  QString clipboard() { return QGuiApplication::clipboard()->text(); }
+  CanvasDriver driver;
+  NodeId root, cross, plus, system, question, first, second, third;
+};
+
+}  // namespace
+
+class TestCanvasCommands : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void everyCommandOfTheTableIsThere() {
+    Rag rag;
+    for (const ui::CommandInfo& info : ui::commandTable()) {
+      const bool ours = info.id.startsWith(QStringLiteral("node.")) ||
+                        (info.id.startsWith(QStringLiteral("edit.")) &&
+                         info.id != QStringLiteral("edit.undo") && info.id != QStringLiteral("edit.redo")) ||
+                        info.id.startsWith(QStringLiteral("view.zoom")) ||
+                        info.id.startsWith(QStringLiteral("view.fit")) ||
+                        info.id == QStringLiteral("view.minimap");
+      if (!ours) {
+        QVERIFY2(!rag.driver.canvas().canPerform(info.id), qPrintable(info.id));
+        QVERIFY2(!rag.driver.canvas().perform(info.id), qPrintable(info.id));
+        continue;
+      }
+      // Without a document nothing breaks.
+      ui::Canvas bare;
+      QVERIFY2(bare.perform(info.id), qPrintable(info.id));
+    }
+  }
+
+  void arrowsWalkTheTree() {
+    Rag rag;
+    rag.select(rag.second);
+    rag.driver.key(Qt::Key_Right);
+    QCOMPARE(rag.driver.selection(), std::vector{rag.plus});
+    rag.driver.key(Qt::Key_Right);
+    QCOMPARE(rag.driver.selection(), std::vector{rag.cross});
+    rag.driver.key(Qt::Key_Right);
+    QCOMPARE(rag.driver.selection(), std::vector{rag.root});
+    rag.driver.key(Qt::Key_Right);
+    QCOMPARE(rag.driver.selection(), std::vector{rag.root});
+    rag.driver.key(Qt::Key_Left);
+    rag.driver.key(Qt::Key_Left);
+    QCOMPARE(rag.driver.selection(), std::vector{rag.plus});
+    rag.driver.key(Qt::Key_Left);
+    QCOMPARE(rag.driver.selection(), std::vector{rag.second});
+    rag.driver.key(Qt::Key_Up);
+    QCOMPARE(rag.driver.selection(), std::vector{rag.first});
+    rag.driver.key(Qt::Key_Down, Qt::ShiftModifier);
+    QCOMPARE(rag.driver.selection(), (std::vector{rag.first, rag.second}));
+    rag.driver.key(Qt::Key_Escape);
+    QVERIFY(rag.driver.selection().empty());
+    rag.driver.key(Qt::Key_Down);
+    QCOMPARE(rag.driver.selection(), std::vector{rag.root});
+  }
+
+  void ctrlArrowsReorder() {
+    Rag rag;
+    rag.select(rag.first);
+    rag.driver.key(Qt::Key_Down, Qt::ControlModifier);
+    QCOMPARE(rag.children(rag.plus), (std::vector{rag.second, rag.first, rag.third}));
+    rag.driver.key(Qt::Key_Down, Qt::ControlModifier);
+    rag.driver.key(Qt::Key_Down, Qt::ControlModifier);
+    QCOMPARE(rag.children(rag.plus), (std::vector{rag.second, rag.third, rag.first}));
+    rag.driver.key(Qt::Key_Up, Qt::ControlModifier);
+    QCOMPARE(rag.children(rag.plus), (std::vector{rag.second, rag.first, rag.third}));
+    QCOMPARE(rag.commands(), 3);
+  }
+
+  void returnEdits() {
+    Rag rag;
+    rag.select(rag.first);
+    rag.driver.key(Qt::Key_Return);
+    QCOMPARE(rag.driver.edits, std::vector{rag.first});
+  }
+
+  void deleteTakesTheSubtree() {
+    Rag rag;
+    rag.select(rag.plus);
+    rag.driver.key(Qt::Key_Delete);
+    QCOMPARE(rag.children(rag.cross), (std::vector{rag.system, rag.question}));
+    QCOMPARE(rag.driver.document().size(), std::size_t(4));
+    // The keyboard goes on beside what is gone.
+    QCOMPARE(rag.driver.selection(), std::vector{rag.question});
+    QCOMPARE(rag.commands(), 1);
+  }
+
+  void ctrlDeleteKeepsTheChain() {
+    Rag rag;
+    rag.select(rag.plus);
+    rag.driver.key(Qt::Key_Delete, Qt::ControlModifier);
+    QCOMPARE(rag.children(rag.cross),
+             (std::vector{rag.system, rag.first, rag.second, rag.third, rag.question}));
+    QCOMPARE(rag.commands(), 1);
+  }
+
+  void copyIsJson() {
+    Rag rag;
+    rag.select(rag.plus);
+    rag.driver.key(Qt::Key_C, Qt::ControlModifier);
+    const query::ParseResult read = query::parseJson(rag.clipboard().toStdString());
+    QVERIFY(read.query.has_value());
+    QCOMPARE(*read.query, document::toTree(rag.driver.document(), rag.plus));
+    // Into the cross, behind its last input.
+    rag.select(rag.question);
+    rag.driver.key(Qt::Key_V, Qt::ControlModifier);
+    QCOMPARE(rag.children(rag.cross).size(), std::size_t(4));
+    const NodeId pasted = rag.children(rag.cross)[3];
+    QCOMPARE(document::toTree(rag.driver.document(), pasted), *read.query);
+    QCOMPARE(rag.driver.selection(), std::vector{pasted});
+  }
+
+  void severalNodesAreAList() {
+    Rag rag;
+    rag.select(rag.first);
+    rag.driver.click(rag.driver.center(rag.third), Qt::ControlModifier);
+    rag.driver.key(Qt::Key_X, Qt::ControlModifier);
+    QCOMPARE(rag.children(rag.plus), std::vector{rag.second});
+    QVERIFY(rag.clipboard().trimmed().startsWith(QLatin1Char('[')));
+    rag.select(rag.plus);
+    rag.driver.key(Qt::Key_V, Qt::ControlModifier);
+    QCOMPARE(rag.children(rag.plus).size(), std::size_t(3));
+    QCOMPARE(rag.commands(), 2);
+  }
+
+  void pastingGarbageSaysWhy_data() {
+    QTest::addColumn<QString>("text");
+    QTest::newRow("words") << QStringLiteral("just words");
+    QTest::newRow("nothing") << QString();
+    QTest::newRow("another operator") << QStringLiteral("{\"no\": 1}");
+    QTest::newRow("an empty list") << QStringLiteral("[]");
+    QTest::newRow("a list that ends early") << QStringLiteral("[{\"user\": \"a\"}");
+    QTest::newRow("one element is wrong") << QStringLiteral("[{\"user\": \"a\"}, {\"user\": 1}]");
+  }
+  void pastingGarbageSaysWhy() {
+    QFETCH(QString, text);
+    Rag rag;
+    const Document before = rag.driver.document();
+    QGuiApplication::clipboard()->setText(text);
+    rag.driver.key(Qt::Key_V, Qt::ControlModifier);
+    QVERIFY(rag.driver.document() == before);
+    QCOMPARE(rag.commands(), 0);
+    QCOMPARE(rag.driver.messages.size(), 1);
+    QVERIFY(!rag.driver.messages.first().isEmpty());
+  }
+
+  void pastingOnAnEmptyCanvas() {
+    CanvasDriver driver;
+    QGuiApplication::clipboard()->setText(
+        QStringLiteral("{\"plus\": [{\"user\": \"a, ] \\\" }\"}, {\"user\": \"b\"}]}"));
+    driver.key(Qt::Key_V, Qt::ControlModifier);
+    QCOMPARE(driver.document().size(), std::size_t(3));
+    QVERIFY(driver.document().root() != kNoNode);
+  }
+
+  void duplicateAddsASibling() {
+    Rag rag;
+    rag.select(rag.first);
+    rag.driver.key(Qt::Key_D, Qt::ControlModifier);
+    QCOMPARE(rag.children(rag.plus).size(), std::size_t(4));
+    QCOMPARE(rag.children(rag.plus)[0], rag.first);
+    QCOMPARE(document::toTree(rag.driver.document(), rag.children(rag.plus)[1]),
+             document::toTree(rag.driver.document(), rag.first));
+  }
+
+  void looksAreSwitched() {
+    Rag rag;
+    rag.select(rag.plus);
+    rag.driver.key(Qt::Key_M);
+    QVERIFY(rag.driver.document().at(rag.plus).muted);
+    rag.driver.key(Qt::Key_M);
+    QVERIFY(!rag.driver.document().at(rag.plus).muted);
+    rag.driver.key(Qt::Key_H);
+    QVERIFY(rag.driver.document().at(rag.plus).collapsed);
+    QVERIFY(rag.driver.accessible(rag.plus)->state().collapsed);
+    QCOMPARE(rag.driver.accessible(rag.plus)->childCount(), 0);
+    rag.driver.key(Qt::Key_H);
+    QVERIFY(!rag.driver.document().at(rag.plus).collapsed);
+    rag.driver.key(Qt::Key_X);
+    QCOMPARE(query::operatorName(rag.driver.document().at(rag.plus).own), std::string("cross"));
+    QCOMPARE(rag.children(rag.plus), (std::vector{rag.first, rag.second, rag.third}));
+    rag.driver.key(Qt::Key_X);
+    QCOMPARE(query::operatorName(rag.driver.document().at(rag.plus).own), std::string("plus"));
+  }
+
+  void replaceKeepsTheChildren() {
+    Rag rag;
+    rag.select(rag.plus);
+    rag.driver.key(Qt::Key_R, Qt::ControlModifier);
+    QVERIFY(rag.driver.popupIsOpen());
+    QVERIFY(!rag.driver.popupItems().contains(QStringLiteral("plus")));
+    QVERIFY(!rag.driver.popupItems().contains(QStringLiteral("user")));
+    rag.driver.type(QStringLiteral("sequ"));
+    rag.driver.key(Qt::Key_Return);
+    QCOMPARE(query::operatorName(rag.driver.document().at(rag.plus).own), std::string("seq"));
+    QCOMPARE(rag.children(rag.plus), (std::vector{rag.first, rag.second, rag.third}));
+  }
+
+  void freezeTakesTheNewestAnswer() {
+    test::QueryRecorder recorder;
+    Rag rag;
+    rag.select(rag.root);
+    QVERIFY(!rag.driver.canvas().canPerform(QStringLiteral("node.freeze")));
+    recorder.run(rag.driver.document());
+    ui::ViewInput input = recorder.input();
+    input.document = rag.driver.model().snapshot();
+    rag.driver.setInput(input);
+    rag.select(rag.root);
+    rag.driver.key(Qt::Key_Z);
+    const std::string answer = input.state().progress().requests.begin()->second.text;
+    QVERIFY(!answer.empty());
+    QCOMPARE(rag.driver.document().at(rag.root).frozen.value_or(""), answer);
+    rag.driver.key(Qt::Key_Z);
+    QVERIFY(!rag.driver.document().at(rag.root).frozen);
+  }
+
+  void renameInPlace() {
+    Rag rag;
+    rag.select(rag.first);
+    rag.driver.key(Qt::Key_F2);
+    // Keys of the canvas are letters here.
+    rag.driver.type(QStringLiteral("mx h1"));
+    rag.driver.key(Qt::Key_Return);
+    QCOMPARE(rag.driver.document().at(rag.first).name, std::string("mx h1"));
+    QVERIFY(!rag.driver.document().at(rag.first).muted);
+    QVERIFY(rag.driver.canvas().hasFocus());
+    rag.driver.key(Qt::Key_F2);
+    rag.driver.type(QStringLiteral("no"));
+    rag.driver.key(Qt::Key_Escape);
+    QCOMPARE(rag.driver.document().at(rag.first).name, std::string("mx h1"));
+    QCOMPARE(rag.commands(), 1);
+  }
+
+  void disconnectAndMakeRoot() {
+    Rag rag;
+    rag.select(rag.plus);
+    const QRect before = rag.driver.rect(rag.plus);
+    rag.driver.key(Qt::Key_Delete, Qt::ShiftModifier);
+    QCOMPARE(rag.driver.document().at(rag.plus).parent, kNoNode);
+    QCOMPARE(rag.driver.rect(rag.plus).topLeft(), before.topLeft());
+    QVERIFY(rag.driver.accessible(rag.plus)->text(QAccessible::Name).contains(QStringLiteral("draft")));
+    QVERIFY(rag.driver.canvas().perform(QStringLiteral("node.make-root")));
+    QCOMPARE(rag.driver.document().root(), rag.plus);
+  }
+
+  void framesAndNotes() {
+    Rag rag;
+    rag.select(rag.first);
+    rag.driver.key(Qt::Key_G, Qt::ControlModifier);
+    QCOMPARE(rag.driver.document().frames.size(), std::size_t(1));
+    rag.driver.key(Qt::Key_F2);
+    rag.driver.type(QStringLiteral("Documents"));
+    rag.driver.key(Qt::Key_Return);
+    QCOMPARE(rag.driver.document().frames[0].title, std::string("Documents"));
+    rag.driver.key(Qt::Key_Delete);
+    QVERIFY(rag.driver.document().frames.empty());
+    QCOMPARE(rag.driver.document().size(), std::size_t(8));
+    rag.driver.key(Qt::Key_N, Qt::ShiftModifier);
+    QCOMPARE(rag.driver.document().notes.size(), std::size_t(1));
+    rag.driver.key(Qt::Key_Delete);
+    QVERIFY(rag.driver.document().notes.empty());
+  }
+
+  void tidyForgetsPositions() {
+    Document placed = test::exampleDocument("rag.json");
+    for (const NodeId id : placed.ids())
+      document::setPosition(placed, id, document::Point{.x = id * 10.0, .y = 5});
+    CanvasDriver driver(placed);
+    const NodeId root = driver.document().root();
+    driver.canvas().reveal(root);
+    driver.key(Qt::Key_L, Qt::ControlModifier);
+    QVERIFY(!driver.document().at(root).position);
+    QVERIFY(driver.document().at(driver.document().at(root).children[0]).position);
+    driver.key(Qt::Key_Escape);
+    driver.key(Qt::Key_L, Qt::ControlModifier);
+    for (const NodeId id : driver.document().ids()) QVERIFY(!driver.document().at(id).position);
+    QVERIFY(!driver.canvas().canPerform(QStringLiteral("node.tidy")));
+  }
+
+  void findGoesFromHitToHit() {
+    Rag rag;
+    rag.driver.key(Qt::Key_F, Qt::ControlModifier);
+    rag.driver.type(QStringLiteral("TAREK"));
+    QCOMPARE(rag.driver.selection(), std::vector{rag.second});
+    rag.driver.key(Qt::Key_Return);
+    QCOMPARE(rag.driver.selection(), std::vector{rag.question});
+    rag.driver.key(Qt::Key_Return);
+    QCOMPARE(rag.driver.selection(), std::vector{rag.second});
+    rag.driver.key(Qt::Key_Escape);
+    QVERIFY(rag.driver.canvas().hasFocus());
+    QCOMPARE(rag.commands(), 0);
+  }
+
+  void revealOpensWhatIsCollapsed() {
+    Rag rag;
+    rag.select(rag.cross);
+    rag.driver.key(Qt::Key_H);
+    rag.driver.canvas().setPlace({.zoom = 1, .center = {5000, 5000}});
+    rag.driver.canvas().reveal(rag.second);
+    QVERIFY(!rag.driver.document().at(rag.cross).collapsed);
+    QCOMPARE(rag.driver.selection(), std::vector{rag.second});
+    QVERIFY(rag.driver.canvas().rect().contains(rag.driver.rect(rag.second)));
+  }
+
+  void zoomAndFit() {
+    Rag rag;
+    rag.driver.canvas().setPlace({.zoom = 0.5, .center = {10, 20}});
+    QCOMPARE(rag.driver.canvas().place().zoom, 0.5);
+    QVERIFY((rag.driver.canvas().place().center - QPointF(10, 20)).manhattanLength() < 4);
+    rag.driver.key(Qt::Key_0, Qt::ControlModifier);
+    QCOMPARE(rag.driver.canvas().place().zoom, 1.0);
+    rag.driver.key(Qt::Key_Minus, Qt::ControlModifier);
+    QVERIFY(rag.driver.canvas().place().zoom < 1);
+    rag.driver.key(Qt::Key_Home);
+    for (const NodeId id : rag.driver.document().ids()) {
+      QVERIFY(rag.driver.canvas().rect().contains(rag.driver.rect(id)));
+    }
+    rag.select(rag.first);
+    rag.driver.key(Qt::Key_F);
+    QVERIFY((rag.driver.center(rag.first) - rag.driver.canvas().rect().center()).manhattanLength() < 6);
+  }
+
+  void nodesAreAccessible() {
+    test::QueryRecorder recorder;
+    Document document = test::exampleDocument("rag.json");
+    const NodeId plus = nodeAtPath(document, "/g/input/cross/1") != kNoNode
+                            ? nodeAtPath(document, "/g/input/cross/1")
+                            : document.at(document.at(document.root()).children[0]).children[1];
+    const NodeId first = document.at(plus).children[0];
+    document::setName(document, first, "document 1");
+    recorder.run(document);
+    recorder.run(document);
+    CanvasDriver driver(document);
+    ui::ViewInput input = recorder.input();
+    input.document = driver.model().snapshot();
+    driver.setInput(input);
+    QAccessibleInterface* node = driver.accessible(first);
+    QVERIFY(node != nullptr && node->isValid());
+    QCOMPARE(node->text(QAccessible::Name), QStringLiteral("user, document 1, 18 tokens, cached 100 %"));
+    QCOMPARE(node->role(), QAccessible::TreeItem);
+    QCOMPARE(node->parent(), driver.accessible(plus));
+    QCOMPARE(driver.accessible(plus)->childCount(), 3);
+    QCOMPARE(driver.accessible(plus)->indexOfChild(node), 0);
+    driver.click(driver.center(first));
+    QVERIFY(node->state().selected);
+    QVERIFY(node->state().focused);
+    QAccessibleInterface* canvas = QAccessible::queryAccessibleInterface(&driver.canvas());
+    QCOMPARE(canvas->role(), QAccessible::Tree);
+    const QRect at = node->rect();
+    QCOMPARE(canvas->childAt(at.center().x(), at.center().y()), node);
+  }
+
+  void theSelectionFromOutsideIsTaken() {
+    Rag rag;
+    ui::ViewInput input;
+    input.document = rag.driver.model().snapshot();
+    input.trace = std::make_shared<ui::TraceStore>();
+    input.selection.nodes = {rag.second};
+    rag.driver.setInput(input);
+    QCOMPARE(rag.driver.selection(), std::vector{rag.second});
+    QVERIFY(rag.driver.selections.empty());
+    rag.select(rag.first);
+    // An input that is older than the click does not undo it.
+    rag.driver.setInput(input);
+    QCOMPARE(rag.driver.selection(), std::vector{rag.first});
+  }
+
+  void paintsIntoAPicture() {
+    test::QueryRecorder recorder;
+    Rag rag;
+    recorder.run(rag.driver.document());
+    const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
+    for (const ui::Scheme scheme : {ui::Scheme::Light, ui::Scheme::Dark}) {
+      ui::ViewInput input = recorder.input();
+      input.theme = ui::Theme(scheme);
+      input.document = rag.driver.model().snapshot();
+      rag.driver.setInput(input);
+      QImage image(900, 600, QImage::Format_ARGB32_Premultiplied);
+      QPainter painter(&image);
+      rag.driver.canvas().paintTo(painter, image.size());
+      painter.end();
+      QCOMPARE(image.pixelColor(2, 2), input.theme.color(ui::Role::Canvas));
+      bool drawn = false;
+      for (int x = 0; x < image.width() && !drawn; ++x) {
+        drawn = image.pixelColor(x, 300) != input.theme.color(ui::Role::Canvas);
+      }
+      QVERIFY(drawn);
+      if (folder.isEmpty()) continue;
+      const QString suffix =
+          scheme == ui::Scheme::Light ? QStringLiteral("-light.png") : QStringLiteral("-dark.png");
+      image.save(folder + QStringLiteral("/canvas") + suffix);
+      // The whole widget, with what can be seen only in it.
+      CanvasDriver judge(test::exampleDocument("judge-2.json"));
+      recorder.run(judge.document());
+      input = recorder.input();
+      input.theme = ui::Theme(scheme);
+      input.document = judge.model().snapshot();
+      input.paths = {*input.paths.rbegin()};
+      judge.setInput(input);
+      const NodeId last = judge.document().subtree(judge.document().root()).back();
+      judge.click(judge.center(last));
+      judge.key(Qt::Key_M);
+      judge.key(Qt::Key_G, Qt::ControlModifier);
+      judge.click(judge.emptyPoint());
+      judge.addByKeys(QStringLiteral("plus"));
+      judge.click(judge.center(
+          judge.document().at(judge.document().at(judge.document().root()).children[0]).children[0]));
+      judge.key(Qt::Key_Tab);
+      judge.canvas().grab().save(folder + QStringLiteral("/widget") + suffix);
+    }
+  }
+};
+
+QTEST_MAIN(TestCanvasCommands)
+#include "tst_canvas_commands.moc"

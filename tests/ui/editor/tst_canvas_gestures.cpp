@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every gesture of the mouse, by what it makes of the document.
+#include "engine/query/json.h"
+#include "tests/ui/editor/canvas_driver.h"
+#include "tests/ui/editor/recorded_query.h"
+#include "ui/document/document_query.h"
+#include "ui/document/edits.h"
+
+#include <QApplication>
+#include <QGraphicsView>
+#include <QWheelEvent>
+#include <QtTest>
+
+using namespace spanscope;
+using document::Document;
+using document::kNoNode;
+using document::NodeId;
+using test::CanvasDriver;
+using test::nodeAtPath;
+
+class TestCanvasGestures : public QObject {
+  Q_OBJECT
+
+ private:
+  struct Rag {
+    Rag() : driver(test::exampleDocument("rag.json")) {
+      const Document& document = driver.document();
+      root = document.root();
+      cross = nodeAtPath(document, "/g/input/cross") != kNoNode ? nodeAtPath(document, "/g/input/cross")
+                                                                : document.at(root).children[0];
+      plus = document.at(cross).children[1];
+      system = document.at(cross).children[0];
+      question = document.at(cross).children[2];
+      first = document.at(plus).children[0];
+      second = document.at(plus).children[1];
+      third = document.at(plus).children[2];
+    }
+    int commands() { return driver.model().undoStack().index(); }
+    std::vector<NodeId> children(NodeId id) { return driver.document().at(id).children; }
+    CanvasDriver driver;
+    NodeId root, cross, plus, system, question, first, second, third;
+  };
+
+ private Q_SLOTS:
+  void clickSelects() {
+    Rag rag;
+    rag.driver.click(rag.driver.center(rag.second));
+    QCOMPARE(rag.driver.selection(), std::vector{rag.second});
+    QCOMPARE(rag.driver.selections.back().nodes, std::vector{rag.second});
+    rag.driver.click(rag.driver.center(rag.plus), Qt::ControlModifier);
+    QCOMPARE(rag.driver.selections.back().nodes, (std::vector{rag.second, rag.plus}));
+    rag.driver.click(rag.driver.center(rag.second), Qt::ControlModifier);
+    QCOMPARE(rag.driver.selections.back().nodes, std::vector{rag.plus});
+    rag.driver.click(rag.driver.emptyPoint());
+    QVERIFY(rag.driver.selections.back().nodes.empty());
+    QCOMPARE(rag.commands(), 0);
+  }
+
+  void theRubberBandSelects() {
+    Rag rag;
+    const QRect a = rag.driver.rect(rag.first);
+    const QRect b = rag.driver.rect(rag.second);
+    rag.driver.drag(a.topLeft() - QPoint(20, 10), b.center() + QPoint(20, 0));
+    QCOMPARE(rag.driver.selection(), (std::vector{rag.first, rag.second}));
+  }
+
+  void doubleClickEdits() {
+    Rag rag;
+    rag.driver.doubleClick(rag.driver.center(rag.first));
+    QCOMPARE(rag.driver.edits, std::vector{rag.first});
+    QVERIFY(!rag.driver.popupIsOpen());
+  }
+
+  void draggingWithinAJoinReorders() {
+    Rag rag;
+    rag.driver.press(rag.driver.center(rag.first));
+    const QPoint to = rag.driver.center(rag.third) + QPoint(0, 20);
+    const QPoint from = rag.driver.center(rag.first);
+    for (int i = 1; i <= 10; ++i) rag.driver.move(from + (to - from) * i / 10);
+    // Nothing is a command before the drop.
+    QCOMPARE(rag.commands(), 0);
+    rag.driver.release(to);
+    QCOMPARE(rag.children(rag.plus), (std::vector{rag.second, rag.third, rag.first}));
+    QCOMPARE(rag.commands(), 1);
+    QVERIFY(!rag.driver.document().at(rag.first).position);
+    rag.driver.model().undoStack().undo();
+    QCOMPARE(rag.children(rag.plus), (std::vector{rag.first, rag.second, rag.third}));
+  }
+
+  void draggingBackChangesNothing() {
+    Rag rag;
+    const QPoint from = rag.driver.center(rag.first);
+    rag.driver.press(from);
+    rag.driver.move(from + QPoint(0, 150));
+    rag.driver.move(from + QPoint(0, 60));
+    rag.driver.move(from);
+    rag.driver.release(from);
+    QCOMPARE(rag.children(rag.plus), (std::vector{rag.first, rag.second, rag.third}));
+    QCOMPARE(rag.commands(), 0);
+  }
+
+  void altSwaps() {
+    Rag rag;
+    rag.driver.drag(rag.driver.center(rag.first), rag.driver.center(rag.third), Qt::AltModifier);
+    QCOMPARE(rag.children(rag.plus), (std::vector{rag.third, rag.second, rag.first}));
+    QCOMPARE(rag.commands(), 1);
+  }
+
+  void draggingElsewhereMoves() {
+    Rag rag;
+    const QRect before = rag.driver.rect(rag.plus);
+    rag.driver.drag(rag.driver.center(rag.plus), rag.driver.center(rag.plus) + QPoint(160, 300));
+    QCOMPARE(rag.commands(), 1);
+    QVERIFY(rag.driver.document().at(rag.plus).position);
+    const QPoint moved = rag.driver.rect(rag.plus).topLeft() - before.topLeft();
+    QVERIFY((moved - QPoint(160, 300)).manhattanLength() <= 8);
+    QCOMPARE(rag.children(rag.cross), (std::vector{rag.system, rag.plus, rag.question}));
+  }
+
+  void escapeEndsADrag() {
+    Rag rag;
+    rag.driver.press(rag.driver.center(rag.plus));
+    rag.driver.move(rag.driver.center(rag.plus) + QPoint(160, 300));
+    rag.driver.key(Qt::Key_Escape);
+    rag.driver.release({900, 600});
+    QCOMPARE(rag.commands(), 0);
+  }
+
+  void aWireConnects() {
+    Rag rag;
+    // A draft user into the plus, at its end.
+    rag.driver.click(rag.driver.emptyPoint());
+    rag.driver.doubleClick(rag.driver.emptyPoint());
+    rag.driver.clickInPopup(QStringLiteral("user"));
+    const NodeId draft = rag.driver.document().tops().back();
+    QVERIFY(draft != rag.root);
+    QVERIFY(rag.driver.document().at(draft).position);
+    const QRect plus = rag.driver.rect(rag.plus);
+    rag.driver.drag(rag.driver.output(draft), plus.bottomLeft() + QPoint(20, -4));
+    QCOMPARE(rag.children(rag.plus), (std::vector{rag.first, rag.second, rag.third, draft}));
+    QCOMPARE(rag.driver.document().tops().size(), std::size_t(1));
+    QCOMPARE(rag.commands(), 2);
+    QVERIFY(!rag.driver.document().at(draft).position);
+  }
+
+  void aTakenInputDoesNotConnect() {
+    Rag rag;
+    rag.driver.drag(rag.driver.output(rag.question), rag.driver.input(rag.root));
+    QCOMPARE(rag.driver.document().at(rag.question).parent, rag.cross);
+    QCOMPARE(rag.commands(), 0);
+    QVERIFY(!rag.driver.messages.isEmpty());
+  }
+
+  void aWireOffItsInputDisconnects() {
+    Rag rag;
+    // Inputs of a tidy join stand level with the outputs.
+    const QPoint input(rag.driver.rect(rag.plus).left(), rag.driver.output(rag.second).y());
+    rag.driver.drag(input, rag.driver.emptyPoint());
+    QCOMPARE(rag.children(rag.plus), (std::vector{rag.first, rag.third}));
+    QCOMPARE(rag.driver.document().at(rag.second).parent, kNoNode);
+    QCOMPARE(rag.commands(), 1);
+  }
+
+  void aWireMovesToAnotherInput() {
+    Rag rag;
+    const QPoint input(rag.driver.rect(rag.plus).left(), rag.driver.output(rag.second).y());
+    rag.driver.drag(input, rag.driver.rect(rag.cross).bottomLeft() + QPoint(30, -4));
+    QCOMPARE(rag.children(rag.plus), (std::vector{rag.first, rag.third}));
+    QCOMPARE(rag.children(rag.cross), (std::vector{rag.system, rag.plus, rag.question, rag.second}));
+    QCOMPARE(rag.commands(), 1);
+  }
+
+  void aWireIntoTheEmptyAddsWhatFits() {
+    Rag rag;
+    rag.driver.drag(rag.driver.output(rag.root), rag.driver.output(rag.root) + QPoint(40, 200));
+    QVERIFY(rag.driver.popupIsOpen());
+    QVERIFY(!rag.driver.popupItems().contains(QStringLiteral("user")));
+    QVERIFY(rag.driver.popupItems().contains(QStringLiteral("monad")));
+    rag.driver.clickInPopup(QStringLiteral("monad"));
+    const Document& document = rag.driver.document();
+    QVERIFY(document.root() != rag.root);
+    QCOMPARE(document.at(document.root()).children, std::vector{rag.root});
+  }
+
+  void aNodeDroppedOnAWireIsInserted() {
+    Rag rag;
+    rag.driver.click(rag.driver.emptyPoint());
+    rag.driver.doubleClick(rag.driver.emptyPoint());
+    rag.driver.clickInPopup(QStringLiteral("plus"));
+    const NodeId draft = rag.driver.document().tops().back();
+    const QPoint onWire = (rag.driver.output(rag.cross) + rag.driver.input(rag.root)) / 2;
+    rag.driver.drag(rag.driver.center(draft), onWire);
+    QCOMPARE(rag.children(rag.root), std::vector{draft});
+    QCOMPARE(rag.children(draft), std::vector{rag.cross});
+    QCOMPARE(rag.commands(), 2);
+  }
+
+  void theWheelScrollsAndZooms() {
+    Rag rag;
+    QWidget* viewport = rag.driver.canvas().findChild<QGraphicsView*>()->viewport();
+    const auto wheel = [&](QPoint at, QPoint angle, Qt::KeyboardModifiers modifiers) {
+      QWheelEvent event(at, viewport->mapToGlobal(at), {}, angle, Qt::NoButton, modifiers, Qt::NoScrollPhase,
+                        false);
+      QApplication::sendEvent(viewport, &event);
+    };
+    const QRect before = rag.driver.rect(rag.first);
+    wheel({100, 100}, {0, -120}, {});
+    QCOMPARE(rag.driver.rect(rag.first).topLeft(), before.topLeft() - QPoint(0, 60));
+    wheel({100, 100}, {0, 120}, {});
+    // What is under the pointer stays there.
+    const QPoint at = before.center();
+    wheel(at, {0, 240}, Qt::ControlModifier);
+    const QRect after = rag.driver.rect(rag.first);
+    QVERIFY(after.width() > before.width());
+    QVERIFY((after.center() - at).manhattanLength() <= 3);
+    QVERIFY(rag.driver.canvas().place().zoom > 1);
+  }
+
+  void theMiddleButtonAndSpacePan() {
+    Rag rag;
+    const QRect before = rag.driver.rect(rag.first);
+    rag.driver.drag({600, 500}, {640, 460}, {}, Qt::MiddleButton);
+    QCOMPARE(rag.driver.rect(rag.first).topLeft() - before.topLeft(), QPoint(40, -40));
+    QTest::keyPress(&rag.driver.canvas(), Qt::Key_Space);
+    const QPoint on = rag.driver.center(rag.second);
+    rag.driver.drag(on, on + QPoint(-40, 40));
+    QTest::keyRelease(&rag.driver.canvas(), Qt::Key_Space);
+    QCOMPARE(rag.driver.rect(rag.first).topLeft(), before.topLeft());
+    QVERIFY(rag.driver.selection().empty());
+    QCOMPARE(rag.commands(), 0);
+  }
+
+  void theMinimapMovesTheView() {
+    Rag rag;
+    auto* minimap = rag.driver.canvas().findChild<QWidget*>(QStringLiteral("minimap"));
+    QVERIFY(minimap != nullptr && minimap->isVisible());
+    rag.driver.canvas().setPlace({.zoom = 1, .center = {3000, 3000}});
+    QTest::mouseClick(minimap, Qt::LeftButton, {}, minimap->rect().center());
+    // The middle of the minimap is the middle of what it shows, between here and there.
+    QVERIFY(rag.driver.canvas().place().center.x() < 2900);
+    rag.driver.canvas().perform(QStringLiteral("view.minimap"));
+    QVERIFY(!minimap->isVisible());
+  }
+
+  void framesAndNotesMove() {
+    Rag rag;
+    rag.driver.click(rag.driver.center(rag.first));
+    rag.driver.click(rag.driver.center(rag.second), Qt::ControlModifier);
+    rag.driver.key(Qt::Key_G, Qt::ControlModifier);
+    QCOMPARE(rag.driver.document().frames.size(), std::size_t(1));
+    const document::Rect before = rag.driver.document().frames[0].area;
+    const QPoint title = rag.driver.rect(rag.first).topLeft() + QPoint(20, -22);
+    rag.driver.drag(title, title + QPoint(-40, 80));
+    const document::Rect after = rag.driver.document().frames[0].area;
+    QVERIFY(std::abs(after.x - before.x + 40) <= 8);
+    QVERIFY(std::abs(after.y - before.y - 80) <= 8);
+    // It takes its nodes along.
+    QVERIFY(rag.driver.document().at(rag.first).position);
+    QVERIFY(!rag.driver.document().at(rag.third).position);
+    QCOMPARE(rag.commands(), 2);
+  }
+};
+
+QTEST_MAIN(TestCanvasGestures)
+#include "tst_canvas_gestures.moc"

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// States of nodes on recorded runs of the bundled model, and on events that are made up.
+#include "tests/ui/editor/recorded_query.h"
+#include "ui/document/document_query.h"
+#include "ui/document/edits.h"
+#include "ui/editor/node_look.h"
+#include "ui/editor/node_status.h"
+
+#include <QtTest>
+
+#include <memory>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+using document::Document;
+using document::NodeId;
+using test::nodeAtPath;
+
+class TestNodeStatus : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    m_recorder = std::make_unique<test::QueryRecorder>();
+    m_rag = test::exampleDocument("rag.json");
+    m_recorder->run(m_rag);
+    m_cold = m_recorder->input();
+    // The same nodes in another order.
+    m_swapped = m_rag;
+    QVERIFY(document::swapChildren(m_swapped, nodeAtPath(m_rag, "/g/input/cross/1"), 0, 1));
+    m_recorder->run(m_swapped);
+    m_warm = m_recorder->input();
+  }
+
+  void aColdRunIsComputed() {
+    const NodeStatuses statuses = nodeStatuses(m_cold);
+    const NodeStatus& system = statuses.at(nodeAtPath(m_rag, "/g/input/cross/0"));
+    QVERIFY(system.fromTrace);
+    QCOMPARE(system.tokens, std::int64_t(13));
+    QCOMPARE(system.served, (Served{.hit = 0, .relocated = 0, .computed = 13}));
+    QCOMPARE(system.cachedPercent(), 0);
+    const NodeStatus& generate = statuses.at(m_rag.root());
+    QCOMPARE(generate.phase, NodePhase::Finished);
+    QCOMPARE(generate.tokens, std::int64_t(83));
+    QCOMPARE(generate.generated, std::int64_t(8));
+    QCOMPARE(generate.copies, 1U);
+    QCOMPARE(generate.served, (Served{.hit = 0, .relocated = 0, .computed = 83}));
+    QVERIFY(!generate.answer.empty());
+  }
+
+  void swappedDocumentsAreRelocated() {
+    const NodeStatuses statuses = nodeStatuses(m_warm);
+    const NodeStatus& first = statuses.at(nodeAtPath(m_swapped, "/g/input/cross/1/plus/0"));
+    const NodeStatus& second = statuses.at(nodeAtPath(m_swapped, "/g/input/cross/1/plus/1"));
+    const NodeStatus& third = statuses.at(nodeAtPath(m_swapped, "/g/input/cross/1/plus/2"));
+    QCOMPARE(first.served, (Served{.hit = 0, .relocated = 20, .computed = 0}));
+    QCOMPARE(second.served, (Served{.hit = 0, .relocated = 18, .computed = 0}));
+    QCOMPARE(third.served, (Served{.hit = 19, .relocated = 0, .computed = 0}));
+    QCOMPARE(first.cachedPercent(), 100);
+    const NodeStatus& generate = statuses.at(m_swapped.root());
+    const auto& metrics = m_warm.state().progress().requests.rbegin()->second.metrics;
+    QVERIFY(metrics.has_value());
+    QCOMPARE(generate.served.hit + generate.served.relocated, metrics->cachedTokens);
+    QCOMPARE(generate.served.relocated, metrics->relocatedTokens);
+    QCOMPARE(generate.served.computed, metrics->computedTokens);
+    // What the leaves say adds up to what the generate says, but for the template's own last token.
+    Served sum;
+    for (const auto& [id, status] : statuses) {
+      if (id == m_swapped.root()) continue;
+      sum.hit += status.served.hit;
+      sum.relocated += status.served.relocated;
+      sum.computed += status.served.computed;
+    }
+    QCOMPARE(sum.hit, generate.served.hit);
+    QCOMPARE(sum.relocated, generate.served.relocated);
+    QCOMPARE(sum.computed + 1, generate.served.computed);
+  }
+
+  void theCacheChangesNothing() {
+    NodeStatusCache cache;
+    for (std::size_t count = 0; count <= m_warm.trace->size(); count += 7) {
+      ViewInput input = m_warm;
+      input.position = count;
+      QCOMPARE(nodeStatuses(input, cache), nodeStatuses(input));
+    }
+  }
+
+  void theAnswerStreams() {
+    ViewInput input = m_warm;
+    std::size_t shortest = 1000;
+    std::size_t longest = 0;
+    bool ran = false;
+    bool waited = false;
+    for (std::size_t count = 0; count <= input.trace->size(); ++count) {
+      input.position = count;
+      if (input.state().progress().runs.size() != 1) continue;
+      const NodeStatuses statuses = nodeStatuses(input);
+      const auto found = statuses.find(m_rag.root());
+      if (found == statuses.end()) continue;
+      waited = waited || found->second.phase == NodePhase::Waiting;
+      if (found->second.phase != NodePhase::Running) continue;
+      ran = true;
+      shortest = std::min(shortest, found->second.answer.size());
+      longest = std::max(longest, found->second.answer.size());
+    }
+    QVERIFY(waited);
+    QVERIFY(ran);
+    QCOMPARE(shortest, std::size_t(0));
+    QVERIFY(longest > 10);
+  }
+
+  void anotherTextHasNoServedTokens() {
+    ViewInput input = m_recorder->input(true);
+    Document changed = m_swapped;
+    const NodeId leaf = nodeAtPath(changed, "/g/input/cross/2");
+    QVERIFY(document::setOwn(changed, leaf, {query::Message{.role = query::Role::User, .text = "Who?"}}));
+    input.document = std::make_shared<const Document>(changed);
+    const NodeStatus status = nodeStatuses(input).at(leaf);
+    QVERIFY(!status.fromTrace);
+    QCOMPARE(status.served.total(), std::int64_t(0));
+    QCOMPARE(status.tokens, std::int64_t(input.tokenizer->encode("Who?").size()));
+    QCOMPARE(status.cachedPercent(), -1);
+  }
+
+  void aDocumentThatNeverRanIsCounted() {
+    ViewInput input = m_recorder->input(true);
+    input.paths.clear();
+    const NodeStatuses statuses = nodeStatuses(input);
+    const NodeStatus& system = statuses.at(nodeAtPath(m_swapped, "/g/input/cross/0"));
+    QVERIFY(!system.fromTrace);
+    const auto* message = m_swapped.at(nodeAtPath(m_swapped, "/g/input/cross/0")).own.as<query::Message>();
+    QCOMPARE(system.tokens, std::int64_t(input.tokenizer->encode(message->text).size()));
+    QVERIFY(statuses.count(m_swapped.root()) == 0);
+    input.tokenizer.reset();
+    QVERIFY(nodeStatuses(input).empty());
+  }
+
+  void copiesOfARepeat() {
+    const Document judge = test::exampleDocument("judge-2.json");
+    test::QueryRecorder recorder;
+    recorder.run(judge);
+    ViewInput input = recorder.input();
+    const NodeId repeat = nodeAtPath(judge, "/g/input/cross/1/plus/0");
+    const NodeStatus newest = nodeStatuses(input).at(repeat);
+    QCOMPARE(newest.copies, 2U);
+    QCOMPARE(newest.copy, 1U);
+    const std::map<std::uint32_t, RequestId> requests = requestsOfNode(input, repeat);
+    QCOMPARE(requests.size(), std::size_t(2));
+    input.selection.request = requests.at(0);
+    const NodeStatus first = nodeStatuses(input).at(repeat);
+    QCOMPARE(first.copy, 0U);
+    QVERIFY(first.answer != newest.answer);
+    // Inner prompts stand in the outer prompt once for each answer; their leaves are counted once.
+    const NodeId leaf = nodeAtPath(judge, "/g/input/cross/1/plus/0/repeat/g/input/cross/0");
+    QCOMPARE(nodeStatuses(input).at(leaf).tokens, std::int64_t(12));
+  }
+
+  void aFailureSaysWhy() {
+    const Document document = test::documentFromJson(R"({"g": {"model": "m", "input": {"user": "Hello"}}})");
+    auto trace = std::make_shared<TraceStore>();
+    const auto send = [&trace](RequestId request, trace::Payload payload) {
+      trace::Event event;
+      event.sequence = trace->size() + 1;
+      event.session = 1;
+      event.run = request == 0 && trace->size() == 0 ? 0 : 1;
+      event.request = request;
+      event.payload = std::move(payload);
+      trace->append(std::move(event));
+    };
+    trace::SessionStarted session;
+    session.pool.blocks.resize(1);
+    send(0, session);
+    send(0, trace::RunStarted{.queryJson = "{}", .policy = "spans", .seed = 0});
+    send(1, trace::StepStarted{});
+    send(1, trace::MessageLogged{.severity = trace::Severity::Error,
+                                 .text = "The prompt does not fit\nby 3 blocks"});
+    send(1, trace::StepFinished{.step = 0, .outcome = trace::StepOutcome::Failed, .text = {}});
+    QVERIFY(trace->contradictions().empty());
+    ViewInput input;
+    input.document = std::make_shared<const Document>(document);
+    input.position = trace->size();
+    input.trace = trace;
+    input.paths[1] = document::toQuery(document, document::TakeOut::Nothing).paths;
+    const NodeStatus status = nodeStatuses(input).at(document.root());
+    QCOMPARE(status.phase, NodePhase::Failed);
+    QCOMPARE(status.failure, std::string("The prompt does not fit"));
+  }
+
+  void sharesAreRoundedToTheInside() {
+    NodeStatus status;
+    QCOMPARE(status.cachedPercent(), -1);
+    status.served = {.hit = 999, .relocated = 0, .computed = 1};
+    QCOMPARE(status.cachedPercent(), 99);
+    status.served = {.hit = 1, .relocated = 0, .computed = 999};
+    QCOMPARE(status.cachedPercent(), 1);
+    status.served = {.hit = 1, .relocated = 1, .computed = 0};
+    QCOMPARE(status.cachedPercent(), 100);
+  }
+
+  void problemsOfNodes() {
+    Document document;
+    const NodeId generate = document::addNode(document, document::makeOperator("g"));
+    QVERIFY(!nodeProblem(document, generate).isEmpty());
+    const NodeId plus = document::addNode(document, document::makeOperator("plus"));
+    QVERIFY(!nodeProblem(document, plus).isEmpty());
+    QVERIFY(document::connect(document, plus, {.parent = generate, .index = 0}));
+    QVERIFY(nodeProblem(document, generate).isEmpty());
+    const NodeId user = document::addNode(document, document::makeOperator("user"));
+    QVERIFY(document::connect(document, user, {.parent = plus, .index = 0}));
+    QVERIFY(nodeProblem(document, plus).isEmpty());
+    QVERIFY(nodeProblem(document, user).isEmpty());
+  }
+
+ private:
+  std::unique_ptr<test::QueryRecorder> m_recorder;
+  Document m_rag;
+  Document m_swapped;
+  ViewInput m_cold;
+  ViewInput m_warm;
+};
+
+QTEST_MAIN(TestNodeStatus)
+#include "tst_node_status.moc"

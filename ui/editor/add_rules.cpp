@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/add_rules.h"
+
+#include "ui/editor/node_look.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+namespace {
+
+using document::Arity;
+using document::arityOf;
+using document::Document;
+using document::DocumentNode;
+using document::kNoNode;
+using document::NodeId;
+using document::Place;
+
+bool isJoin(const DocumentNode& node) {
+  return arityOf(node.own).most == Arity::kMany;
+}
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("canvas", text);
+}
+
+/// Operators in the order in which they are offered: `first` before the others of the palette.
+std::vector<std::string> ordered(const std::vector<std::string>& first, bool needInput,
+                                 const std::string& without = {}) {
+  std::vector<std::string> result;
+  const auto take = [&](const std::string& op) {
+    if (op == without || std::find(result.begin(), result.end(), op) != result.end()) return;
+    if (needInput && arityOf(document::makeOperator(op)).most == 0) return;
+    result.push_back(op);
+  };
+  for (const std::string& op : first) take(op);
+  for (const std::string& op : document::operatorNames()) take(op);
+  return result;
+}
+
+}  // namespace
+
+std::optional<std::size_t> freeInputOf(const DocumentNode& node) {
+  if (isJoin(node)) return node.children.size();
+  const auto found = std::find(node.children.begin(), node.children.end(), kNoNode);
+  if (found == node.children.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - node.children.begin());
+}
+
+AddPlace placeFor(const Document& document, NodeId selected) {
+  using Kind = AddPlace::Kind;
+  const DocumentNode* node = document.find(selected);
+  if (node == nullptr) return {};
+  if (const auto input = freeInputOf(*node))
+    return {.kind = Kind::Child, .node = selected, .index = *input, .at = {}};
+  if (node->parent != kNoNode && isJoin(document.at(node->parent))) {
+    return {
+        .kind = Kind::Child, .node = node->parent, .index = document.indexInParent(selected) + 1, .at = {}};
+  }
+  return {.kind = Kind::Above, .node = selected, .index = 0, .at = {}};
+}
+
+std::vector<std::string> fittingOperators(const Document& document, const AddPlace& place) {
+  switch (place.kind) {
+    case AddPlace::Kind::Root:
+      return ordered({"g"}, false);
+    case AddPlace::Kind::Above:
+      return ordered({"plus", "cross", "seq", "par", "g"}, true);
+    case AddPlace::Kind::Child: {
+      const DocumentNode* parent = document.find(place.node);
+      if (parent == nullptr) return {};
+      if (isJoin(*parent)) return ordered({"user", "system"}, false);
+      return ordered({"cross", "plus", "seq", "user"}, false);
+    }
+    case AddPlace::Kind::Replace: {
+      const DocumentNode* node = document.find(place.node);
+      if (node == nullptr) return {};
+      const bool hasChildren = std::any_of(node->children.begin(), node->children.end(),
+                                           [](NodeId child) { return child != kNoNode; });
+      const std::string own = query::operatorName(node->own);
+      return ordered(isJoin(*node) ? std::vector<std::string>{"plus", "cross", "seq", "par"}
+                                   : std::vector<std::string>{},
+                     hasChildren, own);
+    }
+  }
+  return {};
+}
+
+NodeId addOperator(Document& document, const AddPlace& place, const std::string& op) {
+  const query::Node own = document::makeOperator(op);
+  switch (place.kind) {
+    case AddPlace::Kind::Root: {
+      // The first node is where the tidy layout begins; a draft stays where it was put.
+      return document::addNode(document, own, document.size() == 0 ? std::nullopt : place.at);
+    }
+    case AddPlace::Kind::Child: {
+      const DocumentNode* parent = document.find(place.node);
+      if (parent == nullptr) return kNoNode;
+      const bool tidy = !parent->position || parent->parent == kNoNode;
+      const NodeId root = document.root();
+      const NodeId added = document::addNode(document, own, tidy ? std::nullopt : place.at);
+      if (document::connect(document, added, {.parent = place.node, .index = place.index})) return added;
+      document::removeSubtrees(document, {added});
+      document.setRoot(root);
+      return kNoNode;
+    }
+    case AddPlace::Kind::Above: {
+      if (!document.contains(place.node)) return kNoNode;
+      // A tree that was put somewhere stays there: its new top stands where the old one did.
+      const auto position =
+          document.at(place.node).parent == kNoNode ? document.at(place.node).position : std::nullopt;
+      const NodeId added = document::addNode(document, own, position);
+      if (!document::insertAbove(document, place.node, added)) {
+        document::removeSubtrees(document, {added});
+        return kNoNode;
+      }
+      if (position) document::setPosition(document, place.node, std::nullopt);
+      return added;
+    }
+    case AddPlace::Kind::Replace:
+      return document::replaceOperator(document, place.node, op) ? place.node : kNoNode;
+  }
+  return kNoNode;
+}
+
+QString describePlace(const Document& document, const AddPlace& place) {
+  const DocumentNode* node = document.find(place.node);
+  switch (place.kind) {
+    case AddPlace::Kind::Root:
+      return document.size() == 0 ? tr("First node of the query") : tr("A draft beside the query");
+    case AddPlace::Kind::Child:
+      return node == nullptr ? QString() : tr("Input %1 of %2").arg(place.index + 1).arg(nodeTitle(*node));
+    case AddPlace::Kind::Above:
+      return node == nullptr ? QString() : tr("Takes %1 as its input").arg(nodeTitle(*node));
+    case AddPlace::Kind::Replace:
+      return node == nullptr ? QString() : tr("Instead of %1").arg(nodeTitle(*node));
+  }
+  return {};
+}
+
+bool connectAt(Document& document, NodeId child, Place place) {
+  const DocumentNode* node = document.find(child);
+  const DocumentNode* parent = document.find(place.parent);
+  if (node == nullptr || parent == nullptr) return false;
+  if (node->parent == place.parent && isJoin(*parent)) {
+    const std::size_t from = document.indexInParent(child);
+    const std::size_t to = place.index > from ? place.index - 1 : place.index;
+    return document::moveChild(document, place.parent, from, to);
+  }
+  if (!document::connect(document, child, place)) return false;
+  const DocumentNode& above = document.at(place.parent);
+  if (!above.position || above.parent == kNoNode) document::setPosition(document, child, std::nullopt);
+  return true;
+}
+
+}  // namespace spanscope::ui

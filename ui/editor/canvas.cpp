@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/canvas.h"
+
+#include "ui/editor/canvas_accessible.h"
+#include "ui/editor/canvas_parts.h"
+
+#include <QPainter>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+
+struct Canvas::Impl {
+  explicit Impl(Canvas& canvas) : parts(canvas) {}
+  CanvasParts parts;
+};
+
+Canvas::Canvas(QWidget* parent) : QWidget(parent) {
+  installCanvasAccessibility();
+  setFocusPolicy(Qt::StrongFocus);
+  setAcceptDrops(true);
+  setAccessibleName(tr("Canvas"));
+  setAccessibleDescription(tr("The query as a tree. Arrow keys walk along it, Tab adds a node."));
+  m_impl = std::make_unique<Impl>(*this);
+  CanvasCore& core = m_impl->parts.core();
+  connect(&core, &CanvasCore::selectionWanted, this, &Canvas::selectionWanted);
+  connect(&core, &CanvasCore::messageWanted, this, &Canvas::messageWanted);
+  connect(&m_impl->parts, &CanvasParts::editWanted, this, &Canvas::editWanted);
+  connect(&m_impl->parts, &CanvasParts::commandWanted, this, &Canvas::commandWanted);
+  connect(&m_impl->parts, &CanvasParts::filesDropped, this, &Canvas::filesDropped);
+}
+
+Canvas::~Canvas() = default;
+
+void Canvas::setModel(document::DocumentModel* model) {
+  m_impl->parts.setModel(model);
+}
+
+void Canvas::setInput(const ViewInput& input) {
+  m_impl->parts.core().setInput(input);
+}
+
+bool Canvas::perform(const QString& commandId) {
+  const QLatin1String addNamed("node.add:");
+  if (commandId.startsWith(addNamed)) {
+    m_impl->parts.addNamed(commandId.mid(addNamed.size()));
+    return true;
+  }
+  const auto command = m_impl->parts.commands().find(commandId);
+  if (command == m_impl->parts.commands().end()) return false;
+  if (command->second.can()) command->second.run();
+  return true;
+}
+
+bool Canvas::canPerform(const QString& commandId) const {
+  const auto command = m_impl->parts.commands().find(commandId);
+  return command != m_impl->parts.commands().end() && command->second.can();
+}
+
+void Canvas::reveal(document::NodeId node) {
+  m_impl->parts.reveal(node);
+}
+
+CanvasPlace Canvas::place() const {
+  const CanvasView& view = m_impl->parts.view();
+  return {.zoom = view.zoom(), .center = view.centerPoint()};
+}
+
+void Canvas::setPlace(const CanvasPlace& place) {
+  m_impl->parts.setPlace(place);
+}
+
+void Canvas::paintTo(QPainter& painter, const QSize& size) {
+  CanvasScene& scene = m_impl->parts.scene();
+  constexpr double kMargin = 24;
+  const QRectF content = scene.contentRect().adjusted(-kMargin, -kMargin, kMargin, kMargin);
+  painter.fillRect(QRect(QPoint(), size), scene.style().canvas);
+  const double zoom = std::min({size.width() / content.width(), size.height() / content.height(), 2.0});
+  const QSizeF shown = content.size() * zoom;
+  const QRectF target(QPointF((size.width() - shown.width()) / 2, (size.height() - shown.height()) / 2),
+                      shown);
+  scene.render(&painter, target, content, Qt::KeepAspectRatio);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The part of CanvasParts that carries out commands with a popup, a line edit or the view.
+#include "ui/document/edits.h"
+#include "ui/editor/canvas_parts.h"
+
+#include <QMimeData>
+#include <QUrl>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+
+using document::Document;
+using document::kNoNode;
+using document::NodeId;
+using document::Point;
+using document::Rect;
+
+void CanvasParts::addViewCommands() {
+  const auto add = [this](const char* id, std::function<bool()> can, std::function<void()> run) {
+    m_commands[QString::fromLatin1(id)] = {std::move(can), std::move(run)};
+  };
+  const auto always = [] { return true; };
+  const auto editable = [this] { return m_core.model() != nullptr; };
+  const auto hasNode = [this] { return m_core.document().contains(m_core.current()); };
+  const auto hasAny = [this] { return m_core.document().size() > 0; };
+  add("edit.find", hasAny, [this] { openFind(); });
+  add("node.add", editable, [this] { openAddForSelection(); });
+  add(
+      "node.edit", [this, hasNode] { return hasNode() || m_core.selectedArea().kind != AreaRef::Kind::None; },
+      [this, hasNode] {
+        if (hasNode()) {
+          Q_EMIT editWanted(m_core.current());
+        } else {
+          renameArea(m_core.selectedArea());
+        }
+      });
+  add(
+      "node.rename",
+      [this, editable, hasNode] {
+        return editable() && (hasNode() || m_core.selectedArea().kind != AreaRef::Kind::None);
+      },
+      [this] { rename(); });
+  add(
+      "node.replace", [editable, hasNode] { return editable() && hasNode(); },
+      [this] {
+        AddPlace place{.kind = AddPlace::Kind::Replace, .node = m_core.current(), .index = 0, .at = {}};
+        const Rect* rect = m_core.rectOf(place.node);
+        const QPointF at = rect == nullptr ? m_view->centerPoint() : QPointF(rect->x, rect->y + rect->height);
+        openAdd(place, m_view->mapFromScene(at));
+      });
+  add("view.zoom-in", always, [this] { zoomBy(kZoomStep); });
+  add("view.zoom-out", always, [this] { zoomBy(1 / kZoomStep); });
+  add("view.zoom-reset", always, [this] { m_view->setZoom(1); });
+  add("view.fit-all", hasAny, [this] { m_view->fit(m_scene.contentRect()); });
+  add(
+      "view.fit-selection", [this] { return !m_core.selection().empty(); },
+      [this] { m_view->fit(selectionRect()); });
+  add("view.minimap", always, [this] {
+    m_minimapOn = !m_minimapOn;
+    updateMinimap();
+  });
+}
+
+void CanvasParts::zoomBy(double factor) {
+  m_view->setZoom(m_view->zoom() * factor);
+}
+
+void CanvasParts::openAdd(const AddPlace& place, QPointF viewportPoint) {
+  if (m_core.model() == nullptr) return;
+  const std::vector<std::string> operators = fittingOperators(m_core.document(), place);
+  if (operators.empty()) {
+    m_core.say(tr("Nothing fits there"));
+    return;
+  }
+  m_addPlace = place;
+  m_addPoint = viewportPoint;
+  m_popup->setAccessibleName(place.kind == AddPlace::Kind::Replace ? tr("Replace operator")
+                                                                   : tr("Add a node"));
+  m_popup->open(operators, describePlace(m_core.document(), place), viewportPoint.toPoint(), m_core.theme());
+}
+
+void CanvasParts::openAddForSelection() {
+  // Nobody points anywhere: what has no parent is placed by the tidy layout, clear of the others.
+  const AddPlace place = placeFor(m_core.document(), m_core.current());
+  QPointF at = m_view->centerPoint();
+  if (const Rect* rect = m_core.rectOf(m_core.current()))
+    at = QPointF(rect->x + 24, rect->y + rect->height + 8);
+  openAdd(place, m_view->mapFromScene(at));
+}
+
+AddPlace CanvasParts::placeAt(QPointF scenePoint) const {
+  const CanvasHit hit = m_scene.hitAt(scenePoint, 0);
+  if (hit.kind == CanvasHit::Kind::Wire)
+    return {.kind = AddPlace::Kind::Above, .node = hit.node, .index = 0, .at = {}};
+  if (hit.node != kNoNode) return placeFor(m_core.document(), hit.node);
+  return {.kind = AddPlace::Kind::Root,
+          .node = kNoNode,
+          .index = 0,
+          .at = Point{.x = scenePoint.x(), .y = scenePoint.y()}};
+}
+
+void CanvasParts::addNamed(const QString& op, std::optional<QPointF> viewportPoint) {
+  if (m_core.model() == nullptr) return;
+  const AddPlace place = viewportPoint ? placeAt(m_view->mapToScene(viewportPoint->toPoint()))
+                                       : placeFor(m_core.document(), m_core.current());
+  const std::vector<std::string> fitting = fittingOperators(m_core.document(), place);
+  if (std::find(fitting.begin(), fitting.end(), op.toStdString()) == fitting.end()) {
+    m_core.say(tr("%1 does not fit there").arg(op));
+    return;
+  }
+  m_addPlace = place;
+  m_addPoint = viewportPoint.value_or(QPointF(m_view->viewport()->rect().center()));
+  add(op);
+}
+
+bool CanvasParts::takesDrag(const QMimeData& data) const {
+  return data.hasUrls() ||
+         (data.hasFormat(QLatin1String(document::kOperatorMimeType)) && m_core.model() != nullptr);
+}
+
+void CanvasParts::drop(const QMimeData& data, QPointF viewportPoint) {
+  if (data.hasFormat(QLatin1String(document::kOperatorMimeType))) {
+    addNamed(QString::fromUtf8(data.data(QLatin1String(document::kOperatorMimeType))), viewportPoint);
+    m_view->setFocus();
+    return;
+  }
+  QStringList paths;
+  for (const QUrl& url : data.urls()) {
+    if (url.isLocalFile()) paths.append(url.toLocalFile());
+  }
+  if (!paths.isEmpty()) Q_EMIT filesDropped(paths);
+}
+
+void CanvasParts::add(const QString& op) {
+  NodeId added = kNoNode;
+  const bool wasEmpty = m_core.document().size() == 0;
+  const bool replaces = m_addPlace.kind == AddPlace::Kind::Replace;
+  m_core.change(replaces ? tr("Replace operator") : tr("Add %1").arg(op),
+                [&](Document& document) { added = addOperator(document, m_addPlace, op.toStdString()); });
+  if (added == kNoNode) {
+    m_core.say(tr("It does not fit there any more"));
+    return;
+  }
+  m_core.select({added});
+  if (wasEmpty) {
+    // The first node appears where the person pointed, at its own size.
+    m_view->setZoom(1);
+    if (const Rect* rect = m_core.rectOf(added)) {
+      const QPointF size(m_view->viewport()->width(), m_view->viewport()->height());
+      m_view->centerOn(QPointF(rect->x + rect->width / 2, rect->y + rect->height / 2) + size / 2 -
+                       m_addPoint);
+    }
+  }
+  bringSelectionIntoSight();
+}
+
+void CanvasParts::rename() {
+  if (m_core.selectedArea().kind != AreaRef::Kind::None) {
+    renameArea(m_core.selectedArea());
+    return;
+  }
+  const NodeId id = m_core.current();
+  const Rect* rect = m_core.rectOf(id);
+  if (rect == nullptr) return;
+  bringSelectionIntoSight();
+  const QRect area = m_view->mapFromScene(QRectF(rect->x, rect->y, rect->width, 28)).boundingRect();
+  m_lineEdit->open(area, QString::fromStdString(m_core.document().at(id).name), tr("Name of the node"),
+                   m_core.theme(), [this, id](const QString& text) {
+                     m_core.change(tr("Rename"), [&](Document& document) {
+                       document::setName(document, id, text.trimmed().toStdString());
+                     });
+                   });
+}
+
+void CanvasParts::renameArea(AreaRef ref) {
+  QString text;
+  std::optional<Rect> area;
+  for (const document::Frame& frame : m_core.document().frames) {
+    if (ref.kind != AreaRef::Kind::Frame || frame.id != ref.id) continue;
+    text = QString::fromStdString(frame.title);
+    area = frame.area;
+  }
+  for (const document::Note& note : m_core.document().notes) {
+    if (ref.kind != AreaRef::Kind::Note || note.id != ref.id) continue;
+    text = QString::fromStdString(note.text);
+    area = note.area;
+  }
+  if (!area || m_core.model() == nullptr) return;
+  const QRect place = m_view->mapFromScene(QRectF(area->x, area->y, area->width, 28)).boundingRect();
+  const bool isFrame = ref.kind == AreaRef::Kind::Frame;
+  m_lineEdit->open(place, text, isFrame ? tr("Title of the frame") : tr("Text of the note"), m_core.theme(),
+                   [this, ref, isFrame](const QString& typed) {
+                     m_core.change(isFrame ? tr("Rename frame") : tr("Edit note"), [&](Document& document) {
+                       for (document::Frame& frame : document.frames) {
+                         if (isFrame && frame.id == ref.id) frame.title = typed.toStdString();
+                       }
+                       for (document::Note& note : document.notes) {
+                         if (!isFrame && note.id == ref.id) note.text = typed.toStdString();
+                       }
+                     });
+                   });
+}
+
+void CanvasParts::openFind() {
+  m_hits.clear();
+  m_findBar->open(m_core.theme());
+}
+
+void CanvasParts::find(const QString& text) {
+  m_hits.clear();
+  m_hit = 0;
+  if (!text.isEmpty()) {
+    const Document& document = m_core.document();
+    for (const NodeId top : document.tops()) {
+      for (const NodeId id : document.subtree(top)) {
+        if (nodeSearchText(document.at(id)).contains(text, Qt::CaseInsensitive)) m_hits.push_back(id);
+      }
+    }
+    // From where the person is, so that typing on does not jump about.
+    const auto at = std::find(m_hits.begin(), m_hits.end(), m_core.current());
+    if (at != m_hits.end()) m_hit = static_cast<std::size_t>(at - m_hits.begin());
+  }
+  m_findBar->showHits(m_hit + 1, m_hits.size());
+  if (!m_hits.empty()) reveal(m_hits[m_hit]);
+}
+
+void CanvasParts::findNext(bool backwards) {
+  std::erase_if(m_hits, [this](NodeId id) { return !m_core.document().contains(id); });
+  if (m_hits.empty()) return;
+  m_hit = (m_hit + (backwards ? m_hits.size() - 1 : 1)) % m_hits.size();
+  m_findBar->showHits(m_hit + 1, m_hits.size());
+  reveal(m_hits[m_hit]);
+}
+
+}  // namespace spanscope::ui

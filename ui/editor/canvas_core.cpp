@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/canvas_core.h"
+
+#include "ui/editor/tidy_layout.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+
+using document::Document;
+using document::DocumentModel;
+using document::NodeId;
+
+CanvasCore::CanvasCore(QObject* parent) : QObject(parent), m_document(std::make_shared<const Document>()) {}
+
+void CanvasCore::setModel(DocumentModel* model) {
+  if (m_model == model) return;
+  if (m_model != nullptr) m_model->disconnect(this);
+  m_model = model;
+  m_selection.clear();
+  m_area = {};
+  m_statuses.clear();
+  m_statusDocument.reset();
+  if (m_model != nullptr) {
+    connect(m_model, &DocumentModel::changed, this, [this] { takeDocument(m_model->snapshot()); });
+    takeDocument(m_model->snapshot());
+  } else {
+    takeDocument(m_input ? m_input->document : std::make_shared<const Document>());
+  }
+  Q_EMIT selectionChanged();
+}
+
+void CanvasCore::setInput(const ViewInput& input) {
+  const std::optional<ViewInput> before = std::exchange(m_input, input);
+  if (m_model == nullptr && m_document != input.document) takeDocument(input.document);
+  if (m_theme != input.theme) {
+    m_theme = input.theme;
+    Q_EMIT themeChanged();
+  }
+  const bool sameRuns = before && before->trace == input.trace && before->position == input.position &&
+                        before->paths == input.paths && before->tokenizer == input.tokenizer &&
+                        before->selection.request == input.selection.request &&
+                        m_statusDocument == m_document;
+  if (!sameRuns) updateStatuses();
+  // The selection made here is told outside and comes back; one that is older must not undo it meanwhile.
+  if ((!before || before->selection.nodes != input.selection.nodes) && input.selection.nodes != m_selection) {
+    m_selection.clear();
+    for (const NodeId id : input.selection.nodes) {
+      if (m_document->contains(id)) m_selection.push_back(id);
+    }
+    if (!m_selection.empty()) m_area = {};
+    Q_EMIT selectionChanged();
+  }
+}
+
+const document::Rect* CanvasCore::rectOf(NodeId id) const {
+  const auto found = m_layout.find(id);
+  return found == m_layout.end() ? nullptr : &found->second;
+}
+
+const NodeStatus& CanvasCore::statusOf(NodeId id) const {
+  static const NodeStatus none;
+  const auto found = m_statuses.find(id);
+  return found == m_statuses.end() ? none : found->second;
+}
+
+void CanvasCore::setPreview(std::optional<Document> preview) {
+  if (!preview && !m_preview) return;
+  m_preview = std::move(preview);
+  redraw();
+}
+
+bool CanvasCore::change(const QString& name, const std::function<void(Document&)>& change) {
+  if (m_model == nullptr) return false;
+  m_preview.reset();
+  const bool changed = m_model->change(name, change);
+  if (!changed) redraw();
+  return changed;
+}
+
+bool CanvasCore::isSelected(NodeId id) const {
+  return std::find(m_selection.begin(), m_selection.end(), id) != m_selection.end();
+}
+
+void CanvasCore::select(std::vector<NodeId> nodes) {
+  std::erase_if(nodes, [this](NodeId id) { return !m_document->contains(id); });
+  if (nodes == m_selection && m_area == AreaRef{}) return;
+  m_selection = std::move(nodes);
+  m_area = {};
+  Q_EMIT selectionChanged();
+  Selection selection;
+  selection.nodes = m_selection;
+  Q_EMIT selectionWanted(selection);
+}
+
+void CanvasCore::selectArea(AreaRef area) {
+  if (area == m_area) return;
+  select({});
+  m_area = area;
+  Q_EMIT selectionChanged();
+}
+
+void CanvasCore::showNextAnswer(NodeId node) {
+  if (!m_input) return;
+  const std::map<std::uint32_t, RequestId> requests = requestsOfNode(*m_input, node);
+  if (requests.size() < 2) return;
+  auto next = requests.upper_bound(statusOf(node).copy);
+  if (next == requests.end()) next = requests.begin();
+  Selection selection;
+  selection.nodes = {node};
+  selection.request = next->second;
+  m_selection = selection.nodes;
+  m_area = {};
+  Q_EMIT selectionChanged();
+  Q_EMIT selectionWanted(selection);
+}
+
+void CanvasCore::takeDocument(std::shared_ptr<const Document> document) {
+  m_document = std::move(document);
+  m_preview.reset();
+  const auto gone = [this](NodeId id) { return !m_document->contains(id); };
+  const bool fewer = std::erase_if(m_selection, gone) > 0;
+  redraw();
+  if (m_input) updateStatuses();
+  if (fewer) {
+    Q_EMIT selectionChanged();
+    Selection selection;
+    selection.nodes = m_selection;
+    Q_EMIT selectionWanted(selection);
+  }
+}
+
+void CanvasCore::redraw() {
+  m_layout = tidyLayout(drawn());
+  m_looks = nodeLooks(drawn(), m_layout);
+  Q_EMIT drawnChanged();
+}
+
+void CanvasCore::updateStatuses() {
+  ViewInput input = *m_input;
+  input.document = m_document;
+  m_statusDocument = m_document;
+  NodeStatuses statuses = nodeStatuses(input, m_statusCache);
+  if (statuses == m_statuses) return;
+  m_statuses = std::move(statuses);
+  Q_EMIT statusesChanged();
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the parts of the canvas share: the document as it is drawn, where its nodes stand, what the trace says
+// of them, and what is selected. Every change of the document goes through here.
+#pragma once
+
+#include "ui/document/document_model.h"
+#include "ui/editor/node_look.h"
+#include "ui/editor/node_status.h"
+#include "ui/session/view_input.h"
+
+#include <QObject>
+#include <QPointer>
+#include <QString>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace spanscope::ui {
+
+/// A frame or a note.
+struct AreaRef {
+  enum class Kind { None, Frame, Note };
+  Kind kind = Kind::None;
+  std::uint32_t id = 0;
+  bool operator==(const AreaRef&) const = default;
+};
+
+class CanvasCore : public QObject {
+  Q_OBJECT
+ public:
+  explicit CanvasCore(QObject* parent = nullptr);
+
+  void setModel(document::DocumentModel* model);
+  document::DocumentModel* model() const { return m_model; }
+  void setInput(const ViewInput& input);
+  const ViewInput* input() const { return m_input ? &*m_input : nullptr; }
+  const Theme& theme() const { return m_theme; }
+
+  /// The document as it is; an empty one without a model and an input.
+  const document::Document& document() const { return *m_document; }
+  /// As it is drawn: with the gesture that is under way.
+  const document::Document& drawn() const { return m_preview ? *m_preview : *m_document; }
+  const std::map<document::NodeId, document::Rect>& layout() const { return m_layout; }
+  const std::map<document::NodeId, NodeLook>& looks() const { return m_looks; }
+  const document::Rect* rectOf(document::NodeId id) const;  ///< nullptr: not drawn
+  const NodeStatus& statusOf(document::NodeId id) const;
+  const NodeStatuses& statuses() const { return m_statuses; }
+
+  /// Shows what a gesture would make of the document; nothing ends it.
+  void setPreview(std::optional<document::Document> preview);
+  bool hasPreview() const { return m_preview.has_value(); }
+
+  /// One undoable command. False without a model or where nothing changed.
+  bool change(const QString& name, const std::function<void(document::Document&)>& change);
+
+  const std::vector<document::NodeId>& selection() const { return m_selection; }
+  document::NodeId current() const { return m_selection.empty() ? document::kNoNode : m_selection.back(); }
+  bool isSelected(document::NodeId id) const;
+  void select(std::vector<document::NodeId> nodes);
+  AreaRef selectedArea() const { return m_area; }
+  void selectArea(AreaRef area);
+  /// Shows another answer of the node: the next copy of its step.
+  void showNextAnswer(document::NodeId node);
+
+  void say(const QString& text) { Q_EMIT messageWanted(text); }
+
+ Q_SIGNALS:
+  void drawnChanged();  ///< another document or layout is drawn
+  void statusesChanged();
+  void selectionChanged();  ///< of nodes or areas
+  void themeChanged();
+  void selectionWanted(const spanscope::ui::Selection& selection);
+  void messageWanted(const QString& text);
+
+ private:
+  void takeDocument(std::shared_ptr<const document::Document> document);
+  void redraw();
+  void updateStatuses();
+
+  QPointer<document::DocumentModel> m_model;
+  std::optional<ViewInput> m_input;
+  Theme m_theme;
+  std::shared_ptr<const document::Document> m_document;
+  std::optional<document::Document> m_preview;
+  std::map<document::NodeId, document::Rect> m_layout;
+  std::map<document::NodeId, NodeLook> m_looks;
+  NodeStatuses m_statuses;
+  NodeStatusCache m_statusCache;
+  std::shared_ptr<const document::Document> m_statusDocument;  ///< that m_statuses was computed for
+  std::vector<document::NodeId> m_selection;
+  AreaRef m_area;
+};
+
+}  // namespace spanscope::ui

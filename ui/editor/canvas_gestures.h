@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the mouse does on the canvas. A gesture that is under way shows what it would do; its end is one
+// command.
+#pragma once
+
+#include "ui/editor/add_rules.h"
+#include "ui/editor/canvas_core.h"
+#include "ui/editor/canvas_scene.h"
+#include "ui/editor/canvas_view.h"
+
+#include <QElapsedTimer>
+#include <QMouseEvent>
+#include <QObject>
+#include <QPointF>
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace spanscope::ui {
+
+class CanvasGestures : public QObject {
+  Q_OBJECT
+ public:
+  CanvasGestures(CanvasCore& core, CanvasScene& scene, CanvasView& view, QObject* parent);
+
+  void press(const QMouseEvent& event);
+  void move(const QMouseEvent& event);
+  void release(const QMouseEvent& event);
+  void doubleClick(const QMouseEvent& event);
+  void leave();
+  /// Ends what is under way without a change. False: there is nothing.
+  bool cancel();
+  bool isActive() const { return m_kind != Kind::None; }
+  /// While it is held, dragging with the left button moves the view.
+  void setSpaceHeld(bool held);
+  QPointF lastScenePoint() const { return m_last; }
+
+  void paintRubberBand(QPainter& painter, const CanvasStyle& style) const;
+
+ Q_SIGNALS:
+  void pressed();
+  /// The add popup is to be opened at a point of the viewport.
+  void addWanted(const spanscope::ui::AddPlace& place, QPointF viewportPoint);
+  void editWanted(document::NodeId node);
+  void renameAreaWanted(spanscope::ui::AreaRef area);
+
+ private:
+  enum class Kind { None, Pan, PressedNode, PressedCanvas, Rubber, Nodes, WireUp, WireDown, Area, AreaSize };
+
+  void pressLeft(const QMouseEvent& event, QPointF at);
+  void startNodes();
+  void moveNodes(QPointF at, Qt::KeyboardModifiers modifiers);
+  void dropNodes();
+  bool reorders(QPointF at) const;
+  document::Document reordered(QPointF at, bool swap);
+  void startWireUp(document::NodeId child, bool detached);
+  void startWireDown(document::NodeId parent, std::size_t input);
+  void moveWire(QPointF at);
+  void dropWire(QPointF viewportPoint);
+  void moveArea(QPointF at);
+  void end();
+  double reach() const;
+  void setArea(document::Document& document, QPointF delta) const;
+
+  CanvasCore& m_core;
+  CanvasScene& m_scene;
+  CanvasView& m_view;
+  Kind m_kind = Kind::None;
+  bool m_space = false;
+  Qt::MouseButton m_button = Qt::NoButton;
+  QPointF m_pressedAt;    ///< scene
+  QPoint m_pressedPixel;  ///< viewport
+  QPoint m_lastPixel;
+  QPointF m_last;                                   ///< scene
+  std::vector<document::NodeId> m_selectionBefore;  ///< the last press on the canvas
+  QElapsedTimer m_sinceCanvas;                      ///< since the last press on the canvas
+  bool m_toggles = false;                           ///< with Ctrl
+
+  // dragging nodes
+  document::NodeId m_pressed = document::kNoNode;
+  std::vector<document::NodeId> m_dragged;
+  std::map<document::NodeId, document::Rect> m_start;
+  std::optional<document::Document> m_result;  ///< what the drop will make of the document
+  QString m_resultName;
+  bool m_onWire = false;
+
+  // dragging wires
+  document::NodeId m_wireNode = document::kNoNode;  ///< child or parent
+  std::size_t m_wireInput = 0;
+  bool m_detached = false;
+  CanvasTargets m_fits;
+  std::optional<CanvasHit> m_target;
+
+  AreaRef m_area;
+};
+
+}  // namespace spanscope::ui

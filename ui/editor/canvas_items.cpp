@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/canvas_items.h"
+
+#include <QPainter>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+/// Rings, ports and chips stand out of a node.
+constexpr double kAround = 12;
+
+}  // namespace
+
+double zoomOf(const QPainter& painter) {
+  const QTransform& transform = painter.worldTransform();
+  return std::hypot(transform.m11(), transform.m12());
+}
+
+NodeItem::NodeItem(document::NodeId id, SharedStyle style) : m_id(id), m_style(std::move(style)) {
+  setZValue(2);
+}
+
+void NodeItem::setLook(const NodeLook& look) {
+  if (look == m_look) return;
+  setPos(look.rect.x, look.rect.y);
+  NodeLook same = look;
+  same.rect.x = m_look.rect.x;
+  same.rect.y = m_look.rect.y;
+  if (same == m_look) {  // only moved
+    m_look = look;
+    return;
+  }
+  if (look.rect.width != m_look.rect.width || look.rect.height != m_look.rect.height) {
+    prepareGeometryChange();
+    m_bounds = QRectF(-kAround, -kAround, look.rect.width + 2 * kAround, look.rect.height + 2 * kAround);
+  }
+  m_look = look;
+  m_texts.reset();
+  update();
+}
+
+void NodeItem::setStatus(const NodeStatus& status) {
+  if (status == m_status) return;
+  m_status = status;
+  m_texts.reset();
+  update();
+}
+
+void NodeItem::setMarks(const NodeMarks& marks) {
+  NodeMarks next = marks;
+  next.motion = m_marks.motion;
+  if (next == m_marks) return;
+  m_marks = next;
+  update();
+}
+
+void NodeItem::setStyle(const SharedStyle& style) {
+  m_style = style;
+  m_texts.reset();
+  update();
+}
+
+void NodeItem::setMotion(double motion) {
+  if (!isRunning() || m_marks.motion == motion) return;
+  m_marks.motion = motion;
+  update(barArea(m_look));
+}
+
+void NodeItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* /*option*/, QWidget* /*widget*/) {
+  const double zoom = zoomOf(*painter);
+  if (!m_texts && zoom >= kTextZoom) m_texts = makeNodeTexts(m_look, m_status, *m_style);
+  static const NodeTexts none;
+  paintNode(*painter, m_look, m_status, m_texts ? *m_texts : none, m_marks, *m_style, zoom);
+}
+
+WireItem::WireItem(SharedStyle style) : m_style(std::move(style)) {
+  setZValue(1);
+}
+
+void WireItem::setEnds(QPointF from, QPointF to) {
+  if (from == m_from && to == m_to) return;
+  prepareGeometryChange();
+  m_from = from;
+  m_to = to;
+  m_path = QPainterPath(from);
+  if (std::abs(from.y() - to.y()) < 0.5 && to.x() > from.x()) {
+    m_path.lineTo(to);
+  } else {
+    const double reach = std::max(24.0, std::min(std::abs(to.x() - from.x()) / 2, 90.0));
+    // The bend is at the input: long wires run level, so that they do not cross what stands between.
+    const double bend = to.x() - std::max(0.0, std::min(to.x() - from.x(), 72.0));
+    if (bend > from.x() + 1) m_path.lineTo(bend, from.y());
+    const QPointF start = m_path.currentPosition();
+    const double pull = bend > from.x() + 1 ? std::min(reach, 36.0) : reach;
+    m_path.cubicTo(start + QPointF(pull, 0), to - QPointF(pull, 0), to);
+  }
+}
+
+void WireItem::setLook(Look look) {
+  if (look == m_look) return;
+  m_look = look;
+  setZValue(look == Look::Loose ? 4 : look == Look::Plain ? 1 : 1.5);
+  update();
+}
+
+void WireItem::setMuted(bool muted) {
+  if (muted == m_muted) return;
+  m_muted = muted;
+  update();
+}
+
+void WireItem::setStyle(const SharedStyle& style) {
+  m_style = style;
+  update();
+}
+
+double WireItem::distance(QPointF point) const {
+  double nearest = 1e9;
+  constexpr int kSteps = 48;
+  for (int i = 0; i <= kSteps; ++i) {
+    const QPointF on = m_path.pointAtPercent(static_cast<double>(i) / kSteps) - point;
+    nearest = std::min(nearest, std::hypot(on.x(), on.y()));
+  }
+  return nearest;
+}
+
+void WireItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* /*option*/, QWidget* /*widget*/) {
+  const double zoom = zoomOf(*painter);
+  const bool plain = m_look == Look::Plain;
+  QPen pen(plain ? m_style->outline : m_style->accent, m_look == Look::Target ? 4 : plain ? 1.5 : 2);
+  if (m_look == Look::Loose) pen.setStyle(Qt::DashLine);
+  if (zoom < kShapeZoom) {
+    painter->setRenderHint(QPainter::Antialiasing, false);
+    pen.setWidthF(0);
+    painter->setPen(pen);
+    painter->drawLine(m_from, m_to);
+    return;
+  }
+  painter->setRenderHint(QPainter::Antialiasing, true);
+  const double opacity = painter->opacity();
+  if (m_muted) painter->setOpacity(opacity * 0.4);
+  painter->setPen(pen);
+  painter->setBrush(Qt::NoBrush);
+  painter->drawPath(m_path);
+  painter->setOpacity(opacity);
+}
+
+AreaItem::AreaItem(bool isNote, SharedStyle style) : m_isNote(isNote), m_style(std::move(style)) {
+  setZValue(isNote ? 3 : 0);
+}
+
+void AreaItem::setContent(const QString& text, const document::Rect& area, std::size_t hue) {
+  if (text == m_text && area == m_area && hue == m_hue) return;
+  prepareGeometryChange();
+  m_text = text;
+  m_area = area;
+  m_hue = hue;
+  setPos(area.x, area.y);
+  update();
+}
+
+void AreaItem::setSelected(bool selected) {
+  if (selected == m_selected) return;
+  m_selected = selected;
+  update();
+}
+
+void AreaItem::setStyle(const SharedStyle& style) {
+  m_style = style;
+  update();
+}
+
+void AreaItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* /*option*/, QWidget* /*widget*/) {
+  const double zoom = zoomOf(*painter);
+  const QRectF rect(0, 0, m_area.width, m_area.height);
+  const QColor ink = m_style->theme.segmentInk(m_hue);
+  painter->setRenderHint(QPainter::Antialiasing, zoom >= kShapeZoom);
+  QPen pen(m_selected ? m_style->accent : m_isNote ? m_style->outline : ink, m_selected ? 2 : 1);
+  if (m_isNote && !m_selected) pen.setDashPattern({2, 3});
+  painter->setPen(pen);
+  QColor fill = m_style->theme.segmentTint(m_hue);
+  if (!m_isNote) fill.setAlphaF(0.35F);
+  painter->setBrush(m_isNote ? m_style->surface : fill);
+  painter->drawRoundedRect(rect, 8, 8);
+  if (zoom < kTextZoom && m_isNote) return;
+  if (m_isNote) {
+    painter->setPen(m_style->text);
+    painter->setFont(m_style->bodyFont);
+    painter->drawText(rect.adjusted(12, 8, -12, -8), Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop, m_text);
+  } else if (zoom >= kShapeZoom) {
+    painter->setPen(ink);
+    painter->setFont(m_style->titleFont);
+    const QRectF title(12, 4, rect.width() - 24, kFrameTitleHeight - 8);
+    painter->drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
+                      QFontMetricsF(m_style->titleFont).elidedText(m_text, Qt::ElideRight, title.width()));
+  }
+  if (m_selected) {
+    painter->setPen(QPen(m_style->accent, 1.5));
+    for (const double inset : {4.0, 8.0}) {
+      painter->drawLine(rect.bottomRight() - QPointF(inset + 3, 3),
+                        rect.bottomRight() - QPointF(3, inset + 3));
+    }
+  }
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the scene consists of. The items only paint; the canvas handles all events itself.
+#pragma once
+
+#include "ui/document/document.h"
+#include "ui/editor/node_look.h"
+#include "ui/editor/node_paint.h"
+#include "ui/editor/node_status.h"
+
+#include <QGraphicsItem>
+#include <QPainterPath>
+
+#include <memory>
+#include <optional>
+
+namespace spanscope::ui {
+
+using SharedStyle = std::shared_ptr<const CanvasStyle>;
+
+inline constexpr double kFrameTitleHeight = 28;
+inline constexpr double kAreaGrip = 14;  ///< corner at the bottom right that resizes
+
+class NodeItem : public QGraphicsItem {
+ public:
+  enum { Type = UserType + 1 };
+  NodeItem(document::NodeId id, SharedStyle style);
+  int type() const override { return Type; }
+
+  document::NodeId id() const { return m_id; }
+  const NodeLook& look() const { return m_look; }
+  void setLook(const NodeLook& look);
+  void setStatus(const NodeStatus& status);
+  void setMarks(const NodeMarks& marks);
+  const NodeMarks& marks() const { return m_marks; }
+  void setStyle(const SharedStyle& style);
+  bool isRunning() const { return m_status.phase == NodePhase::Running; }
+  /// Moves the bar of a running node.
+  void setMotion(double motion);
+
+  QRectF boundingRect() const override { return m_bounds; }
+  void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
+
+ private:
+  document::NodeId m_id;
+  SharedStyle m_style;
+  NodeLook m_look;
+  NodeStatus m_status;
+  NodeMarks m_marks;
+  QRectF m_bounds;
+  std::optional<NodeTexts> m_texts;
+};
+
+/// From an output at the left to an input at the right.
+class WireItem : public QGraphicsItem {
+ public:
+  enum { Type = UserType + 2 };
+  enum class Look { Plain, Selected, Target, Loose };
+  explicit WireItem(SharedStyle style);
+  int type() const override { return Type; }
+
+  void setEnds(QPointF from, QPointF to);
+  void setLook(Look look);
+  void setMuted(bool muted);
+  void setStyle(const SharedStyle& style);
+  /// Distance of a point from the wire.
+  double distance(QPointF point) const;
+
+  QRectF boundingRect() const override { return m_path.controlPointRect().adjusted(-3, -3, 3, 3); }
+  void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
+
+ private:
+  SharedStyle m_style;
+  QPointF m_from;
+  QPointF m_to;
+  QPainterPath m_path;
+  Look m_look = Look::Plain;
+  bool m_muted = false;
+};
+
+/// A frame or a note.
+class AreaItem : public QGraphicsItem {
+ public:
+  enum { Type = UserType + 3 };
+  AreaItem(bool isNote, SharedStyle style);
+  int type() const override { return Type; }
+
+  void setContent(const QString& text, const document::Rect& area, std::size_t hue);
+  void setSelected(bool selected);
+  void setStyle(const SharedStyle& style);
+
+  QRectF boundingRect() const override { return {-4, -4, m_area.width + 8, m_area.height + 8}; }
+  void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
+
+ private:
+  bool m_isNote;
+  SharedStyle m_style;
+  QString m_text;
+  document::Rect m_area;
+  std::size_t m_hue = 0;
+  bool m_selected = false;
+};
+
+/// Scale of a painter that paints a scene.
+double zoomOf(const QPainter& painter);
+
+}  // namespace spanscope::ui

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/canvas_parts.h"
+
+#include "ui/commands/command_table.h"
+#include "ui/document/edits.h"
+#include "ui/editor/navigation.h"
+
+#include <QAccessible>
+#include <QContextMenuEvent>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QMimeData>
+#include <QUrl>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+
+using document::Document;
+using document::kNoNode;
+using document::NodeId;
+using document::Rect;
+
+namespace {
+
+constexpr int kOverlayMargin = 12;
+
+QRectF toRect(const Rect& rect) {
+  return {rect.x, rect.y, rect.width, rect.height};
+}
+
+}  // namespace
+
+CanvasParts::CanvasParts(Canvas& canvas)
+    : m_canvas(canvas),
+      m_core(&canvas),  // found there by the accessible canvas
+      m_scene(m_core, nullptr),
+      m_view(new CanvasView(m_scene, &canvas)),
+      m_gestures(m_core, m_scene, *m_view, nullptr),
+      m_popup(new AddPopup(&canvas)),
+      m_findBar(new FindBar(&canvas)),
+      m_lineEdit(new InlineEdit(&canvas)),
+      m_minimap(new Minimap(&canvas)) {
+  m_view->setGestures(&m_gestures);
+  m_canvas.installEventFilter(this);
+  connectParts();
+  addDocumentCommands(m_commands, m_core, [this] { return m_view->centerPoint(); });
+  addViewCommands();
+  m_minimap->setTheme(m_core.theme());
+  m_minimap->hide();
+}
+
+CanvasParts::~CanvasParts() {
+  // The view belongs to the canvas and outlives the scene and the gestures.
+  m_view->setGestures(nullptr);
+  m_view->setScene(nullptr);
+}
+
+void CanvasParts::connectParts() {
+  connect(&m_gestures, &CanvasGestures::pressed, this, [this] { m_canvas.setFocus(Qt::MouseFocusReason); });
+  connect(&m_gestures, &CanvasGestures::addWanted, this, &CanvasParts::openAdd);
+  connect(&m_gestures, &CanvasGestures::editWanted, this, &CanvasParts::editWanted);
+  connect(&m_gestures, &CanvasGestures::renameAreaWanted, this, &CanvasParts::renameArea);
+  connect(m_popup, &AddPopup::chosen, this, &CanvasParts::add);
+  connect(m_popup, &AddPopup::closed, this, [this] { m_canvas.setFocus(); });
+  connect(m_lineEdit, &InlineEdit::closed, this, [this] { m_canvas.setFocus(); });
+  connect(m_findBar, &FindBar::closed, this, [this] { m_canvas.setFocus(); });
+  connect(m_findBar, &FindBar::textChanged, this, &CanvasParts::find);
+  connect(m_findBar, &FindBar::nextWanted, this, &CanvasParts::findNext);
+  connect(m_minimap, &Minimap::centerWanted, m_view, [this](QPointF at) { m_view->centerOn(at); });
+  connect(m_view, &CanvasView::placeChanged, this, [this] { m_minimap->setSeen(m_view->visibleRect()); });
+  connect(&m_core, &CanvasCore::drawnChanged, this, [this] {
+    updateMinimap();
+    if (m_core.hasPreview()) return;
+    const bool empty = m_core.document().size() == 0;
+    if (m_wasEmpty && !empty) m_fitPending = true;
+    m_wasEmpty = empty;
+    fitWhenReady();
+    m_canvas.update();
+  });
+  connect(&m_core, &CanvasCore::selectionChanged, this, [this] {
+    updateMinimap();
+    if (QAccessible::isActive()) {
+      QAccessibleEvent event(&m_canvas, QAccessible::Focus);
+      QAccessible::updateAccessibility(&event);
+    }
+  });
+  connect(&m_core, &CanvasCore::themeChanged, this, [this] {
+    m_minimap->setTheme(m_core.theme());
+    m_canvas.update();
+  });
+}
+
+void CanvasParts::setModel(document::DocumentModel* model) {
+  if (m_core.model() == model) return;
+  m_gestures.cancel();
+  m_popup->hide();
+  m_findBar->hide();
+  m_lineEdit->hide();
+  m_fitPending = true;
+  m_core.setModel(model);
+}
+
+void CanvasParts::fitWhenReady() {
+  if (!m_fitPending || !m_canvas.isVisible() || m_core.document().size() == 0) return;
+  m_fitPending = false;
+  m_view->fit(m_scene.contentRect());
+}
+
+void CanvasParts::setPlace(const CanvasPlace& place) {
+  m_fitPending = false;
+  m_view->setZoom(place.zoom);
+  m_view->centerOn(place.center);
+}
+
+void CanvasParts::reveal(NodeId id) {
+  if (!m_core.document().contains(id)) return;
+  std::vector<NodeId> closed;
+  for (NodeId at = m_core.document().at(id).parent; at != kNoNode; at = m_core.document().at(at).parent) {
+    if (m_core.document().at(at).collapsed) closed.push_back(at);
+  }
+  if (!closed.empty()) {
+    m_core.change(tr("Expand"),
+                  [&closed](Document& document) { document::setCollapsed(document, closed, false); });
+  }
+  m_core.select({id});
+  bringSelectionIntoSight();
+}
+
+bool CanvasParts::eventFilter(QObject* watched, QEvent* event) {
+  if (watched != &m_canvas) return QObject::eventFilter(watched, event);
+  switch (event->type()) {
+    case QEvent::Resize:
+    case QEvent::Show:
+      layOutOverlays();
+      fitWhenReady();
+      break;
+    case QEvent::FocusIn:
+    case QEvent::FocusOut:
+      m_scene.setFocused(event->type() == QEvent::FocusIn);
+      m_canvas.update();
+      break;
+    case QEvent::KeyPress:
+      if (keyPress(*static_cast<QKeyEvent*>(event))) return true;
+      break;
+    case QEvent::KeyRelease: {
+      const auto* key = static_cast<QKeyEvent*>(event);
+      if (key->key() == Qt::Key_Space && !key->isAutoRepeat()) m_gestures.setSpaceHeld(false);
+      break;
+    }
+    case QEvent::ContextMenu:
+      showContextMenu(*static_cast<QContextMenuEvent*>(event));
+      return true;
+    case QEvent::DragEnter:
+    case QEvent::DragMove: {
+      auto* drag = static_cast<QDragMoveEvent*>(event);
+      if (takesDrag(*drag->mimeData())) drag->acceptProposedAction();
+      return true;
+    }
+    case QEvent::Drop: {
+      auto* dropped = static_cast<QDropEvent*>(event);
+      drop(*dropped->mimeData(), dropped->position());
+      dropped->acceptProposedAction();
+      return true;
+    }
+    default:
+      break;
+  }
+  return QObject::eventFilter(watched, event);
+}
+
+bool CanvasParts::keyPress(const QKeyEvent& event) {
+  const bool extends = event.modifiers() == Qt::ShiftModifier;
+  const auto step = [&](Walk to) {
+    if (event.modifiers() != Qt::NoModifier && !extends) return false;
+    const NodeId next = walk(m_core.document(), m_core.layout(), m_core.current(), to);
+    if (next == kNoNode) return true;
+    std::vector<NodeId> nodes;
+    if (extends) {
+      nodes = m_core.selection();
+      std::erase(nodes, next);
+    }
+    nodes.push_back(next);
+    m_core.select(std::move(nodes));
+    bringSelectionIntoSight();
+    return true;
+  };
+  switch (event.key()) {
+    case Qt::Key_Left:
+      return step(Walk::Left);
+    case Qt::Key_Right:
+      return step(Walk::Right);
+    case Qt::Key_Up:
+      return step(Walk::Up);
+    case Qt::Key_Down:
+      return step(Walk::Down);
+    case Qt::Key_Escape:
+      if (!m_gestures.cancel()) {
+        m_core.select({});
+        m_core.selectArea({});
+      }
+      return true;
+    case Qt::Key_Space:
+      if (!event.isAutoRepeat()) m_gestures.setSpaceHeld(true);
+      return true;
+    case Qt::Key_Tab:
+    case Qt::Key_Backtab:
+      // The add command has this key: the focus stays.
+      return true;
+    default:
+      return false;
+  }
+}
+
+void CanvasParts::layOutOverlays() {
+  const QRect room = m_canvas.rect();
+  m_view->setGeometry(room);
+  m_findBar->move(std::max(kOverlayMargin, (room.width() - m_findBar->width()) / 2), kOverlayMargin);
+  m_minimap->move(room.width() - m_minimap->width() - kOverlayMargin,
+                  room.height() - m_minimap->height() - kOverlayMargin);
+  m_minimap->raise();
+  m_findBar->raise();
+}
+
+void CanvasParts::updateMinimap() {
+  std::vector<Minimap::Shape> shapes;
+  shapes.reserve(m_core.layout().size());
+  for (const auto& [id, rect] : m_core.layout()) {
+    shapes.push_back({.rect = toRect(rect), .selected = m_core.isSelected(id)});
+  }
+  m_minimap->setShapes(std::move(shapes));
+  m_minimap->setSeen(m_view->visibleRect());
+  m_minimap->setVisible(m_minimapOn && m_core.document().size() > 0);
+}
+
+QRectF CanvasParts::selectionRect() const {
+  QRectF all;
+  for (const NodeId id : m_core.selection()) {
+    if (const Rect* rect = m_core.rectOf(id)) all |= toRect(*rect);
+  }
+  return all;
+}
+
+void CanvasParts::bringSelectionIntoSight() {
+  if (const Rect* rect = m_core.rectOf(m_core.current())) m_view->bringIntoSight(toRect(*rect));
+}
+
+void CanvasParts::showContextMenu(const QContextMenuEvent& event) {
+  if (event.reason() == QContextMenuEvent::Mouse && m_gestures.isActive()) return;
+  auto* menu = new QMenu(&m_canvas);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  const auto add = [&](const QString& id) {
+    const CommandInfo* info = findCommand(id);
+    if (info == nullptr) return;
+    QAction* action = menu->addAction(info->text);
+    action->setToolTip(info->help);
+    // The keys are the window's; here they are only shown.
+    if (!info->keys.isEmpty()) {
+      action->setText(info->text + QLatin1Char('\t') +
+                      QKeySequence(info->keys.first()).toString(QKeySequence::NativeText));
+    }
+    const auto own = m_commands.find(id);
+    if (own == m_commands.end()) {
+      connect(action, &QAction::triggered, this, [this, id] { Q_EMIT commandWanted(id); });
+      return;
+    }
+    action->setEnabled(own->second.can());
+    connect(action, &QAction::triggered, this, [this, id] { m_canvas.perform(id); });
+  };
+  const std::vector<std::vector<const char*>> groups = {
+      {"node.add", "node.edit", "node.rename", "node.replace", "node.plus-cross"},
+      {"edit.cut", "edit.copy", "edit.paste", "edit.duplicate", "edit.delete", "edit.delete-keep"},
+      {"node.mute", "node.freeze", "node.collapse", "node.disconnect", "node.make-root"},
+      {"node.frame", "node.note", "node.tidy"},
+      {"run.run-selected"}};
+  for (const auto& group : groups) {
+    if (!menu->isEmpty()) menu->addSeparator();
+    for (const char* id : group) add(QString::fromLatin1(id));
+  }
+  menu->popup(event.globalPos());
+}
+
+}  // namespace spanscope::ui

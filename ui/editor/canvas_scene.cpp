@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/canvas_scene.h"
+
+#include "ui/editor/tidy_layout.h"
+
+#include <QApplication>
+#include <QStyle>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace spanscope::ui {
+namespace {
+
+using document::kNoNode;
+using document::NodeId;
+
+constexpr int kMotionInterval = 33;  // milliseconds
+constexpr double kMotionStep = 0.03;
+/// Room around what is drawn before the index of the scene is made again.
+constexpr double kIndexMargin = 2000;
+
+bool near(QPointF a, QPointF b, double reach) {
+  return std::hypot(a.x() - b.x(), a.y() - b.y()) <= reach;
+}
+
+QRectF toRect(const document::Rect& rect) {
+  return {rect.x, rect.y, rect.width, rect.height};
+}
+
+}  // namespace
+
+CanvasScene::CanvasScene(CanvasCore& core, QObject* parent)
+    : QGraphicsScene(parent), m_core(core), m_style(std::make_shared<CanvasStyle>(core.theme())) {
+  setItemIndexMethod(QGraphicsScene::BspTreeIndex);
+  setSceneRect(-kIndexMargin, -kIndexMargin, 2 * kIndexMargin, 2 * kIndexMargin);
+  m_moves = QApplication::style()->styleHint(QStyle::SH_Widget_Animation_Duration) > 0;
+  m_motion.setInterval(kMotionInterval);
+  connect(&m_motion, &QTimer::timeout, this, &CanvasScene::tick);
+  connect(&core, &CanvasCore::drawnChanged, this, &CanvasScene::sync);
+  connect(&core, &CanvasCore::statusesChanged, this, &CanvasScene::syncStatuses);
+  connect(&core, &CanvasCore::selectionChanged, this, [this] {
+    syncMarks();
+    syncWires();
+    syncAreas();
+  });
+  connect(&core, &CanvasCore::themeChanged, this, &CanvasScene::restyle);
+  sync();
+}
+
+void CanvasScene::sync() {
+  const auto& looks = m_core.looks();
+  // The index divides this rectangle: it should not be much larger than what is drawn.
+  const QRectF content = contentRect();
+  if (!sceneRect().contains(content)) {
+    setSceneRect(content.adjusted(-kIndexMargin, -kIndexMargin, kIndexMargin, kIndexMargin));
+  }
+  std::erase_if(m_nodes, [&looks](const auto& item) { return looks.count(item.first) == 0; });
+  for (const auto& [id, look] : looks) {
+    auto& item = m_nodes[id];
+    if (!item) {
+      item = std::make_unique<NodeItem>(id, m_style);
+      item->setLook(look);
+      addItem(item.get());
+    } else {
+      item->setLook(look);
+    }
+  }
+  syncStatuses();
+  syncMarks();
+  syncWires();
+  syncAreas();
+}
+
+void CanvasScene::syncWires() {
+  const document::Document& document = m_core.drawn();
+  const auto& looks = m_core.looks();
+  std::set<NodeId> accent;
+  for (const NodeId id : m_core.selection()) {
+    for (NodeId at = id; at != kNoNode && document.contains(at) && accent.insert(at).second;) {
+      at = document.at(at).parent;
+    }
+  }
+  const auto isDrawn = [&](NodeId id) {
+    const auto look = looks.find(id);
+    return look != looks.end() && look->second.hasParent && looks.count(document.at(id).parent) != 0;
+  };
+  std::erase_if(m_wires, [&](const auto& wire) { return !isDrawn(wire.first); });
+  for (const auto& [parent, look] : looks) {
+    if (look.inputs.empty()) continue;
+    const std::vector<NodeId>& children = document.at(parent).children;
+    for (std::size_t i = 0; i < children.size() && i < look.inputs.size(); ++i) {
+      const NodeId child = children[i];
+      if (child == kNoNode || !isDrawn(child)) continue;
+      auto& wire = m_wires[child];
+      const bool isNew = !wire;
+      if (isNew) wire = std::make_unique<WireItem>(m_style);
+      wire->setEnds(outputOf(child), QPointF(look.rect.x, look.rect.y + look.inputs[i]));
+      wire->setMuted(looks.at(child).muted);
+      wire->setVisible(m_targets.detached != child);
+      wire->setLook(m_targets.wire == child    ? WireItem::Look::Target
+                    : accent.count(child) != 0 ? WireItem::Look::Selected
+                                               : WireItem::Look::Plain);
+      if (isNew) addItem(wire.get());
+    }
+  }
+}
+
+void CanvasScene::syncAreas() {
+  const document::Document& document = m_core.drawn();
+  std::set<std::pair<int, std::uint32_t>> present;
+  const auto show = [&](AreaRef ref, const QString& text, const document::Rect& area, std::size_t hue) {
+    const std::pair key(static_cast<int>(ref.kind), ref.id);
+    present.insert(key);
+    auto& item = m_areas[key];
+    const bool isNew = !item;
+    if (isNew) item = std::make_unique<AreaItem>(ref.kind == AreaRef::Kind::Note, m_style);
+    item->setContent(text, area, hue);
+    item->setSelected(m_core.selectedArea() == ref);
+    if (isNew) addItem(item.get());
+  };
+  for (const document::Frame& frame : document.frames) {
+    show({AreaRef::Kind::Frame, frame.id}, QString::fromStdString(frame.title), frame.area, frame.hue);
+  }
+  for (const document::Note& note : document.notes) {
+    show({AreaRef::Kind::Note, note.id}, QString::fromStdString(note.text), note.area, 0);
+  }
+  std::erase_if(m_areas, [&present](const auto& item) { return present.count(item.first) == 0; });
+}
+
+void CanvasScene::syncMarks() {
+  std::set<NodeId> selected(m_core.selection().begin(), m_core.selection().end());
+  for (const auto& [id, item] : m_nodes) {
+    NodeMarks marks;
+    marks.selected = selected.count(id) != 0;
+    marks.focused = m_focused && id == m_core.current();
+    marks.hovered = id == m_hovered;
+    marks.moves = m_moves;
+    const auto input = m_targets.inputs.find(id);
+    if (input != m_targets.inputs.end()) marks.inputFits = input->second;
+    marks.outputFits = m_targets.outputs.count(id) != 0;
+    item->setMarks(marks);
+  }
+}
+
+void CanvasScene::syncStatuses() {
+  bool running = false;
+  for (const auto& [id, item] : m_nodes) {
+    item->setStatus(m_core.statusOf(id));
+    running = running || item->isRunning();
+  }
+  if (running && m_moves) {
+    if (!m_motion.isActive()) m_motion.start();
+  } else {
+    m_motion.stop();
+  }
+}
+
+void CanvasScene::restyle() {
+  m_style = std::make_shared<CanvasStyle>(m_core.theme());
+  for (const auto& [id, item] : m_nodes) item->setStyle(m_style);
+  for (const auto& [id, item] : m_wires) item->setStyle(m_style);
+  for (const auto& [key, item] : m_areas) item->setStyle(m_style);
+  if (m_loose) m_loose->setStyle(m_style);
+  update();
+}
+
+void CanvasScene::tick() {
+  for (const auto& [id, item] : m_nodes) {
+    if (item->isRunning()) item->setMotion(std::fmod(item->marks().motion + kMotionStep, 1.0));
+  }
+}
+
+QPointF CanvasScene::outputOf(NodeId id) const {
+  const document::Rect* rect = m_core.rectOf(id);
+  return rect == nullptr ? QPointF() : QPointF(rect->x + rect->width, rect->y + outputHeight(*rect));
+}
+
+QPointF CanvasScene::inputOf(NodeId id, std::size_t index) const {
+  const auto look = m_core.looks().find(id);
+  if (look == m_core.looks().end() || index >= look->second.inputs.size()) return {};
+  return {look->second.rect.x, look->second.rect.y + look->second.inputs[index]};
+}
+
+CanvasHit CanvasScene::hitAt(QPointF point, double reach) const {
+  using Kind = CanvasHit::Kind;
+  const QRectF around(point - QPointF(reach, reach), QSizeF(2 * reach, 2 * reach));
+  const QList<QGraphicsItem*> found = items(around, Qt::IntersectsItemBoundingRect, Qt::DescendingOrder);
+  for (const QGraphicsItem* item : found) {
+    const auto* node = qgraphicsitem_cast<const NodeItem*>(item);
+    if (node == nullptr) continue;
+    for (std::size_t i = 0; i < node->look().inputs.size(); ++i) {
+      if (near(inputOf(node->id(), i), point, reach))
+        return {.kind = Kind::Input, .node = node->id(), .input = i};
+    }
+    if (near(outputOf(node->id()), point, reach)) return {.kind = Kind::Output, .node = node->id()};
+  }
+  for (const QGraphicsItem* item : found) {
+    if (const auto* area = qgraphicsitem_cast<const AreaItem*>(item); area != nullptr && area->zValue() > 2) {
+      for (const document::Note& note : m_core.drawn().notes) {
+        const QRectF rect = toRect(note.area);
+        if (!rect.contains(point)) continue;
+        const AreaRef ref{AreaRef::Kind::Note, note.id};
+        const bool grip = rect.right() - point.x() < kAreaGrip && rect.bottom() - point.y() < kAreaGrip;
+        return {.kind = grip ? Kind::AreaGrip : Kind::Area, .area = ref};
+      }
+    }
+    const auto* node = qgraphicsitem_cast<const NodeItem*>(item);
+    if (node == nullptr || !toRect(node->look().rect).contains(point)) continue;
+    const bool picks = m_core.statusOf(node->id()).copies > 1 && node->look().answers &&
+                       pickerArea(node->look()).contains(point - node->pos());
+    return {.kind = picks ? Kind::Picker : Kind::Node, .node = node->id()};
+  }
+  const NodeId wire = wireAt(point, reach / 2);
+  if (wire != kNoNode) return {.kind = Kind::Wire, .node = wire};
+  const auto& frames = m_core.drawn().frames;
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    const QRectF rect = toRect(frame->area);
+    if (!rect.contains(point)) continue;
+    const AreaRef ref{AreaRef::Kind::Frame, frame->id};
+    if (rect.right() - point.x() < kAreaGrip && rect.bottom() - point.y() < kAreaGrip) {
+      return {.kind = Kind::AreaGrip, .area = ref};
+    }
+    if (point.y() - rect.top() < kFrameTitleHeight) return {.kind = Kind::Area, .area = ref};
+  }
+  return {};
+}
+
+std::size_t CanvasScene::gapAt(NodeId join, QPointF point) const {
+  const auto look = m_core.looks().find(join);
+  if (look == m_core.looks().end()) return 0;
+  std::size_t index = 0;
+  for (std::size_t i = 0; i < look->second.inputs.size(); ++i) {
+    if (look->second.taken[i] && point.y() > look->second.rect.y + look->second.inputs[i]) index = i + 1;
+  }
+  return index;
+}
+
+NodeId CanvasScene::wireAt(QPointF point, double reach) const {
+  for (const auto& [child, wire] : m_wires) {
+    if (!wire->isVisible() || !wire->boundingRect().adjusted(-reach, -reach, reach, reach).contains(point))
+      continue;
+    if (wire->distance(point) <= reach) return child;
+  }
+  return kNoNode;
+}
+
+QRectF CanvasScene::contentRect() const {
+  QRectF all;
+  for (const auto& [id, rect] : m_core.layout()) all |= toRect(rect);
+  for (const document::Frame& frame : m_core.drawn().frames) all |= toRect(frame.area);
+  for (const document::Note& note : m_core.drawn().notes) all |= toRect(note.area);
+  return all;
+}
+
+void CanvasScene::setTargets(const CanvasTargets& targets) {
+  if (targets == m_targets) return;
+  m_targets = targets;
+  syncMarks();
+  syncWires();
+}
+
+void CanvasScene::setLooseWire(std::optional<std::pair<QPointF, QPointF>> ends) {
+  if (!ends) {
+    m_loose.reset();
+    return;
+  }
+  if (!m_loose) {
+    m_loose = std::make_unique<WireItem>(m_style);
+    m_loose->setLook(WireItem::Look::Loose);
+    addItem(m_loose.get());
+  }
+  m_loose->setEnds(ends->first, ends->second);
+}
+
+void CanvasScene::setHovered(NodeId id) {
+  if (id == m_hovered) return;
+  m_hovered = id;
+  syncMarks();
+}
+
+void CanvasScene::setFocused(bool focused) {
+  if (focused == m_focused) return;
+  m_focused = focused;
+  syncMarks();
+}
+
+}  // namespace spanscope::ui

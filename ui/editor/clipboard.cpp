@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/clipboard.h"
+
+#include "engine/query/json.h"
+#include "ui/document/document_query.h"
+#include "ui/document/edits.h"
+#include "ui/editor/add_rules.h"
+
+#include <QCoreApplication>
+
+#include <optional>
+
+namespace spanscope::ui {
+namespace {
+
+using document::Document;
+using document::kNoNode;
+using document::NodeId;
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("canvas", text);
+}
+
+/// The elements of a JSON list as they stand. Only brackets and strings matter: what is wrong within an
+/// element is found when it is read.
+std::optional<std::vector<std::string>> listElements(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || text[first] != '[') return std::nullopt;
+  std::vector<std::string> elements;
+  std::size_t begin = first + 1;
+  int depth = 0;
+  bool inString = false;
+  for (std::size_t i = first + 1; i < text.size(); ++i) {
+    const char c = text[i];
+    if (inString) {
+      if (c == '\\') {
+        ++i;
+      } else if (c == '"') {
+        inString = false;
+      }
+      continue;
+    }
+    if (c == '"') inString = true;
+    if (c == '{' || c == '[') ++depth;
+    if (depth == 0 && (c == ',' || c == ']')) {
+      elements.push_back(text.substr(begin, i - begin));
+      begin = i + 1;
+      if (c == ']') {
+        if (text.find_first_not_of(" \t\r\n", begin) != std::string::npos) return std::nullopt;
+        return elements;
+      }
+    }
+    if (c == '}' || c == ']') --depth;
+  }
+  return std::nullopt;
+}
+
+QString reasonOf(const query::ParseResult& result) {
+  for (const query::Diagnostic& diagnostic : result.diagnostics) {
+    if (diagnostic.severity != query::Severity::Error) continue;
+    return tr("The clipboard holds no query: line %1: %2")
+        .arg(diagnostic.position.line)
+        .arg(QString::fromStdString(diagnostic.message()));
+  }
+  return tr("The clipboard holds no query");
+}
+
+}  // namespace
+
+std::string nodesToText(const Document& document, const std::vector<NodeId>& ids) {
+  const std::vector<NodeId> tops = document::topmost(document, ids);
+  if (tops.empty()) return {};
+  if (tops.size() == 1) return query::writePretty(document::toTree(document, tops.front()));
+  std::string text = "[\n";
+  for (std::size_t i = 0; i < tops.size(); ++i) {
+    std::string tree = query::writePretty(document::toTree(document, tops[i]));
+    while (!tree.empty() && tree.back() == '\n') tree.pop_back();
+    text += tree;
+    text += i + 1 < tops.size() ? ",\n" : "\n";
+  }
+  return text + "]\n";
+}
+
+PastedNodes nodesFromText(const std::string& text) {
+  PastedNodes pasted;
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    pasted.error = tr("The clipboard holds no text");
+    return pasted;
+  }
+  const std::optional<std::vector<std::string>> elements = listElements(text);
+  for (const std::string& element : elements ? *elements : std::vector<std::string>{text}) {
+    query::ParseResult read = query::parseJson(element);
+    if (!read.query) {
+      pasted.trees.clear();
+      pasted.error = reasonOf(read);
+      return pasted;
+    }
+    pasted.trees.push_back(std::move(*read.query));
+  }
+  if (pasted.trees.empty()) pasted.error = tr("The clipboard holds an empty list");
+  return pasted;
+}
+
+std::vector<NodeId> pasteTrees(Document& document, const std::vector<query::Node>& trees, NodeId selected,
+                               document::Point at) {
+  std::vector<NodeId> added;
+  const bool wasEmpty = document.size() == 0;
+  const document::NodeId root = document.root();
+  AddPlace place = placeFor(document, selected);
+  for (const query::Node& tree : trees) {
+    const bool first = wasEmpty && added.empty();
+    const NodeId top = document::addTree(document, tree, first ? std::nullopt : std::optional(at));
+    added.push_back(top);
+    at = {.x = at.x + 40, .y = at.y + 40};
+    if (place.kind != AddPlace::Kind::Child) continue;
+    if (!connectAt(document, top, {.parent = place.node, .index = place.index})) continue;
+    document::setPosition(document, top, std::nullopt);
+    ++place.index;
+  }
+  if (!wasEmpty && root != kNoNode) document::makeRoot(document, root);
+  return added;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/node_commands.h"
+
+#include "ui/document/edits.h"
+#include "ui/editor/add_rules.h"
+#include "ui/editor/canvas_items.h"
+#include "ui/editor/clipboard.h"
+
+#include <QClipboard>
+#include <QCoreApplication>
+#include <QGuiApplication>
+#include <QRectF>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+using document::Arity;
+using document::arityOf;
+using document::Document;
+using document::DocumentNode;
+using document::kNoNode;
+using document::NodeId;
+using document::Point;
+using document::Rect;
+
+constexpr double kFrameMargin = 20;
+constexpr double kNoteWidth = 200;
+constexpr double kNoteHeight = 80;
+
+QString tr(const char* text, int n = -1) {
+  return QCoreApplication::translate("canvas", text, nullptr, n);
+}
+
+class DocumentCommands {
+ public:
+  DocumentCommands(CanvasCore& core, std::function<QPointF()> pointer)
+      : m_core(core), m_pointer(std::move(pointer)) {}
+
+  const Document& document() const { return m_core.document(); }
+  bool editable() const { return m_core.model() != nullptr; }
+  bool hasNodes() const { return !m_core.selection().empty(); }
+  bool canEditNodes() const { return editable() && hasNodes(); }
+
+  // ---- clipboard ----
+  void copy() const {
+    QGuiApplication::clipboard()->setText(
+        QString::fromStdString(nodesToText(document(), m_core.selection())));
+  }
+
+  void cut() {
+    copy();
+    removeNodes(tr("Cut"), false);
+  }
+
+  void paste() {
+    const PastedNodes pasted = nodesFromText(QGuiApplication::clipboard()->text().toStdString());
+    if (pasted.trees.empty()) {
+      m_core.say(pasted.error);
+      return;
+    }
+    std::vector<NodeId> added;
+    const QPointF at = m_pointer();
+    m_core.change(tr("Paste"), [&](Document& next) {
+      added = pasteTrees(next, pasted.trees, m_core.current(), {.x = at.x(), .y = at.y()});
+    });
+    m_core.select(added);
+  }
+
+  void duplicate() {
+    std::vector<NodeId> copies;
+    const auto layout = m_core.layout();
+    m_core.change(tr("Duplicate"), [&](Document& next) {
+      const std::vector<NodeId> originals = document::topmost(next, m_core.selection());
+      copies = document::duplicate(next, originals);
+      for (std::size_t i = 0; i < copies.size() && i < originals.size(); ++i) {
+        // A copy that found no place in the parent stands beside its original.
+        const auto rect = layout.find(originals[i]);
+        if (next.at(copies[i]).parent != kNoNode || rect == layout.end()) continue;
+        document::setPosition(next, copies[i], Point{.x = rect->second.x + 40, .y = rect->second.y + 40});
+      }
+    });
+    m_core.select(copies);
+  }
+
+  // ---- removing ----
+  bool canRemove() const {
+    return editable() && (hasNodes() || m_core.selectedArea().kind != AreaRef::Kind::None);
+  }
+
+  void remove(bool keepChain) {
+    const AreaRef area = m_core.selectedArea();
+    if (area.kind == AreaRef::Kind::None) {
+      removeNodes(keepChain ? tr("Delete, keep the chain") : tr("Delete"), keepChain);
+      return;
+    }
+    m_core.change(
+        area.kind == AreaRef::Kind::Frame ? tr("Delete frame") : tr("Delete note"), [area](Document& next) {
+          if (area.kind == AreaRef::Kind::Frame) {
+            std::erase_if(next.frames, [area](const document::Frame& frame) { return frame.id == area.id; });
+          } else {
+            std::erase_if(next.notes, [area](const document::Note& note) { return note.id == area.id; });
+          }
+        });
+    m_core.selectArea({});
+  }
+
+  /// What is selected when these are gone: the next sibling, else the one before, else the parent.
+  NodeId neighbour(const std::vector<NodeId>& gone) const {
+    if (gone.empty()) return kNoNode;
+    const NodeId parent = document().at(gone.back()).parent;
+    if (parent == kNoNode) return kNoNode;
+    const auto stays = [&](NodeId id) {
+      return id != kNoNode && std::find(gone.begin(), gone.end(), id) == gone.end();
+    };
+    const std::vector<NodeId>& siblings = document().at(parent).children;
+    const auto at = std::find(siblings.begin(), siblings.end(), gone.back());
+    const auto after = std::find_if(at, siblings.end(), stays);
+    if (after != siblings.end()) return *after;
+    const auto before = std::find_if(std::make_reverse_iterator(at), siblings.rend(), stays);
+    return before != siblings.rend() ? *before : parent;
+  }
+
+  void removeNodes(const QString& name, bool keepChain) {
+    const std::vector<NodeId> gone = m_core.selection();
+    const NodeId next = neighbour(document::topmost(document(), gone));
+    m_core.change(name, [&](Document& changed) {
+      if (keepChain) {
+        document::removeKeepingChain(changed, gone);
+      } else {
+        document::removeSubtrees(changed, gone);
+      }
+    });
+    if (document().contains(next)) m_core.select({next});
+  }
+
+  // ---- order and connections ----
+  bool canMove(int by) const {
+    const DocumentNode* node = document().find(m_core.current());
+    if (!editable() || node == nullptr || node->parent == kNoNode) return false;
+    const DocumentNode& parent = document().at(node->parent);
+    const auto index = static_cast<std::ptrdiff_t>(document().indexInParent(m_core.current())) + by;
+    return arityOf(parent.own).ordered() && index >= 0 &&
+           index < static_cast<std::ptrdiff_t>(parent.children.size());
+  }
+
+  void move(int by) {
+    const NodeId id = m_core.current();
+    const NodeId parent = document().at(id).parent;
+    const std::size_t from = document().indexInParent(id);
+    const std::size_t to = by < 0 ? from - 1 : from + 1;
+    m_core.change(by < 0 ? tr("Move up") : tr("Move down"),
+                  [&](Document& next) { document::swapChildren(next, parent, from, to); });
+  }
+
+  bool canDisconnect() const {
+    return editable() && std::any_of(m_core.selection().begin(), m_core.selection().end(),
+                                     [this](NodeId id) { return document().at(id).parent != kNoNode; });
+  }
+
+  void disconnect() {
+    const auto layout = m_core.layout();
+    m_core.change(tr("Disconnect"), [&](Document& next) {
+      for (const NodeId id : m_core.selection()) {
+        const auto rect = layout.find(id);
+        if (!document::disconnect(next, id) || rect == layout.end()) continue;
+        document::setPosition(next, id, Point{.x = rect->second.x, .y = rect->second.y});
+      }
+    });
+  }
+
+  // ---- operators ----
+  std::vector<std::pair<NodeId, std::string>> plusAndCross() const {
+    std::vector<std::pair<NodeId, std::string>> others;
+    for (const NodeId id : m_core.selection()) {
+      const std::string op = query::operatorName(document().at(id).own);
+      if (op == "plus") others.emplace_back(id, "cross");
+      if (op == "cross") others.emplace_back(id, "plus");
+    }
+    return others;
+  }
+
+  void switchPlusCross() {
+    const auto others = plusAndCross();
+    m_core.change(tr("Plus ⇄ cross"), [&](Document& next) {
+      for (const auto& [id, op] : others) document::replaceOperator(next, id, op);
+    });
+  }
+
+  NodeId topOf(NodeId id) const {
+    while (document().contains(id) && document().at(id).parent != kNoNode) id = document().at(id).parent;
+    return id;
+  }
+
+  bool canMakeRoot() const { return canEditNodes() && topOf(m_core.current()) != document().root(); }
+  void makeRoot() {
+    const NodeId top = topOf(m_core.current());
+    m_core.change(tr("Make this the query"), [top](Document& next) { document::makeRoot(next, top); });
+  }
+
+  // ---- looks ----
+  void toggleMuted() {
+    const std::vector<NodeId>& ids = m_core.selection();
+    const bool on =
+        std::any_of(ids.begin(), ids.end(), [this](NodeId id) { return !document().at(id).muted; });
+    m_core.change(on ? tr("Mute") : tr("Unmute"), [&](Document& next) { document::setMuted(next, ids, on); });
+  }
+
+  bool canFreeze() const {
+    const DocumentNode* node = document().find(m_core.current());
+    if (!editable() || node == nullptr || node->own.as<query::Generate>() == nullptr) return false;
+    const NodeStatus& status = m_core.statusOf(m_core.current());
+    return node->frozen || (status.phase == NodePhase::Finished && !status.answer.empty());
+  }
+
+  void toggleFrozen() {
+    const NodeId id = m_core.current();
+    if (document().at(id).frozen) {
+      m_core.change(tr("Unfreeze answer"),
+                    [id](Document& next) { document::setFrozen(next, id, std::nullopt); });
+    } else {
+      const std::string answer = m_core.statusOf(id).answer;
+      m_core.change(tr("Freeze answer"), [&](Document& next) { document::setFrozen(next, id, answer); });
+    }
+  }
+
+  bool canCollapse() const {
+    return editable() && std::any_of(m_core.selection().begin(), m_core.selection().end(), [this](NodeId id) {
+             return document().at(id).collapsed || document().subtree(id).size() > 1;
+           });
+  }
+
+  void toggleCollapsed() {
+    std::vector<NodeId> ids = m_core.selection();
+    std::erase_if(
+        ids, [this](NodeId id) { return !document().at(id).collapsed && document().subtree(id).size() < 2; });
+    const bool on =
+        std::any_of(ids.begin(), ids.end(), [this](NodeId id) { return !document().at(id).collapsed; });
+    m_core.change(on ? tr("Collapse") : tr("Expand"),
+                  [&](Document& next) { document::setCollapsed(next, ids, on); });
+  }
+
+  void frame() {
+    QRectF around;
+    for (const NodeId id : m_core.selection()) {
+      if (const Rect* rect = m_core.rectOf(id)) around |= QRectF(rect->x, rect->y, rect->width, rect->height);
+    }
+    if (around.isNull()) return;
+    around.adjust(-kFrameMargin, -kFrameMargin - kFrameTitleHeight, kFrameMargin, kFrameMargin);
+    AreaRef added{AreaRef::Kind::Frame, 0};
+    m_core.change(tr("Frame"), [&](Document& next) {
+      added.id = next.takeId();
+      const auto hue = static_cast<std::uint32_t>(next.frames.size() % kSegmentHues);
+      next.frames.push_back(
+          {.id = added.id,
+           .title = tr("Frame").toStdString(),
+           .area = {.x = around.x(), .y = around.y(), .width = around.width(), .height = around.height()},
+           .hue = hue});
+    });
+    m_core.selectArea(added);
+  }
+
+  void note() {
+    const QPointF at = m_pointer();
+    AreaRef added{AreaRef::Kind::Note, 0};
+    m_core.change(tr("Note"), [&](Document& next) {
+      added.id = next.takeId();
+      next.notes.push_back({.id = added.id,
+                            .text = tr("Note").toStdString(),
+                            .area = {.x = at.x(), .y = at.y(), .width = kNoteWidth, .height = kNoteHeight}});
+    });
+    m_core.selectArea(added);
+  }
+
+  bool canTidy() const {
+    const std::vector<NodeId> ids = m_core.selection().empty() ? document().ids() : m_core.selection();
+    return editable() &&
+           std::any_of(ids.begin(), ids.end(), [this](NodeId id) { return document().at(id).position; });
+  }
+
+  void tidy() {
+    const std::vector<NodeId> ids = m_core.selection().empty() ? document().ids() : m_core.selection();
+    m_core.change(tr("Tidy layout"), [&](Document& next) {
+      for (const NodeId id : ids) {
+        if (next.at(id).position) document::setPosition(next, id, std::nullopt);
+      }
+    });
+  }
+
+  void selectAll() {
+    std::vector<NodeId> all;
+    for (const NodeId top : document().tops()) {
+      for (const NodeId id : document().subtree(top)) {
+        if (m_core.rectOf(id) != nullptr) all.push_back(id);
+      }
+    }
+    m_core.select(all);
+  }
+
+ private:
+  CanvasCore& m_core;
+  std::function<QPointF()> m_pointer;
+};
+
+}  // namespace
+
+void addDocumentCommands(CanvasCommands& commands, CanvasCore& core, std::function<QPointF()> pointer) {
+  auto own = std::make_shared<DocumentCommands>(core, std::move(pointer));
+  const auto add = [&](const char* id, std::function<bool()> can, std::function<void()> run) {
+    commands[QString::fromLatin1(id)] = {std::move(can), std::move(run)};
+  };
+  const auto nodes = [own] { return own->canEditNodes(); };
+  add(
+      "edit.copy", [own] { return own->hasNodes(); }, [own] { own->copy(); });
+  add("edit.cut", nodes, [own] { own->cut(); });
+  add(
+      "edit.paste", [own] { return own->editable(); }, [own] { own->paste(); });
+  add("edit.duplicate", nodes, [own] { own->duplicate(); });
+  add(
+      "edit.delete", [own] { return own->canRemove(); }, [own] { own->remove(false); });
+  add(
+      "edit.delete-keep", [own] { return own->canRemove(); }, [own] { own->remove(true); });
+  add(
+      "edit.select-all", [own] { return own->document().size() > 0; }, [own] { own->selectAll(); });
+  add(
+      "node.move-up", [own] { return own->canMove(-1); }, [own] { own->move(-1); });
+  add(
+      "node.move-down", [own] { return own->canMove(1); }, [own] { own->move(1); });
+  add(
+      "node.disconnect", [own] { return own->canDisconnect(); }, [own] { own->disconnect(); });
+  add(
+      "node.plus-cross", [own] { return own->editable() && !own->plusAndCross().empty(); },
+      [own] { own->switchPlusCross(); });
+  add(
+      "node.make-root", [own] { return own->canMakeRoot(); }, [own] { own->makeRoot(); });
+  add("node.mute", nodes, [own] { own->toggleMuted(); });
+  add(
+      "node.freeze", [own] { return own->canFreeze(); }, [own] { own->toggleFrozen(); });
+  add(
+      "node.collapse", [own] { return own->canCollapse(); }, [own] { own->toggleCollapsed(); });
+  add("node.frame", nodes, [own] { own->frame(); });
+  add(
+      "node.note", [own] { return own->editable(); }, [own] { own->note(); });
+  add(
+      "node.tidy", [own] { return own->canTidy(); }, [own] { own->tidy(); });
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/node_look.h"
+
+#include "ui/editor/operator_info.h"
+#include "ui/editor/tidy_layout.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include <set>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+using document::Document;
+using document::DocumentNode;
+using document::kNoNode;
+using document::NodeId;
+
+/// Characters of a text that may matter for two lines of a card.
+constexpr qsizetype kShownCharacters = 200;
+
+QString tr(const char* text, int n = -1) {
+  return QCoreApplication::translate("canvas", text, nullptr, n);
+}
+
+QString shortened(const std::string& text) {
+  // A character has at most four bytes; what is cut off would not be drawn.
+  return QString::fromStdString(text.substr(0, kShownCharacters * 4)).left(kShownCharacters).simplified();
+}
+
+const query::GenerateSettings* settingsOf(const query::Node& own) {
+  if (const auto* generate = own.as<query::Generate>()) return &generate->settings;
+  if (const auto* repeat = own.as<query::Repeat>()) return &repeat->generate.settings;
+  if (const auto* map = own.as<query::Map>()) return &map->settings;
+  return nullptr;
+}
+
+/// The number as it is written, or nothing where the setting says none.
+template <class T>
+QString written(const query::Setting<T>& setting) {
+  if (const auto* value = std::get_if<T>(&setting)) return QString::number(*value);
+  if (const auto* parameter = std::get_if<query::Parameter>(&setting)) {
+    return QStringLiteral("{%1}").arg(QString::fromStdString(parameter->name));
+  }
+  return {};
+}
+
+QString textOf(const DocumentNode& node) {
+  struct Visitor {
+    QString operator()(const query::Message& own) const { return shortened(own.text); }
+    QString operator()(const query::Print& own) const { return shortened(own.text); }
+    QString operator()(const query::Ask& own) const { return shortened(own.prompt); }
+    QString operator()(const query::File& own) const { return shortened(own.path); }
+    QString operator()(const query::Map& own) const {
+      QStringList inputs;
+      for (std::size_t i = 0; i < own.inputs.size() && i < 4; ++i) inputs.append(shortened(own.inputs[i]));
+      return inputs.join(QStringLiteral(" · "));
+    }
+    QString operator()(const query::Augment& own) const {
+      return tr("From %1, found with %2").arg(shortened(own.document.name), shortened(own.embeddingModel));
+    }
+    QString operator()(const query::Monad&) const { return operatorHelp("monad"); }
+    QString operator()(const query::Generate&) const { return {}; }
+    QString operator()(const query::Repeat&) const { return {}; }
+    QString operator()(const query::Zip&) const { return {}; }
+    QString operator()(const query::Join&) const { return {}; }
+  };
+  return std::visit(Visitor{}, node.own.value);
+}
+
+QString titleOf(const DocumentNode& node) {
+  QString title = operatorTitle(query::operatorName(node.own));
+  if (const auto* repeat = node.own.as<query::Repeat>()) {
+    if (const auto* count = std::get_if<std::uint8_t>(&repeat->count)) {
+      title += QStringLiteral(" ×%1").arg(*count);
+    } else {
+      title += QStringLiteral(" ×{%1}").arg(
+          QString::fromStdString(std::get<query::Parameter>(repeat->count).name));
+    }
+  }
+  if (const auto* map = node.own.as<query::Map>()) title += QStringLiteral(" ×%1").arg(map->inputs.size());
+  return title;
+}
+
+/// Hues by the order of the leaf messages in the prompt; the root generate has the one after the last.
+std::map<NodeId, int> huesOf(const Document& document) {
+  std::map<NodeId, int> hues;
+  for (const NodeId top : document.tops()) {
+    int next = 0;
+    for (const NodeId id : document.subtree(top)) {
+      if (document.at(id).own.as<query::Message>() != nullptr) hues[id] = next++;
+    }
+    if (settingsOf(document.at(top).own) != nullptr) hues[top] = next;
+  }
+  return hues;
+}
+
+}  // namespace
+
+QString modelLine(const query::Node& own) {
+  const query::GenerateSettings* settings = settingsOf(own);
+  if (settings == nullptr) return {};
+  QStringList parts;
+  const QString model = QString::fromStdString(settings->model);
+  const QString name = model.section(QLatin1Char('/'), -1);
+  parts.append(name.isEmpty() ? tr("no model") : name);
+  const QString temperature = written(settings->temperature);
+  if (!temperature.isEmpty()) parts.append(tr("temperature %1").arg(temperature));
+  const QString most = written(settings->maxTokens);
+  if (!most.isEmpty() && most != QStringLiteral("0")) parts.append(tr("max %1").arg(most));
+  return parts.join(QStringLiteral(" · "));
+}
+
+QString nodeTitle(const DocumentNode& node) {
+  const QString title = titleOf(node);
+  return node.name.empty() ? title : title + QStringLiteral(" · ") + QString::fromStdString(node.name);
+}
+
+QString nodeSearchText(const DocumentNode& node) {
+  QStringList parts{nodeTitle(node), textOf(node), modelLine(node.own)};
+  if (const auto* message = node.own.as<query::Message>()) parts[1] = QString::fromStdString(message->text);
+  if (const auto* map = node.own.as<query::Map>()) {
+    for (const std::string& input : map->inputs) parts.append(QString::fromStdString(input));
+  }
+  return parts.join(QLatin1Char('\n'));
+}
+
+QString nodeProblem(const Document& document, NodeId id) {
+  const DocumentNode& node = document.at(id);
+  if (node.own.as<query::Join>() != nullptr) return node.children.empty() ? tr("needs an input") : QString();
+  for (const NodeId child : node.children) {
+    if (child == kNoNode) return tr("needs an input");
+  }
+  return {};
+}
+
+std::map<NodeId, NodeLook> nodeLooks(const Document& document,
+                                     const std::map<NodeId, document::Rect>& layout) {
+  const std::map<NodeId, int> hues = huesOf(document);
+  std::set<NodeId> inQuery;
+  std::set<NodeId> muted;
+  if (document.root() != kNoNode) {
+    const std::vector<NodeId> nodes = document.subtree(document.root());
+    inQuery.insert(nodes.begin(), nodes.end());
+  }
+  std::map<NodeId, NodeLook> looks;
+  for (const NodeId top : document.tops()) {
+    for (const NodeId id : document.subtree(top)) {  // parents first
+      const DocumentNode& node = document.at(id);
+      if (node.muted || muted.count(node.parent) != 0) muted.insert(id);
+      const auto rect = layout.find(id);
+      if (rect == layout.end()) continue;
+      NodeLook look;
+      look.op = query::operatorName(node.own);
+      look.title = titleOf(node);
+      look.name = QString::fromStdString(node.name);
+      look.text = textOf(node);
+      look.modelLine = modelLine(node.own);
+      look.promise = operatorPromise(look.op);
+      look.problem = nodeProblem(document, id);
+      look.isFrozen = node.frozen.has_value();
+      if (node.frozen) look.frozen = QString::fromStdString(*node.frozen);
+      look.pill = isPill(node.own);
+      look.answers = settingsOf(node.own) != nullptr;
+      look.muted = muted.count(id) != 0;
+      look.draft = inQuery.count(id) == 0;
+      look.hasParent = node.parent != kNoNode;
+      look.collapsed = node.collapsed;
+      if (node.collapsed) look.hidden = static_cast<int>(document.subtree(id).size()) - 1;
+      const auto hue = hues.find(id);
+      if (hue != hues.end()) look.hue = hue->second;
+      look.rect = rect->second;
+      look.inputs = inputHeights(document, id, layout);
+      look.taken.assign(look.inputs.size(), false);
+      for (std::size_t i = 0; i < look.inputs.size() && i < node.children.size(); ++i) {
+        look.taken[i] = node.children[i] != kNoNode;
+      }
+      looks.emplace(id, std::move(look));
+    }
+  }
+  return looks;
+}
+
+}  // namespace spanscope::ui

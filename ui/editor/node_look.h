@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a node of the document looks like, apart from what the trace says of it: plain values to compare, so
+// that only what changed is drawn again.
+#pragma once
+
+#include "ui/document/document.h"
+
+#include <QString>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace spanscope::ui {
+
+struct NodeLook {
+  std::string op;
+  QString title;      ///< role or operator
+  QString name;       ///< the node's own; may be empty
+  QString text;       ///< of a leaf; of other cards what they do
+  QString modelLine;  ///< of generates: "spanlet · temperature 0 · max 60"
+  QString promise;    ///< of pills
+  QString problem;    ///< "needs an input"; empty: none
+  QString frozen;     ///< the answer that stands in
+  bool pill = false;
+  bool answers = false;  ///< a generate, repeat or map
+  bool muted = false;    ///< or below one that is
+  bool isFrozen = false;
+  bool draft = false;  ///< not in the query
+  bool hasParent = false;
+  bool collapsed = false;
+  int hidden = 0;  ///< nodes under a collapsed one
+  int hue = -1;    ///< segment hue of the stripe, −1: none
+  document::Rect rect;
+  std::vector<double> inputs;  ///< heights from the top
+  std::vector<bool> taken;     ///< whether each input has a child
+  bool operator==(const NodeLook&) const = default;
+};
+
+/// Looks of all nodes of the layout.
+std::map<document::NodeId, NodeLook> nodeLooks(const document::Document& document,
+                                               const std::map<document::NodeId, document::Rect>& layout);
+
+/// What is wrong with a node in a few words ("needs an input"); empty: nothing.
+QString nodeProblem(const document::Document& document, document::NodeId id);
+
+/// Title and name as they are read: "user · document 1".
+QString nodeTitle(const document::DocumentNode& node);
+/// The text a person would look for in the node: title, name and all texts.
+QString nodeSearchText(const document::DocumentNode& node);
+/// "spanlet · temperature 0 · max 60"; empty for nodes that do not generate.
+QString modelLine(const query::Node& own);
+
+}  // namespace spanscope::ui

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/node_paint.h"
+
+#include "ui/editor/operator_info.h"
+#include "ui/editor/tidy_layout.h"
+
+#include <QCoreApplication>
+#include <QFontMetricsF>
+#include <QPainter>
+#include <QTextLayout>
+
+#include <algorithm>
+#include <cmath>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr double kStripe = 8;
+constexpr double kLeft = 16;   ///< where texts begin
+constexpr double kRight = 12;  ///< free at the right
+constexpr double kRadius = 6;
+constexpr double kPillRadius = 14;
+constexpr double kBarHeight = 6;
+constexpr double kShareWidth = 44;
+constexpr double kTitleTop = 8;
+constexpr double kLineHeight = 16;
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("canvas", text);
+}
+
+QBrush overlay(const QColor& color, BlockRole role) {
+  QPixmap tile(6, 6);
+  tile.fill(Qt::transparent);
+  QPainter painter(&tile);
+  painter.setRenderHint(QPainter::Antialiasing);
+  if (role == BlockRole::Relocated) {
+    painter.setPen(QPen(color, 1.4));
+    painter.drawLine(QPointF(-1, 7), QPointF(7, -1));
+    painter.drawLine(QPointF(-4, 4), QPointF(4, -4));
+    painter.drawLine(QPointF(2, 10), QPointF(10, 2));
+  } else {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    painter.drawEllipse(QPointF(3, 3), 1.3, 1.3);
+  }
+  painter.end();
+  return QBrush(tile);
+}
+
+void drawLine(QPainter& painter, const TextLine& line, double x, double y, const QColor& color) {
+  if (line.width <= 0) return;
+  painter.setPen(color);
+  painter.setFont(line.font);
+  painter.drawStaticText(QPointF(x, y), line.text);
+}
+
+QString countText(const NodeLook& look, const NodeStatus& status) {
+  if (status.tokens < 0) return {};
+  if (look.answers) {
+    if (status.generated == 0) return QString::number(status.tokens);
+    return QStringLiteral("%1+%2").arg(status.tokens).arg(status.generated);
+  }
+  return tr("%1 tok").arg(status.tokens);
+}
+
+QString stateText(const NodeLook& look, const NodeStatus& status) {
+  if (look.isFrozen) return tr("frozen");
+  switch (status.phase) {
+    case NodePhase::Waiting:
+      return tr("waiting");
+    case NodePhase::Running:
+      return status.generated > 0 ? tr("answering") : tr("reading the prompt");
+    case NodePhase::Stopped:
+      return tr("stopped");
+    case NodePhase::Failed:
+      return tr("failed");
+    case NodePhase::Finished:
+      return tr("✓ finished");
+    case NodePhase::None:
+      return {};
+  }
+  return {};
+}
+
+QRectF answerArea(const NodeLook& look) {
+  return {kLeft - 2, 42, look.rect.width - kLeft - kRight + 6, look.rect.height - 42 - 26};
+}
+
+void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
+              const NodeMarks& marks, const CanvasStyle& style, bool withText) {
+  const QRectF bar = barArea(look);
+  painter.setPen(Qt::NoPen);
+  if (status.phase == NodePhase::Running) {
+    painter.fillRect(bar, style.line);
+    const double part = bar.width() / 4;
+    if (marks.moves) {
+      const double left = bar.left() - part + marks.motion * (bar.width() + part);
+      const QRectF moving = QRectF(left, bar.top(), part, bar.height()).intersected(bar);
+      painter.fillRect(moving, style.accent);
+    } else {
+      painter.fillRect(bar, QBrush(style.accent, Qt::BDiagPattern));
+    }
+    return;
+  }
+  if (status.served.total() == 0) return;
+  const auto total = static_cast<double>(status.served.total());
+  double left = bar.left();
+  const auto part = [&](std::int64_t count, BlockRole role) {
+    if (count <= 0) return;
+    const QRectF area(left, bar.top(), bar.width() * static_cast<double>(count) / total, bar.height());
+    painter.fillRect(area, style.servedInk(role));
+    const QBrush pattern = style.servedPattern(role);
+    if (withText && pattern.style() != Qt::NoBrush) {
+      painter.setBrushOrigin(bar.topLeft());
+      painter.fillRect(area, pattern);
+    }
+    left = area.right();
+  };
+  part(status.served.hit, BlockRole::Hit);
+  part(status.served.relocated, BlockRole::Relocated);
+  part(status.served.computed, BlockRole::Computed);
+  if (withText) {
+    drawLine(painter, texts.share, look.rect.width - kRight - texts.share.width, bar.center().y() - 8,
+             style.textThird);
+  }
+}
+
+void paintChip(QPainter& painter, const TextLine& line, double right, double top, const QColor& ink,
+               const QColor& fill) {
+  const QRectF area(right - line.width - 12, top, line.width + 12, 18);
+  painter.setPen(QPen(ink, 1));
+  painter.setBrush(fill);
+  painter.drawRoundedRect(area, 9, 9);
+  drawLine(painter, line, area.left() + 6, area.top() + 2, ink);
+}
+
+/// A triangle with an exclamation mark, 12 wide, from the top left.
+void paintWarning(QPainter& painter, double x, double y, const QColor& ink) {
+  QPainterPath path;
+  path.moveTo(x + 6, y + 1);
+  path.lineTo(x + 12, y + 11.5);
+  path.lineTo(x, y + 11.5);
+  path.closeSubpath();
+  path.moveTo(x + 6, y + 4.5);
+  path.lineTo(x + 6, y + 7.6);
+  path.moveTo(x + 6, y + 9.4);
+  path.lineTo(x + 6, y + 9.6);
+  painter.setPen(QPen(ink, 1.2, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawPath(path);
+}
+
+void paintIcon(QPainter& painter, std::string_view op, double x, double y, const QColor& ink) {
+  painter.setPen(QPen(ink, 1.3, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawPath(operatorIcon(op).translated(x, y));
+}
+
+void paintAnswer(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
+                 const CanvasStyle& style) {
+  drawLine(painter, texts.modelLine, kLeft, 26, style.textSecond);
+  const QRectF box = answerArea(look);
+  const bool failed = status.phase == NodePhase::Failed && !look.isFrozen;
+  if (!texts.body.empty() || texts.state.width > 0) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(failed ? style.errorFill : style.canvas);
+    painter.drawRoundedRect(box, 4, 4);
+  }
+  double y = box.top() + 4;
+  for (const TextLine& line : texts.body) {
+    drawLine(painter, line, box.left() + 8, y, failed ? style.error : style.text);
+    y += kLineHeight;
+  }
+  const double bottom = box.bottom() - 18;
+  const QColor ink = failed                                                  ? style.error
+                     : status.phase == NodePhase::Finished && !look.isFrozen ? style.hit
+                                                                             : style.textSecond;
+  drawLine(painter, texts.state, box.left() + 8, bottom, ink);
+  drawLine(painter, texts.picker, pickerArea(look).right() - 8 - texts.picker.width, bottom, style.accent);
+}
+
+void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
+                    const CanvasStyle& style) {
+  const double width = look.rect.width;
+  const QColor ink = status.phase == NodePhase::Failed ? style.error : style.text;
+  paintIcon(painter, look.op, kLeft - 1, kTitleTop, ink);
+  drawLine(painter, texts.title, kLeft + 20, kTitleTop, ink);
+  drawLine(painter, texts.count, width - kRight - texts.count.width, kTitleTop + 1, style.textThird);
+  if (look.answers) {
+    paintAnswer(painter, look, status, texts, style);
+  } else {
+    double y = 26;
+    for (const TextLine& line : texts.body) {
+      drawLine(painter, line, kLeft, y, style.textSecond);
+      y += kLineHeight;
+    }
+  }
+  const double bottom = look.rect.height - 21;
+  if (texts.problem.width > 0) {
+    paintWarning(painter, kLeft, bottom + 2, style.error);
+    drawLine(painter, texts.problem, kLeft + 16, bottom, style.error);
+  }
+  double right = width - 8;
+  if (look.muted || look.isFrozen) {
+    paintChip(painter, texts.chip, right, -9, style.textSecond, style.surface);
+    right -= texts.chip.width + 20;
+  }
+  if (look.collapsed)
+    paintChip(painter, texts.hidden, right, look.rect.height - 9, style.textSecond, style.surface);
+}
+
+void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
+                    const CanvasStyle& style) {
+  const double middle = look.rect.width / 2;
+  double y = look.rect.height / 2 - 28 - (texts.name.width > 0 ? 8 : 0) - (texts.problem.width > 0 ? 8 : 0);
+  paintIcon(painter, look.op, middle - 8, y, style.text);
+  y += 20;
+  drawLine(painter, texts.title, middle - texts.title.width / 2, y, style.text);
+  y += 17;
+  if (texts.name.width > 0) {
+    drawLine(painter, texts.name, middle - texts.name.width / 2, y, style.text);
+    y += 16;
+  }
+  drawLine(painter, texts.promise, middle - texts.promise.width / 2, y, style.textSecond);
+  y += 16;
+  if (texts.problem.width > 0) {
+    drawLine(painter, texts.problem, middle - texts.problem.width / 2, y, style.error);
+    paintWarning(painter, middle - 6, y + 16, style.error);
+  }
+  if (look.muted)
+    paintChip(painter, texts.chip, middle + texts.chip.width / 2 + 6, -9, style.textSecond, style.surface);
+  if (look.collapsed) {
+    paintChip(painter, texts.hidden, middle + texts.hidden.width / 2 + 6, look.rect.height - 9,
+              style.textSecond, style.surface);
+  }
+}
+
+void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts, const NodeMarks& marks,
+                const CanvasStyle& style, bool withText) {
+  const auto port = [&](double x, double y, double radius, bool fits) {
+    painter.setPen(QPen(fits ? style.accent : style.outline, fits ? 2 : 1.2));
+    painter.setBrush(fits ? style.accentFill : style.surface);
+    painter.drawEllipse(QPointF(x, y), radius, radius);
+  };
+  for (std::size_t i = 0; i < look.inputs.size(); ++i) {
+    const bool fits = marks.inputFits == -2 || marks.inputFits == static_cast<int>(i);
+    const bool numbered = look.pill && withText && i < texts.numbers.size();
+    port(0, look.inputs[i], numbered ? kNumberRadius : kPortRadius, fits);
+    if (!numbered) continue;
+    const TextLine& number = texts.numbers[i];
+    drawLine(painter, number, -number.width / 2, look.inputs[i] - 7.5,
+             look.taken[i] ? style.text : style.textThird);
+  }
+  // Nothing stands above a top: its output shows when one is about to use it.
+  if (look.hasParent || marks.outputFits || marks.hovered || marks.selected || look.draft) {
+    port(look.rect.width, look.rect.height / 2, kPortRadius, marks.outputFits);
+  }
+}
+
+void paintShape(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeMarks& marks,
+                const CanvasStyle& style) {
+  const QRectF rect(0, 0, look.rect.width, look.rect.height);
+  const double radius = look.pill ? kPillRadius : kRadius;
+  if (marks.selected) {
+    painter.setPen(QPen(style.accent, 2));
+    painter.setBrush(style.canvas);
+    painter.drawRoundedRect(rect.adjusted(-4, -4, 4, 4), radius + 3, radius + 3);
+  }
+  if (marks.focused) {
+    painter.setPen(QPen(style.accent, 1, Qt::DotLine));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(rect.adjusted(-7, -7, 7, 7), radius + 6, radius + 6);
+  }
+  QPen pen(status.phase == NodePhase::Failed || !look.problem.isEmpty() ? style.error : style.outline, 1);
+  if (marks.hovered && !marks.selected) pen.setColor(style.textThird);
+  if (look.draft) pen.setDashPattern({4, 3});
+  if (look.collapsed) {
+    painter.setPen(pen);
+    painter.setBrush(style.surface);
+    painter.drawRoundedRect(rect.translated(4, 4), radius, radius);
+  }
+  painter.setBrush(style.surface);
+  if (!look.pill) {
+    // The stripe is the card's own shape in its hue, with the surface over the rest of it.
+    const QColor hue =
+        look.hue >= 0 ? style.theme.segmentInk(static_cast<std::size_t>(look.hue)) : style.outline;
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(hue);
+    if (look.muted) {
+      // Seen through the surface, the hue would tint the whole card.
+      QPainterPath stripe;
+      stripe.addRoundedRect(rect, radius, radius);
+      QPainterPath left;
+      left.addRect(0, 0, kStripe, rect.height());
+      painter.drawPath(stripe & left);
+      painter.setBrush(style.surface);
+      painter.drawPath(stripe - left);
+    } else {
+      painter.drawRoundedRect(rect, radius, radius);
+      painter.setBrush(style.surface);
+      painter.drawRoundedRect(rect.adjusted(kStripe, 0, 0, 0), radius - 2, radius - 2);
+      painter.fillRect(QRectF(kStripe, 0, radius, rect.height()), style.surface);
+    }
+    painter.setBrush(Qt::NoBrush);
+  }
+  painter.setPen(pen);
+  painter.drawRoundedRect(rect, radius, radius);
+}
+
+}  // namespace
+
+CanvasStyle::CanvasStyle(const Theme& of)
+    : theme(of),
+      surface(of.color(Role::Surface)),
+      canvas(of.color(Role::Canvas)),
+      grid(of.color(Role::Grid)),
+      outline(of.color(Role::Outline)),
+      text(of.color(Role::Text)),
+      textSecond(of.color(Role::TextSecond)),
+      textThird(of.color(Role::TextThird)),
+      accent(of.color(Role::Accent)),
+      accentFill(of.color(Role::AccentFill)),
+      error(of.color(Role::Error)),
+      errorFill(of.color(Role::ErrorFill)),
+      hit(of.color(Role::HitInk)),
+      computed(of.color(Role::ComputedInk)),
+      line(of.color(Role::Line)),
+      titleFont(of.titleFont()),
+      bodyFont(of.interfaceFont()),
+      smallFont(of.smallFont()),
+      monoFont(of.monoFont()) {
+  bodyFont.setPixelSize(12);
+  for (QFont* font : {&titleFont, &bodyFont, &smallFont, &monoFont}) {
+    // Widths must not jump with the zoom.
+    font->setHintingPreference(QFont::PreferNoHinting);
+  }
+  m_relocatedPattern = overlay(surface, BlockRole::Relocated);
+  m_computedPattern = overlay(surface, BlockRole::Computed);
+}
+
+QBrush CanvasStyle::servedInk(BlockRole role) const {
+  return QBrush(theme.ink(role));
+}
+
+QBrush CanvasStyle::servedPattern(BlockRole role) const {
+  if (role == BlockRole::Relocated) return m_relocatedPattern;
+  if (role == BlockRole::Computed) return m_computedPattern;
+  return {};
+}
+
+TextLine makeLine(const QString& text, const QFont& font, double width) {
+  TextLine line;
+  if (text.isEmpty()) return line;
+  const QFontMetricsF metrics(font);
+  const QString shown = metrics.elidedText(text, Qt::ElideRight, width);
+  line.font = font;
+  line.text.setTextFormat(Qt::PlainText);
+  line.text.setText(shown);
+  line.text.prepare(QTransform(), font);
+  line.width = metrics.horizontalAdvance(shown);
+  return line;
+}
+
+std::vector<TextLine> makeLines(const QString& text, const QFont& font, double width, int lines) {
+  std::vector<TextLine> result;
+  if (text.isEmpty() || lines <= 0) return result;
+  QTextLayout layout(text, font);
+  layout.beginLayout();
+  while (static_cast<int>(result.size()) < lines) {
+    QTextLine line = layout.createLine();
+    if (!line.isValid()) break;
+    line.setLineWidth(width);
+    const bool last = static_cast<int>(result.size()) == lines - 1;
+    const QString shown = last ? text.mid(line.textStart()) : text.mid(line.textStart(), line.textLength());
+    result.push_back(makeLine(shown.trimmed(), font, width));
+  }
+  layout.endLayout();
+  return result;
+}
+
+NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const CanvasStyle& style) {
+  NodeTexts texts;
+  const double width = look.rect.width;
+  if (look.pill) {
+    texts.title = makeLine(look.title, style.titleFont, width - 20);
+    texts.name = makeLine(look.name, style.smallFont, width - 20);
+    texts.promise = makeLine(look.promise, style.smallFont, width - 8);
+    texts.problem = makeLine(look.problem, style.smallFont, width - 8);
+    for (std::size_t i = 0; i < look.inputs.size(); ++i) {
+      texts.numbers.push_back(makeLine(QString::number(i + 1), style.smallFont, 2 * kNumberRadius));
+    }
+  } else {
+    const QString title = look.name.isEmpty() ? look.title : look.title + QStringLiteral(" · ") + look.name;
+    texts.count = makeLine(countText(look, status), style.monoFont, 90);
+    texts.title = makeLine(title, style.titleFont, width - kLeft - 20 - kRight - 8 - texts.count.width);
+    texts.problem = makeLine(look.problem, style.smallFont, width - kLeft - kRight - 16);
+    const int share = status.cachedPercent();
+    if (share >= 0) texts.share = makeLine(QStringLiteral("%1 %").arg(share), style.monoFont, kShareWidth);
+    if (look.answers) {
+      const QRectF box = answerArea(look);
+      texts.modelLine = makeLine(look.modelLine, style.bodyFont, width - kLeft - kRight);
+      QString answer = look.isFrozen ? look.frozen : QString::fromStdString(status.answer);
+      if (!look.isFrozen && status.phase == NodePhase::Failed && !status.failure.empty()) {
+        answer = QString::fromStdString(status.failure);
+      }
+      const bool streams = status.phase == NodePhase::Running && !look.isFrozen;
+      // While it streams, the end of the answer is what is new.
+      const QString flat = answer.simplified();
+      const qsizetype fits = 64;
+      texts.body = makeLines(streams && flat.size() > fits ? QStringLiteral("…") + flat.right(fits) : flat,
+                             style.bodyFont, box.width() - 16, 2);
+      texts.state = makeLine(stateText(look, status), style.smallFont, box.width() / 2);
+      if (status.copies > 1) {
+        texts.picker =
+            makeLine(tr("%1 of %2 ›").arg(status.copy + 1).arg(status.copies), style.smallFont, 90);
+      }
+    } else {
+      texts.body = makeLines(look.text, style.bodyFont, width - kLeft - kRight,
+                             look.rect.height < kTextCardHeight ? 1 : 2);
+    }
+  }
+  if (look.muted || look.isFrozen) {
+    texts.chip = makeLine(look.muted ? tr("muted") : tr("frozen"), style.smallFont, 80);
+  }
+  if (look.collapsed) texts.hidden = makeLine(tr("%1 hidden").arg(look.hidden), style.smallFont, 80);
+  return texts;
+}
+
+QRectF pickerArea(const NodeLook& look) {
+  const QRectF box = answerArea(look);
+  return {box.right() - 80, box.bottom() - 20, 80, 20};
+}
+
+QRectF barArea(const NodeLook& look) {
+  return {kLeft, look.rect.height - 14, look.rect.width - kLeft - kRight - kShareWidth, kBarHeight};
+}
+
+void paintNode(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
+               const NodeMarks& marks, const CanvasStyle& style, double zoom) {
+  const double opacity = painter.opacity();
+  if (look.muted) painter.setOpacity(opacity * 0.4);
+  if (zoom < kShapeZoom) {
+    const QRectF rect(0, 0, look.rect.width, look.rect.height);
+    const QColor hue =
+        look.hue >= 0 ? style.theme.segmentInk(static_cast<std::size_t>(look.hue)) : style.outline;
+    painter.fillRect(rect, marks.selected ? style.accent : hue);
+    painter.setOpacity(opacity);
+    return;
+  }
+  const bool withText = zoom >= kTextZoom;
+  painter.setRenderHint(QPainter::Antialiasing, true);
+  paintShape(painter, look, status, marks, style);
+  if (withText) {
+    if (look.pill) {
+      paintPillTexts(painter, look, texts, style);
+    } else {
+      paintCardTexts(painter, look, status, texts, style);
+    }
+  }
+  if (!look.pill) paintBar(painter, look, status, texts, marks, style, withText);
+  paintPorts(painter, look, texts, marks, style, withText);
+  painter.setOpacity(opacity);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/node_status.h"
+
+#include "engine/query/json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <variant>
+#include <vector>
+
+namespace spanscope::ui {
+namespace {
+
+using document::Document;
+using document::kNoNode;
+using document::NodeId;
+using document::NodePaths;
+
+/// The text that becomes tokens of the node itself; nullptr: it has none.
+const std::string* textOf(const query::Node& node) {
+  if (const auto* message = node.as<query::Message>()) return &message->text;
+  return nullptr;
+}
+
+bool isAnswering(const query::Node& node) {
+  return node.as<query::Generate>() != nullptr || node.as<query::Repeat>() != nullptr ||
+         node.as<query::Map>() != nullptr;
+}
+
+std::string firstLine(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+NodePhase phaseOf(const trace::RequestState& request) {
+  using trace::RequestPhase;
+  switch (request.phase) {
+    case RequestPhase::Started:
+    case RequestPhase::Waiting:
+      return NodePhase::Waiting;
+    case RequestPhase::Running:
+      return NodePhase::Running;
+    case RequestPhase::Finished:
+      break;
+  }
+  if (request.outcome == trace::StepOutcome::Failed) return NodePhase::Failed;
+  if (request.outcome == trace::StepOutcome::Stopped) return NodePhase::Stopped;
+  return NodePhase::Finished;
+}
+
+class StatusBuilder {
+ public:
+  StatusBuilder(const ViewInput& input, NodeStatusCache& cache)
+      : m_input(input), m_cache(cache), m_document(*input.document), m_progress(input.state().progress()) {
+    if (m_cache.trace != input.trace.get()) m_cache.queries.clear();
+    if (m_cache.tokenizer != input.tokenizer.get()) m_cache.tokens.clear();
+    m_cache.trace = input.trace.get();
+    m_cache.tokenizer = input.tokenizer.get();
+  }
+
+  NodeStatuses build() {
+    for (const NodeId id : m_document.ids()) {
+      const query::Node& own = m_document.at(id).own;
+      if (textOf(own) != nullptr) m_leavesLeft.insert(id);
+      if (isAnswering(own)) m_answersLeft.insert(id);
+    }
+    for (auto run = m_input.paths.rbegin(); run != m_input.paths.rend(); ++run) {
+      if (m_leavesLeft.empty() && m_answersLeft.empty()) break;
+      const auto state = m_progress.runs.find(run->first);
+      if (state != m_progress.runs.end()) takeRun(run->first, state->second, run->second);
+    }
+    countTheRest();
+    return std::move(m_result);
+  }
+
+ private:
+  void takeRun(RunId id, const trace::RunState& run, const NodePaths& paths) {
+    std::set<NodeId> answered;
+    for (auto request = run.requests.rbegin(); request != run.requests.rend(); ++request) {
+      const auto found = m_progress.requests.find(*request);
+      if (found == m_progress.requests.end()) continue;
+      takeAnswer(found->first, found->second, paths, answered);
+      takeLeaves(id, found->second, paths);
+    }
+    if (!run.outcome) {
+      for (const trace::PlannedStep& step : run.plan.steps) {
+        const NodeId node = paths.nodeOf(step.node);
+        if (m_answersLeft.count(node) == 0 || answered.count(node) != 0) continue;
+        m_waiting.insert(node);  // an older run may still tell what it answered last
+      }
+    }
+    for (const NodeId node : answered) {
+      m_answersLeft.erase(node);
+      if (m_waiting.count(node) != 0) m_result[node].phase = NodePhase::Waiting;
+    }
+  }
+
+  void takeAnswer(RequestId id, const trace::RequestState& request, const NodePaths& paths,
+                  std::set<NodeId>& answered) {
+    const NodeId node = paths.nodeOf(request.node);
+    if (m_answersLeft.count(node) == 0) return;
+    NodeStatus& status = m_result[node];
+    const bool first = answered.insert(node).second;
+    const bool chosen = m_input.selection.request == id;
+    status.copies = std::max(status.copies, request.copy + 1);
+    if (!first && !chosen) return;
+    status.request = id;
+    status.copy = request.copy;
+    status.phase = phaseOf(request);
+    status.answer = request.text;
+    status.generated = request.generatedTokens;
+    status.failure = status.phase == NodePhase::Failed ? failureOf(id, request.run) : std::string();
+    status.fromTrace = request.promptTokens > 0;
+    status.tokens = request.promptTokens > 0 ? request.promptTokens : -1;
+    status.served = {};
+    if (request.admittedAt >= 0) {
+      status.served.hit = request.cachedTokens - request.relocatedTokens;
+      status.served.relocated = request.relocatedTokens;
+      status.served.computed = request.promptTokens - request.cachedTokens;
+    }
+  }
+
+  std::string failureOf(RequestId id, RunId run) const {
+    const auto& messages = m_input.trace->messages();
+    std::string ofRun;
+    for (auto index = messages.rbegin(); index != messages.rend(); ++index) {
+      if (*index >= m_input.position) continue;
+      const trace::Event& event = m_input.trace->event(*index);
+      const auto* message = std::get_if<trace::MessageLogged>(&event.payload);
+      if (message == nullptr || message->severity != trace::Severity::Error || event.run != run) continue;
+      if (event.request == id) return firstLine(message->text);
+      if (ofRun.empty()) ofRun = firstLine(message->text);
+    }
+    return ofRun;
+  }
+
+  /// How each token of a segment got its keys and values, by the lookups of the segment's blocks.
+  struct Lookup {
+    std::int64_t begin = 0;  ///< local tokens of the segment
+    std::int64_t found = 0;
+    bool relocated = false;
+  };
+  std::vector<Lookup> lookupsOf(const trace::RequestState& request, std::uint32_t segment) const {
+    std::vector<Lookup> lookups;
+    const std::int64_t blockSize = std::max(1, m_input.state().pool().blockSize());
+    for (auto block = request.blocks.lower_bound({.segment = segment, .virtualIndex = 0});
+         block != request.blocks.end() && block->first.segment == segment; ++block) {
+      if (block->second.lookup == 0) continue;
+      const auto index = m_input.trace->indexOf(block->second.lookup);
+      if (!index) continue;
+      const auto* lookup = std::get_if<trace::BlockLookedUp>(&m_input.trace->event(*index).payload);
+      if (lookup == nullptr || lookup->tokens == 0) continue;
+      lookups.push_back({.begin = block->first.virtualIndex * blockSize,
+                         .found = lookup->tokens,
+                         .relocated = lookup->outcome == trace::LookupOutcome::Relocated ||
+                                      (lookup->outcome == trace::LookupOutcome::Partial &&
+                                       lookup->base != lookup->storedBase)});
+    }
+    return lookups;
+  }
+
+  void takeLeaves(RunId run, const trace::RequestState& request, const NodePaths& paths) {
+    // A prompt may hold a leaf several times (inner prompts of several answers): the first one is shown.
+    std::map<NodeId, std::pair<std::size_t, std::int64_t>> here;  // segment and end of what was taken
+    for (std::size_t segment = 0; segment < request.segments.size(); ++segment) {
+      std::optional<std::vector<Lookup>> lookups;
+      std::int64_t begin = 0;
+      for (const trace::TokenRunInfo& tokens : request.segments[segment].runs) {
+        const std::int64_t first = begin;
+        begin += tokens.count;
+        const auto found = paths.byPath.find(tokens.node);
+        if (found == paths.byPath.end() || m_leavesLeft.count(found->second) == 0) continue;
+        const NodeId node = found->second;
+        const auto taken = here.find(node);
+        if (taken != here.end() && taken->second != std::pair(segment, first)) continue;
+        if (taken == here.end() && !isTextOfRun(run, tokens.node, node)) continue;
+        if (request.admittedAt >= 0 && !lookups)
+          lookups = lookupsOf(request, static_cast<std::uint32_t>(segment));
+        NodeStatus& status = m_result[node];
+        if (taken == here.end()) status.tokens = 0;
+        here[node] = {segment, begin};
+        status.fromTrace = true;
+        status.tokens += tokens.count;
+        if (lookups) serve(status.served, *lookups, first, begin);
+      }
+    }
+    for (const auto& [node, taken] : here) m_leavesLeft.erase(node);
+  }
+
+  static void serve(Served& served, const std::vector<Lookup>& lookups, std::int64_t begin,
+                    std::int64_t end) {
+    std::int64_t found = 0;
+    for (const Lookup& lookup : lookups) {
+      const std::int64_t shared = std::min(end, lookup.begin + lookup.found) - std::max(begin, lookup.begin);
+      if (shared <= 0) continue;
+      (lookup.relocated ? served.relocated : served.hit) += shared;
+      found += shared;
+    }
+    served.computed += end - begin - found;
+  }
+
+  /// Whether the run had the text that the document has now. A text with a parameter has its value in the
+  /// run, so only its place says that it is the same.
+  bool isTextOfRun(RunId run, const NodePath& path, NodeId node) {
+    const std::string& now = *textOf(m_document.at(node).own);
+    if (!m_document.parameters.empty() && now.find('{') != std::string::npos) return true;
+    auto read = m_cache.queries.find(run);
+    if (read == m_cache.queries.end()) {
+      read = m_cache.queries.emplace(run, query::parseJson(m_progress.runs.at(run).queryJson).query).first;
+    }
+    if (!read->second) return true;
+    const query::Node* then = query::nodeAt(*read->second, path);
+    const std::string* text = then == nullptr ? nullptr : textOf(*then);
+    return text == nullptr || *text == now;
+  }
+
+  void countTheRest() {
+    for (const NodeId node : m_answersLeft) {
+      if (m_waiting.count(node) != 0) m_result[node].phase = NodePhase::Waiting;
+    }
+    if (!m_input.tokenizer) return;
+    for (const NodeId node : m_leavesLeft) {
+      const std::string& text = *textOf(m_document.at(node).own);
+      auto count = m_cache.tokens.find(text);
+      if (count == m_cache.tokens.end()) {
+        const auto tokens = static_cast<std::int64_t>(m_input.tokenizer->encode(text).size());
+        count = m_cache.tokens.emplace(text, tokens).first;
+      }
+      m_result[node].tokens = count->second;
+    }
+  }
+
+  const ViewInput& m_input;
+  NodeStatusCache& m_cache;
+  const Document& m_document;
+  const trace::Progress& m_progress;
+  std::set<NodeId> m_leavesLeft;   ///< messages that no request has shown yet
+  std::set<NodeId> m_answersLeft;  ///< generates without a request yet
+  std::set<NodeId> m_waiting;
+  NodeStatuses m_result;
+};
+
+}  // namespace
+
+int NodeStatus::cachedPercent() const {
+  const std::int64_t all = served.total();
+  if (all <= 0) return -1;
+  const double share = static_cast<double>(served.hit + served.relocated) / static_cast<double>(all);
+  // Rounded to the inside: 100 % and 0 % are said only of what is wholly or not at all cached.
+  const int percent = static_cast<int>(std::lround(share * 100));
+  if (percent == 100 && served.computed > 0) return 99;
+  if (percent == 0 && share > 0) return 1;
+  return percent;
+}
+
+NodeStatuses nodeStatuses(const ViewInput& input, NodeStatusCache& cache) {
+  return StatusBuilder(input, cache).build();
+}
+
+NodeStatuses nodeStatuses(const ViewInput& input) {
+  NodeStatusCache cache;
+  return nodeStatuses(input, cache);
+}
+
+std::map<std::uint32_t, RequestId> requestsOfNode(const ViewInput& input, NodeId node) {
+  const trace::Progress& progress = input.state().progress();
+  std::map<std::uint32_t, RequestId> requests;
+  for (auto run = input.paths.rbegin(); run != input.paths.rend() && requests.empty(); ++run) {
+    const auto state = progress.runs.find(run->first);
+    if (state == progress.runs.end()) continue;
+    for (const RequestId id : state->second.requests) {
+      const auto request = progress.requests.find(id);
+      if (request == progress.requests.end() || run->second.nodeOf(request->second.node) != node) continue;
+      requests[request->second.copy] = id;
+    }
+  }
+  return requests;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the trace says of each node of the document: how many tokens it has, how they were served, and for a
+// generate where it stands and what it has answered.
+#pragma once
+
+#include "engine/query/query.h"
+#include "ui/session/view_input.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace spanscope::ui {
+
+enum class NodePhase {
+  None,      ///< never ran, or has nothing to run
+  Waiting,   ///< planned or deferred
+  Running,   ///< prefill or decoding
+  Finished,  ///< by an end token or at its limit
+  Stopped,
+  Failed,
+};
+
+/// Tokens by how the newest request that holds them got their keys and values.
+struct Served {
+  std::int64_t hit = 0;
+  std::int64_t relocated = 0;
+  std::int64_t computed = 0;
+  std::int64_t total() const { return hit + relocated + computed; }
+  bool operator==(const Served&) const = default;
+};
+
+struct NodeStatus {
+  std::int64_t tokens = -1;    ///< of a leaf: its tokens; of a generate: its prompt. −1: not known
+  std::int64_t generated = 0;  ///< tokens of the answer
+  bool fromTrace = false;      ///< `tokens` was reported; else counted by the tokenizer
+  Served served;               ///< all 0 until something was looked up
+  NodePhase phase = NodePhase::None;
+  std::string answer;
+  std::uint32_t copy = 0;    ///< which copy of the step is shown, from 0
+  std::uint32_t copies = 0;  ///< how many the newest run has started
+  RequestId request = 0;     ///< that is shown
+  std::string failure;       ///< first line of the reason
+  bool operator==(const NodeStatus&) const = default;
+
+  /// Cached share in whole per cent; −1 where nothing was looked up.
+  int cachedPercent() const;
+};
+
+using NodeStatuses = std::map<document::NodeId, NodeStatus>;
+
+/// What nodeStatuses() would compute again and again. Its content never changes a result.
+struct NodeStatusCache {
+  std::map<RunId, std::optional<query::Node>> queries;  ///< the runs' queries, read
+  std::map<std::string, std::int64_t> tokens;           ///< of texts, by `tokenizer`
+  const text::Tokenizer* tokenizer = nullptr;
+  const TraceStore* trace = nullptr;
+};
+
+/// The states of all nodes that have one. A leaf whose text is another than the one that ran has no served
+/// tokens: they were those of the old text.
+NodeStatuses nodeStatuses(const ViewInput& input, NodeStatusCache& cache);
+NodeStatuses nodeStatuses(const ViewInput& input);
+
+/// The requests of the newest run that belong to the node, by copy.
+std::map<std::uint32_t, RequestId> requestsOfNode(const ViewInput& input, document::NodeId node);
+
+}  // namespace spanscope::ui

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/operator_info.h"
+
+#include <QCoreApplication>
+
+#include <array>
+
+namespace spanscope::ui {
+namespace {
+
+struct Words {
+  std::string_view op;
+  const char* title;
+  const char* hint;
+  const char* help;
+};
+
+// The order does not matter here: the palette has its own in document/edits.h.
+constexpr std::array kWords = {
+    Words{"system", QT_TRANSLATE_NOOP("operators", "system"), QT_TRANSLATE_NOOP("operators", "message"),
+          QT_TRANSLATE_NOOP("operators", "Tells the model how to behave")},
+    Words{"user", QT_TRANSLATE_NOOP("operators", "user"), QT_TRANSLATE_NOOP("operators", "message"),
+          QT_TRANSLATE_NOOP("operators", "A question, an instruction or a document")},
+    Words{"assistant", QT_TRANSLATE_NOOP("operators", "assistant"), QT_TRANSLATE_NOOP("operators", "message"),
+          QT_TRANSLATE_NOOP("operators", "What the model said earlier")},
+    Words{"g", QT_TRANSLATE_NOOP("operators", "generate"), QT_TRANSLATE_NOOP("operators", "ask a model"),
+          QT_TRANSLATE_NOOP("operators", "Lets the model answer its input")},
+    Words{"seq", QT_TRANSLATE_NOOP("operators", "sequence"), QT_TRANSLATE_NOOP("operators", "in order"),
+          QT_TRANSLATE_NOOP("operators", "Inputs one after the other")},
+    Words{"par", QT_TRANSLATE_NOOP("operators", "parallel"), QT_TRANSLATE_NOOP("operators", "side by side"),
+          QT_TRANSLATE_NOOP("operators", "Inputs that may run at the same time")},
+    Words{"cross", QT_TRANSLATE_NOOP("operators", "cross"), QT_TRANSLATE_NOOP("operators", "in order"),
+          QT_TRANSLATE_NOOP("operators", "Later inputs see the earlier ones")},
+    Words{"plus", QT_TRANSLATE_NOOP("operators", "plus"), QT_TRANSLATE_NOOP("operators", "any order"),
+          QT_TRANSLATE_NOOP("operators", "Inputs that do not see each other and can be reused anywhere")},
+    Words{"monad", QT_TRANSLATE_NOOP("operators", "monad"), QT_TRANSLATE_NOOP("operators", "side effect"),
+          QT_TRANSLATE_NOOP("operators", "Runs its input and drops the output")},
+    Words{"zip", QT_TRANSLATE_NOOP("operators", "zip"), QT_TRANSLATE_NOOP("operators", "interleave"),
+          QT_TRANSLATE_NOOP("operators", "The first input before every element of the second")},
+    Words{"print", QT_TRANSLATE_NOOP("operators", "print"), QT_TRANSLATE_NOOP("operators", "console"),
+          QT_TRANSLATE_NOOP("operators", "Writes a line to the console")},
+    Words{"repeat", QT_TRANSLATE_NOOP("operators", "repeat"), QT_TRANSLATE_NOOP("operators", "n answers"),
+          QT_TRANSLATE_NOOP("operators", "Several answers to the same input")},
+    Words{"map", QT_TRANSLATE_NOOP("operators", "map"), QT_TRANSLATE_NOOP("operators", "per input"),
+          QT_TRANSLATE_NOOP("operators", "One answer for each text of a list")},
+    Words{"augment", QT_TRANSLATE_NOOP("operators", "augment"), QT_TRANSLATE_NOOP("operators", "retrieve"),
+          QT_TRANSLATE_NOOP("operators", "Adds the parts of a document that fit its input")},
+    Words{"ask", QT_TRANSLATE_NOOP("operators", "ask"), QT_TRANSLATE_NOOP("operators", "from you"),
+          QT_TRANSLATE_NOOP("operators", "Text that is asked for when the query runs")},
+    Words{"file", QT_TRANSLATE_NOOP("operators", "file"), QT_TRANSLATE_NOOP("operators", "from disk"),
+          QT_TRANSLATE_NOOP("operators", "The text of a file")},
+};
+
+const Words* wordsOf(std::string_view op) {
+  for (const Words& words : kWords) {
+    if (words.op == op) return &words;
+  }
+  return nullptr;
+}
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("operators", text);
+}
+
+void addStar(QPainterPath& path) {
+  path.moveTo(8, 1);
+  path.quadTo(8.8, 7.2, 15, 8);
+  path.quadTo(8.8, 8.8, 8, 15);
+  path.quadTo(7.2, 8.8, 1, 8);
+  path.quadTo(7.2, 7.2, 8, 1);
+}
+
+void addPerson(QPainterPath& path) {
+  path.addEllipse(QPointF(8, 5), 3.2, 3.2);
+  path.moveTo(2, 15);
+  path.cubicTo(2, 11, 5, 10.2, 8, 10.2);
+  path.cubicTo(11, 10.2, 14, 11, 14, 15);
+}
+
+void addScreen(QPainterPath& path) {
+  path.addRoundedRect(1.5, 2.5, 13, 9, 1, 1);
+  path.moveTo(5, 14.5);
+  path.lineTo(11, 14.5);
+  path.moveTo(8, 11.5);
+  path.lineTo(8, 14.5);
+}
+
+void addPage(QPainterPath& path) {
+  path.moveTo(3.5, 1.5);
+  path.lineTo(9.5, 1.5);
+  path.lineTo(12.5, 4.5);
+  path.lineTo(12.5, 14.5);
+  path.lineTo(3.5, 14.5);
+  path.closeSubpath();
+  path.moveTo(9.5, 1.5);
+  path.lineTo(9.5, 4.5);
+  path.lineTo(12.5, 4.5);
+}
+
+void addLine(QPainterPath& path, double x1, double y1, double x2, double y2) {
+  path.moveTo(x1, y1);
+  path.lineTo(x2, y2);
+}
+
+}  // namespace
+
+QString operatorTitle(std::string_view op) {
+  const Words* words = wordsOf(op);
+  return words == nullptr ? QString::fromUtf8(op.data(), static_cast<qsizetype>(op.size()))
+                          : tr(words->title);
+}
+
+QString operatorHint(std::string_view op) {
+  const Words* words = wordsOf(op);
+  return words == nullptr ? QString() : tr(words->hint);
+}
+
+QString operatorHelp(std::string_view op) {
+  const Words* words = wordsOf(op);
+  return words == nullptr ? QString() : tr(words->help);
+}
+
+QString operatorPromise(std::string_view op) {
+  if (op == "plus") return tr(QT_TRANSLATE_NOOP("operators", "any order"));
+  if (op == "par") return tr(QT_TRANSLATE_NOOP("operators", "side by side"));
+  if (op == "cross" || op == "seq") return tr(QT_TRANSLATE_NOOP("operators", "in this order"));
+  if (op == "zip") return tr(QT_TRANSLATE_NOOP("operators", "first before each"));
+  return {};
+}
+
+QPainterPath operatorIcon(std::string_view op) {
+  QPainterPath path;
+  if (op == "system") {
+    addScreen(path);
+  } else if (op == "user") {
+    addPerson(path);
+  } else if (op == "assistant") {
+    path.addRoundedRect(1.5, 2.5, 13, 9, 2, 2);
+    path.moveTo(5, 11.5);
+    path.lineTo(5, 14.5);
+    path.lineTo(8.5, 11.5);
+    addLine(path, 4.5, 7, 11.5, 7);
+  } else if (op == "g") {
+    addStar(path);
+  } else if (op == "repeat") {
+    addStar(path);
+    path = path.translated(-1.5, 1.5);
+    addLine(path, 13, 1, 13, 5);
+    addLine(path, 11, 3, 15, 3);
+  } else if (op == "plus") {
+    addLine(path, 8, 2, 8, 14);
+    addLine(path, 2, 8, 14, 8);
+  } else if (op == "cross") {
+    addLine(path, 3, 3, 13, 13);
+    addLine(path, 13, 3, 3, 13);
+  } else if (op == "seq") {
+    addLine(path, 8, 1.5, 8, 14);
+    path.moveTo(4.5, 10.5);
+    path.lineTo(8, 14);
+    path.lineTo(11.5, 10.5);
+  } else if (op == "par") {
+    addLine(path, 4.5, 2, 4.5, 14);
+    addLine(path, 11.5, 2, 11.5, 14);
+  } else if (op == "zip") {
+    for (const double y : {3.0, 6.5, 10.0, 13.5}) addLine(path, 5, y, 11, y);
+    addLine(path, 8, 1, 8, 15);
+  } else if (op == "monad") {
+    path.addEllipse(QPointF(8, 8), 6, 6);
+    addLine(path, 4, 12, 12, 4);
+  } else if (op == "print") {
+    addLine(path, 2, 13.5, 9, 13.5);
+    path.moveTo(2, 3);
+    path.lineTo(6.5, 7);
+    path.lineTo(2, 11);
+  } else if (op == "map") {
+    for (const double y : {3.5, 8.0, 12.5}) {
+      path.addEllipse(QPointF(3, y), 1.2, 1.2);
+      addLine(path, 7, y, 14, y);
+    }
+  } else if (op == "augment") {
+    path.addEllipse(QPointF(6.5, 6.5), 4.5, 4.5);
+    addLine(path, 10, 10, 14.5, 14.5);
+  } else if (op == "ask") {
+    path.addEllipse(QPointF(8, 8), 6.5, 6.5);
+    path.moveTo(6, 6.5);
+    path.cubicTo(6, 3.5, 10.2, 3.5, 10.2, 6.3);
+    path.cubicTo(10.2, 8, 8, 7.8, 8, 9.8);
+    addLine(path, 8, 11.6, 8, 12);
+  } else {
+    addPage(path);
+  }
+  return path;
+}
+
+bool isPill(const query::Node& own) {
+  return own.as<query::Join>() != nullptr || own.as<query::Zip>() != nullptr;
+}
+
+}  // namespace spanscope::ui

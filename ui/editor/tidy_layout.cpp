@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/tidy_layout.h"
+
+#include "ui/editor/operator_info.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+using document::Document;
+using document::DocumentNode;
+using document::kNoNode;
+using document::NodeId;
+using document::Rect;
+
+using Layout = std::map<NodeId, Rect>;
+
+/// Bytes of a text that fit one line of a card for sure.
+constexpr std::size_t kOneLine = 30;
+
+const std::string* shownText(const query::Node& own) {
+  if (const auto* message = own.as<query::Message>()) return &message->text;
+  if (const auto* print = own.as<query::Print>()) return &print->text;
+  if (const auto* ask = own.as<query::Ask>()) return &ask->prompt;
+  if (const auto* file = own.as<query::File>()) return &file->path;
+  return nullptr;
+}
+
+bool hasInputs(const DocumentNode& node) {
+  return !node.children.empty() || isPill(node.own);
+}
+
+std::vector<NodeId> drawnChildren(const DocumentNode& node) {
+  std::vector<NodeId> children;
+  if (node.collapsed) return children;
+  for (const NodeId child : node.children) {
+    if (child != kNoNode) children.push_back(child);
+  }
+  return children;
+}
+
+double ownHeight(const DocumentNode& node) {
+  if (isPill(node.own)) {
+    const double ports = static_cast<double>(std::max<std::size_t>(1, node.children.size()));
+    return node.collapsed ? 96 : std::max(96.0, kPortDistance * (ports + 1));
+  }
+  if (node.own.as<query::Generate>() != nullptr || node.own.as<query::Repeat>() != nullptr ||
+      node.own.as<query::Map>() != nullptr) {
+    return kGenerateHeight;
+  }
+  const std::string* text = shownText(node.own);
+  const bool oneLine = text != nullptr && text->size() <= kOneLine && text->find('\n') == std::string::npos;
+  return oneLine ? kLineCardHeight : kTextCardHeight;
+}
+
+double ownWidth(const DocumentNode& node) {
+  return isPill(node.own) ? kPillWidth : kCardWidth;
+}
+
+/// One tree, its top left corner at the origin.
+class TreeLayout {
+ public:
+  TreeLayout(const Document& document, NodeId top) : m_document(document) {
+    collect(top);
+    for (auto id = m_order.rbegin(); id != m_order.rend(); ++id) measure(*id);
+    placeColumns();
+    m_places[top].y = 0;
+    for (const NodeId id : m_order) place(id);
+  }
+
+  Layout take() {
+    Layout layout;
+    for (const NodeId id : m_order) {
+      const Place& place = m_places[id];
+      layout[id] = {
+          .x = m_columnLeft[place.column], .y = place.top, .width = place.width, .height = place.height};
+    }
+    return layout;
+  }
+
+ private:
+  struct Place {
+    std::size_t column = 0;
+    double width = 0;
+    double height = 0;
+    double extent = 0;  ///< height of the subtree
+    double y = 0;       ///< top of the subtree
+    double top = 0;     ///< of the node
+  };
+
+  void collect(NodeId top) {
+    std::vector<NodeId> open{top};
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      m_order.push_back(id);
+      const std::vector<NodeId> children = drawnChildren(m_document.at(id));
+      open.insert(open.end(), children.rbegin(), children.rend());
+    }
+  }
+
+  void measure(NodeId id) {
+    const DocumentNode& node = m_document.at(id);
+    Place& place = m_places[id];
+    place.width = ownWidth(node);
+    place.height = ownHeight(node);
+    place.column = hasInputs(node) ? 1 : 0;
+    const std::vector<NodeId> children = drawnChildren(node);
+    double inner = 0;
+    for (const NodeId child : children) {
+      place.column = std::max(place.column, m_places[child].column + 1);
+      inner += m_places[child].extent;
+    }
+    if (!children.empty()) inner += kRowGap * static_cast<double>(children.size() - 1);
+    // A pill spans its children.
+    if (isPill(node.own) && !children.empty()) place.height = std::max(place.height, std::floor(inner));
+    place.extent = std::max(place.height, inner);
+  }
+
+  void placeColumns() {
+    std::size_t columns = 0;
+    for (const NodeId id : m_order) columns = std::max(columns, m_places[id].column + 1);
+    std::vector<double> widths(columns, 0);
+    for (const NodeId id : m_order) {
+      double& width = widths[m_places[id].column];
+      width = std::max(width, m_places[id].width);
+    }
+    double x = 0;
+    for (const double width : widths) {
+      m_columnLeft.push_back(x);
+      if (width > 0) x += width + kColumnGap;
+    }
+  }
+
+  /// `y` of the node is known; puts the node and its children's subtrees in the middle of its extent.
+  void place(NodeId id) {
+    const Place own = m_places[id];
+    const std::vector<NodeId> children = drawnChildren(m_document.at(id));
+    double inner = 0;
+    for (const NodeId child : children) inner += m_places[child].extent;
+    if (!children.empty()) inner += kRowGap * static_cast<double>(children.size() - 1);
+    m_places[id].top = own.y + std::round((own.extent - own.height) / 2);
+    double y = own.y + std::round((own.extent - inner) / 2);
+    for (const NodeId child : children) {
+      m_places[child].y = y;
+      y += m_places[child].extent + kRowGap;
+    }
+  }
+
+  const Document& m_document;
+  std::vector<NodeId> m_order;  ///< parents first
+  std::map<NodeId, Place> m_places;
+  std::vector<double> m_columnLeft;
+};
+
+}  // namespace
+
+Layout tidyLayout(const Document& document) {
+  Layout layout;
+  double bottom = 0;
+  std::vector<std::pair<NodeId, Layout>> loose;
+  for (const NodeId top : document.tops()) {
+    Layout tree = TreeLayout(document, top).take();
+    double dx = 0;
+    double dy = 0;
+    if (const auto& position = document.at(top).position) {
+      dx = position->x - tree.at(top).x;
+      dy = position->y - tree.at(top).y;
+    } else if (top != document.root()) {
+      loose.emplace_back(top, std::move(tree));
+      continue;
+    }
+    for (auto& [id, rect] : tree) {
+      rect.x += dx;
+      rect.y += dy;
+      if (const auto& own = document.at(id).position) {
+        rect.x = own->x;
+        rect.y = own->y;
+      }
+      bottom = std::max(bottom, rect.y + rect.height);
+    }
+    layout.merge(tree);
+  }
+  for (auto& [top, tree] : loose) {
+    const double dy = layout.empty() ? 0 : bottom + kTreeGap;
+    for (auto& [id, rect] : tree) {
+      rect.y += dy;
+      if (const auto& own = document.at(id).position) {
+        rect.x = own->x;
+        rect.y = own->y;
+      }
+      bottom = std::max(bottom, rect.y + rect.height);
+    }
+    layout.merge(tree);
+  }
+  return layout;
+}
+
+std::vector<double> inputHeights(const Document& document, NodeId node, const Layout& layout) {
+  const DocumentNode& own = document.at(node);
+  const auto rect = layout.find(node);
+  if (rect == layout.end() || own.collapsed || !hasInputs(own)) return {};
+  const double height = rect->second.height;
+  if (!isPill(own.own) || own.children.empty()) return {height / 2};
+  const std::size_t count = own.children.size();
+  const double first = std::min(height / 2, kPortDistance / 2 + 8);
+  const double last = height - first;
+  const double step =
+      count > 1 ? std::min(kPortDistance, (last - first) / static_cast<double>(count - 1)) : 0;
+  std::vector<double> heights(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    // Where an input is missing, between its neighbours.
+    heights[i] = first + (last - first) * (static_cast<double>(i) + 0.5) / static_cast<double>(count);
+    const auto child = layout.find(own.children[i]);
+    if (child != layout.end()) {
+      heights[i] = child->second.y + outputHeight(child->second) - rect->second.y;
+    }
+    const double least = first + step * static_cast<double>(i);
+    const double most = last - step * static_cast<double>(count - 1 - i);
+    heights[i] = std::clamp(heights[i], least, most);
+    if (i > 0) heights[i] = std::max(heights[i], heights[i - 1] + step);
+  }
+  return heights;
+}
+
+double outputHeight(const Rect& rect) {
+  return rect.height / 2;
+}
+
+}  // namespace spanscope::ui
