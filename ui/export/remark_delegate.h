@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/export/query_export.h"
+#include "ui/theme/theme.h"
+
+#include <QStyledItemDelegate>
+
+namespace spanscope::ui {
+
+/// "Refused", "Differs", "Note".
+QString remarkWord(RemarkKind kind);
+
+/// A remark with its shape and word in front, its text wrapped beside it.
+class RemarkDelegate : public QStyledItemDelegate {
+  Q_OBJECT
+ public:
+  enum RemarkDataRole { KindRole = Qt::UserRole, NodeRole };
+
+  RemarkDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), m_theme(theme) {}
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+
+ private:
+  Theme m_theme;
+};
+
+}  // namespace spanscope::ui

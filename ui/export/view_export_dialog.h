@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/error.h"
+#include "ui/export/view_picture.h"
+#include "ui/theme/theme.h"
+
+#include <QDialog>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+class QCheckBox;
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QSpinBox;
+
+namespace spanscope::ui {
+
+/// Chooses a view, a format and a size, and writes the picture or the table to a file or the clipboard.
+class ViewExportDialog : public QDialog {
+  Q_OBJECT
+ public:
+  /// `current`: id of the item that is chosen at first. `items` is not empty.
+  ViewExportDialog(std::vector<ExportItem> items, const QString& current, const Theme& theme,
+                   QWidget* parent = nullptr);
+
+  /// Writes what is chosen; the dialog's Save button asks for the path and calls this.
+  std::optional<Error> saveTo(const QString& path);
+  std::optional<Error> copy();
+  /// "block-table.png": what Save proposes.
+  QString proposedName() const;
+
+ private:
+  const ExportItem& item() const;
+  bool isTable() const;
+  Theme pictureTheme() const;
+  PictureOptions pictureOptions() const;
+  QSize pictureSize() const;
+  PaintFunction paintFunction() const;
+  PictureFormat pictureFormat() const;
+  void itemChanged();
+  void updateControls();
+  void updatePreview();
+  void say(const std::optional<Error>& error, const QString& otherwise);
+
+  std::vector<ExportItem> m_items;
+  Theme m_theme;
+  QComboBox* m_view = nullptr;
+  QComboBox* m_format = nullptr;
+  QSpinBox* m_width = nullptr;
+  QSpinBox* m_height = nullptr;
+  QComboBox* m_scale = nullptr;
+  QComboBox* m_scheme = nullptr;
+  QCheckBox* m_transparent = nullptr;
+  QLabel* m_preview = nullptr;
+  QLabel* m_result = nullptr;
+  QLabel* m_message = nullptr;
+  QPushButton* m_copy = nullptr;
+  QPushButton* m_save = nullptr;
+};
+
+}  // namespace spanscope::ui
