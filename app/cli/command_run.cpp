@@ -146,9 +146,11 @@ class RunCommand {
     if (m_options.json) {
       runs.push_back(runToJson(job.file, plan, result, view.spans()));
     } else {
-      streams.out << '\n'
-                  << stepTable(plan, result) << "  " << reuseSummary(result, view.spans()) << '\n'
-                  << "  policy " << run::policyName(options.policy) << " (" << run::exactness(options.policy)
+      // A run that failed before its first step was admitted has nothing to sum up.
+      if (!result.steps.empty()) {
+        streams.out << '\n' << stepTable(plan, result) << "  " << reuseSummary(result, view.spans()) << '\n';
+      }
+      streams.out << "  policy " << run::policyName(options.policy) << " (" << run::exactness(options.policy)
                   << ") on " << m_bundle.name << ", " << m_bundle.backend->info().name << '\n';
       streams.out.flush();
     }

@@ -25,7 +25,8 @@ class TestPackagingScripts : public QObject {
   void withoutRootAndSudoTheCommandIsPrinted();
   void sudoWithoutPasswordInstalls();
   void buildOnlyStartsNothing();
-  void runStartsTheExampleOrTheArguments();
+  void runStartsTheWindow();
+  void runWithoutADisplayRunsTheExample();
   void testRunsCtestWithoutADisplay();
   void warningsAreErrorsInCi();
   void failuresStopTheScript();
@@ -87,7 +88,10 @@ void TestPackagingScripts::init() {
   standIn("ccache");
   standIn("cmake");
   standIn("ctest");
-  write("tree/build/release/bin/spanq", "#!/bin/bash\necho \"spanq $* from $PWD\"\n", true);
+  for (const char* program : {"spanq", "spanscope"}) {
+    write(QString("tree/build/release/bin/") + program,
+          QString("#!/bin/bash\necho \"%1 $* from $PWD\"\n").arg(program), true);
+  }
   for (const char* folder : {"tree/build", "tree/build/release"}) {
     QFile(path(folder)).setPermissions(QFile::Permissions(0x7777));
   }
@@ -210,16 +214,24 @@ void TestPackagingScripts::buildOnlyStartsNothing() {
   QCOMPARE(result.code, 0);
   QVERIFY(result.calls.contains("cmake --preset release -DSPANSCOPE_WERROR=OFF"));
   QVERIFY(result.calls.contains("--build build/release"));
-  QVERIFY2(!result.output.contains("spanq run"), qPrintable(result.output));
+  QVERIFY2(!result.output.contains(" from "), qPrintable(result.output));
 }
 
-void TestPackagingScripts::runStartsTheExampleOrTheArguments() {
-  QVERIFY(start({path("tree/packaging/run")})
-              .output.contains("spanq run resources/queries/rag.json from " +
-                               QFileInfo(path("tree")).canonicalFilePath()));
+void TestPackagingScripts::runStartsTheWindow() {
+  QVERIFY(start({path("tree/packaging/run")}, true, {"DISPLAY=:7"}).output.contains("spanscope  from /"));
+  QVERIFY(start({path("tree/packaging/run")}, true, {"WAYLAND_DISPLAY=wayland-0"})
+              .output.contains("spanscope  from /"));
   // Files in the arguments are meant from where the person stands.
-  QVERIFY(start({path("tree/packaging/run"), "validate", "a b.json"})
-              .output.contains("spanq validate a b.json from /"));
+  QVERIFY(start({path("tree/packaging/run"), "a b.json", "c.span"}, true, {"DISPLAY=:7"})
+              .output.contains("spanscope a b.json c.span from /"));
+}
+
+void TestPackagingScripts::runWithoutADisplayRunsTheExample() {
+  const Result result = start({path("tree/packaging/run")});
+  QCOMPARE(result.code, 0);
+  QVERIFY2(result.output.contains("no display"), qPrintable(result.output));
+  QVERIFY(result.output.contains("spanq run resources/queries/rag.json from " +
+                                 QFileInfo(path("tree")).canonicalFilePath()));
 }
 
 void TestPackagingScripts::testRunsCtestWithoutADisplay() {

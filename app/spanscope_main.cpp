@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/document/autosave.h"
+#include "ui/window/main_window.h"
+#include "ui/window/screenshots.h"
+
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QTextStream>
+#include <QTimer>
+
+#include <cstdio>
+
+namespace {
+
+using spanscope::ui::MainWindow;
+using spanscope::ui::Scheme;
+
+QSize parseSize(const QString& text) {
+  const QStringList parts = text.split(QLatin1Char('x'));
+  if (parts.size() != 2) return {};
+  return {parts[0].toInt(), parts[1].toInt()};
+}
+
+int fail(const QString& text) {
+  QTextStream(stderr) << "spanscope: " << text << '\n';
+  return 2;
+}
+
+int takeScreenshots(const QCommandLineParser& arguments, QApplication& application) {
+  spanscope::ui::ScreenshotOptions options;
+  options.view = arguments.value(QStringLiteral("screenshot"));
+  options.folder = arguments.value(QStringLiteral("output"));
+  options.files = arguments.positionalArguments();
+  options.size = parseSize(arguments.value(QStringLiteral("size")));
+  if (options.size.width() < 320 || options.size.height() < 240 || options.size.width() > 16384 ||
+      options.size.height() > 16384) {
+    return fail(QStringLiteral("--size wants WIDTHxHEIGHT, from 320x240 to 16384x16384"));
+  }
+
+  // Pictures depend on nothing that was left by a person.
+  const QTemporaryDir folder;
+  QSettings settings(folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+  MainWindow window(settings, folder.path());
+  window.setScheme(arguments.value(QStringLiteral("theme")) == QLatin1String("dark") ? Scheme::Dark
+                                                                                     : Scheme::Light);
+  spanscope::ui::Screenshots screenshots(window, options);
+  int code = 0;
+  QObject::connect(&screenshots, &spanscope::ui::Screenshots::finished, &application,
+                   [&](const QString& error) {
+                     if (!error.isEmpty()) code = fail(error);
+                     QApplication::quit();
+                   });
+  QTimer::singleShot(0, &screenshots, &spanscope::ui::Screenshots::start);
+  QApplication::exec();
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A picture needs no display.
+  for (int i = 1; i < argc; ++i) {
+    if (QByteArray(argv[i]).startsWith("--screenshot") && !qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) {
+      qputenv("QT_QPA_PLATFORM", "offscreen");
+    }
+  }
+  QApplication::setOrganizationName(QStringLiteral("Spanscope"));
+  QApplication::setApplicationName(QStringLiteral("spanscope"));
+  QApplication::setApplicationVersion(QStringLiteral(SPANSCOPE_VERSION));
+  QApplication::setDesktopFileName(QStringLiteral("org.spanscope.Spanscope"));
+  // Fonts and colours come from the theme alone, so that they fit each other.
+  QApplication::setDesktopSettingsAware(false);
+  QApplication application(argc, argv);
+  QApplication::setStyle(QStringLiteral("Fusion"));
+
+  QCommandLineParser arguments;
+  arguments.setApplicationDescription(QStringLiteral("A workbench for span queries."));
+  arguments.addHelpOption();
+  arguments.addVersionOption();
+  arguments.addPositionalArgument(QStringLiteral("FILE"),
+                                  QStringLiteral("Documents, queries or recorded runs to open"),
+                                  QStringLiteral("[FILE…]"));
+  arguments.addOption({QStringLiteral("screenshot"),
+                       QStringLiteral("Run the files and save pictures: a view, a layout, or all"),
+                       QStringLiteral("VIEW")});
+  arguments.addOption({QStringLiteral("theme"), QStringLiteral("light or dark"), QStringLiteral("NAME")});
+  arguments.addOption({QStringLiteral("size"), QStringLiteral("Size of the window in pictures"),
+                       QStringLiteral("WxH"), QStringLiteral("1280x800")});
+  arguments.addOption({{QStringLiteral("o"), QStringLiteral("output")},
+                       QStringLiteral("Folder for pictures"),
+                       QStringLiteral("DIR"),
+                       QStringLiteral(".")});
+  arguments.addOption({QStringLiteral("exit-after-startup"), QStringLiteral("Close once the window is up")});
+  arguments.process(application);
+
+  if (arguments.isSet(QStringLiteral("screenshot"))) return takeScreenshots(arguments, application);
+
+  QSettings settings;
+  MainWindow window(settings, spanscope::document::autosaveDirectory());
+  if (arguments.isSet(QStringLiteral("theme"))) {
+    window.setScheme(arguments.value(QStringLiteral("theme")) == QLatin1String("dark") ? Scheme::Dark
+                                                                                       : Scheme::Light);
+  }
+  window.show();
+  if (arguments.isSet(QStringLiteral("exit-after-startup"))) {
+    QTimer::singleShot(0, &window, [] { QApplication::quit(); });
+    return QApplication::exec();
+  }
+  QTimer::singleShot(0, &window, [&] {
+    window.offerRecovery();
+    if (arguments.positionalArguments().isEmpty()) window.restoreSession();
+    for (const QString& file : arguments.positionalArguments()) window.openFile(file);
+  });
+  return QApplication::exec();
+}

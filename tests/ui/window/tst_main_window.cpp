@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/json.h"
+#include "ui/document/document_file.h"
+#include "ui/document/document_query.h"
+#include "ui/document/edits.h"
+#include "ui/window/main_window.h"
+
+#include <QAction>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTabBar>
+#include <QtTest>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr int kPatience = 60'000;  // milliseconds
+
+}  // namespace
+
+class TestMainWindow : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<QTemporaryDir> m_folder;
+  std::unique_ptr<QSettings> m_settings;
+  std::unique_ptr<MainWindow> m_window;
+
+  void makeWindow() {
+    m_window = std::make_unique<MainWindow>(*m_settings, m_folder->filePath(QStringLiteral("autosave")));
+    m_window->resize(1280, 800);
+    m_window->show();
+    QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+  }
+
+  QPushButton* button(const QString& name) const {
+    for (QPushButton* button : m_window->findChildren<QPushButton*>()) {
+      if (button->accessibleName() == name || button->text() == name) return button;
+    }
+    return nullptr;
+  }
+
+  const trace::Progress& progress() { return m_window->workspace().input().state().progress(); }
+  const trace::RequestState& newestRequest() { return progress().requests.rbegin()->second; }
+
+  /// Waits until the window shows the end of the run with that number.
+  void waitForRun(RunId run, QSignalSpy& ended) {
+    QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
+    QCOMPARE(ended.front().front().toString(), QString());
+    QTRY_VERIFY(progress().runs.contains(run) && progress().runs.at(run).outcome.has_value());
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_folder = std::make_unique<QTemporaryDir>();
+    m_settings =
+        std::make_unique<QSettings>(m_folder->filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+    makeWindow();
+  }
+  void cleanup() {
+    m_window.reset();
+    m_settings.reset();
+    m_folder.reset();
+  }
+
+  /// From the start of the program to the answer of an example: one click on its card and one on Run.
+  void twoClicksToAnAnswer() {
+    QVERIFY(m_window->isWelcome());
+    QAbstractButton* card = nullptr;
+    for (QAbstractButton* candidate : m_window->findChildren<QAbstractButton*>()) {
+      if (candidate->accessibleName().contains(QStringLiteral("RAG")) && card == nullptr) card = candidate;
+    }
+    QVERIFY(card != nullptr);
+    QTest::mouseClick(card, Qt::LeftButton);
+    QVERIFY(!m_window->isWelcome());
+    QPushButton* run = button(QStringLiteral("Run"));
+    QVERIFY(run != nullptr && run->isEnabled());
+    QSignalSpy ended(&m_window->workspace(), &Workspace::runEnded);
+    QTest::mouseClick(run, Qt::LeftButton);
+    waitForRun(1, ended);
+    QVERIFY2(progress().runs.rbegin()->second.answer.find("Biscuit") != std::string::npos,
+             progress().runs.rbegin()->second.answer.c_str());
+  }
+
+  void keysRunMoveAndRunAgain() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->activateWindow();
+    m_window->canvas().setFocus();
+    QSignalSpy first(&m_window->workspace(), &Workspace::runEnded);
+    QTest::keyClick(&m_window->canvas(), Qt::Key_Return, Qt::ControlModifier);
+    waitForRun(1, first);
+    const std::string answer = progress().runs.rbegin()->second.answer;
+
+    const document::Document& document = m_window->workspace().model()->document();
+    Selection selection;
+    for (const document::NodeId id : document.ids()) {
+      const auto* join = document.at(id).own.as<query::Join>();
+      if (join != nullptr && join->kind == query::JoinKind::Plus)
+        selection.nodes = {document.at(id).children[0]};
+    }
+    m_window->workspace().select(selection);
+    QTest::keyClick(&m_window->canvas(), Qt::Key_Down, Qt::ControlModifier);
+    QCOMPARE(m_window->workspace().model()->undoStack().count(), 1);
+    QSignalSpy second(&m_window->workspace(), &Workspace::runEnded);
+    QTest::keyClick(&m_window->canvas(), Qt::Key_Return, Qt::ControlModifier);
+    waitForRun(2, second);
+    QCOMPARE(progress().runs.rbegin()->second.answer, answer);
+    QVERIFY(newestRequest().relocatedTokens > 0);
+    QTest::keyClick(&m_window->canvas(), Qt::Key_Z, Qt::ControlModifier);
+    QVERIFY(!m_window->workspace().model()->isModified());
+  }
+
+  /// Saved, closed and opened again a document is the same, layout included; as query JSON it is what ran.
+  void savesAndOpens() {
+    QVERIFY(m_window->openExample(QStringLiteral("judge-2.json")));
+    document::DocumentModel& model = *m_window->workspace().model();
+    model.change(QStringLiteral("Name"), [](document::Document& document) {
+      document::setName(document, document.root(), "the judge");
+      document::setPosition(document, document.root(), document::Point{.x = 700, .y = 20});
+    });
+    const QString path = m_folder->filePath(QStringLiteral("judge.span"));
+    model.setFilePath(path);
+    const auto whole = document::toQuery(model.document(), document::TakeOut::Nothing).query;
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(!model.isModified());
+    m_window->perform(QStringLiteral("file.close"));
+    QVERIFY(m_window->workspace().current() == nullptr);
+    QVERIFY(m_window->isWelcome());
+
+    QVERIFY(m_window->openFile(path));
+    const document::Document& opened = m_window->workspace().model()->document();
+    QCOMPARE(opened.at(opened.root()).name, std::string("the judge"));
+    QVERIFY(opened.at(opened.root()).position.has_value());
+    QVERIFY(document::toQuery(opened, document::TakeOut::Nothing).query == whole);
+    // The same file is not opened twice.
+    QVERIFY(m_window->openFile(path));
+    QCOMPARE(m_window->workspace().documents().size(), std::size_t(1));
+  }
+
+  void layoutsShowTheirDocks_data() {
+    QTest::addColumn<QString>("command");
+    QTest::addColumn<QStringList>("shown");
+    QTest::newRow("author") << QStringLiteral("view.author")
+                            << QStringList{QStringLiteral("add"),       QStringLiteral("canvas"),
+                                           QStringLiteral("inspector"), QStringLiteral("json"),
+                                           QStringLiteral("problems"),  QStringLiteral("output")};
+    QTest::newRow("explain") << QStringLiteral("view.explain")
+                             << QStringList{QStringLiteral("canvas"),      QStringLiteral("tokens"),
+                                            QStringLiteral("block-table"), QStringLiteral("why"),
+                                            QStringLiteral("attention"),   QStringLiteral("scrubber")};
+    QTest::newRow("measure") << QStringLiteral("view.measure")
+                             << QStringList{QStringLiteral("metrics"), QStringLiteral("timeline"),
+                                            QStringLiteral("compare")};
+  }
+
+  void layoutsShowTheirDocks() {
+    QFETCH(QString, command);
+    QFETCH(QStringList, shown);
+    QVERIFY(m_window->openExample(QStringLiteral("chat.json")));
+    m_window->perform(QStringLiteral("view.measure"));
+    m_window->perform(command);
+    for (const QString& id : shown) {
+      const Dock* dock = m_window->docks().dock(id);
+      QVERIFY2(dock != nullptr, qPrintable(id));
+      QVERIFY2(dock->isVisible(), qPrintable(id));
+      QTRY_VERIFY2(dock->width() > 40 && dock->height() > 20, qPrintable(id));
+    }
+  }
+
+  void themeSwitchesEverywhere() {
+    QVERIFY(m_window->openExample(QStringLiteral("chat.json")));
+    const Scheme before = m_window->scheme();
+    m_window->perform(QStringLiteral("view.theme"));
+    QVERIFY(m_window->scheme() != before);
+    QCOMPARE(m_window->workspace().input().theme.scheme(), m_window->scheme());
+    QCOMPARE(QApplication::palette().color(QPalette::Window), Theme(m_window->scheme()).color(Role::Window));
+    m_window->perform(QStringLiteral("view.theme"));
+    QCOMPARE(m_window->scheme(), before);
+  }
+
+  void tabsHaveTheirOwnDocuments() {
+    m_window->openExample(QStringLiteral("chat.json"));
+    m_window->openExample(QStringLiteral("rag.json"));
+    QCOMPARE(m_window->workspace().documents().size(), std::size_t(2));
+    auto* tabs = m_window->findChild<QTabBar*>();
+    QVERIFY(tabs != nullptr);
+    QCOMPARE(tabs->count(), 2);
+    QCOMPARE(tabs->currentIndex(), 1);
+    tabs->setCurrentIndex(0);
+    QCOMPARE(m_window->workspace().current(), m_window->workspace().documents()[0].get());
+    QCOMPARE(m_window->workspace().model()->title(), QStringLiteral("chat"));
+  }
+
+  /// Every command of the table does something or nothing, but breaks nothing, whatever is open.
+  void commandsHoldWithoutADocument() {
+    const QStringList dialogs{QStringLiteral("file.open"), QStringLiteral("file.quit"),
+                              QStringLiteral("help.keys"), QStringLiteral("help.about"),
+                              QStringLiteral("help.palette")};
+    for (const CommandInfo& info : commandTable()) {
+      if (dialogs.contains(info.id) || info.id == QLatin1String("file.new")) continue;
+      m_window->perform(info.id);
+    }
+    QVERIFY(m_window->workspace().current() == nullptr);
+  }
+
+  void stateOutlivesTheWindow() {
+    const QString path = m_folder->filePath(QStringLiteral("kept.json"));
+    QVERIFY(QFile::copy(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/chat.json"), path));
+    QVERIFY(m_window->openFile(path));
+    QVERIFY(m_window->close());
+    m_window.reset();
+    makeWindow();
+    m_window->restoreSession();
+    QCOMPARE(m_window->workspace().documents().size(), std::size_t(1));
+    QCOMPARE(m_window->workspace().model()->filePath(), path);
+  }
+};
+
+QTEST_MAIN(TestMainWindow)
+#include "tst_main_window.moc"

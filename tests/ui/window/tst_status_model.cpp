@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/status_model.h"
+
+#include <QtTest>
+
+using namespace spanscope::ui;
+
+class TestStatusModel : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void text_data() {
+    QTest::addColumn<StatusModel>("status");
+    QTest::addColumn<QString>("text");
+    StatusModel status;
+    QTest::newRow("nothing") << status << QStringLiteral("Nothing has run yet");
+    status.run = 1;
+    QTest::newRow("running") << status << QStringLiteral("Run 1 running");
+    status.outcome = spanscope::trace::RunOutcome::Finished;
+    status.timeToFirstToken = 0.0459;
+    status.interTokenLatency = 0.0014;
+    status.promptTokens = 204;
+    status.cachedTokens = 0;
+    status.blocksInUse = 15;
+    status.blocks = 511;
+    const QString gap(5, QLatin1Char(' '));
+    QTest::newRow("first") << status
+                           << QStringList{QStringLiteral("Run 1 finished"), QStringLiteral("TTFT 45.9 ms"),
+                                          QStringLiteral("ITL 1.4 ms"),
+                                          QStringLiteral("cached 0 of 204 tokens (0 %)"),
+                                          QStringLiteral("pool 15 of 511 blocks")}
+                                  .join(gap);
+    status.run = 2;
+    status.timeToFirstToken = 0.0031;
+    status.previousTimeToFirstToken = 0.0459;
+    status.cachedTokens = 176;
+    QTest::newRow("faster") << status
+                            << QStringList{QStringLiteral("Run 2 finished"),
+                                           QStringLiteral("TTFT 3.1 ms  ▼ 14.8× vs run 1"),
+                                           QStringLiteral("ITL 1.4 ms"),
+                                           QStringLiteral("cached 176 of 204 tokens (86 %)"),
+                                           QStringLiteral("pool 15 of 511 blocks")}
+                                   .join(gap);
+    StatusModel slower;
+    slower.run = 3;
+    slower.outcome = spanscope::trace::RunOutcome::Stopped;
+    slower.timeToFirstToken = 0.2;
+    slower.previousTimeToFirstToken = 0.1;
+    QTest::newRow("slower")
+        << slower
+        << QStringList{QStringLiteral("Run 3 stopped"), QStringLiteral("TTFT 200 ms  ▲ 2.0× vs run 2")}.join(
+               gap);
+  }
+
+  void text() {
+    QFETCH(StatusModel, status);
+    QFETCH(QString, text);
+    QCOMPARE(statusText(status), text);
+  }
+};
+
+QTEST_GUILESS_MAIN(TestStatusModel)
+#include "tst_status_model.moc"

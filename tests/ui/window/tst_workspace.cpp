@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/json.h"
+#include "ui/document/document_file.h"
+#include "ui/document/edits.h"
+#include "ui/window/workspace.h"
+
+#include <QSignalSpy>
+#include <QtTest>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr int kPatience = 60'000;  // milliseconds
+
+std::unique_ptr<document::DocumentModel> example(const QString& name) {
+  document::OpenedDocument opened =
+      document::openDocument(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/") + name);
+  return std::make_unique<document::DocumentModel>(std::move(*opened.document));
+}
+
+/// Runs the current document to its end; the problem in words if there was one.
+QString runToEnd(Workspace& workspace, document::NodeId top = document::kNoNode) {
+  QSignalSpy ended(&workspace, &Workspace::runEnded);
+  const QString problem = workspace.run(top);
+  if (!problem.isEmpty()) return problem;
+  if (!ended.wait(kPatience)) return QStringLiteral("it did not end");
+  const auto isShown = [&workspace] {
+    const auto& runs = workspace.input().state().progress().runs;
+    return !runs.empty() && runs.rbegin()->second.outcome &&
+           workspace.input().position == workspace.input().trace->size();
+  };
+  if (!QTest::qWaitFor(isShown, kPatience)) return QStringLiteral("its end was not shown");
+  return ended.front().front().toString();
+}
+
+const trace::RunState& newestRun(const Workspace& workspace) {
+  return workspace.input().state().progress().runs.rbegin()->second;
+}
+
+const trace::RequestState& newestRequest(const Workspace& workspace) {
+  return workspace.input().state().progress().requests.at(newestRun(workspace).requests.back());
+}
+
+/// The plus of the RAG example, whose children are the documents.
+document::NodeId plusOf(const document::Document& document) {
+  for (const document::NodeId id : document.ids()) {
+    const auto* join = document.at(id).own.as<query::Join>();
+    if (join != nullptr && join->kind == query::JoinKind::Plus) return id;
+  }
+  return document::kNoNode;
+}
+
+document::NodeId innerGenerate(const document::Document& document) {
+  for (const document::NodeId id : document.ids()) {
+    if (document.at(id).own.as<query::Generate>() != nullptr && id != document.root()) return id;
+  }
+  return document::kNoNode;
+}
+
+}  // namespace
+
+class TestWorkspace : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  /// What the program is for: the moved documents are relocated hits, only the question is computed, and the
+  /// answer stands.
+  void movedDocumentsAreRelocated() {
+    Workspace workspace;
+    workspace.open(example(QStringLiteral("rag.json")));
+    QCOMPARE(runToEnd(workspace), QString());
+    const std::string answer = newestRun(workspace).answer;
+    const std::int64_t prompt = newestRequest(workspace).promptTokens;
+    QCOMPARE(newestRequest(workspace).cachedTokens, std::int64_t(0));
+
+    const document::NodeId plus = plusOf(workspace.model()->document());
+    QVERIFY(workspace.model()->change(QStringLiteral("Move"), [plus](document::Document& document) {
+      document::moveChild(document, plus, 0, 2);
+    }));
+    QCOMPARE(runToEnd(workspace), QString());
+    QCOMPARE(newestRun(workspace).answer, answer);
+    QCOMPARE(newestRequest(workspace).promptTokens, prompt);
+    QVERIFY(newestRequest(workspace).relocatedTokens > 0);
+    const std::int64_t computed = prompt - newestRequest(workspace).cachedTokens;
+    const auto& question = newestRequest(workspace).segments.back();
+    QVERIFY(computed <= static_cast<std::int64_t>(question.tokens.size()));
+  }
+
+  /// The paths of a run's events lead to the nodes of the document, also after the document has changed.
+  void eventsLeadToNodes() {
+    Workspace workspace;
+    workspace.open(example(QStringLiteral("rag.json")));
+    QCOMPARE(runToEnd(workspace), QString());
+    const document::NodeId plus = plusOf(workspace.model()->document());
+    const document::NodeId second = workspace.model()->document().at(plus).children[1];
+    const auto nodeOfSecond = [&] {
+      const trace::RequestState& request = newestRequest(workspace);
+      for (const trace::SegmentInfo& segment : request.segments) {
+        if (segment.independent && workspace.input().nodeOf(request.run, segment.node) == second) return true;
+      }
+      return false;
+    };
+    QVERIFY(nodeOfSecond());
+    workspace.model()->change(QStringLiteral("Move"), [plus](document::Document& document) {
+      document::moveChild(document, plus, 1, 0);
+    });
+    QVERIFY(nodeOfSecond());
+    workspace.model()->change(QStringLiteral("Delete"), [second](document::Document& document) {
+      document::removeSubtrees(document, {second});
+    });
+    QSignalSpy shown(&workspace, &Workspace::inputChanged);
+    QVERIFY(shown.wait(kPatience));
+    QVERIFY(!nodeOfSecond());
+  }
+
+  void twoDocumentsShareOneCache() {
+    Workspace workspace;
+    workspace.open(example(QStringLiteral("rag.json")));
+    QCOMPARE(runToEnd(workspace), QString());
+    OpenDocument& first = *workspace.current();
+    workspace.open(example(QStringLiteral("rag-swapped.json")));
+    QCOMPARE(runToEnd(workspace), QString());
+    QVERIFY(newestRequest(workspace).relocatedTokens > 0);
+    // Each document knows its own runs only.
+    QCOMPARE(workspace.input().paths.size(), std::size_t(1));
+    QVERIFY(workspace.input().paths.contains(2));
+    workspace.setCurrent(&first);
+    QVERIFY(workspace.input().paths.contains(1));
+    QVERIFY(!workspace.input().paths.contains(2));
+  }
+
+  void runsASubtree() {
+    Workspace workspace;
+    workspace.open(example(QStringLiteral("list-and-combine.json")));
+    const document::NodeId inner = innerGenerate(workspace.model()->document());
+    QVERIFY(inner != document::kNoNode);
+    QCOMPARE(runToEnd(workspace, inner), QString());
+    QCOMPARE(newestRun(workspace).requests.size(), std::size_t(1));
+    QCOMPARE(workspace.input().nodeOf(1, newestRequest(workspace).node), inner);
+  }
+
+  void frozenAnswersAreNotRun() {
+    Workspace workspace;
+    workspace.open(example(QStringLiteral("list-and-combine.json")));
+    QCOMPARE(runToEnd(workspace), QString());
+    const std::size_t all = newestRun(workspace).requests.size();
+    const document::NodeId inner = innerGenerate(workspace.model()->document());
+    workspace.model()->change(QStringLiteral("Freeze"), [inner](document::Document& document) {
+      document::setFrozen(document, inner, "a frozen answer");
+    });
+    QCOMPARE(runToEnd(workspace), QString());
+    QCOMPARE(newestRun(workspace).requests.size(), all - 1);
+    QVERIFY(newestRun(workspace).queryJson.find("a frozen answer") != std::string::npos);
+  }
+
+  void mutedBranchesAreLeftOut() {
+    Workspace workspace;
+    workspace.open(example(QStringLiteral("rag.json")));
+    QCOMPARE(runToEnd(workspace), QString());
+    const std::size_t segments = newestRequest(workspace).segments.size();
+    const document::NodeId plus = plusOf(workspace.model()->document());
+    workspace.model()->change(QStringLiteral("Mute"), [plus](document::Document& document) {
+      document::setMuted(document, {document.at(plus).children[0]}, true);
+    });
+    QCOMPARE(runToEnd(workspace), QString());
+    QCOMPARE(newestRequest(workspace).segments.size(), segments - 1);
+  }
+
+  void saysWhyItDoesNotRun_data() {
+    QTest::addColumn<QString>("op");
+    QTest::addColumn<QString>("part");
+    QTest::newRow("empty") << QString() << QStringLiteral("empty");
+    QTest::newRow("no input") << QStringLiteral("g") << QStringLiteral("not complete");
+    QTest::newRow("no generate") << QStringLiteral("user") << QStringLiteral("nothing to generate");
+    QTest::newRow("ask") << QStringLiteral("ask") << QStringLiteral("ask");
+  }
+
+  void saysWhyItDoesNotRun() {
+    QFETCH(QString, op);
+    QFETCH(QString, part);
+    Workspace workspace;
+    workspace.open(std::make_unique<document::DocumentModel>());
+    if (!op.isEmpty()) {
+      workspace.model()->change(QStringLiteral("Add"), [&op](document::Document& document) {
+        document::addNode(document, document::makeOperator(op.toStdString()));
+      });
+    }
+    const QString problem = workspace.run();
+    QVERIFY2(problem.contains(part), qPrintable(problem));
+    QCOMPARE(workspace.engine().state() == EngineState::Running, false);
+  }
+
+  void scrubsAndFollows() {
+    Workspace workspace;
+    workspace.open(example(QStringLiteral("chat.json")));
+    QCOMPARE(runToEnd(workspace), QString());
+    const std::size_t size = workspace.input().trace->size();
+    QCOMPARE(workspace.input().position, size);
+    workspace.setPosition(3);
+    QCOMPARE(workspace.input().position, std::size_t(3));
+    QCOMPARE(workspace.input().state().progress().sequence, std::uint64_t(3));
+    workspace.setPosition(size + 10);
+    QCOMPARE(workspace.input().position, size);
+    QVERIFY(workspace.current()->following);
+    workspace.setPosition(3);
+    QCOMPARE(runToEnd(workspace), QString());  // a run is followed from its start
+    QCOMPARE(workspace.input().position, workspace.input().trace->size());
+  }
+
+  /// A saved run opens without an engine and shows what the live one showed.
+  void savedRunOpens() {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("saved.trace"));
+    Workspace live;
+    live.open(example(QStringLiteral("rag.json")));
+    QCOMPARE(runToEnd(live), QString());
+    QCOMPARE(live.saveTrace(path), QString());
+
+    Workspace workspace;
+    workspace.openTrace(path);
+    QCOMPARE(workspace.input().trace->size(), live.input().trace->size());
+    QVERIFY(workspace.input().state().keyframe() == live.input().state().keyframe());
+    QVERIFY(workspace.input().nodeOf(1, newestRequest(workspace).node) != document::kNoNode);
+    QVERIFY(!workspace.run().isEmpty());  // a recording does not run
+    QVERIFY_EXCEPTION_THROWN(workspace.openTrace(folder.filePath(QStringLiteral("none"))), Failure);
+  }
+};
+
+QTEST_MAIN(TestWorkspace)
+#include "tst_workspace.moc"

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/dock_host.h"
+
+#include "ui/theme/theme.h"
+
+#include <QTimer>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+/// One place of a layout: the docks that share it as tabs, and its share of the column.
+struct Cell {
+  std::vector<const char*> docks;
+  int share = 1;
+};
+struct Column {
+  std::vector<Cell> cells;
+  int share = 1;
+};
+/// Columns over one row that goes through.
+struct LayoutPlan {
+  std::vector<Column> columns;
+  std::vector<Cell> below;
+};
+
+LayoutPlan planOf(LayoutId layout) {
+  switch (layout) {
+    case LayoutId::Author:
+      return {.columns = {{.cells = {{.docks = {"add"}, .share = 100}}, .share = 16},
+                          {.cells = {{.docks = {"canvas"}, .share = 78},
+                                     {.docks = {"problems", "log"}, .share = 22}},
+                           .share = 56},
+                          {.cells = {{.docks = {"inspector", "settings"}, .share = 44},
+                                     {.docks = {"json"}, .share = 34},
+                                     {.docks = {"output"}, .share = 22}},
+                           .share = 28}},
+              .below = {}};
+    case LayoutId::Explain:
+      return {.columns = {{.cells = {{.docks = {"canvas"}, .share = 42},
+                                     {.docks = {"tokens"}, .share = 18},
+                                     {.docks = {"block-table", "pool", "plan"}, .share = 40}},
+                           .share = 61},
+                          {.cells = {{.docks = {"why", "output"}, .share = 44},
+                                     {.docks = {"attention"}, .share = 56}},
+                           .share = 39}},
+              .below = {{.docks = {"scrubber"}, .share = 6}}};
+    case LayoutId::Measure:
+      break;
+  }
+  return {
+      .columns = {{.cells = {{.docks = {"metrics"}, .share = 62}, {.docks = {"timeline"}, .share = 38}},
+                   .share = 64},
+                  {.cells = {{.docks = {"compare"}, .share = 55}, {.docks = {"output", "log"}, .share = 45}},
+                   .share = 36}},
+      .below = {{.docks = {"scrubber"}, .share = 6}}};
+}
+
+constexpr int kScrubberHeight = 46;
+
+}  // namespace
+
+QString layoutName(LayoutId layout) {
+  switch (layout) {
+    case LayoutId::Author:
+      return QStringLiteral("author");
+    case LayoutId::Explain:
+      return QStringLiteral("explain");
+    case LayoutId::Measure:
+      break;
+  }
+  return QStringLiteral("measure");
+}
+
+DockHost::DockHost(QWidget* parent) : QMainWindow(parent, Qt::Widget) {
+  setDockNestingEnabled(true);
+  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+  setAnimated(false);
+  setContentsMargins(2 * kSpace, 2 * kSpace, 2 * kSpace, 2 * kSpace);
+}
+
+void DockHost::add(Dock* dock) {
+  m_docks.push_back(dock);
+  addDockWidget(Qt::LeftDockWidgetArea, dock);
+  dock->hide();
+}
+
+Dock* DockHost::dock(const QString& id) const {
+  const auto found =
+      std::find_if(m_docks.begin(), m_docks.end(), [&id](const Dock* dock) { return dock->id() == id; });
+  return found == m_docks.end() ? nullptr : *found;
+}
+
+void DockHost::setLayout(LayoutId layout) {
+  if (layout == m_layout && !m_states.empty()) return;
+  if (layout != m_layout && !m_sizesWanted) m_states[layoutName(m_layout)] = saveState();
+  m_layout = layout;
+  arrange();
+  const auto kept = m_states.find(layoutName(layout));
+  if (kept != m_states.end() && restoreState(kept->second)) m_sizesWanted = false;
+  Q_EMIT layoutChanged();
+  QTimer::singleShot(0, this, &DockHost::applySizes);
+}
+
+void DockHost::resetLayout() {
+  m_states.erase(layoutName(m_layout));
+  arrange();
+  Q_EMIT layoutChanged();
+}
+
+void DockHost::reveal(const QString& id) {
+  Dock* wanted = dock(id);
+  if (wanted == nullptr) return;
+  if (wanted->isHidden()) wanted->show();
+  wanted->raise();
+  wanted->setFocus();
+}
+
+std::map<QString, QByteArray> DockHost::layoutStates() const {
+  std::map<QString, QByteArray> states = m_states;
+  if (!m_sizesWanted) states[layoutName(m_layout)] = saveState();
+  return states;
+}
+
+void DockHost::setLayoutStates(std::map<QString, QByteArray> states) {
+  m_states = std::move(states);
+  arrange();
+  const auto kept = m_states.find(layoutName(m_layout));
+  if (kept != m_states.end() && restoreState(kept->second)) m_sizesWanted = false;
+}
+
+void DockHost::arrange() {
+  m_applying = true;
+  for (Dock* dock : m_docks) {
+    if (dock->isFloating()) dock->setFloating(false);
+    removeDockWidget(dock);
+  }
+  const LayoutPlan plan = planOf(m_layout);
+  const auto firstOf = [this](const Cell& cell) {
+    Dock* first = dock(QString::fromLatin1(cell.docks.front()));
+    if (first != nullptr) first->show();
+    return first;
+  };
+
+  // The columns by their topmost cells, then the cells below, and the tabs last: a dock that has tabs cannot
+  // be split any more, what is put beside it becomes one of them.
+  Dock* left = nullptr;
+  for (const Column& column : plan.columns) {
+    Dock* head = firstOf(column.cells.front());
+    if (left == nullptr)
+      addDockWidget(Qt::TopDockWidgetArea, head);
+    else
+      splitDockWidget(left, head, Qt::Horizontal);
+    left = head;
+  }
+  std::vector<Cell> cells = plan.below;
+  for (const Cell& cell : plan.below) addDockWidget(Qt::BottomDockWidgetArea, firstOf(cell));
+  for (const Column& column : plan.columns) {
+    Dock* above = nullptr;
+    for (const Cell& cell : column.cells) {
+      Dock* next = firstOf(cell);
+      if (above != nullptr) splitDockWidget(above, next, Qt::Vertical);
+      above = next;
+      cells.push_back(cell);
+    }
+  }
+  for (const Cell& cell : cells) {
+    Dock* first = firstOf(cell);
+    for (const char* id : cell.docks) {
+      Dock* next = dock(QString::fromLatin1(id));
+      if (next == nullptr || next == first) continue;
+      tabifyDockWidget(first, next);
+      next->show();
+    }
+    first->raise();
+  }
+  m_sizesWanted = true;
+  m_applying = false;
+  QTimer::singleShot(0, this, &DockHost::applySizes);
+}
+
+void DockHost::applySizes() {
+  if (!isVisible()) return;
+  if (m_sizesWanted) resizeAll();
+  QTimer::singleShot(0, this, &DockHost::settled);
+}
+
+void DockHost::resizeAll() {
+  const LayoutPlan plan = planOf(m_layout);
+  QList<QDockWidget*> columns;
+  QList<int> widths;
+  const int below = plan.below.empty() ? 0 : kScrubberHeight + 2 * kSpace;
+  for (const Column& column : plan.columns) {
+    QList<QDockWidget*> cells;
+    QList<int> heights;
+    for (const Cell& cell : column.cells) {
+      Dock* first = dock(QString::fromLatin1(cell.docks.front()));
+      if (first == nullptr) continue;
+      cells.append(first);
+      heights.append((height() - below) * cell.share / 100);
+    }
+    if (cells.empty()) continue;
+    columns.append(cells.front());
+    widths.append(width() * column.share / 100);
+    resizeDocks(cells, heights, Qt::Vertical);
+  }
+  resizeDocks(columns, widths, Qt::Horizontal);
+}
+
+void DockHost::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  if (!m_applying) QTimer::singleShot(0, this, &DockHost::applySizes);
+}
+
+void DockHost::showEvent(QShowEvent* event) {
+  QMainWindow::showEvent(event);
+  QTimer::singleShot(0, this, &DockHost::applySizes);
+}
+
+}  // namespace spanscope::ui

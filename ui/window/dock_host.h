@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/window/dock.h"
+
+#include <QByteArray>
+#include <QMainWindow>
+#include <QString>
+
+#include <map>
+#include <vector>
+
+namespace spanscope::ui {
+
+enum class LayoutId { Author, Explain, Measure };
+
+/// "author", "explain", "measure": in settings and on the command line.
+QString layoutName(LayoutId layout);
+
+/// Holds the docks and arranges them in one of the three layouts; how a person has changed a layout is kept
+/// while another one is shown.
+class DockHost : public QMainWindow {
+  Q_OBJECT
+ public:
+  explicit DockHost(QWidget* parent = nullptr);
+
+  /// Takes ownership. The order of calls is that of the View menu.
+  void add(Dock* dock);
+  const std::vector<Dock*>& docks() const { return m_docks; }
+  Dock* dock(const QString& id) const;  ///< nullptr: there is none
+
+  LayoutId layout() const { return m_layout; }
+  void setLayout(LayoutId layout);
+  /// The present layout as it comes.
+  void resetLayout();
+  /// Brings a dock to the front, in whatever layout.
+  void reveal(const QString& id);
+
+  std::map<QString, QByteArray> layoutStates() const;  ///< by layoutName
+  void setLayoutStates(std::map<QString, QByteArray> states);
+
+ Q_SIGNALS:
+  void layoutChanged();
+  void settled();  ///< the docks have the sizes that they will keep
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void arrange();
+  void applySizes();
+  void resizeAll();
+
+  std::vector<Dock*> m_docks;
+  LayoutId m_layout = LayoutId::Author;
+  std::map<QString, QByteArray> m_states;
+  bool m_sizesWanted = true;  ///< the layout is as it comes: sizes follow the window
+  bool m_applying = false;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/main_window.h"
+
+#include "ui/commands/command_palette.h"
+#include "ui/commands/key_sheet.h"
+#include "ui/document/problems.h"
+#include "ui/document/recent_files.h"
+#include "ui/views/view.h"
+#include "ui/window/example_table.h"
+#include "ui/window/status_model.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QHBoxLayout>
+#include <QMenuBar>
+#include <QStatusBar>
+#include <QStyle>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kMessageTime = 8000;  // milliseconds a message stays in the status bar
+
+}  // namespace
+
+MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, QWidget* parent)
+    : QMainWindow(parent),
+      m_settings(settings),
+      m_autosaveDirectory(std::move(autosaveDirectory)),
+      m_menu(std::make_unique<QMenu>()) {
+  // Before there are widgets: style sheets keep the font that a widget had when it was first styled.
+  QApplication::setFont(Theme().interfaceFont());
+  setWindowTitle(tr("Spanscope"));
+  setAcceptDrops(true);
+  resize(1280, 800);
+
+  m_actions = new CommandActions(this);
+  connect(m_actions, &CommandActions::triggered, this, &MainWindow::perform);
+  m_docks = new DockHost;
+  makeDocks();
+  fillMenu();
+
+  m_topBar = new TopBar(m_workspace, m_menu.get());
+  connect(m_topBar, &TopBar::commandWanted, this, &MainWindow::perform);
+  connect(m_topBar, &TopBar::tabChosen, this, [this](int index) {
+    const auto& documents = m_workspace.documents();
+    if (index >= 0 && index < static_cast<int>(documents.size())) {
+      m_workspace.setCurrent(documents[static_cast<std::size_t>(index)].get());
+      m_pages->setCurrentIndex(1);
+      refresh();
+    }
+  });
+  connect(m_topBar, &TopBar::tabCloseWanted, this, [this](int index) {
+    const auto& documents = m_workspace.documents();
+    if (index >= 0 && index < static_cast<int>(documents.size()))
+      closeTab(*documents[static_cast<std::size_t>(index)]);
+  });
+  setMenuWidget(m_topBar);
+
+  m_welcome = new WelcomePage(exampleTable());
+  connect(m_welcome, &WelcomePage::openExample, this, &MainWindow::openExample);
+  connect(m_welcome, &WelcomePage::openFile, this, &MainWindow::openFile);
+  connect(m_welcome, &WelcomePage::newDocument, this, &MainWindow::newDocument);
+  connect(m_welcome, &WelcomePage::openDialog, this, &MainWindow::openDialog);
+  m_pages = new QStackedWidget;
+  m_pages->addWidget(m_welcome);
+  m_pages->addWidget(m_docks);
+  connect(m_docks, &DockHost::settled, this, &MainWindow::fitOnce);
+  // Another layout gives the canvas another shape.
+  connect(m_docks, &DockHost::layoutChanged, this, [this] { m_fitWanted = true; });
+  setCentralWidget(m_pages);
+  makeStatusBar();
+
+  m_palette = new CommandPalette(this);
+  connect(m_palette, &CommandPalette::chosen, this, &MainWindow::perform);
+
+  connect(&m_workspace, &Workspace::inputChanged, this, &MainWindow::showInput);
+  connect(&m_workspace, &Workspace::currentChanged, this, &MainWindow::showCurrent);
+  connect(&m_workspace, &Workspace::documentsChanged, this, &MainWindow::refresh);
+  connect(&m_workspace, &Workspace::runEnded, this, [this](const QString& error) {
+    if (!error.isEmpty()) complain(error);
+  });
+
+  std::map<QString, QByteArray> layouts;
+  for (const LayoutId layout : {LayoutId::Author, LayoutId::Explain, LayoutId::Measure}) {
+    const QByteArray state = m_settings.value(QStringLiteral("layouts/") + layoutName(layout)).toByteArray();
+    if (!state.isEmpty()) layouts.emplace(layoutName(layout), state);
+  }
+  m_docks->setLayoutStates(std::move(layouts));
+  restoreGeometry(m_settings.value(QStringLiteral("window/geometry")).toByteArray());
+  m_lastFolder = m_settings.value(QStringLiteral("window/folder")).toString();
+  m_welcome->setRecentFiles(document::RecentFiles(m_settings).paths());
+
+  followSystemScheme();
+  m_workspace.engine().prepare({});
+  refresh();
+}
+
+MainWindow::~MainWindow() {
+  m_workspace.disconnect(this);
+  m_canvas->setModel(nullptr);
+  for (Dock* dock : m_docks->docks()) {
+    if (dock->view() != nullptr) dock->view()->setModel(nullptr);
+  }
+  m_autosaves.clear();
+}
+
+void MainWindow::makeDocks() {
+  m_canvas = new Canvas;
+  m_actions->addCanvas(m_canvas);
+  connect(m_canvas, &Canvas::selectionWanted, &m_workspace, &Workspace::select);
+  connect(m_canvas, &Canvas::commandWanted, this, &MainWindow::perform);
+  connect(m_canvas, &Canvas::messageWanted, this, &MainWindow::say);
+  connect(m_canvas, &Canvas::filesDropped, this, [this](const QStringList& paths) {
+    for (const QString& path : paths) openFile(path);
+  });
+  connect(m_canvas, &Canvas::editWanted, this, [this] {
+    m_docks->reveal(QStringLiteral("inspector"));
+    if (Dock* dock = m_docks->dock(QStringLiteral("inspector")))
+      QMetaObject::invokeMethod(dock->view(), "focusText");
+  });
+  m_docks->add(new Dock(QStringLiteral("canvas"), tr("Canvas"), m_canvas, false, m_docks));
+
+  for (const ViewInfo& info : viewTable()) {
+    View* view = info.make(nullptr);
+    view->setAccessibleName(info.title);
+    view->setWhatsThis(info.help);
+    connect(view, &View::selectionWanted, this, [this](const Selection& selection) {
+      m_workspace.select(selection);
+      if (selection.currentNode() != document::kNoNode) m_canvas->reveal(selection.currentNode());
+    });
+    connect(view, &View::positionWanted, &m_workspace, &Workspace::setPosition);
+    connect(view, &View::commandWanted, this, &MainWindow::perform);
+    // The scrubber is a strip without a title bar.
+    auto* dock = new Dock(info.id, info.title, view, info.id != QLatin1String("scrubber"), m_docks);
+    connect(dock, &Dock::exportWanted, this, &MainWindow::exportView);
+    m_docks->add(dock);
+  }
+}
+
+void MainWindow::makeStatusBar() {
+  auto* bar = new QStatusBar;
+  bar->setObjectName(QStringLiteral("statusBar"));
+  bar->setSizeGripEnabled(false);
+  m_status = new QLabel;
+  m_status->setAccessibleName(tr("State of the newest run"));
+  m_status->setToolTip(
+      tr("TTFT: time from the moment a step could start to its first token.\n"
+         "ITL: inter-token latency, the mean time between generated tokens."));
+  m_statusRight = new QLabel;
+  bar->addWidget(m_status, 1);
+  bar->addPermanentWidget(m_statusRight);
+  bar->setContentsMargins(8, 0, 8, 0);
+  setStatusBar(bar);
+}
+
+void MainWindow::fillMenu() {
+  QMenuBar bar;
+  m_actions->fillMenuBar(bar);
+  for (QAction* action : bar.actions()) {
+    QMenu* made = action->menu();
+    if (made == nullptr) continue;
+    QMenu* menu = m_menu->addMenu(action->text());
+    menu->addActions(made->actions());
+    if (menu->isEmpty()) continue;
+    if (made->actions().contains(m_actions->action(QStringLiteral("view.author")))) {
+      menu->addSeparator();
+      QMenu* docks = menu->addMenu(tr("Docks"));
+      for (Dock* dock : m_docks->docks()) docks->addAction(dock->toggleViewAction());
+    }
+  }
+}
+
+void MainWindow::setScheme(Scheme scheme) {
+  const Theme theme(scheme);
+  QApplication::setPalette(theme.palette());
+  setStyleSheet(theme.styleSheet());
+  m_welcome->setTheme(theme);
+  m_palette->setTheme(theme);
+  m_workspace.setTheme(theme);
+}
+
+void MainWindow::followSystemScheme() {
+  const QString chosen = m_settings.value(QStringLiteral("window/scheme")).toString();
+  setScheme(chosen == QLatin1String("dark")    ? Scheme::Dark
+            : chosen == QLatin1String("light") ? Scheme::Light
+                                               : systemScheme());
+}
+
+bool MainWindow::event(QEvent* event) {
+  if (event->type() == QEvent::ThemeChange) followSystemScheme();
+  return QMainWindow::event(event);
+}
+
+void MainWindow::showInput() {
+  const ViewInput& input = m_workspace.input();
+  m_canvas->setInput(input);
+  for (Dock* dock : m_docks->docks()) {
+    if (dock->view() != nullptr) dock->view()->setInput(input);
+  }
+  const StatusModel status = makeStatusModel(input);
+  m_status->setText(statusText(status));
+  if (const OpenDocument* current = m_workspace.current()) {
+    const document::RunSettings& settings = current->model->document().settings;
+    m_statusRight->setText(problemText() +
+                           tr("     block %1     seed %2").arg(settings.blockSize).arg(settings.seed));
+  } else {
+    m_statusRight->clear();
+  }
+  refresh();
+}
+
+QString MainWindow::problemText() {
+  // Called with every frame of a run, in which the document stays what it is.
+  const std::shared_ptr<const document::Document>& document = m_workspace.input().document;
+  if (m_checked != document) {
+    m_checked = document;
+    m_problems = document::findProblems(*document).size();
+  }
+  return m_problems == 1 ? tr("1 problem") : tr("%1 problems").arg(m_problems);
+}
+
+void MainWindow::showCurrent() {
+  document::DocumentModel* model = m_workspace.model();
+  if (m_shown != 0) m_places[m_shown] = m_canvas->place();
+  m_shown = m_workspace.current() == nullptr ? 0 : m_workspace.current()->id;
+  m_canvas->setModel(model);
+  if (const auto place = m_places.find(m_shown); place != m_places.end()) m_canvas->setPlace(place->second);
+  for (Dock* dock : m_docks->docks()) {
+    if (dock->view() != nullptr) dock->view()->setModel(model);
+  }
+  if (model == nullptr) m_pages->setCurrentIndex(0);
+}
+
+void MainWindow::refresh() {
+  const OpenDocument* current = m_workspace.current();
+  m_topBar->refresh(m_docks->layout(), isWelcome());
+  setWindowTitle(current == nullptr ? tr("Spanscope") : tr("%1[*] — Spanscope").arg(current->model->title()));
+  setWindowModified(current != nullptr && current->model->isModified());
+  refreshCommands();
+}
+
+void MainWindow::refreshCommands() {
+  const OpenDocument* current = m_workspace.current();
+  const bool open = current != nullptr && !isWelcome();
+  const bool running = m_workspace.engine().state() == EngineState::Running;
+  for (const CommandInfo& info : commandTable()) {
+    QAction* action = m_actions->action(info.id);
+    if (action == nullptr) continue;
+    bool enabled = true;
+    if (info.id == QLatin1String("edit.undo"))
+      enabled = open && m_workspace.model()->undoStack().canUndo();
+    else if (info.id == QLatin1String("edit.redo"))
+      enabled = open && m_workspace.model()->undoStack().canRedo();
+    else if (info.id == QLatin1String("run.stop"))
+      enabled = running;
+    else if (info.id == QLatin1String("run.run") || info.id == QLatin1String("run.run-selected"))
+      enabled = open && !running;
+    else if (info.category != findCommand(QStringLiteral("file.new"))->category &&
+             info.category != findCommand(QStringLiteral("help.keys"))->category &&
+             info.id != QLatin1String("view.theme"))
+      enabled = open;
+    else if (info.id.startsWith(QLatin1String("file.save")) ||
+             info.id.startsWith(QLatin1String("file.export")) || info.id == QLatin1String("file.close"))
+      enabled = open;
+    action->setEnabled(enabled);
+  }
+  if (QAction* undo = m_actions->action(QStringLiteral("edit.undo")); open) {
+    const QString name = m_workspace.model()->undoStack().undoText();
+    undo->setText(name.isEmpty() ? tr("Undo") : tr("Undo “%1”").arg(name));
+  }
+  if (QAction* redo = m_actions->action(QStringLiteral("edit.redo")); open) {
+    const QString name = m_workspace.model()->undoStack().redoText();
+    redo->setText(name.isEmpty() ? tr("Redo") : tr("Redo “%1”").arg(name));
+  }
+}
+
+void MainWindow::showDocuments() {
+  if (m_workspace.current() != nullptr) m_pages->setCurrentIndex(1);
+  refresh();
+}
+
+void MainWindow::say(const QString& text) {
+  statusBar()->showMessage(text, kMessageTime);
+}
+
+void MainWindow::complain(const QString& text) {
+  statusBar()->showMessage(text);
+}
+
+void MainWindow::run(bool selectedOnly) {
+  OpenDocument* current = m_workspace.current();
+  if (current == nullptr) return;
+  current->model->endMerge();
+  const document::NodeId top = selectedOnly ? current->selection.currentNode() : document::kNoNode;
+  if (selectedOnly && top == document::kNoNode) {
+    say(tr("Select the node whose subtree should run."));
+    return;
+  }
+  statusBar()->clearMessage();
+  const QString problem = m_workspace.run(top);
+  if (problem.isEmpty()) return;
+  complain(problem);
+  current->failure = problem;
+  m_docks->reveal(QStringLiteral("problems"));
+}
+
+void MainWindow::fitOnce() {
+  if (!m_fitWanted || !m_canvas->isVisible()) return;
+  m_fitWanted = false;
+  m_canvas->perform(QStringLiteral("view.fit-all"));
+}
+
+void MainWindow::step(int events) {
+  const ViewInput& input = m_workspace.input();
+  const auto size = static_cast<std::ptrdiff_t>(input.trace->size());
+  const auto wanted =
+      std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(input.position) + events, 0, size);
+  m_workspace.setPosition(static_cast<std::size_t>(wanted));
+}
+
+void MainWindow::openPalette() {
+  std::vector<PaletteEntry> entries;
+  for (const CommandInfo& info : commandTable()) {
+    const QAction* action = m_actions->action(info.id);
+    const bool canvasOnly = info.scope == CommandScope::Canvas;
+    const bool enabled =
+        action != nullptr && action->isEnabled() && (!canvasOnly || m_canvas->canPerform(info.id));
+    entries.push_back({.info = info, .enabled = enabled});
+  }
+  m_palette->open(std::move(entries));
+}
+
+void MainWindow::perform(const QString& commandId) {
+  const QString id = commandId.section(QLatin1Char(':'), 0, 0);
+  const QString argument = commandId.section(QLatin1Char(':'), 1);
+  const auto is = [&id](const char* name) { return id == QLatin1String(name); };
+
+  if (is("file.new"))
+    newDocument();
+  else if (is("file.open"))
+    openDialog();
+  else if (is("file.open-example"))
+    openExample(argument);
+  else if (is("file.welcome")) {
+    m_welcome->setRecentFiles(document::RecentFiles(m_settings).paths());
+    m_pages->setCurrentIndex(0);
+    refresh();
+  } else if (is("file.quit"))
+    close();
+  else if (is("help.palette"))
+    openPalette();
+  else if (is("help.keys"))
+    KeySheet(m_workspace.input().theme, this).exec();
+  else if (is("help.about"))
+    showAbout();
+  else if (is("view.theme")) {
+    setScheme(scheme() == Scheme::Light ? Scheme::Dark : Scheme::Light);
+    m_settings.setValue(QStringLiteral("window/scheme"),
+                        scheme() == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light"));
+  } else if (m_workspace.current() == nullptr)
+    return;
+  else if (is("file.save"))
+    save(*m_workspace.current(), false);
+  else if (is("file.save-as"))
+    save(*m_workspace.current(), true);
+  else if (is("file.export"))
+    exportQuery();
+  else if (is("file.export-view"))
+    exportView(QStringLiteral("canvas"));
+  else if (is("file.close"))
+    closeTab(*m_workspace.current());
+  else if (is("edit.undo"))
+    m_workspace.model()->undoStack().undo();
+  else if (is("edit.redo"))
+    m_workspace.model()->undoStack().redo();
+  else if (is("run.run"))
+    run(false);
+  else if (is("run.run-selected"))
+    run(true);
+  else if (is("run.stop"))
+    m_workspace.engine().stop();
+  else if (is("run.clear-cache"))
+    m_workspace.engine().clearCache();
+  else if (is("run.record"))
+    toggleRecording();
+  else if (is("run.save-trace"))
+    saveTrace();
+  else if (is("run.step-back"))
+    step(-1);
+  else if (is("run.step-forward"))
+    step(1);
+  else if (is("run.to-end"))
+    m_workspace.setPosition(m_workspace.input().trace->size());
+  else if (is("view.author"))
+    m_docks->setLayout(LayoutId::Author);
+  else if (is("view.explain"))
+    m_docks->setLayout(LayoutId::Explain);
+  else if (is("view.measure"))
+    m_docks->setLayout(LayoutId::Measure);
+  else if (is("view.reset"))
+    m_docks->resetLayout();
+  else if (id.startsWith(QLatin1String("view.dock.")))
+    m_docks->reveal(id.mid(10));
+  else
+    m_canvas->perform(commandId);
+  refresh();
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window: joins workspace, canvas, docks, commands and files.
+#pragma once
+
+#include "ui/commands/command_actions.h"
+#include "ui/document/autosave.h"
+#include "ui/editor/canvas.h"
+#include "ui/window/dock_host.h"
+#include "ui/window/top_bar.h"
+#include "ui/window/welcome_page.h"
+#include "ui/window/workspace.h"
+
+#include <QLabel>
+#include <QMainWindow>
+#include <QSettings>
+#include <QStackedWidget>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace spanscope::ui {
+
+class CommandPalette;
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+ public:
+  /// `settings` keeps layouts, theme and recent files, and must outlive the window; `autosaveDirectory` is
+  /// where unsaved work goes.
+  MainWindow(QSettings& settings, QString autosaveDirectory, QWidget* parent = nullptr);
+  ~MainWindow() override;
+
+  /// Opens a document, a query, or a recorded run in a tab (or goes to the tab that has it). Says what was
+  /// wrong in the window.
+  bool openFile(const QString& path);
+  /// A copy of a bundled example, without a file of its own.
+  bool openExample(const QString& fileName);
+  void newDocument();
+  /// Offers what an earlier run of the program could not save.
+  void offerRecovery();
+  /// Opens what was open when the window was closed last.
+  void restoreSession();
+
+  void setScheme(Scheme scheme);
+  /// Takes the desktop's scheme, now and when it changes, unless a person has chosen one.
+  void followSystemScheme();
+  Scheme scheme() const { return m_workspace.input().theme.scheme(); }
+
+  /// Carries out a command of the table, or one with an argument ("node.add:plus",
+  /// "file.open-example:rag.json", "view.dock.settings").
+  void perform(const QString& commandId);
+
+  Workspace& workspace() { return m_workspace; }
+  DockHost& docks() { return *m_docks; }
+  Canvas& canvas() { return *m_canvas; }
+  bool isWelcome() const { return m_pages->currentIndex() == 0; }
+  /// Leaves the welcome page, if anything is open.
+  void showDocuments();
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  void makeDocks();
+  void makeStatusBar();
+  void fillMenu();
+  void refresh();
+  void refreshCommands();
+  void showInput();
+  void showCurrent();
+  void say(const QString& text);
+  void complain(const QString& text);  ///< stays until the next run or message
+  QString problemText();
+
+  bool save(OpenDocument& document, bool askForPath);
+  bool mayClose(OpenDocument& document);
+  void closeTab(OpenDocument& document);
+  void watch(OpenDocument& document);
+  void remember(const QString& path);
+  void openDialog();
+  void saveTrace();
+  void toggleRecording();
+  void exportQuery();
+  void exportView(const QString& id);
+  void openPalette();
+  void showAbout();
+  void fitOnce();
+  void run(bool selectedOnly);
+  void step(int events);
+
+  QSettings& m_settings;
+  QString m_autosaveDirectory;
+  Workspace m_workspace;
+  std::map<std::uint32_t, std::unique_ptr<document::Autosave>>
+      m_autosaves;  ///< by tab; end before their models
+  std::unique_ptr<QMenu> m_menu;
+  CommandActions* m_actions = nullptr;
+  TopBar* m_topBar = nullptr;
+  QStackedWidget* m_pages = nullptr;
+  WelcomePage* m_welcome = nullptr;
+  DockHost* m_docks = nullptr;
+  Canvas* m_canvas = nullptr;
+  CommandPalette* m_palette = nullptr;
+  QLabel* m_status = nullptr;
+  QLabel* m_statusRight = nullptr;
+  QString m_lastFolder;
+  std::uint32_t m_shown = 0;                            ///< tab that the canvas shows
+  std::map<std::uint32_t, CanvasPlace> m_places;        ///< where it looked in each tab
+  std::shared_ptr<const document::Document> m_checked;  ///< whose problems were counted
+  std::size_t m_problems = 0;
+  bool m_fitWanted = false;  ///< the canvas shows the whole query once the docks have their sizes
+};
+
+}  // namespace spanscope::ui

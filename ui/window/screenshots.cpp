@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/screenshots.h"
+
+#include "ui/export/view_picture.h"
+#include "ui/views/view.h"
+#include "ui/window/main_window.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QElapsedTimer>
+#include <QPixmap>
+#include <QTimer>
+
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kSettle = 250;  // milliseconds for layouts and queued repaints
+
+void settle() {
+  QElapsedTimer timer;
+  timer.start();
+  while (timer.elapsed() < kSettle) QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+}
+
+QStringList layoutNames() {
+  return {layoutName(LayoutId::Author), layoutName(LayoutId::Explain), layoutName(LayoutId::Measure)};
+}
+
+}  // namespace
+
+QStringList screenshotNames() {
+  QStringList names{QStringLiteral("welcome")};
+  names += layoutNames();
+  names << QStringLiteral("canvas");
+  for (const ViewInfo& info : viewTable()) names << info.id;
+  return names;
+}
+
+Screenshots::Screenshots(MainWindow& window, ScreenshotOptions options, QObject* parent)
+    : QObject(parent), m_window(window), m_options(std::move(options)) {}
+
+void Screenshots::start() {
+  m_window.resize(m_options.size);
+  m_window.show();
+  connect(&m_window.workspace(), &Workspace::runEnded, this,
+          [this] { QTimer::singleShot(0, this, &Screenshots::next); });
+  QTimer::singleShot(0, this, &Screenshots::next);
+}
+
+void Screenshots::next() {
+  if (m_file == m_options.files.size()) {
+    selectSomething();
+    takeAll();
+    return;
+  }
+  const QString file = m_options.files[m_file++];
+  if (!m_window.openFile(file)) {
+    Q_EMIT finished(tr("%1 could not be opened").arg(file));
+    return;
+  }
+  if (m_window.workspace().current()->recording) {
+    next();
+    return;
+  }
+  if (const QString problem = m_window.workspace().run(); !problem.isEmpty()) Q_EMIT finished(problem);
+}
+
+void Screenshots::selectSomething() {
+  // A block that was found elsewhere says the most; else the first block there is.
+  settle();
+  const ViewInput& input = m_window.workspace().input();
+  const RequestId request = input.shownRequest();
+  if (request == 0) return;
+  const trace::RequestState& state = input.state().progress().requests.at(request);
+  if (state.blocks.empty()) return;
+  auto chosen = state.blocks.begin();
+  for (auto block = state.blocks.begin(); block != state.blocks.end(); ++block) {
+    if (block->second.outcome != trace::LookupOutcome::Relocated) continue;
+    chosen = block;
+    break;
+  }
+  Selection selection;
+  selection.block = BlockRef{
+      .request = request, .segment = chosen->first.segment, .virtualIndex = chosen->first.virtualIndex};
+  selection.physical = chosen->second.block;
+  if (chosen->first.segment < state.segments.size()) {
+    const document::NodeId node = input.nodeOf(state.run, state.segments[chosen->first.segment].node);
+    if (node != document::kNoNode) selection.nodes = {node};
+  }
+  m_window.workspace().select(selection);
+}
+
+void Screenshots::takeAll() {
+  QDir().mkpath(m_options.folder);
+  const QStringList names =
+      m_options.view == QLatin1String("all") ? screenshotNames() : QStringList{m_options.view};
+  for (const QString& name : names) {
+    if (const QString problem = take(name); !problem.isEmpty()) {
+      Q_EMIT finished(problem);
+      return;
+    }
+  }
+  Q_EMIT finished({});
+}
+
+QString Screenshots::take(const QString& name) {
+  const Theme theme = m_window.workspace().input().theme;
+  const QString scheme = theme.scheme() == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light");
+  const QString path = QStringLiteral("%1/%2-%3-%4x%5.png")
+                           .arg(m_options.folder, name, scheme)
+                           .arg(m_options.size.width())
+                           .arg(m_options.size.height());
+  QImage image;
+  if (name == QLatin1String("welcome") || layoutNames().contains(name)) {
+    m_window.perform(name == QLatin1String("welcome") ? QStringLiteral("file.welcome")
+                                                      : QStringLiteral("view.") + name);
+    if (name != QLatin1String("welcome")) m_window.showDocuments();
+    settle();
+    m_window.canvas().perform(QStringLiteral("view.fit-all"));
+    settle();
+    image = m_window.grab().toImage();
+  } else if (name == QLatin1String("canvas")) {
+    image = QImage(m_options.size, QImage::Format_ARGB32_Premultiplied);
+    image.fill(theme.color(Role::Canvas));
+    QPainter painter(&image);
+    m_window.canvas().paintTo(painter, m_options.size);
+  } else {
+    for (const ViewInfo& info : viewTable()) {
+      if (info.id != name) continue;
+      image =
+          renderItem(exportItem(info, m_window.workspace().input(), m_options.size), m_options.size, theme);
+    }
+  }
+  if (image.isNull())
+    return tr("There is no view “%1”; there are: %2").arg(name, screenshotNames().join(QStringLiteral(", ")));
+  if (!image.save(path)) return tr("%1 could not be written").arg(path);
+  return {};
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/session/view_input.h"
+
+#include <QString>
+
+#include <cstdint>
+#include <optional>
+
+namespace spanscope::ui {
+
+/// What the status line says of the newest run, each figure from its events.
+struct StatusModel {
+  RunId run = 0;  ///< 0: nothing has run
+  std::optional<trace::RunOutcome> outcome;
+  double timeToFirstToken = 0;          ///< seconds, of its first step; 0: not yet
+  double previousTimeToFirstToken = 0;  ///< of the run before; 0: there is none
+  double interTokenLatency = 0;         ///< seconds, mean over its tokens; 0: fewer than two
+  std::int64_t promptTokens = 0;
+  std::int64_t cachedTokens = 0;
+  std::size_t blocksInUse = 0;  ///< cached or referenced
+  std::size_t blocks = 0;       ///< without the null block
+  std::int32_t blockSize = 0;   ///< 0: no session yet
+  bool operator==(const StatusModel&) const = default;
+};
+
+StatusModel makeStatusModel(const ViewInput& input);
+/// The model as the left part of the line.
+QString statusText(const StatusModel& status);
+
+}  // namespace spanscope::ui

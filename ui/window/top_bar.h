@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/window/dock_host.h"
+
+#include <QButtonGroup>
+#include <QComboBox>
+#include <QMenu>
+#include <QPushButton>
+#include <QTabBar>
+#include <QToolButton>
+#include <QWidget>
+
+namespace spanscope::ui {
+
+class Workspace;
+
+/// The strip above everything: menu, tabs of documents, the three layouts, model and policy, Stop and Run.
+class TopBar : public QWidget {
+  Q_OBJECT
+ public:
+  TopBar(Workspace& workspace, QMenu* menu, QWidget* parent = nullptr);
+
+  /// Shows what is open, which layout is on and what the engine does.
+  void refresh(LayoutId layout, bool welcome);
+
+ Q_SIGNALS:
+  void commandWanted(const QString& id);
+  void tabChosen(int index);
+  void tabCloseWanted(int index);
+
+ private:
+  QWidget* makeLayouts();
+  QToolButton* makeMenuButton(QMenu* menu);
+  QToolButton* makeDropDown(const QString& name, const QString& help);
+
+  Workspace& m_workspace;
+  QTabBar* m_tabs = nullptr;
+  QButtonGroup* m_layouts = nullptr;
+  QToolButton* m_model = nullptr;
+  QToolButton* m_policy = nullptr;
+  QPushButton* m_stop = nullptr;
+  QPushButton* m_run = nullptr;
+};
+
+}  // namespace spanscope::ui

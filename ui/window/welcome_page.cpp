@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/welcome_page.h"
+
+#include "ui/window/example_card.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QGridLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QResizeEvent>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kPageWidth = 880;
+constexpr int kMargin = 10 * kSpace;
+constexpr int kLeastCard = 248;
+constexpr int kGap = 3 * kSpace;
+constexpr qsizetype kMaxRecent = 8;
+
+}  // namespace
+
+WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent) : QWidget(parent) {
+  setAccessibleName(tr("Welcome"));
+  m_page = new QWidget;
+  m_page->setObjectName(QStringLiteral("welcome"));
+  auto* column = new QVBoxLayout(m_page);
+  column->setContentsMargins(kMargin, 2 * kMargin, kMargin, kMargin);
+  column->setSpacing(0);
+  column->addLayout(makeHead());
+  column->addSpacing(8 * kSpace);
+
+  m_examplesTitle = new QLabel(tr("Examples"), m_page);
+  m_hint = new QLabel(tr("Open an example, then press Ctrl+Return"), m_page);
+  auto* titles = new QHBoxLayout;
+  titles->addWidget(m_examplesTitle);
+  titles->addStretch();
+  titles->addWidget(m_hint);
+  column->addLayout(titles);
+  column->addSpacing(2 * kSpace);
+  m_grid = new QGridLayout;
+  m_grid->setSpacing(kGap);
+  for (const Example& example : examples) {
+    auto* card = new ExampleCard(example, m_page);
+    connect(card, &QAbstractButton::clicked, this, [this, file = example.file] { Q_EMIT openExample(file); });
+    m_cards.push_back(card);
+  }
+  column->addLayout(m_grid);
+  column->addSpacing(8 * kSpace);
+
+  m_recentTitle = new QLabel(tr("Recent files"), m_page);
+  m_noRecent = new QLabel(tr("Files that you open or save are listed here."), m_page);
+  m_recent = new QVBoxLayout;
+  m_recent->setSpacing(0);
+  column->addWidget(m_recentTitle);
+  column->addSpacing(kSpace);
+  column->addWidget(m_noRecent);
+  column->addLayout(m_recent);
+  column->addStretch();
+
+  m_area = new QScrollArea(this);
+  m_area->setFrameShape(QFrame::NoFrame);
+  m_area->setWidgetResizable(true);
+  m_area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_area->setFocusPolicy(Qt::NoFocus);
+  m_area->setWidget(m_page);
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  outer->addWidget(m_area);
+  placeCards();
+  setTheme(m_theme);
+}
+
+QLayout* WelcomePage::makeHead() {
+  m_title = new QLabel(tr("Spanscope"), m_page);
+  m_sentence = new QLabel(
+      tr("A workbench for span queries: write a prompt as a tree, run it on the built-in engine, and "
+         "see what the cache kept, moved and had to compute."),
+      m_page);
+  m_sentence->setWordWrap(true);
+  auto* newButton = new QPushButton(tr("New"), m_page);
+  newButton->setToolTip(tr("An empty query (Ctrl+N)"));
+  auto* openButton = new QPushButton(tr("Open…"), m_page);
+  openButton->setToolTip(tr("A query, a document or a recorded run (Ctrl+O)"));
+  connect(newButton, &QPushButton::clicked, this, &WelcomePage::newDocument);
+  connect(openButton, &QPushButton::clicked, this, &WelcomePage::openDialog);
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(2 * kSpace);
+  buttons->addWidget(newButton);
+  buttons->addWidget(openButton);
+  buttons->addStretch();
+  auto* head = new QVBoxLayout;
+  head->setSpacing(0);
+  head->addWidget(m_title);
+  head->addSpacing(kSpace);
+  head->addWidget(m_sentence);
+  head->addSpacing(4 * kSpace);
+  head->addLayout(buttons);
+  return head;
+}
+
+void WelcomePage::placeCards() {
+  const int available = std::min(kPageWidth, width() - 2 * kMargin);
+  const int columns = std::clamp((available + kGap) / (kLeastCard + kGap), 1, 3);
+  if (columns == m_columns) return;
+  for (int column = 0; column < std::max(columns, m_columns); ++column) {
+    m_grid->setColumnStretch(column, column < columns ? 1 : 0);
+  }
+  m_columns = columns;
+  for (std::size_t i = 0; i < m_cards.size(); ++i) {
+    m_grid->addWidget(m_cards[i], static_cast<int>(i) / columns, static_cast<int>(i) % columns);
+  }
+}
+
+void WelcomePage::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  const int side = std::max(kMargin, (width() - kPageWidth) / 2);
+  m_page->layout()->setContentsMargins(side, height() < 700 ? 8 * kSpace : 2 * kMargin, side, kMargin);
+  placeCards();
+}
+
+void WelcomePage::setRecentFiles(const QStringList& paths) {
+  while (QLayoutItem* item = m_recent->takeAt(0)) {
+    if (QWidget* widget = item->widget()) {
+      widget->hide();
+      widget->deleteLater();
+    }
+    delete item;
+  }
+  for (const QString& path : paths.mid(0, kMaxRecent)) {
+    const QFileInfo info(path);
+    QString folder = info.absolutePath();
+    const QString home = QDir::homePath();
+    if (folder == home || folder.startsWith(home + QLatin1Char('/')))
+      folder.replace(0, home.size(), QLatin1Char('~'));
+    auto* button = new QPushButton(tr("%1   —   %2").arg(info.fileName(), folder), m_page);
+    button->setObjectName(QStringLiteral("recentFile"));
+    button->setFlat(true);
+    button->setToolTip(path);
+    button->setCursor(Qt::PointingHandCursor);
+    button->setAccessibleName(tr("Recent file: %1").arg(info.fileName()));
+    button->setAccessibleDescription(path);
+    connect(button, &QPushButton::clicked, this, [this, path] { Q_EMIT openFile(path); });
+    m_recent->addWidget(button);
+  }
+  m_noRecent->setVisible(paths.isEmpty());
+  styleRecentFiles();
+}
+
+void WelcomePage::styleRecentFiles() {
+  const QString style = QStringLiteral(
+                            "QPushButton { text-align: left; padding: 4px 8px; border: 1px solid "
+                            "transparent; border-radius: 4px;"
+                            " background: transparent; color: %1; }"
+                            "QPushButton:hover { background: %2; }"
+                            "QPushButton:focus { border-color: %3; }")
+                            .arg(m_theme.color(Role::Text).name(), m_theme.color(Role::AccentFill).name(),
+                                 m_theme.color(Role::Accent).name());
+  for (int i = 0; i < m_recent->count(); ++i) {
+    QWidget* button = m_recent->itemAt(i)->widget();
+    button->setStyleSheet(style);
+    button->setFont(m_theme.interfaceFont());
+  }
+}
+
+void WelcomePage::setTheme(const Theme& theme) {
+  m_theme = theme;
+  QPalette palette = theme.palette();
+  palette.setColor(QPalette::Window, theme.color(Role::Window));
+  m_page->setPalette(palette);
+  m_page->setAutoFillBackground(true);
+  const auto ink = [](QLabel* label, const QFont& font, const QColor& color) {
+    label->setFont(font);
+    label->setStyleSheet(QStringLiteral("color: %1; background: transparent;").arg(color.name()));
+  };
+  QFont title = theme.interfaceFont();
+  title.setPixelSize(28);
+  title.setWeight(QFont::DemiBold);
+  QFont sentence = theme.interfaceFont();
+  sentence.setPixelSize(15);
+  ink(m_title, title, theme.color(Role::Text));
+  ink(m_sentence, sentence, theme.color(Role::TextSecond));
+  ink(m_examplesTitle, theme.titleFont(), theme.color(Role::Text));
+  ink(m_recentTitle, theme.titleFont(), theme.color(Role::Text));
+  ink(m_hint, theme.smallFont(), theme.color(Role::TextThird));
+  ink(m_noRecent, theme.interfaceFont(), theme.color(Role::TextThird));
+  for (ExampleCard* card : m_cards) card->setTheme(theme);
+  styleRecentFiles();
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/window/example_table.h"
+
+#include <QStringList>
+#include <QWidget>
+
+#include <vector>
+
+class QGridLayout;
+class QLabel;
+class QScrollArea;
+class QVBoxLayout;
+
+namespace spanscope::ui {
+
+class ExampleCard;
+
+/// What the window shows while no document is open: the examples, the files of the last days, and how to
+/// begin.
+class WelcomePage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit WelcomePage(const std::vector<Example>& examples, QWidget* parent = nullptr);
+
+  /// Paths, the newest first.
+  void setRecentFiles(const QStringList& paths);
+  void setTheme(const Theme& theme);
+
+ Q_SIGNALS:
+  void openExample(const QString& file);  ///< name of a file in resources/queries
+  void openFile(const QString& path);
+  void newDocument();
+  void openDialog();
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  QLayout* makeHead();
+  void placeCards();
+  void styleRecentFiles();
+
+  Theme m_theme;
+  QScrollArea* m_area = nullptr;
+  QWidget* m_page = nullptr;
+  QLabel* m_title = nullptr;
+  QLabel* m_sentence = nullptr;
+  QLabel* m_examplesTitle = nullptr;
+  QLabel* m_hint = nullptr;
+  QLabel* m_recentTitle = nullptr;
+  QLabel* m_noRecent = nullptr;
+  QGridLayout* m_grid = nullptr;
+  QVBoxLayout* m_recent = nullptr;
+  std::vector<ExampleCard*> m_cards;
+  int m_columns = 0;
+};
+
+}  // namespace spanscope::ui

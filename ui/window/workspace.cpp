@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/workspace.h"
+
+#include "engine/base/error.h"
+#include "engine/plan/explain.h"
+#include "engine/plan/planner.h"
+#include "engine/query/json.h"
+#include "engine/query/parameters.h"
+#include "engine/trace/trace_file.h"
+
+#include <QCoreApplication>
+#include <QDateTime>
+#include <QFileInfo>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kFrame = 16;  // milliseconds: 60 times a second
+
+QString firstOf(const std::vector<Error>& problems) {
+  QString text = QString::fromStdString(problems.front().message());
+  if (problems.size() > 1) {
+    text += QCoreApplication::translate("Workspace", " (and %1 more)").arg(problems.size() - 1);
+  }
+  return text;
+}
+
+}  // namespace
+
+Workspace::Workspace(QObject* parent) : QObject(parent), m_live(std::make_shared<TraceStore>()) {
+  m_input.document = std::make_shared<const document::Document>();
+  m_input.trace = m_live;
+  m_frame.setInterval(kFrame);
+  m_frame.setSingleShot(true);
+  m_frame.setTimerType(Qt::PreciseTimer);
+  connect(&m_frame, &QTimer::timeout, this, &Workspace::update);
+  connect(&m_engine, &EngineHost::stateChanged, this, &Workspace::invalidate);
+  connect(&m_engine, &EngineHost::modelChanged, this, &Workspace::invalidate);
+  connect(&m_engine, &EngineHost::sessionStarted, this, [this] {
+    // What was drained so far belongs to the session before, whose trace ends here.
+    m_live = std::make_shared<TraceStore>();
+    for (const auto& document : m_documents) {
+      if (document->recording) continue;
+      document->paths.clear();
+      document->position = 0;
+      document->following = true;
+      document->selection.request.reset();
+      document->selection.block.reset();
+      document->selection.token.reset();
+      document->selection.physical = kNullBlock;
+    }
+    invalidate();
+  });
+  connect(&m_engine, &EngineHost::runEnded, this, [this](const QString& error) {
+    drain();
+    m_runnerPaths.reset();
+    for (const auto& document : m_documents) {
+      if (document->id == m_runner) document->failure = error;
+    }
+    invalidate();
+    Q_EMIT runEnded(error);
+  });
+}
+
+Workspace::~Workspace() {
+  m_engine.disconnect(this);
+}
+
+void Workspace::setCurrent(OpenDocument* document) {
+  if (document == m_current) return;
+  m_current = document;
+  Q_EMIT currentChanged();
+  update();
+}
+
+OpenDocument& Workspace::open(std::unique_ptr<document::DocumentModel> model) {
+  auto document = std::make_unique<OpenDocument>();
+  document->id = m_nextId++;
+  document->model = std::move(model);
+  connect(document->model.get(), &document::DocumentModel::changed, this, &Workspace::invalidate);
+  connect(document->model.get(), &document::DocumentModel::stateChanged, this, &Workspace::documentsChanged);
+  OpenDocument& result = *document;
+  m_documents.push_back(std::move(document));
+  Q_EMIT documentsChanged();
+  setCurrent(&result);
+  return result;
+}
+
+OpenDocument& Workspace::openTrace(const QString& path) {
+  auto store = std::make_shared<TraceStore>(TraceStore::open(path.toStdString()));
+  document::Document document;
+  for (const std::size_t index : store->runs()) {
+    const auto& run = std::get<trace::RunStarted>(store->event(index).payload);
+    const query::ParseResult parsed = query::parseJson(run.queryJson);
+    if (!parsed.query) continue;
+    document = document::fromQuery(*parsed.query);
+    document.settings.policy = run.policy;
+    document.settings.seed = run.seed;
+  }
+  auto model = std::make_unique<document::DocumentModel>(std::move(document));
+  model->setTitle(QFileInfo(path).fileName());
+  OpenDocument& result = open(std::move(model));
+  result.recording = std::move(store);
+  bindRuns(result);
+  update();
+  return result;
+}
+
+void Workspace::bindRuns(OpenDocument& document) const {
+  const document::QueryOf now =
+      document::toQuery(document.model->document(), document::TakeOut::MutedAndFrozen);
+  if (!now.query) return;
+  const std::string json = query::writeCanonical(*now.query);
+  for (const auto& [id, run] : document.recording->newest().progress().runs) {
+    if (run.queryJson == json) document.paths.emplace(id, now.paths);
+  }
+}
+
+void Workspace::close(OpenDocument* document) {
+  const auto found = std::find_if(m_documents.begin(), m_documents.end(),
+                                  [document](const auto& open) { return open.get() == document; });
+  if (found == m_documents.end()) return;
+  const auto index = static_cast<std::size_t>(found - m_documents.begin());
+  const std::unique_ptr<OpenDocument> gone = std::move(*found);
+  m_documents.erase(found);
+  if (m_current == document) {
+    setCurrent(m_documents.empty() ? nullptr : m_documents[std::min(index, m_documents.size() - 1)].get());
+  }
+  Q_EMIT documentsChanged();
+}
+
+void Workspace::select(const Selection& selection) {
+  if (m_current == nullptr || m_current->selection == selection) return;
+  m_current->selection = selection;
+  update();
+}
+
+void Workspace::setTheme(const Theme& theme) {
+  m_input.theme = theme;
+  update();
+}
+
+void Workspace::setPosition(std::size_t position) {
+  if (m_current == nullptr) return;
+  m_current->position = std::min(position, m_input.trace->size());
+  m_current->following = m_current->position == m_input.trace->size();
+  update();
+}
+
+QString Workspace::run(document::NodeId top) {
+  if (m_current == nullptr) return tr("No query is open.");
+  if (m_current->recording) return tr("This is a recorded run: open its query in a new tab to run it.");
+  if (m_engine.state() == EngineState::Running) return tr("A query is running: stop it first.");
+  const document::Document& document = m_current->model->document();
+  if (document.root() == document::kNoNode)
+    return tr("The query is empty: add a node first (Tab on the canvas).");
+
+  document::QueryOf taken = document::toQuery(document, document::TakeOut::MutedAndFrozen, top);
+  if (!taken.query) {
+    const std::size_t count = taken.incomplete.size();
+    return count == 1 ? tr("The query is not complete: a node lacks an input.")
+                      : tr("The query is not complete: %1 nodes lack an input.").arg(count);
+  }
+  auto resolved = query::resolveParameters(*taken.query, document.parameters);
+  if (const auto* problems = std::get_if<std::vector<query::Diagnostic>>(&resolved)) {
+    return QString::fromStdString(problems->front().located({}));
+  }
+  const query::Node& query = std::get<query::Node>(resolved);
+
+  plan::PlanOptions options;
+  options.seed = document.settings.seed;
+  options.distribute = document.settings.distribute;
+  options.outputForm =
+      document.settings.outputForm == "reused" ? plan::OutputForm::Reused : plan::OutputForm::Anew;
+  plan::PlanResult planned = plan::makePlan(query, options);
+  if (!planned.plan) return firstOf(planned.problems);
+  if (planned.plan->steps.empty()) return tr("There is nothing to generate: the query has no generate node.");
+
+  RunRequest request;
+  request.settings = document.settings;
+  request.explain = plan::explain(*planned.plan);
+  request.plan = std::move(*planned.plan);
+  request.queryJson = query::writeCanonical(query);
+  m_runner = m_current->id;
+  m_runnerPaths = std::move(taken.paths);
+  m_current->failure.clear();
+  m_current->following = true;
+  m_current->selection.request.reset();
+  m_current->selection.block.reset();
+  m_current->selection.token.reset();
+  m_current->selection.physical = kNullBlock;
+  if (!m_engine.run(std::move(request))) return tr("A query is running: stop it first.");
+  invalidate();
+  return {};
+}
+
+QString Workspace::saveTrace(const QString& path) const {
+  try {
+    trace::writeTrace(path.toStdString(), m_input.trace->events(),
+                      {.program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),
+                       .createdAt = QDateTime::currentMSecsSinceEpoch()});
+  } catch (const Failure& failure) {
+    return QString::fromUtf8(failure.what());
+  }
+  return {};
+}
+
+void Workspace::invalidate() {
+  if (!m_frame.isActive()) m_frame.start();
+}
+
+void Workspace::drain() {
+  std::vector<trace::Event> events;
+  m_engine.drain(events);
+  for (trace::Event& event : events) {
+    if (m_runnerPaths && std::holds_alternative<trace::RunStarted>(event.payload)) {
+      for (const auto& document : m_documents) {
+        if (document->id == m_runner) document->paths[event.run] = *m_runnerPaths;
+      }
+      m_runnerPaths.reset();
+    }
+    m_live->append(std::move(event));
+  }
+}
+
+void Workspace::update() {
+  drain();
+  if (m_engine.state() != EngineState::Idle) m_frame.start();
+  m_input.tokenizer = m_engine.model().tokenizer;
+  if (m_current == nullptr) {
+    m_input.document = std::make_shared<const document::Document>();
+    m_input.trace = m_live;
+    m_input.position = m_live->size();
+    m_input.paths.clear();
+    m_input.selection = {};
+  } else {
+    m_input.document = m_current->model->snapshot();
+    m_input.trace = m_current->recording ? m_current->recording : m_live;
+    if (m_current->following) m_current->position = m_input.trace->size();
+    m_input.position = m_current->position;
+    m_input.paths = m_current->paths;
+    std::erase_if(m_current->selection.nodes,
+                  [this](document::NodeId node) { return !m_input.document->contains(node); });
+    m_input.selection = m_current->selection;
+  }
+  Q_EMIT inputChanged();
+}
+
+}  // namespace spanscope::ui
