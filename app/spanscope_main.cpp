@@ -28,6 +28,23 @@ int fail(const QString& text) {
   return 2;
 }
 
+/// Qt ends the program where it finds no display, which is no way to say so.
+bool hasDisplay() {
+  return qEnvironmentVariableIsSet("QT_QPA_PLATFORM") || qEnvironmentVariableIsSet("DISPLAY") ||
+         qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
+}
+
+/// Pictures, help and version can be had without one.
+bool needsNoDisplay(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const QByteArray argument(argv[i]);
+    for (const char* option : {"--screenshot", "--version", "-v", "--help", "-h", "--help-all"}) {
+      if (argument == option || argument.startsWith(QByteArray(option) + '=')) return true;
+    }
+  }
+  return false;
+}
+
 int takeScreenshots(const QCommandLineParser& arguments, QApplication& application) {
   spanscope::ui::ScreenshotOptions options;
   options.view = arguments.value(QStringLiteral("screenshot"));
@@ -60,11 +77,11 @@ int takeScreenshots(const QCommandLineParser& arguments, QApplication& applicati
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A picture needs no display.
-  for (int i = 1; i < argc; ++i) {
-    if (QByteArray(argv[i]).startsWith("--screenshot") && !qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) {
-      qputenv("QT_QPA_PLATFORM", "offscreen");
-    }
+  if (needsNoDisplay(argc, argv)) {
+    if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+  } else if (!hasDisplay()) {
+    return fail(
+        QStringLiteral("there is no display to open a window on; spanq does the same on the command line"));
   }
   QApplication::setOrganizationName(QStringLiteral("Spanscope"));
   QApplication::setApplicationName(QStringLiteral("spanscope"));

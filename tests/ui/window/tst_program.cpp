@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The program as it is started, without a display.
+#include <QImage>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+namespace {
+
+struct Outcome {
+  int code = -1;
+  QString out;
+  QString err;
+};
+
+Outcome start(const QStringList& arguments) {
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+    environment.remove(QString::fromLatin1(name));
+  QProcess process;
+  process.setProcessEnvironment(environment);
+  process.start(QStringLiteral(SPANSCOPE_PROGRAM), arguments);
+  if (!process.waitForFinished(120'000)) return {};
+  return {.code = process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
+          .out = QString::fromUtf8(process.readAllStandardOutput()),
+          .err = QString::fromUtf8(process.readAllStandardError())};
+}
+
+}  // namespace
+
+class TestProgram : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void saysItsVersion() {
+    const Outcome outcome = start({QStringLiteral("--version")});
+    QCOMPARE(outcome.code, 0);
+    QVERIFY(outcome.out.startsWith(QStringLiteral("spanscope ")));
+  }
+
+  void saysThatThereIsNoDisplay() {
+    const Outcome outcome = start({});
+    QCOMPARE(outcome.code, 2);
+    QVERIFY2(outcome.err.contains(QStringLiteral("no display")), qPrintable(outcome.err));
+  }
+
+  void takesPictures() {
+    const QTemporaryDir folder;
+    const Outcome outcome = start(
+        {QStringLiteral("--screenshot"), QStringLiteral("explain"), QStringLiteral("--theme"),
+         QStringLiteral("dark"), QStringLiteral("--size"), QStringLiteral("1000x700"), QStringLiteral("-o"),
+         folder.path(), QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json")});
+    QCOMPARE(outcome.code, 0);
+    const QImage image(folder.filePath(QStringLiteral("explain-dark-1000x700.png")));
+    QCOMPARE(image.size(), QSize(1000, 700));
+    // The whole of it on one pixel is its mean.
+    const int mean =
+        image.scaled(1, 1, Qt::IgnoreAspectRatio, Qt::SmoothTransformation).pixelColor(0, 0).lightness();
+    QVERIFY2(mean < 80, qPrintable(QString::number(mean)));
+  }
+
+  void saysWhichPicturesThereAre() {
+    const QTemporaryDir folder;
+    const Outcome outcome = start(
+        {QStringLiteral("--screenshot"), QStringLiteral("nothing"), QStringLiteral("-o"), folder.path()});
+    QCOMPARE(outcome.code, 2);
+    QVERIFY2(outcome.err.contains(QStringLiteral("attention")), qPrintable(outcome.err));
+  }
+};
+
+QTEST_GUILESS_MAIN(TestProgram)
+#include "tst_program.moc"
