@@ -12,7 +12,11 @@ document::NodeId ViewInput::nodeOf(RunId run, const NodePath& path) const {
 
 RequestId ViewInput::shownRequest() const {
   const auto& requests = state().progress().requests;
-  if (selection.request && requests.contains(*selection.request)) return *selection.request;
+  // What was pointed at last says the most: a block or a token belongs to one request, a node to several.
+  for (const RequestId id : {selection.request.value_or(0), selection.token ? selection.token->request : 0,
+                             selection.block ? selection.block->request : 0}) {
+    if (id != 0 && requests.contains(id)) return id;
+  }
 
   RequestId last = 0;
   RequestId ofNode = 0;

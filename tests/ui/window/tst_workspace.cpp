@@ -115,6 +115,30 @@ class TestWorkspace : public QObject {
     QVERIFY(!nodeOfSecond());
   }
 
+  /// Views of one request show the one that was pointed at, else that of the selected node, else the newest.
+  void selectionChoosesTheRequest() {
+    Workspace workspace;
+    workspace.open(example(QStringLiteral("list-and-combine.json")));
+    QCOMPARE(runToEnd(workspace), QString());
+    const auto& requests = workspace.input().state().progress().requests;
+    const RequestId newest = requests.rbegin()->first;
+    QVERIFY(newest >= 3);
+    QCOMPARE(workspace.input().shownRequest(), newest);
+    Selection selection;
+    selection.nodes = {innerGenerate(workspace.model()->document())};
+    workspace.select(selection);
+    QCOMPARE(workspace.input().nodeOf(1, requests.at(workspace.input().shownRequest()).node),
+             selection.nodes[0]);
+    selection.block = BlockRef{.request = newest, .segment = 0, .virtualIndex = 0};
+    workspace.select(selection);
+    QCOMPARE(workspace.input().shownRequest(), newest);
+    selection.block =
+        BlockRef{.request = newest + 7, .segment = 0, .virtualIndex = 0};  // of a trace that is gone
+    selection.nodes.clear();
+    workspace.select(selection);
+    QCOMPARE(workspace.input().shownRequest(), newest);
+  }
+
   void twoDocumentsShareOneCache() {
     Workspace workspace;
     workspace.open(example(QStringLiteral("rag.json")));
