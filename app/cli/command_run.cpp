@@ -10,6 +10,7 @@
 #include "engine/query/json.h"
 #include "engine/trace/recorder.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -147,7 +148,9 @@ class RunCommand {
       runs.push_back(runToJson(job.file, plan, result, view.spans()));
     } else {
       // A run that failed before its first step was admitted has nothing to sum up.
-      if (!result.steps.empty()) {
+      const bool anyAdmitted = std::any_of(result.steps.begin(), result.steps.end(),
+                                           [](const auto& step) { return step.metrics.promptTokens > 0; });
+      if (anyAdmitted) {
         streams.out << '\n' << stepTable(plan, result) << "  " << reuseSummary(result, view.spans()) << '\n';
       }
       streams.out << "  policy " << run::policyName(options.policy) << " (" << run::exactness(options.policy)

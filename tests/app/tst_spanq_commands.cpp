@@ -284,6 +284,8 @@ void TestSpanqCommands::promptThatDoesNotFitFailsTheRun() {
   const SpanqResult result = spanq({"run", "--blocks", "3", kQueries + "rag.json"});
   QCOMPARE(result.code, 3);
   QVERIFY2(result.err.find("error: ") == 0, result.err.c_str());
+  // Nothing was admitted, so there is nothing to put into a table.
+  QVERIFY2(result.out.find("ended by") == std::string::npos, result.out.c_str());
 }
 
 void TestSpanqCommands::stoppedRunExitsWith130() {
