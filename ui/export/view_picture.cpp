@@ -7,19 +7,24 @@
 namespace spanscope::ui {
 namespace {
 
-/// A view that believes to be visible (hidden ones do not compute) and is on no screen.
-std::unique_ptr<View> makeView(const ViewInfo& info, ViewInput input, const Theme& theme, const QSize& size) {
-  std::unique_ptr<View> view(info.make(nullptr));
-  view->setAttribute(Qt::WA_DontShowOnScreen);
-  view->setPalette(theme.palette());
-  view->setStyleSheet(theme.styleSheet());
-  view->setFont(theme.interfaceFont());
-  view->resize(size);
-  view->show();
-  input.theme = theme;
-  view->setInput(input);
-  return view;
-}
+/// A view on no screen, with a copy of the document: views that edit show nothing without one.
+struct OffscreenView {
+  OffscreenView(const ViewInfo& info, ViewInput input, const Theme& theme, const QSize& size)
+      : model(*input.document), view(info.make(nullptr)) {
+    view->setAttribute(Qt::WA_DontShowOnScreen);
+    view->setPalette(theme.palette());
+    view->setStyleSheet(theme.styleSheet());
+    view->setFont(theme.interfaceFont());
+    view->resize(size);
+    view->show();  // hidden views do not compute
+    input.theme = theme;
+    view->setModel(&model);
+    view->setInput(input);
+  }
+
+  document::DocumentModel model;
+  std::unique_ptr<View> view;  ///< ends first: it refers to the model
+};
 
 }  // namespace
 
@@ -27,10 +32,11 @@ ExportItem exportItem(const ViewInfo& info, const ViewInput& input, const QSize&
   return {.id = info.id,
           .title = info.title,
           .size = size,
-          .paint = [info, input, size](
-                       QPainter& painter, const QSize& wanted,
-                       const Theme& theme) { makeView(info, input, theme, size)->paintTo(painter, wanted); },
-          .csv = [info, input, size] { return makeView(info, input, input.theme, size)->csv(); }};
+          .paint =
+              [info, input, size](QPainter& painter, const QSize& wanted, const Theme& theme) {
+                OffscreenView(info, input, theme, size).view->paintTo(painter, wanted);
+              },
+          .csv = [info, input, size] { return OffscreenView(info, input, input.theme, size).view->csv(); }};
 }
 
 QImage renderItem(const ExportItem& item, const QSize& size, const Theme& theme, double scale) {
