@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/view_picture.h"
 
+#include <QCoreApplication>
+
 #include <cmath>
 #include <memory>
 
 namespace spanscope::ui {
 namespace {
+
+constexpr int kRounds = 3;  // compute, show what came of it, lay it out
 
 /// A view on no screen, with a copy of the document: views that edit show nothing without one.
 struct OffscreenView {
@@ -20,6 +24,8 @@ struct OffscreenView {
     input.theme = theme;
     view->setModel(&model);
     view->setInput(input);
+    // Views that wait for a quiet moment to compute, and layouts, get theirs before anything is painted.
+    for (int i = 0; i < kRounds; ++i) QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents);
   }
 
   document::DocumentModel model;

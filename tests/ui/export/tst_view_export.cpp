@@ -9,6 +9,8 @@
 #include <QtTest>
 
 #include <cmath>
+#include <memory>
+#include <set>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -24,6 +26,8 @@ class TestViewExport : public QObject {
   void pdfIsOnePageOfTheSize();
   void wrongSizesAreErrors_data();
   void wrongSizesAreErrors();
+  void viewsThatComputeLaterAreNotBlank_data();
+  void viewsThatComputeLaterAreNotBlank();
   void failedWritesLeaveTheFile();
   void clipboardHoldsPictureAndImage();
   void csvForTheClipboard();
@@ -163,6 +167,32 @@ void TestViewExport::itemsArePaintedInTheTheme() {
     QCOMPARE(image.size(), QSize(40, 20));
     QCOMPARE(image.pixelColor(30, 15), theme.color(Role::Text));
   }
+}
+
+void TestViewExport::viewsThatComputeLaterAreNotBlank_data() {
+  QTest::addColumn<QString>("id");
+  for (const char* id : {"problems", "inspector", "json", "settings", "add", "why", "tokens"}) {
+    QTest::newRow(id) << QString::fromLatin1(id);
+  }
+}
+
+/// Whatever stands in the lower and the upper half, a picture has ink: more than its background.
+void TestViewExport::viewsThatComputeLaterAreNotBlank() {
+  QFETCH(QString, id);
+  ViewInput input;
+  input.document = std::make_shared<const document::Document>();
+  input.trace = std::make_shared<const TraceStore>();
+  for (const ViewInfo& info : viewTable()) {
+    if (info.id != id) continue;
+    const QImage image = renderItem(exportItem(info, input, {400, 300}), {400, 300}, Theme());
+    std::set<QRgb> colours;
+    for (int y = 0; y < image.height(); ++y) {
+      for (int x = 0; x < image.width(); ++x) colours.insert(image.pixel(x, y));
+    }
+    QVERIFY2(colours.size() > 8, qPrintable(QString::number(colours.size())));
+    return;
+  }
+  QFAIL("there is no such view");
 }
 
 QTEST_MAIN(TestViewExport)
