@@ -8,6 +8,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <ctime>
 #include <set>
 #include <thread>
 
@@ -55,6 +56,11 @@ RunOptions withPolicy(Policy policy) {
   RunOptions options;
   options.policy = policy;
   return options;
+}
+
+/// Of all threads of this process, since it began.
+double processorSeconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
 }  // namespace
@@ -274,18 +280,20 @@ class TestSessionRun : public QObject {
     config.blockCount = 2000;
     SpanletSession large(config);
     std::stop_source source;
-    std::chrono::steady_clock::time_point asked;
+    double asked = 0;
     std::jthread stopper([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(60));
-      asked = std::chrono::steady_clock::now();
+      asked = processorSeconds();
       source.request_stop();
     });
     const RunResult result = large.session->run(plan, {}, source.get_token());
-    const auto answered = std::chrono::steady_clock::now();
+    const double answered = processorSeconds();
     stopper.join();
     QCOMPARE(result.outcome, trace::RunOutcome::Stopped);
-    const auto delay = std::chrono::duration_cast<std::chrono::milliseconds>(answered - asked).count();
-    QVERIFY2(delay < 100, qPrintable(QString("%1 ms").arg(delay)));
+    // The work that was still done, not the time on the clock, which a busy machine stretches: less than what
+    // two threads do in 100 ms. The whole prompt takes seconds.
+    const double worked = answered - asked;
+    QVERIFY2(worked < 0.2, qPrintable(QString("%1 ms").arg(worked * 1000)));
   }
 
   void promptBeyondThePoolIsAnErrorThatSaysByHowMuch() {
