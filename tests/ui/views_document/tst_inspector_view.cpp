@@ -7,6 +7,7 @@
 #include "ui/views/document/inspector_view.h"
 #include "ui/views/document/map_inputs_model.h"
 #include "ui/views/document/number_field.h"
+#include "ui/views/document/parameter_rows.h"
 
 #include <QAbstractItemModelTester>
 #include <QCheckBox>
@@ -18,6 +19,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTest>
+#include <QToolButton>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -86,6 +88,10 @@ class TestInspectorView : public QObject {
   void focusesTheText();
   void followsTheSelection();
   void isQuickWithManyNodes();
+  void editsParameters();
+  void listsAllParametersWhereNothingIsSelected();
+  void parameterReasons_data();
+  void parameterReasons();
   void tokenTexts_data();
   void tokenTexts();
   void mapModelIsSound();
@@ -470,6 +476,77 @@ void TestInspectorView::isQuickWithManyNodes() {
   std::sort(times.begin(), times.end());
   qInfo("a key takes %.2f ms (median), %.2f ms (longest)", double(times[20]) / 1e6,
         double(times.last()) / 1e6);
+}
+
+void TestInspectorView::editsParameters() {
+  InspectorView view;
+  ViewBench bench(view, R"({"g": {"model": "spnl/spanlet", "max_tokens": "{limit}", "input":
+      {"plus": [{"user": "About {topic}."}, {"user": "More about {topic}, {tone}."}]}}})");
+  bench.show({380, 460});
+  bench.select(nodeAt(bench.document(), {0, 1}));
+  auto& section = *child<QWidget>(view, "parameters");
+  auto* topic = child<CheckedField>(section, "parameter:topic");
+  QVERIFY(topic->isVisible());
+  QVERIFY(child<CheckedField>(section, "parameter:tone")->isVisible());
+  QCOMPARE(topic->line()->placeholderText(), QStringLiteral("no value: stays as it is written"));
+  type(topic->line(), QStringLiteral("tides"));
+  QCOMPARE(bench.document().parameters.at("topic"), std::string("tides"));
+  QCOMPARE(bench.model().undoStack().count(), 1);
+  topic->line()->selectAll();
+  QTest::keyClick(topic->line(), Qt::Key_Delete);
+  QCOMPARE(bench.document().parameters.at("topic"), std::string());
+  QTest::mouseClick(child<QToolButton>(section, "remove:topic"), Qt::LeftButton);
+  QVERIFY(!bench.document().parameters.contains("topic"));
+  bench.picture(QStringLiteral("inspector-parameters"));
+
+  bench.select(bench.document().root());
+  auto* limit = child<CheckedField>(section, "parameter:limit");
+  type(limit->line(), QStringLiteral("many"));
+  QVERIFY(!bench.document().parameters.contains("limit"));
+  QVERIFY2(limit->reason().contains(QStringLiteral("whole number")), qPrintable(limit->reason()));
+  type(limit->line(), QStringLiteral("40"));
+  QCOMPARE(bench.document().parameters.at("limit"), std::string("40"));
+  QVERIFY(limit->reason().isEmpty());
+  bench.model().undoStack().undo();
+  QVERIFY(limit->text().isEmpty());
+}
+
+void TestInspectorView::listsAllParametersWhereNothingIsSelected() {
+  InspectorView view;
+  ViewBench bench(view, R"({"plus": [{"user": "About {topic}."}, {"user": "{tone} about {topic}"}]})");
+  bench.show({380, 460});
+  auto* section = child<QWidget>(view, "allParameters");
+  QVERIFY(section->isVisible());
+  QCOMPARE(section->findChildren<CheckedField*>().size(), 2);
+  const std::vector<ParameterRow> rows = parameterRows(bench.document(), document::kNoNode);
+  QCOMPARE(rows.size(), std::size_t(2));
+  QCOMPARE(rows[0].name, std::string("topic"));
+  QCOMPARE(rows[0].nodes, std::size_t(2));
+  QCOMPARE(rows[1].nodes, std::size_t(1));
+  bench.picture(QStringLiteral("inspector-all-parameters"));
+}
+
+void TestInspectorView::parameterReasons_data() {
+  using query::ParameterKind;
+  QTest::addColumn<ParameterKind>("kind");
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<bool>("good");
+  QTest::newRow("text, any") << ParameterKind::Text << "{x} \"" << true;
+  QTest::newRow("text, empty") << ParameterKind::Text << "" << true;
+  QTest::newRow("count") << ParameterKind::Count << "255" << true;
+  QTest::newRow("count, too large") << ParameterKind::Count << "256" << false;
+  QTest::newRow("count, empty") << ParameterKind::Count << "" << false;
+  QTest::newRow("tokens") << ParameterKind::MaxTokens << "100" << true;
+  QTest::newRow("tokens, fraction") << ParameterKind::MaxTokens << "1.5" << false;
+  QTest::newRow("temperature") << ParameterKind::Temperature << "0.3" << true;
+  QTest::newRow("temperature, word") << ParameterKind::Temperature << "warm" << false;
+}
+
+void TestInspectorView::parameterReasons() {
+  QFETCH(query::ParameterKind, kind);
+  QFETCH(QString, text);
+  QFETCH(bool, good);
+  QCOMPARE(parameterReason(kind, text.toStdString()).isEmpty(), good);
 }
 
 void TestInspectorView::tokenTexts_data() {

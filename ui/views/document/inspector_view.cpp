@@ -8,6 +8,7 @@
 #include "ui/views/document/inspector_model.h"
 #include "ui/views/document/map_inputs_editor.h"
 #include "ui/views/document/operator_table.h"
+#include "ui/views/document/parameter_section.h"
 #include "ui/views/document/text_section.h"
 
 #include <QCheckBox>
@@ -21,13 +22,8 @@
 
 namespace spanscope::ui {
 
-InspectorView::InspectorView(QWidget* parent)
-    : DocumentView(parent), m_empty(new QLabel(this)), m_scroll(new QScrollArea(this)) {
-  m_empty->setObjectName(QStringLiteral("empty"));
-  m_empty->setText(tr("The text and the settings of a node appear here. Select one on the canvas."));
-  m_empty->setWordWrap(true);
-  m_empty->setAlignment(Qt::AlignTop | Qt::AlignLeft);
-  m_empty->setContentsMargins(3 * kSpace, 3 * kSpace, 3 * kSpace, kSpace);
+InspectorView::InspectorView(QWidget* parent) : DocumentView(parent), m_scroll(new QScrollArea(this)) {
+  makeEmptyPage();
   m_scroll->setWidgetResizable(true);
   m_scroll->setFrameShape(QFrame::NoFrame);
   m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -36,8 +32,26 @@ InspectorView::InspectorView(QWidget* parent)
   connectFields();
   auto* stack = new QStackedLayout(this);
   stack->setContentsMargins(0, 0, 0, 0);
-  stack->addWidget(m_empty);
+  stack->addWidget(m_emptyPage);
   stack->addWidget(m_scroll);
+}
+
+void InspectorView::makeEmptyPage() {
+  m_emptyPage = new QWidget(this);
+  m_empty = new QLabel(m_emptyPage);
+  m_empty->setObjectName(QStringLiteral("empty"));
+  m_empty->setText(tr("The text and the settings of a node appear here. Select one on the canvas."));
+  m_empty->setWordWrap(true);
+  m_allParameters =
+      new ParameterSection([this](const auto& name, const auto& value) { setParameter(name, value); },
+                           [this] { return model(); }, m_emptyPage);
+  m_allParameters->setObjectName(QStringLiteral("allParameters"));
+  auto* layout = new QVBoxLayout(m_emptyPage);
+  layout->setContentsMargins(3 * kSpace, 3 * kSpace, 3 * kSpace, kSpace);
+  layout->setSpacing(4 * kSpace);
+  layout->addWidget(m_empty);
+  layout->addWidget(m_allParameters);
+  layout->addStretch(1);
 }
 
 void InspectorView::makeFields() {
@@ -53,6 +67,9 @@ void InspectorView::makeFields() {
   m_generate = new GenerateSection(edit, modelOf, body);
   m_inputs = new MapInputsEditor(body);
   m_augment = new AugmentSection(edit, modelOf, body);
+  m_parameters = new ParameterSection(
+      [this](const auto& name, const auto& value) { setParameter(name, value); }, modelOf, body);
+  m_parameters->setObjectName(QStringLiteral("parameters"));
   m_rows = new FormRows(body);
   m_path = new QLineEdit(m_rows);
   m_path->setObjectName(QStringLiteral("path"));
@@ -90,6 +107,7 @@ void InspectorView::makeFields() {
   layout->addWidget(m_generate);
   layout->addWidget(m_inputs, 3);
   layout->addWidget(m_augment);
+  layout->addWidget(m_parameters);
   layout->addWidget(m_rows);
   layout->addWidget(m_help);
   layout->addStretch(1);
@@ -171,6 +189,7 @@ void InspectorView::refresh() {
   applyTheme();
   static_cast<QStackedLayout*>(layout())->setCurrentIndex(node == document::kNoNode ? 0 : 1);
   if (node == document::kNoNode) {
+    m_allParameters->setRows(parameterRows(document(), document::kNoNode));
     Q_EMIT summaryChanged({});
     return;
   }
@@ -194,6 +213,7 @@ void InspectorView::showNode(const document::DocumentNode& node) {
   if (map != nullptr) m_inputs->setInputs(map->inputs);
   m_augment->setVisible(node.own.as<query::Augment>() != nullptr);
   m_augment->setNode(node);
+  m_parameters->setRows(parameterRows(document(), m_node));
   const auto* file = node.own.as<query::File>();
   m_path->setVisible(file != nullptr);
   m_pathLabel->setVisible(file != nullptr);
@@ -231,6 +251,8 @@ void InspectorView::applyTheme() {
   m_generate->setTheme(now);
   m_inputs->setTheme(now);
   m_augment->setTheme(now);
+  m_parameters->setTheme(now);
+  m_allParameters->setTheme(now);
 }
 
 void InspectorView::change(const QString& name, const QString& key,
@@ -247,6 +269,22 @@ void InspectorView::editOwn(const QString& name, const QString& field,
     edit(own);
     document::setOwn(value, m_node, std::move(own));
   });
+}
+
+void InspectorView::setParameter(const std::string& name, const std::optional<std::string>& value) {
+  if (model() == nullptr) return;
+  const QString shown = QString::fromStdString(name);
+  // Typing a value is one command; taking it away is one of its own.
+  const QString key = value ? QStringLiteral("parameter:") + shown : QString();
+  model()->change(
+      tr("Value of {%1}").arg(shown),
+      [&](document::Document& document) {
+        if (value)
+          document.parameters[name] = *value;
+        else
+          document.parameters.erase(name);
+      },
+      key);
 }
 
 }  // namespace spanscope::ui

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 class QCheckBox;
 class QComboBox;
@@ -19,6 +20,7 @@ class AugmentSection;
 class FormRows;
 class GenerateSection;
 class MapInputsEditor;
+class ParameterSection;
 class TextSection;
 
 class InspectorView : public DocumentView {
@@ -36,6 +38,7 @@ class InspectorView : public DocumentView {
   void modelChanged() override;
 
  private:
+  void makeEmptyPage();
   void makeFields();
   void connectFields();
   void showNode(const document::DocumentNode& node);
@@ -45,14 +48,19 @@ class InspectorView : public DocumentView {
               const std::function<void(document::Document&)>& change);
   void editOwn(const QString& name, const QString& field, const std::function<void(query::Node&)>& edit);
 
+  void setParameter(const std::string& name, const std::optional<std::string>& value);
+
   document::NodeId m_node = document::kNoNode;
   std::optional<Theme> m_applied;
+  QWidget* m_emptyPage;
   QLabel* m_empty;
+  ParameterSection* m_allParameters;
   QScrollArea* m_scroll;
   TextSection* m_text;
   GenerateSection* m_generate;
   MapInputsEditor* m_inputs;
   AugmentSection* m_augment;
+  ParameterSection* m_parameters;
   FormRows* m_rows;
   QLineEdit* m_path;
   QLabel* m_pathLabel;

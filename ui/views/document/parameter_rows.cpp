@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/document/parameter_rows.h"
+
+#include <QCoreApplication>
+
+#include <map>
+#include <set>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+using query::ParameterKind;
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("ParameterRows", text);
+}
+
+/// A node that takes a parameter "value" of the kind, so that the language itself judges a value.
+query::Node nodeWithParameter(ParameterKind kind) {
+  const query::Parameter parameter{"value"};
+  query::Generate generate;
+  switch (kind) {
+    case ParameterKind::Text:
+      return {query::Message{.role = query::Role::User, .text = "{value}"}};
+    case ParameterKind::Count:
+      return {query::Repeat{.count = parameter, .generate = {}}};
+    case ParameterKind::MaxTokens:
+      generate.settings.maxTokens = parameter;
+      break;
+    case ParameterKind::Temperature:
+      generate.settings.temperature = parameter;
+      break;
+  }
+  return {std::move(generate)};
+}
+
+/// The more, the fewer texts are a value.
+int strictness(ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::Text:
+      return 0;
+    case ParameterKind::Temperature:
+      return 1;
+    case ParameterKind::MaxTokens:
+      return 2;
+    case ParameterKind::Count:
+      return 3;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<ParameterRow> parameterRows(const document::Document& document, document::NodeId node) {
+  std::vector<ParameterRow> rows;
+  std::map<std::string, std::size_t> places;
+  const auto take = [&](document::NodeId id) {
+    for (const query::ParameterUse& use : query::findParameters(document.at(id).own)) {
+      const auto [place, isNew] = places.emplace(use.name, rows.size());
+      if (isNew) {
+        const auto value = document.parameters.find(use.name);
+        ParameterRow row;
+        row.name = use.name;
+        rows.push_back(std::move(row));
+        if (value != document.parameters.end()) rows.back().value = value->second;
+      }
+      ParameterRow& row = rows[place->second];
+      if (strictness(use.kind) > strictness(row.kind)) row.kind = use.kind;
+    }
+  };
+  if (node != document::kNoNode) {
+    take(node);
+    if (rows.empty()) return rows;
+  } else {
+    for (const document::NodeId top : document.tops()) {
+      for (const document::NodeId id : document.subtree(top)) take(id);
+    }
+  }
+  for (const document::NodeId id : document.ids()) {
+    std::set<std::string> seen;
+    for (const query::ParameterUse& use : query::findParameters(document.at(id).own)) {
+      const auto place = places.find(use.name);
+      if (place != places.end() && seen.insert(use.name).second) ++rows[place->second].nodes;
+    }
+  }
+  return rows;
+}
+
+QString parameterReason(ParameterKind kind, const std::string& text) {
+  const auto resolved = query::resolveParameters(nodeWithParameter(kind), {{"value", text}});
+  const auto* problems = std::get_if<std::vector<query::Diagnostic>>(&resolved);
+  if (problems == nullptr || problems->empty()) return {};
+  return tr("Expected: %1").arg(QString::fromStdString(problems->front().expected));
+}
+
+QString withoutValueText(ParameterKind kind) {
+  return kind == ParameterKind::Text ? tr("no value: stays as it is written")
+                                     : tr("no value: the query cannot run");
+}
+
+}  // namespace spanscope::ui

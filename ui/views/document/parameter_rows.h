@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The parameters of a document, "{n}" or "{topic}", as rows that a person fills in.
+#pragma once
+
+#include "engine/query/parameters.h"
+#include "ui/document/document.h"
+
+#include <QString>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spanscope::ui {
+
+struct ParameterRow {
+  std::string name;
+  /// What the strictest of its places takes.
+  query::ParameterKind kind = query::ParameterKind::Text;
+  std::optional<std::string> value;  ///< nothing: none is given
+  std::size_t nodes = 0;             ///< nodes of the whole document in which it stands
+  bool operator==(const ParameterRow&) const = default;
+};
+
+/// Those that stand in the fields of the node, or, for kNoNode, anywhere in the document: in the order of
+/// the tree.
+std::vector<ParameterRow> parameterRows(const document::Document& document, document::NodeId node);
+
+/// Why the text cannot be the parameter's value; empty: it can.
+QString parameterReason(query::ParameterKind kind, const std::string& text);
+
+/// What is said in the field of a parameter without a value.
+QString withoutValueText(query::ParameterKind kind);
+
+}  // namespace spanscope::ui
