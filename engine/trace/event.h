@@ -227,7 +227,8 @@ struct TokenGenerated {
                                    ///< layers and heads; empty unless observed
   bool operator==(const TokenGenerated&) const = default;
 };
-/// Attention of one query block: for each key block the mean over its rows of the attention weight, per head.
+/// Attention of one query block: for each stretch of keys the mean over its rows of the attention weight, per
+/// head. A stretch is a key block, or a single key token where every token was asked for.
 struct AttentionMass {
   std::int32_t layer = 0;
   std::uint32_t segment = 0;      ///< of the query block
@@ -235,7 +236,8 @@ struct AttentionMass {
   std::int32_t row = -1;          ///< local token, where a single row was asked for; −1: all rows computed
   std::int32_t rows = 0;          ///< rows that were averaged
   std::vector<std::uint32_t> keySegments;  ///< the segments seen, in view order, its own last
-  std::vector<std::int32_t> keyBlocks;     ///< blocks of each of them
+  std::int32_t keySpan = 0;                ///< tokens of a stretch; the last one of a segment may have fewer
+  std::vector<std::int32_t> keyBlocks;     ///< stretches of each of them
   std::int32_t heads = 0;
   std::vector<float> mass;  ///< [heads][sum of keyBlocks]; each head's row sums to 1
   bool operator==(const AttentionMass&) const = default;

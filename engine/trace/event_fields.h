@@ -327,6 +327,7 @@ void fields(V&& v, X& x) {
   v("row", x.row);
   v("rows", x.rows);
   v("keySegments", x.keySegments);
+  v("keySpan", x.keySpan);
   v("keyBlocks", x.keyBlocks);
   v("heads", x.heads);
   v("mass", x.mass);

@@ -72,24 +72,32 @@ std::optional<Error> PoolReplay::check(const PoolState& state) {
 PoolReplay::PoolReplay(PoolState state) {
   if (std::optional<Error> error = check(state)) throw Failure(std::move(*error));
   m_blockSize = state.blockSize;
-  m_blocks = std::move(state.blocks);
+  m_blocks = SharedVector<BlockState>(std::move(state.blocks));
   rebuildLists(state.freeOrder);
   for (const BlockState& block : m_blocks) m_cachedCount += block.cached ? 1 : 0;
 }
 
 void PoolReplay::rebuildLists(const std::vector<BlockId>& freeOrder) {
-  m_next.assign(m_blocks.size(), kNullBlock);
-  m_previous.assign(m_blocks.size(), kNullBlock);
-  m_freeCount = 0;
-  for (const BlockId id : freeOrder) joinFreeList(id, false);
+  std::vector<BlockId> next(m_blocks.size(), kNullBlock);
+  std::vector<BlockId> previous(m_blocks.size(), kNullBlock);
+  BlockId last = kNullBlock;
+  for (const BlockId id : freeOrder) {
+    next[static_cast<std::size_t>(last)] = id;
+    previous[static_cast<std::size_t>(id)] = last;
+    last = id;
+  }
+  if (!previous.empty()) previous[0] = last;
+  m_next = SharedVector<BlockId>(std::move(next));
+  m_previous = SharedVector<BlockId>(std::move(previous));
+  m_freeCount = freeOrder.size();
 }
 
 void PoolReplay::leaveFreeList(BlockId block) {
   const auto index = static_cast<std::size_t>(block);
   const BlockId next = m_next[index];
   const BlockId previous = m_previous[index];
-  m_next[static_cast<std::size_t>(previous)] = next;
-  m_previous[static_cast<std::size_t>(next)] = previous;
+  m_next.edit(static_cast<std::size_t>(previous)) = next;
+  m_previous.edit(static_cast<std::size_t>(next)) = previous;
   --m_freeCount;
 }
 
@@ -97,15 +105,17 @@ void PoolReplay::joinFreeList(BlockId block, bool atFront) {
   const auto index = static_cast<std::size_t>(block);
   const BlockId previous = atFront ? kNullBlock : m_previous[0];
   const BlockId next = m_next[static_cast<std::size_t>(previous)];
-  m_previous[index] = previous;
-  m_next[index] = next;
-  m_next[static_cast<std::size_t>(previous)] = block;
-  m_previous[static_cast<std::size_t>(next)] = block;
+  m_previous.edit(index) = previous;
+  m_next.edit(index) = next;
+  m_next.edit(static_cast<std::size_t>(previous)) = block;
+  m_previous.edit(static_cast<std::size_t>(next)) = block;
   ++m_freeCount;
 }
 
-void PoolReplay::forget(BlockState& block) {
-  if (block.cached) --m_cachedCount;
+void PoolReplay::forget(std::size_t index) {
+  if (!m_blocks[index].cached) return;
+  --m_cachedCount;
+  BlockState& block = m_blocks.edit(index);
   const std::int32_t references = block.references;
   block = BlockState{};
   block.references = references;
@@ -121,7 +131,7 @@ std::vector<BlockId> PoolReplay::freeOrder() const {
 }
 
 PoolState PoolReplay::state() const {
-  return PoolState{m_blockSize, m_blocks, freeOrder()};
+  return PoolState{m_blockSize, m_blocks.values(), freeOrder()};
 }
 
 /// One function a payload; the last one takes those that do not concern the pool.
@@ -137,7 +147,8 @@ struct PoolReplay::Applier {
       return makeError("block", std::to_string(block), "none: the trace has reported no pool");
     return makeError("block", std::to_string(block), "1 to " + std::to_string(pool.m_blocks.size() - 1));
   }
-  BlockState& at(BlockId block) const { return pool.m_blocks[static_cast<std::size_t>(block)]; }
+  const BlockState& at(BlockId block) const { return pool.m_blocks[static_cast<std::size_t>(block)]; }
+  BlockState& edit(BlockId block) const { return pool.m_blocks.edit(static_cast<std::size_t>(block)); }
 
   Result replace(const PoolState& state) const {
     if (Result error = check(state)) return error;
@@ -149,7 +160,7 @@ struct PoolReplay::Applier {
 
   Result operator()(const BlockAllocated& payload) const {
     if (Result error = outOfRange(payload.block)) return error;
-    BlockState& block = at(payload.block);
+    const BlockState& block = at(payload.block);
     if (block.references != 0) {
       return makeError(blockPlace(payload.block),
                        "allocated with " + std::to_string(block.references) + " references", "a free block");
@@ -157,20 +168,20 @@ struct PoolReplay::Applier {
     if (block.cached) {
       return makeError(blockPlace(payload.block), "allocated while lookups can find it", "its removal first");
     }
-    block.references = 1;
+    edit(payload.block).references = 1;
     pool.leaveFreeList(payload.block);
     return std::nullopt;
   }
   Result operator()(const BlockShared& payload) const {
     if (Result error = outOfRange(payload.block)) return error;
-    BlockState& block = at(payload.block);
+    const BlockState& block = at(payload.block);
     if (payload.references != std::int64_t{block.references} + 1) {
       return makeError(blockPlace(payload.block),
                        "shared: " + std::to_string(payload.references) + " references",
                        std::to_string(std::int64_t{block.references} + 1));
     }
     if (block.references == 0) pool.leaveFreeList(payload.block);
-    block.references = payload.references;
+    edit(payload.block).references = payload.references;
     return std::nullopt;
   }
   Result operator()(const BlockStored& payload) const {
@@ -180,7 +191,7 @@ struct PoolReplay::Applier {
                        "stored with " + std::to_string(payload.tokens.size()) + " tokens",
                        "1 to " + std::to_string(pool.m_blockSize));
     }
-    BlockState& block = at(payload.block);
+    BlockState& block = edit(payload.block);
     if (!block.cached) ++pool.m_cachedCount;
     block.cached = true;
     block.key = payload.key;
@@ -196,14 +207,14 @@ struct PoolReplay::Applier {
   }
   Result operator()(const BlockRemoved& payload) const {
     if (Result error = outOfRange(payload.block)) return error;
-    BlockState& block = at(payload.block);
+    const BlockState& block = at(payload.block);
     if (!block.cached) {
       return makeError(blockPlace(payload.block), "removed, though lookups cannot find it", "a stored block");
     }
     if (block.key != payload.key) {
       return makeError(blockPlace(payload.block), "removed under another key", "the key it was stored under");
     }
-    pool.forget(block);
+    pool.forget(static_cast<std::size_t>(payload.block));
     return std::nullopt;
   }
   Result operator()(const BlockCopied& payload) const {
@@ -217,7 +228,7 @@ struct PoolReplay::Applier {
   }
   Result operator()(const BlockReleased& payload) const {
     if (Result error = outOfRange(payload.block)) return error;
-    BlockState& block = at(payload.block);
+    const BlockState& block = at(payload.block);
     if (block.references == 0) {
       return makeError(blockPlace(payload.block), "released, though nobody refers to it", "a block in use");
     }
@@ -226,8 +237,8 @@ struct PoolReplay::Applier {
                        "released: " + std::to_string(payload.references) + " references",
                        std::to_string(block.references - 1));
     }
-    block.references = payload.references;
-    if (block.references == 0) pool.joinFreeList(payload.block, !block.cached);
+    edit(payload.block).references = payload.references;
+    if (payload.references == 0) pool.joinFreeList(payload.block, !at(payload.block).cached);
     return std::nullopt;
   }
   Result operator()(const CacheCleared&) const {
@@ -235,7 +246,7 @@ struct PoolReplay::Applier {
     if (pool.m_freeCount + 1 != pool.m_blocks.size()) {
       return makeError("pool", "cleared while blocks are in use", "nobody referring to a block");
     }
-    for (BlockState& block : pool.m_blocks) pool.forget(block);
+    for (std::size_t i = 0; i < pool.m_blocks.size(); ++i) pool.forget(i);
     std::vector<BlockId> order(pool.m_blocks.size() - 1);
     std::iota(order.begin(), order.end(), 1);
     pool.rebuildLists(order);

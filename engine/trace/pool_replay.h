@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/base/shared_vector.h"
 #include "engine/trace/event.h"
 #include "engine/trace/pool_state.h"
 
@@ -11,9 +12,9 @@
 
 namespace spanscope::trace {
 
-/// The KV pool as its events rebuild it. Each event costs constant time (CacheCleared and whole states: the
-/// number of blocks), and the state always holds: block 0 aside, a block is in the free list exactly if
-/// nobody refers to it.
+/// The KV pool as its events rebuild it. Copies share the blocks that do not change. Each event costs
+/// constant time (CacheCleared and whole states: the number of blocks), and the state always holds: block 0
+/// aside, a block is in the free list exactly if nobody refers to it.
 ///
 /// The rules:
 /// - SessionStarted, Snapshot: the state is replaced.
@@ -47,7 +48,7 @@ class PoolReplay {
 
   std::size_t blockCount() const { return m_blocks.size(); }  ///< the null block included
   std::int32_t blockSize() const { return m_blockSize; }      ///< token slots
-  const std::vector<BlockState>& blocks() const { return m_blocks; }
+  const SharedVector<BlockState>& blocks() const { return m_blocks; }
   std::vector<BlockId> freeOrder() const;                ///< from the front
   std::size_t freeCount() const { return m_freeCount; }  ///< blocks nobody refers to, cached ones included
   std::size_t cachedCount() const { return m_cachedCount; }  ///< blocks that a lookup can find
@@ -58,14 +59,14 @@ class PoolReplay {
   void rebuildLists(const std::vector<BlockId>& freeOrder);
   void leaveFreeList(BlockId block);
   void joinFreeList(BlockId block, bool atFront);
-  void forget(BlockState& block);
+  void forget(std::size_t index);
 
   std::int32_t m_blockSize = 16;
-  std::vector<BlockState> m_blocks;
+  SharedVector<BlockState> m_blocks;
   // The free list is a ring through block 0, which is never free: m_next[0] is its front, m_previous[0] its
   // back.
-  std::vector<BlockId> m_next;
-  std::vector<BlockId> m_previous;
+  SharedVector<BlockId> m_next;
+  SharedVector<BlockId> m_previous;
   std::size_t m_freeCount = 0;
   std::size_t m_cachedCount = 0;
 };

@@ -197,6 +197,7 @@ struct Checker {
   Result operator()(const AttentionMass& payload) const {
     if (Result error = hasRequest()) return error;
     if (Result error = place(payload.segment, payload.virtualIndex)) return error;
+    if (payload.keySpan < 0) return makeError("key span", std::to_string(payload.keySpan), "at least 0");
     std::uint64_t width = 0;
     for (const std::int32_t blocks : payload.keyBlocks) {
       if (blocks < 0) return makeError("key blocks", std::to_string(blocks), "at least 0");
@@ -265,9 +266,9 @@ struct Replay::Updater {
   const Event& event;
 
   RequestState& request(RequestId id) const {
-    const auto [found, isNew] = progress.requests.try_emplace(id);
-    replay.m_changedRequests.insert(id);
-    RequestState& state = found->second;
+    const bool isNew = !progress.requests.contains(id);
+    if (replay.m_tracks) replay.m_changedRequests.insert(id);
+    RequestState& state = progress.requests.edit(id);
     if (isNew) {
       state.complete = progress.whole;
       state.run = event.run;
@@ -278,8 +279,8 @@ struct Replay::Updater {
   }
   RequestState& request() const { return request(event.request); }
   RunState& run(RunId id) const {
-    replay.m_changedRuns.insert(id);
-    return progress.runs[id];
+    if (replay.m_tracks) replay.m_changedRuns.insert(id);
+    return progress.runs.edit(id);
   }
   VirtualBlock& at(std::uint32_t segment, std::int32_t virtualIndex) const {
     return request().blocks[BlockPlace{segment, virtualIndex}];
@@ -300,7 +301,7 @@ struct Replay::Updater {
     progress.whole = whole;
     replay.m_changedRuns.clear();
     replay.m_changedRequests.clear();
-    replay.m_restarted = true;
+    replay.m_restarted = replay.m_tracks;
   }
   void operator()(const Snapshot& payload) const { progress.lost += payload.lost; }
   void operator()(const RunStarted& payload) const {
@@ -413,19 +414,13 @@ Keyframe Replay::takeChanges() {
   Keyframe change;
   change.all = std::exchange(m_restarted, false);
   const auto take = [](auto& changed, auto& from, auto& into) {
-    for (const auto id : changed) into.emplace(id, from.at(id));
+    into.clear();
+    for (const auto id : changed) into.share(from, id);
     changed.clear();
   };
-  std::map<RunId, RunState> runs;
-  std::map<RequestId, RequestState> requests;
-  take(m_changedRuns, m_progress.runs, runs);
-  take(m_changedRequests, m_progress.requests, requests);
-  // Everything else of the progress is copied without its maps, which may be long.
-  runs.swap(m_progress.runs);
-  requests.swap(m_progress.requests);
   change.progress = m_progress;
-  runs.swap(m_progress.runs);
-  requests.swap(m_progress.requests);
+  take(m_changedRuns, m_progress.runs, change.progress.runs);
+  take(m_changedRequests, m_progress.requests, change.progress.requests);
   change.pool = m_pool.state();
   return change;
 }
@@ -435,10 +430,10 @@ void applyChanges(Keyframe& state, Keyframe change) {
     state = std::move(change);
     return;
   }
-  std::map<RunId, RunState> runs = std::move(state.progress.runs);
-  std::map<RequestId, RequestState> requests = std::move(state.progress.requests);
-  for (auto& [id, run] : change.progress.runs) runs.insert_or_assign(id, std::move(run));
-  for (auto& [id, request] : change.progress.requests) requests.insert_or_assign(id, std::move(request));
+  SharedMap<RunId, RunState> runs = std::move(state.progress.runs);
+  SharedMap<RequestId, RequestState> requests = std::move(state.progress.requests);
+  for (const auto& [id, run] : change.progress.runs) runs.share(change.progress.runs, id);
+  for (const auto& [id, request] : change.progress.requests) requests.share(change.progress.requests, id);
   state.progress = std::move(change.progress);
   state.progress.runs = std::move(runs);
   state.progress.requests = std::move(requests);
@@ -475,10 +470,10 @@ std::optional<Error> Replay::apply(const Event& event) {
   if (Result error = m_pool.apply(event)) return named(std::move(*error));
 
   if (jump && !m_progress.gap) {
-    for (auto& [id, request] : m_progress.requests) {
+    for (const auto& [id, request] : m_progress.requests) {
       if (request.phase == RequestPhase::Finished) continue;
-      request.complete = false;
-      m_changedRequests.insert(id);
+      m_progress.requests.edit(id).complete = false;
+      if (m_tracks) m_changedRequests.insert(id);
     }
   }
   m_progress.whole = whole;

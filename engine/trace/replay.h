@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
+#include "engine/base/shared_map.h"
 #include "engine/trace/event.h"
 #include "engine/trace/pool_replay.h"
 
@@ -106,8 +107,8 @@ struct Progress {
   std::uint64_t copied = 0;    ///< BlockCopied events
   std::uint64_t warnings = 0;  ///< messages of severity Warning
   std::uint64_t errors = 0;    ///< messages of severity Error
-  std::map<RunId, RunState> runs;
-  std::map<RequestId, RequestState> requests;
+  SharedMap<RunId, RunState> runs;
+  SharedMap<RequestId, RequestState> requests;
   bool operator==(const Progress&) const = default;
 };
 
@@ -119,6 +120,8 @@ struct Keyframe {
   bool operator==(const Keyframe&) const = default;
 };
 
+/// A copy is cheap, however long the trace: it shares what does not change.
+///
 /// Applies events one by one, in ascending order of their sequence numbers (a Snapshot may repeat the number
 /// of the event it follows). A trace may begin anywhere; what is said of a request before its start was seen
 /// marks it as not complete. Numbers may be left out: from there to the next Snapshot or SessionStarted no
@@ -143,7 +146,9 @@ class Replay {
   const PoolReplay& pool() const { return m_pool; }
   Keyframe keyframe() const { return Keyframe{true, m_progress, m_pool.state()}; }
 
-  /// The state with only those runs and requests that changed since the last call, or since the beginning.
+  /// From now on takes note of what changes, for takeChanges(). Not so at first: it would make copies dear.
+  void trackChanges() { m_tracks = true; }
+  /// The state with only those runs and requests that changed since the last call, or since trackChanges().
   Keyframe takeChanges();
 
  private:
@@ -151,6 +156,7 @@ class Replay {
 
   Progress m_progress;
   PoolReplay m_pool;
+  bool m_tracks = false;
   std::unordered_set<RunId> m_changedRuns;
   std::unordered_set<RequestId> m_changedRequests;
   bool m_restarted = false;  ///< a session started since the last takeChanges

@@ -386,7 +386,7 @@ std::string statsTable(const TraceStats& s) {
   for (const auto& [name, value] : lines) width = std::max(width, name.size());
   std::string table;
   for (const auto& [name, value] : lines) {
-    table += name + std::string(width + 2 - name.size(), ' ') + value + "\n";
+    table.append(name).append(width + 2 - name.size(), ' ').append(value).append("\n");
   }
   return table;
 }

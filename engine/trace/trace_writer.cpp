@@ -106,6 +106,7 @@ TraceEncoder::TraceEncoder(Output output, const TraceHeader& header, const Trace
   Impl& impl = *m_impl;
   impl.output = std::move(output);
   impl.options = options;
+  impl.replay.trackChanges();
   ByteWriter preamble;
   for (const std::uint8_t byte : kTraceMagic) preamble.byte(byte);
   preamble.fixed(kTraceVersion);

@@ -11,15 +11,26 @@ namespace spanscope::ui {
 namespace {
 
 /// Kept states are made sparser when there would be more than this many.
-constexpr std::size_t kMostMarks = 128;
+constexpr std::size_t kMostMarks = 256;
 
 }  // namespace
 
 TraceStore TraceStore::open(const std::filesystem::path& path) {
   trace::TraceFile file = trace::readTrace(path);
   TraceStore store;
-  store.m_events.reserve(file.events.size());
-  for (trace::Event& event : file.events) store.append(std::move(event));
+  store.m_events = std::move(file.events);
+  // In place: a recording may be large. What contradicts is overwritten by what follows.
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < store.m_events.size(); ++i) {
+    if (std::optional<Error> error = store.m_newest.apply(store.m_events[i])) {
+      store.m_contradictions.push_back(std::move(*error));
+      continue;
+    }
+    if (kept != i) store.m_events[kept] = std::move(store.m_events[i]);
+    store.note(kept++);
+    store.mark(kept);
+  }
+  store.m_events.resize(kept);
   for (Error& warning : file.warnings) store.m_contradictions.push_back(std::move(warning));
   return store;
 }
@@ -31,8 +42,12 @@ void TraceStore::append(trace::Event event) {
   }
   m_events.push_back(std::move(event));
   note(m_events.size() - 1);
-  if (m_events.size() < m_nextMark) return;
-  m_marks.push_back({.count = m_events.size(), .state = m_newest});
+  mark(m_events.size());
+}
+
+void TraceStore::mark(std::size_t count) {
+  if (count < m_nextMark) return;
+  m_marks.push_back({.count = count, .state = m_newest});
   if (m_marks.size() > kMostMarks) {
     // Every second one goes: the distance doubles and memory stays bounded.
     std::size_t kept = 0;
@@ -40,7 +55,7 @@ void TraceStore::append(trace::Event event) {
     m_marks.resize(kept);
     m_markDistance *= 2;
   }
-  m_nextMark = m_events.size() + m_markDistance;
+  m_nextMark = count + m_markDistance;
 }
 
 const trace::Replay& TraceStore::stateAt(std::size_t count) const {

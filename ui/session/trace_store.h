@@ -56,6 +56,8 @@ class TraceStore {
 
  private:
   void note(std::size_t index);
+  /// Keeps the newest state, which is that after `count` events, where the last kept one is far.
+  void mark(std::size_t count);
 
   std::vector<trace::Event> m_events;
   trace::Replay m_newest;
@@ -63,9 +65,9 @@ class TraceStore {
     std::size_t count = 0;
     trace::Replay state;
   };
-  std::vector<Mark> m_marks;          ///< ascending
-  std::size_t m_markDistance = 4096;  ///< events between marks; doubles when there are many
-  std::size_t m_nextMark = 4096;
+  std::vector<Mark> m_marks;         ///< ascending
+  std::size_t m_markDistance = 1024;  ///< events between marks; doubles when there are many
+  std::size_t m_nextMark = 1024;
   mutable std::optional<Mark> m_cursor;
   std::map<RequestId, RequestEvents> m_requests;
   std::vector<std::size_t> m_messages;

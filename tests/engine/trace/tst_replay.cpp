@@ -482,7 +482,8 @@ void TestReplay::runsAndPlans() {
   expected.answer = "x";
   expected.startedAt = 20;
   expected.finishedAt = 60;
-  QVERIFY(script.replay.progress().runs == (std::map<RunId, RunState>{{3, expected}}));
+  QCOMPARE(script.replay.progress().runs.size(), std::size_t(1));
+  QVERIFY(script.replay.progress().runs.at(3) == expected);
 
   script.must(session(freshPool(3)), 0, 0);
   QVERIFY(script.replay.progress().runs.empty());
@@ -578,7 +579,7 @@ void TestReplay::clampedSums() {
   keyframe.progress.rows = kMost;
   keyframe.progress.passTime = kMost;
   keyframe.progress.passes = kMost;
-  keyframe.progress.requests[1].computedTokens = kMost;
+  keyframe.progress.requests.edit(1).computedTokens = kMost;
   Replay replay(keyframe);
   const Event pass{2, 0, 1, 1, 0, {}, BatchComputed{{BatchEntry{1, 0, 0, 5, false}}, 5}};
   QVERIFY(!replay.apply(pass).has_value());
@@ -595,7 +596,7 @@ void TestReplay::hostileKeyframes() {
   QFETCH(int, which);
   Keyframe keyframe;
   keyframe.pool = freshPool(3);
-  RequestState& request = keyframe.progress.requests[4];
+  RequestState& request = keyframe.progress.requests.edit(4);
   request.segments = {segment(2)};
   request.blocks[{0, 0}].block = 2;
   QVERIFY(Replay(keyframe).keyframe() == keyframe);

@@ -33,6 +33,8 @@ class RunRecorder {
   /// The next run of the session. `observeRows`: attention of every token.
   void run(const document::Document& document, run::Policy policy = run::Policy::Spans,
            bool observeRows = false);
+  /// Nothing can be reused after it.
+  void clearCache() { m_session->clearCache(); }
   /// Starts over with the paths: the runs so far were of another document.
   void forgetPaths() { m_paths.clear(); }
   Recorded recorded() const;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Copies of shared containers against copies of the standard ones, under random changes.
+#include "engine/base/shared_map.h"
+#include "engine/base/shared_vector.h"
+
+#include <QTest>
+
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+using spanscope::SharedMap;
+using spanscope::SharedVector;
+
+namespace {
+
+constexpr unsigned kSeed = 20260;
+
+template <class Value>
+std::map<int, Value> contentOf(const SharedMap<int, Value>& map) {
+  std::map<int, Value> content;
+  for (const auto& [key, value] : map) content.emplace(key, value);
+  return content;
+}
+
+}  // namespace
+
+class TestSharedContainers : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void mapCopiesKeepTheirValues() {
+    qInfo("seed %u", kSeed);
+    std::mt19937 random(kSeed);
+    SharedMap<int, std::string> map;
+    std::map<int, std::string> expected;
+    std::vector<std::pair<SharedMap<int, std::string>, std::map<int, std::string>>> copies;
+    for (int step = 0; step < 2000; ++step) {
+      const int key = static_cast<int>(random() % 60);
+      if (random() % 10 == 0) {
+        copies.emplace_back(map, expected);
+      } else if (random() % 3 == 0) {
+        map.set(key, std::to_string(step));
+        expected[key] = std::to_string(step);
+      } else {
+        map.edit(key) += "x";
+        expected[key] += "x";
+      }
+    }
+    QCOMPARE(contentOf(map), expected);
+    for (const auto& [copy, content] : copies) QCOMPARE(contentOf(copy), content);
+  }
+
+  void mapIsReadLikeAStandardOne() {
+    SharedMap<int, std::string> map;
+    for (const int key : {5, 1, 3}) map.set(key, std::to_string(key));
+    QCOMPARE(map.size(), std::size_t(3));
+    QVERIFY(map.contains(3));
+    QVERIFY(map.find(2) == map.end());
+    QVERIFY(map.find(6) == map.end());
+    QCOMPARE(map.find(3)->second, std::string("3"));
+    QCOMPARE(map.at(5), std::string("5"));
+    QVERIFY_EXCEPTION_THROWN(map.at(4), std::out_of_range);
+    std::string keys;
+    for (auto entry = map.rbegin(); entry != map.rend(); ++entry) keys += std::to_string(entry->first);
+    QCOMPARE(keys, std::string("531"));
+  }
+
+  void mapsShareAndCompareByValue() {
+    SharedMap<int, std::string> one;
+    one.set(1, "a");
+    SharedMap<int, std::string> other;
+    other.set(1, "a");
+    QVERIFY(one == other);
+    other.edit(1) = "b";
+    QVERIFY(!(one == other));
+    one.share(other, 1);
+    QVERIFY(one == other);
+    QCOMPARE(&one.at(1), &other.at(1));
+    one.edit(1) = "c";
+    QCOMPARE(other.at(1), std::string("b"));
+    QVERIFY_EXCEPTION_THROWN(one.share(other, 2), std::out_of_range);
+  }
+
+  void vectorCopiesKeepTheirElements() {
+    std::mt19937 random(kSeed);
+    for (const std::size_t size :
+         {std::size_t(0), std::size_t(1), std::size_t(64), std::size_t(65), std::size_t(1000)}) {
+      std::vector<int> expected(size);
+      for (int& value : expected) value = static_cast<int>(random() % 100);
+      SharedVector<int> list(expected);
+      QCOMPARE(list.size(), size);
+      QCOMPARE(list.values(), expected);
+      std::vector<std::pair<SharedVector<int>, std::vector<int>>> copies;
+      for (int step = 0; size > 0 && step < 300; ++step) {
+        if (random() % 10 == 0) copies.emplace_back(list, expected);
+        const std::size_t index = random() % size;
+        list.edit(index) = step;
+        expected[index] = step;
+      }
+      QCOMPARE(list.values(), expected);
+      for (const auto& [copy, content] : copies) QCOMPARE(copy.values(), content);
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(TestSharedContainers)
+#include "tst_shared_containers.moc"
