@@ -54,6 +54,11 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
   checkRange(batch.logitRows, static_cast<std::int64_t>(rows), "logit rows");
   checkRange(batch.massLayers, config.layers, "mass layers");
   checkRange(batch.mass.runs, static_cast<std::int64_t>(batch.runs.size()), "mass runs");
+  if (!batch.mass.keySpans.empty()) {
+    if (batch.mass.keySpans.size() != batch.mass.runs.size())
+      refuse("mass key spans", std::to_string(batch.mass.keySpans.size()), "one for each mass run, or none");
+    checkRange(batch.mass.keySpans, std::int64_t{1} << 31U, "mass key spans");
+  }
   std::int64_t covered = 0;
   for (const compute::QueryRun& run : batch.runs) {
     if (run.firstRow != covered || run.rowCount <= 0)

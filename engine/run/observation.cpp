@@ -17,6 +17,7 @@ trace::AttentionMass massEvent(std::int32_t layer, std::uint32_t segment, std::s
   event.rows = observed.count;
   event.keySegments.assign(sees.begin(), sees.end());
   event.keySegments.push_back(segment);
+  event.keySpan = mass.keySpan;
   event.keyBlocks = mass.keyBlocks;
   event.heads = heads;
   event.mass = mass.mass;

@@ -13,12 +13,17 @@
 
 namespace spanscope::run {
 
+/// The attention of longer prompts is recorded for key blocks only: single keys take memory that grows with
+/// the square of the tokens.
+inline constexpr std::int64_t kMostTokensForSingleKeys = 1024;
+
 /// A query run of a pass whose attention mass was asked for: part of one query block of one request.
 struct ObservedRun {
-  std::uint32_t run = 0;   ///< index of the query run in the pass
-  std::size_t part = 0;    ///< which request's rows
-  std::int32_t begin = 0;  ///< first local token
-  std::int32_t count = 0;  ///< rows
+  std::uint32_t run = 0;     ///< index of the query run in the pass
+  std::size_t part = 0;      ///< which request's rows
+  std::int32_t begin = 0;    ///< first local token
+  std::int32_t count = 0;    ///< rows
+  std::int32_t keySpan = 0;  ///< as in compute::MassRequest
 };
 
 /// `sees`: the segments the rows see before their own `segment`. `singleRow`: the run is one row that was

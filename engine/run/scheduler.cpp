@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/scheduler.h"
 
-#include "engine/run/observation.h"
-
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -107,7 +105,10 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop) {
   if (!pass.observed.empty()) {
     // Every request of a pass is observed at the union of the layers asked for; what was not asked for is not
     // sent.
-    for (const ObservedRun& run : pass.observed) pass.batch.mass.runs.push_back(run.run);
+    for (const ObservedRun& run : pass.observed) {
+      pass.batch.mass.runs.push_back(run.run);
+      pass.batch.mass.keySpans.push_back(run.keySpan);
+    }
     for (const Pass::Part& part : pass.parts) {
       const auto& layers = part.request->options.observedLayers;
       pass.batch.massLayers.insert(pass.batch.massLayers.end(), layers.begin(), layers.end());
@@ -257,6 +258,9 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
     addRun(pass, request, segment, begin, count, firstRow);
     return;
   }
+  // Single keys only where they are not too many: their number grows with the square of the tokens.
+  const bool singleKeys =
+      request.options.observeRows && request.table.tokenCount() <= kMostTokensForSingleKeys;
   // One run a query block (or row), so that the backend's sums are the ones that are shown.
   for (std::int32_t j = begin; j < begin + count;) {
     const std::int32_t blockEnd = (j / blockSize + 1) * blockSize;
@@ -264,7 +268,8 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
     pass.observed.push_back({.run = static_cast<std::uint32_t>(pass.batch.runs.size()),
                              .part = pass.parts.size() - 1,
                              .begin = j,
-                             .count = next - j});
+                             .count = next - j,
+                             .keySpan = singleKeys ? 1 : 0});
     addRun(pass, request, segment, j, next - j, firstRow + j - begin);
     j = next;
   }

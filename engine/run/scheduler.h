@@ -9,6 +9,7 @@
 #include "engine/compute/backend.h"
 #include "engine/layout/span_table.h"
 #include "engine/model/decoder.h"
+#include "engine/run/observation.h"
 #include "engine/run/sampler.h"
 #include "engine/trace/sink.h"
 
@@ -28,8 +29,10 @@ struct RequestOptions {
   std::int32_t maxNewTokens = 0;   ///< 0: only the prompt is computed
   std::vector<TokenId> endTokens;  ///< ascending or not; any of them ends the reply
   std::vector<std::int32_t> observedLayers;
-  bool observeRows = false;  ///< attention mass of every single row, not only of query blocks
-  bool everyLogit = false;   ///< report the logits of every computed token, not only of the last
+  /// Attention mass of every single row instead of every query block, and, in a prompt of at most
+  /// kMostTokensForSingleKeys tokens, on every single key instead of every key block.
+  bool observeRows = false;
+  bool everyLogit = false;  ///< report the logits of every computed token, not only of the last
 };
 
 /// What the scheduler tells about a request. Called on the thread that calls `pass`.

@@ -28,7 +28,7 @@ cache::CacheConfig cacheConfig(const SessionConfig& config, const std::string& m
   throw Failure({.file = {}, .place = place, .found = found, .expected = expected});
 }
 
-const SessionConfig& checked(const SessionConfig& config) {
+SessionConfig checked(SessionConfig config) {
   if (config.rowsPerPass < 1) {
     refuse("rows per pass", std::to_string(config.rowsPerPass), "at least 1");
   }
@@ -42,7 +42,7 @@ struct Session::Impl final : RequestListener {
   Impl(SessionConfig sessionConfig, model::Decoder& modelDecoder, compute::Backend& device,
        const std::string& modelFingerprint, const std::string& modelName,
        const text::Tokenizer* textTokenizer, const text::ChatTemplate* chatTemplate, trace::Sink& eventSink)
-      : config(checked(sessionConfig)),
+      : config(checked(std::move(sessionConfig))),
         decoder(modelDecoder),
         tokenizer(textTokenizer),
         chat(chatTemplate),
@@ -132,8 +132,8 @@ struct Session::Impl final : RequestListener {
 };
 
 Session::Session(SessionConfig config, model::Decoder& decoder, compute::Backend& backend,
-                 std::string modelFingerprint, std::string modelName, const text::Tokenizer* tokenizer,
-                 const text::ChatTemplate* chat, trace::Sink& sink)
+                 const std::string& modelFingerprint, const std::string& modelName,
+                 const text::Tokenizer* tokenizer, const text::ChatTemplate* chat, trace::Sink& sink)
     : m_impl(std::make_unique<Impl>(std::move(config), decoder, backend, modelFingerprint, modelName,
                                     tokenizer, chat, sink)) {}
 

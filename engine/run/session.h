@@ -9,6 +9,7 @@
 #include "engine/layout/span_table.h"
 #include "engine/model/decoder.h"
 #include "engine/plan/plan.h"
+#include "engine/run/observation.h"
 #include "engine/run/policy.h"
 #include "engine/run/sampler.h"
 #include "engine/text/chat_template.h"
@@ -41,9 +42,11 @@ struct RunOptions {
   std::int32_t topK = 0;       ///< 0: off
   float topP = 1;              ///< 1: off
   std::vector<std::int32_t> observedLayers;  ///< attention mass is recorded for these
-  bool observeRows = false;                  ///< per row as well as per query block
-  std::string queryJson;                     ///< canonical, for the trace
-  std::string explain;                       ///< for the trace
+  /// For every row instead of every query block, and, in a prompt of at most kMostTokensForSingleKeys tokens,
+  /// on every key instead of every key block.
+  bool observeRows = false;
+  std::string queryJson;  ///< canonical, for the trace
+  std::string explain;    ///< for the trace
 };
 
 struct StepResult {
@@ -78,7 +81,7 @@ class Session {
   /// Everything passed by reference must outlive the session. `tokenizer` and `chat` may be null for sessions
   /// that only run span tables. Throws Failure, e.g. if the KV store cannot be had.
   Session(SessionConfig config, model::Decoder& decoder, compute::Backend& backend,
-          std::string modelFingerprint, std::string modelName, const text::Tokenizer* tokenizer,
+          const std::string& modelFingerprint, const std::string& modelName, const text::Tokenizer* tokenizer,
           const text::ChatTemplate* chat, trace::Sink& sink);
   ~Session();
   Session(const Session&) = delete;

@@ -46,22 +46,25 @@ void Attention::runMass(Executor& executor, const AttentionJob& job, const compu
   std::vector<MassTask> tasks;
   std::int64_t sumCount = 0;
   mass.clear();
-  for (const std::uint32_t index : request.runs) {
+  for (std::size_t entry = 0; entry < request.runs.size(); ++entry) {
+    const std::uint32_t index = request.runs[entry];
     if (index >= runs.size()) {
       throw Failure(Error{"", "attention mass", "query run " + std::to_string(index),
                           "one of " + std::to_string(runs.size())});
     }
     compute::RunMass& result = mass.emplace_back();
     result.run = index;
+    result.keySpan = request.keySpan(entry, static_cast<std::int32_t>(blockSize));
     std::int64_t keyBlocks = 0;
     for (const PlannedRange& range : runs[index].ranges) {
-      const std::int64_t blocks = (std::max<std::int64_t>(range.end, 0) + blockSize - 1) / blockSize;
+      const std::int64_t end = std::max<std::int64_t>(range.end, 0);
+      const std::int64_t blocks = (end + result.keySpan - 1) / result.keySpan;
       result.keyBlocks.push_back(static_cast<std::int32_t>(blocks));
       keyBlocks += blocks;
     }
     result.mass.resize(static_cast<std::size_t>(keyBlocks * shape.queryHeads));
     for (std::int32_t head = 0; head < shape.keyHeads; ++head) {
-      tasks.push_back({index, head, keyBlocks, nullptr});
+      tasks.push_back({index, head, result.keySpan, keyBlocks, nullptr});
       sumCount += keyBlocks * group;
     }
   }

@@ -37,7 +37,8 @@ struct AttentionJob {
 struct MassTask {
   std::uint32_t run = 0;
   std::int32_t keyHead = 0;
-  std::int64_t keyBlocks = 0;  ///< of all ranges together
+  std::int64_t keySpan = 0;    ///< keys of a stretch
+  std::int64_t keyBlocks = 0;  ///< stretches of all ranges together
   double* sums = nullptr;      ///< [heads of the group][keyBlocks], zeros at first
 };
 

@@ -211,12 +211,12 @@ class HeadWorker {
     writeOut(firstRow, rowCount);
   }
 
-  /// Adds the weights of the rows' keys to sums[head of the group][key block], `keyBlocks` of them a head.
-  void addMass(std::int64_t firstRow, std::int64_t rowCount, std::int64_t keyBlocks, double* sums) {
-    std::int64_t firstBlock = 0;
+  /// Adds the weights of the rows' keys to sums[head of the group][stretch of keys].
+  void addMass(std::int64_t firstRow, std::int64_t rowCount, const MassTask& task) {
+    std::int64_t first = 0;
     for (const PlannedRange& range : m_run.ranges) {
-      addRangeMass(range, firstRow, rowCount, keyBlocks, sums + firstBlock);
-      firstBlock += (std::max<std::int64_t>(range.end, 0) + m_tiles.blockSize() - 1) / m_tiles.blockSize();
+      addRangeMass(range, firstRow, rowCount, task, task.sums + first);
+      first += (std::max<std::int64_t>(range.end, 0) + task.keySpan - 1) / task.keySpan;
     }
   }
 
@@ -394,7 +394,7 @@ class HeadWorker {
   }
 
   void addRangeMass(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount,
-                    std::int64_t keyBlocks, double* sums) {
+                    const MassTask& task, double* sums) {
     const std::int64_t queries = rowCount * m_group;
     rotate(range, firstRow, rowCount);
     forTiles(range, firstRow, rowCount, [&](const KeyTile& tile, std::int64_t seeingRow) {
@@ -407,8 +407,8 @@ class HeadWorker {
         const std::int64_t head =
             (m_run.firstRow + row) * m_shape.queryHeads + m_keyHead * m_group + query % m_group;
         weighFinally(query, low, high, m_job.weightScale + 2 * head);
-        addBlocks(m_scratch.scores + query * kScoreStride, tile.begin, low, high,
-                  sums + query % m_group * keyBlocks);
+        addStretches(m_scratch.scores + query * kScoreStride, tile.begin, low, high, task.keySpan,
+                     sums + query % m_group * task.keyBlocks);
       }
     });
   }
@@ -424,15 +424,14 @@ class HeadWorker {
     }
   }
 
-  void addBlocks(const float* weights, std::int64_t tileBegin, std::int64_t low, std::int64_t high,
-                 double* sums) const {
-    const std::int64_t blockSize = m_tiles.blockSize();
+  static void addStretches(const float* weights, std::int64_t tileBegin, std::int64_t low, std::int64_t high,
+                           std::int64_t keySpan, double* sums) {
     for (std::int64_t i = low; i < high;) {
-      const std::int64_t block = (tileBegin + i) / blockSize;
-      const std::int64_t end = std::min(high, (block + 1) * blockSize - tileBegin);
+      const std::int64_t stretch = (tileBegin + i) / keySpan;
+      const std::int64_t end = std::min(high, (stretch + 1) * keySpan - tileBegin);
       double sum = 0;
       for (; i < end; ++i) sum += static_cast<double>(weights[i]);
-      sums[block] += sum;
+      sums[stretch] += sum;
     }
   }
 
@@ -469,7 +468,7 @@ void massOf(const AttentionJob& job, const MassTask& task, float* memory) {
   const std::int64_t step = job.plan->rowsPerTask();
   HeadWorker<Element> worker(job, run, task.keyHead, step * group, memory);
   for (std::int64_t row = 0; row < run.rowCount && !job.stop->stop_requested(); row += step) {
-    worker.addMass(row, std::min(step, run.rowCount - row), task.keyBlocks, task.sums);
+    worker.addMass(row, std::min(step, run.rowCount - row), task);
   }
 }
 

@@ -428,12 +428,19 @@ void ReferenceBackend::attend(const compute::AttentionPlan& plan, const compute:
   for (std::size_t runIndex = 0; runIndex < planned.runs.size(); ++runIndex) {
     const QueryRun& run = planned.runs[runIndex];
     require(run.firstRow + run.rowCount <= q.rows(), "attend: a run beyond the rows");
+    const auto asked = request == nullptr ? std::vector<std::uint32_t>::const_iterator()
+                                          : std::find(request->runs.begin(), request->runs.end(), runIndex);
+    const bool wantsMass = mass != nullptr && request != nullptr && asked != request->runs.end();
+    const std::int32_t keySpan =
+        wantsMass ? request->keySpan(static_cast<std::size_t>(asked - request->runs.begin()),
+                                     planned.store.blockSize)
+                  : planned.store.blockSize;
     std::vector<std::int32_t> keyBlocks;
     std::vector<std::size_t> firstBlock;
     std::size_t blocks = 0;
     for (const KeyRange& range : run.keys) {
       firstBlock.push_back(blocks);
-      keyBlocks.push_back(keyBlockCount(range, planned.store.blockSize));
+      keyBlocks.push_back(keyBlockCount(range, keySpan));
       blocks += index(keyBlocks.back());
     }
     std::vector<double> runMass(heads * blocks, 0);
@@ -459,15 +466,15 @@ void ReferenceBackend::attend(const compute::AttentionPlan& plan, const compute:
           for (std::size_t d = 0; d < size; ++d)
             output[d] += std::exp(partial.maximum - total) * partial.output[d];
           for (std::size_t s = 0; s < partial.scores.size(); ++s) {
-            const std::size_t block = (index(run.keys[i].begin) + s) / index(planned.store.blockSize);
+            const std::size_t block = (index(run.keys[i].begin) + s) / index(keySpan);
             runMass[head * blocks + firstBlock[i] + block] += std::exp(partial.scores[s] - total);
           }
         }
       }
     }
-    if (mass == nullptr || request == nullptr) continue;
-    if (std::find(request->runs.begin(), request->runs.end(), runIndex) == request->runs.end()) continue;
+    if (!wantsMass) continue;
     compute::RunMass entry;
+    entry.keySpan = keySpan;
     entry.run = static_cast<std::uint32_t>(runIndex);
     entry.keyBlocks = std::move(keyBlocks);
     for (const double value : runMass) entry.mass.push_back(static_cast<float>(value));

@@ -90,7 +90,7 @@ struct RunSettings {
   std::int32_t maxTokens = 0;        ///< of generates that set none; 0: the model's own
   bool observe = true;               ///< record attention
   std::vector<std::int32_t> layers;  ///< which layers; empty: all
-  bool observeRows = false;          ///< for every token besides every block
+  bool observeRows = false;          ///< for every token instead of every block
   bool distribute = true;            ///< plus distribution
   std::string outputForm = "anew";   ///< or "reused"
   bool operator==(const RunSettings&) const = default;

@@ -87,7 +87,7 @@ struct Scene {
     const auto plan = backend.planAttention(shape, table, kv, runs);
     const auto q = filled(backend, queries, 5);
     const auto out = backend.makeTensor();
-    const compute::MassRequest request{{0}};
+    const compute::MassRequest request{.runs = {0}, .keySpans = {}};
     backend.attend(*plan, *q, *store, layer, *out, mass != nullptr ? &request : nullptr, mass);
     const auto all = download(backend, *out);
     return {all.begin() + 24, all.end()};

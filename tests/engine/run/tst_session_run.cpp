@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -253,6 +254,62 @@ class TestSessionRun : public QObject {
     const RunResult a = plain.session->run(plan, {});
     const RunResult b = observed.session->run(plan, options);
     for (std::size_t i = 0; i < a.steps.size(); ++i) QCOMPARE(b.steps[i].tokens, a.steps[i].tokens);
+  }
+
+  void everyRowOnEveryKeySumsToTheBlocks() {
+    SpanletSession rows;
+    SpanletSession blocks;
+    RunOptions options;
+    options.observedLayers = {2};
+    const auto plan = planOf(rag({kMira, kTarek}, "Where does Mira live?"));
+    blocks.session->run(plan, options);
+    options.observeRows = true;
+    rows.session->run(plan, options);
+
+    const auto sumsOf = [](const SpanletSession& session) {
+      // Of each segment and query block: attention of head 0 on each key block, over all rows.
+      std::map<std::pair<std::uint32_t, std::int32_t>, std::vector<double>> sums;
+      for (const auto& mass : session.sink.all<trace::AttentionMass>()) {
+        std::size_t at = 0;
+        std::vector<double>& total = sums[{mass.segment, mass.virtualIndex}];
+        std::size_t first = 0;
+        for (const std::int32_t stretches : mass.keyBlocks) {
+          for (std::int32_t i = 0; i < stretches; ++i, ++at) {
+            const std::size_t block = first + static_cast<std::size_t>(i * mass.keySpan / 16);
+            if (block >= total.size()) total.resize(block + 1, 0.0);
+            total[block] += static_cast<double>(mass.mass[at]) * mass.rows;
+          }
+          first += static_cast<std::size_t>((stretches * mass.keySpan + 15) / 16);
+        }
+      }
+      return sums;
+    };
+    for (const auto& mass : rows.sink.all<trace::AttentionMass>()) {
+      QCOMPARE(mass.keySpan, 1);
+      QCOMPARE(mass.rows, 1);
+      QVERIFY(mass.row >= 0);
+    }
+    const auto expected = sumsOf(blocks);
+    const auto actual = sumsOf(rows);
+    QCOMPARE(actual.size(), expected.size());
+    for (const auto& [place, sums] : expected) {
+      const std::vector<double>& own = actual.at(place);
+      QCOMPARE(own.size(), sums.size());
+      for (std::size_t i = 0; i < sums.size(); ++i) QVERIFY(std::abs(own[i] - sums[i]) < 1e-4);
+    }
+  }
+
+  void longPromptsAreObservedByBlock() {
+    SpanletSession spanlet;
+    std::string filler;
+    for (int i = 0; i < 220; ++i) filler += "The lamp gave little light. ";
+    RunOptions options;
+    options.observedLayers = {0};
+    options.observeRows = true;
+    spanlet.session->run(planOf(rag({R"({"user":")" + filler + R"("})"}, "Where does Mira live?")), options);
+    const auto masses = spanlet.sink.all<trace::AttentionMass>();
+    QVERIFY(masses.size() > std::size_t{run::kMostTokensForSingleKeys});
+    for (const auto& mass : masses) QCOMPARE(mass.keySpan, 16);
   }
 
   void stopEndsTheRunAndLeavesThePoolFree() {

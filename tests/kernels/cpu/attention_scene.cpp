@@ -4,6 +4,7 @@
 #include "tests/support/compare.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -128,6 +129,9 @@ void runPass(compute::Backend& backend, const Scene& scene, const Stored& stored
   std::vector<float> queries;
   compute::MassRequest request;
   for (const Chunk& chunk : chunks) {
+    // Blocks, single keys and stretches that cut across the blocks.
+    constexpr std::array<std::int32_t, 3> kSpans{0, 1, 5};
+    request.keySpans.push_back(kSpans[runs.size() % kSpans.size()]);
     request.runs.push_back(static_cast<std::uint32_t>(runs.size()));
     runs.push_back(makeRun(scene, stored, chunk, shift));
     runs.back().firstRow = static_cast<std::int64_t>(queries.size() / width);

@@ -44,7 +44,8 @@ QString differs(compute::Backend& backend, const Scene& scene) {
   const Comparison out = compareAbsolute(actual.out, expected.out, outTolerance(scene));
   if (!out.ok) return failure(scene, out);
   for (std::size_t i = 0; i < expected.mass.size(); ++i) {
-    if (actual.mass[i].keyBlocks != expected.mass[i].keyBlocks)
+    if (actual.mass[i].keyBlocks != expected.mass[i].keyBlocks ||
+        actual.mass[i].keySpan != expected.mass[i].keySpan)
       return "key blocks differ in " + failure(scene, {});
     const Comparison mass = compareAbsolute(actual.mass[i].mass, expected.mass[i].mass,
                                             weightTolerance(scene) * scene.shape.rows);
@@ -181,7 +182,7 @@ class TestAttention : public QObject {
     std::vector<float> with(640);
     std::vector<float> without(640);
     std::vector<compute::RunMass> mass;
-    const compute::MassRequest request{{0}};
+    const compute::MassRequest request{.runs = {0}, .keySpans = {}};
     backend->attend(*plan, *queries, *store, 0, *out, &request, &mass);
     backend->download(*out, with);
     backend->attend(*plan, *queries, *store, 0, *out, nullptr, nullptr);

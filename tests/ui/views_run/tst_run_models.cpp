@@ -195,13 +195,25 @@ class TestRunModels : public QObject {
     QVERIFY(tokens.rows.size() > 83);
     QCOMPARE(tokens.rows[5].token, 5);
     QVERIFY(!tokens.rows[5].text.isEmpty());
-    // A block's row is the mean of its tokens'.
-    for (std::int32_t column = 0; column < blocks.columns; ++column) {
+    QVERIFY(tokens.tokenColumns);
+    QCOMPARE(tokens.columns, static_cast<std::int32_t>(tokens.rows.size()));
+    QCOMPARE(tokens.tokenOfColumn(20), 20);
+    QCOMPARE(tokens.blockOfColumn(20), 1);
+    QCOMPARE(tokens.states[tokens.at(5, 5)], CellState::Measured);
+    QCOMPARE(tokens.states[tokens.at(5, 6)], CellState::Blank);
+    // A block's row is the mean of its tokens', and a block's column the sum over its tokens.
+    for (std::int32_t block = 0; block < blocks.columns; ++block) {
       double sum = 0;
-      for (std::int32_t row = 16; row < 32; ++row)
-        sum += static_cast<double>(tokens.mass[tokens.at(row, column)]);
-      QVERIFY(std::abs(sum / 16 - static_cast<double>(blocks.mass[blocks.at(1, column)])) < 1e-4);
+      for (std::int32_t row = 16; row < 32; ++row) {
+        for (std::int32_t key = 16 * block; key < std::min(16 * (block + 1), tokens.columns); ++key)
+          sum += static_cast<double>(tokens.mass[tokens.at(row, key)]);
+      }
+      QVERIFY(std::abs(sum / 16 - static_cast<double>(blocks.mass[blocks.at(1, block)])) < 1e-4);
     }
+    const QString text = attentionReadout(tokens, options, 5, 3);
+    QVERIFY2(text.contains(QStringLiteral("token 3 “") + tokens.rows[3].text.trimmed()), qPrintable(text));
+    const QString csv = attentionCsv(tokens);
+    QCOMPARE(csv.section(QLatin1Char('\n'), 1, 1).count(QLatin1Char(',')), 8);
   }
 
   void manyBlocksShareCells() {

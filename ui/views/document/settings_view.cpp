@@ -200,7 +200,7 @@ void SettingsView::makeRecordRows(QGridLayout& grid) {
   m_observe = makeCheck(tr("Record attention"), &RunSettings::observe);
   m_observe->setObjectName(QStringLiteral("observe"));
   addRow(grid, {}, m_observe);
-  m_observeRows = makeCheck(tr("For every token, not only every block"), &RunSettings::observeRows);
+  m_observeRows = makeCheck(tr("For every token instead of every block"), &RunSettings::observeRows);
   m_observeRows->setObjectName(QStringLiteral("observeRows"));
   addRow(grid, {}, m_observeRows);
   m_layers = new CheckedField(

@@ -38,7 +38,7 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
   // The scale then ends below 1.
   if (model.singles && model.highest <= 0.8F)
     entries.push_back({Mark::None, tr("1 where a row sees one block only")});
-  if (model.blocksPerCell > 1)
+  if (model.blocksPerCell > 1 && !model.tokenColumns)
     entries.push_back({Mark::None, tr("%1 blocks a cell").arg(model.blocksPerCell)});
   if (entries == m_entries && theme == m_theme) return;
   m_entries = std::move(entries);

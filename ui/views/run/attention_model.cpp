@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace spanscope::ui {
 namespace {
@@ -19,17 +20,34 @@ QString tr(const char* text) {
   return QCoreApplication::translate("spanscope::ui::attention", text);
 }
 
-/// Whether a row of segment `row` sees a block of segment `key`.
+/// Whether a row of segment `row` sees any of the tokens of segment `key` before `end`.
 bool sees(const std::vector<trace::SegmentInfo>& segments, std::uint32_t row, std::uint32_t key,
-          std::int32_t keyBlock, std::int32_t blockSize) {
+          std::int32_t end) {
   const auto& list = segments[row].sees;
-  if (std::find(list.begin(), list.end(), key) == list.end()) return false;
-  return (keyBlock + 1) * blockSize > segments[key].visibleBegin;
+  return std::find(list.begin(), list.end(), key) != list.end() && end > segments[key].visibleBegin;
+}
+
+/// How the tokens of a segment are shown, those that were generated into it included.
+std::vector<QString> tokenTexts(const ViewInput& input, const trace::RequestState& request, RequestId id,
+                                std::size_t segment) {
+  const trace::SegmentInfo& info = request.segments[segment];
+  std::vector<QString> texts;
+  for (std::size_t i = 0; i < info.tokens.size(); ++i)
+    texts.push_back(i < info.texts.size() ? QString::fromStdString(info.texts[i]) : QString());
+  const RequestEvents* events = input.trace->request(id);
+  if (events == nullptr || segment + 1 != request.segments.size()) return texts;
+  for (const std::size_t index : events->tokens) {
+    if (index >= input.position) break;
+    const auto* token = std::get_if<trace::TokenGenerated>(&input.trace->event(index).payload);
+    if (token != nullptr) texts.push_back(QString::fromStdString(token->shown));
+  }
+  return texts;
 }
 
 /// Columns, and rows where those are blocks.
 void layOut(AttentionModel& model, const ViewInput& input, const trace::RequestState& request,
-            const AttentionOptions& options, std::int32_t blockSize) {
+            const AttentionOptions& options) {
+  const std::int32_t blockSize = model.blockSize;
   std::vector<std::int32_t> blocks(request.segments.size(), 0);
   for (std::size_t s = 0; s < blocks.size(); ++s) {
     const auto tokens = static_cast<std::int32_t>(request.segments[s].tokens.size());
@@ -55,7 +73,12 @@ void layOut(AttentionModel& model, const ViewInput& input, const trace::RequestS
     segment.id = input.nodeOf(request.run, segment.node);
     segment.blocks = blocks[s];
     segment.firstColumn = model.columns;
-    segment.columns = (blocks[s] + model.blocksPerCell - 1) / model.blocksPerCell;
+    if (model.tokenColumns) {
+      segment.texts = tokenTexts(input, request, model.request, s);
+      segment.columns = static_cast<std::int32_t>(segment.texts.size());
+    } else {
+      segment.columns = (blocks[s] + model.blocksPerCell - 1) / model.blocksPerCell;
+    }
     model.columns += segment.columns;
     model.segments.push_back(std::move(segment));
   }
@@ -72,36 +95,22 @@ void addBlockRows(AttentionModel& model) {
 }
 
 void addTokenRows(AttentionModel& model, const ViewInput& input, const trace::RequestState& request,
-                  std::uint32_t shown, std::int32_t blockSize) {
+                  std::uint32_t shown) {
   for (AttentionSegment& segment : model.segments) {
     segment.firstRow = static_cast<std::int32_t>(model.rows.size());
     if (segment.segment != shown) continue;
-    const trace::SegmentInfo& info = request.segments[shown];
-    const auto count = static_cast<std::int32_t>(info.tokens.size());
-    const auto addRow = [&](std::int32_t local, const std::string& text) {
-      model.rows.push_back({.segment = shown,
-                            .block = local / blockSize,
-                            .token = local,
-                            .text = QString::fromStdString(text)});
-    };
-    for (std::int32_t local = 0; local < count; ++local) {
-      const auto index = static_cast<std::size_t>(local);
-      addRow(local, index < info.texts.size() ? info.texts[index] : std::string());
-    }
-    const RequestEvents* events = input.trace->request(model.request);
-    if (events != nullptr && shown + 1 == request.segments.size()) {
-      std::int32_t local = count;
-      for (const std::size_t index : events->tokens) {
-        if (index >= input.position) break;
-        const auto* token = std::get_if<trace::TokenGenerated>(&input.trace->event(index).payload);
-        if (token != nullptr) addRow(local++, token->shown);
-      }
+    std::int32_t local = 0;
+    for (QString& text : tokenTexts(input, request, model.request, shown)) {
+      model.rows.push_back(
+          {.segment = shown, .block = local / model.blockSize, .token = local, .text = std::move(text)});
+      ++local;
     }
     segment.rows = static_cast<std::int32_t>(model.rows.size()) - segment.firstRow;
   }
 }
 
-void fillStates(AttentionModel& model, const trace::RequestState& request, std::int32_t blockSize) {
+void fillStates(AttentionModel& model, const trace::RequestState& request) {
+  const std::int32_t span = model.columnSpan();
   model.states.assign(model.rows.size() * static_cast<std::size_t>(model.columns), CellState::Blank);
   for (std::size_t r = 0; r < model.rows.size(); ++r) {
     const AttentionRow& row = model.rows[r];
@@ -109,14 +118,13 @@ void fillStates(AttentionModel& model, const trace::RequestState& request, std::
     for (const AttentionSegment& key : model.segments) {
       if (key.segment > row.segment) break;
       for (std::int32_t c = 0; c < key.columns; ++c) {
-        const std::int32_t block = c * model.blocksPerCell;
         CellState& state = model.states[model.at(static_cast<std::int32_t>(r), key.firstColumn + c)];
         if (key.segment == row.segment) {
-          if (block <= row.block) state = seen;
+          const std::int32_t last = model.tokenColumns ? row.token : row.block * model.blockSize;
+          if (c * span <= last) state = seen;
         } else {
-          const std::int32_t last = std::min(block + model.blocksPerCell, key.blocks) - 1;
-          state =
-              sees(request.segments, row.segment, key.segment, last, blockSize) ? seen : CellState::Forbidden;
+          const std::int32_t end = std::min((c + 1) * span, key.blocks * model.blockSize);
+          state = sees(request.segments, row.segment, key.segment, end) ? seen : CellState::Forbidden;
         }
       }
     }
@@ -125,9 +133,8 @@ void fillStates(AttentionModel& model, const trace::RequestState& request, std::
 
 /// Adds the recorded rows of this request, then those of the requests that stored what it reuses.
 void fillMass(AttentionModel& model, const ViewInput& input, const trace::Progress& progress,
-              const trace::RequestState& request, const AttentionOptions& options) {
+              const trace::RequestState& request, const AttentionOptions& options, const RecordedRows& own) {
   AttentionSums sums(model.rows.size(), static_cast<std::size_t>(model.columns));
-  const RecordedRows own(input, model.request);
   std::map<RequestId, RecordedRows> others;
   std::set<std::int32_t> layers(own.layers().begin(), own.layers().end());
   std::set<RunId> earlier;
@@ -139,11 +146,16 @@ void fillMass(AttentionModel& model, const ViewInput& input, const trace::Progre
     const std::int32_t blocks = model.segments[row.segment].blocks;
     return row.token >= 0 ? row.block + 1 : std::min(row.block + model.blocksPerCell, blocks);
   };
-  const auto columnOf = [&](std::uint32_t segment, std::int32_t block) -> std::int32_t {
+  const auto columnOf = [&](std::uint32_t segment, std::int64_t token) -> std::int32_t {
     if (segment >= model.segments.size()) return -1;
     const AttentionSegment& key = model.segments[segment];
-    const std::int32_t column = block / model.blocksPerCell;
-    return column < key.columns ? key.firstColumn + column : -1;
+    const std::int64_t column = token / model.columnSpan();
+    return column < key.columns ? key.firstColumn + static_cast<std::int32_t>(column) : -1;
+  };
+  const auto isWanted = [&](const AttentionRow& row, const trace::AttentionMass& mass) {
+    if (row.token >= 0 && mass.row != row.token) return false;
+    if (model.tokenColumns && mass.keySpan != 1) return false;
+    return !options.layer || mass.layer == *options.layer;
   };
   const std::vector<StoredBlock> stored = storedBlocks(input, progress, request);
 
@@ -154,8 +166,7 @@ void fillMass(AttentionModel& model, const ViewInput& input, const trace::Progre
       bool found = false;
       for (const std::size_t index : own.at(place)) {
         const auto& mass = std::get<trace::AttentionMass>(input.trace->event(index).payload);
-        if (row.token >= 0 && mass.row != row.token) continue;
-        if (options.layer && mass.layer != *options.layer) continue;
+        if (!isWanted(row, mass)) continue;
         found |= sums.add(r, mass, mass.keySegments, options.head, columnOf);
       }
       if (found) {
@@ -176,8 +187,7 @@ void fillMass(AttentionModel& model, const ViewInput& input, const trace::Progre
       keys.push_back(row.segment);
       for (const std::size_t index : rows.at(source->storedAt)) {
         const auto& mass = std::get<trace::AttentionMass>(input.trace->event(index).payload);
-        if (row.token >= 0 && mass.row != row.token) continue;
-        if (options.layer && mass.layer != *options.layer) continue;
+        if (!isWanted(row, mass)) continue;
         found |= sums.add(r, mass, keys, options.head, columnOf);
       }
       if (!found || row.source == RowSource::Computed) continue;
@@ -206,18 +216,21 @@ AttentionModel attentionModel(const ViewInput& input, const AttentionOptions& op
   const auto found = progress.requests.find(shown);
   if (found == progress.requests.end() || found->second.segments.empty()) return model;
   const trace::RequestState& request = found->second;
-  const std::int32_t blockSize = std::max(1, replay.pool().blockSize());
   model.request = shown;
   model.run = request.run;
+  model.blockSize = std::max(1, replay.pool().blockSize());
+  const RecordedRows own(input, shown);
+  const bool tokens = options.tokensOf && *options.tokensOf < request.segments.size();
+  model.tokenColumns = tokens && own.hasSingleKeys(*options.tokensOf);
 
-  layOut(model, input, request, options, blockSize);
-  if (options.tokensOf && *options.tokensOf < request.segments.size()) {
-    addTokenRows(model, input, request, *options.tokensOf, blockSize);
+  layOut(model, input, request, options);
+  if (tokens) {
+    addTokenRows(model, input, request, *options.tokensOf);
   } else {
     addBlockRows(model);
   }
-  fillMass(model, input, progress, request, options);
-  fillStates(model, request, blockSize);
+  fillMass(model, input, progress, request, options, own);
+  fillStates(model, request);
   for (std::size_t r = 0; r < model.rows.size(); ++r) {
     const std::size_t first = model.at(static_cast<std::int32_t>(r), 0);
     std::int32_t measured = 0;
@@ -247,7 +260,14 @@ const AttentionSegment* AttentionModel::segmentOfColumn(std::int32_t column) con
 
 std::int32_t AttentionModel::blockOfColumn(std::int32_t column) const {
   const AttentionSegment* segment = segmentOfColumn(column);
-  return segment == nullptr ? 0 : (column - segment->firstColumn) * blocksPerCell;
+  if (segment == nullptr) return 0;
+  const std::int32_t place = column - segment->firstColumn;
+  return tokenColumns ? place / blockSize : place * blocksPerCell;
+}
+
+std::int32_t AttentionModel::tokenOfColumn(std::int32_t column) const {
+  const AttentionSegment* segment = segmentOfColumn(column);
+  return segment == nullptr || !tokenColumns ? -1 : column - segment->firstColumn;
 }
 
 std::vector<AttentionRegion> AttentionModel::regions(CellState state) const {
@@ -291,10 +311,15 @@ QString attentionReadout(const AttentionModel& model, const AttentionOptions& op
     return last > first ? tr("blocks %1–%2").arg(first).arg(last) : tr("block %1").arg(first);
   };
   const AttentionSegment& own = model.segments[query.segment];
-  const QString from = query.token >= 0
-                           ? tr("%1 token %2 “%3”").arg(own.name).arg(query.token).arg(query.text.trimmed())
-                           : tr("%1 %2").arg(own.name, blocks(query.block, own.blocks));
-  const QString to = tr("%1 %2").arg(key->name, blocks(model.blockOfColumn(column), key->blocks));
+  const auto tokenName = [](const QString& segment, std::int32_t token, const QString& text) {
+    return tr("%1 token %2 “%3”").arg(segment).arg(token).arg(text.trimmed());
+  };
+  const QString from = query.token >= 0 ? tokenName(own.name, query.token, query.text)
+                                        : tr("%1 %2").arg(own.name, blocks(query.block, own.blocks));
+  const std::int32_t keyToken = model.tokenOfColumn(column);
+  const QString to = keyToken >= 0
+                         ? tokenName(key->name, keyToken, key->texts[static_cast<std::size_t>(keyToken)])
+                         : tr("%1 %2").arg(key->name, blocks(model.blockOfColumn(column), key->blocks));
   const QString pair = tr("%1 → %2: ").arg(from, to);
   switch (model.states[model.at(row, column)]) {
     case CellState::Blank:
@@ -319,7 +344,7 @@ QString attentionReadout(const AttentionModel& model, const AttentionOptions& op
 
 QString attentionCsv(const AttentionModel& model) {
   QString text = csvLine({tr("query"), tr("query block"), tr("query token"), tr("key"), tr("key block"),
-                          tr("state"), tr("mass"), tr("recorded in run")});
+                          tr("key token"), tr("state"), tr("mass"), tr("recorded in run")});
   for (std::size_t r = 0; r < model.rows.size(); ++r) {
     const AttentionRow& row = model.rows[r];
     for (std::int32_t column = 0; column < model.columns; ++column) {
@@ -333,7 +358,8 @@ QString attentionCsv(const AttentionModel& model) {
       text += csvLine({model.segments[row.segment].name, QString::number(row.block),
                        row.token < 0 ? QString() : QString::number(row.token),
                        model.segmentOfColumn(column)->name, QString::number(model.blockOfColumn(column)),
-                       word, measured ? csvNumber(static_cast<double>(model.mass[cell])) : QString(),
+                       model.tokenColumns ? QString::number(model.tokenOfColumn(column)) : QString(), word,
+                       measured ? csvNumber(static_cast<double>(model.mass[cell])) : QString(),
                        measured ? QString::number(row.run) : QString()});
     }
   }

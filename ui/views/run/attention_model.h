@@ -15,10 +15,12 @@
 namespace spanscope::ui {
 
 struct AttentionOptions {
-  std::optional<std::int32_t> layer;      ///< none: mean of the observed layers
-  std::optional<std::int32_t> head;       ///< none: mean of heads
-  std::optional<std::uint32_t> tokensOf;  ///< rows are the tokens of this segment; none: all query blocks
-  std::size_t mostBlocks = 1000;          ///< above it several blocks share a cell
+  std::optional<std::int32_t> layer;  ///< none: mean of the observed layers
+  std::optional<std::int32_t> head;   ///< none: mean of heads
+  /// Rows are the tokens of this segment, and columns too where attention on single keys was recorded; none:
+  /// all query blocks.
+  std::optional<std::uint32_t> tokensOf;
+  std::size_t mostBlocks = 1000;  ///< above it several blocks share a cell
   bool operator==(const AttentionOptions&) const = default;
 };
 
@@ -42,6 +44,7 @@ struct AttentionSegment {
   NodePath node;
   document::NodeId id = document::kNoNode;
   std::int32_t blocks = 0;
+  std::vector<QString> texts;  ///< of its tokens, where columns are tokens
   std::int32_t firstColumn = 0;
   std::int32_t columns = 0;
   std::int32_t firstRow = 0;
@@ -76,6 +79,8 @@ struct AttentionModel {
   std::vector<AttentionRow> rows;
   std::int32_t columns = 0;
   std::int32_t blocksPerCell = 1;
+  std::int32_t blockSize = 16;
+  bool tokenColumns = false;      ///< a column is a token, not one block or several
   std::vector<float> mass;        ///< [rows][columns]: share of attention, 0 … 1; 0 where not measured
   std::vector<CellState> states;  ///< [rows][columns]
   /// Of rows that see two cells or more: one that sees a single one has all of its attention there.
@@ -96,6 +101,10 @@ struct AttentionModel {
   const AttentionSegment* segmentOfColumn(std::int32_t column) const;
   /// First virtual block of a column, in its segment.
   std::int32_t blockOfColumn(std::int32_t column) const;
+  /// Local token of a column; −1 where columns are blocks.
+  std::int32_t tokenOfColumn(std::int32_t column) const;
+  /// Tokens for which a column stands.
+  std::int32_t columnSpan() const { return tokenColumns ? 1 : blocksPerCell * blockSize; }
   /// Cells of one state as few rectangles.
   std::vector<AttentionRegion> regions(CellState state) const;
 };

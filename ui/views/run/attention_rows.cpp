@@ -19,6 +19,7 @@ RecordedRows::RecordedRows(const ViewInput& input, RequestId request) {
     layers.insert(mass->layer);
     m_heads = std::max(m_heads, mass->heads);
     if (mass->row >= 0) tokenSegments.insert(mass->segment);
+    if (mass->row >= 0 && mass->keySpan == 1) m_singleKeys.insert(mass->segment);
   }
   m_layers.assign(layers.begin(), layers.end());
   m_tokenSegments.assign(tokenSegments.begin(), tokenSegments.end());
@@ -47,8 +48,8 @@ bool AttentionSums::add(std::size_t row, const trace::AttentionMass& mass,
   float* sums = m_sums.data() + row * m_columns;
   std::size_t at = 0;
   for (std::size_t range = 0; range < keys.size(); ++range) {
-    for (std::int32_t block = 0; block < mass.keyBlocks[range]; ++block, ++at) {
-      const std::int32_t column = columnOf(keys[range], block);
+    for (std::int32_t stretch = 0; stretch < mass.keyBlocks[range]; ++stretch, ++at) {
+      const std::int32_t column = columnOf(keys[range], std::int64_t{stretch} * mass.keySpan);
       if (column < 0) continue;
       float sum = 0;
       for (std::size_t h = first; h < last; ++h) sum += mass.mass[h * width + at];

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -24,18 +25,22 @@ class RecordedRows {
   const std::vector<std::int32_t>& layers() const { return m_layers; }  ///< ascending
   std::int32_t heads() const { return m_heads; }
   const std::vector<std::uint32_t>& tokenSegments() const { return m_tokenSegments; }  ///< ascending
+  /// Whether attention on single keys was recorded for rows of this segment.
+  bool hasSingleKeys(std::uint32_t segment) const { return m_singleKeys.contains(segment); }
 
  private:
   std::map<trace::BlockPlace, std::vector<std::size_t>> m_events;
   std::vector<std::int32_t> m_layers;
   std::vector<std::uint32_t> m_tokenSegments;
+  std::set<std::uint32_t> m_singleKeys;
   std::int32_t m_heads = 0;
 };
 
 /// Means of attention mass, weighted by the rows that each event stands for.
 class AttentionSums {
  public:
-  using ColumnOf = std::function<std::int32_t(std::uint32_t segment, std::int32_t block)>;
+  /// The column of a key token, the first of a stretch; −1: none.
+  using ColumnOf = std::function<std::int32_t(std::uint32_t segment, std::int64_t token)>;
 
   AttentionSums(std::size_t rows, std::size_t columns);
 

@@ -155,8 +155,9 @@ void AttentionView::refresh() {
   }
   if (selected && selected->segment < model.segments.size()) {
     const AttentionSegment& segment = model.segments[selected->segment];
-    const std::int32_t column = selected->virtualIndex / model.blocksPerCell;
-    if (column < segment.columns) marks.column = segment.firstColumn + column;
+    const bool token = model.tokenColumns && selection.token && selection.token->request == model.request;
+    const std::int32_t column = token ? selection.token->local : selected->virtualIndex / model.blocksPerCell;
+    if (column < segment.columns && token == model.tokenColumns) marks.column = segment.firstColumn + column;
   }
   for (const AttentionSegment& segment : model.segments) {
     if (segment.id != document::kNoNode &&
