@@ -174,32 +174,32 @@ void CanvasParts::rename() {
 }
 
 void CanvasParts::renameArea(AreaRef ref) {
-  QString text;
-  std::optional<Rect> area;
+  if (m_core.model() == nullptr) return;
+  const auto placeOf = [this](const Rect& area, double height) {
+    return m_view->mapFromScene(QRectF(area.x, area.y, area.width, height)).boundingRect();
+  };
   for (const document::Frame& frame : m_core.document().frames) {
     if (ref.kind != AreaRef::Kind::Frame || frame.id != ref.id) continue;
-    text = QString::fromStdString(frame.title);
-    area = frame.area;
+    m_lineEdit->open(placeOf(frame.area, 28), QString::fromStdString(frame.title), tr("Title of the frame"),
+                     m_core.theme(), [this, id = ref.id](const QString& typed) {
+                       m_core.change(tr("Rename frame"), [&](Document& document) {
+                         for (document::Frame& own : document.frames)
+                           if (own.id == id) own.title = typed.toStdString();
+                       });
+                     });
+    return;
   }
   for (const document::Note& note : m_core.document().notes) {
     if (ref.kind != AreaRef::Kind::Note || note.id != ref.id) continue;
-    text = QString::fromStdString(note.text);
-    area = note.area;
-  }
-  if (!area || m_core.model() == nullptr) return;
-  const QRect place = m_view->mapFromScene(QRectF(area->x, area->y, area->width, 28)).boundingRect();
-  const bool isFrame = ref.kind == AreaRef::Kind::Frame;
-  m_lineEdit->open(place, text, isFrame ? tr("Title of the frame") : tr("Text of the note"), m_core.theme(),
-                   [this, ref, isFrame](const QString& typed) {
-                     m_core.change(isFrame ? tr("Rename frame") : tr("Edit note"), [&](Document& document) {
-                       for (document::Frame& frame : document.frames) {
-                         if (isFrame && frame.id == ref.id) frame.title = typed.toStdString();
-                       }
-                       for (document::Note& note : document.notes) {
-                         if (!isFrame && note.id == ref.id) note.text = typed.toStdString();
-                       }
+    m_noteEdit->open(placeOf(note.area, note.area.height), QString::fromStdString(note.text), m_core.theme(),
+                     [this, id = ref.id](const QString& typed) {
+                       m_core.change(tr("Edit note"), [&](Document& document) {
+                         for (document::Note& own : document.notes)
+                           if (own.id == id) own.text = typed.toStdString();
+                       });
                      });
-                   });
+    return;
+  }
 }
 
 void CanvasParts::openFind() {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 namespace spanscope::ui {
 
@@ -27,6 +28,10 @@ namespace {
 constexpr double kReorderReach = 100;
 constexpr double kSnap = 4;
 constexpr double kLeastArea = 60;
+/// Dragging this near to the edge of the viewport, or beyond it, scrolls.
+constexpr int kScrollEdge = 24;
+constexpr int kMostScroll = 24;  ///< pixels a tick
+constexpr int kScrollTick = 16;  ///< milliseconds
 
 Point snapped(double x, double y) {
   return {.x = std::round(x / kSnap) * kSnap, .y = std::round(y / kSnap) * kSnap};
@@ -39,7 +44,10 @@ QRectF between(QPointF a, QPointF b) {
 }  // namespace
 
 CanvasGestures::CanvasGestures(CanvasCore& core, CanvasScene& scene, CanvasView& view, QObject* parent)
-    : QObject(parent), m_core(core), m_scene(scene), m_view(view) {}
+    : QObject(parent), m_core(core), m_scene(scene), m_view(view) {
+  m_scroll.setInterval(kScrollTick);
+  connect(&m_scroll, &QTimer::timeout, this, &CanvasGestures::scrollOn);
+}
 
 double CanvasGestures::reach() const {
   return std::max(9.0, 7 / m_view.zoom());
@@ -111,13 +119,55 @@ void CanvasGestures::pressLeft(const QMouseEvent& /*event*/, QPointF at) {
 
 void CanvasGestures::move(const QMouseEvent& event) {
   const QPoint pixel = event.position().toPoint();
-  const QPointF at = m_view.mapToScene(pixel);
-  const bool far = (pixel - m_pressedPixel).manhattanLength() >= QApplication::startDragDistance() / 2;
+  const QPoint before = std::exchange(m_lastPixel, pixel);
+  m_modifiers = event.modifiers();
   if (m_kind == Kind::Pan) {
-    m_view.panBy(pixel - m_lastPixel);
-    m_lastPixel = pixel;
+    m_view.panBy(pixel - before);
     return;
   }
+  follow(pixel, m_modifiers);
+  if (scrollStep().isNull()) {
+    m_scroll.stop();
+  } else if (!m_scroll.isActive()) {
+    m_scroll.start();
+  }
+}
+
+QPoint CanvasGestures::scrollStep() const {
+  switch (m_kind) {
+    case Kind::Rubber:
+    case Kind::Nodes:
+    case Kind::WireUp:
+    case Kind::WireDown:
+    case Kind::Area:
+    case Kind::AreaSize:
+      break;
+    default:
+      return {};
+  }
+  const auto along = [](int at, int length) {
+    const int before = kScrollEdge - at;
+    const int after = at - (length - 1 - kScrollEdge);
+    if (before > 0) return -std::min(before, kMostScroll);
+    return after > 0 ? std::min(after, kMostScroll) : 0;
+  };
+  const QSize size = m_view.viewport()->size();
+  return {along(m_lastPixel.x(), size.width()), along(m_lastPixel.y(), size.height())};
+}
+
+void CanvasGestures::scrollOn() {
+  const QPoint step = scrollStep();
+  if (step.isNull()) {
+    m_scroll.stop();
+    return;
+  }
+  m_view.panBy(-step);
+  follow(m_lastPixel, m_modifiers);
+}
+
+void CanvasGestures::follow(QPoint pixel, Qt::KeyboardModifiers modifiers) {
+  const QPointF at = m_view.mapToScene(pixel);
+  const bool far = (pixel - m_pressedPixel).manhattanLength() >= QApplication::startDragDistance() / 2;
   m_last = at;
   if (m_kind == Kind::PressedNode && far) startNodes();
   if (m_kind == Kind::PressedCanvas && far) m_kind = Kind::Rubber;
@@ -141,7 +191,7 @@ void CanvasGestures::move(const QMouseEvent& event) {
       m_view.viewport()->update();
       break;
     case Kind::Nodes:
-      moveNodes(at, event.modifiers());
+      moveNodes(at, modifiers);
       break;
     case Kind::WireUp:
     case Kind::WireDown:
@@ -257,6 +307,7 @@ void CanvasGestures::setSpaceHeld(bool held) {
 }
 
 void CanvasGestures::end() {
+  m_scroll.stop();
   if (m_kind == Kind::Pan) m_view.setPanCursor(m_space);
   m_kind = Kind::None;
   m_button = Qt::NoButton;

@@ -12,6 +12,7 @@
 #include <QMouseEvent>
 #include <QObject>
 #include <QPointF>
+#include <QTimer>
 
 #include <map>
 #include <optional>
@@ -49,6 +50,11 @@ class CanvasGestures : public QObject {
   enum class Kind { None, Pan, PressedNode, PressedCanvas, Rubber, Nodes, WireUp, WireDown, Area, AreaSize };
 
   void pressLeft(const QMouseEvent& event, QPointF at);
+  /// What a pointer at this pixel of the viewport does to the gesture in progress.
+  void follow(QPoint pixel, Qt::KeyboardModifiers modifiers);
+  /// Where the pointer asks the view to scroll to while it drags, in pixels a tick.
+  QPoint scrollStep() const;
+  void scrollOn();
   void startNodes();
   void moveNodes(QPointF at, Qt::KeyboardModifiers modifiers);
   void dropNodes();
@@ -76,6 +82,8 @@ class CanvasGestures : public QObject {
   std::vector<document::NodeId> m_selectionBefore;  ///< the last press on the canvas
   QElapsedTimer m_sinceCanvas;                      ///< since the last press on the canvas
   bool m_toggles = false;                           ///< with Ctrl
+  QTimer m_scroll;                                  ///< while something is dragged to the edge
+  Qt::KeyboardModifiers m_modifiers;                ///< of the last move
 
   // dragging nodes
   document::NodeId m_pressed = document::kNoNode;

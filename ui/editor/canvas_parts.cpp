@@ -40,6 +40,7 @@ CanvasParts::CanvasParts(Canvas& canvas)
       m_popup(new AddPopup(&canvas)),
       m_findBar(new FindBar(&canvas)),
       m_lineEdit(new InlineEdit(&canvas)),
+      m_noteEdit(new NoteEdit(&canvas)),
       m_minimap(new Minimap(&canvas)) {
   m_view->setGestures(&m_gestures);
   m_canvas.installEventFilter(this);
@@ -64,6 +65,7 @@ void CanvasParts::connectParts() {
   connect(m_popup, &AddPopup::chosen, this, &CanvasParts::add);
   connect(m_popup, &AddPopup::closed, this, [this] { m_canvas.setFocus(); });
   connect(m_lineEdit, &InlineEdit::closed, this, [this] { m_canvas.setFocus(); });
+  connect(m_noteEdit, &NoteEdit::closed, this, [this] { m_canvas.setFocus(); });
   connect(m_findBar, &FindBar::closed, this, [this] { m_canvas.setFocus(); });
   connect(m_findBar, &FindBar::textChanged, this, &CanvasParts::find);
   connect(m_findBar, &FindBar::nextWanted, this, &CanvasParts::findNext);
@@ -97,6 +99,7 @@ void CanvasParts::setModel(document::DocumentModel* model) {
   m_popup->hide();
   m_findBar->hide();
   m_lineEdit->hide();
+  m_noteEdit->hide();
   m_fitPending = true;
   m_core.setModel(model);
 }

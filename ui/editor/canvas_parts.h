@@ -9,6 +9,7 @@
 #include "ui/editor/canvas_scene.h"
 #include "ui/editor/canvas_view.h"
 #include "ui/editor/node_commands.h"
+#include "ui/editor/note_edit.h"
 #include "ui/editor/overlays.h"
 
 #include <QObject>
@@ -82,6 +83,7 @@ class CanvasParts : public QObject {
   AddPopup* m_popup;
   FindBar* m_findBar;
   InlineEdit* m_lineEdit;
+  NoteEdit* m_noteEdit;
   Minimap* m_minimap;
   CanvasCommands m_commands;
   AddPlace m_addPlace;

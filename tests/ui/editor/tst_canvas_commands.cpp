@@ -301,6 +301,26 @@ class TestCanvasCommands : public QObject {
     QVERIFY(rag.driver.document().notes.empty());
   }
 
+  void notesHoldSeveralLines() {
+    Rag rag;
+    rag.driver.key(Qt::Key_N, Qt::ShiftModifier);
+    const auto text = [&] { return rag.driver.document().notes.at(0).text; };
+    const auto edit = [&](const QString& first, const QString& second) {
+      rag.driver.key(Qt::Key_F2);
+      rag.driver.type(first);
+      rag.driver.key(Qt::Key_Return);
+      rag.driver.type(second);
+    };
+    edit(QStringLiteral("Why two documents?"), QStringLiteral("So that the order can change."));
+    rag.driver.key(Qt::Key_Return, Qt::ControlModifier);
+    QCOMPARE(text(), std::string("Why two documents?\nSo that the order can change."));
+    const int commands = rag.driver.model().undoStack().count();
+    edit(QStringLiteral("no"), QStringLiteral("no"));
+    rag.driver.key(Qt::Key_Escape);
+    QCOMPARE(text(), std::string("Why two documents?\nSo that the order can change."));
+    QCOMPARE(rag.driver.model().undoStack().count(), commands);
+  }
+
   void tidyForgetsPositions() {
     Document placed = test::exampleDocument("rag.json");
     for (const NodeId id : placed.ids())

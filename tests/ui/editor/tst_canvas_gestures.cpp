@@ -259,6 +259,26 @@ class TestCanvasGestures : public QObject {
     QVERIFY(!rag.driver.document().at(rag.third).position);
     QCOMPARE(rag.commands(), 2);
   }
+
+  void draggingToTheEdgeScrolls() {
+    Rag rag;
+    const double before = rag.driver.canvas().place().center.x();
+    const QPoint from = rag.driver.center(rag.first);
+    rag.driver.press(from);
+    rag.driver.move(from + QPoint(20, 0));
+    const QPoint edge(rag.driver.canvas().width() - 3, from.y());
+    rag.driver.move(edge);
+    QTRY_VERIFY(rag.driver.canvas().place().center.x() > before + 100);
+    rag.driver.move(from + QPoint(40, 0));
+    const double stopped = rag.driver.canvas().place().center.x();
+    QTest::qWait(80);
+    QCOMPARE(rag.driver.canvas().place().center.x(), stopped);
+    // The node stands where the pointer has dropped it, however far the view went.
+    rag.driver.move(edge);
+    QTRY_VERIFY(rag.driver.canvas().place().center.x() > stopped + 100);
+    rag.driver.release(edge);
+    QVERIFY(std::abs(rag.driver.center(rag.first).x() - edge.x()) <= 16);
+  }
 };
 
 QTEST_MAIN(TestCanvasGestures)

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/theme/theme.h"
+
+#include <QPlainTextEdit>
+
+#include <functional>
+
+namespace spanscope::ui {
+
+/// The text of a note, edited in its place. Ctrl+Enter, Tab and leaving it keep the text, Escape does not.
+class NoteEdit : public QPlainTextEdit {
+  Q_OBJECT
+ public:
+  explicit NoteEdit(QWidget* parent);
+  /// `area` in the parent's pixels; `done` gets the text if it is kept.
+  void open(const QRect& area, const QString& text, const Theme& theme,
+            std::function<void(const QString&)> done);
+
+ Q_SIGNALS:
+  void closed();
+
+ protected:
+  bool event(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+
+ private:
+  void finish(bool keep);
+  std::function<void(const QString&)> m_done;
+};
+
+}  // namespace spanscope::ui
