@@ -66,6 +66,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 }
 
 void MappedFile::unmap() noexcept {
+  // munmap takes what mmap gave, which was not const. NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
   if (!m_bytes.empty()) ::munmap(const_cast<std::byte*>(m_bytes.data()), m_bytes.size());
 }
 

@@ -63,7 +63,7 @@ class Lowering {
 
   /// The prompt nodes that a draft gives to the prompt it stands in; an empty run if it gives nothing.
   PromptNode lowerPrompt(const Draft& draft, bool dropped) {
-    const PromptNode nothing{draft.node, PromptRun{}};
+    PromptNode nothing{draft.node, PromptRun{}};
     switch (draft.kind) {
       case Draft::Kind::Message:
         if (draft.text.empty()) return nothing;
