@@ -91,7 +91,7 @@ ParameterSection::Field ParameterSection::makeField(const ParameterRow& row) {
   auto* value = new CheckedField(
       tr("Value of %1").arg(shown),
       [this, name = row.name, kind = row.kind](const QString& text) {
-        const QString reason = parameterReason(kind, text.toStdString());
+        QString reason = parameterReason(kind, text.toStdString());
         if (reason.isEmpty()) m_setValue(name, text.toStdString());
         return reason;
       },

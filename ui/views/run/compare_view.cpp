@@ -65,6 +65,7 @@ CompareView::CompareView(QWidget* parent)
   auto* row = new QHBoxLayout(m_controls.get());
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(2 * kSpace);
+  m_controls->hide();
   m_leftBox = new QComboBox(m_controls.get());
   m_leftBox->setAccessibleName(tr("Run on the left"));
   m_rightBox = new QComboBox(m_controls.get());
@@ -118,9 +119,10 @@ void CompareView::fillChoices() {
       box->clear();
       for (std::size_t i = 0; i < m_model.runs.size(); ++i) box->addItem(m_model.labels[i], m_model.runs[i]);
     }
-    box->setEnabled(m_model.runs.size() > 1);
     box->setCurrentIndex(box->findData(box == m_leftBox ? m_model.left : m_model.right));
   }
+  // With fewer than two runs there is nothing to choose.
+  m_leftBox->parentWidget()->setVisible(m_model.runs.size() > 1);
   m_filling = false;
 }
 

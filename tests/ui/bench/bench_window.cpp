@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Time until the window is up, and the longest time for which typing into the inspector blocks it with 1000
+// nodes open: the key itself, and whatever it sets off in any dock of the Author layout afterwards.
+#include "engine/query/json.h"
+#include "ui/session/selection.h"
+#include "ui/window/main_window.h"
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QKeyEvent>
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace spanscope;
+
+namespace {
+
+constexpr int kDocuments = 1000;
+constexpr int kKeys = 200;
+constexpr int kPause = 60;  ///< milliseconds from key to key, of a quick typist
+
+struct Clock {
+  QElapsedTimer wall;
+  double before = 0;
+
+  static double processor() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return double(time.tv_sec) * 1e3 + double(time.tv_nsec) / 1e6;
+  }
+  void start() {
+    before = processor();
+    wall.start();
+  }
+  double wallTime() const { return double(wall.nsecsElapsed()) / 1e6; }
+  double processorTime() const { return processor() - before; }
+};
+
+struct Times {
+  std::vector<double> wall;
+  std::vector<double> processor;
+
+  void take(const Clock& clock) {
+    wall.push_back(clock.wallTime());
+    processor.push_back(clock.processorTime());
+  }
+  void print(const char* name) {
+    std::sort(wall.begin(), wall.end());
+    std::sort(processor.begin(), processor.end());
+    const auto at = [](const std::vector<double>& times, double share) {
+      return times[static_cast<std::size_t>(share * double(times.size() - 1))];
+    };
+    std::printf(
+        "%-28s median %7.2f ms   p95 %7.2f ms   most %7.2f ms   (processor: p95 %.2f ms, most %.2f ms)\n",
+        name, at(wall, 0.5), at(wall, 0.95), wall.back(), at(processor, 0.95), processor.back());
+  }
+};
+
+std::string bigQuery() {
+  query::Join documents{.kind = query::JoinKind::Plus, .children = {}};
+  for (int i = 0; i < kDocuments; ++i) {
+    documents.children.push_back({query::Message{
+        .role = query::Role::User,
+        .text = "Document " + std::to_string(i) + ": Mira lives in Lisbon. Mira plays the cello."}});
+  }
+  return query::writePretty(
+      {query::Generate{.settings = {.model = "spnl/spanlet", .maxTokens = 60, .temperature = 0.0F},
+                       .input = query::Node{documents}}});
+}
+
+void typeIntoTheInspector() {
+  Times keys;
+  Times after;
+  for (int i = 0; i < kKeys; ++i) {
+    QWidget* editor = QApplication::focusWidget();
+    Clock clock;
+    clock.start();
+    const QString text(QLatin1Char(static_cast<char>('a' + i % 26)));
+    QKeyEvent press(QEvent::KeyPress, Qt::Key_A + i % 26, Qt::NoModifier, text);
+    QApplication::sendEvent(editor, &press);
+    QCoreApplication::processEvents();
+    keys.take(clock);
+    QElapsedTimer pause;
+    pause.start();
+    while (pause.elapsed() < kPause) {
+      clock.start();
+      QCoreApplication::processEvents();
+      after.take(clock);
+      QTest::qSleep(1);
+    }
+  }
+  keys.print("key, 1000 nodes");
+  after.print("between the keys");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+  const QApplication application(argc, argv);
+  const QTemporaryDir folder;
+  QSettings settings(folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+  const QString file = folder.filePath(QStringLiteral("big.json"));
+  std::ofstream(file.toStdString()) << bigQuery();
+
+  Times starts;
+  for (int i = 0; i < 5; ++i) {
+    Clock clock;
+    clock.start();
+    ui::MainWindow window(settings, folder.filePath(QStringLiteral("start%1").arg(i)));
+    window.resize(1280, 800);
+    window.show();
+    (void)QTest::qWaitForWindowExposed(&window);
+    QCoreApplication::processEvents();
+    starts.take(clock);
+  }
+  starts.print("window up");
+
+  ui::MainWindow window(settings, folder.filePath(QStringLiteral("autosave")));
+  window.resize(1280, 800);
+  window.show();
+  (void)QTest::qWaitForWindowExposed(&window);
+  Clock clock;
+  clock.start();
+  if (!window.openFile(file)) return 1;
+  QCoreApplication::processEvents();
+  std::printf("%-28s %.1f ms\n", "1000 nodes opened", clock.wallTime());
+  const document::Document& document = window.workspace().model()->document();
+  ui::Selection selection;
+  selection.nodes = {document.at(document.at(document.root()).children[0]).children[500]};
+  window.workspace().select(selection);
+  QTest::qWait(1000);
+  window.activateWindow();
+  window.perform(QStringLiteral("node.edit"));
+  QTest::qWait(200);
+  if (QApplication::focusWidget() == nullptr) return 1;
+  typeIntoTheInspector();
+  return 0;
+}
