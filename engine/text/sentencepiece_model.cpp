@@ -156,9 +156,13 @@ void readNormalizerSpec(FieldReader reader, ModelSettings& settings) {
   }
 }
 
+Failure failAtPiece(const std::string& file, std::size_t index, std::string found, std::string expected) {
+  return Failure({file, "piece " + std::to_string(index), std::move(found), std::move(expected)});
+}
+
 SentencePiece readPiece(FieldReader reader, std::size_t index, const std::string& file) {
   const auto fail = [&](std::string found, std::string expected) -> Failure {
-    return Failure({file, "piece " + std::to_string(index), std::move(found), std::move(expected)});
+    return failAtPiece(file, index, std::move(found), std::move(expected));
   };
   SentencePiece piece;
   while (!reader.atEnd()) {
@@ -178,6 +182,13 @@ SentencePiece readPiece(FieldReader reader, std::size_t index, const std::string
       piece.type = static_cast<SentencePiece::Type>(field.integer);
     }
   }
+  return piece;
+}
+
+void checkPiece(const SentencePiece& piece, std::size_t index, const std::string& file) {
+  const auto fail = [&](std::string found, std::string expected) -> Failure {
+    return failAtPiece(file, index, std::move(found), std::move(expected));
+  };
   if (piece.spelling.empty()) throw fail("an empty spelling", "one character or more");
   if (!isValidUtf8(piece.spelling)) throw fail("a spelling that is not UTF-8", "UTF-8");
   if (piece.spelling.find('\0') != std::string::npos)
@@ -186,7 +197,6 @@ SentencePiece readPiece(FieldReader reader, std::size_t index, const std::string
   if (piece.type == SentencePiece::Type::Byte && byteOfPiece(piece.spelling) < 0) {
     throw fail("the byte piece \"" + piece.spelling + "\"", "\"<0x00>\" to \"<0xFF>\"");
   }
-  return piece;
 }
 
 void checkSettings(const ModelSettings& settings, const std::string& file) {
@@ -205,33 +215,6 @@ void checkSettings(const ModelSettings& settings, const std::string& file) {
     throw Failure({file, "normalizer_spec",
                    settings.escapeWhitespaces ? "removal of white space" : "spaces that are not escaped",
                    "a tokenizer that keeps white space as it is, written U+2581"});
-  }
-}
-
-void checkVocabulary(const SentencePieceModel& model, const std::string& file) {
-  if (model.pieces.empty()) throw Failure({file, "", "no pieces", "a sentencepiece model with a vocabulary"});
-  std::unordered_set<std::string_view> spellings;
-  std::size_t unknown = 0;
-  std::array<bool, 256> bytes{};
-  for (std::size_t i = 0; i < model.pieces.size(); ++i) {
-    const SentencePiece& piece = model.pieces[i];
-    if (!spellings.insert(piece.spelling).second) {
-      throw Failure({file, "piece " + std::to_string(i), "\"" + piece.spelling + "\" for the second time",
-                     "every piece once"});
-    }
-    if (piece.type == SentencePiece::Type::Unknown) ++unknown;
-    if (piece.type == SentencePiece::Type::Byte) {
-      bytes[static_cast<std::size_t>(byteOfPiece(piece.spelling))] = true;
-    }
-  }
-  if (unknown != 1) {
-    throw Failure({file, "", std::to_string(unknown) + " pieces for the unknown", "exactly one"});
-  }
-  std::size_t byteCount = 0;
-  for (const bool present : bytes) byteCount += present ? 1 : 0;
-  if (byteCount != (model.byteFallback ? 256U : 0U)) {
-    throw Failure({file, "", std::to_string(byteCount) + " byte pieces",
-                   model.byteFallback ? "256, for it declares byte fallback" : "none without byte fallback"});
   }
 }
 
@@ -277,6 +260,34 @@ int byteOfPiece(std::string_view spelling) {
   return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
+void checkSentencePieceModel(const SentencePieceModel& model, const std::string& file) {
+  if (model.pieces.empty()) throw Failure({file, "", "no pieces", "a sentencepiece model with a vocabulary"});
+  std::unordered_set<std::string_view> spellings;
+  std::size_t unknown = 0;
+  std::array<bool, 256> bytes{};
+  for (std::size_t i = 0; i < model.pieces.size(); ++i) {
+    const SentencePiece& piece = model.pieces[i];
+    checkPiece(piece, i, file);
+    if (!spellings.insert(piece.spelling).second) {
+      throw Failure({file, "piece " + std::to_string(i), "\"" + piece.spelling + "\" for the second time",
+                     "every piece once"});
+    }
+    if (piece.type == SentencePiece::Type::Unknown) ++unknown;
+    if (piece.type == SentencePiece::Type::Byte) {
+      bytes[static_cast<std::size_t>(byteOfPiece(piece.spelling))] = true;
+    }
+  }
+  if (unknown != 1) {
+    throw Failure({file, "", std::to_string(unknown) + " pieces for the unknown", "exactly one"});
+  }
+  std::size_t byteCount = 0;
+  for (const bool present : bytes) byteCount += present ? 1 : 0;
+  if (byteCount != (model.byteFallback ? 256U : 0U)) {
+    throw Failure({file, "", std::to_string(byteCount) + " byte pieces",
+                   model.byteFallback ? "256, for it declares byte fallback" : "none without byte fallback"});
+  }
+}
+
 SentencePieceModel parseSentencePieceModel(std::string_view bytes, const std::string& file) {
   if (bytes.empty()) throw Failure({file, "", "an empty file", "a sentencepiece model"});
   SentencePieceModel model;
@@ -299,7 +310,7 @@ SentencePieceModel parseSentencePieceModel(std::string_view bytes, const std::st
   }
   model.byteFallback = settings.byteFallback;
   model.addDummyPrefix = settings.addDummyPrefix;
-  checkVocabulary(model, file);
+  checkSentencePieceModel(model, file);
   checkSettings(settings, file);
   model.algorithm = static_cast<SentencePieceModel::Algorithm>(settings.algorithm);
   return model;

@@ -41,6 +41,10 @@ inline constexpr std::size_t kMaxPieceBytes = 4096;
 /// Failure.
 SentencePieceModel parseSentencePieceModel(std::string_view bytes, const std::string& file);
 
+/// Throws Failure unless every piece is usable, none stands there twice, exactly one is for the unknown, and
+/// the byte pieces are complete where the model declares byte fallback.
+void checkSentencePieceModel(const SentencePieceModel& model, const std::string& file);
+
 /// The model as a ModelProto with nothing in it but these fields, and without the dummy prefix.
 std::string serializeSentencePieceModel(const SentencePieceModel& model);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/text/sentencepiece_tokenizer.h"
+
 #include "engine/base/error.h"
-#include "engine/text/file_bytes.h"
-#include "engine/text/sentencepiece_model.h"
-#include "engine/text/tokenizer.h"
 #include "engine/text/utf8.h"
 
 #include <sentencepiece_processor.h>
@@ -14,7 +13,6 @@
 namespace spanscope::text {
 namespace {
 
-constexpr std::uintmax_t kMaxModelBytes = std::uintmax_t{256} << 20U;
 /// How sentencepiece writes a space inside a piece (U+2581).
 constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
 
@@ -143,11 +141,8 @@ class SentencePieceTokenizer final : public Tokenizer {
 
 }  // namespace
 
-std::unique_ptr<Tokenizer> loadTokenizer(const std::filesystem::path& directory) {
-  const std::filesystem::path path = directory / "tokenizer.model";
-  const std::string bytes = readFileBytes(path, kMaxModelBytes, "a sentencepiece model");
-  return std::make_unique<SentencePieceTokenizer>(parseSentencePieceModel(bytes, path.string()),
-                                                  path.string());
+std::unique_ptr<Tokenizer> makeSentencePieceTokenizer(SentencePieceModel model, const std::string& file) {
+  return std::make_unique<SentencePieceTokenizer>(std::move(model), file);
 }
 
 }  // namespace spanscope::text

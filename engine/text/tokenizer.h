@@ -54,7 +54,9 @@ class StreamDecoder {
   std::string m_pending;
 };
 
-/// Loads the tokenizer of a Hugging Face model directory (`tokenizer.model`, sentencepiece). Throws Failure.
+/// Loads the tokenizer of a model directory: of `tokenizer.json`, which alone says everything, where there is
+/// one, else of `tokenizer.model` (sentencepiece), else of the one file *.gguf. What the chosen file asks for
+/// and is not supported is an error: another file is not tried, it could say something else. Throws Failure.
 std::unique_ptr<Tokenizer> loadTokenizer(const std::filesystem::path& directory);
 
 }  // namespace spanscope::text

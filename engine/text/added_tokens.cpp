@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/text/added_tokens.h"
+
+#include "engine/text/unicode.h"
+#include "engine/text/utf8.h"
+
+#include <algorithm>
+
+namespace spanscope::text {
+namespace {
+
+/// Where the last character before `end` begins; `end` > 0.
+std::size_t lastCharacterBegin(std::string_view text, std::size_t end) {
+  std::size_t begin = end - 1;
+  while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) --begin;
+  return begin;
+}
+
+bool endsWithWord(std::string_view text) {
+  return !text.empty() && isWordCharacter(firstCharacter(text.substr(lastCharacterBegin(text, text.size()))));
+}
+
+bool startsWithWord(std::string_view text) {
+  return !text.empty() && isWordCharacter(firstCharacter(text));
+}
+
+bool startsWithSpace(std::string_view text) {
+  return !text.empty() && characterClass(firstCharacter(text)) == CharacterClass::WhiteSpace;
+}
+
+/// Where the white space that ends at `end` begins, not before `least`.
+std::size_t beginOfSpace(std::string_view text, std::size_t least, std::size_t end) {
+  while (end > least) {
+    const std::size_t begin = lastCharacterBegin(text, end);
+    if (begin < least || !startsWithSpace(text.substr(begin))) break;
+    end = begin;
+  }
+  return end;
+}
+
+std::size_t endOfSpace(std::string_view text, std::size_t begin) {
+  while (startsWithSpace(text.substr(begin))) begin += nextUtf8(text.substr(begin)).length;
+  return begin;
+}
+
+bool standsAlone(std::string_view text, std::size_t begin, std::size_t end) {
+  return !endsWithWord(text.substr(0, begin)) && !startsWithWord(text.substr(end));
+}
+
+}  // namespace
+
+AddedTokenFinder::AddedTokenFinder() : m_tokenOfNode(1, 0) {}
+
+std::uint32_t AddedTokenFinder::child(std::uint32_t node, unsigned char byte) const {
+  if (node == 0) return m_first[byte];
+  const auto found = m_children.find((std::uint64_t{node} << 8U) | byte);
+  return found == m_children.end() ? kNoNode : found->second;
+}
+
+void AddedTokenFinder::add(const AddedToken& token, std::string_view spelling) {
+  if (spelling.empty()) return;
+  std::uint32_t node = 0;
+  for (const char c : spelling) {
+    const auto byte = static_cast<unsigned char>(c);
+    std::uint32_t next = child(node, byte);
+    if (next == kNoNode) {
+      next = static_cast<std::uint32_t>(m_tokenOfNode.size());
+      m_tokenOfNode.push_back(0);
+      if (node == 0) {
+        m_first[byte] = next;
+      } else {
+        m_children.emplace((std::uint64_t{node} << 8U) | byte, next);
+      }
+    }
+    node = next;
+  }
+  if (m_tokenOfNode[node] != 0) return;
+  m_tokens.push_back(token);
+  m_tokenOfNode[node] = static_cast<std::uint32_t>(m_tokens.size());
+}
+
+AddedTokenFinder::Match AddedTokenFinder::matchAt(std::string_view text, std::size_t position) const {
+  Match match;
+  std::uint32_t node = 0;
+  for (std::size_t i = position; i < text.size(); ++i) {
+    node = child(node, static_cast<unsigned char>(text[i]));
+    if (node == kNoNode) break;
+    if (m_tokenOfNode[node] != 0) match = {i + 1 - position, &m_tokens[m_tokenOfNode[node] - 1]};
+  }
+  return match;
+}
+
+std::vector<TextPart> AddedTokenFinder::split(std::string_view text) const {
+  std::vector<TextPart> parts;
+  std::size_t done = 0;
+  std::size_t position = m_tokens.empty() ? text.size() : 0;
+  while (position < text.size()) {
+    const Match match = matchAt(text, position);
+    if (match.token == nullptr) {
+      ++position;
+      continue;
+    }
+    std::size_t begin = position;
+    std::size_t end = position + match.length;
+    position = end;
+    const AddedToken& token = *match.token;
+    if (token.special) continue;
+    if (token.singleWord && !standsAlone(text, begin, end)) continue;
+    if (token.leftStrip) begin = beginOfSpace(text, std::min(done, begin), begin);
+    if (token.rightStrip) end = endOfSpace(text, end);
+    if (begin > done) parts.push_back({{done, begin}, -1});
+    // White space that the token before took is looked at again: so does the library that sets the standard.
+    parts.push_back({{begin, end}, token.id});
+    done = end;
+  }
+  if (done < text.size()) parts.push_back({{done, text.size()}, -1});
+  return parts;
+}
+
+}  // namespace spanscope::text

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/text/bpe_tokenizer.h"
+
+#include "engine/base/error.h"
+#include "engine/text/byte_alphabet.h"
+#include "engine/text/sentencepiece_model.h"
+#include "engine/text/utf8.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <unordered_map>
+
+namespace spanscope::text {
+namespace {
+
+struct Piece {
+  std::string bytes;
+  std::string display;
+  bool control = false;
+  bool known = false;  ///< false for a number that no piece has
+};
+
+/// A piece as a person reads it: what is no character is shown byte by byte.
+std::string displayOf(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string shown;
+  while (!bytes.empty()) {
+    const Utf8Step step = nextUtf8(bytes);
+    if (step.kind == Utf8Step::Kind::Character) {
+      shown += bytes.substr(0, step.length);
+    } else {
+      for (const char c : bytes.substr(0, step.length)) {
+        const auto byte = static_cast<unsigned char>(c);
+        shown += {'<', '0', 'x', kDigits[byte >> 4U], kDigits[byte & 0xFU], '>'};
+      }
+    }
+    bytes.remove_prefix(step.length);
+  }
+  return shown;
+}
+
+std::string replaceText(std::string text, std::string_view from, std::string_view to) {
+  if (from.empty()) return text;
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+/// Bytes that occur in UTF-8.
+bool occursInUtf8(std::size_t byte) {
+  return byte < 0xC0 || (byte > 0xC1 && byte < 0xF5);
+}
+
+class BpeTokenizer final : public Tokenizer {
+ public:
+  BpeTokenizer(BpeDescription description, const std::string& file, const std::string& place)
+      : m_model(description.byteLevel ? BpeModel::Units::Bytes : BpeModel::Units::Characters),
+        m_normalizers(std::move(description.normalizers)),
+        m_preTokenizers(std::move(description.preTokenizers)) {
+    BpeBuilder builder(*this, description, file, place);
+    builder.build();
+  }
+
+  std::vector<TokenId> encode(std::string_view text) const override {
+    std::vector<TokenId> ids;
+    const std::string valid = toValidUtf8(text);
+    for (const TextPart& part : m_rawTokens.split(valid)) {
+      if (part.id >= 0) {
+        ids.push_back(part.id);
+      } else {
+        encodeText(std::string_view(valid).substr(part.range.begin, part.range.end - part.range.begin),
+                   part.range.begin == 0, ids);
+      }
+    }
+    return ids;
+  }
+
+  TokenId controlId(std::string_view piece) const override {
+    const auto found = m_controlIds.find(std::string(piece));
+    return found == m_controlIds.end() ? -1 : found->second;
+  }
+
+  std::string bytes(TokenId id) const override { return isKnown(id) ? at(id).bytes : std::string(); }
+  std::string display(TokenId id) const override {
+    return isKnown(id) ? at(id).display : "<id " + std::to_string(id) + ">";
+  }
+  bool isControl(TokenId id) const override { return isKnown(id) && at(id).control; }
+  std::int32_t vocabularySize() const override { return static_cast<std::int32_t>(m_pieces.size()); }
+
+ private:
+  /// Turns a description into the tokenizer's tables.
+  class BpeBuilder {
+   public:
+    BpeBuilder(BpeTokenizer& target, const BpeDescription& description, const std::string& file,
+               const std::string& place)
+        : m_target(&target), m_description(&description), m_file(&file), m_place(&place) {}
+
+    void build() {
+      readVocabulary();
+      readAddedTokens();
+      readUnknown();
+      addPieces();
+      addMerges();
+      readByteFallback();
+      checkCoverage();
+      m_target->m_model.setWholeWordsFirst(m_description->wholeWordsFirst);
+    }
+
+   private:
+    Failure fail(std::string found, std::string expected) const {
+      return Failure({*m_file, *m_place, std::move(found), std::move(expected)});
+    }
+
+    Piece& newPiece(TokenId id, const std::string& spelling) {
+      if (id < 0 || static_cast<std::size_t>(id) >= 2 * kMaxVocabulary) {
+        throw fail("the id " + std::to_string(id) + " of \"" + toValidUtf8(spelling) + "\"",
+                   "an id from 0 to " + std::to_string(2 * kMaxVocabulary - 1));
+      }
+      std::vector<Piece>& pieces = m_target->m_pieces;
+      const auto index = static_cast<std::size_t>(id);
+      if (index >= pieces.size()) pieces.resize(index + 1);
+      Piece& piece = pieces[index];
+      if (piece.known) {
+        throw fail(
+            "the id " + std::to_string(id) + " for \"" + piece.display + "\" and for \"" + spelling + "\"",
+            "every id once");
+      }
+      piece.known = true;
+      return piece;
+    }
+
+    void readVocabulary() {
+      m_ids.reserve(m_description->vocabulary.size());
+      for (const auto& [spelling, id] : m_description->vocabulary) {
+        if (!m_ids.emplace(spelling, id).second) {
+          throw fail("\"" + spelling + "\" for the second time", "every piece once");
+        }
+        Piece& piece = newPiece(id, spelling);
+        piece.bytes = bytesOf(spelling);
+        piece.display = displayOf(piece.bytes);
+      }
+    }
+
+    /// What a piece of the vocabulary spells.
+    std::string bytesOf(const std::string& spelling) const {
+      if (m_description->byteLevel) return bytesOfLetters(spelling).value_or(spelling);
+      const int byte = m_description->byteFallback ? byteOfPiece(spelling) : -1;
+      if (byte >= 0) return {static_cast<char>(static_cast<unsigned char>(byte))};
+      return replaceText(spelling, m_description->spaceMark, " ");
+    }
+
+    void readAddedTokens() {
+      std::unordered_map<std::string, bool> seen;
+      for (const AddedToken& token : m_description->addedTokens) {
+        if (!seen.emplace(token.content, true).second) {
+          throw fail("the added token \"" + token.content + "\" for the second time", "every token once");
+        }
+        const auto known = m_ids.find(token.content);
+        if (known != m_ids.end() && known->second != token.id) {
+          throw fail("the added token \"" + token.content + "\" with the id " + std::to_string(token.id),
+                     "its id in the vocabulary, " + std::to_string(known->second));
+        }
+        Piece& piece = known == m_ids.end() ? newPiece(token.id, token.content)
+                                            : m_target->m_pieces[static_cast<std::size_t>(token.id)];
+        piece.display = token.content;
+        piece.bytes = token.special ? std::string() : token.content;
+        piece.control = token.special;
+        if (token.special) m_target->m_controlIds.emplace(token.content, token.id);
+        addToFinder(token);
+      }
+    }
+
+    void addToFinder(const AddedToken& token) {
+      if (!token.normalized) {
+        m_target->m_rawTokens.add(token, token.content);
+        return;
+      }
+      m_target->m_normalizedTokens.add(token, m_target->normalize(token.content));
+    }
+
+    void readUnknown() {
+      if (m_description->unknownPiece.empty()) return;
+      const auto found = m_ids.find(m_description->unknownPiece);
+      if (found == m_ids.end()) {
+        throw fail("no piece \"" + m_description->unknownPiece + "\"",
+                   "a vocabulary with the piece for the unknown");
+      }
+      m_unknown = found->second;
+    }
+
+    bool isText(TokenId id) const {
+      return id != m_unknown && !m_target->m_pieces[static_cast<std::size_t>(id)].control;
+    }
+
+    /// Markers, the unknown and byte pieces are left out: no text may become one by its spelling.
+    void addPieces() {
+      m_target->m_model.reserve(m_description->vocabulary.size(), m_description->merges.size());
+      for (const auto& [spelling, id] : m_description->vocabulary) {
+        if (!isText(id)) continue;
+        if (m_description->byteLevel) {
+          if (const auto bytes = bytesOfLetters(spelling)) m_target->m_model.addPiece(*bytes, id);
+        } else if (!m_description->byteFallback || byteOfPiece(spelling) < 0) {
+          m_target->m_model.addPiece(spelling, id);
+        }
+      }
+    }
+
+    TokenId requirePiece(const std::string& spelling, std::size_t rank) const {
+      const auto found = m_ids.find(spelling);
+      if (found == m_ids.end()) {
+        throw fail("a merge (number " + std::to_string(rank) + ") with \"" + spelling + "\"",
+                   "merges of pieces of the vocabulary");
+      }
+      return found->second;
+    }
+
+    void addMerges() {
+      std::size_t rank = 0;
+      for (const auto& [left, right] : m_description->merges) {
+        const TokenId leftId = requirePiece(left, rank);
+        const TokenId rightId = requirePiece(right, rank);
+        const TokenId joined = requirePiece(left + right, rank);
+        if (isText(joined)) {
+          m_target->m_model.addMerge(leftId, rightId, static_cast<std::uint32_t>(rank), joined);
+        }
+        ++rank;
+      }
+    }
+
+    void readByteFallback() {
+      if (!m_description->byteFallback) return;
+      std::array<TokenId, 256> ids{};
+      std::size_t missing = 0;
+      for (std::size_t byte = 0; byte < ids.size(); ++byte) {
+        const auto found = m_ids.find(displayOfByte(byte));
+        ids[byte] = found == m_ids.end() ? -1 : found->second;
+        if (found == m_ids.end() || !isText(found->second)) ++missing;
+      }
+      if (missing > 0) {
+        throw fail("byte fallback without " + std::to_string(missing) + " of the byte pieces",
+                   "the pieces \"<0x00>\" to \"<0xFF>\"");
+      }
+      m_target->m_model.setByteFallback(ids);
+    }
+
+    static std::string displayOfByte(std::size_t byte) {
+      constexpr std::string_view kDigits = "0123456789ABCDEF";
+      return {'<', '0', 'x', kDigits[byte >> 4U], kDigits[byte & 0xFU], '>'};
+    }
+
+    /// No text may be lost: all of it has a piece, or there is one for the unknown.
+    void checkCoverage() {
+      if (m_description->byteFallback) return;
+      std::size_t missing = 0;
+      if (m_description->byteLevel) {
+        for (std::size_t byte = 0; byte < 256; ++byte) {
+          const std::string unit(1, static_cast<char>(static_cast<unsigned char>(byte)));
+          if (occursInUtf8(byte) && !m_target->m_model.pieceId(unit)) ++missing;
+        }
+        if (missing == 0) return;
+      }
+      if (m_unknown < 0) {
+        throw fail(m_description->byteLevel ? "no pieces for " + std::to_string(missing) + " of the bytes"
+                                            : "neither byte fallback nor a piece for the unknown",
+                   "a vocabulary that covers every text");
+      }
+      Piece& unknown = m_target->m_pieces[static_cast<std::size_t>(m_unknown)];
+      unknown.bytes = std::string(kReplacementCharacter);
+      unknown.control = false;
+      m_target->m_controlIds.erase(m_description->unknownPiece);
+      m_target->m_model.setUnknown(m_unknown, m_description->fuseUnknown);
+    }
+
+    BpeTokenizer* m_target;
+    const BpeDescription* m_description;
+    const std::string* m_file;
+    const std::string* m_place;
+    std::unordered_map<std::string, TokenId> m_ids;  ///< by spelling in the file
+    TokenId m_unknown = -1;
+  };
+
+  bool isKnown(TokenId id) const {
+    return id >= 0 && id < vocabularySize() && m_pieces[static_cast<std::size_t>(id)].known;
+  }
+  const Piece& at(TokenId id) const { return m_pieces[static_cast<std::size_t>(id)]; }
+
+  std::string normalize(std::string_view text) const {
+    std::string result(text);
+    for (const auto& normalizer : m_normalizers) result = normalizer->apply(result);
+    return result;
+  }
+
+  void encodeText(std::string_view text, bool beginsText, std::vector<TokenId>& ids) const {
+    const std::string normal = normalize(text);
+    for (const TextPart& part : m_normalizedTokens.split(normal)) {
+      if (part.id >= 0) {
+        ids.push_back(part.id);
+        continue;
+      }
+      Word word{normal.substr(part.range.begin, part.range.end - part.range.begin),
+                beginsText && part.range.begin == 0};
+      for (const Word& piece : preTokenize(m_preTokenizers, std::move(word))) {
+        m_model.encodeWord(piece.text, ids);
+      }
+    }
+  }
+
+  BpeModel m_model;
+  std::vector<std::unique_ptr<const Normalizer>> m_normalizers;
+  std::vector<std::unique_ptr<const PreTokenizer>> m_preTokenizers;
+  AddedTokenFinder m_rawTokens;
+  AddedTokenFinder m_normalizedTokens;
+  std::vector<Piece> m_pieces;  ///< by id
+  std::unordered_map<std::string, TokenId> m_controlIds;
+};
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> makeBpeTokenizer(BpeDescription description, const std::string& file,
+                                            const std::string& place) {
+  return std::make_unique<BpeTokenizer>(std::move(description), file, place);
+}
+
+}  // namespace spanscope::text

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The tokenizer's part of a GGUF file's header. Format: "GGUF", version, number of tensors, number of
+// key/values, then the key/values (docs/gguf.md of ggml); little-endian.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <istream>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace spanscope::text {
+
+/// One value. Whole numbers of every width are kept as 64-bit ones, floating-point numbers as doubles.
+using GgufValue = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>,
+                               std::vector<double>, std::vector<std::string>>;
+
+/// The key/values whose key begins with "tokenizer.", with getters that name the key in errors.
+class GgufMetadata {
+ public:
+  /// Reads from the beginning of a stream of `size` bytes; `file` is named in errors. What other keys hold is
+  /// passed over. Accepts the versions 2 and 3. Throws Failure.
+  static GgufMetadata read(std::istream& stream, std::uint64_t size, const std::string& file);
+  /// The same of a file.
+  static GgufMetadata read(const std::filesystem::path& path);
+
+  const std::string& file() const { return m_file; }
+
+  /// Null if there is no such key. Throws Failure if it holds another type.
+  const std::string* text(const std::string& key) const { return find<std::string>(key, "a text"); }
+  const std::vector<std::string>* texts(const std::string& key) const {
+    return find<std::vector<std::string>>(key, "a list of texts");
+  }
+  const std::vector<std::int64_t>* integers(const std::string& key) const {
+    return find<std::vector<std::int64_t>>(key, "a list of whole numbers");
+  }
+  const std::vector<double>* numbers(const std::string& key) const {
+    return find<std::vector<double>>(key, "a list of numbers");
+  }
+  const bool* boolean(const std::string& key) const { return find<bool>(key, "true or false"); }
+
+ private:
+  template <class T>
+  const T* find(const std::string& key, const char* expected) const {
+    const auto found = m_values.find(key);
+    if (found == m_values.end()) return nullptr;
+    const T* value = std::get_if<T>(&found->second);
+    if (value == nullptr) failType(key, expected);
+    return value;
+  }
+  [[noreturn]] void failType(const std::string& key, const char* expected) const;
+
+  std::string m_file;
+  std::map<std::string, GgufValue> m_values;
+};
+
+}  // namespace spanscope::text

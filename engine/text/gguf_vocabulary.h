@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/text/gguf_metadata.h"
+#include "engine/text/tokenizer.h"
+
+#include <memory>
+
+namespace spanscope::text {
+
+/// The tokenizer of a GGUF file: byte-level BPE (`tokenizer.ggml.model` "gpt2", with a `tokenizer.ggml.pre`
+/// that is known) or sentencepiece with scores ("llama"). Throws Failure for other kinds, for a pre-tokenizer
+/// that is not known, and for whatever is missing: a guess would give wrong ids.
+std::unique_ptr<Tokenizer> makeGgufTokenizer(const GgufMetadata& metadata);
+
+}  // namespace spanscope::text

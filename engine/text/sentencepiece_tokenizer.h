@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/text/sentencepiece_model.h"
+#include "engine/text/tokenizer.h"
+
+#include <memory>
+#include <string>
+
+namespace spanscope::text {
+
+/// A tokenizer that the sentencepiece library runs on a checked model. `file` is named in errors. Throws
+/// Failure if the library refuses the model.
+std::unique_ptr<Tokenizer> makeSentencePieceTokenizer(SentencePieceModel model, const std::string& file);
+
+}  // namespace spanscope::text

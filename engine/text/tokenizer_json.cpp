@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/text/tokenizer_json.h"
+
+#include "engine/base/error.h"
+#include "engine/text/json_reading.h"
+#include "engine/text/utf8.h"
+
+#include <array>
+#include <optional>
+
+namespace spanscope::text {
+namespace {
+
+constexpr std::size_t kMaxSteps = 64;
+constexpr int kMaxNestedSequences = 8;
+
+Failure unsupported(const JsonPlace& place, const std::string& what, const std::string& supported) {
+  return place.fail(what + " \"" + toValidUtf8(place.field("type").textOrEmpty()) + "\"", supported);
+}
+
+/// The steps of a "Sequence", or the one step itself, called in order; nothing for null.
+template <class Read>
+void forEachStep(const JsonPlace& place, const char* listName, const Read& read, int depth = 0) {
+  if (place.isNull()) return;
+  if (place.field("type").requireText() != "Sequence") {
+    read(place);
+    return;
+  }
+  if (depth == kMaxNestedSequences) {
+    throw place.fail("a sequence within " + std::to_string(depth) + " others", "fewer sequences");
+  }
+  const JsonPlace list = place.field(listName);
+  const std::size_t count = list.requireList(kMaxSteps);
+  for (std::size_t i = 0; i < count; ++i) forEachStep(list.element(i), listName, read, depth + 1);
+}
+
+/// {"String": …} or {"Regex": …}.
+std::unique_ptr<const TextPattern> readPattern(const JsonPlace& place) {
+  const JsonPlace literal = place.field("String");
+  if (!literal.isNull()) {
+    if (literal.requireText().empty()) throw literal.fail("an empty text", "one character or more");
+    return literalPattern(literal.requireText());
+  }
+  const JsonPlace expression = place.field("Regex");
+  if (expression.isNull()) throw place.unexpected("\"String\" or \"Regex\"");
+  return expressionPattern(expression.requireText(), expression.file(), expression.pointer());
+}
+
+void readNormalizer(const JsonPlace& place, BpeDescription& description) {
+  constexpr std::array<std::pair<std::string_view, NormalForm>, 4> kForms = {
+      {{"NFC", NormalForm::C}, {"NFD", NormalForm::D}, {"NFKC", NormalForm::Kc}, {"NFKD", NormalForm::Kd}}};
+  const std::string& type = place.field("type").requireText();
+  for (const auto& [name, form] : kForms) {
+    if (type != name) continue;
+    description.normalizers.push_back(unicodeNormalizer(form));
+    return;
+  }
+  if (type == "Prepend") {
+    description.normalizers.push_back(prependNormalizer(place.field("prepend").requireText()));
+  } else if (type == "Replace") {
+    description.normalizers.push_back(
+        replaceNormalizer(readPattern(place.field("pattern")), place.field("content").requireText()));
+  } else {
+    throw unsupported(place, "the normalizer", "NFC, NFD, NFKC, NFKD, Prepend, Replace or Sequence");
+  }
+}
+
+SplitBehavior readBehavior(const JsonPlace& place) {
+  constexpr std::array<std::pair<std::string_view, SplitBehavior>, 5> kBehaviors = {
+      {{"Removed", SplitBehavior::Removed},
+       {"Isolated", SplitBehavior::Isolated},
+       {"MergedWithPrevious", SplitBehavior::MergedWithPrevious},
+       {"MergedWithNext", SplitBehavior::MergedWithNext},
+       {"Contiguous", SplitBehavior::Contiguous}}};
+  for (const auto& [name, behavior] : kBehaviors) {
+    if (place.requireText() == name) return behavior;
+  }
+  throw place.unexpected("Removed, Isolated, MergedWithPrevious, MergedWithNext or Contiguous");
+}
+
+void readMetaspace(const JsonPlace& place, BpeDescription& description) {
+  const std::string mark = place.field("replacement").requireText();
+  if (mark.empty()) throw place.field("replacement").unexpected("one character");
+  const JsonPlace scheme = place.field("prepend_scheme");
+  PrependScheme prepend = PrependScheme::Always;
+  if (scheme.isNull()) {
+    prepend = place.field("add_prefix_space").boolOr(true) ? PrependScheme::Always : PrependScheme::Never;
+  } else if (scheme.requireText() == "first") {
+    prepend = PrependScheme::First;
+  } else if (scheme.requireText() == "never") {
+    prepend = PrependScheme::Never;
+  } else if (scheme.requireText() != "always") {
+    throw scheme.unexpected("always, first or never");
+  }
+  description.preTokenizers.push_back(
+      metaspacePreTokenizer(mark, prepend, place.field("split").boolOr(true)));
+  description.spaceMark = mark;
+}
+
+void readByteLevel(const JsonPlace& place, BpeDescription& description) {
+  if (place.field("add_prefix_space").boolOr(true)) {
+    description.preTokenizers.push_back(prefixSpacePreTokenizer());
+  }
+  if (place.field("use_regex").boolOr(true)) {
+    description.preTokenizers.push_back(
+        splitPreTokenizer(wordPattern(WordPattern::Gpt2), SplitBehavior::Isolated, false));
+  }
+  description.byteLevel = true;
+}
+
+void readPreTokenizer(const JsonPlace& place, BpeDescription& description) {
+  const std::string& type = place.field("type").requireText();
+  if (description.byteLevel) {
+    throw unsupported(place, "after ByteLevel the pre-tokenizer", "ByteLevel as the last pre-tokenizer");
+  }
+  if (type == "ByteLevel") {
+    readByteLevel(place, description);
+  } else if (type == "Split") {
+    description.preTokenizers.push_back(splitPreTokenizer(readPattern(place.field("pattern")),
+                                                          readBehavior(place.field("behavior")),
+                                                          place.field("invert").boolOr(false)));
+  } else if (type == "Digits") {
+    const bool individual = place.field("individual_digits").boolOr(false);
+    description.preTokenizers.push_back(splitPreTokenizer(
+        digitsPattern(individual), individual ? SplitBehavior::Isolated : SplitBehavior::Contiguous, false));
+  } else if (type == "Metaspace") {
+    readMetaspace(place, description);
+  } else {
+    throw unsupported(place, "the pre-tokenizer", "ByteLevel, Split, Digits, Metaspace or Sequence");
+  }
+}
+
+/// A decoder says how a space is written; that bytes are joined is known from the rest.
+void readDecoder(const JsonPlace& place, BpeDescription& description) {
+  const std::string& type = place.field("type").requireText();
+  if (type == "Metaspace") {
+    description.spaceMark = place.field("replacement").requireText();
+  } else if (type == "Replace") {
+    const JsonPlace literal = place.field("pattern").field("String");
+    if (place.field("content").requireText() != " " || literal.textOrEmpty().empty()) {
+      throw place.fail("a decoder that replaces something else than a mark for the space",
+                       "the mark for the space and \" \"");
+    }
+    description.spaceMark = literal.requireText();
+  } else if (type == "ByteLevel") {
+    if (!description.byteLevel) {
+      throw place.fail("the decoder \"ByteLevel\"", "the pre-tokenizer ByteLevel with it");
+    }
+  } else if (type != "ByteFallback" && type != "Fuse" && type != "Strip") {
+    throw unsupported(place, "the decoder",
+                      "ByteLevel, Metaspace, Replace, ByteFallback, Fuse, Strip or Sequence");
+  }
+}
+
+void readAddedTokens(const JsonPlace& list, BpeDescription& description) {
+  if (list.isNull()) return;
+  const std::size_t count = list.requireList(kMaxAddedTokens);
+  for (std::size_t i = 0; i < count; ++i) {
+    const JsonPlace entry = list.element(i);
+    AddedToken token;
+    token.id = entry.field("id").requireId();
+    token.content = entry.field("content").requireText();
+    if (token.content.empty() || token.content.size() > kMaxAddedTokenBytes) {
+      throw entry.field("content").fail(std::to_string(token.content.size()) + " bytes",
+                                        "1 to " + std::to_string(kMaxAddedTokenBytes) + " bytes");
+    }
+    token.special = entry.field("special").boolOr(false);
+    token.normalized = entry.field("normalized").boolOr(!token.special);
+    token.singleWord = entry.field("single_word").boolOr(false);
+    token.leftStrip = entry.field("lstrip").boolOr(false);
+    token.rightStrip = entry.field("rstrip").boolOr(false);
+    description.addedTokens.push_back(std::move(token));
+  }
+}
+
+void readVocabulary(const JsonPlace& place, BpeDescription& description) {
+  place.requireObject();
+  if (place.value().empty()) throw place.fail("no pieces", "a vocabulary");
+  if (place.value().size() > kMaxVocabulary) {
+    throw place.fail(std::to_string(place.value().size()) + " pieces",
+                     "at most " + std::to_string(kMaxVocabulary));
+  }
+  description.vocabulary.reserve(place.value().size());
+  for (const auto& [spelling, id] : place.value().items()) {
+    description.vocabulary.emplace_back(
+        spelling, JsonPlace(id, place.pointer() + "/" + spelling, place.file()).requireId());
+  }
+}
+
+/// "a b", or in newer files ["a", "b"].
+std::pair<std::string, std::string> readMerge(const JsonPlace& place) {
+  if (place.value().is_array()) {
+    if (place.value().size() != 2) throw place.unexpected("a pair of texts");
+    return {place.element(0).requireText(), place.element(1).requireText()};
+  }
+  const std::string& both = place.requireText();
+  const std::size_t space = both.find(' ');
+  if (space == std::string::npos || both.find(' ', space + 1) != std::string::npos) {
+    throw place.unexpected("two pieces with one space between them");
+  }
+  return {both.substr(0, space), both.substr(space + 1)};
+}
+
+/// Settings that change what text becomes and that must be as if they were not there.
+void requireUnset(const JsonPlace& model) {
+  for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+    const JsonPlace setting = model.field(name);
+    if (!setting.textOrEmpty().empty()) throw setting.unexpected("nothing: such pieces are not supported");
+  }
+  const JsonPlace dropout = model.field("dropout");
+  if (!dropout.isNull() && dropout.value() != 0) {
+    throw dropout.unexpected("no dropout: with it the same text has many tokenizations");
+  }
+}
+
+void readModel(const JsonPlace& model, BpeDescription& description) {
+  model.requireObject();
+  const JsonPlace type = model.field("type");
+  const bool untyped = type.isNull() && !model.field("merges").isNull();
+  if (!untyped && type.requireText() != "BPE") throw unsupported(model, "the model", "BPE");
+  requireUnset(model);
+  description.byteFallback = model.field("byte_fallback").boolOr(false);
+  description.fuseUnknown = model.field("fuse_unk").boolOr(false);
+  description.wholeWordsFirst = model.field("ignore_merges").boolOr(false);
+  description.unknownPiece = model.field("unk_token").textOrEmpty();
+  readVocabulary(model.field("vocab"), description);
+  const JsonPlace merges = model.field("merges");
+  const std::size_t count = merges.requireList(kMaxMerges);
+  description.merges.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) description.merges.push_back(readMerge(merges.element(i)));
+}
+
+}  // namespace
+
+BpeDescription parseTokenizerJson(std::string_view bytes, const std::string& file) {
+  const nlohmann::json document = nlohmann::json::parse(bytes, nullptr, false);
+  if (!document.is_object()) throw Failure({file, "", "no JSON object", "the description of a tokenizer"});
+  const JsonPlace root(document, "", file);
+  BpeDescription description;
+  readModel(root.field("model"), description);
+  readAddedTokens(root.field("added_tokens"), description);
+  forEachStep(root.field("normalizer"), "normalizers",
+              [&](const JsonPlace& step) { readNormalizer(step, description); });
+  forEachStep(root.field("pre_tokenizer"), "pretokenizers",
+              [&](const JsonPlace& step) { readPreTokenizer(step, description); });
+  forEachStep(root.field("decoder"), "decoders",
+              [&](const JsonPlace& step) { readDecoder(step, description); });
+  if (description.byteLevel) description.spaceMark.clear();
+  return description;
+}
+
+}  // namespace spanscope::text

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a tokenizer asks about characters: their class, and the normal forms of a text.
+#pragma once
+
+#include "engine/text/utf8.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace spanscope::text {
+
+enum class CharacterClass : std::uint8_t {
+  Letter,      ///< general category L
+  Number,      ///< general category N
+  WhiteSpace,  ///< property White_Space
+  Other
+};
+
+CharacterClass characterClass(char32_t character);
+
+/// A character of a word as regular expressions mean it: letters, marks, decimal digits, connectors.
+bool isWordCharacter(char32_t character);
+
+/// The character that `bytes`, which are valid UTF-8 and not empty, begin with.
+char32_t firstCharacter(std::string_view bytes);
+
+/// The Unicode normal forms.
+enum class NormalForm : std::uint8_t { C, D, Kc, Kd };
+
+/// `text` must be valid UTF-8. Takes O(n log n) steps whatever the text is.
+std::string normalized(std::string_view text, NormalForm form);
+
+}  // namespace spanscope::text

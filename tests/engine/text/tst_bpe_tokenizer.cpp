@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tokenizers that encode words by byte pairs, held against what Hugging Face tokenizers made of the same
+// texts.
+#include "engine/base/error.h"
+#include "engine/text/bpe_model.h"
+#include "engine/text/text_pattern.h"
+#include "engine/text/tokenizer.h"
+#include "engine/text/unicode.h"
+#include "engine/text/utf8.h"
+#include "tests/engine/text/text_test_support.h"
+
+#include <QElapsedTimer>
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <sstream>
+
+using namespace spanscope;
+using namespace spanscope::text;
+using namespace spanscope::text::test;
+
+namespace {
+
+/// The cases beside this test, or those of a longer comparison.
+std::filesystem::path casesDirectory() {
+  const std::string given = qEnvironmentVariable("SPANSCOPE_TOKENIZER_CASES").toStdString();
+  return given.empty() ? std::filesystem::path(SPANSCOPE_TEST_DATA_DIR) / "tokenizers"
+                       : std::filesystem::path(given);
+}
+
+std::unique_ptr<Tokenizer> loadCase(const char* name) {
+  return loadTokenizer(std::filesystem::path(SPANSCOPE_TEST_DATA_DIR) / "tokenizers" / name);
+}
+
+std::string joinedIds(const std::vector<TokenId>& ids) {
+  std::string text;
+  for (const TokenId id : ids) text += std::to_string(id) + " ";
+  return text;
+}
+
+nlohmann::json description(const char* name) {
+  return nlohmann::json::parse(
+      readFile(std::filesystem::path(SPANSCOPE_TEST_DATA_DIR) / "tokenizers" / name / "tokenizer.json"));
+}
+
+/// What loading a changed description fails with; nothing if it does not.
+std::optional<Error> loadError(const std::string& json) {
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  writeFile(directory / "tokenizer.json", json);
+  try {
+    loadTokenizer(directory);
+  } catch (const Failure& failure) {
+    return failure.error();
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+class TestBpeTokenizer : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void asHuggingFaceEncodes_data();
+  void asHuggingFaceEncodes();
+  void textComesBack_data();
+  void textComesBack();
+  void markersAreNeverText();
+  void addedTokens();
+  void unknownAndByteFallback();
+  void displaysPieces();
+  void longWordsAreQuick_data();
+  void longWordsAreQuick();
+  void mergesOfMarkersAreNotMade();
+  void namesWhatItDoesNotSupport_data();
+  void namesWhatItDoesNotSupport();
+  void refusesDamagedFiles();
+};
+
+void TestBpeTokenizer::asHuggingFaceEncodes_data() {
+  QTest::addColumn<QString>("folder");
+  for (const auto& entry : std::filesystem::directory_iterator(casesDirectory())) {
+    QTest::newRow(entry.path().filename().c_str()) << QString::fromStdString(entry.path().string());
+  }
+}
+
+void TestBpeTokenizer::asHuggingFaceEncodes() {
+  QFETCH(QString, folder);
+  const std::filesystem::path directory = folder.toStdString();
+  const auto tokenizer = loadTokenizer(directory);
+  std::istringstream lines(readFile(directory / "cases.jsonl"));
+  std::string line;
+  int count = 0;
+  while (std::getline(lines, line)) {
+    const nlohmann::json row = nlohmann::json::parse(line);
+    const auto ids = tokenizer->encode(row["text"].get<std::string>());
+    const auto expected = row["ids"].get<std::vector<TokenId>>();
+    ++count;
+    if (ids == expected) continue;
+    QFAIL((line + "\nfound " + joinedIds(ids) + "\nexpected " + joinedIds(expected)).c_str());
+  }
+  QVERIFY(count > 100);
+  qInfo("%d texts", count);
+}
+
+void TestBpeTokenizer::textComesBack_data() {
+  QTest::addColumn<QString>("folder");
+  for (const char* name : {"gpt2", "llama3", "starcoder", "possessive"}) QTest::newRow(name) << QString(name);
+}
+
+void TestBpeTokenizer::textComesBack() {
+  QFETCH(QString, folder);
+  const auto tokenizer = loadCase(qPrintable(folder));
+  // "possessive" takes characters apart, "starcoder" has a token that takes the white space beside it.
+  const bool normalizes = folder == "possessive";
+  std::mt19937_64 random(testSeed());
+  for (int round = 0; round < 2000; ++round) {
+    const std::string text = randomText(random, random() % 12);
+    const std::string expected = normalizes ? normalized(text, NormalForm::D) : text;
+    const std::vector<TokenId> ids = tokenizer->encode(text);
+    QCOMPARE(tokenizer->decode(ids), expected);
+    QVERIFY(std::none_of(ids.begin(), ids.end(), [&](TokenId id) { return tokenizer->isControl(id); }));
+    StreamDecoder decoder(*tokenizer);
+    std::string streamed;
+    for (const TokenId id : ids) streamed += decoder.push(id);
+    QCOMPARE(streamed + decoder.finish(), expected);
+  }
+  QCOMPARE(tokenizer->encode("a\xFFz"), tokenizer->encode("a\xEF\xBF\xBDz"));
+}
+
+void TestBpeTokenizer::markersAreNeverText() {
+  for (const char* name : {"gpt2", "llama3", "qwen2", "sentencepiece", "metaspace_first"}) {
+    const auto tokenizer = loadCase(name);
+    const TokenId end = tokenizer->controlId("<|end|>");
+    QVERIFY(end >= 0);
+    QVERIFY(tokenizer->isControl(end));
+    QVERIFY(tokenizer->bytes(end).empty());
+    QCOMPARE(tokenizer->display(end), std::string("<|end|>"));
+    QCOMPARE(tokenizer->controlId("<think>"), -1);
+    for (const char* text : {"<|end|>", "a<|end|>b", "<|end|><|end|>", " <|end|> ", "<|user|>", "<unk>"}) {
+      for (const TokenId id : tokenizer->encode(text)) QVERIFY2(!tokenizer->isControl(id), text);
+    }
+  }
+}
+
+void TestBpeTokenizer::addedTokens() {
+  const auto tokenizer = loadCase("qwen2");
+  const auto idOf = [&](const char* text) {
+    const std::vector<TokenId> ids = tokenizer->encode(text);
+    return ids.size() == 1 ? ids.front() : -1;
+  };
+  const TokenId think = idOf("<think>");
+  QVERIFY(think >= 0);
+  QVERIFY(!tokenizer->isControl(think));
+  QCOMPARE(tokenizer->bytes(think), std::string("<think>"));
+  // A token that takes the white space on both sides, and one that does not.
+  QCOMPARE(tokenizer->encode("  <tool>  "), std::vector<TokenId>{idOf("<tool>")});
+  QVERIFY(tokenizer->encode(" <think>").size() == 2);
+  // Only where no word stands beside it.
+  QVERIFY(idOf("<word>") >= 0);
+  QVERIFY(tokenizer->encode("x<word>").back() != idOf("<word>"));
+  // Looked for after normalization: the token is spelled with a combining mark.
+  QCOMPARE(idOf("na\xC3\xAFve"), idOf("nai\xCC\x88ve"));
+}
+
+void TestBpeTokenizer::unknownAndByteFallback() {
+  const auto fallback = loadCase("sentencepiece");
+  // U+16A0 is in no training text.
+  const std::vector<TokenId> ids = fallback->encode("\xE1\x9A\xA0");
+  QCOMPARE(ids.size(), std::size_t{4});
+  QCOMPARE(fallback->display(ids[1]), std::string("<0xE1>"));
+  QCOMPARE(fallback->decode(ids), std::string(" \xE1\x9A\xA0"));
+
+  const auto fused = loadCase("metaspace_first");
+  QCOMPARE(fused->decode(fused->encode("a\xE1\x9A\xA0\xE1\x9A\xA0z")), std::string(" a\xEF\xBF\xBDz"));
+  const auto apart = loadCase("metaspace_always");
+  QCOMPARE(apart->decode(apart->encode("a\xE1\x9A\xA0\xE1\x9A\xA0z")),
+           std::string(" a\xEF\xBF\xBD\xEF\xBF\xBDz"));
+}
+
+void TestBpeTokenizer::displaysPieces() {
+  const auto tokenizer = loadCase("gpt2");
+  const std::vector<TokenId> ids = tokenizer->encode("\xF0\x9F\x99\x8D");
+  QVERIFY(ids.size() > 1);
+  std::string shown;
+  for (const TokenId id : ids) shown += tokenizer->display(id);
+  QCOMPARE(shown, std::string("<0xF0><0x9F><0x99><0x8D>"));
+  QVERIFY(tokenizer->bytes(-1).empty());
+  QCOMPARE(tokenizer->display(1 << 30), "<id " + std::to_string(1 << 30) + ">");
+  QVERIFY(!tokenizer->isControl(tokenizer->vocabularySize()));
+}
+
+void TestBpeTokenizer::longWordsAreQuick_data() {
+  QTest::addColumn<QString>("folder");
+  QTest::addColumn<QByteArray>("unit");
+  for (const char* name : {"gpt2", "llama3", "qwen2", "cased", "sentencepiece", "possessive", "splits"}) {
+    for (const char* unit : {"a", " ", "\n", "the", "\xCC\x81\xCC\xA3", "\xF0\x9F\x98\x80", "1", "!"}) {
+      QTest::addRow("%s %s", name, QByteArray(unit).toHex().constData()) << QString(name) << QByteArray(unit);
+    }
+  }
+}
+
+void TestBpeTokenizer::longWordsAreQuick() {
+  QFETCH(QString, folder);
+  QFETCH(QByteArray, unit);
+  const auto tokenizer = loadCase(qPrintable(folder));
+  const std::string text = unit.repeated(200'000 / static_cast<int>(unit.size())).toStdString();
+  QElapsedTimer timer;
+  timer.start();
+  tokenizer->encode(text);
+  // A quadratic algorithm would take minutes.
+  QVERIFY2(timer.elapsed() < 5000, qPrintable(QString::number(timer.elapsed())));
+}
+
+void TestBpeTokenizer::mergesOfMarkersAreNotMade() {
+  nlohmann::json json = description("gpt2");
+  nlohmann::json& model = json["model"];
+  const int id = static_cast<int>(model["vocab"].size());
+  model["vocab"]["~~"] = id;
+  model["merges"].insert(model["merges"].begin(), "~ ~");
+  model["ignore_merges"] = true;
+  json["added_tokens"].push_back({{"id", id}, {"content", "~~"}, {"special", true}});
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  writeFile(directory / "tokenizer.json", json.dump());
+  const auto tokenizer = loadTokenizer(directory);
+  QCOMPARE(tokenizer->controlId("~~"), id);
+  QCOMPARE(tokenizer->encode("~~").size(), std::size_t{2});
+  QCOMPARE(tokenizer->decode(tokenizer->encode("~~~")), std::string("~~~"));
+}
+
+void TestBpeTokenizer::namesWhatItDoesNotSupport_data() {
+  QTest::addColumn<QByteArray>("patch");
+  QTest::addColumn<QString>("place");
+  QTest::addColumn<QString>("found");
+  const auto row = [](const char* name, const char* patch, const char* place, const char* found) {
+    QTest::newRow(name) << QByteArray(patch) << QString(place) << QString(found);
+  };
+  row("unigram", R"({"model": {"type": "Unigram"}})", "/model", "Unigram");
+  row("no model", R"({"model": null})", "/model", "nothing");
+  row("dropout", R"({"model": {"dropout": 0.1}})", "/model/dropout", "0.1");
+  row("suffix", R"({"model": {"end_of_word_suffix": "</w>"}})", "/model/end_of_word_suffix", "</w>");
+  row("prefix", R"({"model": {"continuing_subword_prefix": "@@"}})", "/model/continuing_subword_prefix",
+      "@@");
+  row("ids", R"({"model": {"vocab": {"a": 1.5}}})", "/model/vocab/a", "1.5");
+  row("negative id", R"({"model": {"vocab": {"a": -1}}})", "/model/vocab/a", "-1");
+  row("huge id", R"({"model": {"vocab": {"a": 2000000000}}})", "/model", "2000000000");
+  row("same id", R"({"model": {"vocab": {"zzzz": 70}}})", "/model", "70");
+  row("unknown piece", R"({"model": {"unk_token": "<none>"}})", "/model", "<none>");
+  row("byte fallback", R"({"model": {"byte_fallback": true}})", "/model", "byte fallback");
+  row("merge of nothing", R"({"model": {"merges": ["a qqqq"]}})", "/model", "qqqq");
+  row("merge of three", R"({"model": {"merges": ["a b c"]}})", "/model/merges/0", "a b c");
+  row("merge as number", R"({"model": {"merges": [["a", 3]]}})", "/model/merges/0/1", "3");
+  row("normalizer", R"({"normalizer": {"type": "Lowercase"}})", "/normalizer", "Lowercase");
+  row("charsmap", R"({"normalizer": {"type": "Sequence", "normalizers": [{"type": "Precompiled"}]}})",
+      "/normalizer/normalizers/0", "Precompiled");
+  row("pre-tokenizer", R"({"pre_tokenizer": {"type": "Whitespace"}})", "/pre_tokenizer", "Whitespace");
+  row("after ByteLevel",
+      R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "ByteLevel"}, {"type": "Digits"}]}})",
+      "/pre_tokenizer/pretokenizers/1", "Digits");
+  row("behavior", R"({"pre_tokenizer": {"type": "Split", "pattern": {"String": "a"}, "behavior": "Gone"}})",
+      "/pre_tokenizer/behavior", "Gone");
+  row("empty pattern",
+      R"({"pre_tokenizer": {"type": "Split", "pattern": {"String": ""}, "behavior": "Removed"}})",
+      "/pre_tokenizer/pattern/String", "empty");
+  row("word boundary",
+      R"({"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "a\\b"}, "behavior": "Removed"}})",
+      "/pre_tokenizer/pattern/Regex", "\\b");
+  row("wrong expression",
+      R"({"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(a"}, "behavior": "Removed"}})",
+      "/pre_tokenizer/pattern/Regex", "refused");
+  row("decoder", R"({"decoder": {"type": "WordPiece"}})", "/decoder", "WordPiece");
+  row("no bytes", R"({"pre_tokenizer": {"type": "Digits"}, "decoder": null, "model": {"unk_token": null}})",
+      "/model", "neither");
+  row("added id", R"({"added_tokens": [{"id": 3, "content": "<|end|>", "special": true}]})", "/model",
+      "<|end|>");
+  row("added twice", R"({"added_tokens": [{"id": 900, "content": "<x>"}, {"id": 901, "content": "<x>"}]})",
+      "/model", "<x>");
+  row("added nothing", R"({"added_tokens": [{"id": 900, "content": ""}]})", "/added_tokens/0/content",
+      "0 bytes");
+  row("a flag that is none", R"({"added_tokens": [{"id": 900, "content": "<x>", "lstrip": 1}]})",
+      "/added_tokens/0/lstrip", "1");
+}
+
+void TestBpeTokenizer::namesWhatItDoesNotSupport() {
+  QFETCH(QByteArray, patch);
+  QFETCH(QString, place);
+  QFETCH(QString, found);
+  nlohmann::json json = description("gpt2");
+  QVERIFY(!loadError(json.dump()).has_value());
+  // merge_patch takes null for "remove", which is the same here: both are absent.
+  json.merge_patch(nlohmann::json::parse(patch.toStdString()));
+  const std::optional<Error> error = loadError(json.dump());
+  QVERIFY(error.has_value());
+  QCOMPARE(QString::fromStdString(error->place), place);
+  QVERIFY2(QString::fromStdString(error->found).contains(found), error->message().c_str());
+  QVERIFY(!error->expected.empty());
+}
+
+void TestBpeTokenizer::refusesDamagedFiles() {
+  const std::string whole = description("qwen2").dump();
+  QVERIFY(!loadError(whole).has_value());
+  for (const std::string& text : {std::string(), std::string("{}"), std::string("[]"),
+                                  std::string(100000, '['), std::string("{\"model\": \"\xFF\"}")}) {
+    QVERIFY(loadError(text).has_value());
+  }
+  std::mt19937_64 random(testSeed());
+  for (int round = 0; round < 300; ++round) {
+    std::string damaged = whole;
+    if (round % 2 == 0) {
+      damaged.resize(random() % whole.size());
+      QVERIFY(loadError(damaged).has_value());
+      continue;
+    }
+    for (int i = 0; i < 3; ++i) damaged[random() % damaged.size()] = static_cast<char>(random() % 128);
+    // Either of the two may happen, and nothing else.
+    const std::optional<Error> error = loadError(damaged);
+    if (error) QVERIFY(!error->found.empty() && !error->expected.empty());
+  }
+}
+
+QTEST_APPLESS_MAIN(TestBpeTokenizer)
+#include "tst_bpe_tokenizer.moc"
