@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/bpe_model.h"
 
+#include "engine/base/error.h"
 #include "engine/text/utf8.h"
 
 #include <queue>
@@ -24,6 +25,12 @@ struct Candidate {
     return std::tie(rank, left) > std::tie(other.rank, other.left);
   }
 };
+
+std::string hexadecimal(char c) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  const auto byte = static_cast<unsigned char>(c);
+  return {'0', 'x', kDigits[byte >> 4U], kDigits[byte & 0xFU]};
+}
 
 }  // namespace
 
@@ -64,6 +71,9 @@ std::vector<TokenId> BpeModel::unitsOf(std::string_view word) const {
     } else if (m_unknown >= 0) {
       if (!m_fuseUnknown || !lastUnknown) units.push_back(m_unknown);
       lastUnknown = true;
+    } else {
+      throw Failure({"", "text", "a character with the byte " + hexadecimal(unit.front()),
+                     "characters that the tokenizer's vocabulary has pieces for"});
     }
   }
   return units;

@@ -54,8 +54,8 @@ class BpeModel {
 
   std::optional<TokenId> pieceId(std::string_view spelling) const;
 
-  /// Appends the ids of one word, which is valid UTF-8. Takes O(n log n) steps. A unit that nothing covers is
-  /// left out.
+  /// Appends the ids of one word, which is valid UTF-8. Takes O(n log n) steps. Throws Failure for a unit
+  /// that nothing covers.
   void encodeWord(std::string_view word, std::vector<TokenId>& ids) const;
 
  private:

