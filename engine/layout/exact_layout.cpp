@@ -20,6 +20,18 @@ struct Scope {
   std::optional<std::uint32_t> open;  ///< the segment that the next run of this scope continues
 };
 
+/// The children of a run or a plus; null for a leaf.
+const std::vector<plan::PromptNode>* childrenOf(const plan::PromptNode& prompt) {
+  if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) return &run->children;
+  if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) return &plus->children;
+  return nullptr;
+}
+
+bool isEmpty(const plan::PromptNode& prompt) {
+  const std::vector<plan::PromptNode>* children = childrenOf(prompt);
+  return children != nullptr && std::all_of(children->begin(), children->end(), isEmpty);
+}
+
 class ExactLayout {
  public:
   ExactLayout(std::span<const StepOutput> outputs, const text::Tokenizer& tokenizer,
@@ -33,12 +45,29 @@ class ExactLayout {
 
   SpanTable layOut(const plan::Step& step) {
     Scope request;
+    const plan::PromptMessage* first = firstMessage(step.prompt);
+    const bool startsWithSystem = first != nullptr && first->role == query::Role::System;
+    append(request, text::renderOpening(*m_chat, *m_tokenizer, startsWithSystem), TokenRun::Source::Template,
+           step.node);
+    m_first = first;
     lay(step.prompt, request);
     append(request, m_generationPrompt, TokenRun::Source::Template, step.node);
     return std::move(m_table);
   }
 
  private:
+  /// The message that the prompt begins with; null if it begins with an output or is empty.
+  static const plan::PromptMessage* firstMessage(const plan::PromptNode& prompt) {
+    const plan::PromptNode* node = &prompt;
+    while (true) {
+      const std::vector<plan::PromptNode>* children = childrenOf(*node);
+      if (children == nullptr) return std::get_if<plan::PromptMessage>(&node->value);
+      const auto filled = std::find_if_not(children->begin(), children->end(), isEmpty);
+      if (filled == children->end()) return nullptr;
+      node = &*filled;
+    }
+  }
+
   void lay(const plan::PromptNode& prompt, Scope& scope) {
     if (const auto* message = std::get_if<plan::PromptMessage>(&prompt.value)) {
       layMessage(*message, prompt.node, scope);
@@ -52,7 +81,9 @@ class ExactLayout {
   }
 
   void layMessage(const plan::PromptMessage& message, const NodePath& node, Scope& scope) {
-    const text::RenderedMessage rendered = text::render(*m_chat, *m_tokenizer, message.role, message.text);
+    const text::RenderedMessage rendered =
+        text::render(*m_chat, *m_tokenizer, message.role, message.text,
+                     &message == m_first ? text::Place::First : text::Place::Later);
     const std::span<const TokenId> ids(rendered.ids);
     const auto begin = static_cast<std::size_t>(rendered.textBegin);
     const auto count = static_cast<std::size_t>(rendered.textCount);
@@ -189,6 +220,7 @@ class ExactLayout {
   std::vector<TokenId> m_generationPrompt;
   std::vector<TokenId> m_replySuffix;
   SpanTable m_table;
+  const plan::PromptMessage* m_first = nullptr;  ///< the message that begins the conversation
   std::uint32_t m_nextScope = 1;
   std::int64_t m_position = 0;  ///< visible tokens so far
 };

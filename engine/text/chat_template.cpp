@@ -4,10 +4,14 @@
 #include "engine/base/error.h"
 #include "engine/text/chat_template_table.h"
 #include "engine/text/file_bytes.h"
+#include "engine/text/gguf_file.h"
+#include "engine/text/gguf_metadata.h"
+#include "engine/text/unicode.h"
 #include "engine/text/utf8.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <system_error>
 
 namespace spanscope::text {
@@ -95,6 +99,15 @@ class PieceRenderer {
   bool m_hasOwn = false;
 };
 
+std::string readGgufTemplate(const std::filesystem::path& path, std::string& file, std::string& place) {
+  file = path.string();
+  place = "tokenizer.chat_template";
+  const GgufMetadata metadata = GgufMetadata::read(path);
+  const std::string* source = metadata.text(place);
+  if (source == nullptr) throw Failure({file, place, "nothing", "the checkpoint's chat template"});
+  return *source;
+}
+
 /// The text of a checkpoint's chat template: newer checkpoints have a file of its own, older ones a field
 /// that is a text or a list of named texts.
 std::string readTemplateSource(const std::filesystem::path& directory, std::string& file,
@@ -106,6 +119,11 @@ std::string readTemplateSource(const std::filesystem::path& directory, std::stri
     return readFileBytes(own, kMaxConfigBytes, "a chat template");
   }
   const std::filesystem::path path = directory / "tokenizer_config.json";
+  if (!std::filesystem::exists(path, error)) {
+    if (const std::optional<std::filesystem::path> gguf = findGguf(directory)) {
+      return readGgufTemplate(*gguf, file, place);
+    }
+  }
   file = path.string();
   place = "/chat_template";
   const std::string bytes = readFileBytes(path, kMaxConfigBytes, "the configuration of a tokenizer");
@@ -127,17 +145,67 @@ std::string readTemplateSource(const std::filesystem::path& directory, std::stri
                  "a text, or a list with a template that is named \"default\""});
 }
 
+std::string knownNames() {
+  std::string names;
+  for (const KnownChatTemplate& known : knownChatTemplates()) {
+    names += (names.empty() ? "" : ", ") + known.chat.name;
+  }
+  return names;
+}
+
+/// Python's str.strip, which the templates' trim is.
+std::string_view trimmed(std::string_view text) {
+  const auto isSpace = [](char32_t c) {
+    return characterClass(c) == CharacterClass::WhiteSpace || (c >= 0x1C && c <= 0x1F);
+  };
+  while (!text.empty() && isSpace(firstCharacter(text))) text.remove_prefix(nextUtf8(text).length);
+  while (!text.empty()) {
+    std::size_t last = text.size() - 1;
+    while (last > 0 && (static_cast<unsigned char>(text[last]) & 0xC0U) == 0x80U) --last;
+    if (!isSpace(firstCharacter(text.substr(last)))) break;
+    text.remove_suffix(text.size() - last);
+  }
+  return text;
+}
+
+const TurnForm& formOf(const ChatTemplate& chat, query::Role role, Place place) {
+  if (role == query::Role::System && place == Place::First && chat.openingSystem) return *chat.openingSystem;
+  const std::optional<TurnForm>& form = chat.turns[static_cast<std::size_t>(role)];
+  if (!form) {
+    throw Failure({"", "chat template",
+                   "a message of the role \"" + std::string(query::roleName(role)) + "\"",
+                   "no such message: the template \"" + chat.name +
+                       "\" has no turn for it; its text can go into a message of the user"});
+  }
+  return *form;
+}
+
+RenderedMessage renderTurn(const TurnForm& form, const Tokenizer& tokenizer, std::string_view text) {
+  PieceRenderer renderer(tokenizer);
+  renderer.add(form.prefix);
+  // Made valid here too, so that lengths in bytes are those of what is encoded.
+  const std::string valid = toValidUtf8(text);
+  renderer.addOwn(form.trim ? trimmed(valid) : valid);
+  renderer.add(form.suffix);
+  return renderer.finish();
+}
+
+std::string spellTurn(const TurnForm& form, std::string_view text) {
+  const std::string valid = toValidUtf8(text);
+  return spell(form.prefix) + std::string(form.trim ? trimmed(valid) : valid) + spell(form.suffix);
+}
+
+bool hasMarkers(const KnownChatTemplate& known, const std::string& source) {
+  const auto stands = [&](const std::string& marker) { return source.find(marker) != std::string::npos; };
+  return !known.markers.empty() && std::all_of(known.markers.begin(), known.markers.end(), stands) &&
+         std::none_of(known.foreign.begin(), known.foreign.end(), stands);
+}
+
 }  // namespace
 
 RenderedMessage render(const ChatTemplate& chat, const Tokenizer& tokenizer, query::Role role,
-                       std::string_view text) {
-  const auto index = static_cast<std::size_t>(role);
-  PieceRenderer renderer(tokenizer);
-  renderer.add(chat.prefix[index]);
-  // Made valid here too, so that lengths in bytes are those of what is encoded.
-  renderer.addOwn(toValidUtf8(text));
-  renderer.add(chat.suffix[index]);
-  return renderer.finish();
+                       std::string_view text, Place place) {
+  return renderTurn(formOf(chat, role, place), tokenizer, text);
 }
 
 std::vector<TokenId> renderPieces(const std::vector<TemplatePiece>& pieces, const Tokenizer& tokenizer) {
@@ -146,18 +214,66 @@ std::vector<TokenId> renderPieces(const std::vector<TemplatePiece>& pieces, cons
   return renderer.finish().ids;
 }
 
+std::vector<TokenId> renderOpening(const ChatTemplate& chat, const Tokenizer& tokenizer,
+                                   bool startsWithSystem) {
+  std::vector<TokenId> ids = renderPieces(chat.opening, tokenizer);
+  if (startsWithSystem || !chat.defaultSystem) return ids;
+  const RenderedMessage system =
+      render(chat, tokenizer, query::Role::System, *chat.defaultSystem, Place::First);
+  ids.insert(ids.end(), system.ids.begin(), system.ids.end());
+  return ids;
+}
+
+std::string spell(const std::vector<TemplatePiece>& pieces) {
+  std::string text;
+  for (const TemplatePiece& piece : pieces) text += piece.text;
+  return text;
+}
+
+std::string spellMessage(const ChatTemplate& chat, query::Role role, std::string_view text, Place place) {
+  return spellTurn(formOf(chat, role, place), text);
+}
+
+std::string spellOpening(const ChatTemplate& chat, bool startsWithSystem) {
+  std::string text = spell(chat.opening);
+  if (!startsWithSystem && chat.defaultSystem) {
+    text += spellMessage(chat, query::Role::System, *chat.defaultSystem, Place::First);
+  }
+  return text;
+}
+
+std::optional<FoundChatTemplate> matchChatTemplate(std::string_view source) {
+  const std::uint64_t fingerprint = templateFingerprint(source);
+  for (const KnownChatTemplate& known : knownChatTemplates()) {
+    if (std::find(known.fingerprints.begin(), known.fingerprints.end(), fingerprint) !=
+        known.fingerprints.end()) {
+      return FoundChatTemplate{&known.chat, TemplateMatch::Fingerprint};
+    }
+  }
+  const std::string canonical = canonicalTemplate(source);
+  for (const KnownChatTemplate& known : knownChatTemplates()) {
+    if (hasMarkers(known, canonical)) return FoundChatTemplate{&known.chat, TemplateMatch::Markers};
+  }
+  return std::nullopt;
+}
+
+const ChatTemplate& chatTemplateNamed(std::string_view name) {
+  for (const KnownChatTemplate& known : knownChatTemplates()) {
+    if (known.chat.name == name) return known.chat;
+  }
+  throw Failure(
+      {"", "chat template", "the name \"" + toValidUtf8(name) + "\"", "one of the known: " + knownNames()});
+}
+
 const ChatTemplate& findChatTemplate(const std::filesystem::path& directory) {
   std::string file;
   std::string place;
   const std::string source = readTemplateSource(directory, file, place);
-  std::string names;
-  for (const KnownChatTemplate& known : knownChatTemplates()) {
-    if (known.source == source) return known.chat;
-    names += (names.empty() ? "" : ", ") + known.chat.name;
-  }
+  if (const std::optional<FoundChatTemplate> found = matchChatTemplate(source)) return *found->chat;
   constexpr std::size_t kShown = 60;
   const std::string shown = toValidUtf8(source.substr(0, kShown)) + (source.size() > kShown ? "…" : "");
-  throw Failure({file, place, "the unknown chat template \"" + shown + "\"", "one of the known: " + names});
+  throw Failure(
+      {file, place, "the unknown chat template \"" + shown + "\"", "one of the known: " + knownNames()});
 }
 
 }  // namespace spanscope::text

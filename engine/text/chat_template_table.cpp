@@ -1,31 +1,314 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/chat_template_table.h"
 
+#include <xxhash.h>
+
+#include <utility>
+
 namespace spanscope::text {
 namespace {
 
+TemplatePiece control(std::string spelling) {
+  return {true, std::move(spelling)};
+}
+TemplatePiece literal(std::string text) {
+  return {false, std::move(text)};
+}
+
+/// The three roles in the order of query::Role, each with its own name in the form.
+template <class Form>
+void setTurns(ChatTemplate& chat, const Form& form) {
+  for (const query::Role role : {query::Role::System, query::Role::User, query::Role::Assistant}) {
+    chat.turns[static_cast<std::size_t>(role)] = form(std::string(query::roleName(role)));
+  }
+}
+
+void setTurn(ChatTemplate& chat, query::Role role, TurnForm form) {
+  chat.turns[static_cast<std::size_t>(role)] = std::move(form);
+}
+
 KnownChatTemplate spanlet() {
-  ChatTemplate chat;
+  KnownChatTemplate known;
+  ChatTemplate& chat = known.chat;
   chat.name = "spanlet";
-  const TemplatePiece space{false, " "};
-  const TemplatePiece end{true, "<|end|>"};
-  const auto index = [](query::Role role) { return static_cast<std::size_t>(role); };
-  chat.prefix[index(query::Role::System)] = {{true, "<|system|>"}, space};
-  chat.prefix[index(query::Role::User)] = {{true, "<|user|>"}, space};
-  chat.prefix[index(query::Role::Assistant)] = {{true, "<|assistant|>"}, space};
-  for (std::vector<TemplatePiece>& suffix : chat.suffix) suffix = {end};
-  chat.generationPrompt = {{true, "<|assistant|>"}};
-  chat.replySuffix = {end};
+  setTurns(chat, [](const std::string& role) {
+    return TurnForm{{control("<|" + role + "|>"), literal(" ")}, {control("<|end|>")}};
+  });
+  chat.generationPrompt = {control("<|assistant|>")};
+  chat.replySuffix = {control("<|end|>")};
   chat.replyLeading = " ";
-  return {std::move(chat),
-          "{% for m in messages %}<|{{ m['role'] }}|> {{ m['content'] }}<|end|>{% endfor %}"
-          "{% if add_generation_prompt %}<|assistant|>{% endif %}"};
+  known.fingerprints = {0xFA2C3161113F8524U};
+  return known;
+}
+
+TurnForm llama3Turn(const std::string& role, const std::string& before = "") {
+  return {
+      {control("<|start_header_id|>"), literal(role), control("<|end_header_id|>"), literal("\n\n" + before)},
+      {control("<|eot_id|>")},
+      true};
+}
+
+KnownChatTemplate llama3() {
+  KnownChatTemplate known;
+  ChatTemplate& chat = known.chat;
+  chat.name = "llama-3";
+  chat.opening = {control("<|begin_of_text|>")};
+  setTurns(chat, [](const std::string& role) { return llama3Turn(role); });
+  chat.generationPrompt = llama3Turn("assistant").prefix;
+  chat.replySuffix = {control("<|eot_id|>")};
+  known.markers = {"<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"};
+  known.foreign = {"Cutting Knowledge Date", "<|header_start|>"};
+  known.fingerprints = {0x9799AD6E2DEA0594U, 0xB97891B7ADC1BEB8U};
+  return known;
+}
+
+/// Llama 3.1, 3.2 and 3.3 begin with a system turn that holds a date. Where templates ask for today's, this
+/// is the one they fall back to: a date that changes would make every cached block useless the next day.
+KnownChatTemplate llama31() {
+  KnownChatTemplate known = llama3();
+  known.chat.name = "llama-3.1";
+  known.chat.openingSystem =
+      llama3Turn("system", "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n");
+  known.chat.defaultSystem = "";
+  known.fingerprints = {};
+  known.markers = {"<|start_header_id|>", "<|eot_id|>", "Cutting Knowledge Date: December 2023",
+                   "26 Jul 2024"};
+  known.foreign = {};
+  return known;
+}
+
+KnownChatTemplate chatMl() {
+  KnownChatTemplate known;
+  ChatTemplate& chat = known.chat;
+  chat.name = "chatml";
+  setTurns(chat, [](const std::string& role) {
+    return TurnForm{{control("<|im_start|>"), literal(role + "\n")}, {control("<|im_end|>"), literal("\n")}};
+  });
+  chat.generationPrompt = {control("<|im_start|>"), literal("assistant\n")};
+  chat.replySuffix = {control("<|im_end|>"), literal("\n")};
+  known.markers = {"<|im_start|>", "<|im_end|>"};
+  known.fingerprints = {0xA04F41D813A07B13U};
+  // Another separator, reasoning, or a system message that is not known.
+  known.foreign = {"<|im_sep|>", "<think>", "!= 'system'", "!= \"system\"", "You are "};
+  return known;
+}
+
+KnownChatTemplate chatMlWithSystem(std::string name, std::string system, std::vector<std::string> foreign,
+                                   std::vector<std::uint64_t> fingerprints = {}) {
+  KnownChatTemplate known = chatMl();
+  known.chat.name = std::move(name);
+  known.markers = {"<|im_start|>", "<|im_end|>", system};
+  known.chat.defaultSystem = std::move(system);
+  known.foreign = std::move(foreign);
+  known.fingerprints = std::move(fingerprints);
+  return known;
+}
+
+/// Reasoning in earlier assistant turns is kept as it is written, where the checkpoint's template drops it:
+/// whether a turn is earlier is not known to a span.
+KnownChatTemplate qwen3() {
+  KnownChatTemplate known = chatMl();
+  known.chat.name = "qwen3";
+  known.markers = {"<|im_start|>", "<|im_end|>", "enable_thinking", "<think>"};
+  known.foreign = {"You are "};
+  known.fingerprints = {};
+  return known;
+}
+
+/// Qwen3 with thinking switched off: chosen by name.
+KnownChatTemplate qwen3WithoutThinking() {
+  KnownChatTemplate known = qwen3();
+  known.chat.name = "qwen3-no-think";
+  known.chat.generationPrompt = {control("<|im_start|>"), literal("assistant\n<think>\n\n</think>\n\n")};
+  known.markers = {};
+  return known;
+}
+
+/// Granite 3.0 to 3.3. From 3.1 on the checkpoint's template begins a conversation without a system message
+/// with one that holds today's date; it is left out, for it would change every block's key every day.
+KnownChatTemplate granite3() {
+  KnownChatTemplate known;
+  ChatTemplate& chat = known.chat;
+  chat.name = "granite-3";
+  setTurns(chat, [](const std::string& role) {
+    return TurnForm{{control("<|start_of_role|>"), literal(role), control("<|end_of_role|>")},
+                    {control("<|end_of_text|>"), literal("\n")}};
+  });
+  chat.generationPrompt = {control("<|start_of_role|>"), literal("assistant"), control("<|end_of_role|>")};
+  chat.replySuffix = {control("<|end_of_text|>"), literal("\n")};
+  known.markers = {"<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>"};
+  known.fingerprints = {0xAD20145AFDF4BF61U};
+  return known;
+}
+
+/// The markers of the roles are plain text here; only the end of a turn is a control piece.
+KnownChatTemplate plainRoles(std::string name, const std::string& end) {
+  KnownChatTemplate known;
+  ChatTemplate& chat = known.chat;
+  chat.name = std::move(name);
+  setTurns(chat, [&](const std::string& role) {
+    return TurnForm{{literal("<|" + role + "|>\n")}, {control(end), literal("\n")}};
+  });
+  chat.generationPrompt = {literal("<|assistant|>\n")};
+  chat.replySuffix = {control(end), literal("\n")};
+  return known;
+}
+
+KnownChatTemplate zephyr() {
+  KnownChatTemplate known = plainRoles("zephyr", "</s>");
+  known.fingerprints = {0x1DB34E9FC60441D8U};
+  known.markers = {"'<|user|>\n' + message['content'] + eos_token",
+                   "'<|system|>\n' + message['content'] + eos_token"};
+  return known;
+}
+
+/// Tulu 3: only assistant turns are closed by a control piece.
+KnownChatTemplate tulu3(std::string name, const std::string& end) {
+  KnownChatTemplate known = plainRoles(std::move(name), end);
+  known.fingerprints = {0x7B4A2D69F1D91B7CU};
+  for (const query::Role role : {query::Role::System, query::Role::User}) {
+    known.chat.turns[static_cast<std::size_t>(role)]->suffix = {literal("\n")};
+  }
+  known.markers = {"'<|user|>\n' + message['content'] + '\n'", "'<|system|>\n' + message['content'] + '\n'"};
+  known.foreign = {"<think>", "bos_token", "You are "};
+  return known;
+}
+
+KnownChatTemplate olmo2() {
+  KnownChatTemplate known = tulu3("olmo-2", "<|endoftext|>");
+  known.chat.opening = {control("<|endoftext|>")};
+  known.fingerprints = {0x2CF6C80E0C47B498U};
+  known.markers.insert(known.markers.begin(), "{{ bos_token }}");
+  known.foreign = {"<think>", "You are "};
+  return known;
+}
+
+/// Gemma 1 to 3. The system has no turn of its own: templates refuse it or write it into the user's.
+KnownChatTemplate gemma() {
+  KnownChatTemplate known;
+  ChatTemplate& chat = known.chat;
+  chat.name = "gemma";
+  chat.opening = {control("<bos>")};
+  const auto turn = [](const std::string& role) {
+    return TurnForm{
+        {control("<start_of_turn>"), literal(role + "\n")}, {control("<end_of_turn>"), literal("\n")}, true};
+  };
+  setTurn(chat, query::Role::User, turn("user"));
+  setTurn(chat, query::Role::Assistant, turn("model"));
+  chat.generationPrompt = turn("model").prefix;
+  chat.replySuffix = turn("model").suffix;
+  known.markers = {"<start_of_turn>", "<end_of_turn>", "bos_token"};
+  known.fingerprints = {0x2C2E86BEABCCD2A4U};
+  return known;
+}
+
+/// Mistral's families differ in spaces, in whether [INST] is a control piece, and in what is trimmed. Before
+/// v7 the system has no turn of its own: it is written into the first or the last of the user's.
+KnownChatTemplate mistral(std::string name, TurnForm user, TurnForm assistant) {
+  KnownChatTemplate known;
+  ChatTemplate& chat = known.chat;
+  chat.name = std::move(name);
+  chat.opening = {control("<s>")};
+  chat.replyLeading = assistant.prefix.empty() ? "" : assistant.prefix.front().text;
+  chat.replySuffix = assistant.suffix;
+  setTurn(chat, query::Role::User, std::move(user));
+  setTurn(chat, query::Role::Assistant, std::move(assistant));
+  return known;
+}
+
+KnownChatTemplate mistralBeforeV1() {
+  KnownChatTemplate known =
+      mistral("mistral-v0", {{literal("[INST] ")}, {literal(" [/INST]")}}, {{}, {control("</s>")}});
+  known.markers = {"'[INST] ' + message['content'] + ' [/INST]'", "message['content'] + eos_token"};
+  known.foreign = {"<<SYS>>", "' ' "};
+  known.fingerprints = {0xA5D004210EBCE758U};
+  return known;
+}
+
+KnownChatTemplate mistralV1() {
+  KnownChatTemplate known = mistral("mistral-v1", {{literal(" [INST] ")}, {literal(" [/INST]")}},
+                                    {{literal(" ")}, {control("</s>")}});
+  known.markers = {"' [INST] ' + message['content'] + ' [/INST]'", "' ' + message['content'] + eos_token"};
+  known.fingerprints = {0xFA42EF759A4066EFU};
+  return known;
+}
+
+KnownChatTemplate mistralV3() {
+  KnownChatTemplate known = mistral("mistral-v3", {{control("[INST]"), literal(" ")}, {control("[/INST]")}},
+                                    {{literal(" ")}, {control("</s>")}, true});
+  known.markers = {"\"[INST] \" + message[\"content\"] + \"[/INST]\"",
+                   "\" \" + message[\"content\"]|trim + eos_token"};
+  return known;
+}
+
+KnownChatTemplate mistralNemo() {
+  KnownChatTemplate known =
+      mistral("mistral-v3-tekken", {{control("[INST]")}, {control("[/INST]")}}, {{}, {control("</s>")}});
+  known.markers = {"\"[INST]\" + message[\"content\"] + \"[/INST]\"", "message[\"content\"] + eos_token"};
+  known.foreign = {"[SYSTEM_PROMPT]"};
+  return known;
+}
+
+/// Its templates also do other things with the system's message, so it is chosen by name only.
+KnownChatTemplate mistralV7() {
+  KnownChatTemplate known = mistral("mistral-v7", {{control("[INST]"), literal(" ")}, {control("[/INST]")}},
+                                    {{literal(" ")}, {control("</s>")}});
+  setTurn(known.chat, query::Role::System,
+          {{control("[SYSTEM_PROMPT]"), literal(" ")}, {control("[/SYSTEM_PROMPT]")}});
+  return known;
+}
+
+std::vector<KnownChatTemplate> makeTable() {
+  return {spanlet(),
+          llama31(),
+          llama3(),
+          chatMlWithSystem("qwen2.5", "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.",
+                           {"<think>"}),
+          chatMlWithSystem("smollm2", "You are a helpful AI assistant named SmolLM, trained by Hugging Face",
+                           {"<think>", "Reasoning Mode"}, {0x99AB995E9629DACDU}),
+          chatMlWithSystem("qwen2", "You are a helpful assistant.", {"<think>", "You are Qwen"},
+                           {0xD5D943BD0BD9082FU}),
+          qwen3(),
+          qwen3WithoutThinking(),
+          chatMl(),
+          granite3(),
+          zephyr(),
+          olmo2(),
+          tulu3("tulu-3", "<|end_of_text|>"),
+          gemma(),
+          mistralV1(),
+          mistralBeforeV1(),
+          mistralV3(),
+          mistralNemo(),
+          mistralV7()};
 }
 
 }  // namespace
 
+std::string canonicalTemplate(std::string_view source) {
+  std::string text;
+  text.reserve(source.size());
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (source[i] == '\\' && i + 1 < source.size() && source[i + 1] == 'n') {
+      text += '\n';
+      ++i;
+    } else {
+      text += source[i];
+    }
+  }
+  constexpr const char* kSpace = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
+}
+
+std::uint64_t templateFingerprint(std::string_view source) {
+  const std::string text = canonicalTemplate(source);
+  return XXH3_64bits(text.data(), text.size());
+}
+
 const std::vector<KnownChatTemplate>& knownChatTemplates() {
-  static const std::vector<KnownChatTemplate> known = {spanlet()};
+  static const std::vector<KnownChatTemplate> known = makeTable();
   return known;
 }
 

@@ -10,7 +10,7 @@
 namespace spanscope::text {
 namespace {
 
-constexpr std::string_view kWordClass = "\\p{L}\\p{M}\\p{Nd}\\p{Pc}";
+constexpr std::string_view kWordClass = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
 
 bool isHexDigit(char c) {
   return std::isxdigit(static_cast<unsigned char>(c)) != 0;

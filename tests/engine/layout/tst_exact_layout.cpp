@@ -278,6 +278,8 @@ class TestExactLayout : public QObject {
 
  private slots:
   void chatIsOneSegment();
+  void openingOfTheConversation_data();
+  void openingOfTheConversation();
   void documentsAndAQuestion();
   void promptThatEndsInAPlus();
   void nestedScopes();
@@ -312,6 +314,44 @@ void TestExactLayout::chatIsOneSegment() {
                                           {1, Source::Template, "/seq/1"},
                                           {1, Source::Template, "/step"}};
   QVERIFY(segment.runs == expected);
+}
+
+void TestExactLayout::openingOfTheConversation_data() {
+  QTest::addColumn<bool>("system");
+  QTest::addColumn<int>("shape");
+  for (const bool system : {false, true}) {
+    for (int shape = 0; shape < 3; ++shape) QTest::addRow("%d %d", system, shape) << system << shape;
+  }
+}
+
+/// A template that begins a conversation with a marker and, unless the system speaks first, a message of its
+/// own; and in which the first message of the system is written otherwise than later ones.
+void TestExactLayout::openingOfTheConversation() {
+  QFETCH(bool, system);
+  QFETCH(int, shape);
+  text::ChatTemplate chat = *model().chat;
+  chat.opening = {{true, "<s>"}};
+  chat.defaultSystem = "Be brief.";
+  chat.openingSystem = text::TurnForm{{{true, "<|system|>"}, {false, " Rules: "}}, {{true, "<|end|>"}}};
+  const auto first = system ? query::Role::System : query::Role::User;
+  const PromptNode one{"/one", plan::PromptMessage{first, "Hello"}};
+  const PromptNode two{"/two", plan::PromptMessage{query::Role::System, "Hello"}};
+  const std::vector<PromptNode> shapes = {run({one, two}), run({run({}), plus({run({one}), two})}),
+                                          plus({plus({}), one, two})};
+  plan::Step step;
+  step.node = "/step";
+  step.prompt = shapes[static_cast<std::size_t>(shape)];
+  const SpanTable table = layoutExact(step, {}, *model().tokenizer, chat, Visibility::Spans);
+  checkInvariants(table);
+  const auto render = [&](query::Role role, text::Place place) {
+    return text::render(chat, *model().tokenizer, role, "Hello", place).ids;
+  };
+  std::vector<TokenId> expected = text::renderOpening(chat, *model().tokenizer, system);
+  QCOMPARE(expected.size() == 1, system);
+  expected = expected + render(first, text::Place::First) + render(query::Role::System, text::Place::Later) +
+             std::vector{kAssistant};
+  QCOMPARE(visibleTokens(table), expected);
+  QVERIFY(render(query::Role::System, text::Place::First) != render(query::Role::System, text::Place::Later));
 }
 
 void TestExactLayout::documentsAndAQuestion() {

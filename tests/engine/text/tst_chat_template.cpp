@@ -2,13 +2,18 @@
 #include "engine/base/error.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/chat_template_table.h"
+#include "tests/engine/text/gguf_writer.h"
 #include "tests/engine/text/text_test_support.h"
 
 #include <QTest>
 
+#include <nlohmann/json.hpp>
 #include <sentencepiece_processor.h>
 
+#include <algorithm>
 #include <optional>
+#include <set>
+#include <sstream>
 
 using namespace spanscope;
 using namespace spanscope::text;
@@ -28,6 +33,119 @@ std::optional<Error> findError(const std::filesystem::path& directory) {
     return failure.error();
   }
   return std::nullopt;
+}
+
+/// The text of the bundled checkpoint's template.
+std::string bundledSource() {
+  return nlohmann::json::parse(readFile(bundledModel() / "tokenizer_config.json"))["chat_template"]
+      .get<std::string>();
+}
+
+query::Role roleNamed(const std::string& name) {
+  for (const query::Role role : {query::Role::System, query::Role::User}) {
+    if (name == query::roleName(role)) return role;
+  }
+  return query::Role::Assistant;
+}
+
+bool hasTurn(const ChatTemplate& chat, query::Role role) {
+  return chat.turns[static_cast<std::size_t>(role)].has_value();
+}
+
+/// A conversation as spans write it, each message on its own.
+std::string spellConversation(const ChatTemplate& chat, const std::vector<Turn>& turns) {
+  std::string text = spellOpening(chat, !turns.empty() && turns.front().role == query::Role::System);
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    text += spellMessage(chat, turns[i].role, turns[i].text, i == 0 ? Place::First : Place::Later);
+  }
+  return text + spell(chat.generationPrompt);
+}
+
+std::vector<TokenId> renderConversation(const ChatTemplate& chat, const Tokenizer& tokenizer,
+                                        const std::vector<Turn>& turns) {
+  std::vector<TokenId> ids =
+      renderOpening(chat, tokenizer, !turns.empty() && turns.front().role == query::Role::System);
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const RenderedMessage message =
+        render(chat, tokenizer, turns[i].role, turns[i].text, i == 0 ? Place::First : Place::Later);
+    ids.insert(ids.end(), message.ids.begin(), message.ids.end());
+  }
+  const std::vector<TokenId> prompt = renderPieces(chat.generationPrompt, tokenizer);
+  ids.insert(ids.end(), prompt.begin(), prompt.end());
+  return ids;
+}
+
+/// Every list of pieces of a template.
+std::vector<std::vector<TemplatePiece>> piecesOf(const ChatTemplate& chat) {
+  std::vector<std::vector<TemplatePiece>> all = {chat.opening, chat.generationPrompt, chat.replySuffix};
+  for (const auto& turn : chat.turns) {
+    if (turn) all.insert(all.end(), {turn->prefix, turn->suffix});
+  }
+  return all;
+}
+
+std::set<std::string> controlPieces(const ChatTemplate& chat) {
+  std::set<std::string> pieces;
+  for (const auto& list : piecesOf(chat)) {
+    for (const TemplatePiece& piece : list) {
+      if (piece.control) pieces.insert(piece.text);
+    }
+  }
+  return pieces;
+}
+
+/// Whether no text of one message can touch the text of the next: then ids do not depend on what is encoded
+/// together.
+bool isDelimited(const ChatTemplate& chat) {
+  const auto begins = [](const std::vector<TemplatePiece>& pieces) {
+    return !pieces.empty() && pieces.front().control;
+  };
+  return begins(chat.generationPrompt) &&
+         std::all_of(chat.turns.begin(), chat.turns.end(),
+                     [&](const auto& turn) { return !turn || begins(turn->prefix); });
+}
+
+/// A byte-level tokenizer that has the control pieces of every template.
+std::unique_ptr<Tokenizer> tokenizerWithEveryMarker(const QTemporaryDir& folder) {
+  const std::filesystem::path directory = folder.path().toStdString();
+  nlohmann::json json = nlohmann::json::parse(
+      readFile(std::filesystem::path(SPANSCOPE_TEST_DATA_DIR) / "tokenizers" / "llama3" / "tokenizer.json"));
+  std::set<std::string> markers;
+  for (const KnownChatTemplate& known : knownChatTemplates()) markers.merge(controlPieces(known.chat));
+  markers.erase("<|user|>");  // The case has it.
+  markers.erase("<|end|>");
+  int id = 1000;
+  for (const std::string& marker : markers) {
+    json["added_tokens"].push_back({{"id", id++}, {"content", marker}, {"special", true}});
+  }
+  writeFile(directory / "tokenizer.json", json.dump());
+  return loadTokenizer(directory);
+}
+
+/// A whole text in which the control pieces are found as markers, the rest encoded between them.
+std::vector<TokenId> encodeWhole(const Tokenizer& tokenizer, const std::set<std::string>& markers,
+                                 std::string_view text) {
+  std::vector<TokenId> ids;
+  std::size_t begin = 0;
+  const auto flush = [&](std::size_t end) {
+    const std::vector<TokenId> more = tokenizer.encode(text.substr(begin, end - begin));
+    ids.insert(ids.end(), more.begin(), more.end());
+  };
+  for (std::size_t i = 0; i < text.size();) {
+    const auto found = std::find_if(markers.begin(), markers.end(), [&](const std::string& marker) {
+      return text.substr(i, marker.size()) == marker;
+    });
+    if (found == markers.end()) {
+      ++i;
+      continue;
+    }
+    flush(i);
+    ids.push_back(tokenizer.controlId(*found));
+    i += found->size();
+    begin = i;
+  }
+  flush(text.size());
+  return ids;
 }
 
 std::vector<TokenId> slice(const RenderedMessage& message) {
@@ -50,6 +168,13 @@ class TestChatTemplate : public QObject {
   void unknownTemplates();
   void templateFiles();
   void needsItsMarkers();
+  void asJinjaRenders();
+  void joinedSpansAreTheWhole_data();
+  void joinedSpansAreTheWhole();
+  void markers_data();
+  void markers();
+  void names();
+  void ofGguf();
 };
 
 void TestChatTemplate::bundled() {
@@ -156,7 +281,7 @@ void TestChatTemplate::templateFiles() {
   const QTemporaryDir folder;
   const std::filesystem::path directory = folder.path().toStdString();
   QCOMPARE(findError(directory)->found, std::string("no such file"));
-  const std::string source(knownChatTemplates().front().source);
+  const std::string source = bundledSource();
   writeFile(directory / "chat_template.jinja", source);
   QCOMPARE(findChatTemplate(directory).name, std::string("spanlet"));
   std::filesystem::remove(directory / "chat_template.jinja");
@@ -174,6 +299,144 @@ void TestChatTemplate::needsItsMarkers() {
   } catch (const Failure& failure) {
     QVERIFY(QString::fromStdString(failure.error().found).contains("<|tool|>"));
   }
+}
+
+void TestChatTemplate::asJinjaRenders() {
+  std::istringstream lines(readFile(std::filesystem::path(SPANSCOPE_TEST_DATA_DIR) / "chats.jsonl"));
+  std::string line;
+  std::set<std::string> seen;
+  while (std::getline(lines, line)) {
+    const nlohmann::json row = nlohmann::json::parse(line);
+    const ChatTemplate& chat = chatTemplateNamed(row["name"].get<std::string>());
+    std::vector<Turn> turns;
+    for (const auto& message : row["messages"]) {
+      turns.push_back({roleNamed(message[0].get<std::string>()), message[1].get<std::string>()});
+    }
+    // Some templates write the system into a message of the user; a span cannot.
+    const bool writable =
+        std::all_of(turns.begin(), turns.end(), [&](const Turn& turn) { return hasTurn(chat, turn.role); });
+    if (!writable) continue;
+    const std::string found = spellConversation(chat, turns);
+    QVERIFY2(found == row["text"].get<std::string>(), (line + "\nfound " + found).c_str());
+    seen.insert(chat.name);
+    seen.insert(row["fingerprint"].get<std::string>());
+  }
+  for (const KnownChatTemplate& known : knownChatTemplates()) {
+    const std::string& name = known.chat.name;
+    // No program at hand wrote these.
+    if (name == "qwen3" || name == "qwen3-no-think" || name == "mistral-v7") continue;
+    QVERIFY2(seen.contains(name), name.c_str());
+    for (const std::uint64_t fingerprint : known.fingerprints) {
+      QVERIFY2(seen.contains(QString::number(fingerprint, 16).rightJustified(16, '0').toStdString()),
+               name.c_str());
+    }
+  }
+}
+
+void TestChatTemplate::joinedSpansAreTheWhole_data() {
+  QTest::addColumn<QString>("name");
+  for (const KnownChatTemplate& known : knownChatTemplates()) {
+    QTest::newRow(known.chat.name.c_str()) << QString::fromStdString(known.chat.name);
+  }
+}
+
+void TestChatTemplate::joinedSpansAreTheWhole() {
+  QFETCH(QString, name);
+  const ChatTemplate& chat = chatTemplateNamed(name.toStdString());
+  const QTemporaryDir folder;
+  const auto tokenizer = tokenizerWithEveryMarker(folder);
+  const std::set<std::string> markers = controlPieces(chat);
+  std::mt19937_64 random(testSeed());
+  static const std::vector<std::string> kWords = {
+      "Mira", " lives", "\n", "  ", "in Lisbon.", "😀", "\"Tom\",", "[", "42", "日本", "é", "", "\t", "'s"};
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Turn> turns;
+    for (std::size_t count = random() % 5; turns.size() < count;) {
+      Turn turn{static_cast<query::Role>(random() % 3), ""};
+      if (!hasTurn(chat, turn.role)) continue;
+      for (std::size_t word = random() % 8; word > 0; --word) turn.text += kWords[random() % kWords.size()];
+      turns.push_back(std::move(turn));
+    }
+    const std::string whole = spellConversation(chat, turns);
+    const std::vector<TokenId> joined = renderConversation(chat, *tokenizer, turns);
+    // Where text can touch text, ids are those of the spans by definition, but the text is the same.
+    std::string spelled;
+    for (const TokenId id : joined) {
+      spelled += tokenizer->isControl(id) ? tokenizer->display(id) : tokenizer->bytes(id);
+    }
+    QCOMPARE(spelled, whole);
+    if (isDelimited(chat)) QCOMPARE(joined, encodeWhole(*tokenizer, markers, whole));
+  }
+}
+
+void TestChatTemplate::markers_data() {
+  QTest::addColumn<QByteArray>("source");
+  QTest::addColumn<QString>("name");
+  const auto row = [](const char* title, const char* source, const char* name) {
+    QTest::newRow(title) << QByteArray(source) << QString(name);
+  };
+  row("chatml", "{{ '<|im_start|>' + x + '<|im_end|>' }}", "chatml");
+  row("another separator", "{{ '<|im_start|>' + x + '<|im_sep|>' + y + '<|im_end|>' }}", "");
+  row("an unknown system message",
+      "{% if messages[0].role != 'system' %}You are Z{% endif %}<|im_start|><|im_end|>", "");
+  row("qwen2.5",
+      "<|im_start|><|im_end|> You are Qwen, created by Alibaba Cloud. You are a helpful assistant.",
+      "qwen2.5");
+  row("qwen3", "<|im_start|><|im_end|>{% if enable_thinking is false %}<think>{% endif %}", "qwen3");
+  row("llama 3", "<|start_header_id|> <|end_header_id|> <|eot_id|>", "llama-3");
+  row("llama 3.2",
+      "<|start_header_id|> <|end_header_id|> <|eot_id|> Cutting Knowledge Date: December 2023 26 Jul 2024",
+      "llama-3.1");
+  row("llama 4", "<|header_start|> <|header_end|> <|eot|>", "");
+  row("granite 3.3", "<|start_of_role|> <|end_of_role|> <|end_of_text|>", "granite-3");
+  row("gemma 2", "{{ bos_token }} <start_of_turn> <end_of_turn>", "gemma");
+  row("tulu 3", "'<|user|>\\n' + message['content'] + '\\n' '<|system|>\\n' + message['content'] + '\\n'",
+      "tulu-3");
+  row("tulu 3 with reasoning",
+      "'<|user|>\n' + message['content'] + '\n' '<|system|>\n' + message['content'] + '\n' <think>", "");
+  row("llama 2", "'[INST] ' + message['content'] + ' [/INST]' message['content'] + eos_token <<SYS>>", "");
+  row("nemo", "\"[INST]\" + message[\"content\"] + \"[/INST]\" message[\"content\"] + eos_token",
+      "mistral-v3-tekken");
+  row("nothing known", "{{ messages }}", "");
+}
+
+void TestChatTemplate::markers() {
+  QFETCH(QByteArray, source);
+  QFETCH(QString, name);
+  const std::optional<FoundChatTemplate> found = matchChatTemplate(source.toStdString());
+  QCOMPARE(found.has_value(), !name.isEmpty());
+  if (!found) return;
+  QCOMPARE(QString::fromStdString(found->chat->name), name);
+  QVERIFY(found->match == TemplateMatch::Markers);
+}
+
+void TestChatTemplate::names() {
+  QCOMPARE(chatTemplateNamed("llama-3").name, std::string("llama-3"));
+  QVERIFY(matchChatTemplate(bundledSource())->match == TemplateMatch::Fingerprint);
+  QCOMPARE(templateFingerprint(" a\\nb\n"), templateFingerprint("a\nb"));
+  try {
+    chatTemplateNamed("chat-ml");
+    QFAIL("a name that no template has was found");
+  } catch (const Failure& failure) {
+    QVERIFY(failure.error().expected.find("chatml") != std::string::npos);
+  }
+  try {
+    spellMessage(chatTemplateNamed("gemma"), query::Role::System, "x");
+    QFAIL("a turn that the family does not have was written");
+  } catch (const Failure& failure) {
+    QVERIFY(failure.error().found.find("system") != std::string::npos);
+  }
+}
+
+void TestChatTemplate::ofGguf() {
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  GgufWriter file;
+  writeFile(directory / "model.gguf", file.bytes());
+  QCOMPARE(findError(directory)->place, std::string("tokenizer.chat_template"));
+  file.text("tokenizer.chat_template", bundledSource());
+  writeFile(directory / "model.gguf", file.bytes());
+  QCOMPARE(findChatTemplate(directory).name, std::string("spanlet"));
 }
 
 QTEST_APPLESS_MAIN(TestChatTemplate)
