@@ -353,7 +353,7 @@ void JsonCursor::expectEnd() {
 }
 
 void JsonCursor::goTo(Mark mark) {
-  m_offset = mark.offset;
+  m_offset = mark.place;
   m_depth = mark.depth;
 }
 
@@ -371,6 +371,31 @@ std::string JsonCursor::describeHere() const {
   }
   if (rest.starts_with('"')) return "a double quote";
   return quoted(wordAt(rest));
+}
+
+std::string JsonCursor::describeNext(JsonKind kind) const {
+  const std::string_view rest = m_text.substr(m_offset);
+  switch (kind) {
+    case JsonKind::Null:
+      return "null";
+    case JsonKind::False:
+      return "false";
+    case JsonKind::True:
+      return "true";
+    case JsonKind::Number:
+      return "the number " +
+             cutText(rest.substr(0, rest.find_first_not_of("+-.0123456789eE")), kShownCharacters);
+    case JsonKind::String:
+      return "the text " + quoted(rest.substr(1, rest.substr(1).find_first_of("\"\r\n")));
+    case JsonKind::Array:
+      return "a list";
+    case JsonKind::Object:
+      return "an object";
+    case JsonKind::End:
+    case JsonKind::Invalid:
+      break;
+  }
+  return {};
 }
 
 void JsonCursor::fail(std::string expected, std::string hint) {

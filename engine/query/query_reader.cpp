@@ -63,8 +63,8 @@ bool hasNoPrompt(const Node& node) {
 
 }  // namespace
 
-QueryReader::QueryReader(std::string_view text, const ParseLimits& limits)
-    : m_text(text), m_limits(limits), m_cursor(text, std::min(limits.maxDepth, kMaxDepth), *this) {}
+QueryReader::QueryReader(std::string_view text, const ParseLimits& limits, const MakeCursor& makeCursor)
+    : m_text(text), m_limits(limits), m_ownCursor(makeCursor(*this)), m_cursor(*m_ownCursor) {}
 
 ParseResult QueryReader::read() {
   ParseResult result;
@@ -93,7 +93,7 @@ void QueryReader::readNode(Node& node, std::string step) {
 
   const std::size_t entry = m_sources.open(std::move(step), begin);
   m_cursor.enterObject();
-  JsonCursor::Container object;
+  ValueCursor::Container object;
   std::string first;
   std::string key;
   bool isRefused = false;
@@ -209,7 +209,7 @@ void QueryReader::readJoin(JoinKind kind, Node& node) {
   Join join{kind, {}};
   const std::string step = std::string("/") + joinName(kind) + "/";
   m_cursor.enterArray();
-  for (JsonCursor::Container array; m_cursor.nextElement(array);) {
+  for (ValueCursor::Container array; m_cursor.nextElement(array);) {
     const std::string index = std::to_string(join.children.size());
     join.children.emplace_back();
     within(index, [&] { readNode(join.children.back(), step + index); });
@@ -246,7 +246,7 @@ void QueryReader::readGenerate(Generate& generate, std::string step) {
 
 void QueryReader::readRepeat(Node& node) {
   Repeat repeat;
-  std::optional<JsonCursor::Mark> legacy;
+  std::optional<ValueCursor::Mark> legacy;
   std::size_t legacyKey = 0;
   std::optional<std::size_t> secondLegacyKey;
   const std::array fields = {
@@ -275,7 +275,7 @@ void QueryReader::readRepeat(Node& node) {
     warning(legacyKey, "\"query\" beside \"g\"", "one of them", "\"query\" is ignored");
   } else if (read.isComplete && !read.seen[1] && legacy) {
     if (secondLegacyKey) error(*secondLegacyKey, "the field \"query\" twice", "it once");
-    const JsonCursor::Mark end = m_cursor.mark();
+    const ValueCursor::Mark end = m_cursor.mark();
     m_cursor.goTo(*legacy);
     within("query", [&] { readLegacyGenerate(repeat.generate); });
     if (!m_cursor.stopped()) m_cursor.goTo(end);
@@ -295,7 +295,7 @@ void QueryReader::readLegacyGenerate(Generate& generate) {
   m_cursor.enterObject();
   std::size_t count = 0;
   std::string key;
-  for (JsonCursor::Container object; m_cursor.nextMember(object, key); ++count) {
+  for (ValueCursor::Container object; m_cursor.nextMember(object, key); ++count) {
     within(key, [&] {
       if (key == "g" && count == 0) {
         readGenerate(generate, "/repeat/g/input");
@@ -335,7 +335,7 @@ void QueryReader::readInputs(std::vector<std::string>& inputs) {
   }
   const std::size_t begin = m_cursor.offset();
   m_cursor.enterArray();
-  for (JsonCursor::Container array; m_cursor.nextElement(array);) {
+  for (ValueCursor::Container array; m_cursor.nextElement(array);) {
     const JsonKind kind = m_cursor.peek();
     if (!countNode(m_cursor.offset())) return;
     inputs.emplace_back();
@@ -386,7 +386,7 @@ void QueryReader::readDocument(Document& document) {
   const std::size_t begin = m_cursor.offset();
   m_cursor.enterArray();
   std::size_t count = 0;
-  for (JsonCursor::Container array; m_cursor.nextElement(array); ++count) {
+  for (ValueCursor::Container array; m_cursor.nextElement(array); ++count) {
     within(std::to_string(count), [&] {
       if (count == 0) {
         readText(document.name, "the name of a document");
@@ -413,7 +413,7 @@ void QueryReader::readDocumentContent(Document& document) {
   m_cursor.enterObject();
   std::size_t count = 0;
   std::string key;
-  for (JsonCursor::Container object; m_cursor.nextMember(object, key); ++count) {
+  for (ValueCursor::Container object; m_cursor.nextMember(object, key); ++count) {
     within(key, [&] {
       if (count > 0 || (key != "Text" && key != "Binary")) {
         const auto meant = nearestName(key, {"Text", "Binary"});
@@ -437,7 +437,7 @@ void QueryReader::readBytes(std::vector<std::uint8_t>& bytes) {
   }
   m_cursor.enterArray();
   std::size_t count = 0;
-  for (JsonCursor::Container array; m_cursor.nextElement(array); ++count) {
+  for (ValueCursor::Container array; m_cursor.nextElement(array); ++count) {
     within(std::to_string(count), [&] {
       const auto byte = readWholeNumber(0, 255, "a byte: a whole number from 0 to 255");
       if (byte) bytes.push_back(static_cast<std::uint8_t>(*byte));
@@ -449,7 +449,7 @@ void QueryReader::readText(std::string& text, const char* expected) {
   if (m_cursor.peek() == JsonKind::String) {
     text = m_cursor.readString();
   } else {
-    refuseValue(expected);
+    refuseValue(expected, m_cursor.textHint(m_cursor.peek()));
   }
 }
 
@@ -464,7 +464,7 @@ void QueryReader::readMaxTokens(Setting<std::int32_t>& setting) {
   using Limits = std::numeric_limits<std::int32_t>;
   const std::string expected = "a whole number from " + std::to_string(Limits::min()) + " to " +
                                std::to_string(Limits::max()) + ", or null";
-  const JsonKind kind = m_cursor.peek();
+  const JsonKind kind = m_cursor.peekNumber();
   const std::size_t begin = m_cursor.offset();
   if (kind == JsonKind::Null) {
     m_cursor.readLiteral();
@@ -480,7 +480,7 @@ void QueryReader::readMaxTokens(Setting<std::int32_t>& setting) {
 
 void QueryReader::readTemperature(Setting<float>& setting) {
   constexpr const char* kExpected = "a number or null";
-  const JsonKind kind = m_cursor.peek();
+  const JsonKind kind = m_cursor.peekNumber();
   const std::size_t begin = m_cursor.offset();
   if (kind == JsonKind::Null) {
     m_cursor.readLiteral();
@@ -507,7 +507,7 @@ void QueryReader::readTemperature(Setting<float>& setting) {
 void QueryReader::readCount(std::variant<std::uint8_t, Parameter>& count) {
   constexpr std::int64_t kMost = std::numeric_limits<std::uint8_t>::max();
   const std::string expected = "a whole number from 0 to 255";
-  const JsonKind kind = m_cursor.peek();
+  const JsonKind kind = m_cursor.peekNumber();
   const std::size_t begin = m_cursor.offset();
   if (kind == JsonKind::String) {
     if (auto parameter = readNumberParameter(expected)) count = std::move(*parameter);
@@ -519,7 +519,7 @@ void QueryReader::readCount(std::variant<std::uint8_t, Parameter>& count) {
 
 std::optional<std::int64_t> QueryReader::readWholeNumber(std::int64_t least, std::int64_t most,
                                                          const std::string& expected) {
-  if (m_cursor.peek() != JsonKind::Number) {
+  if (m_cursor.peekNumber() != JsonKind::Number) {
     refuseValue(expected);
     return std::nullopt;
   }
@@ -568,7 +568,7 @@ void QueryReader::readMembers(std::span<const Field> fields, const OtherField& r
   const std::size_t begin = m_cursor.offset();
   m_cursor.enterObject();
   std::string key;
-  for (JsonCursor::Container object; m_cursor.nextMember(object, key);) {
+  for (ValueCursor::Container object; m_cursor.nextMember(object, key);) {
     const auto field =
         std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return key == f.name; });
     if (field == fields.end()) {
@@ -604,7 +604,7 @@ void QueryReader::readElements(std::span<const Field> fields, FieldsRead& read) 
   const std::string form = "a list of " + namesOf(fields);
   m_cursor.enterArray();
   std::size_t count = 0;
-  for (JsonCursor::Container array; m_cursor.nextElement(array); ++count) {
+  for (ValueCursor::Container array; m_cursor.nextElement(array); ++count) {
     within(std::to_string(count), [&] {
       if (count < fields.size()) {
         read.seen[count] = true;
@@ -651,34 +651,9 @@ void QueryReader::refuseExtraElement(const std::string& form) {
 void QueryReader::refuseValue(std::string expected, std::string hint) {
   const JsonKind kind = m_cursor.peek();
   if (kind != JsonKind::End && kind != JsonKind::Invalid) {
-    error(m_cursor.offset(), describeNext(kind), std::move(expected), std::move(hint));
+    error(m_cursor.offset(), m_cursor.describeNext(kind), std::move(expected), std::move(hint));
   }
   m_cursor.skipValue();
-}
-
-std::string QueryReader::describeNext(JsonKind kind) const {
-  const std::string_view rest = m_text.substr(m_cursor.offset());
-  switch (kind) {
-    case JsonKind::Null:
-      return "null";
-    case JsonKind::False:
-      return "false";
-    case JsonKind::True:
-      return "true";
-    case JsonKind::Number:
-      return "the number " +
-             cutText(rest.substr(0, rest.find_first_not_of("+-.0123456789eE")), kShownCharacters);
-    case JsonKind::String:
-      return "the text " + quoted(rest.substr(1, rest.substr(1).find_first_of("\"\r\n")));
-    case JsonKind::Array:
-      return "a list";
-    case JsonKind::Object:
-      return "an object";
-    case JsonKind::End:
-    case JsonKind::Invalid:
-      break;
-  }
-  return {};
 }
 
 void QueryReader::jsonIssue(JsonIssue issue) {
@@ -746,26 +721,22 @@ bool QueryReader::countNode(std::size_t offset) {
   return false;
 }
 
-ParseResult parseJson(std::string_view text, const ParseLimits& limits) {
-  const auto refused = [&](std::size_t offset, std::string found, std::string expected, std::string hint) {
-    ParseResult result;
-    result.diagnostics.push_back(
-        {Severity::Error, {}, {}, offset, std::move(found), std::move(expected), std::move(hint)});
-    return result;
-  };
-  if (text.size() > limits.maxBytes) {
-    ParseResult result = refused(0, "a document of " + std::to_string(text.size()) + " bytes",
-                                 "at most " + std::to_string(limits.maxBytes), {});
-    result.diagnostics.front().position = {1, 1};
-    return result;
+std::optional<Diagnostic> refuseText(std::string_view text, std::size_t maxBytes) {
+  Diagnostic problem;
+  if (text.size() > maxBytes) {
+    problem.position = {1, 1};
+    problem.found = "a document of " + std::to_string(text.size()) + " bytes";
+    problem.expected = "at most " + std::to_string(maxBytes);
+    return problem;
   }
   const std::size_t invalid = findInvalidUtf8(text);
-  if (invalid != std::string_view::npos) {
-    ParseResult result = refused(invalid, describeByte(text[invalid]), "UTF-8", "save the file as UTF-8");
-    locate(result.diagnostics, text);
-    return result;
-  }
-  return QueryReader(text, limits).read();
+  if (invalid == std::string_view::npos) return std::nullopt;
+  problem.offset = invalid;
+  problem.position = positionAt(text, invalid);
+  problem.found = describeByte(text[invalid]);
+  problem.expected = "UTF-8";
+  problem.hint = "save the file as UTF-8";
+  return problem;
 }
 
 }  // namespace spanscope::query

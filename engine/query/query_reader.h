@@ -2,11 +2,12 @@
 #pragma once
 
 #include "engine/query/json.h"
-#include "engine/query/json_cursor.h"
+#include "engine/query/value_cursor.h"
 
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,11 +16,15 @@
 
 namespace spanscope::query {
 
-/// Reads one query from a JSON text: the part of parseJson() that knows the language. Used once.
-class QueryReader : private JsonCursor::Listener {
+/// Reads one query from a document of values: the part of parseJson() and parseYaml() that knows the
+/// language. Used once.
+class QueryReader : private ValueCursor::Listener {
  public:
-  /// `text` is well-formed UTF-8 of a size within the limits.
-  QueryReader(std::string_view text, const ParseLimits& limits);
+  /// Makes the cursor that walks through the text and reports to the listener.
+  using MakeCursor = std::function<std::unique_ptr<ValueCursor>(ValueCursor::Listener&)>;
+
+  /// `text` is well-formed UTF-8 of a size within the limits: what the offsets of the cursor refer to.
+  QueryReader(std::string_view text, const ParseLimits& limits, const MakeCursor& makeCursor);
 
   ParseResult read();
 
@@ -83,8 +88,6 @@ class QueryReader : private JsonCursor::Listener {
   void refuseValue(std::string expected, std::string hint = {});
   /// Reports that a list goes on after its last element. Does not pass what is too much.
   void refuseExtraElement(const std::string& form);
-  /// What the next value, which is of that kind, is in words. Does not pass it.
-  std::string describeNext(JsonKind kind) const;
 
   void report(Severity severity, JsonIssue issue);
   void error(std::size_t offset, std::string found, std::string expected, std::string hint = {});
@@ -104,7 +107,8 @@ class QueryReader : private JsonCursor::Listener {
 
   std::string_view m_text;
   ParseLimits m_limits;
-  JsonCursor m_cursor;
+  std::unique_ptr<ValueCursor> m_ownCursor;
+  ValueCursor& m_cursor;
   std::vector<std::string> m_path;  ///< keys and indices as they stand in the document
   std::vector<Diagnostic> m_diagnostics;
   SourceMap m_sources;
@@ -112,5 +116,8 @@ class QueryReader : private JsonCursor::Listener {
   std::size_t m_errors = 0;
   std::size_t m_warnings = 0;
 };
+
+/// What is wrong with a text before its form matters: its size, bytes that are not UTF-8.
+std::optional<Diagnostic> refuseText(std::string_view text, std::size_t maxBytes);
 
 }  // namespace spanscope::query
