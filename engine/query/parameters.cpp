@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/parameters.h"
 
+#include "engine/query/field_walk.h"
 #include "engine/query/number_text.h"
 #include "engine/query/utf8.h"
 
@@ -29,69 +30,6 @@ std::optional<std::string_view> nameAtFront(std::string_view text) {
   if (end == text.size() || text[end] != '}') return std::nullopt;
   return text.substr(1, end - 1);
 }
-
-/// Visits every field of a query that can hold a parameter, in the order of the tree. `Visitor` has, each
-/// with a node's path and the field's pointer: text(), count(), maxTokens() and temperature(). `AnyNode` is
-/// Node or const Node.
-template <class AnyNode, class Visitor>
-class FieldWalk {
- public:
-  explicit FieldWalk(Visitor& visitor) : m_visitor(visitor) {}
-
-  void walk(AnyNode& node, const NodePath& path) {
-    std::visit([&](auto& value) { fields(value, path); }, node.value);
-  }
-
- private:
-  void text(const NodePath& node, const char* step, auto& value) { m_visitor.text(node, node + step, value); }
-  void settings(const NodePath& node, const std::string& prefix, auto& settings) {
-    m_visitor.text(node, prefix + "/model", settings.model);
-    m_visitor.maxTokens(node, prefix + "/max_tokens", settings.maxTokens);
-    m_visitor.temperature(node, prefix + "/temperature", settings.temperature);
-  }
-
-  template <class Value>
-  void fields(Value& value, const NodePath& path) {
-    using Kind = std::remove_const_t<Value>;
-    if constexpr (std::is_same_v<Kind, Message>) {
-      m_visitor.text(path, path + "/" + roleName(value.role), value.text);
-    } else if constexpr (std::is_same_v<Kind, Print>) {
-      text(path, "/print", value.text);
-    } else if constexpr (std::is_same_v<Kind, Ask>) {
-      text(path, "/ask", value.prompt);
-    } else if constexpr (std::is_same_v<Kind, File>) {
-      text(path, "/file", value.path);
-    } else if constexpr (std::is_same_v<Kind, Generate>) {
-      settings(path, path + "/g", value.settings);
-      walk(*value.input, path + "/g/input");
-    } else if constexpr (std::is_same_v<Kind, Repeat>) {
-      m_visitor.count(path, path + "/repeat/n", value.count);
-      settings(path, path + "/repeat/g", value.generate.settings);
-      walk(*value.generate.input, path + "/repeat/g/input");
-    } else if constexpr (std::is_same_v<Kind, Map>) {
-      settings(path, path + "/map/metadata", value.settings);
-      for (std::size_t i = 0; i < value.inputs.size(); ++i) {
-        m_visitor.text(path, path + "/map/inputs/" + std::to_string(i), value.inputs[i]);
-      }
-    } else if constexpr (std::is_same_v<Kind, Join>) {
-      const std::string prefix = path + "/" + joinName(value.kind) + "/";
-      for (std::size_t i = 0; i < value.children.size(); ++i)
-        walk(value.children[i], prefix + std::to_string(i));
-    } else if constexpr (std::is_same_v<Kind, Monad>) {
-      walk(*value.body, path + "/monad");
-    } else if constexpr (std::is_same_v<Kind, Zip>) {
-      walk(*value.first, path + "/zip/first");
-      walk(*value.second, path + "/zip/second");
-    } else {
-      static_assert(std::is_same_v<Kind, Augment>);
-      text(path, "/augment/embedding_model", value.embeddingModel);
-      walk(*value.body, path + "/augment/body");
-      text(path, "/augment/doc/0", value.document.name);
-    }
-  }
-
-  Visitor& m_visitor;
-};
 
 class Finder {
  public:
