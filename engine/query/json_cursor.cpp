@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::size_t kShownCharacters = 40;
 
-std::string quoted(std::string_view text) {
-  return "\"" + cutText(text.substr(0, 8 * kShownCharacters), kShownCharacters) + "\"";
-}
-
 /// The run of characters at the front of `text` that someone would take for one word, or the beginning of a
 /// long one.
 std::string_view wordAt(std::string_view text) {
@@ -29,26 +25,6 @@ std::string hexOf(unsigned code) {
   std::string hex(4, '0');
   for (std::size_t i = 4; i > 0; --i, code >>= 4U) hex[i - 1] = kDigits[code & 15U];
   return hex;
-}
-
-/// Appends a character that is not a surrogate as UTF-8.
-void appendUtf8(std::string& text, unsigned code) {
-  const auto add = [&text](unsigned byte) { text += static_cast<char>(static_cast<unsigned char>(byte)); };
-  if (code < 0x80) {
-    add(code);
-  } else if (code < 0x800) {
-    add(0xC0U | (code >> 6U));
-    add(0x80U | (code & 0x3FU));
-  } else if (code < 0x10000) {
-    add(0xE0U | (code >> 12U));
-    add(0x80U | ((code >> 6U) & 0x3FU));
-    add(0x80U | (code & 0x3FU));
-  } else {
-    add(0xF0U | (code >> 18U));
-    add(0x80U | ((code >> 12U) & 0x3FU));
-    add(0x80U | ((code >> 6U) & 0x3FU));
-    add(0x80U | (code & 0x3FU));
-  }
 }
 
 /// What people write where JSON has no such thing.

@@ -17,10 +17,6 @@ namespace {
 constexpr std::size_t kShownCharacters = 40;
 constexpr const char* kQueryForm = "a query: an object with one operator, such as {\"user\": \"text\"}";
 
-std::string quoted(std::string_view text) {
-  return "\"" + cutText(text.substr(0, 8 * kShownCharacters), kShownCharacters) + "\"";
-}
-
 /// A key as a reference token of a JSON pointer. No key of the language is long, so a very long one is cut:
 /// each diagnostic has its own copy.
 std::string pointerStep(std::string_view key) {

@@ -86,4 +86,28 @@ std::string cutText(std::string_view text, std::size_t characters) {
   return cut;
 }
 
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kShownCharacters = 40;
+  return "\"" + cutText(text.substr(0, 8 * kShownCharacters), kShownCharacters) + "\"";
+}
+
+void appendUtf8(std::string& text, unsigned code) {
+  const auto add = [&text](unsigned byte) { text += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (code < 0x80) {
+    add(code);
+  } else if (code < 0x800) {
+    add(0xC0U | (code >> 6U));
+    add(0x80U | (code & 0x3FU));
+  } else if (code < 0x10000) {
+    add(0xE0U | (code >> 12U));
+    add(0x80U | ((code >> 6U) & 0x3FU));
+    add(0x80U | (code & 0x3FU));
+  } else {
+    add(0xF0U | (code >> 18U));
+    add(0x80U | ((code >> 12U) & 0x3FU));
+    add(0x80U | ((code >> 6U) & 0x3FU));
+    add(0x80U | (code & 0x3FU));
+  }
+}
+
 }  // namespace spanscope::query

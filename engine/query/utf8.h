@@ -18,4 +18,10 @@ std::size_t countCharacters(std::string_view text);
 /// last one where something was cut off.
 std::string cutText(std::string_view text, std::size_t characters);
 
+/// The text in double quotes, cut to 40 characters, as messages show it.
+std::string quoted(std::string_view text);
+
+/// Appends a character, which is not a surrogate, as UTF-8.
+void appendUtf8(std::string& text, unsigned code);
+
 }  // namespace spanscope::query

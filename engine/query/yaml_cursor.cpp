@@ -19,10 +19,6 @@ namespace {
 constexpr std::size_t kShownCharacters = 40;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-std::string quoted(std::string_view text) {
-  return "\"" + cutText(text.substr(0, 8 * kShownCharacters), kShownCharacters) + "\"";
-}
-
 std::string describeAt(std::string_view text, std::size_t offset) {
   if (offset >= text.size()) return "the end of the document";
   const std::string_view line = text.substr(offset, text.find_first_of("\r\n", offset) - offset);
@@ -33,6 +29,21 @@ std::string describeAt(std::string_view text, std::size_t offset) {
 struct Refusal {
   JsonIssue issue;
 };
+
+/// What yaml-cpp makes of the escapes \N and \_ is a byte alone, which is not UTF-8: U+0085 or U+00A0 is
+/// meant.
+std::string withWholeCharacters(std::string_view text) {
+  std::string whole;
+  while (!text.empty()) {
+    const std::size_t invalid = std::min(findInvalidUtf8(text), text.size());
+    whole += text.substr(0, invalid);
+    if (invalid == text.size()) break;
+    const char byte = text[invalid];
+    whole += byte == '\x85' ? "\xC2\x85" : byte == '\xA0' ? "\xC2\xA0" : "\xEF\xBF\xBD";
+    text.remove_prefix(invalid + 1);
+  }
+  return whole;
+}
 
 /// Looks whether there is a document, or whether its syntax is right.
 class Probe final : public YAML::EventHandler {
@@ -82,7 +93,8 @@ class YamlCursor::Collector : public YAML::EventHandler {
                 const std::string& value) override {
     // "!" is the tag of a scalar in quotes.
     const bool isText = tag == "!" || tag == "tag:yaml.org,2002:str";
-    add(EventKind::Scalar, isText ? JsonKind::String : yamlScalarKind(value), mark, value);
+    add(EventKind::Scalar, isText ? JsonKind::String : yamlScalarKind(value), mark,
+        findInvalidUtf8(value) < value.size() ? withWholeCharacters(value) : value);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
                        YAML::EmitterStyle::value /*style*/) override {

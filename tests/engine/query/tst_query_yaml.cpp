@@ -59,6 +59,7 @@ class TestQueryYaml : public QObject {
   void remarks_data();
   void remarks();
   void randomTreesSurvive();
+  void escapesAreCharacters();
   void depthLimit();
   void limits();
   void largeInputsAreReadQuickly_data();
@@ -312,6 +313,14 @@ void TestQueryYaml::randomTreesSurvive() {
     const ParseResult result = parseYaml(yaml);
     QVERIFY2(result.query == node, (yaml + textOf(result.diagnostics).toStdString()).c_str());
   }
+}
+
+void TestQueryYaml::escapesAreCharacters() {
+  const ParseResult result = parseYaml(R"(user: "é\N\_\L\P\x41\e\/\u00e9\U0001F600")");
+  QVERIFY2(result.query.has_value(), qPrintable(textOf(result.diagnostics)));
+  QCOMPARE(QByteArray::fromStdString(result.query->as<Message>()->text),
+           QByteArray("é\u0085\u00a0\u2028\u2029A\x1b/é😀"));
+  QVERIFY(!parseYaml(R"(user: "\ud83d")").query.has_value());
 }
 
 void TestQueryYaml::depthLimit() {
