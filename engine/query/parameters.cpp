@@ -5,10 +5,7 @@
 #include "engine/query/number_text.h"
 #include "engine/query/utf8.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 namespace spanscope::query {
@@ -88,62 +85,38 @@ class Resolver {
 
   void count(const NodePath& /*node*/, const std::string& pointer,
              std::variant<std::uint8_t, Parameter>& value) {
-    using Limits = std::numeric_limits<std::uint8_t>;
-    const auto number = wholeNumber(value, pointer, Limits::min(), Limits::max());
-    if (number) value = static_cast<std::uint8_t>(*number);
+    const std::string* given = valueFor(value, pointer, ParameterKind::Count);
+    if (given != nullptr) value = static_cast<std::uint8_t>(*wholeNumberValue(*given));
   }
   void maxTokens(const NodePath& /*node*/, const std::string& pointer, Setting<std::int32_t>& value) {
-    using Limits = std::numeric_limits<std::int32_t>;
-    const auto number = wholeNumber(value, pointer, Limits::min(), Limits::max());
-    if (number) value = static_cast<std::int32_t>(*number);
+    const std::string* given = valueFor(value, pointer, ParameterKind::MaxTokens);
+    if (given != nullptr) value = static_cast<std::int32_t>(*wholeNumberValue(*given));
   }
   void temperature(const NodePath& /*node*/, const std::string& pointer, Setting<float>& value) {
-    constexpr const char* kExpected = "a number that a 32-bit float can hold";
-    const std::string* given = valueFor(value, pointer, kExpected);
-    if (given == nullptr) return;
-    const bool isNumber = isJsonNumber(*given) && isInDoubleRange(*given);
-    if (isNumber && std::isfinite(floatValue(*given))) {
-      value = floatValue(*given);
-    } else {
-      refuse(value, pointer, *given, kExpected);
-    }
+    const std::string* given = valueFor(value, pointer, ParameterKind::Temperature);
+    if (given != nullptr) value = floatValue(*given);
   }
 
  private:
-  std::optional<std::int64_t> wholeNumber(const auto& setting, const std::string& pointer, std::int64_t least,
-                                          std::int64_t most) {
-    const std::string expected =
-        "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
-    const std::string* given = valueFor(setting, pointer, expected);
-    if (given == nullptr) return std::nullopt;
-    const bool isWhole = isJsonNumber(*given) && isWholeNumber(*given);
-    const auto number = isWhole ? wholeNumberValue(*given) : std::nullopt;
-    if (!number || *number < least || *number > most) {
-      refuse(setting, pointer, *given, expected);
-      return std::nullopt;
-    }
-    return number;
-  }
-
   /// The value for a setting that is a parameter; nullptr if it is none, or after a report if there is no
-  /// value.
-  const std::string* valueFor(const auto& setting, const std::string& pointer, const std::string& expected) {
+  /// value, or one of another kind.
+  const std::string* valueFor(const auto& setting, const std::string& pointer, ParameterKind kind) {
     const auto* parameter = std::get_if<Parameter>(&setting);
     if (parameter == nullptr) return nullptr;
     const auto value = m_values.find(parameter->name);
-    if (value != m_values.end()) return &value->second;
-    report(pointer, "the parameter " + shown(parameter->name) + " without a value", expected);
+    if (value == m_values.end()) {
+      report(pointer, "the parameter " + quoted(parameter->name) + " without a value", kind);
+    } else if (!isParameterValue(kind, value->second)) {
+      report(pointer, "the value " + quoted(value->second) + " for the parameter " + quoted(parameter->name),
+             kind);
+    } else {
+      return &value->second;
+    }
     return nullptr;
   }
-  void refuse(const auto& setting, const std::string& pointer, const std::string& given,
-              const std::string& expected) {
-    const std::string& name = std::get<Parameter>(setting).name;
-    report(pointer, "the value " + shown(given) + " for the parameter " + shown(name), expected);
+  void report(const std::string& pointer, std::string found, ParameterKind kind) {
+    diagnostics.push_back({Severity::Error, pointer, {}, 0, std::move(found), parameterValueForm(kind), {}});
   }
-  void report(const std::string& pointer, std::string found, const std::string& expected) {
-    diagnostics.push_back({Severity::Error, pointer, {}, 0, std::move(found), expected, {}});
-  }
-  static std::string shown(std::string_view text) { return "\"" + cutText(text, 40) + "\""; }
 
   const std::map<std::string, std::string>& m_values;
 };

@@ -40,6 +40,50 @@ struct ParameterUse {
 /// inputs of a map, names of models and of documents; the content of a document is data and is not searched.
 std::vector<ParameterUse> findParameters(const Node& node);
 
+/// "text", "count", "max_tokens", "temperature": how a document names the kind.
+const char* parameterKindName(ParameterKind kind);
+std::optional<ParameterKind> parameterKindOf(std::string_view name);
+
+/// What a value of that kind must be, in words: "a whole number from 0 to 255".
+std::string parameterValueForm(ParameterKind kind);
+/// Whether a value is one of that kind.
+bool isParameterValue(ParameterKind kind, const std::string& value);
+
+/// What a document says of a parameter.
+struct ParameterDeclaration {
+  std::string name;
+  std::optional<ParameterKind> kind;        ///< narrower than its places need, e.g. a count within a text
+  std::optional<std::string> defaultValue;  ///< where no value is given
+  bool operator==(const ParameterDeclaration&) const = default;
+};
+
+/// A parameter as a whole, for a form in which a person fills in values.
+struct ParameterInfo {
+  std::string name;
+  /// The narrowest of its places and its declaration: each count is a max_tokens, each of those a
+  /// temperature, each of those a text.
+  ParameterKind kind = ParameterKind::Text;
+  std::vector<ParameterUse> uses;  ///< none if it is only declared
+  std::optional<std::string> defaultValue;
+
+  /// Whether the query cannot be run without a value.
+  bool needsValue() const;
+};
+
+/// The parameters of a query in the order in which they occur, then those that are only declared.
+std::vector<ParameterInfo> listParameters(const Node& node,
+                                          const std::vector<ParameterDeclaration>& declarations = {});
+
+/// What is wrong with values and defaults, apart from the query's text: a value that is not of the
+/// parameter's kind, a name that neither the query nor a declaration has (a warning). No positions; the
+/// pointer is that of the first place.
+std::vector<Diagnostic> checkValues(const std::vector<ParameterInfo>& parameters,
+                                    const std::map<std::string, std::string>& values);
+
+/// `values`, and the defaults where it has none.
+std::map<std::string, std::string> withDefaults(const std::vector<ParameterInfo>& parameters,
+                                                std::map<std::string, std::string> values);
+
 /// The query with the given values put in, or everything that is wrong with it: a number without a value, a
 /// value that is not the number that belongs there. Values are not searched for parameters again. A name that
 /// does not occur in the query is not an error. The diagnostics have a pointer into the canonical form and no

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a query needs beside its text: its form by name and content, files, answers, parameters with kinds and
+// defaults.
+#include "engine/query/file_access.h"
+#include "engine/query/parameters.h"
+#include "engine/query/query_form.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <map>
+#include <string>
+
+using namespace spanscope::query;
+
+namespace {
+
+using Values = std::map<std::string, std::string>;
+
+Node parsed(const char* json) {
+  return *parseJson(json).query;
+}
+
+QString textOf(const std::vector<Diagnostic>& diagnostics) {
+  std::string lines;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    const std::string mark = diagnostic.severity == Severity::Warning ? "warning " : "";
+    lines += mark + diagnostic.located({}) + "\n";
+  }
+  return QString::fromStdString(lines);
+}
+
+/// Answers every question but "no?".
+class Person final : public Surroundings {
+ public:
+  explicit Person(const FileAccess& files) : m_files(files) {}
+  std::variant<std::string, NotGiven> readFile(const std::string& path) override {
+    return m_files.read(path);
+  }
+  std::variant<std::string, NotGiven> ask(const std::string& prompt) override {
+    if (prompt == "no?") return NotGiven{"no answer", "an answer", "say it"};
+    return "answer to " + prompt;
+  }
+
+ private:
+  const FileAccess& m_files;
+};
+
+}  // namespace
+
+class TestQuerySurroundings : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase();
+  void forms_data();
+  void forms();
+  void everyFormIsReadAndWritten();
+  void files_data();
+  void files();
+  void otherFolders();
+  void largeFilesAreRefused();
+  void sugarIsResolved();
+  void whatIsNotGivenIsSaid();
+  void parameterKinds();
+  void parameterValues_data();
+  void parameterValues();
+  void valuesAreChecked();
+  void defaultsFillIn();
+
+ private:
+  QTemporaryDir m_folder;
+
+  std::string path(const char* name) const {
+    return m_folder.filePath(QString::fromUtf8(name)).toStdString();
+  }
+  void write(const char* name, const QByteArray& bytes) {
+    QFile file(m_folder.filePath(QString::fromUtf8(name)));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    QCOMPARE(file.write(bytes), bytes.size());
+  }
+};
+
+void TestQuerySurroundings::initTestCase() {
+  QVERIFY(m_folder.isValid());
+  QDir folder(m_folder.path());
+  QVERIFY(folder.mkpath("query/below"));
+  QVERIFY(folder.mkpath("query-beside"));
+  QVERIFY(folder.mkpath("other"));
+  write("outside.txt", "outside");
+  write("other/o.txt", "other");
+  write("query-beside/b.txt", "beside");
+  write("query/a.txt", "text of a");
+  write("query/below/c.txt", "text of c");
+  write("query/latin.txt", "caf\xe9");
+  QVERIFY(QFile::link(m_folder.filePath("outside.txt"), m_folder.filePath("query/out.txt")));
+  QVERIFY(QFile::link(m_folder.filePath("query/a.txt"), m_folder.filePath("query/in.txt")));
+}
+
+void TestQuerySurroundings::forms_data() {
+  QTest::addColumn<QString>("name");
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<QString>("form");
+  const auto row = [](const char* name, const char* text, const char* form) {
+    QTest::newRow(qPrintable(QStringLiteral("%1 '%2'").arg(name, text)))
+        << QString::fromUtf8(name) << QString::fromUtf8(text) << QString::fromUtf8(form);
+  };
+  row("a.json", "user: x", "JSON");
+  row("a.yaml", "{}", "YAML");
+  row("a.YML", "{}", "YAML");
+  row("a.lisp", "{}", "Lisp");
+  row("a.spnl", "{}", "Lisp");
+  row("-", "", "JSON");
+  row("-", " {\"user\": \"x\"}", "JSON");
+  row("-", "{user: x}", "JSON");
+  row("-", "[1]", "JSON");
+  row("-", "\"user\"", "JSON");
+  row("-", "hello there: you", "JSON");
+  row("-", "\n (user \"x\")", "Lisp");
+  row("-", "; a comment", "Lisp");
+  row("-", "user: x", "YAML");
+  row("-", "seq:\n- user: x", "YAML");
+  row("-", "\"user\": x", "YAML");
+  row("-", "--- x", "YAML");
+  row("-", "# a comment", "YAML");
+  row("-", "- user: x", "YAML");
+  row("lisp", "user: x", "YAML");
+}
+
+void TestQuerySurroundings::forms() {
+  QFETCH(QString, name);
+  QFETCH(QString, text);
+  QFETCH(QString, form);
+  QCOMPARE(QString::fromUtf8(queryFormName(queryFormOf(name.toStdString(), text.toStdString()))), form);
+}
+
+void TestQuerySurroundings::everyFormIsReadAndWritten() {
+  const Node node = parsed(R"({"cross":[{"user":"a"},{"plus":[{"system":"b"},{"user":"1"}]}]})");
+  for (const QueryForm form : {QueryForm::Json, QueryForm::Yaml, QueryForm::Lisp}) {
+    const std::string text = writeQuery(node, form);
+    QVERIFY(text.ends_with('\n'));
+    QVERIFY(parseQuery(text, form).query == node);
+    // What is written can be told apart without a name.
+    QCOMPARE(static_cast<int>(queryFormOf("-", text)), static_cast<int>(form));
+  }
+  QVERIFY(formRemarks(node, QueryForm::Json).empty());
+  QCOMPARE(formRemarks(node, QueryForm::Yaml).size(), std::size_t{1});
+  QVERIFY(formRemarks(node, QueryForm::Lisp).empty());
+}
+
+void TestQuerySurroundings::files_data() {
+  QTest::addColumn<QString>("name");
+  QTest::addColumn<QString>("expected");  // the text, or "!" and a part of the refusal
+  QTest::newRow("beside the query") << "a.txt"
+                                    << "text of a";
+  QTest::newRow("below it") << "./below/c.txt"
+                            << "text of c";
+  QTest::newRow("out and in again") << "../query/a.txt"
+                                    << "text of a";
+  QTest::newRow("absolute, inside") << QString::fromStdString(path("query/a.txt")) << "text of a";
+  QTest::newRow("a link that stays inside") << "in.txt"
+                                            << "text of a";
+  QTest::newRow("above it") << "../outside.txt"
+                            << "!outside of the query's folder";
+  QTest::newRow("a folder whose name begins alike") << "../query-beside/b.txt"
+                                                    << "!outside of the query's folder";
+  QTest::newRow("absolute, outside") << QString::fromStdString(path("outside.txt"))
+                                     << "!outside of the query's folder";
+  QTest::newRow("a link that leads out") << "out.txt"
+                                         << "!outside of the query's folder";
+  QTest::newRow("a device") << "/dev/zero"
+                            << "!outside of the query's folder";
+  QTest::newRow("a folder") << "below"
+                            << "!no regular file";
+  QTest::newRow("nothing") << ""
+                           << "!the file \"\"";
+  QTest::newRow("missing") << "missing.txt"
+                           << "!cannot be opened";
+}
+
+void TestQuerySurroundings::files() {
+  QFETCH(QString, name);
+  QFETCH(QString, expected);
+  const FileAccess files(path("query"));
+  const auto given = files.read(name.toStdString());
+  if (const auto* text = std::get_if<std::string>(&given)) {
+    QCOMPARE(QString::fromStdString(*text), expected);
+  } else {
+    const QString found = QString::fromStdString(std::get<NotGiven>(given).found);
+    QVERIFY2(expected.startsWith('!') && found.contains(expected.mid(1)), qPrintable(found));
+  }
+}
+
+void TestQuerySurroundings::otherFolders() {
+  const FileAccess files(path("query"), {path("other")});
+  QCOMPARE(std::get<std::string>(files.read("../other/o.txt")), std::string("other"));
+  QVERIFY(std::holds_alternative<NotGiven>(files.read("../outside.txt")));
+  QVERIFY(std::holds_alternative<NotGiven>(FileAccess(path("nowhere")).read("a.txt")));
+}
+
+void TestQuerySurroundings::largeFilesAreRefused() {
+  const FileAccess files(path("query"));
+  write("query/most.txt", QByteArray(static_cast<qsizetype>(kMaxFileBytes), 'x'));
+  QCOMPARE(std::get<std::string>(files.read("most.txt")).size(), kMaxFileBytes);
+  write("query/more.txt", QByteArray(static_cast<qsizetype>(kMaxFileBytes) + 1, 'x'));
+  QCOMPARE(std::get<NotGiven>(files.read("more.txt")).expected, std::string("at most 16777216"));
+}
+
+void TestQuerySurroundings::sugarIsResolved() {
+  const FileAccess files(path("query"));
+  Person person(files);
+  const Node node = parsed(R"({"seq":[{"ask":"who?"},{"g":{"model":"m","input":{"cross":[{"file":"a.txt"}]}}},
+      {"monad":{"ask":"a"}},{"zip":{"first":{"ask":"b"},"second":{"file":"a.txt"}}},{"repeat":{"n":1,"g":{"model":"m",
+      "input":{"ask":"c"}}}},{"augment":{"embedding_model":"e","body":{"ask":"d"},"doc":["n",{"Text":""}]}}]})");
+  const Node expected = parsed(R"({"seq":[{"user":"answer to who?"},{"g":{"model":"m","input":{"cross":[
+      {"user":"text of a"}]}}},{"monad":{"user":"answer to a"}},{"zip":{"first":{"user":"answer to b"},"second":
+      {"user":"text of a"}}},{"repeat":{"n":1,"g":{"model":"m","input":{"user":"answer to c"}}}},{"augment":
+      {"embedding_model":"e","body":{"user":"answer to d"},"doc":["n",{"Text":""}]}}]})");
+  const auto resolved = resolveSugar(node, person);
+  QVERIFY(std::holds_alternative<Node>(resolved));
+  QVERIFY(std::get<Node>(resolved) == expected);
+}
+
+void TestQuerySurroundings::whatIsNotGivenIsSaid() {
+  const FileAccess files(path("query"));
+  Person person(files);
+  const auto resolved =
+      resolveSugar(parsed(R"({"seq":[{"ask":"no?"},{"user":"x"},{"file":"latin.txt"}]})"), person);
+  QCOMPARE(textOf(std::get<std::vector<Diagnostic>>(resolved)),
+           QStringLiteral(
+               "/seq/0/ask: found no answer, expected an answer; say it\n"
+               "/seq/2/file: found the file \"latin.txt\", which is not UTF-8, expected a text file\n"));
+}
+
+void TestQuerySurroundings::parameterKinds() {
+  const Node node = parsed(R"({"seq":[{"user":"{topic} {n}"},{"repeat":{"n":"{n}","g":{"model":"{model}",
+      "max_tokens":"{k}","temperature":"{k}","input":{"user":"{topic}"}}}}]})");
+  const auto parameters = listParameters(
+      node, {{"topic", ParameterKind::Count, "3"}, {"unused", std::nullopt, "x"}, {"n", {}, {}}});
+  QStringList lines;
+  for (const ParameterInfo& parameter : parameters) {
+    lines << QStringLiteral("%1 %2 %3 %4 %5")
+                 .arg(QString::fromStdString(parameter.name),
+                      QString::fromUtf8(parameterKindName(parameter.kind)))
+                 .arg(parameter.uses.size())
+                 .arg(QString::fromStdString(parameter.defaultValue.value_or("-")))
+                 .arg(parameter.needsValue());
+  }
+  QCOMPARE(lines, (QStringList{"topic count 2 3 0", "n count 2 - 1", "model text 1 - 0", "k max_tokens 2 - 1",
+                               "unused text 0 x 0"}));
+  QCOMPARE(parameters[1].uses[1].pointer, std::string("/seq/1/repeat/n"));
+  for (const auto kind :
+       {ParameterKind::Text, ParameterKind::Count, ParameterKind::MaxTokens, ParameterKind::Temperature}) {
+    QVERIFY(parameterKindOf(parameterKindName(kind)) == kind);
+  }
+  QVERIFY(!parameterKindOf("number"));
+}
+
+void TestQuerySurroundings::parameterValues_data() {
+  QTest::addColumn<QString>("kinds");  // those whose value it is
+  QTest::newRow("0") << "text temperature max_tokens count";
+  QTest::newRow("255") << "text temperature max_tokens count";
+  QTest::newRow("256") << "text temperature max_tokens";
+  QTest::newRow("-1") << "text temperature max_tokens";
+  QTest::newRow("2147483648") << "text temperature";
+  QTest::newRow("0.5") << "text temperature";
+  QTest::newRow("1e39") << "text";
+  QTest::newRow("1e999") << "text";
+  QTest::newRow("") << "text";
+  QTest::newRow(" 1") << "text";
+  QTest::newRow("0x1") << "text";
+}
+
+void TestQuerySurroundings::parameterValues() {
+  QFETCH(QString, kinds);
+  QStringList found;
+  for (const char* name : {"text", "temperature", "max_tokens", "count"}) {
+    if (isParameterValue(*parameterKindOf(name), QTest::currentDataTag())) found << QString::fromUtf8(name);
+  }
+  QCOMPARE(found.join(' '), kinds);
+}
+
+void TestQuerySurroundings::valuesAreChecked() {
+  const Node node = parsed(R"({"repeat":{"n":"{n}","g":{"model":"{model}","input":{"user":"{number}"}}}})");
+  const auto parameters = listParameters(node, {{"number", ParameterKind::MaxTokens, "many"}});
+  QCOMPARE(
+      textOf(checkValues(parameters, Values{{"n", "256"}, {"model", "m"}, {"modle", "m"}, {"xyz", "1"}})),
+      QStringLiteral(
+          "/repeat/n: found the value \"256\" for the parameter \"n\", expected a whole number from 0 to "
+          "255\n"
+          "/repeat/g/input/user: found the default \"many\" for the parameter \"number\", expected a whole "
+          "number "
+          "from -2147483648 to 2147483647\n"
+          "warning found a value for \"modle\", which is no parameter of the query, expected one of n, "
+          "model, "
+          "number; did you mean \"model\"?\n"
+          "warning found a value for \"xyz\", which is no parameter of the query, expected one of n, model, "
+          "number\n"));
+  QVERIFY(checkValues(listParameters(node), Values{{"n", "4"}}).empty());
+}
+
+void TestQuerySurroundings::defaultsFillIn() {
+  const Node node =
+      parsed(R"({"repeat":{"n":"{n}","g":{"model":"{model}","max_tokens":"{k}","input":{"user":"q"}}}})");
+  const auto parameters = listParameters(node, {{"n", {}, "4"}, {"k", {}, "10"}});
+  const auto resolved = resolveParameters(node, withDefaults(parameters, Values{{"k", "20"}}));
+  QCOMPARE(
+      QString::fromStdString(writeCanonical(std::get<Node>(resolved))),
+      QStringLiteral(R"({"repeat":{"n":4,"g":{"model":"{model}","max_tokens":20,"temperature":0.6,"input":)"
+                     R"({"user":"q"}}}})"));
+}
+
+QTEST_APPLESS_MAIN(TestQuerySurroundings)
+#include "tst_query_surroundings.moc"
