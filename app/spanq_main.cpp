@@ -34,8 +34,11 @@ int main(int argc, char** argv) {
 
   std::stop_source run;
   const std::jthread watcher([&](const std::stop_token& ended) { watchInterrupts(ended, run, signals); });
-  return spanscope::cli::runCli(
-      argc, argv,
-      {.in = std::cin, .out = std::cout, .err = std::cerr, .progress = isatty(STDERR_FILENO) == 1},
-      run.get_token());
+  return spanscope::cli::runCli(argc, argv,
+                                {.in = std::cin,
+                                 .out = std::cout,
+                                 .err = std::cerr,
+                                 .progress = isatty(STDERR_FILENO) == 1,
+                                 .canAsk = isatty(STDIN_FILENO) == 1},
+                                run.get_token());
 }

@@ -20,6 +20,7 @@ struct Streams {
   std::ostream& out;
   std::ostream& err;
   bool progress = false;  ///< `err` is a terminal, where progress can be shown and wiped again
+  bool canAsk = false;    ///< `in` is a terminal, where a person answers questions
 };
 
 /// Runs one command. Returns the exit code as a number. Never throws.

@@ -22,7 +22,7 @@ void addExplain(CLI::App& app, Context& context) {
     QueryOptionTexts query;
   };
   const auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->files, "Query files (JSON); - is standard input")->required();
+  command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   addPlanOptions(*command, options->query);
 
   command->callback([&context, options] {

@@ -208,7 +208,7 @@ void addRun(CLI::App& app, Context& context) {
       "  spanq run resources/queries/rag.json resources/queries/rag-swapped.json\n"
       "  spanq run --policy prefix --json --trace run.trace resources/queries/judge-4.json\n");
   const auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->files, "Query files (JSON); - is standard input")->required();
+  command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   addModelOption(*command, options->session);
   command
       ->add_option("--policy", options->policy,

@@ -5,6 +5,32 @@
 #include "app/cli/input.h"
 
 namespace spanscope::cli {
+namespace {
+
+/// The options for one file: with its form, and what it is given.
+workbench::QueryOptions optionsFor(const std::string& file, const std::string& text,
+                                   const QueryOptions& options, QueryInputs& inputs) {
+  workbench::QueryOptions own = options;
+  own.form = query::queryFormOf(file, text);
+  own.surroundings = &inputs;
+  return own;
+}
+
+}  // namespace
+
+const char* const kQueryFileHelp =
+    "Query file (.json, .yaml, .yml, .lisp or .spnl, else told by its text); - is standard input";
+const char* const kQueryFilesHelp =
+    "Query files (.json, .yaml, .yml, .lisp or .spnl, else told by their text); - is standard input";
+
+void addReadFromOption(CLI::App& command, QueryOptionTexts& texts) {
+  command
+      .add_option(
+          "--read-from", texts.folders,
+          "Folder that a query may read files from (file), beside the one it lies in; may be repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+}
 
 void addSettingOption(CLI::App& command, QueryOptionTexts& texts) {
   const auto isAssignment = [](const std::string& text) {
@@ -17,6 +43,14 @@ void addSettingOption(CLI::App& command, QueryOptionTexts& texts) {
       ->check(CLI::Validator(isAssignment, ""))
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+  command
+      .add_option(
+          "--answer", texts.book->given,
+          "Answer to a question that a query asks (ask), in their order; may be repeated. Others are asked "
+          "on the terminal")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  addReadFromOption(command, texts);
 }
 
 void addPlanOptions(CLI::App& command, QueryOptionTexts& texts) {
@@ -32,8 +66,10 @@ void addPlanOptions(CLI::App& command, QueryOptionTexts& texts) {
       ->capture_default_str();
 }
 
-workbench::QueryOptions queryOptions(const QueryOptionTexts& texts) {
-  workbench::QueryOptions options;
+QueryOptions queryOptions(const QueryOptionTexts& texts) {
+  QueryOptions options;
+  options.folders = texts.folders;
+  options.book = texts.book;
   for (const std::string& setting : texts.settings) {
     const std::size_t equals = setting.find('=');
     options.parameters[setting.substr(0, equals)] = setting.substr(equals + 1);
@@ -44,13 +80,24 @@ workbench::QueryOptions queryOptions(const QueryOptionTexts& texts) {
   return options;
 }
 
-std::optional<workbench::PlannedQuery> planFile(const std::string& file,
-                                                const workbench::QueryOptions& options,
+std::optional<workbench::PlannedQuery> planFile(const std::string& file, const QueryOptions& options,
                                                 const Streams& streams) {
-  workbench::PlannedQuery planned = workbench::planQuery(readInput(file, streams.in), options);
+  const std::string text = readInput(file, streams.in);
+  QueryInputs inputs(file, options.folders, *options.book, streams);
+  workbench::PlannedQuery planned = workbench::planQuery(text, optionsFor(file, text, options, inputs));
   writeDiagnostics(streams.err, inputName(file), planned.diagnostics);
   if (!planned.plan) return std::nullopt;
   return planned;
+}
+
+std::optional<query::Node> readFileForServer(const std::string& file, const QueryOptions& options,
+                                             query::QueryForm target, const Streams& streams) {
+  const std::string text = readInput(file, streams.in);
+  QueryInputs inputs(file, options.folders, *options.book, streams);
+  workbench::ReadQuery read =
+      workbench::readQueryForServer(text, optionsFor(file, text, options, inputs), target);
+  writeDiagnostics(streams.err, inputName(file), read.diagnostics);
+  return std::move(read.query);
 }
 
 }  // namespace spanscope::cli

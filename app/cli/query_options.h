@@ -3,10 +3,12 @@
 #pragma once
 
 #include "app/cli/cli.h"
+#include "app/cli/query_inputs.h"
 #include "app/workbench/planned_query.h"
 
 #include <CLI/CLI.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,19 +17,38 @@ namespace spanscope::cli {
 
 struct QueryOptionTexts {
   std::vector<std::string> settings;  ///< "name=value"
+  std::vector<std::string> folders;   ///< that queries may read beside their own
+  std::shared_ptr<AnswerBook> book = std::make_shared<AnswerBook>();
   std::uint64_t seed = 0;
   bool noDistribute = false;
   std::string outputForm = "anew";
 };
 
+/// The options of a command, and what its queries are given.
+struct QueryOptions : workbench::QueryOptions {
+  std::vector<std::string> folders;
+  std::shared_ptr<AnswerBook> book;
+};
+
+/// What a query file may be, for the help of an argument.
+extern const char* const kQueryFileHelp;
+extern const char* const kQueryFilesHelp;
+
+/// --read-from.
+void addReadFromOption(CLI::App& command, QueryOptionTexts& texts);
+/// --set, --answer and --read-from.
 void addSettingOption(CLI::App& command, QueryOptionTexts& texts);
 void addPlanOptions(CLI::App& command, QueryOptionTexts& texts);
 
-workbench::QueryOptions queryOptions(const QueryOptionTexts& texts);
+QueryOptions queryOptions(const QueryOptionTexts& texts);
 
 /// Reads and plans a file; what is wrong with it goes to standard error. Nothing if there was an error.
-std::optional<workbench::PlannedQuery> planFile(const std::string& file,
-                                                const workbench::QueryOptions& options,
+std::optional<workbench::PlannedQuery> planFile(const std::string& file, const QueryOptions& options,
                                                 const Streams& streams);
+
+/// Reads a file that is to be sent to a server, written in the form `target`; what is wrong with it and what
+/// cannot be said goes to standard error. Nothing if there was an error.
+std::optional<query::Node> readFileForServer(const std::string& file, const QueryOptions& options,
+                                             query::QueryForm target, const Streams& streams);
 
 }  // namespace spanscope::cli

@@ -2,7 +2,6 @@
 #include "app/workbench/planned_query.h"
 
 #include "engine/plan/planner.h"
-#include "engine/query/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/source_map.h"
 
@@ -39,18 +38,27 @@ void add(std::vector<Diagnostic>& diagnostics, Diagnostic diagnostic, const Sour
   diagnostics.push_back(std::move(diagnostic));
 }
 
-ReadQuery read(Source& source, const std::map<std::string, std::string>& parameters) {
-  query::ParseResult parsed = query::parseJson(source.text);
+/// The node that a pass made, or nothing after its problems were added.
+std::optional<query::Node> resultOf(std::variant<query::Node, std::vector<Diagnostic>> resolved,
+                                    const Source& source, std::vector<Diagnostic>& diagnostics) {
+  if (auto* node = std::get_if<query::Node>(&resolved)) return std::move(*node);
+  for (Diagnostic& problem : std::get<std::vector<Diagnostic>>(resolved)) {
+    add(diagnostics, std::move(problem), source);
+  }
+  return std::nullopt;
+}
+
+ReadQuery read(Source& source, const QueryOptions& options) {
+  query::ParseResult parsed = query::parseQuery(source.text, options.form, {}, options.surroundings);
   source.map = std::move(parsed.sources);
   ReadQuery result{.query = {}, .diagnostics = std::move(parsed.diagnostics)};
   if (!parsed.query) return result;
-  auto resolved = query::resolveParameters(*parsed.query, parameters);
-  if (auto* node = std::get_if<query::Node>(&resolved)) {
-    result.query = std::move(*node);
-  } else {
-    for (Diagnostic& problem : std::get<std::vector<Diagnostic>>(resolved)) {
-      add(result.diagnostics, std::move(problem), source);
-    }
+  // Paths and prompts may hold parameters, so they come first.
+  result.query =
+      resultOf(query::resolveParameters(*parsed.query, options.parameters), source, result.diagnostics);
+  if (result.query && options.surroundings != nullptr) {
+    result.query =
+        resultOf(query::resolveSugar(*result.query, *options.surroundings), source, result.diagnostics);
   }
   return result;
 }
@@ -71,23 +79,29 @@ void refuseSugar(const query::Node& node, const NodePath& path, const Source& so
 
 }  // namespace
 
-ReadQuery readQuery(std::string_view text, const std::map<std::string, std::string>& parameters) {
+ReadQuery readQuery(std::string_view text, const QueryOptions& options) {
   Source source{.text = text, .map = {}};
-  return read(source, parameters);
+  return read(source, options);
 }
 
-ReadQuery readQueryForServer(std::string_view text, const std::map<std::string, std::string>& parameters) {
+ReadQuery readQueryForServer(std::string_view text, const QueryOptions& options, query::QueryForm target) {
   Source source{.text = text, .map = {}};
-  ReadQuery result = read(source, parameters);
+  ReadQuery result = read(source, options);
   if (!result.query) return result;
   refuseSugar(*result.query, {}, source, result.diagnostics);
-  if (query::hasErrors(result.diagnostics)) result.query.reset();
+  if (query::hasErrors(result.diagnostics)) {
+    result.query.reset();
+    return result;
+  }
+  for (Diagnostic& remark : query::formRemarks(*result.query, target)) {
+    add(result.diagnostics, std::move(remark), source);
+  }
   return result;
 }
 
 PlannedQuery planQuery(std::string_view text, const QueryOptions& options) {
   Source source{.text = text, .map = {}};
-  ReadQuery readResult = read(source, options.parameters);
+  ReadQuery readResult = read(source, options);
   PlannedQuery result{
       .query = std::move(readResult.query), .plan = {}, .diagnostics = std::move(readResult.diagnostics)};
   if (!result.query) return result;

@@ -6,6 +6,8 @@
 #include "engine/plan/plan.h"
 #include "engine/query/diagnostic.h"
 #include "engine/query/query.h"
+#include "engine/query/query_form.h"
+#include "engine/query/surroundings.h"
 
 #include <cstdint>
 #include <map>
@@ -17,14 +19,18 @@
 namespace spanscope::workbench {
 
 struct QueryOptions {
-  std::map<std::string, std::string> parameters;  ///< values by name
+  std::map<std::string, std::string> parameters;   ///< values by name
+  query::QueryForm form = query::QueryForm::Json;  ///< of the text
+  /// Where `ask` and `file` get their texts; without, they are left in the query as they are.
+  query::Surroundings* surroundings = nullptr;
   std::uint64_t seed = 0;
   bool distribute = true;  ///< plus distribution: nested generation reaches the outer prompt as a closure
   plan::OutputForm outputForm = plan::OutputForm::Anew;  ///< how it does otherwise: Anew or Reused
 };
 
 struct ReadQuery {
-  std::optional<query::Node> query;  ///< with its parameters resolved; nothing if there was an error
+  /// With its parameters, questions and files resolved; nothing if there was an error.
+  std::optional<query::Node> query;
   std::vector<query::Diagnostic> diagnostics;
 };
 
@@ -35,11 +41,12 @@ struct PlannedQuery {
 };
 
 /// Reads a query and gives its parameters their values. A number that is left without one is an error.
-ReadQuery readQuery(std::string_view text, const std::map<std::string, std::string>& parameters);
+ReadQuery readQuery(std::string_view text, const QueryOptions& options);
 
-/// The same, and what servers cannot read is an error too: `ask` and `file`, which are resolved before a
-/// query is sent.
-ReadQuery readQueryForServer(std::string_view text, const std::map<std::string, std::string>& parameters);
+/// The same, and what servers cannot read is an error too: an `ask` or `file` that was not resolved. What
+/// they would misread in the form that the query is to be written in is warned of.
+ReadQuery readQueryForServer(std::string_view text, const QueryOptions& options,
+                             query::QueryForm target = query::QueryForm::Json);
 
 PlannedQuery planQuery(std::string_view text, const QueryOptions& options);
 

@@ -17,9 +17,9 @@ class SugarResolver {
 
   void resolve(Node& node, const NodePath& path) {
     if (const auto* ask = node.as<Ask>()) {
-      put(m_surroundings.ask(ask->prompt), node, path + "/ask");
+      put(m_surroundings.ask(ask->prompt), node, path);
     } else if (const auto* file = node.as<File>()) {
-      put(readTextFile(m_surroundings, file->path), node, path + "/file");
+      put(readTextFile(m_surroundings, file->path), node, path);
     } else if (auto* join = node.as<Join>()) {
       const std::string prefix = path + "/" + joinName(join->kind) + "/";
       for (std::size_t i = 0; i < join->children.size(); ++i)
@@ -39,14 +39,14 @@ class SugarResolver {
   }
 
  private:
-  void put(std::variant<std::string, NotGiven> given, Node& node, const std::string& pointer) {
+  void put(std::variant<std::string, NotGiven> given, Node& node, const NodePath& path) {
     if (auto* text = std::get_if<std::string>(&given)) {
       node.value = Message{Role::User, std::move(*text)};
       return;
     }
     auto& reason = std::get<NotGiven>(given);
     diagnostics.push_back({Severity::Error,
-                           pointer,
+                           path,
                            {},
                            0,
                            std::move(reason.found),

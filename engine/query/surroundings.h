@@ -32,7 +32,7 @@ class Surroundings {
 std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, const std::string& path);
 
 /// The query with every `ask` and `file` replaced by a user message of the answer or the text, or everything
-/// that was not given. The diagnostics have a pointer into the canonical form and no position. Neither
+/// that was not given. The diagnostics have the path of the node and no position. Neither
 /// answers nor files are searched for parameters.
 std::variant<Node, std::vector<Diagnostic>> resolveSugar(const Node& node, Surroundings& surroundings);
 

@@ -13,8 +13,9 @@ struct SpanqResult {
   std::string err;
 };
 
-/// Runs the command line in this process, without the program's name in `arguments`.
+/// Runs the command line in this process, without the program's name in `arguments`. `canAsk`: as if the
+/// input came from a terminal.
 SpanqResult spanq(const std::vector<std::string>& arguments, const std::string& input = {},
-                  std::stop_token stop = {});
+                  std::stop_token stop = {}, bool canAsk = false);
 
 }  // namespace spanscope::test

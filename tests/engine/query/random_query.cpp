@@ -20,7 +20,8 @@ int pick(std::mt19937& random, int count) {
 std::string randomText(std::mt19937& random) {
   constexpr std::array kPieces = {"a",  "word ", "\"",   "\\",   "\n", "\t",   "\r",
                                   "\b", "\f",    "{n}",  "{",    "}",  "é",    "日本",
-                                  "😀",  "\x01",  "\x1f", "\x7f", "/",  "null", "\xEF\xBB\xBF"};
+                                  "😀",  "\x01",  "\x1f", "\x7f", "/",  "null", "\xEF\xBB\xBF",
+                                  "1",  "-",     ".5",   "true", ": ", " #"};
   std::string text;
   for (int i = pick(random, 6); i > 0; --i)
     text += kPieces[static_cast<std::size_t>(pick(random, kPieces.size()))];

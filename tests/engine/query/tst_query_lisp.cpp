@@ -76,7 +76,6 @@ class TestQueryLisp : public QObject {
   void written();
   void remarks_data();
   void remarks();
-  void randomTreesSurvive();
   void limits();
   void evaluationIsBounded_data();
   void evaluationIsBounded();
@@ -345,17 +344,6 @@ void TestQueryLisp::remarks() {
     found << QString::fromStdString(remark.pointer);
   }
   QCOMPARE(found, pointers);
-}
-
-void TestQueryLisp::randomTreesSurvive() {
-  std::mt19937 random(spanscope::query::testing::testSeed(20261122));
-  for (int i = 0; i < 2000; ++i) {
-    const Node node = spanscope::query::testing::randomQuery(random, 6);
-    const std::string lisp = writeLisp(node);
-    const ParseResult result = parseLisp(lisp);
-    QVERIFY2(result.query == parseJson(writeCanonical(node)).query,
-             (lisp + textOf(result.diagnostics).toStdString()).c_str());
-  }
 }
 
 void TestQueryLisp::limits() {

@@ -228,10 +228,10 @@ void TestQuerySurroundings::whatIsNotGivenIsSaid() {
   Person person(files);
   const auto resolved =
       resolveSugar(parsed(R"({"seq":[{"ask":"no?"},{"user":"x"},{"file":"latin.txt"}]})"), person);
-  QCOMPARE(textOf(std::get<std::vector<Diagnostic>>(resolved)),
-           QStringLiteral(
-               "/seq/0/ask: found no answer, expected an answer; say it\n"
-               "/seq/2/file: found the file \"latin.txt\", which is not UTF-8, expected a text file\n"));
+  QCOMPARE(
+      textOf(std::get<std::vector<Diagnostic>>(resolved)),
+      QStringLiteral("/seq/0: found no answer, expected an answer; say it\n"
+                     "/seq/2: found the file \"latin.txt\", which is not UTF-8, expected a text file\n"));
 }
 
 void TestQuerySurroundings::parameterKinds() {

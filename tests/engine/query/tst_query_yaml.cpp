@@ -58,7 +58,6 @@ class TestQueryYaml : public QObject {
   void everyTruncationIsSurvived();
   void remarks_data();
   void remarks();
-  void randomTreesSurvive();
   void escapesAreCharacters();
   void depthLimit();
   void limits();
@@ -303,16 +302,6 @@ void TestQueryYaml::remarks() {
     found << QString::fromStdString(remark.pointer);
   }
   QCOMPARE(found, pointers);
-}
-
-void TestQueryYaml::randomTreesSurvive() {
-  std::mt19937 random(spanscope::query::testing::testSeed(20261121));
-  for (int i = 0; i < 2000; ++i) {
-    const Node node = spanscope::query::testing::randomQuery(random, 6);
-    const std::string yaml = writeYaml(node);
-    const ParseResult result = parseYaml(yaml);
-    QVERIFY2(result.query == node, (yaml + textOf(result.diagnostics).toStdString()).c_str());
-  }
 }
 
 void TestQueryYaml::escapesAreCharacters() {

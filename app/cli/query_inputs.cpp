@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/query_inputs.h"
+
+#include "engine/query/utf8.h"
+
+#include <istream>
+#include <ostream>
+#include <utility>
+
+namespace spanscope::cli {
+namespace {
+
+std::filesystem::path folderOf(const std::string& file) {
+  return file == "-" ? std::filesystem::path(".") : std::filesystem::path(file).parent_path();
+}
+
+}  // namespace
+
+QueryInputs::QueryInputs(const std::string& file, const std::vector<std::string>& folders, AnswerBook& book,
+                         const Streams& streams)
+    : m_files(folderOf(file), {folders.begin(), folders.end()}), m_book(book), m_streams(streams) {}
+
+std::variant<std::string, query::NotGiven> QueryInputs::readFile(const std::string& path) {
+  auto given = m_files.read(path);
+  auto* refused = std::get_if<query::NotGiven>(&given);
+  if (refused != nullptr && !refused->hint.empty())
+    refused->hint = "other folders are allowed by --read-from DIR";
+  return given;
+}
+
+std::variant<std::string, query::NotGiven> QueryInputs::ask(const std::string& prompt) {
+  constexpr std::size_t kShownCharacters = 1000;
+  const auto known = m_book.answers.find(prompt);
+  if (known != m_book.answers.end()) return known->second;
+  std::string answer;
+  if (m_book.used < m_book.given.size()) {
+    answer = m_book.given[m_book.used++];
+  } else {
+    bool isAnswered = false;
+    if (m_streams.canAsk) {
+      // The question comes from the query: nothing in it may reach the terminal as a command.
+      m_streams.err << query::cutText(prompt, kShownCharacters) << ' ' << std::flush;
+      isAnswered = static_cast<bool>(std::getline(m_streams.in, answer));
+    }
+    const bool isText = query::findInvalidUtf8(answer) == std::string::npos;
+    if (!isAnswered || !isText) {
+      return query::NotGiven{
+          "the question " + query::quoted(prompt) + (isText ? " without an answer" : ""),
+          isText ? "one" : "an answer in UTF-8",
+          m_streams.canAsk ? "" : "standard input is no terminal: give it by --answer TEXT"};
+    }
+  }
+  m_book.answers[prompt] = answer;
+  return answer;
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What queries on the command line are given: answers from options and the terminal, files beside the query.
+#pragma once
+
+#include "app/cli/cli.h"
+#include "engine/query/file_access.h"
+#include "engine/query/surroundings.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace spanscope::cli {
+
+/// Answers to the questions of all queries of one command.
+struct AnswerBook {
+  std::vector<std::string> given;              ///< by --answer, in the order of the questions
+  std::size_t used = 0;                        ///< of them
+  std::map<std::string, std::string> answers;  ///< by question
+};
+
+/// The surroundings of one query file. A question is answered from the book, else asked on the terminal if
+/// there is one; both is kept in the book.
+class QueryInputs final : public query::Surroundings {
+ public:
+  /// `file` as on the command line; "-" lies in the working folder. The book and the streams outlive it.
+  QueryInputs(const std::string& file, const std::vector<std::string>& folders, AnswerBook& book,
+              const Streams& streams);
+
+  std::variant<std::string, query::NotGiven> readFile(const std::string& path) override;
+  std::variant<std::string, query::NotGiven> ask(const std::string& prompt) override;
+
+ private:
+  query::FileAccess m_files;
+  AnswerBook& m_book;
+  const Streams& m_streams;
+};
+
+}  // namespace spanscope::cli
