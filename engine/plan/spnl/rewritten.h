@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/error.h"
+#include "engine/query/query.h"
+
+#include <cstddef>
+#include <optional>
+
+namespace spanscope::plan::spnl {
+
+/// Most nodes that a query may have when its repeats and maps are written out.
+inline constexpr std::size_t kMaxNodes = 1'000'000;
+/// Most bytes of text that it may have then.
+inline constexpr std::size_t kMaxTextBytes = std::size_t{256} << 20U;
+
+/// A query after rewriting, or why it could not be rewritten: it would have become too large.
+struct Rewritten {
+  std::optional<query::Node> query;
+  std::optional<Error> problem;  ///< set if and only if there is no query
+};
+
+}  // namespace spanscope::plan::spnl

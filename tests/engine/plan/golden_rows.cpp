@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "golden_rows.h"
+
+#include "engine/query/json.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+namespace spanscope::plan::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+/// The reference leaves out what is none, and reading that would give the default.
+void addNulls(Json& value) {
+  if (value.is_object() && value.contains("model")) {
+    for (const char* name : {"max_tokens", "temperature"}) {
+      if (!value.contains(name)) value[name] = nullptr;
+    }
+  }
+  if (!value.is_structured()) return;
+  for (Json& inner : value) addNulls(inner);
+}
+
+std::string canonical(Json value) {
+  addNulls(value);
+  const query::ParseResult parsed = query::parseJson(value.dump());
+  return parsed.query ? query::writeCanonical(*parsed.query) : std::string();
+}
+
+}  // namespace
+
+std::vector<GoldenRow> goldenRows() {
+  std::vector<GoldenRow> rows;
+  std::ifstream file(SPANSCOPE_SOURCE_DIR "/tests/engine/query/data/spnl-json.jsonl");
+  for (std::string line; std::getline(file, line);) {
+    const Json row = Json::parse(line);
+    if (!row["accepted"].get<bool>()) continue;
+    query::ParseResult parsed = query::parseJson(row["text"].get<std::string>());
+    if (!parsed.query) continue;
+    rows.push_back({row["id"].get<std::string>(), std::move(*parsed.query), canonical(row["simplified"]),
+                    canonical(row["optimized"]), row["server_accepts"].get<bool>()});
+  }
+  return rows;
+}
+
+std::string comparable(const query::Node& query) {
+  std::string text = query::writeCanonical(query);
+  const std::string infinite = R"("temperature":1e+39)";
+  for (std::size_t at = text.find(infinite); at != std::string::npos; at = text.find(infinite, at)) {
+    text.replace(at, infinite.size(), R"("temperature":null)");
+  }
+  return text;
+}
+
+}  // namespace spanscope::plan::testing
