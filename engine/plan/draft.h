@@ -19,10 +19,18 @@ struct DraftSettings {
   std::string model;
   std::optional<std::int32_t> maxTokens;
   float temperature = query::kDefaultTemperature;
+  bool operator==(const DraftSettings&) const = default;
 };
 
 struct Draft {
   enum class Kind { Message, Print, Join, Generate, Monad, Zip, Repeat, Map };
+
+  /// Left by a rule on what it made.
+  enum class Mark {
+    None,
+    Done,      ///< the rule leaves it alone from now on
+    ReplyOnly  ///< a judge of attention locality: the same, and prompts take its reply and never its prompt
+  };
 
   Kind kind = Kind::Join;
   NodePath node;                                ///< where it came from in the query as given
@@ -34,7 +42,8 @@ struct Draft {
   std::vector<std::string> inputs;              ///< of Map
   OutputForm form = OutputForm::Anew;  ///< of Generate: how its output reaches the prompt it stands in
   std::uint32_t call = 0;              ///< of Generate: equal where the same output is used in several places
-  std::vector<Draft> children;         ///< Join: any; Generate, Monad, Repeat: one; Zip: first and second
+  Mark mark = Mark::None;
+  std::vector<Draft> children;  ///< Join: any; Generate, Monad, Repeat: one; Zip: first and second
 
   const Draft& input() const { return children.front(); }
   bool isJoin(query::JoinKind kindOfJoin) const { return kind == Kind::Join && join == kindOfJoin; }

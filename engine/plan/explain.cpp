@@ -28,10 +28,28 @@ const char* formName(OutputForm form) {
   return "";
 }
 
+std::string times(std::uint32_t count) {
+  return count == 1 ? "once" : fmt::format("{} times", count);
+}
+
+std::string plural(std::uint64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string describe(const PromptLength& length, const std::string& unit) {
+  std::string text = fmt::format("{} {} of messages", length.text, unit);
+  if (length.replyTokens > 0) text += fmt::format(", at most {} tokens of replies", length.replyTokens);
+  if (length.openReplies > 0) {
+    text += ", " + plural(length.openReplies, "reply", "replies") + " without a limit";
+  }
+  return text;
+}
+
 class Explainer {
  public:
-  std::string write(const Plan& plan) {
-    writeRules(plan);
+  std::string write(const Plan& plan, const ExplainOptions* options) {
+    writePasses(plan, options != nullptr && options->eachTree);
+    if (options != nullptr) writeCost(plan, *options);
     std::uint32_t plies = 0;
     for (const Step& step : plan.steps) plies = std::max(plies, step.ply + 1);
     for (std::uint32_t ply = 0; ply < plies; ++ply) {
@@ -51,15 +69,53 @@ class Explainer {
     m_text += '\n';
   }
 
-  void writeRules(const Plan& plan) {
+  void writePasses(const Plan& plan, bool eachTree) {
+    if (!eachTree && !plan.passes.empty()) writeTree(0, "Tree as given", plan.passes.front().before, false);
     line(0, "Rules");
-    if (plan.rules.empty()) line(1, "none applied");
-    for (const RuleReport& report : plan.rules) {
-      line(1, fmt::format("{} at {}", report.rule, place(report.node)));
-      line(2, "before  " + report.before);
-      line(2, "after   " + report.after);
-      line(2, "why     " + report.reason);
+    if (plan.passes.empty()) line(1, "none applied");
+    for (std::size_t i = 0; i < plan.passes.size(); ++i) {
+      const PassReport& pass = plan.passes[i];
+      line(1, fmt::format("{}. {}, applied {}{}", i + 1, pass.rule, times(pass.applied),
+                          pass.keepsMeaning ? "" : ", changes what prompts hold"));
+      line(2, "why     " + pass.reason);
+      if (eachTree) writeTree(2, "tree before", pass.before, true);
+      for (std::size_t change = 0; change < pass.changeCount; ++change) {
+        const RuleReport& report = plan.rules[pass.firstChange + change];
+        line(2, "at " + place(report.node));
+        line(3, "before  " + report.before);
+        line(3, "after   " + report.after);
+      }
+      if (eachTree) writeTree(2, "tree after", pass.after, true);
     }
+    if (!eachTree && !plan.passes.empty())
+      writeTree(0, "Tree after the rules", plan.passes.back().after, false);
+  }
+
+  void writeTree(std::size_t indent, const char* title, const std::vector<TreeLine>& tree, bool marked) {
+    if (tree.empty()) return;
+    line(indent, title);
+    for (const TreeLine& treeLine : tree) {
+      line(indent + 1 + treeLine.depth, treeLine.label + (marked && treeLine.changed ? "   ← changed" : ""));
+    }
+  }
+
+  void writeCost(const Plan& plan, const ExplainOptions& options) {
+    line(0, "Cost");
+    writeCostOf(1, costOf(plan, options.measure), options.measure.unit);
+    if (options.withoutLocality == nullptr) return;
+    line(1, "without attention locality");
+    writeCostOf(2, costOf(*options.withoutLocality, options.measure), options.measure.unit);
+  }
+
+  void writeCostOf(std::size_t indent, const PlanCost& cost, const std::string& unit) {
+    line(indent, "generates       " + std::to_string(cost.generates));
+    line(indent, "all prompts     " + describe(cost.prompts, unit));
+    line(indent, "longest prompt  " + describe(cost.longest, unit));
+    std::string tokens = fmt::format("at most {}", cost.newTokens);
+    if (cost.openGenerates > 0) {
+      tokens += ", and " + plural(cost.openGenerates, "generate", "generates") + " without a limit";
+    }
+    line(indent, "new tokens      " + tokens);
   }
 
   void writeStep(std::size_t index, const Step& step) {
@@ -111,8 +167,12 @@ class Explainer {
 
 }  // namespace
 
+std::string explain(const Plan& plan, const ExplainOptions& options) {
+  return Explainer().write(plan, &options);
+}
+
 std::string explain(const Plan& plan) {
-  return Explainer().write(plan);
+  return Explainer().write(plan, nullptr);
 }
 
 }  // namespace spanscope::plan

@@ -93,11 +93,34 @@ struct RuleReport {
   bool operator==(const RuleReport&) const = default;
 };
 
+/// One line of a tree that is written from the top down.
+struct TreeLine {
+  std::uint32_t depth = 0;
+  NodePath node;         ///< where it came from in the query as given
+  std::string label;     ///< e.g. `user "Which one?"`
+  bool changed = false;  ///< a pass changed something here
+  bool operator==(const TreeLine&) const = default;
+};
+
+/// One pass of one rule over the whole tree, in which it matched somewhere.
+struct PassReport {
+  std::string rule;
+  std::string reason;
+  bool keepsMeaning = true;      ///< every prompt reads the same before and after
+  std::uint32_t applied = 0;     ///< how often it matched, each copy of a node counted
+  std::size_t firstChange = 0;   ///< its changes in Plan::rules, from here
+  std::size_t changeCount = 0;   ///< so many, the copies of one node counted once
+  std::vector<TreeLine> before;  ///< the tree, where it was asked for
+  std::vector<TreeLine> after;
+  bool operator==(const PassReport&) const = default;
+};
+
 struct Plan {
   std::vector<Step> steps;  ///< in dependency order: a step stands after everything it needs
   std::vector<ResultItem> result;
   std::vector<std::string> printed;  ///< texts of print nodes, in order
-  std::vector<RuleReport> rules;
+  std::vector<RuleReport> rules;     ///< every change, in order
+  std::vector<PassReport> passes;    ///< the passes that made them, in order
   bool operator==(const Plan&) const = default;
 };
 

@@ -9,12 +9,13 @@ namespace spanscope::plan {
 
 PlanResult makePlan(const query::Node& query, const PlanOptions& options) {
   PlanResult result;
+  checkRules(options, result.problems);
   // A closure is made by its rule only.
   const OutputForm form = options.outputForm == OutputForm::Reused ? OutputForm::Reused : OutputForm::Anew;
   Draft draft = makeDraft(query, options.temperature, form, options.limits.depth, result.problems);
   if (!result.problems.empty()) return result;
   Plan plan;
-  applyRules(draft, options, plan.rules, result.problems);
+  applyRules(draft, options, plan, result.problems);
   if (!result.problems.empty()) return result;
   lower(draft, options, plan, result.problems);
   if (!result.problems.empty()) return result;

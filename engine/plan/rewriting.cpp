@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/rewriting.h"
 
+#include "engine/plan/draft_tree.h"
 #include "engine/plan/outline.h"
 #include "engine/plan/rules/rules.h"
 
@@ -9,6 +10,10 @@
 
 namespace spanscope::plan {
 namespace {
+
+/// Each rule terminates, and so do all together; this many passes would be a defect, and an error is better
+/// than no answer.
+constexpr std::size_t kMaxPasses = 100'000;
 
 std::uint32_t highestCall(const Draft& draft) {
   std::uint32_t highest = draft.call;
@@ -22,13 +27,16 @@ class Pass {
   Pass(const Rule& rule, RewriteState& state, std::vector<RuleReport>& reports)
       : m_rule(&rule), m_state(&state), m_reports(&reports) {}
 
-  bool run(Draft& draft) {
+  /// How often the rule was applied.
+  std::uint32_t run(Draft& draft) {
     visit(draft, {});
-    return m_changed;
+    return m_applied;
   }
 
   /// Where the limits were exceeded.
   const NodePath& place() const { return m_place; }
+  /// Where the rule was applied.
+  const std::set<NodePath>& changed() const { return m_reported; }
 
  private:
   void visit(Draft& draft, const Surroundings& around) {
@@ -43,7 +51,7 @@ class Pass {
   }
 
   void apply(Draft& draft, const Surroundings& around) {
-    m_changed = true;
+    ++m_applied;
     const bool reported = m_reported.insert(draft.node).second;
     RuleReport report;
     if (reported) {
@@ -64,26 +72,111 @@ class Pass {
   std::vector<RuleReport>* m_reports;
   std::set<NodePath> m_reported;
   NodePath m_place;
-  bool m_changed = false;
+  std::uint32_t m_applied = 0;
 };
+
+class Rewriter {
+ public:
+  Rewriter(Draft& draft, const PlanOptions& options, Plan& plan, std::vector<Error>& problems)
+      : m_draft(&draft),
+        m_options(&options),
+        m_plan(&plan),
+        m_problems(&problems),
+        m_state(options, sizeOf(draft)) {
+    m_state.reserveCalls(highestCall(draft));
+  }
+
+  void run() {
+    std::vector<const Rule*> active;
+    for (const Rule* rule : rules()) {
+      if (isOn(*rule, *m_options)) active.push_back(rule);
+    }
+    std::size_t passes = 0;
+    // After a change the first rule has its turn again: later rules see a tree that the earlier ones have no
+    // more to say about.
+    for (std::size_t next = 0; next < active.size();) {
+      if (++passes > kMaxPasses) {
+        m_problems->push_back({"", "", "rules that do not come to an end",
+                               "a query that takes at most " + std::to_string(kMaxPasses) + " passes"});
+        return;
+      }
+      next = runPass(*active[next]) ? 0 : next + 1;
+      if (m_state.exceeded()) return;
+    }
+  }
+
+ private:
+  /// Whether the rule matched somewhere.
+  bool runPass(const Rule& rule) {
+    Pass pass(rule, m_state, m_plan->rules);
+    PassReport report;
+    report.firstChange = m_plan->rules.size();
+    if (m_options->recordTrees && m_tree.empty()) m_tree = treeOf(*m_draft);
+    report.applied = pass.run(*m_draft);
+    if (m_state.exceeded()) {
+      m_problems->push_back({"", pass.place(), "a query that becomes too large when it is written out",
+                             "at most " + std::to_string(m_options->limits.nodes) + " nodes and " +
+                                 std::to_string(m_options->limits.textBytes) +
+                                 " bytes of text in all prompts"});
+    }
+    if (report.applied == 0) return false;
+    report.rule = rule.name;
+    report.reason = rule.reason;
+    report.keepsMeaning = rule.meaning == Meaning::Kept;
+    report.changeCount = m_plan->rules.size() - report.firstChange;
+    if (m_options->recordTrees) {
+      report.before = std::move(m_tree);
+      m_tree = treeOf(*m_draft);
+      report.after = m_tree;
+      mark(report.before, pass.changed());
+      mark(report.after, pass.changed());
+    }
+    m_plan->passes.push_back(std::move(report));
+    return true;
+  }
+
+  static void mark(std::vector<TreeLine>& tree, const std::set<NodePath>& changed) {
+    for (TreeLine& line : tree) line.changed = changed.count(line.node) > 0;
+  }
+
+  Draft* m_draft;
+  const PlanOptions* m_options;
+  Plan* m_plan;
+  std::vector<Error>* m_problems;
+  RewriteState m_state;
+  std::vector<TreeLine> m_tree;  ///< as it is now; empty until it is asked for
+};
+
+/// What only a rule that was switched off could have turned into steps.
+void findLeftovers(const Draft& draft, std::vector<Error>& problems) {
+  const auto leftover = [&](const char* what, const Rule& rule) {
+    problems.push_back(
+        {"", draft.node, std::string("a ") + what + " that is not written out",
+         "the rule \"" + std::string(rule.name) + "\" switched on: the engine has no " + what});
+  };
+  if (draft.kind == Draft::Kind::Repeat) leftover("repeat", kExpandRepeatRule);
+  if (draft.kind == Draft::Kind::Map) leftover("map", kExpandMapRule);
+  if (draft.kind == Draft::Kind::Zip) leftover("zip", kZipRule);
+  for (const Draft& child : draft.children) findLeftovers(child, problems);
+}
 
 }  // namespace
 
-void applyRules(Draft& draft, const PlanOptions& options, std::vector<RuleReport>& reports,
-                std::vector<Error>& problems) {
-  RewriteState state(options, sizeOf(draft));
-  state.reserveCalls(highestCall(draft));
-  // After a change the first rule has its turn again: later rules see a tree that the earlier ones have no
-  // more to say about.
-  for (std::size_t next = 0; next < rules().size();) {
-    Pass pass(*rules()[next], state, reports);
-    next = pass.run(draft) ? 0 : next + 1;
-    if (!state.exceeded()) continue;
-    problems.push_back({"", pass.place(), "a query that becomes too large when it is written out",
-                        "at most " + std::to_string(options.limits.nodes) + " nodes and " +
-                            std::to_string(options.limits.textBytes) + " bytes of text in all prompts"});
-    return;
+void checkRules(const PlanOptions& options, std::vector<Error>& problems) {
+  for (const auto& [name, on] : options.rules) {
+    if (findRule(name) != nullptr) continue;
+    std::string names;
+    for (const Rule* rule : rules()) names += (names.empty() ? "" : ", ") + std::string(rule->name);
+    problems.push_back({"", "", "a rule \"" + name + "\"", "one of " + names});
   }
+  if (options.locality.fanIn == 1) {
+    problems.push_back({"", "", "attention locality with 1 entry a judge", "2 or more, or 0 for none"});
+  }
+}
+
+void applyRules(Draft& draft, const PlanOptions& options, Plan& plan, std::vector<Error>& problems) {
+  Rewriter(draft, options, plan, problems).run();
+  if (problems.empty()) findLeftovers(draft, problems);
 }
 
 }  // namespace spanscope::plan

@@ -9,9 +9,12 @@
 
 namespace spanscope::plan {
 
-/// Applies every rule, bottom up, until none matches. Appends what was done to `reports`, the
-/// copies of one node counted once, and a problem if the tree would grow beyond the limits.
-void applyRules(Draft& draft, const PlanOptions& options, std::vector<RuleReport>& reports,
-                std::vector<Error>& problems);
+/// Appends a problem for each rule that does not exist and for options that no rule can follow.
+void checkRules(const PlanOptions& options, std::vector<Error>& problems);
+
+/// Applies every rule that is on, bottom up, until none matches. Appends what was done to `plan.rules` and
+/// `plan.passes`, and a problem if the tree would grow beyond the limits or something is left that no step
+/// can be made of because its rule is off.
+void applyRules(Draft& draft, const PlanOptions& options, Plan& plan, std::vector<Error>& problems);
 
 }  // namespace spanscope::plan

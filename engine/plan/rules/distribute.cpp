@@ -6,18 +6,21 @@
 namespace spanscope::plan {
 namespace {
 
-/// Another model's keys and values are of no use, so the closure pays only where both run on the same one.
+/// Another model's keys and values are of no use, so the closure pays only where both run on the same one. A
+/// judge of attention locality hands on its reply alone: with its prompt the outer prompt would be as long as
+/// ever.
 bool becomesClosure(const Draft& child, const DraftSettings& enclosing) {
   return child.kind == Draft::Kind::Generate && child.form != OutputForm::Continuation &&
-         child.settings.model == enclosing.model;
+         child.mark != Draft::Mark::ReplyOnly && child.settings.model == enclosing.model;
 }
 
-bool matches(const Draft& node, const Surroundings& around, const RewriteState& state) {
-  if (!state.distribute() || around.enclosing == nullptr || !node.isJoin(query::JoinKind::Plus)) return false;
+bool matches(const Draft& node, const Surroundings& around, const RewriteState& /*state*/) {
+  if (around.enclosing == nullptr || !node.isJoin(query::JoinKind::Plus)) return false;
   return std::any_of(node.children.begin(), node.children.end(),
                      [&](const Draft& child) { return becomesClosure(child, *around.enclosing); });
 }
 
+/// No rule takes a closure back.
 void rewrite(Draft& node, const Surroundings& around, RewriteState& /*state*/) {
   for (Draft& child : node.children) {
     if (becomesClosure(child, *around.enclosing)) child.form = OutputForm::Continuation;
@@ -26,10 +29,17 @@ void rewrite(Draft& node, const Surroundings& around, RewriteState& /*state*/) {
 
 }  // namespace
 
-const Rule kDistributeRule = {"distribute plus",
-                              "The outer prompt holds the inner prompt and its reply as one scope, so that "
-                              "it reuses all that the inner step "
-                              "computed.",
-                              matches, rewrite};
+const Rule kDistributeRule = {
+    .name = "distribute plus",
+    .precondition = "a generate stands directly in a plus in the input of another generate on the same model",
+    .before = "g(plus(g(a)))",
+    .after = "g(plus((a, reply)))",
+    .reason =
+        "The outer prompt holds the inner prompt and its reply as one scope, so that it reuses all "
+        "that the inner step computed.",
+    .meaning = Meaning::ChangesPrompts,
+    .matches = matches,
+    .rewrite = rewrite,
+};
 
 }  // namespace spanscope::plan

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/rules/rules.h"
 
+#include <algorithm>
+
 namespace spanscope::plan {
 namespace {
 
@@ -8,6 +10,11 @@ namespace {
 bool fits(std::size_t used, std::size_t each, std::size_t times, std::size_t limit) {
   if (used > limit) return false;
   return each == 0 || times <= (limit - used) / each;
+}
+
+bool isSameName(std::string_view name, std::string_view given) {
+  return std::equal(name.begin(), name.end(), given.begin(), given.end(),
+                    [](char a, char b) { return a == b || (a == ' ' && b == '-'); });
 }
 
 }  // namespace
@@ -25,9 +32,27 @@ bool RewriteState::grow(DraftSize each, std::size_t times) {
 }
 
 const std::vector<const Rule*>& rules() {
-  static const std::vector<const Rule*> list = {&kFlattenRule, &kExpandRepeatRule, &kExpandMapRule, &kZipRule,
-                                                &kDistributeRule};
+  static const std::vector<const Rule*> list = {
+      &kDropEmptyRule, &kUnwrapRule, &kFlattenRule,  &kFlattenPlusRule, &kExpandRepeatRule,
+      &kExpandMapRule, &kZipRule,    &kLocalityRule, &kPrepareRule,     &kDistributeRule,
+  };
   return list;
+}
+
+const Rule* findRule(std::string_view name) {
+  const auto& list = rules();
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [name](const Rule* rule) { return isSameName(rule->name, name); });
+  return found == list.end() ? nullptr : *found;
+}
+
+bool isOn(const Rule& rule, const PlanOptions& options) {
+  if (&rule == &kDistributeRule && !options.distribute) return false;
+  if (&rule == &kLocalityRule && !options.locality.isOn()) return false;
+  for (const auto& [name, on] : options.rules) {
+    if (findRule(name) == &rule) return on;
+  }
+  return rule.byDefault != Default::Off;
 }
 
 }  // namespace spanscope::plan

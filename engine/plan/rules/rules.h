@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rewrite rules: one a file, listed in one place.
+// The rewrite rules: one a file, listed in one table (rules.cpp).
 #pragma once
 
 #include "engine/plan/draft.h"
 #include "engine/plan/planner.h"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,12 +18,12 @@ struct Surroundings {
       nullptr;  ///< of the generate whose prompt the node is part of; none outside
 };
 
-/// What the rules share while one plan is made: the switches, and how much larger the tree may still become.
+/// What the rules share while one plan is made: the options, and how much larger the tree may still become.
 class RewriteState {
  public:
   RewriteState(const PlanOptions& options, DraftSize size) : m_options(&options), m_size(size) {}
 
-  bool distribute() const { return m_options->distribute; }
+  const LocalityOptions& locality() const { return m_options->locality; }
 
   /// Notes that `times` copies of something of this size are about to be added. False, for good, if that goes
   /// beyond the limits; then nothing may be added.
@@ -40,21 +41,53 @@ class RewriteState {
   bool m_exceeded = false;
 };
 
-struct Rule {
-  std::string_view name;
-  std::string_view reason;  ///< one sentence: why this is worth doing
-  bool (*matches)(const Draft& node, const Surroundings& around, const RewriteState& state);
-  /// Only called where it matches.
-  void (*rewrite)(Draft& node, const Surroundings& around, RewriteState& state);
+/// What a rule does to the answers.
+enum class Meaning {
+  Kept,            ///< every prompt reads the same before and after, so every answer is the same
+  ChangesPrompts,  ///< some generate reads another prompt than the query as given says
 };
 
+/// When a rule runs if nobody says otherwise.
+enum class Default {
+  On,
+  Off,
+  OnRequest,  ///< on if and only if its own options ask for it
+};
+
+/// One rewrite. It terminates: each application makes something less that no other rule of the table makes
+/// more without end (stated where the rule is defined).
+struct Rule {
+  std::string_view name;          ///< unique; on the command line with '-' for each blank
+  std::string_view precondition;  ///< where it matches
+  std::string_view before;        ///< the shape that it matches
+  std::string_view after;         ///< and what becomes of it
+  std::string_view reason;        ///< one sentence: why this is worth doing
+  Meaning meaning = Meaning::Kept;
+  Default byDefault = Default::On;
+  bool isIdempotent = true;  ///< one pass over the tree leaves nothing that it matches
+  bool (*matches)(const Draft& node, const Surroundings& around, const RewriteState& state) = nullptr;
+  /// Only called where it matches.
+  void (*rewrite)(Draft& node, const Surroundings& around, RewriteState& state) = nullptr;
+};
+
+extern const Rule kDropEmptyRule;
+extern const Rule kUnwrapRule;
 extern const Rule kFlattenRule;
+extern const Rule kFlattenPlusRule;
 extern const Rule kExpandRepeatRule;
 extern const Rule kExpandMapRule;
 extern const Rule kZipRule;
+extern const Rule kLocalityRule;
+extern const Rule kPrepareRule;
 extern const Rule kDistributeRule;
 
 /// Every rule, in the order in which they have their turn; after a change the first one has it again.
 const std::vector<const Rule*>& rules();
+
+/// The rule of that name, '-' standing for a blank where a blank is; nullptr if there is none.
+const Rule* findRule(std::string_view name);
+
+/// Whether a rule runs with these options.
+bool isOn(const Rule& rule, const PlanOptions& options);
 
 }  // namespace spanscope::plan

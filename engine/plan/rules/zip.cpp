@@ -2,27 +2,41 @@
 #include "engine/plan/rules/rules.h"
 
 #include <algorithm>
+#include <array>
 
 namespace spanscope::plan {
 namespace {
 
-/// Nothing in it is still to be rewritten by the rules that decide what its elements are.
-bool isSettled(const Draft& draft, const Surroundings& around, const RewriteState& state) {
+/// What an element is must be known: the rules that decide it have had their turn.
+bool isSettled(const Draft& draft) {
   if (draft.kind == Draft::Kind::Repeat || draft.kind == Draft::Kind::Map || draft.kind == Draft::Kind::Zip) {
     return false;
   }
-  if (kFlattenRule.matches(draft, around, state)) return false;
-  return std::all_of(draft.children.begin(), draft.children.end(),
-                     [&](const Draft& child) { return isSettled(child, around, state); });
+  return std::all_of(draft.children.begin(), draft.children.end(), isSettled);
 }
 
-bool matches(const Draft& node, const Surroundings& around, const RewriteState& state) {
-  if (node.kind != Draft::Kind::Zip || kFlattenRule.matches(node, around, state)) return false;
-  return isSettled(node.children[0], around, state) && isSettled(node.children[1], around, state);
+/// What is zipped does not depend on which rules are switched on: empty entries are no elements, and joins
+/// within joins are taken in.
+void tidy(Draft& draft, RewriteState& state) {
+  for (Draft& child : draft.children) tidy(child, state);
+  for (const Rule* rule : std::array{&kDropEmptyRule, &kUnwrapRule, &kFlattenRule, &kFlattenPlusRule}) {
+    if (rule->matches(draft, {}, state)) rule->rewrite(draft, {}, state);
+  }
 }
 
-/// `first` is copied with its calls: its generates run once and their output stands in every place.
+bool matches(const Draft& node, const Surroundings& /*around*/, const RewriteState& /*state*/) {
+  return node.kind == Draft::Kind::Zip && isSettled(node.children[0]) && isSettled(node.children[1]);
+}
+
+/// What gives no tokens is no element.
+bool takesFirst(const Draft& element) {
+  return !givesNothing(element);
+}
+
+/// `first` is copied with its calls: its generates run once and their output stands in every place. No rule
+/// makes zips out of anything else.
 void rewrite(Draft& node, const Surroundings& /*around*/, RewriteState& state) {
+  tidy(node, state);
   const Draft first = std::move(node.children[0]);
   Draft second = std::move(node.children[1]);
   Draft join;
@@ -36,9 +50,6 @@ void rewrite(Draft& node, const Surroundings& /*around*/, RewriteState& state) {
     elements.push_back(std::move(second));
   }
 
-  const auto takesFirst = [](const Draft& element) {
-    return element.kind != Draft::Kind::Print && element.kind != Draft::Kind::Monad;
-  };
   const auto times = static_cast<std::size_t>(std::count_if(elements.begin(), elements.end(), takesFirst));
   DraftSize each = sizeOf(first);
   ++each.nodes;
@@ -61,8 +72,14 @@ void rewrite(Draft& node, const Surroundings& /*around*/, RewriteState& state) {
 
 }  // namespace
 
-const Rule kZipRule = {"zip",
-                       "What is repeated before every element is written out, so that each prompt is whole.",
-                       matches, rewrite};
+const Rule kZipRule = {
+    .name = "zip",
+    .precondition = "a zip whose elements are known: no repeat, map or zip is left in it",
+    .before = "zip(a, seq(b, c))",
+    .after = "seq(a, b, a, c)",
+    .reason = "What is repeated before every element is written out, so that each prompt is whole.",
+    .matches = matches,
+    .rewrite = rewrite,
+};
 
 }  // namespace spanscope::plan

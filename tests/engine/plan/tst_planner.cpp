@@ -3,6 +3,7 @@
 #include "engine/plan/planner.h"
 #include "engine/plan/seed.h"
 #include "engine/query/json.h"
+#include "plan_text.h"
 
 #include <QFile>
 #include <QJsonDocument>
@@ -15,6 +16,7 @@
 
 using namespace spanscope;
 using namespace spanscope::plan;
+using spanscope::plan::testing::show;
 
 namespace {
 
@@ -22,27 +24,6 @@ query::Node parse(const std::string& json) {
   query::ParseResult result = query::parseJson(json);
   if (!result.query) throw Failure({"", "", json, "a query"});
   return *result.query;
-}
-
-/// u:text, [in order], {each in a scope of its own}, >0 a reply that continues its prompt, =0 one computed
-/// anew, ~0 one reused.
-std::string show(const PromptNode& node) {
-  const auto list = [](const std::vector<PromptNode>& children, const char* open, const char* close) {
-    std::string text = open;
-    for (const PromptNode& child : children) text += (text.size() > 1 ? " " : "") + show(child);
-    return text + close;
-  };
-  if (const auto* message = std::get_if<PromptMessage>(&node.value)) {
-    return std::string(query::roleName(message->role)).substr(0, 1) + ":" + message->text;
-  }
-  if (const auto* output = std::get_if<PromptOutput>(&node.value)) {
-    const char* form = output->form == OutputForm::Continuation ? ">"
-                       : output->form == OutputForm::Anew       ? "="
-                                                                : "~";
-    return form + std::to_string(output->step);
-  }
-  if (const auto* run = std::get_if<PromptRun>(&node.value)) return list(run->children, "[", "]");
-  return list(std::get<PromptPlus>(node.value).children, "{", "}");
 }
 
 /// One line a step: "node#copy ply (needs) prompt".
@@ -418,11 +399,11 @@ void TestPlanner::ruleReports() {
     QVERIFY(!report.reason.empty());
   }
   QCOMPARE(QString::fromStdString(text),
-           QString("flatten /g/input/cross/1/plus/0: repeat 3(seq(user)) -> repeat 3(user)\n"
-                   "flatten /g/input: cross(seq(system), plus(repeat 3(user)), user) -> cross(system, "
+           QString("unwrap /g/input/cross/1/plus/0: repeat 3(seq(user)) -> repeat 3(user)\n"
+                   "unwrap /g/input: cross(seq(system), plus(repeat 3(user)), user) -> cross(system, "
                    "plus(repeat 3(user)), user)\n"
                    "expand repeat /g/input/cross/1/plus/0: repeat 3(user) -> plus(g(user) ×3)\n"
-                   "flatten /g/input/cross/1: plus(plus(g(user) ×3)) -> plus(g(user) ×3)\n"
+                   "flatten plus /g/input/cross/1: plus(plus(g(user) ×3)) -> plus(g(user) ×3)\n"
                    "distribute plus /g/input/cross/1: plus(g(user) ×3) -> plus((user, reply) ×3)\n"));
 
   // What is dropped is part of no prompt: nothing to distribute.
@@ -444,11 +425,12 @@ void TestPlanner::explanation() {
   QVERIFY(planned.plan.has_value());
   const QString expected = QString(
                                "Rules\n"
-                               "  distribute plus at /seq/1/g/input/cross/1\n"
-                               "    before  plus(g(user))\n"
-                               "    after   plus((user, reply))\n"
+                               "  1. distribute plus, applied once, changes what prompts hold\n"
                                "    why     The outer prompt holds the inner prompt and its reply as one "
                                "scope, so that it reuses all that the inner step computed.\n"
+                               "    at /seq/1/g/input/cross/1\n"
+                               "      before  plus(g(user))\n"
+                               "      after   plus((user, reply))\n"
                                "Ply 0\n"
                                "  Step 0: /seq/1/g/input/cross/1/plus/0, copy 0\n"
                                "    model m, at most 8 tokens, temperature 0.9, seed %1\n"

@@ -6,6 +6,7 @@
 #include "engine/plan/spnl/simplify.h"
 #include "engine/query/json.h"
 #include "golden_rows.h"
+#include "plan_text.h"
 
 #include <QTest>
 
@@ -162,7 +163,7 @@ void TestSpnlParity::optimize() {
 void TestSpnlParity::departures_data() {
   QTest::addColumn<QString>("query");
   QTest::addColumn<QString>("reference");
-  QTest::addColumn<QString>("prompt");  ///< of the last step, roles and scopes
+  QTest::addColumn<QString>("prompt");  ///< of the last step, as show() writes it
   const auto row = [](const char* name, const std::string& query, const std::string& reference,
                       const char* prompt) {
     QTest::newRow(name) << QString::fromStdString(query) << QString::fromStdString(reference)
@@ -170,44 +171,25 @@ void TestSpnlParity::departures_data() {
   };
   const std::string system = R"({"system":"s"})";
   row("map loses the role", join("plus", g("m", system) + "," + g("m", system)),
-      R"({"map":{"metadata":{"model":"m","max_tokens":0,"temperature":0.5},"inputs":["s","s"]}})",
-      "system:s");
+      R"({"map":{"metadata":{"model":"m","max_tokens":0,"temperature":0.5},"inputs":["s","s"]}})", "s:s");
   const std::string inner = g("spnl/m", join("seq", system + "," + u("a")));
   row("distribution scatters a scope", g("spnl/m", join("seq", u("j") + "," + join("plus", inner))),
       g("spnl/m", join("seq", u("j") + "," +
                                   join("plus", system + "," + u("a") + "," +
                                                    g("spnl/m", join("plus", system + "," + u("a")))))),
-      "[user:j {[[system:s user:a] reply]}]");
+      "[u:j {[[s:s u:a] >0]}]");
   row("a plus takes in its first seq",
       g("m", join("plus", join("seq", u("a") + "," + u("b")) + "," + u("c"))),
-      g("m", join("plus", u("a") + "," + u("b") + "," + u("c"))), "{[user:a user:b] user:c}");
+      g("m", join("plus", u("a") + "," + u("b") + "," + u("c"))), "{[u:a u:b] u:c}");
   std::string nested = u("x");
   std::string left = u("x");
   for (int i = 0; i < 8; ++i) nested = join("plus", nested);
   for (int i = 0; i < 3; ++i) left = join("plus", left);
-  row("a fixed number of rounds", g("m", nested), g("m", left), "{user:x}");
+  row("a fixed number of rounds", g("m", nested), g("m", left), "{u:x}");
   row("a map without a bulk form",
       R"({"map":{"metadata":{"model":"gemini/m","max_tokens":0,"temperature":0.5},"inputs":["a","b"]}})",
-      join("plus", g("gemini/m", u("a")) + "," + g("gemini/m", u("b"))), "user:b");
+      join("plus", g("gemini/m", u("a")) + "," + g("gemini/m", u("b"))), "u:b");
 }
-
-namespace {
-
-std::string show(const PromptNode& node) {
-  const auto list = [](const std::vector<PromptNode>& children, const char* open, const char* close) {
-    std::string shown = open;
-    for (const PromptNode& child : children) shown += (shown.size() > 1 ? " " : "") + show(child);
-    return shown + close;
-  };
-  if (const auto* message = std::get_if<PromptMessage>(&node.value)) {
-    return std::string(query::roleName(message->role)) + ":" + message->text;
-  }
-  if (std::holds_alternative<PromptOutput>(node.value)) return "reply";
-  if (const auto* run = std::get_if<PromptRun>(&node.value)) return list(run->children, "[", "]");
-  return list(std::get<PromptPlus>(node.value).children, "{", "}");
-}
-
-}  // namespace
 
 void TestSpnlParity::departures() {
   QFETCH(QString, query);
@@ -217,7 +199,7 @@ void TestSpnlParity::departures() {
   QCOMPARE(text(spnl::optimize(tree)), reference);
   const PlanResult planned = makePlan(tree);
   QVERIFY(planned.plan.has_value());
-  QCOMPARE(QString::fromStdString(show(planned.plan->steps.back().prompt)), prompt);
+  QCOMPARE(QString::fromStdString(plan::testing::show(planned.plan->steps.back().prompt)), prompt);
 }
 
 void TestSpnlParity::tooLarge() {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plan/cost.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace spanscope::plan {
+namespace {
+
+class PromptMeter {
+ public:
+  PromptMeter(const Plan& plan, const TextMeasure& measure) : m_plan(&plan), m_measure(&measure) {}
+
+  PromptLength lengthOf(const PromptNode& node) const {
+    PromptLength length;
+    add(node, length);
+    return length;
+  }
+
+ private:
+  void add(const PromptNode& node, PromptLength& length) const {
+    if (const auto* message = std::get_if<PromptMessage>(&node.value)) {
+      length.text += m_measure->count(message->text);
+    } else if (const auto* output = std::get_if<PromptOutput>(&node.value)) {
+      const std::optional<std::int32_t>& limit = m_plan->steps[output->step].maxTokens;
+      if (limit) {
+        length.replyTokens += static_cast<std::uint64_t>(*limit);
+      } else {
+        ++length.openReplies;
+      }
+    } else if (const auto* run = std::get_if<PromptRun>(&node.value)) {
+      for (const PromptNode& child : run->children) add(child, length);
+    } else {
+      for (const PromptNode& child : std::get<PromptPlus>(node.value).children) add(child, length);
+    }
+  }
+
+  const Plan* m_plan;
+  const TextMeasure* m_measure;
+};
+
+bool isShorter(const PromptLength& a, const PromptLength& b) {
+  return std::tuple(a.openReplies, a.text + a.replyTokens) <
+         std::tuple(b.openReplies, b.text + b.replyTokens);
+}
+
+}  // namespace
+
+TextMeasure TextMeasure::characters() {
+  return {[](std::string_view text) {
+            return static_cast<std::uint64_t>(std::count_if(text.begin(), text.end(), [](char c) {
+              return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+            }));
+          },
+          "characters"};
+}
+
+PlanCost costOf(const Plan& plan, const TextMeasure& measure) {
+  const PromptMeter meter(plan, measure);
+  PlanCost cost;
+  cost.generates = plan.steps.size();
+  for (const Step& step : plan.steps) {
+    const PromptLength length = meter.lengthOf(step.prompt);
+    cost.prompts.text += length.text;
+    cost.prompts.replyTokens += length.replyTokens;
+    cost.prompts.openReplies += length.openReplies;
+    if (isShorter(cost.longest, length)) cost.longest = length;
+    if (step.maxTokens) {
+      cost.newTokens += static_cast<std::uint64_t>(*step.maxTokens);
+    } else {
+      ++cost.openGenerates;
+    }
+  }
+  return cost;
+}
+
+}  // namespace spanscope::plan

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plan/draft_tree.h"
+
+#include "engine/plan/outline.h"
+
+#include <fmt/format.h>
+
+namespace spanscope::plan {
+namespace {
+
+constexpr std::size_t kShownText = 60;
+
+std::string settingsOf(const Draft& draft) {
+  std::string text = draft.settings.model.empty() ? std::string() : " " + draft.settings.model;
+  if (draft.settings.maxTokens) text += fmt::format(", at most {} tokens", *draft.settings.maxTokens);
+  return text;
+}
+
+std::string labelOf(const Draft& draft) {
+  switch (draft.kind) {
+    case Draft::Kind::Message:
+      return std::string(query::roleName(draft.role)) + " " + quoted(draft.text, kShownText);
+    case Draft::Kind::Print:
+      return "print " + quoted(draft.text, kShownText);
+    case Draft::Kind::Join:
+      return query::joinName(draft.join);
+    case Draft::Kind::Generate:
+      return "g" + settingsOf(draft) +
+             (draft.form == OutputForm::Continuation ? ", read with its prompt" : "");
+    case Draft::Kind::Monad:
+      return "monad";
+    case Draft::Kind::Zip:
+      return "zip";
+    case Draft::Kind::Repeat:
+      return fmt::format("repeat {}{}", draft.count, settingsOf(draft));
+    case Draft::Kind::Map:
+      return fmt::format("map {}{}", draft.inputs.size(), settingsOf(draft));
+  }
+  return "";
+}
+
+/// Whether two drafts read the same; where they came from does not matter.
+bool areAlike(const Draft& a, const Draft& b) {
+  if (a.kind != b.kind || a.join != b.join || a.role != b.role || a.text != b.text || a.form != b.form ||
+      a.count != b.count || a.inputs != b.inputs || a.settings != b.settings ||
+      a.children.size() != b.children.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < a.children.size(); ++i) {
+    if (!areAlike(a.children[i], b.children[i])) return false;
+  }
+  return true;
+}
+
+class TreeWriter {
+ public:
+  std::vector<TreeLine> take() {
+    if (m_leftOut) m_lines.push_back({0, "", "… and more than fits here", false});
+    return std::move(m_lines);
+  }
+
+  void add(const Draft& draft, std::uint32_t depth, std::size_t times) {
+    if (m_lines.size() >= kMaxTreeLines) {
+      m_leftOut = true;
+      return;
+    }
+    std::string label = labelOf(draft);
+    if (times > 1) label += fmt::format(" ×{}", times);
+    m_lines.push_back({depth, draft.node, std::move(label), false});
+    for (std::size_t i = 0; i < draft.children.size();) {
+      const std::size_t first = i;
+      while (i < draft.children.size() && areAlike(draft.children[first], draft.children[i])) ++i;
+      add(draft.children[first], depth + 1, i - first);
+    }
+  }
+
+ private:
+  std::vector<TreeLine> m_lines;
+  bool m_leftOut = false;
+};
+
+}  // namespace
+
+std::vector<TreeLine> treeOf(const Draft& draft) {
+  TreeWriter writer;
+  writer.add(draft, 0, 1);
+  return writer.take();
+}
+
+}  // namespace spanscope::plan

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plan/rules/rules.h"
+
+#include <algorithm>
+
+namespace spanscope::plan {
+namespace {
+
+bool isEmpty(const Draft& draft) {
+  if (draft.kind == Draft::Kind::Message) return draft.text.empty();
+  return draft.kind == Draft::Kind::Join && draft.children.empty();
+}
+
+bool matches(const Draft& node, const Surroundings& /*around*/, const RewriteState& /*state*/) {
+  return node.kind == Draft::Kind::Join && std::any_of(node.children.begin(), node.children.end(), isEmpty);
+}
+
+/// There are fewer nodes afterwards.
+void rewrite(Draft& node, const Surroundings& /*around*/, RewriteState& /*state*/) {
+  std::erase_if(node.children, isEmpty);
+}
+
+}  // namespace
+
+const Rule kDropEmptyRule = {
+    .name = "drop empty",
+    .precondition = "a join holds a message without text or a join without entries",
+    .before = "seq(a, user \"\", plus())",
+    .after = "seq(a)",
+    .reason = "What gives no tokens says nothing: without it the other rules see what stands under what.",
+    .matches = matches,
+    .rewrite = rewrite,
+};
+
+}  // namespace spanscope::plan

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plan/rules/generates.h"
+#include "engine/plan/rules/rules.h"
+
+namespace spanscope::plan {
+namespace {
+
+bool matches(const Draft& node, const Surroundings& /*around*/, const RewriteState& /*state*/) {
+  return node.kind == Draft::Kind::Map;
+}
+
+/// No rule makes maps out of anything else.
+void rewrite(Draft& node, const Surroundings& /*around*/, RewriteState& state) {
+  const DraftSize each = {3, 2 * node.node.size() + node.settings.model.size() + 32};
+  if (!state.grow(each, node.inputs.size())) return;
+  Draft plus = plusInPlaceOf(node);
+  plus.children.reserve(node.inputs.size());
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    Draft message;
+    message.kind = Draft::Kind::Message;
+    message.node = node.node + "/map/inputs/" + std::to_string(i);
+    message.text = std::move(node.inputs[i]);
+    plus.children.push_back(generateInPlaceOf(node, std::move(message), state));
+  }
+  node = std::move(plus);
+}
+
+}  // namespace
+
+const Rule kExpandMapRule = {
+    .name = "expand map",
+    .precondition = "a map",
+    .before = "map(\"a\", \"b\")",
+    .after = "plus(g(user \"a\"), g(user \"b\"))",
+    .reason = "The engine has no bulk form: each input is a step of its own, and together they are a plus.",
+    .matches = matches,
+    .rewrite = rewrite,
+};
+
+}  // namespace spanscope::plan

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plan/rules/rules.h"
+#include "engine/plan/rules/take_in.h"
+
+#include <algorithm>
+
+namespace spanscope::plan {
+namespace {
+
+bool isPlus(const Draft& draft) {
+  return draft.isJoin(query::JoinKind::Plus);
+}
+
+bool matches(const Draft& node, const Surroundings& /*around*/, const RewriteState& /*state*/) {
+  return isPlus(node) && std::any_of(node.children.begin(), node.children.end(), isPlus);
+}
+
+/// There are fewer nodes afterwards.
+void rewrite(Draft& node, const Surroundings& /*around*/, RewriteState& /*state*/) {
+  takeIn(node, [](const Draft& child, bool /*last*/) { return isPlus(child); });
+}
+
+}  // namespace
+
+const Rule kFlattenPlusRule = {
+    .name = "flatten plus",
+    .precondition = "a plus stands directly in a plus",
+    .before = "plus(plus(a, b), c)",
+    .after = "plus(a, b, c)",
+    .reason = "A scope that holds nothing but scopes adds nothing: each entry sees only itself either way.",
+    .matches = matches,
+    .rewrite = rewrite,
+};
+
+}  // namespace spanscope::plan

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plan/rules/generates.h"
+#include "engine/plan/rules/rules.h"
+
+#include <algorithm>
+
+namespace spanscope::plan {
+namespace {
+
+/// A message, or a join of nothing but messages.
+bool isFragment(const Draft& draft) {
+  if (draft.kind == Draft::Kind::Message) return !draft.text.empty();
+  return draft.kind == Draft::Kind::Join && !draft.children.empty() &&
+         std::all_of(draft.children.begin(), draft.children.end(), isFragment);
+}
+
+bool matches(const Draft& node, const Surroundings& around, const RewriteState& /*state*/) {
+  return around.enclosing != nullptr && node.isJoin(query::JoinKind::Plus) &&
+         node.mark == Draft::Mark::None && !node.children.empty() &&
+         std::all_of(node.children.begin(), node.children.end(), isFragment);
+}
+
+/// The plus is marked, so it is prepared once.
+void rewrite(Draft& node, const Surroundings& around, RewriteState& state) {
+  DraftSize size = sizeOf(node);
+  size.nodes += node.children.size() + 3;
+  if (!state.grow(size, 1)) return;
+
+  Draft steps = plusInPlaceOf(node);
+  for (const Draft& fragment : node.children) {
+    Draft like;
+    like.node = fragment.node;
+    like.settings = {around.enclosing->model, 1, 0.0F};
+    steps.children.push_back(generateInPlaceOf(like, fragment, state));
+  }
+  Draft monad;
+  monad.kind = Draft::Kind::Monad;
+  monad.node = node.node;
+  monad.children.push_back(std::move(steps));
+
+  Draft seq;
+  seq.node = node.node;
+  seq.join = query::JoinKind::Seq;
+  node.mark = Draft::Mark::Done;
+  seq.children.push_back(std::move(monad));
+  seq.children.push_back(std::move(node));
+  node = std::move(seq);
+}
+
+}  // namespace
+
+const Rule kPrepareRule = {
+    .name = "prepare fragments",
+    .precondition = "a plus of messages in a generate's input",
+    .before = "plus(a, b)",
+    .after = "seq(monad(plus(g1(a), g1(b))), plus(a, b))",
+    .reason =
+        "A target that caches only whole prompts has each fragment computed on its own first, so that "
+        "it is found wherever it stands.",
+    .meaning = Meaning::Kept,
+    .byDefault = Default::Off,
+    .matches = matches,
+    .rewrite = rewrite,
+};
+
+}  // namespace spanscope::plan

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plan/rules/rules.h"
+
+#include <algorithm>
+
+namespace spanscope::plan {
+namespace {
+
+/// A run of one is its entry. A plus of one is not: it opens a scope.
+bool isRunOfOne(const Draft& draft) {
+  return draft.kind == Draft::Kind::Join && draft.join != query::JoinKind::Plus && draft.children.size() == 1;
+}
+
+bool matches(const Draft& node, const Surroundings& /*around*/, const RewriteState& /*state*/) {
+  return std::any_of(node.children.begin(), node.children.end(), isRunOfOne);
+}
+
+/// There are fewer nodes afterwards.
+void rewrite(Draft& node, const Surroundings& /*around*/, RewriteState& /*state*/) {
+  for (Draft& child : node.children) {
+    while (isRunOfOne(child)) {
+      Draft entry = std::move(child.children.front());
+      child = std::move(entry);
+    }
+  }
+}
+
+}  // namespace
+
+const Rule kUnwrapRule = {
+    .name = "unwrap",
+    .precondition = "a seq, par or cross of one entry stands in another node",
+    .before = "g(seq(a))",
+    .after = "g(a)",
+    .reason = "A join of one entry says nothing: without it the other rules see what stands under what.",
+    .matches = matches,
+    .rewrite = rewrite,
+};
+
+}  // namespace spanscope::plan
