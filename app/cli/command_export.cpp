@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/export_stage.h"
+#include "app/cli/input.h"
 #include "app/cli/query_options.h"
-#include "engine/query/json.h"
 #include "engine/query/query_form.h"
 
 #include <memory>
-#include <ostream>
 #include <string>
 
 namespace spanscope::cli {
@@ -22,10 +22,13 @@ void addExport(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("export", "Write a query in a form that a server accepts");
   command->footer(
       "Examples:\n  spanq export --to spnl resources/queries/rag.json\n"
-      "  spanq export --to yaml resources/queries/rag.json\n");
+      "  spanq export --to yaml resources/queries/rag.json\n"
+      "  spanq export --to spnl --stage optimized resources/queries/judge-4.json\n"
+      "  spanq export --to spnl --stage lowered resources/queries/judge-4.json\n");
   struct Options {
     std::string file;
     std::string format;
+    std::string stage = "read";
     QueryOptionTexts query;
   };
   const auto options = std::make_shared<Options>();
@@ -35,16 +38,20 @@ void addExport(CLI::App& app, Context& context) {
                    "spnl: canonical JSON, as IBM/spnl writes it; yaml, lisp: its other forms")
       ->required()
       ->check(CLI::IsMember({"spnl", "yaml", "lisp"}));
+  addStageOption(*command, options->stage);
   addSettingOption(*command, options->query);
+  addLocalityOptions(*command, options->query);
 
   command->callback([&context, options] {
-    context.action = [&context, options] {
-      const query::QueryForm form = formOf(options->format);
-      const auto read = readFileForServer(options->file, queryOptions(options->query), form, context.streams);
+    const query::QueryForm form = formOf(options->format);
+    if (options->stage == "lowered" && form != query::QueryForm::Json)
+      throw CLI::ValidationError("--stage", "lowered bodies are JSON: use --to spnl");
+    context.action = [&context, options, form] {
+      const QueryOptions given = queryOptions(options->query);
+      const auto read = readFileForServer(options->file, given, form, context.streams);
       if (!read) return ExitCode::WrongInput;
-      context.streams.out << (form == query::QueryForm::Json ? query::writeCanonical(*read) + "\n"
-                                                             : query::writeQuery(*read, form));
-      return ExitCode::Fine;
+      return writeStage(*read, options->stage, form, given.locality, inputName(options->file),
+                        context.streams);
     };
   });
 }

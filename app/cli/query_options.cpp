@@ -4,6 +4,8 @@
 #include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
 
+#include <cstddef>
+
 namespace spanscope::cli {
 namespace {
 
@@ -53,8 +55,54 @@ void addSettingOption(CLI::App& command, QueryOptionTexts& texts) {
   addReadFromOption(command, texts);
 }
 
+void addLocalityOptions(CLI::App& command, QueryOptionTexts& texts) {
+  command
+      .add_option("--locality", texts.locality,
+                  "Attention locality: judges of many become trees of judges of at most K; 0: off")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return text == "1" ? std::string("1 entry a judge comes to no end: give 2 or more, or 0 for none")
+                               : std::string();
+          },
+          ""))
+      ->type_name("K")
+      ->capture_default_str();
+  command
+      .add_option("--locality-shape", texts.localityShape,
+                  "Plies of judges until one is left (tree), or one ply and then one judge of all replies "
+                  "(map-reduce; documents are judged in portions too)")
+      ->check(CLI::IsMember({"tree", "map-reduce"}))
+      ->capture_default_str();
+  command
+      .add_option("--reduce-prompt", texts.reducePrompt,
+                  "The question of every ply but the first; without it the question stays the same")
+      ->type_name("TEXT");
+}
+
+namespace {
+
+void addRuleOption(CLI::App& command, QueryOptionTexts& texts) {
+  command
+      .add_option("--rule", texts.rules,
+                  "Switch a rewrite rule on or off, as name=on or name=off, with - for each blank in its "
+                  "name; may be repeated")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return text.ends_with("=on") || text.ends_with("=off")
+                       ? std::string()
+                       : "\"" + text + "\" is neither name=on nor name=off";
+          },
+          ""))
+      ->type_name("NAME=on|off")
+      ->allow_extra_args(false);
+}
+
+}  // namespace
+
 void addPlanOptions(CLI::App& command, QueryOptionTexts& texts) {
   addSettingOption(command, texts);
+  addRuleOption(command, texts);
+  addLocalityOptions(command, texts);
   command.add_option("--seed", texts.seed, "Seed of the run; each step draws from its own")
       ->capture_default_str();
   command.add_flag("--no-distribute", texts.noDistribute,
@@ -77,6 +125,14 @@ QueryOptions queryOptions(const QueryOptionTexts& texts) {
   options.seed = texts.seed;
   options.distribute = !texts.noDistribute;
   options.outputForm = texts.outputForm == "reused" ? plan::OutputForm::Reused : plan::OutputForm::Anew;
+  for (const std::string& rule : texts.rules) {
+    const std::size_t equals = rule.rfind('=');
+    options.rules[rule.substr(0, equals)] = rule.substr(equals) == "=on";
+  }
+  options.locality.fanIn = texts.locality;
+  options.locality.shape =
+      texts.localityShape == "tree" ? plan::LocalityShape::Tree : plan::LocalityShape::MapReduce;
+  options.locality.reducePrompt = texts.reducePrompt;
   return options;
 }
 

@@ -22,6 +22,10 @@ struct QueryOptionTexts {
   std::uint64_t seed = 0;
   bool noDistribute = false;
   std::string outputForm = "anew";
+  std::vector<std::string> rules;  ///< "name=on" or "name=off"
+  std::uint32_t locality = 0;
+  std::string localityShape = "tree";
+  std::optional<std::string> reducePrompt;
 };
 
 /// The options of a command, and what its queries are given.
@@ -38,6 +42,7 @@ extern const char* const kQueryFilesHelp;
 void addReadFromOption(CLI::App& command, QueryOptionTexts& texts);
 /// --set, --answer and --read-from.
 void addSettingOption(CLI::App& command, QueryOptionTexts& texts);
+void addLocalityOptions(CLI::App& command, QueryOptionTexts& texts);
 void addPlanOptions(CLI::App& command, QueryOptionTexts& texts);
 
 QueryOptions queryOptions(const QueryOptionTexts& texts);

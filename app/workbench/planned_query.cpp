@@ -102,14 +102,19 @@ ReadQuery readQueryForServer(std::string_view text, const QueryOptions& options,
 PlannedQuery planQuery(std::string_view text, const QueryOptions& options) {
   Source source{.text = text, .map = {}};
   ReadQuery readResult = read(source, options);
-  PlannedQuery result{
-      .query = std::move(readResult.query), .plan = {}, .diagnostics = std::move(readResult.diagnostics)};
+  PlannedQuery result{.query = std::move(readResult.query),
+                      .plan = {},
+                      .planWithoutLocality = {},
+                      .diagnostics = std::move(readResult.diagnostics)};
   if (!result.query) return result;
 
   plan::PlanOptions planOptions;
   planOptions.seed = options.seed;
   planOptions.distribute = options.distribute;
   planOptions.outputForm = options.outputForm;
+  planOptions.rules = options.rules;
+  planOptions.locality = options.locality;
+  planOptions.recordTrees = options.recordTrees;
   plan::PlanResult planned = plan::makePlan(*result.query, planOptions);
   for (Error& problem : planned.problems) {
     Diagnostic diagnostic;
@@ -119,6 +124,11 @@ PlannedQuery planQuery(std::string_view text, const QueryOptions& options) {
     add(result.diagnostics, std::move(diagnostic), source);
   }
   result.plan = std::move(planned.plan);
+  if (result.plan && planOptions.locality.isOn()) {
+    planOptions.locality = {};
+    planOptions.recordTrees = false;
+    result.planWithoutLocality = plan::makePlan(*result.query, planOptions).plan;
+  }
   return result;
 }
 

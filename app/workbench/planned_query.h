@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/plan/plan.h"
+#include "engine/plan/planner.h"
 #include "engine/query/diagnostic.h"
 #include "engine/query/query.h"
 #include "engine/query/query_form.h"
@@ -26,6 +27,9 @@ struct QueryOptions {
   std::uint64_t seed = 0;
   bool distribute = true;  ///< plus distribution: nested generation reaches the outer prompt as a closure
   plan::OutputForm outputForm = plan::OutputForm::Anew;  ///< how it does otherwise: Anew or Reused
+  std::map<std::string, bool> rules{};                   ///< rules switched on or off by name
+  plan::LocalityOptions locality{};
+  bool recordTrees = false;  ///< keep the trees before and after each pass
 };
 
 struct ReadQuery {
@@ -36,7 +40,8 @@ struct ReadQuery {
 
 struct PlannedQuery {
   std::optional<query::Node> query;
-  std::optional<plan::Plan> plan;  ///< nothing if there was an error
+  std::optional<plan::Plan> plan;                 ///< nothing if there was an error
+  std::optional<plan::Plan> planWithoutLocality;  ///< what it would be; only where locality was asked for
   std::vector<query::Diagnostic> diagnostics;
 };
 

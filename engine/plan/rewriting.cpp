@@ -174,8 +174,12 @@ void checkRules(const PlanOptions& options, std::vector<Error>& problems) {
   }
 }
 
-void applyRules(Draft& draft, const PlanOptions& options, Plan& plan, std::vector<Error>& problems) {
+void rewrite(Draft& draft, const PlanOptions& options, Plan& plan, std::vector<Error>& problems) {
   Rewriter(draft, options, plan, problems).run();
+}
+
+void applyRules(Draft& draft, const PlanOptions& options, Plan& plan, std::vector<Error>& problems) {
+  rewrite(draft, options, plan, problems);
   if (problems.empty()) findLeftovers(draft, problems);
 }
 

@@ -13,8 +13,10 @@ namespace spanscope::plan {
 void checkRules(const PlanOptions& options, std::vector<Error>& problems);
 
 /// Applies every rule that is on, bottom up, until none matches. Appends what was done to `plan.rules` and
-/// `plan.passes`, and a problem if the tree would grow beyond the limits or something is left that no step
-/// can be made of because its rule is off.
+/// `plan.passes`, and a problem if the tree would grow beyond the limits.
+void rewrite(Draft& draft, const PlanOptions& options, Plan& plan, std::vector<Error>& problems);
+
+/// The same, and what is left that no step can be made of because its rule is off is a problem too.
 void applyRules(Draft& draft, const PlanOptions& options, Plan& plan, std::vector<Error>& problems);
 
 }  // namespace spanscope::plan
