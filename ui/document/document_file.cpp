@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/document/document_file.h"
 
-#include "engine/query/json.h"
+#include "engine/query/file_access.h"
+#include "engine/query/query_form.h"
 #include "ui/document/document_query.h"
 
 #include <QCoreApplication>
 #include <QFile>
+#include <QFileInfo>
 #include <QSaveFile>
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 namespace spanscope::document {
 namespace {
@@ -30,11 +34,54 @@ OpenedDocument refused(std::string found, std::string expected) {
 }
 
 /// The query alone, an empty seq where an input is missing.
-std::string queryText(const Document& document) {
+std::string queryText(const Document& document, query::QueryForm form) {
   if (document.root() == kNoNode) {
-    return query::writePretty({query::Join{.kind = query::JoinKind::Seq, .children = {}}});
+    return query::writeQuery({query::Join{.kind = query::JoinKind::Seq, .children = {}}}, form);
   }
-  return query::writePretty(toTree(document, document.root()));
+  return query::writeQuery(toTree(document, document.root()), form);
+}
+
+std::optional<query::QueryForm> queryFormOfPath(const QString& path) {
+  const auto endsWith = [&path](const char* end) {
+    return path.endsWith(QLatin1String(end), Qt::CaseInsensitive);
+  };
+  if (endsWith(".json")) return query::QueryForm::Json;
+  if (endsWith(".yaml") || endsWith(".yml")) return query::QueryForm::Yaml;
+  if (endsWith(".lisp")) return query::QueryForm::Lisp;
+  return std::nullopt;
+}
+
+/// The folder of a query that is being opened, where nobody is there to be asked.
+class Folder final : public query::Surroundings {
+ public:
+  explicit Folder(const QString& path) : m_files(QFileInfo(path).absolutePath().toStdString()) {}
+
+  std::variant<std::string, query::NotGiven> readFile(const std::string& path) override {
+    return m_files.read(path);
+  }
+  std::variant<std::string, query::NotGiven> ask(const std::string& /*prompt*/) override {
+    return query::NotGiven{.found = "a question within a text",
+                           .expected = "a question as a node of its own",
+                           .hint = "only those can be asked when the query is run"};
+  }
+
+ private:
+  query::FileAccess m_files;
+};
+
+OpenedDocument readQueryText(std::string_view text, query::QueryForm form, const QString& path) {
+  Folder folder(path);
+  query::ParseResult parsed = query::parseQuery(text, form, {}, &folder);
+  OpenedDocument opened;
+  opened.diagnostics = std::move(parsed.diagnostics);
+  opened.plainQuery = true;
+  if (parsed.query) opened.document = fromQuery(*parsed.query);
+  return opened;
+}
+
+OpenedDocument readText(std::string_view text, const QString& path) {
+  const query::QueryForm form = query::queryFormOf(path.toStdString(), text);
+  return form == query::QueryForm::Json ? readDocument(text) : readQueryText(text, form, path);
 }
 
 }  // namespace
@@ -54,13 +101,14 @@ OpenedDocument openDocument(const QString& path) {
     return refused("more than " + std::to_string(kMostBytes) + " bytes",
                    "a file of at most " + std::to_string(kMostBytes) + " bytes");
   }
-  return readDocument({bytes.constData(), static_cast<std::size_t>(bytes.size())});
+  return readText({bytes.constData(), static_cast<std::size_t>(bytes.size())}, path);
 }
 
 std::optional<Error> saveDocument(const QString& path, const Document& document) {
-  const std::string text = isQueryPath(path) ? queryText(document) : writeDocument(document);
+  const std::optional<query::QueryForm> form = queryFormOfPath(path);
+  const std::string text = form ? queryText(document, *form) : writeDocument(document);
   // What could not be opened again must not take the place of what can.
-  for (const query::Diagnostic& diagnostic : readDocument(text).diagnostics) {
+  for (const query::Diagnostic& diagnostic : readText(text, path).diagnostics) {
     if (diagnostic.severity != query::Severity::Error) continue;
     return Error{path.toStdString(), diagnostic.pointer, diagnostic.found, diagnostic.expected};
   }
@@ -73,7 +121,7 @@ std::optional<Error> saveDocument(const QString& path, const Document& document)
 }
 
 bool isQueryPath(const QString& path) {
-  return path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive);
+  return queryFormOfPath(path).has_value();
 }
 
 QStringList lostWhenSavedAsQuery(const Document& document) {

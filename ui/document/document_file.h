@@ -6,7 +6,7 @@
 //
 // "query" and the queries of drafts are the JSON of the language; PATH is the place of a node in them. Where
 // an input is missing, an empty seq stands in the query and the layout says "missing" at its path. A file
-// that is a query and nothing else can be opened too.
+// that is a query and nothing else can be opened too, in JSON, YAML or Lisp.
 #pragma once
 
 #include "engine/base/error.h"
@@ -36,9 +36,11 @@ OpenedDocument readDocument(std::string_view text);
 /// Ends with a line break. Reading it gives an equal document with ids counted anew.
 std::string writeDocument(const Document& document);
 
+/// The form is told by the file's name, else by its text. Files that a Lisp query names are read if they lie
+/// in its folder.
 OpenedDocument openDocument(const QString& path);
-/// Writes all or nothing. A path that ends in ".json" gets the query alone. Refuses a document that could not
-/// be read again.
+/// Writes all or nothing. A path that ends in ".json", ".yaml", ".yml" or ".lisp" gets the query alone, in
+/// that form. Refuses a document that could not be read again.
 std::optional<Error> saveDocument(const QString& path, const Document& document);
 
 /// Whether a file of that name holds a query alone.

@@ -23,7 +23,21 @@
 namespace spanscope::ui {
 namespace {
 
-enum Tab { JsonTab, CurlTab, PythonTab };
+enum Tab { JsonTab, YamlTab, LispTab, CurlTab, PythonTab };
+
+bool isOfTab(RemarkScope scope, int tab) {
+  switch (scope) {
+    case RemarkScope::Yaml:
+      return tab == YamlTab;
+    case RemarkScope::Lisp:
+      return tab == LispTab;
+    case RemarkScope::Server:
+      return tab == CurlTab || tab == PythonTab;
+    case RemarkScope::Everything:
+      break;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -39,7 +53,7 @@ void ExportDialog::build(const Theme& theme) {
   m_tabs = new QTabWidget(this);
   m_tabs->setDocumentMode(true);
   m_tabs->setAccessibleName(tr("Forms of the query"));
-  const std::array<QString, kTabs> titles{tr("JSON"), tr("curl"), tr("Python")};
+  const std::array<QString, kTabs> titles{tr("JSON"), tr("YAML"), tr("Lisp"), tr("curl"), tr("Python")};
   for (std::size_t i = 0; i < kTabs; ++i) {
     auto* text = new QPlainTextEdit(this);
     text->setReadOnly(true);
@@ -161,6 +175,10 @@ QByteArray ExportDialog::text() const {
     return QByteArray(from.data(), static_cast<qsizetype>(from.size()));
   };
   switch (m_tabs->currentIndex()) {
+    case YamlTab:
+      return bytes(m_export->yaml);
+    case LispTab:
+      return bytes(m_export->lisp);
     case CurlTab:
       return bytes(m_export->curl);
     case PythonTab:
@@ -172,6 +190,10 @@ QByteArray ExportDialog::text() const {
 
 QString ExportDialog::proposedName() const {
   switch (m_tabs->currentIndex()) {
+    case YamlTab:
+      return m_name + QStringLiteral(".yaml");
+    case LispTab:
+      return m_name + QStringLiteral(".lisp");
     case CurlTab:
       return m_name + QStringLiteral(".sh");
     case PythonTab:
@@ -210,6 +232,8 @@ void ExportDialog::refresh() {
     m_export = std::move(*result);
     m_texts[JsonTab]->setPlainText(
         QString::fromStdString(m_oneLine->isChecked() ? m_export->canonical : m_export->pretty));
+    m_texts[YamlTab]->setPlainText(QString::fromStdString(m_export->yaml));
+    m_texts[LispTab]->setPlainText(QString::fromStdString(m_export->lisp));
     m_texts[CurlTab]->setPlainText(QString::fromStdString(m_export->curl));
     m_texts[PythonTab]->setPlainText(QString::fromStdString(m_export->python));
   } else {
@@ -231,10 +255,9 @@ void ExportDialog::updateRemarks() {
     m_remarksTitle->setText(tr("&Remarks"));
     return;
   }
-  const bool isServer = m_tabs->currentIndex() != JsonTab;
   int refused = 0;
   for (const ExportRemark& remark : m_export->remarks) {
-    if (remark.scope == RemarkScope::Server && !isServer) continue;
+    if (!isOfTab(remark.scope, m_tabs->currentIndex())) continue;
     if (remark.kind == RemarkKind::Refused) ++refused;
     auto* item = new QListWidgetItem(remark.text, m_remarks);
     item->setData(RemarkDelegate::KindRole, static_cast<int>(remark.kind));

@@ -21,7 +21,8 @@ class QTabWidget;
 
 namespace spanscope::ui {
 
-/// The query of a document as JSON, curl line and Python program, with what is to be said about each.
+/// The query of a document as JSON, YAML, Lisp, curl line and Python program, with what is to be said about
+/// each.
 class ExportDialog : public QDialog {
   Q_OBJECT
  public:
@@ -31,7 +32,7 @@ class ExportDialog : public QDialog {
 
   /// What the current tab shows, as Copy and Save take it; empty where the document has no query.
   QByteArray text() const;
-  /// "rag.json", "rag.sh", "rag.py".
+  /// "rag.json", "rag.yaml", "rag.lisp", "rag.sh", "rag.py".
   QString proposedName() const;
   /// The dialog's Save button asks for the path and calls this.
   std::optional<Error> saveTo(const QString& path);
@@ -47,7 +48,7 @@ class ExportDialog : public QDialog {
   void nodeWanted(spanscope::document::NodeId node);
 
  private:
-  static constexpr std::size_t kTabs = 3;
+  static constexpr std::size_t kTabs = 5;
 
   void build(const Theme& theme);
   QWidget* makeFields();

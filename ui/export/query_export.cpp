@@ -3,9 +3,11 @@
 
 #include "engine/query/json.h"
 #include "engine/query/parameters.h"
+#include "engine/query/query_form.h"
 #include "ui/document/document_query.h"
 #include "ui/export/export_remarks.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -114,6 +116,21 @@ Error missing(const document::Document& document, const std::vector<document::No
           .expected = isZip ? "a node connected to each input" : "a node connected to the input"};
 }
 
+/// What IBM/spnl would not read from the YAML or the Lisp as it was meant.
+void addFormRemarks(QueryExport& result, const document::NodePaths& paths) {
+  for (const auto& [form, scope] : {std::pair(query::QueryForm::Yaml, RemarkScope::Yaml),
+                                    std::pair(query::QueryForm::Lisp, RemarkScope::Lisp)}) {
+    for (const query::Diagnostic& diagnostic : query::formRemarks(result.query, form)) {
+      result.remarks.push_back({.kind = RemarkKind::Refused,
+                                .scope = scope,
+                                .text = QString::fromStdString(diagnostic.message()),
+                                .node = paths.nodeOf(diagnostic.pointer)});
+    }
+  }
+  std::stable_sort(result.remarks.begin(), result.remarks.end(),
+                   [](const ExportRemark& a, const ExportRemark& b) { return a.kind < b.kind; });
+}
+
 }  // namespace
 
 query::Node requestFor(const query::Node& query) {
@@ -147,12 +164,15 @@ std::variant<QueryExport, Error> exportQuery(const document::Document& document,
   }
   result.canonical = query::writeCanonical(result.query);
   result.pretty = query::writePretty(result.query);
+  result.yaml = query::writeQuery(result.query, query::QueryForm::Yaml);
+  result.lisp = query::writeQuery(result.query, query::QueryForm::Lisp);
   const query::Node request = requestFor(result.query);
   result.body = query::writeCanonical(request);
   const bool stream = options.stream && !wantsOneToken(request);
   result.curl = curlLine(result.body, options.endpoint, stream);
   result.python = pythonProgram(result.body, options.endpoint, stream);
   result.remarks = exportRemarks(document, result.query, made.paths, options);
+  addFormRemarks(result, made.paths);
   return result;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A document's query in the forms that other programs take: JSON, a curl line, a Python program.
+// A document's query in the forms that other programs take: JSON, YAML, Lisp, a curl line, a Python program.
 //
 // The server is vLLM with the span patch, as IBM/spnl drives it: POST /v1/query/execute?stream=…, content
 // type text/plain. Its body is one `repeat` or `map` whose prompt holds messages and joins only, and its
@@ -39,7 +39,9 @@ enum class RemarkKind {
 /// Whom a remark concerns.
 enum class RemarkScope {
   Everything,  ///< the query in any form
-  Server,      ///< the curl line and the Python program
+  Yaml,
+  Lisp,
+  Server,  ///< the curl line and the Python program
 };
 
 struct ExportRemark {
@@ -51,9 +53,11 @@ struct ExportRemark {
 };
 
 struct QueryExport {
-  query::Node query;                  ///< parameters resolved where they could be
-  std::string canonical;              ///< JSON on one line, as IBM/spnl writes it
-  std::string pretty;                 ///< JSON on indented lines
+  query::Node query;      ///< parameters resolved where they could be
+  std::string canonical;  ///< JSON on one line, as IBM/spnl writes it
+  std::string pretty;     ///< JSON on indented lines
+  std::string yaml;
+  std::string lisp;
   std::string body;                   ///< what curl and Python send
   std::string curl;                   ///< for a POSIX shell, ends with a line break
   std::string python;                 ///< with the package requests, ends with a line break

@@ -128,11 +128,11 @@ void MainWindow::remember(const QString& path) {
 }
 
 void MainWindow::openDialog() {
-  const QStringList paths =
-      QFileDialog::getOpenFileNames(this, tr("Open"), m_lastFolder,
-                                    tr("All that can be opened (*.span *.json *.trace *.part);;Documents "
-                                       "(*.span);;Queries (*.json);;Recorded runs "
-                                       "(*.trace *.part);;All files (*)"));
+  const QStringList paths = QFileDialog::getOpenFileNames(
+      this, tr("Open"), m_lastFolder,
+      tr("All that can be opened (*.span *.json *.yaml *.yml *.lisp *.trace *.part);;"
+         "Documents (*.span);;Queries (*.json *.yaml *.yml *.lisp);;Recorded runs "
+         "(*.trace *.part);;All files (*)"));
   for (const QString& path : paths) openFile(path);
 }
 
@@ -142,8 +142,10 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
   if (askForPath || path.isEmpty()) {
     const QString proposed = (m_lastFolder.isEmpty() ? QString() : m_lastFolder + QLatin1Char('/')) +
                              QFileInfo(model.title()).completeBaseName() + QStringLiteral(".span");
-    path = QFileDialog::getSaveFileName(this, tr("Save as"), path.isEmpty() ? proposed : path,
-                                        tr("Documents (*.span);;Query alone (*.json)"));
+    path =
+        QFileDialog::getSaveFileName(this, tr("Save as"), path.isEmpty() ? proposed : path,
+                                     tr("Documents (*.span);;Query alone, JSON (*.json);;Query alone, YAML "
+                                        "(*.yaml *.yml);;Query alone, Lisp (*.lisp)"));
     if (path.isEmpty()) return false;
     if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".span");
   }
@@ -151,7 +153,8 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
       document::isQueryPath(path) ? document::lostWhenSavedAsQuery(model.document()) : QStringList();
   if (!lost.isEmpty()) {
     QMessageBox box(QMessageBox::Question, tr("Save"),
-                    tr("A .json file holds the query alone. Saved as a document (.span), nothing is lost."),
+                    tr("A .%1 file holds the query alone. Saved as a document (.span), nothing is lost.")
+                        .arg(QFileInfo(path).suffix()),
                     QMessageBox::Cancel, this);
     box.setInformativeText(tr("Not in the file would be: %1.").arg(lost.join(QStringLiteral(", "))));
     QPushButton* asDocument = box.addButton(tr("Save as .span"), QMessageBox::AcceptRole);
@@ -159,7 +162,7 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
     box.setDefaultButton(asDocument);
     box.exec();
     if (box.clickedButton() == asDocument)
-      path = path.left(path.size() - 5) + QStringLiteral(".span");
+      path.replace(path.size() - QFileInfo(path).suffix().size(), path.size(), QStringLiteral("span"));
     else if (box.clickedButton() != anyway)
       return false;
   }

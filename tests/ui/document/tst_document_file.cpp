@@ -46,6 +46,9 @@ class TestDocumentFile : public QObject {
   void savesWholeOrNothing();
   void refusesWhatCouldNotBeRead();
   void savesTheQueryAlone();
+  void savesAndOpensEveryForm_data();
+  void savesAndOpensEveryForm();
+  void readsWhatALispQueryNames();
   void tellsWhatIsLost();
 };
 
@@ -270,6 +273,53 @@ void TestDocumentFile::savesTheQueryAlone() {
   QVERIFY(file.open(QIODevice::ReadOnly));
   QCOMPARE(file.readAll().toStdString(), query::writePretty(query));
   QVERIFY(openDocument(path).plainQuery);
+}
+
+void TestDocumentFile::savesAndOpensEveryForm_data() {
+  QTest::addColumn<QString>("name");
+  QTest::addColumn<QByteArray>("begin");
+  QTest::newRow("JSON") << QStringLiteral("a.json") << QByteArray("{");
+  QTest::newRow("YAML") << QStringLiteral("a.yaml") << QByteArray("g:");
+  QTest::newRow("YAML, short name") << QStringLiteral("a.YML") << QByteArray("g:");
+  QTest::newRow("Lisp") << QStringLiteral("a.lisp") << QByteArray("(g ");
+}
+
+void TestDocumentFile::savesAndOpensEveryForm() {
+  QFETCH(QString, name);
+  QFETCH(QByteArray, begin);
+  const std::string query =
+      R"({"g": {"model": "m", "max_tokens": 7, "temperature": 0.5, "input": {"plus": [{"user": "1"}, {"user": "b"}]}}})";
+  const QTemporaryDir directory;
+  const QString path = directory.filePath(name);
+  QVERIFY(isQueryPath(path));
+  const Document document = *readDocument(query).document;
+  QVERIFY(!saveDocument(path, document));
+  QFile file(path);
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  QVERIFY(file.readAll().startsWith(begin));
+  const OpenedDocument opened = openDocument(path);
+  QVERIFY2(opened.document.has_value(), errorsOf(opened).c_str());
+  QVERIFY(opened.plainQuery);
+  QVERIFY(testing::withFreshIds(*opened.document) == testing::withFreshIds(document));
+}
+
+void TestDocumentFile::readsWhatALispQueryNames() {
+  const QTemporaryDir directory;
+  const auto write = [&directory](const char* name, const QByteArray& text) {
+    QFile file(directory.filePath(QString::fromLatin1(name)));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(text);
+  };
+  write("beside.txt", "from a file");
+  write("good.lisp", "(user (fetch \"beside.txt\"))");
+  write("bad.lisp", "(user (fetch \"/etc/hostname\"))");
+  const OpenedDocument good = openDocument(directory.filePath(QStringLiteral("good.lisp")));
+  QVERIFY2(good.document.has_value(), errorsOf(good).c_str());
+  QCOMPARE(good.document->at(good.document->root()).own.as<query::Message>()->text,
+           std::string("from a file"));
+  const OpenedDocument bad = openDocument(directory.filePath(QStringLiteral("bad.lisp")));
+  QVERIFY(!bad.document.has_value());
+  QCOMPARE(bad.diagnostics.size(), std::size_t(1));
 }
 
 void TestDocumentFile::tellsWhatIsLost() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The two export dialogs: what they show is what Copy and Save give.
 #include "engine/query/json.h"
+#include "ui/document/document_file.h"
 #include "ui/document/document_query.h"
 #include "ui/export/export_dialog.h"
 #include "ui/export/view_export_dialog.h"
@@ -28,6 +29,7 @@ class TestExportDialogs : public QObject {
   void tabsShowWhatIsCopied();
   void fieldsChangeTheRequest();
   void remarksFollowTheTab();
+  void yamlSaysWhatItCannotSay();
   void remarkLeadsToTheNode();
   void incompleteDocumentExportsNothing();
   void queryIsSaved();
@@ -78,14 +80,17 @@ ExportItem half(bool withTable) {
   return item;
 }
 
+constexpr int kYamlTab = 1;
+constexpr int kCurlTab = 3;
+
 }  // namespace
 
 void TestExportDialogs::tabsShowWhatIsCopied() {
   ExportDialog dialog(example("rag.json"), "rag", Theme());
   dialog.show();
   auto* tabs = dialog.findChild<QTabWidget*>();
-  const QStringList names{"rag.json", "rag.sh", "rag.py"};
-  for (int tab = 0; tab < 3; ++tab) {
+  const QStringList names{"rag.json", "rag.yaml", "rag.lisp", "rag.sh", "rag.py"};
+  for (int tab = 0; tab < names.size(); ++tab) {
     tabs->setCurrentIndex(tab);
     const auto* text = qobject_cast<QPlainTextEdit*>(tabs->widget(tab));
     QVERIFY(!dialog.text().isEmpty());
@@ -104,7 +109,7 @@ void TestExportDialogs::tabsShowWhatIsCopied() {
 void TestExportDialogs::fieldsChangeTheRequest() {
   ExportDialog dialog(example("rag.json"), "rag", Theme());
   dialog.show();
-  dialog.findChild<QTabWidget*>()->setCurrentIndex(1);
+  dialog.findChild<QTabWidget*>()->setCurrentIndex(kCurlTab);
   auto* endpoint = named<QLineEdit>(dialog, "Endpoint");
   endpoint->selectAll();
   QTest::keyClicks(endpoint, "https://gpu:9/v1/query/execute");
@@ -124,17 +129,27 @@ void TestExportDialogs::remarksFollowTheTab() {
   auto* tabs = dialog.findChild<QTabWidget*>();
   auto* list = dialog.findChild<QListWidget*>();
   const int json = list->count();
-  tabs->setCurrentIndex(1);
+  tabs->setCurrentIndex(kCurlTab);
   QVERIFY(list->count() > json);
   QVERIFY(list->item(0)->text().contains("inside another one"));
   QVERIFY(list->item(0)->data(Qt::AccessibleTextRole).toString().startsWith("Refused: "));
+}
+
+void TestExportDialogs::yamlSaysWhatItCannotSay() {
+  document::Document document = *document::readDocument(R"({"user": "12"})").document;
+  ExportDialog dialog(document, "number", Theme());
+  auto* tabs = dialog.findChild<QTabWidget*>();
+  auto* list = dialog.findChild<QListWidget*>();
+  const int json = list->count();
+  tabs->setCurrentIndex(kYamlTab);
+  QCOMPARE(list->count(), json + 1);
 }
 
 void TestExportDialogs::remarkLeadsToTheNode() {
   const document::Document document = example("judge-2.json");
   ExportDialog dialog(document, "judge", Theme());
   dialog.show();
-  dialog.findChild<QTabWidget*>()->setCurrentIndex(1);
+  dialog.findChild<QTabWidget*>()->setCurrentIndex(kCurlTab);
   auto* list = dialog.findChild<QListWidget*>();
   QSignalSpy wanted(&dialog, &ExportDialog::nodeWanted);
   list->setCurrentRow(0);
@@ -218,7 +233,7 @@ void TestExportDialogs::pictures() {
     dialog.show();
     ViewExportDialog view({half(true)}, "block-table", theme);
     view.show();
-    dialog.findChild<QTabWidget*>()->setCurrentIndex(1);
+    dialog.findChild<QTabWidget*>()->setCurrentIndex(kCurlTab);
     QCoreApplication::processEvents();
     const QImage picture = dialog.grab().toImage();
     QVERIFY(!picture.isNull());
