@@ -37,7 +37,7 @@ void addExplain(CLI::App& app, Context& context) {
     context.action = [&context, options] {
       ExitCode code = ExitCode::Fine;
       for (const std::string& file : options->files) {
-        workbench::QueryOptions queryOption = queryOptions(options->query);
+        QueryOptions queryOption = queryOptions(options->query);
         queryOption.recordTrees = !options->dot;
         const auto planned = planFile(file, queryOption, context.streams);
         if (!planned) {

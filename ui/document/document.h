@@ -93,6 +93,10 @@ struct RunSettings {
   bool observeRows = false;          ///< for every token instead of every block
   bool distribute = true;            ///< plus distribution
   std::string outputForm = "anew";   ///< or "reused"
+  /// Attention locality: most entries that one judge reads; 0: the query stays as it is; 1 means 0.
+  std::int32_t locality = 0;
+  std::string localityShape = "tree";  ///< or "map-reduce"
+  std::string reducePrompt;  ///< question of every ply but the first; empty: the same all the way up
   bool operator==(const RunSettings&) const = default;
 };
 

@@ -226,6 +226,12 @@ class FileReader {
         settings.distribute = m_fields.flag().value_or(true);
       else if (key == "output_form")
         readChoice(settings.outputForm, {"anew", "reused"});
+      else if (key == "locality")
+        readWhole(settings.locality, 0, kMost);
+      else if (key == "locality_shape")
+        readChoice(settings.localityShape, {"tree", "map-reduce"});
+      else if (key == "reduce_prompt")
+        settings.reducePrompt = m_fields.text(kMostText).value_or("");
       else
         return false;
       return true;

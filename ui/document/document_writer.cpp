@@ -87,6 +87,9 @@ Json settingsJson(const RunSettings& settings) {
   json["every_token"] = settings.observeRows;
   json["distribute"] = settings.distribute;
   json["output_form"] = settings.outputForm;
+  json["locality"] = settings.locality;
+  json["locality_shape"] = settings.localityShape;
+  json["reduce_prompt"] = settings.reducePrompt;
   return json;
 }
 

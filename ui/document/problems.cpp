@@ -4,7 +4,9 @@
 #include "engine/plan/planner.h"
 #include "engine/query/json.h"
 #include "engine/query/parameters.h"
+#include "engine/query/surroundings.h"
 #include "ui/document/document_query.h"
+#include "ui/document/plan_options.h"
 
 #include <QCoreApplication>
 
@@ -12,7 +14,9 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <variant>
 
 namespace spanscope::document {
 namespace {
@@ -30,6 +34,13 @@ QString sentence(const std::string& found, const std::string& expected) {
   if (!text.isEmpty()) text[0] = text[0].toUpper();
   return expected.empty() ? text : tr("%1: expected %2").arg(text, QString::fromStdString(expected));
 }
+
+/// Stands for the files and the person while a query is written: everything is there.
+class StandIns final : public query::Surroundings {
+ public:
+  std::variant<std::string, query::NotGiven> readFile(const std::string& path) override { return path; }
+  std::variant<std::string, query::NotGiven> ask(const std::string& prompt) override { return prompt; }
+};
 
 const query::GenerateSettings* settingsOf(const query::Node& own) {
   if (const auto* generate = own.as<query::Generate>()) return &generate->settings;
@@ -161,9 +172,9 @@ class Finder {
       if (map->inputs.empty())
         add(Severity::Warning, id, tr("The map has no inputs"), tr("It adds nothing to the prompt"));
     }
-    const bool isSugar = node.own.as<query::Ask>() != nullptr || node.own.as<query::File>() != nullptr ||
-                         node.own.as<query::Augment>() != nullptr;
-    if (!isSugar) return;
+    if (const auto* file = node.own.as<query::File>(); file != nullptr && file->path.empty())
+      add(Severity::Error, id, tr("The file has no path"), tr("It is read when the query is run"));
+    if (node.own.as<query::Augment>() == nullptr) return;
     for (const Error& problem : plan::makePlan(node.own).problems) {
       add(Severity::Error, id, sentence(problem.found, problem.expected));
     }
@@ -215,11 +226,13 @@ class Finder {
       }
       return;
     }
-    plan::PlanOptions options;
-    options.distribute = m_document.settings.distribute;
-    options.outputForm =
-        m_document.settings.outputForm == "reused" ? plan::OutputForm::Reused : plan::OutputForm::Anew;
-    const plan::PlanResult result = plan::makePlan(std::get<query::Node>(resolved), options);
+    // What a question or a file will say is known when the query is run; that it says something is enough
+    // here.
+    StandIns standIns;
+    auto whole = query::resolveSugar(std::get<query::Node>(resolved), standIns);
+    if (std::holds_alternative<std::vector<query::Diagnostic>>(whole)) return;
+    const plan::PlanResult result =
+        plan::makePlan(std::get<query::Node>(whole), planOptionsOf(m_document.settings));
     for (const Error& problem : result.problems) {
       add(Severity::Error, run.paths.nodeOf(problem.place), sentence(problem.found, problem.expected));
     }

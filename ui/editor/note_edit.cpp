@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/note_edit.h"
 
+#include "ui/editor/add_popup.h"
+
 #include <QFocusEvent>
 #include <QKeyEvent>
 

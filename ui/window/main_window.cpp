@@ -12,6 +12,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QHBoxLayout>
+#include <QInputDialog>
 #include <QMenuBar>
 #include <QStatusBar>
 #include <QStyle>
@@ -301,11 +302,21 @@ void MainWindow::run(bool selectedOnly) {
     return;
   }
   statusBar()->clearMessage();
-  const QString problem = m_workspace.run(top);
+  const QString problem =
+      m_workspace.run(top, [this](const QString& question) { return answerTo(question); });
   if (problem.isEmpty()) return;
   complain(problem);
   current->failure = problem;
   m_docks->reveal(QStringLiteral("problems"));
+}
+
+std::optional<QString> MainWindow::answerTo(const QString& question) {
+  bool isAnswered = false;
+  const QString answer = QInputDialog::getMultiLineText(this, tr("The query asks"), question,
+                                                        m_answers.value(question), &isAnswered);
+  if (!isAnswered) return std::nullopt;
+  m_answers.insert(question, answer);
+  return answer;
 }
 
 void MainWindow::fitOnce() {

@@ -10,6 +10,7 @@
 #include "ui/window/welcome_page.h"
 #include "ui/window/workspace.h"
 
+#include <QHash>
 #include <QLabel>
 #include <QMainWindow>
 #include <QSettings>
@@ -17,6 +18,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace spanscope::ui {
@@ -90,6 +92,8 @@ class MainWindow : public QMainWindow {
   void showAbout();
   void fitOnce();
   void run(bool selectedOnly);
+  /// Asks the person; what they answered to the same question before is offered again.
+  std::optional<QString> answerTo(const QString& question);
   void step(int events);
 
   QSettings& m_settings;
@@ -108,6 +112,7 @@ class MainWindow : public QMainWindow {
   QLabel* m_status = nullptr;
   QLabel* m_statusRight = nullptr;
   QString m_lastFolder;
+  QHash<QString, QString> m_answers;                    ///< to the questions of queries, as given last
   std::uint32_t m_shown = 0;                            ///< tab that the canvas shows
   std::map<std::uint32_t, CanvasPlace> m_places;        ///< where it looked in each tab
   std::shared_ptr<const document::Document> m_checked;  ///< whose problems were counted

@@ -6,13 +6,16 @@
 #include "engine/plan/planner.h"
 #include "engine/query/json.h"
 #include "engine/query/parameters.h"
+#include "engine/query/surroundings.h"
 #include "engine/trace/trace_file.h"
+#include "ui/document/plan_options.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
 #include <QFileInfo>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -151,7 +154,21 @@ void Workspace::setPosition(std::size_t position) {
   update();
 }
 
-QString Workspace::run(document::NodeId top) {
+namespace {
+
+/// With attention locality, what the query would cost without it stands beside.
+std::string explainOf(const plan::Plan& plan, const query::Node& query, plan::PlanOptions options) {
+  if (!options.locality.isOn()) return plan::explain(plan);
+  options.locality = {};
+  const plan::PlanResult without = plan::makePlan(query, options);
+  plan::ExplainOptions explain;
+  explain.withoutLocality = without.plan ? &*without.plan : nullptr;
+  return plan::explain(plan, explain);
+}
+
+}  // namespace
+
+QString Workspace::run(document::NodeId top, const Asker& asker) {
   if (m_current == nullptr) return tr("No query is open.");
   if (m_current->recording) return tr("This is a recorded run: open its query in a new tab to run it.");
   if (m_engine.state() == EngineState::Running) return tr("A query is running: stop it first.");
@@ -169,20 +186,21 @@ QString Workspace::run(document::NodeId top) {
   if (const auto* problems = std::get_if<std::vector<query::Diagnostic>>(&resolved)) {
     return QString::fromStdString(problems->front().located({}));
   }
-  const query::Node& query = std::get<query::Node>(resolved);
+  RunInputs inputs(m_current->model->filePath(), asker);
+  auto whole = query::resolveSugar(std::get<query::Node>(resolved), inputs);
+  if (const auto* problems = std::get_if<std::vector<query::Diagnostic>>(&whole)) {
+    return QString::fromStdString(problems->front().located({}));
+  }
+  const query::Node& query = std::get<query::Node>(whole);
 
-  plan::PlanOptions options;
-  options.seed = document.settings.seed;
-  options.distribute = document.settings.distribute;
-  options.outputForm =
-      document.settings.outputForm == "reused" ? plan::OutputForm::Reused : plan::OutputForm::Anew;
+  plan::PlanOptions options = document::planOptionsOf(document.settings);
   plan::PlanResult planned = plan::makePlan(query, options);
   if (!planned.plan) return firstOf(planned.problems);
   if (planned.plan->steps.empty()) return tr("There is nothing to generate: the query has no generate node.");
 
   RunRequest request;
   request.settings = document.settings;
-  request.explain = plan::explain(*planned.plan);
+  request.explain = explainOf(*planned.plan, query, std::move(options));
   request.plan = std::move(*planned.plan);
   request.queryJson = query::writeCanonical(query);
   m_runner = m_current->id;

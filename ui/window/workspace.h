@@ -7,6 +7,7 @@
 #include "ui/document/document_query.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/view_input.h"
+#include "ui/window/run_inputs.h"
 
 #include <QObject>
 #include <QString>
@@ -60,8 +61,9 @@ class Workspace : public QObject {
   /// Shows the state after so many events; the newest one is followed from then on.
   void setPosition(std::size_t position);
 
-  /// Runs the document, or the subtree of a node. Returns why not, in words; nothing if it was started.
-  QString run(document::NodeId top = document::kNoNode);
+  /// Runs the document, or the subtree of a node; `asker` answers its questions. Returns why not, in words;
+  /// nothing if it was started.
+  QString run(document::NodeId top = document::kNoNode, const Asker& asker = {});
   /// Writes the events of the current document's trace to a file; what was wrong, or nothing.
   QString saveTrace(const QString& path) const;
 

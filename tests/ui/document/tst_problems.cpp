@@ -111,9 +111,10 @@ void TestProblems::finds_data() {
       nothing, {QStringLiteral("warning 2: A repeat of 0 times")});
   row("nothing to generate", R"({"user": "a"})", nothing,
       {QStringLiteral("warning 1: The query generates nothing")});
-  row("question", R"({"g": {"model": "m", "input": {"ask": "Who?"}}})", nothing,
-      {QStringLiteral(
-          "error 1: The question \"Who?\": expected its answer: questions are asked before planning")});
+  row("question", R"({"g": {"model": "m", "input": {"ask": "Who?"}}})", nothing, {});
+  row("file", R"({"g": {"model": "m", "input": {"file": "notes.txt"}}})", nothing, {});
+  row("file without a path", R"({"g": {"model": "m", "input": {"file": ""}}})", nothing,
+      {QStringLiteral("error 1: The file has no path")});
   row("policy", R"({"g": {"model": "m", "input": {"plus": [{"user": "a"}, {"user": "b"}]}}})",
       [](Document& d) { d.settings.policy = "prefix"; },
       {QStringLiteral("warning 3: Under the policy prefix the children of a plus are reused only from the "

@@ -72,6 +72,16 @@ void TestSettingsView::showsAndChanges() {
   QTest::mouseClick(distribute, Qt::LeftButton, {}, QPoint(8, distribute->height() / 2));
   QVERIFY(!f.settings().distribute);
   QCOMPARE(f.bench.model().undoStack().count(), 7);
+  QVERIFY(!f.child<QLineEdit>("reducePrompt")->isEnabled());
+  f.child<QSpinBox>("locality")->setValue(4);
+  QCOMPARE(f.settings().locality, 4);
+  f.choose("localityShape", 1);
+  QCOMPARE(f.settings().localityShape, std::string("map-reduce"));
+  auto* reduce = f.child<QLineEdit>("reducePrompt");
+  QVERIFY(reduce->isEnabled());
+  reduce->setFocus();
+  QTest::keyClicks(reduce, QStringLiteral("Which is best?"));
+  QCOMPARE(f.settings().reducePrompt, std::string("Which is best?"));
 }
 
 void TestSettingsView::refusesWhatIsNone() {

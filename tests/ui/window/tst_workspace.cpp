@@ -198,7 +198,8 @@ class TestWorkspace : public QObject {
     QTest::newRow("empty") << QString() << QStringLiteral("empty");
     QTest::newRow("no input") << QStringLiteral("g") << QStringLiteral("not complete");
     QTest::newRow("no generate") << QStringLiteral("user") << QStringLiteral("nothing to generate");
-    QTest::newRow("ask") << QStringLiteral("ask") << QStringLiteral("ask");
+    QTest::newRow("ask") << QStringLiteral("ask") << QStringLiteral("no answer");
+    QTest::newRow("file") << QStringLiteral("file") << QStringLiteral("a document that was saved");
   }
 
   void saysWhyItDoesNotRun() {
@@ -214,6 +215,60 @@ class TestWorkspace : public QObject {
     const QString problem = workspace.run();
     QVERIFY2(problem.contains(part), qPrintable(problem));
     QCOMPARE(workspace.engine().state() == EngineState::Running, false);
+  }
+
+  /// A question is put once, a file is read beside the document, and both are in the prompt that runs.
+  void asksAndReads() {
+    QTemporaryDir folder;
+    const auto write = [&folder](const char* name, const char* text) {
+      QFile file(folder.filePath(QString::fromLatin1(name)));
+      QVERIFY(file.open(QIODevice::WriteOnly));
+      file.write(text);
+    };
+    write("tarek.txt", "Tarek is a baker. The pet of Tarek is called Biscuit.");
+    write("query.yaml",
+          "g:\n  model: spnl/spanlet\n  max_tokens: 20\n  temperature: 0.0\n  input:\n    cross:\n"
+          "    - system: You are a helpful assistant. Answer from the documents.\n"
+          "    - plus:\n      - file: tarek.txt\n    - ask: What do you want to know?\n");
+    const QString path = folder.filePath(QStringLiteral("query.yaml"));
+    document::OpenedDocument opened = document::openDocument(path);
+    QVERIFY(opened.document);
+    auto model = std::make_unique<document::DocumentModel>(std::move(*opened.document));
+    model->setFilePath(path);
+    Workspace workspace;
+    workspace.open(std::move(model));
+    QStringList questions;
+    QSignalSpy ended(&workspace, &Workspace::runEnded);
+    QCOMPARE(workspace.run(document::kNoNode,
+                           [&questions](const QString& question) -> std::optional<QString> {
+                             questions += question;
+                             return QStringLiteral("What is the name of the pet of Tarek?");
+                           }),
+             QString());
+    QVERIFY(ended.wait(kPatience));
+    QCOMPARE(questions, QStringList{QStringLiteral("What do you want to know?")});
+    const auto isShown = [&workspace] {
+      const auto& runs = workspace.input().state().progress().runs;
+      return !runs.empty() && runs.rbegin()->second.outcome.has_value();
+    };
+    QVERIFY(QTest::qWaitFor(isShown, kPatience));
+    QVERIFY2(newestRun(workspace).answer.find("Biscuit") != std::string::npos,
+             newestRun(workspace).answer.c_str());
+    QCOMPARE(workspace.run(document::kNoNode, [](const QString&) { return std::nullopt; }).isEmpty(), false);
+  }
+
+  /// A judge of four becomes judges of two, and the plan says what that costs.
+  void localityMakesJudgesOfFew() {
+    Workspace workspace;
+    workspace.open(example(QStringLiteral("judge-4.json")));
+    QCOMPARE(runToEnd(workspace), QString());
+    const std::size_t plain = newestRun(workspace).plan.steps.size();
+    workspace.model()->change(QStringLiteral("Settings"),
+                              [](document::Document& document) { document.settings.locality = 2; });
+    QCOMPARE(runToEnd(workspace), QString());
+    QCOMPARE(newestRun(workspace).plan.steps.size(), plain + 2);
+    QVERIFY2(newestRun(workspace).plan.explain.find("attention locality") != std::string::npos,
+             newestRun(workspace).plan.explain.c_str());
   }
 
   void scrubsAndFollows() {

@@ -16,25 +16,6 @@ QString tr(const char* text) {
   return QCoreApplication::translate("ParameterRows", text);
 }
 
-/// A node that takes a parameter "value" of the kind, so that the language itself judges a value.
-query::Node nodeWithParameter(ParameterKind kind) {
-  const query::Parameter parameter{"value"};
-  query::Generate generate;
-  switch (kind) {
-    case ParameterKind::Text:
-      return {query::Message{.role = query::Role::User, .text = "{value}"}};
-    case ParameterKind::Count:
-      return {query::Repeat{.count = parameter, .generate = {}}};
-    case ParameterKind::MaxTokens:
-      generate.settings.maxTokens = parameter;
-      break;
-    case ParameterKind::Temperature:
-      generate.settings.temperature = parameter;
-      break;
-  }
-  return {std::move(generate)};
-}
-
 /// The more, the fewer texts are a value.
 int strictness(ParameterKind kind) {
   switch (kind) {
@@ -88,10 +69,8 @@ std::vector<ParameterRow> parameterRows(const document::Document& document, docu
 }
 
 QString parameterReason(ParameterKind kind, const std::string& text) {
-  const auto resolved = query::resolveParameters(nodeWithParameter(kind), {{"value", text}});
-  const auto* problems = std::get_if<std::vector<query::Diagnostic>>(&resolved);
-  if (problems == nullptr || problems->empty()) return {};
-  return tr("Expected: %1").arg(QString::fromStdString(problems->front().expected));
+  if (query::isParameterValue(kind, text)) return {};
+  return tr("Expected: %1").arg(QString::fromStdString(query::parameterValueForm(kind)));
 }
 
 QString withoutValueText(ParameterKind kind) {

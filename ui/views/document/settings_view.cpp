@@ -101,6 +101,7 @@ SettingsView::SettingsView(QWidget* parent) : DocumentView(parent) {
   makeModelRows(*grid);
   makeCacheRows(*grid);
   makeRunRows(*grid);
+  makeLocalityRows(*grid);
   makeRecordRows(*grid);
   m_footer = new QLabel(
       tr("Applied on the next run. Changing the model or the cache settings empties the cache."), body);
@@ -193,6 +194,32 @@ void SettingsView::makeRunRows(QGridLayout& grid) {
   m_distribute = makeCheck(tr("Distribute plus into inner generates"), &RunSettings::distribute);
   m_distribute->setObjectName(QStringLiteral("distribute"));
   addRow(grid, {}, m_distribute);
+}
+
+void SettingsView::makeLocalityRows(QGridLayout& grid) {
+  addHeader(grid, tr("Attention locality"));
+  m_locality = makeSpin(QStringLiteral("locality"), 1, 1000, &RunSettings::locality);
+  m_locality->setSpecialValueText(tr("off"));
+  m_locality->setToolTip(
+      tr("A judge of many candidates becomes judges of at most so many, where a plus declares that "
+         "their order does not matter. It changes what each judge reads."));
+  addRow(grid, tr("Entries a judge"), m_locality);
+  m_localityShape =
+      makeCombo(QStringLiteral("localityShape"), {QStringLiteral("tree"), QStringLiteral("map-reduce")},
+                &RunSettings::localityShape);
+  m_localityShape->setItemText(0, tr("plies until one is left"));
+  m_localityShape->setItemText(1, tr("one ply, then one that reads all"));
+  addRow(grid, tr("Shape"), m_localityShape);
+  m_reducePrompt = new QLineEdit(this);
+  m_reducePrompt->setObjectName(QStringLiteral("reducePrompt"));
+  m_reducePrompt->setPlaceholderText(tr("the same question"));
+  m_reducePrompt->setToolTip(tr("What every ply but the first is asked"));
+  new DocumentUndo(m_reducePrompt, [this] { return model(); });
+  connect(m_reducePrompt, &QLineEdit::textEdited, this, [this](const QString& text) {
+    change(tr("Settings"), "reducePrompt",
+           [&text](RunSettings& settings) { settings.reducePrompt = text.toStdString(); });
+  });
+  addRow(grid, tr("Later plies"), m_reducePrompt);
 }
 
 void SettingsView::makeRecordRows(QGridLayout& grid) {
@@ -363,6 +390,13 @@ void SettingsView::refresh() {
   m_seed->setText(QString::number(settings.seed));
   m_maxTokens->setValue(settings.maxTokens);
   m_distribute->setChecked(settings.distribute);
+  m_locality->setValue(std::max(1, settings.locality));
+  m_localityShape->setCurrentIndex(m_localityShape->findData(QString::fromStdString(settings.localityShape)));
+  const bool hasPlies = settings.locality >= 2;
+  m_localityShape->setEnabled(hasPlies);
+  m_reducePrompt->setEnabled(hasPlies);
+  const QString reduce = QString::fromStdString(settings.reducePrompt);
+  if (m_reducePrompt->text() != reduce) m_reducePrompt->setText(reduce);
   m_observe->setChecked(settings.observe);
   m_observeRows->setChecked(settings.observeRows);
   m_observeRows->setEnabled(settings.observe);

@@ -10,6 +10,7 @@ class QCheckBox;
 class QComboBox;
 class QGridLayout;
 class QLabel;
+class QLineEdit;
 class QSpinBox;
 
 namespace spanscope::ui {
@@ -32,6 +33,7 @@ class SettingsView : public DocumentView {
   void makeModelRows(QGridLayout& grid);
   void makeCacheRows(QGridLayout& grid);
   void makeRunRows(QGridLayout& grid);
+  void makeLocalityRows(QGridLayout& grid);
   void makeRecordRows(QGridLayout& grid);
   void addHeader(QGridLayout& grid, const QString& title);
   void addRow(QGridLayout& grid, const QString& label, QWidget* field);
@@ -59,6 +61,9 @@ class SettingsView : public DocumentView {
   QSpinBox* m_maxTokens = nullptr;
   QCheckBox* m_distribute = nullptr;
   QComboBox* m_outputForm = nullptr;
+  QSpinBox* m_locality = nullptr;
+  QComboBox* m_localityShape = nullptr;
+  QLineEdit* m_reducePrompt = nullptr;
   QCheckBox* m_observe = nullptr;
   CheckedField* m_layers = nullptr;
   QCheckBox* m_observeRows = nullptr;

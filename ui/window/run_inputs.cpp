@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/run_inputs.h"
+
+#include <QFileInfo>
+
+#include <utility>
+
+namespace spanscope::ui {
+
+RunInputs::RunInputs(const QString& documentPath, Asker asker) : m_asker(std::move(asker)) {
+  if (!documentPath.isEmpty()) m_files.emplace(QFileInfo(documentPath).absolutePath().toStdString());
+}
+
+std::variant<std::string, query::NotGiven> RunInputs::readFile(const std::string& path) {
+  if (m_files) return m_files->read(path);
+  return query::NotGiven{.found = "a file beside a document that has none itself",
+                         .expected = "a document that was saved",
+                         .hint = "save it in the folder of the files"};
+}
+
+std::variant<std::string, query::NotGiven> RunInputs::ask(const std::string& prompt) {
+  const auto known = m_answers.find(prompt);
+  if (known != m_answers.end()) return known->second;
+  const std::optional<QString> answer = m_asker ? m_asker(QString::fromStdString(prompt)) : std::nullopt;
+  if (!answer)
+    return query::NotGiven{.found = "no answer", .expected = "an answer to the question", .hint = {}};
+  return m_answers.emplace(prompt, answer->toStdString()).first->second;
+}
+
+}  // namespace spanscope::ui
