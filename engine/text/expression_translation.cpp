@@ -100,10 +100,8 @@ class Translator {
     while (!atEnd() && !m_unsupported && peek() != ']') {
       if (peek() == '\\') {
         escape(true);
-      } else if (peek() == '[') {
-        return refuse(2);  // A set in a set, or "[:alpha:]".
-      } else if (rest().substr(0, 2) == "&&") {
-        return refuse(2);
+      } else if (peek() == '[' || rest().substr(0, 2) == "&&") {
+        return refuse(2);  // A set in a set, "[:alpha:]", or an intersection.
       } else {
         copy(1);
       }
