@@ -57,6 +57,7 @@ void addExplain(CLI::App& app, Context& context) {
           out << plan::explain(*planned->plan, explain);
         }
       }
+      warnOfUnusedSettings(queryOptions(options->query), context.streams);
       return code;
     };
   });

@@ -49,6 +49,7 @@ void addExport(CLI::App& app, Context& context) {
     context.action = [&context, options, form] {
       const QueryOptions given = queryOptions(options->query);
       const auto read = readFileForServer(options->file, given, form, context.streams);
+      warnOfUnusedSettings(given, context.streams);
       if (!read) return ExitCode::WrongInput;
       return writeStage(*read, options->stage, form, given.locality, inputName(options->file),
                         context.streams);

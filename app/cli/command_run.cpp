@@ -195,6 +195,7 @@ ExitCode runFiles(const Context& context, const Options& options) {
       wrong = true;
     }
   }
+  warnOfUnusedSettings(queryOptions(options.query), context.streams);
   if (wrong) return ExitCode::WrongInput;
   return RunCommand(context, options, std::move(jobs)).run();
 }

@@ -4,6 +4,7 @@
 
 #include "app/cli/cli.h"
 #include "engine/query/file_access.h"
+#include "engine/query/parameters.h"
 #include "engine/query/surroundings.h"
 
 #include <cstddef>
@@ -15,11 +16,13 @@
 
 namespace spanscope::cli {
 
-/// Answers to the questions of all queries of one command.
+/// What the queries of one command share.
 struct AnswerBook {
-  std::vector<std::string> given;              ///< by --answer, in the order of the questions
-  std::size_t used = 0;                        ///< of them
-  std::map<std::string, std::string> answers;  ///< by question
+  std::vector<std::string> given;                ///< by --answer, in the order of the questions
+  std::size_t used = 0;                          ///< of them
+  std::map<std::string, std::string> answers;    ///< by question
+  std::vector<query::ParameterInfo> parameters;  ///< of all queries so far
+  bool isComplete = true;                        ///< whether all of them could be read
 };
 
 /// The surroundings of one query file. A question is answered from the book, else asked on the terminal if

@@ -3,6 +3,12 @@
 
 #include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
+#include "engine/query/parameters.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include <cstddef>
 
@@ -18,6 +24,19 @@ workbench::QueryOptions optionsFor(const std::string& file, const std::string& t
   return own;
 }
 
+void keep(AnswerBook& book, const std::optional<std::vector<query::ParameterInfo>>& parameters) {
+  if (!parameters) {
+    book.isComplete = false;
+    return;
+  }
+  for (const query::ParameterInfo& parameter : *parameters) {
+    const bool isKnown =
+        std::any_of(book.parameters.begin(), book.parameters.end(),
+                    [&](const query::ParameterInfo& known) { return known.name == parameter.name; });
+    if (!isKnown) book.parameters.push_back(parameter);
+  }
+}
+
 }  // namespace
 
 const char* const kQueryFileHelp =
@@ -27,9 +46,9 @@ const char* const kQueryFilesHelp =
 
 void addReadFromOption(CLI::App& command, QueryOptionTexts& texts) {
   command
-      .add_option(
-          "--read-from", texts.folders,
-          "Folder that a query may read files from (file), beside the one it lies in; may be repeated")
+      .add_option("--read-from", texts.folders,
+                  "Folder that a query may read files from (file), beside the one it lies in; may be "
+                  "repeated. A file has at most 16 MiB")
       ->type_name("DIR")
       ->allow_extra_args(false);
 }
@@ -136,12 +155,22 @@ QueryOptions queryOptions(const QueryOptionTexts& texts) {
   return options;
 }
 
+void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams) {
+  if (!options.book->isComplete) return;
+  std::vector<query::Diagnostic> problems = query::checkValues(options.book->parameters, options.parameters);
+  // A value of the wrong kind was reported at each of its places.
+  std::erase_if(problems,
+                [](const query::Diagnostic& problem) { return problem.severity == query::Severity::Error; });
+  writeDiagnostics(streams.err, "--set", problems);
+}
+
 std::optional<workbench::PlannedQuery> planFile(const std::string& file, const QueryOptions& options,
                                                 const Streams& streams) {
   const std::string text = readInput(file, streams.in);
   QueryInputs inputs(file, options.folders, *options.book, streams);
   workbench::PlannedQuery planned = workbench::planQuery(text, optionsFor(file, text, options, inputs));
   writeDiagnostics(streams.err, inputName(file), planned.diagnostics);
+  keep(*options.book, planned.parameters);
   if (!planned.plan) return std::nullopt;
   return planned;
 }
@@ -153,6 +182,7 @@ std::optional<query::Node> readFileForServer(const std::string& file, const Quer
   workbench::ReadQuery read =
       workbench::readQueryForServer(text, optionsFor(file, text, options, inputs), target);
   writeDiagnostics(streams.err, inputName(file), read.diagnostics);
+  keep(*options.book, read.parameters);
   return std::move(read.query);
 }
 

@@ -47,6 +47,9 @@ void addPlanOptions(CLI::App& command, QueryOptionTexts& texts);
 
 QueryOptions queryOptions(const QueryOptionTexts& texts);
 
+/// Warns of values for parameters that none of the queries read so far has.
+void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams);
+
 /// Reads and plans a file; what is wrong with it goes to standard error. Nothing if there was an error.
 std::optional<workbench::PlannedQuery> planFile(const std::string& file, const QueryOptions& options,
                                                 const Streams& streams);

@@ -51,8 +51,9 @@ std::optional<query::Node> resultOf(std::variant<query::Node, std::vector<Diagno
 ReadQuery read(Source& source, const QueryOptions& options) {
   query::ParseResult parsed = query::parseQuery(source.text, options.form, {}, options.surroundings);
   source.map = std::move(parsed.sources);
-  ReadQuery result{.query = {}, .diagnostics = std::move(parsed.diagnostics)};
+  ReadQuery result{.query = {}, .diagnostics = std::move(parsed.diagnostics), .parameters = {}};
   if (!parsed.query) return result;
+  result.parameters = query::listParameters(*parsed.query);
   // Paths and prompts may hold parameters, so they come first.
   result.query =
       resultOf(query::resolveParameters(*parsed.query, options.parameters), source, result.diagnostics);
@@ -105,7 +106,8 @@ PlannedQuery planQuery(std::string_view text, const QueryOptions& options) {
   PlannedQuery result{.query = std::move(readResult.query),
                       .plan = {},
                       .planWithoutLocality = {},
-                      .diagnostics = std::move(readResult.diagnostics)};
+                      .diagnostics = std::move(readResult.diagnostics),
+                      .parameters = std::move(readResult.parameters)};
   if (!result.query) return result;
 
   plan::PlanOptions planOptions;

@@ -6,6 +6,7 @@
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
 #include "engine/query/diagnostic.h"
+#include "engine/query/parameters.h"
 #include "engine/query/query.h"
 #include "engine/query/query_form.h"
 #include "engine/query/surroundings.h"
@@ -36,6 +37,8 @@ struct ReadQuery {
   /// With its parameters, questions and files resolved; nothing if there was an error.
   std::optional<query::Node> query;
   std::vector<query::Diagnostic> diagnostics;
+  /// Those that the query has, resolved or not; nothing if it could not be read.
+  std::optional<std::vector<query::ParameterInfo>> parameters;
 };
 
 struct PlannedQuery {
@@ -43,6 +46,7 @@ struct PlannedQuery {
   std::optional<plan::Plan> plan;                 ///< nothing if there was an error
   std::optional<plan::Plan> planWithoutLocality;  ///< what it would be; only where locality was asked for
   std::vector<query::Diagnostic> diagnostics;
+  std::optional<std::vector<query::ParameterInfo>> parameters;  ///< as in ReadQuery
 };
 
 /// Reads a query and gives its parameters their values. A number that is left without one is an error.

@@ -37,6 +37,7 @@ class TestSpanqForms : public QObject {
   void otherFoldersMustBeAllowed();
   void validateReadsFilesAndAsksNobody();
   void validateListsParameters();
+  void unusedSettingsAreWarnedOf();
 
  private:
   QTemporaryDir m_folder;
@@ -202,6 +203,25 @@ void TestSpanqForms::validateListsParameters() {
                "  {n}: count, needs a value, at /repeat/n /repeat/g/input/user\n"
                "  {model}: text, at /repeat/g/model\n"
                "  {topic}: text, at /repeat/g/input/user\n");
+}
+
+void TestSpanqForms::unusedSettingsAreWarnedOf() {
+  const std::string one = write("topic.json", R"({"user":"About {topic}"})");
+  const std::string two = write("place.json", R"({"user":"In {place}"})");
+  const SpanqResult fine = spanq({"explain", "--set", "topic=x", "--set", "place=y", one, two});
+  QCOMPARE(fine.code, 0);
+  QCOMPARE(fine.err, std::string());
+  const std::string expected =
+      "--set: warning: found a value for \"tpoic\", which is no parameter of the query, expected one of "
+      "topic; did you "
+      "mean \"topic\"?\n";
+  QCOMPARE(spanq({"explain", "--set", "tpoic=x", one}).err, expected);
+  // Of a query that could not be read nobody knows what it has.
+  const std::string broken = write("broken.json", "{");
+  const SpanqResult unread = spanq({"explain", "--set", "topic=x", broken});
+  QCOMPARE(unread.code, 1);
+  QVERIFY2(unread.err.find("--set") == std::string::npos, unread.err.c_str());
+  QCOMPARE(spanq({"export", "--to", "spnl", "--set", "tpoic=x", one}).err, expected);
 }
 
 QTEST_APPLESS_MAIN(TestSpanqForms)
