@@ -46,7 +46,7 @@ class GraphWriter {
 
   /// The name of the graph's node.
   std::string writePrompt(const PromptNode& node) {
-    const std::string name = fmt::format("p{}", m_nodes++);
+    std::string name = fmt::format("p{}", m_nodes++);
     const auto put = [&](const std::string& label, const char* more) {
       m_text += fmt::format("    {} [label={}{}];\n", name, dotText(label), more);
     };

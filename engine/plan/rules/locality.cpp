@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 
 namespace spanscope::plan {
 namespace {
@@ -58,8 +59,8 @@ Draft& follow(Draft& input, const Route& route) {
 Draft* lastUserMessage(Draft& draft) {
   if (draft.kind == Draft::Kind::Message) return draft.role == query::Role::User ? &draft : nullptr;
   if (!isRun(draft)) return nullptr;
-  for (auto child = draft.children.rbegin(); child != draft.children.rend(); ++child) {
-    if (Draft* found = lastUserMessage(*child)) return found;
+  for (Draft& child : std::views::reverse(draft.children)) {
+    if (Draft* found = lastUserMessage(child)) return found;
   }
   return nullptr;
 }

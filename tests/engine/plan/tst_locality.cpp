@@ -2,6 +2,7 @@
 // Attention locality: judges of many become trees of judges of few.
 #include "engine/plan/cost.h"
 #include "engine/plan/explain.h"
+#include "engine/plan/localized_query.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json.h"
 #include "plan_text.h"
@@ -81,6 +82,7 @@ class TestLocality : public QObject {
   void cost();
   void explained();
   void limits();
+  void writtenOutIsTheSame();
 };
 
 void TestLocality::shapes_data() {
@@ -289,6 +291,36 @@ void TestLocality::limits() {
   options.locality.fanIn = 0;
   options.distribute = false;
   QVERIFY(makePlan(judgeOf(80), options).plan.has_value());
+}
+
+/// For servers that do not know the rule: the query that is exported runs as the plan says.
+void TestLocality::writtenOutIsTheSame() {
+  for (const int n : {1, 2, 3, 5, 8, 13}) {
+    const query::Node query = judgeOf(n);
+    for (const std::uint32_t k : {2U, 3U, 4U}) {
+      for (const LocalityShape shape : {LocalityShape::Tree, LocalityShape::MapReduce}) {
+        PlanOptions options = optionsOf(k, shape);
+        options.locality.reducePrompt = "Join.";
+        options.distribute = false;
+        const LocalizedQuery written = localizedQuery(query, options.locality);
+        QVERIFY(written.query.has_value());
+        PlanOptions plain;
+        plain.distribute = false;
+        const Plan plan = planOf(*written.query, plain);
+        const Plan expected = planOf(query, options);
+        QCOMPARE(plan.steps.size(), expected.steps.size());
+        QVERIFY(stubResult(plan) == stubResult(expected));
+        // It can be read back.
+        QVERIFY(query::parseJson(query::writeCanonical(*written.query)).query == written.query);
+      }
+    }
+  }
+  const LocalizedQuery refused = localizedQuery(parse(R"({"ask":"who?"})"), optionsOf(2).locality);
+  QVERIFY(!refused.query.has_value());
+  QCOMPARE(refused.problems.size(), std::size_t{1});
+  LocalityOptions one;
+  one.fanIn = 1;
+  QVERIFY(!localizedQuery(judgeOf(3), one).query.has_value());
 }
 
 QTEST_APPLESS_MAIN(TestLocality)

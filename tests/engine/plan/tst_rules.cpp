@@ -3,6 +3,7 @@
 // the answers what it says it does. Random queries; a stub generator whose answer is a hash of the exact
 // prompt.
 #include "engine/plan/draft.h"
+#include "engine/plan/draft_tree.h"
 #include "engine/plan/explain.h"
 #include "engine/plan/planner.h"
 #include "engine/plan/rewriting.h"
@@ -88,6 +89,7 @@ class TestRules : public QObject {
   void keptMeaning();
   void changedPromptsAreDeclared();
   void passes();
+  void longTreesAreCut();
   void prepare();
   void graph();
   void json();
@@ -314,6 +316,19 @@ void TestRules::passes() {
   ExplainOptions eachTree;
   eachTree.eachTree = true;
   QVERIFY(QString::fromStdString(explain(*planned.plan, eachTree)).contains(QString::fromUtf8("← changed")));
+}
+
+void TestRules::longTreesAreCut() {
+  query::Map map{{"m", {}, {}}, {}};
+  for (int i = 0; i < 3000; ++i) map.inputs.push_back("input " + std::to_string(i));
+  PlanOptions options;
+  options.recordTrees = true;
+  const PlanResult planned = makePlan({map}, options);
+  QVERIFY(planned.plan.has_value());
+  const PassReport& expand = planned.plan->passes.front();
+  QCOMPARE(expand.before.size(), std::size_t{1});
+  QCOMPARE(expand.after.size(), kMaxTreeLines + 1);
+  QVERIFY(expand.after.back().label.find("more") != std::string::npos);
 }
 
 void TestRules::prepare() {
