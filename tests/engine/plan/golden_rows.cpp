@@ -29,20 +29,33 @@ std::string canonical(Json value) {
   return parsed.query ? query::writeCanonical(*parsed.query) : std::string();
 }
 
-}  // namespace
-
-std::vector<GoldenRow> goldenRows() {
+/// `textOf` gives the query of a row as JSON.
+template <class TextOf>
+std::vector<GoldenRow> rowsOf(const char* path, TextOf textOf) {
   std::vector<GoldenRow> rows;
-  std::ifstream file(SPANSCOPE_SOURCE_DIR "/tests/engine/query/data/spnl-json.jsonl");
+  std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     const Json row = Json::parse(line);
     if (!row["accepted"].get<bool>()) continue;
-    query::ParseResult parsed = query::parseJson(row["text"].get<std::string>());
+    query::ParseResult parsed = query::parseJson(textOf(row));
     if (!parsed.query) continue;
     rows.push_back({row["id"].get<std::string>(), std::move(*parsed.query), canonical(row["simplified"]),
                     canonical(row["optimized"]), row["server_accepts"].get<bool>()});
   }
   return rows;
+}
+
+}  // namespace
+
+std::vector<GoldenRow> goldenRows() {
+  return rowsOf(SPANSCOPE_SOURCE_DIR "/tests/engine/query/data/spnl-json.jsonl",
+                [](const Json& row) { return row["text"].get<std::string>(); });
+}
+
+std::vector<GoldenRow> goldenYamlRows() {
+  return rowsOf(SPANSCOPE_GOLDEN_DIR "/spnl/yaml.jsonl", [](const Json& row) {
+    return canonical(Json::parse(row["canonical_text"].get<std::string>()));
+  });
 }
 
 std::string comparable(const query::Node& query) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The recorded results of the reference program (tests/engine/query/data/spnl-json.jsonl).
+// The recorded results of the reference program.
 #pragma once
 
 #include "engine/query/query.h"
@@ -13,13 +13,16 @@ namespace spanscope::plan::testing {
 struct GoldenRow {
   std::string id;
   query::Node query;
-  std::string simplified;  ///< as writeCanonical() would write it, with null where a value was none
-  std::string optimized;   ///< the same
-  bool serverAccepts = false;
+  std::string simplified;      ///< as writeCanonical() would write it, with null where a value was none
+  std::string optimized;       ///< the same
+  bool serverAccepts = false;  ///< the text as it was given, so false for YAML
 };
 
-/// All of them; empty if the file is missing.
+/// Those of tests/engine/query/data/spnl-json.jsonl; empty if it is missing.
 std::vector<GoldenRow> goldenRows();
+
+/// Those whose query was given as YAML, from its canonical text; empty if the golden folder is missing.
+std::vector<GoldenRow> goldenYamlRows();
 
 /// The canonical text in the way the rows are written: an infinite temperature is null there, too.
 std::string comparable(const query::Node& query);

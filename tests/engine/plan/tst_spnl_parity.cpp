@@ -42,6 +42,7 @@ class TestSpnlParity : public QObject {
 
  private slots:
   void goldenRows();
+  void goldenYamlRows();
   void simplify_data();
   void simplify();
   void optimize_data();
@@ -67,6 +68,16 @@ void TestSpnlParity::goldenRows() {
     accepted += row.serverAccepts ? 1 : 0;
   }
   QCOMPARE(accepted, 106);
+}
+
+void TestSpnlParity::goldenYamlRows() {
+  const std::vector<plan::testing::GoldenRow> rows = plan::testing::goldenYamlRows();
+  if (rows.empty()) QSKIP("no golden/spnl/yaml.jsonl: set SPANSCOPE_GOLDEN_DIR");
+  QCOMPARE(rows.size(), std::size_t{71});
+  for (const plan::testing::GoldenRow& row : rows) {
+    QVERIFY2(text(spnl::simplifyOnce(row.query)) == QString::fromStdString(row.simplified), row.id.c_str());
+    QVERIFY2(text(spnl::optimize(row.query)) == QString::fromStdString(row.optimized), row.id.c_str());
+  }
 }
 
 void TestSpnlParity::simplify_data() {
