@@ -199,8 +199,8 @@ class TestRunModels : public QObject {
     QCOMPARE(tokens.columns, static_cast<std::int32_t>(tokens.rows.size()));
     QCOMPARE(tokens.tokenOfColumn(20), 20);
     QCOMPARE(tokens.blockOfColumn(20), 1);
-    QCOMPARE(tokens.states[tokens.at(5, 5)], CellState::Measured);
-    QCOMPARE(tokens.states[tokens.at(5, 6)], CellState::Blank);
+    QCOMPARE(tokens.states[tokens.at(20, 20)], CellState::Measured);
+    QCOMPARE(tokens.states[tokens.at(20, 21)], CellState::Blank);
     // A block's row is the mean of its tokens', and a block's column the sum over its tokens.
     for (std::int32_t block = 0; block < blocks.columns; ++block) {
       double sum = 0;
@@ -210,7 +210,7 @@ class TestRunModels : public QObject {
       }
       QVERIFY(std::abs(sum / 16 - static_cast<double>(blocks.mass[blocks.at(1, block)])) < 1e-4);
     }
-    const QString text = attentionReadout(tokens, options, 5, 3);
+    const QString text = attentionReadout(tokens, options, 20, 3);
     QVERIFY2(text.contains(QStringLiteral("token 3 “") + tokens.rows[3].text.trimmed()), qPrintable(text));
     const QString csv = attentionCsv(tokens);
     QCOMPARE(csv.section(QLatin1Char('\n'), 1, 1).count(QLatin1Char(',')), 8);
