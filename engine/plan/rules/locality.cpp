@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 
 namespace spanscope::plan {
 namespace {
@@ -59,8 +58,8 @@ Draft& follow(Draft& input, const Route& route) {
 Draft* lastUserMessage(Draft& draft) {
   if (draft.kind == Draft::Kind::Message) return draft.role == query::Role::User ? &draft : nullptr;
   if (!isRun(draft)) return nullptr;
-  for (Draft& child : std::views::reverse(draft.children)) {
-    if (Draft* found = lastUserMessage(child)) return found;
+  for (std::size_t i = draft.children.size(); i-- > 0;) {
+    if (Draft* found = lastUserMessage(draft.children[i])) return found;
   }
   return nullptr;
 }
