@@ -249,12 +249,14 @@ KnownChatTemplate mistralNemo() {
   return known;
 }
 
-/// Its templates also do other things with the system's message, so it is chosen by name only.
+/// Other templates with these markers begin with a system message of their own, so only the fingerprint
+/// tells.
 KnownChatTemplate mistralV7() {
   KnownChatTemplate known = mistral("mistral-v7", {{control("[INST]"), literal(" ")}, {control("[/INST]")}},
                                     {{literal(" ")}, {control("</s>")}});
   setTurn(known.chat, query::Role::System,
           {{control("[SYSTEM_PROMPT]"), literal(" ")}, {control("[/SYSTEM_PROMPT]")}});
+  known.fingerprints = {0x11381D1C62000F60U};
   return known;
 }
 
