@@ -32,17 +32,21 @@ ExitCode writeBodies(const query::Node& query, const std::string& name, const St
   for (const plan::spnl::ServerBody& body : result.bodies) {
     streams.out << query::writeCanonical(body.body) << '\n';
   }
-  for (const plan::spnl::Withheld& withheld : result.withheld) {
-    streams.err << "note: " << name << ": " << (withheld.node.empty() ? "the root" : withheld.node)
-                << " is not written: " << withheld.reason << '\n';
-  }
-  if (!result.bodies.empty()) return ExitCode::Fine;
-  streams.err << name
-              << ": found no generate that can be sent as it is, expected one without replies in it\n";
-  return ExitCode::WrongInput;
+  noteWithheld(result, name, streams);
+  return result.bodies.empty() ? ExitCode::WrongInput : ExitCode::Fine;
 }
 
 }  // namespace
+
+void noteWithheld(const plan::spnl::ServerBodies& bodies, const std::string& name, const Streams& streams) {
+  for (const plan::spnl::Withheld& withheld : bodies.withheld) {
+    streams.err << "note: " << name << ": " << (withheld.node.empty() ? "the root" : withheld.node)
+                << " is not written: " << withheld.reason << '\n';
+  }
+  if (!bodies.bodies.empty()) return;
+  streams.err << name
+              << ": found no generate that can be sent as it is, expected one without replies in it\n";
+}
 
 void addStageOption(CLI::App& command, std::string& stage) {
   command

@@ -5,6 +5,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/command.h"
 #include "engine/plan/planner.h"
+#include "engine/plan/spnl/server_body.h"
 #include "engine/query/query.h"
 #include "engine/query/query_form.h"
 
@@ -22,5 +23,8 @@ void addStageOption(CLI::App& command, std::string& stage);
 /// messages.
 ExitCode writeStage(const query::Node& query, const std::string& stage, query::QueryForm form,
                     const plan::LocalityOptions& locality, const std::string& name, const Streams& streams);
+
+/// Says on standard error which generates cannot be sent yet and why, and that nothing can if so.
+void noteWithheld(const plan::spnl::ServerBodies& bodies, const std::string& name, const Streams& streams);
 
 }  // namespace spanscope::cli

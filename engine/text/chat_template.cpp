@@ -6,6 +6,7 @@
 #include "engine/text/file_bytes.h"
 #include "engine/text/gguf_file.h"
 #include "engine/text/gguf_metadata.h"
+#include "engine/text/spnl_templates.h"
 #include "engine/text/unicode.h"
 #include "engine/text/utf8.h"
 
@@ -260,6 +261,9 @@ std::optional<FoundChatTemplate> matchChatTemplate(std::string_view source) {
 const ChatTemplate& chatTemplateNamed(std::string_view name) {
   for (const KnownChatTemplate& known : knownChatTemplates()) {
     if (known.chat.name == name) return known.chat;
+  }
+  for (const ChatTemplate& chat : spnlChatTemplates()) {
+    if (chat.name == name) return chat;
   }
   throw Failure(
       {"", "chat template", "the name \"" + toValidUtf8(name) + "\"", "one of the known: " + knownNames()});

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A query as the prompt tokens that a span server is sent: templates, markers, padding and cropping.
+#pragma once
+
+#include "app/cli/cli.h"
+#include "app/cli/command.h"
+#include "engine/query/query.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace spanscope::cli {
+
+struct TokenExportOptions {
+  std::string tokenizer;     ///< a model directory
+  std::string chatTemplate;  ///< by name; empty: the directory's own
+  std::int32_t blockSize = 16;
+  std::int32_t pad = -1;  ///< −1: not given
+  std::optional<std::int32_t> plus;
+  std::optional<std::int32_t> cross;
+};
+
+void addTokenOptions(CLI::App& command, TokenExportOptions& options);
+
+/// Writes {"ids": […]} for each bulk call of the query that can be sent as it is, one a line; of a map, a
+/// list for each input. What cannot be sent yet is noted on standard error. `name` is the file in messages.
+/// Throws Failure.
+ExitCode writeTokens(const query::Node& query, const TokenExportOptions& options, const std::string& name,
+                     const Streams& streams);
+
+}  // namespace spanscope::cli
