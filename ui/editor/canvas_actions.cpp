@@ -51,11 +51,17 @@ void CanvasParts::addViewCommands() {
       });
   add("view.zoom-in", always, [this] { zoomBy(kZoomStep); });
   add("view.zoom-out", always, [this] { zoomBy(1 / kZoomStep); });
-  add("view.zoom-reset", always, [this] { m_view->setZoom(1); });
-  add("view.fit-all", hasAny, [this] { m_view->fit(m_scene.contentRect()); });
+  add("view.zoom-reset", always, [this] {
+    m_keepsFit = false;
+    m_view->setZoom(1);
+  });
+  add("view.fit-all", hasAny, [this] { fitAll(); });
   add(
       "view.fit-selection", [this] { return !m_core.selection().empty(); },
-      [this] { m_view->fit(selectionRect()); });
+      [this] {
+        m_keepsFit = false;
+        m_view->fit(selectionRect());
+      });
   add("view.minimap", always, [this] {
     m_minimapOn = !m_minimapOn;
     updateMinimap();
@@ -63,6 +69,7 @@ void CanvasParts::addViewCommands() {
 }
 
 void CanvasParts::zoomBy(double factor) {
+  m_keepsFit = false;
   m_view->setZoom(m_view->zoom() * factor);
 }
 

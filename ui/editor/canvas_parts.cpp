@@ -58,7 +58,11 @@ CanvasParts::~CanvasParts() {
 }
 
 void CanvasParts::connectParts() {
-  connect(&m_gestures, &CanvasGestures::pressed, this, [this] { m_canvas.setFocus(Qt::MouseFocusReason); });
+  connect(&m_gestures, &CanvasGestures::pressed, this, [this] {
+    m_keepsFit = false;
+    m_canvas.setFocus(Qt::MouseFocusReason);
+  });
+  connect(m_view, &CanvasView::movedByPerson, this, [this] { m_keepsFit = false; });
   connect(&m_gestures, &CanvasGestures::addWanted, this, &CanvasParts::openAdd);
   connect(&m_gestures, &CanvasGestures::editWanted, this, &CanvasParts::editWanted);
   connect(&m_gestures, &CanvasGestures::renameAreaWanted, this, &CanvasParts::renameArea);
@@ -69,7 +73,10 @@ void CanvasParts::connectParts() {
   connect(m_findBar, &FindBar::closed, this, [this] { m_canvas.setFocus(); });
   connect(m_findBar, &FindBar::textChanged, this, &CanvasParts::find);
   connect(m_findBar, &FindBar::nextWanted, this, &CanvasParts::findNext);
-  connect(m_minimap, &Minimap::centerWanted, m_view, [this](QPointF at) { m_view->centerOn(at); });
+  connect(m_minimap, &Minimap::centerWanted, m_view, [this](QPointF at) {
+    m_keepsFit = false;
+    m_view->centerOn(at);
+  });
   connect(m_view, &CanvasView::placeChanged, this, [this] { m_minimap->setSeen(m_view->visibleRect()); });
   connect(&m_core, &CanvasCore::drawnChanged, this, [this] {
     updateMinimap();
@@ -107,11 +114,17 @@ void CanvasParts::setModel(document::DocumentModel* model) {
 void CanvasParts::fitWhenReady() {
   if (!m_fitPending || !m_canvas.isVisible() || m_core.document().size() == 0) return;
   m_fitPending = false;
+  fitAll();
+}
+
+void CanvasParts::fitAll() {
   m_view->fit(m_scene.contentRect());
+  m_keepsFit = true;
 }
 
 void CanvasParts::setPlace(const CanvasPlace& place) {
   m_fitPending = false;
+  m_keepsFit = false;
   m_view->setZoom(place.zoom);
   m_view->centerOn(place.center);
 }
@@ -137,6 +150,7 @@ bool CanvasParts::eventFilter(QObject* watched, QEvent* event) {
     case QEvent::Show:
       layOutOverlays();
       fitWhenReady();
+      if (m_keepsFit && m_core.document().size() > 0) fitAll();
       break;
     case QEvent::FocusIn:
     case QEvent::FocusOut:
@@ -245,7 +259,10 @@ QRectF CanvasParts::selectionRect() const {
 }
 
 void CanvasParts::bringSelectionIntoSight() {
-  if (const Rect* rect = m_core.rectOf(m_core.current())) m_view->bringIntoSight(toRect(*rect));
+  const Rect* rect = m_core.rectOf(m_core.current());
+  if (rect == nullptr || m_view->visibleRect().contains(toRect(*rect))) return;
+  m_keepsFit = false;
+  m_view->bringIntoSight(toRect(*rect));
 }
 
 void CanvasParts::showContextMenu(const QContextMenuEvent& event) {

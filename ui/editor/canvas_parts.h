@@ -69,6 +69,7 @@ class CanvasParts : public QObject {
   void bringSelectionIntoSight();
   void updateMinimap();
   void zoomBy(double factor);
+  void fitAll();
   QRectF selectionRect() const;
 
   void openFind();
@@ -91,6 +92,7 @@ class CanvasParts : public QObject {
   std::vector<document::NodeId> m_hits;
   std::size_t m_hit = 0;
   bool m_fitPending = true;
+  bool m_keepsFit = false;  ///< everything is shown, in any size, until the person looks elsewhere
   bool m_wasEmpty = true;
   bool m_minimapOn = true;
 };

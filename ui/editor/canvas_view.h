@@ -40,6 +40,7 @@ class CanvasView : public QGraphicsView {
 
  Q_SIGNALS:
   void placeChanged();
+  void movedByPerson();  ///< with the wheel or the fingers
 
  protected:
   void drawBackground(QPainter* painter, const QRectF& rect) override;

@@ -23,6 +23,11 @@ const std::string* textOf(const query::Node& node) {
   return nullptr;
 }
 
+/// Whether the node gets its text when the query is run.
+bool getsText(const query::Node& node) {
+  return node.as<query::Ask>() != nullptr || node.as<query::File>() != nullptr;
+}
+
 bool isAnswering(const query::Node& node) {
   return node.as<query::Generate>() != nullptr || node.as<query::Repeat>() != nullptr ||
          node.as<query::Map>() != nullptr;
@@ -61,7 +66,7 @@ class StatusBuilder {
   NodeStatuses build() {
     for (const NodeId id : m_document.ids()) {
       const query::Node& own = m_document.at(id).own;
-      if (textOf(own) != nullptr) m_leavesLeft.insert(id);
+      if (textOf(own) != nullptr || getsText(own)) m_leavesLeft.insert(id);
       if (isAnswering(own)) m_answersLeft.insert(id);
     }
     for (auto run = m_input.paths.rbegin(); run != m_input.paths.rend(); ++run) {
@@ -200,8 +205,9 @@ class StatusBuilder {
   }
 
   /// Whether the run had the text that the document has now. A text with a parameter has its value in the
-  /// run, so only its place says that it is the same.
+  /// run, and so has a question or a file, so only its place says that it is the same.
   bool isTextOfRun(RunId run, const NodePath& path, NodeId node) {
+    if (getsText(m_document.at(node).own)) return true;
     const std::string& now = *textOf(m_document.at(node).own);
     if (!m_document.parameters.empty() && now.find('{') != std::string::npos) return true;
     auto read = m_cache.queries.find(run);
@@ -220,6 +226,7 @@ class StatusBuilder {
     }
     if (!m_input.tokenizer) return;
     for (const NodeId node : m_leavesLeft) {
+      if (getsText(m_document.at(node).own)) continue;
       const std::string& text = *textOf(m_document.at(node).own);
       auto count = m_cache.tokens.find(text);
       if (count == m_cache.tokens.end()) {
@@ -234,7 +241,7 @@ class StatusBuilder {
   NodeStatusCache& m_cache;
   const Document& m_document;
   const trace::Progress& m_progress;
-  std::set<NodeId> m_leavesLeft;   ///< messages that no request has shown yet
+  std::set<NodeId> m_leavesLeft;   ///< messages, questions and files that no request has shown yet
   std::set<NodeId> m_answersLeft;  ///< generates without a request yet
   std::set<NodeId> m_waiting;
   NodeStatuses m_result;

@@ -17,6 +17,7 @@ namespace {
 constexpr const char* kSheet = R"(
 QWidget { color: {text}; }
 QMainWindow, QDialog { background: {window}; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 /* Platforms set fonts for these classes, which would win over the application's. */
 QPushButton, QToolButton, QTabBar, QComboBox, QSpinBox, QDoubleSpinBox, QLineEdit, QCheckBox, QMenu, QMenuBar, QListView,
 QStatusBar, QToolTip { font-family: "Inter", "DejaVu Sans"; font-size: 13px; }

@@ -71,8 +71,9 @@ bool holdsOutput(const trace::SegmentInfo& segment) {
 QString roleOf(const trace::SegmentInfo& segment, const query::Node* node, bool only, bool last) {
   if (segment.depth > 0) {
     if (holdsOutput(segment)) return translate("answer");
-    return node == nullptr || node->as<query::Message>() != nullptr ? translate("document")
-                                                                    : translate("part");
+    const bool isText = node == nullptr || node->as<query::Message>() != nullptr ||
+                        node->as<query::File>() != nullptr || node->as<query::Ask>() != nullptr;
+    return isText ? translate("document") : translate("part");
   }
   if (only) return translate("prompt");
   const query::Message* message = node == nullptr ? nullptr : node->as<query::Message>();

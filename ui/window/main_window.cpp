@@ -24,6 +24,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kMessageTime = 8000;  // milliseconds a message stays in the status bar
+constexpr QSize kQuestionSize(440, 200);
 
 }  // namespace
 
@@ -311,10 +312,15 @@ void MainWindow::run(bool selectedOnly) {
 }
 
 std::optional<QString> MainWindow::answerTo(const QString& question) {
-  bool isAnswered = false;
-  const QString answer = QInputDialog::getMultiLineText(this, tr("The query asks"), question,
-                                                        m_answers.value(question), &isAnswered);
-  if (!isAnswered) return std::nullopt;
+  QInputDialog dialog(this);
+  dialog.setWindowTitle(tr("The query asks"));
+  dialog.setOption(QInputDialog::UsePlainTextEditForTextInput);
+  dialog.setLabelText(question);
+  dialog.setTextValue(m_answers.value(question));
+  dialog.setOkButtonText(tr("Answer"));
+  dialog.resize(kQuestionSize);
+  if (dialog.exec() != QDialog::Accepted) return std::nullopt;
+  const QString answer = dialog.textValue();
   m_answers.insert(question, answer);
   return answer;
 }

@@ -260,6 +260,23 @@ class TestCanvasGestures : public QObject {
     QCOMPARE(rag.commands(), 2);
   }
 
+  /// What was shown whole stays so in any size, until the person looks elsewhere.
+  void everythingStaysInSight() {
+    Rag rag;
+    ui::Canvas& canvas = rag.driver.canvas();
+    QWidget* window = canvas.window();
+    const auto isWhole = [&](document::NodeId id) { return canvas.rect().contains(rag.driver.rect(id)); };
+    for (const QSize& size : {QSize(500, 300), QSize(1200, 700), QSize(640, 480)}) {
+      window->resize(size);
+      QTRY_VERIFY(isWhole(rag.first) && isWhole(rag.driver.document().root()));
+    }
+    rag.driver.click(rag.driver.emptyPoint());
+    const double zoom = canvas.place().zoom;
+    window->resize(1200, 700);
+    QTest::qWait(20);
+    QCOMPARE(canvas.place().zoom, zoom);
+  }
+
   void draggingToTheEdgeScrolls() {
     Rag rag;
     const double before = rag.driver.canvas().place().center.x();

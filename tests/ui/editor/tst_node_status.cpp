@@ -122,6 +122,28 @@ class TestNodeStatus : public QObject {
     QCOMPARE(status.cachedPercent(), -1);
   }
 
+  /// A question and a file get their text when they are run: what stood in the prompt is theirs.
+  void questionsAndFilesHaveWhatRan_data() {
+    QTest::addColumn<QString>("op");
+    QTest::newRow("ask") << QStringLiteral("ask");
+    QTest::newRow("file") << QStringLiteral("file");
+  }
+
+  void questionsAndFilesHaveWhatRan() {
+    QFETCH(QString, op);
+    ViewInput input = m_recorder->input(true);
+    Document changed = m_swapped;
+    const NodeId leaf = nodeAtPath(changed, "/g/input/cross/2");
+    const std::int64_t tokens = nodeStatuses(input).at(leaf).tokens;
+    QVERIFY(document::replaceOperator(changed, leaf, op.toStdString()));
+    input.document = std::make_shared<const Document>(changed);
+    const NodeStatus status = nodeStatuses(input).at(leaf);
+    QVERIFY(status.fromTrace);
+    QCOMPARE(status.tokens, tokens);
+    input.paths.clear();
+    QCOMPARE(nodeStatuses(input).count(leaf), std::size_t(0));
+  }
+
   void aDocumentThatNeverRanIsCounted() {
     ViewInput input = m_recorder->input(true);
     input.paths.clear();

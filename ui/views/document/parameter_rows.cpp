@@ -74,8 +74,8 @@ QString parameterReason(ParameterKind kind, const std::string& text) {
 }
 
 QString withoutValueText(ParameterKind kind) {
-  return kind == ParameterKind::Text ? tr("no value: stays as it is written")
-                                     : tr("no value: the query cannot run");
+  return kind == ParameterKind::Text ? tr("stays as written")
+                                     : tr("needs a value");
 }
 
 }  // namespace spanscope::ui
