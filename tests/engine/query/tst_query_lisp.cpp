@@ -4,8 +4,8 @@
 #include "engine/query/lisp.h"
 #include "engine/query/rust_format.h"
 #include "random_query.h"
+#include "tests/support/processor_timer.h"
 
-#include <QElapsedTimer>
 #include <QFile>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -387,7 +387,7 @@ void TestQueryLisp::evaluationIsBounded() {
   QFETCH(QString, expected);
   Prepared surroundings = prepared();
   surroundings.files["long"] = std::string(10'000, 'x');
-  QElapsedTimer timer;
+  spanscope::test::ProcessorTimer timer;
   timer.start();
   const ParseResult result = parseLisp(lisp.toStdString(), {}, &surroundings);
   QVERIFY(!result.query.has_value());

@@ -4,8 +4,8 @@
 #include "engine/text/text_pattern.h"
 #include "engine/text/unicode.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/processor_timer.h"
 
-#include <QElapsedTimer>
 #include <QTest>
 
 #include <array>
@@ -191,7 +191,7 @@ void TestTextPattern::hostileExpressionsEnd() {
   QFETCH(QString, expression);
   QFETCH(QString, text);
   const auto pattern = compile(expression.toStdString());
-  QElapsedTimer timer;
+  spanscope::test::ProcessorTimer timer;
   timer.start();
   std::optional<Error> error;
   try {
@@ -240,7 +240,7 @@ void TestTextPattern::normalForms() {
 void TestTextPattern::manyMarksAreQuick() {
   std::string text = "a";
   for (int i = 0; i < 200'000; ++i) text += "\xCC\x81\xCC\xA3";
-  QElapsedTimer timer;
+  spanscope::test::ProcessorTimer timer;
   timer.start();
   const std::string result = normalized(text, NormalForm::D);
   QCOMPARE(result.size(), text.size());
