@@ -24,6 +24,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kMessageTime = 8000;  // milliseconds a message stays in the status bar
+constexpr int kPause = 150;         // milliseconds after which a person who types has paused
 constexpr QSize kQuestionSize(440, 200);
 
 }  // namespace
@@ -36,6 +37,9 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, QWidget* 
   // Before there are widgets: style sheets keep the font that a widget had when it was first styled.
   QApplication::setFont(Theme().interfaceFont());
   setWindowTitle(tr("Spanscope"));
+  m_countProblems.setSingleShot(true);
+  m_countProblems.setInterval(0);
+  connect(&m_countProblems, &QTimer::timeout, this, &MainWindow::countProblems);
   setAcceptDrops(true);
   resize(1280, 800);
 
@@ -218,11 +222,18 @@ void MainWindow::showInput() {
 QString MainWindow::problemText() {
   // Called with every frame of a run, in which the document stays what it is.
   const std::shared_ptr<const document::Document>& document = m_workspace.input().document;
+  // Counting takes milliseconds in a large query: what is being typed is counted when the person pauses.
   if (m_checked != document) {
     m_checked = document;
-    m_problems = document::findProblems(*document).size();
+    m_countProblems.start();
   }
   return m_problems == 1 ? tr("1 problem") : tr("%1 problems").arg(m_problems);
+}
+
+void MainWindow::countProblems() {
+  m_countProblems.setInterval(kPause);
+  const std::size_t problems = m_checked == nullptr ? 0 : document::findProblems(*m_checked).size();
+  if (std::exchange(m_problems, problems) != problems) showInput();
 }
 
 void MainWindow::showCurrent() {
@@ -230,6 +241,7 @@ void MainWindow::showCurrent() {
   if (m_shown != 0) m_places[m_shown] = m_canvas->place();
   m_shown = m_workspace.current() == nullptr ? 0 : m_workspace.current()->id;
   m_canvas->setModel(model);
+  m_countProblems.setInterval(0);
   if (const auto place = m_places.find(m_shown); place != m_places.end()) m_canvas->setPlace(place->second);
   for (Dock* dock : m_docks->docks()) {
     if (dock->view() != nullptr) dock->view()->setModel(model);

@@ -15,6 +15,7 @@
 #include <QMainWindow>
 #include <QSettings>
 #include <QStackedWidget>
+#include <QTimer>
 
 #include <map>
 #include <memory>
@@ -77,6 +78,7 @@ class MainWindow : public QMainWindow {
   void say(const QString& text);
   void complain(const QString& text);  ///< stays until the next run or message
   QString problemText();
+  void countProblems();
 
   bool save(OpenDocument& document, bool askForPath);
   bool mayClose(OpenDocument& document);
@@ -117,6 +119,7 @@ class MainWindow : public QMainWindow {
   std::map<std::uint32_t, CanvasPlace> m_places;        ///< where it looked in each tab
   std::shared_ptr<const document::Document> m_checked;  ///< whose problems were counted
   std::size_t m_problems = 0;
+  QTimer m_countProblems;
   bool m_fitWanted = false;  ///< the canvas shows the whole query once the docks have their sizes
 };
 

@@ -21,6 +21,8 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kPause = 200;  ///< milliseconds without a key before typed text is read
+/// Above it the text follows the document when that pauses: writing and reading it takes milliseconds.
+constexpr std::size_t kManyNodes = 200;
 constexpr int kMostErrorRows = 4;
 constexpr int kErrorRowHeight = 22;
 
@@ -69,6 +71,9 @@ JsonView::JsonView(QWidget* parent)
   m_typing.setSingleShot(true);
   m_typing.setInterval(kPause);
   connect(&m_typing, &QTimer::timeout, this, &JsonView::applyTyped);
+  m_following.setSingleShot(true);
+  m_following.setInterval(kPause);
+  connect(&m_following, &QTimer::timeout, this, &JsonView::follow);
   connect(m_editor, &QPlainTextEdit::textChanged, this, &JsonView::noteTyping);
   connect(m_editor, &QPlainTextEdit::cursorPositionChanged, this, &JsonView::followCursor);
   connect(take, &QPushButton::clicked, this, &JsonView::takeCanvas);
@@ -85,14 +90,18 @@ QWidget* JsonView::takeTitleControls() {
   copy->setText(tr("Copy"));
   copy->setAutoRaise(true);
   copy->setToolTip(tr("Copy the text"));
-  connect(copy, &QToolButton::clicked, this,
-          [this] { QGuiApplication::clipboard()->setText(m_editor->toPlainText()); });
+  connect(copy, &QToolButton::clicked, this, [this] {
+    if (m_following.isActive()) follow();
+    QGuiApplication::clipboard()->setText(m_editor->toPlainText());
+  });
   return copy;
 }
 
 void JsonView::modelChanged() {
   // Another document: what was typed for the last one is not for this one.
   m_typing.stop();
+  m_following.stop();
+  m_isOther = true;
   m_isTyped = false;
   m_isConflict = false;
 }
@@ -110,11 +119,22 @@ void JsonView::refresh() {
     const bool wasConflict = std::exchange(m_isConflict, !saysTheSame(m_text, document()));
     if (m_isConflict) m_typing.stop();
     if (wasConflict && !m_isConflict) m_typing.start();
+  } else if (document().size() > kManyNodes && !m_isOther) {
+    m_following.start();
+    return;
   } else if (!saysTheSame(m_text, document())) {
     takeCanvas();
     return;
   }
   showState();
+}
+
+void JsonView::follow() {
+  if (m_isTyped) return;
+  if (saysTheSame(m_text, document()))
+    showState();
+  else
+    takeCanvas();
 }
 
 void JsonView::noteTyping() {
@@ -163,6 +183,8 @@ void JsonView::applyTyped() {
 
 void JsonView::takeCanvas() {
   m_typing.stop();
+  m_following.stop();
+  m_isOther = false;
   m_isTyped = false;
   m_isConflict = false;
   m_text = readJsonText(jsonOf(document()));

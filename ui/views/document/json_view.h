@@ -32,6 +32,8 @@ class JsonView : public DocumentView {
   void noteTyping();
   void applyTyped();
   void takeCanvas();
+  /// Takes what a large document has become.
+  void follow();
   void keepTyping();
   void followCursor();
   void showState();
@@ -42,8 +44,10 @@ class JsonView : public DocumentView {
   QWidget* m_bar;
   QLabel* m_barText;
   QListWidget* m_errors;
+  QTimer m_following;         ///< runs out when a large document has stopped changing
   QTimer m_typing;            ///< runs out when the person has paused
   JsonText m_text;            ///< what the editor holds, as it was read last
+  bool m_isOther = true;      ///< another document than the text is of
   bool m_isTyped = false;     ///< the editor holds something that the document does not
   bool m_isConflict = false;  ///< and the document has changed meanwhile
   bool m_isSetting = false;

@@ -17,6 +17,8 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kRowHeight = 28;
+/// Milliseconds after which a person who types has paused. Finding takes milliseconds in a large query.
+constexpr int kPause = 150;
 constexpr int kSeverityWidth = 56;
 
 /// Shape, severity in words, what is wrong, how to mend it; the node at the right.
@@ -160,7 +162,12 @@ void ProblemsView::refresh() {
   m_later.start();
 }
 
+void ProblemsView::modelChanged() {
+  m_later.setInterval(0);
+}
+
 void ProblemsView::find() {
+  m_later.setInterval(kPause);
   document::ProblemContext context;
   if (tokenizer() != nullptr) {
     context.countTokens = [this](const std::string& text) { return countTokens(text); };

@@ -28,6 +28,7 @@ class ProblemsView : public DocumentView {
 
  protected:
   void refresh() override;
+  void modelChanged() override;
 
  private:
   void find();
