@@ -7,7 +7,10 @@
 #include "ui/document/edits.h"
 #include "ui/window/main_window.h"
 
+#include <QApplication>
+#include <QDialog>
 #include <QElapsedTimer>
+#include <QTimer>
 #include <QtTest>
 
 #include <random>
@@ -81,6 +84,17 @@ class TestMonkey : public QObject {
     window.openExample(QStringLiteral("rag.json"));
     window.openExample(QStringLiteral("judge-2.json"));
     window.newDocument();
+
+    // A query may ask something while it is run; a monkey answers by turns.
+    QTimer answers;
+    connect(&answers, &QTimer::timeout, this, [&answers] {
+      auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+      if (dialog == nullptr) return;
+      const bool isEven = answers.property("even").toBool();
+      answers.setProperty("even", !isEven);
+      isEven ? dialog->accept() : dialog->reject();
+    });
+    answers.start(20);
 
     std::size_t steps = 0;
     QElapsedTimer clock;
