@@ -170,10 +170,13 @@ class TestMonkey : public QObject {
 
     for (const auto& open : window.workspace().documents()) {
       QUndoStack& undo = open->model->undoStack();
+      // The monkey may have ended on an undo: there is more to redo then than what it saw last.
       const document::Document last = open->model->document();
+      const int place = undo.index();
       while (undo.canUndo()) undo.undo();
-      while (undo.canRedo()) undo.redo();
+      while (undo.index() < place) undo.redo();
       QVERIFY(open->model->document() == last);
+      while (undo.canRedo()) undo.redo();
       while (undo.canUndo()) undo.undo();
       QVERIFY(brokenTree(open->model->document()).isEmpty());
     }
