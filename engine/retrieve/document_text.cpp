@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/retrieve/document_text.h"
+
+#include "engine/query/utf8.h"
+#include "engine/retrieve/csv_records.h"
+#include "engine/retrieve/pdf_text.h"
+#include "engine/text/utf8.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace spanscope::retrieve {
+namespace {
+
+using Json = nlohmann::json;
+using Passages = std::vector<std::string>;
+using Result = std::variant<Passages, Error>;
+
+constexpr std::string_view kBlank = " \t\r\n\f\v";
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kPdfBegin = "%PDF-";
+
+bool isBlank(std::string_view text) {
+  return text.find_first_not_of(kBlank) == std::string_view::npos;
+}
+
+/// Takes the first line off `rest`, without its end.
+std::string_view takeLine(std::string_view& rest) {
+  const std::size_t end = rest.find('\n');
+  std::string_view line = rest.substr(0, end);
+  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+Error tooManyPassages() {
+  return {{}, {}, "more than " + std::to_string(kMaxPassages) + " passages", "fewer"};
+}
+
+/// Indented by at most three blanks, as Markdown has it for headings and fences.
+std::string_view withoutIndent(std::string_view line) {
+  const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+  return indent <= 3 ? line.substr(indent) : std::string_view();
+}
+
+bool isHeading(std::string_view line) {
+  const std::string_view text = withoutIndent(line);
+  const std::size_t level = std::min(text.find_first_not_of('#'), text.size());
+  return level >= 1 && level <= 6 && (level == text.size() || text[level] == ' ' || text[level] == '\t');
+}
+
+/// The run of ` or ~ that opens or closes a fenced block; empty if there is none.
+std::string_view fenceOf(std::string_view line) {
+  const std::string_view text = withoutIndent(line);
+  if (text.empty() || (text[0] != '`' && text[0] != '~')) return {};
+  const std::string_view fence = text.substr(0, text.find_first_not_of(text[0]));
+  return fence.size() >= 3 ? fence : std::string_view();
+}
+
+Result markdownSections(std::string_view text) {
+  Passages passages;
+  std::string_view rest = text;
+  std::string_view openFence;
+  std::size_t begin = 0;
+  const auto close = [&](std::size_t end) {
+    const std::string_view section = text.substr(begin, end - begin);
+    if (!isBlank(section)) passages.emplace_back(section);
+    begin = end;
+  };
+  while (!rest.empty()) {
+    const std::size_t lineBegin = text.size() - rest.size();
+    const std::string_view line = takeLine(rest);
+    const std::string_view fence = fenceOf(line);
+    if (openFence.empty()) {
+      openFence = fence;
+      if (isHeading(line)) close(lineBegin);
+    } else if (fence.size() >= openFence.size() && fence[0] == openFence[0]) {
+      openFence = {};
+    }
+    if (passages.size() > kMaxPassages) return tooManyPassages();
+  }
+  close(text.size());
+  return passages;
+}
+
+/// All strings of a value but keys, in their order. With a list of its own instead of recursion: a line may
+/// be nested as deep as it likes.
+std::string stringsOf(const Json& value) {
+  std::string text;
+  std::vector<const Json*> open = {&value};
+  while (!open.empty()) {
+    const Json& next = *open.back();
+    open.pop_back();
+    if (next.is_string()) {
+      const auto& string = next.get_ref<const std::string&>();
+      if (isBlank(string)) continue;
+      if (!text.empty()) text += '\n';
+      text += string;
+    } else if (next.is_structured()) {
+      const auto first = static_cast<std::ptrdiff_t>(open.size());
+      for (const Json& child : next) open.push_back(&child);
+      std::reverse(open.begin() + first, open.end());
+    }
+  }
+  return text;
+}
+
+std::string textOfLine(const Json& value) {
+  for (const char* key : {"text", "content"}) {
+    if (!value.is_object()) break;
+    const auto found = value.find(key);
+    if (found != value.end() && found->is_string()) return found->get<std::string>();
+  }
+  return stringsOf(value);
+}
+
+Result jsonLines(std::string_view text) {
+  Passages passages;
+  std::string_view rest = text;
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    const std::string_view line = takeLine(rest);
+    if (isBlank(line)) continue;
+    const Json value = Json::parse(line, nullptr, false);
+    if (value.is_discarded()) {
+      return Error{
+          {}, "line " + std::to_string(number), query::quoted(line), "a JSON value that ends on its line"};
+    }
+    if (passages.size() == kMaxPassages) return tooManyPassages();
+    passages.push_back(textOfLine(value));
+  }
+  return passages;
+}
+
+Result csvPassages(std::string_view text) {
+  auto read = readCsv(text, kMaxPassages);
+  if (auto* error = std::get_if<Error>(&read)) return std::move(*error);
+  Passages passages;
+  for (const CsvRecord& record : std::get<std::vector<CsvRecord>>(read)) {
+    std::string passage;
+    for (const std::string& field : record) {
+      if (isBlank(field)) continue;
+      if (!passage.empty()) passage += ", ";
+      passage += field;
+    }
+    passages.push_back(std::move(passage));
+  }
+  return passages;
+}
+
+Result passagesOf(DocumentFormat format, std::string_view text) {
+  switch (format) {
+    case DocumentFormat::Markdown:
+      return markdownSections(text);
+    case DocumentFormat::JsonLines:
+      return jsonLines(text);
+    case DocumentFormat::Csv:
+      return csvPassages(text);
+    case DocumentFormat::Pdf:
+      return readPdf(text);
+    case DocumentFormat::PlainText:
+      break;
+  }
+  return Passages{std::string(text)};
+}
+
+}  // namespace
+
+DocumentFormat formatOf(std::string_view name, std::string_view bytes) {
+  struct Extension {
+    std::string_view end;
+    DocumentFormat format;
+  };
+  static constexpr std::array kExtensions = {
+      Extension{".md", DocumentFormat::Markdown},     Extension{".markdown", DocumentFormat::Markdown},
+      Extension{".jsonl", DocumentFormat::JsonLines}, Extension{".ndjson", DocumentFormat::JsonLines},
+      Extension{".csv", DocumentFormat::Csv},         Extension{".pdf", DocumentFormat::Pdf}};
+  if (bytes.starts_with(kPdfBegin)) return DocumentFormat::Pdf;
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return DocumentFormat::PlainText;
+  std::string end(name.substr(dot));
+  for (char& letter : end) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  const auto* const found = std::find_if(kExtensions.begin(), kExtensions.end(),
+                                         [&](const Extension& known) { return known.end == end; });
+  return found == kExtensions.end() ? DocumentFormat::PlainText : found->format;
+}
+
+const char* formatName(DocumentFormat format) {
+  switch (format) {
+    case DocumentFormat::Markdown:
+      return "Markdown";
+    case DocumentFormat::JsonLines:
+      return "JSON lines";
+    case DocumentFormat::Csv:
+      return "CSV";
+    case DocumentFormat::Pdf:
+      return "PDF";
+    case DocumentFormat::PlainText:
+      break;
+  }
+  return "plain text";
+}
+
+std::variant<std::vector<std::string>, Error> readPassages(const std::string& name, DocumentFormat format,
+                                                           std::string_view bytes) {
+  if (bytes.size() > kMaxDocumentBytes) {
+    return Error{
+        name, {}, std::to_string(bytes.size()) + " bytes", "at most " + std::to_string(kMaxDocumentBytes)};
+  }
+  std::string valid;
+  if (format != DocumentFormat::Pdf && !text::isValidUtf8(bytes)) {
+    valid = text::toValidUtf8(bytes);
+    bytes = valid;
+  }
+  if (format != DocumentFormat::Pdf && bytes.starts_with(kByteOrderMark)) {
+    bytes.remove_prefix(kByteOrderMark.size());
+  }
+  Result result = passagesOf(format, bytes);
+  if (auto* error = std::get_if<Error>(&result)) {
+    error->file = name;
+    return result;
+  }
+  auto& passages = std::get<Passages>(result);
+  std::erase_if(passages, [](const std::string& passage) { return isBlank(passage); });
+  // Poppler's texts and JSON's escapes (a lone surrogate) are someone else's.
+  for (std::string& passage : passages) {
+    if (!text::isValidUtf8(passage)) passage = text::toValidUtf8(passage);
+  }
+  return result;
+}
+
+}  // namespace spanscope::retrieve

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/retrieve/document_text.h"
+#include "engine/retrieve/pdf_text.h"
+#include "engine/text/utf8.h"
+#include "tests/engine/retrieve/pdf_writer.h"
+
+#include <QTest>
+
+#include <random>
+
+using namespace spanscope;
+using namespace spanscope::retrieve;
+
+Q_DECLARE_METATYPE(DocumentFormat)
+
+namespace {
+
+using Passages = std::vector<std::string>;
+using Result = std::variant<Passages, Error>;
+
+QStringList shown(const Passages& passages) {
+  QStringList list;
+  for (const std::string& passage : passages) list.append(QString::fromStdString(passage));
+  return list;
+}
+
+std::uint32_t testSeed() {
+  bool given = false;
+  const auto seed = static_cast<std::uint32_t>(qEnvironmentVariableIntValue("SPANSCOPE_TEST_SEED", &given));
+  qInfo("SPANSCOPE_TEST_SEED=%u", given ? seed : 5141);
+  return given ? seed : 5141;
+}
+
+}  // namespace
+
+class TestDocumentText : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void formats_data();
+  void formats();
+  void passages_data();
+  void passages();
+  void errors_data();
+  void errors();
+  void pdfHasAPassageAPage();
+  void damagedPdfIsAnError();
+  void deepJsonLineIsRead();
+  void tooLargeIsAnError();
+  void randomBytesGiveTextOrAnError_data();
+  void randomBytesGiveTextOrAnError();
+};
+
+void TestDocumentText::formats_data() {
+  QTest::addColumn<QString>("name");
+  QTest::addColumn<QByteArray>("bytes");
+  QTest::addColumn<DocumentFormat>("format");
+  QTest::newRow("no extension") << "notes" << QByteArray() << DocumentFormat::PlainText;
+  QTest::newRow("text") << "notes.txt" << QByteArray() << DocumentFormat::PlainText;
+  QTest::newRow("unknown") << "a.md.bak" << QByteArray() << DocumentFormat::PlainText;
+  QTest::newRow("Markdown") << "READ.ME.Md" << QByteArray() << DocumentFormat::Markdown;
+  QTest::newRow("JSON lines") << "x.jsonl" << QByteArray() << DocumentFormat::JsonLines;
+  QTest::newRow("ndjson") << "x.ndjson" << QByteArray() << DocumentFormat::JsonLines;
+  QTest::newRow("CSV") << "x.CSV" << QByteArray() << DocumentFormat::Csv;
+  QTest::newRow("PDF by name") << "x.pdf" << QByteArray() << DocumentFormat::Pdf;
+  QTest::newRow("PDF by its bytes") << "x.txt" << QByteArray("%PDF-1.7\n") << DocumentFormat::Pdf;
+}
+
+void TestDocumentText::formats() {
+  QFETCH(QString, name);
+  QFETCH(QByteArray, bytes);
+  QFETCH(DocumentFormat, format);
+  QCOMPARE(formatOf(name.toStdString(), bytes.toStdString()), format);
+}
+
+void TestDocumentText::passages_data() {
+  QTest::addColumn<DocumentFormat>("format");
+  QTest::addColumn<QByteArray>("bytes");
+  QTest::addColumn<QStringList>("expected");
+  const auto plain = DocumentFormat::PlainText;
+  QTest::newRow("text") << plain << QByteArray("a\n\nb") << QStringList{"a\n\nb"};
+  QTest::newRow("nothing") << plain << QByteArray() << QStringList{};
+  QTest::newRow("blank text") << plain << QByteArray(" \r\n\t") << QStringList{};
+  QTest::newRow("byte order mark") << plain << QByteArray("\xEF\xBB\xBFx") << QStringList{"x"};
+  QTest::newRow("invalid UTF-8") << plain << QByteArray("a\xFFz")
+                                 << QStringList{QString::fromUtf8("a\uFFFDz")};
+
+  const auto markdown = DocumentFormat::Markdown;
+  QTest::newRow("sections") << markdown << QByteArray("intro\n# One\ntext\n## Two\nmore\n")
+                            << QStringList{"intro\n", "# One\ntext\n", "## Two\nmore\n"};
+  QTest::newRow("no heading") << markdown << QByteArray("#tag\n####### seven\n    # code")
+                              << QStringList{"#tag\n####### seven\n    # code"};
+  QTest::newRow("fenced") << markdown << QByteArray("```sh\n# comment\n~~~\n```\n# Real\n")
+                          << QStringList{"```sh\n# comment\n~~~\n```\n", "# Real\n"};
+
+  const auto lines = DocumentFormat::JsonLines;
+  QTest::newRow("field text") << lines << QByteArray("{\"id\":\"1\",\"text\":\"a\",\"content\":\"b\"}\n")
+                              << QStringList{"a"};
+  QTest::newRow("field content") << lines << QByteArray("{\"text\":3,\"content\":\"b\"}") << QStringList{"b"};
+  QTest::newRow("all strings") << lines
+                               << QByteArray("{\"a\":\"x\",\"b\":[1,\"y\",{\"c\":\"z\"}],\"d\":\"w\"}")
+                               << QStringList{"x\ny\nz\nw"};
+  QTest::newRow("line a passage") << lines << QByteArray("\"one\"\r\n\n\"two\"\n3\n")
+                                  << QStringList{"one", "two"};
+
+  const auto csv = DocumentFormat::Csv;
+  QTest::newRow("records") << csv << QByteArray("a,b\r\n\r\nc,\n,d") << QStringList{"a, b", "c", "d"};
+  QTest::newRow("quoted") << csv << QByteArray("\"a,\"\"b\"\"\",\"two\nlines\"\r\nc")
+                          << QStringList{"a,\"b\", two\nlines", "c"};
+  QTest::newRow("empty quoted") << csv << QByteArray("\"\",x\n\"\"") << QStringList{"x"};
+}
+
+void TestDocumentText::passages() {
+  QFETCH(DocumentFormat, format);
+  QFETCH(QByteArray, bytes);
+  QFETCH(QStringList, expected);
+  const Result result = readPassages("document", format, bytes.toStdString());
+  QVERIFY(std::holds_alternative<Passages>(result));
+  QCOMPARE(shown(std::get<Passages>(result)), expected);
+}
+
+void TestDocumentText::errors_data() {
+  QTest::addColumn<DocumentFormat>("format");
+  QTest::addColumn<QByteArray>("bytes");
+  QTest::addColumn<QString>("message");
+  const auto csv = DocumentFormat::Csv;
+  QTest::newRow("no JSON") << DocumentFormat::JsonLines << QByteArray("1\n{\"a\":\n")
+                           << "doc: line 2: found \"{\"a\":\", expected a JSON value that ends on its line";
+  QTest::newRow("unended quote")
+      << csv << QByteArray("a\n\"b\n\nc")
+      << "doc: line 2: found a quoted field without an end, expected a closing quote";
+  QTest::newRow("text after a quote")
+      << csv << QByteArray("\"a\nb\"c")
+      << "doc: line 2: found text after a quoted field, expected a comma or the end of the line";
+  QTest::newRow("quote within")
+      << csv << QByteArray("a\"b\"")
+      << "doc: line 1: found a quote within a field, expected quotes around the whole field";
+  QTest::newRow("no PDF")
+      << DocumentFormat::Pdf << QByteArray("hello")
+      << "doc: found bytes that are no PDF, or a damaged one, expected a PDF that can be read";
+  QTest::newRow("empty PDF") << DocumentFormat::Pdf << QByteArray()
+                             << "doc: found 0 bytes, expected a PDF that can be read";
+}
+
+void TestDocumentText::errors() {
+  QFETCH(DocumentFormat, format);
+  QFETCH(QByteArray, bytes);
+  QFETCH(QString, message);
+  const Result result = readPassages("doc", format, bytes.toStdString());
+  QVERIFY(std::holds_alternative<Error>(result));
+  QCOMPARE(QString::fromStdString(std::get<Error>(result).message()), message);
+}
+
+void TestDocumentText::pdfHasAPassageAPage() {
+  const std::string pdf = retrieve::test::pdfOf({"Mira lives in Lisbon.", "", "Tarek is a baker."});
+  const Result result = readPassages("a.pdf", DocumentFormat::Pdf, pdf);
+  QVERIFY(std::holds_alternative<Passages>(result));
+  QStringList found = shown(std::get<Passages>(result));
+  for (QString& passage : found) passage = passage.trimmed();
+  QCOMPARE(found, (QStringList{"Mira lives in Lisbon.", "Tarek is a baker."}));
+}
+
+void TestDocumentText::damagedPdfIsAnError() {
+  const std::string pdf = retrieve::test::pdfOf({"Mira lives in Lisbon."});
+  std::mt19937 random(testSeed());
+  int errors = 0;
+  for (int i = 0; i < 300; ++i) {
+    std::string damaged = pdf;
+    if (i % 3 == 0) damaged.resize(random() % pdf.size());
+    for (int byte = 0; byte < i % 7 && !damaged.empty(); ++byte) {
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+    }
+    // Poppler mends much of it: what counts is that it comes back.
+    if (std::holds_alternative<Error>(readPassages("a.pdf", DocumentFormat::Pdf, damaged))) ++errors;
+  }
+  QVERIFY(errors > 0);
+}
+
+void TestDocumentText::deepJsonLineIsRead() {
+  constexpr std::size_t kDepth = 200'000;
+  const std::string line = std::string(kDepth, '[') + "\"deep\"" + std::string(kDepth, ']');
+  const Result result = readPassages("a.jsonl", DocumentFormat::JsonLines, line);
+  QVERIFY(std::holds_alternative<Passages>(result));
+  QCOMPARE(shown(std::get<Passages>(result)), QStringList{"deep"});
+}
+
+void TestDocumentText::tooLargeIsAnError() {
+  const std::string bytes(kMaxDocumentBytes + 1, 'x');
+  const Result result = readPassages("a.txt", DocumentFormat::PlainText, bytes);
+  QVERIFY(std::holds_alternative<Error>(result));
+  QCOMPARE(std::get<Error>(result).expected, "at most 67108864");
+  std::string records;
+  for (std::size_t i = 0; i <= kMaxPassages; ++i) records += "x\n";
+  QVERIFY(std::holds_alternative<Error>(readPassages("a.csv", DocumentFormat::Csv, records)));
+}
+
+void TestDocumentText::randomBytesGiveTextOrAnError_data() {
+  QTest::addColumn<DocumentFormat>("format");
+  for (const DocumentFormat format : {DocumentFormat::PlainText, DocumentFormat::Markdown,
+                                      DocumentFormat::JsonLines, DocumentFormat::Csv, DocumentFormat::Pdf}) {
+    QTest::newRow(formatName(format)) << format;
+  }
+}
+
+void TestDocumentText::randomBytesGiveTextOrAnError() {
+  QFETCH(DocumentFormat, format);
+  std::mt19937 random(testSeed());
+  const int rounds = format == DocumentFormat::Pdf ? 100 : 3000;  // a look at a PDF takes its time
+  const std::string alphabet = "\"\",,\r\n\n#`~~~ {}[]:a\\ud800\xFF\xC3\xA9%PDF-1.4 obj stream";
+  for (int i = 0; i < rounds; ++i) {
+    std::string bytes;
+    for (std::size_t length = random() % 60; length > 0; --length)
+      bytes += alphabet[random() % alphabet.size()];
+    const Result result = readPassages("document", format, bytes);
+    if (const auto* error = std::get_if<Error>(&result)) {
+      QVERIFY(!error->found.empty() && !error->expected.empty());
+      continue;
+    }
+    for (const std::string& passage : std::get<Passages>(result)) {
+      QVERIFY(text::isValidUtf8(passage));
+      QVERIFY(passage.find_first_not_of(" \t\r\n\f\v") != std::string::npos);
+    }
+  }
+}
+
+QTEST_GUILESS_MAIN(TestDocumentText)
+#include "tst_document_text.moc"
