@@ -87,9 +87,11 @@ class TokenText {
 std::size_t endOf(const TokenText& tokens, std::size_t first, std::size_t most) {
   if (tokens.size() - first <= most) return tokens.size();
   const std::size_t least = first + (most + 1) / 2;
-  std::size_t best = first + most;
+  // A short rest would rank high for every word in it, as BM25 favours short texts.
+  const std::size_t latest = std::min(first + most, std::max(least, tokens.size() - most / 4));
+  std::size_t best = latest;
   Cut bestCut = Cut::WithinCharacter;
-  for (std::size_t end = first + most; end >= least && bestCut != Cut::Sentence; --end) {
+  for (std::size_t end = latest; end >= least && bestCut != Cut::Sentence; --end) {
     const Cut cut = tokens.cutAt(end);
     if (cut <= bestCut) continue;
     best = end;

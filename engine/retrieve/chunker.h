@@ -34,11 +34,12 @@ struct Chunk {
   bool operator==(const Chunk&) const = default;
 };
 
-/// The chunks of a passage in their order: together they hold every token, none is more than options.tokens
-/// long, and all but the last at least half as long. One that is not the last ends with a sentence (or,
-/// failing that, a word) if one ends in its second half. One that is not the first begins within the last
-/// options.overlap tokens of the one before, with the first sentence, else the first word that begins there.
-/// No character is cut in two. The options are in their ranges. Throws Failure where the tokenizer does.
+/// The chunks of a passage in their order: together they hold every token and none is more than
+/// options.tokens long. Where there are several, all but the last are at least half as long, and the last a
+/// quarter. One that is not the last ends with a sentence (or, failing that, a word) if one ends where it may
+/// end. One that is not the first begins within the last options.overlap tokens of the one before, with the
+/// first sentence, else the first word that begins there. No character is cut in two. The options are in
+/// their ranges. Throws Failure where the tokenizer does.
 std::vector<Chunk> chunkPassage(std::string_view passage, const text::Tokenizer& tokenizer,
                                 const ChunkOptions& options);
 

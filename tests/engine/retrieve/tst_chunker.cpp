@@ -93,6 +93,7 @@ void TestChunker::properties() {
       covered = chunk.firstToken + chunk.tokenCount;
       QVERIFY(chunk.tokenCount <= static_cast<std::size_t>(most));
       if (!isLast) QVERIFY(chunk.tokenCount * 2 >= static_cast<std::size_t>(most));
+      if (i > 0) QVERIFY(chunk.tokenCount >= static_cast<std::size_t>(most) / 4);
       QVERIFY(text::isValidUtf8(chunk.text));
       const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(chunk.firstToken);
       QCOMPARE(chunk.text,

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/retrieve/sqlite.h"
+
+#include "engine/base/error.h"
+
+namespace spanscope::retrieve {
+namespace {
+
+/// How long another program may hold the file.
+constexpr int kBusyMilliseconds = 10'000;
+
+}  // namespace
+
+Statement::Statement(const Database& database, std::string_view sql) : m_database(&database) {
+  sqlite3_stmt* statement = nullptr;
+  const int code =
+      sqlite3_prepare_v2(database.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+  m_statement.reset(statement);
+  check(code);
+}
+
+void Statement::check(int code) const {
+  if (code != SQLITE_OK) m_database->fail();
+}
+
+void Statement::bind(int parameter, std::int64_t value) {
+  check(sqlite3_bind_int64(m_statement.get(), parameter, value));
+}
+
+void Statement::bind(int parameter, std::string_view text) {
+  check(sqlite3_bind_text64(m_statement.get(), parameter, text.data(), text.size(), SQLITE_STATIC,
+                            SQLITE_UTF8));
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(m_statement.get());
+  if (code != SQLITE_ROW && code != SQLITE_DONE) m_database->fail();
+  return code == SQLITE_ROW;
+}
+
+void Statement::run() {
+  step();
+  reset();
+}
+
+void Statement::reset() {
+  sqlite3_reset(m_statement.get());
+}
+
+std::string Statement::text(int column) const {
+  const unsigned char* const bytes = sqlite3_column_text(m_statement.get(), column);
+  const int size = sqlite3_column_bytes(m_statement.get(), column);
+  if (bytes == nullptr || size <= 0) return {};
+  return {bytes, bytes + size};
+}
+
+Database::Database(const std::string& file) : m_file(file == ":memory:" ? std::string() : file) {
+  sqlite3* database = nullptr;
+  const int code =
+      sqlite3_open_v2(file.c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  m_database.reset(database);
+  if (code != SQLITE_OK) fail();
+  sqlite3_busy_timeout(database, kBusyMilliseconds);
+  // The file may come from anyone: no statement of its schema may do anything but keep tables.
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+}
+
+void Database::execute(const char* sql) {
+  if (sqlite3_exec(m_database.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail();
+}
+
+void Database::fail() const {
+  const char* const text = m_database == nullptr ? "no memory" : sqlite3_errmsg(m_database.get());
+  throw Failure(
+      {m_file, {}, std::string("SQLite's \"") + text + "\"", "an index that can be read and written"});
+}
+
+Transaction::Transaction(Database& database) : m_database(database) {
+  database.execute("BEGIN IMMEDIATE");
+}
+
+Transaction::~Transaction() {
+  if (m_isOpen) sqlite3_exec(m_database.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void Transaction::commit() {
+  m_database.execute("COMMIT");
+  m_isOpen = false;
+}
+
+}  // namespace spanscope::retrieve

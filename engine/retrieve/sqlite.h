@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The little of SQLite that the index uses, with Failure for whatever goes wrong.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace spanscope::retrieve {
+
+struct CloseDatabase {
+  void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+};
+struct FinalizeStatement {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+
+class Database;
+
+/// One prepared statement, used again and again. Parameters count from 1, columns from 0.
+class Statement {
+ public:
+  Statement(const Database& database, std::string_view sql);
+
+  void bind(int parameter, std::int64_t value);
+  /// The text must live until the next reset().
+  void bind(int parameter, std::string_view text);
+  /// Goes to the next row; false after the last one.
+  bool step();
+  /// Runs a statement without rows to its end, for which it is ready again.
+  void run();
+  void reset();
+
+  std::int64_t integer(int column) const { return sqlite3_column_int64(m_statement.get(), column); }
+  double number(int column) const { return sqlite3_column_double(m_statement.get(), column); }
+  std::string text(int column) const;
+
+ private:
+  void check(int code) const;
+
+  const Database* m_database;
+  std::unique_ptr<sqlite3_stmt, FinalizeStatement> m_statement;
+};
+
+class Database {
+ public:
+  /// Opens or makes a file; ":memory:" is a database of its own in memory.
+  explicit Database(const std::string& file);
+
+  /// One or more statements without rows that are looked at.
+  void execute(const char* sql);
+  std::int64_t lastRow() const { return sqlite3_last_insert_rowid(m_database.get()); }
+
+  sqlite3* get() const { return m_database.get(); }
+  [[noreturn]] void fail() const;
+
+ private:
+  std::string m_file;
+  std::unique_ptr<sqlite3, CloseDatabase> m_database;
+};
+
+/// All or nothing: what was not committed is undone at the end, whatever ends it.
+class Transaction {
+ public:
+  explicit Transaction(Database& database);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  void commit();
+
+ private:
+  Database& m_database;
+  bool m_isOpen = true;
+};
+
+}  // namespace spanscope::retrieve

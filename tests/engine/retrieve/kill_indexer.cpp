@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// kill_indexer INDEX COUNT SEED: indexes generated documents one after the other, each call a few of them, so
+// that it is likely to be killed within a transaction. Says "begin" first and "end" at its end.
+#include "engine/text/tokenizer.h"
+#include "tests/engine/retrieve/generated_documents.h"
+
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <string>
+
+using namespace spanscope;
+using namespace spanscope::retrieve;
+
+int main(int argc, char** argv) try {
+  if (argc != 4) return 2;
+  const auto tokenizer = text::loadTokenizer(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet");
+  const auto generated = retrieve::test::generateDocuments(std::stoul(argv[2]), std::stoull(argv[3]));
+  std::cout << "begin" << std::endl;
+  LexicalIndex index(argv[1]);
+  for (std::size_t first = 0; first < generated.documents.size(); first += 5) {
+    const auto begin = generated.documents.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::size_t count = std::min<std::size_t>(5, generated.documents.size() - first);
+    index.add({begin, begin + static_cast<std::ptrdiff_t>(count)}, *tokenizer, {});
+  }
+  std::cout << "end" << std::endl;
+  return 0;
+} catch (const std::exception& problem) {
+  std::cerr << problem.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// SPANSCOPE_KILLS sets how often the indexing program is killed.
+#include "engine/base/error.h"
+#include "engine/retrieve/lexical_index.h"
+#include "engine/retrieve/question_words.h"
+#include "tests/engine/retrieve/generated_documents.h"
+#include "tests/engine/text/text_test_support.h"
+
+#include <QDir>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <random>
+
+using namespace spanscope;
+using namespace spanscope::retrieve;
+using spanscope::retrieve::test::generateDocuments;
+using spanscope::text::test::readFile;
+using spanscope::text::test::testSeed;
+using spanscope::text::test::writeFile;
+
+class TestLexicalIndex : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() { m_tokenizer = text::loadTokenizer(text::test::bundledModel()); }
+  void knownItemsAreInTheTopThree();
+  void onlyChangedDocumentsAreAdded();
+  void settingsAreOfTheKey();
+  void oneDocumentIsSearched();
+  void progressIsReportedAndCanStop();
+  void anyQuestionIsText_data();
+  void anyQuestionIsText();
+  void randomQuestionsAreText();
+  void wordsAreStemsWithoutCase();
+  void badDocumentLeavesTheOthers();
+  void otherFilesAreRefused_data();
+  void otherFilesAreRefused();
+  void damagedIndexIsAnError();
+  void twoProgramsMayUseAFile();
+  void survivesKills();
+
+ private:
+  std::unique_ptr<text::Tokenizer> m_tokenizer;
+};
+
+namespace {
+
+std::size_t countIn(const std::vector<Fragment>& fragments, const DocumentKey& key) {
+  return static_cast<std::size_t>(
+      std::count_if(fragments.begin(), fragments.end(),
+                    [&](const Fragment& fragment) { return fragment.document == key; }));
+}
+
+std::string failureOf(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+void TestLexicalIndex::knownItemsAreInTheTopThree() {
+  const auto generated = generateDocuments(1000, testSeed());
+  LexicalIndex index;
+  const IndexedDocuments indexed = index.add(generated.documents, *m_tokenizer, {});
+  QCOMPARE(indexed.added, std::size_t{1000});
+  // Every third one, for the time it takes.
+  for (std::size_t i = 0; i < generated.items.size(); i += 3) {
+    const auto& item = generated.items[i];
+    const std::vector<Fragment> found = index.find(item.question, 3);
+    QVERIFY2(countIn(found, indexed.keys[item.document]) > 0, item.question.c_str());
+    QVERIFY(found.size() <= 3);
+    for (std::size_t rank = 1; rank < found.size(); ++rank) {
+      QVERIFY(found[rank - 1].score >= found[rank].score);
+    }
+  }
+}
+
+void TestLexicalIndex::onlyChangedDocumentsAreAdded() {
+  const QTemporaryDir folder;
+  const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
+  auto generated = generateDocuments(50, 1);
+  std::vector<DocumentKey> keys;
+  {
+    LexicalIndex index(file);
+    keys = index.add(generated.documents, *m_tokenizer, {}).keys;
+  }
+  generated.documents[17].bytes += "One more sentence about quokkas.";
+  LexicalIndex index(file);
+  QVERIFY(index.find("quokka", 3).empty());
+  const IndexedDocuments again = index.add(generated.documents, *m_tokenizer, {});
+  QCOMPARE(again.added, std::size_t{1});
+  for (std::size_t i = 0; i < keys.size(); ++i) QCOMPARE(again.keys[i] == keys[i], i != 17);
+  const std::vector<Fragment> found = index.find("quokka", 3);
+  QCOMPARE(countIn(found, again.keys[17]), found.size());
+  QVERIFY(!found.empty());
+  QCOMPARE(QDir(folder.path()).entryList(QDir::Files), QStringList{"index"});
+}
+
+void TestLexicalIndex::settingsAreOfTheKey() {
+  const std::vector<SourceDocument> document = {{"a.txt", "# One\nMira lives in Lisbon.\n"}};
+  LexicalIndex index;
+  const DocumentKey key = index.add(document, *m_tokenizer, {}).keys[0];
+  QCOMPARE(index.add(document, *m_tokenizer, {}).added, std::size_t{0});
+  QVERIFY(index.add(document, *m_tokenizer, {.tokens = 64, .overlap = 16}).keys[0] != key);
+  QVERIFY(index.add(document, *m_tokenizer, {.tokens = 128, .overlap = 8}).keys[0] != key);
+  QVERIFY(index.add({{"a.md", document[0].bytes}}, *m_tokenizer, {}).keys[0] != key);
+  QCOMPARE(index.add({{"b.txt", document[0].bytes}}, *m_tokenizer, {}).keys[0], key);
+  QCOMPARE(index.documentCount(), std::size_t{4});
+}
+
+void TestLexicalIndex::oneDocumentIsSearched() {
+  const auto generated = generateDocuments(20, 3);
+  LexicalIndex index;
+  const std::vector<DocumentKey> keys = index.add(generated.documents, *m_tokenizer, {}).keys;
+  const std::vector<Fragment> found = index.find("The lamp gave little light", 50, keys[4]);
+  QVERIFY(!found.empty());
+  QCOMPARE(countIn(found, keys[4]), found.size());
+  QVERIFY(index.find("The lamp", 50, "no such key").empty());
+}
+
+void TestLexicalIndex::progressIsReportedAndCanStop() {
+  const auto generated = generateDocuments(10, 4);
+  LexicalIndex index;
+  std::vector<std::size_t> done;
+  const IndexedDocuments stopped =
+      index.add(generated.documents, *m_tokenizer, {}, [&](const IndexProgress& progress) {
+        done.push_back(progress.done);
+        return progress.total == 10 && progress.done < 6;
+      });
+  QCOMPARE(done, (std::vector<std::size_t>{1, 2, 3, 4, 5, 6}));
+  QCOMPARE(stopped.keys.size(), std::size_t{6});
+  QCOMPARE(index.documentCount(), std::size_t{6});
+  QCOMPARE(index.add(generated.documents, *m_tokenizer, {}).added, std::size_t{4});
+}
+
+void TestLexicalIndex::anyQuestionIsText_data() {
+  QTest::addColumn<QByteArray>("question");
+  QTest::addColumn<bool>("isFound");
+  QTest::newRow("empty") << QByteArray() << false;
+  QTest::newRow("no word") << QByteArray("?!\"*^()-:{}") << false;
+  QTest::newRow("quotes") << QByteArray("\"Lisbon") << true;
+  QTest::newRow("doubled quotes") << QByteArray("\"\"Lisbon\"\"\" OR") << true;
+  QTest::newRow("operators") << QByteArray("Lisbon AND NOT Lisbon") << true;
+  QTest::newRow("near") << QByteArray("NEAR(Lisbon, 3)") << true;
+  QTest::newRow("column") << QByteArray("text: Lisbon") << true;
+  QTest::newRow("prefix") << QByteArray("Lisb*") << false;
+  QTest::newRow("zero byte") << QByteArray("a\0Lisbon", 8) << true;
+  QTest::newRow("dash of another alphabet") << QByteArray("\u2014") << false;
+  QTest::newRow("invalid UTF-8") << QByteArray("Lisbon \xFF\xC3") << true;
+  QTest::newRow("statement") << QByteArray("'; DROP TABLE words; -- Lisbon") << true;
+}
+
+void TestLexicalIndex::anyQuestionIsText() {
+  QFETCH(QByteArray, question);
+  QFETCH(bool, isFound);
+  LexicalIndex index;
+  index.add({{"a.txt", "Mira lives in Lisbon."}}, *m_tokenizer, {});
+  QCOMPARE(!index.find(question.toStdString(), 5).empty(), isFound);
+}
+
+void TestLexicalIndex::randomQuestionsAreText() {
+  LexicalIndex index;
+  index.add({{"a.txt", "Mira lives in Lisbon."}}, *m_tokenizer, {});
+  std::mt19937_64 random(testSeed());
+  for (int i = 0; i < 2000; ++i) {
+    std::string question = "Lisbon ";
+    for (std::size_t length = random() % 30; length > 0; --length) question += static_cast<char>(random());
+    // The random bytes stand behind the word.
+    QCOMPARE(index.find(question, 5).size(), std::size_t{1});
+  }
+  std::string longQuestion;
+  for (std::size_t i = 0; i < 20'000; ++i) longQuestion += retrieve::test::wordOf(i) + ' ';
+  QVERIFY(index.find(longQuestion, 5).empty());
+  QCOMPARE(index.find("Lisbon " + longQuestion, 5).size(), std::size_t{1});
+}
+
+void TestLexicalIndex::wordsAreStemsWithoutCase() {
+  LexicalIndex index;
+  index.add({{"a.txt", "Mira lives in the caf\u00E9."}}, *m_tokenizer, {});
+  for (const char* question : {"living", "LIVE", "cafe", "CAF\u00C9"}) {
+    QCOMPARE(index.find(question, 5).size(), std::size_t{1});
+  }
+  QVERIFY(index.find("dies", 5).empty());
+  QCOMPARE(matchAnyWord("A b, a B-c", 2), std::string("\"a\" OR \"b\""));
+}
+
+void TestLexicalIndex::badDocumentLeavesTheOthers() {
+  const QTemporaryDir folder;
+  const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
+  LexicalIndex index(file);
+  const std::vector<SourceDocument> documents = {{"a.txt", "Mira"}, {"b.jsonl", "{"}, {"c.txt", "Tarek"}};
+  const std::string message = failureOf([&] { index.add(documents, *m_tokenizer, {}); });
+  QVERIFY2(message.starts_with("b.jsonl: line 1: found"), message.c_str());
+  QCOMPARE(index.add({documents[2]}, *m_tokenizer, {}).added, std::size_t{1});
+  QCOMPARE(index.find("Tarek", 5).size(), std::size_t{1});
+  QVERIFY(!failureOf([&] { index.add(documents, *m_tokenizer, {.tokens = 1, .overlap = 0}); }).empty());
+}
+
+void TestLexicalIndex::otherFilesAreRefused_data() {
+  QTest::addColumn<QByteArray>("sql");
+  QTest::newRow("text") << QByteArray();
+  QTest::newRow("a database") << QByteArray("CREATE TABLE t(a)");
+  QTest::newRow("another version") << QByteArray(
+      "CREATE TABLE t(a); PRAGMA application_id = 1399873902; PRAGMA user_version = 99");
+}
+
+void TestLexicalIndex::otherFilesAreRefused() {
+  QFETCH(QByteArray, sql);
+  const QTemporaryDir folder;
+  const std::string file = folder.filePath(QStringLiteral("other")).toStdString();
+  if (sql.isEmpty()) {
+    writeFile(file, std::string(5000, 'x'));
+  } else {
+    sqlite3* database = nullptr;
+    QCOMPARE(sqlite3_open(file.c_str(), &database), SQLITE_OK);
+    QCOMPARE(sqlite3_exec(database, sql.constData(), nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
+  }
+  const std::string before = readFile(file);
+  const std::string message = failureOf([&] { const LexicalIndex index(file); });
+  QVERIFY2(message.starts_with(file), message.c_str());
+  QVERIFY(readFile(file) == before);
+  QVERIFY(
+      !failureOf([&] { const LexicalIndex index(folder.path().toStdString() + "/no/such/folder"); }).empty());
+}
+
+void TestLexicalIndex::damagedIndexIsAnError() {
+  const QTemporaryDir folder;
+  const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
+  const auto generated = generateDocuments(30, 5);
+  LexicalIndex(file).add(generated.documents, *m_tokenizer, {});
+  const std::string whole = readFile(file);
+  std::mt19937_64 random(testSeed());
+  int failures = 0;
+  for (int i = 0; i < 60; ++i) {
+    std::string damaged = whole;
+    if (i % 4 == 0) damaged.resize(random() % whole.size());
+    for (int byte = 0; byte < 200 && !damaged.empty(); ++byte) {
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+    }
+    writeFile(file, damaged);
+    const std::string message = failureOf([&] {
+      LexicalIndex index(file);
+      index.find("The lamp gave little light", 5);
+      index.add({{"new.txt", "Mira lives in Lisbon."}}, *m_tokenizer, {});
+    });
+    if (!message.empty()) ++failures;
+  }
+  QVERIFY(failures > 30);
+}
+
+void TestLexicalIndex::twoProgramsMayUseAFile() {
+  const QTemporaryDir folder;
+  const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
+  LexicalIndex one(file);
+  LexicalIndex other(file);
+  const std::vector<SourceDocument> document = {{"a.txt", "Mira lives in Lisbon."}};
+  QCOMPARE(one.add(document, *m_tokenizer, {}).added, std::size_t{1});
+  QCOMPARE(other.add(document, *m_tokenizer, {}).added, std::size_t{0});
+  QCOMPARE(other.find("Lisbon", 5).size(), std::size_t{1});
+}
+
+void TestLexicalIndex::survivesKills() {
+  constexpr std::size_t kDocuments = 300;
+  bool given = false;
+  const int wanted = qEnvironmentVariableIntValue("SPANSCOPE_KILLS", &given);
+  const int kills = given && wanted > 0 ? wanted : 8;
+  const std::uint64_t seed = testSeed();
+  std::mt19937_64 random(seed);
+  const auto generated = generateDocuments(kDocuments, seed);
+  int killedEarly = 0;
+  std::size_t begun = 0;
+  QTemporaryDir folder;
+  for (int kill = 0; kill < kills; ++kill) {
+    // Every fourth begins with a new file, so that the making of its tables is hit too.
+    const QString file = folder.filePath(QString::number(kill / 4));
+    QProcess indexer;
+    indexer.start(QStringLiteral(SPANSCOPE_KILL_INDEXER),
+                  {file, QString::number(kDocuments), QString::number(seed)});
+    QVERIFY(indexer.waitForStarted());
+    QVERIFY(indexer.waitForReadyRead(30000));
+    QTest::qSleep(static_cast<int>(random() % (kill % 4 == 0 ? 10 : 120)));
+    indexer.kill();
+    QVERIFY(indexer.waitForFinished());
+    if (!indexer.readAllStandardOutput().contains("end")) ++killedEarly;
+
+    LexicalIndex index(file.toStdString());
+    const std::size_t kept = index.documentCount();
+    if (kill % 4 == 0) begun = 0;
+    QVERIFY2(kept >= begun, "documents that were in the index are lost");
+    begun = kept;
+    // What is in the index is whole: its texts are there, and their words lead to them.
+    for (std::size_t i = 0; i < kept; i += 7) {
+      QVERIFY(!index.find(generated.items[i].question, 3).empty());
+    }
+    sqlite3* database = nullptr;
+    QCOMPARE(sqlite3_open(file.toStdString().c_str(), &database), SQLITE_OK);
+    const int check = sqlite3_exec(database, "INSERT INTO words(words, rank) VALUES('integrity-check', 1)",
+                                   nullptr, nullptr, nullptr);
+    sqlite3_close(database);
+    QCOMPARE(check, SQLITE_OK);
+  }
+  QVERIFY(killedEarly > 0);
+  LexicalIndex index(folder.filePath(QStringLiteral("0")).toStdString());
+  const std::size_t before = index.documentCount();
+  const IndexedDocuments rest = index.add(generated.documents, *m_tokenizer, {});
+  QCOMPARE(before + rest.added, kDocuments);
+  for (const auto& item : generated.items) {
+    QVERIFY(countIn(index.find(item.question, 3), rest.keys[item.document]) > 0);
+  }
+}
+
+QTEST_GUILESS_MAIN(TestLexicalIndex)
+#include "tst_lexical_index.moc"
