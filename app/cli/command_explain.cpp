@@ -36,9 +36,10 @@ void addExplain(CLI::App& app, Context& context) {
   command->callback([&context, options] {
     context.action = [&context, options] {
       ExitCode code = ExitCode::Fine;
+      QueryOptions queryOption = queryOptions(options->query);
+      queryOption.recordTrees = !options->dot;
+      retrieveWith(queryOption, options->query);
       for (const std::string& file : options->files) {
-        QueryOptions queryOption = queryOptions(options->query);
-        queryOption.recordTrees = !options->dot;
         const auto planned = planFile(file, queryOption, context.streams);
         if (!planned) {
           code = ExitCode::WrongInput;
@@ -57,7 +58,7 @@ void addExplain(CLI::App& app, Context& context) {
           out << plan::explain(*planned->plan, explain);
         }
       }
-      warnOfUnusedSettings(queryOptions(options->query), context.streams);
+      warnOfUnusedSettings(queryOption, context.streams);
       return code;
     };
   });

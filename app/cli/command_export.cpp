@@ -32,6 +32,7 @@ void addExport(CLI::App& app, Context& context) {
     std::string file;
     std::string format;
     std::string stage = "read";
+    bool retrieve = false;
     QueryOptionTexts query;
     TokenExportOptions tokens;
   };
@@ -47,6 +48,9 @@ void addExport(CLI::App& app, Context& context) {
   addStageOption(*command, options->stage);
   addSettingOption(*command, options->query);
   addLocalityOptions(*command, options->query);
+  command->add_flag("--retrieve", options->retrieve,
+                    "Write the fragments that each augment finds instead of it; tokens always have them");
+  addRetrievalOptions(*command, options->query);
   addTokenOptions(*command, options->tokens);
 
   command->callback([&context, options] {
@@ -59,7 +63,8 @@ void addExport(CLI::App& app, Context& context) {
     if (isTokens && options->stage != "read")
       throw CLI::ValidationError("--stage", "tokens are those of the query as it was read");
     context.action = [&context, options, form, isTokens] {
-      const QueryOptions given = queryOptions(options->query);
+      QueryOptions given = queryOptions(options->query);
+      if (isTokens || options->retrieve) retrieveWith(given, options->query, options->tokens.tokenizer);
       const auto read = readFileForServer(options->file, given, form, context.streams);
       warnOfUnusedSettings(given, context.streams);
       if (!read) return ExitCode::WrongInput;

@@ -187,15 +187,17 @@ ExitCode runFiles(const Context& context, const Options& options) {
   // before it.
   std::vector<Job> jobs;
   bool wrong = false;
+  QueryOptions given = queryOptions(options.query);
+  retrieveWith(given, options.query, options.session.model);
   for (const std::string& file : options.files) {
-    auto planned = planFile(file, queryOptions(options.query), context.streams);
+    auto planned = planFile(file, given, context.streams);
     if (planned) {
       jobs.push_back({.file = file, .planned = std::move(*planned)});
     } else {
       wrong = true;
     }
   }
-  warnOfUnusedSettings(queryOptions(options.query), context.streams);
+  warnOfUnusedSettings(given, context.streams);
   if (wrong) return ExitCode::WrongInput;
   return RunCommand(context, options, std::move(jobs)).run();
 }

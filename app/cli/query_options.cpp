@@ -6,11 +6,10 @@
 #include "engine/query/parameters.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
-
-#include <cstddef>
 
 namespace spanscope::cli {
 namespace {
@@ -118,8 +117,36 @@ void addRuleOption(CLI::App& command, QueryOptionTexts& texts) {
 
 }  // namespace
 
+void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts) {
+  const char* const group = "Retrieval (augment)";
+  workbench::RetrievalSettings& retrieval = texts.retrieval;
+  command.add_option("--fragments", retrieval.fragments, "Most fragments that an augment finds")
+      ->check(CLI::Range(1, retrieve::kMaxFragments).description(""))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--chunk", retrieval.chunk.tokens, "Most tokens of a fragment")
+      ->check(CLI::Range(retrieve::kMinChunkTokens, retrieve::kMaxChunkTokens).description(""))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--overlap", retrieval.chunk.overlap,
+                  "Most tokens that a fragment shares with the one before: at most a quarter of it")
+      ->check(CLI::Range(0, retrieve::kMaxChunkTokens / 4).description(""))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--index", retrieval.indexFile,
+                  "Index that documents are kept in, made if there is none; without, one in memory")
+      ->type_name("FILE")
+      ->group(group);
+}
+
 void addPlanOptions(CLI::App& command, QueryOptionTexts& texts) {
   addSettingOption(command, texts);
+  addRetrievalOptions(command, texts);
   addRuleOption(command, texts);
   addLocalityOptions(command, texts);
   command.add_option("--seed", texts.seed, "Seed of the run; each step draws from its own")
@@ -153,6 +180,14 @@ QueryOptions queryOptions(const QueryOptionTexts& texts) {
       texts.localityShape == "tree" ? plan::LocalityShape::Tree : plan::LocalityShape::MapReduce;
   options.locality.reducePrompt = texts.reducePrompt;
   return options;
+}
+
+void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts,
+                  const std::filesystem::path& modelDirectory) {
+  workbench::RetrievalSettings settings = texts.retrieval;
+  settings.modelDirectory = modelDirectory;
+  options.retriever = std::make_shared<workbench::Retrieval>(std::move(settings));
+  options.retrieval = options.retriever.get();
 }
 
 void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams) {

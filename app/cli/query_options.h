@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,12 +27,14 @@ struct QueryOptionTexts {
   std::uint32_t locality = 0;
   std::string localityShape = "tree";
   std::optional<std::string> reducePrompt;
+  workbench::RetrievalSettings retrieval;
 };
 
 /// The options of a command, and what its queries are given.
 struct QueryOptions : workbench::QueryOptions {
   std::vector<std::string> folders;
   std::shared_ptr<AnswerBook> book;
+  std::shared_ptr<workbench::Retrieval> retriever;  ///< that `retrieval` points to
 };
 
 /// What a query file may be, for the help of an argument.
@@ -43,9 +46,15 @@ void addReadFromOption(CLI::App& command, QueryOptionTexts& texts);
 /// --set, --answer and --read-from.
 void addSettingOption(CLI::App& command, QueryOptionTexts& texts);
 void addLocalityOptions(CLI::App& command, QueryOptionTexts& texts);
+/// --fragments, --chunk, --overlap and --index.
+void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts);
 void addPlanOptions(CLI::App& command, QueryOptionTexts& texts);
 
 QueryOptions queryOptions(const QueryOptionTexts& texts);
+/// Has augments replaced by what they find, chunked by the tokenizer of a model directory (empty: the bundled
+/// model's). The files that are planned with these options share an index.
+void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts,
+                  const std::filesystem::path& modelDirectory = {});
 
 /// Warns of values for parameters that none of the queries read so far has.
 void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams);

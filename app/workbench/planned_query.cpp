@@ -61,6 +61,14 @@ ReadQuery read(Source& source, const QueryOptions& options) {
     result.query =
         resultOf(query::resolveSugar(*result.query, *options.surroundings), source, result.diagnostics);
   }
+  if (result.query && options.retrieval != nullptr) {
+    // Last: what is asked for may come from a parameter or a question.
+    retrieve::ResolvedAugments resolved = options.retrieval->resolve(*result.query);
+    for (Diagnostic& diagnostic : resolved.diagnostics) {
+      add(result.diagnostics, std::move(diagnostic), source);
+    }
+    result.query = std::move(resolved.query);
+  }
   return result;
 }
 

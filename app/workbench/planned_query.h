@@ -3,6 +3,7 @@
 // wrong on the way, each at its place in the text.
 #pragma once
 
+#include "app/workbench/retrieval.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
 #include "engine/query/diagnostic.h"
@@ -25,6 +26,8 @@ struct QueryOptions {
   query::QueryForm form = query::QueryForm::Json;  ///< of the text
   /// Where `ask` and `file` get their texts; without, they are left in the query as they are.
   query::Surroundings* surroundings = nullptr;
+  /// What finds the fragments of each `augment`; without, they are left in the query as they are.
+  Retrieval* retrieval = nullptr;
   std::uint64_t seed = 0;
   bool distribute = true;  ///< plus distribution: nested generation reaches the outer prompt as a closure
   plan::OutputForm outputForm = plan::OutputForm::Anew;  ///< how it does otherwise: Anew or Reused
@@ -34,7 +37,7 @@ struct QueryOptions {
 };
 
 struct ReadQuery {
-  /// With its parameters, questions and files resolved; nothing if there was an error.
+  /// With its parameters, questions, files and augments resolved; nothing if there was an error.
   std::optional<query::Node> query;
   std::vector<query::Diagnostic> diagnostics;
   /// Those that the query has, resolved or not; nothing if it could not be read.

@@ -23,6 +23,8 @@ class TestSpanqExamples : public QObject {
  private slots:
   void answers_data();
   void answers();
+  void retrievedFragmentsAreRead_data();
+  void retrievedFragmentsAreRead();
   void judgePicksTheBest_data();
   void judgePicksTheBest();
   void swappedDocumentsAreRelocatedHits();
@@ -98,6 +100,26 @@ void TestSpanqExamples::answers() {
   QCOMPARE(QString::fromStdString(runs[0]["answer"]), answer);
   for (const Json& step : runs[0]["steps"])
     QCOMPARE(step["outcome"].get<std::string>(), std::string("end_token"));
+}
+
+void TestSpanqExamples::retrievedFragmentsAreRead_data() {
+  QTest::addColumn<QString>("policy");
+  QTest::newRow("prefix") << "prefix";
+  QTest::newRow("spans") << "spans";
+}
+
+void TestSpanqExamples::retrievedFragmentsAreRead() {
+  QFETCH(QString, policy);
+  const Json runs = runJson({"--policy", policy.toStdString(), kQueries + "retrieve.yaml"});
+  QCOMPARE(runs.size(), std::size_t{1});
+  QCOMPARE(QString::fromStdString(runs[0]["answer"]), QString("The pet of Tarek is Biscuit."));
+  const SpanqResult written =
+      spanq({"export", "--to", "spnl", "--retrieve", "--fragments", "1", kQueries + "retrieve.yaml"});
+  QVERIFY(
+      written.out.find(R"({"plus":[{"user":"Tarek is a baker. The pet of Tarek is called Biscuit."}]})") !=
+      std::string::npos);
+  const SpanqResult kept = spanq({"export", "--to", "spnl", kQueries + "retrieve.yaml"});
+  QVERIFY(kept.out.find(R"({"augment":)") != std::string::npos);
 }
 
 void TestSpanqExamples::judgePicksTheBest_data() {
