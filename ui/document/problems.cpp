@@ -174,10 +174,6 @@ class Finder {
     }
     if (const auto* file = node.own.as<query::File>(); file != nullptr && file->path.empty())
       add(Severity::Error, id, tr("The file has no path"), tr("It is read when the query is run"));
-    if (node.own.as<query::Augment>() == nullptr) return;
-    for (const Error& problem : plan::makePlan(node.own).problems) {
-      add(Severity::Error, id, sentence(problem.found, problem.expected));
-    }
   }
 
   void checkSettings(NodeId id, const query::GenerateSettings& settings) {
@@ -226,8 +222,13 @@ class Finder {
       }
       return;
     }
-    // What a question or a file will say is known when the query is run; that it says something is enough
-    // here.
+    // What is retrieved is known when the query is run, and so is what a question or a file will say: that it
+    // says something is enough here.
+    const std::vector<NodeId> ids = m_document.ids();
+    const auto retrieves = [this](NodeId id) {
+      return m_document.inQuery(id) && m_document.at(id).own.as<query::Augment>() != nullptr;
+    };
+    if (std::any_of(ids.begin(), ids.end(), retrieves)) return;
     StandIns standIns;
     auto whole = query::resolveSugar(std::get<query::Node>(resolved), standIns);
     if (std::holds_alternative<std::vector<query::Diagnostic>>(whole)) return;

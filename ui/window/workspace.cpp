@@ -191,6 +191,12 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   if (const auto* problems = std::get_if<std::vector<query::Diagnostic>>(&whole)) {
     return QString::fromStdString(problems->front().located({}));
   }
+  if (retrieve::hasAugment(std::get<query::Node>(whole))) {
+    retrieve::ResolvedAugments found =
+        retrievalFor(document.settings.model).resolve(std::get<query::Node>(whole));
+    if (!found.query) return QString::fromStdString(found.diagnostics.front().located({}));
+    whole = std::move(*found.query);
+  }
   const query::Node& query = std::get<query::Node>(whole);
 
   plan::PlanOptions options = document::planOptionsOf(document.settings);
@@ -214,6 +220,16 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   if (!m_engine.run(std::move(request))) return tr("A query is running: stop it first.");
   invalidate();
   return {};
+}
+
+workbench::Retrieval& Workspace::retrievalFor(const std::string& model) {
+  if (!m_retrieval || m_retrievalModel != model) {
+    workbench::RetrievalSettings settings;
+    settings.modelDirectory = model;
+    m_retrieval.emplace(std::move(settings));
+    m_retrievalModel = model;
+  }
+  return *m_retrieval;
 }
 
 QString Workspace::saveTrace(const QString& path) const {

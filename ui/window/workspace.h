@@ -3,6 +3,7 @@
 // selection, the scrubber. From these it makes the input of every view.
 #pragma once
 
+#include "app/workbench/retrieval.h"
 #include "ui/document/document_model.h"
 #include "ui/document/document_query.h"
 #include "ui/session/engine_host.h"
@@ -18,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace spanscope::ui {
@@ -78,6 +80,8 @@ class Workspace : public QObject {
   void drain();
   void update();
   void bindRuns(OpenDocument& document) const;
+  /// Finds fragments, cut by that model's tokenizer; keeps what it has indexed.
+  workbench::Retrieval& retrievalFor(const std::string& model);
 
   EngineHost m_engine;
   std::shared_ptr<TraceStore> m_live;
@@ -87,6 +91,9 @@ class Workspace : public QObject {
 
   std::uint32_t m_runner = 0;                        ///< tab whose run was started last
   std::optional<document::NodePaths> m_runnerPaths;  ///< until its RunStarted event came
+
+  std::optional<workbench::Retrieval> m_retrieval;
+  std::string m_retrievalModel;
 
   ViewInput m_input;
   QTimer m_frame;  ///< one frame's wait before views are told

@@ -257,6 +257,22 @@ class TestWorkspace : public QObject {
     QCOMPARE(workspace.run(document::kNoNode, [](const QString&) { return std::nullopt; }).isEmpty(), false);
   }
 
+  /// An augment is replaced by what it finds in its document before the query runs.
+  void retrieves() {
+    Workspace workspace;
+    const document::OpenedDocument opened = document::readDocument(
+        R"({"g": {"model": "spnl/spanlet", "max_tokens": 20, "temperature": 0.0, "input": {"cross": [
+             {"system": "You are a helpful assistant. Answer from the documents."},
+             {"augment": {"embedding_model": "", "body": {"user": "What is the name of the pet of Tarek?"},
+                          "doc": ["people.txt", {"Text": "Tarek is a baker. The pet of Tarek is called Biscuit."}]}},
+             {"user": "What is the name of the pet of Tarek?"}]}}})");
+    QVERIFY(opened.document);
+    workspace.open(std::make_unique<document::DocumentModel>(*opened.document));
+    QCOMPARE(runToEnd(workspace), QString());
+    QVERIFY2(newestRun(workspace).answer.find("Biscuit") != std::string::npos,
+             newestRun(workspace).answer.c_str());
+  }
+
   /// A judge of four becomes judges of two, and the plan says what that costs.
   void localityMakesJudgesOfFew() {
     Workspace workspace;
