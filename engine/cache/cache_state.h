@@ -63,13 +63,15 @@ struct RunningRequest {
 };
 
 struct CacheState {
-  CacheState(CacheConfig configuration, KeyHash hash)
+  CacheState(CacheConfig configuration, KeyHash keyHash)
       : config(std::move(configuration)),
+        hash(keyHash),
         trie(config.fingerprint, hash),
         pool(config.blockCount),
         contents(static_cast<std::size_t>(config.blockCount)) {}
 
   CacheConfig config;
+  KeyHash hash;
   ContentTrie trie;  ///< before everything that keeps nodes of it
   BlockPool pool;
   std::vector<std::optional<StoredContent>> contents;  ///< by block

@@ -72,6 +72,40 @@ bool ContentTrie::FirstNodeLess::operator()(const FirstNode& a, const FirstNode&
 ContentTrie::ContentTrie(std::string fingerprint, KeyHash hash)
     : m_fingerprint(std::move(fingerprint)), m_hash(hash) {}
 
+void ContentTrie::assignNodes(const ContentTrie& other) {
+  m_nodes.clear();
+  m_nodes.resize(other.m_nodes.size());
+  m_freeNodes = other.m_freeNodes;
+  m_size = other.m_size;
+  m_roots = other.m_roots;
+  m_firstNodes.clear();
+  for (std::size_t id = 0; id < m_nodes.size(); ++id) {
+    const Node& from = other.m_nodes[id];
+    Node& to = m_nodes[id];
+    to.parent = from.parent;
+    to.next = from.next;
+    to.key = from.key;
+    to.tokens = from.tokens;
+    to.blocks = from.blocks;
+    to.pending = from.pending;
+  }
+  for (const auto& [content, id] : m_roots) {
+    m_nodes[id].root = &content;
+    for (const SeenEnd& entry : content.seen) addHold(entry.end);
+  }
+  // The keys of these maps are views of tokens, so they have to be made anew for the nodes of this trie.
+  for (std::size_t index = 0; index < m_nodes.size(); ++index) {
+    const auto id = static_cast<NodeId>(index);
+    const Node& node = m_nodes[id];
+    if (node.parent == kNoNode) continue;  // a root, or free
+    addHold(node.parent);
+    m_nodes[node.parent].children.emplace(node.tokens, id);
+    if (node.blocks.empty()) continue;
+    m_nodes[node.parent].stored.emplace(node.tokens, id);
+    if (m_nodes[node.parent].root) m_firstNodes.insert(firstNode(id));
+  }
+}
+
 NodeRef ContentTrie::root(const std::string& salt, const std::vector<SeenEnd>& seen) {
   RootContent content{salt, seen};
   const auto found = m_roots.find(content);

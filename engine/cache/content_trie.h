@@ -75,6 +75,11 @@ class ContentTrie {
   ContentTrie(const ContentTrie&) = delete;
   ContentTrie& operator=(const ContentTrie&) = delete;
 
+  /// Takes over the nodes of `other` under the same ids, in place of its own, which nobody may hold. Only
+  /// what nodes hold of each other is taken over: whoever needs a node must hold it before anything else
+  /// changes.
+  void assignNodes(const ContentTrie& other);
+
   /// The root for this salt and list. Every node of the list must be held.
   NodeRef root(const std::string& salt, const std::vector<SeenEnd>& seen);
   /// The child of `parent` with exactly these tokens, at least one.

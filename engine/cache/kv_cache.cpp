@@ -332,6 +332,28 @@ const CacheConfig& KvCache::config() const {
   return m_impl->state.config;
 }
 
+std::unique_ptr<KvCache> KvCache::copy(trace::Sink& sink) const {
+  const CacheState& from = m_impl->state;
+  if (!from.running.empty()) throw std::logic_error("a cache is copied while no request is running");
+  auto copied = std::make_unique<KvCache>(from.config, sink, from.hash);
+  CacheState& to = copied->m_impl->state;
+  to.trie.assignNodes(from.trie);
+  for (std::size_t block = 0; block < from.contents.size(); ++block) {
+    const std::optional<StoredContent>& content = from.contents[block];
+    if (!content) continue;
+    to.contents[block] = StoredContent{.node = to.trie.hold(content->node.id()),
+                                       .base = content->base,
+                                       .virtualIndex = content->virtualIndex,
+                                       .run = content->run,
+                                       .request = content->request,
+                                       .path = content->path,
+                                       .grownFrom = content->grownFrom};
+  }
+  to.pool = from.pool;
+  to.evictions = from.evictions;
+  return copied;
+}
+
 std::vector<SegmentLookup> KvCache::lookup(const RequestSpec& request) const {
   const AdmissionPlan plan = planAdmission(m_impl->state, request);
   std::vector<SegmentLookup> lookups;

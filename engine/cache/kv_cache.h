@@ -126,6 +126,11 @@ class KvCache {
 
   const CacheConfig& config() const;
 
+  /// A cache of its own with the same contents in the same blocks and the same order of eviction, which sends
+  /// its events to `sink`. Only while no request is running: std::logic_error. Takes memory and time as the
+  /// tokens of the stored blocks do.
+  std::unique_ptr<KvCache> copy(trace::Sink& sink) const;
+
   /// Per segment; a miss in one costs only that one. At least the last token of the last segment is a miss.
   /// Says what `admit` would say now if it admitted the request.
   std::vector<SegmentLookup> lookup(const RequestSpec& request) const;
