@@ -3,14 +3,11 @@
 
 #include "engine/run/trace_values.h"
 
-#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace spanscope::run {
 namespace {
-
-/// Tokens a reply may have where neither the query, nor the run, nor the model says anything.
-constexpr std::int32_t kReplyLimit = 256;
 
 double seconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -23,66 +20,26 @@ PlanRun::PlanRun(RunId run, const plan::Plan& plan, const RunOptions& options,
                  const text::ChatTemplate& chat, trace::Sink& sink)
     : m_run(run),
       m_plan(plan),
-      m_options(options),
-      m_model(model),
       m_tokenizer(tokenizer),
       m_chat(chat),
       m_sink(sink),
-      m_steps(plan.steps.size(), Running(tokenizer)),
-      m_outputs(plan.steps.size()) {
+      m_progress(run, plan, options, model, tokenizer, chat),
+      m_steps(plan.steps.size(), Running(tokenizer)) {
   for (StepIndex i = 0; i < m_steps.size(); ++i) m_steps[i].result.step = i;
 }
 
 void PlanRun::submitReady(Scheduler& scheduler) {
-  for (StepIndex i = 0; i < m_steps.size(); ++i) {
-    Running& step = m_steps[i];
-    const plan::Step& planned = m_plan.steps[i];
-    const bool ready = step.state == Running::State::Blocked &&
-                       std::all_of(planned.needs.begin(), planned.needs.end(), [&](StepIndex need) {
-                         return m_steps[need].state == Running::State::Ended;
-                       });
-    if (!ready) continue;
-
+  while (std::optional<PlanProgress::Ready> next = m_progress.next()) {
+    Running& step = m_steps[next->step];
+    const plan::Step& planned = m_plan.steps[next->step];
     step.ready = Clock::now();
-    layout::SpanTable table =
-        layout::layoutExact(planned, m_outputs, m_tokenizer, m_chat, visibilityOf(m_options.policy));
-    RequestOptions options = optionsOf(planned, table.tokenCount());
-    m_outputs[i].table = table;
-    trace::SpanTableLaidOut laidOut = spanTableEvent(table, &m_tokenizer);
-    step.result.request = scheduler.submit(std::move(table), std::move(options));
-    step.state = Running::State::Submitted;
-    m_byRequest[step.result.request] = i;
+    trace::SpanTableLaidOut laidOut = spanTableEvent(next->table, &m_tokenizer);
+    step.result.request = scheduler.submit(std::move(next->table), std::move(next->options));
+    m_byRequest[step.result.request] = next->step;
     m_sink.send(m_run, step.result.request, planned.node,
-                trace::StepStarted{.step = i, .copy = planned.copy});
+                trace::StepStarted{.step = next->step, .copy = planned.copy});
     m_sink.send(m_run, step.result.request, planned.node, std::move(laidOut));
   }
-}
-
-RequestOptions PlanRun::optionsOf(const plan::Step& step, std::int64_t promptTokens) const {
-  const std::int64_t room = m_model.maxPositions - promptTokens;
-  if (room < 1) {
-    throw Failure({.file = {},
-                   .place = step.node,
-                   .found = "a prompt of " + std::to_string(promptTokens) + " tokens",
-                   .expected = "at most " + std::to_string(m_model.maxPositions - 1) +
-                               ", the model's context less one for the answer: " + std::to_string(1 - room) +
-                               " too many"});
-  }
-  std::int32_t limit = step.maxTokens.value_or(0);
-  if (limit <= 0) limit = m_options.maxTokens;
-  if (limit <= 0) limit = m_model.maxNewTokens;
-  if (limit <= 0) limit = kReplyLimit;
-
-  RequestOptions options;
-  options.run = m_run;
-  options.node = step.node;
-  options.maxNewTokens = static_cast<std::int32_t>(std::min<std::int64_t>(limit, room));
-  options.sampling = {
-      .temperature = step.temperature, .topK = m_options.topK, .topP = m_options.topP, .seed = step.seed};
-  options.endTokens = m_model.endTokens;
-  options.observedLayers = m_options.observedLayers;
-  options.observeRows = m_options.observeRows;
-  return options;
 }
 
 void PlanRun::onAdmitted(RequestId request, const cache::Admission& admission) {
@@ -128,9 +85,7 @@ std::string PlanRun::takeText(Running& step, std::string text) {
 void PlanRun::onFinished(RequestId request, trace::StepOutcome outcome) {
   Running& step = byRequest(request);
   StepResult& result = step.result;
-  step.state = Running::State::Ended;
-  step.complete = outcome == trace::StepOutcome::EndToken || outcome == trace::StepOutcome::TokenLimit;
-  ++m_ended;
+  step.ended = true;
   result.text += takeText(step, step.decoder.finish());
   result.outcome = outcome;
   result.metrics.generatedTokens = static_cast<std::int64_t>(result.tokens.size());
@@ -139,7 +94,7 @@ void PlanRun::onFinished(RequestId request, trace::StepOutcome outcome) {
     result.metrics.interTokenLatency =
         seconds(step.lastToken - step.firstToken) / static_cast<double>(result.tokens.size() - 1);
   }
-  m_outputs[result.step].tokens = result.tokens;
+  m_progress.end(result.step, result.tokens);
   m_sink.send(m_run, request, nodeOf(step), result.metrics);
   m_sink.send(m_run, request, nodeOf(step),
               trace::StepFinished{.step = result.step, .outcome = outcome, .text = result.text});
@@ -147,9 +102,9 @@ void PlanRun::onFinished(RequestId request, trace::StepOutcome outcome) {
 
 void PlanRun::onFailed(RequestId request, const Error& error) {
   Running& step = byRequest(request);
-  step.state = Running::State::Ended;
+  step.ended = true;
   step.result.outcome = trace::StepOutcome::Failed;
-  ++m_ended;
+  m_progress.end(step.result.step, {});
   if (!m_error) m_error = error;
   m_sink.send(m_run, request, nodeOf(step),
               trace::MessageLogged{.severity = trace::Severity::Error, .text = error.message()});
@@ -161,7 +116,7 @@ void PlanRun::onFailed(RequestId request, const Error& error) {
 std::vector<StepResult> PlanRun::results() const {
   std::vector<StepResult> results;
   for (const Running& step : m_steps) {
-    if (step.state == Running::State::Ended) results.push_back(step.result);
+    if (step.ended) results.push_back(step.result);
   }
   return results;
 }

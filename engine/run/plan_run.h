@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One run of a plan: which steps can start, what they were given, what they answered.
+// One run of a plan: what its steps were given and what they answered.
 #pragma once
 
 #include "engine/base/error.h"
-#include "engine/layout/layout.h"
 #include "engine/model/config.h"
 #include "engine/plan/plan.h"
+#include "engine/run/plan_progress.h"
 #include "engine/run/scheduler.h"
 #include "engine/run/session.h"
 #include "engine/text/chat_template.h"
@@ -36,7 +36,7 @@ class PlanRun {
   void onFinished(RequestId request, trace::StepOutcome outcome);
   void onFailed(RequestId request, const Error& error);
 
-  bool done() const { return m_ended == m_steps.size(); }
+  bool done() const { return m_progress.done(); }
   const std::optional<Error>& error() const { return m_error; }
   std::vector<StepResult> results() const;
   /// Texts of the result items, joined by newlines.
@@ -48,10 +48,8 @@ class PlanRun {
   struct Running {
     explicit Running(const text::Tokenizer& tokenizer) : decoder(tokenizer) {}
 
-    enum class State { Blocked, Submitted, Ended };
-    State state = State::Blocked;
+    bool ended = false;
     bool atStart = true;  ///< nothing of the answer has been seen yet
-    bool complete = false;
     text::StreamDecoder decoder;
     std::string leading;  ///< what the reply began with, while it may still be the template's leading text
     StepResult result;
@@ -61,21 +59,17 @@ class PlanRun {
   };
 
   std::string takeText(Running& step, std::string text);
-  RequestOptions optionsOf(const plan::Step& step, std::int64_t promptTokens) const;
   Running& byRequest(RequestId request) { return m_steps[m_byRequest.at(request)]; }
   const NodePath& nodeOf(const Running& step) const { return m_plan.steps[step.result.step].node; }
 
   RunId m_run;
   const plan::Plan& m_plan;
-  const RunOptions& m_options;
-  const model::ModelConfig& m_model;
   const text::Tokenizer& m_tokenizer;
   const text::ChatTemplate& m_chat;
   trace::Sink& m_sink;
+  PlanProgress m_progress;
   std::vector<Running> m_steps;
-  std::vector<layout::StepOutput> m_outputs;
   std::unordered_map<RequestId, StepIndex> m_byRequest;
-  std::size_t m_ended = 0;
   std::optional<Error> m_error;
 };
 

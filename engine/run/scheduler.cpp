@@ -71,11 +71,10 @@ cache::RequestSpec makeSpec(RequestId id, const layout::SpanTable& table, const 
 
 }  // namespace
 
-Scheduler::Scheduler(model::Decoder& decoder, cache::KvCache& cache, compute::KvStore& store,
-                     trace::Sink& sink, RequestListener& listener, std::int32_t rowsPerPass, std::string salt)
-    : m_decoder(decoder),
+Scheduler::Scheduler(Computation& computation, cache::KvCache& cache, trace::Sink& sink,
+                     RequestListener& listener, std::int32_t rowsPerPass, std::string salt)
+    : m_computation(computation),
       m_cache(cache),
-      m_store(store),
       m_sink(sink),
       m_listener(listener),
       m_rowsPerPass(std::max(1, rowsPerPass)),
@@ -119,7 +118,7 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop) {
   }
 
   const auto begin = std::chrono::steady_clock::now();
-  const model::ForwardResult result = m_decoder.forward(pass.batch, m_store, stop);
+  const model::ForwardResult result = m_computation.forward(pass.batch, stop);
   if (result.stopped) return Progress::Stopped;
   const auto elapsed = std::chrono::steady_clock::now() - begin;
 
@@ -182,8 +181,7 @@ bool Scheduler::tryAdmit(Request& request) {
   }
 
   const auto& admission = std::get<cache::Admission>(answer);
-  for (const cache::BlockCopy& copy : admission.copies)
-    m_store.copyBlock(copy.source, copy.target, copy.slots);
+  for (const cache::BlockCopy& copy : admission.copies) m_computation.copyBlock(copy);
   m_cache.copied(request.id);
   request.computed.clear();
   for (const cache::SegmentBlocks& segment : admission.segments)
@@ -200,7 +198,7 @@ void Scheduler::collectDecodes(Pass& pass) {
     const std::uint32_t segment = request.lastSegment();
     const cache::Slot slot = m_cache.append(request.id, request.generated.back());
     if (slot.copy) {
-      m_store.copyBlock(slot.copy->source, slot.copy->target, slot.copy->slots);
+      m_computation.copyBlock(*slot.copy);
       m_cache.copied(request.id);
     }
     addRows(pass, request, segment, request.computed[segment], 1);
@@ -308,7 +306,7 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
   }
   reportMass(pass, result);
 
-  const auto vocabulary = static_cast<std::size_t>(m_decoder.config().vocabularySize);
+  const auto vocabulary = static_cast<std::size_t>(m_computation.vocabularySize());
   for (std::size_t p = 0; p < pass.parts.size(); ++p) {
     const Pass::Part& part = pass.parts[p];
     Request& request = *part.request;
@@ -346,7 +344,7 @@ void Scheduler::reportMass(const Pass& pass, const model::ForwardResult& result)
       m_sink.send(options.run, part.request->id, options.node,
                   massEvent(layer.layer, part.segment, part.request->table.segments[part.segment].sees,
                             observed, m_cache.config().blockSize, options.observeRows || part.decode,
-                            m_decoder.config().heads, layer.runs[i]));
+                            m_computation.heads(), layer.runs[i]));
     }
   }
 }
@@ -354,7 +352,8 @@ void Scheduler::reportMass(const Pass& pass, const model::ForwardResult& result)
 void Scheduler::takeToken(Request& request, std::span<const float> logits, std::vector<float> segmentMass) {
   SampledToken token;
   try {
-    token = sample(logits, request.options.sampling, request.generated.size());
+    token = m_computation.draw(logits, request.options.sampling, request.generated.size(),
+                               request.options.maxNewTokens);
   } catch (const Failure& failure) {
     fail(request, failure.error());
     return;

@@ -6,9 +6,9 @@
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
 #include "engine/cache/kv_cache.h"
-#include "engine/compute/backend.h"
 #include "engine/layout/span_table.h"
 #include "engine/model/decoder.h"
+#include "engine/run/computation.h"
 #include "engine/run/observation.h"
 #include "engine/run/sampler.h"
 #include "engine/trace/sink.h"
@@ -54,8 +54,8 @@ class Scheduler {
   enum class Progress : std::uint8_t { Idle, Computed, Stopped };
 
   /// All references must outlive the scheduler. `salt` enters every root of the cache.
-  Scheduler(model::Decoder& decoder, cache::KvCache& cache, compute::KvStore& store, trace::Sink& sink,
-            RequestListener& listener, std::int32_t rowsPerPass, std::string salt);
+  Scheduler(Computation& computation, cache::KvCache& cache, trace::Sink& sink, RequestListener& listener,
+            std::int32_t rowsPerPass, std::string salt);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -89,9 +89,8 @@ class Scheduler {
   void removeEnded();
   Error describe(const Request& request, const cache::Refusal& refusal) const;
 
-  model::Decoder& m_decoder;
+  Computation& m_computation;
   cache::KvCache& m_cache;
-  compute::KvStore& m_store;
   trace::Sink& m_sink;
   RequestListener& m_listener;
   std::int32_t m_rowsPerPass;

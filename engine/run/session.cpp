@@ -2,6 +2,7 @@
 #include "engine/run/session.h"
 
 #include "engine/run/plan_run.h"
+#include "engine/run/predictor.h"
 #include "engine/run/scheduler.h"
 #include "engine/run/trace_values.h"
 
@@ -49,7 +50,8 @@ struct Session::Impl final : RequestListener {
         sink(eventSink),
         cache(cacheConfig(config, modelFingerprint, device), sink),
         store(device.makeKvStore(decoder.kvShape(config.blockCount, config.blockSize, config.kvType))),
-        scheduler(decoder, cache, *store, sink, *this, config.rowsPerPass, config.salt) {
+        computation(decoder, *store),
+        scheduler(computation, cache, sink, *this, config.rowsPerPass, config.salt) {
     const compute::DeviceInfo info = device.info();
     sink.send(0, 0, {},
               trace::SessionStarted{.program = "Spanscope " SPANSCOPE_VERSION,
@@ -122,6 +124,7 @@ struct Session::Impl final : RequestListener {
   trace::Sink& sink;
   cache::KvCache cache;
   std::unique_ptr<compute::KvStore> store;
+  ModelComputation computation;
   Scheduler scheduler;
 
   RunId lastRun = 0;
@@ -203,6 +206,14 @@ LogitsResult Session::logits(const LogitsRequest& request, std::stop_token stop)
   }
   if (impl.logitsError) throw Failure(*impl.logitsError);
   return {.logits = std::move(impl.logits), .cachedTokens = impl.cachedTokens};
+}
+
+std::unique_ptr<Predictor> Session::predictor() const {
+  const Impl& impl = *m_impl;
+  if (impl.tokenizer == nullptr || impl.chat == nullptr)
+    refuse("session", "no tokenizer and chat template", "a checkpoint that has them");
+  return std::make_unique<Predictor>(impl.cache, impl.lastRun, impl.config, impl.decoder.config(),
+                                     *impl.tokenizer, *impl.chat);
 }
 
 void Session::clearCache() {

@@ -26,6 +26,8 @@
 
 namespace spanscope::run {
 
+class Predictor;
+
 struct SessionConfig {
   std::int32_t blockSize = 16;
   std::int32_t blockCount = 2048;               ///< physical blocks, the null block included
@@ -93,6 +95,10 @@ class Session {
 
   /// Computes one span table through the cache. Throws Failure if it does not fit.
   LogitsResult logits(const LogitsRequest& request, std::stop_token stop = {});
+
+  /// Predicts against a copy of the cache as it is now; model, tokenizer and template must outlive it. Throws
+  /// Failure if the session has no tokenizer and chat template.
+  std::unique_ptr<Predictor> predictor() const;
 
   /// Empties the cache.
   void clearCache();

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a run of a plan will find in the cache, said beforehand.
+#pragma once
+
+#include "engine/base/error.h"
+#include "engine/base/ids.h"
+#include "engine/layout/span_table.h"
+#include "engine/trace/event.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace spanscope::run {
+
+/// A count that is known, or the bounds it will be within.
+struct CountRange {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  bool known() const { return least == most; }
+  bool holds(std::int64_t count) const { return least <= count && count <= most; }
+  bool operator==(const CountRange&) const = default;
+};
+
+/// Why the counts of a step are bounds.
+enum class Doubt : std::uint8_t {
+  None,            ///< they are not: the run will have these counts, token for token
+  HoldsReply,      ///< the prompt holds a reply that has yet to be sampled
+  ContinuesReply,  ///< a segment goes on or ends where a reply to an earlier prompt will stand
+  FullPool,        ///< how long replies get decides what is evicted, or when there is room
+  Timing           ///< how long replies get decides which forward pass the step begins with
+};
+const char* doubtName(Doubt doubt);  ///< "none", "holds_reply", "continues_reply", "full_pool", "timing"
+
+/// Tokens of a predicted span table that stand for sampled ones are negative.
+constexpr bool isUnknown(TokenId token) {
+  return token < 0;
+}
+
+struct StepPrediction {
+  StepIndex step = 0;
+  Doubt doubt = Doubt::None;
+  CountRange prompt;  ///< tokens, as in trace::StepMetrics
+  CountRange cached;
+  CountRange relocated;
+  CountRange computed;
+  CountRange evicted;  ///< contents that admission and reply take out of the cache
+  /// The span table and what is looked up, one entry a virtual block, where every reply gets as long as it
+  /// may. A block that this prediction evicted has `evictedBy` 0.
+  layout::SpanTable table;
+  std::vector<trace::BlockLookedUp> blocks;
+};
+
+struct Prediction {
+  std::vector<StepPrediction> steps;  ///< those that will be admitted, by step
+  std::vector<StepIndex> order;  ///< the same in the order of admission, with replies as long as they may
+  std::optional<Error> error;    ///< why the run will fail
+  bool errorIsCertain = false;   ///< false: only if replies get long, or only if they are short
+  bool stopped = false;          ///< on request; then nothing else is defined
+};
+
+}  // namespace spanscope::run

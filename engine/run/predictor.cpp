@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/run/predictor.h"
+
+#include "engine/run/rehearsal.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace spanscope::run {
+namespace {
+
+/// Every step whose reply the step's prompt depends on.
+std::set<StepIndex> neededSteps(const plan::Plan& plan, StepIndex step) {
+  std::set<StepIndex> needed;
+  std::vector<StepIndex> open = plan.steps[step].needs;
+  while (!open.empty()) {
+    const StepIndex next = open.back();
+    open.pop_back();
+    if (!needed.insert(next).second) continue;
+    open.insert(open.end(), plan.steps[next].needs.begin(), plan.steps[next].needs.end());
+  }
+  return needed;
+}
+
+/// Local tokens of every segment that stand before any reply and see none.
+std::vector<std::int32_t> tokensBeforeReplies(const layout::SpanTable& table) {
+  std::vector<std::int32_t> known;
+  for (const layout::Segment& segment : table.segments) {
+    const bool seesReply = std::any_of(segment.sees.begin(), segment.sees.end(), [&](std::uint32_t seen) {
+      return known[seen] < table.segments[seen].length();
+    });
+    std::int32_t count = 0;
+    for (const layout::TokenRun& run : segment.runs) {
+      if (seesReply || run.source == layout::TokenRun::Source::Output) break;
+      count += run.count;
+    }
+    known.push_back(count);
+  }
+  return known;
+}
+
+/// Tokens that have to be computed whatever the replies say.
+std::int64_t certainlyComputed(const RehearsedStep& step) {
+  const std::vector<std::int32_t> known = tokensBeforeReplies(step.table);
+  std::int64_t computed = 0;
+  for (std::size_t i = 0; i < known.size(); ++i)
+    computed += std::max(0, known[i] - step.admission.segments[i].computeFrom);
+  return computed;
+}
+
+}  // namespace
+
+struct Predictor::Impl {
+  Impl(const RehearsalSetting& setting, const cache::KvCache* cache, RunId lastRun)
+      : model(setting.model),
+        session(setting.session),
+        shortest(setting, ReplyLength::Shortest, cache, lastRun),
+        longest(setting, ReplyLength::Longest, cache, lastRun),
+        spareBlocks(longest.emptyBlocks()) {}
+
+  /// One plan, rehearsed both ways.
+  struct Rehearsals {
+    const plan::Plan& plan;
+    Rehearsed shortest;
+    Rehearsed longest;
+  };
+
+  Doubt doubtOf(const Rehearsals& both, const RehearsedStep& step, bool holdsReply) const;
+  StepPrediction predictStep(const Rehearsals& both, StepIndex index) const;
+  void bound(const Rehearsals& both, const RehearsedStep& few, const RehearsedStep& many,
+             StepPrediction& prediction) const;
+  void boundEvictions(const plan::Plan& plan, const RehearsedStep& step, StepPrediction& prediction) const;
+
+  /// Nothing can have been evicted, and nothing had to wait for room, however long replies get.
+  bool hasRoom() const { return spareBlocks >= 0; }
+  /// No chunk of a prompt can have been cut short, so the forward passes of a step do not depend on others.
+  bool onePass(const Rehearsals& both) const {
+    return both.longest.promptTokens + static_cast<std::int64_t>(both.plan.steps.size()) <=
+           session.rowsPerPass;
+  }
+
+  const model::ModelConfig& model;
+  SessionConfig session;
+  Rehearsal shortest;
+  Rehearsal longest;
+  std::int64_t spareBlocks;  ///< empty ones, less those that the plans so far can have taken
+};
+
+Doubt Predictor::Impl::doubtOf(const Rehearsals& both, const RehearsedStep& step, bool holdsReply) const {
+  if (!hasRoom() && (step.lengthsMattered || step.contentsMattered)) return Doubt::FullPool;
+  if (holdsReply) return Doubt::HoldsReply;
+  if (step.lengthsMattered && step.deferred && !onePass(both)) return Doubt::Timing;
+  if (step.continuesReply || step.endsWhereReplyBegins) return Doubt::ContinuesReply;
+  return Doubt::None;
+}
+
+StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex index) const {
+  const std::optional<RehearsedStep>& few = both.shortest.steps[index];
+  const std::optional<RehearsedStep>& many = both.longest.steps[index];
+  const RehearsedStep& shown = many ? *many : *few;
+  StepPrediction prediction;
+  prediction.step = index;
+  prediction.doubt = doubtOf(both, shown, !both.plan.steps[index].needs.empty());
+  prediction.table = shown.table;
+  prediction.blocks = shown.blocks;
+  const bool onlyRelocation = prediction.doubt == Doubt::ContinuesReply && !shown.continuesReply;
+  if (prediction.doubt == Doubt::None || onlyRelocation) {
+    const auto known = [](std::int64_t count) { return CountRange{count, count}; };
+    const cache::Admission& admission = shown.admission;
+    prediction.prompt = known(admission.promptTokens);
+    prediction.cached = known(admission.cachedTokens);
+    prediction.relocated = known(admission.relocatedTokens);
+    prediction.computed = known(admission.promptTokens - admission.cachedTokens);
+    if (onlyRelocation) prediction.relocated = {0, admission.cachedTokens};
+  } else {
+    bound(both, few ? *few : shown, many ? *many : shown, prediction);
+  }
+  boundEvictions(both.plan, shown, prediction);
+  return prediction;
+}
+
+void Predictor::Impl::bound(const Rehearsals& both, const RehearsedStep& few, const RehearsedStep& many,
+                            StepPrediction& prediction) const {
+  const std::set<StepIndex> needed = neededSteps(both.plan, prediction.step);
+  // What has been stored before the step can begin will be found, unless it is evicted. What others store
+  // meanwhile may or may not.
+  const auto certainlyFound = [&](const Rehearsed& rehearsed, const RehearsedStep& step) {
+    std::int64_t found = 0;
+    for (const trace::BlockLookedUp& block : step.blocks) {
+      const bool before =
+          block.storedByRun != rehearsed.run ||
+          std::any_of(needed.begin(), needed.end(), [&](StepIndex other) {
+            return rehearsed.steps[other] && rehearsed.steps[other]->request == block.storedByRequest;
+          });
+      if (before) found += block.tokens;
+    }
+    // Without cached tails a reply that ends inside a block is not found to its end.
+    const auto segments = static_cast<std::int64_t>(step.table.segments.size());
+    return std::max<std::int64_t>(0, session.cacheTails ? found : found - segments * (session.blockSize - 1));
+  };
+  const bool evictions = prediction.doubt == Doubt::FullPool;
+  const std::int64_t foundFew = evictions ? 0 : certainlyFound(both.shortest, few);
+  const std::int64_t foundMany = evictions ? 0 : certainlyFound(both.longest, many);
+  const std::int64_t promptFew = few.admission.promptTokens;
+  const std::int64_t promptMany = many.admission.promptTokens;
+
+  prediction.prompt = {promptFew, promptMany};
+  prediction.cached.least = std::min(foundFew, foundMany);
+  prediction.computed.most = std::max(promptFew - foundFew, promptMany - foundMany);
+  prediction.computed.least = 1;
+  const bool alone = needed.size() + 1 == both.plan.steps.size();
+  if (alone && prediction.doubt == Doubt::HoldsReply && !many.continuesReply) {
+    prediction.computed.least =
+        std::max<std::int64_t>(1, std::min(certainlyComputed(few), certainlyComputed(many)));
+  }
+  prediction.cached.most = promptMany - prediction.computed.least;
+  prediction.relocated = {0, prediction.cached.most};
+}
+
+void Predictor::Impl::boundEvictions(const plan::Plan& plan, const RehearsedStep& step,
+                                     StepPrediction& prediction) const {
+  if (hasRoom()) return;
+  const std::int32_t blockSize = session.blockSize;
+  const std::int64_t growth = (step.maxNewTokens + blockSize - 1) / blockSize + 1;
+  if (prediction.doubt == Doubt::None) {
+    prediction.evicted = {step.evictedAtAdmission, step.evictedAtAdmission + growth};
+    // A model that has no end tokens always says as much as it may.
+    const bool anyNeeds = std::any_of(plan.steps.begin(), plan.steps.end(),
+                                      [](const plan::Step& other) { return !other.needs.empty(); });
+    if (model.endTokens.empty() && !anyNeeds) prediction.evicted = {step.evicted, step.evicted};
+    return;
+  }
+  std::int64_t blocks = growth;
+  for (const layout::Segment& segment : step.table.segments)
+    blocks += (segment.length() + blockSize - 1) / blockSize;
+  prediction.evicted = {0, blocks};
+}
+
+Predictor::Predictor(const SessionConfig& session, const model::ModelConfig& model,
+                     const text::Tokenizer& tokenizer, const text::ChatTemplate& chat)
+    : m_impl(std::make_unique<Impl>(RehearsalSetting{session, model, tokenizer, chat}, nullptr, 0)) {}
+
+Predictor::Predictor(const cache::KvCache& cache, RunId lastRun, const SessionConfig& session,
+                     const model::ModelConfig& model, const text::Tokenizer& tokenizer,
+                     const text::ChatTemplate& chat)
+    : m_impl(std::make_unique<Impl>(RehearsalSetting{session, model, tokenizer, chat}, &cache, lastRun)) {}
+
+Predictor::~Predictor() = default;
+
+Prediction Predictor::predict(const plan::Plan& plan, const RunOptions& options,
+                              const std::stop_token& stop) {
+  Impl& impl = *m_impl;
+  const Impl::Rehearsals both{plan, impl.shortest.run(plan, options, stop),
+                              impl.longest.run(plan, options, stop)};
+  impl.spareBlocks -= both.longest.mostBlocks;
+
+  Prediction prediction;
+  prediction.stopped = both.shortest.stopped || both.longest.stopped;
+  prediction.order = both.longest.order;
+  prediction.error = both.longest.error ? both.longest.error : both.shortest.error;
+  prediction.errorIsCertain = both.longest.error && both.shortest.error;
+  for (StepIndex i = 0; i < plan.steps.size(); ++i) {
+    if (both.shortest.steps[i] || both.longest.steps[i])
+      prediction.steps.push_back(impl.predictStep(both, i));
+  }
+  return prediction;
+}
+
+}  // namespace spanscope::run

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/run/rehearsal.h"
+
+#include "engine/trace/pool_state.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::run {
+namespace {
+
+std::unique_ptr<cache::KvCache> makeCache(const SessionConfig& session, const cache::KvCache* original,
+                                          trace::Sink& sink) {
+  if (original != nullptr) return original->copy(sink);
+  cache::CacheConfig config;
+  config.blockSize = session.blockSize;
+  config.blockCount = session.blockCount;
+  config.cacheTails = session.cacheTails;
+  return std::make_unique<cache::KvCache>(config, sink);
+}
+
+/// Blocks that a request can take, nothing shared, one for the copy of a shared tail included.
+std::int64_t mostBlocks(const layout::SpanTable& table, std::int32_t maxNewTokens, std::int32_t blockSize) {
+  std::int64_t blocks = 1;
+  for (const layout::Segment& segment : table.segments) {
+    const std::int64_t grown = &segment == &table.segments.back() ? maxNewTokens : 0;
+    blocks += (segment.length() + grown + blockSize - 1) / blockSize;
+  }
+  return blocks;
+}
+
+/// Whether what the segments see can be the same content. What the seen ones see in turn is left out: a false
+/// yes only makes a prediction more careful.
+bool seesAlike(const layout::SpanTable& tableA, const layout::Segment& a, const layout::SpanTable& tableB,
+               const layout::Segment& b) {
+  return std::equal(a.sees.begin(), a.sees.end(), b.sees.begin(), b.sees.end(),
+                    [&](std::uint32_t left, std::uint32_t right) {
+                      const layout::Segment& seenA = tableA.segments[left];
+                      const layout::Segment& seenB = tableB.segments[right];
+                      return a.base - seenA.base == b.base - seenB.base &&
+                             seenA.visibleBegin == seenB.visibleBegin && seenA.tokens == seenB.tokens;
+                    });
+}
+
+}  // namespace
+
+// ---- what is watched
+// -------------------------------------------------------------------------------------------
+
+std::uint64_t Rehearsal::Witness::send(RunId /*run*/, RequestId request, const NodePath& /*node*/,
+                                       trace::Payload payload) {
+  if (auto* lookup = std::get_if<trace::BlockLookedUp>(&payload)) {
+    lookups[request].push_back(std::move(*lookup));
+  } else if (const auto* removed = std::get_if<trace::BlockRemoved>(&payload)) {
+    if (removed->reason == trace::RemovalReason::Evicted) ++evicted[request];
+  } else if (std::holds_alternative<trace::RequestDeferred>(payload)) {
+    deferred.insert(request);
+  }
+  return 0;
+}
+
+// ---- made-up replies
+// -------------------------------------------------------------------------------------------
+
+Rehearsal::Silence::Silence(const RehearsalSetting& setting, ReplyLength length)
+    : m_length(length), m_suffix(text::renderPieces(setting.chat.replySuffix, setting.tokenizer)) {
+  const std::vector<TokenId>& ends = setting.model.endTokens;
+  if (ends.empty()) return;
+  // A reply that ends as the template closes replies is not closed once more.
+  const bool closes = !m_suffix.empty() && std::find(ends.begin(), ends.end(), m_suffix[0]) != ends.end();
+  m_end = closes ? m_suffix[0] : ends[0];
+}
+
+model::ForwardResult Rehearsal::Silence::forward(const model::Batch& /*batch*/, std::stop_token stop) {
+  model::ForwardResult result;
+  result.stopped = stop.stop_requested();
+  return result;
+}
+
+void Rehearsal::Silence::copyBlock(const cache::BlockCopy& /*copy*/) {}
+
+SampledToken Rehearsal::Silence::draw(std::span<const float> /*logits*/, const SamplingSettings& /*settings*/,
+                                      std::size_t index, std::int32_t most) {
+  if (m_length == ReplyLength::Shortest) {
+    if (m_end) return {.token = *m_end};
+    // A model without end tokens always says as much as it may; it can close its reply itself.
+    const std::size_t open =
+        static_cast<std::size_t>(most) - std::min(static_cast<std::size_t>(most), m_suffix.size());
+    if (index >= open) return {.token = m_suffix[index - open]};
+  }
+  return {.token = --m_lastUnknown};
+}
+
+// ---- a plan
+// ----------------------------------------------------------------------------------------------------
+
+Rehearsal::Rehearsal(const RehearsalSetting& setting, ReplyLength length, const cache::KvCache* cache,
+                     RunId lastRun)
+    : m_setting(setting),
+      m_cache(makeCache(setting.session, cache, m_witness)),
+      m_silence(setting, length),
+      m_scheduler(m_silence, *m_cache, m_witness, *this, setting.session.rowsPerPass, setting.session.salt),
+      m_lastRun(lastRun) {}
+
+Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, const std::stop_token& stop) {
+  m_result = {};
+  m_result.run = ++m_lastRun;
+  m_result.steps.resize(plan.steps.size());
+  m_submitted.clear();
+  RunOptions quiet = options;
+  quiet.observedLayers.clear();
+  PlanProgress progress(m_result.run, plan, quiet, m_setting.model, m_setting.tokenizer, m_setting.chat);
+  m_progress = &progress;
+  try {
+    submitReady(progress, plan);
+    while (!progress.done() && !m_result.error) {
+      const Scheduler::Progress made = m_scheduler.pass(stop);
+      m_result.stopped = made == Scheduler::Progress::Stopped;
+      if (m_result.stopped || made == Scheduler::Progress::Idle) break;
+      if (!m_result.error) submitReady(progress, plan);
+    }
+  } catch (const Failure& failure) {
+    m_result.error = failure.error();
+  }
+  m_scheduler.abort(m_result.run);
+  for (auto& [request, submitted] : m_submitted) {
+    std::optional<RehearsedStep>& step = m_result.steps[submitted.step];
+    if (!step) continue;
+    step->evicted = m_witness.evicted[request];
+    step->deferred = m_witness.deferred.contains(request);
+  }
+  m_progress = nullptr;
+  m_witness.lookups.clear();
+  m_witness.evicted.clear();
+  m_witness.deferred.clear();
+  return std::move(m_result);
+}
+
+void Rehearsal::submitReady(PlanProgress& progress, const plan::Plan& plan) {
+  while (std::optional<PlanProgress::Ready> next = progress.next()) {
+    Submitted submitted;
+    submitted.step = next->step;
+    submitted.holdsReply = !plan.steps[next->step].needs.empty();
+    submitted.facts.table = next->table;
+    submitted.facts.maxNewTokens = next->options.maxNewTokens;
+    m_result.mostBlocks += mostBlocks(next->table, next->options.maxNewTokens, m_setting.session.blockSize);
+    for (const layout::Segment& segment : next->table.segments) m_result.promptTokens += segment.length();
+    const RequestId request = m_scheduler.submit(std::move(next->table), std::move(next->options));
+    submitted.facts.request = request;
+    m_submitted.emplace(request, std::move(submitted));
+  }
+}
+
+void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission) {
+  Submitted& submitted = m_submitted.at(request);
+  RehearsedStep& facts = submitted.facts;
+  facts.admission = admission;
+  facts.blocks = std::move(m_witness.lookups[request]);
+  facts.evictedAtAdmission = m_witness.evicted[request];
+  compareWithReplied(facts);
+  facts.lengthsMattered = m_lengthsMatter;
+  facts.contentsMattered = m_contentsMatter;
+  // Of several blocks that begin alike, what they go on with decides which one is copied from, and that one
+  // is evicted later.
+  const bool copies = std::any_of(facts.blocks.begin(), facts.blocks.end(), [](const auto& block) {
+    return block.outcome == trace::LookupOutcome::Partial;
+  });
+  if (submitted.holdsReply) m_lengthsMatter = true;
+  if (submitted.holdsReply || facts.continuesReply || facts.endsWhereReplyBegins || (m_anySampled && copies))
+    m_contentsMatter = true;
+  m_replied.push_back(facts.table);
+  m_result.order.push_back(submitted.step);
+  m_result.steps[submitted.step] = facts;
+}
+
+/// Whether segments reach to where the reply to an earlier prompt stands in the cache.
+void Rehearsal::compareWithReplied(RehearsedStep& facts) const {
+  const auto blockSize = static_cast<std::size_t>(m_setting.session.blockSize);
+  for (const layout::SpanTable& other : m_replied) {
+    const layout::Segment& replied = other.segments.back();
+    for (const layout::Segment& segment : facts.table.segments) {
+      const std::vector<TokenId>& tokens = segment.tokens;
+      const auto common = static_cast<std::size_t>(
+          std::mismatch(tokens.begin(), tokens.end(), replied.tokens.begin(), replied.tokens.end()).first -
+          tokens.begin());
+      const bool longer = common == replied.tokens.size() && tokens.size() > common;
+      const bool ends = common == tokens.size() && common > replied.tokens.size() / blockSize * blockSize &&
+                        &segment != &facts.table.segments.back();
+      if ((!longer && !ends) || !seesAlike(facts.table, segment, other, replied)) continue;
+      facts.continuesReply |= longer;
+      facts.endsWhereReplyBegins |= ends;
+    }
+  }
+}
+
+void Rehearsal::onToken(RequestId request, std::int32_t /*index*/, const SampledToken& token,
+                        std::vector<float> /*segmentMass*/) {
+  Submitted& submitted = m_submitted.at(request);
+  submitted.reply.push_back(token.token);
+  m_anySampled = true;
+  if (!m_setting.model.endTokens.empty() && submitted.facts.maxNewTokens > 1) m_lengthsMatter = true;
+}
+
+void Rehearsal::onFinished(RequestId request, trace::StepOutcome /*outcome*/) {
+  const auto found = m_submitted.find(request);
+  if (found == m_submitted.end() || m_progress == nullptr) return;
+  m_progress->end(found->second.step, std::move(found->second.reply));
+}
+
+void Rehearsal::onFailed(RequestId request, const Error& error) {
+  if (!m_result.error) m_result.error = error;
+  m_progress->end(m_submitted.at(request).step, {});
+}
+
+std::int64_t Rehearsal::emptyBlocks() const {
+  const trace::PoolState pool = m_cache->dump();
+  return std::count_if(pool.freeOrder.begin(), pool.freeOrder.end(),
+                       [&](BlockId block) { return !pool.blocks[static_cast<std::size_t>(block)].cached; });
+}
+
+}  // namespace spanscope::run

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run without a model: plan, scheduler and cache are the real ones, and replies are made up.
+#pragma once
+
+#include "engine/base/error.h"
+#include "engine/cache/kv_cache.h"
+#include "engine/run/computation.h"
+#include "engine/run/plan_progress.h"
+#include "engine/run/scheduler.h"
+#include "engine/run/session.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <vector>
+
+namespace spanscope::run {
+
+/// Which replies are made up: the fewest or the most tokens that they can add to a later prompt.
+enum class ReplyLength : std::uint8_t { Shortest, Longest };
+
+/// What everything that is rehearsed has in common. All references outlive the rehearsal.
+struct RehearsalSetting {
+  SessionConfig session;
+  const model::ModelConfig& model;
+  const text::Tokenizer& tokenizer;
+  const text::ChatTemplate& chat;
+};
+
+struct RehearsedStep {
+  RequestId request = 0;
+  layout::SpanTable table;
+  std::int32_t maxNewTokens = 0;
+  cache::Admission admission;
+  std::vector<trace::BlockLookedUp> blocks;
+  std::int64_t evictedAtAdmission = 0;
+  std::int64_t evicted = 0;
+  bool deferred = false;
+  bool continuesReply = false;  ///< see Doubt::ContinuesReply
+  /// A segment ends inside the block where a reply begins: which one of several blocks it is found in, and so
+  /// whether that counts as relocated, depends on what the reply says.
+  bool endsWhereReplyBegins = false;
+  /// When it was admitted, had something happened that depends on how long replies are or what they say and
+  /// that decides what a full pool evicts next?
+  bool lengthsMattered = false;
+  bool contentsMattered = false;
+};
+
+struct Rehearsed {
+  RunId run = 0;
+  std::vector<std::optional<RehearsedStep>> steps;  ///< by step; those that were admitted
+  std::vector<StepIndex> order;                     ///< of admission
+  std::int64_t mostBlocks = 0;                      ///< that the steps can take in all, nothing shared
+  std::int64_t promptTokens = 0;                    ///< of all steps that were submitted
+  std::optional<Error> error;
+  bool stopped = false;
+};
+
+class Rehearsal final : private RequestListener {
+ public:
+  /// With a copy of a cache, or with an empty one.
+  Rehearsal(const RehearsalSetting& setting, ReplyLength length, const cache::KvCache* cache, RunId lastRun);
+
+  /// What the cache holds afterwards is what the next plan meets.
+  Rehearsed run(const plan::Plan& plan, const RunOptions& options, const std::stop_token& stop);
+
+  /// Blocks that nobody refers to and nothing can be found in.
+  std::int64_t emptyBlocks() const;
+
+ private:
+  /// Counts what happens to each request of the plan that is rehearsed.
+  class Witness final : public trace::Sink {
+   public:
+    std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
+
+    std::map<RequestId, std::vector<trace::BlockLookedUp>> lookups;
+    std::map<RequestId, std::int64_t> evicted;
+    std::set<RequestId> deferred;
+  };
+
+  /// Computes nothing and makes up replies.
+  class Silence final : public Computation {
+   public:
+    Silence(const RehearsalSetting& setting, ReplyLength length);
+    model::ForwardResult forward(const model::Batch& batch, std::stop_token stop) override;
+    void copyBlock(const cache::BlockCopy& copy) override;
+    SampledToken draw(std::span<const float> logits, const SamplingSettings& settings, std::size_t index,
+                      std::int32_t most) override;
+    std::int32_t vocabularySize() const override { return 0; }
+    std::int32_t heads() const override { return 0; }
+
+   private:
+    ReplyLength m_length;
+    std::optional<TokenId> m_end;   ///< ends a reply so that the template adds least
+    std::vector<TokenId> m_suffix;  ///< with which the template closes a reply
+    TokenId m_lastUnknown = 0;      ///< counts down, so that no two unknown tokens are equal
+  };
+
+  void onAdmitted(RequestId request, const cache::Admission& admission) override;
+  void onLogits(RequestId, std::span<const float>) override {}
+  void onToken(RequestId request, std::int32_t index, const SampledToken& token,
+               std::vector<float> segmentMass) override;
+  void onFinished(RequestId request, trace::StepOutcome outcome) override;
+  void onFailed(RequestId request, const Error& error) override;
+
+  /// A step that was submitted.
+  struct Submitted {
+    StepIndex step = 0;
+    RehearsedStep facts;
+    std::vector<TokenId> reply;
+    bool holdsReply = false;
+  };
+
+  void submitReady(PlanProgress& progress, const plan::Plan& plan);
+  void compareWithReplied(RehearsedStep& facts) const;
+
+  RehearsalSetting m_setting;
+  Witness m_witness;
+  std::unique_ptr<cache::KvCache> m_cache;
+  Silence m_silence;
+  Scheduler m_scheduler;
+  RunId m_lastRun;
+  std::vector<layout::SpanTable> m_replied;  ///< of steps that were admitted
+  bool m_anySampled = false;
+  bool m_lengthsMatter = false;
+  bool m_contentsMatter = false;
+
+  std::map<RequestId, Submitted> m_submitted;  ///< of the plan that is rehearsed
+  PlanProgress* m_progress = nullptr;
+  Rehearsed m_result;
+};
+
+}  // namespace spanscope::run
