@@ -88,11 +88,12 @@ void TestSpanqForms::errorsPointIntoEveryForm_data() {
   QTest::newRow("a.lisp") << QByteArray("(seq\n  (user 1))") << ":2:9: found the number 1";
   QTest::newRow("plan.yaml")
       << QByteArray(
-             "seq:\n  - user: a\n  - augment: {embedding_model: e, body: {user: q}, doc: "
-             "[d, {Text: t}]}\n")
-      << ":3:5: /seq/1: ";
-  QTest::newRow("plan.lisp") << QByteArray("(seq\n (user \"a\")\n (augment \"e\" \"q\" (doc \"d\" \"t\")))")
-                             << ":3:2: /seq/1: ";
+             "seq:\n  - user: a\n  - augment: {embedding_model: e, body: {g: {model: m, input: {user: q}}}, "
+             "doc: [d, {Text: t}]}\n")
+      << ":3:41: /seq/1/augment/body: ";
+  QTest::newRow("plan.lisp")
+      << QByteArray("(seq\n (user \"a\")\n (augment \"e\" (g \"m\" \"q\") (doc \"d\" \"t\")))")
+      << ":3:15: /seq/1/augment/body: ";
 }
 
 void TestSpanqForms::errorsPointIntoEveryForm() {
