@@ -148,7 +148,7 @@ class TestRunViews : public QObject {
     show(view, m_rag.input(), {600, 500});
     Wanted wanted(view);
     const AttentionModel& model = view.model();
-    const AttentionSegment& question = model.segments[4];
+    const AttentionSegment question = model.segments[4];
     const QPoint cell =
         view.plot().cellRect({question.firstRow, 1, model.segments[1].firstColumn, 1}).center().toPoint();
     QTest::mouseClick(&view.plot(), Qt::LeftButton, {}, cell);

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/document/document_view.h"
 
+#include "ui/views/document/text_tools.h"
+
 namespace spanscope::ui {
+
+DocumentView::~DocumentView() {
+  // The editors are destroyed after this, and lose the focus as they go: nothing may come back here then.
+  qDeleteAll(findChildren<DocumentUndo*>());
+  for (QWidget* child : findChildren<QWidget*>()) child->disconnect(this);
+}
 
 void DocumentView::setInput(const ViewInput& input) {
   const bool isNew = !m_input || m_input->selection != input.selection || m_input->theme != input.theme ||

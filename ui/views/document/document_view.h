@@ -15,6 +15,7 @@ class DocumentView : public View {
   Q_OBJECT
  public:
   using View::View;
+  ~DocumentView() override;
 
   void setInput(const ViewInput& input) final;
   void setModel(document::DocumentModel* model) final;

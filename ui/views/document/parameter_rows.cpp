@@ -74,8 +74,7 @@ QString parameterReason(ParameterKind kind, const std::string& text) {
 }
 
 QString withoutValueText(ParameterKind kind) {
-  return kind == ParameterKind::Text ? tr("stays as written")
-                                     : tr("needs a value");
+  return kind == ParameterKind::Text ? tr("stays as written") : tr("needs a value");
 }
 
 }  // namespace spanscope::ui
