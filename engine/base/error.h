@@ -20,8 +20,8 @@ struct Error {
   bool operator==(const Error&) const = default;
 };
 
-/// The one exception type of the engine. Thrown where bad input or a missing resource makes a result impossible;
-/// whoever throws it has left everything as it was.
+/// The one exception type of the engine. Thrown where bad input or a missing resource makes a result
+/// impossible; whoever throws it has left everything as it was.
 class Failure : public std::exception {
  public:
   explicit Failure(Error error) : m_error(std::move(error)), m_message(m_error.message()) {}

@@ -23,7 +23,8 @@ using RequestId = std::uint32_t;
 /// Index of a generate step in its plan.
 using StepIndex = std::uint32_t;
 
-/// Where a node stands in its query: the JSON pointer (RFC 6901) of its operator object in the canonical form,
+/// Where a node stands in its query: the JSON pointer (RFC 6901) of its operator object in the canonical
+/// form,
 /// "" for the root, "/g/input/cross/1" for the second child of a cross under a generate.
 using NodePath = std::string;
 

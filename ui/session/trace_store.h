@@ -65,7 +65,7 @@ class TraceStore {
     std::size_t count = 0;
     trace::Replay state;
   };
-  std::vector<Mark> m_marks;         ///< ascending
+  std::vector<Mark> m_marks;          ///< ascending
   std::size_t m_markDistance = 1024;  ///< events between marks; doubles when there are many
   std::size_t m_nextMark = 1024;
   mutable std::optional<Mark> m_cursor;

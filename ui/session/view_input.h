@@ -30,8 +30,8 @@ struct ViewInput {
   const trace::Replay& state() const { return trace->stateAt(position); }
   /// The node a path of a run means; kNoNode where it is of another document or has gone.
   document::NodeId nodeOf(RunId run, const NodePath& path) const;
-  /// The request that views of one request show: the selected one or that of the selected token or block, else
-  /// the last one of the selected node, else the last one that was laid out; 0: none at all.
+  /// The request that views of one request show: the selected one or that of the selected token or block,
+  /// else the last one of the selected node, else the last one that was laid out; 0: none at all.
   RequestId shownRequest() const;
 };
 
