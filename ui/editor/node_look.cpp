@@ -59,7 +59,7 @@ QString textOf(const DocumentNode& node) {
       return inputs.join(QStringLiteral(" · "));
     }
     QString operator()(const query::Augment& own) const {
-      return tr("From %1, found with %2").arg(shortened(own.document.name), shortened(own.embeddingModel));
+      return tr("Fragments of %1 that fit the question").arg(shortened(own.document.name));
     }
     QString operator()(const query::Monad&) const { return operatorHelp("monad"); }
     QString operator()(const query::Generate&) const { return {}; }

@@ -72,7 +72,8 @@ QString roleOf(const trace::SegmentInfo& segment, const query::Node* node, bool 
   if (segment.depth > 0) {
     if (holdsOutput(segment)) return translate("answer");
     const bool isText = node == nullptr || node->as<query::Message>() != nullptr ||
-                        node->as<query::File>() != nullptr || node->as<query::Ask>() != nullptr;
+                        node->as<query::File>() != nullptr || node->as<query::Ask>() != nullptr ||
+                        node->as<query::Augment>() != nullptr;
     return isText ? translate("document") : translate("part");
   }
   if (only) return translate("prompt");

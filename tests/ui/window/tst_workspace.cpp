@@ -2,6 +2,7 @@
 #include "engine/query/json.h"
 #include "ui/document/document_file.h"
 #include "ui/document/edits.h"
+#include "ui/views/segment_names.h"
 #include "ui/window/workspace.h"
 
 #include <QSignalSpy>
@@ -271,6 +272,8 @@ class TestWorkspace : public QObject {
     QCOMPARE(runToEnd(workspace), QString());
     QVERIFY2(newestRun(workspace).answer.find("Biscuit") != std::string::npos,
              newestRun(workspace).answer.c_str());
+    const auto names = segmentNames(workspace.input(), 1, newestRequest(workspace).segments);
+    QCOMPARE(names.at(1).name, QStringLiteral("document"));
   }
 
   /// A judge of four becomes judges of two, and the plan says what that costs.
