@@ -96,6 +96,16 @@ bool Document::operator==(const Document& other) const {
   });
 }
 
+std::optional<std::vector<NodeId>> Document::nodesUnlike(const Document& other) const {
+  if (m_root != other.m_root || m_nodes.size() != other.m_nodes.size()) return std::nullopt;
+  std::vector<NodeId> unlike;
+  for (auto a = m_nodes.begin(), b = other.m_nodes.begin(); a != m_nodes.end(); ++a, ++b) {
+    if (a->first != b->first) return std::nullopt;
+    if (a->second != b->second && *a->second != *b->second) unlike.push_back(a->first);
+  }
+  return unlike;
+}
+
 NodeId Document::insert(DocumentNode node) {
   const NodeId id = takeId();
   node.parent = kNoNode;

@@ -127,6 +127,9 @@ class Document {
   std::vector<Note> notes;
 
   bool operator==(const Document& other) const;
+  /// The nodes that differ from those of `other`, ascending. Nothing where the two do not have the same nodes
+  /// and the same root.
+  std::optional<std::vector<NodeId>> nodesUnlike(const Document& other) const;
 
   // For edits.h only: the one place that changes structure.
   NodeId insert(DocumentNode node);  ///< a new top with a new id; `parent` is ignored, children are adopted

@@ -117,12 +117,23 @@ void CanvasCore::showNextAnswer(NodeId node) {
 }
 
 void CanvasCore::takeDocument(std::shared_ptr<const Document> document) {
-  m_document = std::move(document);
+  const std::shared_ptr<const Document> before = std::exchange(m_document, std::move(document));
+  const bool isDrawn = !m_preview.has_value();
+  const bool hasStatuses = m_statusDocument == before;
   m_preview.reset();
   const auto gone = [this](NodeId id) { return !m_document->contains(id); };
   const bool fewer = std::erase_if(m_selection, gone) > 0;
-  redraw();
-  if (m_input) updateStatuses();
+  const std::optional<std::vector<NodeId>> edited = isDrawn ? editedInPlace(*before) : std::nullopt;
+  if (edited) {
+    redrawNodes(*edited);
+  } else {
+    redraw();
+  }
+  if (m_input && edited && hasStatuses) {
+    updateStatuses(*edited);
+  } else if (m_input) {
+    updateStatuses();
+  }
   if (fewer) {
     Q_EMIT selectionChanged();
     Selection selection;
@@ -137,6 +148,35 @@ void CanvasCore::redraw() {
   Q_EMIT drawnChanged();
 }
 
+std::optional<std::vector<NodeId>> CanvasCore::editedInPlace(const Document& before) const {
+  // Parameters decide whether the text of a run counts as that of the document.
+  if (m_document->frames != before.frames || m_document->notes != before.notes ||
+      m_document->parameters != before.parameters) {
+    return std::nullopt;
+  }
+  std::optional<std::vector<NodeId>> unlike = m_document->nodesUnlike(before);
+  if (!unlike) return std::nullopt;
+  for (const NodeId id : *unlike) {
+    const document::DocumentNode& now = m_document->at(id);
+    const document::DocumentNode& then = before.at(id);
+    // A message has a hue and a join has none: another kind of operator may change the looks of other nodes.
+    const bool sameKind = now.own.value.index() == then.own.value.index();
+    if (!sameKind || now.muted != then.muted || !laidOutAlike(now, then)) return std::nullopt;
+  }
+  return unlike;
+}
+
+void CanvasCore::redrawNodes(const std::vector<NodeId>& nodes) {
+  std::vector<NodeId> changed;
+  for (const NodeId id : nodes) {
+    const auto look = m_looks.find(id);
+    if (look == m_looks.end()) continue;  // under a collapsed node
+    setOwnLook(look->second, m_document->at(id));
+    changed.push_back(id);
+  }
+  if (!changed.empty()) Q_EMIT looksChanged(changed);
+}
+
 void CanvasCore::updateStatuses() {
   ViewInput input = *m_input;
   input.document = m_document;
@@ -145,6 +185,25 @@ void CanvasCore::updateStatuses() {
   if (statuses == m_statuses) return;
   m_statuses = std::move(statuses);
   Q_EMIT statusesChanged();
+}
+
+void CanvasCore::updateStatuses(const std::vector<NodeId>& nodes) {
+  ViewInput input = *m_input;
+  input.document = m_document;
+  m_statusDocument = m_document;
+  NodeStatuses statuses = nodeStatuses(input, m_statusCache, nodes);
+  bool changed = false;
+  for (const NodeId id : nodes) {
+    auto now = statuses.extract(id);
+    const auto then = m_statuses.find(id);
+    if (now.empty() ? then == m_statuses.end() : then != m_statuses.end() && then->second == now.mapped()) {
+      continue;
+    }
+    if (then != m_statuses.end()) m_statuses.erase(then);
+    if (!now.empty()) m_statuses.insert(std::move(now));
+    changed = true;
+  }
+  if (changed) Q_EMIT statusesChanged();
 }
 
 }  // namespace spanscope::ui

@@ -69,6 +69,8 @@ class CanvasCore : public QObject {
 
  Q_SIGNALS:
   void drawnChanged();  ///< another document or layout is drawn
+  /// The same nodes at the same places, but what these say is another.
+  void looksChanged(const std::vector<spanscope::document::NodeId>& nodes);
   void statusesChanged();
   void selectionChanged();  ///< of nodes or areas
   void themeChanged();
@@ -78,7 +80,11 @@ class CanvasCore : public QObject {
  private:
   void takeDocument(std::shared_ptr<const document::Document> document);
   void redraw();
+  /// The nodes that differ where nothing but what single nodes say does.
+  std::optional<std::vector<document::NodeId>> editedInPlace(const document::Document& before) const;
+  void redrawNodes(const std::vector<document::NodeId>& nodes);
   void updateStatuses();
+  void updateStatuses(const std::vector<document::NodeId>& nodes);
 
   QPointer<document::DocumentModel> m_model;
   std::optional<ViewInput> m_input;

@@ -39,6 +39,9 @@ CanvasScene::CanvasScene(CanvasCore& core, QObject* parent)
   m_motion.setInterval(kMotionInterval);
   connect(&m_motion, &QTimer::timeout, this, &CanvasScene::tick);
   connect(&core, &CanvasCore::drawnChanged, this, &CanvasScene::sync);
+  connect(&core, &CanvasCore::looksChanged, this, [this](const std::vector<NodeId>& nodes) {
+    for (const NodeId id : nodes) m_nodes.at(id)->setLook(m_core.looks().at(id));
+  });
   connect(&core, &CanvasCore::statusesChanged, this, &CanvasScene::syncStatuses);
   connect(&core, &CanvasCore::selectionChanged, this, [this] {
     syncMarks();

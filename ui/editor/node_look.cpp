@@ -136,6 +136,17 @@ QString nodeProblem(const Document& document, NodeId id) {
   return {};
 }
 
+void setOwnLook(NodeLook& look, const DocumentNode& node) {
+  look.op = query::operatorName(node.own);
+  look.title = titleOf(node);
+  look.name = QString::fromStdString(node.name);
+  look.text = textOf(node);
+  look.modelLine = modelLine(node.own);
+  look.promise = operatorPromise(look.op);
+  look.isFrozen = node.frozen.has_value();
+  look.frozen = node.frozen ? QString::fromStdString(*node.frozen) : QString();
+}
+
 std::map<NodeId, NodeLook> nodeLooks(const Document& document,
                                      const std::map<NodeId, document::Rect>& layout) {
   const std::map<NodeId, int> hues = huesOf(document);
@@ -153,15 +164,8 @@ std::map<NodeId, NodeLook> nodeLooks(const Document& document,
       const auto rect = layout.find(id);
       if (rect == layout.end()) continue;
       NodeLook look;
-      look.op = query::operatorName(node.own);
-      look.title = titleOf(node);
-      look.name = QString::fromStdString(node.name);
-      look.text = textOf(node);
-      look.modelLine = modelLine(node.own);
-      look.promise = operatorPromise(look.op);
+      setOwnLook(look, node);
       look.problem = nodeProblem(document, id);
-      look.isFrozen = node.frozen.has_value();
-      if (node.frozen) look.frozen = QString::fromStdString(*node.frozen);
       look.pill = isPill(node.own);
       look.answers = settingsOf(node.own) != nullptr;
       look.muted = muted.count(id) != 0;

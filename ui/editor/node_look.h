@@ -41,6 +41,10 @@ struct NodeLook {
 std::map<document::NodeId, NodeLook> nodeLooks(const document::Document& document,
                                                const std::map<document::NodeId, document::Rect>& layout);
 
+/// Takes over a node in place of another that is laid out alike, has the same kind of operator and is muted
+/// no differently: the rest of the look depends on these and on other nodes only.
+void setOwnLook(NodeLook& look, const document::DocumentNode& node);
+
 /// What is wrong with a node in a few words ("needs an input"); empty: nothing.
 QString nodeProblem(const document::Document& document, document::NodeId id);
 

@@ -63,8 +63,8 @@ class StatusBuilder {
     m_cache.tokenizer = input.tokenizer.get();
   }
 
-  NodeStatuses build() {
-    for (const NodeId id : m_document.ids()) {
+  NodeStatuses build(const std::vector<NodeId>& nodes) {
+    for (const NodeId id : nodes) {
       const query::Node& own = m_document.at(id).own;
       if (textOf(own) != nullptr || getsText(own)) m_leavesLeft.insert(id);
       if (isAnswering(own)) m_answersLeft.insert(id);
@@ -261,7 +261,11 @@ int NodeStatus::cachedPercent() const {
 }
 
 NodeStatuses nodeStatuses(const ViewInput& input, NodeStatusCache& cache) {
-  return StatusBuilder(input, cache).build();
+  return StatusBuilder(input, cache).build(input.document->ids());
+}
+
+NodeStatuses nodeStatuses(const ViewInput& input, NodeStatusCache& cache, const std::vector<NodeId>& nodes) {
+  return StatusBuilder(input, cache).build(nodes);
 }
 
 NodeStatuses nodeStatuses(const ViewInput& input) {

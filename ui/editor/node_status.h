@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace spanscope::ui {
 
@@ -63,6 +64,9 @@ struct NodeStatusCache {
 /// tokens: they were those of the old text.
 NodeStatuses nodeStatuses(const ViewInput& input, NodeStatusCache& cache);
 NodeStatuses nodeStatuses(const ViewInput& input);
+/// Of these nodes alone.
+NodeStatuses nodeStatuses(const ViewInput& input, NodeStatusCache& cache,
+                          const std::vector<document::NodeId>& nodes);
 
 /// The requests of the newest run that belong to the node, by copy.
 std::map<std::uint32_t, RequestId> requestsOfNode(const ViewInput& input, document::NodeId node);

@@ -158,6 +158,12 @@ class TreeLayout {
 
 }  // namespace
 
+bool laidOutAlike(const DocumentNode& one, const DocumentNode& other) {
+  return one.children == other.children && one.parent == other.parent && one.position == other.position &&
+         one.collapsed == other.collapsed && isPill(one.own) == isPill(other.own) &&
+         ownWidth(one) == ownWidth(other) && ownHeight(one) == ownHeight(other);
+}
+
 Layout tidyLayout(const Document& document) {
   Layout layout;
   double bottom = 0;

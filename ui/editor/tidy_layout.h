@@ -25,6 +25,9 @@ inline constexpr double kTreeGap = 72;  ///< between the query and drafts below 
 /// Without explicit positions no two rectangles overlap. Drafts without a position stand below all others.
 std::map<document::NodeId, document::Rect> tidyLayout(const document::Document& document);
 
+/// Whether every layout stays as it is when the one node takes the place of the other.
+bool laidOutAlike(const document::DocumentNode& one, const document::DocumentNode& other);
+
 /// Heights, from the top of the rectangle of `node`, at which its inputs stand: one for each entry of
 /// `children`, one for an empty join, none for a leaf or a collapsed node. They keep the order of the
 /// children and stand level with them where there is room.
