@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/workbench/resource_paths.h"
+#include "engine/base/error.h"
 #include "ui/document/autosave.h"
 #include "ui/window/main_window.h"
 #include "ui/window/screenshots.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QLibraryInfo>
+#include <QLocale>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTextStream>
 #include <QTimer>
+#include <QTranslator>
 
 #include <cstdio>
 
@@ -32,6 +37,23 @@ int fail(const QString& text) {
 bool hasDisplay() {
   return qEnvironmentVariableIsSet("QT_QPA_PLATFORM") || qEnvironmentVariableIsSet("DISPLAY") ||
          qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
+}
+
+/// Texts in the person's language, where resources hold them.
+void installTranslations(QTranslator& own, QTranslator& ofQt) {
+  const QLocale locale;
+  try {
+    const QString folder =
+        QString::fromStdString(spanscope::workbench::resourceDirectory()) + QStringLiteral("/translations");
+    if (!own.load(locale, QStringLiteral("spanscope"), QStringLiteral("_"), folder)) return;
+  } catch (const spanscope::Failure&) {
+    return;  // opening the bundled model says the same, in a place where it is read
+  }
+  QApplication::installTranslator(&own);
+  if (ofQt.load(locale, QStringLiteral("qtbase"), QStringLiteral("_"),
+                QLibraryInfo::path(QLibraryInfo::TranslationsPath))) {
+    QApplication::installTranslator(&ofQt);
+  }
 }
 
 /// Pictures, help and version can be had without one.
@@ -91,6 +113,9 @@ int main(int argc, char** argv) {
   QApplication::setDesktopSettingsAware(false);
   QApplication application(argc, argv);
   QApplication::setStyle(QStringLiteral("Fusion"));
+  QTranslator own;
+  QTranslator ofQt;
+  installTranslations(own, ofQt);
 
   QCommandLineParser arguments;
   arguments.setApplicationDescription(QStringLiteral("A workbench for span queries."));

@@ -2,9 +2,9 @@
 #include "ui/commands/key_sheet_content.h"
 
 #include "ui/commands/key_caps.h"
+#include "ui/words/tr.h"
 
 #include <QBuffer>
-#include <QCoreApplication>
 #include <QFontMetricsF>
 #include <QKeySequence>
 #include <QPageSize>
@@ -25,10 +25,6 @@ constexpr double kMargin = 24;
 constexpr double kFootHeight = 32;
 constexpr double kTextWidth = 168;
 constexpr double kColumnGap = 32;
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("keys", text);
-}
 
 double sectionHeight(const KeySection& section) {
   return kTitleHeight + kRowHeight * static_cast<double>(section.rows.size()) + kSectionGap;

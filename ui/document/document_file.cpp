@@ -4,8 +4,8 @@
 #include "engine/query/file_access.h"
 #include "engine/query/query_form.h"
 #include "ui/document/document_query.h"
+#include "ui/words/tr.h"
 
-#include <QCoreApplication>
 #include <QFile>
 #include <QFileInfo>
 #include <QSaveFile>
@@ -16,10 +16,6 @@
 
 namespace spanscope::document {
 namespace {
-
-QString tr(const char* text, int n = -1) {
-  return QCoreApplication::translate("document", text, nullptr, n);
-}
 
 OpenedDocument refused(std::string found, std::string expected) {
   OpenedDocument opened;

@@ -7,8 +7,7 @@
 #include "engine/query/surroundings.h"
 #include "ui/document/document_query.h"
 #include "ui/document/plan_options.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,10 +23,6 @@ namespace {
 /// Queries that grow beyond this when they are written out are planned when they are run, not while they are
 /// typed.
 constexpr double kMostPlannedNodes = 20'000;
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("problems", text);
-}
 
 QString sentence(const std::string& found, const std::string& expected) {
   QString text = QString::fromStdString(found);
@@ -74,6 +69,7 @@ Depth depthOf(const query::Node& own) {
 }
 
 class Finder {
+  Q_DECLARE_TR_FUNCTIONS(spanscope::document::Finder)
  public:
   Finder(const Document& document, const ProblemContext& context)
       : m_document(document), m_context(context) {}

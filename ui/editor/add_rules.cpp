@@ -2,8 +2,7 @@
 #include "ui/editor/add_rules.h"
 
 #include "ui/editor/node_look.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 
@@ -20,10 +19,6 @@ using document::Place;
 
 bool isJoin(const DocumentNode& node) {
   return arityOf(node.own).most == Arity::kMany;
-}
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("canvas", text);
 }
 
 /// Operators in the order in which they are offered: `first` before the others of the palette.

@@ -4,11 +4,11 @@
 #include "ui/editor/canvas.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_view.h"
+#include "ui/words/tr.h"
 
 #include <QAccessible>
 #include <QAccessibleActionInterface>
 #include <QAccessibleWidget>
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <map>
@@ -19,10 +19,6 @@ namespace {
 
 using document::kNoNode;
 using document::NodeId;
-
-QString tr(const char* text, int n = -1) {
-  return QCoreApplication::translate("canvas", text, nullptr, n);
-}
 
 QString phaseWord(NodePhase phase) {
   switch (phase) {

@@ -5,8 +5,7 @@
 #include "ui/document/document_query.h"
 #include "ui/document/edits.h"
 #include "ui/editor/add_rules.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <optional>
 
@@ -16,10 +15,6 @@ namespace {
 using document::Document;
 using document::kNoNode;
 using document::NodeId;
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("canvas", text);
-}
 
 /// The elements of a JSON list as they stand. Only brackets and strings matter: what is wrong within an
 /// element is found when it is read.

@@ -5,9 +5,9 @@
 #include "ui/editor/add_rules.h"
 #include "ui/editor/canvas_items.h"
 #include "ui/editor/clipboard.h"
+#include "ui/words/tr.h"
 
 #include <QClipboard>
-#include <QCoreApplication>
 #include <QGuiApplication>
 #include <QRectF>
 
@@ -30,11 +30,8 @@ constexpr double kFrameMargin = 20;
 constexpr double kNoteWidth = 200;
 constexpr double kNoteHeight = 80;
 
-QString tr(const char* text, int n = -1) {
-  return QCoreApplication::translate("canvas", text, nullptr, n);
-}
-
 class DocumentCommands {
+  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::DocumentCommands)
  public:
   DocumentCommands(CanvasCore& core, std::function<QPointF()> pointer)
       : m_core(core), m_pointer(std::move(pointer)) {}

@@ -3,8 +3,8 @@
 
 #include "ui/editor/operator_info.h"
 #include "ui/editor/tidy_layout.h"
+#include "ui/words/tr.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <set>
@@ -20,10 +20,6 @@ using document::NodeId;
 
 /// Characters of a text that may matter for two lines of a card.
 constexpr qsizetype kShownCharacters = 200;
-
-QString tr(const char* text, int n = -1) {
-  return QCoreApplication::translate("canvas", text, nullptr, n);
-}
 
 QString shortened(const std::string& text) {
   // A character has at most four bytes; what is cut off would not be drawn.

@@ -3,8 +3,8 @@
 
 #include "ui/editor/operator_info.h"
 #include "ui/editor/tidy_layout.h"
+#include "ui/words/tr.h"
 
-#include <QCoreApplication>
 #include <QFontMetricsF>
 #include <QPainter>
 #include <QTextLayout>
@@ -24,10 +24,6 @@ constexpr double kBarHeight = 6;
 constexpr double kShareWidth = 44;
 constexpr double kTitleTop = 8;
 constexpr double kLineHeight = 16;
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("canvas", text);
-}
 
 QBrush overlay(const QColor& color, BlockRole role) {
   QPixmap tile(6, 6);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/operator_info.h"
 
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <array>
 
@@ -17,38 +17,47 @@ struct Words {
 
 // The order does not matter here: the palette has its own in document/edits.h.
 constexpr std::array kWords = {
-    Words{"system", QT_TRANSLATE_NOOP("operators", "system"), QT_TRANSLATE_NOOP("operators", "message"),
-          QT_TRANSLATE_NOOP("operators", "Tells the model how to behave")},
-    Words{"user", QT_TRANSLATE_NOOP("operators", "user"), QT_TRANSLATE_NOOP("operators", "message"),
-          QT_TRANSLATE_NOOP("operators", "A question, an instruction or a document")},
-    Words{"assistant", QT_TRANSLATE_NOOP("operators", "assistant"), QT_TRANSLATE_NOOP("operators", "message"),
-          QT_TRANSLATE_NOOP("operators", "What the model said earlier")},
-    Words{"g", QT_TRANSLATE_NOOP("operators", "generate"), QT_TRANSLATE_NOOP("operators", "ask a model"),
-          QT_TRANSLATE_NOOP("operators", "Lets the model answer its input")},
-    Words{"seq", QT_TRANSLATE_NOOP("operators", "sequence"), QT_TRANSLATE_NOOP("operators", "in order"),
-          QT_TRANSLATE_NOOP("operators", "Inputs one after the other")},
-    Words{"par", QT_TRANSLATE_NOOP("operators", "parallel"), QT_TRANSLATE_NOOP("operators", "side by side"),
-          QT_TRANSLATE_NOOP("operators", "Inputs that may run at the same time")},
-    Words{"cross", QT_TRANSLATE_NOOP("operators", "cross"), QT_TRANSLATE_NOOP("operators", "in order"),
-          QT_TRANSLATE_NOOP("operators", "Later inputs see the earlier ones")},
-    Words{"plus", QT_TRANSLATE_NOOP("operators", "plus"), QT_TRANSLATE_NOOP("operators", "any order"),
-          QT_TRANSLATE_NOOP("operators", "Inputs that do not see each other and can be reused anywhere")},
-    Words{"monad", QT_TRANSLATE_NOOP("operators", "monad"), QT_TRANSLATE_NOOP("operators", "side effect"),
-          QT_TRANSLATE_NOOP("operators", "Runs its input and drops the output")},
-    Words{"zip", QT_TRANSLATE_NOOP("operators", "zip"), QT_TRANSLATE_NOOP("operators", "interleave"),
-          QT_TRANSLATE_NOOP("operators", "The first input before every element of the second")},
-    Words{"print", QT_TRANSLATE_NOOP("operators", "print"), QT_TRANSLATE_NOOP("operators", "console"),
-          QT_TRANSLATE_NOOP("operators", "Writes a line to the console")},
-    Words{"repeat", QT_TRANSLATE_NOOP("operators", "repeat"), QT_TRANSLATE_NOOP("operators", "n answers"),
-          QT_TRANSLATE_NOOP("operators", "Several answers to the same input")},
-    Words{"map", QT_TRANSLATE_NOOP("operators", "map"), QT_TRANSLATE_NOOP("operators", "per input"),
-          QT_TRANSLATE_NOOP("operators", "One answer for each text of a list")},
-    Words{"augment", QT_TRANSLATE_NOOP("operators", "augment"), QT_TRANSLATE_NOOP("operators", "retrieve"),
-          QT_TRANSLATE_NOOP("operators", "Adds the parts of a document that fit its input")},
-    Words{"ask", QT_TRANSLATE_NOOP("operators", "ask"), QT_TRANSLATE_NOOP("operators", "from you"),
-          QT_TRANSLATE_NOOP("operators", "Text that is asked for when the query runs")},
-    Words{"file", QT_TRANSLATE_NOOP("operators", "file"), QT_TRANSLATE_NOOP("operators", "from disk"),
-          QT_TRANSLATE_NOOP("operators", "The text of a file")},
+    Words{"system", QT_TRANSLATE_NOOP("spanscope::ui", "system"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "message"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "Tells the model how to behave")},
+    Words{"user", QT_TRANSLATE_NOOP("spanscope::ui", "user"), QT_TRANSLATE_NOOP("spanscope::ui", "message"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "A question, an instruction or a document")},
+    Words{"assistant", QT_TRANSLATE_NOOP("spanscope::ui", "assistant"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "message"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "What the model said earlier")},
+    Words{"g", QT_TRANSLATE_NOOP("spanscope::ui", "generate"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "ask a model"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "Lets the model answer its input")},
+    Words{"seq", QT_TRANSLATE_NOOP("spanscope::ui", "sequence"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "in order"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "Inputs one after the other")},
+    Words{"par", QT_TRANSLATE_NOOP("spanscope::ui", "parallel"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "side by side"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "Inputs that may run at the same time")},
+    Words{"cross", QT_TRANSLATE_NOOP("spanscope::ui", "cross"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "in order"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "Later inputs see the earlier ones")},
+    Words{"plus", QT_TRANSLATE_NOOP("spanscope::ui", "plus"), QT_TRANSLATE_NOOP("spanscope::ui", "any order"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "Inputs that do not see each other and can be reused anywhere")},
+    Words{"monad", QT_TRANSLATE_NOOP("spanscope::ui", "monad"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "side effect"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "Runs its input and drops the output")},
+    Words{"zip", QT_TRANSLATE_NOOP("spanscope::ui", "zip"), QT_TRANSLATE_NOOP("spanscope::ui", "interleave"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "The first input before every element of the second")},
+    Words{"print", QT_TRANSLATE_NOOP("spanscope::ui", "print"), QT_TRANSLATE_NOOP("spanscope::ui", "console"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "Writes a line to the console")},
+    Words{"repeat", QT_TRANSLATE_NOOP("spanscope::ui", "repeat"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "n answers"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "Several answers to the same input")},
+    Words{"map", QT_TRANSLATE_NOOP("spanscope::ui", "map"), QT_TRANSLATE_NOOP("spanscope::ui", "per input"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "One answer for each text of a list")},
+    Words{"augment", QT_TRANSLATE_NOOP("spanscope::ui", "augment"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "retrieve"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "Adds the parts of a document that fit its input")},
+    Words{"ask", QT_TRANSLATE_NOOP("spanscope::ui", "ask"), QT_TRANSLATE_NOOP("spanscope::ui", "from you"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "Text that is asked for when the query runs")},
+    Words{"file", QT_TRANSLATE_NOOP("spanscope::ui", "file"), QT_TRANSLATE_NOOP("spanscope::ui", "from disk"),
+          QT_TRANSLATE_NOOP("spanscope::ui", "The text of a file")},
 };
 
 const Words* wordsOf(std::string_view op) {
@@ -56,10 +65,6 @@ const Words* wordsOf(std::string_view op) {
     if (words.op == op) return &words;
   }
   return nullptr;
-}
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("operators", text);
 }
 
 void addStar(QPainterPath& path) {
@@ -121,10 +126,10 @@ QString operatorHelp(std::string_view op) {
 }
 
 QString operatorPromise(std::string_view op) {
-  if (op == "plus") return tr(QT_TRANSLATE_NOOP("operators", "any order"));
-  if (op == "par") return tr(QT_TRANSLATE_NOOP("operators", "side by side"));
-  if (op == "cross" || op == "seq") return tr(QT_TRANSLATE_NOOP("operators", "in this order"));
-  if (op == "zip") return tr(QT_TRANSLATE_NOOP("operators", "first before each"));
+  if (op == "plus") return tr("any order");
+  if (op == "par") return tr("side by side");
+  if (op == "cross" || op == "seq") return tr("in this order");
+  if (op == "zip") return tr("first before each");
   return {};
 }
 

@@ -3,8 +3,7 @@
 
 #include "engine/query/json.h"
 #include "engine/query/query.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <map>
@@ -13,10 +12,6 @@
 
 namespace spanscope::ui {
 namespace {
-
-QString translate(const char* text) {
-  return QCoreApplication::translate("names", text);
-}
 
 /// The nodes of one run: those of the document where it knows them, else those of the query that was run.
 class RunNodes {
@@ -51,14 +46,14 @@ QString operatorLabel(const query::Node& node) {
   if (const auto* message = node.as<query::Message>()) {
     switch (message->role) {
       case query::Role::System:
-        return translate("system");
+        return tr("system");
       case query::Role::User:
-        return translate("user");
+        return tr("user");
       case query::Role::Assistant:
-        return translate("assistant");
+        return tr("assistant");
     }
   }
-  if (node.as<query::Generate>() != nullptr) return translate("generate");
+  if (node.as<query::Generate>() != nullptr) return tr("generate");
   return QString::fromLatin1(query::operatorName(node));
 }
 
@@ -70,17 +65,17 @@ bool holdsOutput(const trace::SegmentInfo& segment) {
 
 QString roleOf(const trace::SegmentInfo& segment, const query::Node* node, bool only, bool last) {
   if (segment.depth > 0) {
-    if (holdsOutput(segment)) return translate("answer");
+    if (holdsOutput(segment)) return tr("answer");
     const bool isText = node == nullptr || node->as<query::Message>() != nullptr ||
                         node->as<query::File>() != nullptr || node->as<query::Ask>() != nullptr ||
                         node->as<query::Augment>() != nullptr;
-    return isText ? translate("document") : translate("part");
+    return isText ? tr("document") : tr("part");
   }
-  if (only) return translate("prompt");
+  if (only) return tr("prompt");
   const query::Message* message = node == nullptr ? nullptr : node->as<query::Message>();
-  if (last && (message == nullptr || message->role == query::Role::User)) return translate("question");
-  if (holdsOutput(segment)) return translate("answer");
-  return node == nullptr ? translate("part") : operatorLabel(*node);
+  if (last && (message == nullptr || message->role == query::Role::User)) return tr("question");
+  if (holdsOutput(segment)) return tr("answer");
+  return node == nullptr ? tr("part") : operatorLabel(*node);
 }
 
 }  // namespace
@@ -101,7 +96,7 @@ std::vector<SegmentName> segmentNames(const ViewInput& input, RunId run,
   std::map<QString, std::vector<std::size_t>> byRole;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     if (names[i].hidden) {
-      names[i].name = translate("hidden prefix");
+      names[i].name = tr("hidden prefix");
       continue;
     }
     const document::DocumentNode* node = nodes.inDocument(segments[i].node);
@@ -115,7 +110,7 @@ std::vector<SegmentName> segmentNames(const ViewInput& input, RunId run,
   for (const auto& [role, places] : byRole) {
     if (places.size() < 2) continue;
     for (std::size_t n = 0; n < places.size(); ++n) {
-      names[places[n]].name = QCoreApplication::translate("names", "%1 %2").arg(role).arg(n + 1);
+      names[places[n]].name = tr("%1 %2").arg(role).arg(n + 1);
     }
   }
   return names;
@@ -126,7 +121,7 @@ QString nodeName(const ViewInput& input, RunId run, const NodePath& path) {
   const document::DocumentNode* node = nodes.inDocument(path);
   if (node != nullptr && !node->name.empty()) return QString::fromStdString(node->name);
   const query::Node* own = nodes.find(path);
-  return own == nullptr ? translate("node") : operatorLabel(*own);
+  return own == nullptr ? tr("node") : operatorLabel(*own);
 }
 
 QString requestDetail(const trace::Replay& state, RequestId request) {
@@ -141,17 +136,17 @@ QString requestDetail(const trace::Replay& state, RequestId request) {
         const auto sibling = requests.find(other);
         return sibling != requests.end() && sibling->second.node == own.node;
       });
-  const QString step = QCoreApplication::translate("names", "step %1").arg(own.step + 1);
-  return copies < 2 ? step : QCoreApplication::translate("names", "%1, copy %2").arg(step).arg(own.copy + 1);
+  const QString step = tr("step %1").arg(own.step + 1);
+  return copies < 2 ? step : tr("%1, copy %2").arg(step).arg(own.copy + 1);
 }
 
 QString requestName(const trace::Replay& state, RequestId request) {
   const auto& requests = state.progress().requests;
   const auto found = requests.find(request);
-  if (found == requests.end()) return QCoreApplication::translate("names", "request %1").arg(request);
-  const QString run = QCoreApplication::translate("names", "run %1").arg(found->second.run);
+  if (found == requests.end()) return tr("request %1").arg(request);
+  const QString run = tr("run %1").arg(found->second.run);
   const QString detail = requestDetail(state, request);
-  return detail.isEmpty() ? run : QCoreApplication::translate("names", "%1, %2").arg(run, detail);
+  return detail.isEmpty() ? run : tr("%1, %2").arg(run, detail);
 }
 
 }  // namespace spanscope::ui

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/status_model.h"
 
-#include <QCoreApplication>
+#include "ui/words/tr.h"
+
 #include <QStringList>
 
 #include <algorithm>
 
 namespace spanscope::ui {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("status", text);
-}
 
 /// Time to first token of a run: of the step that could start first.
 double timeToFirstToken(const trace::Progress& progress, const trace::RunState& run) {

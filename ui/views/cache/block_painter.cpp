@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/cache/block_painter.h"
 
-#include <QCoreApplication>
+#include "ui/words/tr.h"
+
 #include <QFontMetrics>
 #include <QHelpEvent>
 #include <QImage>
@@ -240,15 +241,15 @@ bool BlockLegend::event(QEvent* event) {
 }
 
 std::vector<BlockLegend::Entry> stateLegend() {
-  const auto entry = [](BlockRole role, const char* help) {
-    return BlockLegend::Entry{{.role = role}, Theme::name(role), QCoreApplication::translate("legend", help)};
+  const auto entry = [](BlockRole role, const QString& help) {
+    return BlockLegend::Entry{{.role = role}, Theme::name(role), help};
   };
-  return {entry(BlockRole::Hit, "Found in the pool, at the position at which it was stored"),
+  return {entry(BlockRole::Hit, tr("Found in the pool, at the position at which it was stored")),
           entry(BlockRole::Relocated,
-                "Found in the pool, at another position than the one at which it was stored"),
-          entry(BlockRole::Computed, "Not found, or only in part: computed and added to the pool"),
-          entry(BlockRole::Evicted, "Its place in the pool has been given to something else since"),
-          entry(BlockRole::Free, "No physical block yet")};
+                tr("Found in the pool, at another position than the one at which it was stored")),
+          entry(BlockRole::Computed, tr("Not found, or only in part: computed and added to the pool")),
+          entry(BlockRole::Evicted, tr("Its place in the pool has been given to something else since")),
+          entry(BlockRole::Free, tr("No physical block yet"))};
 }
 
 }  // namespace spanscope::ui

@@ -3,18 +3,13 @@
 
 #include "ui/views/cache/csv_line.h"
 #include "ui/views/segment_names.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <unordered_map>
 
 namespace spanscope::ui {
 namespace {
-
-QString translate(const char* text) {
-  return QCoreApplication::translate("blocks", text);
-}
 
 std::vector<RequestId> shownRequests(const trace::Progress& progress) {
   std::vector<RequestId> requests;
@@ -32,13 +27,14 @@ std::vector<RequestId> shownRequests(const trace::Progress& progress) {
 
 QString cacheNote(const trace::RequestState& request) {
   if (request.admittedAt < 0) {
-    return request.phase == trace::RequestPhase::Waiting ? translate("waiting") : translate("looking up");
+    return request.phase == trace::RequestPhase::Waiting ? tr("waiting") : tr("looking up");
   }
-  if (request.cachedTokens == 0) return translate("cold");
-  return translate("%1 of %2 cached").arg(request.cachedTokens).arg(request.promptTokens);
+  if (request.cachedTokens == 0) return tr("cold");
+  return tr("%1 of %2 cached").arg(request.cachedTokens).arg(request.promptTokens);
 }
 
 class TableMaker {
+  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::TableMaker)
  public:
   TableMaker(const ViewInput& input, const BlockHistory& history)
       : m_input(input), m_history(history), m_state(input.state()) {}
@@ -57,7 +53,7 @@ class TableMaker {
     TableRow row;
     row.request = id;
     row.run = request.run;
-    row.title = translate("Run %1").arg(request.run);
+    row.title = tr("Run %1").arg(request.run);
     QStringList parts;
     if (const QString detail = requestDetail(m_state, id); !detail.isEmpty()) parts << detail;
     parts << nodeName(m_input, request.run, request.node);
@@ -81,7 +77,7 @@ class TableMaker {
       for (const VirtualBlockFacts& facts : own.blocks) {
         if (facts.prompt == 0 && !segment.generated) {
           if (segment.count > 0) row.segments.push_back(segment);
-          segment.name = translate("generated");
+          segment.name = tr("generated");
           segment.generated = true;
           segment.first = row.cells.size();
           segment.count = 0;
@@ -207,30 +203,29 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
   const TableCell& cell = row.cells[place.cell];
   const VirtualBlockFacts& facts = cell.facts;
   QStringList lines;
-  QString first = facts.number < 0 ? translate("Hidden block") : translate("Block %1").arg(facts.number);
-  first += facts.physical == kNullBlock ? translate(" · no physical block yet")
-                                        : translate(" → #%1").arg(facts.physical);
+  QString first = facts.number < 0 ? tr("Hidden block") : tr("Block %1").arg(facts.number);
+  first += facts.physical == kNullBlock ? tr(" · no physical block yet") : tr(" → #%1").arg(facts.physical);
   if (facts.physical != kNullBlock) first += QStringLiteral(" · ") + Theme::name(facts.role);
   lines << first;
   const TableSegment* segment = segmentOf(row, place.cell);
-  lines << translate("%1 · %2 of %3 slots filled")
+  lines << tr("%1 · %2 of %3 slots filled")
                .arg(segment == nullptr ? QString() : segment->name)
                .arg(facts.tokens)
                .arg(table.blockSize);
   if (const trace::BlockLookedUp* lookup = lookupEvent(*input.trace, facts.lookup)) {
     if (lookup->outcome == trace::LookupOutcome::Partial)
-      lines << translate("Its first %1 tokens were copied from #%2").arg(lookup->tokens).arg(lookup->block);
+      lines << tr("Its first %1 tokens were copied from #%2").arg(lookup->tokens).arg(lookup->block);
     if (lookup->outcome == trace::LookupOutcome::Relocated) {
-      lines << translate("Stored at position %1, used at %2")
+      lines << tr("Stored at position %1, used at %2")
                    .arg(lookup->storedBase + std::int64_t{lookup->virtualIndex} * table.blockSize)
                    .arg(lookup->base + std::int64_t{lookup->virtualIndex} * table.blockSize);
     }
   }
-  if (cell.references >= 2) lines << translate("Held %1 times").arg(cell.references);
+  if (cell.references >= 2) lines << tr("Held %1 times").arg(cell.references);
   if (cell.lostAt) {
-    lines << translate("Taken away by event %1").arg(input.trace->event(*cell.lostAt).sequence);
+    lines << tr("Taken away by event %1").arg(input.trace->event(*cell.lostAt).sequence);
   } else if (cell.role == BlockRole::Evicted) {
-    lines << translate("Not kept after the request");
+    lines << tr("Not kept after the request");
   }
   return lines.join(QLatin1Char('\n'));
 }

@@ -4,17 +4,12 @@
 #include "ui/views/cache/csv_line.h"
 #include "ui/views/cache/request_blocks.h"
 #include "ui/views/segment_names.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 
 namespace spanscope::ui {
 namespace {
-
-QString translate(const char* text) {
-  return QCoreApplication::translate("pool", text);
-}
 
 const trace::BlockState* blockState(const trace::Replay& state, BlockId block) {
   const auto& blocks = state.pool().blocks();
@@ -49,8 +44,8 @@ QString ordinal(std::size_t place) {
 
 QString duration(std::int64_t nanoseconds) {
   const double milliseconds = double(nanoseconds) / 1e6;
-  if (milliseconds < 1000) return translate("%1 ms").arg(milliseconds, 0, 'f', milliseconds < 10 ? 2 : 0);
-  return translate("%1 s").arg(milliseconds / 1000, 0, 'f', 1);
+  if (milliseconds < 1000) return tr("%1 ms").arg(milliseconds, 0, 'f', milliseconds < 10 ? 2 : 0);
+  return tr("%1 s").arg(milliseconds / 1000, 0, 'f', 1);
 }
 
 std::int64_t timeAt(const ViewInput& input) {
@@ -58,7 +53,7 @@ std::int64_t timeAt(const ViewInput& input) {
 }
 
 QString ownerText(const ViewInput& input, const trace::BlockState& block) {
-  if (block.storedByRequest == 0) return translate("owner not reported");
+  if (block.storedByRequest == 0) return tr("owner not reported");
   QString name = nodeName(input, block.storedByRun, block.storedByNode);
   const auto& requests = input.state().progress().requests;
   if (const auto by = requests.find(block.storedByRequest); by != requests.end()) {
@@ -68,7 +63,7 @@ QString ownerText(const ViewInput& input, const trace::BlockState& block) {
       if (segment.node == block.storedByNode && segment.base == block.base) name = names[i].name;
     }
   }
-  return translate("stored by %1, %2, as its block %3")
+  return tr("stored by %1, %2, as its block %3")
       .arg(requestName(input.state(), block.storedByRequest), name)
       .arg(block.virtualIndex);
 }
@@ -88,17 +83,17 @@ QStringList holders(const ViewInput& input, BlockId block) {
 QString poolStateName(PoolBlockState state) {
   switch (state) {
     case PoolBlockState::Null:
-      return translate("null block");
+      return tr("null block");
     case PoolBlockState::Free:
-      return translate("free");
+      return tr("free");
     case PoolBlockState::Cached:
-      return translate("cached");
+      return tr("cached");
     case PoolBlockState::Held:
-      return translate("held");
+      return tr("held");
     case PoolBlockState::Computing:
       break;
   }
-  return translate("being computed");
+  return tr("being computed");
 }
 
 PoolTable poolTable(const ViewInput& input, const BlockHistory& history, PoolShade shade) {
@@ -139,7 +134,7 @@ PoolTable poolTable(const ViewInput& input, const BlockHistory& history, PoolSha
   }
   table.oldest = double(oldest) / 1e9;
   if (!table.blocks.empty()) {
-    table.summary = translate("%1 blocks · %2 held · %3 cached · %4 free")
+    table.summary = tr("%1 blocks · %2 held · %3 cached · %4 free")
                         .arg(table.blocks.size() - 1)
                         .arg(table.held)
                         .arg(table.cached)
@@ -154,40 +149,38 @@ PoolDetail poolDetail(const ViewInput& input, const BlockHistory& history, Block
   PoolDetail detail{.block = block, .text = {}};
   const PoolBlockState state = stateOf(*own, static_cast<std::size_t>(block));
   if (state == PoolBlockState::Null) {
-    detail.text = translate("#0 · the null block: a placeholder that is never handed out");
+    detail.text = tr("#0 · the null block: a placeholder that is never handed out");
     return detail;
   }
   const trace::PoolReplay& pool = input.state().pool();
   QStringList first{QStringLiteral("#%1").arg(block), poolStateName(state)};
   if (own->references > 0) {
-    first << (own->references == 1 ? translate("1 reference")
-                                   : translate("%1 references").arg(own->references));
+    first << (own->references == 1 ? tr("1 reference") : tr("%1 references").arg(own->references));
     const QStringList names = holders(input, block);
-    if (!names.isEmpty()) first << translate("held by %1").arg(names.join(translate(" and ")));
+    if (!names.isEmpty()) first << tr("held by %1").arg(names.join(tr(" and ")));
   } else {
     const std::vector<BlockId> order = pool.freeOrder();
     const auto place = std::find(order.begin(), order.end(), block);
     if (place != order.end()) {
       const QString nth = ordinal(static_cast<std::size_t>(place - order.begin()) + 1);
-      first << (own->cached ? translate("would be evicted %1") : translate("would be taken %1")).arg(nth);
+      first << (own->cached ? tr("would be evicted %1") : tr("would be taken %1")).arg(nth);
     }
   }
   QStringList lines{first.join(QStringLiteral(" · "))};
   if (own->cached) {
     lines << QStringList{ownerText(input, *own),
-                         translate("%1 of %2 slots filled").arg(own->fill).arg(pool.blockSize()),
-                         translate("key %1").arg(shortKey(own->key))}
+                         tr("%1 of %2 slots filled").arg(own->fill).arg(pool.blockSize()),
+                         tr("key %1").arg(shortKey(own->key))}
                  .join(QStringLiteral(" · "));
     const auto stored = history.storedAt(block, input.position);
     const std::int64_t now = timeAt(input);
-    QStringList times{
-        translate("position %1").arg(own->base + std::int64_t{own->virtualIndex} * pool.blockSize())};
-    times << (stored ? translate("stored %1 and %2 events ago")
+    QStringList times{tr("position %1").arg(own->base + std::int64_t{own->virtualIndex} * pool.blockSize())};
+    times << (stored ? tr("stored %1 and %2 events ago")
                            .arg(duration(now - input.trace->event(*stored).time))
                            .arg(input.position - *stored - 1)
-                     : translate("stored before the recording"));
+                     : tr("stored before the recording"));
     if (const auto used = history.usedAt(block, input.position))
-      times << translate("last taken %1 ago").arg(duration(now - input.trace->event(*used).time));
+      times << tr("last taken %1 ago").arg(duration(now - input.trace->event(*used).time));
     lines << times.join(QStringLiteral(" · "));
   }
   detail.text = lines.join(QLatin1Char('\n'));
@@ -202,8 +195,8 @@ QString poolTip(const ViewInput& input, BlockId block) {
   if (own->references > 0) text += QStringLiteral(" ×%1").arg(own->references);
   if (own->cached) {
     text += QLatin1Char('\n') + ownerText(input, *own);
-    text += QLatin1Char('\n') +
-            translate("%1 of %2 slots filled").arg(own->fill).arg(input.state().pool().blockSize());
+    text +=
+        QLatin1Char('\n') + tr("%1 of %2 slots filled").arg(own->fill).arg(input.state().pool().blockSize());
   }
   return text;
 }

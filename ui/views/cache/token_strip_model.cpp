@@ -3,18 +3,13 @@
 
 #include "ui/views/cache/csv_line.h"
 #include "ui/views/cache/request_blocks.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <string_view>
 
 namespace spanscope::ui {
 namespace {
-
-QString translate(const char* text) {
-  return QCoreApplication::translate("tokens", text);
-}
 
 bool isMarker(std::string_view text) {
   return text.size() > 2 && text.front() == '<' && text.back() == '>' &&
@@ -36,6 +31,7 @@ bool startsWord(const std::string& text) {
 }
 
 class StripMaker {
+  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::StripMaker)
  public:
   StripMaker(const ViewInput& input, RequestId id) : m_input(input), m_state(input.state()) {
     const auto found = m_state.progress().requests.find(id);
@@ -136,14 +132,14 @@ class StripMaker {
   }
 
   QString summary() const {
-    const auto counted = [](const char* one, const char* many, std::size_t count) {
-      return (count == 1 ? translate(one) : translate(many)).arg(count);
+    const auto counted = [](const QString& one, const QString& many, std::size_t count) {
+      return (count == 1 ? one : many).arg(count);
     };
-    QStringList parts{counted("%1 token", "%1 tokens", m_strip.prompt)};
+    QStringList parts{counted(tr("%1 token"), tr("%1 tokens"), m_strip.prompt)};
     const std::size_t generated = m_strip.tokens.size() - m_strip.prompt;
-    if (generated > 0) parts << counted("%1 generated", "%1 generated", generated);
-    parts << counted("%1 full block", "%1 full blocks", static_cast<std::size_t>(m_strip.fullBlocks));
-    parts << counted("%1 tail", "%1 tails", static_cast<std::size_t>(m_strip.tails));
+    if (generated > 0) parts << counted(tr("%1 generated"), tr("%1 generated"), generated);
+    parts << counted(tr("%1 full block"), tr("%1 full blocks"), static_cast<std::size_t>(m_strip.fullBlocks));
+    parts << counted(tr("%1 tail"), tr("%1 tails"), static_cast<std::size_t>(m_strip.tails));
     return parts.join(QStringLiteral(" · "));
   }
 
@@ -211,23 +207,23 @@ QString tokenTip(const ViewInput& input, const TokenStrip& strip, std::size_t to
   const StripToken& own = strip.tokens[token];
   const auto [text, id] = exactToken(input, own);
   QStringList lines;
-  lines << translate("“%1” · token %2").arg(visibleText(text)).arg(id);
-  lines << translate("%1, token %2 · position %3")
+  lines << tr("“%1” · token %2").arg(visibleText(text)).arg(id);
+  lines << tr("%1, token %2 · position %3")
                .arg(strip.segments[own.segment].name)
                .arg(own.place.local)
                .arg(own.position);
   if (!own.computed) {
-    lines << translate("Sampled, but no pass has seen it: no block holds it");
+    lines << tr("Sampled, but no pass has seen it: no block holds it");
   } else {
-    QString block = translate("Block %1, slot %2").arg(own.block).arg(own.place.local % strip.blockSize);
+    QString block = tr("Block %1, slot %2").arg(own.block).arg(own.place.local % strip.blockSize);
     if (own.physical != kNullBlock)
-      block += translate(" · physical #%1 · %2").arg(own.physical).arg(Theme::name(own.role));
+      block += tr(" · physical #%1 · %2").arg(own.physical).arg(Theme::name(own.role));
     lines << block;
   }
   if (own.generated) {
-    lines << translate("Generated, probability %1").arg(double(own.probability), 0, 'f', 3);
+    lines << tr("Generated, probability %1").arg(double(own.probability), 0, 'f', 3);
   } else if (own.quiet) {
-    lines << translate("Written by the chat template");
+    lines << tr("Written by the chat template");
   }
   return lines.join(QLatin1Char('\n'));
 }

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/cache/why_context.h"
 
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <variant>
 
 namespace spanscope::ui {
 namespace {
-
-QString translate(const char* text) {
-  return QCoreApplication::translate("why", text);
-}
 
 const trace::RequestState* findRequest(const trace::Replay& state, RequestId id) {
   const auto& requests = state.progress().requests;
@@ -78,7 +74,7 @@ QString WhyContext::tokenText(TokenId token) const {
       if (found != info.tokens.end() && index < info.texts.size()) return quoted(oneLine(info.texts[index]));
     }
   }
-  return translate("token %1").arg(token);
+  return tr("token %1").arg(token);
 }
 
 std::vector<TokenId> WhyContext::storedTokens() const {
@@ -148,8 +144,8 @@ const VirtualBlockFacts* WhyContext::firstMissed() const {
 
 QString timeText(std::int64_t nanoseconds) {
   const double milliseconds = double(nanoseconds) / 1e6;
-  if (milliseconds >= 1000) return translate("%1 s").arg(milliseconds / 1000, 0, 'f', 3);
-  return translate("%1 ms").arg(milliseconds, 0, 'f', 1);
+  if (milliseconds >= 1000) return tr("%1 s").arg(milliseconds / 1000, 0, 'f', 3);
+  return tr("%1 ms").arg(milliseconds, 0, 'f', 1);
 }
 
 }  // namespace spanscope::ui

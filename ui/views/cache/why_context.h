@@ -7,6 +7,7 @@
 #include "ui/views/cache/why_model.h"
 #include "ui/views/segment_names.h"
 
+#include <QCoreApplication>
 #include <QString>
 
 #include <cstdint>
@@ -53,6 +54,8 @@ struct WhyContext {
   std::optional<std::size_t> lostAt() const;
   /// Number of the first block of the segment that was not wholly found before this one; −1: all were.
   const VirtualBlockFacts* firstMissed() const;
+
+  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::WhyContext)
 };
 
 /// "104.1 ms"

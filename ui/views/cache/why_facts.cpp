@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of facts in the why model.
 #include "ui/views/cache/why_context.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <variant>
 
@@ -10,10 +9,6 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kMostText = 120;  // characters of a block's text
-
-QString translate(const char* text) {
-  return QCoreApplication::translate("why", text);
-}
 
 QString shortened(QString text) {
   if (text.size() > kMostText) text = text.left(kMostText - 1).trimmed() + QChar(0x2026);
@@ -33,11 +28,12 @@ WhyLink toEvent(std::size_t index) {
 }
 
 class FactMaker {
+  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::FactMaker)
  public:
   FactMaker(const WhyContext& context, Why& why) : m_context(context), m_facts(*context.facts), m_why(why) {}
 
   void make() {
-    add(translate("Tokens"),
+    add(tr("Tokens"),
         shortened(m_context.tokensText(m_context.firstToken(), m_context.firstToken() + m_facts.tokens)));
     if (m_context.lookup != nullptr) {
       addFound();
@@ -46,7 +42,7 @@ class FactMaker {
       addDifference();
       addEviction();
     } else {
-      add(translate("Used here at"), translate("position %1").arg(position(m_context.segment->base)));
+      add(tr("Used here at"), tr("position %1").arg(position(m_context.segment->base)));
     }
     addKey();
     addPresent();
@@ -62,10 +58,10 @@ class FactMaker {
 
   void addFound() {
     const trace::BlockLookedUp& lookup = *m_context.lookup;
-    QString text = translate("%1 of %2 tokens").arg(lookup.tokens).arg(lookup.wanted);
+    QString text = tr("%1 of %2 tokens").arg(lookup.tokens).arg(lookup.wanted);
     if (lookup.outcome == trace::LookupOutcome::Partial && lookup.block != kNullBlock)
-      text += translate(", copied from #%1").arg(lookup.block);
-    add(translate("Found"), text);
+      text += tr(", copied from #%1").arg(lookup.block);
+    add(tr("Found"), text);
   }
 
   void addStored() {
@@ -75,52 +71,49 @@ class FactMaker {
     const bool same = lookup.reason == trace::MissReason::ContextDiffers ||
                       lookup.reason == trace::MissReason::AfterMiss ||
                       lookup.reason == trace::MissReason::LastToken;
-    const QString label = served ? translate("Stored by")
-                          : same ? translate("Same tokens in")
-                                 : translate("Nearest block");
+    const QString label = served ? tr("Stored by") : same ? tr("Same tokens in") : tr("Nearest block");
     WhyLink link;
     link.block = m_context.storedPlace();
     const QString owner = m_context.storedBy();
-    QString text =
-        served || lookup.block == kNullBlock ? QString() : translate("#%1, stored by ").arg(lookup.block);
+    QString text = served || lookup.block == kNullBlock ? QString() : tr("#%1, stored by ").arg(lookup.block);
     WhyText value{.text = text, .linkText = {}, .after = {}, .link = {}};
     if (link.block) {
       value.linkText = owner;
       value.link = link;
-      value.after = translate(", at position %1").arg(position(lookup.storedBase));
+      value.after = tr(", at position %1").arg(position(lookup.storedBase));
     } else {
-      value.text += owner + translate(", at position %1").arg(position(lookup.storedBase));
+      value.text += owner + tr(", at position %1").arg(position(lookup.storedBase));
     }
     m_why.facts.push_back({label, value});
   }
 
   void addPosition() {
     const trace::BlockLookedUp& lookup = *m_context.lookup;
-    QString text = translate("position %1").arg(position(lookup.base));
+    QString text = tr("position %1").arg(position(lookup.base));
     const bool served = lookup.outcome == trace::LookupOutcome::Hit ||
                         lookup.outcome == trace::LookupOutcome::Relocated || lookup.tokens > 0;
     const std::int64_t moved = lookup.base - lookup.storedBase;
     if (served && moved != 0) {
-      text += translate(" (moved by %1)")
+      text += tr(" (moved by %1)")
                   .arg((moved > 0 ? QStringLiteral("+") : QStringLiteral("−")) +
                        QString::number(moved > 0 ? moved : -moved));
     } else if (served) {
-      text += translate(" (not moved)");
+      text += tr(" (not moved)");
     }
-    add(translate("Used here at"), text);
+    add(tr("Used here at"), text);
     if (lookup.outcome == trace::LookupOutcome::Relocated)
-      add(translate("Keys rewritten"), translate("none: the query is rotated, not the keys"));
+      add(tr("Keys rewritten"), tr("none: the query is rotated, not the keys"));
   }
 
   void addDifference() {
     const trace::BlockLookedUp& lookup = *m_context.lookup;
     if (lookup.differsAt >= 0) {
-      QString text = translate("token %1 of %2: wanted %3")
+      QString text = tr("token %1 of %2: wanted %3")
                          .arg(lookup.differsAt)
                          .arg(m_context.segmentName(), m_context.tokenText(lookup.tokenWanted));
-      text += lookup.tokenStored >= 0 ? translate(", stored %1").arg(m_context.tokenText(lookup.tokenStored))
-                                      : translate(", the stored block ends before it");
-      add(translate("Differs at"), text);
+      text += lookup.tokenStored >= 0 ? tr(", stored %1").arg(m_context.tokenText(lookup.tokenStored))
+                                      : tr(", the stored block ends before it");
+      add(tr("Differs at"), text);
     }
     if (lookup.contextDiffersAt < 0) return;
     const auto at = static_cast<std::size_t>(lookup.contextDiffersAt);
@@ -128,10 +121,10 @@ class FactMaker {
     if (at < sees.size() && sees[at] < m_context.names.size()) {
       WhyLink link;
       link.block = BlockRef{m_facts.place.request, sees[at], 0};
-      add(translate("Sees instead"), translate("as number %1 of what it sees: ").arg(at + 1),
+      add(tr("Sees instead"), tr("as number %1 of what it sees: ").arg(at + 1),
           m_context.names[sees[at]].name, link);
     } else {
-      add(translate("Sees instead"), translate("fewer segments than the stored one: %1").arg(sees.size()));
+      add(tr("Sees instead"), tr("fewer segments than the stored one: %1").arg(sees.size()));
     }
   }
 
@@ -140,24 +133,24 @@ class FactMaker {
     if (by == 0) return;
     const std::optional<std::size_t> index = m_context.input.trace->indexOf(by);
     if (!index) {
-      add(translate("Evicted by"), translate("event %1, which is not in this recording").arg(by));
+      add(tr("Evicted by"), tr("event %1, which is not in this recording").arg(by));
       return;
     }
     const trace::Event& event = m_context.input.trace->event(*index);
-    m_why.facts.push_back({translate("Evicted by"),
+    m_why.facts.push_back({tr("Evicted by"),
                            {.text = {},
-                            .linkText = translate("event %1").arg(by),
+                            .linkText = tr("event %1").arg(by),
                             .after = eventText(event),
                             .link = toEvent(*index)}});
   }
 
   QString eventText(const trace::Event& event) const {
-    QString text = translate(" at %1").arg(timeText(event.time));
+    QString text = tr(" at %1").arg(timeText(event.time));
     const auto* removed = std::get_if<trace::BlockRemoved>(&event.payload);
     if (removed != nullptr && removed->reason == trace::RemovalReason::Cleared) {
-      text += translate(", when the cache was emptied");
+      text += tr(", when the cache was emptied");
     } else if (event.request != 0) {
-      text += translate(", to make room for %1").arg(requestName(m_context.state, event.request));
+      text += tr(", to make room for %1").arg(requestName(m_context.state, event.request));
     }
     return text;
   }
@@ -166,16 +159,16 @@ class FactMaker {
     const auto& pool = m_context.state.pool().blocks();
     if (!m_context.present()) return;
     const trace::BlockState& own = pool[static_cast<std::size_t>(m_facts.physical)];
-    add(translate("Key"), translate("%1, block %2 of its chain").arg(keyText(own.key)).arg(own.virtualIndex));
+    add(tr("Key"), tr("%1, block %2 of its chain").arg(keyText(own.key)).arg(own.virtualIndex));
   }
 
   void addPresent() {
     if (m_facts.physical == kNullBlock) return;
     if (const std::optional<std::size_t> lost = m_context.lostAt()) {
       const trace::Event& event = m_context.input.trace->event(*lost);
-      m_why.facts.push_back({translate("Since then"),
-                             {.text = translate("taken away by "),
-                              .linkText = translate("event %1").arg(event.sequence),
+      m_why.facts.push_back({tr("Since then"),
+                             {.text = tr("taken away by "),
+                              .linkText = tr("event %1").arg(event.sequence),
                               .after = eventText(event),
                               .link = toEvent(*lost)}});
       return;
@@ -185,11 +178,10 @@ class FactMaker {
     if (index >= pool.size()) return;
     const std::int32_t references = pool[index].references;
     if (references > 0) {
-      add(translate("Shared by"),
-          references == 1 ? translate("1 reference") : translate("%1 references").arg(references));
+      add(tr("Shared by"), references == 1 ? tr("1 reference") : tr("%1 references").arg(references));
     } else {
-      add(translate("Shared by"), pool[index].cached ? translate("nobody at present; it can be found")
-                                                     : translate("nobody at present; it was not kept"));
+      add(tr("Shared by"), pool[index].cached ? tr("nobody at present; it can be found")
+                                              : tr("nobody at present; it was not kept"));
     }
   }
 

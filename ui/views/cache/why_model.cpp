@@ -4,8 +4,7 @@
 #include "ui/views/cache/csv_line.h"
 #include "ui/views/cache/request_blocks.h"
 #include "ui/views/cache/why_context.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 
@@ -14,10 +13,6 @@ namespace {
 
 using trace::LookupOutcome;
 using trace::MissReason;
-
-QString translate(const char* text) {
-  return QCoreApplication::translate("why", text);
-}
 
 QString bold(const QString& text) {
   return QStringLiteral("<b>%1</b>").arg(text.toHtmlEscaped());
@@ -28,21 +23,21 @@ QString reasonName(MissReason reason) {
     case MissReason::None:
       return {};
     case MissReason::NeverSeen:
-      return translate("never seen");
+      return tr("never seen");
     case MissReason::TokensDiffer:
-      return translate("tokens differ");
+      return tr("tokens differ");
     case MissReason::ContextDiffers:
-      return translate("it sees something else");
+      return tr("it sees something else");
     case MissReason::Evicted:
-      return translate("evicted");
+      return tr("evicted");
     case MissReason::AfterMiss:
-      return translate("after a miss");
+      return tr("after a miss");
     case MissReason::LastToken:
-      return translate("last token");
+      return tr("last token");
     case MissReason::CacheOff:
       break;
   }
-  return translate("caching is off");
+  return tr("caching is off");
 }
 
 std::optional<BlockRef> selectedBlock(const ViewInput& input) {
@@ -57,6 +52,7 @@ std::optional<BlockRef> selectedBlock(const ViewInput& input) {
 
 /// The sentence of one block.
 class Sentence {
+  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::Sentence)
  public:
   explicit Sentence(const WhyContext& context) : m_context(context) {}
 
@@ -64,11 +60,11 @@ class Sentence {
     if (m_context.lookup == nullptr) return notLookedUp();
     switch (m_context.lookup->outcome) {
       case LookupOutcome::Hit:
-        return belongs() + translate(" It was found where it was stored, so nothing of it was computed.");
+        return belongs() + tr(" It was found where it was stored, so nothing of it was computed.");
       case LookupOutcome::Relocated:
         return relocated();
       case LookupOutcome::Partial:
-        return translate("The first %1 of its %2 tokens were found and copied; the rest was computed. ")
+        return tr("The first %1 of its %2 tokens were found and copied; the rest was computed. ")
                    .arg(m_context.lookup->tokens)
                    .arg(m_context.lookup->wanted) +
                reason();
@@ -85,51 +81,47 @@ class Sentence {
     if (m_context.segment->independent) {
       const document::NodeId plus = m_context.parentJoin(query::JoinKind::Plus);
       return plus == document::kNoNode
-                 ? translate("This block belongs to %1, which sees only itself.").arg(name())
-                 : translate("This block belongs to %1, a child of %2, which sees only itself.")
-                       .arg(name(), bold(translate("plus")));
+                 ? tr("This block belongs to %1, which sees only itself.").arg(name())
+                 : tr("This block belongs to %1, a child of %2, which sees only itself.")
+                       .arg(name(), bold(tr("plus")));
     }
     const std::size_t sees = m_context.segment->sees.size();
-    if (sees == 0) return translate("This block belongs to %1, which sees nothing before it.").arg(name());
-    return (sees == 1
-                ? translate("This block belongs to %1, which sees %2 segment before it; it is the one "
-                            "with which the block was stored.")
-                : translate("This block belongs to %1, which sees %2 segments before it; they are the ones "
-                            "with which the block was stored."))
+    if (sees == 0) return tr("This block belongs to %1, which sees nothing before it.").arg(name());
+    return (sees == 1 ? tr("This block belongs to %1, which sees %2 segment before it; it is the one "
+                           "with which the block was stored.")
+                      : tr("This block belongs to %1, which sees %2 segments before it; they are the ones "
+                           "with which the block was stored."))
         .arg(name())
         .arg(sees);
   }
 
   QString relocated() const {
     if (!m_context.segment->sees.empty()) {
-      return translate(
-                 "This block belongs to %1. Everything it sees has moved with it, at the same distances, so "
-                 "its "
-                 "keys are right here too.")
+      return tr("This block belongs to %1. Everything it sees has moved with it, at the same distances, so "
+                "its "
+                "keys are right here too.")
           .arg(name());
     }
     const document::NodeId plus = m_context.parentJoin(query::JoinKind::Plus);
     if (m_context.segment->independent && plus != document::kNoNode) {
-      return translate(
-                 "This block belongs to %1, a child of %2: it was computed seeing only itself, so its keys "
-                 "are "
-                 "right wherever it stands.")
-          .arg(name(), bold(translate("plus")));
+      return tr("This block belongs to %1, a child of %2: it was computed seeing only itself, so its keys "
+                "are "
+                "right wherever it stands.")
+          .arg(name(), bold(tr("plus")));
     }
-    return translate(
-               "This block belongs to %1: it was computed seeing only itself, so its keys are right wherever "
-               "it "
-               "stands.")
+    return tr("This block belongs to %1: it was computed seeing only itself, so its keys are right wherever "
+              "it "
+              "stands.")
         .arg(name());
   }
 
   QString notLookedUp() const {
     if (m_context.facts->prompt == 0) {
-      return translate(
+      return tr(
           "This block holds generated tokens. They are computed as they are sampled and never looked up; "
           "a later prompt that goes on from here can find them.");
     }
-    return translate("This block of %1 has not been looked up yet.").arg(name());
+    return tr("This block of %1 has not been looked up yet.").arg(name());
   }
 
   QString reason() const {
@@ -138,50 +130,42 @@ class Sentence {
       case MissReason::None:
         return {};
       case MissReason::NeverSeen:
-        return translate(
-                   "Nothing like this block of %1 was known behind the same beginning, so it was computed.")
+        return tr("Nothing like this block of %1 was known behind the same beginning, so it was computed.")
             .arg(name());
       case MissReason::TokensDiffer:
-        return lookup.tokenStored < 0 ? translate(
-                                            "The nearest stored block behind the same beginning ends where "
-                                            "this block of %1 goes on.")
+        return lookup.tokenStored < 0 ? tr("The nearest stored block behind the same beginning ends where "
+                                           "this block of %1 goes on.")
                                             .arg(name())
-                                      : translate(
-                                            "The nearest stored block behind the same beginning has other "
-                                            "tokens than this block of "
-                                            "%1 from token %2 on.")
+                                      : tr("The nearest stored block behind the same beginning has other "
+                                           "tokens than this block of "
+                                           "%1 from token %2 on.")
                                             .arg(name())
                                             .arg(lookup.differsAt);
       case MissReason::ContextDiffers:
-        return translate(
-                   "The same tokens are stored, but they were computed seeing something else than %1 sees "
-                   "here. "
-                   "Keys and values depend on what is seen, so they cannot serve it.")
+        return tr("The same tokens are stored, but they were computed seeing something else than %1 sees "
+                  "here. "
+                  "Keys and values depend on what is seen, so they cannot serve it.")
             .arg(name());
       case MissReason::Evicted:
-        return translate(
-                   "This block of %1 was stored, but it was taken from the pool before it was needed again.")
+        return tr("This block of %1 was stored, but it was taken from the pool before it was needed again.")
             .arg(name());
       case MissReason::AfterMiss:
-        return translate(
-                   "An earlier block of %1 was not found. Keys and values depend on everything before them, "
-                   "so "
-                   "this one was computed too.")
+        return tr("An earlier block of %1 was not found. Keys and values depend on everything before them, "
+                  "so "
+                  "this one was computed too.")
             .arg(name());
       case MissReason::LastToken:
-        return translate(
-                   "All of this block of %1 is stored, but it holds the last token of the prompt, which is "
-                   "always "
-                   "computed: the answer goes on from its result.")
+        return tr("All of this block of %1 is stored, but it holds the last token of the prompt, which is "
+                  "always "
+                  "computed: the answer goes on from its result.")
             .arg(name());
       case MissReason::CacheOff:
         break;
     }
     return lookup.wanted < m_context.blocks.blockSize
-               ? translate(
-                     "The cache keeps no blocks of this kind: caching is off, or off for blocks that are not "
-                     "full.")
-               : translate("Caching is off, so every block is computed.");
+               ? tr("The cache keeps no blocks of this kind: caching is off, or off for blocks that are not "
+                    "full.")
+               : tr("Caching is off, so every block is computed.");
   }
 
   const WhyContext& m_context;
@@ -190,25 +174,24 @@ class Sentence {
 void judge(const WhyContext& context, Why& why) {
   why.role = context.facts->role;
   if (context.lookup == nullptr) {
-    why.verdict = context.facts->prompt == 0 ? translate("generated") : translate("not looked up yet");
+    why.verdict = context.facts->prompt == 0 ? tr("generated") : tr("not looked up yet");
     return;
   }
   const QString reason = reasonName(context.lookup->reason);
   switch (context.lookup->outcome) {
     case LookupOutcome::Hit:
-      why.verdict = translate("hit");
+      why.verdict = tr("hit");
       why.role = BlockRole::Hit;
       return;
     case LookupOutcome::Relocated:
-      why.verdict = translate("relocated hit");
+      why.verdict = tr("relocated hit");
       why.role = BlockRole::Relocated;
       return;
     case LookupOutcome::Partial:
-      why.verdict =
-          reason.isEmpty() ? translate("found in part") : translate("found in part: %1").arg(reason);
+      why.verdict = reason.isEmpty() ? tr("found in part") : tr("found in part: %1").arg(reason);
       break;
     case LookupOutcome::Miss:
-      why.verdict = reason.isEmpty() ? translate("miss") : translate("miss: %1").arg(reason);
+      why.verdict = reason.isEmpty() ? tr("miss") : tr("miss: %1").arg(reason);
       break;
   }
   why.role = BlockRole::Computed;
@@ -226,17 +209,15 @@ Why why(const ViewInput& input, const BlockHistory& history) {
   Why result;
   const std::optional<BlockRef> place = selectedBlock(input);
   const bool any = input.shownRequest() != 0;
-  result.empty =
-      any ? translate("Select a block or a token to see why it was found or not.")
-          : translate("Run a query, then select a block or a token to see why it was found or not.");
+  result.empty = any ? tr("Select a block or a token to see why it was found or not.")
+                     : tr("Run a query, then select a block or a token to see why it was found or not.");
   if (!place) return result;
   const WhyContext context(input, history, *place);
   if (context.facts == nullptr) return result;
   result.empty.clear();
   result.block = *place;
-  result.place = context.facts->number < 0 ? translate("hidden block")
-                                           : translate("block %1").arg(context.facts->number);
-  if (context.facts->physical != kNullBlock) result.place += translate(" → #%1").arg(context.facts->physical);
+  result.place = context.facts->number < 0 ? tr("hidden block") : tr("block %1").arg(context.facts->number);
+  if (context.facts->physical != kNullBlock) result.place += tr(" → #%1").arg(context.facts->physical);
   judge(context, result);
   result.sentence = Sentence(context).text();
   addWhyFacts(context, result);

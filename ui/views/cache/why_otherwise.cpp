@@ -2,8 +2,7 @@
 // What would make a hit a miss or a miss a hit, in the why model. Only what holds by construction of the
 // cache is said.
 #include "ui/views/cache/why_context.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 namespace spanscope::ui {
 namespace {
@@ -11,11 +10,8 @@ namespace {
 using trace::LookupOutcome;
 using trace::MissReason;
 
-QString translate(const char* text) {
-  return QCoreApplication::translate("why", text);
-}
-
 class OtherwiseMaker {
+  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::OtherwiseMaker)
  public:
   OtherwiseMaker(const WhyContext& context, Why& why) : m_context(context), m_why(why) {}
 
@@ -23,12 +19,12 @@ class OtherwiseMaker {
     if (m_context.lookup == nullptr) return;
     const LookupOutcome outcome = m_context.lookup->outcome;
     if (outcome == LookupOutcome::Hit || outcome == LookupOutcome::Relocated) {
-      m_why.otherwiseTitle = translate("It would be a miss if");
+      m_why.otherwiseTitle = tr("It would be a miss if");
       addMisses();
       return;
     }
-    m_why.otherwiseTitle = outcome == LookupOutcome::Partial ? translate("All of it would be a hit if")
-                                                             : translate("It would be a hit if");
+    m_why.otherwiseTitle =
+        outcome == LookupOutcome::Partial ? tr("All of it would be a hit if") : tr("It would be a hit if");
     addHits();
   }
 
@@ -60,25 +56,22 @@ class OtherwiseMaker {
   }
 
   void addMisses() {
-    const QString changed = translate("a token changed");
-    QString where =
-        m_context.segment->sees.empty()
-            ? translate(" in it, or before it in %1").arg(m_context.segmentName())
-            : translate(" in it, before it in %1, or in anything it sees").arg(m_context.segmentName());
+    const QString changed = tr("a token changed");
+    QString where = m_context.segment->sees.empty()
+                        ? tr(" in it, or before it in %1").arg(m_context.segmentName())
+                        : tr(" in it, before it in %1, or in anything it sees").arg(m_context.segmentName());
     if (const document::NodeId node = editable(); node != document::kNoNode) {
       add({}, changed, where, command("node.edit", node));
     } else {
       add(changed + where);
     }
-    const QString effect =
-        translate(": it would then see what stands before it, and this block could not serve it");
+    const QString effect = tr(": it would then see what stands before it, and this block could not serve it");
     if (m_context.segment->independent && standsBehindSomething()) {
       const document::NodeId plus = m_context.parentJoin(query::JoinKind::Plus);
       if (plus != document::kNoNode)
-        add({}, translate("plus became cross"), effect, command("node.plus-cross", plus));
+        add({}, tr("plus became cross"), effect, command("node.plus-cross", plus));
     }
-    add(translate("it had been evicted, or "), translate("the cache were emptied"), {},
-        command("run.clear-cache"));
+    add(tr("it had been evicted, or "), tr("the cache were emptied"), {}, command("run.clear-cache"));
   }
 
   void addHits() {
@@ -86,39 +79,39 @@ class OtherwiseMaker {
       case MissReason::None:
         break;
       case MissReason::NeverSeen:
-        addAgain(translate("the same tokens came again behind the same beginning"));
+        addAgain(tr("the same tokens came again behind the same beginning"));
         break;
       case MissReason::TokensDiffer:
         addSameTokens();
         addPlus();
         break;
       case MissReason::ContextDiffers:
-        add(translate("everything it sees were the same, in the same order and at the same distances, as "
-                      "when #%1 was "
-                      "stored")
+        add(tr("everything it sees were the same, in the same order and at the same distances, as "
+               "when #%1 was "
+               "stored")
                 .arg(m_context.lookup->block));
         addPlus();
         break;
       case MissReason::Evicted:
-        add(translate("the pool had had room to keep it: it has %1 blocks of %2 tokens")
+        add(tr("the pool had had room to keep it: it has %1 blocks of %2 tokens")
                 .arg(m_context.state.pool().blockCount() - 1)
                 .arg(m_context.blocks.blockSize));
-        addAgain(translate("it were asked for once more before it is evicted again"));
+        addAgain(tr("it were asked for once more before it is evicted again"));
         break;
       case MissReason::AfterMiss:
         addAfterMiss();
         addPlus();
         break;
       case MissReason::LastToken:
-        m_why.otherwiseTitle = translate("It is always so");
-        add(translate(
+        m_why.otherwiseTitle = tr("It is always so");
+        add(tr(
             "the last token of a prompt is computed even where all of it is stored: the answer goes on from "
             "its result"));
         break;
       case MissReason::CacheOff:
         add(m_context.lookup->wanted < m_context.blocks.blockSize
-                ? translate("blocks that are not full were kept too, and caching is on")
-                : translate("caching were on"));
+                ? tr("blocks that are not full were kept too, and caching is on")
+                : tr("caching were on"));
         break;
     }
   }
@@ -129,12 +122,11 @@ class OtherwiseMaker {
       add(condition);
       return;
     }
-    const QString rest =
-        m_context.holdsLastToken()
-            ? translate(": all but the last token, which is always computed, is stored now as #%1")
-            : translate(": it is stored now as #%1");
-    add(condition + rest.arg(m_context.facts->physical) + translate(" ("), translate("run it again"),
-        translate(")"), command("run.run"));
+    const QString rest = m_context.holdsLastToken()
+                             ? tr(": all but the last token, which is always computed, is stored now as #%1")
+                             : tr(": it is stored now as #%1");
+    add(condition + rest.arg(m_context.facts->physical) + tr(" ("), tr("run it again"), tr(")"),
+        command("run.run"));
   }
 
   void addSameTokens() {
@@ -142,7 +134,7 @@ class OtherwiseMaker {
     if (lookup.differsAt < 0) return;
     QString text;
     if (lookup.tokenStored < 0) {
-      text = translate("%1 ended before its token %2, as the stored block does")
+      text = tr("%1 ended before its token %2, as the stored block does")
                  .arg(m_context.segmentName())
                  .arg(lookup.differsAt);
     } else {
@@ -153,13 +145,13 @@ class OtherwiseMaker {
         rest << m_context.tokenText(stored[i]);
       if (rest.isEmpty()) rest << m_context.tokenText(lookup.tokenStored);
       if (from + 8 < stored.size()) rest << QString(QChar(0x2026));
-      text = translate("from token %1 on it read %2, as the stored block does")
+      text = tr("from token %1 on it read %2, as the stored block does")
                  .arg(lookup.differsAt)
                  .arg(rest.join(QLatin1Char(' ')));
     }
     const document::NodeId node = editable();
     if (node != document::kNoNode) {
-      add(text + translate(" ("), translate("edit the text"), translate(")"), command("node.edit", node));
+      add(text + tr(" ("), tr("edit the text"), tr(")"), command("node.edit", node));
     } else {
       add(text);
     }
@@ -172,10 +164,10 @@ class OtherwiseMaker {
     link.block = missed->place;
     const QString stored =
         m_context.lookup->block == kNullBlock
-            ? translate(", the first that was missing, had been found, and this one were stored behind it")
-            : translate(" and those after it had been found: its own content is stored as #%1")
+            ? tr(", the first that was missing, had been found, and this one were stored behind it")
+            : tr(" and those after it had been found: its own content is stored as #%1")
                   .arg(m_context.lookup->block);
-    add({}, translate("block %1").arg(missed->number), stored, link);
+    add({}, tr("block %1").arg(missed->number), stored, link);
   }
 
   /// A child of a cross depends on everything before it; as a child of a plus it would not.
@@ -183,8 +175,7 @@ class OtherwiseMaker {
     const document::NodeId cross = m_context.parentJoin(query::JoinKind::Cross);
     if (cross == document::kNoNode || m_context.input.document->at(cross).children.size() < 2) return;
     if (m_context.segment->independent || m_context.holdsLastToken()) return;
-    add({}, translate("cross became plus"),
-        translate(" and it had been computed so once: it would then see only itself"),
+    add({}, tr("cross became plus"), tr(" and it had been computed so once: it would then see only itself"),
         command("node.plus-cross", cross));
   }
 

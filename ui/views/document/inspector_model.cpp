@@ -3,17 +3,12 @@
 
 #include "ui/document/problems.h"
 #include "ui/views/document/operator_table.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <utility>
 
 namespace spanscope::ui {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("inspector", text);
-}
 
 QString placeOf(const document::Document& document, document::NodeId node) {
   const document::NodeId parent = document.at(node).parent;

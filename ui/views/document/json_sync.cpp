@@ -4,18 +4,13 @@
 #include "ui/document/document_file.h"
 #include "ui/document/document_query.h"
 #include "ui/document/edits.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace spanscope::ui {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("json", text);
-}
 
 bool isEmptySeq(const document::DocumentNode& node) {
   const auto* join = node.own.as<query::Join>();

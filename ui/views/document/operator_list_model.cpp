@@ -3,8 +3,8 @@
 
 #include "ui/document/edits.h"
 #include "ui/views/document/operator_table.h"
+#include "ui/words/tr.h"
 
-#include <QCoreApplication>
 #include <QDir>
 #include <QMimeData>
 
@@ -61,7 +61,6 @@ QMimeData* OperatorListModel::mimeData(const QModelIndexList& indexes) const {
 }
 
 std::vector<ExampleQuery> exampleQueries(const QString& directory) {
-  const auto tr = [](const char* text) { return QCoreApplication::translate("examples", text); };
   const std::vector<ExampleQuery> known{
       {tr("Chat"), QStringLiteral("chat.json")},
       {tr("RAG"), QStringLiteral("rag.json")},

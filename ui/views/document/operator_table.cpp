@@ -3,8 +3,8 @@
 
 #include "ui/document/edits.h"
 #include "ui/document/problems.h"
+#include "ui/words/tr.h"
 
-#include <QCoreApplication>
 #include <QPainter>
 #include <QPainterPath>
 
@@ -13,10 +13,6 @@
 
 namespace spanscope::ui {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("operators", text);
-}
 
 struct Texts {
   QString hint;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/document/parameter_rows.h"
 
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <map>
 #include <set>
@@ -11,10 +11,6 @@ namespace spanscope::ui {
 namespace {
 
 using query::ParameterKind;
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("ParameterRows", text);
-}
 
 /// The more, the fewer texts are a value.
 int strictness(ParameterKind kind) {

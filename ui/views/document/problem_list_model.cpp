@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/document/problem_list_model.h"
 
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace spanscope::ui {
-namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("problems", text);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<ProblemRow> problemRows(const document::Document& document,
                                     const document::ProblemContext& context) {

@@ -5,8 +5,7 @@
 #include "ui/views/run/attention_rows.h"
 #include "ui/views/run/number_text.h"
 #include "ui/views/segment_names.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <map>
@@ -15,10 +14,6 @@
 
 namespace spanscope::ui {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("spanscope::ui::attention", text);
-}
 
 /// Whether a row of segment `row` sees any of the tokens of segment `key` before `end`.
 bool sees(const std::vector<trace::SegmentInfo>& segments, std::uint32_t row, std::uint32_t key,

@@ -5,18 +5,13 @@
 #include "ui/views/cache/csv_line.h"
 #include "ui/views/run/metrics_model.h"
 #include "ui/views/run/number_text.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <map>
 
 namespace spanscope::ui {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("spanscope::ui::compare", text);
-}
 
 /// What one run took, summed over its requests.
 struct Sums {

@@ -4,8 +4,8 @@
 #include "engine/trace/report.h"
 #include "ui/views/cache/csv_line.h"
 #include "ui/views/run/request_names.h"
+#include "ui/words/tr.h"
 
-#include <QCoreApplication>
 #include <QFont>
 #include <QPainter>
 #include <QPixmap>
@@ -14,10 +14,6 @@
 
 namespace spanscope::ui {
 namespace {
-
-QString translate(const char* text) {
-  return QCoreApplication::translate("spanscope::ui::log", text);
-}
 
 /// A text on one line, cut where it gets long.
 QString shortText(const std::string& text) {
@@ -38,12 +34,12 @@ struct Teller {
   LogLine& line;
 
   bool operator()(const trace::SessionStarted& payload) const {
-    line.text = translate("Session started: %1, %2")
+    line.text = tr("Session started: %1, %2")
                     .arg(QString::fromStdString(payload.model), QString::fromStdString(payload.backend));
     return true;
   }
   bool operator()(const trace::RunStarted& payload) const {
-    line.text = translate("Run %1 started: policy %2, seed %3")
+    line.text = tr("Run %1 started: policy %2, seed %3")
                     .arg(event.run)
                     .arg(QString::fromStdString(payload.policy))
                     .arg(payload.seed);
@@ -52,56 +48,54 @@ struct Teller {
   bool operator()(const trace::RunFinished& payload) const {
     switch (payload.outcome) {
       case trace::RunOutcome::Finished:
-        line.text = translate("Run %1 finished: %2").arg(event.run).arg(shortText(payload.answer));
+        line.text = tr("Run %1 finished: %2").arg(event.run).arg(shortText(payload.answer));
         break;
       case trace::RunOutcome::Stopped:
-        line.text = translate("Run %1 was stopped").arg(event.run);
+        line.text = tr("Run %1 was stopped").arg(event.run);
         line.severity = trace::Severity::Warning;
         break;
       case trace::RunOutcome::Failed:
-        line.text = translate("Run %1 failed").arg(event.run);
+        line.text = tr("Run %1 failed").arg(event.run);
         line.severity = trace::Severity::Error;
         break;
     }
     return true;
   }
   bool operator()(const trace::PlanMade& payload) const {
-    line.text = payload.steps.size() == 1 ? translate("Plan made: 1 step")
-                                          : translate("Plan made: %1 steps").arg(payload.steps.size());
+    line.text = payload.steps.size() == 1 ? tr("Plan made: 1 step")
+                                          : tr("Plan made: %1 steps").arg(payload.steps.size());
     return true;
   }
   bool operator()(const trace::StepStarted& payload) const {
-    line.text =
-        translate("%1 started as request %2").arg(stepOf(input, event, payload.step)).arg(event.request);
+    line.text = tr("%1 started as request %2").arg(stepOf(input, event, payload.step)).arg(event.request);
     return true;
   }
   bool operator()(const trace::StepFinished& payload) const {
     const QString name = stepOf(input, event, payload.step);
     switch (payload.outcome) {
       case trace::StepOutcome::EndToken:
-        line.text = translate("%1 finished: %2").arg(name, shortText(payload.text));
+        line.text = tr("%1 finished: %2").arg(name, shortText(payload.text));
         break;
       case trace::StepOutcome::TokenLimit:
-        line.text = translate("%1 reached its token limit: %2").arg(name, shortText(payload.text));
+        line.text = tr("%1 reached its token limit: %2").arg(name, shortText(payload.text));
         break;
       case trace::StepOutcome::Stopped:
-        line.text = translate("%1 was stopped").arg(name);
+        line.text = tr("%1 was stopped").arg(name);
         line.severity = trace::Severity::Warning;
         break;
       case trace::StepOutcome::Failed:
-        line.text = translate("%1 failed").arg(name);
+        line.text = tr("%1 failed").arg(name);
         line.severity = trace::Severity::Error;
         break;
     }
     return true;
   }
   bool operator()(const trace::RequestDeferred& payload) const {
-    line.text =
-        translate("Request %1 waits: %2").arg(event.request).arg(QString::fromStdString(payload.reason));
+    line.text = tr("Request %1 waits: %2").arg(event.request).arg(QString::fromStdString(payload.reason));
     return true;
   }
   bool operator()(const trace::CacheCleared& /*payload*/) const {
-    line.text = translate("The cache was emptied");
+    line.text = tr("The cache was emptied");
     return true;
   }
   bool operator()(const trace::MessageLogged& payload) const {
@@ -111,7 +105,7 @@ struct Teller {
   }
   bool operator()(const trace::Snapshot& payload) const {
     if (payload.lost == 0) return false;
-    line.text = translate("%1 events were lost; a snapshot stands for them").arg(payload.lost);
+    line.text = tr("%1 events were lost; a snapshot stands for them").arg(payload.lost);
     line.severity = trace::Severity::Warning;
     return true;
   }
@@ -119,6 +113,8 @@ struct Teller {
   bool operator()(const T& /*payload*/) const {
     return false;
   }
+
+  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::Teller)
 };
 
 /// Whether an event has a line of its own, and how severe, without making its text.
@@ -199,11 +195,11 @@ LogLine eventLine(const trace::Event& event) {
 QString severityText(trace::Severity severity) {
   switch (severity) {
     case trace::Severity::Note:
-      return translate("note");
+      return tr("note");
     case trace::Severity::Warning:
-      return translate("warning");
+      return tr("warning");
     case trace::Severity::Error:
-      return translate("error");
+      return tr("error");
   }
   return {};
 }
@@ -296,7 +292,7 @@ QVariant LogModel::data(const QModelIndex& index, int role) const {
   const auto textOf = [](const LogLine& line, int column) -> QString {
     switch (column) {
       case Time:
-        return translate("%1 s").arg(QString::number(static_cast<double>(line.time) * 1e-9, 'f', 6));
+        return tr("%1 s").arg(QString::number(static_cast<double>(line.time) * 1e-9, 'f', 6));
       case Kind:
         return severityText(line.severity);
       case Run:
@@ -334,7 +330,7 @@ QVariant LogModel::data(const QModelIndex& index, int role) const {
                                                                       : Qt::AlignLeft | Qt::AlignVCenter);
     case Qt::AccessibleTextRole: {
       const LogLine shown = line(index.row());
-      return index.column() == Text ? translate("%1: %2").arg(severityText(shown.severity), shown.text)
+      return index.column() == Text ? tr("%1: %2").arg(severityText(shown.severity), shown.text)
                                     : textOf(shown, index.column());
     }
     default:
@@ -346,13 +342,13 @@ QVariant LogModel::headerData(int section, Qt::Orientation orientation, int role
   if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
   switch (section) {
     case Time:
-      return translate("Time");
+      return tr("Time");
     case Kind:
-      return translate("Kind");
+      return tr("Kind");
     case Run:
-      return translate("Run");
+      return tr("Run");
     case Text:
-      return translate("What happened");
+      return tr("What happened");
     default:
       return {};
   }
@@ -367,8 +363,7 @@ std::size_t LogModel::errors() const {
 }
 
 QString LogModel::csv() const {
-  QString text =
-      csvLine({translate("time s"), translate("kind"), translate("run"), translate("what happened")});
+  QString text = csvLine({tr("time s"), tr("kind"), tr("run"), tr("what happened")});
   for (int row = 0; row < rowCount(); ++row) {
     const LogLine shown = line(row);
     text += csvLine({QString::number(static_cast<double>(shown.time) * 1e-9, 'f', 9),

@@ -4,18 +4,13 @@
 #include "ui/views/cache/csv_line.h"
 #include "ui/views/run/number_text.h"
 #include "ui/views/run/request_names.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <map>
 
 namespace spanscope::ui {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("spanscope::ui::metrics", text);
-}
 
 struct Rates {
   std::int64_t prefillRows = 0;

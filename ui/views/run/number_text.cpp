@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/run/number_text.h"
 
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <cmath>
 
 namespace spanscope::ui {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("spanscope::ui::numbers", text);
-}
 
 /// Two to three significant digits.
 QString shortNumber(double value) {

@@ -5,18 +5,14 @@
 #include "ui/views/cache/csv_line.h"
 #include "ui/views/run/number_text.h"
 #include "ui/views/run/request_names.h"
+#include "ui/words/tr.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <algorithm>
 
 namespace spanscope::ui {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("spanscope::ui::output", text);
-}
 
 AnswerState stateOf(const trace::RequestState& request, const trace::RunState& run) {
   if (request.outcome) {

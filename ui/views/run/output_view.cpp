@@ -3,6 +3,7 @@
 
 #include "ui/views/run/answer_card.h"
 #include "ui/views/run/table_painting.h"
+#include "ui/words/tr.h"
 
 #include <QPainter>
 #include <QPushButton>
@@ -17,7 +18,7 @@ namespace {
 constexpr std::size_t kAtFirst = 40;
 
 QString emptyText() {
-  return OutputView::tr("Run a query to read its answers here, as they come.");
+  return tr("Run a query to read its answers here, as they come.");
 }
 
 }  // namespace

@@ -3,18 +3,14 @@
 
 #include "ui/views/cache/csv_line.h"
 #include "ui/views/run/request_names.h"
+#include "ui/words/tr.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <map>
 
 namespace spanscope::ui {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("spanscope::ui::plan", text);
-}
 
 StepState stateOf(const trace::RequestState& request) {
   if (request.outcome) {

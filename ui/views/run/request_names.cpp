@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/run/request_names.h"
 
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <utility>
 #include <vector>
 
 namespace spanscope::ui {
-namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("spanscope::ui::requests", text);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 QString runName(RunId run) {
   return tr("Run %1").arg(run);

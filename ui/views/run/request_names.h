@@ -4,6 +4,7 @@
 
 #include "ui/session/view_input.h"
 
+#include <QCoreApplication>
 #include <QString>
 
 #include <map>
@@ -17,6 +18,7 @@ QString runName(RunId run);
 /// for what it needs. Where several steps of a run would be called the same, their place among them follows:
 /// "inner 2". Names of a run are made once, so an object must not outlive the state it reads.
 class StepNames {
+  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::StepNames)
  public:
   StepNames(const ViewInput& input, const trace::Progress& progress) : m_input(input), m_progress(progress) {}
 

@@ -3,18 +3,13 @@
 
 #include "engine/trace/report.h"
 #include "ui/views/run/number_text.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <optional>
 
 namespace spanscope::ui {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("spanscope::ui::scrubber", text);
-}
 
 std::optional<TickKind> kindOf(const trace::Event& event) {
   if (const auto* lookup = std::get_if<trace::BlockLookedUp>(&event.payload)) {

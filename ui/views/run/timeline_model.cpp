@@ -4,8 +4,7 @@
 #include "ui/views/cache/csv_line.h"
 #include "ui/views/run/number_text.h"
 #include "ui/views/run/request_names.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <map>
@@ -13,10 +12,6 @@
 
 namespace spanscope::ui {
 namespace {
-
-QString tr(const char* text, int count = -1) {
-  return QCoreApplication::translate("spanscope::ui::timeline", text, nullptr, count);
-}
 
 QString span(std::int64_t nanoseconds) {
   return durationText(static_cast<double>(nanoseconds) * 1e-9);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every text of the window can be translated: a made-up language, made by Qt's own tools from the sources,
+// marks each text that it knows, and what is shown without a mark could not be translated.
+#include "ui/commands/command_table.h"
+#include "ui/document/edits.h"
+#include "ui/editor/operator_info.h"
+#include "ui/views/view.h"
+#include "ui/window/main_window.h"
+
+#include <QAbstractButton>
+#include <QAction>
+#include <QLabel>
+#include <QProcess>
+#include <QTabBar>
+#include <QTranslator>
+#include <QtTest>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr int kPatience = 120'000;  // milliseconds
+
+/// What the program said where it failed; empty where it did not.
+QString run(const QString& program, const QStringList& arguments) {
+  QProcess process;
+  process.start(program, arguments);
+  if (process.waitForFinished(kPatience) && process.exitStatus() == QProcess::NormalExit &&
+      process.exitCode() == 0) {
+    return {};
+  }
+  return program + QStringLiteral(": ") + QString::fromUtf8(process.readAllStandardError()) +
+         process.errorString();
+}
+
+}  // namespace
+
+class TestTranslation : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    const QString lupdate = QStringLiteral(SPANSCOPE_LUPDATE);
+    const QString lrelease = QStringLiteral(SPANSCOPE_LRELEASE);
+    if (!QFileInfo::exists(lupdate) || !QFileInfo::exists(lrelease)) {
+      QSKIP("lupdate and lrelease (qt6-l10n-tools) are not installed");
+    }
+    QVERIFY(m_folder.isValid());
+    const QString source = m_folder.filePath(QStringLiteral("spanscope_marked.ts"));
+    const QString root = QStringLiteral(SPANSCOPE_SOURCE_DIR);
+    QCOMPARE(run(lupdate,
+                 {QStringLiteral("-recursive"), root + QStringLiteral("/ui"), root + QStringLiteral("/app"),
+                  QStringLiteral("-I"), root, QStringLiteral("-ts"), source}),
+             QString());
+    translate(source);
+    QCOMPARE(run(lrelease, {source}), QString());
+    QVERIFY(m_translator.load(QStringLiteral("spanscope_marked"), m_folder.path()));
+    QVERIFY(QCoreApplication::installTranslator(&m_translator));
+    m_isReady = true;
+  }
+
+  void tablesAreTranslated() {
+    if (!m_isReady) QSKIP("nothing to translate with");
+    for (const CommandInfo& command : commandTable()) {
+      check(command.category);
+      check(command.text);
+      check(command.help);
+    }
+    for (const ViewInfo& view : viewTable()) {
+      check(view.title);
+      check(view.help);
+    }
+    for (const std::string& name : document::operatorNames()) {
+      check(operatorTitle(name));
+      check(operatorHelp(name));
+    }
+    QVERIFY2(m_unmarked.isEmpty(), qPrintable(m_unmarked.join(QStringLiteral("\n"))));
+  }
+
+  void theWindowIsTranslated() {
+    if (!m_isReady) QSKIP("nothing to translate with");
+    QSettings settings(m_folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+    MainWindow window(settings, m_folder.filePath(QStringLiteral("autosave")));
+    window.resize(1280, 800);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    checkTexts(window);
+    QVERIFY(window.openFile(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json")));
+    QSignalSpy ended(&window.workspace(), &Workspace::runEnded);
+    window.perform(QStringLiteral("run.run"));
+    QVERIFY(ended.wait(kPatience));
+    for (const char* layout : {"view.author", "view.explain", "view.measure"}) {
+      window.perform(QString::fromLatin1(layout));
+      QTest::qWait(200);
+      checkTexts(window);
+    }
+    QVERIFY(m_checked > 100);
+    QVERIFY2(m_unmarked.isEmpty(), qPrintable(m_unmarked.join(QStringLiteral("\n"))));
+  }
+
+ private:
+  /// Translates every text into itself between marks.
+  static void translate(const QString& path) {
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QString text = QString::fromUtf8(file.readAll());
+    file.close();
+    static const QRegularExpression message(
+        QStringLiteral("(<source>([^<]*)</source>.*?)<translation type=\"unfinished\">(.*?)</translation>"),
+        QRegularExpression::DotMatchesEverythingOption);
+    QString translated;
+    qsizetype end = 0;
+    for (auto found = message.globalMatch(text); found.hasNext();) {
+      const QRegularExpressionMatch match = found.next();
+      const QString marked = QStringLiteral("⟦%1⟧").arg(match.captured(2));
+      const bool counts = match.captured(3).contains(QLatin1String("<numerusform>"));
+      translated += text.mid(end, match.capturedStart() - end) + match.captured(1);
+      translated +=
+          counts ? QStringLiteral("<translation><numerusform>%1</numerusform></translation>").arg(marked)
+                 : QStringLiteral("<translation>%1</translation>").arg(marked);
+      end = match.capturedEnd();
+    }
+    translated += text.mid(end);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(translated.toUtf8());
+  }
+
+  void check(const QString& text) {
+    static const QRegularExpression words(QStringLiteral("[[:lower:]]{2}"));
+    // Names, paths, answers and what the engine says of itself are the same in every language; Qt brings
+    // translations of its own texts.
+    static const QRegularExpression others(
+        QStringLiteral("^(spanlet|spans ▾|rag\\.json|/.*|.*(block attention|full prefill) [✓≈].*|#\\d+ .*|"
+                       "The pet of Tarek is Biscuit\\.|Scroll (Left|Right)|Float|Close( Tab)?)$"));
+    if (text.contains(QChar(0x27E6)) || !words.match(text).hasMatch() || others.match(text).hasMatch())
+      return;
+    if (!m_unmarked.contains(text)) m_unmarked.append(text);
+  }
+
+  void checkTexts(const QWidget& window) {
+    for (const QLabel* label : window.findChildren<QLabel*>()) take(label->text());
+    for (const QAbstractButton* button : window.findChildren<QAbstractButton*>()) take(button->text());
+    for (const QAction* action : window.findChildren<QAction*>()) take(action->text());
+    for (const QTabBar* tabs : window.findChildren<QTabBar*>()) {
+      for (int i = 0; i < tabs->count(); ++i) take(tabs->tabText(i));
+    }
+    for (const QWidget* widget : window.findChildren<QWidget*>()) {
+      take(widget->toolTip());
+      take(widget->accessibleName());
+    }
+  }
+  void take(const QString& text) {
+    ++m_checked;
+    check(text);
+  }
+
+  QTemporaryDir m_folder;
+  QTranslator m_translator;
+  QStringList m_unmarked;
+  int m_checked = 0;
+  bool m_isReady = false;
+};
+
+QTEST_MAIN(TestTranslation)
+#include "tst_translation.moc"
