@@ -24,7 +24,7 @@ std::map<std::string, Texts> makeTexts() {
       {"system", {tr("message"), tr("What the model is told about its task")}},
       {"user", {tr("message"), tr("What the person says, or a document")}},
       {"assistant", {tr("message"), tr("What the model said earlier")}},
-      {"g", {tr("ask a model"), tr("Generates an answer to its input")}},
+      {"g", {tr("an answer"), tr("Generates an answer to its input")}},
       {"repeat", {tr("n answers"), tr("Generates several answers to the same input")}},
       {"plus",
        {tr("any order"),
