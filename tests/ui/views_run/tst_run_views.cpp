@@ -23,6 +23,7 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <set>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -292,6 +293,24 @@ class TestRunViews : public QObject {
     QCOMPARE(wanted.positions, std::vector<std::size_t>{view.model().eventIndex(1) + 1});
     view.setOptions({.allEvents = true});
     QCOMPARE(view.model().rowCount(), static_cast<int>(m_rag.events.size()));
+  }
+
+  void metricsCardsAreNoTowers_data() {
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<int>("rows");
+    QTest::newRow("wide and low") << QSize(1600, 420) << 1;
+    QTest::newRow("wide and high") << QSize(1600, 760) << 2;
+    QTest::newRow("narrow") << QSize(620, 900) << 3;
+    QTest::newRow("narrow and high") << QSize(300, 1600) << 5;
+  }
+  void metricsCardsAreNoTowers() {
+    QFETCH(const QSize, size);
+    QFETCH(const int, rows);
+    MetricsView view;
+    show(view, m_judge.input(), size);
+    std::set<int> tops;
+    for (const MetricCard* card : view.cards()) tops.insert(card->y());
+    QCOMPARE(static_cast<int>(tops.size()), rows);
   }
 
   void metricsPointsSelect() {

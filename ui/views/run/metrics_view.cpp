@@ -15,6 +15,7 @@ namespace {
 constexpr int kCards = 5;
 constexpr int kCardWidth = 280;
 constexpr int kGap = 2 * kSpace;
+constexpr int kSteepest = 2;  ///< most of a card's height by its width
 
 QString emptyText() {
   return MetricsView::tr("Run a query to see latency, reuse, blocks and speed, run by run.");
@@ -47,15 +48,17 @@ MetricsView::MetricsView(QWidget* parent) : RunView(parent), m_scroll(new QScrol
   arrange();
 }
 
-int MetricsView::columnsFor(int width) const {
-  const int fitting = std::clamp(width / kCardWidth, 1, kCards);
-  // As few rows as fit, evenly filled.
-  const int rows = (kCards + fitting - 1) / fitting;
-  return (kCards + rows - 1) / rows;
+int MetricsView::columnsFor(QSize size) const {
+  const int fitting = std::clamp(size.width() / kCardWidth, 1, kCards);
+  // As few rows as fit, unless the cards would be towers; evenly filled.
+  int rows = (kCards + fitting - 1) / fitting;
+  const auto columnsOf = [](int count) { return (kCards + count - 1) / count; };
+  while (columnsOf(rows) > 1 && size.height() / rows > kSteepest * size.width() / columnsOf(rows)) ++rows;
+  return columnsOf(rows);
 }
 
 void MetricsView::arrange() {
-  const int columns = columnsFor(width());
+  const int columns = columnsFor(this->size());
   if (columns == m_columns) return;
   m_columns = columns;
   for (MetricCard* card : m_cards) m_grid->removeWidget(card);
@@ -101,7 +104,7 @@ void MetricsView::paintTo(QPainter& painter, const QSize& size) {
     paintEmptyText(painter, QRect(QPoint(), size), emptyText(), theme());
     return;
   }
-  const int columns = columnsFor(size.width());
+  const int columns = columnsFor(size);
   const int rows = (kCards + columns - 1) / columns;
   const int width = (size.width() - kGap) / columns - kGap;
   const int height = (size.height() - kGap) / rows - kGap;

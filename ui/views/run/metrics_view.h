@@ -35,7 +35,7 @@ class MetricsView : public RunView {
 
  private:
   void arrange();
-  int columnsFor(int width) const;
+  int columnsFor(QSize size) const;
   void select(int request);
 
   MetricsModel m_model;
