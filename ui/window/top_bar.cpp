@@ -48,7 +48,8 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   connect(m_tabs, &QTabBar::currentChanged, this, &TopBar::tabChosen);
   connect(m_tabs, &QTabBar::tabCloseRequested, this, &TopBar::tabCloseWanted);
   m_tabs->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
-  layout->addWidget(m_tabs, 3);
+  // Names of documents come before empty room.
+  layout->addWidget(m_tabs, 100);
   auto* add = new QToolButton;
   add->setText(QStringLiteral("+"));
   add->setAutoRaise(true);
