@@ -1,15 +1,96 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/input.h"
+#include "app/cli/predicted_reuse.h"
 #include "app/cli/query_options.h"
 #include "engine/plan/explain.h"
 
+#include <nlohmann/json.hpp>
+
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
 namespace spanscope::cli {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  QueryOptionTexts query;
+  PredictionOptions prediction;
+  bool trees = false;
+  bool json = false;
+  bool dot = false;
+};
+
+/// The JSON object of `explain` with what is predicted in it.
+std::string withPrediction(const std::string& explained, nlohmann::ordered_json prediction) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(explained);
+  json["prediction"] = std::move(prediction);
+  return json.dump(2) + "\n";
+}
+
+class ExplainCommand {
+ public:
+  ExplainCommand(const Context& context, const Options& options)
+      : m_streams(context.streams), m_stop(context.stop), m_options(options) {
+    if (options.prediction.isWanted) m_prediction.emplace(options.prediction, options.query.seed);
+  }
+
+  ExitCode run() {
+    ExitCode code = ExitCode::Fine;
+    QueryOptions given = queryOptions(m_options.query);
+    given.recordTrees = !m_options.dot;
+    retrieveWith(given, m_options.query, m_options.prediction.session.model);
+    for (const std::string& file : m_options.files) {
+      const auto planned = planFile(file, given, m_streams);
+      if (!planned) {
+        code = ExitCode::WrongInput;
+      } else if (!explainOne(file, *planned)) {
+        return ExitCode::Stopped;
+      }
+    }
+    warnOfUnusedSettings(given, m_streams);
+    return code;
+  }
+
+ private:
+  /// False: it was stopped.
+  bool explainOne(const std::string& file, const workbench::PlannedQuery& planned) {
+    plan::ExplainOptions explain;
+    explain.eachTree = m_options.trees;
+    if (planned.planWithoutLocality) explain.withoutLocality = &*planned.planWithoutLocality;
+    const plan::Plan& plan = *planned.plan;
+    std::optional<run::Prediction> predicted;
+    if (m_prediction) predicted = m_prediction->predict(plan, m_stop);
+    if (predicted && predicted->stopped) return false;
+
+    std::ostream& out = m_streams.out;
+    if (m_options.json) {
+      const std::string json = plan::explainJson(plan, explain);
+      out << (m_prediction ? withPrediction(json, predictionJson(plan, predicted)) : json);
+    } else if (m_options.dot) {
+      out << plan::explainGraph(plan);
+    } else {
+      if (m_options.files.size() > 1) out << "── " << inputName(file) << '\n';
+      out << plan::explain(plan, explain);
+      if (m_prediction) {
+        out << "Predicted reuse: " << m_prediction->setting() << '\n' << predictionText(plan, predicted);
+      }
+    }
+    return true;
+  }
+
+  const Streams& m_streams;
+  std::stop_token m_stop;
+  const Options& m_options;
+  std::optional<ReusePrediction> m_prediction;
+};
+
+}  // namespace
 
 void addExplain(CLI::App& app, Context& context) {
   CLI::App* command =
@@ -18,49 +99,20 @@ void addExplain(CLI::App& app, Context& context) {
       "Example:\n  spanq explain resources/queries/judge-2.json\n"
       "  spanq explain --no-distribute resources/queries/judge-2.json\n"
       "  spanq explain --locality 2 --rule distribute-plus=off resources/queries/judge-4.json\n"
+      "  spanq explain --predict resources/queries/rag.json resources/queries/rag-swapped.json\n"
       "  spanq explain --dot resources/queries/judge-2.json | dot -Tsvg >plan.svg\n");
-  struct Options {
-    std::vector<std::string> files;
-    QueryOptionTexts query;
-    bool trees = false;
-    bool json = false;
-    bool dot = false;
-  };
   const auto options = std::make_shared<Options>();
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   addPlanOptions(*command, options->query);
   command->add_flag("--trees", options->trees, "Show the whole tree before and after every pass");
   CLI::Option* json = command->add_flag("--json", options->json, "Write a JSON document for each query");
-  command->add_flag("--dot", options->dot, "Write steps and prompts as a Graphviz graph")->excludes(json);
+  CLI::Option* dot =
+      command->add_flag("--dot", options->dot, "Write steps and prompts as a Graphviz graph")->excludes(json);
+  addPredictionOptions(*command, options->prediction);
+  dot->excludes(command->get_option("--predict"));
 
   command->callback([&context, options] {
-    context.action = [&context, options] {
-      ExitCode code = ExitCode::Fine;
-      QueryOptions queryOption = queryOptions(options->query);
-      queryOption.recordTrees = !options->dot;
-      retrieveWith(queryOption, options->query);
-      for (const std::string& file : options->files) {
-        const auto planned = planFile(file, queryOption, context.streams);
-        if (!planned) {
-          code = ExitCode::WrongInput;
-          continue;
-        }
-        plan::ExplainOptions explain;
-        explain.eachTree = options->trees;
-        if (planned->planWithoutLocality) explain.withoutLocality = &*planned->planWithoutLocality;
-        std::ostream& out = context.streams.out;
-        if (options->json) {
-          out << plan::explainJson(*planned->plan, explain);
-        } else if (options->dot) {
-          out << plan::explainGraph(*planned->plan);
-        } else {
-          if (options->files.size() > 1) out << "── " << inputName(file) << '\n';
-          out << plan::explain(*planned->plan, explain);
-        }
-      }
-      warnOfUnusedSettings(queryOption, context.streams);
-      return code;
-    };
+    context.action = [&context, options] { return ExplainCommand(context, *options).run(); };
   });
 }
 

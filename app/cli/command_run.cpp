@@ -86,11 +86,7 @@ class RunCommand {
 
   ExitCode run() {
     if (!startRecording()) return ExitCode::RunFailed;
-    run::SessionConfig config;
-    config.blockSize = m_options.session.blockSize;
-    if (m_options.session.blocks > 0) config.blockCount = m_options.session.blocks;
-    config.kvType = m_options.session.kv();
-    m_session = workbench::makeSession(m_bundle, config, m_recorder);
+    m_session = workbench::makeSession(m_bundle, m_options.session.config(), m_recorder);
 
     ExitCode code = ExitCode::Fine;
     nlohmann::ordered_json runs = nlohmann::ordered_json::array();
@@ -213,23 +209,9 @@ void addRun(CLI::App& app, Context& context) {
   const auto options = std::make_shared<Options>();
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   addModelOption(*command, options->session);
-  command
-      ->add_option("--policy", options->policy,
-                   "Reuse policy: prefix (one segment, as stock servers) or spans (block attention)")
-      ->check(CLI::Validator(
-          [](const std::string& name) {
-            return run::parsePolicy(name) ? std::string() : "there is no policy \"" + name + "\"";
-          },
-          ""))
-      ->type_name("NAME")
-      ->capture_default_str();
+  addPolicyOption(*command, options->policy);
   addPlanOptions(*command, options->query);
-  command
-      ->add_option("--max-tokens", options->maxTokens,
-                   "Most tokens of a step that sets no limit; 0: the model's own")
-      ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()).description(""))
-      ->type_name("N")
-      ->capture_default_str();
+  addMaxTokensOption(*command, options->maxTokens);
   command->add_option("--top-k", options->topK, "Draw from the k likeliest tokens; 0: off")
       ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()).description(""))
       ->type_name("N")

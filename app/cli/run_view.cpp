@@ -12,13 +12,6 @@ namespace {
 
 constexpr double kMilliseconds = 1000;
 
-std::string stepName(const plan::Step& step) {
-  std::string name = step.node.empty() ? "the root" : step.node;
-  if (step.copy > 0) name += ", copy " + std::to_string(step.copy);
-  if (step.dropped) name += " (dropped)";
-  return name;
-}
-
 std::string counted(std::int64_t count, const char* thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
@@ -167,6 +160,13 @@ void RunView::finish() {
   for (Reply& reply : m_replies) reply.ended = true;
   showTurn();
   wipeProgress();
+}
+
+std::string stepName(const plan::Step& step) {
+  std::string name = step.node.empty() ? "the root" : step.node;
+  if (step.copy > 0) name += ", copy " + std::to_string(step.copy);
+  if (step.dropped) name += " (dropped)";
+  return name;
 }
 
 std::string stepTable(const plan::Plan& plan, const run::RunResult& result) {

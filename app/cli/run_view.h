@@ -74,6 +74,9 @@ class RunView {
   bool m_progressShown = false;
 };
 
+/// "/g/input/plus/0, copy 1"; the root of the query is "the root".
+std::string stepName(const plan::Step& step);
+
 /// One row a step: prompt, cached, relocated, computed and generated tokens, time to first token, latency.
 std::string stepTable(const plan::Plan& plan, const run::RunResult& result);
 

@@ -2,10 +2,27 @@
 #include "app/cli/session_options.h"
 
 #include "app/workbench/resource_paths.h"
+#include "engine/run/policy.h"
 
 #include <filesystem>
+#include <limits>
 
 namespace spanscope::cli {
+namespace {
+
+std::filesystem::path chosenDirectory(const SessionOptions& options) {
+  return options.model.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(options.model);
+}
+
+}  // namespace
+
+run::SessionConfig SessionOptions::config() const {
+  run::SessionConfig config;
+  config.blockSize = blockSize;
+  if (blocks > 0) config.blockCount = blocks;
+  config.kvType = kv();
+  return config;
+}
 
 void addModelOption(CLI::App& command, SessionOptions& options) {
   command.add_option("--model", options.model, "Hugging Face model directory; default: the bundled model");
@@ -35,10 +52,33 @@ void addBlockOptions(CLI::App& command, SessionOptions& options) {
       ->capture_default_str();
 }
 
+void addPolicyOption(CLI::App& command, std::string& policy) {
+  command
+      .add_option("--policy", policy,
+                  "Reuse policy: prefix (one segment, as stock servers) or spans (block attention)")
+      ->check(CLI::Validator(
+          [](const std::string& name) {
+            return run::parsePolicy(name) ? std::string() : "there is no policy \"" + name + "\"";
+          },
+          ""))
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
+void addMaxTokensOption(CLI::App& command, std::int32_t& maxTokens) {
+  command
+      .add_option("--max-tokens", maxTokens, "Most tokens of a step that sets no limit; 0: the model's own")
+      ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
 workbench::ModelBundle loadChosenModel(const SessionOptions& options) {
-  const std::filesystem::path directory =
-      options.model.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(options.model);
-  return workbench::loadModelBundle(directory, {.threads = options.threads});
+  return workbench::loadModelBundle(chosenDirectory(options), {.threads = options.threads});
+}
+
+workbench::ModelBundle describeChosenModel(const SessionOptions& options) {
+  return workbench::describeModel(chosenDirectory(options));
 }
 
 }  // namespace spanscope::cli

@@ -20,14 +20,21 @@ struct SessionOptions {
   std::string kvType = "f32";
 
   compute::DType kv() const { return kvType == "bf16" ? compute::DType::BF16 : compute::DType::F32; }
+  /// With the blocks that are usual where none were asked for.
+  run::SessionConfig config() const;
 };
 
 void addModelOption(CLI::App& command, SessionOptions& options);
 void addThreadsOption(CLI::App& command, SessionOptions& options);
 void addKvOption(CLI::App& command, SessionOptions& options);
 void addBlockOptions(CLI::App& command, SessionOptions& options);
+/// --policy: the name of a policy that there is.
+void addPolicyOption(CLI::App& command, std::string& policy);
+void addMaxTokensOption(CLI::App& command, std::int32_t& maxTokens);
 
 /// The model that was chosen, or the bundled one. Throws Failure.
 workbench::ModelBundle loadChosenModel(const SessionOptions& options);
+/// The same without weights: enough to predict.
+workbench::ModelBundle describeChosenModel(const SessionOptions& options);
 
 }  // namespace spanscope::cli

@@ -21,25 +21,36 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const M
   bundle.decoder = std::make_unique<model::Decoder>(bundle.config, weights, *bundle.backend);
 }
 
-}  // namespace
-
-ModelBundle loadModelWeights(const std::filesystem::path& directory, const ModelOptions& options) {
+ModelBundle namedBundle(const std::filesystem::path& directory) {
   ModelBundle bundle;
   bundle.directory = directory;
   // "spanlet/" has an empty last component.
   bundle.name = (directory.has_filename() ? directory : directory.parent_path()).filename().string();
   bundle.config = model::readConfig(directory);
+  return bundle;
+}
+
+}  // namespace
+
+ModelBundle loadModelWeights(const std::filesystem::path& directory, const ModelOptions& options) {
+  ModelBundle bundle = namedBundle(directory);
   addWeights(bundle, *model::openSafetensors(directory), options);
+  return bundle;
+}
+
+ModelBundle describeModel(const std::filesystem::path& directory) {
+  std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(directory);
+  const text::ChatTemplate& chat = text::findChatTemplate(directory);
+  ModelBundle bundle = namedBundle(directory);
+  bundle.tokenizer = std::move(tokenizer);
+  bundle.chat = &chat;
   return bundle;
 }
 
 ModelBundle loadModelBundle(const std::filesystem::path& directory, const ModelOptions& options) {
   // What is small is read first, so that most mistakes are found before the weights are touched.
-  std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(directory);
-  const text::ChatTemplate& chat = text::findChatTemplate(directory);
-  ModelBundle bundle = loadModelWeights(directory, options);
-  bundle.tokenizer = std::move(tokenizer);
-  bundle.chat = &chat;
+  ModelBundle bundle = describeModel(directory);
+  addWeights(bundle, *model::openSafetensors(directory), options);
   return bundle;
 }
 

@@ -27,7 +27,7 @@ struct ModelBundle {
   model::ModelConfig config;
   compute::DType weightType = compute::DType::BF16;  ///< of the checkpoint's matrices
   std::string fingerprint;                           ///< of model and weights
-  std::unique_ptr<compute::Backend> backend;
+  std::unique_ptr<compute::Backend> backend;         ///< null for a mere description, as is the decoder
   std::unique_ptr<model::Decoder> decoder;
   std::unique_ptr<text::Tokenizer> tokenizer;  ///< null for a shape
   const text::ChatTemplate* chat = nullptr;    ///< null for a shape
@@ -41,6 +41,9 @@ ModelBundle loadModelBundle(const std::filesystem::path& directory, const ModelO
 
 /// The same without tokenizer and chat template: enough to compute span tables.
 ModelBundle loadModelWeights(const std::filesystem::path& directory, const ModelOptions& options = {});
+
+/// The same without weights, backend and fingerprint: enough to lay out prompts and to predict runs.
+ModelBundle describeModel(const std::filesystem::path& directory);
 
 /// A model of a named shape ("llama-1b", "21m", "3m") with random bf16 weights. Throws Failure for other
 /// names.

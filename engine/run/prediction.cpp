@@ -19,4 +19,20 @@ const char* doubtName(Doubt doubt) {
   return "none";
 }
 
+const char* doubtReason(Doubt doubt) {
+  switch (doubt) {
+    case Doubt::None:
+      break;
+    case Doubt::HoldsReply:
+      return "the prompt holds a reply that has yet to be sampled";
+    case Doubt::ContinuesReply:
+      return "a segment reaches to where a reply to an earlier prompt will stand";
+    case Doubt::FullPool:
+      return "the pool is full, and how long replies get decides what is evicted";
+    case Doubt::Timing:
+      return "how long replies get decides which forward pass the step begins with";
+  }
+  return "";
+}
+
 }  // namespace spanscope::run

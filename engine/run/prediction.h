@@ -31,6 +31,8 @@ enum class Doubt : std::uint8_t {
   Timing           ///< how long replies get decides which forward pass the step begins with
 };
 const char* doubtName(Doubt doubt);  ///< "none", "holds_reply", "continues_reply", "full_pool", "timing"
+/// Half a sentence for a person: "the prompt holds a reply that has yet to be sampled"; empty for None.
+const char* doubtReason(Doubt doubt);
 
 /// Tokens of a predicted span table that stand for sampled ones are negative.
 constexpr bool isUnknown(TokenId token) {

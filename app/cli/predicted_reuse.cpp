@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/predicted_reuse.h"
+
+#include "app/cli/run_view.h"
+#include "app/cli/text_table.h"
+#include "engine/run/policy.h"
+#include "engine/trace/event_fields.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace spanscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kNotRun = "a query before it will fail, so that it will not run";
+
+/// What a step's counts are, in the order of the tables.
+struct Count {
+  const char* name;
+  run::CountRange run::StepPrediction::*range;
+};
+constexpr Count kCounts[] = {{.name = "prompt", .range = &run::StepPrediction::prompt},
+                             {.name = "cached", .range = &run::StepPrediction::cached},
+                             {.name = "relocated", .range = &run::StepPrediction::relocated},
+                             {.name = "computed", .range = &run::StepPrediction::computed},
+                             {.name = "evicted", .range = &run::StepPrediction::evicted}};
+
+run::CountRange sumOf(const run::Prediction& prediction, const Count& count) {
+  run::CountRange sum;
+  for (const run::StepPrediction& step : prediction.steps) {
+    sum.least += (step.*count.range).least;
+    sum.most += (step.*count.range).most;
+  }
+  return sum;
+}
+
+std::string rangeText(const run::CountRange& range) {
+  const std::string least = std::to_string(range.least);
+  return range.known() ? least : least + "–" + std::to_string(range.most);
+}
+
+/// Whether the prediction says what went wrong where replies get long or short.
+std::string errorText(const run::Prediction& prediction) {
+  return std::string(prediction.errorIsCertain
+                         ? "the run will fail: "
+                         : "the run fails if replies get long, or if they are short: ") +
+         prediction.error->message();
+}
+
+const char* kindOf(const layout::Segment& segment) {
+  if (segment.hidden) return "hidden prefix";
+  return segment.independent ? "independent" : "dependent";
+}
+
+bool holdsUnknown(const layout::Segment& segment) {
+  return std::any_of(segment.tokens.begin(), segment.tokens.end(), run::isUnknown);
+}
+
+/// Ascending indices in short: "0–3, 5".
+std::string indicesText(const std::vector<std::uint32_t>& indices) {
+  if (indices.empty()) return "–";
+  std::string text;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const std::size_t first = i;
+    while (i + 1 < indices.size() && indices[i + 1] == indices[i] + 1) ++i;
+    text += (text.empty() ? "" : ", ") + std::to_string(indices[first]);
+    if (i > first) text += (i == first + 1 ? ", " : "–") + std::to_string(indices[i]);
+  }
+  return text;
+}
+
+/// One block as a person reads it: "relocated", "partial 5 of 16 (tokens differ)", "miss (never seen)".
+std::string blockText(const trace::BlockLookedUp& block) {
+  std::string text(trace::enumName(block.outcome));
+  if (block.outcome == trace::LookupOutcome::Partial)
+    text += " " + std::to_string(block.tokens) + " of " + std::to_string(block.wanted);
+  if (block.reason != trace::MissReason::None) {
+    std::string reason(trace::enumName(block.reason));
+    std::replace(reason.begin(), reason.end(), '_', ' ');
+    text += " (" + reason + ")";
+  }
+  return text;
+}
+
+/// The blocks of a segment in order, equal neighbours counted: "hit ×2, miss (never seen)".
+std::string blocksText(const run::StepPrediction& step, std::size_t segment) {
+  std::string text;
+  std::string current;
+  int count = 0;
+  const auto end = [&] {
+    if (count == 0) return;
+    text += (text.empty() ? "" : ", ") + current + (count > 1 ? " ×" + std::to_string(count) : "");
+    count = 0;
+  };
+  for (const trace::BlockLookedUp& block : step.blocks) {
+    if (block.segment != segment) continue;
+    const std::string next = blockText(block);
+    if (next != current) end();
+    current = next;
+    ++count;
+  }
+  end();
+  return text.empty() ? "–" : text;
+}
+
+std::string stepTable(const plan::Plan& plan, const run::Prediction& prediction) {
+  std::vector<TextTable::Column> columns{{"step"}, {"node", TextTable::Align::Left}};
+  for (const Count& count : kCounts) columns.push_back({count.name});
+  const bool anyDoubt = std::any_of(prediction.steps.begin(), prediction.steps.end(),
+                                    [](const auto& step) { return step.doubt != run::Doubt::None; });
+  if (anyDoubt) columns.push_back({"why not known", TextTable::Align::Left});
+  TextTable table(std::move(columns));
+  for (const run::StepPrediction& step : prediction.steps) {
+    std::vector<std::string> cells{std::to_string(step.step), stepName(plan.steps[step.step])};
+    for (const Count& count : kCounts) cells.push_back(rangeText(step.*count.range));
+    if (step.doubt != run::Doubt::None) cells.emplace_back(run::doubtReason(step.doubt));
+    table.addRow(std::move(cells));
+  }
+  if (prediction.steps.size() > 1) {
+    std::vector<std::string> cells{"", "in all"};
+    for (const Count& count : kCounts) cells.push_back(rangeText(sumOf(prediction, count)));
+    table.addRow(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string spanTable(const run::StepPrediction& step) {
+  TextTable table({{"segment"},
+                   {"node", TextTable::Align::Left},
+                   {"kind", TextTable::Align::Left},
+                   {"tokens"},
+                   {"base"},
+                   {"sees", TextTable::Align::Left},
+                   {"blocks", TextTable::Align::Left}});
+  bool isAfterReply = false;
+  for (std::size_t i = 0; i < step.table.segments.size(); ++i) {
+    const layout::Segment& segment = step.table.segments[i];
+    const bool hasReply = holdsUnknown(segment);
+    const auto atMost = [](bool bounded, std::int64_t count) {
+      return (bounded ? "≤ " : "") + std::to_string(count);
+    };
+    table.addRow({std::to_string(i), segment.node.empty() ? "the root" : segment.node, kindOf(segment),
+                  atMost(hasReply, segment.length()), atMost(isAfterReply, segment.base),
+                  indicesText(segment.sees), blocksText(step, i)});
+    isAfterReply |= hasReply;
+  }
+  return table.text();
+}
+
+Json rangeJson(const run::CountRange& range) {
+  return {{"least", range.least}, {"most", range.most}};
+}
+
+Json segmentsJson(const run::StepPrediction& step) {
+  Json segments = Json::array();
+  for (std::size_t i = 0; i < step.table.segments.size(); ++i) {
+    const layout::Segment& segment = step.table.segments[i];
+    Json blocks = Json::array();
+    for (const trace::BlockLookedUp& block : step.blocks) {
+      if (block.segment != i) continue;
+      blocks.push_back({{"outcome", trace::enumName(block.outcome)},
+                        {"reason", trace::enumName(block.reason)},
+                        {"tokens", block.tokens},
+                        {"wanted", block.wanted}});
+    }
+    segments.push_back(
+        {{"node", segment.node},
+         {"kind", segment.independent ? "independent" : "dependent"},
+         {"hidden", segment.hidden},
+         {"tokens", segment.length()},
+         {"reply_tokens", std::count_if(segment.tokens.begin(), segment.tokens.end(), run::isUnknown)},
+         {"base", segment.base},
+         {"sees", segment.sees},
+         {"blocks", std::move(blocks)}});
+  }
+  return segments;
+}
+
+}  // namespace
+
+void addPredictionOptions(CLI::App& command, PredictionOptions& options) {
+  const char* const group = "Predicted reuse";
+  CLI::Option* predict =
+      command
+          .add_flag("--predict", options.isWanted,
+                    "Say what running the queries, one after the other with one cache, will find in it")
+          ->group(group);
+  addModelOption(command, options.session);
+  addPolicyOption(command, options.policy);
+  addMaxTokensOption(command, options.maxTokens);
+  addBlockOptions(command, options.session);
+  for (const char* name : {"--policy", "--max-tokens", "--block-size", "--blocks"})
+    command.get_option(name)->needs(predict)->group(group);
+  command.get_option("--model")->group(group);
+}
+
+ReusePrediction::ReusePrediction(const PredictionOptions& options, std::uint64_t seed)
+    : m_options(options),
+      m_model(describeChosenModel(options.session)),
+      m_predictor(options.session.config(), m_model.config, *m_model.tokenizer, *m_model.chat) {
+  m_run.policy = run::parsePolicy(options.policy).value_or(run::Policy::Spans);
+  m_run.seed = seed;
+  m_run.maxTokens = options.maxTokens;
+}
+
+std::optional<run::Prediction> ReusePrediction::predict(const plan::Plan& plan, const std::stop_token& stop) {
+  if (m_hasFailed) return std::nullopt;
+  run::Prediction prediction = m_predictor.predict(plan, m_run, stop);
+  m_hasFailed = prediction.error && prediction.errorIsCertain;
+  return prediction;
+}
+
+std::string ReusePrediction::setting() const {
+  const run::SessionConfig config = m_options.session.config();
+  return std::string("policy ") + run::policyName(m_run.policy) + " on " + m_model.name + ", " +
+         std::to_string(config.blockCount) + " blocks of " + std::to_string(config.blockSize) +
+         " tokens, empty at first";
+}
+
+std::string predictionText(const plan::Plan& plan, const std::optional<run::Prediction>& prediction) {
+  if (!prediction) return std::string("  not predicted: ") + kNotRun + "\n";
+  std::string text;
+  if (prediction->error) text += "  " + errorText(*prediction) + "\n";
+  if (plan.steps.empty()) text += "  nothing is generated, so that no prompt is looked up\n";
+  if (prediction->steps.empty()) return text;
+  text += stepTable(plan, *prediction);
+  for (const run::StepPrediction& step : prediction->steps) {
+    text += "  Span table of step " + std::to_string(step.step) + ": " + stepName(plan.steps[step.step]);
+    if (step.doubt != run::Doubt::None) text += ", with replies as long as they may be";
+    text += "\n" + spanTable(step);
+  }
+  return text;
+}
+
+Json predictionJson(const plan::Plan& plan, const std::optional<run::Prediction>& prediction) {
+  if (!prediction) return nullptr;
+  Json json;
+  if (prediction->error) {
+    json["error"] = prediction->error->message();
+    json["error_is_certain"] = prediction->errorIsCertain;
+  }
+  Json totals;
+  for (const Count& count : kCounts) totals[count.name] = rangeJson(sumOf(*prediction, count));
+  json["totals"] = std::move(totals);
+  json["order"] = prediction->order;
+  json["steps"] = Json::array();
+  for (const run::StepPrediction& step : prediction->steps) {
+    Json row{{"step", step.step},
+             {"node", plan.steps[step.step].node},
+             {"copy", plan.steps[step.step].copy},
+             {"doubt", run::doubtName(step.doubt)}};
+    for (const Count& count : kCounts) row[count.name] = rangeJson(step.*count.range);
+    row["segments"] = segmentsJson(step);
+    json["steps"].push_back(std::move(row));
+  }
+  return json;
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What `spanq explain --predict` says: what runs of the queries, one after the other with one cache, will
+// find in it.
+#pragma once
+
+#include "app/cli/session_options.h"
+#include "engine/plan/plan.h"
+#include "engine/run/prediction.h"
+#include "engine/run/predictor.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace spanscope::cli {
+
+struct PredictionOptions {
+  bool isWanted = false;
+  SessionOptions session;
+  std::string policy = "spans";
+  std::int32_t maxTokens = 0;
+};
+
+/// --predict, and with it what `spanq run` has to say model, policy and cache.
+void addPredictionOptions(CLI::App& command, PredictionOptions& options);
+
+/// Predicts plans for a cache that is empty at first.
+class ReusePrediction {
+ public:
+  /// Reads what is needed of the model, not its weights. Throws Failure.
+  ReusePrediction(const PredictionOptions& options, std::uint64_t seed);
+
+  /// Against what the plans before will have left behind; nothing where one of them will fail, because no
+  /// other is run then.
+  std::optional<run::Prediction> predict(const plan::Plan& plan, const std::stop_token& stop);
+
+  /// "policy spans on spanlet, 2048 blocks of 16 tokens, empty at first"
+  std::string setting() const;
+
+ private:
+  PredictionOptions m_options;
+  workbench::ModelBundle m_model;
+  run::RunOptions m_run;
+  run::Predictor m_predictor;
+  bool m_hasFailed = false;
+};
+
+/// Tables of a prediction's steps and of their span tables. Lines of text, each ended by a newline.
+std::string predictionText(const plan::Plan& plan, const std::optional<run::Prediction>& prediction);
+
+/// The same for programs. Null where nothing was predicted.
+nlohmann::ordered_json predictionJson(const plan::Plan& plan,
+                                      const std::optional<run::Prediction>& prediction);
+
+}  // namespace spanscope::cli
