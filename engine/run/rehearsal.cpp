@@ -112,12 +112,13 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, cons
   PlanProgress progress(m_result.run, plan, quiet, m_setting.model, m_setting.tokenizer, m_setting.chat);
   m_progress = &progress;
   try {
-    submitReady(progress, plan);
+    submitReady(progress, plan, stop);
     while (!progress.done() && !m_result.error) {
-      const Scheduler::Progress made = m_scheduler.pass(stop);
+      const Scheduler::Progress made =
+          stop.stop_requested() ? Scheduler::Progress::Stopped : m_scheduler.pass(stop);
       m_result.stopped = made == Scheduler::Progress::Stopped;
       if (m_result.stopped || made == Scheduler::Progress::Idle) break;
-      if (!m_result.error) submitReady(progress, plan);
+      if (!m_result.error) submitReady(progress, plan, stop);
     }
   } catch (const Failure& failure) {
     m_result.error = failure.error();
@@ -136,8 +137,11 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, cons
   return std::move(m_result);
 }
 
-void Rehearsal::submitReady(PlanProgress& progress, const plan::Plan& plan) {
-  while (std::optional<PlanProgress::Ready> next = progress.next()) {
+void Rehearsal::submitReady(PlanProgress& progress, const plan::Plan& plan, const std::stop_token& stop) {
+  // Laying out a long prompt takes its time.
+  while (!stop.stop_requested()) {
+    std::optional<PlanProgress::Ready> next = progress.next();
+    if (!next) return;
     Submitted submitted;
     submitted.step = next->step;
     submitted.holdsReply = !plan.steps[next->step].needs.empty();

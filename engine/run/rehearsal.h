@@ -114,7 +114,8 @@ class Rehearsal final : private RequestListener {
     bool holdsReply = false;
   };
 
-  void submitReady(PlanProgress& progress, const plan::Plan& plan);
+  /// Not all of them where it is stopped.
+  void submitReady(PlanProgress& progress, const plan::Plan& plan, const std::stop_token& stop);
   void compareWithReplied(RehearsedStep& facts) const;
 
   RehearsalSetting m_setting;
