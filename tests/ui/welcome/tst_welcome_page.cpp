@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The welcome page offers every example that comes with the program, and the about box says what is running.
-#include "engine/query/json.h"
+#include "engine/query/query_form.h"
 #include "ui/window/about_box.h"
 #include "ui/window/example_card.h"
 #include "ui/window/welcome_page.h"
@@ -48,10 +48,12 @@ void TestWelcomePage::tableNamesEveryExample() {
     QVERIFY(!example.description.isEmpty());
     QFile file(folder.filePath(example.file));
     QVERIFY2(file.open(QIODevice::ReadOnly), qPrintable(example.file));
-    QVERIFY(query::parseJson(file.readAll().toStdString()).query.has_value());
+    const std::string text = file.readAll().toStdString();
+    const query::QueryForm form = query::queryFormOf(example.file.toStdString(), text);
+    QVERIFY(query::parseQuery(text, form).query.has_value());
   }
   listed.sort();
-  QCOMPARE(listed, folder.entryList({"*.json"}, QDir::Files, QDir::Name));
+  QCOMPARE(listed, folder.entryList(QDir::Files, QDir::Name));
 }
 
 void TestWelcomePage::cardsOpenByMouseAndKey() {
