@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/bench_needle.h"
+#include "app/cli/bench_report.h"
 #include "app/cli/command.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "app/workbench/resource_paths.h"
 #include "engine/bench/abba.h"
 #include "engine/bench/speed.h"
-#include "engine/trace/sink.h"
 #include "kernels/cpu/machine_limits.h"
 
 #include <nlohmann/json.hpp>
@@ -20,17 +21,6 @@
 
 namespace spanscope::cli {
 namespace {
-
-constexpr double kMilliseconds = 1000;
-
-/// Benchmarks record nothing: what is measured should be the engine alone.
-class NoSink final : public trace::Sink {
- public:
-  std::uint64_t send(RunId, RequestId, const NodePath&, trace::Payload) override { return ++m_sequence; }
-
- private:
-  std::uint64_t m_sequence = 0;
-};
 
 struct Options {
   SessionOptions session;
@@ -51,43 +41,9 @@ workbench::ModelBundle loadForBench(const Options& options) {
       directory.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(directory), model);
 }
 
-nlohmann::ordered_json toJson(const bench::Summary& summary, double factor = 1) {
-  std::vector<double> samples = summary.samples;
-  for (double& sample : samples) sample *= factor;
-  return {{"median", summary.median * factor},
-          {"lower_quartile", summary.lower * factor},
-          {"upper_quartile", summary.upper * factor},
-          {"samples", samples}};
-}
-
-nlohmann::ordered_json header(const workbench::ModelBundle& bundle, const Options& options) {
-  const compute::DeviceInfo device = bundle.backend->info();
-  return {{"model", bundle.name},
-          {"parameters", bundle.decoder->parameterCount()},
-          {"weight_bytes_in_memory", bundle.decoder->weightBytes()},
-          {"device", device.name},
-          {"threads", device.threads},
-          {"kv_type", compute::nameOf(options.session.kv())}};
-}
-
-void writeHeader(std::ostream& out, const workbench::ModelBundle& bundle, const Options& options) {
-  out << bundle.name << ", " << shortNumber(static_cast<double>(bundle.decoder->parameterCount()))
-      << " parameters, keys and values in " << compute::nameOf(options.session.kv()) << ", "
-      << bundle.backend->info().name << "\n\n";
-}
-
-/// Shows what is being measured where a person waits for it.
-void showProgress(const Context& context, const std::string& text) {
-  if (context.streams.progress) context.streams.err << "\r\x1b[K" << text << std::flush;
-}
-
-std::string spread(const bench::Summary& summary, double factor, int digits) {
-  return fixed(summary.lower * factor, digits) + " … " + fixed(summary.upper * factor, digits);
-}
-
 nlohmann::ordered_json toJson(const bench::AbbaRow& row) {
   const auto timed = [](const bench::AbbaCase& measured) {
-    nlohmann::ordered_json json = toJson(measured.seconds, kMilliseconds);
+    nlohmann::ordered_json json = summaryJson(measured.seconds, kMilliseconds);
     json["cached_tokens"] = measured.cachedTokens;
     return json;
   };
@@ -137,13 +93,13 @@ ExitCode runAbba(const Context& context, const Options& options) {
   }
   showProgress(context, "");
   if (options.json) {
-    nlohmann::ordered_json json = header(bundle, options);
+    nlohmann::ordered_json json = benchHeader(bundle, options.session);
     json["documents"] = options.abba.documents;
     json["question_tokens"] = options.abba.questionTokens;
     json["rows"] = std::move(rows);
     context.streams.out << json.dump(2) << '\n';
   } else {
-    writeHeader(context.streams.out, bundle, options);
+    writeBenchHeader(context.streams.out, bundle, options.session);
     context.streams.out << "  time to the first token of " << options.abba.documents
                         << " documents and a new question of " << options.abba.questionTokens
                         << " tokens; medians\n\n"
@@ -192,7 +148,7 @@ ExitCode runSpeed(const Context& context, const Options& options) {
         bench::measureSpeed(*bundle.decoder, *bundle.backend, test, speed, measureMachine, context.stop);
     nlohmann::ordered_json row;
     row["test"] = test.name();
-    row["tokens_per_second"] = toJson(result.tokensPerSecond);
+    row["tokens_per_second"] = summaryJson(result.tokensPerSecond);
     row["flops_per_second"] = result.flopsPerSecond;
     row["bytes_per_second"] = result.bytesPerSecond;
     row["machine_flops_per_second"] = result.machine.flops;
@@ -210,11 +166,11 @@ ExitCode runSpeed(const Context& context, const Options& options) {
   }
   showProgress(context, "");
   if (options.json) {
-    nlohmann::ordered_json json = header(bundle, options);
+    nlohmann::ordered_json json = benchHeader(bundle, options.session);
     json["rows"] = std::move(rows);
     context.streams.out << json.dump(2) << '\n';
   } else {
-    writeHeader(context.streams.out, bundle, options);
+    writeBenchHeader(context.streams.out, bundle, options.session);
     context.streams.out
         << table.text()
         << "\n  pp is held against arithmetic, tg against memory; the machine's own figures were "
@@ -312,6 +268,7 @@ void addBench(CLI::App& app, Context& context) {
   group->require_subcommand(1);
   addAbbaCommand(*group, context);
   addSpeedCommand(*group, context);
+  addNeedleCommand(*group, context);
 }
 
 }  // namespace spanscope::cli

@@ -32,4 +32,15 @@ Summary summarize(std::vector<double> samples) {
   return summary;
 }
 
+ShareInterval wilsonInterval(std::int64_t successes, std::int64_t trials) {
+  constexpr double kZ = 1.959964;  // the normal distribution's 97.5 % point
+  if (trials <= 0) return {};
+  const auto n = static_cast<double>(trials);
+  const double share = static_cast<double>(successes) / n;
+  const double scale = 1 + kZ * kZ / n;
+  const double center = (share + kZ * kZ / (2 * n)) / scale;
+  const double half = kZ / scale * std::sqrt(share * (1 - share) / n + kZ * kZ / (4 * n * n));
+  return {.low = std::max(0.0, center - half), .high = std::min(1.0, center + half)};
+}
+
 }  // namespace spanscope::bench

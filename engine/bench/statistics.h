@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 namespace spanscope::bench {
@@ -16,5 +17,14 @@ struct Summary {
 
 /// Quantiles are interpolated between neighbours. All zero without samples.
 Summary summarize(std::vector<double> samples);
+
+/// Between which shares, 0 … 1, the share of successes lies with a probability of 95 %.
+struct ShareInterval {
+  double low = 0;
+  double high = 1;
+};
+
+/// Wilson's score interval: right also for few trials and shares near 0 and 1. From 0 to 1 without trials.
+ShareInterval wilsonInterval(std::int64_t successes, std::int64_t trials);
 
 }  // namespace spanscope::bench

@@ -82,7 +82,7 @@ void TestReadme::commandsExist() {
 void TestReadme::everyCommandIsShown() {
   const QString shown = typedLines().join('\n');
   for (const char* command : {"validate", "explain", "run", "export", "trace show", "trace stats",
-                              "model show", "model logits", "bench abba", "bench speed"}) {
+                              "model show", "model logits", "bench abba", "bench speed", "bench needle"}) {
     QVERIFY2(shown.contains(QString("spanq ") + command), command);
   }
   QVERIFY(shown.contains("packaging/run"));

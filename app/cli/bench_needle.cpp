@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/bench_needle.h"
+
+#include "app/cli/bench_report.h"
+#include "app/cli/session_options.h"
+#include "app/cli/text_table.h"
+#include "engine/base/error.h"
+#include "engine/bench/charts.h"
+#include "engine/bench/needle.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace spanscope::cli {
+namespace {
+
+using bench::MissCause;
+using bench::NeedleRow;
+
+struct Options {
+  SessionOptions session;
+  bench::NeedleOptions needle;
+  std::string policy = "spans";
+  std::string pictures;
+  bool misses = false;
+  bool json = false;
+};
+
+constexpr std::array kCauses = {MissCause::Missed, MissCause::LostCombining, MissCause::ReplyTruncated,
+                                MissCause::NotRun};
+
+std::string portionName(std::int32_t portion) {
+  return portion == 0 ? "all at once" : "k = " + std::to_string(portion);
+}
+
+/// Documents and shares of one experiment, for figures and words that are made of several rows.
+struct Report {
+  const Options& options;
+  std::vector<NeedleRow> rows;  ///< by length of hay, then by k
+  std::int64_t context = 0;     ///< tokens that the model has room for
+
+  std::int64_t needles() const {
+    return static_cast<std::int64_t>(options.needle.documents) * options.needle.trials;
+  }
+  std::int32_t goodCount() const {
+    return static_cast<std::int32_t>(
+        std::ceil(options.needle.goodShare * static_cast<double>(options.needle.documents) - 1e-9));
+  }
+  std::vector<const NeedleRow*> rowsOf(std::int32_t portion) const {
+    std::vector<const NeedleRow*> found;
+    for (const NeedleRow& row : rows) {
+      if (row.portion == portion) found.push_back(&row);
+    }
+    return found;
+  }
+};
+
+std::string tableText(const Report& report) {
+  TextTable table({{"hay words"},
+                   {"read", TextTable::Align::Left},
+                   {"longest prompt"},
+                   {"good runs"},
+                   {"95 %"},
+                   {"names found"},
+                   {"missed"},
+                   {"lost combining"},
+                   {"reply truncated"},
+                   {"not run"},
+                   {"invented"},
+                   {"run ms"},
+                   {"quartiles"}});
+  for (const NeedleRow& row : report.rows) {
+    const bench::ShareInterval range = bench::wilsonInterval(row.good, row.trials);
+    const bool timed = !row.seconds.samples.empty();
+    table.addRow({std::to_string(row.hayWords), portionName(row.portion), std::to_string(row.longestPrompt),
+                  fmt::format("{} of {}", row.good, row.trials),
+                  fmt::format("{:.2f} … {:.2f}", range.low, range.high),
+                  fmt::format("{} of {}", row.found, report.needles()),
+                  std::to_string(row.missesBy(MissCause::Missed)),
+                  std::to_string(row.missesBy(MissCause::LostCombining)),
+                  std::to_string(row.missesBy(MissCause::ReplyTruncated)),
+                  std::to_string(row.missesBy(MissCause::NotRun)), std::to_string(row.invented),
+                  timed ? fixed(row.seconds.median * kMilliseconds, 1) : "–",
+                  timed ? spread(row.seconds, kMilliseconds, 1) : ""});
+  }
+  return table.text();
+}
+
+std::string missesText(const Report& report) {
+  TextTable table({{"hay words"},
+                   {"read", TextTable::Align::Left},
+                   {"trial"},
+                   {"document"},
+                   {"name", TextTable::Align::Left},
+                   {"cause", TextTable::Align::Left}});
+  for (const NeedleRow& row : report.rows) {
+    for (const bench::NeedleMiss& miss : row.misses) {
+      table.addRow({std::to_string(row.hayWords), portionName(row.portion), std::to_string(miss.trial),
+                    std::to_string(miss.document + 1), miss.name, bench::missCauseName(miss.cause)});
+    }
+  }
+  return table.text();
+}
+
+void writeText(std::ostream& out, const Report& report) {
+  const bench::NeedleOptions& needle = report.options.needle;
+  out << fmt::format(
+             "  {} documents that name a cat each, among hay; {} trials a row, seed {}, policy {}, "
+             "temperature 0\n"
+             "  good runs: at least {} of {} names found, and at least {:.0f} % of the names given are "
+             "right\n"
+             "  times are of whole runs from an empty cache; medians\n\n",
+             needle.documents, needle.trials, needle.seed, run::policyName(needle.policy), report.goodCount(),
+             needle.documents, needle.goodShare * 100)
+      << tableText(report);
+  std::int64_t longest = 0;
+  for (const NeedleRow& row : report.rows) longest = std::max(longest, row.longestPrompt);
+  out << fmt::format("\n  No prompt was truncated: the longest has {} tokens, the model has room for {}.\n",
+                     longest, report.context);
+  for (const NeedleRow& row : report.rows) {
+    if (!row.firstFailure) continue;
+    out << "  not run, with hay of " << row.hayWords << " words, " << portionName(row.portion) << ": "
+        << *row.firstFailure << '\n';
+  }
+  if (report.options.misses) out << '\n' << missesText(report);
+}
+
+nlohmann::ordered_json toJson(const NeedleRow& row) {
+  nlohmann::ordered_json misses = nlohmann::ordered_json::array();
+  for (const bench::NeedleMiss& miss : row.misses) {
+    misses.push_back({{"trial", miss.trial},
+                      {"document", miss.document},
+                      {"name", miss.name},
+                      {"cause", bench::missCauseName(miss.cause)}});
+  }
+  nlohmann::ordered_json causes;
+  for (const MissCause cause : kCauses) causes[bench::missCauseName(cause)] = row.missesBy(cause);
+  const bench::ShareInterval range = bench::wilsonInterval(row.good, row.trials);
+  nlohmann::ordered_json json;
+  json["hay_words"] = row.hayWords;
+  json["k"] = row.portion == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(row.portion);
+  json["trials"] = row.trials;
+  json["good_runs"] = row.good;
+  json["good_interval_95"] = {range.low, range.high};
+  json["names_found"] = row.found;
+  json["names_invented"] = row.invented;
+  json["found_by_document"] = row.foundAt;
+  json["longest_prompt_tokens"] = row.longestPrompt;
+  json["run_ms"] = summaryJson(row.seconds, kMilliseconds);
+  json["misses_by_cause"] = std::move(causes);
+  json["misses"] = std::move(misses);
+  if (row.firstFailure) json["first_failure"] = *row.firstFailure;
+  return json;
+}
+
+nlohmann::ordered_json toJson(const Report& report, nlohmann::ordered_json head) {
+  const bench::NeedleOptions& needle = report.options.needle;
+  head["policy"] = run::policyName(needle.policy);
+  head["documents"] = needle.documents;
+  head["good_share"] = needle.goodShare;
+  head["seed"] = needle.seed;
+  head["context_tokens"] = report.context;
+  head["rows"] = nlohmann::ordered_json::array();
+  for (const NeedleRow& row : report.rows) head["rows"].push_back(toJson(row));
+  return head;
+}
+
+std::string underTitle(const Report& report, const std::string& model) {
+  const bench::NeedleOptions& needle = report.options.needle;
+  return fmt::format("{}, policy {}, {} documents, {} trials a point, seed {}", model,
+                     run::policyName(needle.policy), needle.documents, needle.trials, needle.seed);
+}
+
+/// Attention locality over hay, as in figure 17 of the paper.
+std::string localityPicture(const Report& report, const std::string& model) {
+  bench::ShareChart chart;
+  chart.texts = {.title = "Attention locality: runs that find the names",
+                 .subtitle = underTitle(report, model) + "; bars: 95 % interval",
+                 .xLabel = "hay, words in each document",
+                 .yLabel = fmt::format("good runs: {} of {} names or more", report.goodCount(),
+                                       report.options.needle.documents)};
+  for (const std::int32_t portion : report.options.needle.portions) {
+    bench::ShareSeries series{.name = portionName(portion), .points = {}};
+    for (const NeedleRow* row : report.rowsOf(portion)) {
+      const bench::ShareInterval range = bench::wilsonInterval(row->good, row->trials);
+      series.points.push_back({.x = static_cast<double>(row->hayWords),
+                               .y = static_cast<double>(row->good) / row->trials,
+                               .low = range.low,
+                               .high = range.high});
+    }
+    chart.series.push_back(std::move(series));
+  }
+  return bench::shareChartSvg(chart);
+}
+
+/// Depth of the needle over length, as needle-in-a-haystack tests are drawn.
+std::string depthPicture(const Report& report, const std::string& model) {
+  const std::int32_t documents = report.options.needle.documents;
+  bench::HeatChart chart;
+  chart.texts = {.title = "Names found, by depth and length",
+                 .subtitle = underTitle(report, model) + "; numbers in %",
+                 .xLabel = "hay, words in each document",
+                 .yLabel = "depth of the document"};
+  for (std::int32_t i = 0; i < documents; ++i) {
+    chart.rowNames.push_back(fmt::format("{:.0f} %", 100.0 * i / (documents - 1)));
+  }
+  for (const std::int32_t words : report.options.needle.hayWords)
+    chart.columnNames.push_back(std::to_string(words));
+  for (const std::int32_t portion : report.options.needle.portions) {
+    bench::HeatPanel panel{.title = portionName(portion), .cells = {}};
+    for (std::size_t document = 0; document < static_cast<std::size_t>(documents); ++document) {
+      std::vector<std::optional<double>>& cells = panel.cells.emplace_back();
+      for (const NeedleRow* row : report.rowsOf(portion)) {
+        const bool hasRun = !row->seconds.samples.empty();
+        cells.push_back(hasRun ? std::optional(static_cast<double>(row->foundAt[document]) / row->trials)
+                               : std::nullopt);
+      }
+    }
+    chart.panels.push_back(std::move(panel));
+  }
+  return bench::heatChartSvg(chart);
+}
+
+void writePicture(const std::filesystem::path& file, const std::string& svg) {
+  std::ofstream out(file, std::ios::binary);
+  out << svg;
+  out.close();
+  if (!out) {
+    throw Failure({.file = file.string(),
+                   .place = {},
+                   .found = "something that cannot be written",
+                   .expected = "a file in a folder that can be written to"});
+  }
+}
+
+/// Before anything is measured: minutes of work should not end at a folder.
+void makeFolder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return;
+  throw Failure({.file = folder.string(),
+                 .place = {},
+                 .found = error.message(),
+                 .expected = "a folder, or a place where one can be made"});
+}
+
+ExitCode runNeedle(const Context& context, Options options) {
+  if (!options.pictures.empty()) makeFolder(options.pictures);
+  options.needle.policy = run::parsePolicy(options.policy).value_or(run::Policy::Spans);
+  workbench::ModelBundle bundle = loadChosenModel(options.session);
+  run::SessionConfig config;
+  config.blockSize = options.session.blockSize;
+  if (options.session.blocks > 0) config.blockCount = options.session.blocks;
+  config.kvType = options.session.kv();
+  NoSink sink;
+  const std::unique_ptr<run::Session> session = workbench::makeSession(bundle, config, sink);
+
+  Report report{.options = options, .rows = {}, .context = bundle.config.maxPositions};
+  for (const std::int32_t words : options.needle.hayWords) {
+    for (const std::int32_t portion : options.needle.portions) {
+      showProgress(context, fmt::format("hay of {} words, {}", words, portionName(portion)));
+      report.rows.push_back(bench::measureNeedle(*session, options.needle, words, portion, context.stop));
+    }
+  }
+  showProgress(context, "");
+  if (options.json) {
+    context.streams.out << toJson(report, benchHeader(bundle, options.session)).dump(2) << '\n';
+  } else {
+    writeBenchHeader(context.streams.out, bundle, options.session);
+    writeText(context.streams.out, report);
+  }
+  if (!options.pictures.empty()) {
+    const std::filesystem::path folder(options.pictures);
+    writePicture(folder / "needle-locality.svg", localityPicture(report, bundle.name));
+    writePicture(folder / "needle-depth.svg", depthPicture(report, bundle.name));
+  }
+  return ExitCode::Fine;
+}
+
+}  // namespace
+
+void addNeedleCommand(CLI::App& group, Context& context) {
+  CLI::App* command = group.add_subcommand(
+      "needle", "Find names among hay, from all documents at once and in portions (attention locality)");
+  command->footer("Example:\n  spanq bench needle --hay 0,40,80 --trials 10 --picture pictures\n");
+  const auto options = std::make_shared<Options>();
+  bench::NeedleOptions& needle = options->needle;
+  addModelOption(*command, options->session);
+  command->add_option("--documents", needle.documents, "Documents, each with one name")
+      ->check(CLI::Range(2, bench::kMostNeedles).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--hay", needle.hayWords, "Words of hay in each document, to whole sentences")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 100'000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("-k,--portions", needle.portions,
+                   "Documents that are read at once, before their lists are combined; 0: all of them")
+      ->delimiter(',')
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return text == "1" ? std::string("1 document at a time comes to no end: give 2 or more, or 0")
+                               : CLI::Range(0, bench::kMostNeedles)(text);
+          },
+          ""))
+      ->type_name("K")
+      ->capture_default_str();
+  command->add_option("--trials", needle.trials, "Runs a row, each with other names and hay")
+      ->check(CLI::Range(1, 100'000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--good", needle.goodShare, "Recall and precision from which a run is good")
+      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->type_name("SHARE")
+      ->capture_default_str();
+  command->add_option("--policy", options->policy, "Reuse policy: prefix or spans")
+      ->check(CLI::IsMember({"prefix", "spans"}))
+      ->capture_default_str();
+  command->add_option("--seed", needle.seed, "Seed of names and hay")->capture_default_str();
+  command
+      ->add_option(
+          "--picture", options->pictures,
+          "Folder for needle-locality.svg (good runs over hay) and needle-depth.svg (depth over hay)")
+      ->type_name("DIR");
+  command->add_flag("--misses", options->misses, "List every miss with its cause");
+  command->add_flag("--json", options->json, "Write JSON, with every miss and all samples");
+  addThreadsOption(*command, options->session);
+  addBlockOptions(*command, options->session);
+  addKvOption(*command, options->session);
+  command->callback(
+      [&context, options] { context.action = [&context, options] { return runNeedle(context, *options); }; });
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/bench_report.h"
+
+#include "app/cli/text_table.h"
+
+#include <ostream>
+#include <vector>
+
+namespace spanscope::cli {
+
+nlohmann::ordered_json summaryJson(const bench::Summary& summary, double factor) {
+  std::vector<double> samples = summary.samples;
+  for (double& sample : samples) sample *= factor;
+  return {{"median", summary.median * factor},
+          {"lower_quartile", summary.lower * factor},
+          {"upper_quartile", summary.upper * factor},
+          {"samples", samples}};
+}
+
+std::string spread(const bench::Summary& summary, double factor, int digits) {
+  return fixed(summary.lower * factor, digits) + " … " + fixed(summary.upper * factor, digits);
+}
+
+nlohmann::ordered_json benchHeader(const workbench::ModelBundle& bundle, const SessionOptions& session) {
+  const compute::DeviceInfo device = bundle.backend->info();
+  return {{"model", bundle.name},
+          {"parameters", bundle.decoder->parameterCount()},
+          {"weight_bytes_in_memory", bundle.decoder->weightBytes()},
+          {"device", device.name},
+          {"threads", device.threads},
+          {"kv_type", compute::nameOf(session.kv())}};
+}
+
+void writeBenchHeader(std::ostream& out, const workbench::ModelBundle& bundle,
+                      const SessionOptions& session) {
+  out << bundle.name << ", " << shortNumber(static_cast<double>(bundle.decoder->parameterCount()))
+      << " parameters, keys and values in " << compute::nameOf(session.kv()) << ", "
+      << bundle.backend->info().name << "\n\n";
+}
+
+void showProgress(const Context& context, const std::string& text) {
+  if (context.streams.progress) context.streams.err << "\r\x1b[K" << text << std::flush;
+}
+
+}  // namespace spanscope::cli

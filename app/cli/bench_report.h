@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the reports of all benchmarks have in common.
+#pragma once
+
+#include "app/cli/command.h"
+#include "app/cli/session_options.h"
+#include "engine/bench/statistics.h"
+#include "engine/trace/sink.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+namespace spanscope::cli {
+
+/// For times in reports.
+inline constexpr double kMilliseconds = 1000;
+
+/// Benchmarks record nothing: what is measured should be the engine alone.
+class NoSink final : public trace::Sink {
+ public:
+  std::uint64_t send(RunId, RequestId, const NodePath&, trace::Payload) override { return ++m_sequence; }
+
+ private:
+  std::uint64_t m_sequence = 0;
+};
+
+/// Median, quartiles and all samples, each times `factor`.
+nlohmann::ordered_json summaryJson(const bench::Summary& summary, double factor = 1);
+/// "2.15 … 2.57": the quartiles.
+std::string spread(const bench::Summary& summary, double factor, int digits);
+
+/// Model and device, as the head of a JSON report and as the first line of one for people.
+nlohmann::ordered_json benchHeader(const workbench::ModelBundle& bundle, const SessionOptions& session);
+void writeBenchHeader(std::ostream& out, const workbench::ModelBundle& bundle, const SessionOptions& session);
+
+/// Shows what is being measured where a person waits for it; an empty text wipes it.
+void showProgress(const Context& context, const std::string& text);
+
+}  // namespace spanscope::cli
