@@ -1,20 +1,96 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/export_requests.h"
 #include "app/cli/export_stage.h"
 #include "app/cli/export_tokens.h"
 #include "app/cli/input.h"
 #include "app/cli/query_options.h"
 #include "engine/query/query_form.h"
 
+#include <map>
 #include <memory>
 #include <string>
 
 namespace spanscope::cli {
 namespace {
 
+using remote::Target;
+
+const std::map<std::string, Target> kTargets = {
+    {"spnl", Target::Query},   {"yaml", Target::Yaml},      {"lisp", Target::Lisp},    {"chat", Target::Chat},
+    {"curl", Target::Request}, {"python", Target::Request}, {"tokens", Target::Tokens}};
+
+struct Options {
+  std::string file;
+  std::string format;
+  std::string stage = "read";
+  bool retrieve = false;
+  QueryOptionTexts query;
+  TokenExportOptions tokens;
+  RequestOptions request;
+
+  /// Whether the target is a form of the whole query.
+  bool isWhole() const { return format == "spnl" || format == "yaml" || format == "lisp"; }
+  Target target() const { return stage == "lowered" ? Target::Calls : kTargets.at(format); }
+};
+
 query::QueryForm formOf(const std::string& format) {
   if (format == "yaml") return query::QueryForm::Yaml;
   return format == "lisp" ? query::QueryForm::Lisp : query::QueryForm::Json;
+}
+
+remote::Stage stageOf(const std::string& stage) {
+  if (stage == "simplified") return remote::Stage::Simplified;
+  return stage == "optimized" ? remote::Stage::Optimized : remote::Stage::Read;
+}
+
+void check(const Options& options) {
+  if (options.stage == "lowered" && options.format != "spnl" && options.isWhole())
+    throw CLI::ValidationError("--stage", "lowered bodies are JSON: use --to spnl");
+  const bool isTokens = options.format == "tokens";
+  if (isTokens && (options.tokens.tokenizer.empty() || options.tokens.pad < 0))
+    throw CLI::ValidationError("--to tokens", "--tokenizer and --pad are needed");
+  if (!options.isWhole() && options.stage != "read") {
+    throw CLI::ValidationError("--stage", isTokens ? "tokens are those of the query as it was read"
+                                                   : "requests are made of the query as it was read");
+  }
+}
+
+ExitCode write(const Options& options, const Outgoing& outgoing, const Streams& streams) {
+  switch (outgoing.target) {
+    case Target::Tokens:
+      return writeTokens(outgoing, options.tokens, streams);
+    case Target::Chat:
+      return writeChat(outgoing, options.request, streams);
+    case Target::Request:
+      return writeRequest(outgoing, options.format == "python", options.request, streams);
+    case Target::Calls:
+      return writeCalls(outgoing, streams);
+    case Target::Query:
+    case Target::Yaml:
+    case Target::Lisp:
+      break;
+  }
+  return writeStage(outgoing, formOf(options.format), streams);
+}
+
+ExitCode exportFile(const Options& options, const Streams& streams) {
+  QueryOptions given = queryOptions(options.query);
+  // Servers do not retrieve.
+  if (!options.isWhole() || options.retrieve) {
+    retrieveWith(given, options.query, options.tokens.tokenizer);
+  }
+  const auto read = readFileForServer(options.file, given, streams);
+  warnOfUnusedSettings(given, streams);
+  if (!read) return ExitCode::WrongInput;
+  const std::string name = inputName(options.file);
+  const query::Node query = localized(read->query, given.locality, name);
+  const Outgoing outgoing{.query = query,
+                          .target = options.target(),
+                          .settings = {.stage = stageOf(options.stage)},
+                          .name = name,
+                          .file = given.locality.isOn() ? nullptr : &*read};
+  return write(options, outgoing, streams);
 }
 
 }  // namespace
@@ -22,56 +98,38 @@ query::QueryForm formOf(const std::string& format) {
 void addExport(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("export", "Write a query in a form that a server accepts");
   command->footer(
+      "What the target refuses or does otherwise than the query says goes to standard error.\n\n"
       "Examples:\n  spanq export --to spnl resources/queries/rag.json\n"
       "  spanq export --to yaml resources/queries/rag.json\n"
       "  spanq export --to spnl --stage optimized resources/queries/judge-4.json\n"
       "  spanq export --to spnl --stage lowered resources/queries/judge-4.json\n"
+      "  spanq export --to curl --endpoint http://gpu:8000/v1/query/execute resources/queries/rag.json\n"
+      "  spanq export --to chat resources/queries/chat.json\n"
       "  spanq export --to tokens --tokenizer resources/models/spanlet --pad 0 --plus 1 "
       "resources/queries/rag.json\n");
-  struct Options {
-    std::string file;
-    std::string format;
-    std::string stage = "read";
-    bool retrieve = false;
-    QueryOptionTexts query;
-    TokenExportOptions tokens;
-  };
   const auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kQueryFileHelp)->required();
   command
       ->add_option(
           "--to", options->format,
-          "spnl: canonical JSON, as IBM/spnl writes it; yaml, lisp: its other forms; tokens: the prompt ids "
-          "that a span server is sent")
+          "spnl: canonical JSON, as IBM/spnl writes it; yaml, lisp: its other forms; curl, python: a "
+          "request to a span server; chat: chat completions, one request or a batch file of several; tokens: "
+          "the prompt ids that a span server is sent")
       ->required()
-      ->check(CLI::IsMember({"spnl", "yaml", "lisp", "tokens"}));
+      ->check(CLI::IsMember({"spnl", "yaml", "lisp", "curl", "python", "chat", "tokens"}));
   addStageOption(*command, options->stage);
   addSettingOption(*command, options->query);
   addLocalityOptions(*command, options->query);
   command->add_flag("--retrieve", options->retrieve,
-                    "Write the fragments that each augment finds instead of it; tokens always have them");
+                    "Write the fragments that each augment finds instead of it; requests and tokens always "
+                    "have them");
   addRetrievalOptions(*command, options->query);
+  addRequestOptions(*command, options->request);
   addTokenOptions(*command, options->tokens);
 
   command->callback([&context, options] {
-    const query::QueryForm form = formOf(options->format);
-    if (options->stage == "lowered" && form != query::QueryForm::Json)
-      throw CLI::ValidationError("--stage", "lowered bodies are JSON: use --to spnl");
-    const bool isTokens = options->format == "tokens";
-    if (isTokens && (options->tokens.tokenizer.empty() || options->tokens.pad < 0))
-      throw CLI::ValidationError("--to tokens", "--tokenizer and --pad are needed");
-    if (isTokens && options->stage != "read")
-      throw CLI::ValidationError("--stage", "tokens are those of the query as it was read");
-    context.action = [&context, options, form, isTokens] {
-      QueryOptions given = queryOptions(options->query);
-      if (isTokens || options->retrieve) retrieveWith(given, options->query, options->tokens.tokenizer);
-      const auto read = readFileForServer(options->file, given, form, context.streams);
-      warnOfUnusedSettings(given, context.streams);
-      if (!read) return ExitCode::WrongInput;
-      if (isTokens) return writeTokens(*read, options->tokens, inputName(options->file), context.streams);
-      return writeStage(*read, options->stage, form, given.locality, inputName(options->file),
-                        context.streams);
-    };
+    check(*options);
+    context.action = [&context, options] { return exportFile(*options, context.streams); };
   });
 }
 

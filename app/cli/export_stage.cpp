@@ -19,34 +19,7 @@ namespace {
   throw Failure(std::move(problem));
 }
 
-query::Node localized(const query::Node& query, const plan::LocalityOptions& locality,
-                      const std::string& name) {
-  if (!locality.isOn()) return query;
-  plan::LocalizedQuery result = plan::localizedQuery(query, locality);
-  if (!result.query) fail(std::move(result.problems.front()), name);
-  return std::move(*result.query);
-}
-
-ExitCode writeBodies(const query::Node& query, const std::string& name, const Streams& streams) {
-  const plan::spnl::ServerBodies result = plan::spnl::serverBodies(query);
-  for (const plan::spnl::ServerBody& body : result.bodies) {
-    streams.out << query::writeCanonical(body.body) << '\n';
-  }
-  noteWithheld(result, name, streams);
-  return result.bodies.empty() ? ExitCode::WrongInput : ExitCode::Fine;
-}
-
 }  // namespace
-
-void noteWithheld(const plan::spnl::ServerBodies& bodies, const std::string& name, const Streams& streams) {
-  for (const plan::spnl::Withheld& withheld : bodies.withheld) {
-    streams.err << "note: " << name << ": " << (withheld.node.empty() ? "the root" : withheld.node)
-                << " is not written: " << withheld.reason << '\n';
-  }
-  if (!bodies.bodies.empty()) return;
-  streams.err << name
-              << ": found no generate that can be sent as it is, expected one without replies in it\n";
-}
 
 void addStageOption(CLI::App& command, std::string& stage) {
   command
@@ -59,18 +32,41 @@ void addStageOption(CLI::App& command, std::string& stage) {
       ->capture_default_str();
 }
 
-ExitCode writeStage(const query::Node& query, const std::string& stage, query::QueryForm form,
-                    const plan::LocalityOptions& locality, const std::string& name, const Streams& streams) {
-  query::Node given = localized(query, locality, name);
-  if (stage == "lowered") return writeBodies(given, name, streams);
-  if (stage != "read") {
-    plan::spnl::Rewritten result =
-        stage == "simplified" ? plan::spnl::simplifyOnce(std::move(given)) : plan::spnl::optimize(given);
-    if (!result.query) fail(std::move(*result.problem), name);
-    given = std::move(*result.query);
+query::Node localized(const query::Node& query, const plan::LocalityOptions& locality,
+                      const std::string& name) {
+  if (!locality.isOn()) return query;
+  plan::LocalizedQuery result = plan::localizedQuery(query, locality);
+  if (!result.query) fail(std::move(result.problems.front()), name);
+  return std::move(*result.query);
+}
+
+ExitCode refuseCalls(const Outgoing& outgoing, const Streams& streams) {
+  streams.err << outgoing.name
+              << ": found no generate that can be sent as it is, expected one without replies in it\n";
+  return ExitCode::WrongInput;
+}
+
+ExitCode writeCalls(const Outgoing& outgoing, const Streams& streams) {
+  warnOfTarget(outgoing, streams);
+  const plan::spnl::ServerBodies result = plan::spnl::serverBodies(outgoing.query);
+  for (const plan::spnl::ServerBody& body : result.bodies) {
+    streams.out << query::writeCanonical(body.body) << '\n';
   }
-  streams.out << (form == query::QueryForm::Json ? query::writeCanonical(given) + "\n"
-                                                 : query::writeQuery(given, form));
+  return result.bodies.empty() ? refuseCalls(outgoing, streams) : ExitCode::Fine;
+}
+
+ExitCode writeStage(const Outgoing& outgoing, query::QueryForm form, const Streams& streams) {
+  warnOfTarget(outgoing, streams);
+  query::Node written = outgoing.query;
+  if (outgoing.settings.stage != remote::Stage::Read) {
+    plan::spnl::Rewritten result = outgoing.settings.stage == remote::Stage::Simplified
+                                       ? plan::spnl::simplifyOnce(std::move(written))
+                                       : plan::spnl::optimize(written);
+    if (!result.query) fail(std::move(*result.problem), outgoing.name);
+    written = std::move(*result.query);
+  }
+  streams.out << (form == query::QueryForm::Json ? query::writeCanonical(written) + "\n"
+                                                 : query::writeQuery(written, form));
   return ExitCode::Fine;
 }
 

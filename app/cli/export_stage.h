@@ -3,9 +3,8 @@
 #pragma once
 
 #include "app/cli/cli.h"
-#include "app/cli/command.h"
+#include "app/cli/target_warnings.h"
 #include "engine/plan/planner.h"
-#include "engine/plan/spnl/server_body.h"
 #include "engine/query/query.h"
 #include "engine/query/query_form.h"
 
@@ -17,14 +16,18 @@ namespace spanscope::cli {
 
 void addStageOption(CLI::App& command, std::string& stage);
 
-/// Writes the query in that form, JSON on one line: as it was read, simplified by one round, optimized as the
-/// reference does, or lowered: one line of JSON for each bulk call that can be sent as it is, and a note on
-/// standard error for each that cannot. Attention locality, if it is on, comes first. `name` is the file in
-/// messages.
-ExitCode writeStage(const query::Node& query, const std::string& stage, query::QueryForm form,
-                    const plan::LocalityOptions& locality, const std::string& name, const Streams& streams);
+/// The query with attention locality, if it is on; `name` is the file in messages. Throws Failure.
+query::Node localized(const query::Node& query, const plan::LocalityOptions& locality,
+                      const std::string& name);
 
-/// Says on standard error which generates cannot be sent yet and why, and that nothing can if so.
-void noteWithheld(const plan::spnl::ServerBodies& bodies, const std::string& name, const Streams& streams);
+/// Writes the query in that form, JSON on one line: as it was read, simplified by one round, or optimized as
+/// the reference does. Throws Failure.
+ExitCode writeStage(const Outgoing& outgoing, query::QueryForm form, const Streams& streams);
+
+/// Writes one line of JSON for each bulk call that can be sent as it is.
+ExitCode writeCalls(const Outgoing& outgoing, const Streams& streams);
+
+/// Says that no call can be sent.
+ExitCode refuseCalls(const Outgoing& outgoing, const Streams& streams);
 
 }  // namespace spanscope::cli

@@ -2,68 +2,15 @@
 #include "app/cli/export_tokens.h"
 
 #include "app/cli/export_stage.h"
-#include "engine/base/error.h"
-#include "engine/layout/marker_layout.h"
-#include "engine/plan/spnl/server_body.h"
+#include "engine/remote/prompt_tokens.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 
-#include <nlohmann/json.hpp>
-
+#include <memory>
 #include <ostream>
 #include <vector>
 
 namespace spanscope::cli {
-namespace {
-
-/// The whole way from a body to ids, with one tokenizer and template.
-class BodyWriter {
- public:
-  explicit BodyWriter(const TokenExportOptions& options)
-      : m_tokenizer(text::loadTokenizer(options.tokenizer)),
-        m_chat(options.chatTemplate.empty() ? text::findChatTemplate(options.tokenizer)
-                                            : text::chatTemplateNamed(options.chatTemplate)) {
-    m_markers.blockSize = options.blockSize;
-    m_markers.pad = checked("--pad", options.pad);
-    if (options.plus) m_markers.plus = checked("--plus", *options.plus);
-    if (options.cross) m_markers.cross = checked("--cross", *options.cross);
-    const auto& assistant = m_chat.turns[static_cast<std::size_t>(query::Role::Assistant)];
-    if (assistant) {
-      m_markers.assistantSuffix =
-          static_cast<std::int32_t>(text::renderPieces(assistant->suffix, *m_tokenizer).size());
-    }
-  }
-
-  nlohmann::json idsOf(const query::Node& body) const {
-    const bool isMap = body.as<query::Map>() != nullptr;
-    layout::BodyTokens tokens;
-    for (const query::Message& message : layout::messagesOf(body)) {
-      const bool isFirst = isMap || tokens.messages.empty();
-      std::vector<TokenId> ids;
-      if (isFirst) ids = text::renderOpening(m_chat, *m_tokenizer, message.role == query::Role::System);
-      const auto rendered = text::render(m_chat, *m_tokenizer, message.role, message.text,
-                                         isFirst ? text::Place::First : text::Place::Later);
-      ids.insert(ids.end(), rendered.ids.begin(), rendered.ids.end());
-      tokens.messages.push_back(std::move(ids));
-    }
-    tokens.generationPrompt = text::renderPieces(m_chat.generationPrompt, *m_tokenizer);
-    const auto prompts = layout::layoutWithMarkers(body, tokens, m_markers);
-    return isMap ? nlohmann::json(prompts) : nlohmann::json(prompts.front());
-  }
-
- private:
-  TokenId checked(const char* option, std::int32_t id) const {
-    if (id >= 0 && id < m_tokenizer->vocabularySize()) return id;
-    throw Failure(Error{"", option, "the id " + std::to_string(id),
-                        "0 to " + std::to_string(m_tokenizer->vocabularySize() - 1)});
-  }
-
-  std::unique_ptr<text::Tokenizer> m_tokenizer;
-  const text::ChatTemplate& m_chat;
-  layout::MarkerOptions m_markers;
-};
-
-}  // namespace
 
 void addTokenOptions(CLI::App& command, TokenExportOptions& options) {
   const char* const group = "With --to tokens";
@@ -88,18 +35,19 @@ void addTokenOptions(CLI::App& command, TokenExportOptions& options) {
       ->group(group);
 }
 
-ExitCode writeTokens(const query::Node& query, const TokenExportOptions& options, const std::string& name,
-                     const Streams& streams) {
-  // A body that the server takes is sent as it is, empty messages included.
-  const plan::spnl::ServerBodies bodies =
-      plan::spnl::isServerBody(query) ? plan::spnl::ServerBodies{.bodies = {{{}, query}}, .withheld = {}}
-                                      : plan::spnl::serverBodies(query);
-  noteWithheld(bodies, name, streams);
-  if (bodies.bodies.empty()) return ExitCode::WrongInput;
-  const BodyWriter writer(options);
-  for (const plan::spnl::ServerBody& body : bodies.bodies)
-    streams.out << nlohmann::json{{"ids", writer.idsOf(body.body)}}.dump() << '\n';
-  return ExitCode::Fine;
+ExitCode writeTokens(Outgoing outgoing, const TokenExportOptions& options, const Streams& streams) {
+  outgoing.settings.hasPlusMarker = options.plus.has_value();
+  outgoing.settings.hasCrossMarker = options.cross.has_value();
+  warnOfTarget(outgoing, streams);
+  const std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(options.tokenizer);
+  const text::ChatTemplate& chat = options.chatTemplate.empty()
+                                       ? text::findChatTemplate(options.tokenizer)
+                                       : text::chatTemplateNamed(options.chatTemplate);
+  const std::vector<remote::CallTokens> calls = remote::promptTokens(
+      outgoing.query, *tokenizer, chat,
+      {.blockSize = options.blockSize, .pad = options.pad, .plus = options.plus, .cross = options.cross});
+  for (const remote::CallTokens& call : calls) streams.out << remote::tokensOnOneLine(call) << '\n';
+  return calls.empty() ? refuseCalls(outgoing, streams) : ExitCode::Fine;
 }
 
 }  // namespace spanscope::cli

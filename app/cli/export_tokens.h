@@ -3,8 +3,7 @@
 #pragma once
 
 #include "app/cli/cli.h"
-#include "app/cli/command.h"
-#include "engine/query/query.h"
+#include "app/cli/target_warnings.h"
 
 #include <CLI/CLI.hpp>
 
@@ -26,9 +25,7 @@ struct TokenExportOptions {
 void addTokenOptions(CLI::App& command, TokenExportOptions& options);
 
 /// Writes {"ids": […]} for each bulk call of the query that can be sent as it is, one a line; of a map, a
-/// list for each input. What cannot be sent yet is noted on standard error. `name` is the file in messages.
-/// Throws Failure.
-ExitCode writeTokens(const query::Node& query, const TokenExportOptions& options, const std::string& name,
-                     const Streams& streams);
+/// list for each input. Throws Failure.
+ExitCode writeTokens(Outgoing outgoing, const TokenExportOptions& options, const Streams& streams);
 
 }  // namespace spanscope::cli

@@ -210,15 +210,15 @@ std::optional<workbench::PlannedQuery> planFile(const std::string& file, const Q
   return planned;
 }
 
-std::optional<query::Node> readFileForServer(const std::string& file, const QueryOptions& options,
-                                             query::QueryForm target, const Streams& streams) {
-  const std::string text = readInput(file, streams.in);
+std::optional<QueryFile> readFileForServer(const std::string& file, const QueryOptions& options,
+                                           const Streams& streams) {
+  std::string text = readInput(file, streams.in);
   QueryInputs inputs(file, options.folders, *options.book, streams);
-  workbench::ReadQuery read =
-      workbench::readQueryForServer(text, optionsFor(file, text, options, inputs), target);
+  workbench::ReadQuery read = workbench::readQueryForServer(text, optionsFor(file, text, options, inputs));
   writeDiagnostics(streams.err, inputName(file), read.diagnostics);
   keep(*options.book, read.parameters);
-  return std::move(read.query);
+  if (!read.query) return std::nullopt;
+  return QueryFile{std::move(*read.query), std::move(text), std::move(read.sources)};
 }
 
 }  // namespace spanscope::cli

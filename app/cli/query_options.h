@@ -63,9 +63,16 @@ void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams);
 std::optional<workbench::PlannedQuery> planFile(const std::string& file, const QueryOptions& options,
                                                 const Streams& streams);
 
-/// Reads a file that is to be sent to a server, written in the form `target`; what is wrong with it and what
-/// cannot be said goes to standard error. Nothing if there was an error.
-std::optional<query::Node> readFileForServer(const std::string& file, const QueryOptions& options,
-                                             query::QueryForm target, const Streams& streams);
+/// A query that was read, and where its nodes stood.
+struct QueryFile {
+  query::Node query;
+  std::string text;
+  query::SourceMap sources;
+};
+
+/// Reads a file that is to be sent to a server; what is wrong with it goes to standard error. Nothing if
+/// there was an error.
+std::optional<QueryFile> readFileForServer(const std::string& file, const QueryOptions& options,
+                                           const Streams& streams);
 
 }  // namespace spanscope::cli

@@ -3,7 +3,6 @@
 
 #include "engine/plan/planner.h"
 #include "engine/query/parameters.h"
-#include "engine/query/source_map.h"
 
 #include <utility>
 #include <variant>
@@ -19,15 +18,20 @@ struct Source {
   query::SourceMap map;
 };
 
+/// The range of the innermost node that the pointer leads to or through.
+std::optional<query::SourceRange> rangeAround(std::string_view path, const query::SourceMap& map) {
+  std::optional<query::SourceRange> range = map.find(path);
+  while (!range && !path.empty()) {
+    path = path.substr(0, path.rfind('/'));
+    range = map.find(path);
+  }
+  return range;
+}
+
 /// Finds the place of a pointer in the text: of its node or, for a field, of the node around it.
 void locate(Diagnostic& diagnostic, const Source& source) {
   if (diagnostic.position.line > 0) return;
-  std::string_view path = diagnostic.pointer;
-  std::optional<query::SourceRange> range = source.map.find(path);
-  while (!range && !path.empty()) {
-    path = path.substr(0, path.rfind('/'));
-    range = source.map.find(path);
-  }
+  const std::optional<query::SourceRange> range = rangeAround(diagnostic.pointer, source.map);
   if (!range) return;
   diagnostic.offset = range->begin;
   diagnostic.position = query::positionAt(source.text, range->begin);
@@ -51,7 +55,8 @@ std::optional<query::Node> resultOf(std::variant<query::Node, std::vector<Diagno
 ReadQuery read(Source& source, const QueryOptions& options) {
   query::ParseResult parsed = query::parseQuery(source.text, options.form, {}, options.surroundings);
   source.map = std::move(parsed.sources);
-  ReadQuery result{.query = {}, .diagnostics = std::move(parsed.diagnostics), .parameters = {}};
+  ReadQuery result{
+      .query = {}, .diagnostics = std::move(parsed.diagnostics), .parameters = {}, .sources = {}};
   if (!parsed.query) return result;
   result.parameters = query::listParameters(*parsed.query);
   // Paths and prompts may hold parameters, so they come first.
@@ -90,22 +95,24 @@ void refuseSugar(const query::Node& node, const NodePath& path, const Source& so
 
 ReadQuery readQuery(std::string_view text, const QueryOptions& options) {
   Source source{.text = text, .map = {}};
-  return read(source, options);
+  ReadQuery result = read(source, options);
+  result.sources = std::move(source.map);
+  return result;
 }
 
-ReadQuery readQueryForServer(std::string_view text, const QueryOptions& options, query::QueryForm target) {
+ReadQuery readQueryForServer(std::string_view text, const QueryOptions& options) {
   Source source{.text = text, .map = {}};
   ReadQuery result = read(source, options);
-  if (!result.query) return result;
-  refuseSugar(*result.query, {}, source, result.diagnostics);
-  if (query::hasErrors(result.diagnostics)) {
-    result.query.reset();
-    return result;
-  }
-  for (Diagnostic& remark : query::formRemarks(*result.query, target)) {
-    add(result.diagnostics, std::move(remark), source);
-  }
+  if (result.query) refuseSugar(*result.query, {}, source, result.diagnostics);
+  if (query::hasErrors(result.diagnostics)) result.query.reset();
+  result.sources = std::move(source.map);
   return result;
+}
+
+query::TextPosition positionOf(std::string_view pointer, const query::SourceMap& sources,
+                               std::string_view text) {
+  const std::optional<query::SourceRange> range = rangeAround(pointer, sources);
+  return range ? query::positionAt(text, range->begin) : query::TextPosition{};
 }
 
 PlannedQuery planQuery(std::string_view text, const QueryOptions& options) {

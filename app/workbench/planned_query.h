@@ -10,6 +10,7 @@
 #include "engine/query/parameters.h"
 #include "engine/query/query.h"
 #include "engine/query/query_form.h"
+#include "engine/query/source_map.h"
 #include "engine/query/surroundings.h"
 
 #include <cstdint>
@@ -42,6 +43,7 @@ struct ReadQuery {
   std::vector<query::Diagnostic> diagnostics;
   /// Those that the query has, resolved or not; nothing if it could not be read.
   std::optional<std::vector<query::ParameterInfo>> parameters;
+  query::SourceMap sources{};  ///< where the nodes of the query as it was written stand in the text
 };
 
 struct PlannedQuery {
@@ -55,10 +57,13 @@ struct PlannedQuery {
 /// Reads a query and gives its parameters their values. A number that is left without one is an error.
 ReadQuery readQuery(std::string_view text, const QueryOptions& options);
 
-/// The same, and what servers cannot read is an error too: an `ask` or `file` that was not resolved. What
-/// they would misread in the form that the query is to be written in is warned of.
-ReadQuery readQueryForServer(std::string_view text, const QueryOptions& options,
-                             query::QueryForm target = query::QueryForm::Json);
+/// The same, and what servers cannot read is an error too: an `ask` or `file` that was not resolved.
+ReadQuery readQueryForServer(std::string_view text, const QueryOptions& options);
+
+/// Where a node stands in the text that the map was made from; for a field, the node around it. No position
+/// if there is none.
+query::TextPosition positionOf(std::string_view pointer, const query::SourceMap& sources,
+                               std::string_view text);
 
 PlannedQuery planQuery(std::string_view text, const QueryOptions& options);
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/export_requests.h"
+
+#include "engine/query/json.h"
+#include "engine/remote/chat_requests.h"
+#include "engine/remote/request_text.h"
+
+#include <ostream>
+
+namespace spanscope::cli {
+
+void addRequestOptions(CLI::App& command, RequestOptions& options) {
+  options.endpoint = remote::kDefaultEndpoint;
+  command.add_option("--endpoint", options.endpoint, "Address of the server's query endpoint")
+      ->type_name("URL")
+      ->capture_default_str()
+      ->group("With --to curl and --to python");
+  command.add_flag("--no-stream", options.inOnePiece, "Ask for the reply in one piece")
+      ->group("With --to curl and --to python");
+  command
+      .add_option(
+          "--seed", options.seed,
+          "Seed of the run: each request has its own number made from it; without, the server chooses")
+      ->group("With --to chat");
+}
+
+ExitCode writeRequest(const Outgoing& outgoing, bool asPython, const RequestOptions& options,
+                      const Streams& streams) {
+  if (!warnOfTarget(outgoing, streams)) return ExitCode::WrongInput;
+  const query::Node request = remote::requestFor(outgoing.query);
+  const std::string body = query::writeCanonical(request);
+  const bool stream = !options.inOnePiece && !remote::wantsOneToken(request);
+  streams.out << (asPython ? remote::pythonProgram(body, options.endpoint, stream)
+                           : remote::curlLine(body, options.endpoint, stream));
+  return ExitCode::Fine;
+}
+
+ExitCode writeChat(const Outgoing& outgoing, const RequestOptions& options, const Streams& streams) {
+  if (!warnOfTarget(outgoing, streams)) return ExitCode::WrongInput;
+  streams.out << remote::writeChatRequests(remote::chatRequests(outgoing.query, options.seed).requests);
+  return ExitCode::Fine;
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/target_warnings.h"
+
+#include "engine/query/diagnostic.h"
+
+#include <ostream>
+
+namespace spanscope::cli {
+namespace {
+
+/// "file:line:column: pointer: " of the first place, as diagnostics have it.
+std::string placeOf(const remote::TargetRemark& remark, const Outgoing& outgoing) {
+  query::Diagnostic diagnostic;
+  if (!remark.places.empty()) diagnostic.pointer = remark.places.front();
+  if (outgoing.file != nullptr) {
+    diagnostic.position =
+        workbench::positionOf(diagnostic.pointer, outgoing.file->sources, outgoing.file->text);
+  }
+  return diagnostic.located(outgoing.name);
+}
+
+}  // namespace
+
+bool warnOfTarget(const Outgoing& outgoing, const Streams& streams) {
+  bool isTaken = true;
+  for (const remote::TargetRemark& remark :
+       remote::targetRemarks(outgoing.query, outgoing.target, outgoing.settings)) {
+    if (remark.effect == remote::Effect::Note) continue;
+    if (remark.effect == remote::Effect::Refused) isTaken = false;
+    streams.err << placeOf(remark, outgoing) << "warning: " << remark.text << '\n';
+  }
+  return isTaken;
+}
+
+}  // namespace spanscope::cli

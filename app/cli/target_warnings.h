@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/cli.h"
+#include "app/cli/query_options.h"
+#include "engine/query/query.h"
+#include "engine/remote/target_remarks.h"
+
+#include <string>
+
+namespace spanscope::cli {
+
+/// A query that is about to be written for a target.
+struct Outgoing {
+  const query::Node& query;
+  remote::Target target = remote::Target::Query;
+  remote::TargetSettings settings{};
+  const std::string& name;  ///< of the file, in messages
+  /// The file, if the places of the query are those of its text still; else nullptr.
+  const QueryFile* file = nullptr;
+};
+
+/// Says on standard error what the target refuses or does otherwise, a line each. True if nothing is refused.
+bool warnOfTarget(const Outgoing& outgoing, const Streams& streams);
+
+}  // namespace spanscope::cli
