@@ -32,6 +32,14 @@ bool isEmpty(const plan::PromptNode& prompt) {
   return children != nullptr && std::all_of(children->begin(), children->end(), isEmpty);
 }
 
+/// Whether the prompt is that of an earlier step with the reply right after it.
+bool isClosure(const plan::PromptNode& prompt) {
+  const auto* run = std::get_if<plan::PromptRun>(&prompt.value);
+  if (run == nullptr || run->children.size() < 2) return false;
+  const auto* output = std::get_if<plan::PromptOutput>(&run->children.back().value);
+  return output != nullptr && output->form == plan::OutputForm::Continuation;
+}
+
 class ExactLayout {
  public:
   ExactLayout(std::span<const StepOutput> outputs, const text::Tokenizer& tokenizer,
@@ -45,11 +53,7 @@ class ExactLayout {
 
   SpanTable layOut(const plan::Step& step) {
     Scope request;
-    const plan::PromptMessage* first = firstMessage(step.prompt);
-    const bool startsWithSystem = first != nullptr && first->role == query::Role::System;
-    append(request, text::renderOpening(*m_chat, *m_tokenizer, startsWithSystem), TokenRun::Source::Template,
-           step.node);
-    m_first = first;
+    open(step.prompt, step.node, request);
     lay(step.prompt, request);
     append(request, m_generationPrompt, TokenRun::Source::Template, step.node);
     return std::move(m_table);
@@ -66,6 +70,14 @@ class ExactLayout {
       if (filled == children->end()) return nullptr;
       node = &*filled;
     }
+  }
+
+  /// Begins a conversation.
+  void open(const plan::PromptNode& prompt, const NodePath& node, Scope& scope) {
+    m_first = firstMessage(prompt);
+    const bool startsWithSystem = m_first != nullptr && m_first->role == query::Role::System;
+    append(scope, text::renderOpening(*m_chat, *m_tokenizer, startsWithSystem), TokenRun::Source::Template,
+           node);
   }
 
   void lay(const plan::PromptNode& prompt, Scope& scope) {
@@ -104,7 +116,11 @@ class ExactLayout {
       inner.number = m_nextScope++;
       inner.depth = scope.depth + 1;
       inner.node = child.node;
+      const plan::PromptMessage* first = m_first;
+      // The inner step began with it, so its keys and values are found only behind it.
+      if (isClosure(child)) open(child, child.node, inner);
       lay(child, inner);
+      m_first = first;
       // A child without tokens leaves no trace.
       if (m_table.segments.size() == childBegin) m_nextScope = inner.number;
       scope.view.insert(scope.view.end(), inner.view.begin(), inner.view.end());

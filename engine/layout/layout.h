@@ -25,8 +25,9 @@ enum class Visibility {
 };
 
 /// The exact layout: nothing is padded or cropped, and joining all segments gives exactly the chat template's
-/// text of the prompt. Ends with the generation prompt. `outputs[i]` belongs to step i of the plan; every
-/// step that the prompt needs must be there. Throws Failure if text cannot be encoded.
+/// text of the prompt, save that with `Spans` a closure begins as the conversation that it was, with what the
+/// template puts before a first message. Ends with the generation prompt. `outputs[i]` belongs to step i of
+/// the plan; every step that the prompt needs must be there. Throws Failure if text cannot be encoded.
 SpanTable layoutExact(const plan::Step& step, std::span<const StepOutput> outputs,
                       const text::Tokenizer& tokenizer, const text::ChatTemplate& chat,
                       Visibility visibility);

@@ -46,12 +46,27 @@ PromptNode plus(std::vector<PromptNode> children, const NodePath& node = "/plus"
   return {node, plan::PromptPlus{std::move(children)}};
 }
 
-SpanTable layOut(const PromptNode& prompt, const std::vector<StepOutput>& outputs = {},
-                 Visibility visibility = Visibility::Spans) {
+SpanTable layOutIn(const text::ChatTemplate& chat, const PromptNode& prompt,
+                   const std::vector<StepOutput>& outputs, Visibility visibility = Visibility::Spans) {
   plan::Step step;
   step.node = "/step";
   step.prompt = prompt;
-  return layoutExact(step, outputs, *model().tokenizer, *model().chat, visibility);
+  return layoutExact(step, outputs, *model().tokenizer, chat, visibility);
+}
+
+SpanTable layOut(const PromptNode& prompt, const std::vector<StepOutput>& outputs = {},
+                 Visibility visibility = Visibility::Spans) {
+  return layOutIn(*model().chat, prompt, outputs, visibility);
+}
+
+/// A template that begins a conversation with a marker and, unless the system speaks first, a message of its
+/// own; and in which the first message of the system is written otherwise than later ones.
+text::ChatTemplate chatWithOpening() {
+  text::ChatTemplate chat = *model().chat;
+  chat.opening = {{true, "<s>"}};
+  chat.defaultSystem = "Be brief.";
+  chat.openingSystem = text::TurnForm{{{true, "<|system|>"}, {false, " Rules: "}}, {{true, "<|end|>"}}};
+  return chat;
 }
 
 std::vector<TokenId> ids(const std::string& text) {
@@ -291,6 +306,7 @@ class TestExactLayout : public QObject {
   void fullIsOneSegment();
   void missingOutputs();
   void randomTrees();
+  void closureRepeatsTheInnerTable_data();
   void closureRepeatsTheInnerTable();
   void exampleQueries_data();
   void exampleQueries();
@@ -324,15 +340,10 @@ void TestExactLayout::openingOfTheConversation_data() {
   }
 }
 
-/// A template that begins a conversation with a marker and, unless the system speaks first, a message of its
-/// own; and in which the first message of the system is written otherwise than later ones.
 void TestExactLayout::openingOfTheConversation() {
   QFETCH(bool, system);
   QFETCH(int, shape);
-  text::ChatTemplate chat = *model().chat;
-  chat.opening = {{true, "<s>"}};
-  chat.defaultSystem = "Be brief.";
-  chat.openingSystem = text::TurnForm{{{true, "<|system|>"}, {false, " Rules: "}}, {{true, "<|end|>"}}};
+  const text::ChatTemplate chat = chatWithOpening();
   const auto first = system ? query::Role::System : query::Role::User;
   const PromptNode one{"/one", plan::PromptMessage{first, "Hello"}};
   const PromptNode two{"/two", plan::PromptMessage{query::Role::System, "Hello"}};
@@ -556,18 +567,26 @@ void TestExactLayout::randomTrees() {
   }
 }
 
+void TestExactLayout::closureRepeatsTheInnerTable_data() {
+  QTest::addColumn<bool>("opening");
+  QTest::newRow("no opening") << false;
+  QTest::newRow("opening") << true;
+}
+
 void TestExactLayout::closureRepeatsTheInnerTable() {
+  QFETCH(const bool, opening);
+  const text::ChatTemplate chat = opening ? chatWithOpening() : *model().chat;
   Generator generator(testSeed());
   for (int round = 0; round < 300; ++round) {
     std::vector<StepOutput> outputs = generator.outputs(generator.below(3));
     const PromptNode inner = generator.prompt(outputs.size(), 3);
-    const SpanTable innerTable = layOut(inner, outputs);
+    const SpanTable innerTable = layOutIn(chat, inner, outputs);
     const auto step = static_cast<StepIndex>(outputs.size());
     outputs.push_back({innerTable, generator.sampled()});
     const PromptNode before = generator.prompt(outputs.size(), 3);
     const PromptNode beside = generator.prompt(outputs.size(), 3);
     const PromptNode closure = run({inner, reply(step, OutputForm::Continuation)}, "/closure");
-    const SpanTable outer = layOut(run({before, plus({beside, closure}), user("q")}), outputs);
+    const SpanTable outer = layOutIn(chat, run({before, plus({beside, closure}), user("q")}), outputs);
     checkInvariants(outer);
     if (QTest::currentTestFailed()) return;
 
