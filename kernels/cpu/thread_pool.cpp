@@ -18,6 +18,13 @@ constexpr auto kWatch = std::chrono::microseconds(200);
 constexpr int kSpinsPerLook = 64;
 constexpr int kMostThreads = 1024;
 
+// A thread that the system has taken its core from holds the whole job up. Where that happens others have
+// work for the cores, so the caller does without help for a while, longer each time that it happens again.
+constexpr auto kPatience = std::chrono::milliseconds(1);
+constexpr auto kLeastAlone = std::chrono::milliseconds(10);
+constexpr auto kMostAlone = std::chrono::milliseconds(320);
+constexpr int kSpinsBeforeYield = 4096;
+
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   _mm_pause();
@@ -26,7 +33,7 @@ void relax() {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) {
+ThreadPool::ThreadPool(int threads) : m_alone(kLeastAlone) {
   if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
   threads = std::clamp(threads, 1, kMostThreads);
   m_workers.reserve(static_cast<std::size_t>(threads - 1));
@@ -49,13 +56,16 @@ void ThreadPool::workThrough(const Job& job, int thread) {
   }
 }
 
-void ThreadPool::run(const Job& job) {
-  if (job.tiles <= 1 || m_workers.empty()) {
-    for (std::int64_t index = 0; index < job.tiles && !job.stop->stop_requested(); ++index) {
-      job.call(job.context, index, 0);
-    }
-    return;
+void ThreadPool::runAlone(const Job& job) {
+  for (std::int64_t index = 0; index < job.tiles && !job.stop->stop_requested(); ++index) {
+    job.call(job.context, index, 0);
   }
+}
+
+void ThreadPool::run(const Job& job) {
+  if (job.tiles <= 1 || m_workers.empty()) return runAlone(job);
+  const Clock::time_point begin = Clock::now();
+  if (begin < m_aloneUntil) return runAlone(job);
   m_job = job;
   m_next.store(0, std::memory_order_relaxed);
   m_state.fetch_add(kJobUnit | kOpen);
@@ -65,24 +75,39 @@ void ThreadPool::run(const Job& job) {
   }
   workThrough(job, 0);
   m_state.fetch_and(~kOpen);
-  for (int spins = 0; (m_state.load() & kThreadMask) != 0; ++spins) {
+  awaitThreads(begin);
+}
+
+void ThreadPool::awaitThreads(Clock::time_point begin) {
+  const auto isDone = [this] { return (m_state.load() & kThreadMask) == 0; };
+  for (int spins = 0; spins < kSpinsBeforeYield; ++spins) {
+    if (isDone()) {
+      m_alone = std::max<Clock::duration>(kLeastAlone, m_alone - m_alone / 16);
+      return;
+    }
     relax();
-    if (spins >= 4096) std::this_thread::yield();
   }
+  const Clock::time_point worked = Clock::now();
+  while (!isDone()) std::this_thread::yield();
+  const Clock::time_point end = Clock::now();
+  // A thread on its last tile is waited for no longer than the caller's own tiles took.
+  if (end - worked < kPatience || end - worked < worked - begin) return;
+  m_aloneUntil = end + m_alone;
+  m_alone = std::min<Clock::duration>(kMostAlone, 2 * m_alone);
 }
 
 std::uint64_t ThreadPool::awaitJob(const std::stop_token& end, std::uint64_t seen) {
   const auto isNew = [seen](std::uint64_t state) {
     return (state & kOpen) != 0 && state / kJobUnit != seen / kJobUnit;
   };
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   do {
     for (int spin = 0; spin < kSpinsPerLook; ++spin) {
       const std::uint64_t state = m_state.load();
       if (isNew(state) || end.stop_requested()) return state;
       relax();
     }
-  } while (std::chrono::steady_clock::now() - begin < kWatch);
+  } while (Clock::now() - begin < kWatch);
 
   std::unique_lock lock(m_mutex);
   m_sleeping.fetch_add(1);

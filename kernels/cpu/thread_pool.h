@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -11,8 +12,9 @@
 
 namespace spanscope::cpu {
 
-/// Threads that work through the tiles of one job at a time. The caller works too, and never waits for a
-/// thread that has not begun: on a busy machine a job costs no more than it would alone.
+/// Threads that work through the tiles of one job at a time. The caller works too, never waits for a thread
+/// that has not begun, and does without the others for a while where one that had begun kept it waiting: on a
+/// busy machine jobs cost little more than they would alone.
 class ThreadPool {
  public:
   /// `threads` counts the caller; 0 means all cores.
@@ -43,7 +45,12 @@ class ThreadPool {
     const std::stop_token* stop = nullptr;
   };
 
+  using Clock = std::chrono::steady_clock;
+
   void run(const Job& job);
+  static void runAlone(const Job& job);
+  /// Waits for the threads in the job that began then, of which no tile is left.
+  void awaitThreads(Clock::time_point begin);
   void workThrough(const Job& job, int thread);
   void serve(const std::stop_token& end, int thread);
   /// The state that has a job this thread has not seen, or what it was when the pool ends.
@@ -57,6 +64,8 @@ class ThreadPool {
   alignas(64) std::atomic<std::uint64_t> m_state = 0;
   alignas(64) std::atomic<std::int64_t> m_next = 0;
   Job m_job;
+  Clock::time_point m_aloneUntil;  ///< the caller works alone until then
+  Clock::duration m_alone;         ///< for how long, when it is next kept waiting
 
   std::mutex m_mutex;
   std::condition_variable m_wake;

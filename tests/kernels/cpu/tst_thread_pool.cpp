@@ -79,6 +79,37 @@ class TestThreadPool : public QObject {
     QCOMPARE(begun.load(), 2);
   }
 
+  void doesWithoutThreadsThatKeepItWaiting() {
+    using namespace std::chrono_literals;
+    cpu::ThreadPool pool(2);
+    int helped = 0;
+    // A helper that takes long for what takes the caller little, as one does whose core went to another
+    // program.
+    const auto job = [&] {
+      std::atomic<bool> helps = false;
+      pool.run(64, {}, [&](std::int64_t, int thread) {
+        if (thread != 0) helps = true;
+        std::this_thread::sleep_for(thread == 0 ? 50us : 30ms);
+      });
+      if (helps) ++helped;
+    };
+    const auto limit = std::chrono::steady_clock::now() + 20s;
+    while (helped == 0 && std::chrono::steady_clock::now() < limit) job();
+    QCOMPARE(helped, 1);
+    for (int i = 0; i < 40; ++i) job();
+    QVERIFY2(helped <= 8, qPrintable(QString::number(helped)));
+
+    // Later it is given another try.
+    std::this_thread::sleep_for(400ms);
+    std::atomic<int> begun = 0;
+    pool.run(2, {}, [&](std::int64_t, int) {
+      ++begun;
+      while (begun < 2 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+    });
+    QCOMPARE(begun.load(), 2);
+    QVERIFY(std::chrono::steady_clock::now() < limit);
+  }
+
   void stopLeavesTilesOut_data() { addThreadCounts(); }
   void stopLeavesTilesOut() {
     QFETCH(int, threads);
