@@ -63,8 +63,10 @@ void addWithheld(Remarks& remarks, const query::Node& query) {
   const plan::spnl::ServerBodies calls = plan::spnl::serverBodies(query);
   const Effect effect = calls.bodies.empty() ? Effect::Refused : Effect::Differs;
   for (const plan::spnl::Withheld& withheld : calls.withheld) {
-    const std::string name = withheld.node.empty() ? "the root" : withheld.node;
-    remarks.add(effect, name + " is not written: " + withheld.reason + ".", {withheld.node});
+    const query::Node* node = query::nodeAt(query, withheld.node);
+    const bool isGenerate = node == nullptr || node->as<query::Generate>() != nullptr;
+    const std::string name = isGenerate ? "generate" : query::operatorName(*node);
+    remarks.add(effect, "This " + name + " is not written: " + withheld.reason + ".", {withheld.node});
   }
   if (calls.bodies.empty() && calls.withheld.empty()) {
     remarks.add(Effect::Refused, "There is no generate, repeat or map to send.", {NodePath()});

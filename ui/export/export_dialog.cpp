@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/export_dialog.h"
 
+#include "ui/export/export_settings.h"
 #include "ui/export/remark_delegate.h"
+#include "ui/export/target_table.h"
 #include "ui/export/view_export.h"
+#include "ui/views/document/json_highlighter.h"
 
-#include <QCheckBox>
 #include <QClipboard>
 #include <QFileDialog>
-#include <QFormLayout>
 #include <QGuiApplication>
+#include <QHBoxLayout>
 #include <QLabel>
-#include <QLineEdit>
 #include <QListWidget>
+#include <QLocale>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <QTabWidget>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -23,20 +24,23 @@
 namespace spanscope::ui {
 namespace {
 
-enum Tab { JsonTab, YamlTab, LispTab, CurlTab, PythonTab };
+constexpr int kTargetsWidth = 150;
+constexpr QSize kSize(900, 700);
+/// Bytes that the preview shows at most: one endless line of more would hold the window up.
+constexpr std::size_t kShownBytes = 60'000;
 
-bool isOfTab(RemarkScope scope, int tab) {
-  switch (scope) {
-    case RemarkScope::Yaml:
-      return tab == YamlTab;
-    case RemarkScope::Lisp:
-      return tab == LispTab;
-    case RemarkScope::Server:
-      return tab == CurlTab || tab == PythonTab;
-    case RemarkScope::Everything:
-      break;
-  }
-  return true;
+/// The beginning of a long text, cut between characters.
+std::string beginningOf(const std::string& text) {
+  std::size_t end = std::min(text.size(), kShownBytes);
+  const auto isInside = [&text](std::size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+  };
+  while (end > 0 && isInside(end)) --end;
+  return text.substr(0, end);
+}
+
+QString numberText(std::size_t number) {
+  return QLocale().toString(static_cast<qulonglong>(number));
 }
 
 }  // namespace
@@ -45,84 +49,79 @@ ExportDialog::ExportDialog(const document::Document& document, const QString& na
                            QWidget* parent)
     : QDialog(parent), m_document(document), m_name(name), m_theme(theme) {
   setWindowTitle(tr("Export query"));
-  build(theme);
-  refresh();
+  build();
+  setTarget(ExportTarget::Json);
+  connect(&m_tokens, &TokenExport::ready, this, &ExportDialog::tokensMade);
 }
 
-void ExportDialog::build(const Theme& theme) {
-  m_tabs = new QTabWidget(this);
-  m_tabs->setDocumentMode(true);
-  m_tabs->setAccessibleName(tr("Forms of the query"));
-  const std::array<QString, kTabs> titles{tr("JSON"), tr("YAML"), tr("Lisp"), tr("curl"), tr("Python")};
-  for (std::size_t i = 0; i < kTabs; ++i) {
-    auto* text = new QPlainTextEdit(this);
-    text->setReadOnly(true);
-    text->setFont(theme.monoFont());
-    text->setLineWrapMode(QPlainTextEdit::WidgetWidth);
-    text->setWordWrapMode(QTextOption::WrapAnywhere);
-    text->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    // Tab leaves a text that cannot be written into.
-    text->setTabChangesFocus(true);
-    text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    text->setAccessibleName(titles[i]);
-    m_texts[i] = text;
-    m_tabs->addTab(text, titles[i]);
-  }
-  connect(m_tabs, &QTabWidget::currentChanged, this, [this] {
-    m_message->clear();
-    updateRemarks();
-  });
+void ExportDialog::build() {
+  m_explanation = new QLabel(this);
+  m_explanation->setWordWrap(true);
+  m_settings = new ExportSettings(m_document.settings, this);
+  connect(m_settings, &ExportSettings::changed, this, &ExportDialog::refresh);
 
+  auto* right = new QVBoxLayout;
+  right->setSpacing(3 * kSpace);
+  right->addWidget(m_explanation);
+  right->addWidget(m_settings);
+  right->addWidget(makePreview(), 5);
+  right->addWidget(makeRemarks(), 3);
+  auto* body = new QHBoxLayout;
+  body->setSpacing(4 * kSpace);
+  body->addWidget(makeTargets());
+  body->addLayout(right, 1);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(4 * kSpace, 4 * kSpace, 4 * kSpace, 4 * kSpace);
   column->setSpacing(3 * kSpace);
-  column->addWidget(makeFields());
-  column->addWidget(m_tabs, 3);
-  column->addWidget(makeRemarks(theme), 2);
+  column->addLayout(body, 1);
   column->addLayout(makeButtons());
-  resize(760, 680);
+  resize(kSize);
 }
 
-QWidget* ExportDialog::makeFields() {
-  auto* fields = new QWidget(this);
-  m_endpoint = new QLineEdit(QLatin1String(kDefaultEndpoint), fields);
-  m_endpoint->setAccessibleName(tr("Endpoint"));
-  m_endpoint->setToolTip(tr("Address of the server's query endpoint, for curl and Python"));
-  m_model = new QLineEdit(fields);
-  m_model->setAccessibleName(tr("Model"));
-  m_model->setPlaceholderText(tr("as the query says"));
-  m_model->setToolTip(tr("Takes the place of every model that the query names, e.g. spnl/granite-3.3-8b"));
-  m_stream = new QCheckBox(tr("&Stream the answer"), fields);
-  m_stream->setChecked(true);
-  m_stream->setToolTip(tr("Tokens as they come; answers of one token come in one piece anyway"));
-  m_oneLine = new QCheckBox(tr("JSON on &one line"), fields);
-  m_oneLine->setToolTip(tr("The canonical form, byte for byte as IBM/spnl writes it"));
-  auto* options = new QHBoxLayout;
-  options->setSpacing(6 * kSpace);
-  options->addWidget(m_stream);
-  options->addWidget(m_oneLine);
-  options->addStretch();
-  auto* form = new QFormLayout(fields);
-  form->setContentsMargins(0, 0, 0, 0);
-  form->setHorizontalSpacing(4 * kSpace);
-  form->setVerticalSpacing(2 * kSpace);
-  form->addRow(tr("&Endpoint"), m_endpoint);
-  form->addRow(tr("&Model"), m_model);
-  form->addRow(QString(), options);
-  connect(m_endpoint, &QLineEdit::textChanged, this, &ExportDialog::refresh);
-  connect(m_model, &QLineEdit::textChanged, this, &ExportDialog::refresh);
-  connect(m_stream, &QCheckBox::toggled, this, &ExportDialog::refresh);
-  connect(m_oneLine, &QCheckBox::toggled, this, &ExportDialog::refresh);
-  return fields;
+QWidget* ExportDialog::makeTargets() {
+  m_targets = new QListWidget(this);
+  m_targets->setAccessibleName(tr("Target"));
+  m_targets->setFixedWidth(kTargetsWidth);
+  for (const ExportTarget target : kExportTargets) {
+    const TargetInfo info = targetInfo(target);
+    auto* item = new QListWidgetItem(info.title, m_targets);
+    item->setToolTip(info.explanation);
+  }
+  connect(m_targets, &QListWidget::currentRowChanged, this, &ExportDialog::chooseTarget);
+  return m_targets;
 }
 
-QWidget* ExportDialog::makeRemarks(const Theme& theme) {
+QWidget* ExportDialog::makePreview() {
+  auto* box = new QWidget(this);
+  m_preview = new QPlainTextEdit(box);
+  m_preview->setReadOnly(true);
+  m_preview->setFont(m_theme.monoFont());
+  m_preview->setLineWrapMode(QPlainTextEdit::WidgetWidth);
+  m_preview->setWordWrapMode(QTextOption::WrapAnywhere);
+  m_preview->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  // Tab leaves a text that cannot be written into.
+  m_preview->setTabChangesFocus(true);
+  m_preview->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  m_preview->setAccessibleName(tr("Preview"));
+  m_highlighter = new JsonHighlighter(m_preview);
+  m_highlighter->setTheme(m_theme);
+  m_facts = new QLabel(box);
+  m_facts->setFont(m_theme.smallFont());
+  auto* column = new QVBoxLayout(box);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(kSpace);
+  column->addWidget(m_preview, 1);
+  column->addWidget(m_facts);
+  return box;
+}
+
+QWidget* ExportDialog::makeRemarks() {
   auto* box = new QWidget(this);
   m_remarksTitle = new QLabel(box);
-  m_remarksTitle->setFont(theme.titleFont());
+  m_remarksTitle->setFont(m_theme.titleFont());
   m_remarks = new QListWidget(box);
-  m_remarks->setItemDelegate(new RemarkDelegate(theme, m_remarks));
-  m_remarks->setAccessibleName(tr("Remarks on this form"));
+  m_remarks->setItemDelegate(new RemarkDelegate(m_theme, m_remarks));
+  m_remarks->setAccessibleName(tr("Remarks on this target"));
   m_remarks->setWordWrap(true);
   m_remarks->setResizeMode(QListView::Adjust);
   m_remarks->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -169,38 +168,29 @@ QLayout* ExportDialog::makeButtons() {
   return row;
 }
 
+void ExportDialog::setTarget(ExportTarget target) {
+  const auto found = std::find(kExportTargets.begin(), kExportTargets.end(), target);
+  m_targets->setCurrentRow(static_cast<int>(found - kExportTargets.begin()));
+}
+
+ExportTarget ExportDialog::target() const {
+  return kExportTargets[static_cast<std::size_t>(std::max(0, m_targets->currentRow()))];
+}
+
 QByteArray ExportDialog::text() const {
-  if (!m_export) return {};
-  const auto bytes = [](const std::string& from) {
-    return QByteArray(from.data(), static_cast<qsizetype>(from.size()));
-  };
-  switch (m_tabs->currentIndex()) {
-    case YamlTab:
-      return bytes(m_export->yaml);
-    case LispTab:
-      return bytes(m_export->lisp);
-    case CurlTab:
-      return bytes(m_export->curl);
-    case PythonTab:
-      return bytes(m_export->python);
-    default:
-      return bytes(m_oneLine->isChecked() ? m_export->canonical : m_export->pretty);
-  }
+  return {m_text.data(), static_cast<qsizetype>(m_text.size())};
 }
 
 QString ExportDialog::proposedName() const {
-  switch (m_tabs->currentIndex()) {
-    case YamlTab:
-      return m_name + QStringLiteral(".yaml");
-    case LispTab:
-      return m_name + QStringLiteral(".lisp");
-    case CurlTab:
-      return m_name + QStringLiteral(".sh");
-    case PythonTab:
-      return m_name + QStringLiteral(".py");
-    default:
-      return m_name + QStringLiteral(".json");
-  }
+  QString suffix = targetInfo(target()).suffix;
+  const QueryExportOptions options = m_settings->options();
+  const bool isList = options.stage == ExportStage::Lowered || target() == ExportTarget::Chat;
+  // Lines of JSON are no JSON.
+  if (isList && !m_text.starts_with("{\n") && m_text.find("}\n{") != std::string::npos)
+    suffix += QLatin1Char('l');
+  if (target() == ExportTarget::Chat) suffix.prepend(QStringLiteral("-chat"));
+  if (target() == ExportTarget::Tokens) suffix.prepend(QStringLiteral("-tokens"));
+  return m_name + suffix;
 }
 
 std::optional<Error> ExportDialog::saveTo(const QString& path) {
@@ -208,61 +198,88 @@ std::optional<Error> ExportDialog::saveTo(const QString& path) {
 }
 
 QString ExportDialog::endpoint() const {
-  return m_endpoint->text().trimmed();
+  return m_settings->endpoint();
 }
 
 QString ExportDialog::model() const {
-  return m_model->text().trimmed();
+  return m_settings->model();
 }
 
 void ExportDialog::setEndpoint(const QString& endpoint) {
-  m_endpoint->setText(endpoint);
+  m_settings->setEndpoint(endpoint);
 }
 
 void ExportDialog::setModel(const QString& model) {
-  m_model->setText(model);
+  m_settings->setModel(model);
+}
+
+void ExportDialog::chooseTarget() {
+  const TargetInfo info = targetInfo(target());
+  m_explanation->setText(info.explanation);
+  m_settings->setTarget(info.target);
+  m_preview->setAccessibleName(tr("Preview of %1").arg(info.title));
+  m_highlighter->setDocument(info.isJson ? m_preview->document() : nullptr);
+  refresh();
 }
 
 void ExportDialog::refresh() {
-  auto made = exportQuery(m_document, {.endpoint = endpoint().toStdString(),
-                                       .model = model().toStdString(),
-                                       .stream = m_stream->isChecked()});
-  m_export.reset();
-  if (auto* result = std::get_if<QueryExport>(&made)) {
-    m_export = std::move(*result);
-    m_texts[JsonTab]->setPlainText(
-        QString::fromStdString(m_oneLine->isChecked() ? m_export->canonical : m_export->pretty));
-    m_texts[YamlTab]->setPlainText(QString::fromStdString(m_export->yaml));
-    m_texts[LispTab]->setPlainText(QString::fromStdString(m_export->lisp));
-    m_texts[CurlTab]->setPlainText(QString::fromStdString(m_export->curl));
-    m_texts[PythonTab]->setPlainText(QString::fromStdString(m_export->python));
-  } else {
-    const Error& error = std::get<Error>(made);
-    for (QPlainTextEdit* text : m_texts) {
-      text->setPlainText(
-          tr("There is nothing to export yet.\n\n%1").arg(QString::fromStdString(error.message())));
-    }
-  }
-  m_copy->setEnabled(m_export.has_value());
-  m_save->setEnabled(m_export.has_value());
+  m_tokens.cancel();
   m_message->clear();
-  updateRemarks();
-}
-
-void ExportDialog::updateRemarks() {
-  m_remarks->clear();
-  if (!m_export) {
-    m_remarksTitle->setText(tr("&Remarks"));
+  auto made = exportQuery(m_document, m_settings->options());
+  if (auto* error = std::get_if<Error>(&made)) {
+    showRemarks({});
+    showText({}, tr("There is nothing to export yet.\n\n%1").arg(QString::fromStdString(error->message())));
     return;
   }
+  auto& result = std::get<QueryExport>(made);
+  showRemarks(result.remarks);
+  if (target() == ExportTarget::Tokens) {
+    showText({}, tr("Making the tokens…"));
+    m_tokens.start(m_settings->tokenRequest(std::move(result.query)));
+  } else {
+    showText(std::move(result.text), tr("Nothing can be written for this target: the remarks say why."));
+  }
+}
+
+void ExportDialog::tokensMade(const TokenText& made) {
+  if (made.problem) {
+    showText({}, tr("The tokens cannot be made.\n\n%1").arg(QString::fromStdString(made.problem->message())));
+    return;
+  }
+  showText(made.text, tr("Nothing can be written for this target: the remarks say why."));
+  if (made.text.empty()) return;
+  const QString facts =
+      made.prompts == 1
+          ? tr("%1 tokens in one prompt").arg(numberText(made.tokens))
+          : tr("%1 tokens in %2 prompts").arg(numberText(made.tokens), numberText(made.prompts));
+  m_facts->setText(m_facts->text().isEmpty() ? facts : facts + QStringLiteral(" · ") + m_facts->text());
+  m_facts->show();
+}
+
+void ExportDialog::showText(std::string text, const QString& instead) {
+  m_text = std::move(text);
+  m_copy->setEnabled(!m_text.empty());
+  m_save->setEnabled(!m_text.empty());
+  m_facts->clear();
+  m_facts->hide();
+  const std::string shown = beginningOf(m_text);
+  m_preview->setPlainText(m_text.empty() ? instead : QString::fromStdString(shown));
+  if (shown.size() < m_text.size()) {
+    m_facts->setText(tr("The first %1 of %2 bytes are shown; Copy and Save take all of them.")
+                         .arg(numberText(shown.size()), numberText(m_text.size())));
+    m_facts->show();
+  }
+}
+
+void ExportDialog::showRemarks(const std::vector<ExportRemark>& remarks) {
+  m_remarks->clear();
   int refused = 0;
-  for (const ExportRemark& remark : m_export->remarks) {
-    if (!isOfTab(remark.scope, m_tabs->currentIndex())) continue;
-    if (remark.kind == RemarkKind::Refused) ++refused;
+  for (const ExportRemark& remark : remarks) {
+    if (remark.effect == remote::Effect::Refused) ++refused;
     auto* item = new QListWidgetItem(remark.text, m_remarks);
-    item->setData(RemarkDelegate::KindRole, static_cast<int>(remark.kind));
+    item->setData(RemarkDelegate::EffectRole, static_cast<int>(remark.effect));
     item->setData(RemarkDelegate::NodeRole, QVariant::fromValue(remark.node));
-    item->setData(Qt::AccessibleTextRole, tr("%1: %2").arg(remarkWord(remark.kind), remark.text));
+    item->setData(Qt::AccessibleTextRole, tr("%1: %2").arg(effectWord(remark.effect), remark.text));
   }
   m_remarksTitle->setText(
       refused == 0   ? tr("&Remarks")

@@ -3,26 +3,26 @@
 
 #include "ui/document/document.h"
 #include "ui/export/query_export.h"
+#include "ui/export/token_export.h"
 #include "ui/theme/theme.h"
 
 #include <QDialog>
 
-#include <array>
-#include <cstddef>
 #include <optional>
+#include <string>
 
-class QCheckBox;
 class QLabel;
-class QLineEdit;
 class QListWidget;
 class QPlainTextEdit;
 class QPushButton;
-class QTabWidget;
 
 namespace spanscope::ui {
 
-/// The query of a document as JSON, YAML, Lisp, curl line and Python program, with what is to be said about
-/// each.
+class ExportSettings;
+class JsonHighlighter;
+
+/// The query of a document for a target that is chosen at the left: its settings, the text that will be
+/// written, and what is to be said about it.
 class ExportDialog : public QDialog {
   Q_OBJECT
  public:
@@ -30,9 +30,14 @@ class ExportDialog : public QDialog {
   ExportDialog(const document::Document& document, const QString& name, const Theme& theme,
                QWidget* parent = nullptr);
 
-  /// What the current tab shows, as Copy and Save take it; empty where the document has no query.
+  void setTarget(ExportTarget target);
+  ExportTarget target() const;
+
+  /// What Copy and Save take; empty where there is nothing, or not yet. The preview shows at most the
+  /// beginning of a long text.
   QByteArray text() const;
-  /// "rag.json", "rag.yaml", "rag.lisp", "rag.sh", "rag.py".
+  /// "rag.json", "rag.yaml", "rag.lisp", "rag.sh", "rag.py", "rag-chat.json", "rag-tokens.json"; "rag.jsonl"
+  /// and so on for lines of JSON.
   QString proposedName() const;
   /// The dialog's Save button asks for the path and calls this.
   std::optional<Error> saveTo(const QString& path);
@@ -48,25 +53,29 @@ class ExportDialog : public QDialog {
   void nodeWanted(spanscope::document::NodeId node);
 
  private:
-  static constexpr std::size_t kTabs = 5;
-
-  void build(const Theme& theme);
-  QWidget* makeFields();
-  QWidget* makeRemarks(const Theme& theme);
+  void build();
+  QWidget* makeTargets();
+  QWidget* makePreview();
+  QWidget* makeRemarks();
   QLayout* makeButtons();
+  void chooseTarget();
   void refresh();
-  void updateRemarks();
+  void tokensMade(const TokenText& made);
+  /// `instead`: what is shown where the text is empty.
+  void showText(std::string text, const QString& instead);
+  void showRemarks(const std::vector<ExportRemark>& remarks);
 
   document::Document m_document;
   QString m_name;
   Theme m_theme;
-  std::optional<QueryExport> m_export;
-  QLineEdit* m_endpoint = nullptr;
-  QLineEdit* m_model = nullptr;
-  QCheckBox* m_stream = nullptr;
-  QCheckBox* m_oneLine = nullptr;
-  QTabWidget* m_tabs = nullptr;
-  std::array<QPlainTextEdit*, kTabs> m_texts{};
+  std::string m_text;
+  TokenExport m_tokens;
+  QListWidget* m_targets = nullptr;
+  QLabel* m_explanation = nullptr;
+  ExportSettings* m_settings = nullptr;
+  QPlainTextEdit* m_preview = nullptr;
+  JsonHighlighter* m_highlighter = nullptr;
+  QLabel* m_facts = nullptr;
   QLabel* m_remarksTitle = nullptr;
   QListWidget* m_remarks = nullptr;
   QLabel* m_message = nullptr;

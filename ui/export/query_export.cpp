@@ -1,43 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/query_export.h"
 
+#include "engine/plan/spnl/optimize.h"
+#include "engine/plan/spnl/server_body.h"
+#include "engine/plan/spnl/simplify.h"
 #include "engine/query/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
+#include "engine/remote/change_settings.h"
+#include "engine/remote/chat_requests.h"
 #include "ui/document/document_query.h"
 #include "ui/export/export_remarks.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
 namespace spanscope::ui {
 namespace {
-
-constexpr std::string_view kSpanProvider = "spnl/";
-
-/// Calls `change` with the settings of every generate, repeat and map.
-template <class Change>
-void changeSettings(query::Node& node, const Change& change) {
-  if (auto* generate = node.as<query::Generate>()) {
-    change(generate->settings);
-    changeSettings(*generate->input, change);
-  } else if (auto* repeat = node.as<query::Repeat>()) {
-    change(repeat->generate.settings);
-    changeSettings(*repeat->generate.input, change);
-  } else if (auto* map = node.as<query::Map>()) {
-    change(map->settings);
-  } else if (auto* join = node.as<query::Join>()) {
-    for (query::Node& child : join->children) changeSettings(child, change);
-  } else if (auto* monad = node.as<query::Monad>()) {
-    changeSettings(*monad->body, change);
-  } else if (auto* zip = node.as<query::Zip>()) {
-    changeSettings(*zip->first, change);
-    changeSettings(*zip->second, change);
-  } else if (auto* augment = node.as<query::Augment>()) {
-    changeSettings(*augment->body, change);
-  }
-}
 
 /// The field where the parameter stands as a number takes this value.
 void setNumber(query::Node& root, const query::ParameterUse& use, bool asParameter) {
@@ -88,16 +67,6 @@ query::Node resolved(const query::Node& query, const std::map<std::string, std::
   return std::move(*node);
 }
 
-/// Whether the request asks for one token only: SPNL then asks for the reply in one piece.
-bool wantsOneToken(const query::Node& request) {
-  const query::GenerateSettings* settings = nullptr;
-  if (const auto* repeat = request.as<query::Repeat>()) settings = &repeat->generate.settings;
-  if (const auto* map = request.as<query::Map>()) settings = &map->settings;
-  if (settings == nullptr) return false;
-  const auto* tokens = std::get_if<std::int32_t>(&settings->maxTokens);
-  return tokens != nullptr && *tokens == 1;
-}
-
 Error missing(const document::Document& document, const std::vector<document::NodeId>& incomplete) {
   const document::DocumentNode& node = document.at(incomplete.front());
   const bool isZip = node.own.as<query::Zip>() != nullptr;
@@ -116,33 +85,50 @@ Error missing(const document::Document& document, const std::vector<document::No
           .expected = isZip ? "a node connected to each input" : "a node connected to the input"};
 }
 
-/// What IBM/spnl would not read from the YAML or the Lisp as it was meant.
-void addFormRemarks(QueryExport& result, const document::NodePaths& paths) {
-  for (const auto& [form, scope] : {std::pair(query::QueryForm::Yaml, RemarkScope::Yaml),
-                                    std::pair(query::QueryForm::Lisp, RemarkScope::Lisp)}) {
-    for (const query::Diagnostic& diagnostic : query::formRemarks(result.query, form)) {
-      result.remarks.push_back({.kind = RemarkKind::Refused,
-                                .scope = scope,
-                                .text = QString::fromStdString(diagnostic.message()),
-                                .node = paths.nodeOf(diagnostic.pointer)});
+std::string jsonLines(const std::vector<plan::spnl::ServerBody>& bodies) {
+  std::string text;
+  for (const plan::spnl::ServerBody& body : bodies) text += query::writeCanonical(body.body) + "\n";
+  return text;
+}
+
+/// The query at its stage in one of SPNL's forms, or why it cannot be rewritten.
+std::variant<std::string, Error> wholeText(const query::Node& query, const QueryExportOptions& options) {
+  plan::spnl::Rewritten written{.query = query, .problem = {}};
+  if (options.stage == ExportStage::Simplified) written = plan::spnl::simplifyOnce(query);
+  if (options.stage == ExportStage::Optimized) written = plan::spnl::optimize(query);
+  if (!written.query) return *written.problem;
+  if (options.target == ExportTarget::Yaml) return query::writeQuery(*written.query, query::QueryForm::Yaml);
+  if (options.target == ExportTarget::Lisp) return query::writeQuery(*written.query, query::QueryForm::Lisp);
+  return options.oneLine ? query::writeCanonical(*written.query) : query::writePretty(*written.query);
+}
+
+std::variant<std::string, Error> textOf(const query::Node& query, const QueryExportOptions& options) {
+  switch (options.target) {
+    case ExportTarget::Json:
+      if (options.stage == ExportStage::Lowered) return jsonLines(plan::spnl::serverBodies(query).bodies);
+      break;
+    case ExportTarget::Yaml:
+    case ExportTarget::Lisp:
+      break;
+    case ExportTarget::Curl:
+    case ExportTarget::Python: {
+      const query::Node request = remote::requestFor(query);
+      const std::string body = query::writeCanonical(request);
+      const bool stream = options.stream && !remote::wantsOneToken(request);
+      return options.target == ExportTarget::Curl ? remote::curlLine(body, options.endpoint, stream)
+                                                  : remote::pythonProgram(body, options.endpoint, stream);
     }
+    case ExportTarget::Chat: {
+      const remote::ChatRequests made = remote::chatRequests(query, options.seed);
+      return made.requests.empty() ? std::string() : remote::writeChatRequests(made.requests, true);
+    }
+    case ExportTarget::Tokens:
+      return std::string();
   }
-  std::stable_sort(result.remarks.begin(), result.remarks.end(),
-                   [](const ExportRemark& a, const ExportRemark& b) { return a.kind < b.kind; });
+  return wholeText(query, options);
 }
 
 }  // namespace
-
-query::Node requestFor(const query::Node& query) {
-  query::Node request = query;
-  if (const auto* generate = query.as<query::Generate>()) {
-    request = query::Node{query::Repeat{.count = std::uint8_t{1}, .generate = *generate}};
-  }
-  changeSettings(request, [](query::GenerateSettings& settings) {
-    if (settings.model.starts_with(kSpanProvider)) settings.model.erase(0, kSpanProvider.size());
-  });
-  return request;
-}
 
 std::variant<QueryExport, Error> exportQuery(const document::Document& document,
                                              const QueryExportOptions& options) {
@@ -159,20 +145,13 @@ std::variant<QueryExport, Error> exportQuery(const document::Document& document,
   QueryExport result;
   result.query = resolved(*made.query, document.parameters);
   if (!options.model.empty()) {
-    changeSettings(result.query,
-                   [&options](query::GenerateSettings& settings) { settings.model = options.model; });
+    remote::changeSettings(result.query,
+                           [&options](query::GenerateSettings& settings) { settings.model = options.model; });
   }
-  result.canonical = query::writeCanonical(result.query);
-  result.pretty = query::writePretty(result.query);
-  result.yaml = query::writeQuery(result.query, query::QueryForm::Yaml);
-  result.lisp = query::writeQuery(result.query, query::QueryForm::Lisp);
-  const query::Node request = requestFor(result.query);
-  result.body = query::writeCanonical(request);
-  const bool stream = options.stream && !wantsOneToken(request);
-  result.curl = curlLine(result.body, options.endpoint, stream);
-  result.python = pythonProgram(result.body, options.endpoint, stream);
+  std::variant<std::string, Error> text = textOf(result.query, options);
+  if (auto* problem = std::get_if<Error>(&text)) return std::move(*problem);
+  result.text = std::get<std::string>(std::move(text));
   result.remarks = exportRemarks(document, result.query, made.paths, options);
-  addFormRemarks(result, made.paths);
   return result;
 }
 

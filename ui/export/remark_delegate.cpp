@@ -9,37 +9,40 @@
 #include <algorithm>
 
 namespace spanscope::ui {
+
+using remote::Effect;
+
 namespace {
 
 constexpr int kTextLeft = 92;  ///< behind shape and word
 constexpr int kPadding = 5;
 
-Role roleOf(RemarkKind kind) {
-  switch (kind) {
-    case RemarkKind::Refused:
+Role roleOf(Effect effect) {
+  switch (effect) {
+    case Effect::Refused:
       return Role::Error;
-    case RemarkKind::Ignored:
+    case Effect::Differs:
       return Role::ComputedInk;
-    case RemarkKind::Note:
+    case Effect::Note:
       return Role::TextThird;
   }
   return Role::TextThird;
 }
 
 /// An octagon-like square for refused, a triangle for differs, a ring for a note.
-void paintShape(QPainter& painter, const QPointF& middle, RemarkKind kind, const QColor& ink) {
+void paintShape(QPainter& painter, const QPointF& middle, Effect effect, const QColor& ink) {
   painter.setPen(QPen(ink, 1.5));
   painter.setBrush(Qt::NoBrush);
-  switch (kind) {
-    case RemarkKind::Refused:
+  switch (effect) {
+    case Effect::Refused:
       painter.setBrush(ink);
       painter.drawRoundedRect(QRectF(middle.x() - 4, middle.y() - 4, 8, 8), 1, 1);
       break;
-    case RemarkKind::Ignored:
+    case Effect::Differs:
       painter.drawPolygon(
           QPolygonF({middle + QPointF(0, -4.5), middle + QPointF(5, 4), middle + QPointF(-5, 4)}));
       break;
-    case RemarkKind::Note:
+    case Effect::Note:
       painter.drawEllipse(middle, 4, 4);
       break;
   }
@@ -47,13 +50,13 @@ void paintShape(QPainter& painter, const QPointF& middle, RemarkKind kind, const
 
 }  // namespace
 
-QString remarkWord(RemarkKind kind) {
-  switch (kind) {
-    case RemarkKind::Refused:
+QString effectWord(Effect effect) {
+  switch (effect) {
+    case Effect::Refused:
       return QCoreApplication::translate("export", "Refused");
-    case RemarkKind::Ignored:
+    case Effect::Differs:
       return QCoreApplication::translate("export", "Differs");
-    case RemarkKind::Note:
+    case Effect::Note:
       return QCoreApplication::translate("export", "Note");
   }
   return {};
@@ -69,8 +72,8 @@ QSize RemarkDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelI
 
 void RemarkDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                            const QModelIndex& index) const {
-  const auto kind = static_cast<RemarkKind>(index.data(KindRole).toInt());
-  const QColor ink = m_theme.color(roleOf(kind));
+  const auto effect = static_cast<Effect>(index.data(EffectRole).toInt());
+  const QColor ink = m_theme.color(roleOf(effect));
   const QRect row = option.rect;
   painter->save();
   painter->setRenderHint(QPainter::Antialiasing);
@@ -80,13 +83,13 @@ void RemarkDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
     painter->drawRoundedRect(row.adjusted(2, 1, -2, -1), kSpace, kSpace);
   }
   const int lineHeight = QFontMetrics(m_theme.interfaceFont()).height();
-  paintShape(*painter, QPointF(row.left() + 16, row.top() + kPadding + lineHeight / 2.0), kind, ink);
+  paintShape(*painter, QPointF(row.left() + 16, row.top() + kPadding + lineHeight / 2.0), effect, ink);
   painter->setFont(m_theme.titleFont());
   painter->setPen(ink);
   painter->drawText(QRect(row.left() + 28, row.top() + kPadding, kTextLeft - 28, lineHeight),
-                    Qt::AlignLeft | Qt::AlignVCenter, remarkWord(kind));
+                    Qt::AlignLeft | Qt::AlignVCenter, effectWord(effect));
   painter->setFont(m_theme.interfaceFont());
-  painter->setPen(m_theme.color(kind == RemarkKind::Note ? Role::TextSecond : Role::Text));
+  painter->setPen(m_theme.color(effect == Effect::Note ? Role::TextSecond : Role::Text));
   painter->drawText(row.adjusted(kTextLeft, kPadding, -3 * kSpace, 0), Qt::TextWordWrap,
                     index.data(Qt::DisplayRole).toString());
   painter->restore();

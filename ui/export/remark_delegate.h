@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/export/query_export.h"
+#include "engine/remote/target_remarks.h"
 #include "ui/theme/theme.h"
 
 #include <QStyledItemDelegate>
@@ -9,13 +9,13 @@
 namespace spanscope::ui {
 
 /// "Refused", "Differs", "Note".
-QString remarkWord(RemarkKind kind);
+QString effectWord(remote::Effect effect);
 
 /// A remark with its shape and word in front, its text wrapped beside it.
 class RemarkDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:
-  enum RemarkDataRole { KindRole = Qt::UserRole, NodeRole };
+  enum RemarkDataRole { EffectRole = Qt::UserRole, NodeRole };
 
   RemarkDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), m_theme(theme) {}
 

@@ -95,7 +95,7 @@ void TestTargetRemarks::table_data() {
   row("not a generate", R"({"plus":[{"user":"a"}]})", "begins with plus", "----R--");
   row("nothing generates", R"({"user":"a"})", "no generate, repeat or map to send", "---R--R");
   row("inner generate", generate("{\"seq\":[" + inner + "]}"), "stands inside another one", "----RD-");
-  row("inner generate, the outer call", generate("{\"seq\":[" + inner + "]}"), "the root is not written",
+  row("inner generate, the outer call", generate("{\"seq\":[" + inner + "]}"), "This generate is not written",
       "---D--D");
   row("inner prompt under plus", generate("{\"plus\":[" + inner + "]}"), "and not its prompt", "-----D-");
   row("inner prompt of another model", generate("{\"plus\":[" + inner + "]}", "spnl/other"),

@@ -9,15 +9,21 @@
 #include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
-#include <QTabWidget>
 #include <QTemporaryDir>
 #include <QtTest>
+
+#include <algorithm>
+#include <array>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -26,9 +32,15 @@ class TestExportDialogs : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void tabsShowWhatIsCopied();
+  void targetsShowWhatIsCopied();
+  void stagesAndLinesAreChosen();
+  void onlySettingsOfTheTargetAreShown();
+  void targetsAreChosenByKeyboard();
+  void tokensAreMadeBesideTheWindow();
+  void tokensSayWhatIsWrong();
+  void longTextsAreShownInPart();
   void fieldsChangeTheRequest();
-  void remarksFollowTheTab();
+  void remarksFollowTheTarget();
   void yamlSaysWhatItCannotSay();
   void remarkLeadsToTheNode();
   void incompleteDocumentExportsNothing();
@@ -80,36 +92,147 @@ ExportItem half(bool withTable) {
   return item;
 }
 
-constexpr int kYamlTab = 1;
-constexpr int kCurlTab = 3;
+QPlainTextEdit* preview(const QWidget& dialog) {
+  return dialog.findChild<QPlainTextEdit*>();
+}
+
+QListWidget* remarks(const QWidget& dialog) {
+  return named<QListWidget>(dialog, "Remarks on this target");
+}
+
+/// A dialog may still be making tokens.
+bool becomesReady(const ExportDialog& dialog) {
+  return QTest::qWaitFor([&dialog] { return !dialog.text().isEmpty(); }, 10000);
+}
 
 }  // namespace
 
-void TestExportDialogs::tabsShowWhatIsCopied() {
+void TestExportDialogs::targetsShowWhatIsCopied() {
   ExportDialog dialog(example("rag.json"), "rag", Theme());
   dialog.show();
-  auto* tabs = dialog.findChild<QTabWidget*>();
-  const QStringList names{"rag.json", "rag.yaml", "rag.lisp", "rag.sh", "rag.py"};
-  for (int tab = 0; tab < names.size(); ++tab) {
-    tabs->setCurrentIndex(tab);
-    const auto* text = qobject_cast<QPlainTextEdit*>(tabs->widget(tab));
-    QVERIFY(!dialog.text().isEmpty());
-    QCOMPARE(text->toPlainText().toUtf8(), dialog.text());
-    QCOMPARE(dialog.proposedName(), names[tab]);
+  const QStringList names{"rag.json", "rag.yaml",      "rag.lisp",       "rag.sh",
+                          "rag.py",   "rag-chat.json", "rag-tokens.json"};
+  auto* targets = named<QListWidget>(dialog, "Target");
+  QCOMPARE(targets->count(), names.size());
+  for (int i = 0; i < names.size(); ++i) {
+    const QRect row = targets->visualItemRect(targets->item(i));
+    QTest::mouseClick(targets->viewport(), Qt::LeftButton, {}, row.center());
+    QVERIFY2(becomesReady(dialog), qPrintable(names[i]));
+    QCOMPARE(preview(dialog)->toPlainText().toUtf8(), dialog.text());
+    QCOMPARE(dialog.proposedName(), names[i]);
     QTest::mouseClick(button(dialog, "Copy"), Qt::LeftButton);
     QCOMPARE(QGuiApplication::clipboard()->text().toUtf8(), dialog.text());
   }
-  tabs->setCurrentIndex(0);
+}
+
+void TestExportDialogs::stagesAndLinesAreChosen() {
+  ExportDialog dialog(example("judge-4.json"), "judge", Theme());
+  dialog.show();
+  auto* stage = named<QComboBox>(dialog, "Stage");
+  const QByteArray asItStands = dialog.text();
+  stage->setFocus();
+  QTest::keyClick(stage, Qt::Key_Down);
+  QTest::keyClick(stage, Qt::Key_Down);
+  QVERIFY(dialog.text() != asItStands);
+  QTest::keyClick(stage, Qt::Key_Up);
+  QTest::keyClick(stage, Qt::Key_Up);
   for (QCheckBox* box : dialog.findChildren<QCheckBox*>()) {
-    if (box->text().contains("line")) box->setChecked(true);
+    if (box->text().contains("one")) QTest::mouseClick(box, Qt::LeftButton, {}, QPoint(6, box->height() / 2));
   }
   QVERIFY(!dialog.text().contains('\n'));
+  QTest::keyClick(stage, Qt::Key_End);
+  QCOMPARE(dialog.text().count('\n'), 1);
+  QVERIFY(dialog.text().startsWith("{\"repeat\""));
+}
+
+void TestExportDialogs::onlySettingsOfTheTargetAreShown() {
+  ExportDialog dialog(example("rag.json"), "rag", Theme());
+  dialog.show();
+  const auto isShown = [&dialog](const QString& name) {
+    for (const QWidget* each : dialog.findChildren<QWidget*>()) {
+      if (each->accessibleName() == name) return each->isVisible();
+    }
+    return false;
+  };
+  dialog.setTarget(ExportTarget::Json);
+  QVERIFY(isShown("Stage") && isShown("Model") && !isShown("Endpoint") && !isShown("Tokenizer"));
+  dialog.setTarget(ExportTarget::Curl);
+  QVERIFY(!isShown("Stage") && isShown("Model") && isShown("Endpoint"));
+  dialog.setTarget(ExportTarget::Tokens);
+  QVERIFY(!isShown("Model") && isShown("Tokenizer") && isShown("Chat template") && isShown("Plus marker id"));
+  dialog.setTarget(ExportTarget::Yaml);
+  QCOMPARE(named<QComboBox>(dialog, "Stage")->count(), 3);
+}
+
+void TestExportDialogs::targetsAreChosenByKeyboard() {
+  ExportDialog dialog(example("rag.json"), "rag", Theme());
+  dialog.show();
+  auto* targets = named<QListWidget>(dialog, "Target");
+  targets->setFocus();
+  QTest::keyClick(targets, Qt::Key_Down);
+  QCOMPARE(dialog.target(), ExportTarget::Yaml);
+  QTest::keyClick(targets, Qt::Key_End);
+  QCOMPARE(dialog.target(), ExportTarget::Tokens);
+}
+
+void TestExportDialogs::tokensAreMadeBesideTheWindow() {
+  ExportDialog dialog(example("rag.json"), "rag", Theme());
+  dialog.show();
+  dialog.setTarget(ExportTarget::Tokens);
+  // Not yet: another thread makes them.
+  QVERIFY(dialog.text().isEmpty());
+  QVERIFY(!button(dialog, "Copy")->isEnabled());
+  QVERIFY(becomesReady(dialog));
+  QVERIFY(button(dialog, "Copy")->isEnabled());
+  const QJsonArray ids = QJsonDocument::fromJson(dialog.text()).object()["ids"].toArray();
+  QVERIFY(ids.contains(10));  // the plus marker
+  const QList<QByteArray> lines = dialog.text().split('\n');
+  QCOMPARE(lines[1].count(','), 16);
+  // Without markers nothing is padded; what was asked for last is what is shown.
+  auto* plus = named<QSpinBox>(dialog, "Plus marker id");
+  plus->setFocus();
+  plus->selectAll();
+  QTest::keyClicks(plus, "5");
+  QTest::keyClick(plus, Qt::Key_Tab);
+  named<QSpinBox>(dialog, "Cross marker id")->setValue(-1);
+  plus->setValue(-1);
+  QVERIFY(becomesReady(dialog));
+  const QJsonArray bare = QJsonDocument::fromJson(dialog.text()).object()["ids"].toArray();
+  QVERIFY(!bare.contains(10) && !bare.contains(27) && bare.size() < ids.size());
+  const QListWidget* list = remarks(dialog);
+  QVERIFY(list->item(0)->text().contains("Without a plus marker"));
+}
+
+void TestExportDialogs::tokensSayWhatIsWrong() {
+  ExportDialog dialog(example("rag.json"), "rag", Theme());
+  dialog.show();
+  dialog.setTarget(ExportTarget::Tokens);
+  named<QSpinBox>(dialog, "Padding id")->setValue(4'000'000);
+  QTRY_VERIFY(preview(dialog)->toPlainText().contains("the id 4000000"));
+  QVERIFY(dialog.text().isEmpty() && !button(dialog, "Save…")->isEnabled());
+  named<QSpinBox>(dialog, "Padding id")->setValue(3);
+  named<QLineEdit>(dialog, "Tokenizer")->setText("/nowhere");
+  QTRY_VERIFY(preview(dialog)->toPlainText().contains("/nowhere"));
+}
+
+void TestExportDialogs::longTextsAreShownInPart() {
+  document::Document document;
+  const std::string words(300'000, 'x');
+  document = document::fromQuery({query::Message{.role = query::Role::User, .text = "ä" + words}});
+  ExportDialog dialog(document, "long", Theme());
+  QVERIFY(dialog.text().size() > 300'000);
+  const QByteArray shown = preview(dialog)->toPlainText().toUtf8();
+  QVERIFY(shown.size() < 100'000);
+  QVERIFY(dialog.text().startsWith(shown));
+  const QList<QLabel*> labels = dialog.findChildren<QLabel*>();
+  QVERIFY(std::any_of(labels.begin(), labels.end(),
+                      [](const QLabel* label) { return label->text().contains("bytes are shown"); }));
 }
 
 void TestExportDialogs::fieldsChangeTheRequest() {
   ExportDialog dialog(example("rag.json"), "rag", Theme());
   dialog.show();
-  dialog.findChild<QTabWidget*>()->setCurrentIndex(kCurlTab);
+  dialog.setTarget(ExportTarget::Curl);
   auto* endpoint = named<QLineEdit>(dialog, "Endpoint");
   endpoint->selectAll();
   QTest::keyClicks(endpoint, "https://gpu:9/v1/query/execute");
@@ -124,12 +247,11 @@ void TestExportDialogs::fieldsChangeTheRequest() {
   QCOMPARE(dialog.model(), QString("spnl/granite"));
 }
 
-void TestExportDialogs::remarksFollowTheTab() {
+void TestExportDialogs::remarksFollowTheTarget() {
   ExportDialog dialog(example("judge-2.json"), "judge", Theme());
-  auto* tabs = dialog.findChild<QTabWidget*>();
-  auto* list = dialog.findChild<QListWidget*>();
+  const QListWidget* list = remarks(dialog);
   const int json = list->count();
-  tabs->setCurrentIndex(kCurlTab);
+  dialog.setTarget(ExportTarget::Curl);
   QVERIFY(list->count() > json);
   QVERIFY(list->item(0)->text().contains("inside another one"));
   QVERIFY(list->item(0)->data(Qt::AccessibleTextRole).toString().startsWith("Refused: "));
@@ -138,19 +260,17 @@ void TestExportDialogs::remarksFollowTheTab() {
 void TestExportDialogs::yamlSaysWhatItCannotSay() {
   document::Document document = *document::readDocument(R"({"user": "12"})").document;
   ExportDialog dialog(document, "number", Theme());
-  auto* tabs = dialog.findChild<QTabWidget*>();
-  auto* list = dialog.findChild<QListWidget*>();
-  const int json = list->count();
-  tabs->setCurrentIndex(kYamlTab);
-  QCOMPARE(list->count(), json + 1);
+  const int json = remarks(dialog)->count();
+  dialog.setTarget(ExportTarget::Yaml);
+  QCOMPARE(remarks(dialog)->count(), json + 1);
 }
 
 void TestExportDialogs::remarkLeadsToTheNode() {
   const document::Document document = example("judge-2.json");
   ExportDialog dialog(document, "judge", Theme());
   dialog.show();
-  dialog.findChild<QTabWidget*>()->setCurrentIndex(kCurlTab);
-  auto* list = dialog.findChild<QListWidget*>();
+  dialog.setTarget(ExportTarget::Curl);
+  auto* list = remarks(dialog);
   QSignalSpy wanted(&dialog, &ExportDialog::nodeWanted);
   list->setCurrentRow(0);
   QTest::keyClick(list, Qt::Key_Return);
@@ -163,8 +283,7 @@ void TestExportDialogs::incompleteDocumentExportsNothing() {
   ExportDialog dialog({}, "empty", Theme());
   QVERIFY(dialog.text().isEmpty());
   QVERIFY(!button(dialog, "Copy")->isEnabled());
-  const auto* text = qobject_cast<QPlainTextEdit*>(dialog.findChild<QTabWidget*>()->widget(0));
-  QVERIFY(text->toPlainText().contains("empty document"));
+  QVERIFY(preview(dialog)->toPlainText().contains("empty document"));
 }
 
 void TestExportDialogs::queryIsSaved() {
@@ -233,15 +352,16 @@ void TestExportDialogs::pictures() {
     dialog.show();
     ViewExportDialog view({half(true)}, "block-table", theme);
     view.show();
-    dialog.findChild<QTabWidget*>()->setCurrentIndex(kCurlTab);
-    QCoreApplication::processEvents();
-    const QImage picture = dialog.grab().toImage();
-    QVERIFY(!picture.isNull());
-    if (folder.isEmpty()) continue;
-    picture.save(folder + "/export-curl" + suffix);
-    dialog.findChild<QTabWidget*>()->setCurrentIndex(0);
-    dialog.grab().save(folder + "/export-json" + suffix);
-    view.grab().save(folder + "/export-view" + suffix);
+    const std::array names{"json", "yaml", "lisp", "curl", "python", "chat", "tokens"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      dialog.setTarget(kExportTargets[i]);
+      QVERIFY(becomesReady(dialog));
+      QCoreApplication::processEvents();
+      const QImage picture = dialog.grab().toImage();
+      QVERIFY(!picture.isNull());
+      if (!folder.isEmpty()) picture.save(folder + "/export-" + names[i] + suffix);
+    }
+    if (!folder.isEmpty()) view.grab().save(folder + "/export-view" + suffix);
   }
 }
 

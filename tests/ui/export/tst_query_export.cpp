@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is exported is what a shell, Python and a reader of JSON take it for, whatever the texts hold.
 #include "engine/query/json.h"
+#include "engine/query/query_form.h"
+#include "engine/remote/request_text.h"
 #include "ui/document/document_query.h"
 #include "ui/document/edits.h"
 #include "ui/export/query_export.h"
@@ -17,6 +19,7 @@
 using namespace spanscope;
 using namespace spanscope::ui;
 using document::Document;
+using remote::Effect;
 
 class TestQueryExport : public QObject {
   Q_OBJECT
@@ -24,6 +27,8 @@ class TestQueryExport : public QObject {
  private Q_SLOTS:
   void examplesExportTheirQuery_data();
   void examplesExportTheirQuery();
+  void stagesRewriteTheQuery();
+  void chatHasARequestAStep();
   void shellWordsSurvive();
   void curlPassesTheBody_data();
   void curlPassesTheBody();
@@ -36,6 +41,7 @@ class TestQueryExport : public QObject {
   void parametersAreResolvedWhereTheyCan();
   void remarks_data();
   void remarks();
+  void endpointsAreChecked();
   void takenOutIsSaid();
   void oneTokenIsNotStreamed();
 };
@@ -54,6 +60,15 @@ QueryExport exported(const Document& document, const QueryExportOptions& options
     return {};
   }
   return std::get<QueryExport>(std::move(made));
+}
+
+std::string textOf(const Document& document, ExportTarget target, ExportStage stage = ExportStage::Read) {
+  return exported(document, {.target = target, .stage = stage}).text;
+}
+
+/// JSON on one line.
+std::string canonicalOf(const Document& document) {
+  return exported(document, {.oneLine = true}).text;
 }
 
 QByteArray bytes(const std::string& text) {
@@ -109,11 +124,47 @@ void TestQueryExport::examplesExportTheirQuery() {
   QVERIFY(file.open(QIODevice::ReadOnly));
   const QByteArray text = file.readAll();
   const auto read = query::parseJson(text.toStdString()).query;
-  const QueryExport made = exported(documentOf(text));
-  QVERIFY(query::parseJson(made.pretty).query == read);
-  QCOMPARE(bytes(made.pretty), bytes(query::writePretty(*read)));
-  QCOMPARE(bytes(made.canonical), bytes(query::writeCanonical(*read)));
-  QVERIFY(query::parseJson(made.body).query.has_value());
+  const Document document = documentOf(text);
+  QCOMPARE(bytes(textOf(document, ExportTarget::Json)), bytes(query::writePretty(*read)));
+  QCOMPARE(bytes(canonicalOf(document)), bytes(query::writeCanonical(*read)));
+  for (const auto& [target, form] : {std::pair(ExportTarget::Yaml, query::QueryForm::Yaml),
+                                     std::pair(ExportTarget::Lisp, query::QueryForm::Lisp)}) {
+    const query::ParseResult back = query::parseQuery(textOf(document, target), form);
+    QVERIFY(back.query.has_value());
+    QCOMPARE(bytes(query::writeCanonical(*back.query)), bytes(query::writeCanonical(*read)));
+  }
+}
+
+void TestQueryExport::stagesRewriteTheQuery() {
+  const Document document = documentOf(
+      R"J({"g":{"model":"spnl/m","temperature":0.5,"input":{"seq":[{"seq":[{"user":"j"}]},{"plus":[{"g":{"model":"spnl/m","temperature":0.5,"input":{"user":"a"}}}]}]}}})J");
+  const std::string read = textOf(document, ExportTarget::Json);
+  const std::string simplified = textOf(document, ExportTarget::Json, ExportStage::Simplified);
+  const std::string optimized = textOf(document, ExportTarget::Json, ExportStage::Optimized);
+  QVERIFY(read != simplified && simplified != optimized);
+  const auto same = [](const std::string& yaml, const std::string& json) {
+    return query::writeCanonical(*query::parseQuery(yaml, query::QueryForm::Yaml).query) ==
+           query::writeCanonical(*query::parseJson(json).query);
+  };
+  QVERIFY(same(textOf(document, ExportTarget::Yaml, ExportStage::Optimized), optimized));
+  // The inner generate is a call; the outer one holds a reply.
+  const std::string calls = textOf(document, ExportTarget::Json, ExportStage::Lowered);
+  QCOMPARE(bytes(calls),
+           QByteArray(R"J({"g":{"model":"spnl/m","max_tokens":0,"temperature":0.5,"input":{"user":"a"}}})J"
+                      "\n"));
+}
+
+void TestQueryExport::chatHasARequestAStep() {
+  const Document document =
+      documentOf(R"J({"repeat":{"n":3,"g":{"model":"spnl/m","max_tokens":4,"input":{"user":"a"}}}})J");
+  const std::string without = textOf(document, ExportTarget::Chat);
+  QCOMPARE(bytes(without).count('\n'), 3);
+  QVERIFY(!bytes(without).contains("seed"));
+  const std::string with = exported(document, {.target = ExportTarget::Chat, .seed = 7}).text;
+  QCOMPARE(bytes(with).count("\"seed\""), 3);
+  const Document single = documentOf(R"J({"g":{"model":"spnl/m","input":{"user":"a"}}})J");
+  QVERIFY(textOf(single, ExportTarget::Chat).starts_with("{\n  \"model\": \"m\""));
+  QVERIFY(textOf(documentOf(R"J({"user":"a"})J"), ExportTarget::Chat).empty());
 }
 
 void TestQueryExport::shellWordsSurvive() {
@@ -121,7 +172,7 @@ void TestQueryExport::shellWordsSurvive() {
   QRandomGenerator random(seed);
   for (int i = 0; i < 60; ++i) {
     const std::string text = randomText(random);
-    const QString command = QString::fromStdString("printf %s " + shellQuoted(text));
+    const QString command = QString::fromStdString("printf %s " + remote::shellQuoted(text));
     QVERIFY2(run("sh", {"-c", command}) == bytes(text),
              qPrintable(QString("seed %1, case %2").arg(seed).arg(i)));
   }
@@ -140,7 +191,7 @@ void TestQueryExport::curlPassesTheBody() {
   std::string text;
   while (text.size() < static_cast<std::size_t>(characters)) text += randomText(random);
   const std::string body = bodyWith(text);
-  const std::string line = curlLine(body, "http://host:8000/v1/query/execute?key=a'b", true);
+  const std::string line = remote::curlLine(body, "http://host:8000/v1/query/execute?key=a'b", true);
   // curl is a function here that prints its arguments and, where asked for, its input.
   QTemporaryDir folder;
   QFile script(folder.filePath("line.sh"));
@@ -154,7 +205,7 @@ void TestQueryExport::curlPassesTheBody() {
   QVERIFY(words.contains("http://host:8000/v1/query/execute?key=a'b&stream=true"));
   QVERIFY(words.contains("Content-Type: text/plain"));
   QVERIFY(words.contains("POST"));
-  if (body.size() <= kMaxCurlWord) {
+  if (body.size() <= remote::kMaxCurlWord) {
     QCOMPARE(words.last(), bytes(body));
     QCOMPARE(input, QByteArray());
   } else {
@@ -170,7 +221,7 @@ void TestQueryExport::pythonLiteralsSurvive() {
   QByteArray expected;
   for (int i = 0; i < 200; ++i) {
     const std::string text = randomText(random);
-    program += "out.write(" + pythonLiteral(text) + ".encode('utf-8'))\n";
+    program += "out.write(" + remote::pythonLiteral(text) + ".encode('utf-8'))\n";
     expected += bytes(text);
   }
   QCOMPARE(run(python(), {"-c", QString::fromStdString(program)}), expected);
@@ -210,7 +261,7 @@ def post(url, params, headers, data, timeout, stream=False):
   const QString program = folder.filePath("program.py");
   QFile file(program);
   QVERIFY(file.open(QIODevice::WriteOnly));
-  file.write(bytes(pythonProgram(body, "http://host/it's", stream)));
+  file.write(bytes(remote::pythonProgram(body, "http://host/it's", stream)));
   file.close();
   const QByteArray answer =
       run(python(), {program},
@@ -224,19 +275,18 @@ def post(url, params, headers, data, timeout, stream=False):
 }
 
 void TestQueryExport::requestIsWhatTheServerTakes() {
-  const QueryExport generate = exported(
-      documentOf(R"J({"g":{"model":"spnl/org/m","input":{"user":"a"},"max_tokens":5,"temperature":0.5}})J"));
-  const auto wrapped = query::parseJson(generate.body).query;
-  QVERIFY(wrapped && wrapped->as<query::Repeat>() != nullptr);
-  QCOMPARE(std::get<std::uint8_t>(wrapped->as<query::Repeat>()->count), std::uint8_t{1});
-  QCOMPARE(bytes(wrapped->as<query::Repeat>()->generate.settings.model), QByteArray("org/m"));
-  QVERIFY(generate.canonical.find("spnl/org/m") != std::string::npos);
-
-  const QueryExport map =
-      exported(documentOf(R"J({"map":{"metadata":{"model":"spnl/m"},"inputs":["a","b"]}})J"));
-  const auto read = query::parseJson(map.body).query;
-  QVERIFY(read && read->as<query::Map>() != nullptr);
-  QCOMPARE(bytes(read->as<query::Map>()->settings.model), QByteArray("m"));
+  const auto requestOf = [](const char* json) { return remote::requestFor(*query::parseJson(json).query); };
+  const query::Node wrapped =
+      requestOf(R"J({"g":{"model":"spnl/org/m","input":{"user":"a"},"max_tokens":5,"temperature":0.5}})J");
+  const auto* repeat = wrapped.as<query::Repeat>();
+  QVERIFY(repeat != nullptr);
+  QCOMPARE(std::get<std::uint8_t>(repeat->count), std::uint8_t{1});
+  QCOMPARE(bytes(repeat->generate.settings.model), QByteArray("org/m"));
+  const query::Node map = requestOf(R"J({"map":{"metadata":{"model":"spnl/m"},"inputs":["a","b"]}})J");
+  QVERIFY(map.as<query::Map>() != nullptr);
+  QCOMPARE(bytes(map.as<query::Map>()->settings.model), QByteArray("m"));
+  const Document document = documentOf(R"J({"g":{"model":"spnl/org/m","input":{"user":"a"}}})J");
+  QVERIFY(bytes(textOf(document, ExportTarget::Curl)).contains("\"model\":\"org/m\""));
 }
 
 void TestQueryExport::incompleteDocumentsSayWhatIsMissing() {
@@ -263,79 +313,84 @@ void TestQueryExport::modelIsReplacedEverywhere() {
       R"J({"g":{"model":"a/1","input":{"cross":[{"repeat":{"n":2,"g":{"model":"b/2","input":{"user":"x"}}}},{"map":{"metadata":{"model":"c/3"},"inputs":["y"]}}]}}})J");
   QueryExportOptions options;
   options.model = "spnl/new";
-  const QueryExport made = exported(document, options);
-  QCOMPARE(bytes(made.canonical).count("spnl/new"), 3);
-  for (const char* old : {"a/1", "b/2", "c/3"}) QVERIFY(made.canonical.find(old) == std::string::npos);
+  const std::string text = exported(document, options).text;
+  QCOMPARE(bytes(text).count("spnl/new"), 3);
+  for (const char* old : {"a/1", "b/2", "c/3"}) QVERIFY(text.find(old) == std::string::npos);
 }
 
 void TestQueryExport::parametersAreResolvedWhereTheyCan() {
   Document document = documentOf(
       R"J({"repeat":{"n":"{n}","g":{"model":"spnl/m","input":{"user":"About {topic}"},"max_tokens":"{max}","temperature":"{t}"}}})J");
   document.parameters = {{"topic", "cats"}, {"max", "12"}, {"t", "warm"}};
-  const QueryExport made = exported(document);
-  QVERIFY(made.canonical.find("About cats") != std::string::npos);
-  QVERIFY(made.canonical.find("\"max_tokens\":12") != std::string::npos);
-  QVERIFY(made.canonical.find("\"n\":\"{n}\"") != std::string::npos);
-  QVERIFY(made.canonical.find("\"temperature\":\"{t}\"") != std::string::npos);
+  const QueryExport made = exported(document, {.oneLine = true});
+  QVERIFY(made.text.find("About cats") != std::string::npos);
+  QVERIFY(made.text.find("\"max_tokens\":12") != std::string::npos);
+  QVERIFY(made.text.find("\"n\":\"{n}\"") != std::string::npos);
+  QVERIFY(made.text.find("\"temperature\":\"{t}\"") != std::string::npos);
   const auto refused =
       std::count_if(made.remarks.begin(), made.remarks.end(), [](const ExportRemark& remark) {
-        return remark.kind == RemarkKind::Refused && remark.text.contains("stands where a number belongs");
+        return remark.effect == Effect::Refused && remark.text.contains("stands where a number belongs");
       });
   QCOMPARE(refused, 2);
 
   document.parameters = {{"n", "3"}, {"max", "12"}, {"t", "0.5"}};
   const QueryExport whole = exported(document);
   QVERIFY(std::any_of(whole.remarks.begin(), whole.remarks.end(), [](const ExportRemark& remark) {
-    return remark.kind == RemarkKind::Note && remark.text.startsWith("{topic}");
+    return remark.effect == Effect::Note && remark.text.startsWith("{topic}");
   }));
 }
 
 void TestQueryExport::remarks_data() {
   QTest::addColumn<QByteArray>("json");
   QTest::addColumn<QString>("text");
-  QTest::addColumn<int>("kind");
-  QTest::addColumn<int>("scope");
-  const int refused = static_cast<int>(RemarkKind::Refused);
-  const int ignored = static_cast<int>(RemarkKind::Ignored);
-  const int note = static_cast<int>(RemarkKind::Note);
-  const int all = static_cast<int>(RemarkScope::Everything);
-  const int server = static_cast<int>(RemarkScope::Server);
+  QTest::addColumn<Effect>("effect");
+  QTest::addColumn<ExportTarget>("target");
   const auto generate = [](const char* input, const char* model = "spnl/m") {
     return QByteArray(R"J({"g":{"model":")J") + model + R"J(","input":)J" + input + "}}";
   };
-  QTest::newRow("ask") << generate(R"J({"ask":"who?"})J") << "ask node" << refused << all;
-  QTest::newRow("file") << generate(R"J({"file":"a.txt"})J") << "file node" << refused << all;
-  QTest::newRow("no model") << generate(R"J({"user":"a"})J", "") << "names no model" << refused << all;
-  QTest::newRow("no provider") << generate(R"J({"user":"a"})J", "m") << "no provider" << refused << all;
-  QTest::newRow("other provider") << generate(R"J({"user":"a"})J", "ollama/m") << "plain chat" << ignored
-                                  << all;
+  using enum ExportTarget;
+  using enum Effect;
+  QTest::newRow("ask") << generate(R"J({"ask":"who?"})J") << "ask node" << Refused << Json;
+  QTest::newRow("no provider") << generate(R"J({"user":"a"})J", "m") << "no provider" << Refused << Yaml;
   QTest::newRow("nested") << generate(R"J({"plus":[{"g":{"model":"spnl/m","input":{"user":"a"}}}]})J")
-                          << "inside another one" << refused << server;
-  QTest::newRow("not a generate") << QByteArray(R"J({"plus":[{"user":"a"}]})J") << "begins with plus"
-                                  << refused << server;
-  QTest::newRow("zip") << generate(R"J({"zip":{"first":{"user":"a"},"second":{"user":"b"}}})J")
-                       << "augment, zip" << refused << server;
-  QTest::newRow("plus") << generate(R"J({"plus":[{"user":"a"}]})J") << "span patch" << note << server;
-  QTest::newRow("temperature") << generate(R"J({"user":"a"})J") << "0.6" << note << all;
-  QTest::newRow("tokens") << generate(R"J({"user":"a"})J") << "number of tokens" << note << all;
-  QTest::newRow("layout") << generate(R"J({"user":"a"})J") << "Layout" << note << all;
-  QTest::newRow("served name") << generate(R"J({"user":"a"})J", "spnl/org/m") << QString::fromUtf8("“org/m”")
-                               << note << server;
+                          << "inside another one" << Refused << Curl;
+  QTest::newRow("the same") << generate(R"J({"plus":[{"g":{"model":"spnl/m","input":{"user":"a"}}}]})J")
+                            << "inside another one" << Refused << Python;
+  QTest::newRow("placeholder") << generate(R"J({"plus":[{"g":{"model":"spnl/m","input":{"user":"a"}}}]})J")
+                               << "inside another one" << Differs << Chat;
+  QTest::newRow("withheld") << generate(R"J({"plus":[{"g":{"model":"spnl/m","input":{"user":"a"}}}]})J")
+                            << "This generate is not written" << Differs << Tokens;
+  QTest::newRow("assistant") << generate(R"J({"assistant":"a"})J") << "macro" << Refused << Lisp;
+  QTest::newRow("layout") << generate(R"J({"user":"a"})J") << "Layout" << Note << Json;
 }
 
 void TestQueryExport::remarks() {
   QFETCH(QByteArray, json);
   QFETCH(QString, text);
-  QFETCH(int, kind);
-  QFETCH(int, scope);
-  const QueryExport made = exported(documentOf(json));
+  QFETCH(Effect, effect);
+  QFETCH(ExportTarget, target);
+  const Document document = documentOf(json);
+  const QueryExport made = exported(document, {.target = target});
   const auto found = std::find_if(made.remarks.begin(), made.remarks.end(),
                                   [&text](const ExportRemark& remark) { return remark.text.contains(text); });
   QVERIFY(found != made.remarks.end());
-  QCOMPARE(static_cast<int>(found->kind), kind);
-  QCOMPARE(static_cast<int>(found->scope), scope);
+  QCOMPARE(found->effect, effect);
   QVERIFY(std::is_sorted(made.remarks.begin(), made.remarks.end(),
-                         [](const ExportRemark& a, const ExportRemark& b) { return a.kind < b.kind; }));
+                         [](const ExportRemark& a, const ExportRemark& b) { return a.effect < b.effect; }));
+}
+
+void TestQueryExport::endpointsAreChecked() {
+  const Document document = documentOf(R"J({"g":{"model":"spnl/m","input":{"user":"a"}}})J");
+  const auto refuses = [&document](ExportTarget target, const std::string& endpoint) {
+    const QueryExport made = exported(document, {.target = target, .endpoint = endpoint});
+    return std::any_of(made.remarks.begin(), made.remarks.end(), [](const ExportRemark& remark) {
+      return remark.effect == Effect::Refused && remark.text.contains("endpoint");
+    });
+  };
+  QVERIFY(!refuses(ExportTarget::Curl, "https://gpu:8000/v1/query/execute"));
+  QVERIFY(refuses(ExportTarget::Curl, "gpu:8000"));
+  QVERIFY(refuses(ExportTarget::Python, "ftp://gpu/"));
+  QVERIFY(!refuses(ExportTarget::Json, "gpu:8000"));
 }
 
 void TestQueryExport::takenOutIsSaid() {
@@ -345,9 +400,9 @@ void TestQueryExport::takenOutIsSaid() {
   document::setMuted(document, {join.children[1]}, true);
   document::setFrozen(document, join.children[2], "the answer");
   document::addTree(document, document::makeOperator("user"));
-  const QueryExport made = exported(document);
-  QVERIFY(made.canonical.find("muted") == std::string::npos);
-  QVERIFY(made.canonical.find(R"J({"assistant":"the answer"})J") != std::string::npos);
+  const QueryExport made = exported(document, {.oneLine = true});
+  QVERIFY(made.text.find("muted") == std::string::npos);
+  QVERIFY(made.text.find(R"J({"assistant":"the answer"})J") != std::string::npos);
   QString all;
   for (const ExportRemark& remark : made.remarks) all += remark.text + '\n';
   QVERIFY(all.contains("A muted node is left out"));
@@ -357,12 +412,10 @@ void TestQueryExport::takenOutIsSaid() {
 }
 
 void TestQueryExport::oneTokenIsNotStreamed() {
-  const QueryExport one =
-      exported(documentOf(R"J({"g":{"model":"spnl/m","input":{"user":"a"},"max_tokens":1}})J"));
-  QVERIFY(one.curl.find("stream=false") != std::string::npos);
-  const QueryExport two =
-      exported(documentOf(R"J({"g":{"model":"spnl/m","input":{"user":"a"},"max_tokens":2}})J"));
-  QVERIFY(two.curl.find("stream=true") != std::string::npos);
+  const Document one = documentOf(R"J({"g":{"model":"spnl/m","input":{"user":"a"},"max_tokens":1}})J");
+  QVERIFY(textOf(one, ExportTarget::Curl).find("stream=false") != std::string::npos);
+  const Document two = documentOf(R"J({"g":{"model":"spnl/m","input":{"user":"a"},"max_tokens":2}})J");
+  QVERIFY(textOf(two, ExportTarget::Curl).find("stream=true") != std::string::npos);
 }
 
 QTEST_MAIN(TestQueryExport)

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/export/export_settings.h"
+
+#include "engine/text/chat_template_table.h"
+#include "engine/text/spnl_templates.h"
+#include "ui/theme/theme.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QFileDialog>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QToolButton>
+
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+// The ids that SPNL's own examples use.
+constexpr int kPad = 27;
+constexpr int kPlus = 10;
+constexpr int kCross = 31;
+constexpr int kNoMarker = -1;
+constexpr int kMostBlockSize = 1024;
+
+bool isWhole(ExportTarget target) {
+  return target == ExportTarget::Json || target == ExportTarget::Yaml || target == ExportTarget::Lisp;
+}
+
+bool isRequest(ExportTarget target) {
+  return target == ExportTarget::Curl || target == ExportTarget::Python;
+}
+
+std::optional<TokenId> markerOf(const QSpinBox& field) {
+  return field.value() == kNoMarker ? std::nullopt : std::optional<TokenId>(field.value());
+}
+
+QSpinBox* idField(int least, int value, const QString& name, const QString& tip, QWidget* parent) {
+  auto* field = new QSpinBox(parent);
+  field->setRange(least, std::numeric_limits<int>::max());
+  field->setValue(value);
+  field->setAccessibleName(name);
+  field->setToolTip(tip);
+  field->setMinimumWidth(96);
+  return field;
+}
+
+}  // namespace
+
+ExportSettings::ExportSettings(const document::RunSettings& settings, QWidget* parent) : QWidget(parent) {
+  m_form = new QFormLayout(this);
+  m_form->setContentsMargins(0, 0, 0, 0);
+  m_form->setHorizontalSpacing(4 * kSpace);
+  m_form->setVerticalSpacing(2 * kSpace);
+  m_form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  makeQueryFields();
+  makeRequestFields(settings.seed);
+  makeTokenFields(settings);
+  setTarget(ExportTarget::Json);
+}
+
+void ExportSettings::makeQueryFields() {
+  m_stage = new QComboBox(this);
+  m_stage->setAccessibleName(tr("Stage"));
+  m_stage->setToolTip(tr("What IBM/spnl's own rewriting makes of the query before it is written"));
+  updateStages();
+  m_model = new QLineEdit(this);
+  m_model->setAccessibleName(tr("Model"));
+  m_model->setPlaceholderText(tr("as the query says"));
+  m_model->setToolTip(tr("Takes the place of every model that the query names, e.g. spnl/granite-3.3-8b"));
+  m_oneLine = new QCheckBox(tr("On one &line"), this);
+  m_oneLine->setToolTip(tr("As IBM/spnl writes it, without white space"));
+  m_form->addRow(tr("S&tage"), m_stage);
+  m_form->addRow(tr("&Model"), m_model);
+  m_form->addRow(QString(), m_oneLine);
+  connect(m_stage, &QComboBox::currentIndexChanged, this, [this] {
+    m_form->setRowVisible(m_oneLine, m_target == ExportTarget::Json &&
+                                         m_stage->currentData() != static_cast<int>(ExportStage::Lowered));
+    Q_EMIT changed();
+  });
+  connect(m_model, &QLineEdit::textChanged, this, &ExportSettings::changed);
+  connect(m_oneLine, &QCheckBox::toggled, this, &ExportSettings::changed);
+}
+
+void ExportSettings::makeRequestFields(std::uint64_t seed) {
+  m_runSeed = seed;
+  m_endpoint = new QLineEdit(QLatin1String(remote::kDefaultEndpoint), this);
+  m_endpoint->setAccessibleName(tr("Endpoint"));
+  m_endpoint->setToolTip(tr("Address of the server's query endpoint"));
+  m_stream = new QCheckBox(tr("&Stream the answer"), this);
+  m_stream->setChecked(true);
+  m_stream->setToolTip(tr("The server sends tokens as they come; a single token is never streamed"));
+  m_seed = new QCheckBox(tr("Send the run's s&eed, %1").arg(seed), this);
+  m_seed->setToolTip(
+      tr("Each request has its own number made from it, so that copies differ; without, the server chooses"));
+  m_form->addRow(tr("&Endpoint"), m_endpoint);
+  m_form->addRow(QString(), m_stream);
+  m_form->addRow(QString(), m_seed);
+  connect(m_endpoint, &QLineEdit::textChanged, this, &ExportSettings::changed);
+  connect(m_stream, &QCheckBox::toggled, this, &ExportSettings::changed);
+  connect(m_seed, &QCheckBox::toggled, this, &ExportSettings::changed);
+}
+
+QWidget* ExportSettings::makeTokenizerField() {
+  m_tokenizerField = new QWidget(this);
+  auto* row = new QHBoxLayout(m_tokenizerField);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(2 * kSpace);
+  auto* browse = new QToolButton(m_tokenizerField);
+  browse->setText(tr("…"));
+  browse->setAccessibleName(tr("Choose a model folder"));
+  row->addWidget(m_tokenizer, 1);
+  row->addWidget(browse);
+  connect(browse, &QToolButton::clicked, this, [this] {
+    const QString folder =
+        QFileDialog::getExistingDirectory(this, tr("Folder of the tokenizer"), m_tokenizer->text());
+    if (!folder.isEmpty()) m_tokenizer->setText(folder);
+  });
+  return m_tokenizerField;
+}
+
+QWidget* ExportSettings::makeMarkerFields() {
+  m_markers = new QWidget(this);
+  auto* row = new QHBoxLayout(m_markers);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(2 * kSpace);
+  m_pad = idField(0, kPad, tr("Padding id"), tr("Fills a block up to the next marker"), m_markers);
+  m_plus = idField(kNoMarker, kPlus, tr("Plus marker id"),
+                   tr("Begins each child of a plus; the server's VLLM_V1_SPANS_TOKEN_PLUS"), m_markers);
+  m_cross =
+      idField(kNoMarker, kCross, tr("Cross marker id"),
+              tr("Begins the last child of a cross; the server's VLLM_V1_SPANS_TOKEN_CROSS"), m_markers);
+  for (const auto& [title, field] :
+       {std::pair(tr("padding"), m_pad), std::pair(tr("plus"), m_plus), std::pair(tr("cross"), m_cross)}) {
+    if (field != m_pad) field->setSpecialValueText(tr("none"));
+    auto* label = new QLabel(title, m_markers);
+    label->setBuddy(field);
+    row->addWidget(label);
+    row->addWidget(field);
+    row->addSpacing(2 * kSpace);
+    connect(field, &QSpinBox::valueChanged, this, &ExportSettings::changed);
+  }
+  row->addStretch();
+  return m_markers;
+}
+
+void ExportSettings::makeTokenFields(const document::RunSettings& settings) {
+  m_tokenizer = new QLineEdit(QString::fromStdString(settings.model), this);
+  m_tokenizer->setPlaceholderText(tr("the bundled model's"));
+  m_tokenizer->setAccessibleName(tr("Tokenizer"));
+  m_tokenizer->setToolTip(tr("Folder of the model whose tokenizer and template are used"));
+  m_template = new QComboBox(this);
+  m_template->setAccessibleName(tr("Chat template"));
+  m_template->setToolTip(
+      tr("The text around messages; those that begin with spnl- are what SPNL itself writes"));
+  m_template->addItem(tr("the model's own"), QString());
+  const auto add = [this](const text::ChatTemplate& chat) {
+    const QString name = QString::fromStdString(chat.name);
+    m_template->addItem(name, name);
+  };
+  for (const text::ChatTemplate& chat : text::spnlChatTemplates()) add(chat);
+  for (const text::KnownChatTemplate& known : text::knownChatTemplates()) add(known.chat);
+  m_blockSize = new QSpinBox(this);
+  m_blockSize->setRange(1, kMostBlockSize);
+  m_blockSize->setValue(settings.blockSize);
+  m_blockSize->setSuffix(tr(" tokens"));
+  m_blockSize->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+  m_blockSize->setMinimumWidth(120);
+  m_blockSize->setAccessibleName(tr("Block size"));
+  m_blockSize->setToolTip(tr("The server's: spans begin at its block boundaries"));
+  m_form->addRow(tr("T&okenizer"), makeTokenizerField());
+  m_form->addRow(tr("Tem&plate"), m_template);
+  m_form->addRow(tr("&Block"), m_blockSize);
+  m_form->addRow(tr("Ids"), makeMarkerFields());
+  connect(m_tokenizer, &QLineEdit::textChanged, this, &ExportSettings::changed);
+  connect(m_template, &QComboBox::currentIndexChanged, this, &ExportSettings::changed);
+  connect(m_blockSize, &QSpinBox::valueChanged, this, &ExportSettings::changed);
+}
+
+void ExportSettings::updateStages() {
+  const QSignalBlocker quiet(m_stage);
+  const QVariant current = m_stage->currentData();
+  m_stage->clear();
+  const auto add = [this](const QString& title, ExportStage stage) {
+    m_stage->addItem(title, static_cast<int>(stage));
+  };
+  add(tr("As it stands"), ExportStage::Read);
+  add(tr("Simplified, one round"), ExportStage::Simplified);
+  add(tr("Optimized for spans"), ExportStage::Optimized);
+  if (m_target == ExportTarget::Json) add(tr("Calls that a span server takes"), ExportStage::Lowered);
+  m_stage->setCurrentIndex(std::max(0, m_stage->findData(current)));
+}
+
+void ExportSettings::setTarget(ExportTarget target) {
+  m_target = target;
+  updateStages();
+  const bool isTokens = target == ExportTarget::Tokens;
+  m_form->setRowVisible(m_stage, isWhole(target));
+  m_form->setRowVisible(m_model, !isTokens);
+  m_form->setRowVisible(m_oneLine, target == ExportTarget::Json &&
+                                       m_stage->currentData() != static_cast<int>(ExportStage::Lowered));
+  m_form->setRowVisible(m_endpoint, isRequest(target));
+  m_form->setRowVisible(m_stream, isRequest(target));
+  m_form->setRowVisible(m_seed, target == ExportTarget::Chat);
+  m_form->setRowVisible(m_tokenizerField, isTokens);
+  m_form->setRowVisible(m_template, isTokens);
+  m_form->setRowVisible(m_blockSize, isTokens);
+  m_form->setRowVisible(m_markers, isTokens);
+}
+
+QueryExportOptions ExportSettings::options() const {
+  QueryExportOptions options;
+  options.target = m_target;
+  if (isWhole(m_target)) options.stage = static_cast<ExportStage>(m_stage->currentData().toInt());
+  options.oneLine = m_oneLine->isChecked();
+  if (m_target != ExportTarget::Tokens) options.model = model().toStdString();
+  options.endpoint = endpoint().toStdString();
+  options.stream = m_stream->isChecked();
+  if (m_seed->isChecked()) options.seed = m_runSeed;
+  options.hasPlusMarker = m_plus->value() != kNoMarker;
+  options.hasCrossMarker = m_cross->value() != kNoMarker;
+  return options;
+}
+
+TokenRequest ExportSettings::tokenRequest(query::Node query) const {
+  return {.query = std::move(query),
+          .modelDirectory = m_tokenizer->text().trimmed().toStdString(),
+          .chatTemplate = m_template->currentData().toString().toStdString(),
+          .options = {.blockSize = m_blockSize->value(),
+                      .pad = m_pad->value(),
+                      .plus = markerOf(*m_plus),
+                      .cross = markerOf(*m_cross)}};
+}
+
+QString ExportSettings::endpoint() const {
+  return m_endpoint->text().trimmed();
+}
+
+QString ExportSettings::model() const {
+  return m_model->text().trimmed();
+}
+
+void ExportSettings::setEndpoint(const QString& endpoint) {
+  m_endpoint->setText(endpoint);
+}
+
+void ExportSettings::setModel(const QString& model) {
+  m_model->setText(model);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/document/document.h"
+#include "ui/export/query_export.h"
+#include "ui/export/token_export.h"
+
+#include <QWidget>
+
+class QCheckBox;
+class QComboBox;
+class QFormLayout;
+class QLineEdit;
+class QSpinBox;
+
+namespace spanscope::ui {
+
+/// The settings of an export: those that the target has, and no others, are shown. What was filled in stays
+/// from target to target.
+class ExportSettings : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ExportSettings(const document::RunSettings& settings, QWidget* parent = nullptr);
+
+  void setTarget(ExportTarget target);
+  QueryExportOptions options() const;
+  /// What is needed besides to make tokens of a query.
+  TokenRequest tokenRequest(query::Node query) const;
+
+  QString endpoint() const;
+  QString model() const;
+  void setEndpoint(const QString& endpoint);
+  void setModel(const QString& model);
+
+ Q_SIGNALS:
+  void changed();
+
+ private:
+  void makeQueryFields();
+  void makeRequestFields(std::uint64_t seed);
+  void makeTokenFields(const document::RunSettings& settings);
+  QWidget* makeTokenizerField();
+  QWidget* makeMarkerFields();
+  void updateStages();
+
+  ExportTarget m_target = ExportTarget::Json;
+  std::uint64_t m_runSeed = 0;
+  QFormLayout* m_form = nullptr;
+  QComboBox* m_stage = nullptr;
+  QLineEdit* m_model = nullptr;
+  QLineEdit* m_endpoint = nullptr;
+  QCheckBox* m_stream = nullptr;
+  QCheckBox* m_oneLine = nullptr;
+  QCheckBox* m_seed = nullptr;
+  QLineEdit* m_tokenizer = nullptr;
+  QWidget* m_tokenizerField = nullptr;
+  QComboBox* m_template = nullptr;
+  QSpinBox* m_blockSize = nullptr;
+  QWidget* m_markers = nullptr;
+  QSpinBox* m_pad = nullptr;
+  QSpinBox* m_plus = nullptr;
+  QSpinBox* m_cross = nullptr;
+};
+
+}  // namespace spanscope::ui

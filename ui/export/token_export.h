@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Prompt tokens for the export dialog, made beside the window: a long query takes its time.
+#pragma once
+
+#include "engine/base/error.h"
+#include "engine/query/query.h"
+#include "engine/remote/prompt_tokens.h"
+#include "ui/session/task_thread.h"
+
+#include <QObject>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace spanscope::ui {
+
+struct TokenRequest {
+  query::Node query;
+  std::filesystem::path modelDirectory;  ///< of the tokenizer; empty: the bundled model
+  std::string chatTemplate;              ///< by name; empty: the directory's own
+  remote::PromptTokenOptions options;
+};
+
+struct TokenText {
+  std::string text;  ///< JSON with a block a line; empty where no call can be sent
+  std::size_t prompts = 0;
+  std::size_t tokens = 0;
+  std::optional<Error> problem;
+};
+
+class TokenExport : public QObject {
+  Q_OBJECT
+ public:
+  explicit TokenExport(QObject* parent = nullptr);
+  ~TokenExport() override;
+
+  /// Makes the tokens and sends them with ready(); what was asked for before is given up.
+  void start(TokenRequest request);
+  void cancel();
+  bool isBusy() const { return m_busy; }
+
+ Q_SIGNALS:
+  void ready(const spanscope::ui::TokenText& made);
+
+ private:
+  struct Loaded;
+
+  std::shared_ptr<Loaded> m_loaded;  ///< touched on the thread alone
+  std::stop_source m_stop;
+  std::uint64_t m_asked = 0;
+  bool m_busy = false;
+  std::unique_ptr<TaskThread> m_thread;
+};
+
+}  // namespace spanscope::ui
