@@ -7,6 +7,7 @@
 #include "ui/export/export_dialog.h"
 #include "ui/export/view_export_dialog.h"
 #include "ui/window/about_box.h"
+#include "ui/window/canvas_picture.h"
 #include "ui/window/main_window.h"
 
 #include <QCloseEvent>
@@ -323,12 +324,7 @@ void MainWindow::exportQuery() {
 
 void MainWindow::exportView(const QString& id) {
   std::vector<ExportItem> items;
-  items.push_back({.id = QStringLiteral("canvas"),
-                   .title = tr("Canvas"),
-                   .size = m_canvas->size(),
-                   .paint = [this](QPainter& painter, const QSize& size,
-                                   const Theme&) { m_canvas->paintTo(painter, size); },
-                   .csv = {}});
+  items.push_back(canvasItem(m_workspace.input(), m_canvas->size()));
   for (const ViewInfo& info : viewTable()) {
     const Dock* dock = m_docks->dock(info.id);
     const QSize size = dock != nullptr && dock->isVisible() ? dock->view()->size() : QSize(800, 500);
