@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/text/byte_alphabet.h"
+#include "engine/text/piece_table.h"
 #include "engine/text/sentencepiece_model.h"
 #include "engine/text/utf8.h"
 
@@ -13,13 +14,6 @@
 
 namespace spanscope::text {
 namespace {
-
-struct Piece {
-  std::string bytes;
-  std::string display;
-  bool control = false;
-  bool known = false;  ///< false for a number that no piece has
-};
 
 /// A piece as a person reads it: what is no character is shown byte by byte.
 std::string displayOf(std::string_view bytes) {
@@ -53,7 +47,7 @@ bool occursInUtf8(std::size_t byte) {
   return byte < 0xC0 || (byte > 0xC1 && byte < 0xF5);
 }
 
-class BpeTokenizer final : public Tokenizer {
+class BpeTokenizer final : public PieceTable {
  public:
   BpeTokenizer(BpeDescription description, const std::string& file, const std::string& place)
       : m_model(description.byteLevel ? BpeModel::Units::Bytes : BpeModel::Units::Characters),
@@ -76,18 +70,6 @@ class BpeTokenizer final : public Tokenizer {
     }
     return ids;
   }
-
-  TokenId controlId(std::string_view piece) const override {
-    const auto found = m_controlIds.find(std::string(piece));
-    return found == m_controlIds.end() ? -1 : found->second;
-  }
-
-  std::string bytes(TokenId id) const override { return isKnown(id) ? at(id).bytes : std::string(); }
-  std::string display(TokenId id) const override {
-    return isKnown(id) ? at(id).display : "<id " + std::to_string(id) + ">";
-  }
-  bool isControl(TokenId id) const override { return isKnown(id) && at(id).control; }
-  std::int32_t vocabularySize() const override { return static_cast<std::int32_t>(m_pieces.size()); }
 
  private:
   /// Turns a description into the tokenizer's tables.
@@ -281,11 +263,6 @@ class BpeTokenizer final : public Tokenizer {
     TokenId m_unknown = -1;
   };
 
-  bool isKnown(TokenId id) const {
-    return id >= 0 && id < vocabularySize() && m_pieces[static_cast<std::size_t>(id)].known;
-  }
-  const Piece& at(TokenId id) const { return m_pieces[static_cast<std::size_t>(id)]; }
-
   std::string normalize(std::string_view text) const {
     std::string result(text);
     for (const auto& normalizer : m_normalizers) result = normalizer->apply(result);
@@ -312,8 +289,6 @@ class BpeTokenizer final : public Tokenizer {
   std::vector<std::unique_ptr<const PreTokenizer>> m_preTokenizers;
   AddedTokenFinder m_rawTokens;
   AddedTokenFinder m_normalizedTokens;
-  std::vector<Piece> m_pieces;  ///< by id
-  std::unordered_map<std::string, TokenId> m_controlIds;
 };
 
 }  // namespace

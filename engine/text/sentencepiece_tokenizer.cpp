@@ -2,13 +2,13 @@
 #include "engine/text/sentencepiece_tokenizer.h"
 
 #include "engine/base/error.h"
+#include "engine/text/piece_table.h"
 #include "engine/text/utf8.h"
 
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
 #include <exception>
-#include <unordered_map>
 
 namespace spanscope::text {
 namespace {
@@ -37,7 +37,7 @@ bool isMarker(const SentencePiece& piece) {
   return plain.find_first_not_of(" \t\n\r\v\f") != std::string::npos;
 }
 
-class SentencePieceTokenizer final : public Tokenizer {
+class SentencePieceTokenizer final : public PieceTable {
  public:
   SentencePieceTokenizer(SentencePieceModel model, const std::string& file)
       : m_dummyPrefix(model.addDummyPrefix) {
@@ -45,7 +45,7 @@ class SentencePieceTokenizer final : public Tokenizer {
     for (std::size_t i = 0; i < model.pieces.size(); ++i) {
       SentencePiece& piece = model.pieces[i];
       const auto id = static_cast<TokenId>(i);
-      Piece known;
+      Piece known{.bytes = {}, .display = {}, .known = true};
       known.display = piece.spelling;
       if (isMarker(piece)) {
         known.control = true;
@@ -96,31 +96,7 @@ class SentencePieceTokenizer final : public Tokenizer {
     return ids;
   }
 
-  TokenId controlId(std::string_view piece) const override {
-    const auto found = m_controlIds.find(std::string(piece));
-    return found == m_controlIds.end() ? -1 : found->second;
-  }
-
-  std::string bytes(TokenId id) const override { return isKnown(id) ? at(id).bytes : std::string(); }
-
-  std::string display(TokenId id) const override {
-    return isKnown(id) ? at(id).display : "<id " + std::to_string(id) + ">";
-  }
-
-  bool isControl(TokenId id) const override { return isKnown(id) && at(id).control; }
-
-  std::int32_t vocabularySize() const override { return static_cast<std::int32_t>(m_pieces.size()); }
-
  private:
-  struct Piece {
-    std::string bytes;
-    std::string display;
-    bool control = false;
-  };
-
-  bool isKnown(TokenId id) const { return id >= 0 && id < vocabularySize(); }
-  const Piece& at(TokenId id) const { return m_pieces[static_cast<std::size_t>(id)]; }
-
   void encodePlain(std::string_view text, std::vector<TokenId>& ids) const {
     if (text.empty()) return;
     std::vector<int> pieces;
@@ -133,9 +109,7 @@ class SentencePieceTokenizer final : public Tokenizer {
   }
 
   bool m_dummyPrefix;
-  std::vector<Piece> m_pieces;     ///< by id
   std::vector<TokenId> m_byteIds;  ///< by byte; empty without byte fallback
-  std::unordered_map<std::string, TokenId> m_controlIds;
   sentencepiece::SentencePieceProcessor m_processor;
 };
 
