@@ -6,6 +6,7 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
+#include <QWheelEvent>
 
 using namespace spanscope;
 
@@ -17,6 +18,7 @@ class TestPoolView : public QObject {
   void ages();
   void clickSelectsTheOwnersBlock();
   void keysWalk();
+  void cellsAreZoomed();
   void largePoolScrolls();
   void csv();
 };
@@ -113,6 +115,32 @@ void TestPoolView::keysWalk() {
   QTest::keyClick(area, Qt::Key_Home);
   QCOMPARE(input.selection.physical, 1);
   QVERIFY(view.detail().text.startsWith(QStringLiteral("#1 · cached")));
+}
+
+void TestPoolView::cellsAreZoomed() {
+  test::TraceMaker maker(4, 64);
+  ui::PoolView view;
+  view.resize(500, 400);
+  view.setInput(maker.input());
+  view.show();
+  auto* area = view.findChild<ui::PoolArea*>();
+  const int fitting = area->cellPitch();
+  QTest::keyClick(area, Qt::Key_Minus);
+  const int smaller = area->cellPitch();
+  QVERIFY(smaller < fitting);
+  const auto wheel = [area](int turn, Qt::KeyboardModifiers modifiers) {
+    const QPointF place(20, 20);
+    QWheelEvent event(place, area->viewport()->mapToGlobal(place), {}, {0, turn}, Qt::NoButton, modifiers,
+                      Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(area->viewport(), &event);
+  };
+  wheel(120, Qt::ControlModifier);
+  QCOMPARE(area->cellPitch(), fitting);
+  wheel(-120, Qt::NoModifier);
+  QCOMPARE(area->cellPitch(), fitting);
+  QTest::keyClick(area, Qt::Key_Minus);
+  QTest::keyClick(area, Qt::Key_0);
+  QCOMPARE(area->cellPitch(), fitting);
 }
 
 void TestPoolView::largePoolScrolls() {

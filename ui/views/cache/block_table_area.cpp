@@ -4,13 +4,12 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QScrollBar>
-#include <QWheelEvent>
 
 #include <algorithm>
 
 namespace spanscope::ui {
 
-BlockTableArea::BlockTableArea(QWidget* parent) : PaintedScroll(parent) {
+BlockTableArea::BlockTableArea(QWidget* parent) : ZoomedScroll(parent) {
   setAccessibleName(tr("Blocks of each request"));
 }
 
@@ -70,7 +69,7 @@ QSize BlockTableArea::contentSize() const {
 
 void BlockTableArea::resizeEvent(QResizeEvent* event) {
   layOut();
-  PaintedScroll::resizeEvent(event);
+  ZoomedScroll::resizeEvent(event);
 }
 
 QRect BlockTableArea::overviewBar() const {
@@ -114,15 +113,6 @@ QString BlockTableArea::tipAt(const QPoint& place) const {
   return cell && m_tips ? m_tips(*cell) : QString();
 }
 
-void BlockTableArea::wheelEvent(QWheelEvent* event) {
-  if (event->modifiers().testFlag(Qt::ControlModifier)) {
-    if (event->angleDelta().y() != 0) zoom(event->angleDelta().y() > 0 ? 1 : -1);
-    event->accept();
-    return;
-  }
-  PaintedScroll::wheelEvent(event);
-}
-
 std::optional<CellPlace> BlockTableArea::target(const QKeyEvent& event) const {
   if (m_table == nullptr || m_table->rows.empty()) return std::nullopt;
   const std::size_t rows = m_table->rows.size();
@@ -154,23 +144,9 @@ std::optional<CellPlace> BlockTableArea::target(const QKeyEvent& event) const {
 }
 
 void BlockTableArea::keyPressEvent(QKeyEvent* event) {
-  switch (event->key()) {
-    case Qt::Key_Plus:
-    case Qt::Key_Equal:
-      zoom(1);
-      return;
-    case Qt::Key_Minus:
-      zoom(-1);
-      return;
-    case Qt::Key_0:
-      setCellSize(std::nullopt);
-      return;
-    default:
-      break;
-  }
   const std::optional<CellPlace> next = target(*event);
   if (!next) {
-    PaintedScroll::keyPressEvent(event);
+    ZoomedScroll::keyPressEvent(event);
     return;
   }
   reveal(*next);

@@ -5,7 +5,7 @@
 #include "ui/views/cache/block_painter.h"
 #include "ui/views/cache/block_table_layout.h"
 #include "ui/views/cache/block_table_model.h"
-#include "ui/views/cache/painted_scroll.h"
+#include "ui/views/cache/zoomed_scroll.h"
 
 #include <QImage>
 
@@ -14,7 +14,7 @@
 
 namespace spanscope::ui {
 
-class BlockTableArea : public PaintedScroll {
+class BlockTableArea : public ZoomedScroll {
   Q_OBJECT
  public:
   explicit BlockTableArea(QWidget* parent = nullptr);
@@ -41,14 +41,14 @@ class BlockTableArea : public PaintedScroll {
   void pressed(const QPoint& place) override;
   QString tipAt(const QPoint& place) const override;
   void paintFixed(QPainter& painter) override;
+  void zoom(int steps) override;
+  void zoomToFit() override { setCellSize(std::nullopt); }
   void keyPressEvent(QKeyEvent* event) override;
-  void wheelEvent(QWheelEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
   void layOut();
-  void zoom(int steps);
   void paintLabels(QPainter& painter, int x, std::pair<std::size_t, std::size_t> rows) const;
   void paintBrackets(QPainter& painter, std::size_t row, const QRect& visible) const;
   void paintCells(QPainter& painter, std::size_t row, const QRect& visible) const;

@@ -3,7 +3,6 @@
 
 #include <QKeyEvent>
 #include <QPainter>
-#include <QWheelEvent>
 
 #include <algorithm>
 #include <array>
@@ -43,7 +42,7 @@ BlockLook poolLook(const PoolBlock& block) {
   return look;
 }
 
-PoolArea::PoolArea(QWidget* parent) : PaintedScroll(parent) {
+PoolArea::PoolArea(QWidget* parent) : ZoomedScroll(parent) {
   setAccessibleName(tr("Blocks of the pool"));
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
 }
@@ -85,9 +84,14 @@ void PoolArea::zoom(int steps) {
   reveal(m_current);
 }
 
+void PoolArea::zoomToFit() {
+  m_wanted.reset();
+  layOut();
+}
+
 void PoolArea::resizeEvent(QResizeEvent* event) {
   layOut();
-  PaintedScroll::resizeEvent(event);
+  ZoomedScroll::resizeEvent(event);
 }
 
 QSize PoolArea::contentSize() const {
@@ -187,15 +191,6 @@ QString PoolArea::tipAt(const QPoint& place) const {
   return block >= 0 && m_tips ? m_tips(block) : QString();
 }
 
-void PoolArea::wheelEvent(QWheelEvent* event) {
-  if (event->modifiers().testFlag(Qt::ControlModifier)) {
-    if (event->angleDelta().y() != 0) zoom(event->angleDelta().y() > 0 ? 1 : -1);
-    event->accept();
-    return;
-  }
-  PaintedScroll::wheelEvent(event);
-}
-
 void PoolArea::keyPressEvent(QKeyEvent* event) {
   if (count() == 0) {
     PaintedScroll::keyPressEvent(event);
@@ -204,17 +199,6 @@ void PoolArea::keyPressEvent(QKeyEvent* event) {
   const int page = std::max(1, viewport()->height() / std::max(1, m_pitch) - 1) * m_columns;
   int next = m_current;
   switch (event->key()) {
-    case Qt::Key_Plus:
-    case Qt::Key_Equal:
-      zoom(1);
-      return;
-    case Qt::Key_Minus:
-      zoom(-1);
-      return;
-    case Qt::Key_0:
-      m_wanted.reset();
-      layOut();
-      return;
     case Qt::Key_Right:
       ++next;
       break;
@@ -240,7 +224,7 @@ void PoolArea::keyPressEvent(QKeyEvent* event) {
       next = count() - 1;
       break;
     default:
-      PaintedScroll::keyPressEvent(event);
+      ZoomedScroll::keyPressEvent(event);
       return;
   }
   // Block 0 cannot be selected: it stands for "none".

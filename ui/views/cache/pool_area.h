@@ -3,15 +3,15 @@
 #pragma once
 
 #include "ui/views/cache/block_painter.h"
-#include "ui/views/cache/painted_scroll.h"
 #include "ui/views/cache/pool_model.h"
+#include "ui/views/cache/zoomed_scroll.h"
 
 #include <functional>
 #include <optional>
 
 namespace spanscope::ui {
 
-class PoolArea : public PaintedScroll {
+class PoolArea : public ZoomedScroll {
   Q_OBJECT
  public:
   explicit PoolArea(QWidget* parent = nullptr);
@@ -35,13 +35,13 @@ class PoolArea : public PaintedScroll {
  protected:
   void pressed(const QPoint& place) override;
   QString tipAt(const QPoint& place) const override;
+  void zoom(int steps) override;
+  void zoomToFit() override;
   void keyPressEvent(QKeyEvent* event) override;
-  void wheelEvent(QWheelEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
   void layOut();
-  void zoom(int steps);
   int count() const;
   void paintLook(QPainter& painter, const QRect& place, const PoolBlock& block) const;
   void paintText(QPainter& painter, const QRect& place, BlockId id, const PoolBlock& block) const;
