@@ -5,6 +5,7 @@
 #include "ui/document/document_query.h"
 #include "ui/document/edits.h"
 #include "ui/editor/add_rules.h"
+#include "ui/editor/free_place.h"
 #include "ui/words/tr.h"
 
 #include <optional>
@@ -99,6 +100,7 @@ PastedNodes nodesFromText(const std::string& text) {
 std::vector<NodeId> pasteTrees(Document& document, const std::vector<query::Node>& trees, NodeId selected,
                                document::Point at) {
   std::vector<NodeId> added;
+  std::vector<NodeId> drafts;
   const bool wasEmpty = document.size() == 0;
   const document::NodeId root = document.root();
   AddPlace place = placeFor(document, selected);
@@ -107,11 +109,16 @@ std::vector<NodeId> pasteTrees(Document& document, const std::vector<query::Node
     const NodeId top = document::addTree(document, tree, first ? std::nullopt : std::optional(at));
     added.push_back(top);
     at = {.x = at.x + 40, .y = at.y + 40};
-    if (place.kind != AddPlace::Kind::Child) continue;
-    if (!connectAt(document, top, {.parent = place.node, .index = place.index})) continue;
-    document::setPosition(document, top, std::nullopt);
-    ++place.index;
+    if (place.kind == AddPlace::Kind::Child &&
+        connectAt(document, top, {.parent = place.node, .index = place.index})) {
+      document::setPosition(document, top, std::nullopt);
+      ++place.index;
+    } else if (!first) {
+      drafts.push_back(top);
+    }
   }
+  // Last: what was connected has moved the others.
+  for (const NodeId draft : drafts) moveToFreePlace(document, draft);
   if (!wasEmpty && root != kNoNode) document::makeRoot(document, root);
   return added;
 }

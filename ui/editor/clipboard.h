@@ -21,8 +21,8 @@ struct PastedNodes {
 };
 PastedNodes nodesFromText(const std::string& text);
 
-/// Puts trees beside a node: into it where it takes inputs, else as its next siblings, else as drafts. The
-/// tops of what was added.
+/// Puts trees beside a node: into it where it takes inputs, else as its next siblings, else as drafts, at a
+/// place or below it where they cover nothing. The tops of what was added.
 std::vector<document::NodeId> pasteTrees(document::Document& document, const std::vector<query::Node>& trees,
                                          document::NodeId selected, document::Point at);
 

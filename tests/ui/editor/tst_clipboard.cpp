@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where pasted nodes come to lie: in their parent, or as drafts that cover nothing.
+#include "engine/query/json.h"
+#include "ui/document/document_query.h"
+#include "ui/document/edits.h"
+#include "ui/editor/clipboard.h"
+#include "ui/editor/tidy_layout.h"
+
+#include <QtTest>
+
+#include <random>
+#include <string>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+using document::Document;
+using document::kNoNode;
+using document::NodeId;
+using document::Point;
+using document::Rect;
+
+class TestClipboard : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void draftsCoverNothing_data();
+  void draftsCoverNothing();
+  void freePlacesAreTaken();
+  void notesAreNotCovered();
+  void childrenHaveNoPlaceOfTheirOwn();
+};
+
+namespace {
+
+query::Node read(const std::string& json) {
+  const query::ParseResult parsed = query::parseJson(json);
+  if (!parsed.query) qFatal("not a query: %s", json.c_str());
+  return *parsed.query;
+}
+
+const query::Node kRag = read(R"({"g":{"model":"m","input":{"cross":[{"system":"s"},
+  {"plus":[{"user":"one"},{"user":"two"}]},{"user":"Where?"}]}}})");
+
+bool overlap(const Rect& a, const Rect& b) {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+/// Two nodes of which one covers the other, in words; empty where there are none.
+QString covering(const Document& document) {
+  const auto layout = tidyLayout(document);
+  for (auto a = layout.begin(); a != layout.end(); ++a) {
+    for (auto b = std::next(a); b != layout.end(); ++b) {
+      if (overlap(a->second, b->second)) return QStringLiteral("%1 and %2").arg(a->first).arg(b->first);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void TestClipboard::draftsCoverNothing_data() {
+  QTest::addColumn<unsigned>("seed");
+  for (unsigned seed = 1; seed <= 20; ++seed) QTest::addRow("seed %u", seed) << seed;
+}
+
+void TestClipboard::draftsCoverNothing() {
+  QFETCH(unsigned, seed);
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> anywhere(-300, 900);
+  Document document = document::fromQuery(kRag);
+  const std::vector<query::Node> trees{kRag, read(R"({"user":"a"})"), read(R"({"plus":[{"user":"b"}]})")};
+  for (int i = 0; i < 4; ++i) {
+    const Point at{.x = anywhere(random), .y = anywhere(random)};
+    const std::vector<NodeId> added = pasteTrees(document, trees, kNoNode, at);
+    QCOMPARE(added.size(), trees.size());
+    for (const NodeId top : added) QCOMPARE(document.at(top).parent, kNoNode);
+    QVERIFY2(covering(document).isEmpty(), qPrintable(covering(document)));
+  }
+}
+
+void TestClipboard::freePlacesAreTaken() {
+  Document document = document::fromQuery(kRag);
+  const NodeId top = pasteTrees(document, {read(R"({"user":"a"})")}, kNoNode, {.x = 5000, .y = 70}).front();
+  QVERIFY(document.at(top).position == (Point{.x = 5000, .y = 70}));
+  // A second one at the same place stands below the first.
+  const NodeId next = pasteTrees(document, {read(R"({"user":"a"})")}, kNoNode, {.x = 5000, .y = 70}).front();
+  const auto layout = tidyLayout(document);
+  QVERIFY(layout.at(next).y >= layout.at(top).y + layout.at(top).height);
+  QCOMPARE(layout.at(next).x, 5000.0);
+}
+
+void TestClipboard::notesAreNotCovered() {
+  Document document = document::fromQuery(kRag);
+  document.notes.push_back({.id = 1, .text = "n", .area = {.x = 5000, .y = 0, .width = 200, .height = 80}});
+  const NodeId top = pasteTrees(document, {read(R"({"user":"a"})")}, kNoNode, {.x = 5010, .y = 70}).front();
+  QVERIFY(!overlap(tidyLayout(document).at(top), document.notes.front().area));
+}
+
+void TestClipboard::childrenHaveNoPlaceOfTheirOwn() {
+  Document document = document::fromQuery(kRag);
+  const NodeId cross = document.at(document.root()).children.front();
+  const std::vector<query::Node> two{read(R"({"user":"a"})"), read(R"({"user":"b"})")};
+  for (const NodeId child : pasteTrees(document, two, cross, {.x = 0, .y = 0})) {
+    QCOMPARE(document.at(child).parent, cross);
+    QVERIFY(!document.at(child).position);
+  }
+  QVERIFY(covering(document).isEmpty());
+}
+
+QTEST_MAIN(TestClipboard)
+#include "tst_clipboard.moc"
