@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/export_remarks.h"
 
-#include <QCoreApplication>
+#include "ui/words/tr.h"
+
 #include <QUrl>
 
 #include <algorithm>
@@ -14,13 +15,9 @@ using document::Document;
 using document::NodeId;
 using remote::Effect;
 
-QString tr(const char* text) {
-  return QCoreApplication::translate("export", text);
-}
-
 /// `many` has the number as %1.
-QString counted(int count, const char* one, const char* many) {
-  return count == 1 ? tr(one) : tr(many).arg(count);
+QString counted(int count, const QString& one, const QString& many) {
+  return count == 1 ? one : many.arg(count);
 }
 
 remote::Target targetOf(const QueryExportOptions& options) {
@@ -85,19 +82,19 @@ void addTakenOut(Remarks& remarks, const Document& document) {
     if (node.frozen && frozen++ == 0) firstFrozen = id;
   }
   if (muted > 0) {
-    remarks.note(counted(muted, "A muted node is left out with everything under it.",
-                         "%1 muted nodes are left out with everything under them."),
+    remarks.note(counted(muted, tr("A muted node is left out with everything under it."),
+                         tr("%1 muted nodes are left out with everything under them.")),
                  firstMuted);
   }
   if (frozen > 0) {
-    remarks.note(counted(frozen, "A frozen generate is sent as its answer.",
-                         "%1 frozen generates are sent as their answers."),
+    remarks.note(counted(frozen, tr("A frozen generate is sent as its answer."),
+                         tr("%1 frozen generates are sent as their answers.")),
                  firstFrozen);
   }
   const auto others = static_cast<int>(document.tops().size()) - 1;
   if (others > 0) {
-    remarks.note(counted(others, "A tree beside the query is not part of it.",
-                         "%1 trees beside the query are not part of it."));
+    remarks.note(counted(others, tr("A tree beside the query is not part of it."),
+                         tr("%1 trees beside the query are not part of it.")));
   }
   remarks.note(tr("Layout, names, notes and run settings stay in the document."));
 }

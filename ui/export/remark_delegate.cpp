@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/remark_delegate.h"
 
-#include <QCoreApplication>
+#include "ui/words/tr.h"
+
 #include <QFontMetrics>
 #include <QPainter>
 #include <QWidget>
@@ -53,11 +54,11 @@ void paintShape(QPainter& painter, const QPointF& middle, Effect effect, const Q
 QString effectWord(Effect effect) {
   switch (effect) {
     case Effect::Refused:
-      return QCoreApplication::translate("export", "Refused");
+      return tr("Refused");
     case Effect::Differs:
-      return QCoreApplication::translate("export", "Differs");
+      return tr("Differs");
     case Effect::Note:
-      return QCoreApplication::translate("export", "Note");
+      return tr("Note");
   }
   return {};
 }

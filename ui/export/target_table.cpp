@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/target_table.h"
 
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 namespace spanscope::ui {
-namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("export", text);
-}
-
-}  // namespace
 
 TargetInfo targetInfo(ExportTarget target) {
   switch (target) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/view_export.h"
 
+#include "ui/words/tr.h"
+
 #include <QBuffer>
-#include <QCoreApplication>
 #include <QImage>
 #include <QPageSize>
 #include <QPdfWriter>
@@ -99,7 +100,7 @@ std::variant<QByteArray, Error> makePicture(const PaintFunction& paint, QSize si
       generator.setSize(size);
       generator.setViewBox(QRect(QPoint(), size));
       generator.setTitle(options.title);
-      generator.setDescription(QCoreApplication::translate("export", "Drawn by Spanscope"));
+      generator.setDescription(tr("Drawn by Spanscope"));
       paintWith(generator, paint, size, options);
       break;
     }

@@ -3,14 +3,13 @@
 
 #include "ui/document/document_model.h"
 #include "ui/editor/canvas.h"
-
-#include <QCoreApplication>
+#include "ui/words/tr.h"
 
 namespace spanscope::ui {
 
 ExportItem canvasItem(const ViewInput& input, const QSize& size) {
   return {.id = QStringLiteral("canvas"),
-          .title = QCoreApplication::translate("spanscope::ui::MainWindow", "Canvas"),
+          .title = tr("Canvas"),
           .size = size,
           .paint =
               [input](QPainter& painter, const QSize& wanted, const Theme& theme) {
