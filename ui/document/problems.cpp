@@ -316,6 +316,9 @@ std::vector<Problem> findProblems(const Document& document, const ProblemContext
 }
 
 QString operatorLabel(const std::string& op) {
+  if (op == "system") return tr("system");
+  if (op == "user") return tr("user");
+  if (op == "assistant") return tr("assistant");
   if (op == "g") return tr("generate");
   if (op == "seq") return tr("sequence");
   if (op == "par") return tr("parallel");

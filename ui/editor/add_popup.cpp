@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/add_popup.h"
 
-#include "ui/editor/operator_info.h"
+#include "ui/operators/operator_icon.h"
+#include "ui/operators/operator_table.h"
 
 #include <QKeyEvent>
 #include <QLabel>
@@ -42,10 +43,10 @@ class OperatorDelegate : public QStyledItemDelegate {
     painter->setBrush(Qt::NoBrush);
     painter->drawPath(operatorIcon(op).translated(row.left() + 14, row.center().y() - 7.5));
     painter->setFont(m_theme.interfaceFont());
-    painter->drawText(row.adjusted(42, 0, -12, 0), Qt::AlignVCenter | Qt::AlignLeft, operatorTitle(op));
+    painter->drawText(row.adjusted(42, 0, -12, 0), Qt::AlignVCenter | Qt::AlignLeft, operatorInfo(op).label);
     painter->setFont(m_theme.smallFont());
     painter->setPen(m_theme.color(Role::TextThird));
-    painter->drawText(row.adjusted(42, 0, -14, 0), Qt::AlignVCenter | Qt::AlignRight, operatorHint(op));
+    painter->drawText(row.adjusted(42, 0, -14, 0), Qt::AlignVCenter | Qt::AlignRight, operatorInfo(op).hint);
     painter->restore();
   }
 
@@ -187,23 +188,23 @@ void AddPopup::filter(const QString& text) {
   std::vector<QString> first;
   std::vector<QString> rest;
   for (const std::string& op : m_operators) {
-    const QString title = operatorTitle(op);
+    const QString title = operatorInfo(op).label;
     const QString key = QString::fromStdString(op);
     if (title.startsWith(wanted, Qt::CaseInsensitive) || key == wanted) {
       first.push_back(key);
     } else if (title.contains(wanted, Qt::CaseInsensitive) ||
-               operatorHint(op).contains(wanted, Qt::CaseInsensitive) ||
-               operatorHelp(op).contains(wanted, Qt::CaseInsensitive)) {
+               operatorInfo(op).hint.contains(wanted, Qt::CaseInsensitive) ||
+               operatorInfo(op).help.contains(wanted, Qt::CaseInsensitive)) {
       rest.push_back(key);
     }
   }
   first.insert(first.end(), rest.begin(), rest.end());
   for (const QString& op : first) {
-    auto* item = new QListWidgetItem(operatorTitle(op.toStdString()), m_list);
+    auto* item = new QListWidgetItem(operatorInfo(op.toStdString()).label, m_list);
     item->setData(Qt::UserRole, op);
-    item->setToolTip(operatorHelp(op.toStdString()));
-    item->setData(Qt::AccessibleTextRole,
-                  operatorTitle(op.toStdString()) + QStringLiteral(", ") + operatorHint(op.toStdString()));
+    item->setToolTip(operatorInfo(op.toStdString()).help);
+    item->setData(Qt::AccessibleTextRole, operatorInfo(op.toStdString()).label + QStringLiteral(", ") +
+                                              operatorInfo(op.toStdString()).hint);
   }
   if (m_list->count() > 0) m_list->setCurrentRow(0);
   showHelp();
@@ -231,7 +232,7 @@ void AddPopup::shut() {
 void AddPopup::showHelp() {
   const QListWidgetItem* item = m_list->currentItem();
   m_help->setText(item == nullptr ? tr("Nothing that fits here has this in its name")
-                                  : operatorHelp(item->data(Qt::UserRole).toString().toStdString()));
+                                  : operatorInfo(item->data(Qt::UserRole).toString().toStdString()).help);
 }
 
 }  // namespace spanscope::ui

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/node_look.h"
 
-#include "ui/editor/operator_info.h"
 #include "ui/editor/tidy_layout.h"
+#include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
 
 #include <QStringList>
@@ -57,7 +57,7 @@ QString textOf(const DocumentNode& node) {
     QString operator()(const query::Augment& own) const {
       return tr("Fragments of %1 that fit the question").arg(shortened(own.document.name));
     }
-    QString operator()(const query::Monad&) const { return operatorHelp("monad"); }
+    QString operator()(const query::Monad&) const { return operatorInfo("monad").help; }
     QString operator()(const query::Generate&) const { return {}; }
     QString operator()(const query::Repeat&) const { return {}; }
     QString operator()(const query::Zip&) const { return {}; }
@@ -67,7 +67,7 @@ QString textOf(const DocumentNode& node) {
 }
 
 QString titleOf(const DocumentNode& node) {
-  QString title = operatorTitle(query::operatorName(node.own));
+  QString title = operatorInfo(query::operatorName(node.own)).label;
   if (const auto* repeat = node.own.as<query::Repeat>()) {
     if (const auto* count = std::get_if<std::uint8_t>(&repeat->count)) {
       title += QStringLiteral(" ×%1").arg(*count);
@@ -138,7 +138,7 @@ void setOwnLook(NodeLook& look, const DocumentNode& node) {
   look.name = QString::fromStdString(node.name);
   look.text = textOf(node);
   look.modelLine = modelLine(node.own);
-  look.promise = operatorPromise(look.op);
+  look.promise = operatorInfo(look.op).promise;
   look.isFrozen = node.frozen.has_value();
   look.frozen = node.frozen ? QString::fromStdString(*node.frozen) : QString();
 }

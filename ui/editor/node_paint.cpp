@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/node_paint.h"
 
-#include "ui/editor/operator_info.h"
 #include "ui/editor/tidy_layout.h"
+#include "ui/operators/operator_icon.h"
 #include "ui/words/tr.h"
 
 #include <QFontMetricsF>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/tidy_layout.h"
 
-#include "ui/editor/operator_info.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -157,6 +155,10 @@ class TreeLayout {
 };
 
 }  // namespace
+
+bool isPill(const query::Node& own) {
+  return own.as<query::Join>() != nullptr || own.as<query::Zip>() != nullptr;
+}
 
 bool laidOutAlike(const DocumentNode& one, const DocumentNode& other) {
   return one.children == other.children && one.parent == other.parent && one.position == other.position &&

@@ -20,6 +20,9 @@ inline constexpr double kColumnGap = 72;
 inline constexpr double kRowGap = 24;
 inline constexpr double kTreeGap = 72;  ///< between the query and drafts below it
 
+/// Drawn as a tall pill with numbered inputs.
+bool isPill(const query::Node& own);
+
 /// Rectangles of all nodes that are drawn, in scene pixels at zoom 1. Nodes under a collapsed one are not.
 /// A top with an explicit position takes its tree along; another node with one stands where it says, alone.
 /// Without explicit positions no two rectangles overlap. Drafts without a position stand below all others.

@@ -3,6 +3,7 @@
 
 #include "engine/query/json.h"
 #include "engine/query/query.h"
+#include "ui/document/problems.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -43,18 +44,7 @@ class RunNodes {
 };
 
 QString operatorLabel(const query::Node& node) {
-  if (const auto* message = node.as<query::Message>()) {
-    switch (message->role) {
-      case query::Role::System:
-        return tr("system");
-      case query::Role::User:
-        return tr("user");
-      case query::Role::Assistant:
-        return tr("assistant");
-    }
-  }
-  if (node.as<query::Generate>() != nullptr) return tr("generate");
-  return QString::fromLatin1(query::operatorName(node));
+  return document::operatorLabel(query::operatorName(node));
 }
 
 bool holdsOutput(const trace::SegmentInfo& segment) {

@@ -2,9 +2,9 @@
 // The list of operators and the list of problems.
 #include "tests/ui/views_document/view_bench.h"
 #include "ui/document/edits.h"
+#include "ui/operators/operator_table.h"
 #include "ui/views/document/add_view.h"
 #include "ui/views/document/operator_list_model.h"
-#include "ui/views/document/operator_table.h"
 #include "ui/views/document/problem_list_model.h"
 #include "ui/views/document/problems_view.h"
 

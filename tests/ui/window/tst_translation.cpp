@@ -2,8 +2,7 @@
 // Every text of the window can be translated: a made-up language, made by Qt's own tools from the sources,
 // marks each text that it knows, and what is shown without a mark could not be translated.
 #include "ui/commands/command_table.h"
-#include "ui/document/edits.h"
-#include "ui/editor/operator_info.h"
+#include "ui/operators/operator_table.h"
 #include "ui/views/view.h"
 #include "ui/window/main_window.h"
 
@@ -71,9 +70,10 @@ class TestTranslation : public QObject {
       check(view.title);
       check(view.help);
     }
-    for (const std::string& name : document::operatorNames()) {
-      check(operatorTitle(name));
-      check(operatorHelp(name));
+    for (const OperatorInfo& info : operatorTable()) {
+      check(info.hint);
+      check(info.help);
+      check(info.promise);
     }
     QVERIFY2(m_unmarked.isEmpty(), qPrintable(m_unmarked.join(QStringLiteral("\n"))));
   }

@@ -2,8 +2,8 @@
 #include "ui/views/document/add_view.h"
 
 #include "app/workbench/resource_paths.h"
+#include "ui/operators/operator_icon.h"
 #include "ui/views/document/operator_list_model.h"
-#include "ui/views/document/operator_table.h"
 #include "ui/views/document/text_tools.h"
 
 #include <QKeyEvent>
@@ -46,9 +46,10 @@ class OperatorDelegate : public QStyledItemDelegate {
       painter->setBrush(Qt::NoBrush);
       painter->drawRoundedRect(QRectF(row).adjusted(0.5, 0.5, -0.5, -0.5), kSpace, kSpace);
     }
-    const QRectF icon(row.left() + 2 * kSpace, row.center().y() - 7, 16, 16);
-    paintOperatorIcon(*painter, icon, index.data(OperatorListModel::NameRole).toString().toStdString(),
-                      m_theme.color(Role::TextSecond));
+    painter->setPen(QPen(m_theme.color(Role::TextSecond), 1.3, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter->setBrush(Qt::NoBrush);
+    const std::string op = index.data(OperatorListModel::NameRole).toString().toStdString();
+    painter->drawPath(operatorIcon(op).translated(row.left() + 2 * kSpace, row.center().y() - 7));
     QRect text = row.adjusted(9 * kSpace, 0, -2 * kSpace, 0);
     painter->setFont(m_theme.interfaceFont());
     painter->setPen(m_theme.color(Role::Text));

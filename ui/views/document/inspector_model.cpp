@@ -2,7 +2,7 @@
 #include "ui/views/document/inspector_model.h"
 
 #include "ui/document/problems.h"
-#include "ui/views/document/operator_table.h"
+#include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
 
 #include <utility>

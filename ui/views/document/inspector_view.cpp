@@ -2,12 +2,12 @@
 #include "ui/views/document/inspector_view.h"
 
 #include "ui/document/edits.h"
+#include "ui/operators/operator_table.h"
 #include "ui/views/document/augment_section.h"
 #include "ui/views/document/form_rows.h"
 #include "ui/views/document/generate_section.h"
 #include "ui/views/document/inspector_model.h"
 #include "ui/views/document/map_inputs_editor.h"
-#include "ui/views/document/operator_table.h"
 #include "ui/views/document/parameter_section.h"
 #include "ui/views/document/text_section.h"
 
