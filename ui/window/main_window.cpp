@@ -5,8 +5,8 @@
 #include "ui/commands/key_sheet.h"
 #include "ui/document/problems.h"
 #include "ui/document/recent_files.h"
+#include "ui/views/document/example_table.h"
 #include "ui/views/view.h"
-#include "ui/window/example_table.h"
 #include "ui/window/status_model.h"
 
 #include <QAction>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/document/add_view.h"
 
-#include "app/workbench/resource_paths.h"
 #include "ui/operators/operator_icon.h"
+#include "ui/views/document/example_table.h"
 #include "ui/views/document/operator_list_model.h"
 #include "ui/views/document/text_tools.h"
 
@@ -68,15 +68,9 @@ class OperatorDelegate : public QStyledItemDelegate {
   Theme m_theme;
 };
 
-QString bundledExamples() {
-  return QString::fromStdString((workbench::resourceDirectory() / "queries").string());
-}
-
 }  // namespace
 
-AddView::AddView(QWidget* parent) : AddView(bundledExamples(), parent) {}
-
-AddView::AddView(const QString& exampleDirectory, QWidget* parent)
+AddView::AddView(QWidget* parent)
     : DocumentView(parent),
       m_search(new QLineEdit(this)),
       m_operators(new QListView(this)),
@@ -114,10 +108,10 @@ AddView::AddView(const QString& exampleDirectory, QWidget* parent)
   m_examples->setMouseTracking(true);
   m_examples->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_examples->setMinimumHeight(2 * kRowHeight);
-  for (const ExampleQuery& example : exampleQueries(exampleDirectory)) {
+  for (const Example& example : exampleTable()) {
     auto* item = new QListWidgetItem(example.title, m_examples);
-    item->setData(Qt::UserRole, example.fileName);
-    item->setToolTip(tr("Open %1 in a new tab").arg(example.fileName));
+    item->setData(Qt::UserRole, example.file);
+    item->setToolTip(example.description);
   }
 
   auto* layout = new QVBoxLayout(this);

@@ -17,8 +17,6 @@ class AddView : public DocumentView {
   Q_OBJECT
  public:
   explicit AddView(QWidget* parent = nullptr);
-  /// With the example queries of that folder.
-  AddView(const QString& exampleDirectory, QWidget* parent);
 
  protected:
   void refresh() override;

@@ -3,13 +3,10 @@
 
 #include "ui/document/edits.h"
 #include "ui/operators/operator_table.h"
-#include "ui/words/tr.h"
 
-#include <QDir>
 #include <QMimeData>
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 namespace spanscope::ui {
@@ -58,30 +55,6 @@ QMimeData* OperatorListModel::mimeData(const QModelIndexList& indexes) const {
   data->setData(QLatin1String(document::kOperatorMimeType),
                 indexes.first().data(NameRole).toString().toUtf8());
   return data.release();
-}
-
-std::vector<ExampleQuery> exampleQueries(const QString& directory) {
-  const std::vector<ExampleQuery> known{
-      {tr("Chat"), QStringLiteral("chat.json")},
-      {tr("RAG"), QStringLiteral("rag.json")},
-      {tr("RAG, documents swapped"), QStringLiteral("rag-swapped.json")},
-      {tr("Needle among documents"), QStringLiteral("needle.json")},
-      {tr("Two-way judge / generator"), QStringLiteral("judge-2.json")},
-      {tr("Four-way judge / generator"), QStringLiteral("judge-4.json")},
-      {tr("List and combine"), QStringLiteral("list-and-combine.json")},
-  };
-  QStringList names = QDir(directory).entryList({QStringLiteral("*.json")}, QDir::Files, QDir::Name);
-  std::vector<ExampleQuery> examples;
-  for (const ExampleQuery& example : known) {
-    if (names.removeAll(example.fileName) > 0) examples.push_back(example);
-  }
-  for (const QString& name : std::as_const(names)) {
-    QString title = name.chopped(5);
-    title.replace(QLatin1Char('-'), QLatin1Char(' '));
-    if (!title.isEmpty()) title[0] = title[0].toUpper();
-    examples.push_back({title, name});
-  }
-  return examples;
 }
 
 }  // namespace spanscope::ui

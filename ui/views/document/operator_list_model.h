@@ -24,12 +24,4 @@ class OperatorListModel : public QAbstractListModel {
   QMimeData* mimeData(const QModelIndexList& indexes) const override;
 };
 
-struct ExampleQuery {
-  QString title;     ///< "RAG, documents swapped"
-  QString fileName;  ///< "rag-swapped.json"
-  bool operator==(const ExampleQuery&) const = default;
-};
-/// The queries of a folder, those that are known by a title first.
-std::vector<ExampleQuery> exampleQueries(const QString& directory);
-
 }  // namespace spanscope::ui
