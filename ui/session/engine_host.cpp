@@ -2,10 +2,9 @@
 #include "ui/session/engine_host.h"
 
 #include "app/workbench/model_bundle.h"
-#include "app/workbench/resource_paths.h"
 #include "engine/base/error.h"
-#include "engine/run/policy.h"
 #include "engine/run/session.h"
+#include "ui/session/run_options.h"
 #include "ui/session/task_thread.h"
 
 #include <QCoreApplication>
@@ -21,18 +20,6 @@
 
 namespace spanscope::ui {
 namespace {
-
-std::filesystem::path modelDirectory(const document::RunSettings& settings) {
-  return settings.model.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(settings.model);
-}
-
-run::SessionConfig sessionConfig(const document::RunSettings& settings) {
-  run::SessionConfig config;
-  config.blockSize = settings.blockSize;
-  config.blockCount = settings.blockCount;
-  config.kvType = settings.kvType == "bf16" ? compute::DType::BF16 : compute::DType::F32;
-  return config;
-}
 
 /// Weights of a Llama decoder: embedding (and head), and per layer attention, feed-forward and norms.
 double countParameters(const model::ModelConfig& config) {
@@ -69,6 +56,7 @@ class EngineHost::Worker {
       const std::lock_guard lock(m_stopMutex);
       m_stop = std::stop_source();
     }
+    m_forecastStop.request_stop();
     m_thread.post([this, request = std::move(request)] {
       QString error;
       try {
@@ -88,6 +76,21 @@ class EngineHost::Worker {
     m_stop.request_stop();
   }
 
+  void forecast(ForecastRequest request) {
+    m_forecastStop.request_stop();
+    m_forecastStop = std::stop_source();
+    m_thread.post([this, request = std::move(request), stop = m_forecastStop.get_token()] {
+      std::optional<Forecast> made =
+          m_forecaster.forecast(request, sessionFor(request.settings), m_bundle.get(), stop);
+      if (!made) return;
+      tell([this, forecast = std::make_shared<const Forecast>(std::move(*made))] {
+        Q_EMIT m_host.forecastMade(forecast);
+      });
+    });
+  }
+
+  void dropForecast() { m_forecastStop.request_stop(); }
+
   void clearCache() {
     m_thread.post([this] {
       if (m_session) m_session->clearCache();
@@ -102,7 +105,7 @@ class EngineHost::Worker {
   }
 
   void load(const document::RunSettings& settings) {
-    const std::filesystem::path directory = modelDirectory(settings);
+    const std::filesystem::path directory = modelDirectoryOf(settings);
     if (m_bundle && m_bundle->directory == directory && m_threads == settings.threads) return;
     tell([this] { m_host.setState(EngineState::Loading); });
     // The old one goes only when the new one is there.
@@ -127,16 +130,22 @@ class EngineHost::Worker {
     });
   }
 
+  /// The session that a run with these settings goes on with; nullptr: it starts another.
+  const run::Session* sessionFor(const document::RunSettings& settings) const {
+    if (!m_session || m_threads != settings.threads) return nullptr;
+    if (!isSameSession(m_session->config(), sessionConfigOf(settings))) return nullptr;
+    try {
+      return m_bundle->directory == modelDirectoryOf(settings) ? m_session.get() : nullptr;
+    } catch (const Failure&) {
+      return nullptr;
+    }
+  }
+
   void openSession(const document::RunSettings& settings) {
     load(settings);
-    const run::SessionConfig config = sessionConfig(settings);
-    if (m_session) {
-      const run::SessionConfig& now = m_session->config();
-      if (now.blockSize == config.blockSize && now.blockCount == config.blockCount &&
-          now.kvType == config.kvType)
-        return;
-      m_session.reset();
-    }
+    const run::SessionConfig config = sessionConfigOf(settings);
+    if (m_session && isSameSession(m_session->config(), config)) return;
+    m_session.reset();
     m_recorder =
         std::make_shared<trace::Recorder>(trace::RecorderOptions{.session = ++m_sessions, .clock = {}});
     tell([this, recorder = m_recorder] {
@@ -150,10 +159,7 @@ class EngineHost::Worker {
   QString runHere(const RunRequest& request) {
     openSession(request.settings);
     tell([this] { m_host.setState(EngineState::Running); });
-    run::RunOptions options;
-    options.policy = run::parsePolicy(request.settings.policy).value_or(run::Policy::Spans);
-    options.seed = request.settings.seed;
-    options.maxTokens = request.settings.maxTokens;
+    run::RunOptions options = runOptionsOf(request.settings);
     options.queryJson = request.queryJson;
     options.explain = request.explain;
     options.observeRows = request.settings.observeRows;
@@ -186,7 +192,9 @@ class EngineHost::Worker {
   std::shared_ptr<trace::Recorder> m_recorder;
   std::unique_ptr<run::Session> m_session;
   std::uint32_t m_sessions = 0;
+  Forecaster m_forecaster;
 
+  std::stop_source m_forecastStop;  ///< of the window's thread
   std::mutex m_stopMutex;
   std::stop_source m_stop;
   TaskThread m_thread;  ///< ends first: its tasks use everything above
@@ -196,6 +204,7 @@ EngineHost::EngineHost(QObject* parent) : QObject(parent), m_worker(std::make_un
 
 EngineHost::~EngineHost() {
   m_worker->stop();
+  m_worker->dropForecast();
 }
 
 void EngineHost::prepare(const document::RunSettings& settings) {
@@ -215,6 +224,11 @@ void EngineHost::stop() {
 
 void EngineHost::clearCache() {
   m_worker->clearCache();
+  Q_EMIT cacheCleared();
+}
+
+void EngineHost::forecast(ForecastRequest request) {
+  m_worker->forecast(std::move(request));
 }
 
 void EngineHost::drain(std::vector<trace::Event>& into) {

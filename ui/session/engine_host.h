@@ -8,6 +8,7 @@
 #include "engine/trace/event.h"
 #include "engine/trace/recorder.h"
 #include "ui/document/document.h"
+#include "ui/session/forecaster.h"
 
 #include <QObject>
 #include <QString>
@@ -59,6 +60,10 @@ class EngineHost : public QObject {
   void stop();
   void clearCache();
 
+  /// Says what a run would find, by forecastMade(). Gives way at once to what is asked later: another
+  /// forecast or a run takes its place, and it is not answered.
+  void forecast(ForecastRequest request);
+
   EngineState state() const { return m_state; }
   const LoadedModel& model() const { return m_model; }  ///< no name: none is loaded
 
@@ -78,6 +83,9 @@ class EngineHost : public QObject {
   /// The run that was asked for last has ended; all of its events can be drained. `error` is empty unless it
   /// could not be started or failed.
   void runEnded(const QString& error);
+  void forecastMade(const std::shared_ptr<const spanscope::ui::Forecast>& forecast);
+  /// The cache will have been emptied before anything that is asked from now on.
+  void cacheCleared();
 
  private:
   class Worker;

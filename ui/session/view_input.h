@@ -5,6 +5,7 @@
 #include "engine/text/tokenizer.h"
 #include "ui/document/document.h"
 #include "ui/document/document_query.h"
+#include "ui/session/forecast.h"
 #include "ui/session/selection.h"
 #include "ui/session/trace_store.h"
 #include "ui/theme/theme.h"
@@ -25,6 +26,11 @@ struct ViewInput {
   std::shared_ptr<const text::Tokenizer> tokenizer;
   Selection selection;
   Theme theme;
+  /// What the document's next run would find; null: not known yet, or a recorded run is shown.
+  std::shared_ptr<const Forecast> forecast;
+  /// The one before it that was known, to compare with; may be null.
+  std::shared_ptr<const Forecast> forecastBefore;
+  bool forecastIsPending = false;  ///< `forecast` is of how things were, and another one is being made
 
   /// The state at `position`.
   const trace::Replay& state() const { return trace->stateAt(position); }

@@ -43,6 +43,7 @@ Workspace::Workspace(QObject* parent) : QObject(parent), m_live(std::make_shared
   connect(&m_frame, &QTimer::timeout, this, &Workspace::update);
   connect(&m_engine, &EngineHost::stateChanged, this, &Workspace::invalidate);
   connect(&m_engine, &EngineHost::modelChanged, this, &Workspace::invalidate);
+  connect(&m_forecasts, &Forecasts::changed, this, &Workspace::invalidate);
   connect(&m_engine, &EngineHost::sessionStarted, this, [this] {
     // What was drained so far belongs to the session before, whose trace ends here.
     m_live = std::make_shared<TraceStore>();
@@ -130,6 +131,7 @@ void Workspace::close(OpenDocument* document) {
   const auto index = static_cast<std::size_t>(found - m_documents.begin());
   const std::unique_ptr<OpenDocument> gone = std::move(*found);
   m_documents.erase(found);
+  m_forecasts.forget(gone->id);
   if (m_current == document) {
     setCurrent(m_documents.empty() ? nullptr : m_documents[std::min(index, m_documents.size() - 1)].get());
   }
@@ -281,7 +283,19 @@ void Workspace::update() {
                   [this](document::NodeId node) { return !m_input.document->contains(node); });
     m_input.selection = m_current->selection;
   }
+  showForecast();
   Q_EMIT inputChanged();
+}
+
+void Workspace::showForecast() {
+  // A recorded run is not run again.
+  const bool canRun = m_current != nullptr && !m_current->recording;
+  const std::uint32_t tab = canRun ? m_current->id : 0;
+  m_forecasts.watch(tab, canRun ? m_input.document : nullptr,
+                    canRun ? m_current->model->filePath() : QString());
+  m_input.forecast = m_forecasts.newest(tab);
+  m_input.forecastBefore = m_forecasts.before(tab);
+  m_input.forecastIsPending = m_forecasts.isPending();
 }
 
 }  // namespace spanscope::ui

@@ -7,8 +7,9 @@
 #include "ui/document/document_model.h"
 #include "ui/document/document_query.h"
 #include "ui/session/engine_host.h"
+#include "ui/session/forecasts.h"
+#include "ui/session/run_inputs.h"
 #include "ui/session/view_input.h"
-#include "ui/window/run_inputs.h"
 
 #include <QObject>
 #include <QString>
@@ -79,11 +80,13 @@ class Workspace : public QObject {
   void invalidate();
   void drain();
   void update();
+  void showForecast();
   void bindRuns(OpenDocument& document) const;
   /// Finds fragments, cut by that model's tokenizer; keeps what it has indexed.
   workbench::Retrieval& retrievalFor(const std::string& model);
 
   EngineHost m_engine;
+  Forecasts m_forecasts{m_engine};
   std::shared_ptr<TraceStore> m_live;
   std::vector<std::unique_ptr<OpenDocument>> m_documents;
   OpenDocument* m_current = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/window/run_inputs.h"
+#include "ui/session/run_inputs.h"
 
 #include <QFileInfo>
 

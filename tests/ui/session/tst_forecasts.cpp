@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Forecasts follow document, settings and cache, and say what the run then does.
+#include "engine/plan/explain.h"
+#include "engine/query/json.h"
+#include "ui/document/document_file.h"
+#include "ui/document/edits.h"
+#include "ui/session/forecasts.h"
+#include "ui/session/trace_store.h"
+
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr int kPatience = 60'000;  // milliseconds, for slow and instrumented machines
+constexpr std::uint32_t kTab = 1;
+
+document::Document example(const QString& name) {
+  return *document::openDocument(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/") + name).document;
+}
+
+document::Document fromJson(const std::string& json) {
+  return document::fromQuery(*query::parseJson(json).query);
+}
+
+document::NodeId plusOf(const document::Document& document) {
+  for (const document::NodeId id : document.ids()) {
+    const auto* join = document.at(id).own.as<query::Join>();
+    if (join != nullptr && join->kind == query::JoinKind::Plus) return id;
+  }
+  return document::kNoNode;
+}
+
+document::Document swapped(document::Document document) {
+  (void)document::swapChildren(document, plusOf(document), 0, 1);
+  return document;
+}
+
+/// An engine, its forecasts, and the events of its runs.
+struct Bench {
+  EngineHost host;
+  Forecasts forecasts{host};
+
+  /// Shows the document and waits for its forecast.
+  std::shared_ptr<const Forecast> forecastOf(const document::Document& document, const QString& path = {}) {
+    shown = std::make_shared<const document::Document>(document);
+    forecasts.watch(kTab, shown, path);
+    return wait();
+  }
+  std::shared_ptr<const Forecast> wait() {
+    return QTest::qWaitFor([this] { return !forecasts.isPending(); }, kPatience) ? forecasts.newest(kTab)
+                                                                                 : nullptr;
+  }
+  /// Runs the plan of a forecast to its end; the metrics of each step.
+  std::vector<trace::StepMetrics> run(const Forecast& forecast) {
+    RunRequest request;
+    request.settings = shown->settings;
+    request.plan = *forecast.plan;
+    request.queryJson = forecast.queryJson;
+    QSignalSpy ended(&host, &EngineHost::runEnded);
+    if (!host.run(std::move(request)) || !ended.wait(kPatience)) return {};
+    std::vector<trace::Event> events;
+    host.drain(events);
+    std::vector<trace::StepMetrics> metrics;
+    for (const trace::Event& event : events) {
+      if (const auto* own = std::get_if<trace::StepMetrics>(&event.payload)) metrics.push_back(*own);
+    }
+    std::sort(metrics.begin(), metrics.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
+    return metrics;
+  }
+
+  std::shared_ptr<const document::Document> shown;
+};
+
+run::CountRange exactly(std::int64_t count) {
+  return {.least = count, .most = count};
+}
+
+}  // namespace
+
+class TestForecasts : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  /// The documents are swapped, the forecast comes, and the run has exactly its counts.
+  void saysWhatTheRunDoes() {
+    Bench bench;
+    const document::Document rag = example(QStringLiteral("rag.json"));
+    auto forecast = bench.forecastOf(rag);
+    QVERIFY(forecast && forecast->isKnown());
+    QVERIFY(forecast->startsEmpty);
+    QCOMPARE(forecast->present.steps.size(), std::size_t{1});
+    QCOMPARE(bench.run(*forecast).size(), std::size_t{1});
+
+    forecast = bench.wait();
+    QVERIFY(!forecast->startsEmpty);
+    QVERIFY(forecast->present.steps[0].computed.most < forecast->empty.steps[0].computed.least);
+    forecast = bench.forecastOf(swapped(rag));
+    const run::StepPrediction& step = forecast->present.steps.at(0);
+    QCOMPARE(step.doubt, run::Doubt::None);
+    QVERIFY(step.relocated.least > 0);
+    QVERIFY(bench.forecasts.before(kTab));
+    const std::vector<trace::StepMetrics> ran = bench.run(*forecast);
+    QCOMPARE(step.prompt, exactly(ran.at(0).promptTokens));
+    QCOMPARE(step.cached, exactly(ran.at(0).cachedTokens));
+    QCOMPARE(step.relocated, exactly(ran.at(0).relocatedTokens));
+    QCOMPARE(step.computed, exactly(ran.at(0).computedTokens));
+  }
+
+  /// With attention locality too, what runs is within what was said.
+  void boundsHoldTheRun_data() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<int>("locality");
+    QTest::newRow("judge") << QStringLiteral("judge-4.json") << 0;
+    QTest::newRow("attention locality") << QStringLiteral("judge-4.json") << 2;
+    QTest::newRow("nested") << QStringLiteral("list-and-combine.json") << 0;
+  }
+  void boundsHoldTheRun() {
+    QFETCH(QString, file);
+    QFETCH(int, locality);
+    Bench bench;
+    document::Document document = example(file);
+    document.settings.locality = locality;
+    document.settings.seed = 3;
+    const auto forecast = bench.forecastOf(document);
+    QVERIFY2(forecast && forecast->isKnown(), forecast ? forecast->problem.c_str() : "none");
+    const std::vector<trace::StepMetrics> ran = bench.run(*forecast);
+    QCOMPARE(ran.size(), forecast->present.steps.size());
+    for (std::size_t i = 0; i < ran.size(); ++i) {
+      const run::StepPrediction& step = forecast->present.steps[i];
+      QVERIFY(step.prompt.holds(ran[i].promptTokens));
+      QVERIFY(step.cached.holds(ran[i].cachedTokens));
+      QVERIFY(step.relocated.holds(ran[i].relocatedTokens));
+      QVERIFY(step.computed.holds(ran[i].computedTokens));
+    }
+    QVERIFY(forecast->present.steps.back().doubt == run::Doubt::HoldsReply);
+  }
+
+  void parametersHaveTheirValues() {
+    Bench bench;
+    document::Document document =
+        fromJson(R"({"g":{"model":"m","max_tokens":"{n}","input":{"user":"Tell me of {topic}."}}})");
+    document.parameters = {{"n", "3"}, {"topic", "cats"}};
+    const auto few = bench.forecastOf(document);
+    QVERIFY2(few && few->isKnown(), few ? few->problem.c_str() : "none");
+    document.parameters["topic"] = "cats, dogs and the garden that needs water";
+    const auto many = bench.forecastOf(document);
+    QVERIFY(few->present.steps.at(0).prompt.least < many->present.steps.at(0).prompt.least);
+    QCOMPARE(exactly(bench.run(*many).at(0).promptTokens), many->present.steps.at(0).prompt);
+  }
+
+  void whatIsNotKnown_data() {
+    QTest::addColumn<QByteArray>("json");
+    QTest::addColumn<ForecastGap>("gap");
+    const auto generate = [](const QByteArray& input) {
+      return R"({"g":{"model":"m","max_tokens":4,"input":)" + input + "}}";
+    };
+    QTest::newRow("question") << generate(R"({"ask":"Who?"})") << ForecastGap::Asks;
+    QTest::newRow("retrieval")
+        << generate(R"({"augment":{"embedding_model":"e","body":{"user":"q"},"doc":["d.txt",{"Text":"t"}]}})")
+        << ForecastGap::Retrieves;
+    QTest::newRow("no generate") << QByteArray(R"({"user":"a"})") << ForecastGap::Nothing;
+    QTest::newRow("number without a value")
+        << QByteArray(R"({"g":{"model":"m","max_tokens":"{n}","input":{"user":"a"}}})")
+        << ForecastGap::Problem;
+    QTest::newRow("file that is not there") << generate(R"({"file":"none.txt"})") << ForecastGap::Problem;
+    QTest::newRow("all is there") << generate(R"({"user":"a"})") << ForecastGap::None;
+  }
+  void whatIsNotKnown() {
+    QFETCH(QByteArray, json);
+    QFETCH(ForecastGap, gap);
+    Bench bench;
+    const auto parsed = query::parseJson(json.toStdString());
+    QVERIFY2(parsed.query, json.constData());
+    const auto forecast = bench.forecastOf(document::fromQuery(*parsed.query));
+    QVERIFY(forecast);
+    QCOMPARE(forecast->gap, gap);
+    QCOMPARE(forecast->problem.empty(), gap != ForecastGap::Problem);
+  }
+
+  /// A file beside the document is read, as the run will.
+  void filesAreRead() {
+    const QTemporaryDir folder;
+    QFile file(folder.filePath(QStringLiteral("d.txt")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("Mira lives in Lisbon.");
+    file.close();
+    Bench bench;
+    const auto forecast =
+        bench.forecastOf(fromJson(R"({"g":{"model":"m","max_tokens":4,"input":{"file":"d.txt"}}})"),
+                         folder.filePath(QStringLiteral("q.span")));
+    QVERIFY2(forecast && forecast->isKnown(), forecast ? forecast->problem.c_str() : "none");
+    QVERIFY(forecast->present.steps.at(0).prompt.least > 5);
+  }
+
+  void whatMakesNoDifferenceIsNotAskedAgain() {
+    Bench bench;
+    document::Document document = example(QStringLiteral("rag.json"));
+    const auto forecast = bench.forecastOf(document);
+    document.edit(plusOf(document)).position = document::Point{.x = 40, .y = 7};
+    document.settings.observe = !document.settings.observe;
+    QCOMPARE(bench.forecastOf(document), forecast);
+    document.settings.blockSize = 8;
+    const auto smaller = bench.forecastOf(document);
+    QVERIFY(smaller != forecast);
+    QVERIFY(smaller->present.steps.at(0).blocks.size() > forecast->present.steps.at(0).blocks.size());
+    QCOMPARE(bench.forecasts.before(kTab), forecast);
+  }
+
+  void followsTheCache() {
+    Bench bench;
+    auto forecast = bench.forecastOf(example(QStringLiteral("rag.json")));
+    const run::CountRange whole = forecast->present.steps.at(0).computed;
+    bench.run(*forecast);
+    QCOMPARE(bench.wait()->present.steps.at(0).computed, exactly(1));
+    bench.host.clearCache();
+    QCOMPARE(bench.wait()->present.steps.at(0).computed, whole);
+  }
+
+  /// Other settings of the cache mean another session: what the present one holds is of no use then.
+  void anotherSessionStartsEmpty() {
+    Bench bench;
+    document::Document document = example(QStringLiteral("rag.json"));
+    bench.run(*bench.forecastOf(document));
+    document.settings.blockCount = 300;
+    const auto forecast = bench.forecastOf(document);
+    QVERIFY(forecast->startsEmpty);
+    QCOMPARE(forecast->present.steps.at(0).cached, exactly(0));
+  }
+
+  void aModelThatIsNotThereIsSaid() {
+    Bench bench;
+    document::Document document = example(QStringLiteral("rag.json"));
+    bench.run(*bench.forecastOf(document));
+    document::Document other = document;
+    other.settings.model = "/no/such/model";
+    const auto problem = bench.forecastOf(other);
+    QCOMPARE(problem->gap, ForecastGap::Problem);
+    QVERIFY(problem->problem.find("/no/such/model") != std::string::npos);
+    // The session that is loaded is as it was.
+    QCOMPARE(bench.forecastOf(document)->present.steps.at(0).computed, exactly(1));
+  }
+
+  /// A run does not wait for a forecast; the one that follows is of what the run has left.
+  void aRunGoesFirst() {
+    Bench bench;
+    const auto forecast = bench.forecastOf(example(QStringLiteral("rag.json")));
+    document::Document document = *bench.shown;
+    for (int i = 0; i < 5; ++i) {
+      document.settings.seed = static_cast<std::uint64_t>(i);
+      bench.shown = std::make_shared<const document::Document>(document);
+      bench.forecasts.watch(kTab, bench.shown, {});
+      QCOMPARE(bench.run(*forecast).size(), std::size_t{1});
+    }
+    QCOMPARE(bench.wait()->present.steps.at(0).computed, exactly(1));
+  }
+
+  void incompleteQueries() {
+    Bench bench;
+    document::Document document;
+    QCOMPARE(bench.forecastOf(document)->gap, ForecastGap::Problem);
+    document::DocumentNode generate;
+    generate.own = {query::Generate{}};
+    generate.children = {document::kNoNode};
+    document.setRoot(document.insert(std::move(generate)));
+    QCOMPARE(bench.forecastOf(document)->gap, ForecastGap::Problem);
+    QVERIFY(!bench.forecasts.newest(kTab)->problem.empty());
+    bench.forecasts.forget(kTab);
+    QVERIFY(!bench.forecasts.newest(kTab) && !bench.forecasts.isPending());
+  }
+};
+
+QTEST_GUILESS_MAIN(TestForecasts)
+#include "tst_forecasts.moc"

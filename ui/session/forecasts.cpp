@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/forecasts.h"
+
+#include "ui/session/run_inputs.h"
+
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kPause = 250;  // milliseconds after which a person who edits has paused
+
+}  // namespace
+
+Forecasts::Forecasts(EngineHost& engine, QObject* parent) : QObject(parent), m_engine(engine) {
+  m_pause.setSingleShot(true);
+  connect(&m_pause, &QTimer::timeout, this, &Forecasts::ask);
+  connect(&engine, &EngineHost::forecastMade, this, &Forecasts::take);
+  connect(&engine, &EngineHost::runEnded, this, &Forecasts::nextEpoch);
+  connect(&engine, &EngineHost::cacheCleared, this, &Forecasts::nextEpoch);
+}
+
+void Forecasts::watch(std::uint32_t tab, std::shared_ptr<const document::Document> document,
+                      const QString& path) {
+  if (document == nullptr) {
+    m_tab = 0;
+    m_watched = {};
+    m_pause.stop();
+    m_isPending = false;
+    return;
+  }
+  Subject subject{.document = std::move(document), .path = path, .epoch = m_epoch};
+  if (tab == m_tab && subject == m_watched) return;
+  const bool isEdited = tab == m_tab;
+  m_tab = tab;
+  m_watched = std::move(subject);
+  schedule(isEdited ? kPause : 0);
+}
+
+void Forecasts::forget(std::uint32_t tab) {
+  m_tabs.erase(tab);
+  if (m_asked && m_asked->tab == tab) m_asked.reset();
+  if (m_tab == tab) watch(0, nullptr, {});
+}
+
+std::shared_ptr<const Forecast> Forecasts::newest(std::uint32_t tab) const {
+  const auto found = m_tabs.find(tab);
+  return found == m_tabs.end() ? nullptr : found->second.newest;
+}
+
+std::shared_ptr<const Forecast> Forecasts::before(std::uint32_t tab) const {
+  const auto found = m_tabs.find(tab);
+  return found == m_tabs.end() ? nullptr : found->second.before;
+}
+
+void Forecasts::nextEpoch() {
+  ++m_epoch;
+  // A run has the engine drop what it was asked before.
+  m_asked.reset();
+  if (m_tab == 0) return;
+  m_watched.epoch = m_epoch;
+  schedule(0);
+}
+
+void Forecasts::schedule(int pause) {
+  const auto found = m_tabs.find(m_tab);
+  m_isPending = found == m_tabs.end() || found->second.subject != m_watched;
+  m_pause.stop();
+  if (m_isPending) m_pause.start(pause);
+}
+
+void Forecasts::ask() {
+  // The end of the run is a new epoch.
+  if (m_tab == 0 || m_engine.state() == EngineState::Running) return;
+  const document::Document& document = *m_watched.document;
+  if (document.root() == document::kNoNode) return refuse(tr("The query is empty."));
+  document::QueryOf taken = document::toQuery(document, document::TakeOut::MutedAndFrozen);
+  if (!taken.query) return refuse(tr("The query is not complete: an input is missing."));
+
+  Key key{.query = std::move(*taken.query),
+          .paths = std::move(taken.paths),
+          .parameters = document.parameters,
+          .settings = document.settings,
+          .path = m_watched.path,
+          .epoch = m_watched.epoch};
+  // Watching changes nothing in the cache.
+  key.settings.observe = false;
+  key.settings.observeRows = false;
+  key.settings.layers.clear();
+  Tab& tab = m_tabs[m_tab];
+  if (tab.key == key) {
+    tab.subject = m_watched;
+    m_isPending = false;
+    Q_EMIT changed();
+    return;
+  }
+  m_asked = Asked{.id = ++m_lastId, .tab = m_tab, .subject = m_watched, .key = key};
+  m_engine.forecast({.id = m_lastId,
+                     .query = std::move(key.query),
+                     .paths = std::move(key.paths),
+                     .parameters = std::move(key.parameters),
+                     .settings = std::move(key.settings),
+                     .surroundings = std::make_shared<RunInputs>(m_watched.path, Asker{})});
+}
+
+void Forecasts::refuse(const QString& problem) {
+  auto forecast = std::make_shared<Forecast>();
+  forecast->id = ++m_lastId;
+  forecast->problem = problem.toStdString();
+  m_asked = Asked{.id = m_lastId, .tab = m_tab, .subject = m_watched, .key = std::nullopt};
+  take(std::move(forecast));
+}
+
+void Forecasts::take(std::shared_ptr<const Forecast> forecast) {
+  if (!m_asked || forecast->id != m_asked->id) return;
+  Tab& tab = m_tabs[m_asked->tab];
+  if (tab.newest && tab.newest->isKnown()) tab.before = tab.newest;
+  tab.newest = std::move(forecast);
+  tab.subject = std::move(m_asked->subject);
+  tab.key = std::move(m_asked->key);
+  if (m_asked->tab == m_tab) m_isPending = tab.subject != m_watched;
+  m_asked.reset();
+  Q_EMIT changed();
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/run_options.h"
+
+#include "app/workbench/resource_paths.h"
+#include "engine/run/policy.h"
+
+namespace spanscope::ui {
+
+std::filesystem::path modelDirectoryOf(const document::RunSettings& settings) {
+  return settings.model.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(settings.model);
+}
+
+run::SessionConfig sessionConfigOf(const document::RunSettings& settings) {
+  run::SessionConfig config;
+  config.blockSize = settings.blockSize;
+  config.blockCount = settings.blockCount;
+  config.kvType = settings.kvType == "bf16" ? compute::DType::BF16 : compute::DType::F32;
+  return config;
+}
+
+bool isSameSession(const run::SessionConfig& a, const run::SessionConfig& b) {
+  return a.blockSize == b.blockSize && a.blockCount == b.blockCount && a.kvType == b.kvType;
+}
+
+run::RunOptions runOptionsOf(const document::RunSettings& settings) {
+  run::RunOptions options;
+  options.policy = run::parsePolicy(settings.policy).value_or(run::Policy::Spans);
+  options.seed = settings.seed;
+  options.maxTokens = settings.maxTokens;
+  return options;
+}
+
+}  // namespace spanscope::ui

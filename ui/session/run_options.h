@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a document's settings mean to the engine: the same for what is run and for what is predicted.
+#pragma once
+
+#include "engine/run/session.h"
+#include "ui/document/document.h"
+
+#include <filesystem>
+
+namespace spanscope::ui {
+
+/// Of the checkpoint, or the bundled one. Throws Failure where that cannot be found.
+std::filesystem::path modelDirectoryOf(const document::RunSettings& settings);
+
+/// Two runs whose settings give the same can share a session.
+run::SessionConfig sessionConfigOf(const document::RunSettings& settings);
+bool isSameSession(const run::SessionConfig& a, const run::SessionConfig& b);
+
+/// Without what is observed, and without what only the trace is told.
+run::RunOptions runOptionsOf(const document::RunSettings& settings);
+
+}  // namespace spanscope::ui
