@@ -29,6 +29,9 @@ class ValidationInputs final : public query::Surroundings {
   std::variant<std::string, query::NotGiven> readFile(const std::string& path) override {
     return m_inputs.readFile(path);
   }
+  std::variant<query::FileList, query::NotGiven> listFiles(const std::string& path) override {
+    return m_inputs.listFiles(path);
+  }
   std::variant<std::string, query::NotGiven> ask(const std::string& prompt) override { return prompt; }
 
  private:

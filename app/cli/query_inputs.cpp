@@ -20,12 +20,25 @@ QueryInputs::QueryInputs(const std::string& file, const std::vector<std::string>
                          const Streams& streams)
     : m_files(folderOf(file), {folders.begin(), folders.end()}), m_book(book), m_streams(streams) {}
 
-std::variant<std::string, query::NotGiven> QueryInputs::readFile(const std::string& path) {
-  auto given = m_files.read(path);
+namespace {
+
+/// Says in the words of the command line how more is allowed.
+template <class Given>
+Given withOwnHint(Given given) {
   auto* refused = std::get_if<query::NotGiven>(&given);
   if (refused != nullptr && !refused->hint.empty())
     refused->hint = "other folders are allowed by --read-from DIR";
   return given;
+}
+
+}  // namespace
+
+std::variant<std::string, query::NotGiven> QueryInputs::readFile(const std::string& path) {
+  return withOwnHint(m_files.read(path));
+}
+
+std::variant<query::FileList, query::NotGiven> QueryInputs::listFiles(const std::string& path) {
+  return withOwnHint(m_files.list(path));
 }
 
 std::variant<std::string, query::NotGiven> QueryInputs::ask(const std::string& prompt) {

@@ -34,6 +34,7 @@ class QueryInputs final : public query::Surroundings {
               const Streams& streams);
 
   std::variant<std::string, query::NotGiven> readFile(const std::string& path) override;
+  std::variant<query::FileList, query::NotGiven> listFiles(const std::string& path) override;
   std::variant<std::string, query::NotGiven> ask(const std::string& prompt) override;
 
  private:

@@ -40,16 +40,24 @@ bool FileAccess::isAllowed(const fs::path& file) const {
   });
 }
 
-std::variant<std::string, NotGiven> FileAccess::read(const std::string& path) const {
+std::variant<fs::path, NotGiven> FileAccess::locate(const std::string& path) const {
   if (path.empty() || path.find('\0') != std::string::npos) return notGiven(path, "", "the path of a file");
   std::error_code error;
-  const fs::path file = fs::canonical(m_folder / path, error);
+  fs::path file = fs::canonical(m_folder / path, error);
   const std::string inFolder = " in " + cutText(m_folder.string(), kShownCharacters);
   if (error) return notGiven(path, ", which cannot be opened (" + error.message() + ")", "a file" + inFolder);
   if (!isAllowed(file)) {
     return notGiven(path, ", which lies outside of the query's folder", "a file" + inFolder,
                     "other folders must be allowed by the person who runs the query");
   }
+  return file;
+}
+
+std::variant<std::string, NotGiven> FileAccess::read(const std::string& path) const {
+  auto located = locate(path);
+  if (auto* refused = std::get_if<NotGiven>(&located)) return std::move(*refused);
+  const fs::path& file = std::get<fs::path>(located);
+  std::error_code error;
   if (!fs::is_regular_file(file, error)) return notGiven(path, ", which is no regular file", "a file");
 
   std::ifstream stream(file, std::ios::binary);

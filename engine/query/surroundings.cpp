@@ -59,6 +59,10 @@ class SugarResolver {
 
 }  // namespace
 
+std::variant<FileList, NotGiven> Surroundings::listFiles(const std::string& path) {
+  return NotGiven{"the files \"" + cutText(path, 80) + "\"", "text: files cannot be listed here", {}};
+}
+
 std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, const std::string& path) {
   auto given = surroundings.readFile(path);
   const auto* text = std::get_if<std::string>(&given);

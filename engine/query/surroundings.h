@@ -18,12 +18,22 @@ struct NotGiven {
   std::string hint;      ///< may be empty
 };
 
+/// Files by paths that readFile() takes, in the order of their bytes; and what is said of those that were
+/// left out.
+struct FileList {
+  std::vector<std::string> paths;
+  std::vector<NotGiven> leftOut;
+};
+
 class Surroundings {
  public:
   virtual ~Surroundings() = default;
 
   /// The bytes of a file; what a relative path is relative to is known here.
   virtual std::variant<std::string, NotGiven> readFile(const std::string& path) = 0;
+  /// The files that a path means: itself, all files of a folder and the folders below it, or those that fit a
+  /// pattern (path_pattern.h). At least one.
+  virtual std::variant<FileList, NotGiven> listFiles(const std::string& path);
   /// The answer to a question. The same words get the same answer.
   virtual std::variant<std::string, NotGiven> ask(const std::string& prompt) = 0;
 };

@@ -11,11 +11,24 @@ RunInputs::RunInputs(const QString& documentPath, Asker asker) : m_asker(std::mo
   if (!documentPath.isEmpty()) m_files.emplace(QFileInfo(documentPath).absolutePath().toStdString());
 }
 
+namespace {
+
+query::NotGiven noFolder() {
+  return {.found = "a file beside a document that has none itself",
+          .expected = "a document that was saved",
+          .hint = "save it in the folder of the files"};
+}
+
+}  // namespace
+
 std::variant<std::string, query::NotGiven> RunInputs::readFile(const std::string& path) {
   if (m_files) return m_files->read(path);
-  return query::NotGiven{.found = "a file beside a document that has none itself",
-                         .expected = "a document that was saved",
-                         .hint = "save it in the folder of the files"};
+  return noFolder();
+}
+
+std::variant<query::FileList, query::NotGiven> RunInputs::listFiles(const std::string& path) {
+  if (m_files) return m_files->list(path);
+  return noFolder();
 }
 
 std::variant<std::string, query::NotGiven> RunInputs::ask(const std::string& prompt) {

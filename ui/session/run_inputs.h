@@ -25,6 +25,7 @@ class RunInputs final : public query::Surroundings {
   RunInputs(const QString& documentPath, Asker asker);
 
   std::variant<std::string, query::NotGiven> readFile(const std::string& path) override;
+  std::variant<query::FileList, query::NotGiven> listFiles(const std::string& path) override;
   std::variant<std::string, query::NotGiven> ask(const std::string& prompt) override;
 
  private:

@@ -3,6 +3,7 @@
 // defaults.
 #include "engine/query/file_access.h"
 #include "engine/query/parameters.h"
+#include "engine/query/path_pattern.h"
 #include "engine/query/query_form.h"
 
 #include <QDir>
@@ -62,6 +63,11 @@ class TestQuerySurroundings : public QObject {
   void files();
   void otherFolders();
   void largeFilesAreRefused();
+  void lists_data();
+  void lists();
+  void listsHaveLimits();
+  void patterns_data();
+  void patterns();
   void sugarIsResolved();
   void whatIsNotGivenIsSaid();
   void parameterKinds();
@@ -206,6 +212,132 @@ void TestQuerySurroundings::largeFilesAreRefused() {
   QCOMPARE(std::get<std::string>(files.read("most.txt")).size(), kMaxFileBytes);
   write("query/more.txt", QByteArray(static_cast<qsizetype>(kMaxFileBytes) + 1, 'x'));
   QCOMPARE(std::get<NotGiven>(files.read("more.txt")).expected, std::string("at most 16777216"));
+}
+
+void TestQuerySurroundings::lists_data() {
+  QTest::addColumn<QString>("path");
+  QTest::addColumn<QString>("expected");  // the paths, or "!" and a part of the refusal
+  QTest::newRow("a file") << "list/b.txt"
+                          << "list/b.txt";
+  QTest::newRow("a folder") << "list"
+                            << "list/a.md list/b.txt list/deep/c.txt list/deep/er/d.md";
+  QTest::newRow("a folder with a slash") << "list/deep/"
+                                         << "list/deep/c.txt list/deep/er/d.md";
+  QTest::newRow("the folder itself") << "."
+                                     << "*list/a.md";
+  QTest::newRow("names") << "list/*.txt"
+                         << "list/b.txt";
+  QTest::newRow("folders") << "*/deep/?.txt"
+                           << "list/deep/c.txt";
+  QTest::newRow("any depth") << "list/**/*.md"
+                             << "list/a.md list/deep/er/d.md";
+  QTest::newRow("all below") << "list/deep/**"
+                             << "list/deep/c.txt list/deep/er/d.md";
+  QTest::newRow("hidden") << "list/.*"
+                          << "!no file fits";
+  QTest::newRow("none") << "list/*.pdf"
+                        << "!no file fits";
+  QTest::newRow("empty folder") << "list/hollow"
+                                << "!a folder without files";
+  QTest::newRow("missing") << "lists/*"
+                           << "!cannot be opened";
+  QTest::newRow("no folder") << "list/b.txt/*"
+                             << "!cannot be opened";
+  QTest::newRow("outside") << "../other"
+                           << "!outside of the query's folder";
+  QTest::newRow("outside, a pattern") << "../*"
+                                      << "!outside of the query's folder";
+  QTest::newRow("nothing") << ""
+                           << "!the file \"\"";
+}
+
+void TestQuerySurroundings::lists() {
+  QFETCH(QString, path);
+  QFETCH(QString, expected);
+  QDir folder(m_folder.path());
+  QVERIFY(folder.mkpath("query/list/deep/er") && folder.mkpath("query/list/hollow"));
+  for (const char* name : {"list/b.txt", "list/a.md", "list/.hidden", "list/deep/c.txt", "list/deep/er/d.md"})
+    write(("query/" + std::string(name)).c_str(), "x");
+  QFile::link(m_folder.filePath("other"), m_folder.filePath("query/list/link"));
+  const FileAccess files(this->path("query"));
+  const auto given = files.list(path.toStdString());
+  if (const auto* list = std::get_if<FileList>(&given)) {
+    QStringList paths;
+    for (const std::string& file : list->paths) {
+      paths << QString::fromStdString(file);
+      QVERIFY(std::holds_alternative<std::string>(files.read(file)) || expected.startsWith('*'));
+    }
+    if (expected.startsWith('*')) {
+      QVERIFY2(paths.contains(expected.mid(1)), qPrintable(paths.join(' ')));
+    } else {
+      QCOMPARE(paths.join(' '), expected);
+    }
+  } else {
+    const QString found = QString::fromStdString(std::get<NotGiven>(given).found);
+    QVERIFY2(expected.startsWith('!') && found.contains(expected.mid(1)), qPrintable(found));
+  }
+}
+
+void TestQuerySurroundings::listsHaveLimits() {
+  QDir folder(m_folder.path());
+  QString deep = "query/nest";
+  for (std::size_t i = 0; i < kMaxFolderDepth + 3; ++i) deep += "/n";
+  QVERIFY(folder.mkpath(deep) && folder.mkpath("query/most"));
+  write("query/nest/top.txt", "x");
+  write((deep.toStdString() + "/bottom.txt").c_str(), "x");
+  const FileAccess files(path("query"));
+  const auto nested = std::get<FileList>(files.list("nest"));
+  QCOMPARE(nested.paths, std::vector<std::string>{"nest/top.txt"});
+  QCOMPARE(nested.leftOut.size(), std::size_t{1});
+  QVERIFY(nested.leftOut[0].found.find("a folder within 32 others") != std::string::npos);
+  for (std::size_t i = 0; i < kMaxListedFiles; ++i) write(("query/most/" + std::to_string(i)).c_str(), {});
+  QCOMPARE(std::get<FileList>(files.list("most")).paths.size(), kMaxListedFiles);
+  write("query/most/more", {});
+  QCOMPARE(std::get<NotGiven>(files.list("most")).expected, std::string("at most 10000"));
+  QVERIFY(QDir(m_folder.filePath("query/most")).removeRecursively());
+  QVERIFY(QDir(m_folder.filePath("query/nest")).removeRecursively());
+}
+
+void TestQuerySurroundings::patterns_data() {
+  QTest::addColumn<QString>("path");
+  QTest::addColumn<QString>("pattern");
+  QTest::addColumn<bool>("fits");
+  const auto row = [](const char* path, const char* pattern, bool fits) {
+    QTest::newRow(
+        qPrintable(QStringLiteral("%1 %2").arg(QString::fromUtf8(path), QString::fromUtf8(pattern))))
+        << QString::fromUtf8(path) << QString::fromUtf8(pattern) << fits;
+  };
+  row("a.txt", "*.txt", true);
+  row("a.txt", "a*t", true);
+  row("a.txt", "*a*t*x*t*", true);
+  row("a.txt", "*.md", false);
+  row("a.txt", "a.txt.*", false);
+  row("a", "?", true);
+  row("\u00E9", "?", true);
+  row("\u00E9a", "*a", true);
+  row("ab", "?", false);
+  row("a/b", "*", false);
+  row("a/b", "*/*", true);
+  row("b", "**/b", true);
+  row("a/a/b", "**/b", true);
+  row("a/a/b", "a/**", true);
+  row("a", "a/**", true);
+  row("a/b/c", "**/b", false);
+  row("a/b/c/b/d", "**/b/**/d", true);
+  row("", "**", true);
+  const std::string many(60, 'a');
+  std::string stars;
+  for (int i = 0; i < 30; ++i) stars += "*a";
+  row(many.c_str(), (stars + "b").c_str(), false);
+}
+
+void TestQuerySurroundings::patterns() {
+  QFETCH(QString, path);
+  QFETCH(QString, pattern);
+  QFETCH(bool, fits);
+  const std::string pathText = path.toStdString();
+  const std::string patternText = pattern.toStdString();
+  QCOMPARE(pathFits(pathNames(pathText), pathNames(patternText)), fits);
 }
 
 void TestQuerySurroundings::sugarIsResolved() {
