@@ -152,6 +152,13 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
       run, 0, {},
       trace::RunStarted{
           .queryJson = options.queryJson, .policy = policyName(options.policy), .seed = options.seed});
+  for (const RetrievalReport& report : options.retrieved) {
+    impl.sink.send(run, 0, report.node, report.found);
+    for (const std::string& text : report.warnings) {
+      impl.sink.send(run, 0, report.node,
+                     trace::MessageLogged{.severity = trace::Severity::Warning, .text = text});
+    }
+  }
   impl.sink.send(run, 0, {}, planEvent(plan, options.explain));
   if (options.policy == Policy::Spans && !impl.decoder.config().blockAttention) {
     impl.sink.send(

@@ -37,6 +37,13 @@ struct SessionConfig {
   std::int32_t rowsPerPass = 512;  ///< most rows of one forward pass; at least 1
 };
 
+/// What was retrieved for an augment of the query, for the trace.
+struct RetrievalReport {
+  NodePath node;  ///< of the augment
+  trace::FragmentsRetrieved found;
+  std::vector<std::string> warnings;  ///< sentences
+};
+
 struct RunOptions {
   Policy policy = Policy::Spans;
   std::uint64_t seed = 0;
@@ -47,8 +54,9 @@ struct RunOptions {
   /// For every row instead of every query block, and, in a prompt of at most kMostTokensForSingleKeys tokens,
   /// on every key instead of every key block.
   bool observeRows = false;
-  std::string queryJson;  ///< canonical, for the trace
-  std::string explain;    ///< for the trace
+  std::vector<RetrievalReport> retrieved;  ///< for the trace
+  std::string queryJson;                   ///< canonical, for the trace
+  std::string explain;                     ///< for the trace
 };
 
 struct StepResult {

@@ -55,6 +55,35 @@ struct PlanMade {
   bool operator==(const PlanMade&) const = default;
 };
 
+enum class FragmentRanking : std::uint8_t { Lexical, Embedding, Hybrid };
+/// A fragment of a document that an augment found.
+struct FragmentInfo {
+  std::string hash;         ///< of its text: what a person's choice is kept by
+  std::string source;       ///< name of the document
+  std::string place;        ///< in it, e.g. "page 3"; may be empty
+  std::uint32_t level = 0;  ///< 0: text of the document; above: a summary
+  std::string text;
+  std::uint32_t rank = 0;         ///< from 1; 0: not ranked, but pinned
+  double score = 0;               ///< of the ranking, higher is better
+  std::uint32_t lexicalRank = 0;  ///< by words; 0: not found so
+  double lexicalScore = 0;
+  std::uint32_t embeddingRank = 0;  ///< by vectors; 0: not found so
+  double embeddingScore = 0;
+  bool pinned = false;
+  bool dropped = false;
+  bool inPrompt = false;
+  bool operator==(const FragmentInfo&) const = default;
+};
+/// What retrieval found for the augment at Event::node, before the plan was made: first what is in the
+/// prompt, in its order there, then others by rank.
+struct FragmentsRetrieved {
+  std::string question;
+  FragmentRanking ranking = FragmentRanking::Lexical;
+  std::uint64_t documents = 0;  ///< that were searched
+  std::vector<FragmentInfo> fragments;
+  bool operator==(const FragmentsRetrieved&) const = default;
+};
+
 /// A step became a request; `Event::request` is its id.
 struct StepStarted {
   StepIndex step = 0;
@@ -273,7 +302,7 @@ using Payload =
     std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
                  SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored, BlockRemoved,
                  BlockCopied, BlockReleased, CacheCleared, RequestAdmitted, RequestDeferred, BatchComputed,
-                 TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot>;
+                 TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot, FragmentsRetrieved>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

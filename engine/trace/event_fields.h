@@ -28,6 +28,10 @@ struct EnumNames<RunOutcome> {
   static constexpr std::array<std::string_view, 3> kNames{"finished", "stopped", "failed"};
 };
 template <>
+struct EnumNames<FragmentRanking> {
+  static constexpr std::array<std::string_view, 3> kNames{"lexical", "embedding", "hybrid"};
+};
+template <>
 struct EnumNames<StepOutcome> {
   static constexpr std::array<std::string_view, 4> kNames{"end_token", "token_limit", "stopped", "failed"};
 };
@@ -96,6 +100,23 @@ void fields(V&& v, X& x) {
   v("copy", x.copy);
   v("ply", x.ply);
   v("needs", x.needs);
+}
+template <class V, Is<FragmentInfo> X>
+void fields(V&& v, X& x) {
+  v("hash", x.hash);
+  v("source", x.source);
+  v("place", x.place);
+  v("level", x.level);
+  v("text", x.text);
+  v("rank", x.rank);
+  v("score", x.score);
+  v("lexicalRank", x.lexicalRank);
+  v("lexicalScore", x.lexicalScore);
+  v("embeddingRank", x.embeddingRank);
+  v("embeddingScore", x.embeddingScore);
+  v("pinned", x.pinned);
+  v("dropped", x.dropped);
+  v("inPrompt", x.inPrompt);
 }
 template <class V, Is<TokenRunInfo> X>
 void fields(V&& v, X& x) {
@@ -362,6 +383,16 @@ template <class V, Is<Snapshot> X>
 void fields(V&& v, X& x) {
   v("pool", x.pool);
   v("lost", x.lost);
+}
+
+template <>
+inline constexpr const char* kEventName<FragmentsRetrieved> = "fragments_retrieved";
+template <class V, Is<FragmentsRetrieved> X>
+void fields(V&& v, X& x) {
+  v("question", x.question);
+  v("ranking", x.ranking);
+  v("documents", x.documents);
+  v("fragments", x.fragments);
 }
 
 }  // namespace spanscope::trace

@@ -2,6 +2,7 @@
 #include "engine/trace/replay.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -110,6 +111,14 @@ struct Checker {
   }
   Result operator()(const RunStarted&) const { return hasRun(); }
   Result operator()(const PlanMade&) const { return hasRun(); }
+  Result operator()(const FragmentsRetrieved& payload) const {
+    for (const FragmentInfo& fragment : payload.fragments) {
+      for (const double score : {fragment.score, fragment.lexicalScore, fragment.embeddingScore}) {
+        if (!std::isfinite(score)) return makeError("score", "no finite number", "one");
+      }
+    }
+    return hasRun();
+  }
   Result operator()(const RunFinished&) const {
     if (Result error = hasRun()) return error;
     if (!whole || progress.runs.contains(event.run)) return std::nullopt;
@@ -318,6 +327,7 @@ struct Replay::Updater {
     state.finishedAt = event.time;
   }
   void operator()(const PlanMade& payload) const { run(event.run).plan = payload; }
+  void operator()(const FragmentsRetrieved& payload) const { run(event.run).retrieved[event.node] = payload; }
   void operator()(const StepStarted& payload) const {
     const bool isNew = !progress.requests.contains(event.request);
     RequestState& state = request();

@@ -77,6 +77,7 @@ struct RunState {
   std::string queryJson;
   std::string policy;
   std::uint64_t seed = 0;
+  std::map<NodePath, FragmentsRetrieved> retrieved;  ///< by augment
   PlanMade plan;
   std::vector<RequestId> requests;    ///< in the order in which they appeared
   std::optional<RunOutcome> outcome;  ///< once finished

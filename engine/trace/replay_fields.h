@@ -56,6 +56,7 @@ void fields(V&& v, X& x) {
   v("queryJson", x.queryJson);
   v("policy", x.policy);
   v("seed", x.seed);
+  v("retrieved", x.retrieved);
   v("plan", x.plan);
   v("requests", x.requests);
   v("outcome", x.outcome);

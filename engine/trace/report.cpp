@@ -113,6 +113,19 @@ struct Describer {
   std::string operator()(const RunFinished& e) const {
     return std::string(enumName(e.outcome)) + ": " + quoted(e.answer);
   }
+  std::string operator()(const FragmentsRetrieved& e) const {
+    std::uint64_t inPrompt = 0;
+    for (const FragmentInfo& fragment : e.fragments) inPrompt += fragment.inPrompt ? 1 : 0;
+    std::string out = count(inPrompt, "fragment", "fragments") + " of " +
+                      count(e.documents, "document", "documents") + " (" + std::string(enumName(e.ranking)) +
+                      ") for " + quoted(e.question);
+    if (!e.fragments.empty()) {
+      const FragmentInfo& first = e.fragments.front();
+      out += ", first " + quoted(first.text) + " of " + quoted(first.source) + ", score " +
+             fixedPoint(first.score, 4);
+    }
+    return out;
+  }
   std::string operator()(const PlanMade& e) const { return count(e.steps.size(), "step", "steps"); }
   std::string operator()(const StepStarted& e) const {
     return "step " + std::to_string(e.step) + ", copy " + std::to_string(e.copy);

@@ -164,7 +164,7 @@ void TestEventCodec::refused_data() {
            content;
   };
   QTest::newRow("nothing") << QByteArray() << "event: found the end, expected more bytes";
-  QTest::newRow("no such kind") << QByteArray("\xff") << "event: found kind 255, expected a kind below 23";
+  QTest::newRow("no such kind") << QByteArray("\xff") << "event: found kind 255, expected a kind below 24";
   QTest::newRow("session of 33 bits")
       << QByteArray("\x0e\x01\x00\x80\x80\x80\x80\x10\x00\x00\x00", 11)
       << "cache_cleared.session: found 4294967296, expected a number of 32 bits";

@@ -468,6 +468,8 @@ void TestReplay::runsAndPlans() {
   Script script(freshPool(5));
   const PlanMade plan{{PlannedStep{0, "/g", 0, 1, {}}}, "text"};
   script.must(RunStarted{"{}", "spans", 7}, 0, 3);
+  const FragmentsRetrieved found{"where?", FragmentRanking::Lexical, 1, {FragmentInfo{}}};
+  script.must(found, 0, 3);
   script.must(plan, 0, 3);
   script.must(StepStarted{}, 1, 3);
   script.must(StepStarted{}, 2, 3);
@@ -481,7 +483,8 @@ void TestReplay::runsAndPlans() {
   expected.outcome = RunOutcome::Stopped;
   expected.answer = "x";
   expected.startedAt = 20;
-  expected.finishedAt = 60;
+  expected.finishedAt = 70;
+  expected.retrieved[script.replay.progress().runs.at(3).retrieved.begin()->first] = found;
   QCOMPARE(script.replay.progress().runs.size(), std::size_t(1));
   QVERIFY(script.replay.progress().runs.at(3) == expected);
 

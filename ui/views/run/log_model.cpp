@@ -66,6 +66,16 @@ struct Teller {
                                           : tr("Plan made: %1 steps").arg(payload.steps.size());
     return true;
   }
+  bool operator()(const trace::FragmentsRetrieved& payload) const {
+    const auto inPrompt =
+        std::count_if(payload.fragments.begin(), payload.fragments.end(),
+                      [](const trace::FragmentInfo& fragment) { return fragment.inPrompt; });
+    line.text = translate("Retrieved %1 fragments of %2 documents for %3")
+                    .arg(inPrompt)
+                    .arg(payload.documents)
+                    .arg(shortText(payload.question));
+    return true;
+  }
   bool operator()(const trace::StepStarted& payload) const {
     line.text = tr("%1 started as request %2").arg(stepOf(input, event, payload.step)).arg(event.request);
     return true;
@@ -138,6 +148,7 @@ std::optional<trace::Severity> severityOf(const trace::Event& event) {
   const bool told = std::holds_alternative<trace::SessionStarted>(event.payload) ||
                     std::holds_alternative<trace::RunStarted>(event.payload) ||
                     std::holds_alternative<trace::PlanMade>(event.payload) ||
+                    std::holds_alternative<trace::FragmentsRetrieved>(event.payload) ||
                     std::holds_alternative<trace::StepStarted>(event.payload) ||
                     std::holds_alternative<trace::RequestDeferred>(event.payload) ||
                     std::holds_alternative<trace::CacheCleared>(event.payload);
