@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -52,6 +54,7 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
   checkRange(batch.tokens, config.vocabularySize, "token ids");
   checkRange(batch.slots, std::int64_t{store.blocks} * store.blockSize, "slots");
   checkRange(batch.logitRows, static_cast<std::int64_t>(rows), "logit rows");
+  checkRange(batch.hiddenRows, static_cast<std::int64_t>(rows), "hidden rows");
   checkRange(batch.massLayers, config.layers, "mass layers");
   checkRange(batch.mass.runs, static_cast<std::int64_t>(batch.runs.size()), "mass runs");
   if (!batch.mass.keySpans.empty()) {
@@ -68,6 +71,13 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
   if (covered != static_cast<std::int64_t>(rows)) {
     refuse("query runs", std::to_string(covered) + " rows", "all " + std::to_string(rows));
   }
+}
+
+/// The rows that go through the last layer: first those whose logits are wanted, then the others.
+std::vector<std::int32_t> wantedRows(const Batch& batch) {
+  std::vector<std::int32_t> rows = batch.logitRows;
+  rows.insert(rows.end(), batch.hiddenRows.begin(), batch.hiddenRows.end());
+  return rows;
 }
 
 }  // namespace
@@ -107,7 +117,8 @@ struct Decoder::Impl {
   }
   bool selfAttention(const Batch& batch, std::size_t index, const compute::AttentionPlan& plan,
                      compute::KvStore& store, std::vector<LayerMass>& mass);
-  bool keepLogitRows(const Batch& batch);
+  bool keepRows(std::span<const std::int32_t> rows);
+  bool computeLogits(const Batch& batch);
   bool feedForward(const Layer& layer);
 };
 
@@ -165,7 +176,7 @@ bool Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const c
   const auto number = static_cast<std::int32_t>(index);
   const bool observed =
       std::find(batch.massLayers.begin(), batch.massLayers.end(), number) != batch.massLayers.end();
-  const bool attentionNeeded = observed || index + 1 < layers.size() || !batch.logitRows.empty();
+  const bool attentionNeeded = observed || index + 1 < layers.size() || !wantedRows(batch).empty();
 
   backend.rmsNorm(*residual, *layer.attentionNorm, config.normEpsilon, *normed);
   if (backend.stopped()) return false;
@@ -187,13 +198,13 @@ bool Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const c
   return true;
 }
 
-/// After the last layer's attention only the rows whose logits are wanted matter. Row by row the results are
-/// the same, so which rows go on changes nothing.
-bool Decoder::Impl::keepLogitRows(const Batch& batch) {
-  backend.gatherRows(*residual, batch.logitRows, *kept);
+/// After the last layer's attention only the rows that are wanted matter. Row by row the results are the
+/// same, so which rows go on changes nothing.
+bool Decoder::Impl::keepRows(std::span<const std::int32_t> rows) {
+  backend.gatherRows(*residual, rows, *kept);
   std::swap(residual, kept);
   if (backend.stopped()) return false;
-  backend.gatherRows(*attended, batch.logitRows, *kept);
+  backend.gatherRows(*attended, rows, *kept);
   std::swap(attended, kept);
   return !backend.stopped();
 }
@@ -221,14 +232,28 @@ bool Decoder::Impl::runLayers(const Batch& batch, compute::KvStore& store, std::
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (!selfAttention(batch, i, *plan, store, mass)) return false;
     if (i + 1 == layers.size()) {
-      if (batch.logitRows.empty()) return true;
-      if (!keepLogitRows(batch)) return false;
+      const std::vector<std::int32_t> rows = wantedRows(batch);
+      if (rows.empty()) return true;
+      if (!keepRows(rows)) return false;
     }
     if (!feedForward(layers[i])) return false;
   }
   backend.rmsNorm(*residual, *finalNorm, config.normEpsilon, *normed);
   if (backend.stopped()) return false;
-  backend.matmul(*normed, *logitMatrix, nullptr, false, *logits);
+  return batch.logitRows.empty() || computeLogits(batch);
+}
+
+/// Of the rows in `normed`, which begins with those whose logits are wanted.
+bool Decoder::Impl::computeLogits(const Batch& batch) {
+  const Tensor* rows = normed.get();
+  if (!batch.hiddenRows.empty()) {
+    std::vector<std::int32_t> first(batch.logitRows.size());
+    std::iota(first.begin(), first.end(), 0);
+    backend.gatherRows(*normed, first, *kept);
+    if (backend.stopped()) return false;
+    rows = kept.get();
+  }
+  backend.matmul(*rows, *logitMatrix, nullptr, false, *logits);
   return !backend.stopped();
 }
 
@@ -260,9 +285,18 @@ ForwardResult Decoder::forward(const Batch& batch, compute::KvStore& store, std:
   if (batch.tokens.empty()) return result;
   m_impl->backend.begin(std::move(stop));
   result.stopped = !m_impl->runLayers(batch, store, result.mass);
-  if (result.stopped || batch.logitRows.empty()) return result;
-  result.logits.resize(batch.logitRows.size() * static_cast<std::size_t>(m_impl->config.vocabularySize));
-  m_impl->backend.download(*m_impl->logits, result.logits);
+  if (result.stopped) return result;
+  if (!batch.logitRows.empty()) {
+    result.logits.resize(batch.logitRows.size() * static_cast<std::size_t>(m_impl->config.vocabularySize));
+    m_impl->backend.download(*m_impl->logits, result.logits);
+  }
+  if (!batch.hiddenRows.empty()) {
+    const auto width = static_cast<std::size_t>(m_impl->config.hiddenSize);
+    std::vector<float> rows((batch.logitRows.size() + batch.hiddenRows.size()) * width);
+    m_impl->backend.download(*m_impl->normed, rows);
+    rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(batch.logitRows.size() * width));
+    result.hidden = std::move(rows);
+  }
   return result;
 }
 

@@ -20,6 +20,7 @@ struct Batch {
   std::vector<std::int64_t> slots;         ///< block · blockSize + slot, where the row's key and value go
   std::vector<compute::QueryRun> runs;     ///< cover the rows in order
   std::vector<std::int32_t> logitRows;     ///< rows whose logits are wanted
+  std::vector<std::int32_t> hiddenRows;    ///< rows whose last hidden states are wanted
   std::vector<std::int32_t> massLayers;    ///< layers whose attention mass is wanted
   compute::MassRequest mass;               ///< for which runs
 };
@@ -32,6 +33,7 @@ struct LayerMass {
 struct ForwardResult {
   bool stopped = false;       ///< nothing else is defined then
   std::vector<float> logits;  ///< [logitRows][vocabularySize]
+  std::vector<float> hidden;  ///< [hiddenRows][hiddenSize], after the last norm
   std::vector<LayerMass> mass;
 };
 

@@ -180,6 +180,38 @@ class TestDecoder : public QObject {
     QVERIFY(other.decoder.forward(Batch{}, *other.store, {}).logits.empty());
   }
 
+  void hiddenRowsGoBesideLogits_data() { addBackends(); }
+  void hiddenRowsGoBesideLogits() {
+    QFETCH(QString, backend);
+    Fixture fixture(backend);
+    const auto all = fixture.decoder.forward(Fixture::sequence(kTokens), *fixture.store, {});
+    QVERIFY(all.hidden.empty());
+    Batch batch = Fixture::sequence(kTokens);
+    batch.logitRows.clear();
+    batch.hiddenRows = {2, 9, 0};
+    const auto hidden = fixture.decoder.forward(batch, *fixture.store, {});
+    QVERIFY(hidden.logits.empty());
+    QCOMPARE(hidden.hidden.size(), std::size_t{3 * 32});
+    batch.logitRows = {9, 4};
+    const auto both = fixture.decoder.forward(batch, *fixture.store, {});
+    QVERIFY(both.hidden == hidden.hidden);
+    QCOMPARE(both.logits.size(), std::size_t{100});
+    QCOMPARE(std::memcmp(both.logits.data(), all.logits.data() + 9 * 50, 200), 0);
+    QCOMPARE(std::memcmp(both.logits.data() + 50, all.logits.data() + 4 * 50, 200), 0);
+    // The logits are those states times the table of tokens.
+    const auto weights = model::makeRandomWeights(smallConfig(), 3);
+    const compute::HostMatrix table = weights->get("model.embed_tokens.weight", 50, 32);
+    for (std::size_t token = 0; token < 50; ++token) {
+      double sum = 0;
+      for (std::size_t i = 0; i < 32; ++i) {
+        const float weight =
+            compute::loadElement(table.data + (token * 32 + i) * compute::sizeOf(table.type), table.type);
+        sum += static_cast<double>(both.hidden[32 + i]) * static_cast<double>(weight);
+      }
+      QVERIFY(std::abs(sum - static_cast<double>(both.logits[token])) < 1e-4 * (1 + std::abs(sum)));
+    }
+  }
+
   void attentionMass_data() { addBackends(); }
   void attentionMass() {
     QFETCH(QString, backend);
@@ -221,27 +253,22 @@ class TestDecoder : public QObject {
 
   void badBatches_data() {
     QTest::addColumn<int>("fault");
-    const char* names[] = {"token beyond",     "negative token",     "slot beyond",     "negative slot",
-                           "logit row beyond", "mass layer beyond",  "mass run beyond", "too few slots",
-                           "too few locals",   "rows without a run", "runs overlap"};
-    for (int fault = 0; fault < 11; ++fault) QTest::newRow(names[fault]) << fault;
+    const char* names[] = {"token beyond",     "negative token",    "slot beyond",        "negative slot",
+                           "logit row beyond", "hidden row beyond", "mass layer beyond",  "mass run beyond",
+                           "too few slots",    "too few locals",    "rows without a run", "runs overlap"};
+    for (int fault = 0; fault < 12; ++fault) QTest::newRow(names[fault]) << fault;
   }
   void badBatches() {
     QFETCH(int, fault);
     Fixture fixture("reference");
     Batch batch = Fixture::sequence(kTokens);
     const std::function<void()> faults[] = {
-        [&] { batch.tokens[3] = 50; },
-        [&] { batch.tokens[3] = -1; },
-        [&] { batch.slots[0] = 48; },
-        [&] { batch.slots[9] = -1; },
-        [&] { batch.logitRows = {10}; },
-        [&] { batch.massLayers = {3}; },
-        [&] { batch.mass.runs = {1}; },
-        [&] { batch.slots.pop_back(); },
-        [&] { batch.localIndices.pop_back(); },
-        [&] { batch.runs[0].rowCount = 9; },
-        [&] { batch.runs.push_back(batch.runs[0]); },
+        [&] { batch.tokens[3] = 50; },       [&] { batch.tokens[3] = -1; },
+        [&] { batch.slots[0] = 48; },        [&] { batch.slots[9] = -1; },
+        [&] { batch.logitRows = {10}; },     [&] { batch.hiddenRows = {10}; },
+        [&] { batch.massLayers = {3}; },     [&] { batch.mass.runs = {1}; },
+        [&] { batch.slots.pop_back(); },     [&] { batch.localIndices.pop_back(); },
+        [&] { batch.runs[0].rowCount = 9; }, [&] { batch.runs.push_back(batch.runs[0]); },
     };
     faults[fault]();
     QVERIFY_EXCEPTION_THROWN(fixture.decoder.forward(batch, *fixture.store, {}), Failure);
