@@ -36,7 +36,7 @@ std::string withPrediction(const std::string& explained, nlohmann::ordered_json 
 class ExplainCommand {
  public:
   ExplainCommand(const Context& context, const Options& options)
-      : m_streams(context.streams), m_stop(context.stop), m_options(options) {
+      : m_context(context), m_streams(context.streams), m_options(options) {
     if (options.prediction.isWanted) m_prediction.emplace(options.prediction, options.query.seed);
   }
 
@@ -44,7 +44,7 @@ class ExplainCommand {
     ExitCode code = ExitCode::Fine;
     QueryOptions given = queryOptions(m_options.query);
     given.recordTrees = !m_options.dot;
-    retrieveWith(given, m_options.query, m_options.prediction.session.model);
+    retrieveWith(given, m_options.query, m_context, m_options.prediction.session.model);
     for (const std::string& file : m_options.files) {
       const auto planned = planFile(file, given, m_streams);
       if (!planned) {
@@ -65,7 +65,7 @@ class ExplainCommand {
     if (planned.planWithoutLocality) explain.withoutLocality = &*planned.planWithoutLocality;
     const plan::Plan& plan = *planned.plan;
     std::optional<run::Prediction> predicted;
-    if (m_prediction) predicted = m_prediction->predict(plan, m_stop);
+    if (m_prediction) predicted = m_prediction->predict(plan, m_context.stop);
     if (predicted && predicted->stopped) return false;
 
     std::ostream& out = m_streams.out;
@@ -84,8 +84,8 @@ class ExplainCommand {
     return true;
   }
 
+  const Context& m_context;
   const Streams& m_streams;
-  std::stop_token m_stop;
   const Options& m_options;
   std::optional<ReusePrediction> m_prediction;
 };

@@ -74,11 +74,12 @@ ExitCode write(const Options& options, const Outgoing& outgoing, const Streams& 
   return writeStage(outgoing, formOf(options.format), streams);
 }
 
-ExitCode exportFile(const Options& options, const Streams& streams) {
+ExitCode exportFile(const Options& options, const Context& context) {
+  const Streams& streams = context.streams;
   QueryOptions given = queryOptions(options.query);
   // Servers do not retrieve.
   if (!options.isWhole() || options.retrieve) {
-    retrieveWith(given, options.query, options.tokens.tokenizer);
+    retrieveWith(given, options.query, context, options.tokens.tokenizer);
   }
   const auto read = readFileForServer(options.file, given, streams);
   warnOfUnusedSettings(given, streams);
@@ -129,7 +130,7 @@ void addExport(CLI::App& app, Context& context) {
 
   command->callback([&context, options] {
     check(*options);
-    context.action = [&context, options] { return exportFile(*options, context.streams); };
+    context.action = [&context, options] { return exportFile(*options, context); };
   });
 }
 

@@ -5,6 +5,7 @@
 #include "app/cli/query_options.h"
 #include "app/cli/run_json.h"
 #include "app/cli/session_options.h"
+#include "app/workbench/retrieval_report.h"
 #include "engine/base/error.h"
 #include "engine/plan/explain.h"
 #include "engine/query/json.h"
@@ -70,11 +71,16 @@ ExitCode exitCodeOf(trace::RunOutcome outcome) {
 
 class RunCommand {
  public:
-  RunCommand(const Context& context, const Options& options, std::vector<Job> jobs)
+  /// `model`: the one that was chosen, if it is loaded already.
+  RunCommand(const Context& context, const Options& options, std::vector<Job> jobs,
+             std::shared_ptr<workbench::ModelBundle> model)
       : m_context(context),
         m_options(options),
         m_jobs(std::move(jobs)),
-        m_bundle(loadChosenModel(options.session)) {
+        m_model(model != nullptr
+                    ? std::move(model)
+                    : std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session))),
+        m_bundle(*m_model) {
     for (const std::int32_t layer : options.observedLayers) {
       if (layer < m_bundle.config.layers) continue;
       throw Failure({.file = {},
@@ -135,6 +141,7 @@ class RunCommand {
     options.topK = m_options.topK;
     options.topP = m_options.topP;
     options.observedLayers = m_options.observedLayers;
+    options.retrieved = workbench::retrievalReports(job.planned.retrieved, {});
     options.queryJson = query::writeCanonical(*job.planned.query);
     options.explain = plan::explain(plan);
     RunView view(streams, plan, m_options.json);
@@ -174,7 +181,8 @@ class RunCommand {
   const Options& m_options;
   std::vector<Job> m_jobs;
   trace::Recorder m_recorder;
-  workbench::ModelBundle m_bundle;
+  std::shared_ptr<workbench::ModelBundle> m_model;
+  workbench::ModelBundle& m_bundle;
   std::unique_ptr<run::Session> m_session;
 };
 
@@ -184,7 +192,7 @@ ExitCode runFiles(const Context& context, const Options& options) {
   std::vector<Job> jobs;
   bool wrong = false;
   QueryOptions given = queryOptions(options.query);
-  retrieveWith(given, options.query, options.session.model);
+  retrieveWith(given, options.query, context, options.session.model, options.session.threads);
   for (const std::string& file : options.files) {
     auto planned = planFile(file, given, context.streams);
     if (planned) {
@@ -195,7 +203,7 @@ ExitCode runFiles(const Context& context, const Options& options) {
   }
   warnOfUnusedSettings(given, context.streams);
   if (wrong) return ExitCode::WrongInput;
-  return RunCommand(context, options, std::move(jobs)).run();
+  return RunCommand(context, options, std::move(jobs), given.retriever->model()).run();
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include "engine/query/parameters.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <optional>
+#include <ostream>
 #include <utility>
 #include <vector>
 
@@ -125,6 +127,20 @@ void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts) {
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
+  command
+      .add_option(
+          "--rank", texts.ranking,
+          "How fragments are ranked: by the words they share with the question (lexical, BM25), by the "
+          "vectors of the model (embedding), by both (hybrid), or by vectors where the augment's "
+          "embedding_model names the model and else by words (auto)")
+      ->check(CLI::IsMember({"auto", "lexical", "embedding", "hybrid"}))
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_flag(
+          "--summaries", retrieval.summaries,
+          "Have the model sum up neighbouring fragments, and their summaries again, and search those too")
+      ->group(group);
   command.add_option("--chunk", retrieval.chunk.tokens, "Most tokens of a fragment")
       ->check(CLI::Range(retrieve::kMinChunkTokens, retrieve::kMaxChunkTokens).description(""))
       ->type_name("N")
@@ -182,11 +198,39 @@ QueryOptions queryOptions(const QueryOptionTexts& texts) {
   return options;
 }
 
-void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts,
-                  const std::filesystem::path& modelDirectory) {
+namespace {
+
+/// Says now and then how far an index is. Short work says nothing.
+class ProgressLines {
+ public:
+  explicit ProgressLines(std::ostream& err) : m_err(err) {}
+
+  void operator()(const retrieve::IndexProgress& now) {
+    const auto time = std::chrono::steady_clock::now();
+    if (time - m_last < std::chrono::seconds(1)) return;
+    m_last = time;
+    const char* const what = now.phase == retrieve::IndexPhase::Documents   ? "documents"
+                             : now.phase == retrieve::IndexPhase::Summaries ? "summaries"
+                                                                            : "vectors";
+    m_err << "index: " << now.done << " of " << now.total << ' ' << what << ", " << now.added << " new\n"
+          << std::flush;
+  }
+
+ private:
+  std::ostream& m_err;
+  std::chrono::steady_clock::time_point m_last = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Context& context,
+                  const std::filesystem::path& modelDirectory, int threads) {
   workbench::RetrievalSettings settings = texts.retrieval;
   settings.modelDirectory = modelDirectory;
+  settings.ranking = retrieve::parseRanking(texts.ranking);
+  settings.model.threads = threads;
   options.retriever = std::make_shared<workbench::Retrieval>(std::move(settings));
+  options.retriever->setWatch({.progress = ProgressLines(context.streams.err), .stop = context.stop});
   options.retrieval = options.retriever.get();
 }
 
@@ -206,6 +250,7 @@ std::optional<workbench::PlannedQuery> planFile(const std::string& file, const Q
   workbench::PlannedQuery planned = workbench::planQuery(text, optionsFor(file, text, options, inputs));
   writeDiagnostics(streams.err, inputName(file), planned.diagnostics);
   keep(*options.book, planned.parameters);
+  if (planned.isStopped) streams.err << inputName(file) << ": stopped while it was indexed\n";
   if (!planned.plan) return std::nullopt;
   return planned;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/cli/cli.h"
+#include "app/cli/command.h"
 #include "app/cli/query_inputs.h"
 #include "app/workbench/planned_query.h"
 
@@ -28,6 +29,7 @@ struct QueryOptionTexts {
   std::string localityShape = "tree";
   std::optional<std::string> reducePrompt;
   workbench::RetrievalSettings retrieval;
+  std::string ranking = "auto";
 };
 
 /// The options of a command, and what its queries are given.
@@ -46,15 +48,16 @@ void addReadFromOption(CLI::App& command, QueryOptionTexts& texts);
 /// --set, --answer and --read-from.
 void addSettingOption(CLI::App& command, QueryOptionTexts& texts);
 void addLocalityOptions(CLI::App& command, QueryOptionTexts& texts);
-/// --fragments, --chunk, --overlap and --index.
+/// --fragments, --rank, --summaries, --chunk, --overlap and --index.
 void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts);
 void addPlanOptions(CLI::App& command, QueryOptionTexts& texts);
 
 QueryOptions queryOptions(const QueryOptionTexts& texts);
-/// Has augments replaced by what they find, chunked by the tokenizer of a model directory (empty: the bundled
-/// model's). The files that are planned with these options share an index.
-void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts,
-                  const std::filesystem::path& modelDirectory = {});
+/// Has augments replaced by what they find, chunked (and embedded and summed up, where it is asked for) by
+/// the model of a directory (empty: the bundled one). The files that are planned with these options share an
+/// index. What takes long tells standard error how far it is.
+void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Context& context,
+                  const std::filesystem::path& modelDirectory = {}, int threads = 0);
 
 /// Warns of values for parameters that none of the queries read so far has.
 void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams);

@@ -55,8 +55,8 @@ std::optional<query::Node> resultOf(std::variant<query::Node, std::vector<Diagno
 ReadQuery read(Source& source, const QueryOptions& options) {
   query::ParseResult parsed = query::parseQuery(source.text, options.form, {}, options.surroundings);
   source.map = std::move(parsed.sources);
-  ReadQuery result{
-      .query = {}, .diagnostics = std::move(parsed.diagnostics), .parameters = {}, .sources = {}};
+  ReadQuery result;
+  result.diagnostics = std::move(parsed.diagnostics);
   if (!parsed.query) return result;
   result.parameters = query::listParameters(*parsed.query);
   // Paths and prompts may hold parameters, so they come first.
@@ -68,11 +68,14 @@ ReadQuery read(Source& source, const QueryOptions& options) {
   }
   if (result.query && options.retrieval != nullptr) {
     // Last: what is asked for may come from a parameter or a question.
-    retrieve::ResolvedAugments resolved = options.retrieval->resolve(*result.query);
+    retrieve::ResolvedAugments resolved =
+        options.retrieval->resolve(*result.query, options.surroundings, options.retrieval->watch());
     for (Diagnostic& diagnostic : resolved.diagnostics) {
       add(result.diagnostics, std::move(diagnostic), source);
     }
     result.query = std::move(resolved.query);
+    result.retrieved = std::move(resolved.retrieved);
+    result.isStopped = resolved.isStopped;
   }
   return result;
 }
@@ -118,11 +121,12 @@ query::TextPosition positionOf(std::string_view pointer, const query::SourceMap&
 PlannedQuery planQuery(std::string_view text, const QueryOptions& options) {
   Source source{.text = text, .map = {}};
   ReadQuery readResult = read(source, options);
-  PlannedQuery result{.query = std::move(readResult.query),
-                      .plan = {},
-                      .planWithoutLocality = {},
-                      .diagnostics = std::move(readResult.diagnostics),
-                      .parameters = std::move(readResult.parameters)};
+  PlannedQuery result;
+  result.query = std::move(readResult.query);
+  result.diagnostics = std::move(readResult.diagnostics);
+  result.parameters = std::move(readResult.parameters);
+  result.retrieved = std::move(readResult.retrieved);
+  result.isStopped = readResult.isStopped;
   if (!result.query) return result;
 
   plan::PlanOptions planOptions;

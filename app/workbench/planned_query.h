@@ -44,6 +44,8 @@ struct ReadQuery {
   /// Those that the query has, resolved or not; nothing if it could not be read.
   std::optional<std::vector<query::ParameterInfo>> parameters;
   query::SourceMap sources{};  ///< where the nodes of the query as it was written stand in the text
+  std::vector<retrieve::Retrieved> retrieved;  ///< what each augment found
+  bool isStopped = false;                      ///< while it retrieved
 };
 
 struct PlannedQuery {
@@ -52,6 +54,8 @@ struct PlannedQuery {
   std::optional<plan::Plan> planWithoutLocality;  ///< what it would be; only where locality was asked for
   std::vector<query::Diagnostic> diagnostics;
   std::optional<std::vector<query::ParameterInfo>> parameters;  ///< as in ReadQuery
+  std::vector<retrieve::Retrieved> retrieved;                   ///< as in ReadQuery
+  bool isStopped = false;                                       ///< as in ReadQuery
 };
 
 /// Reads a query and gives its parameters their values. A number that is left without one is an error.

@@ -2,29 +2,89 @@
 #include "app/workbench/retrieval.h"
 
 #include "app/workbench/resource_paths.h"
+#include "app/workbench/session_summarizer.h"
 #include "engine/base/error.h"
+#include "engine/retrieve/decoder_embedder.h"
 
 #include <utility>
 
 namespace spanscope::workbench {
+namespace {
+
+std::filesystem::path directoryOf(const RetrievalSettings& settings) {
+  return settings.modelDirectory.empty() ? bundledModelDirectory() : settings.modelDirectory;
+}
+
+/// Whether a server's name for a model ("spnl/spanlet") means the model of a directory.
+bool names(const std::string& name, const std::filesystem::path& directory) {
+  const std::string own =
+      (directory.has_filename() ? directory : directory.parent_path()).filename().string();
+  return !own.empty() && name.substr(name.rfind('/') + 1) == own;
+}
+
+}  // namespace
 
 Retrieval::Retrieval(RetrievalSettings settings) : m_settings(std::move(settings)) {}
 
-retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query) {
-  if (!retrieve::hasAugment(query)) return {.query = query, .diagnostics = {}, .retrieved = {}};
+ModelBundle& Retrieval::neededModel() {
+  if (m_model == nullptr)
+    m_model = std::make_shared<ModelBundle>(loadModelBundle(directoryOf(m_settings), m_settings.model));
+  return *m_model;
+}
+
+void Retrieval::useModel(std::shared_ptr<ModelBundle> model) {
+  if (model == m_model) return;
+  m_embedder.reset();
+  m_summarizer.reset();
+  m_tokenizer.reset();
+  m_model = std::move(model);
+  m_settings.modelDirectory = m_model->directory;
+}
+
+retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query, query::Surroundings* files,
+                                              const retrieve::Watch& watch) {
+  return resolve(query, m_settings, files, watch);
+}
+
+retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query,
+                                              const retrieve::RetrievalOptions& options,
+                                              query::Surroundings* files, const retrieve::Watch& watch) {
+  retrieve::ResolvedAugments result;
+  if (!retrieve::hasAugment(query)) {
+    result.query = query;
+    return result;
+  }
   try {
-    if (m_tokenizer == nullptr) {
-      m_tokenizer = text::loadTokenizer(m_settings.modelDirectory.empty() ? bundledModelDirectory()
-                                                                          : m_settings.modelDirectory);
-    }
+    if (m_model == nullptr && m_tokenizer == nullptr)
+      m_tokenizer = text::loadTokenizer(directoryOf(m_settings));
     if (!m_index) m_index.emplace(m_settings.indexFile);
   } catch (const Failure& failure) {
     query::Diagnostic problem;
     problem.found = "an augment, and " + failure.error().file + ": " + failure.error().found;
     problem.expected = failure.error().expected;
-    return {.query = {}, .diagnostics = {std::move(problem)}, .retrieved = {}};
+    result.diagnostics.push_back(std::move(problem));
+    return result;
   }
-  return retrieve::resolveAugments(query, m_settings, *m_tokenizer, *m_index);
+  retrieve::RetrievalTools tools;
+  tools.tokenizer = m_model != nullptr ? m_model->tokenizer.get() : m_tokenizer.get();
+  tools.index = &*m_index;
+  tools.files = files;
+  tools.watch = watch;
+  tools.isEmbedder = [this](const std::string& name) { return names(name, directoryOf(m_settings)); };
+  tools.embedder = [this]() -> retrieve::Embedder& {
+    ModelBundle& model = neededModel();
+    if (m_embedder == nullptr) {
+      m_embedder = std::make_unique<retrieve::DecoderEmbedder>(*model.decoder, *model.backend,
+                                                               *model.tokenizer, model.fingerprint);
+    }
+    return *m_embedder;
+  };
+  tools.summarizer = [this]() -> retrieve::Summarizer& {
+    ModelBundle& model = neededModel();
+    if (m_summarizer == nullptr) m_summarizer = std::make_unique<SessionSummarizer>(model);
+    return *m_summarizer;
+  };
+  return retrieve::resolveAugments(query, options, tools);
 }
 
 }  // namespace spanscope::workbench

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Retrieval for the queries of one command: tokenizer and index are opened when the first augment needs them.
+// Retrieval for the queries of one command or window: tokenizer, index and model are opened when the first
+// augment needs them.
 #pragma once
 
+#include "app/workbench/model_bundle.h"
 #include "engine/query/query.h"
-#include "engine/retrieve/lexical_index.h"
+#include "engine/query/surroundings.h"
+#include "engine/retrieve/embedder.h"
+#include "engine/retrieve/fragment_index.h"
 #include "engine/retrieve/resolve_augments.h"
+#include "engine/retrieve/summarizer.h"
 #include "engine/text/tokenizer.h"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,20 +22,43 @@ namespace spanscope::workbench {
 
 struct RetrievalSettings : retrieve::RetrievalOptions {
   std::string indexFile;                 ///< empty: an index in memory
-  std::filesystem::path modelDirectory;  ///< of the tokenizer that chunks; empty: the bundled model
+  std::filesystem::path modelDirectory;  ///< of the model that chunks, embeds and summarises; empty: the
+                                         ///< bundled one
+  ModelOptions model;
 };
 
 class Retrieval {
  public:
   explicit Retrieval(RetrievalSettings settings);
 
-  /// As retrieve::resolveAugments; a tokenizer or an index that cannot be opened is an error of the query.
-  retrieve::ResolvedAugments resolve(const query::Node& query);
+  /// As retrieve::resolveAugments; a tokenizer, a model or an index that cannot be opened is an error of the
+  /// query. `files` may be null.
+  retrieve::ResolvedAugments resolve(const query::Node& query, query::Surroundings* files,
+                                     const retrieve::Watch& watch = {});
+  /// The same with other options than the settings' for this query.
+  retrieve::ResolvedAugments resolve(const query::Node& query, const retrieve::RetrievalOptions& options,
+                                     query::Surroundings* files, const retrieve::Watch& watch);
+
+  /// Embeds and summarises with a model that is loaded already, instead of loading it when it is needed. The
+  /// index stays.
+  void useModel(std::shared_ptr<ModelBundle> model);
+  /// The model, if it was needed or given.
+  const std::shared_ptr<ModelBundle>& model() const { return m_model; }
+
+  /// Who watches the queries of planQuery.
+  void setWatch(retrieve::Watch watch) { m_watch = std::move(watch); }
+  const retrieve::Watch& watch() const { return m_watch; }
 
  private:
+  ModelBundle& neededModel();
+
   RetrievalSettings m_settings;
-  std::unique_ptr<text::Tokenizer> m_tokenizer;
-  std::optional<retrieve::LexicalIndex> m_index;
+  retrieve::Watch m_watch;
+  std::shared_ptr<ModelBundle> m_model;
+  std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< where no model was needed yet
+  std::unique_ptr<retrieve::Embedder> m_embedder;
+  std::unique_ptr<retrieve::Summarizer> m_summarizer;
+  std::optional<retrieve::FragmentIndex> m_index;
 };
 
 }  // namespace spanscope::workbench

@@ -17,7 +17,7 @@ namespace spanscope::retrieve {
 namespace {
 
 using Json = nlohmann::json;
-using Passages = std::vector<std::string>;
+using Passages = std::vector<Passage>;
 using Result = std::variant<Passages, Error>;
 
 constexpr std::string_view kBlank = " \t\r\n\f\v";
@@ -68,7 +68,7 @@ Result markdownSections(std::string_view text) {
   std::size_t begin = 0;
   const auto close = [&](std::size_t end) {
     const std::string_view section = text.substr(begin, end - begin);
-    if (!isBlank(section)) passages.emplace_back(section);
+    if (!isBlank(section)) passages.push_back({std::string(section), passages.size() + 1});
     begin = end;
   };
   while (!rest.empty()) {
@@ -130,7 +130,7 @@ Result jsonLines(std::string_view text) {
           {}, "line " + std::to_string(number), query::quoted(line), "a JSON value that ends on its line"};
     }
     if (passages.size() == kMaxPassages) return tooManyPassages();
-    passages.push_back(textOfLine(value));
+    passages.push_back({textOfLine(value), number});
   }
   return passages;
 }
@@ -146,7 +146,17 @@ Result csvPassages(std::string_view text) {
       if (!passage.empty()) passage += ", ";
       passage += field;
     }
-    passages.push_back(std::move(passage));
+    passages.push_back({std::move(passage), passages.size() + 1});
+  }
+  return passages;
+}
+
+Result pdfPassages(std::string_view bytes) {
+  auto read = readPdf(bytes);
+  if (auto* error = std::get_if<Error>(&read)) return std::move(*error);
+  Passages passages;
+  for (std::string& page : std::get<std::vector<std::string>>(read)) {
+    passages.push_back({std::move(page), passages.size() + 1});
   }
   return passages;
 }
@@ -160,11 +170,11 @@ Result passagesOf(DocumentFormat format, std::string_view text) {
     case DocumentFormat::Csv:
       return csvPassages(text);
     case DocumentFormat::Pdf:
-      return readPdf(text);
+      return pdfPassages(text);
     case DocumentFormat::PlainText:
       break;
   }
-  return Passages{std::string(text)};
+  return Passages{{std::string(text), 1}};
 }
 
 }  // namespace
@@ -206,8 +216,24 @@ const char* formatName(DocumentFormat format) {
   return "plain text";
 }
 
-std::variant<std::vector<std::string>, Error> readPassages(const std::string& name, DocumentFormat format,
-                                                           std::string_view bytes) {
+std::string passagePlace(DocumentFormat format, std::size_t number) {
+  switch (format) {
+    case DocumentFormat::Markdown:
+      return "section " + std::to_string(number);
+    case DocumentFormat::JsonLines:
+      return "line " + std::to_string(number);
+    case DocumentFormat::Csv:
+      return "record " + std::to_string(number);
+    case DocumentFormat::Pdf:
+      return "page " + std::to_string(number);
+    case DocumentFormat::PlainText:
+      break;
+  }
+  return {};
+}
+
+std::variant<std::vector<Passage>, Error> readPassages(const std::string& name, DocumentFormat format,
+                                                       std::string_view bytes) {
   if (bytes.size() > kMaxDocumentBytes) {
     return Error{
         name, {}, std::to_string(bytes.size()) + " bytes", "at most " + std::to_string(kMaxDocumentBytes)};
@@ -226,10 +252,10 @@ std::variant<std::vector<std::string>, Error> readPassages(const std::string& na
     return result;
   }
   auto& passages = std::get<Passages>(result);
-  std::erase_if(passages, [](const std::string& passage) { return isBlank(passage); });
+  std::erase_if(passages, [](const Passage& passage) { return isBlank(passage.text); });
   // Poppler's texts and JSON's escapes (a lone surrogate) are someone else's.
-  for (std::string& passage : passages) {
-    if (!text::isValidUtf8(passage)) passage = text::toValidUtf8(passage);
+  for (Passage& passage : passages) {
+    if (!text::isValidUtf8(passage.text)) passage.text = text::toValidUtf8(passage.text);
   }
   return result;
 }

@@ -27,6 +27,12 @@ DocumentFormat formatOf(std::string_view name, std::string_view bytes);
 /// "plain text", "Markdown", …
 const char* formatName(DocumentFormat format);
 
+/// A part of a document that no fragment goes beyond.
+struct Passage {
+  std::string text;
+  std::size_t number = 1;  ///< of the section, line, record or page in the document, from 1
+};
+
 /// A document as passages, none of them blank, in their order. A fragment never spans two passages:
 ///  - plain text is one passage;
 ///  - Markdown has one a section: a heading written with # and what follows it up to the next one;
@@ -35,7 +41,10 @@ const char* formatName(DocumentFormat format);
 ///  - CSV (RFC 4180) has one a record: its fields that are not empty, joined by ", ";
 ///  - PDF has one a page.
 /// What is not UTF-8 is replaced by U+FFFD. The error has `name` as its file.
-std::variant<std::vector<std::string>, Error> readPassages(const std::string& name, DocumentFormat format,
-                                                           std::string_view bytes);
+std::variant<std::vector<Passage>, Error> readPassages(const std::string& name, DocumentFormat format,
+                                                       std::string_view bytes);
+
+/// Where a passage stands: "section 2", "line 7", "record 3", "page 12"; empty for plain text.
+std::string passagePlace(DocumentFormat format, std::size_t number);
 
 }  // namespace spanscope::retrieve

@@ -35,8 +35,11 @@ std::variant<std::vector<std::string>, Error> readPdf(std::string_view bytes) {
   std::size_t size = 0;
   for (int i = 0; i < pages; ++i) {
     const std::unique_ptr<poppler::page> page(document->create_page(i));
-    // A damaged page leaves the others readable.
-    if (page == nullptr) continue;
+    // A damaged page leaves the others readable, and keeps their numbers.
+    if (page == nullptr) {
+      texts.emplace_back();
+      continue;
+    }
     const poppler::byte_array text = page->text({}, poppler::page::non_raw_non_physical_layout).to_utf8();
     size += text.size();
     if (size > kMaxDocumentBytes) {

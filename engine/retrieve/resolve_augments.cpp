@@ -3,6 +3,8 @@
 
 #include "engine/base/error.h"
 #include "engine/query/utf8.h"
+#include "engine/retrieve/augment_documents.h"
+#include "engine/retrieve/augment_search.h"
 
 #include <algorithm>
 #include <string>
@@ -15,21 +17,29 @@ namespace {
 using query::Diagnostic;
 using query::Node;
 
-std::string bytesOf(const query::Document& document) {
-  if (const auto* text = std::get_if<std::string>(&document.content)) return *text;
-  const auto& bytes = std::get<std::vector<std::uint8_t>>(document.content);
-  return {bytes.begin(), bytes.end()};
+constexpr std::size_t kShownCharacters = 200;
+/// Documents that could not be read are named up to this number.
+constexpr std::size_t kNamedDocuments = 10;
+
+/// "file: place: found".
+std::string foundIn(const Error& error) {
+  std::string text;
+  for (const std::string& part : {error.file, error.place, error.found}) {
+    if (!part.empty()) text += (text.empty() ? "" : ": ") + query::cutText(part, kShownCharacters);
+  }
+  return text;
 }
 
 class Resolver {
  public:
-  Resolver(const RetrievalOptions& options, const text::Tokenizer& tokenizer, LexicalIndex& index)
-      : m_options(options), m_tokenizer(tokenizer), m_index(index) {}
+  Resolver(const RetrievalOptions& options, const RetrievalTools& tools)
+      : m_options(options), m_tools(tools) {}
 
   ResolvedAugments result;
 
   /// The parser bounds the depth of a query.
   void resolve(Node& node, const NodePath& path) {
+    if (result.isStopped) return;
     if (auto* augment = node.as<query::Augment>()) {
       node.value = retrieve(*augment, path);
     } else if (auto* join = node.as<query::Join>()) {
@@ -80,38 +90,71 @@ class Resolver {
     bool isKnown = true;
     gatherText(*augment.body, path + "/augment/body", question, isKnown);
     if (!isKnown) return plus;
-    Retrieved retrieved{.node = path, .fragments = {}};
-    try {
-      const auto indexed = m_index.add({{.name = augment.document.name, .bytes = bytesOf(augment.document)}},
-                                       m_tokenizer, m_options.chunk);
-      retrieved.fragments =
-          m_index.find(question, static_cast<std::size_t>(m_options.fragments), indexed.keys.front());
-    } catch (const Failure& failure) {
-      const Error& error = failure.error();
-      std::string found;
-      for (const std::string& part : {error.file, error.place, error.found}) {
-        if (!part.empty()) found += (found.empty() ? "" : ": ") + query::cutText(part, kShownCharacters);
-      }
-      add(query::Severity::Error, path, std::move(found), error.expected);
+    auto listed = AugmentDocuments::of(augment.document, m_tools.files);
+    if (auto* refused = std::get_if<query::NotGiven>(&listed)) {
+      add(query::Severity::Error, path, std::move(refused->found), std::move(refused->expected),
+          std::move(refused->hint));
       return plus;
     }
-    if (retrieved.fragments.empty()) {
+    std::optional<Retrieved> retrieved;
+    SearchRemarks remarks;
+    auto& documents = std::get<AugmentDocuments>(listed);
+    try {
+      const auto choice = m_options.choices.find(path);
+      retrieved = searchAugment(augment, question, documents,
+                                choice == m_options.choices.end() ? FragmentChoice() : choice->second,
+                                m_options, m_tools, remarks);
+    } catch (const Failure& failure) {
+      add(query::Severity::Error, path, foundIn(failure.error()), failure.error().expected);
+      return plus;
+    }
+    if (!retrieved) {
+      result.isStopped = true;
+      return plus;
+    }
+    remark(augment, path, documents, remarks);
+    retrieved->node = path;
+    for (const FoundFragment& found : retrieved->fragments) {
+      if (!found.isInPrompt) continue;
+      plus.children.push_back(
+          Node{query::Message{.role = query::Role::User, .text = found.ranked.fragment.text}});
+    }
+    if (plus.children.empty()) {
       add(query::Severity::Warning, path,
-          "nothing in " + query::quoted(augment.document.name) + " that shares a word with " +
+          "nothing in " + query::quoted(augment.document.name) +
+              (retrieved->ranking == Ranking::Lexical ? " that shares a word with " : " that is like ") +
               query::quoted(question),
           "a fragment");
     }
-    for (const Fragment& fragment : retrieved.fragments)
-      plus.children.push_back(Node{query::Message{.role = query::Role::User, .text = fragment.text}});
-    result.retrieved.push_back(std::move(retrieved));
+    result.retrieved.push_back(std::move(*retrieved));
     return plus;
   }
 
-  static constexpr std::size_t kShownCharacters = 200;
+  void remark(const query::Augment& augment, const NodePath& path, const AugmentDocuments& documents,
+              const SearchRemarks& remarks) {
+    std::size_t named = 0;
+    const auto leftOut = [&](std::string found, std::string expected) {
+      if (++named <= kNamedDocuments)
+        add(query::Severity::Warning, path, std::move(found) + " (left out)", std::move(expected));
+    };
+    for (const query::NotGiven& file : documents.leftOut()) leftOut(file.found, file.expected);
+    for (const Error& error : remarks.skipped) leftOut(foundIn(error), error.expected);
+    if (named > kNamedDocuments) {
+      add(query::Severity::Warning, path,
+          std::to_string(named - kNamedDocuments) + " further files of " +
+              query::quoted(augment.document.name) + " that cannot be read (left out)",
+          "files that can");
+    }
+    if (!remarks.lostPins.empty()) {
+      add(query::Severity::Warning, path,
+          std::to_string(remarks.lostPins.size()) + " pinned fragments that are not in " +
+              query::quoted(augment.document.name) + " any more",
+          "fragments of the documents as they are now, cut as now");
+    }
+  }
 
   const RetrievalOptions& m_options;
-  const text::Tokenizer& m_tokenizer;
-  LexicalIndex& m_index;
+  const RetrievalTools& m_tools;
 };
 
 }  // namespace
@@ -124,8 +167,8 @@ bool hasAugment(const Node& node) {
 }
 
 ResolvedAugments resolveAugments(const Node& node, const RetrievalOptions& options,
-                                 const text::Tokenizer& tokenizer, LexicalIndex& index) {
-  Resolver resolver(options, tokenizer, index);
+                                 const RetrievalTools& tools) {
+  Resolver resolver(options, tools);
   std::optional<Error> problem = checkChunkOptions(options.chunk);
   if (!problem && (options.fragments < 1 || options.fragments > kMaxFragments)) {
     problem =
@@ -140,7 +183,8 @@ ResolvedAugments resolveAugments(const Node& node, const RetrievalOptions& optio
   }
   Node resolved = node;
   resolver.resolve(resolved, {});
-  if (!query::hasErrors(resolver.result.diagnostics)) resolver.result.query = std::move(resolved);
+  if (!resolver.result.isStopped && !query::hasErrors(resolver.result.diagnostics))
+    resolver.result.query = std::move(resolved);
   return std::move(resolver.result);
 }
 

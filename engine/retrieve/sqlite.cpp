@@ -32,6 +32,10 @@ void Statement::bind(int parameter, std::string_view text) {
                             SQLITE_UTF8));
 }
 
+void Statement::bindBytes(int parameter, std::span<const std::byte> bytes) {
+  check(sqlite3_bind_blob64(m_statement.get(), parameter, bytes.data(), bytes.size(), SQLITE_STATIC));
+}
+
 bool Statement::step() {
   const int code = sqlite3_step(m_statement.get());
   if (code != SQLITE_ROW && code != SQLITE_DONE) m_database->fail();
@@ -52,6 +56,13 @@ std::string Statement::text(int column) const {
   const int size = sqlite3_column_bytes(m_statement.get(), column);
   if (bytes == nullptr || size <= 0) return {};
   return {bytes, bytes + size};
+}
+
+std::span<const std::byte> Statement::bytes(int column) const {
+  const void* const bytes = sqlite3_column_blob(m_statement.get(), column);
+  const int size = sqlite3_column_bytes(m_statement.get(), column);
+  if (bytes == nullptr || size <= 0) return {};
+  return {static_cast<const std::byte*>(bytes), static_cast<std::size_t>(size)};
 }
 
 Database::Database(const std::string& file) : m_file(file == ":memory:" ? std::string() : file) {
@@ -76,8 +87,8 @@ void Database::fail() const {
       {m_file, {}, std::string("SQLite's \"") + text + "\"", "an index that can be read and written"});
 }
 
-Transaction::Transaction(Database& database) : m_database(database) {
-  database.execute("BEGIN IMMEDIATE");
+Transaction::Transaction(Database& database, Kind kind) : m_database(database) {
+  database.execute(kind == Kind::Immediate ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 Transaction::~Transaction() {

@@ -4,8 +4,10 @@
 
 #include <sqlite3.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,6 +30,8 @@ class Statement {
   void bind(int parameter, std::int64_t value);
   /// The text must live until the next reset().
   void bind(int parameter, std::string_view text);
+  /// Bytes that are no text; they must live as long.
+  void bindBytes(int parameter, std::span<const std::byte> bytes);
   /// Goes to the next row; false after the last one.
   bool step();
   /// Runs a statement without rows to its end, for which it is ready again.
@@ -37,6 +41,8 @@ class Statement {
   std::int64_t integer(int column) const { return sqlite3_column_int64(m_statement.get(), column); }
   double number(int column) const { return sqlite3_column_double(m_statement.get(), column); }
   std::string text(int column) const;
+  /// Valid until the next step() or reset().
+  std::span<const std::byte> bytes(int column) const;
 
  private:
   void check(int code) const;
@@ -65,7 +71,11 @@ class Database {
 /// All or nothing: what was not committed is undone at the end, whatever ends it.
 class Transaction {
  public:
-  explicit Transaction(Database& database);
+  enum class Kind {
+    Immediate,  ///< has the file for itself from the start
+    Deferred    ///< as far as its statements need it: for tables of this connection alone
+  };
+  explicit Transaction(Database& database, Kind kind = Kind::Immediate);
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;

@@ -3,6 +3,7 @@
 // cache does for them is what the documentation says.
 #include "tests/app/spanq_process.h"
 
+#include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -25,6 +26,8 @@ class TestSpanqExamples : public QObject {
   void answers();
   void retrievedFragmentsAreRead_data();
   void retrievedFragmentsAreRead();
+  void foldersAreRetrievedFrom_data();
+  void foldersAreRetrievedFrom();
   void judgePicksTheBest_data();
   void judgePicksTheBest();
   void swappedDocumentsAreRelocatedHits();
@@ -153,6 +156,52 @@ void TestSpanqExamples::judgePicksTheBest() {
     return scoreOf(text) == best && answer == std::to_string(best) + ": " + text;
   });
   QVERIFY2(found, answer.c_str());
+}
+
+void TestSpanqExamples::foldersAreRetrievedFrom_data() {
+  QTest::addColumn<QStringList>("options");
+  QTest::addColumn<int>("documents");
+  QTest::newRow("by words") << QStringList{} << 8;
+  QTest::newRow("by both") << QStringList{"--rank", "hybrid"} << 8;
+  QTest::newRow("with summaries") << QStringList{"--summaries"} << 8;
+}
+
+void TestSpanqExamples::foldersAreRetrievedFrom() {
+  QFETCH(QStringList, options);
+  QFETCH(int, documents);
+  const char* const people[] = {
+      "Mira lives in Lisbon.", "Priya is a nurse.",
+      "Otto works at Globex.", "Nadia was born in May.",
+      "Mira plays the cello.", "Otto lives in Porto.",
+      "Priya lives in Oslo.",  "Tarek is a baker. The pet of Tarek is called Biscuit."};
+  const QTemporaryDir folder;
+  QVERIFY(QDir(folder.path()).mkpath("people"));
+  const auto write = [&](const QString& name, const QByteArray& bytes) {
+    QFile file(folder.filePath(name));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(bytes);
+  };
+  for (int i = 0; i < documents; ++i) write(QStringLiteral("people/%1.txt").arg(i), people[i]);
+  write("people/picture.png", QByteArray("\x89PNG\0", 5));
+  write("query.json",
+        R"({"g":{"model":"spnl/spanlet","max_tokens":40,"temperature":0.0,"input":{"cross":[
+           {"system":"You are a helpful assistant. Answer from the documents."},
+           {"augment":{"embedding_model":"none","body":{"user":"What is the name of the pet of Tarek?"},
+                       "doc":["people",{"Text":""}]}},
+           {"user":"What is the name of the pet of Tarek?"}]}}})");
+  const QString index = folder.filePath("index");
+  std::vector<std::string> arguments = {"run", "--json", "--fragments", "3", "--index", index.toStdString()};
+  for (const QString& option : options) arguments.push_back(option.toStdString());
+  arguments.push_back(folder.filePath("query.json").toStdString());
+  for (int round = 0; round < 2; ++round) {
+    const SpanqResult result = spanq(arguments);
+    QVERIFY2(result.code == 0, result.err.c_str());
+    QVERIFY2(result.err.find("people/picture.png: bytes that are no text (left out)") != std::string::npos,
+             result.err.c_str());
+    const Json runs = Json::parse(result.out)["runs"];
+    QCOMPARE(QString::fromStdString(runs[0]["answer"]), QString("The pet of Tarek is Biscuit."));
+  }
+  QVERIFY(QFile::exists(index));
 }
 
 void TestSpanqExamples::swappedDocumentsAreRelocatedHits() {

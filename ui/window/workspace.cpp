@@ -195,7 +195,7 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   }
   if (retrieve::hasAugment(std::get<query::Node>(whole))) {
     retrieve::ResolvedAugments found =
-        retrievalFor(document.settings.model).resolve(std::get<query::Node>(whole));
+        retrievalFor(document.settings.model).resolve(std::get<query::Node>(whole), &inputs);
     if (!found.query) return QString::fromStdString(found.diagnostics.front().located({}));
     whole = std::move(*found.query);
   }

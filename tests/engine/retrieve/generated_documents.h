@@ -2,7 +2,7 @@
 // Documents that are alike, but for one item that each alone holds.
 #pragma once
 
-#include "engine/retrieve/lexical_index.h"
+#include "engine/retrieve/fragment.h"
 
 #include <cstddef>
 #include <random>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// kill_indexer INDEX COUNT SEED: indexes generated documents one after the other, each call a few of them, so
-// that it is likely to be killed within a transaction. Says "begin" first and "end" at its end.
+// kill_indexer INDEX COUNT SEED: indexes generated documents one after the other with vectors and summaries,
+// each call a few of them, so that it is likely to be killed within a transaction. Says "begin" first and
+// "end" at its end.
+#include "engine/retrieve/fragment_index.h"
 #include "engine/text/tokenizer.h"
 #include "tests/engine/retrieve/generated_documents.h"
+#include "tests/engine/retrieve/stand_ins.h"
 
 #include <algorithm>
 #include <exception>
@@ -17,11 +20,15 @@ int main(int argc, char** argv) try {
   const auto tokenizer = text::loadTokenizer(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet");
   const auto generated = retrieve::test::generateDocuments(std::stoul(argv[2]), std::stoull(argv[3]));
   std::cout << "begin" << std::endl;
-  LexicalIndex index(argv[1]);
+  FragmentIndex index(argv[1]);
+  retrieve::test::WordEmbedder embedder;
+  retrieve::test::FirstWords summarizer;
   for (std::size_t first = 0; first < generated.documents.size(); first += 5) {
     const auto begin = generated.documents.begin() + static_cast<std::ptrdiff_t>(first);
     const std::size_t count = std::min<std::size_t>(5, generated.documents.size() - first);
-    index.add({begin, begin + static_cast<std::ptrdiff_t>(count)}, *tokenizer, {});
+    const auto indexed = index.add({begin, begin + static_cast<std::ptrdiff_t>(count)}, *tokenizer,
+                                   {.chunk = {}, .summarizer = &summarizer});
+    index.embed(indexed.keys, embedder);
   }
   std::cout << "end" << std::endl;
   return 0;

@@ -15,12 +15,12 @@ Q_DECLARE_METATYPE(DocumentFormat)
 
 namespace {
 
-using Passages = std::vector<std::string>;
+using Passages = std::vector<Passage>;
 using Result = std::variant<Passages, Error>;
 
 QStringList shown(const Passages& passages) {
   QStringList list;
-  for (const std::string& passage : passages) list.append(QString::fromStdString(passage));
+  for (const Passage& passage : passages) list.append(QString::fromStdString(passage.text));
   return list;
 }
 
@@ -44,6 +44,7 @@ class TestDocumentText : public QObject {
   void errors_data();
   void errors();
   void pdfHasAPassageAPage();
+  void passagesHaveTheirPlace();
   void damagedPdfIsAnError();
   void deepJsonLineIsRead();
   void tooLargeIsAnError();
@@ -158,6 +159,21 @@ void TestDocumentText::pdfHasAPassageAPage() {
   QStringList found = shown(std::get<Passages>(result));
   for (QString& passage : found) passage = passage.trimmed();
   QCOMPARE(found, (QStringList{"Mira lives in Lisbon.", "Tarek is a baker."}));
+  QCOMPARE(passagePlace(DocumentFormat::Pdf, std::get<Passages>(result)[1].number), std::string("page 3"));
+}
+
+void TestDocumentText::passagesHaveTheirPlace() {
+  const auto placesOf = [](DocumentFormat format, const char* bytes) {
+    QStringList places;
+    const Result result = readPassages("document", format, bytes);
+    for (const Passage& passage : std::get<Passages>(result))
+      places.append(QString::fromStdString(passagePlace(format, passage.number)));
+    return places;
+  };
+  QCOMPARE(placesOf(DocumentFormat::PlainText, "a"), QStringList{""});
+  QCOMPARE(placesOf(DocumentFormat::Markdown, "\n# a\n# b"), (QStringList{"section 1", "section 2"}));
+  QCOMPARE(placesOf(DocumentFormat::JsonLines, "1\n\n\"a\""), QStringList{"line 3"});
+  QCOMPARE(placesOf(DocumentFormat::Csv, "a\n\n\"\"\nb"), (QStringList{"record 1", "record 3"}));
 }
 
 void TestDocumentText::damagedPdfIsAnError() {
@@ -216,9 +232,9 @@ void TestDocumentText::randomBytesGiveTextOrAnError() {
       QVERIFY(!error->found.empty() && !error->expected.empty());
       continue;
     }
-    for (const std::string& passage : std::get<Passages>(result)) {
-      QVERIFY(text::isValidUtf8(passage));
-      QVERIFY(passage.find_first_not_of(" \t\r\n\f\v") != std::string::npos);
+    for (const Passage& passage : std::get<Passages>(result)) {
+      QVERIFY(text::isValidUtf8(passage.text));
+      QVERIFY(passage.text.find_first_not_of(" \t\r\n\f\v") != std::string::npos);
     }
   }
 }

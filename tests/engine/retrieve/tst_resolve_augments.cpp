@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/file_access.h"
 #include "engine/query/json.h"
 #include "engine/retrieve/resolve_augments.h"
 #include "tests/engine/retrieve/pdf_writer.h"
+#include "tests/engine/retrieve/stand_ins.h"
 #include "tests/engine/text/text_test_support.h"
 
+#include <QDir>
+#include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 
 using namespace spanscope;
@@ -21,11 +27,28 @@ class TestResolveAugments : public QObject {
   void nothingFoundIsAWarning();
   void problems_data();
   void problems();
+  void folderIsSearched();
+  void patternAndFileAreSearched();
+  void whatCannotBeReadIsLeftOut();
+  void filesThatAreNotThereAreErrors();
+  void onlyChangedFilesAreIndexed();
+  void modelOfTheAugmentChoosesTheRanking();
+  void rankingWithoutAModelIsAnError();
+  void pinnedAndDropped();
+  void lostPinIsAWarning();
+  void summariesAreSearched();
+  void canBeStopped();
 
  private:
+  RetrievalTools tools(FragmentIndex& index) const {
+    RetrievalTools result;
+    result.tokenizer = m_tokenizer.get();
+    result.index = &index;
+    return result;
+  }
   ResolvedAugments resolve(const query::Node& node, const RetrievalOptions& options = {}) const {
-    LexicalIndex index;
-    return resolveAugments(node, options, *m_tokenizer, index);
+    FragmentIndex index;
+    return resolveAugments(node, options, tools(index));
   }
 
   std::unique_ptr<text::Tokenizer> m_tokenizer;
@@ -45,6 +68,43 @@ query::Node augment(query::Node body, std::string name, std::string text) {
 
 query::Node join(query::JoinKind kind, std::vector<query::Node> children) {
   return {query::Join{.kind = kind, .children = std::move(children)}};
+}
+
+/// Reads the files of a folder.
+class Folder final : public query::Surroundings {
+ public:
+  explicit Folder(const QString& path) : m_files(path.toStdString()) {}
+  std::variant<std::string, query::NotGiven> readFile(const std::string& path) override {
+    ++read;
+    return m_files.read(path);
+  }
+  std::variant<query::FileList, query::NotGiven> listFiles(const std::string& path) override {
+    return m_files.list(path);
+  }
+  std::variant<std::string, query::NotGiven> ask(const std::string&) override {
+    return query::NotGiven{"a question", "none", {}};
+  }
+  int read = 0;
+
+ private:
+  query::FileAccess m_files;
+};
+
+QStringList promptOf(const ResolvedAugments& resolved) {
+  QStringList texts;
+  for (const Retrieved& retrieved : resolved.retrieved) {
+    for (const FoundFragment& found : retrieved.fragments) {
+      if (found.isInPrompt) texts << QString::fromStdString(found.ranked.fragment.text);
+    }
+  }
+  return texts;
+}
+
+QStringList messages(const ResolvedAugments& resolved) {
+  QStringList lines;
+  for (const query::Diagnostic& diagnostic : resolved.diagnostics)
+    lines << QString::fromStdString(diagnostic.message());
+  return lines;
 }
 
 const char* const kPeople = "Mira lives in Lisbon.\nTarek is a baker.\nOtto lives in Porto.\n";
@@ -67,7 +127,7 @@ void TestResolveAugments::augmentBecomesAPlus() {
   QCOMPARE(resolved.retrieved[0].node, NodePath("/cross/1"));
   RetrievalOptions one;
   one.fragments = 1;
-  QCOMPARE(resolve(node, one).retrieved[0].fragments.size(), std::size_t{1});
+  QCOMPARE(promptOf(resolve(node, one)).size(), 1);
   QVERIFY(resolve(user("a")).query == user("a"));
 }
 
@@ -122,6 +182,256 @@ void TestResolveAugments::problems() {
   RetrievalOptions none;
   none.fragments = 0;
   QVERIFY(query::hasErrors(resolve(user("a"), none).diagnostics));
+}
+
+namespace {
+
+/// A folder of people: one a file, beside what is no text.
+class PeopleFolder {
+ public:
+  PeopleFolder() {
+    QDir(m_folder.path()).mkpath(QStringLiteral("people/far"));
+    QDir(m_folder.path()).mkpath(QStringLiteral("empty"));
+    write("people/b.txt", "Tarek is a baker.");
+    write("people/a.md", "# Mira\nMira lives in Lisbon.\n");
+    write("people/far/c.txt", "Otto lives in Porto.");
+    write("people/.hidden.txt", "Nobody lives in Atlantis.");
+    write("secret.txt", "Priya lives in Oslo.");
+  }
+  void write(const char* name, const std::string& bytes) const {
+    text::test::writeFile(m_folder.filePath(QString::fromUtf8(name)).toStdString(), bytes);
+  }
+  QString path() const { return m_folder.path(); }
+
+ private:
+  QTemporaryDir m_folder;
+};
+
+QStringList sourcesOf(const ResolvedAugments& resolved) {
+  QStringList sources;
+  for (const FoundFragment& found : resolved.retrieved.at(0).fragments)
+    sources << QString::fromStdString(found.source);
+  return sources;
+}
+
+}  // namespace
+
+void TestResolveAugments::folderIsSearched() {
+  const PeopleFolder people;
+  Folder folder(people.path());
+  FragmentIndex index;
+  RetrievalTools with = tools(index);
+  with.files = &folder;
+  std::vector<std::size_t> done;
+  with.watch.progress = [&](const IndexProgress& now) {
+    QCOMPARE(now.total, std::size_t{3});
+    done.push_back(now.done);
+  };
+  const ResolvedAugments resolved = resolveAugments(augment(user("Where lives?"), "people", ""), {}, with);
+  QVERIFY(resolved.query.has_value());
+  QCOMPARE(resolved.diagnostics.size(), std::size_t{0});
+  QCOMPARE(done, (std::vector<std::size_t>{1, 2, 3}));
+  QCOMPARE(resolved.retrieved[0].documents, std::size_t{3});
+  QStringList sources = sourcesOf(resolved);
+  sources.sort();
+  QCOMPARE(sources, (QStringList{"people/a.md", "people/far/c.txt"}));
+  const auto& found = resolved.retrieved[0].fragments;
+  const auto markdown = std::find_if(found.begin(), found.end(),
+                                     [](const auto& entry) { return entry.source == "people/a.md"; });
+  QCOMPARE(markdown->ranked.fragment.place, std::string("section 1"));
+  QVERIFY(markdown->ranked.lexical.has_value() && !markdown->ranked.embedding);
+}
+
+void TestResolveAugments::patternAndFileAreSearched() {
+  const PeopleFolder people;
+  Folder folder(people.path());
+  FragmentIndex index;
+  RetrievalTools with = tools(index);
+  with.files = &folder;
+  const auto found = [&](const char* name) {
+    QStringList texts = promptOf(resolveAugments(augment(user("lives baker"), name, ""), {}, with));
+    texts.sort();
+    return texts;
+  };
+  QCOMPARE(found("people/*.txt"), QStringList{"Tarek is a baker."});
+  QCOMPARE(found("people/**/*.txt"), (QStringList{"Otto lives in Porto.", "Tarek is a baker."}));
+  QCOMPARE(found("people/b.txt"), QStringList{"Tarek is a baker."});
+  QCOMPARE(found("people/far/"), QStringList{"Otto lives in Porto."});
+  // A document with a text of its own is that text, whatever its name.
+  const auto own = resolveAugments(augment(user("lives"), "people", "Nadia lives here."), {}, with);
+  QCOMPARE(promptOf(own), QStringList{"Nadia lives here."});
+}
+
+void TestResolveAugments::whatCannotBeReadIsLeftOut() {
+  const PeopleFolder people;
+  people.write("people/d.pdf", "no PDF at all");
+  people.write("people/e.jsonl", "{\n");
+  people.write("people/picture.png", std::string("\x89PNG\0\0", 6));
+  QVERIFY(QFile::link(people.path() + "/secret.txt", people.path() + "/people/far/out.txt"));
+  Folder folder(people.path() + "/people");
+  FragmentIndex index;
+  RetrievalTools with = tools(index);
+  with.files = &folder;
+  const ResolvedAugments resolved = resolveAugments(augment(user("lives"), "**", ""), {}, with);
+  QVERIFY(resolved.query.has_value());
+  QCOMPARE(resolved.retrieved[0].documents, std::size_t{3});
+  QCOMPARE(
+      messages(resolved).join('\n'),
+      QStringLiteral(
+          "found the file \"far/out.txt\", which lies outside of the query's folder (left out), expected "
+          "a file in %1/people\n"
+          "found d.pdf: bytes that are no PDF, or a damaged one (left out), expected a PDF that can be "
+          "read\n"
+          "found e.jsonl: line 1: \"{\" (left out), expected a JSON value that ends on its line\n"
+          "found picture.png: bytes that are no text (left out), expected text, Markdown, JSON lines, CSV "
+          "or PDF")
+          .arg(people.path()));
+  for (int i = 0; i < 20; ++i) people.write(("people/z" + std::to_string(i) + ".pdf").c_str(), "x");
+  const ResolvedAugments many = resolveAugments(augment(user("lives"), "**", ""), {}, with);
+  QCOMPARE(many.diagnostics.size(), std::size_t{11});
+  QVERIFY(messages(many).back().startsWith("found 14 further files of \"**\""));
+}
+
+void TestResolveAugments::filesThatAreNotThereAreErrors() {
+  const PeopleFolder people;
+  Folder folder(people.path() + "/people");
+  FragmentIndex index;
+  RetrievalTools with = tools(index);
+  with.files = &folder;
+  for (const char* name : {"none.txt", "*.doc", "../secret.txt", "../*.txt", "../empty", "/etc"}) {
+    const ResolvedAugments resolved = resolveAugments(augment(user("lives"), name, ""), {}, with);
+    QVERIFY2(!resolved.query.has_value(), name);
+    QCOMPARE(resolved.diagnostics.size(), std::size_t{1});
+  }
+  people.write("people/bad.pdf", "x");
+  const ResolvedAugments bad = resolveAugments(augment(user("lives"), "bad.pdf", ""), {}, with);
+  QVERIFY(!bad.query.has_value());
+  // Without a name, or where files cannot be read, the document is empty.
+  QVERIFY(resolveAugments(augment(user("lives"), "", ""), {}, with).query.has_value());
+  QVERIFY(resolve(augment(user("lives"), "people", "")).query.has_value());
+}
+
+void TestResolveAugments::onlyChangedFilesAreIndexed() {
+  const PeopleFolder people;
+  Folder folder(people.path());
+  FragmentIndex index;
+  retrieve::test::WordEmbedder words;
+  RetrievalTools with = tools(index);
+  with.files = &folder;
+  with.embedder = [&]() -> Embedder& { return words; };
+  RetrievalOptions hybrid;
+  hybrid.ranking = Ranking::Hybrid;
+  std::size_t added = 0;
+  with.watch.progress = [&](const IndexProgress& now) {
+    if (now.phase == IndexPhase::Documents) added = now.added;
+  };
+  const query::Node node = augment(user("lives"), "people", "");
+  QVERIFY(resolveAugments(node, hybrid, with).query.has_value());
+  QCOMPARE(added, std::size_t{3});
+  QCOMPARE(words.embedded, std::size_t{4});  // and the question
+  QVERIFY(resolveAugments(node, hybrid, with).query.has_value());
+  QCOMPARE(added, std::size_t{0});
+  QCOMPARE(words.embedded, std::size_t{5});
+  people.write("people/b.txt", "Tarek lives by the sea.");
+  QVERIFY(promptOf(resolveAugments(node, hybrid, with)).contains("Tarek lives by the sea."));
+  QCOMPARE(added, std::size_t{1});
+  QCOMPARE(words.embedded, std::size_t{7});
+}
+
+void TestResolveAugments::modelOfTheAugmentChoosesTheRanking() {
+  FragmentIndex index;
+  retrieve::test::WordEmbedder words;
+  RetrievalTools with = tools(index);
+  with.isEmbedder = [](const std::string& name) { return name == "e"; };
+  with.embedder = [&]() -> Embedder& { return words; };
+  query::Node node = augment(user("Mira lives"), "a.csv", kPeople);
+  const ResolvedAugments named = resolveAugments(node, {}, with);
+  QCOMPARE(named.retrieved[0].ranking, Ranking::Embedding);
+  QVERIFY(named.retrieved[0].fragments[0].ranked.embedding.has_value());
+  QCOMPARE(promptOf(named).size(), 3);
+  QCOMPARE(promptOf(named)[0], QStringLiteral("Mira lives in Lisbon."));
+  node.as<query::Augment>()->embeddingModel = "other";
+  QCOMPARE(resolveAugments(node, {}, with).retrieved[0].ranking, Ranking::Lexical);
+  RetrievalOptions lexical;
+  lexical.ranking = Ranking::Lexical;
+  node.as<query::Augment>()->embeddingModel = "e";
+  QCOMPARE(resolveAugments(node, lexical, with).retrieved[0].ranking, Ranking::Lexical);
+}
+
+void TestResolveAugments::rankingWithoutAModelIsAnError() {
+  RetrievalOptions hybrid;
+  hybrid.ranking = Ranking::Hybrid;
+  const ResolvedAugments resolved = resolve(augment(user("lives"), "a.csv", kPeople), hybrid);
+  QVERIFY(!resolved.query.has_value());
+  QCOMPARE(messages(resolved),
+           QStringList{"found ranking: \"hybrid\" without a model that embeds, expected \"lexical\""});
+}
+
+void TestResolveAugments::pinnedAndDropped() {
+  const query::Node node = augment(user("Where does Mira live?"), "a.csv", kPeople);
+  RetrievalOptions options;
+  options.fragments = 1;
+  const ResolvedAugments plain = resolve(node, options);
+  QCOMPARE(promptOf(plain), QStringList{"Mira lives in Lisbon."});
+  const auto& found = plain.retrieved[0].fragments;
+  QCOMPARE(found.size(), std::size_t{2});  // the runner-up is listed too
+  QVERIFY(found[0].isInPrompt && !found[1].isInPrompt && found[0].rank == 1 && found[1].rank == 2);
+
+  FragmentChoice& choice = options.choices[""];
+  choice.dropped.insert(found[0].ranked.fragment.hash);
+  const ResolvedAugments dropped = resolve(node, options);
+  QCOMPARE(promptOf(dropped), QStringList{"Otto lives in Porto."});
+  QVERIFY(dropped.retrieved[0].fragments[1].isDropped);
+
+  // A fragment that no word leads to, and one beyond the number that is wanted.
+  const ResolvedAugments baker = resolve(augment(user("baker"), "a.csv", kPeople));
+  choice.dropped.clear();
+  choice.pinned = {baker.retrieved[0].fragments[0].ranked.fragment.hash, found[1].ranked.fragment.hash};
+  const ResolvedAugments pinned = resolve(node, options);
+  QCOMPARE(promptOf(pinned), (QStringList{"Tarek is a baker.", "Otto lives in Porto."}));
+  QCOMPARE(pinned.retrieved[0].fragments[0].rank, std::size_t{0});
+  QVERIFY(pinned.retrieved[0].fragments[0].isPinned);
+  QCOMPARE(QString::fromStdString(pinned.retrieved[0].fragments[0].source), QStringLiteral("a.csv"));
+  options.fragments = 3;
+  QCOMPARE(promptOf(resolve(node, options)),
+           (QStringList{"Tarek is a baker.", "Otto lives in Porto.", "Mira lives in Lisbon."}));
+}
+
+void TestResolveAugments::lostPinIsAWarning() {
+  RetrievalOptions options;
+  options.choices[""].pinned = {"0123456789abcdef0123456789abcdef"};
+  const ResolvedAugments resolved = resolve(augment(user("baker"), "a.csv", kPeople), options);
+  QVERIFY(resolved.query.has_value());
+  QCOMPARE(promptOf(resolved), QStringList{"Tarek is a baker."});
+  QCOMPARE(resolved.diagnostics.size(), std::size_t{1});
+  QVERIFY(messages(resolved)[0].contains("1 pinned fragments that are not in \"a.csv\" any more"));
+}
+
+void TestResolveAugments::summariesAreSearched() {
+  FragmentIndex index;
+  retrieve::test::FirstWords summarizer;
+  RetrievalTools with = tools(index);
+  with.summarizer = [&]() -> Summarizer& { return summarizer; };
+  RetrievalOptions options;
+  options.summaries = true;
+  const query::Node node = augment(user("summary"), "a.csv", kPeople);
+  const ResolvedAugments resolved = resolveAugments(node, options, with);
+  QCOMPARE(promptOf(resolved), QStringList{"Summary: Mira lives Tarek is Otto lives"});
+  QCOMPARE(resolved.retrieved[0].fragments[0].ranked.fragment.place,
+           std::string("summary of record 1 to record 3"));
+  QCOMPARE(summarizer.made, std::size_t{1});
+  resolveAugments(node, options, with);
+  QCOMPARE(summarizer.made, std::size_t{1});
+}
+
+void TestResolveAugments::canBeStopped() {
+  std::stop_source stop;
+  FragmentIndex index;
+  RetrievalTools with = tools(index);
+  with.watch.stop = stop.get_token();
+  stop.request_stop();
+  const ResolvedAugments resolved = resolveAugments(augment(user("lives"), "a.csv", kPeople), {}, with);
+  QVERIFY(resolved.isStopped && !resolved.query && resolved.diagnostics.empty());
 }
 
 QTEST_GUILESS_MAIN(TestResolveAugments)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // SPANSCOPE_KILLS sets how often the indexing program is killed.
 #include "engine/base/error.h"
-#include "engine/retrieve/lexical_index.h"
+#include "engine/retrieve/fragment_index.h"
 #include "engine/retrieve/question_words.h"
+#include "engine/retrieve/ranking.h"
 #include "tests/engine/retrieve/generated_documents.h"
+#include "tests/engine/retrieve/stand_ins.h"
 #include "tests/engine/text/text_test_support.h"
 
 #include <QDir>
@@ -14,6 +16,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <random>
@@ -25,7 +28,7 @@ using spanscope::text::test::readFile;
 using spanscope::text::test::testSeed;
 using spanscope::text::test::writeFile;
 
-class TestLexicalIndex : public QObject {
+class TestFragmentIndex : public QObject {
   Q_OBJECT
 
  private slots:
@@ -44,6 +47,8 @@ class TestLexicalIndex : public QObject {
   void otherFilesAreRefused();
   void damagedIndexIsAnError();
   void twoProgramsMayUseAFile();
+  void vectorsAreKeptByContent();
+  void damagedVectorIsAnError();
   void survivesKills();
 
  private:
@@ -69,9 +74,9 @@ std::string failureOf(const std::function<void()>& action) {
 
 }  // namespace
 
-void TestLexicalIndex::knownItemsAreInTheTopThree() {
+void TestFragmentIndex::knownItemsAreInTheTopThree() {
   const auto generated = generateDocuments(1000, testSeed());
-  LexicalIndex index;
+  FragmentIndex index;
   const IndexedDocuments indexed = index.add(generated.documents, *m_tokenizer, {});
   QCOMPARE(indexed.added, std::size_t{1000});
   // Every third one, for the time it takes.
@@ -86,17 +91,17 @@ void TestLexicalIndex::knownItemsAreInTheTopThree() {
   }
 }
 
-void TestLexicalIndex::onlyChangedDocumentsAreAdded() {
+void TestFragmentIndex::onlyChangedDocumentsAreAdded() {
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
   auto generated = generateDocuments(50, 1);
   std::vector<DocumentKey> keys;
   {
-    LexicalIndex index(file);
+    FragmentIndex index(file);
     keys = index.add(generated.documents, *m_tokenizer, {}).keys;
   }
   generated.documents[17].bytes += "One more sentence about quokkas.";
-  LexicalIndex index(file);
+  FragmentIndex index(file);
   QVERIFY(index.find("quokka", 3).empty());
   const IndexedDocuments again = index.add(generated.documents, *m_tokenizer, {});
   QCOMPARE(again.added, std::size_t{1});
@@ -107,44 +112,52 @@ void TestLexicalIndex::onlyChangedDocumentsAreAdded() {
   QCOMPARE(QDir(folder.path()).entryList(QDir::Files), QStringList{"index"});
 }
 
-void TestLexicalIndex::settingsAreOfTheKey() {
+void TestFragmentIndex::settingsAreOfTheKey() {
   const std::vector<SourceDocument> document = {{"a.txt", "# One\nMira lives in Lisbon.\n"}};
-  LexicalIndex index;
+  FragmentIndex index;
   const DocumentKey key = index.add(document, *m_tokenizer, {}).keys[0];
   QCOMPARE(index.add(document, *m_tokenizer, {}).added, std::size_t{0});
-  QVERIFY(index.add(document, *m_tokenizer, {.tokens = 64, .overlap = 16}).keys[0] != key);
-  QVERIFY(index.add(document, *m_tokenizer, {.tokens = 128, .overlap = 8}).keys[0] != key);
+  QVERIFY(index.add(document, *m_tokenizer, {.chunk = {.tokens = 64, .overlap = 16}}).keys[0] != key);
+  QVERIFY(index.add(document, *m_tokenizer, {.chunk = {.tokens = 128, .overlap = 8}}).keys[0] != key);
   QVERIFY(index.add({{"a.md", document[0].bytes}}, *m_tokenizer, {}).keys[0] != key);
   QCOMPARE(index.add({{"b.txt", document[0].bytes}}, *m_tokenizer, {}).keys[0], key);
   QCOMPARE(index.documentCount(), std::size_t{4});
 }
 
-void TestLexicalIndex::oneDocumentIsSearched() {
+void TestFragmentIndex::oneDocumentIsSearched() {
   const auto generated = generateDocuments(20, 3);
-  LexicalIndex index;
+  FragmentIndex index;
   const std::vector<DocumentKey> keys = index.add(generated.documents, *m_tokenizer, {}).keys;
-  const std::vector<Fragment> found = index.find("The lamp gave little light", 50, keys[4]);
+  const std::vector<DocumentKey> one = {keys[4]};
+  const std::vector<Fragment> found = index.find("The lamp gave little light", 50, one);
   QVERIFY(!found.empty());
   QCOMPARE(countIn(found, keys[4]), found.size());
-  QVERIFY(index.find("The lamp", 50, "no such key").empty());
+  QVERIFY(index.find("The lamp", 50, std::vector<DocumentKey>{"no such key"}).empty());
+  QVERIFY(index.find("The lamp", 50, std::vector<DocumentKey>{}).empty());
+  const std::vector<DocumentKey> two = {keys[7], keys[4]};
+  const std::vector<Fragment> both = index.find("The lamp gave little light", 50, two);
+  QCOMPARE(countIn(both, keys[4]) + countIn(both, keys[7]), both.size());
+  QVERIFY(countIn(both, keys[4]) == found.size() && both.size() > found.size());
 }
 
-void TestLexicalIndex::progressIsReportedAndCanStop() {
+void TestFragmentIndex::progressIsReportedAndCanStop() {
   const auto generated = generateDocuments(10, 4);
-  LexicalIndex index;
+  FragmentIndex index;
   std::vector<std::size_t> done;
-  const IndexedDocuments stopped =
-      index.add(generated.documents, *m_tokenizer, {}, [&](const IndexProgress& progress) {
-        done.push_back(progress.done);
-        return progress.total == 10 && progress.done < 6;
-      });
+  std::stop_source stop;
+  Watch watch{.progress = {}, .stop = stop.get_token()};
+  watch.progress = [&](const IndexProgress& progress) {
+    done.push_back(progress.done);
+    if (progress.total != 10 || progress.done == 6) stop.request_stop();
+  };
+  const IndexedDocuments stopped = index.add(generated.documents, *m_tokenizer, {}, watch);
   QCOMPARE(done, (std::vector<std::size_t>{1, 2, 3, 4, 5, 6}));
   QCOMPARE(stopped.keys.size(), std::size_t{6});
   QCOMPARE(index.documentCount(), std::size_t{6});
   QCOMPARE(index.add(generated.documents, *m_tokenizer, {}).added, std::size_t{4});
 }
 
-void TestLexicalIndex::anyQuestionIsText_data() {
+void TestFragmentIndex::anyQuestionIsText_data() {
   QTest::addColumn<QByteArray>("question");
   QTest::addColumn<bool>("isFound");
   QTest::newRow("empty") << QByteArray() << false;
@@ -161,16 +174,16 @@ void TestLexicalIndex::anyQuestionIsText_data() {
   QTest::newRow("statement") << QByteArray("'; DROP TABLE words; -- Lisbon") << true;
 }
 
-void TestLexicalIndex::anyQuestionIsText() {
+void TestFragmentIndex::anyQuestionIsText() {
   QFETCH(QByteArray, question);
   QFETCH(bool, isFound);
-  LexicalIndex index;
+  FragmentIndex index;
   index.add({{"a.txt", "Mira lives in Lisbon."}}, *m_tokenizer, {});
   QCOMPARE(!index.find(question.toStdString(), 5).empty(), isFound);
 }
 
-void TestLexicalIndex::randomQuestionsAreText() {
-  LexicalIndex index;
+void TestFragmentIndex::randomQuestionsAreText() {
+  FragmentIndex index;
   index.add({{"a.txt", "Mira lives in Lisbon."}}, *m_tokenizer, {});
   std::mt19937_64 random(testSeed());
   for (int i = 0; i < 2000; ++i) {
@@ -185,8 +198,8 @@ void TestLexicalIndex::randomQuestionsAreText() {
   QCOMPARE(index.find("Lisbon " + longQuestion, 5).size(), std::size_t{1});
 }
 
-void TestLexicalIndex::wordsAreStemsWithoutCase() {
-  LexicalIndex index;
+void TestFragmentIndex::wordsAreStemsWithoutCase() {
+  FragmentIndex index;
   index.add({{"a.txt", "Mira lives in the caf\u00E9."}}, *m_tokenizer, {});
   for (const char* question : {"living", "LIVE", "cafe", "CAF\u00C9"}) {
     QCOMPARE(index.find(question, 5).size(), std::size_t{1});
@@ -195,19 +208,23 @@ void TestLexicalIndex::wordsAreStemsWithoutCase() {
   QCOMPARE(matchAnyWord("A b, a B-c", 2), std::string("\"a\" OR \"b\""));
 }
 
-void TestLexicalIndex::badDocumentLeavesTheOthers() {
+void TestFragmentIndex::badDocumentLeavesTheOthers() {
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
-  LexicalIndex index(file);
+  FragmentIndex index(file);
   const std::vector<SourceDocument> documents = {{"a.txt", "Mira"}, {"b.jsonl", "{"}, {"c.txt", "Tarek"}};
-  const std::string message = failureOf([&] { index.add(documents, *m_tokenizer, {}); });
-  QVERIFY2(message.starts_with("b.jsonl: line 1: found"), message.c_str());
-  QCOMPARE(index.add({documents[2]}, *m_tokenizer, {}).added, std::size_t{1});
+  const IndexedDocuments indexed = index.add(documents, *m_tokenizer, {});
+  QCOMPARE(indexed.added, std::size_t{2});
+  QCOMPARE(indexed.skipped.size(), std::size_t{1});
+  QVERIFY(indexed.skipped[0].message().starts_with("b.jsonl: line 1: found"));
+  QVERIFY(indexed.keys[1].empty() && !indexed.keys[0].empty());
   QCOMPARE(index.find("Tarek", 5).size(), std::size_t{1});
-  QVERIFY(!failureOf([&] { index.add(documents, *m_tokenizer, {.tokens = 1, .overlap = 0}); }).empty());
+  QVERIFY(!failureOf([&] {
+             index.add(documents, *m_tokenizer, {.chunk = {.tokens = 1, .overlap = 0}});
+           }).empty());
 }
 
-void TestLexicalIndex::otherFilesAreRefused_data() {
+void TestFragmentIndex::otherFilesAreRefused_data() {
   QTest::addColumn<QByteArray>("sql");
   QTest::newRow("text") << QByteArray();
   QTest::newRow("a database") << QByteArray("CREATE TABLE t(a)");
@@ -215,7 +232,7 @@ void TestLexicalIndex::otherFilesAreRefused_data() {
       "CREATE TABLE t(a); PRAGMA application_id = 1399873902; PRAGMA user_version = 99");
 }
 
-void TestLexicalIndex::otherFilesAreRefused() {
+void TestFragmentIndex::otherFilesAreRefused() {
   QFETCH(QByteArray, sql);
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("other")).toStdString();
@@ -228,18 +245,19 @@ void TestLexicalIndex::otherFilesAreRefused() {
     sqlite3_close(database);
   }
   const std::string before = readFile(file);
-  const std::string message = failureOf([&] { const LexicalIndex index(file); });
+  const std::string message = failureOf([&] { const FragmentIndex index(file); });
   QVERIFY2(message.starts_with(file), message.c_str());
   QVERIFY(readFile(file) == before);
-  QVERIFY(
-      !failureOf([&] { const LexicalIndex index(folder.path().toStdString() + "/no/such/folder"); }).empty());
+  QVERIFY(!failureOf([&] {
+             const FragmentIndex index(folder.path().toStdString() + "/no/such/folder");
+           }).empty());
 }
 
-void TestLexicalIndex::damagedIndexIsAnError() {
+void TestFragmentIndex::damagedIndexIsAnError() {
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
   const auto generated = generateDocuments(30, 5);
-  LexicalIndex(file).add(generated.documents, *m_tokenizer, {});
+  FragmentIndex(file).add(generated.documents, *m_tokenizer, {});
   const std::string whole = readFile(file);
   std::mt19937_64 random(testSeed());
   int failures = 0;
@@ -251,7 +269,7 @@ void TestLexicalIndex::damagedIndexIsAnError() {
     }
     writeFile(file, damaged);
     const std::string message = failureOf([&] {
-      LexicalIndex index(file);
+      FragmentIndex index(file);
       index.find("The lamp gave little light", 5);
       index.add({{"new.txt", "Mira lives in Lisbon."}}, *m_tokenizer, {});
     });
@@ -260,19 +278,78 @@ void TestLexicalIndex::damagedIndexIsAnError() {
   QVERIFY(failures > 30);
 }
 
-void TestLexicalIndex::twoProgramsMayUseAFile() {
+void TestFragmentIndex::twoProgramsMayUseAFile() {
   const QTemporaryDir folder;
   const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
-  LexicalIndex one(file);
-  LexicalIndex other(file);
+  FragmentIndex one(file);
+  FragmentIndex other(file);
   const std::vector<SourceDocument> document = {{"a.txt", "Mira lives in Lisbon."}};
   QCOMPARE(one.add(document, *m_tokenizer, {}).added, std::size_t{1});
   QCOMPARE(other.add(document, *m_tokenizer, {}).added, std::size_t{0});
   QCOMPARE(other.find("Lisbon", 5).size(), std::size_t{1});
 }
 
-void TestLexicalIndex::survivesKills() {
-  constexpr std::size_t kDocuments = 300;
+void TestFragmentIndex::vectorsAreKeptByContent() {
+  const QTemporaryDir folder;
+  const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
+  const std::vector<SourceDocument> documents = {{"a.csv", "Mira lives in Lisbon.\nTarek is a baker.\n"},
+                                                 {"b.csv", "Tarek is a baker.\nOtto drums.\n"}};
+  retrieve::test::WordEmbedder words;
+  retrieve::test::WordEmbedder others("other words");
+  std::vector<std::size_t> done;
+  Watch watch{.progress = [&](const IndexProgress& now) { done.push_back(now.done); }, .stop = {}};
+  {
+    FragmentIndex index(file);
+    const auto keys = index.add(documents, *m_tokenizer).keys;
+    QVERIFY(index.embed(std::vector<DocumentKey>{keys[0]}, words, watch));
+    QCOMPARE(index.vectorCount(), std::size_t{2});
+    QVERIFY(index.embed(std::nullopt, words, watch));
+    QCOMPARE(done, (std::vector<std::size_t>{2, 1}));
+    QCOMPARE(words.embedded, std::size_t{3});
+  }
+  FragmentIndex index(file);
+  QVERIFY(index.embed(std::nullopt, words));
+  QCOMPARE(words.embedded, std::size_t{3});
+  const std::string question = "Otto drums";
+  const EmbeddingVector vector = words.embed({&question, 1}, {})[0];
+  QVERIFY(index.nearest(vector, 3, others).empty());
+  QVERIFY(index.embed(std::nullopt, others));
+  QCOMPARE(index.vectorCount(), std::size_t{6});
+  const std::vector<Fragment> found = index.nearest(vector, 2, words);
+  QCOMPARE(found.size(), std::size_t{2});
+  QCOMPARE(found[0].text, std::string("Otto drums."));
+  QCOMPARE(found[0].place, std::string("record 2"));
+  QVERIFY(std::abs(found[0].score - 1) < 1e-9 && found[1].score < 0.5);
+  QVERIFY(index.nearest(vector, 0, words).empty());
+  QVERIFY(index.withHash(found[0].hash, std::nullopt)->text == found[0].text);
+}
+
+void TestFragmentIndex::damagedVectorIsAnError() {
+  const QTemporaryDir folder;
+  const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
+  retrieve::test::WordEmbedder words;
+  FragmentIndex index(file);
+  index.add({{"a.txt", "Mira lives in Lisbon."}}, *m_tokenizer);
+  QVERIFY(index.embed(std::nullopt, words));
+  sqlite3* database = nullptr;
+  QCOMPARE(sqlite3_open(file.c_str(), &database), SQLITE_OK);
+  QCOMPARE(sqlite3_exec(database, "UPDATE vectors SET vector = x'00ff'", nullptr, nullptr, nullptr),
+           SQLITE_OK);
+  const std::string message = failureOf([&] { index.nearest(EmbeddingVector(256, 1.0F), 3, words); });
+  QVERIFY2(message.starts_with("a vector of the index: found 2 bytes"), message.c_str());
+  // A direction that is no number is no direction: it is found, and last.
+  const std::string nan = std::string("UPDATE vectors SET vector = x'") + [] {
+    std::string hex;
+    for (int i = 0; i < 256; ++i) hex += "0000c07f";
+    return hex;
+  }() + "'";
+  QCOMPARE(sqlite3_exec(database, nan.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  QCOMPARE(index.nearest(EmbeddingVector(256, 1.0F), 3, words)[0].score, 0.0);
+}
+
+void TestFragmentIndex::survivesKills() {
+  constexpr std::size_t kDocuments = 100;
   bool given = false;
   const int wanted = qEnvironmentVariableIntValue("SPANSCOPE_KILLS", &given);
   const int kills = given && wanted > 0 ? wanted : 8;
@@ -295,7 +372,7 @@ void TestLexicalIndex::survivesKills() {
     QVERIFY(indexer.waitForFinished());
     if (!indexer.readAllStandardOutput().contains("end")) ++killedEarly;
 
-    LexicalIndex index(file.toStdString());
+    FragmentIndex index(file.toStdString());
     const std::size_t kept = index.documentCount();
     if (kill % 4 == 0) begun = 0;
     QVERIFY2(kept >= begun, "documents that were in the index are lost");
@@ -312,14 +389,21 @@ void TestLexicalIndex::survivesKills() {
     QCOMPARE(check, SQLITE_OK);
   }
   QVERIFY(killedEarly > 0);
-  LexicalIndex index(folder.filePath(QStringLiteral("0")).toStdString());
+  FragmentIndex index(folder.filePath(QStringLiteral("0")).toStdString());
   const std::size_t before = index.documentCount();
-  const IndexedDocuments rest = index.add(generated.documents, *m_tokenizer, {});
+  retrieve::test::FirstWords summarizer;
+  retrieve::test::WordEmbedder embedder;
+  const IndexedDocuments rest =
+      index.add(generated.documents, *m_tokenizer, {.chunk = {}, .summarizer = &summarizer});
   QCOMPARE(before + rest.added, kDocuments);
+  QVERIFY(index.embed(rest.keys, embedder));
   for (const auto& item : generated.items) {
     QVERIFY(countIn(index.find(item.question, 3), rest.keys[item.document]) > 0);
+    QVERIFY(!rankFragments(index, item.question, 1, Ranking::Embedding,
+                           std::vector<DocumentKey>{rest.keys[item.document]}, &embedder)
+                 .empty());
   }
 }
 
-QTEST_GUILESS_MAIN(TestLexicalIndex)
-#include "tst_lexical_index.moc"
+QTEST_GUILESS_MAIN(TestFragmentIndex)
+#include "tst_fragment_index.moc"

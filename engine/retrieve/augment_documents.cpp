@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/retrieve/augment_documents.h"
+
+#include "engine/retrieve/document_text.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace spanscope::retrieve {
+namespace {
+
+bool isEmptyText(const query::Document& document) {
+  const auto* text = std::get_if<std::string>(&document.content);
+  return text != nullptr && text->empty();
+}
+
+std::string bytesOf(const query::Document& document) {
+  if (const auto* text = std::get_if<std::string>(&document.content)) return *text;
+  const auto& bytes = std::get<std::vector<std::uint8_t>>(document.content);
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+std::variant<AugmentDocuments, query::NotGiven> AugmentDocuments::of(const query::Document& document,
+                                                                     query::Surroundings* files) {
+  AugmentDocuments documents;
+  if (!isEmptyText(document) || document.name.empty() || files == nullptr) {
+    documents.m_held = &document;
+    return documents;
+  }
+  auto listed = files->listFiles(document.name);
+  if (auto* refused = std::get_if<query::NotGiven>(&listed)) return std::move(*refused);
+  auto& list = std::get<query::FileList>(listed);
+  documents.m_files = files;
+  documents.m_paths = std::move(list.paths);
+  documents.m_leftOut = std::move(list.leftOut);
+  return documents;
+}
+
+const std::string& AugmentDocuments::name(std::size_t index) const {
+  return m_held != nullptr ? m_held->name : m_paths[index];
+}
+
+std::variant<SourceDocument, Error> AugmentDocuments::read(std::size_t index) {
+  if (m_held != nullptr) return SourceDocument{.name = m_held->name, .bytes = bytesOf(*m_held)};
+  const std::string& path = m_paths[index];
+  auto given = m_files->readFile(path);
+  if (auto* refused = std::get_if<query::NotGiven>(&given))
+    return Error{{}, {}, std::move(refused->found), std::move(refused->expected)};
+  auto& bytes = std::get<std::string>(given);
+  m_bytes += bytes.size();
+  if (m_bytes > kMaxAugmentBytes) {
+    return Error{path,
+                 {},
+                 "a file beyond the first " + std::to_string(kMaxAugmentBytes) + " bytes of an augment",
+                 "fewer or smaller files"};
+  }
+  if (formatOf(path, bytes) != DocumentFormat::Pdf && bytes.find('\0') != std::string::npos)
+    return Error{path, {}, "bytes that are no text", "text, Markdown, JSON lines, CSV or PDF"};
+  return SourceDocument{.name = path, .bytes = std::move(bytes)};
+}
+
+}  // namespace spanscope::retrieve

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/retrieve/augment_search.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+namespace spanscope::retrieve {
+namespace {
+
+Ranking rankingFor(const query::Augment& augment, const RetrievalOptions& options,
+                   const RetrievalTools& tools) {
+  if (options.ranking) return *options.ranking;
+  const bool isNamed = tools.isEmbedder && tools.isEmbedder(augment.embeddingModel);
+  return isNamed ? Ranking::Embedding : Ranking::Lexical;
+}
+
+/// The documents that could be read, and what a person calls them. Documents that are equal have the name of
+/// the first.
+struct Indexed {
+  std::vector<DocumentKey> keys;
+  std::map<DocumentKey, std::string> names;
+};
+
+/// Nothing if it was stopped.
+std::optional<Indexed> indexDocuments(AugmentDocuments& documents, const RetrievalOptions& options,
+                                      const RetrievalTools& tools, SearchRemarks& remarks) {
+  IndexOptions indexOptions{.chunk = options.chunk, .summarizer = nullptr};
+  if (options.summaries && tools.summarizer) indexOptions.summarizer = &tools.summarizer();
+  IndexedDocuments added = tools.index->add(
+      documents.count(), [&](std::size_t i) { return documents.read(i); }, *tools.tokenizer, indexOptions,
+      tools.watch);
+  if (added.keys.size() < documents.count()) return std::nullopt;
+  Indexed indexed;
+  for (std::size_t i = 0; i < added.keys.size(); ++i) {
+    if (added.keys[i].empty()) continue;
+    indexed.names.emplace(added.keys[i], documents.name(i));
+    indexed.keys.push_back(std::move(added.keys[i]));
+  }
+  if (indexed.keys.empty() && !added.skipped.empty()) throw Failure(std::move(added.skipped.front()));
+  remarks.skipped = std::move(added.skipped);
+  return indexed;
+}
+
+/// Pinned ones first, in the order of the pins; then the best that were not dropped, up to the number that is
+/// wanted; then the others, by rank.
+std::vector<FoundFragment> choose(std::vector<RankedFragment> ranked, const FragmentChoice& choice,
+                                  std::size_t wanted, const FragmentIndex& index, const Indexed& indexed,
+                                  SearchRemarks& remarks) {
+  std::vector<FoundFragment> found;
+  std::vector<FoundFragment> others;
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    FoundFragment entry;
+    entry.ranked = std::move(ranked[i]);
+    entry.rank = i + 1;
+    entry.isDropped = choice.dropped.contains(entry.ranked.fragment.hash);
+    others.push_back(std::move(entry));
+  }
+  for (const std::string& hash : choice.pinned) {
+    const bool isThere = std::any_of(found.begin(), found.end(), [&](const FoundFragment& entry) {
+      return entry.ranked.fragment.hash == hash;
+    });
+    if (isThere) continue;
+    const auto at = std::find_if(others.begin(), others.end(), [&](const FoundFragment& entry) {
+      return entry.ranked.fragment.hash == hash;
+    });
+    FoundFragment entry;
+    if (at != others.end()) {
+      entry = std::move(*at);
+      others.erase(at);
+    } else if (auto fragment = index.withHash(hash, indexed.keys)) {
+      entry.ranked.fragment = std::move(*fragment);
+    } else {
+      remarks.lostPins.push_back(hash);
+      continue;
+    }
+    entry.isPinned = true;
+    entry.isDropped = false;
+    entry.isInPrompt = true;
+    found.push_back(std::move(entry));
+  }
+  const auto take = [&](bool inPrompt) {
+    for (FoundFragment& entry : others) {
+      const bool isWanted = !entry.isDropped && found.size() < wanted;
+      if (entry.rank == 0 || isWanted != inPrompt) continue;
+      entry.isInPrompt = inPrompt;
+      found.push_back(std::exchange(entry, {}));
+    }
+  };
+  take(true);
+  take(false);
+  return found;
+}
+
+}  // namespace
+
+std::optional<Retrieved> searchAugment(const query::Augment& augment, std::string question,
+                                       AugmentDocuments& documents, const FragmentChoice& choice,
+                                       const RetrievalOptions& options, const RetrievalTools& tools,
+                                       SearchRemarks& remarks) {
+  Retrieved result;
+  result.question = std::move(question);
+  result.ranking = rankingFor(augment, options, tools);
+  const std::optional<Indexed> indexed = indexDocuments(documents, options, tools, remarks);
+  if (!indexed) return std::nullopt;
+  result.documents = indexed->keys.size();
+  Embedder* embedder = nullptr;
+  if (result.ranking != Ranking::Lexical) {
+    if (!tools.embedder) {
+      throw Failure({{},
+                     "ranking",
+                     std::string("\"") + rankingName(result.ranking) + "\" without a model that embeds",
+                     "\"lexical\""});
+    }
+    embedder = &tools.embedder();
+    if (!tools.index->embed(indexed->keys, *embedder, tools.watch)) return std::nullopt;
+  }
+  const auto wanted = static_cast<std::size_t>(options.fragments);
+  // Fusion looks as deep as fragments are wanted: deeper, it favours what is middling by both rankers.
+  const std::size_t depth =
+      wanted + choice.dropped.size() + (result.ranking == Ranking::Hybrid ? 0 : kRunnersUp);
+  std::vector<RankedFragment> ranked = rankFragments(*tools.index, result.question, depth, result.ranking,
+                                                     indexed->keys, embedder, tools.watch.stop);
+  if (tools.watch.stop.stop_requested()) return std::nullopt;
+  result.fragments = choose(std::move(ranked), choice, wanted, *tools.index, *indexed, remarks);
+  for (FoundFragment& entry : result.fragments) {
+    const auto name = indexed->names.find(entry.ranked.fragment.document);
+    if (name != indexed->names.end()) entry.source = name->second;
+  }
+  return result;
+}
+
+}  // namespace spanscope::retrieve

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/retrieve/decoder_embedder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+namespace spanscope::retrieve {
+namespace {
+
+constexpr std::int32_t kBlockSize = 16;
+/// Of one pass, without the null block; a text takes at least one.
+constexpr std::int32_t kBlocks = 2 * DecoderEmbedder::kWindow / kBlockSize;
+
+std::int32_t blocksOf(std::size_t tokens) {
+  return static_cast<std::int32_t>((tokens + kBlockSize - 1) / kBlockSize);
+}
+
+EmbeddingVector unitVector(const std::vector<double>& sum) {
+  const double size = std::sqrt(
+      std::inner_product(sum.begin(), sum.end(), sum.begin(), 0.0, std::plus<>(), std::multiplies<>()));
+  EmbeddingVector vector(sum.size(), 0.0F);
+  if (!(size > 0) || !std::isfinite(size)) return vector;
+  std::transform(sum.begin(), sum.end(), vector.begin(),
+                 [size](double value) { return static_cast<float>(value / size); });
+  return vector;
+}
+
+}  // namespace
+
+/// Windows that are computed together, and whose text each row belongs to.
+struct DecoderEmbedder::Pass {
+  model::Batch batch;
+  std::vector<std::size_t> texts;  ///< of each row
+  std::int32_t blocks = 0;         ///< that are in use
+
+  bool fits(std::size_t tokens) const {
+    return batch.tokens.size() + tokens <= static_cast<std::size_t>(kWindow) &&
+           blocks + blocksOf(tokens) <= kBlocks;
+  }
+
+  void add(std::span<const TokenId> window, std::size_t text) {
+    compute::KeyRange keys;
+    const auto count = static_cast<std::int32_t>(window.size());
+    const auto firstRow = static_cast<std::int32_t>(batch.tokens.size());
+    const BlockId firstBlock = 1 + blocks;
+    for (std::int32_t i = 0; i < blocksOf(window.size()); ++i) keys.blocks.push_back(firstBlock + i);
+    keys.end = count;
+    keys.causal = true;
+    for (std::int32_t i = 0; i < count; ++i) {
+      batch.tokens.push_back(window[static_cast<std::size_t>(i)]);
+      batch.localIndices.push_back(i);
+      batch.slots.push_back(std::int64_t{firstBlock} * kBlockSize + i);
+      batch.hiddenRows.push_back(firstRow + i);
+      texts.push_back(text);
+    }
+    blocks += blocksOf(window.size());
+    batch.runs.push_back({firstRow, count, 0, 0, {std::move(keys)}});
+  }
+};
+
+DecoderEmbedder::DecoderEmbedder(model::Decoder& decoder, compute::Backend& backend,
+                                 const text::Tokenizer& tokenizer, const std::string& modelFingerprint)
+    : m_decoder(decoder),
+      m_tokenizer(tokenizer),
+      m_fingerprint("mean of last hidden states;window=" + std::to_string(kWindow) +
+                    ";model=" + modelFingerprint + ";backend=" + backend.info().numericRevision),
+      m_window(
+          static_cast<std::int32_t>(std::clamp<std::int64_t>(decoder.config().maxPositions, 1, kWindow))),
+      m_store(backend.makeKvStore(decoder.kvShape(1 + kBlocks, kBlockSize, compute::DType::F32))) {}
+
+bool DecoderEmbedder::compute(const Pass& pass, std::vector<std::vector<double>>& sums,
+                              std::stop_token stop) {
+  const model::ForwardResult result = m_decoder.forward(pass.batch, *m_store, std::move(stop));
+  if (result.stopped) return false;
+  const auto width = static_cast<std::size_t>(m_decoder.config().hiddenSize);
+  for (std::size_t row = 0; row < pass.texts.size(); ++row) {
+    std::vector<double>& sum = sums[pass.texts[row]];
+    for (std::size_t i = 0; i < width; ++i) sum[i] += static_cast<double>(result.hidden[row * width + i]);
+  }
+  return true;
+}
+
+std::vector<EmbeddingVector> DecoderEmbedder::embed(std::span<const std::string> texts,
+                                                    std::stop_token stop) {
+  const auto width = static_cast<std::size_t>(m_decoder.config().hiddenSize);
+  std::vector<std::vector<double>> sums(texts.size(), std::vector<double>(width, 0.0));
+  Pass pass;
+  for (std::size_t text = 0; text < texts.size(); ++text) {
+    const std::vector<TokenId> ids = m_tokenizer.encode(texts[text]);
+    for (std::size_t at = 0; at < ids.size(); at += static_cast<std::size_t>(m_window)) {
+      const auto window =
+          std::span(ids).subspan(at, std::min(static_cast<std::size_t>(m_window), ids.size() - at));
+      if (!pass.fits(window.size())) {
+        if (!compute(pass, sums, stop)) return {};
+        pass = {};
+      }
+      pass.add(window, text);
+    }
+  }
+  if (!pass.texts.empty() && !compute(pass, sums, stop)) return {};
+  std::vector<EmbeddingVector> vectors;
+  std::transform(sums.begin(), sums.end(), std::back_inserter(vectors), unitVector);
+  return vectors;
+}
+
+}  // namespace spanscope::retrieve

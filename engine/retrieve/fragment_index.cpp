@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/retrieve/fragment_index.h"
+
+#include "engine/retrieve/content_hash.h"
+#include "engine/retrieve/document_text.h"
+#include "engine/retrieve/index_tables.h"
+#include "engine/retrieve/question_words.h"
+#include "engine/retrieve/sqlite.h"
+#include "engine/retrieve/summary_tree.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <utility>
+
+namespace spanscope::retrieve {
+namespace {
+
+/// How long documents are gathered in one transaction: each waits for the disk.
+constexpr std::chrono::milliseconds kTransactionTime{200};
+/// Texts that are given to an embedder at once.
+constexpr std::size_t kEmbeddedAtOnce = 32;
+
+static_assert(std::endian::native == std::endian::little, "vectors are kept as the floats in memory");
+
+/// What the fragments of a text depend on beside it.
+std::string settingsText(const text::Tokenizer& tokenizer, const IndexOptions& options) {
+  std::string vocabulary;
+  for (std::int32_t id = 0; id < tokenizer.vocabularySize(); ++id) {
+    const std::string bytes = tokenizer.bytes(id);
+    vocabulary += std::to_string(bytes.size()) + ":" + bytes;
+  }
+  std::string text = std::to_string(options.chunk.tokens) + "," + std::to_string(options.chunk.overlap) +
+                     "," + contentHash(vocabulary);
+  if (options.summarizer != nullptr) text += "," + contentHash(options.summarizer->fingerprint());
+  return text;
+}
+
+DocumentKey keyOf(const SourceDocument& document, const std::string& settings) {
+  return contentHash(settings + "," + formatName(formatOf(document.name, document.bytes)) + "," +
+                     contentHash(document.bytes));
+}
+
+std::variant<std::vector<Fragment>, Error> fragmentsOf(const SourceDocument& document,
+                                                       const text::Tokenizer& tokenizer,
+                                                       const ChunkOptions& options) {
+  constexpr const char* kBlank = " \t\r\n\f\v";
+  const DocumentFormat format = formatOf(document.name, document.bytes);
+  auto read = readPassages(document.name, format, document.bytes);
+  if (auto* error = std::get_if<Error>(&read)) return std::move(*error);
+  std::vector<Fragment> fragments;
+  for (const Passage& passage : std::get<std::vector<Passage>>(read)) {
+    for (const Chunk& chunk : chunkPassage(passage.text, tokenizer, options)) {
+      const std::size_t begin = chunk.text.find_first_not_of(kBlank);
+      if (begin == std::string::npos) continue;
+      Fragment& fragment = fragments.emplace_back();
+      fragment.place = passagePlace(format, passage.number);
+      fragment.text = chunk.text.substr(begin, chunk.text.find_last_not_of(kBlank) + 1 - begin);
+    }
+  }
+  return fragments;
+}
+
+std::size_t countFrom(Database& database, const char* sql) {
+  Statement statement(database, sql);
+  return statement.step() ? static_cast<std::size_t>(statement.integer(0)) : 0;
+}
+
+std::int64_t limitOf(std::size_t count) {
+  return static_cast<std::int64_t>(std::min<std::size_t>(count, std::numeric_limits<std::int32_t>::max()));
+}
+
+/// In double precision, so that the order of nearly equal ones is that of the vectors. 0 where one has no
+/// direction.
+double cosine(const EmbeddingVector& a, const EmbeddingVector& b) {
+  double product = 0;
+  double sizeA = 0;
+  double sizeB = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    product += static_cast<double>(a[i]) * b[i];
+    sizeA += static_cast<double>(a[i]) * a[i];
+    sizeB += static_cast<double>(b[i]) * b[i];
+  }
+  const double size = std::sqrt(sizeA) * std::sqrt(sizeB);
+  const double value = size > 0 ? product / size : 0;
+  return std::isfinite(value) ? value : 0;
+}
+
+constexpr const char* kFragmentColumns =
+    "documents.key, fragments.number, fragments.level, fragments.place, fragments.hash, fragments.text";
+constexpr const char* kOfChosen = " fragments.document IN (SELECT document FROM temp.chosen) ";
+
+Fragment fragmentIn(const Statement& statement) {
+  Fragment fragment;
+  fragment.document = statement.text(0);
+  fragment.number = statement.integer(1);
+  fragment.level = static_cast<std::uint32_t>(statement.integer(2));
+  fragment.place = statement.text(3);
+  fragment.hash = statement.text(4);
+  fragment.text = statement.text(5);
+  return fragment;
+}
+
+/// Leaves a statement ready for its next use, whatever ends this one: an open one holds a lock on the file.
+class Use {
+ public:
+  explicit Use(Statement& statement) : m_statement(statement) {}
+  ~Use() { m_statement.reset(); }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+ private:
+  Statement& m_statement;
+};
+
+}  // namespace
+
+struct FragmentIndex::Parts final : SummaryStore {
+  explicit Parts(const std::string& file) : database(file.empty() ? ":memory:" : file) {
+    prepareTables(database, file);
+    database.execute("PRAGMA temp_store = MEMORY; CREATE TEMP TABLE chosen(document INTEGER PRIMARY KEY)");
+  }
+
+  Statement& prepared(std::optional<Statement>& statement, const std::string& sql) {
+    if (!statement) statement.emplace(database, sql);
+    return *statement;
+  }
+
+  std::optional<std::int64_t> idOf(const DocumentKey& key) {
+    Statement& statement = prepared(hasDocument, "SELECT id FROM documents WHERE key = ?1");
+    const Use use(statement);
+    statement.bind(1, key);
+    if (!statement.step()) return std::nullopt;
+    return statement.integer(0);
+  }
+
+  void add(const DocumentKey& key, const std::vector<Fragment>& fragments) {
+    Statement& document = prepared(addDocument, "INSERT INTO documents(key) VALUES(?1)");
+    Statement& fragment = prepared(addFragment,
+                                   "INSERT INTO fragments(document, number, level, place, hash, text) "
+                                   "VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
+    Statement& words = prepared(addWords, "INSERT INTO words(rowid, text) VALUES(?1, ?2)");
+    document.bind(1, key);
+    document.run();
+    const std::int64_t id = database.lastRow();
+    for (std::size_t i = 0; i < fragments.size(); ++i) {
+      const std::string hash = contentHash(fragments[i].text);
+      fragment.bind(1, id);
+      fragment.bind(2, static_cast<std::int64_t>(i));
+      fragment.bind(3, static_cast<std::int64_t>(fragments[i].level));
+      fragment.bind(4, fragments[i].place);
+      fragment.bind(5, hash);
+      fragment.bind(6, fragments[i].text);
+      fragment.run();
+      words.bind(1, database.lastRow());
+      words.bind(2, fragments[i].text);
+      words.run();
+    }
+  }
+
+  /// Fills the table of chosen documents, unless they are those already.
+  void choose(const DocumentChoice& documents) {
+    if (documents == lastChoice) return;
+    lastChoice.reset();
+    if (!documents) return;
+    Transaction transaction(database, Transaction::Kind::Deferred);
+    database.execute("DELETE FROM temp.chosen");
+    Statement& statement = prepared(addChosen,
+                                    "INSERT OR IGNORE INTO temp.chosen SELECT id FROM documents "
+                                    "WHERE key = ?1");
+    for (const DocumentKey& key : *documents) {
+      statement.bind(1, key);
+      statement.run();
+    }
+    transaction.commit();
+    lastChoice = documents;
+  }
+
+  std::optional<std::string> find(const std::string& key) override {
+    Statement& statement = prepared(findSummary, "SELECT text FROM summaries WHERE key = ?1");
+    const Use use(statement);
+    statement.bind(1, key);
+    if (!statement.step()) return std::nullopt;
+    return statement.text(0);
+  }
+
+  void keep(const std::vector<std::pair<std::string, std::string>>& summaries) override {
+    Transaction transaction(database);
+    Statement& statement = prepared(addSummary, "INSERT OR IGNORE INTO summaries(key, text) VALUES(?1, ?2)");
+    for (const auto& [key, text] : summaries) {
+      statement.bind(1, key);
+      statement.bind(2, text);
+      statement.run();
+    }
+    transaction.commit();
+  }
+
+  std::optional<std::int64_t> embedderId(const std::string& fingerprint) {
+    Statement statement(database, "SELECT id FROM embedders WHERE fingerprint = ?1");
+    statement.bind(1, fingerprint);
+    if (!statement.step()) return std::nullopt;
+    return statement.integer(0);
+  }
+
+  std::int64_t makeEmbedderId(const std::string& fingerprint) {
+    Statement statement(database, "INSERT OR IGNORE INTO embedders(fingerprint) VALUES(?1)");
+    statement.bind(1, fingerprint);
+    statement.run();
+    return embedderId(fingerprint).value_or(0);
+  }
+
+  void addVectors(std::int64_t embedder, std::span<const std::string> hashes,
+                  std::span<const EmbeddingVector> vectors) {
+    Transaction transaction(database);
+    Statement statement(database, "INSERT OR IGNORE INTO vectors(embedder, hash, vector) VALUES(?1, ?2, ?3)");
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      statement.bind(1, embedder);
+      statement.bind(2, hashes[i]);
+      statement.bindBytes(3, std::as_bytes(std::span(vectors[i])));
+      statement.run();
+    }
+    transaction.commit();
+  }
+
+  Database database;
+  DocumentChoice lastChoice;  ///< whose documents are in temp.chosen
+  std::optional<Statement> hasDocument, addDocument, addFragment, addWords, addChosen, findSummary,
+      addSummary, findWords, findWordsOfChosen;
+};
+
+FragmentIndex::FragmentIndex(const std::string& file) : m_parts(std::make_unique<Parts>(file)) {}
+FragmentIndex::~FragmentIndex() = default;
+FragmentIndex::FragmentIndex(FragmentIndex&&) noexcept = default;
+FragmentIndex& FragmentIndex::operator=(FragmentIndex&&) noexcept = default;
+
+IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& read,
+                                    const text::Tokenizer& tokenizer, const IndexOptions& options,
+                                    const Watch& watch) {
+  if (auto error = checkChunkOptions(options.chunk)) throw Failure(std::move(*error));
+  const std::string settings = settingsText(tokenizer, options);
+  IndexedDocuments result;
+  std::optional<Transaction> transaction;
+  std::chrono::steady_clock::time_point opened;
+  const auto commit = [&] {
+    if (transaction) transaction->commit();
+    transaction.reset();
+  };
+  /// The key of a document that is in the index afterwards, an error, or nothing if it was stopped.
+  const auto addOne = [&](const SourceDocument& document) -> std::variant<DocumentKey, Error> {
+    DocumentKey key = keyOf(document, settings);
+    if (m_parts->idOf(key)) return key;
+    auto fragments = fragmentsOf(document, tokenizer, options.chunk);
+    if (auto* error = std::get_if<Error>(&fragments)) return std::move(*error);
+    auto& all = std::get<std::vector<Fragment>>(fragments);
+    if (options.summarizer != nullptr) {
+      // Other programs need not wait while texts are written, and what was written is kept.
+      commit();
+      if (!addSummaries(all, *options.summarizer, *m_parts, watch)) return DocumentKey();
+    }
+    if (!transaction) {
+      transaction.emplace(m_parts->database);
+      opened = std::chrono::steady_clock::now();
+    }
+    // Another program may have added it before the transaction began.
+    if (m_parts->idOf(key)) return key;
+    m_parts->add(key, all);
+    ++result.added;
+    return key;
+  };
+  for (std::size_t i = 0; i < count && !watch.stop.stop_requested(); ++i) {
+    auto document = read(i);
+    if (auto* error = std::get_if<Error>(&document)) {
+      result.skipped.push_back(std::move(*error));
+      result.keys.emplace_back();
+    } else {
+      auto outcome = addOne(std::get<SourceDocument>(document));
+      if (auto* problem = std::get_if<Error>(&outcome)) {
+        result.skipped.push_back(std::move(*problem));
+        result.keys.emplace_back();
+      } else {
+        auto& key = std::get<DocumentKey>(outcome);
+        if (key.empty()) break;
+        result.keys.push_back(std::move(key));
+      }
+    }
+    if (transaction && std::chrono::steady_clock::now() - opened > kTransactionTime) commit();
+    watch.tell({.phase = IndexPhase::Documents, .done = i + 1, .total = count, .added = result.added});
+  }
+  commit();
+  return result;
+}
+
+IndexedDocuments FragmentIndex::add(const std::vector<SourceDocument>& documents,
+                                    const text::Tokenizer& tokenizer, const IndexOptions& options,
+                                    const Watch& watch) {
+  return add(
+      documents.size(), [&](std::size_t i) { return documents[i]; }, tokenizer, options, watch);
+}
+
+bool FragmentIndex::embed(const DocumentChoice& documents, Embedder& embedder, const Watch& watch) {
+  m_parts->choose(documents);
+  const std::int64_t id = m_parts->makeEmbedderId(embedder.fingerprint());
+  // Only what is left to do is listed: an index is made a second time while nothing has changed, mostly.
+  Statement list(m_parts->database, std::string("SELECT min(id) FROM fragments WHERE ") +
+                                        (documents ? kOfChosen : "true") +
+                                        " AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ?1 AND "
+                                        "vectors.hash = fragments.hash) GROUP BY hash ORDER BY 1");
+  list.bind(1, id);
+  std::vector<std::int64_t> missing;
+  while (list.step()) missing.push_back(list.integer(0));
+  list.reset();
+
+  Statement read(m_parts->database, "SELECT hash, text FROM fragments WHERE id = ?1");
+  IndexProgress progress{.phase = IndexPhase::Vectors, .total = missing.size()};
+  for (std::size_t at = 0; at < missing.size(); at += kEmbeddedAtOnce) {
+    const auto batch = std::span(missing).subspan(at, std::min(kEmbeddedAtOnce, missing.size() - at));
+    std::vector<std::string> hashes;
+    std::vector<std::string> texts;
+    for (const std::int64_t fragment : batch) {
+      read.bind(1, fragment);
+      read.step();
+      hashes.push_back(read.text(0));
+      texts.push_back(read.text(1));
+      read.reset();
+    }
+    const std::vector<EmbeddingVector> vectors = embedder.embed(texts, watch.stop);
+    if (vectors.size() != texts.size()) return false;
+    m_parts->addVectors(id, hashes, vectors);
+    progress.done += batch.size();
+    progress.added = progress.done;
+    watch.tell(progress);
+    if (watch.stop.stop_requested() && progress.done < progress.total) return false;
+  }
+  return true;
+}
+
+std::vector<Fragment> FragmentIndex::find(std::string_view question, std::size_t count,
+                                          const DocumentChoice& documents) const {
+  const std::string expression = matchAnyWord(question, kMaxQuestionWords);
+  if (expression.empty()) return {};
+  m_parts->choose(documents);
+  // FTS5's bm25 is negative, so that the best comes first; equal ones stay in the order of the documents.
+  // Texts are fetched only for the best: a common word is in every fragment.
+  const auto sql = [](const std::string& source) {
+    return std::string("SELECT ") + kFragmentColumns + ", best.score FROM (SELECT words.rowid AS id, " +
+           "bm25(words) AS score FROM words " + source +
+           " ORDER BY score, id LIMIT ?2) AS best JOIN fragments ON fragments.id = best.id "
+           "JOIN documents ON documents.id = fragments.document ORDER BY best.score, best.id";
+  };
+  Statement& statement =
+      documents ? m_parts->prepared(m_parts->findWordsOfChosen,
+                                    sql(std::string("JOIN fragments ON fragments.id = words.rowid "
+                                                    "WHERE words MATCH ?1 AND") +
+                                        kOfChosen))
+                : m_parts->prepared(m_parts->findWords, sql("WHERE words MATCH ?1"));
+  const Use use(statement);
+  statement.bind(1, expression);
+  statement.bind(2, limitOf(count));
+  std::vector<Fragment> fragments;
+  while (statement.step()) {
+    fragments.push_back(fragmentIn(statement));
+    fragments.back().score = -statement.number(6);
+  }
+  return fragments;
+}
+
+std::vector<Fragment> FragmentIndex::nearest(const EmbeddingVector& question, std::size_t count,
+                                             const Embedder& embedder,
+                                             const DocumentChoice& documents) const {
+  const std::optional<std::int64_t> id = m_parts->embedderId(embedder.fingerprint());
+  if (!id || count == 0) return {};
+  m_parts->choose(documents);
+  Statement list(m_parts->database,
+                 std::string("SELECT fragments.id, vectors.vector FROM fragments JOIN vectors ON "
+                             "vectors.hash = fragments.hash AND vectors.embedder = ?1 WHERE ") +
+                     (documents ? kOfChosen : "true"));
+  list.bind(1, *id);
+  std::vector<std::pair<double, std::int64_t>> scores;
+  EmbeddingVector vector(question.size());
+  while (list.step()) {
+    const std::span<const std::byte> bytes = list.bytes(1);
+    if (bytes.size() != question.size() * sizeof(float)) {
+      throw Failure({{},
+                     "a vector of the index",
+                     std::to_string(bytes.size()) + " bytes",
+                     std::to_string(question.size() * sizeof(float)) + ", as the question's has"});
+    }
+    std::memcpy(vector.data(), bytes.data(), bytes.size());
+    scores.emplace_back(cosine(question, vector), list.integer(0));
+  }
+  const std::size_t kept = std::min(count, scores.size());
+  std::partial_sort(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(kept), scores.end(),
+                    [](const auto& a, const auto& b) {
+                      return a.first != b.first ? a.first > b.first : a.second < b.second;
+                    });
+  Statement one(m_parts->database, std::string("SELECT ") + kFragmentColumns +
+                                       " FROM fragments JOIN documents ON documents.id = "
+                                       "fragments.document WHERE fragments.id = ?1");
+  std::vector<Fragment> fragments;
+  for (const auto& [score, fragment] : std::span(scores).first(kept)) {
+    one.bind(1, fragment);
+    if (one.step()) {
+      fragments.push_back(fragmentIn(one));
+      fragments.back().score = score;
+    }
+    one.reset();
+  }
+  return fragments;
+}
+
+std::optional<Fragment> FragmentIndex::withHash(std::string_view hash,
+                                                const DocumentChoice& documents) const {
+  m_parts->choose(documents);
+  Statement statement(m_parts->database,
+                      std::string("SELECT ") + kFragmentColumns +
+                          " FROM fragments JOIN documents ON documents.id = fragments.document WHERE "
+                          "fragments.hash = ?1 AND " +
+                          (documents ? kOfChosen : "true") + " ORDER BY fragments.id LIMIT 1");
+  statement.bind(1, hash);
+  if (!statement.step()) return std::nullopt;
+  return fragmentIn(statement);
+}
+
+std::size_t FragmentIndex::documentCount() const {
+  return countFrom(m_parts->database, "SELECT count(*) FROM documents");
+}
+
+std::size_t FragmentIndex::vectorCount() const {
+  return countFrom(m_parts->database, "SELECT count(*) FROM vectors");
+}
+
+}  // namespace spanscope::retrieve

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/retrieve/index_tables.h"
+
+#include "engine/base/error.h"
+#include "engine/retrieve/index_version.h"
+
+#include <cstdint>
+
+namespace spanscope::retrieve {
+namespace {
+
+/// "Span" in ASCII, by which a file is known as an index.
+constexpr std::int64_t kApplicationId = 0x5370616e;
+
+/// `words` refers to the texts in `fragments`, so that they are stored once. Vectors and summaries belong to
+/// contents, not to documents: a document that changed keeps those of what it still says.
+constexpr const char* kTables =
+    "CREATE TABLE documents(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE fragments(id INTEGER PRIMARY KEY, document INTEGER NOT NULL REFERENCES documents(id),"
+    " number INTEGER NOT NULL, level INTEGER NOT NULL, place TEXT NOT NULL, hash TEXT NOT NULL,"
+    " text TEXT NOT NULL);"
+    "CREATE INDEX fragments_of_document ON fragments(document);"
+    "CREATE VIRTUAL TABLE words USING fts5(text, content='fragments', content_rowid='id',"
+    " tokenize='porter unicode61 remove_diacritics 2');"
+    "CREATE TABLE embedders(id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE vectors(embedder INTEGER NOT NULL REFERENCES embedders(id), hash TEXT NOT NULL,"
+    " vector BLOB NOT NULL, PRIMARY KEY(embedder, hash)) WITHOUT ROWID;"
+    "CREATE TABLE summaries(key TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;";
+
+std::int64_t numberFrom(Database& database, const char* sql) {
+  Statement statement(database, sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+}  // namespace
+
+void prepareTables(Database& database, const std::string& file) {
+  Transaction transaction(database);
+  if (numberFrom(database, "SELECT count(*) FROM sqlite_schema") == 0) {
+    database.execute(kTables);
+    database.execute(("PRAGMA application_id = " + std::to_string(kApplicationId) +
+                      "; PRAGMA user_version = " + std::to_string(kIndexVersion))
+                         .c_str());
+    transaction.commit();
+    return;
+  }
+  if (numberFrom(database, "PRAGMA application_id") != kApplicationId) {
+    throw Failure({file, {}, "a database of something else", "an index of documents, or a new file"});
+  }
+  const std::int64_t version = numberFrom(database, "PRAGMA user_version");
+  if (version != kIndexVersion) {
+    throw Failure({file,
+                   {},
+                   "an index of version " + std::to_string(version),
+                   "version " + std::to_string(kIndexVersion) + ": delete it, it is made anew"});
+  }
+}
+
+}  // namespace spanscope::retrieve

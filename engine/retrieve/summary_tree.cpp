@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/retrieve/summary_tree.h"
+
+#include "engine/base/error.h"
+#include "engine/retrieve/content_hash.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace spanscope::retrieve {
+namespace {
+
+/// Summaries that are asked for at once: they share forward passes.
+constexpr std::size_t kBatch = 8;
+
+/// Fragments [begin, end) of the level below.
+struct Group {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string key;
+};
+
+std::string keyOf(std::span<const Fragment> texts, const std::string& fingerprint) {
+  std::string all = contentHash(fingerprint);
+  for (const Fragment& text : texts) all += contentHash(text.text);
+  return contentHash(all);
+}
+
+std::vector<Group> groupsOf(const std::vector<Fragment>& fragments, std::size_t first, std::size_t size,
+                            const std::string& fingerprint) {
+  const std::size_t count = fragments.size() - first;
+  const std::size_t most = std::max<std::size_t>(size, 2);
+  const std::size_t groups = std::min((count + most - 1) / most, count / 2);
+  std::vector<Group> result;
+  for (std::size_t i = 0; i < groups; ++i) {
+    Group group{.begin = first + count * i / groups, .end = first + count * (i + 1) / groups, .key = {}};
+    group.key = keyOf(std::span(fragments).subspan(group.begin, group.end - group.begin), fingerprint);
+    result.push_back(std::move(group));
+  }
+  return result;
+}
+
+std::string placeOf(const Fragment& first, const Fragment& last) {
+  constexpr std::string_view kSummary = "summary of ";
+  const auto own = [&](const std::string& place) {
+    return place.starts_with(kSummary) ? place.substr(kSummary.size()) : place;
+  };
+  const std::string begin = own(first.place);
+  const std::string end = own(last.place);
+  if (begin.empty() || end.empty()) return "summary";
+  const std::string from = begin.substr(0, begin.find(" to "));
+  const std::size_t to = end.find(" to ");
+  const std::string until = to == std::string::npos ? end : end.substr(to + 4);
+  return std::string(kSummary) + (from == until ? from : from + " to " + until);
+}
+
+bool isBlank(const std::string& text) {
+  return text.find_first_not_of(" \t\r\n\f\v") == std::string::npos;
+}
+
+class Tree {
+ public:
+  Tree(std::vector<Fragment>& fragments, Summarizer& summarizer, SummaryStore& store, const Watch& watch)
+      : m_fragments(fragments), m_summarizer(summarizer), m_store(store), m_watch(watch) {}
+
+  bool build() {
+    const std::string fingerprint = m_summarizer.fingerprint();
+    std::size_t first = 0;
+    for (std::uint32_t level = 1; m_fragments.size() - first >= 2; ++level) {
+      const std::vector<Group> groups = groupsOf(m_fragments, first, m_summarizer.groupSize(), fingerprint);
+      first = m_fragments.size();
+      m_progress.total += groups.size();
+      for (std::size_t at = 0; at < groups.size(); at += kBatch) {
+        const auto batch = std::span(groups).subspan(at, std::min(kBatch, groups.size() - at));
+        if (!summarize(batch, level)) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  bool summarize(std::span<const Group> batch, std::uint32_t level) {
+    std::vector<std::optional<std::string>> texts;
+    std::vector<std::vector<std::string>> missing;
+    for (const Group& group : batch) {
+      texts.push_back(m_store.find(group.key));
+      if (texts.back()) continue;
+      std::vector<std::string>& parts = missing.emplace_back();
+      for (std::size_t i = group.begin; i < group.end; ++i) parts.push_back(m_fragments[i].text);
+    }
+    std::vector<std::string> made;
+    if (!missing.empty()) made = m_summarizer.summarize(missing, m_watch.stop);
+    if (made.size() != missing.size()) return false;
+    std::vector<std::pair<std::string, std::string>> kept;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (texts[i]) continue;
+      texts[i] = std::move(made[kept.size()]);
+      kept.emplace_back(batch[i].key, *texts[i]);
+    }
+    if (!kept.empty()) m_store.keep(kept);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (isBlank(*texts[i])) continue;
+      Fragment summary;
+      summary.level = level;
+      summary.place = placeOf(m_fragments[batch[i].begin], m_fragments[batch[i].end - 1]);
+      summary.text = std::move(*texts[i]);
+      m_fragments.push_back(std::move(summary));
+    }
+    m_progress.done += batch.size();
+    m_progress.added += kept.size();
+    m_watch.tell(m_progress);
+    return true;
+  }
+
+  std::vector<Fragment>& m_fragments;
+  Summarizer& m_summarizer;
+  SummaryStore& m_store;
+  const Watch& m_watch;
+  IndexProgress m_progress{.phase = IndexPhase::Summaries};
+};
+
+}  // namespace
+
+bool addSummaries(std::vector<Fragment>& fragments, Summarizer& summarizer, SummaryStore& store,
+                  const Watch& watch) {
+  if (fragments.size() > kMaxSummarizedFragments) {
+    throw Failure({{},
+                   "summaries",
+                   "a document of " + std::to_string(fragments.size()) + " fragments",
+                   "at most " + std::to_string(kMaxSummarizedFragments)});
+  }
+  return Tree(fragments, summarizer, store, watch).build();
+}
+
+}  // namespace spanscope::retrieve

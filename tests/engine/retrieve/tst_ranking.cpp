@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// SPANSCOPE_DOCUMENTS sets how many documents are ranked with the bundled model.
+#include "engine/model/config.h"
+#include "engine/model/decoder.h"
+#include "engine/model/weights.h"
+#include "engine/retrieve/decoder_embedder.h"
+#include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/ranking.h"
+#include "kernels/cpu/cpu_backend.h"
+#include "tests/engine/retrieve/generated_documents.h"
+#include "tests/engine/retrieve/stand_ins.h"
+#include "tests/engine/text/text_test_support.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+
+using namespace spanscope;
+using namespace spanscope::retrieve;
+using spanscope::retrieve::test::generateDocuments;
+using spanscope::retrieve::test::WordEmbedder;
+using spanscope::text::test::testSeed;
+
+class TestRanking : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase();
+  void namesAreReadBack();
+  void ranksAreFused();
+  void vectorIsTheMeanOfTheHiddenStates();
+  void vectorsDependOnTheirTextAlone();
+  void embeddingCanBeStopped();
+  void everyRankingFindsKnownItems_data();
+  void everyRankingFindsKnownItems();
+
+ private:
+  std::unique_ptr<text::Tokenizer> m_tokenizer;
+  model::ModelConfig m_config;
+  std::unique_ptr<model::WeightSource> m_weights;
+  std::unique_ptr<compute::Backend> m_backend;
+  std::unique_ptr<model::Decoder> m_decoder;
+
+  DecoderEmbedder embedder() { return {*m_decoder, *m_backend, *m_tokenizer, "spanlet"}; }
+};
+
+namespace {
+
+Fragment fragment(std::int64_t number, double score) {
+  Fragment result;
+  result.document = "d";
+  result.number = number;
+  result.score = score;
+  return result;
+}
+
+double lengthOf(const EmbeddingVector& vector) {
+  double sum = 0;
+  for (const float value : vector) sum += static_cast<double>(value) * value;
+  return std::sqrt(sum);
+}
+
+}  // namespace
+
+void TestRanking::initTestCase() {
+  m_tokenizer = text::loadTokenizer(text::test::bundledModel());
+  m_config = model::readConfig(text::test::bundledModel());
+  m_weights = model::openSafetensors(text::test::bundledModel());
+  m_backend = cpu::makeCpuBackend({.threads = 2});
+  m_decoder = std::make_unique<model::Decoder>(m_config, *m_weights, *m_backend);
+}
+
+void TestRanking::namesAreReadBack() {
+  for (const Ranking ranking : {Ranking::Lexical, Ranking::Embedding, Ranking::Hybrid})
+    QVERIFY(parseRanking(rankingName(ranking)) == ranking);
+  QVERIFY(!parseRanking("Lexical") && !parseRanking(""));
+}
+
+void TestRanking::ranksAreFused() {
+  // By hand: 1/61 + 1/63 for number 1, 1/62 + 1/61 for number 2, 1/63 for number 3, 1/62 for number 4.
+  const auto fused = fuseRanks({fragment(1, 9), fragment(2, 8), fragment(3, 7)},
+                               {fragment(2, 0.9), fragment(4, 0.8), fragment(1, 0.7)});
+  std::vector<std::int64_t> order;
+  for (const RankedFragment& ranked : fused) order.push_back(ranked.fragment.number);
+  QCOMPARE(order, (std::vector<std::int64_t>{2, 1, 4, 3}));
+  QCOMPARE(fused[0].fragment.score, 1.0 / 62 + 1.0 / 61);
+  QCOMPARE(fused[1].fragment.score, 1.0 / 61 + 1.0 / 63);
+  QVERIFY(fused[0].lexical == (Placing{2, 8}) && fused[0].embedding == (Placing{1, 0.9}));
+  QVERIFY(fused[2].embedding == (Placing{2, 0.8}) && !fused[2].lexical);
+  QVERIFY(fuseRanks({}, {}).empty());
+}
+
+void TestRanking::vectorIsTheMeanOfTheHiddenStates() {
+  // One sequence by hand, in blocks of another size than the embedder's.
+  const std::string text = "Mira lives in Lisbon. Mira plays the cello.";
+  const std::vector<TokenId> ids = m_tokenizer->encode(text);
+  const auto count = static_cast<std::int32_t>(ids.size());
+  const auto store = m_backend->makeKvStore(m_decoder->kvShape(3, 64, compute::DType::F32));
+  model::Batch batch;
+  batch.tokens = ids;
+  compute::KeyRange keys{.blocks = {1}, .begin = 0, .end = count, .base = 0, .causal = true};
+  for (std::int32_t i = 0; i < count; ++i) {
+    batch.localIndices.push_back(i);
+    batch.slots.push_back(64 + i);
+    batch.hiddenRows.push_back(i);
+  }
+  batch.runs = {{0, count, 0, 0, {keys}}};
+  const model::ForwardResult result = m_decoder->forward(batch, *store, {});
+  const auto width = static_cast<std::size_t>(m_config.hiddenSize);
+  QCOMPARE(result.hidden.size(), ids.size() * width);
+  std::vector<double> mean(width, 0.0);
+  for (std::size_t i = 0; i < result.hidden.size(); ++i)
+    mean[i % width] += static_cast<double>(result.hidden[i]);
+  double size = 0;
+  for (const double value : mean) size += value * value;
+
+  const std::vector<EmbeddingVector> vectors = embedder().embed({&text, 1}, {});
+  QCOMPARE(vectors.size(), std::size_t{1});
+  QCOMPARE(vectors[0].size(), width);
+  for (std::size_t i = 0; i < width; ++i)
+    QVERIFY(std::abs(static_cast<double>(vectors[0][i]) - mean[i] / std::sqrt(size)) < 1e-6);
+}
+
+void TestRanking::vectorsDependOnTheirTextAlone() {
+  std::mt19937_64 random(testSeed());
+  std::vector<std::string> texts = {"", "Mira lives in Lisbon."};
+  for (int i = 0; i < 20; ++i) texts.push_back(text::test::randomText(random, random() % 300));
+  std::string longer;
+  while (m_tokenizer->encode(longer).size() <= std::size_t{2} * DecoderEmbedder::kWindow)
+    longer += "Tarek is a baker. ";
+  texts.push_back(longer);
+  DecoderEmbedder many = embedder();
+  const std::vector<EmbeddingVector> together = many.embed(texts, {});
+  QCOMPARE(together.size(), texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::vector<EmbeddingVector> alone = many.embed({&texts[i], 1}, {});
+    QVERIFY2(alone[0] == together[i], texts[i].c_str());
+    const bool isEmpty = m_tokenizer->encode(texts[i]).empty();
+    QVERIFY(std::abs(lengthOf(alone[0]) - (isEmpty ? 0 : 1)) < 1e-5);
+  }
+}
+
+void TestRanking::embeddingCanBeStopped() {
+  std::stop_source stop;
+  stop.request_stop();
+  const std::string text = "Mira lives in Lisbon.";
+  QVERIFY(embedder().embed({&text, 1}, stop.get_token()).empty());
+  DecoderEmbedder model = embedder();
+  FragmentIndex index;
+  const auto indexed = index.add({{"a.txt", text}}, *m_tokenizer);
+  QVERIFY(!index.embed(indexed.keys, model, {.progress = {}, .stop = stop.get_token()}));
+  QCOMPARE(index.vectorCount(), std::size_t{0});
+  QVERIFY(index.embed(indexed.keys, model));
+  QCOMPARE(index.vectorCount(), std::size_t{1});
+}
+
+void TestRanking::everyRankingFindsKnownItems_data() {
+  QTest::addColumn<bool>("model");
+  QTest::addColumn<QString>("ranking");
+  QTest::addColumn<int>("leastPercent");
+  QTest::newRow("words, lexical") << false << "lexical" << 100;
+  QTest::newRow("words, hybrid") << false << "hybrid" << 100;
+  QTest::newRow("model, hybrid") << true << "hybrid" << 100;
+  // The bundled model was made to copy answers, not to embed.
+  QTest::newRow("model, embedding") << true << "embedding" << 3;
+}
+
+void TestRanking::everyRankingFindsKnownItems() {
+  QFETCH(bool, model);
+  QFETCH(QString, ranking);
+  QFETCH(int, leastPercent);
+  bool given = false;
+  const int wanted = qEnvironmentVariableIntValue("SPANSCOPE_DOCUMENTS", &given);
+  const auto generated =
+      generateDocuments(static_cast<std::size_t>(given && wanted > 0 ? wanted : 60), testSeed());
+  FragmentIndex index;
+  const auto indexed = index.add(generated.documents, *m_tokenizer, {.chunk = {.tokens = 64, .overlap = 8}});
+  WordEmbedder words;
+  DecoderEmbedder own = embedder();
+  Embedder& chosen = model ? static_cast<Embedder&>(own) : words;
+  QVERIFY(index.embed(indexed.keys, chosen));
+  std::size_t found = 0;
+  for (const auto& item : generated.items) {
+    auto ranked =
+        rankFragments(index, item.question, 3, *parseRanking(ranking.toStdString()), std::nullopt, &chosen);
+    QVERIFY(ranked.size() <= (ranking == QLatin1String("hybrid") ? 6 : 3));
+    if (ranked.size() > 3) ranked.resize(3);
+    found += std::any_of(ranked.begin(), ranked.end(), [&](const RankedFragment& entry) {
+      return entry.fragment.document == indexed.keys[item.document];
+    });
+  }
+  qInfo("%zu of %zu known items in the top 3", found, generated.items.size());
+  QVERIFY(found * 100 >= generated.items.size() * static_cast<std::size_t>(leastPercent));
+}
+
+QTEST_GUILESS_MAIN(TestRanking)
+#include "tst_ranking.moc"

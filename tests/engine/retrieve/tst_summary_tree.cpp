@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/retrieve/fragment_index.h"
+#include "engine/retrieve/summary_tree.h"
+#include "tests/engine/retrieve/stand_ins.h"
+#include "tests/engine/text/text_test_support.h"
+
+#include <QTest>
+
+#include <map>
+#include <memory>
+
+using namespace spanscope;
+using namespace spanscope::retrieve;
+using spanscope::retrieve::test::FirstWords;
+
+class TestSummaryTree : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void shape_data();
+  void shape();
+  void summariesAreMadeOnce();
+  void blankOnesEndTheTree();
+  void itCanBeStoppedAndGoesOn();
+  void tooManyAreRefused();
+  void summariesAreFound();
+};
+
+namespace {
+
+class Memory final : public SummaryStore {
+ public:
+  std::optional<std::string> find(const std::string& key) override {
+    const auto at = m_texts.find(key);
+    return at == m_texts.end() ? std::nullopt : std::optional(at->second);
+  }
+  void keep(const std::vector<std::pair<std::string, std::string>>& summaries) override {
+    m_texts.insert(summaries.begin(), summaries.end());
+  }
+
+ private:
+  std::map<std::string, std::string> m_texts;
+};
+
+class Silent final : public Summarizer {
+ public:
+  std::string fingerprint() const override { return "silent"; }
+  std::size_t groupSize() const override { return 2; }
+  std::vector<std::string> summarize(std::span<const std::vector<std::string>> groups,
+                                     std::stop_token /*stop*/) override {
+    return std::vector<std::string>(groups.size(), " \n");
+  }
+};
+
+std::vector<Fragment> leaves(std::size_t count) {
+  std::vector<Fragment> fragments(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    fragments[i].text = "Text " + std::to_string(i) + " of many";
+    fragments[i].place = "page " + std::to_string(i / 2 + 1);
+  }
+  return fragments;
+}
+
+}  // namespace
+
+void TestSummaryTree::shape_data() {
+  QTest::addColumn<int>("count");
+  QTest::addColumn<int>("group");
+  QTest::addColumn<QString>("levels");
+  QTest::newRow("none") << 0 << 3 << "";
+  QTest::newRow("one") << 1 << 3 << "";
+  QTest::newRow("two") << 2 << 3 << "1";
+  QTest::newRow("a group") << 3 << 3 << "1";
+  QTest::newRow("even groups") << 4 << 3 << "2 1";
+  QTest::newRow("no single one") << 3 << 2 << "1";
+  QTest::newRow("five by two") << 5 << 2 << "2 1";
+  QTest::newRow("three levels") << 20 << 3 << "7 3 1";
+}
+
+void TestSummaryTree::shape() {
+  QFETCH(int, count);
+  QFETCH(int, group);
+  QFETCH(QString, levels);
+  std::vector<Fragment> fragments = leaves(static_cast<std::size_t>(count));
+  FirstWords summarizer(static_cast<std::size_t>(group));
+  Memory store;
+  std::size_t told = 0;
+  const Watch watch{.progress = [&](const IndexProgress& now) { told = now.done; }, .stop = {}};
+  QVERIFY(addSummaries(fragments, summarizer, store, watch));
+  std::map<std::uint32_t, int> counts;
+  for (const Fragment& fragment : fragments) ++counts[fragment.level];
+  QStringList found;
+  for (const auto& [level, number] : counts) {
+    if (level > 0) found << QString::number(number);
+  }
+  QCOMPARE(found.join(' '), levels);
+  QCOMPARE(told, fragments.size() - static_cast<std::size_t>(count));
+  if (count == 4) {
+    QCOMPARE(fragments[4].text, std::string("Summary: Text 0 Text 1"));
+    QCOMPARE(fragments[4].place, std::string("summary of page 1"));
+    QCOMPARE(fragments[6].place, std::string("summary of page 1 to page 2"));
+  }
+}
+
+void TestSummaryTree::summariesAreMadeOnce() {
+  FirstWords summarizer;
+  Memory store;
+  std::vector<Fragment> first = leaves(9);
+  QVERIFY(addSummaries(first, summarizer, store, {}));
+  QCOMPARE(summarizer.made, std::size_t{4});
+  std::vector<Fragment> second = leaves(9);
+  QVERIFY(addSummaries(second, summarizer, store, {}));
+  QCOMPARE(summarizer.made, std::size_t{4});
+  QCOMPARE(second.back().text, first.back().text);
+  // One leaf of nine changes: its own summary and those above, if it changes them.
+  std::vector<Fragment> third = leaves(9);
+  third[8].text = "Another ending";
+  QVERIFY(addSummaries(third, summarizer, store, {}));
+  QCOMPARE(summarizer.made, std::size_t{6});
+}
+
+void TestSummaryTree::blankOnesEndTheTree() {
+  Silent summarizer;
+  Memory store;
+  std::vector<Fragment> fragments = leaves(8);
+  QVERIFY(addSummaries(fragments, summarizer, store, {}));
+  QCOMPARE(fragments.size(), std::size_t{8});
+}
+
+void TestSummaryTree::itCanBeStoppedAndGoesOn() {
+  std::stop_source stop;
+  FirstWords summarizer;
+  Memory store;
+  std::vector<Fragment> fragments = leaves(60);
+  const Watch watch{.progress = [&](const IndexProgress&) { stop.request_stop(); }, .stop = stop.get_token()};
+  QVERIFY(!addSummaries(fragments, summarizer, store, watch));
+  QCOMPARE(summarizer.made, std::size_t{8});
+  std::vector<Fragment> again = leaves(60);
+  QVERIFY(addSummaries(again, summarizer, store, {}));
+  QCOMPARE(summarizer.made, again.size() - 60);
+}
+
+void TestSummaryTree::tooManyAreRefused() {
+  std::vector<Fragment> fragments(kMaxSummarizedFragments + 1);
+  FirstWords summarizer;
+  Memory store;
+  QVERIFY_EXCEPTION_THROWN(addSummaries(fragments, summarizer, store, {}), Failure);
+}
+
+void TestSummaryTree::summariesAreFound() {
+  const auto tokenizer = text::loadTokenizer(text::test::bundledModel());
+  FragmentIndex index;
+  FirstWords summarizer;
+  const std::vector<SourceDocument> document = {
+      {"a.csv", "Mira lives\nTarek bakes\nOtto drums\nNadia runs\n"}};
+  const auto plain = index.add(document, *tokenizer);
+  const auto with = index.add(document, *tokenizer, {.chunk = {}, .summarizer = &summarizer});
+  QVERIFY(plain.keys != with.keys);
+  QCOMPARE(index.documentCount(), std::size_t{2});
+  QVERIFY(index.find("Summary", 5, plain.keys).empty());
+  const std::vector<Fragment> found = index.find("Summary", 5, with.keys);
+  QCOMPARE(found.size(), std::size_t{3});
+  for (const Fragment& fragment : found) QVERIFY(fragment.level > 0);
+  QCOMPARE(index.find("Otto drums", 1, with.keys)[0].level, 0U);
+}
+
+QTEST_GUILESS_MAIN(TestSummaryTree)
+#include "tst_summary_tree.moc"
