@@ -281,23 +281,41 @@ class Finder {
   }
 
   void checkLength(const plan::Step& step, const NodePaths& paths) {
-    if (!m_context.countTokens || m_context.contextLength <= 0) return;
+    if (!m_context.countTokens) return;
     const NodeId node = paths.nodeOf(step.node);
     if (!m_measured.insert(node).second) return;
     const std::int64_t tokens = tokensIn(step.prompt);
-    if (tokens >= m_context.contextLength) {
+    const std::int64_t whole = tokens + step.maxTokens.value_or(0);
+    const std::int64_t context = m_context.contextLength;
+    if (context > 0 && tokens >= context) {
       add(Severity::Error, node,
-          tr("The prompt has at least %1 tokens; the model holds %2")
-              .arg(tokens)
-              .arg(m_context.contextLength),
-          tr("Shorten it by %1 tokens or more").arg(tokens - m_context.contextLength + 1));
-    } else if (tokens + step.maxTokens.value_or(0) > m_context.contextLength) {
+          tr("The prompt has at least %1 tokens; the model holds %2").arg(tokens).arg(context),
+          tr("Shorten it by %1 tokens or more").arg(tokens - context + 1));
+    } else if (context > 0 && whole > context) {
       add(Severity::Warning, node,
           tr("The prompt of at least %1 tokens leaves no room for an answer of %2: the model holds %3")
               .arg(tokens)
               .arg(step.maxTokens.value_or(0))
-              .arg(m_context.contextLength));
+              .arg(context));
+    } else {
+      checkPool(node, whole);
     }
+  }
+
+  /// A warning only: templates and partial tails come on top, and equal beginnings of spans share blocks.
+  void checkPool(NodeId node, std::int64_t tokens) {
+    const RunSettings& settings = m_document.settings;
+    const std::int64_t blockSize = std::max(1, settings.blockSize);
+    const std::int64_t needed = (tokens + blockSize - 1) / blockSize;
+    // Block 0 is never handed out.
+    const std::int64_t there = std::max(0, settings.blockCount - 1);
+    if (needed <= there) return;
+    add(Severity::Warning, node,
+        tr("The prompt and its answer take about %1 blocks of %2 tokens; the pool has %3")
+            .arg(needed)
+            .arg(blockSize)
+            .arg(there),
+        tr("Make the pool larger in the settings: a run that does not fit is refused"));
   }
 
   const Document& m_document;

@@ -45,6 +45,7 @@ class TestProblems : public QObject {
   void finds();
   void depthIsTheParsers();
   void measuresThePrompt();
+  void forecastsThePool();
   void leavesOutWhatIsNotRun();
   void isQuick();
   void doesNotWriteOutHugeQueries();
@@ -172,6 +173,26 @@ void TestProblems::measuresThePrompt() {
   context.contextLength = 10;
   QCOMPARE(textsOf(findProblems(document, context)),
            QStringList({QStringLiteral("error 4: The prompt has at least 10 tokens; the model holds 10")}));
+}
+
+void TestProblems::forecastsThePool() {
+  Document document = documentOf(
+      R"({"g": {"model": "m", "max_tokens": 3, "input": {"cross": [{"user": "123456"}, {"user": "1234"}]}}})");
+  document.settings.blockSize = 2;
+  document.settings.blockCount = 8;
+  const ProblemContext context{
+      .countTokens = [](const std::string& text) { return static_cast<std::int64_t>(text.size()); }};
+  QVERIFY(findProblems(document, context).empty());
+  // One block less than the thirteen tokens fill, the null block not counted.
+  document.settings.blockCount = 7;
+  QCOMPARE(textsOf(findProblems(document, context)),
+           QStringList({QStringLiteral(
+               "warning 4: The prompt and its answer take about 7 blocks of 2 tokens; the pool has 6")}));
+  document.settings.blockSize = 4;
+  QVERIFY(findProblems(document, context).empty());
+  // Without a tokenizer nothing is known.
+  document.settings.blockCount = 1;
+  QVERIFY(findProblems(document).empty());
 }
 
 void TestProblems::leavesOutWhatIsNotRun() {
