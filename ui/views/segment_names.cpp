@@ -14,13 +14,16 @@
 namespace spanscope::ui {
 namespace {
 
-/// The nodes of one run: those of the document where it knows them, else those of the query that was run.
+/// The nodes of one run, or of the next one: those of the document where it knows them, else those of the
+/// query that was or will be run.
 class RunNodes {
  public:
   RunNodes(const ViewInput& input, RunId run) : m_input(input), m_run(run) {}
+  RunNodes(const ViewInput& input, const Forecast& forecast) : m_input(input), m_forecast(&forecast) {}
 
   const document::DocumentNode* inDocument(const NodePath& path) const {
-    const document::NodeId id = m_input.nodeOf(m_run, path);
+    const document::NodeId id =
+        m_forecast != nullptr ? m_forecast->paths.nodeOf(path) : m_input.nodeOf(m_run, path);
     return id == document::kNoNode ? nullptr : m_input.document->find(id);
   }
 
@@ -29,16 +32,22 @@ class RunNodes {
     if (const document::DocumentNode* node = inDocument(path)) return &node->own;
     if (!m_read) {
       m_read = true;
-      const auto& runs = m_input.state().progress().runs;
-      if (const auto run = runs.find(m_run); run != runs.end())
-        m_query = query::parseJson(run->second.queryJson).query;
+      m_query = query::parseJson(queryJson()).query;
     }
     return m_query ? query::nodeAt(*m_query, path) : nullptr;
   }
 
  private:
+  std::string queryJson() const {
+    if (m_forecast != nullptr) return m_forecast->queryJson;
+    const auto& runs = m_input.state().progress().runs;
+    const auto run = runs.find(m_run);
+    return run == runs.end() ? std::string() : run->second.queryJson;
+  }
+
   const ViewInput& m_input;
-  RunId m_run;
+  RunId m_run = 0;
+  const Forecast* m_forecast = nullptr;
   bool m_read = false;
   std::optional<query::Node> m_query;
 };
@@ -68,11 +77,7 @@ QString roleOf(const trace::SegmentInfo& segment, const query::Node* node, bool 
   return node == nullptr ? tr("part") : operatorLabel(*node);
 }
 
-}  // namespace
-
-std::vector<SegmentName> segmentNames(const ViewInput& input, RunId run,
-                                      const std::vector<trace::SegmentInfo>& segments) {
-  RunNodes nodes(input, run);
+std::vector<SegmentName> namesOf(const std::vector<trace::SegmentInfo>& segments, RunNodes nodes) {
   std::vector<SegmentName> names(segments.size());
   std::size_t visible = 0;
   std::size_t last = 0;
@@ -104,6 +109,37 @@ std::vector<SegmentName> segmentNames(const ViewInput& input, RunId run,
     }
   }
   return names;
+}
+
+/// What names depend on.
+trace::SegmentInfo infoOf(const layout::Segment& segment) {
+  trace::SegmentInfo info;
+  info.node = segment.node;
+  info.independent = segment.independent;
+  info.hidden = segment.hidden;
+  info.depth = segment.depth;
+  for (const layout::TokenRun& run : segment.runs) {
+    const bool isOutput = run.source == layout::TokenRun::Source::Output;
+    info.runs.push_back({.count = run.count,
+                         .source = isOutput ? trace::TokenSource::Output : trace::TokenSource::Text,
+                         .node = run.node});
+  }
+  return info;
+}
+
+}  // namespace
+
+std::vector<SegmentName> segmentNames(const ViewInput& input, RunId run,
+                                      const std::vector<trace::SegmentInfo>& segments) {
+  return namesOf(segments, RunNodes(input, run));
+}
+
+std::vector<SegmentName> segmentNames(const ViewInput& input, const Forecast& forecast,
+                                      const layout::SpanTable& table) {
+  std::vector<trace::SegmentInfo> segments;
+  segments.reserve(table.segments.size());
+  for (const layout::Segment& segment : table.segments) segments.push_back(infoOf(segment));
+  return namesOf(segments, RunNodes(input, forecast));
 }
 
 QString nodeName(const ViewInput& input, RunId run, const NodePath& path) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/layout/span_table.h"
 #include "engine/trace/event.h"
 #include "ui/session/view_input.h"
 
@@ -25,6 +26,10 @@ struct SegmentName {
 /// a counter where several segments have it.
 std::vector<SegmentName> segmentNames(const ViewInput& input, RunId run,
                                       const std::vector<trace::SegmentInfo>& segments);
+
+/// The same for a prompt of the document's next run.
+std::vector<SegmentName> segmentNames(const ViewInput& input, const Forecast& forecast,
+                                      const layout::SpanTable& table);
 
 /// What a node of a run is called: its name in the document, else its operator ("generate", "user", …).
 QString nodeName(const ViewInput& input, RunId run, const NodePath& path);

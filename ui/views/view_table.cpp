@@ -10,6 +10,7 @@
 #include "ui/views/document/settings_view.h"
 #include "ui/views/run/attention_view.h"
 #include "ui/views/run/compare_view.h"
+#include "ui/views/run/forecast_view.h"
 #include "ui/views/run/log_view.h"
 #include "ui/views/run/metrics_view.h"
 #include "ui/views/run/output_view.h"
@@ -49,6 +50,8 @@ const std::vector<ViewInfo>& viewTable() {
       view<AttentionView>("attention", tr("Attention"),
                           tr("Where each block of the prompt looked, and what the tree lets it see")),
       view<OutputView>("output", tr("Output"), tr("The answers of every step and run, as they come")),
+      view<ForecastView>("forecast", tr("Forecast"),
+                         tr("What the next run would find in the cache, before it runs")),
       view<PlanView>("plan", tr("Plan"), tr("The steps a query became, what each needs, and why")),
       view<TimelineView>("timeline", tr("Timeline"),
                          tr("When each step waited, computed its prompt and decoded")),

@@ -41,7 +41,7 @@ LayoutPlan planOf(LayoutId layout) {
     case LayoutId::Explain:
       return {.columns = {{.cells = {{.docks = {"canvas"}, .share = 42},
                                      {.docks = {"tokens"}, .share = 18},
-                                     {.docks = {"block-table", "pool", "plan"}, .share = 40}},
+                                     {.docks = {"block-table", "pool", "forecast", "plan"}, .share = 40}},
                            .share = 61},
                           {.cells = {{.docks = {"why", "output"}, .share = 44},
                                      {.docks = {"attention"}, .share = 56}},

@@ -16,7 +16,8 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kSettle = 250;  // milliseconds for layouts and queued repaints
+constexpr int kSettle = 250;       // milliseconds for layouts and queued repaints
+constexpr int kPatience = 10'000;  // milliseconds for a forecast
 
 void settle() {
   QElapsedTimer timer;
@@ -67,9 +68,17 @@ void Screenshots::next() {
   if (const QString problem = m_window.workspace().run(); !problem.isEmpty()) Q_EMIT finished(problem);
 }
 
+void Screenshots::waitForForecast() {
+  QElapsedTimer timer;
+  timer.start();
+  while (m_window.workspace().input().forecastIsPending && timer.elapsed() < kPatience)
+    QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+}
+
 void Screenshots::selectSomething() {
   // A block that was found elsewhere says the most; else the first block there is.
   settle();
+  waitForForecast();
   const ViewInput& input = m_window.workspace().input();
   const RequestId request = input.shownRequest();
   if (request == 0) return;

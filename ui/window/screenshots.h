@@ -39,6 +39,7 @@ class Screenshots : public QObject {
 
  private:
   void next();
+  void waitForForecast();
   void selectSomething();
   void takeAll();
   QString take(const QString& name);

@@ -7,6 +7,7 @@
 #include "engine/query/json.h"
 #include "ui/document/document_query.h"
 #include "ui/document/edits.h"
+#include "ui/session/run_inputs.h"
 
 #include <fstream>
 #include <iterator>
@@ -47,6 +48,20 @@ void RunRecorder::run(const document::Document& document, run::Policy policy, bo
   (void)m_session->run(*planned.plan, options);
   m_document = std::make_shared<const document::Document>(document);
   m_paths[++m_runs] = std::move(query.paths);
+}
+
+std::shared_ptr<const ui::Forecast> RunRecorder::forecast(const document::Document& document) {
+  document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
+  if (!query.query) throw std::runtime_error("the document is not complete");
+  auto forecast =
+      m_forecaster.forecast({.id = 1,
+                             .query = std::move(*query.query),
+                             .paths = std::move(query.paths),
+                             .parameters = document.parameters,
+                             .settings = document.settings,
+                             .surroundings = std::make_shared<ui::RunInputs>(QString(), ui::Asker{})},
+                            m_session.get(), &m_bundle, {});
+  return std::make_shared<const ui::Forecast>(std::move(*forecast));
 }
 
 Recorded RunRecorder::recorded() const {

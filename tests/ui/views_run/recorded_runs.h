@@ -6,6 +6,7 @@
 #include "engine/run/session.h"
 #include "engine/trace/recorder.h"
 #include "ui/document/document.h"
+#include "ui/session/forecaster.h"
 #include "ui/session/view_input.h"
 
 #include <map>
@@ -33,6 +34,8 @@ class RunRecorder {
   /// The next run of the session. `observeRows`: attention of every token.
   void run(const document::Document& document, run::Policy policy = run::Policy::Spans,
            bool observeRows = false);
+  /// What the next run of the document would find.
+  std::shared_ptr<const ui::Forecast> forecast(const document::Document& document);
   /// Nothing can be reused after it.
   void clearCache() { m_session->clearCache(); }
   /// Starts over with the paths: the runs so far were of another document.
@@ -46,6 +49,7 @@ class RunRecorder {
   std::shared_ptr<const document::Document> m_document;
   std::map<RunId, document::NodePaths> m_paths;
   RunId m_runs = 0;
+  ui::Forecaster m_forecaster;
 };
 
 /// resources/queries/NAME

@@ -115,4 +115,20 @@ QString planCsv(const PlanModel& model) {
   return text;
 }
 
+QString passesCsv(const plan::Plan& plan) {
+  QString text = csvLine(
+      {tr("pass"), tr("rule"), tr("keeps the meaning"), tr("node"), tr("before"), tr("after"), tr("why")});
+  for (std::size_t i = 0; i < plan.passes.size(); ++i) {
+    const plan::PassReport& pass = plan.passes[i];
+    for (std::size_t change = 0; change < pass.changeCount; ++change) {
+      const plan::RuleReport& report = plan.rules[pass.firstChange + change];
+      text += csvLine({QString::number(i + 1), QString::fromStdString(pass.rule),
+                       pass.keepsMeaning ? tr("yes") : tr("no"), QString::fromStdString(report.node),
+                       QString::fromStdString(report.before), QString::fromStdString(report.after),
+                       QString::fromStdString(pass.reason)});
+    }
+  }
+  return text;
+}
+
 }  // namespace spanscope::ui

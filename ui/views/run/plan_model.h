@@ -2,6 +2,7 @@
 // The plan of a run: its steps, and what the planner says about them.
 #pragma once
 
+#include "engine/plan/plan.h"
 #include "ui/session/view_input.h"
 
 #include <QString>
@@ -42,5 +43,7 @@ QString stepStateText(StepState state);
 /// "0, 1, 2"; "nothing"
 QString needsText(const std::vector<StepIndex>& needs);
 QString planCsv(const PlanModel& model);
+/// Every change of every pass.
+QString passesCsv(const plan::Plan& plan);
 
 }  // namespace spanscope::ui

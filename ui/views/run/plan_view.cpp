@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/run/plan_view.h"
 
+#include "ui/views/run/pass_view.h"
 #include "ui/views/run/table_painting.h"
 
+#include <QComboBox>
+#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QPainter>
 #include <QPlainTextEdit>
 #include <QSplitter>
+#include <QStackedLayout>
 #include <QTableWidget>
-#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -59,6 +62,10 @@ QStringList headers() {
 
 PlanView::PlanView(QWidget* parent)
     : RunView(parent),
+      m_controls(std::make_unique<QWidget>()),
+      m_stack(new QStackedLayout(this)),
+      m_nothing(new QWidget(this)),
+      m_passes(new PassView(this)),
       m_splitter(new QSplitter(Qt::Vertical, this)),
       m_table(new QTableWidget(m_splitter)),
       m_text(new QPlainTextEdit(m_splitter)) {
@@ -86,25 +93,83 @@ PlanView::PlanView(QWidget* parent)
   m_splitter->setStretchFactor(0, 1);
   m_splitter->setStretchFactor(1, 2);
   m_splitter->setChildrenCollapsible(false);
-  m_splitter->hide();
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(m_splitter);
+  m_nothing->setAttribute(Qt::WA_TransparentForMouseEvents);
+  m_stack->setContentsMargins(0, 0, 0, 0);
+  for (QWidget* page : {m_nothing, static_cast<QWidget*>(m_passes), static_cast<QWidget*>(m_splitter)})
+    m_stack->addWidget(page);
+  connect(m_passes, &PassView::nodeWanted, this, [this](document::NodeId node) {
+    Selection selection = input()->selection;
+    selection.nodes = {node};
+    Q_EMIT selectionWanted(selection);
+  });
+  auto* row = new QHBoxLayout(m_controls.get());
+  row->setContentsMargins(0, 0, 0, 0);
+  m_pages = new QComboBox(m_controls.get());
+  m_pages->setAccessibleName(tr("Page of the plan"));
+  m_pages->setToolTip(
+      tr("Rules: what the planner makes of the query as it is now. Steps: what a run became."));
+  m_pages->addItem(tr("rules"));
+  m_pages->addItem(tr("steps"));
+  row->addWidget(m_pages);
+  connect(m_pages, &QComboBox::currentIndexChanged, this,
+          [this](int index) { setPage(index == 0 ? Page::Rules : Page::Steps); });
   connect(m_table, &QTableWidget::cellClicked, this, &PlanView::select);
   connect(m_table, &QTableWidget::cellActivated, this, &PlanView::select);
 }
 
+PlanView::~PlanView() = default;
+
+QWidget* PlanView::takeTitleControls() {
+  return m_controls.release();
+}
+
+bool PlanView::hasRules() const {
+  return input() != nullptr && input()->forecast && input()->forecast->plan;
+}
+
+PlanView::Page PlanView::page() const {
+  if (m_page == Page::Rules) return hasRules() || m_model.run == 0 ? Page::Rules : Page::Steps;
+  return m_model.run != 0 || !hasRules() ? Page::Steps : Page::Rules;
+}
+
+void PlanView::setPage(Page page) {
+  if (page == m_page) return;
+  m_page = page;
+  if (m_pages) m_pages->setCurrentIndex(page == Page::Rules ? 0 : 1);
+  if (input() != nullptr) refresh();
+}
+
 void PlanView::refresh() {
+  refreshSteps();
+  m_passes->show(input()->forecast, input()->selection.currentNode(), input()->theme);
+  const bool isEmpty = m_model.run == 0 && !hasRules();
+  m_stack->setCurrentWidget(isEmpty                 ? m_nothing
+                            : page() == Page::Rules ? static_cast<QWidget*>(m_passes)
+                                                    : static_cast<QWidget*>(m_splitter));
+  summarize();
+}
+
+void PlanView::summarize() {
+  QString summary;
+  if (page() == Page::Steps && m_model.run != 0) {
+    summary = tr("run %1 · %2").arg(m_model.run).arg(m_model.policy);
+  } else if (hasRules()) {
+    const std::size_t count = input()->forecast->plan->passes.size();
+    summary = count == 1 ? tr("1 rule applies") : tr("%1 rules apply").arg(count);
+  }
+  if (summary == m_summary) return;
+  m_summary = summary;
+  Q_EMIT summaryChanged(summary);
+}
+
+void PlanView::refreshSteps() {
   PlanModel model = planModel(*input());
   const bool same = model == m_model && m_shown == input()->theme;
   m_model = std::move(model);
-  m_splitter->setVisible(m_model.run != 0);
   if (!same) {
     if (m_shown != input()->theme) m_table->setStyleSheet(tableStyle(input()->theme));
     m_shown = input()->theme;
     fill();
-    Q_EMIT summaryChanged(m_model.run == 0 ? QString()
-                                           : tr("run %1 · %2").arg(m_model.run).arg(m_model.policy));
     update();
   }
   for (std::size_t i = 0; i < m_model.steps.size(); ++i) {
@@ -151,12 +216,18 @@ void PlanView::select(int row) {
 
 QString PlanView::csv() const {
   if (input() == nullptr) return {};
+  if (page() == Page::Rules && hasRules()) return passesCsv(*input()->forecast->plan);
   const PlanModel model = planModel(*input());
   return model.run == 0 ? QString() : planCsv(model);
 }
 
 void PlanView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) m_model = planModel(*input());
+  if (page() == Page::Rules && hasRules()) {
+    refresh();
+    RunView::paintTo(painter, size);
+    return;
+  }
   if (m_model.run == 0) {
     painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
     paintEmptyText(painter, QRect(QPoint(), size), emptyText(), theme());
@@ -197,7 +268,7 @@ void PlanView::paintTo(QPainter& painter, const QSize& size) {
 void PlanView::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   painter.fillRect(rect(), theme().color(Role::Surface));
-  if (m_model.run == 0) paintEmptyText(painter, rect(), emptyText(), theme());
+  if (m_model.run == 0 && !hasRules()) paintEmptyText(painter, rect(), emptyText(), theme());
 }
 
 }  // namespace spanscope::ui

@@ -8,11 +8,22 @@
 #include <QString>
 
 #include <map>
+#include <vector>
 
 namespace spanscope::ui {
 
 /// "Run 2"
 QString runName(RunId run);
+
+/// A step of a plan as its name depends on it.
+struct NamedStep {
+  StepIndex step = 0;
+  document::NodeId node = document::kNoNode;
+  bool isRoot = false;
+};
+/// What the steps of one plan are called, as StepNames says.
+std::map<StepIndex, QString> stepNames(const document::Document& document,
+                                       const std::vector<NamedStep>& steps);
 
 /// What steps are called: the name that the person gave the node, else "generate" for the root and "inner"
 /// for what it needs. Where several steps of a run would be called the same, their place among them follows:

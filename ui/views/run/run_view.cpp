@@ -15,7 +15,9 @@ constexpr int kPauseFactor = 4;
 
 bool sameInput(const ViewInput& a, const ViewInput& b) {
   return a.trace == b.trace && a.position == b.position && a.document == b.document && a.theme == b.theme &&
-         a.tokenizer == b.tokenizer && a.selection == b.selection && a.paths == b.paths;
+         a.tokenizer == b.tokenizer && a.selection == b.selection && a.paths == b.paths &&
+         a.forecast == b.forecast && a.forecastBefore == b.forecastBefore &&
+         a.forecastIsPending == b.forecastIsPending;
 }
 
 }  // namespace

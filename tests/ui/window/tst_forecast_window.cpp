@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What-if in the window: a change of the document changes the forecast, and the run then has its counts.
+#include "ui/document/edits.h"
+#include "ui/views/run/forecast_view.h"
+#include "ui/window/main_window.h"
+
+#include <QSignalSpy>
+#include <QtTest>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr int kPatience = 60'000;  // milliseconds
+
+document::NodeId plusOf(const document::Document& document) {
+  for (const document::NodeId id : document.ids()) {
+    const auto* join = document.at(id).own.as<query::Join>();
+    if (join != nullptr && join->kind == query::JoinKind::Plus) return id;
+  }
+  return document::kNoNode;
+}
+
+}  // namespace
+
+class TestForecastWindow : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<QTemporaryDir> m_folder;
+  std::unique_ptr<QSettings> m_settings;
+  std::unique_ptr<MainWindow> m_window;
+
+  Workspace& workspace() { return m_window->workspace(); }
+  const trace::Progress& progress() { return workspace().input().state().progress(); }
+
+  /// Changes the document and waits for the forecast of what it is then.
+  template <class Change>
+  void change(Change change) {
+    QSignalSpy shown(&workspace(), &Workspace::inputChanged);
+    QVERIFY(workspace().model()->change(QStringLiteral("Change"), change));
+    QVERIFY(shown.wait(kPatience));
+    QVERIFY(workspace().input().forecastIsPending);
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace().input().forecastIsPending, kPatience);
+  }
+  void run() {
+    QSignalSpy ended(&workspace(), &Workspace::runEnded);
+    m_window->perform(QStringLiteral("run.run"));
+    QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
+    QCOMPARE(ended.front().front().toString(), QString());
+    QSignalSpy shown(&workspace(), &Workspace::inputChanged);
+    QVERIFY(shown.wait(kPatience));
+    QVERIFY(!progress().runs.empty() && progress().runs.rbegin()->second.outcome);
+  }
+  const run::Prediction& prediction() { return workspace().input().forecast->present; }
+  const ForecastTable& shownTable() {
+    auto* view = qobject_cast<ForecastView*>(m_window->docks().dock(QStringLiteral("forecast"))->view());
+    return view->model().table();
+  }
+
+  /// With SPANSCOPE_PICTURES set to a folder, the pictures stay there to be looked at.
+  void takePicture() {
+    const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
+    if (folder.isEmpty()) return;
+    for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
+      m_window->setScheme(scheme);
+      QTest::qWait(200);
+      m_window->canvas().perform(QStringLiteral("view.fit-all"));
+      QTest::qWait(200);
+      const QString name = scheme == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light");
+      QVERIFY(m_window->grab().save(folder + QStringLiteral("/what-if-") + name + QStringLiteral(".png")));
+    }
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_folder = std::make_unique<QTemporaryDir>();
+    m_settings =
+        std::make_unique<QSettings>(m_folder->filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+    m_window = std::make_unique<MainWindow>(*m_settings, m_folder->filePath(QStringLiteral("autosave")));
+    m_window->resize(1280, 800);
+    m_window->show();
+    QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.explain"));
+    m_window->perform(QStringLiteral("view.dock.forecast"));
+    QTRY_VERIFY_WITH_TIMEOUT(workspace().input().forecast && !workspace().input().forecastIsPending,
+                             kPatience);
+  }
+  void cleanup() {
+    m_window.reset();
+    m_settings.reset();
+    m_folder.reset();
+  }
+
+  /// Run, move a document, read the forecast, run: the numbers are the same.
+  void theRunHasTheCountsOfTheForecast() {
+    QCOMPARE(rangeText(shownTable().totals.computed), QStringLiteral("83"));
+    run();
+    QTRY_COMPARE(rangeText(shownTable().totals.computed), QStringLiteral("1"));
+    change([](document::Document& document) { document::moveChild(document, plusOf(document), 0, 2); });
+    const run::StepPrediction step = prediction().steps.at(0);
+    QVERIFY(step.doubt == run::Doubt::None);
+    QTRY_COMPARE(shownTable().totals.relocated, step.relocated);
+    QCOMPARE(changedText(shownTable().computedBefore, shownTable().totals.computed),
+             QStringLiteral("1 → 13"));
+    takePicture();
+    run();
+    const trace::StepMetrics ran = *progress().requests.rbegin()->second.metrics;
+    QCOMPARE(ran.promptTokens, step.prompt.least);
+    QCOMPARE(ran.cachedTokens, step.cached.least);
+    QCOMPARE(ran.relocatedTokens, step.relocated.least);
+    QCOMPARE(ran.computedTokens, step.computed.least);
+    QVERIFY(step.relocated.least > 0);
+  }
+
+  /// Cross instead of plus: each document then sees those before it, so that moving one costs those after it.
+  void crossCostsMoreThanPlus() {
+    run();
+    change([](document::Document& document) { document::moveChild(document, plusOf(document), 0, 2); });
+    const std::int64_t asPlus = prediction().steps.at(0).computed.least;
+    change([](document::Document& document) {
+      const document::NodeId plus = plusOf(document);
+      document.edit(plus).own = {query::Join{.kind = query::JoinKind::Cross, .children = {}}};
+    });
+    const run::CountRange asCross = prediction().steps.at(0).computed;
+    QVERIFY(asCross.least > asPlus);
+    QTRY_VERIFY(shownTable().computedBefore && shownTable().computedBefore->least == asPlus);
+    run();
+    QCOMPARE(progress().requests.rbegin()->second.metrics->computedTokens, asCross.least);
+  }
+
+  /// Another block size means another session: all of it is computed again, and that is said.
+  void blockSizeStartsOver() {
+    run();
+    QTRY_COMPARE(rangeText(shownTable().totals.computed), QStringLiteral("1"));
+    change([](document::Document& document) { document.settings.blockSize = 8; });
+    QTRY_COMPARE(rangeText(shownTable().totals.computed), QStringLiteral("83"));
+    QVERIFY(shownTable().cache.contains(QStringLiteral("empty")));
+    run();
+    QCOMPARE(progress().requests.rbegin()->second.metrics->computedTokens, std::int64_t{83});
+  }
+
+  /// While a forecast is being made, a run starts at once.
+  void runningDoesNotWait() {
+    workspace().model()->change(QStringLiteral("Change"),
+                                [](document::Document& document) { document.settings.seed = 7; });
+    run();
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace().input().forecastIsPending, kPatience);
+    QCOMPARE(prediction().steps.at(0).computed.most, std::int64_t{1});
+  }
+
+  /// A recorded run shows no forecast, and a closed tab leaves none.
+  void otherTabs() {
+    run();
+    const QString path = m_folder->filePath(QStringLiteral("saved.trace"));
+    QCOMPARE(workspace().saveTrace(path), QString());
+    QVERIFY(m_window->openFile(path));
+    QVERIFY(!workspace().input().forecast && !workspace().input().forecastIsPending);
+    m_window->perform(QStringLiteral("file.close"));
+    QTRY_VERIFY_WITH_TIMEOUT(workspace().input().forecast && !workspace().input().forecastIsPending,
+                             kPatience);
+    m_window->perform(QStringLiteral("file.close"));
+    QVERIFY(!workspace().input().forecast);
+  }
+};
+
+QTEST_MAIN(TestForecastWindow)
+#include "tst_forecast_window.moc"
