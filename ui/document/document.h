@@ -46,6 +46,12 @@ struct Arity {
 /// any.
 Arity arityOf(const query::Node& own);
 
+/// What a person decided of a fragment that an augment finds.
+enum class FragmentMark {
+  Pinned,  ///< it is always in the prompt
+  Dropped  ///< it never is
+};
+
 struct DocumentNode {
   /// The node's own fields; its children are left empty (default nodes in boxes, no elements in a join).
   query::Node own;
@@ -58,6 +64,8 @@ struct DocumentNode {
   bool collapsed = false;             ///< children are not drawn
   bool muted = false;                 ///< left out, with everything under it, when the query is run
   std::optional<std::string> frozen;  ///< a generate's answer that stands in for running it
+  /// Of an augment: fragments that were decided on, by the hash of their text (32 hexadecimal digits).
+  std::map<std::string, FragmentMark> fragments;
   bool operator==(const DocumentNode&) const = default;
 };
 
@@ -96,7 +104,13 @@ struct RunSettings {
   /// Attention locality: most entries that one judge reads; 0: the query stays as it is; 1 means 0.
   std::int32_t locality = 0;
   std::string localityShape = "tree";  ///< or "map-reduce"
-  std::string reducePrompt;  ///< question of every ply but the first; empty: the same all the way up
+  std::int32_t fragments = 5;          ///< that an augment finds: 1 … 10000
+  /// "lexical", "embedding", "hybrid", or "auto": by vectors where an augment names the model, else by words.
+  std::string ranking = "auto";
+  std::int32_t chunk = 128;   ///< most tokens of a fragment: 8 … 2^20
+  std::int32_t overlap = 16;  ///< most tokens that fragments share; at most a quarter of `chunk` counts
+  bool summaries = false;     ///< search summaries too, made by the model
+  std::string reducePrompt;   ///< question of every ply but the first; empty: the same all the way up
   bool operator==(const RunSettings&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json.h"
 #include "engine/query/utf8.h"
+#include "engine/retrieve/resolve_augments.h"
 #include "ui/document/document_file.h"
 #include "ui/document/document_query.h"
 #include "ui/document/edits.h"
@@ -18,6 +19,7 @@ constexpr std::size_t kMostNodes = 1'000'000;
 constexpr std::size_t kMostDecorations = 10'000;  ///< frames, notes, drafts, parameters
 constexpr std::size_t kMostName = std::size_t{1} << 16U;
 constexpr std::size_t kMostText = std::size_t{16} << 20U;
+constexpr std::size_t kHashDigits = 32;
 constexpr double kFarthest = 1e9;  ///< scene pixels
 
 /// What a layout says of one node.
@@ -29,6 +31,7 @@ struct Looks {
   bool muted = false;
   bool missing = false;
   std::optional<std::string> frozen;
+  std::map<std::string, FragmentMark> fragments;
 };
 
 struct Tree {
@@ -126,12 +129,28 @@ class FileReader {
         looks.missing = m_fields.flag().value_or(false);
       } else if (key == "frozen") {
         looks.frozen = m_fields.text(kMostText);
+      } else if (key == "pinned") {
+        readMarks(looks, FragmentMark::Pinned);
+      } else if (key == "dropped") {
+        readMarks(looks, FragmentMark::Dropped);
       } else {
         return false;
       }
       return true;
     });
     return looks;
+  }
+
+  void readMarks(Looks& looks, FragmentMark mark) {
+    m_fields.array(kMostDecorations, [&](std::size_t) {
+      const std::size_t offset = m_fields.offset();
+      const std::optional<std::string> hash = m_fields.text(kMostName);
+      if (!hash) return;
+      if (hash->size() != kHashDigits || hash->find_first_not_of("0123456789abcdef") != std::string::npos)
+        m_fields.error(offset, "\"" + query::cutText(*hash, 40) + "\"", "32 hexadecimal digits");
+      else if (!looks.fragments.emplace(*hash, mark).second)
+        m_fields.error(offset, "a fragment that was named before", "each fragment once");
+    });
   }
 
   void readArea(Rect& area) {
@@ -232,6 +251,16 @@ class FileReader {
         readChoice(settings.localityShape, {"tree", "map-reduce"});
       else if (key == "reduce_prompt")
         settings.reducePrompt = m_fields.text(kMostText).value_or("");
+      else if (key == "fragments")
+        readWhole(settings.fragments, 1, retrieve::kMaxFragments);
+      else if (key == "ranking")
+        readChoice(settings.ranking, {"auto", "lexical", "embedding", "hybrid"});
+      else if (key == "chunk")
+        readWhole(settings.chunk, retrieve::kMinChunkTokens, retrieve::kMaxChunkTokens);
+      else if (key == "overlap")
+        readWhole(settings.overlap, 0, retrieve::kMaxChunkTokens / 4);
+      else if (key == "summaries")
+        settings.summaries = m_fields.flag().value_or(false);
       else
         return false;
       return true;
@@ -319,13 +348,18 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
         leaveOut("a missing input where there is one: ");
       continue;
     }
-    if (!looks.position && looks.name.empty() && !looks.collapsed && !looks.muted && !looks.frozen) continue;
+    if (!looks.fragments.empty() && document.at(found->second).own.as<query::Augment>() == nullptr)
+      leaveOut("fragments of a node that finds none: ");
+    if (!looks.position && looks.name.empty() && !looks.collapsed && !looks.muted && !looks.frozen &&
+        looks.fragments.empty())
+      continue;
     DocumentNode& node = document.edit(found->second);
     node.position = looks.position;
     node.name = looks.name;
     node.collapsed = looks.collapsed;
     node.muted = looks.muted;
     node.frozen = looks.frozen;
+    if (node.own.as<query::Augment>() != nullptr) node.fragments = looks.fragments;
   }
   removeSubtrees(document, missing);
 }

@@ -47,6 +47,9 @@ Json looksOf(const DocumentNode& node) {
   if (node.collapsed) looks["collapsed"] = true;
   if (node.muted) looks["muted"] = true;
   if (node.frozen) looks["frozen"] = *node.frozen;
+  if (node.own.as<query::Augment>() == nullptr) return looks;
+  for (const auto& [hash, mark] : node.fragments)
+    looks[mark == FragmentMark::Pinned ? "pinned" : "dropped"].push_back(hash);
   return looks;
 }
 
@@ -90,6 +93,11 @@ Json settingsJson(const RunSettings& settings) {
   json["locality"] = settings.locality;
   json["locality_shape"] = settings.localityShape;
   json["reduce_prompt"] = settings.reducePrompt;
+  json["fragments"] = settings.fragments;
+  json["ranking"] = settings.ranking;
+  json["chunk"] = settings.chunk;
+  json["overlap"] = settings.overlap;
+  json["summaries"] = settings.summaries;
   return json;
 }
 

@@ -250,6 +250,7 @@ bool replaceOperator(Document& document, NodeId id, std::string_view op) {
   node.own = std::move(own);
   node.children.assign(arity.most == Arity::kMany ? 0 : arity.most, kNoNode);
   if (settingsOf(node.own) == nullptr) node.frozen.reset();
+  if (node.own.as<query::Augment>() == nullptr) node.fragments.clear();
   for (std::size_t i = 0; i < children.size() && i < arity.most; ++i) {
     attach(document, children[i], {.parent = id, .index = i});
   }
@@ -274,6 +275,16 @@ void setCollapsed(Document& document, const std::vector<NodeId>& ids, bool colla
 
 void setFrozen(Document& document, NodeId id, std::optional<std::string> answer) {
   if (document.contains(id)) document.edit(id).frozen = std::move(answer);
+}
+
+void setFragmentMark(Document& document, NodeId id, const std::string& hash,
+                     std::optional<FragmentMark> mark) {
+  const DocumentNode* node = document.find(id);
+  if (node == nullptr || node->own.as<query::Augment>() == nullptr) return;
+  if (mark)
+    document.edit(id).fragments[hash] = *mark;
+  else if (node->fragments.contains(hash))
+    document.edit(id).fragments.erase(hash);
 }
 
 void setPosition(Document& document, NodeId id, std::optional<Point> position) {

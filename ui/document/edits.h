@@ -60,6 +60,9 @@ void setName(Document& document, NodeId id, std::string name);
 void setMuted(Document& document, const std::vector<NodeId>& ids, bool muted);
 void setCollapsed(Document& document, const std::vector<NodeId>& ids, bool collapsed);
 void setFrozen(Document& document, NodeId id, std::optional<std::string> answer);
+/// Pins or drops a fragment of an augment, or leaves it to its rank again.
+void setFragmentMark(Document& document, NodeId id, const std::string& hash,
+                     std::optional<FragmentMark> mark);
 void setPosition(Document& document, NodeId id, std::optional<Point> position);
 bool makeRoot(Document& document, NodeId top);
 

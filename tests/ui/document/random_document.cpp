@@ -75,7 +75,7 @@ void editTree(Document& document, std::mt19937& random) {
 void editLooks(Document& document, std::mt19937& random) {
   const NodeId node = anyNode(document, random);
   const bool on = below(random, 2) == 0;
-  switch (below(random, 9)) {
+  switch (below(random, 10)) {
     case 0:
       replaceOperator(document, node, anyOperator(random));
       break;
@@ -101,6 +101,12 @@ void editLooks(Document& document, std::mt19937& random) {
       document.parameters["n" + std::to_string(below(random, 4))] = std::to_string(random());
       document.settings.seed = random();
       document.settings.layers.push_back(static_cast<std::int32_t>(below(random, 4)));
+      document.settings.ranking = on ? "hybrid" : "auto";
+      document.settings.fragments = static_cast<std::int32_t>(1 + below(random, 50));
+      break;
+    case 8:
+      setFragmentMark(document, node, std::string(31, 'a') + std::to_string(below(random, 3)),
+                      on ? std::optional(FragmentMark::Pinned) : FragmentMark::Dropped);
       break;
     default:
       document.frames.push_back(

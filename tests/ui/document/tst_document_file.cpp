@@ -146,6 +146,15 @@ void TestDocumentFile::refuses_data() {
   row("muted is a number", ", \"layout\": {\"nodes\": {\"\": {\"muted\": 1}}}", "expected true or false");
   row("frozen is null", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": null}}}",
       "found null, expected a text");
+  row("pinned is no list", ", \"layout\": {\"nodes\": {\"\": {\"pinned\": \"x\"}}}", "expected a list");
+  row("pinned is no hash", ", \"layout\": {\"nodes\": {\"\": {\"pinned\": [\"xyz\"]}}}",
+      "found \"xyz\", expected 32 hexadecimal digits");
+  row("pinned and dropped",
+      ", \"layout\": {\"nodes\": {\"\": {\"pinned\": [\"0123456789abcdef0123456789abcdef\"], \"dropped\": "
+      "[\"0123456789abcdef0123456789abcdef\"]}}}",
+      "a fragment that was named before");
+  row("ranking", ", \"settings\": {\"ranking\": \"best\"}", "found \"best\", expected \"auto\" or");
+  row("fragments", ", \"settings\": {\"fragments\": 0}", "from 1 to 10000");
   row("a path twice", ", \"layout\": {\"nodes\": {\"\": {}, \"\": {}}}", "again");
   row("hue", ", \"layout\": {\"frames\": [{\"hue\": 6}]}",
       "found the number 6, expected a whole number from 0 to 5");
@@ -181,6 +190,9 @@ void TestDocumentFile::warns_data() {
   row("unknown looks", "{\"user\": \"a\"}", ", \"layout\": {\"nodes\": {\"\": {\"size\": 1}}}", "\"size\"");
   row("no such node", "{\"user\": \"a\"}", ", \"layout\": {\"nodes\": {\"/g/input\": {\"name\": \"x\"}}}",
       "/g/input");
+  row("fragments of a message", "{\"user\": \"a\"}",
+      ", \"layout\": {\"nodes\": {\"\": {\"dropped\": [\"0123456789abcdef0123456789abcdef\"]}}}",
+      "fragments of a node that finds none");
   row("an input that is there", "{\"monad\": {\"user\": \"a\"}}",
       ", \"layout\": {\"nodes\": {\"/monad\": {\"missing\": true}}}", "a missing input where there is one");
   row("a child of a join is never missing", "{\"cross\": [{\"seq\": []}]}",
