@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/workbench/resource_paths.h"
 #include "engine/base/error.h"
+#include "engine/retrieve/index_version.h"
 #include "ui/document/autosave.h"
 #include "ui/window/main_window.h"
 #include "ui/window/screenshots.h"
@@ -9,7 +10,9 @@
 #include <QCommandLineParser>
 #include <QLibraryInfo>
 #include <QLocale>
+#include <QDir>
 #include <QSettings>
+#include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTextStream>
 #include <QTimer>
@@ -96,6 +99,14 @@ int takeScreenshots(const QCommandLineParser& arguments, QApplication& applicati
   return code;
 }
 
+/// What was indexed for retrieval is kept between sessions; without a folder to keep it in, it is not.
+void keepIndex(MainWindow& window) {
+  const QDir folder(QStandardPaths::writableLocation(QStandardPaths::CacheLocation));
+  if (!folder.mkpath(QStringLiteral("."))) return;
+  const QString name = QStringLiteral("fragments-%1.index").arg(spanscope::retrieve::kIndexVersion);
+  window.workspace().engine().setIndexFile(folder.filePath(name));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -141,6 +152,7 @@ int main(int argc, char** argv) {
 
   QSettings settings;
   MainWindow window(settings, spanscope::document::autosaveDirectory());
+  keepIndex(window);
   if (arguments.isSet(QStringLiteral("theme"))) {
     window.setScheme(arguments.value(QStringLiteral("theme")) == QLatin1String("dark") ? Scheme::Dark
                                                                                        : Scheme::Light);

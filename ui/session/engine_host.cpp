@@ -2,14 +2,20 @@
 #include "ui/session/engine_host.h"
 
 #include "app/workbench/model_bundle.h"
+#include "app/workbench/retrieval.h"
+#include "app/workbench/retrieval_report.h"
 #include "engine/base/error.h"
+#include "engine/query/json.h"
 #include "engine/run/session.h"
 #include "ui/session/run_options.h"
+#include "ui/session/run_plan.h"
 #include "ui/session/task_thread.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <mutex>
@@ -20,6 +26,26 @@
 
 namespace spanscope::ui {
 namespace {
+
+/// How often the window is told how far an index is, at most.
+constexpr std::chrono::milliseconds kProgressPause{50};
+
+QString progressText(const retrieve::IndexProgress& now) {
+  QString text;
+  switch (now.phase) {
+    case retrieve::IndexPhase::Documents:
+      text =
+          EngineHost::tr("Indexing: %1 of %2 documents, %3 new").arg(now.done).arg(now.total).arg(now.added);
+      break;
+    case retrieve::IndexPhase::Summaries:
+      text = EngineHost::tr("Summing up: %1 of %2 summaries").arg(now.done).arg(now.total);
+      break;
+    case retrieve::IndexPhase::Vectors:
+      text = EngineHost::tr("Embedding: %1 of %2 fragments").arg(now.done).arg(now.total);
+      break;
+  }
+  return text;
+}
 
 /// Weights of a Llama decoder: embedding (and head), and per layer attention, feed-forward and norms.
 double countParameters(const model::ModelConfig& config) {
@@ -57,7 +83,7 @@ class EngineHost::Worker {
       m_stop = std::stop_source();
     }
     m_forecastStop.request_stop();
-    m_thread.post([this, request = std::move(request)] {
+    m_thread.post([this, request = std::move(request)]() mutable {
       QString error;
       try {
         error = runHere(request);
@@ -65,6 +91,7 @@ class EngineHost::Worker {
         error = QString::fromUtf8(failure.what());
       }
       tell([this, error] {
+        m_host.setActivity({});
         m_host.setState(EngineState::Idle);
         Q_EMIT m_host.runEnded(error);
       });
@@ -90,6 +117,10 @@ class EngineHost::Worker {
   }
 
   void dropForecast() { m_forecastStop.request_stop(); }
+
+  void setIndexFile(const QString& path) {
+    m_thread.post([this, path = path.toStdString()] { m_indexFile = path; });
+  }
 
   void clearCache() {
     m_thread.post([this] {
@@ -156,20 +187,68 @@ class EngineHost::Worker {
     m_session = workbench::makeSession(*m_bundle, config, *m_recorder);
   }
 
-  QString runHere(const RunRequest& request) {
+  std::stop_token stopToken() {
+    const std::lock_guard lock(m_stopMutex);
+    return m_stop.get_token();
+  }
+
+  /// Tells the window now and then how far an index is.
+  retrieve::Watch watch() {
+    auto last = std::chrono::steady_clock::time_point();
+    return {.progress =
+                [this, last](const retrieve::IndexProgress& now) mutable {
+                  const auto time = std::chrono::steady_clock::now();
+                  if (time - last < kProgressPause) return;
+                  last = time;
+                  tell([this, text = progressText(now)] { m_host.setActivity(text); });
+                },
+            .stop = stopToken()};
+  }
+
+  /// Makes the plan of a request that retrieves. False if it was stopped; `error` says what was wrong.
+  bool retrieveFor(RunRequest& request, run::RunOptions& options, QString& error) {
+    if (!m_retrieval || m_retrievalFile != m_indexFile) {
+      workbench::RetrievalSettings settings;
+      settings.indexFile = m_indexFile;
+      m_retrieval.emplace(std::move(settings));
+      m_retrievalFile = m_indexFile;
+    }
+    m_retrieval->useModel(m_bundle);
+    RetrievalRequest& asked = *request.retrieval;
+    retrieve::ResolvedAugments found =
+        m_retrieval->resolve(asked.query, asked.options, asked.files.get(), watch());
+    tell([this] { m_host.setActivity({}); });
+    if (found.isStopped) return false;
+    if (!found.query) {
+      const auto first = std::find_if(
+          found.diagnostics.begin(), found.diagnostics.end(),
+          [](const query::Diagnostic& problem) { return problem.severity == query::Severity::Error; });
+      error = QString::fromStdString(first->located({}));
+      return false;
+    }
+    PlannedRun planned = planRun(*found.query, asked.planOptions);
+    if (!planned.plan) {
+      error = planned.problem;
+      return false;
+    }
+    request.plan = std::move(*planned.plan);
+    request.explain = std::move(planned.explain);
+    request.queryJson = query::writeCanonical(*found.query);
+    options.retrieved = workbench::retrievalReports(found.retrieved, found.diagnostics);
+    return true;
+  }
+
+  QString runHere(RunRequest& request) {
     openSession(request.settings);
     tell([this] { m_host.setState(EngineState::Running); });
     run::RunOptions options = runOptionsOf(request.settings);
+    QString problem;
+    if (request.retrieval && !retrieveFor(request, options, problem)) return problem;
     options.queryJson = request.queryJson;
     options.explain = request.explain;
     options.observeRows = request.settings.observeRows;
     if (request.settings.observe) options.observedLayers = observedLayers(request.settings);
-    std::stop_token stop;
-    {
-      const std::lock_guard lock(m_stopMutex);
-      stop = m_stop.get_token();
-    }
-    const run::RunResult result = m_session->run(request.plan, options, stop);
+    const run::RunResult result = m_session->run(request.plan, options, stopToken());
     return result.error ? QString::fromStdString(result.error->message()) : QString();
   }
 
@@ -193,6 +272,9 @@ class EngineHost::Worker {
   std::unique_ptr<run::Session> m_session;
   std::uint32_t m_sessions = 0;
   Forecaster m_forecaster;
+  std::string m_indexFile;
+  std::optional<workbench::Retrieval> m_retrieval;
+  std::string m_retrievalFile;  ///< of the index that it uses
 
   std::stop_source m_forecastStop;  ///< of the window's thread
   std::mutex m_stopMutex;
@@ -220,6 +302,10 @@ bool EngineHost::run(RunRequest request) {
 
 void EngineHost::stop() {
   m_worker->stop();
+}
+
+void EngineHost::setIndexFile(const QString& path) {
+  m_worker->setIndexFile(path);
 }
 
 void EngineHost::clearCache() {
@@ -255,6 +341,12 @@ QString EngineHost::finishRecording() {
   if (!m_recorder) return {};
   const std::optional<Error> error = m_recorder->finishFile();
   return error ? QString::fromStdString(error->message()) : QString();
+}
+
+void EngineHost::setActivity(const QString& activity) {
+  if (activity == m_activity) return;
+  m_activity = activity;
+  Q_EMIT stateChanged();
 }
 
 void EngineHost::setState(EngineState state) {

@@ -4,6 +4,10 @@
 #pragma once
 
 #include "engine/plan/plan.h"
+#include "engine/plan/planner.h"
+#include "engine/query/query.h"
+#include "engine/query/surroundings.h"
+#include "engine/retrieve/resolve_augments.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/event.h"
 #include "engine/trace/recorder.h"
@@ -15,14 +19,25 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace spanscope::ui {
 
+/// A query whose augments are to be replaced by what they find before it is planned.
+struct RetrievalRequest {
+  query::Node query;  ///< parameters, questions and files are resolved
+  retrieve::RetrievalOptions options;
+  std::shared_ptr<query::Surroundings> files;  ///< used on the engine's thread alone; may be null
+  plan::PlanOptions planOptions;
+};
+
 /// Everything a run needs, as values.
 struct RunRequest {
   document::RunSettings settings;
+  /// Where there is one, plan, queryJson and explain are made from it on the engine's thread.
+  std::optional<RetrievalRequest> retrieval;
   plan::Plan plan;
   std::string queryJson;  ///< canonical, for the trace
   std::string explain;    ///< for the trace
@@ -53,8 +68,9 @@ class EngineHost : public QObject {
 
   /// Loads a model ahead of the first run, so that tokens can be counted.
   void prepare(const document::RunSettings& settings);
-  /// Runs a plan. Settings of model or cache that differ from the session's start a new session, with an
-  /// empty cache and a new trace. False: something is running already.
+  /// Runs a plan, after it was made where there is something to retrieve. Settings of model or cache that
+  /// differ from the session's start a new session, with an empty cache and a new trace. False: something is
+  /// running already.
   bool run(RunRequest request);
   /// Ends the run that is going on within a tile's time.
   void stop();
@@ -63,8 +79,12 @@ class EngineHost : public QObject {
   /// Says what a run would find, by forecastMade(). Gives way at once to what is asked later: another
   /// forecast or a run takes its place, and it is not answered.
   void forecast(ForecastRequest request);
+  /// Keeps what is indexed for retrieval in a file from the next run on; empty: in memory.
+  void setIndexFile(const QString& path);
 
   EngineState state() const { return m_state; }
+  /// What a run is busy with before it starts to compute: "Indexing: 20 of 1000 documents"; else empty.
+  const QString& activity() const { return m_activity; }
   const LoadedModel& model() const { return m_model; }  ///< no name: none is loaded
 
   /// Appends the events that have waited to `into`. To be called 30 to 60 times a second.
@@ -91,11 +111,13 @@ class EngineHost : public QObject {
   class Worker;
 
   void setState(EngineState state);
+  void setActivity(const QString& activity);
 
   std::unique_ptr<Worker> m_worker;
   std::shared_ptr<trace::Recorder> m_recorder;  ///< of the session whose events are drained
   EngineState m_state = EngineState::Idle;
   LoadedModel m_model;
+  QString m_activity;
   bool m_recording = false;
 };
 

@@ -208,7 +208,8 @@ void MainWindow::showInput() {
     if (dock->view() != nullptr) dock->view()->setInput(input);
   }
   const StatusModel status = makeStatusModel(input);
-  m_status->setText(statusText(status));
+  const QString& activity = m_workspace.engine().activity();
+  m_status->setText(activity.isEmpty() ? statusText(status) : activity);
   if (const OpenDocument* current = m_workspace.current()) {
     const document::RunSettings& settings = current->model->document().settings;
     m_statusRight->setText(problemText() +

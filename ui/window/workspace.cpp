@@ -2,13 +2,14 @@
 #include "ui/window/workspace.h"
 
 #include "engine/base/error.h"
-#include "engine/plan/explain.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/surroundings.h"
 #include "engine/trace/trace_file.h"
 #include "ui/document/plan_options.h"
+#include "ui/document/retrieval_options.h"
+#include "ui/session/run_plan.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
@@ -24,12 +25,22 @@ namespace {
 
 constexpr int kFrame = 16;  // milliseconds: 60 times a second
 
-QString firstOf(const std::vector<Error>& problems) {
-  QString text = QString::fromStdString(problems.front().message());
-  if (problems.size() > 1) {
-    text += QCoreApplication::translate("Workspace", " (and %1 more)").arg(problems.size() - 1);
+/// What was decided of the fragments of each augment, by its place in the query that is run.
+std::map<NodePath, retrieve::FragmentChoice> fragmentChoices(const document::Document& document,
+                                                             const document::NodePaths& paths) {
+  std::map<NodePath, retrieve::FragmentChoice> choices;
+  for (const auto& [path, id] : paths.byPath) {
+    const document::DocumentNode* node = document.find(id);
+    if (node == nullptr || node->fragments.empty()) continue;
+    retrieve::FragmentChoice& choice = choices[path];
+    for (const auto& [hash, mark] : node->fragments) {
+      if (mark == document::FragmentMark::Pinned)
+        choice.pinned.push_back(hash);
+      else
+        choice.dropped.insert(hash);
+    }
   }
-  return text;
+  return choices;
 }
 
 }  // namespace
@@ -156,20 +167,6 @@ void Workspace::setPosition(std::size_t position) {
   update();
 }
 
-namespace {
-
-/// With attention locality, what the query would cost without it stands beside.
-std::string explainOf(const plan::Plan& plan, const query::Node& query, plan::PlanOptions options) {
-  if (!options.locality.isOn()) return plan::explain(plan);
-  options.locality = {};
-  const plan::PlanResult without = plan::makePlan(query, options);
-  plan::ExplainOptions explain;
-  explain.withoutLocality = without.plan ? &*without.plan : nullptr;
-  return plan::explain(plan, explain);
-}
-
-}  // namespace
-
 QString Workspace::run(document::NodeId top, const Asker& asker) {
   if (m_current == nullptr) return tr("No query is open.");
   if (m_current->recording) return tr("This is a recorded run: open its query in a new tab to run it.");
@@ -193,24 +190,25 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   if (const auto* problems = std::get_if<std::vector<query::Diagnostic>>(&whole)) {
     return QString::fromStdString(problems->front().located({}));
   }
-  if (retrieve::hasAugment(std::get<query::Node>(whole))) {
-    retrieve::ResolvedAugments found =
-        retrievalFor(document.settings.model).resolve(std::get<query::Node>(whole), &inputs);
-    if (!found.query) return QString::fromStdString(found.diagnostics.front().located({}));
-    whole = std::move(*found.query);
-  }
   const query::Node& query = std::get<query::Node>(whole);
-
-  plan::PlanOptions options = document::planOptionsOf(document.settings);
-  plan::PlanResult planned = plan::makePlan(query, options);
-  if (!planned.plan) return firstOf(planned.problems);
-  if (planned.plan->steps.empty()) return tr("There is nothing to generate: the query has no generate node.");
-
   RunRequest request;
   request.settings = document.settings;
-  request.explain = explainOf(*planned.plan, query, std::move(options));
-  request.plan = std::move(*planned.plan);
-  request.queryJson = query::writeCanonical(query);
+  plan::PlanOptions options = document::planOptionsOf(document.settings);
+  if (retrieve::hasAugment(query)) {
+    // Indexing may take long: it is the engine's work, and so is the plan, which depends on what is found.
+    RetrievalRequest& retrieval = request.retrieval.emplace();
+    retrieval.query = query;
+    retrieval.options = document::retrievalOptionsOf(document.settings);
+    retrieval.options.choices = fragmentChoices(document, taken.paths);
+    retrieval.files = std::make_shared<RunInputs>(m_current->model->filePath(), Asker());
+    retrieval.planOptions = std::move(options);
+  } else {
+    PlannedRun planned = planRun(query, std::move(options));
+    if (!planned.plan) return planned.problem;
+    request.plan = std::move(*planned.plan);
+    request.explain = std::move(planned.explain);
+    request.queryJson = query::writeCanonical(query);
+  }
   m_runner = m_current->id;
   m_runnerPaths = std::move(taken.paths);
   m_current->failure.clear();
@@ -222,16 +220,6 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   if (!m_engine.run(std::move(request))) return tr("A query is running: stop it first.");
   invalidate();
   return {};
-}
-
-workbench::Retrieval& Workspace::retrievalFor(const std::string& model) {
-  if (!m_retrieval || m_retrievalModel != model) {
-    workbench::RetrievalSettings settings;
-    settings.modelDirectory = model;
-    m_retrieval.emplace(std::move(settings));
-    m_retrievalModel = model;
-  }
-  return *m_retrieval;
 }
 
 QString Workspace::saveTrace(const QString& path) const {

@@ -3,7 +3,6 @@
 // selection, the scrubber. From these it makes the input of every view.
 #pragma once
 
-#include "app/workbench/retrieval.h"
 #include "ui/document/document_model.h"
 #include "ui/document/document_query.h"
 #include "ui/session/engine_host.h"
@@ -82,8 +81,6 @@ class Workspace : public QObject {
   void update();
   void showForecast();
   void bindRuns(OpenDocument& document) const;
-  /// Finds fragments, cut by that model's tokenizer; keeps what it has indexed.
-  workbench::Retrieval& retrievalFor(const std::string& model);
 
   EngineHost m_engine;
   Forecasts m_forecasts{m_engine};
@@ -94,9 +91,6 @@ class Workspace : public QObject {
 
   std::uint32_t m_runner = 0;                        ///< tab whose run was started last
   std::optional<document::NodePaths> m_runnerPaths;  ///< until its RunStarted event came
-
-  std::optional<workbench::Retrieval> m_retrieval;
-  std::string m_retrievalModel;
 
   ViewInput m_input;
   QTimer m_frame;  ///< one frame's wait before views are told

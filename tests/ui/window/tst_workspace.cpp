@@ -276,6 +276,89 @@ class TestWorkspace : public QObject {
     QCOMPARE(names.at(1).name, QStringLiteral("document"));
   }
 
+  /// What was found is in the trace; a dropped fragment is not in the next prompt, a pinned one is.
+  void pinsAndDropsAreApplied() {
+    Workspace workspace;
+    const document::OpenedDocument opened = document::readDocument(
+        R"({"g": {"model": "spnl/spanlet", "max_tokens": 4, "temperature": 0.0, "input": {
+             "augment": {"embedding_model": "", "body": {"user": "Where does Mira live?"},
+                         "doc": ["people.csv", {"Text": "Mira lives in Lisbon.\nOtto lives in Porto.\nTarek bakes."}]}}}})");
+    QVERIFY(opened.document);
+    workspace.open(std::make_unique<document::DocumentModel>(*opened.document));
+    QCOMPARE(runToEnd(workspace), QString());
+    const std::string path = "/g/input";
+    QCOMPARE(newestRun(workspace).retrieved.size(), std::size_t(1));
+    const trace::FragmentsRetrieved first = newestRun(workspace).retrieved.at(path);
+    QCOMPARE(first.fragments.size(), std::size_t(2));
+    QCOMPARE(first.fragments[0].text, std::string("Mira lives in Lisbon."));
+    QCOMPARE(first.fragments[0].place, std::string("record 1"));
+    const document::NodeId node = workspace.input().nodeOf(1, path);
+    QVERIFY(workspace.model()->document().at(node).own.as<query::Augment>() != nullptr);
+
+    workspace.model()->change(QStringLiteral("Drop"), [&](document::Document& document) {
+      document.settings.fragments = 1;
+      document::setFragmentMark(document, node, first.fragments[0].hash, document::FragmentMark::Dropped);
+    });
+    QCOMPARE(runToEnd(workspace), QString());
+    QVERIFY(newestRun(workspace).queryJson.find("Lisbon") == std::string::npos);
+    QVERIFY(newestRun(workspace).queryJson.find("Porto") != std::string::npos);
+    workspace.model()->change(QStringLiteral("Pin"), [&](document::Document& document) {
+      document::setFragmentMark(document, node, first.fragments[0].hash, document::FragmentMark::Pinned);
+    });
+    QCOMPARE(runToEnd(workspace), QString());
+    QVERIFY(newestRun(workspace).queryJson.find("Lisbon") != std::string::npos);
+    QVERIFY(newestRun(workspace).retrieved.at(path).fragments[0].pinned);
+    workspace.model()->undoStack().undo();
+    workspace.model()->undoStack().undo();
+    QVERIFY(workspace.model()->document() == *opened.document);
+  }
+
+  /// A folder is indexed while the window goes on, says how far it is, and stops when it is told to.
+  void indexesWhileTheWindowGoesOn() {
+    const QTemporaryDir folder;
+    for (int i = 0; i < 300; ++i) {
+      QFile file(folder.filePath(QStringLiteral("%1.txt").arg(i)));
+      QVERIFY(file.open(QIODevice::WriteOnly));
+      for (int line = 0; line < 60; ++line)
+        file.write(QByteArray("The lamp gave little light on day ") + QByteArray::number(i * 60 + line) +
+                   ". ");
+    }
+    document::OpenedDocument opened = document::readDocument(
+        R"({"g": {"model": "spnl/spanlet", "max_tokens": 4, "temperature": 0.0, "input": {
+             "augment": {"embedding_model": "", "body": {"user": "lamp"}, "doc": ["*.txt", {"Text": ""}]}}}})");
+    QVERIFY(opened.document);
+    opened.document->settings.ranking = "hybrid";
+    auto model = std::make_unique<document::DocumentModel>(std::move(*opened.document));
+    model->setFilePath(folder.filePath(QStringLiteral("query.span")));
+    Workspace workspace;
+    workspace.open(std::move(model));
+    QSignalSpy ended(&workspace, &Workspace::runEnded);
+    QStringList told;
+    connect(&workspace.engine(), &EngineHost::stateChanged, this, [&] {
+      const QString& activity = workspace.engine().activity();
+      if (!activity.isEmpty()) told << activity;
+      if (activity.startsWith(QStringLiteral("Embedding"))) workspace.engine().stop();
+    });
+    QCOMPARE(workspace.run(), QString());
+    QVERIFY(ended.wait(kPatience));
+    QCOMPARE(ended.front().front().toString(), QString());
+    QVERIFY2(told.join('\n').contains(QStringLiteral("of 300 documents")), qPrintable(told.join('\n')));
+    QVERIFY(told.back().startsWith(QStringLiteral("Embedding")));
+    QVERIFY(workspace.engine().activity().isEmpty());
+    QVERIFY(workspace.input().state().progress().runs.empty());
+    // What a run cannot find is said when it ends.
+    workspace.model()->change(QStringLiteral("Name"), [](document::Document& document) {
+      for (const document::NodeId id : document.ids()) {
+        if (auto* augment = document.edit(id).own.as<query::Augment>()) augment->document.name = "*.pdf";
+      }
+    });
+    ended.clear();
+    QCOMPARE(workspace.run(), QString());
+    QVERIFY(ended.wait(kPatience));
+    const QString problem = ended.front().front().toString();
+    QVERIFY2(problem.contains(QStringLiteral("which no file fits")), qPrintable(problem));
+  }
+
   /// A judge of four becomes judges of two, and the plan says what that costs.
   void localityMakesJudgesOfFew() {
     Workspace workspace;
