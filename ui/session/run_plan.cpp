@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/run_plan.h"
 
+#include "ui/words/tr.h"
+
 #include "engine/base/error.h"
 #include "engine/plan/explain.h"
 
-#include <QCoreApplication>
 
 #include <utility>
 #include <vector>
 
 namespace spanscope::ui {
 namespace {
-
-QString tr(const char* text) {
-  return QCoreApplication::translate("Workspace", text);
-}
 
 QString firstOf(const std::vector<Error>& problems) {
   QString text = QString::fromStdString(problems.front().message());

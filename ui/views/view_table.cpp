@@ -49,6 +49,9 @@ const std::vector<ViewInfo>& viewTable() {
       view<PoolView>("pool", tr("Pool"), tr("Every block of the KV pool: what it holds and who holds it")),
       view<AttentionView>("attention", tr("Attention"),
                           tr("Where each block of the prompt looked, and what the tree lets it see")),
+      view<FragmentsView>(
+          "fragments", tr("Fragments"),
+          tr("What the selected augment found, how well it fits, and what of it is in the prompt")),
       view<OutputView>("output", tr("Output"), tr("The answers of every step and run, as they come")),
       view<ForecastView>("forecast", tr("Forecast"),
                          tr("What the next run would find in the cache, before it runs")),

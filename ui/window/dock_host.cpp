@@ -35,7 +35,7 @@ LayoutPlan planOf(LayoutId layout) {
                            .share = 56},
                           {.cells = {{.docks = {"inspector", "settings"}, .share = 44},
                                      {.docks = {"json"}, .share = 34},
-                                     {.docks = {"output"}, .share = 22}},
+                                     {.docks = {"output", "fragments"}, .share = 22}},
                            .share = 28}},
               .below = {}};
     case LayoutId::Explain:
@@ -43,7 +43,7 @@ LayoutPlan planOf(LayoutId layout) {
                                      {.docks = {"tokens"}, .share = 18},
                                      {.docks = {"block-table", "pool", "forecast", "plan"}, .share = 40}},
                            .share = 61},
-                          {.cells = {{.docks = {"why", "output"}, .share = 44},
+                          {.cells = {{.docks = {"why", "output", "fragments"}, .share = 44},
                                      {.docks = {"attention"}, .share = 56}},
                            .share = 39}},
               .below = {{.docks = {"scrubber"}, .share = 6}}};
