@@ -313,6 +313,43 @@ class TestRunViews : public QObject {
     QCOMPARE(static_cast<int>(tops.size()), rows);
   }
 
+  /// Marks that lie on each other are drawn as plainly as they are seen; each is still found.
+  void crowdedMetricsAreDrawnPlainly_data() {
+    QTest::addColumn<int>("runs");
+    QTest::addColumn<bool>("isPlain");
+    QTest::newRow("a few runs") << 40 << false;
+    QTest::newRow("2000 runs") << 2000 << true;
+  }
+  void crowdedMetricsAreDrawnPlainly() {
+    QFETCH(const int, runs);
+    QFETCH(const bool, isPlain);
+    CardContent content;
+    for (const SeriesKind kind : {SeriesKind::Bars, SeriesKind::Markers, SeriesKind::Line}) {
+      PlotSeries series{.kind = kind, .name = QStringLiteral("series"), .points = {}};
+      if (kind == SeriesKind::Bars) series.role = BlockRole::Relocated;
+      for (int run = 1; run <= runs; ++run)
+        series.points.push_back({.x = double(run), .y = double(run % 7), .text = QString::number(run)});
+      content.series.push_back(series);
+    }
+    MetricCard card;
+    card.resize(400, 240);
+    card.setContent(content, Theme());
+    card.show();
+    card.plot().replot();
+    QCOMPARE(card.plot().graph(0)->scatterStyle().shape() == QCPScatterStyle::ssDot, isPlain);
+    QCOMPARE(card.plot().graph(1)->scatterStyle().isNone(), isPlain);
+    const auto* bars = qobject_cast<QCPBars*>(card.plot().plottable(0));
+    QVERIFY(bars != nullptr);
+    QCOMPARE(bars->pen().style() == Qt::NoPen, isPlain);
+    QCOMPARE(bars->dataCount(), runs);
+    const QPointF last(card.plot().xAxis->coordToPixel(runs), card.plot().yAxis->coordToPixel(runs % 7));
+    const PlotPoint* found = card.pointAt(last);
+    QVERIFY(found != nullptr);
+    QCOMPARE(found->text, QString::number(runs));
+    const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
+    if (!folder.isEmpty()) card.grab().save(QStringLiteral("%1/card-%2-runs.png").arg(folder).arg(runs));
+  }
+
   void metricsPointsSelect() {
     MetricsView view;
     show(view, m_judge.input(), {1100, 460});

@@ -17,6 +17,9 @@ namespace spanscope::ui {
 namespace {
 
 constexpr double kReach = 14;  ///< pixels from a point at which the pointer still means it
+/// Marks of a series beyond which they lie on each other: shapes and outlines cannot be told any more, and
+/// painting them takes most of the time.
+constexpr std::size_t kMostMarks = 400;
 
 QCPScatterStyle markerOf(const PlotSeries& series, const Theme& theme, double size) {
   return {series.square ? QCPScatterStyle::ssSquare : QCPScatterStyle::ssCircle,
@@ -101,14 +104,21 @@ void MetricCard::rebuild() {
 
 void MetricCard::addSeries(const PlotSeries& series, QCPBars*& below) {
   const QColor ink = m_theme.ink(series.role);
+  const bool isCrowded = series.points.size() > kMostMarks;
   if (series.kind == SeriesKind::Bars) {
     auto* bars = new PatternBars(m_plot->xAxis, m_plot->yAxis, m_theme.pattern(series.role));
-    bars->setWidth(0.6);
-    bars->setPen(QPen(ink, 1));
+    bars->setWidth(isCrowded ? 1 : 0.6);
+    bars->setPen(isCrowded ? QPen(Qt::NoPen) : QPen(ink, 1));
     bars->setBrush(m_theme.fill(series.role));
     bars->setAntialiased(false);
     if (below != nullptr) bars->moveAbove(below);
-    for (const PlotPoint& point : series.points) bars->addData(point.x, point.y);
+    QVector<double> xs;
+    QVector<double> ys;
+    for (const PlotPoint& point : series.points) {
+      xs.push_back(point.x);
+      ys.push_back(point.y);
+    }
+    bars->setData(xs, ys, true);
     below = bars;
     return;
   }
@@ -122,8 +132,11 @@ void MetricCard::addSeries(const PlotSeries& series, QCPBars*& below) {
   if (area) {
     graph->setBrush(m_theme.fill(series.role));
     graph->setAntialiased(false);
-  } else {
+  } else if (!isCrowded) {
     graph->setScatterStyle(markerOf(series, m_theme, markers ? 7 : 5));
+  } else if (markers) {
+    graph->setScatterStyle({QCPScatterStyle::ssDot, QPen(ink, 2), Qt::NoBrush, 2});
+    graph->setAntialiasedScatters(false);
   }
   QVector<double> xs;
   QVector<double> ys;
