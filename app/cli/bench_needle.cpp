@@ -262,12 +262,9 @@ ExitCode runNeedle(const Context& context, Options options) {
   if (!options.pictures.empty()) makeFolder(options.pictures);
   options.needle.policy = run::parsePolicy(options.policy).value_or(run::Policy::Spans);
   workbench::ModelBundle bundle = loadChosenModel(options.session);
-  run::SessionConfig config;
-  config.blockSize = options.session.blockSize;
-  if (options.session.blocks > 0) config.blockCount = options.session.blocks;
-  config.kvType = options.session.kv();
   NoSink sink;
-  const std::unique_ptr<run::Session> session = workbench::makeSession(bundle, config, sink);
+  const std::unique_ptr<run::Session> session =
+      workbench::makeSession(bundle, options.session.config(), sink);
 
   Report report{.options = options, .rows = {}, .context = bundle.config.maxPositions};
   for (const std::int32_t words : options.needle.hayWords) {
@@ -300,6 +297,7 @@ void addNeedleCommand(CLI::App& group, Context& context) {
   const auto options = std::make_shared<Options>();
   bench::NeedleOptions& needle = options->needle;
   addModelOption(*command, options->session);
+  addTemplateOption(*command, options->session.chatTemplate);
   command->add_option("--documents", needle.documents, "Documents, each with one name")
       ->check(CLI::Range(2, bench::kMostNeedles).description(""))
       ->type_name("N")

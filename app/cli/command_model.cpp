@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/segments.h"
+#include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "app/workbench/model_bundle.h"
+#include "engine/base/error.h"
 #include "engine/bench/table_pass.h"
+#include "engine/text/chat_template.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,11 +26,24 @@ struct ModelOptions {
   std::string directory;
   std::string ids;
   std::string segments;
+  std::string chatTemplate;
   int threads = 0;
   bool json = false;
 };
 
-nlohmann::ordered_json describe(const workbench::ModelBundle& bundle) {
+/// What `show` says of the chat template. A model without a known one is still worth looking at.
+std::string templateText(const ModelOptions& options) {
+  if (!options.chatTemplate.empty())
+    return std::string(text::chatTemplateNamed(options.chatTemplate).name) + ", as chosen";
+  try {
+    return text::findChatTemplate(options.directory).name;
+  } catch (const Failure& failure) {
+    return "not known (" + failure.error().found + "); --template NAME chooses one of " +
+           text::chatTemplateNames();
+  }
+}
+
+nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const std::string& chatTemplate) {
   const model::ModelConfig& config = bundle.config;
   nlohmann::ordered_json json;
   json["name"] = bundle.name;
@@ -48,16 +64,17 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle) {
   json["tied_embeddings"] = config.tiedEmbeddings;
   json["end_tokens"] = config.endTokens;
   json["block_attention"] = config.blockAttention;
-  json["chat_template"] = bundle.chat->name;
+  json["chat_template"] = chatTemplate;
   json["fingerprint"] = bundle.fingerprint;
   json["device"] = bundle.backend->info().name;
   return json;
 }
 
 ExitCode show(const Context& context, const ModelOptions& options) {
+  const std::string chatTemplate = templateText(options);
   const workbench::ModelBundle bundle =
-      workbench::loadModelBundle(options.directory, {.threads = options.threads});
-  const nlohmann::ordered_json json = describe(bundle);
+      workbench::loadModelWeights(options.directory, {.threads = options.threads});
+  const nlohmann::ordered_json json = describe(bundle, chatTemplate);
   if (options.json) {
     context.streams.out << json.dump(2) << '\n';
     return ExitCode::Fine;
@@ -99,6 +116,7 @@ void addModel(CLI::App& app, Context& context) {
   CLI::App* showCommand = group->add_subcommand("show", "Show what a model is");
   showCommand->footer("Example:\n  spanq model show resources/models/spanlet\n");
   showCommand->add_option("DIR", options->directory, "Hugging Face model directory")->required();
+  addTemplateOption(*showCommand, options->chatTemplate);
   showCommand->add_flag("--json", options->json, "Write JSON");
   showCommand->callback(
       [&context, options] { context.action = [&context, options] { return show(context, *options); }; });

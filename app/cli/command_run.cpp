@@ -217,6 +217,7 @@ void addRun(CLI::App& app, Context& context) {
   const auto options = std::make_shared<Options>();
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   addModelOption(*command, options->session);
+  addTemplateOption(*command, options->session.chatTemplate);
   addPolicyOption(*command, options->policy);
   addPlanOptions(*command, options->query);
   addMaxTokensOption(*command, options->maxTokens);

@@ -189,12 +189,15 @@ void addPredictionOptions(CLI::App& command, PredictionOptions& options) {
                     "Say what running the queries, one after the other with one cache, will find in it")
           ->group(group);
   addModelOption(command, options.session);
+  addTemplateOption(command, options.session.chatTemplate);
   addPolicyOption(command, options.policy);
   addMaxTokensOption(command, options.maxTokens);
   addBlockOptions(command, options.session);
   for (const char* name : {"--policy", "--max-tokens", "--block-size", "--blocks"})
     command.get_option(name)->needs(predict)->group(group);
-  command.get_option("--model")->group(group);
+  command.get_option("--model")->description(
+      "Hugging Face model directory, whose tokens are counted; default: the bundled model");
+  command.get_option("--template")->needs(predict)->group(group);
 }
 
 ReusePrediction::ReusePrediction(const PredictionOptions& options, std::uint64_t seed)

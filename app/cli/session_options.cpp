@@ -2,19 +2,19 @@
 #include "app/cli/session_options.h"
 
 #include "app/workbench/resource_paths.h"
+#include "engine/base/error.h"
 #include "engine/run/policy.h"
+#include "engine/text/chat_template.h"
 
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 namespace spanscope::cli {
-namespace {
 
-std::filesystem::path chosenDirectory(const SessionOptions& options) {
+std::filesystem::path modelDirectory(const SessionOptions& options) {
   return options.model.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(options.model);
 }
-
-}  // namespace
 
 run::SessionConfig SessionOptions::config() const {
   run::SessionConfig config;
@@ -26,6 +26,14 @@ run::SessionConfig SessionOptions::config() const {
 
 void addModelOption(CLI::App& command, SessionOptions& options) {
   command.add_option("--model", options.model, "Hugging Face model directory; default: the bundled model");
+}
+
+void addTemplateOption(CLI::App& command, std::string& chatTemplate) {
+  command
+      .add_option(
+          "--template", chatTemplate,
+          "Chat template by its name, for a model whose own is not known: " + text::chatTemplateNames())
+      ->type_name("NAME");
 }
 
 void addThreadsOption(CLI::App& command, SessionOptions& options) {
@@ -52,6 +60,17 @@ void addBlockOptions(CLI::App& command, SessionOptions& options) {
       ->capture_default_str();
 }
 
+const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory, const std::string& name) {
+  if (!name.empty()) return text::chatTemplateNamed(name);
+  try {
+    return text::findChatTemplate(directory);
+  } catch (const Failure& failure) {
+    Error error = failure.error();
+    error.expected += "; --template NAME chooses one";
+    throw Failure(std::move(error));
+  }
+}
+
 void addPolicyOption(CLI::App& command, std::string& policy) {
   command
       .add_option("--policy", policy,
@@ -74,11 +93,14 @@ void addMaxTokensOption(CLI::App& command, std::int32_t& maxTokens) {
 }
 
 workbench::ModelBundle loadChosenModel(const SessionOptions& options) {
-  return workbench::loadModelBundle(chosenDirectory(options), {.threads = options.threads});
+  const std::filesystem::path directory = modelDirectory(options);
+  return workbench::loadModelBundle(
+      directory, {.threads = options.threads, .chat = &chosenTemplate(directory, options.chatTemplate)});
 }
 
 workbench::ModelBundle describeChosenModel(const SessionOptions& options) {
-  return workbench::describeModel(chosenDirectory(options));
+  const std::filesystem::path directory = modelDirectory(options);
+  return workbench::describeModel(directory, &chosenTemplate(directory, options.chatTemplate));
 }
 
 }  // namespace spanscope::cli

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 namespace spanscope::cli {
@@ -18,19 +19,29 @@ struct SessionOptions {
   std::int32_t blockSize = 16;
   std::int32_t blocks = 0;  ///< 0: what the command takes by default
   std::string kvType = "f32";
+  std::string chatTemplate;  ///< by its name; empty: the model's own
 
   compute::DType kv() const { return kvType == "bf16" ? compute::DType::BF16 : compute::DType::F32; }
   /// With the blocks that are usual where none were asked for.
   run::SessionConfig config() const;
 };
 
+/// The model that was chosen, or the bundled one. Throws Failure.
+std::filesystem::path modelDirectory(const SessionOptions& options);
+
 void addModelOption(CLI::App& command, SessionOptions& options);
+/// --template.
+void addTemplateOption(CLI::App& command, std::string& chatTemplate);
 void addThreadsOption(CLI::App& command, SessionOptions& options);
 void addKvOption(CLI::App& command, SessionOptions& options);
 void addBlockOptions(CLI::App& command, SessionOptions& options);
 /// --policy: the name of a policy that there is.
 void addPolicyOption(CLI::App& command, std::string& policy);
 void addMaxTokensOption(CLI::App& command, std::int32_t& maxTokens);
+
+/// The chat template of that name, or the directory's own for an empty one. Throws Failure that names the
+/// known ones, and how to choose one.
+const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory, const std::string& name);
 
 /// The model that was chosen, or the bundled one. Throws Failure.
 workbench::ModelBundle loadChosenModel(const SessionOptions& options);

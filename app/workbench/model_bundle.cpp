@@ -38,18 +38,18 @@ ModelBundle loadModelWeights(const std::filesystem::path& directory, const Model
   return bundle;
 }
 
-ModelBundle describeModel(const std::filesystem::path& directory) {
+ModelBundle describeModel(const std::filesystem::path& directory, const text::ChatTemplate* chat) {
   std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(directory);
-  const text::ChatTemplate& chat = text::findChatTemplate(directory);
+  if (chat == nullptr) chat = &text::findChatTemplate(directory);
   ModelBundle bundle = namedBundle(directory);
   bundle.tokenizer = std::move(tokenizer);
-  bundle.chat = &chat;
+  bundle.chat = chat;
   return bundle;
 }
 
 ModelBundle loadModelBundle(const std::filesystem::path& directory, const ModelOptions& options) {
   // What is small is read first, so that most mistakes are found before the weights are touched.
-  ModelBundle bundle = describeModel(directory);
+  ModelBundle bundle = describeModel(directory, options.chat);
   addWeights(bundle, *model::openSafetensors(directory), options);
   return bundle;
 }

@@ -16,7 +16,8 @@
 namespace spanscope::workbench {
 
 struct ModelOptions {
-  int threads = 0;  ///< 0: one a core
+  int threads = 0;                           ///< 0: one a core
+  const text::ChatTemplate* chat = nullptr;  ///< chosen by a person; null: the directory's own
 };
 
 /// Everything that belongs to one loaded model and that a session refers to. Moving it keeps the references
@@ -43,7 +44,8 @@ ModelBundle loadModelBundle(const std::filesystem::path& directory, const ModelO
 ModelBundle loadModelWeights(const std::filesystem::path& directory, const ModelOptions& options = {});
 
 /// The same without weights, backend and fingerprint: enough to lay out prompts and to predict runs.
-ModelBundle describeModel(const std::filesystem::path& directory);
+/// `chat`: as in ModelOptions.
+ModelBundle describeModel(const std::filesystem::path& directory, const text::ChatTemplate* chat = nullptr);
 
 /// A model of a named shape ("llama-1b", "21m", "3m") with random bf16 weights. Throws Failure for other
 /// names.

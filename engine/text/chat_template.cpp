@@ -105,7 +105,9 @@ std::string readGgufTemplate(const std::filesystem::path& path, std::string& fil
   place = "tokenizer.chat_template";
   const GgufMetadata metadata = GgufMetadata::read(path);
   const std::string* source = metadata.text(place);
-  if (source == nullptr) throw Failure({file, place, "nothing", "the checkpoint's chat template"});
+  if (source == nullptr)
+    throw Failure(
+        {file, place, "nothing", "the checkpoint's chat template, one of the known: " + chatTemplateNames()});
   return *source;
 }
 
@@ -132,7 +134,8 @@ std::string readTemplateSource(const std::filesystem::path& directory, std::stri
   if (!config.is_object()) throw Failure({file, "", "no JSON object", "the configuration of a tokenizer"});
   const auto found = config.find("chat_template");
   if (found == config.end() || found->is_null()) {
-    throw Failure({file, place, "nothing", "the checkpoint's chat template"});
+    throw Failure(
+        {file, place, "nothing", "the checkpoint's chat template, one of the known: " + chatTemplateNames()});
   }
   if (found->is_string()) return found->get<std::string>();
   if (found->is_array()) {
@@ -144,14 +147,6 @@ std::string readTemplateSource(const std::filesystem::path& directory, std::stri
   }
   throw Failure({file, place, "a " + std::string(found->type_name()),
                  "a text, or a list with a template that is named \"default\""});
-}
-
-std::string knownNames() {
-  std::string names;
-  for (const KnownChatTemplate& known : knownChatTemplates()) {
-    names += (names.empty() ? "" : ", ") + known.chat.name;
-  }
-  return names;
 }
 
 /// Python's str.strip, which the templates' trim is.
@@ -258,6 +253,14 @@ std::optional<FoundChatTemplate> matchChatTemplate(std::string_view source) {
   return std::nullopt;
 }
 
+std::string chatTemplateNames() {
+  std::string names;
+  for (const KnownChatTemplate& known : knownChatTemplates()) {
+    names += (names.empty() ? "" : ", ") + known.chat.name;
+  }
+  return names;
+}
+
 const ChatTemplate& chatTemplateNamed(std::string_view name) {
   for (const KnownChatTemplate& known : knownChatTemplates()) {
     if (known.chat.name == name) return known.chat;
@@ -265,8 +268,8 @@ const ChatTemplate& chatTemplateNamed(std::string_view name) {
   for (const ChatTemplate& chat : spnlChatTemplates()) {
     if (chat.name == name) return chat;
   }
-  throw Failure(
-      {"", "chat template", "the name \"" + toValidUtf8(name) + "\"", "one of the known: " + knownNames()});
+  throw Failure({"", "chat template", "the name \"" + toValidUtf8(name) + "\"",
+                 "one of the known: " + chatTemplateNames()});
 }
 
 const ChatTemplate& findChatTemplate(const std::filesystem::path& directory) {
@@ -276,8 +279,8 @@ const ChatTemplate& findChatTemplate(const std::filesystem::path& directory) {
   if (const std::optional<FoundChatTemplate> found = matchChatTemplate(source)) return *found->chat;
   constexpr std::size_t kShown = 60;
   const std::string shown = toValidUtf8(source.substr(0, kShown)) + (source.size() > kShown ? "…" : "");
-  throw Failure(
-      {file, place, "the unknown chat template \"" + shown + "\"", "one of the known: " + knownNames()});
+  throw Failure({file, place, "the unknown chat template \"" + shown + "\"",
+                 "one of the known: " + chatTemplateNames()});
 }
 
 }  // namespace spanscope::text

@@ -88,6 +88,9 @@ std::optional<FoundChatTemplate> matchChatTemplate(std::string_view source);
 /// the GGUF file. Throws Failure naming what is known.
 const ChatTemplate& findChatTemplate(const std::filesystem::path& directory);
 
+/// The names of all entries, as a person reads them: "spanlet, llama-3, …".
+std::string chatTemplateNames();
+
 /// The entry with a name, which a person chose. Throws Failure naming what is known.
 const ChatTemplate& chatTemplateNamed(std::string_view name);
 

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <sstream>
 #include <stop_token>
 #include <string>
@@ -60,6 +61,7 @@ class TestSpanqCommands : public QObject {
   void benchSpeedReportsShares();
   void queryForAnotherModelIsNoted();
   void spansOnAnUntrainedCheckpointWarn();
+  void unknownChatTemplateIsChosen();
 
  private:
   QTemporaryDir m_folder;
@@ -464,6 +466,39 @@ void TestSpanqCommands::spansOnAnUntrainedCheckpointWarn() {
   const SpanqResult prefix =
       spanq({"run", "--model", inFolder("untrained"), "--policy", "prefix", kQueries + "rag.json"});
   QVERIFY2(prefix.err.find("warning: ") == std::string::npos, prefix.err.c_str());
+}
+
+void TestSpanqCommands::unknownChatTemplateIsChosen() {
+  const QDir source(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet");
+  QVERIFY(QDir(m_folder.path()).mkpath("foreign"));
+  for (const QString& name : source.entryList(QDir::Files))
+    QVERIFY(QFile::copy(source.filePath(name), m_folder.filePath("foreign/" + name)));
+  const std::string model = m_folder.filePath("foreign").toStdString();
+  QVERIFY(QFile::setPermissions(m_folder.filePath("foreign/tokenizer_config.json"),
+                                QFile::ReadOwner | QFile::WriteOwner));
+  std::ofstream(model + "/tokenizer_config.json") << R"({"chat_template": "{{ 'nobody knows' }}"})";
+
+  const SpanqResult refused = spanq({"run", "--model", model, kQueries + "rag.json"});
+  QCOMPARE(refused.code, 1);
+  for (const char* words :
+       {"tokenizer_config.json", "nobody knows", "spanlet, ", "llama-3, ", "--template NAME"})
+    QVERIFY2(refused.err.find(words) != std::string::npos, words);
+  const SpanqResult answered =
+      spanq({"run", "--model", model, "--template", "spanlet", kQueries + "rag.json"});
+  QVERIFY2(answered.code == 0, answered.err.c_str());
+  QVERIFY(answered.out.find("The pet of Tarek is Biscuit.") == 0);
+  const SpanqResult wrong = spanq({"run", "--model", model, "--template", "nobody", kQueries + "rag.json"});
+  QCOMPARE(wrong.code, 1);
+  QVERIFY(wrong.err.find("\"nobody\"") != std::string::npos &&
+          wrong.err.find("granite-3") != std::string::npos);
+
+  // A model can be looked at all the same.
+  const SpanqResult shown = spanq({"model", "show", model});
+  QCOMPARE(shown.code, 0);
+  QVERIFY(shown.out.find("not known") != std::string::npos &&
+          shown.out.find("chatml, ") != std::string::npos);
+  const SpanqResult chosen = spanq({"model", "show", "--template", "chatml", model});
+  QVERIFY(chosen.out.find("chatml, as chosen") != std::string::npos);
 }
 
 QTEST_GUILESS_MAIN(TestSpanqCommands)
