@@ -11,6 +11,7 @@
 #include "ui/views/run/attention_view.h"
 #include "ui/views/run/compare_view.h"
 #include "ui/views/run/forecast_view.h"
+#include "ui/views/run/fragments_view.h"
 #include "ui/views/run/log_view.h"
 #include "ui/views/run/metrics_view.h"
 #include "ui/views/run/output_view.h"
