@@ -70,7 +70,7 @@ struct Teller {
     const auto inPrompt =
         std::count_if(payload.fragments.begin(), payload.fragments.end(),
                       [](const trace::FragmentInfo& fragment) { return fragment.inPrompt; });
-    line.text = translate("Retrieved %1 fragments of %2 documents for %3")
+    line.text = tr("Retrieved %1 fragments of %2 documents for %3")
                     .arg(inPrompt)
                     .arg(payload.documents)
                     .arg(shortText(payload.question));
