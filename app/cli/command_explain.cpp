@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/input.h"
+#include "app/cli/parameter_lines.h"
 #include "app/cli/predicted_reuse.h"
 #include "app/cli/query_options.h"
 #include "engine/plan/explain.h"
+#include "engine/text/tokenizer.h"
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace spanscope::cli {
@@ -26,11 +31,20 @@ struct Options {
   bool dot = false;
 };
 
-/// The JSON object of `explain` with what is predicted in it.
-std::string withPrediction(const std::string& explained, nlohmann::ordered_json prediction) {
+/// The JSON object of `explain` with one more entry.
+std::string withEntry(const std::string& explained, const char* name, nlohmann::ordered_json value) {
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(explained);
-  json["prediction"] = std::move(prediction);
+  json[name] = std::move(value);
   return json.dump(2) + "\n";
+}
+
+/// Text in the tokens of that tokenizer, which must outlive the measure.
+plan::TextMeasure tokensOf(const text::Tokenizer& tokenizer) {
+  return {.count =
+              [&tokenizer](std::string_view text) {
+                return static_cast<std::uint64_t>(tokenizer.encode(text).size());
+              },
+          .unit = "tokens"};
 }
 
 class ExplainCommand {
@@ -38,6 +52,7 @@ class ExplainCommand {
   ExplainCommand(const Context& context, const Options& options)
       : m_context(context), m_streams(context.streams), m_options(options) {
     if (options.prediction.isWanted) m_prediction.emplace(options.prediction, options.query.seed);
+    if (!options.dot) m_tokenizer = text::loadTokenizer(modelDirectory(options.prediction.session));
   }
 
   ExitCode run() {
@@ -62,21 +77,27 @@ class ExplainCommand {
   bool explainOne(const std::string& file, const workbench::PlannedQuery& planned) {
     plan::ExplainOptions explain;
     explain.eachTree = m_options.trees;
+    if (m_tokenizer != nullptr) explain.measure = tokensOf(*m_tokenizer);
     if (planned.planWithoutLocality) explain.withoutLocality = &*planned.planWithoutLocality;
     const plan::Plan& plan = *planned.plan;
     std::optional<run::Prediction> predicted;
     if (m_prediction) predicted = m_prediction->predict(plan, m_context.stop);
     if (predicted && predicted->stopped) return false;
 
+    const std::vector<query::ParameterInfo> parameters =
+        planned.parameters.value_or(std::vector<query::ParameterInfo>());
     std::ostream& out = m_streams.out;
     if (m_options.json) {
-      const std::string json = plan::explainJson(plan, explain);
-      out << (m_prediction ? withPrediction(json, predictionJson(plan, predicted)) : json);
+      std::string json = plan::explainJson(plan, explain);
+      if (!parameters.empty())
+        json = withEntry(json, "parameters", parametersJson(parameters, planned.values));
+      if (m_prediction) json = withEntry(json, "prediction", predictionJson(plan, predicted));
+      out << json;
     } else if (m_options.dot) {
       out << plan::explainGraph(plan);
     } else {
       if (m_options.files.size() > 1) out << "── " << inputName(file) << '\n';
-      out << plan::explain(plan, explain);
+      out << parameterTable(parameters, planned.values) << plan::explain(plan, explain);
       if (m_prediction) {
         out << "Predicted reuse: " << m_prediction->setting() << '\n' << predictionText(plan, predicted);
       }
@@ -88,6 +109,7 @@ class ExplainCommand {
   const Streams& m_streams;
   const Options& m_options;
   std::optional<ReusePrediction> m_prediction;
+  std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< that measures prompts
 };
 
 }  // namespace

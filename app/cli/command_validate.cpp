@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/diagnostics.h"
+#include "app/cli/document_input.h"
 #include "app/cli/input.h"
+#include "app/cli/parameter_lines.h"
 #include "app/cli/query_options.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
 
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -38,13 +42,27 @@ class ValidationInputs final : public query::Surroundings {
   QueryInputs& m_inputs;
 };
 
-void writeParameters(std::ostream& out, const query::Node& node) {
-  for (const query::ParameterInfo& parameter : query::listParameters(node)) {
-    out << "  {" << parameter.name << "}: " << query::parameterKindName(parameter.kind)
-        << (parameter.needsValue() ? ", needs a value, at" : ", at");
-    for (const query::ParameterUse& use : parameter.uses) out << ' ' << use.pointer;
-    out << '\n';
+struct Checked {
+  std::optional<query::Node> query;
+  std::vector<query::Diagnostic> diagnostics;
+  std::vector<query::ParameterDeclaration> declarations;
+};
+
+Checked check(const std::string& file, const std::string& text, query::Surroundings& surroundings) {
+  if (auto document = readDocumentInput(text)) {
+    Checked checked{.query = std::move(document->query),
+                    .diagnostics = std::move(document->diagnostics),
+                    .declarations = std::move(document->declarations)};
+    if (!checked.query) return checked;
+    for (query::Diagnostic& problem :
+         query::checkValues(query::listParameters(*checked.query, checked.declarations), document->values)) {
+      checked.diagnostics.push_back(std::move(problem));
+    }
+    if (query::hasErrors(checked.diagnostics)) checked.query.reset();
+    return checked;
   }
+  query::ParseResult parsed = query::parseQuery(text, query::queryFormOf(file, text), {}, &surroundings);
+  return {.query = std::move(parsed.query), .diagnostics = std::move(parsed.diagnostics), .declarations = {}};
 }
 
 ExitCode validate(const Context& context, const Options& options) {
@@ -53,12 +71,12 @@ ExitCode validate(const Context& context, const Options& options) {
     const std::string text = readInput(file, context.streams.in);
     QueryInputs inputs(file, options.query.folders, *options.query.book, context.streams);
     ValidationInputs surroundings(inputs);
-    const query::ParseResult parsed =
-        query::parseQuery(text, query::queryFormOf(file, text), {}, &surroundings);
-    writeDiagnostics(context.streams.err, inputName(file), parsed.diagnostics);
-    if (parsed.query) {
+    const Checked checked = check(file, text, surroundings);
+    writeDiagnostics(context.streams.err, inputName(file), checked.diagnostics);
+    if (checked.query) {
       context.streams.out << inputName(file) << ": fine\n";
-      if (options.parameters) writeParameters(context.streams.out, *parsed.query);
+      if (options.parameters)
+        context.streams.out << parameterLines(query::listParameters(*checked.query, checked.declarations));
     } else {
       code = ExitCode::WrongInput;
     }

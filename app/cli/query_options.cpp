@@ -2,6 +2,7 @@
 #include "app/cli/query_options.h"
 
 #include "app/cli/diagnostics.h"
+#include "app/cli/document_input.h"
 #include "app/cli/input.h"
 #include "engine/query/parameters.h"
 
@@ -25,6 +26,29 @@ workbench::QueryOptions optionsFor(const std::string& file, const std::string& t
   return own;
 }
 
+/// What a command reads of a file: a query as it is written, or that of a document.
+struct FileInput {
+  std::optional<DocumentInput> document;
+  workbench::QuerySource source;
+  workbench::QueryOptions options;
+
+  /// Whether there is a query to go on with; a document may have none.
+  bool isReadable() const { return !document || document->query; }
+};
+
+FileInput inputOf(const std::string& file, const std::string& text, const QueryOptions& options,
+                  QueryInputs& inputs) {
+  FileInput input{.document = readDocumentInput(text),
+                  .source = std::string_view(text),
+                  .options = optionsFor(file, text, options, inputs)};
+  if (!input.isReadable() || !input.document) return input;
+  input.source = *input.document->query;
+  input.options.declarations = input.document->declarations;
+  // What is given on the command line comes first.
+  input.options.parameters.insert(input.document->values.begin(), input.document->values.end());
+  return input;
+}
+
 void keep(AnswerBook& book, const std::optional<std::vector<query::ParameterInfo>>& parameters) {
   if (!parameters) {
     book.isComplete = false;
@@ -41,9 +65,12 @@ void keep(AnswerBook& book, const std::optional<std::vector<query::ParameterInfo
 }  // namespace
 
 const char* const kQueryFileHelp =
-    "Query file (.json, .yaml, .yml, .lisp or .spnl, else told by its text); - is standard input";
+    "Query file (.json, .yaml, .yml, .lisp or .spnl, else told by its text) or document (.span, whose "
+    "settings "
+    "are the window's); - is standard input";
 const char* const kQueryFilesHelp =
-    "Query files (.json, .yaml, .yml, .lisp or .spnl, else told by their text); - is standard input";
+    "Query files (.json, .yaml, .yml, .lisp or .spnl, else told by their text) or documents (.span, whose "
+    "settings are the window's); - is standard input";
 
 void addReadFromOption(CLI::App& command, QueryOptionTexts& texts) {
   command
@@ -247,7 +274,13 @@ std::optional<workbench::PlannedQuery> planFile(const std::string& file, const Q
                                                 const Streams& streams) {
   const std::string text = readInput(file, streams.in);
   QueryInputs inputs(file, options.folders, *options.book, streams);
-  workbench::PlannedQuery planned = workbench::planQuery(text, optionsFor(file, text, options, inputs));
+  const FileInput input = inputOf(file, text, options, inputs);
+  if (input.document) writeDiagnostics(streams.err, inputName(file), input.document->diagnostics);
+  if (!input.isReadable()) {
+    keep(*options.book, std::nullopt);
+    return std::nullopt;
+  }
+  workbench::PlannedQuery planned = workbench::planQuery(input.source, input.options);
   writeDiagnostics(streams.err, inputName(file), planned.diagnostics);
   keep(*options.book, planned.parameters);
   if (planned.isStopped) streams.err << inputName(file) << ": stopped while it was indexed\n";
@@ -259,7 +292,13 @@ std::optional<QueryFile> readFileForServer(const std::string& file, const QueryO
                                            const Streams& streams) {
   std::string text = readInput(file, streams.in);
   QueryInputs inputs(file, options.folders, *options.book, streams);
-  workbench::ReadQuery read = workbench::readQueryForServer(text, optionsFor(file, text, options, inputs));
+  const FileInput input = inputOf(file, text, options, inputs);
+  if (input.document) writeDiagnostics(streams.err, inputName(file), input.document->diagnostics);
+  if (!input.isReadable()) {
+    keep(*options.book, std::nullopt);
+    return std::nullopt;
+  }
+  workbench::ReadQuery read = workbench::readQueryForServer(input.source, input.options);
   writeDiagnostics(streams.err, inputName(file), read.diagnostics);
   keep(*options.book, read.parameters);
   if (!read.query) return std::nullopt;

@@ -52,16 +52,26 @@ std::optional<query::Node> resultOf(std::variant<query::Node, std::vector<Diagno
   return std::nullopt;
 }
 
-ReadQuery read(Source& source, const QueryOptions& options) {
+/// The query as it was written; what is wrong with it, or where its nodes stand, goes to the other two.
+std::optional<query::Node> parse(const QuerySource& given, Source& source, const QueryOptions& options,
+                                 std::vector<Diagnostic>& diagnostics) {
+  if (const auto* node = std::get_if<query::Node>(&given)) return *node;
+  source.text = std::get<std::string_view>(given);
   query::ParseResult parsed = query::parseQuery(source.text, options.form, {}, options.surroundings);
   source.map = std::move(parsed.sources);
+  diagnostics = std::move(parsed.diagnostics);
+  return std::move(parsed.query);
+}
+
+ReadQuery read(const QuerySource& given, Source& source, const QueryOptions& options) {
   ReadQuery result;
-  result.diagnostics = std::move(parsed.diagnostics);
-  if (!parsed.query) return result;
-  result.parameters = query::listParameters(*parsed.query);
+  result.values = options.parameters;
+  const std::optional<query::Node> written = parse(given, source, options, result.diagnostics);
+  if (!written) return result;
+  result.parameters = query::listParameters(*written, options.declarations);
   // Paths and prompts may hold parameters, so they come first.
-  result.query =
-      resultOf(query::resolveParameters(*parsed.query, options.parameters), source, result.diagnostics);
+  result.query = resultOf(query::resolveParameters(*written, options.declarations, options.parameters),
+                          source, result.diagnostics);
   if (result.query && options.surroundings != nullptr) {
     result.query =
         resultOf(query::resolveSugar(*result.query, *options.surroundings), source, result.diagnostics);
@@ -96,16 +106,16 @@ void refuseSugar(const query::Node& node, const NodePath& path, const Source& so
 
 }  // namespace
 
-ReadQuery readQuery(std::string_view text, const QueryOptions& options) {
-  Source source{.text = text, .map = {}};
-  ReadQuery result = read(source, options);
+ReadQuery readQuery(const QuerySource& given, const QueryOptions& options) {
+  Source source;
+  ReadQuery result = read(given, source, options);
   result.sources = std::move(source.map);
   return result;
 }
 
-ReadQuery readQueryForServer(std::string_view text, const QueryOptions& options) {
-  Source source{.text = text, .map = {}};
-  ReadQuery result = read(source, options);
+ReadQuery readQueryForServer(const QuerySource& given, const QueryOptions& options) {
+  Source source;
+  ReadQuery result = read(given, source, options);
   if (result.query) refuseSugar(*result.query, {}, source, result.diagnostics);
   if (query::hasErrors(result.diagnostics)) result.query.reset();
   result.sources = std::move(source.map);
@@ -118,13 +128,14 @@ query::TextPosition positionOf(std::string_view pointer, const query::SourceMap&
   return range ? query::positionAt(text, range->begin) : query::TextPosition{};
 }
 
-PlannedQuery planQuery(std::string_view text, const QueryOptions& options) {
-  Source source{.text = text, .map = {}};
-  ReadQuery readResult = read(source, options);
+PlannedQuery planQuery(const QuerySource& given, const QueryOptions& options) {
+  Source source;
+  ReadQuery readResult = read(given, source, options);
   PlannedQuery result;
   result.query = std::move(readResult.query);
   result.diagnostics = std::move(readResult.diagnostics);
   result.parameters = std::move(readResult.parameters);
+  result.values = std::move(readResult.values);
   result.retrieved = std::move(readResult.retrieved);
   result.isStopped = readResult.isStopped;
   if (!result.query) return result;

@@ -18,13 +18,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace spanscope::workbench {
 
 struct QueryOptions {
-  std::map<std::string, std::string> parameters;   ///< values by name
-  query::QueryForm form = query::QueryForm::Json;  ///< of the text
+  std::map<std::string, std::string> parameters;            ///< values by name
+  std::vector<query::ParameterDeclaration> declarations{};  ///< what a document says of parameters
+  query::QueryForm form = query::QueryForm::Json;           ///< of the text
   /// Where `ask` and `file` get their texts; without, they are left in the query as they are.
   query::Surroundings* surroundings = nullptr;
   /// What finds the fragments of each `augment`; without, they are left in the query as they are.
@@ -43,6 +45,7 @@ struct ReadQuery {
   std::vector<query::Diagnostic> diagnostics;
   /// Those that the query has, resolved or not; nothing if it could not be read.
   std::optional<std::vector<query::ParameterInfo>> parameters;
+  std::map<std::string, std::string> values;  ///< those that were given
   query::SourceMap sources{};  ///< where the nodes of the query as it was written stand in the text
   std::vector<retrieve::Retrieved> retrieved;  ///< what each augment found
   bool isStopped = false;                      ///< while it retrieved
@@ -54,21 +57,26 @@ struct PlannedQuery {
   std::optional<plan::Plan> planWithoutLocality;  ///< what it would be; only where locality was asked for
   std::vector<query::Diagnostic> diagnostics;
   std::optional<std::vector<query::ParameterInfo>> parameters;  ///< as in ReadQuery
+  std::map<std::string, std::string> values{};                  ///< as in ReadQuery
   std::vector<retrieve::Retrieved> retrieved;                   ///< as in ReadQuery
   bool isStopped = false;                                       ///< as in ReadQuery
 };
 
+/// Where a query comes from: a text, in the form that the options say, or the node itself, e.g. of a
+/// document. What is wrong with a node has its pointer and no position.
+using QuerySource = std::variant<std::string_view, query::Node>;
+
 /// Reads a query and gives its parameters their values. A number that is left without one is an error.
-ReadQuery readQuery(std::string_view text, const QueryOptions& options);
+ReadQuery readQuery(const QuerySource& source, const QueryOptions& options);
 
 /// The same, and what servers cannot read is an error too: an `ask` or `file` that was not resolved.
-ReadQuery readQueryForServer(std::string_view text, const QueryOptions& options);
+ReadQuery readQueryForServer(const QuerySource& source, const QueryOptions& options);
 
 /// Where a node stands in the text that the map was made from; for a field, the node around it. No position
 /// if there is none.
 query::TextPosition positionOf(std::string_view pointer, const query::SourceMap& sources,
                                std::string_view text);
 
-PlannedQuery planQuery(std::string_view text, const QueryOptions& options);
+PlannedQuery planQuery(const QuerySource& source, const QueryOptions& options);
 
 }  // namespace spanscope::workbench

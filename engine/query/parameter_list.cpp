@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
+#include <variant>
 
 namespace spanscope::query {
 namespace {
@@ -26,14 +27,6 @@ constexpr std::array kKinds = {
     KindName{ParameterKind::MaxTokens, "max_tokens"},
     KindName{ParameterKind::Count, "count"},
 };
-
-ParameterKind narrower(ParameterKind a, ParameterKind b) {
-  const auto rank = [](ParameterKind kind) {
-    return std::find_if(kKinds.begin(), kKinds.end(),
-                        [kind](const KindName& name) { return name.kind == kind; });
-  };
-  return rank(a) < rank(b) ? b : a;
-}
 
 bool isWhole(const std::string& value, std::int64_t least, std::int64_t most) {
   if (!isJsonNumber(value) || !isWholeNumber(value)) return false;
@@ -55,6 +48,11 @@ ParameterInfo& entryFor(std::vector<ParameterInfo>& parameters, const std::strin
   return parameters.back();
 }
 
+bool standsInTextsOnly(const ParameterInfo& parameter) {
+  return std::all_of(parameter.uses.begin(), parameter.uses.end(),
+                     [](const ParameterUse& use) { return use.kind == ParameterKind::Text; });
+}
+
 Diagnostic wrongValue(const ParameterInfo& parameter, const std::string& value, const char* what) {
   Diagnostic diagnostic;
   if (!parameter.uses.empty()) diagnostic.pointer = parameter.uses.front().pointer;
@@ -65,6 +63,23 @@ Diagnostic wrongValue(const ParameterInfo& parameter, const std::string& value, 
 }
 
 }  // namespace
+
+const std::vector<ParameterKind>& parameterKinds() {
+  static const std::vector<ParameterKind> kinds = [] {
+    std::vector<ParameterKind> all;
+    for (const KindName& known : kKinds) all.push_back(known.kind);
+    return all;
+  }();
+  return kinds;
+}
+
+ParameterKind narrowerKind(ParameterKind a, ParameterKind b) {
+  const auto rank = [](ParameterKind kind) {
+    return std::find_if(kKinds.begin(), kKinds.end(),
+                        [kind](const KindName& name) { return name.kind == kind; });
+  };
+  return rank(a) < rank(b) ? b : a;
+}
 
 const char* parameterKindName(ParameterKind kind) {
   for (const KindName& known : kKinds) {
@@ -124,13 +139,14 @@ std::vector<ParameterInfo> listParameters(const Node& node,
     const auto [place, isNew] = places.emplace(use.name, parameters.size());
     if (isNew) parameters.push_back({use.name, ParameterKind::Text, {}, {}});
     ParameterInfo& parameter = parameters[place->second];
-    parameter.kind = narrower(parameter.kind, use.kind);
+    parameter.kind = narrowerKind(parameter.kind, use.kind);
     parameter.uses.push_back(std::move(use));
   }
   for (const ParameterDeclaration& declaration : declarations) {
     ParameterInfo& parameter = entryFor(parameters, declaration.name);
-    if (declaration.kind) parameter.kind = narrower(parameter.kind, *declaration.kind);
+    if (declaration.kind) parameter.kind = narrowerKind(parameter.kind, *declaration.kind);
     if (declaration.defaultValue) parameter.defaultValue = declaration.defaultValue;
+    if (!declaration.description.empty()) parameter.description = declaration.description;
   }
   return parameters;
 }
@@ -168,6 +184,27 @@ std::map<std::string, std::string> withDefaults(const std::vector<ParameterInfo>
     if (parameter.defaultValue) values.try_emplace(parameter.name, *parameter.defaultValue);
   }
   return values;
+}
+
+std::variant<Node, std::vector<Diagnostic>> resolveParameters(
+    const Node& node, const std::vector<ParameterDeclaration>& declarations,
+    const std::map<std::string, std::string>& values) {
+  if (declarations.empty()) return resolveParameters(node, values);
+  const std::vector<ParameterInfo> parameters = listParameters(node, declarations);
+  const std::map<std::string, std::string> effective = withDefaults(parameters, values);
+  auto resolved = resolveParameters(node, effective);
+  std::vector<Diagnostic> problems;
+  if (auto* found = std::get_if<std::vector<Diagnostic>>(&resolved)) problems = std::move(*found);
+  for (const ParameterInfo& parameter : parameters) {
+    // A wrong value of a number was found where it stands.
+    if (parameter.uses.empty() || !standsInTextsOnly(parameter)) continue;
+    const auto value = effective.find(parameter.name);
+    if (value == effective.end() || isParameterValue(parameter.kind, value->second)) continue;
+    problems.push_back(
+        wrongValue(parameter, value->second, values.contains(parameter.name) ? "value" : "default"));
+  }
+  if (!problems.empty()) return problems;
+  return resolved;
 }
 
 }  // namespace spanscope::query

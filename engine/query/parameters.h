@@ -44,6 +44,11 @@ std::vector<ParameterUse> findParameters(const Node& node);
 const char* parameterKindName(ParameterKind kind);
 std::optional<ParameterKind> parameterKindOf(std::string_view name);
 
+/// The kinds from the widest to the narrowest: the values of each are values of those before it.
+const std::vector<ParameterKind>& parameterKinds();
+/// The one whose values are fewer.
+ParameterKind narrowerKind(ParameterKind a, ParameterKind b);
+
 /// What a value of that kind must be, in words: "a whole number from 0 to 255".
 std::string parameterValueForm(ParameterKind kind);
 /// Whether a value is one of that kind.
@@ -54,7 +59,11 @@ struct ParameterDeclaration {
   std::string name;
   std::optional<ParameterKind> kind;        ///< narrower than its places need, e.g. a count within a text
   std::optional<std::string> defaultValue;  ///< where no value is given
+  std::string description{};                ///< what it is for, for people
   bool operator==(const ParameterDeclaration&) const = default;
+
+  /// Whether it says nothing but the name.
+  bool isEmpty() const { return !kind && !defaultValue && description.empty(); }
 };
 
 /// A parameter as a whole, for a form in which a person fills in values.
@@ -65,6 +74,7 @@ struct ParameterInfo {
   ParameterKind kind = ParameterKind::Text;
   std::vector<ParameterUse> uses;  ///< none if it is only declared
   std::optional<std::string> defaultValue;
+  std::string description{};
 
   /// Whether the query cannot be run without a value.
   bool needsValue() const;
@@ -90,5 +100,11 @@ std::map<std::string, std::string> withDefaults(const std::vector<ParameterInfo>
 /// position.
 std::variant<Node, std::vector<Diagnostic>> resolveParameters(
     const Node& node, const std::map<std::string, std::string>& values);
+
+/// The same with what a document declares: a default stands where no value is given, and what stands in a
+/// text must be of the declared kind too.
+std::variant<Node, std::vector<Diagnostic>> resolveParameters(
+    const Node& node, const std::vector<ParameterDeclaration>& declarations,
+    const std::map<std::string, std::string>& values);
 
 }  // namespace spanscope::query

@@ -88,7 +88,8 @@ bool Document::isAncestor(NodeId above, NodeId below) const {
 
 bool Document::operator==(const Document& other) const {
   if (m_root != other.m_root || m_nodes.size() != other.m_nodes.size() || parameters != other.parameters ||
-      settings != other.settings || frames != other.frames || notes != other.notes) {
+      declarations != other.declarations || settings != other.settings || frames != other.frames ||
+      notes != other.notes) {
     return false;
   }
   return std::equal(m_nodes.begin(), m_nodes.end(), other.m_nodes.begin(), [](const auto& a, const auto& b) {

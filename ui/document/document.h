@@ -5,6 +5,7 @@
 // part of the query yet.
 #pragma once
 
+#include "engine/query/parameters.h"
 #include "engine/query/query.h"
 
 #include <cstddef>
@@ -136,6 +137,8 @@ class Document {
   bool isAncestor(NodeId above, NodeId below) const;  ///< true also where both are the same
 
   std::map<std::string, std::string> parameters;  ///< values by name
+  /// What is said of parameters: kind, default, description. No name twice.
+  std::vector<query::ParameterDeclaration> declarations;
   RunSettings settings;
   std::vector<Frame> frames;
   std::vector<Note> notes;

@@ -143,6 +143,7 @@ QStringList lostWhenSavedAsQuery(const Document& document) {
   if (!document.frames.empty()) lost += tr("frames");
   if (!document.notes.empty()) lost += tr("notes");
   if (!document.parameters.empty()) lost += tr("values of parameters");
+  if (!document.declarations.empty()) lost += tr("types, defaults and descriptions of parameters");
   if (document.settings != RunSettings{}) lost += tr("model and cache settings");
   return lost;
 }

@@ -169,6 +169,14 @@ query::Node toTree(const Document& document, NodeId top) {
   return withChildren(node.own, std::move(children));
 }
 
+std::map<std::string, std::string> effectiveValues(const Document& document) {
+  std::map<std::string, std::string> values = document.parameters;
+  for (const query::ParameterDeclaration& declaration : document.declarations) {
+    if (declaration.defaultValue) values.try_emplace(declaration.name, *declaration.defaultValue);
+  }
+  return values;
+}
+
 void replaceQuery(Document& document, const query::Node& query) {
   if (document.root() == kNoNode) {
     document.setRoot(addSubtree(document, query));

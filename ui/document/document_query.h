@@ -44,4 +44,7 @@ query::Node toTree(const Document& document, NodeId top);
 /// same subtree elsewhere under the same parent) keep their id, name, position and looks.
 void replaceQuery(Document& document, const query::Node& query);
 
+/// The values that a run takes: those that are given, and defaults where none is.
+std::map<std::string, std::string> effectiveValues(const Document& document);
+
 }  // namespace spanscope::document

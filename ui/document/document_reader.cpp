@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json.h"
+#include "engine/query/parameters.h"
 #include "engine/query/utf8.h"
 #include "engine/retrieve/resolve_augments.h"
-#include "ui/document/document_file.h"
 #include "ui/document/document_query.h"
+#include "ui/document/document_text.h"
 #include "ui/document/edits.h"
 #include "ui/document/json_fields.h"
 
@@ -45,6 +46,7 @@ struct FileContent {
   Tree root;
   std::vector<Tree> drafts;
   std::map<std::string, std::string> parameters;
+  std::vector<query::ParameterDeclaration> declarations;
   RunSettings settings;
   std::vector<Frame> frames;
   std::vector<Note> notes;
@@ -194,8 +196,38 @@ class FileReader {
 
   void readParameters(FileContent& content) {
     m_fields.map(kMostDecorations, [&](const std::string& name) {
-      content.parameters[name] = m_fields.text(kMostText).value_or("");
+      if (m_fields.objectFollows())
+        readParameter(name, content);
+      else
+        content.parameters[name] = m_fields.text(kMostText).value_or("");
     });
+  }
+
+  void readParameter(const std::string& name, FileContent& content) {
+    query::ParameterDeclaration declaration{.name = name, .kind = {}, .defaultValue = {}, .description = {}};
+    m_fields.object([&](const std::string& key) {
+      if (key == "value")
+        content.parameters[name] = m_fields.text(kMostText).value_or("");
+      else if (key == "type")
+        declaration.kind = readKind();
+      else if (key == "default")
+        declaration.defaultValue = m_fields.text(kMostText);
+      else if (key == "description")
+        declaration.description = m_fields.text(kMostText).value_or("");
+      else
+        return false;
+      return true;
+    });
+    if (!declaration.isEmpty()) content.declarations.push_back(std::move(declaration));
+  }
+
+  std::optional<query::ParameterKind> readKind() {
+    std::vector<std::string> names;
+    for (const query::ParameterKind kind : query::parameterKinds())
+      names.emplace_back(query::parameterKindName(kind));
+    std::string name;
+    readChoice(name, names);
+    return query::parameterKindOf(name);
   }
 
   /// One of the names, which stays as it is where there is something else.
@@ -371,7 +403,11 @@ void finish(std::vector<query::Diagnostic>& diagnostics, std::string_view text) 
   query::locate(diagnostics, text);
 }
 
-bool saysSpanscope(std::string_view text) {
+}  // namespace
+
+bool isDocumentText(std::string_view text) {
+  if (text.size() > query::ParseLimits{}.maxBytes) return false;
+  if (query::findInvalidUtf8(text) != std::string_view::npos) return false;
   JsonFields fields(text);
   if (fields.offset() >= text.size() || text[fields.offset()] != '{') return false;
   bool found = false;
@@ -383,13 +419,9 @@ bool saysSpanscope(std::string_view text) {
   return found;
 }
 
-}  // namespace
-
 OpenedDocument readDocument(std::string_view text) {
   OpenedDocument opened;
-  const bool isReadable =
-      text.size() <= query::ParseLimits{}.maxBytes && query::findInvalidUtf8(text) == std::string_view::npos;
-  if (!isReadable || !saysSpanscope(text)) {
+  if (!isDocumentText(text)) {
     query::ParseResult result = query::parseJson(text);
     opened.plainQuery = true;
     opened.diagnostics = std::move(result.diagnostics);
@@ -415,6 +447,7 @@ OpenedDocument readDocument(std::string_view text) {
       applyLooks(document, tops[i], content.drafts[i], opened.diagnostics);
     applyLooks(document, document.root(), content.root, opened.diagnostics);
     document.parameters = content.parameters;
+    document.declarations = content.declarations;
     document.settings = content.settings;
     document.frames = content.frames;
     document.notes = content.notes;

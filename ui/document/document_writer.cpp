@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json.h"
-#include "ui/document/document_file.h"
 #include "ui/document/document_query.h"
+#include "ui/document/document_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -101,6 +101,25 @@ Json settingsJson(const RunSettings& settings) {
   return json;
 }
 
+/// A value alone is written as a text, one of which something is said as an object.
+Json parametersJson(const Document& document) {
+  Json json = Json::object();
+  for (const query::ParameterDeclaration& declaration : document.declarations) {
+    Json& entry = json[declaration.name];
+    if (declaration.kind) entry["type"] = query::parameterKindName(*declaration.kind);
+    if (declaration.defaultValue) entry["default"] = *declaration.defaultValue;
+    if (!declaration.description.empty()) entry["description"] = declaration.description;
+  }
+  for (const auto& [name, value] : document.parameters) {
+    const auto declared = json.find(name);
+    if (declared == json.end())
+      json[name] = value;
+    else
+      (*declared)["value"] = value;
+  }
+  return json;
+}
+
 void addPaths(const Document& document, NodeId id, const std::string& path,
               std::vector<std::pair<std::string, NodeId>>& paths) {
   paths.emplace_back(path, id);
@@ -144,7 +163,7 @@ std::string writeDocument(const Document& document) {
     notes.push_back(Json{{"text", note.text}, {"area", numbers(note.area)}});
   out += ",\n    \"notes\": " + listText(notes, "    ") + "\n  },\n";
 
-  out += "  \"parameters\": " + compact(Json(document.parameters)) + ",\n";
+  out += "  \"parameters\": " + compact(parametersJson(document)) + ",\n";
   out += "  \"settings\": " + compact(settingsJson(document.settings)) + ",\n";
 
   std::string drafts;

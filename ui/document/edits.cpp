@@ -338,4 +338,25 @@ std::vector<NodeId> topmost(const Document& document, const std::vector<NodeId>&
   return result;
 }
 
+const query::ParameterDeclaration* declarationOf(const Document& document, std::string_view name) {
+  const auto found =
+      std::find_if(document.declarations.begin(), document.declarations.end(),
+                   [name](const query::ParameterDeclaration& known) { return known.name == name; });
+  return found == document.declarations.end() ? nullptr : &*found;
+}
+
+void declareParameter(Document& document, query::ParameterDeclaration declaration) {
+  auto& declarations = document.declarations;
+  const auto found = std::find_if(
+      declarations.begin(), declarations.end(),
+      [&declaration](const query::ParameterDeclaration& known) { return known.name == declaration.name; });
+  if (declaration.isEmpty()) {
+    if (found != declarations.end()) declarations.erase(found);
+  } else if (found != declarations.end()) {
+    *found = std::move(declaration);
+  } else {
+    declarations.push_back(std::move(declaration));
+  }
+}
+
 }  // namespace spanscope::document

@@ -66,6 +66,11 @@ void setFragmentMark(Document& document, NodeId id, const std::string& hash,
 void setPosition(Document& document, NodeId id, std::optional<Point> position);
 bool makeRoot(Document& document, NodeId top);
 
+/// What a document says of the parameter; nullptr: nothing.
+const query::ParameterDeclaration* declarationOf(const Document& document, std::string_view name);
+/// Says this of the parameter, in place of what was said; one that says nothing is left out.
+void declareParameter(Document& document, query::ParameterDeclaration declaration);
+
 /// A copy of the subtrees beside the originals: as next siblings where the parent takes them, else as tops.
 std::vector<NodeId> duplicate(Document& document, const std::vector<NodeId>& ids);
 

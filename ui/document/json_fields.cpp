@@ -61,6 +61,10 @@ const char* kindName(JsonKind kind) {
 JsonFields::JsonFields(std::string_view text)
     : m_text(text), m_cursor(text, query::kMaxDepth + kOuterDepth, *this) {}
 
+bool JsonFields::objectFollows() {
+  return m_cursor.peek() == JsonKind::Object;
+}
+
 bool JsonFields::object(const std::function<bool(const std::string&)>& member) {
   if (!require(m_cursor.peek() == JsonKind::Object, "an object")) return false;
   std::set<std::string> seen;

@@ -42,6 +42,8 @@ class JsonFields : private query::JsonCursor::Listener {
   query::SourceRange raw();
   void expectEnd();
 
+  /// Whether an object comes next.
+  bool objectFollows();
   /// Where the next value begins.
   std::size_t offset();
   bool stopped() const { return m_cursor.stopped(); }

@@ -177,7 +177,7 @@ class Finder {
       add(Severity::Warning, id, tr("No model is named"),
           tr("The loaded model is used here; servers need a name"));
     } else if (const std::optional<std::string> name = query::parameterName(settings.model);
-               name && !m_document.parameters.contains(*name)) {
+               name && !effectiveValues(m_document).contains(*name)) {
       add(Severity::Error, id,
           tr("The model is the parameter {%1}, which has no value").arg(QString::fromStdString(*name)),
           tr("Give it a value, or name the model"));
@@ -198,7 +198,7 @@ class Finder {
   }
 
   void checkParameters(NodeId id, const query::Node& own) {
-    const auto resolved = query::resolveParameters(own, m_document.parameters);
+    const auto resolved = query::resolveParameters(own, effectiveValues(m_document));
     const auto* diagnostics = std::get_if<std::vector<query::Diagnostic>>(&resolved);
     if (diagnostics == nullptr) return;
     for (const query::Diagnostic& diagnostic : *diagnostics) {
@@ -210,7 +210,7 @@ class Finder {
   void plan() {
     const QueryOf run = toQuery(m_document, TakeOut::MutedAndFrozen);
     if (!run.query) return;
-    auto resolved = query::resolveParameters(*run.query, m_document.parameters);
+    auto resolved = query::resolveParameters(*run.query, m_document.declarations, m_document.parameters);
     if (const auto* diagnostics = std::get_if<std::vector<query::Diagnostic>>(&resolved)) {
       for (const query::Diagnostic& diagnostic : *diagnostics) {
         add(Severity::Error, run.paths.nodeOf(diagnostic.pointer),

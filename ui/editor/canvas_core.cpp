@@ -151,7 +151,7 @@ void CanvasCore::redraw() {
 std::optional<std::vector<NodeId>> CanvasCore::editedInPlace(const Document& before) const {
   // Parameters decide whether the text of a run counts as that of the document.
   if (m_document->frames != before.frames || m_document->notes != before.notes ||
-      m_document->parameters != before.parameters) {
+      m_document->parameters != before.parameters || m_document->declarations != before.declarations) {
     return std::nullopt;
   }
   std::optional<std::vector<NodeId>> unlike = m_document->nodesUnlike(before);

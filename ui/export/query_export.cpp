@@ -143,7 +143,7 @@ std::variant<QueryExport, Error> exportQuery(const document::Document& document,
   }
 
   QueryExport result;
-  result.query = resolved(*made.query, document.parameters);
+  result.query = resolved(*made.query, document::effectiveValues(document));
   if (!options.model.empty()) {
     remote::changeSettings(result.query,
                            [&options](query::GenerateSettings& settings) { settings.model = options.model; });

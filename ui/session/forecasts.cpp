@@ -79,7 +79,7 @@ void Forecasts::ask() {
 
   Key key{.query = std::move(*taken.query),
           .paths = std::move(taken.paths),
-          .parameters = document.parameters,
+          .parameters = document::effectiveValues(document),
           .settings = document.settings,
           .path = m_watched.path,
           .epoch = m_watched.epoch};

@@ -181,7 +181,7 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
     return count == 1 ? tr("The query is not complete: a node lacks an input.")
                       : tr("The query is not complete: %1 nodes lack an input.").arg(count);
   }
-  auto resolved = query::resolveParameters(*taken.query, document.parameters);
+  auto resolved = query::resolveParameters(*taken.query, document.declarations, document.parameters);
   if (const auto* problems = std::get_if<std::vector<query::Diagnostic>>(&resolved)) {
     return QString::fromStdString(problems->front().located({}));
   }

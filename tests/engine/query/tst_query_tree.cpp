@@ -58,6 +58,7 @@ class TestQueryTree : public QObject {
   void parameterNames_data();
   void parameterNames();
   void parametersAreFound();
+  void declarationsGiveDefaultsAndTypes();
   void parametersAreFilledIn();
   void onlyGivenNamesAreReplaced_data();
   void onlyGivenNamesAreReplaced();
@@ -255,6 +256,38 @@ void TestQueryTree::parametersAreFound() {
   QCOMPARE(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) QVERIFY2(found[i] == expected[i], found[i].pointer.c_str());
   for (const ParameterUse& use : found) QVERIFY(nodeAt(root, use.node) != nullptr);
+}
+
+void TestQueryTree::declarationsGiveDefaultsAndTypes() {
+  const Node node = *parseJson(R"({"cross": [{"repeat": {"n": "{n}", "g": {"model": "m", "input":
+      {"user": "{topic}, {lines} lines"}}}}, {"user": "{other}"}]})")
+                         .query;
+  const std::vector<ParameterDeclaration> declarations{
+      {.name = "n", .kind = {}, .defaultValue = "2", .description = "copies"},
+      {.name = "lines", .kind = ParameterKind::Count, .defaultValue = "3"},
+      {.name = "unused", .kind = ParameterKind::Count, .defaultValue = "many"}};
+  const auto resolve = [&](const std::map<std::string, std::string>& values) {
+    return resolveParameters(node, declarations, values);
+  };
+  const auto textOf = [](const std::variant<Node, std::vector<Diagnostic>>& resolved) {
+    return QString::fromStdString(writeCanonical(std::get<Node>(resolved)));
+  };
+  QCOMPARE(listParameters(node, declarations)[0].description, std::string("copies"));
+  QVERIFY(!listParameters(node, declarations)[0].needsValue());
+  // Defaults stand where no value is given; what has neither is left as it is.
+  QVERIFY(textOf(resolve({{"topic", "tides"}})).contains(R"("n":2)"));
+  QVERIFY(textOf(resolve({{"topic", "tides"}})).contains("tides, 3 lines"));
+  QVERIFY(textOf(resolve({{"n", "7"}, {"lines", "1"}})).contains("{topic}, 1 lines"));
+  QVERIFY(textOf(resolve({{"n", "7"}})).contains(R"("n":7)"));
+
+  const auto problems = std::get<std::vector<Diagnostic>>(resolve({{"n", "300"}, {"lines", "few"}}));
+  QCOMPARE(problems.size(), std::size_t{2});
+  QCOMPARE(problems[0].pointer, std::string("/cross/0/repeat/n"));
+  QCOMPARE(problems[1].pointer, std::string("/cross/0/repeat/g/input/user"));
+  QCOMPARE(problems[1].found, std::string("the value \"few\" for the parameter \"lines\""));
+  QCOMPARE(problems[1].expected, std::string("a whole number from 0 to 255"));
+  QCOMPARE(parameterKinds().front(), ParameterKind::Text);
+  QCOMPARE(narrowerKind(ParameterKind::Count, ParameterKind::Temperature), ParameterKind::Count);
 }
 
 void TestQueryTree::parametersAreFilledIn() {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace spanscope::document::testing {
 namespace {
@@ -108,6 +109,16 @@ void editLooks(Document& document, std::mt19937& random) {
       setFragmentMark(document, node, std::string(31, 'a') + std::to_string(below(random, 3)),
                       on ? std::optional(FragmentMark::Pinned) : FragmentMark::Dropped);
       break;
+    case 8: {
+      const auto& kinds = query::parameterKinds();
+      query::ParameterDeclaration said;
+      said.name = "n" + std::to_string(below(random, 4));
+      if (below(random, 2) == 0) said.kind = kinds[below(random, kinds.size())];
+      if (below(random, 2) == 0) said.defaultValue = std::to_string(below(random, 9));
+      if (below(random, 2) == 0) said.description = "how many, \"exactly\"";
+      declareParameter(document, std::move(said));
+      break;
+    }
     default:
       document.frames.push_back(
           {.id = document.takeId(), .title = "A / ~ frame", .area = {1, 2.5, 3, 4}, .hue = 5});

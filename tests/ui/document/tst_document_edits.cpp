@@ -70,6 +70,7 @@ class TestDocumentEdits : public QObject {
   void duplicates();
   void picksTopmost();
   void makesRoot();
+  void declaresParameters();
   void randomSequences();
 };
 
@@ -249,6 +250,29 @@ void TestDocumentEdits::makesRoot() {
   QCOMPARE(s.document.tops(), (Ids{s.x, s.g}));
   QVERIFY(makeRoot(s.document, s.b));
   QCOMPARE(s.document.root(), s.g);
+}
+
+void TestDocumentEdits::declaresParameters() {
+  Document document =
+      fromQuery(query::Node{query::Message{.role = query::Role::User, .text = "{n} {topic}"}});
+  QVERIFY(declarationOf(document, "n") == nullptr);
+  declareParameter(document, {.name = "n", .kind = query::ParameterKind::Count, .defaultValue = "3"});
+  declareParameter(document,
+                   {.name = "topic", .kind = {}, .defaultValue = {}, .description = "of the e-mail"});
+  QCOMPARE(document.declarations.size(), std::size_t{2});
+  QVERIFY(declarationOf(document, "n")->defaultValue == std::string("3"));
+  // A value comes before the default.
+  QCOMPARE(effectiveValues(document).at("n"), std::string("3"));
+  document.parameters.emplace("n", "5");
+  QCOMPARE(effectiveValues(document).at("n"), std::string("5"));
+  QVERIFY(!effectiveValues(document).contains("topic"));
+  declareParameter(document, {.name = "n", .kind = {}, .defaultValue = "4"});
+  QCOMPARE(document.declarations.size(), std::size_t{2});
+  QVERIFY(!declarationOf(document, "n")->kind);
+  // What says nothing is no declaration.
+  declareParameter(document, {.name = "n", .kind = {}, .defaultValue = {}});
+  QVERIFY(declarationOf(document, "n") == nullptr);
+  QCOMPARE(document.declarations.size(), std::size_t{1});
 }
 
 void TestDocumentEdits::randomSequences() {

@@ -37,6 +37,7 @@ class TestDocumentFile : public QObject {
   void roundTripsAnEmptyDocument();
   void queryIsTheLanguage();
   void opensAPlainQuery();
+  void readsDeclaredParameters();
   void refuses_data();
   void refuses();
   void warns_data();
@@ -113,6 +114,27 @@ void TestDocumentFile::opensAPlainQuery() {
   QVERIFY(!readDocument("\xff\xfe").document);
 }
 
+void TestDocumentFile::readsDeclaredParameters() {
+  const OpenedDocument opened = readDocument(
+      fileWith("{\"user\": \"{a} {b} {c}\"}",
+               R"(, "parameters": {"b": "old form", "a": {"type": "count", "default": "3", "value": "4"},
+                  "c": {"description": "what it is for"}, "d": {}})")
+          .toStdString());
+  QVERIFY2(opened.document.has_value(), errorsOf(opened).c_str());
+  const Document& document = *opened.document;
+  using Values = std::map<std::string, std::string>;
+  QCOMPARE(document.parameters, (Values{{"a", "4"}, {"b", "old form"}}));
+  QCOMPARE(document.declarations.size(), std::size_t{2});
+  QCOMPARE(document.declarations[0].name, std::string("a"));
+  QVERIFY(document.declarations[0].kind == query::ParameterKind::Count);
+  QVERIFY(document.declarations[0].defaultValue == std::string("3"));
+  QCOMPARE(document.declarations[1].description, std::string("what it is for"));
+  QCOMPARE(effectiveValues(document), document.parameters);
+  // What was written before there were declarations is written again.
+  QVERIFY(writeDocument(document).find("\"b\":\"old form\"") != std::string::npos);
+  QVERIFY(readDocument(writeDocument(document)).document == document);
+}
+
 void TestDocumentFile::refuses_data() {
   QTest::addColumn<QByteArray>("text");
   QTest::addColumn<QByteArray>("message");
@@ -161,6 +183,11 @@ void TestDocumentFile::refuses_data() {
   row("negative area", ", \"layout\": {\"notes\": [{\"area\": [0, 0, -1, 2]}]}", "a negative size");
   row("parameter is a number", ", \"parameters\": {\"n\": 4}",
       "/parameters/n: found a number, expected a text");
+  row("type of a parameter", ", \"parameters\": {\"n\": {\"type\": \"number\"}}",
+      "/parameters/n/type: found \"number\", expected \"text\" or \"temperature\" or \"max_tokens\" or "
+      "\"count\"");
+  row("default that is a number", ", \"parameters\": {\"n\": {\"default\": 4}}",
+      "/parameters/n/default: found a number, expected a text");
   row("block size", ", \"settings\": {\"block_size\": 0}", "from 1 to 1024");
   row("block size of a fraction", ", \"settings\": {\"block_size\": 1.5}", "1.5");
   row("one block", ", \"settings\": {\"blocks\": 1}", "found the number 1");
@@ -344,6 +371,8 @@ void TestDocumentFile::tellsWhatIsLost() {
   document.settings.seed = 3;
   document.parameters["n"] = "1";
   QCOMPARE(lostWhenSavedAsQuery(document).size(), 7);
+  declareParameter(document, {.name = "n", .kind = {}, .defaultValue = "2"});
+  QCOMPARE(lostWhenSavedAsQuery(document).size(), 8);
 }
 
 QTEST_GUILESS_MAIN(TestDocumentFile)

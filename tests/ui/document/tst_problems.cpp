@@ -102,6 +102,16 @@ void TestProblems::finds_data() {
   row("number parameter with a value",
       R"({"g": {"model": "m", "max_tokens": "{n}", "input": {"user": "a"}}})",
       [](Document& d) { d.parameters["n"] = "12"; }, {});
+  row("number parameter with a default",
+      R"({"g": {"model": "m", "max_tokens": "{n}", "input": {"user": "a"}}})",
+      [](Document& d) { declareParameter(d, {.name = "n", .kind = {}, .defaultValue = "12"}); }, {});
+  row("text parameter that is declared a number",
+      R"({"g": {"model": "m", "max_tokens": 5, "input": {"user": "{n} lines"}}})",
+      [](Document& d) {
+        declareParameter(d, {.name = "n", .kind = query::ParameterKind::Count, .defaultValue = "few"});
+      },
+      {QStringLiteral("error 1: The default \"few\" for the parameter \"n\": expected a whole number from 0 "
+                      "to 255")});
   row("negative max tokens", R"({"g": {"model": "m", "max_tokens": -1, "input": {"user": "a"}}})", nothing,
       {QStringLiteral("warning 2: Max tokens is -1")});
   row("negative temperature", R"({"g": {"model": "m", "temperature": -1.5, "input": {"user": "a"}}})",

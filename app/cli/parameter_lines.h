@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The parameters of a query, for people and for programs.
+#pragma once
+
+#include "engine/query/parameters.h"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace spanscope::cli {
+
+/// One line each: what the value must be, what it is by default, where it stands, what it is for.
+std::string parameterLines(const std::vector<query::ParameterInfo>& parameters);
+
+/// A table of the values that are taken and where they come from; empty without parameters.
+std::string parameterTable(const std::vector<query::ParameterInfo>& parameters,
+                           const std::map<std::string, std::string>& values);
+
+/// The same as a JSON list.
+nlohmann::ordered_json parametersJson(const std::vector<query::ParameterInfo>& parameters,
+                                      const std::map<std::string, std::string>& values);
+
+}  // namespace spanscope::cli
