@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The command line program. An interrupt asks the run to stop; a second one ends the program at once.
 #include "app/cli/cli.h"
+#include "app/cli/interruptible_input.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <csignal>
 #include <ctime>
 #include <iostream>
+#include <istream>
 #include <stop_token>
 #include <thread>
 
@@ -34,8 +36,10 @@ int main(int argc, char** argv) {
 
   std::stop_source run;
   const std::jthread watcher([&](const std::stop_token& ended) { watchInterrupts(ended, run, signals); });
+  spanscope::cli::InterruptibleInput input(STDIN_FILENO, run.get_token());
+  std::istream in(&input);
   return spanscope::cli::runCli(argc, argv,
-                                {.in = std::cin,
+                                {.in = in,
                                  .out = std::cout,
                                  .err = std::cerr,
                                  .progress = isatty(STDERR_FILENO) == 1,

@@ -43,7 +43,9 @@ int runCli(int argc, const char* const* argv, const Streams& streams, std::stop_
     } catch (const CLI::ParseError& error) {
       return finish(app.exit(error, streams.out, streams.err) == 0 ? ExitCode::Fine : ExitCode::Usage);
     }
-    return finish(context.action ? context.action() : ExitCode::Usage);
+    const ExitCode code = context.action ? context.action() : ExitCode::Usage;
+    // What is missing because of a stop, such as the answer to a question, is no mistake of the input.
+    return finish(code == ExitCode::WrongInput && stop.stop_requested() ? ExitCode::Stopped : code);
   } catch (const Failure& failure) {
     if (stop.stop_requested()) return finish(ExitCode::Stopped);
     streams.err << failure.what() << '\n';

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every field of the inspector, by mouse and keys, seen in the document.
 #include "tests/ui/views_document/view_bench.h"
+#include "ui/document/document_query.h"
 #include "ui/document/edits.h"
 #include "ui/views/document/checked_field.h"
 #include "ui/views/document/inspector_model.h"
@@ -18,6 +19,7 @@
 #include <QListView>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QTest>
 #include <QToolButton>
 
@@ -90,6 +92,8 @@ class TestInspectorView : public QObject {
   void isQuickWithManyNodes();
   void editsParameters();
   void listsAllParametersWhereNothingIsSelected();
+  void definesParameters();
+  void listsWhatIsDeclaredAndStandsNowhere();
   void parameterReasons_data();
   void parameterReasons();
   void tokenTexts_data();
@@ -517,13 +521,74 @@ void TestInspectorView::listsAllParametersWhereNothingIsSelected() {
   bench.show({380, 460});
   auto* section = child<QWidget>(view, "allParameters");
   QVERIFY(section->isVisible());
-  QCOMPARE(section->findChildren<CheckedField*>().size(), 2);
+  QCOMPARE(section->findChildren<CheckedField*>(QRegularExpression("^parameter:")).size(), 2);
   const std::vector<ParameterRow> rows = parameterRows(bench.document(), document::kNoNode);
   QCOMPARE(rows.size(), std::size_t(2));
   QCOMPARE(rows[0].name, std::string("topic"));
   QCOMPARE(rows[0].nodes, std::size_t(2));
   QCOMPARE(rows[1].nodes, std::size_t(1));
   bench.picture(QStringLiteral("inspector-all-parameters"));
+}
+
+void TestInspectorView::definesParameters() {
+  InspectorView view;
+  ViewBench bench(view, R"({"repeat": {"n": "{n}", "g": {"model": "spnl/spanlet", "max_tokens": 20,
+      "temperature": 0.5, "input": {"user": "Write {n} lines about {topic}."}}}})");
+  bench.show({380, 560});
+  auto& section = *child<QWidget>(view, "allParameters");
+  auto* kind = child<QComboBox>(section, "kind:topic");
+  auto* standard = child<CheckedField>(section, "default:topic");
+  auto* description = child<QLineEdit>(section, "description:topic");
+  QVERIFY(!kind->isVisible());
+  QTest::mouseClick(child<QToolButton>(section, "define"), Qt::LeftButton);
+  QVERIFY(kind->isVisible() && standard->isVisible() && description->isVisible());
+  // A count is a count: nothing is narrower.
+  QVERIFY(!child<QComboBox>(section, "kind:n")->isEnabled());
+  QCOMPARE(kind->count(), 4);
+  QCOMPARE(kind->currentText(), QStringLiteral("Text"));
+
+  type(standard->line(), QStringLiteral("tides"));
+  QVERIFY(document::declarationOf(bench.document(), "topic")->defaultValue == std::string("tides"));
+  QCOMPARE(child<CheckedField>(section, "parameter:topic")->line()->placeholderText(),
+           QStringLiteral("default: tides"));
+  type(description, QStringLiteral("what the lines are about"));
+  QCOMPARE(document::declarationOf(bench.document(), "topic")->description,
+           std::string("what the lines are about"));
+  QCOMPARE(bench.model().undoStack().count(), 2);
+  QCOMPARE(bench.model().undoStack().undoText(), QStringLiteral("Description of {topic}"));
+  auto* count = child<CheckedField>(section, "default:n");
+  type(count->line(), QStringLiteral("many"));
+  QVERIFY2(count->reason().contains(QStringLiteral("from 0 to 255")), qPrintable(count->reason()));
+  QVERIFY(document::declarationOf(bench.document(), "n") == nullptr);
+  type(count->line(), QStringLiteral("3"));
+  QVERIFY(document::declarationOf(bench.document(), "n")->defaultValue == std::string("3"));
+  bench.picture(QStringLiteral("inspector-define-parameters"));
+
+  // A narrower type is checked where a value is typed, and the field stays the one that is typed into.
+  choose(kind, QStringLiteral("Whole number"));
+  QVERIFY(document::declarationOf(bench.document(), "topic")->kind == query::ParameterKind::MaxTokens);
+  auto* value = child<CheckedField>(section, "parameter:topic");
+  type(value->line(), QStringLiteral("tides"));
+  QVERIFY(!value->reason().isEmpty());
+  QVERIFY(!bench.document().parameters.contains("topic"));
+  type(value->line(), QStringLiteral("12"));
+  QCOMPARE(bench.document().parameters.at("topic"), std::string("12"));
+
+  while (bench.model().undoStack().canUndo()) bench.model().undoStack().undo();
+  QVERIFY(bench.document().declarations.empty());
+  QCOMPARE(kind->currentText(), QStringLiteral("Text"));
+  QVERIFY(standard->text().isEmpty() && description->text().isEmpty());
+}
+
+void TestInspectorView::listsWhatIsDeclaredAndStandsNowhere() {
+  document::Document document =
+      document::fromQuery(query::Node{query::Message{.role = query::Role::User, .text = "About {topic}."}});
+  document::declareParameter(document, {.name = "old", .kind = {}, .defaultValue = "1"});
+  const std::vector<ParameterRow> rows = parameterRows(document, document::kNoNode);
+  QCOMPARE(rows.size(), std::size_t{2});
+  QCOMPARE(rows[1].name, std::string("old"));
+  QCOMPARE(rows[1].nodes, std::size_t{0});
+  QCOMPARE(parameterRows(document, document.root()).size(), std::size_t{1});
 }
 
 void TestInspectorView::parameterReasons_data() {
