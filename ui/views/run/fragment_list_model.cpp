@@ -97,7 +97,7 @@ QVariant FragmentListModel::data(const QModelIndex& index, int role) const {
 
 QVariant FragmentListModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal) return {};
-  const QStringList names{tr("State"), tr("Rank"), tr("Score"), tr("Found by"), tr("Source"), tr("Text")};
+  const QStringList names{tr("State"), tr("Rank"), tr("Score"), tr("Text"), tr("Source"), tr("Found by")};
   if (role == Qt::DisplayRole && section >= 0 && section < names.size()) return names[section];
   return {};
 }

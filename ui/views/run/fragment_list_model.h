@@ -12,7 +12,7 @@ namespace spanscope::ui {
 class FragmentListModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  enum Column { State, Rank, Score, Found, Source, Text, ColumnCount };
+  enum Column { State, Rank, Score, Text, Source, Found, ColumnCount };
 
   using QAbstractTableModel::QAbstractTableModel;
 

@@ -52,10 +52,10 @@ FragmentsView::FragmentsView(QWidget* parent)
   header->setHighlightSections(false);
   header->setStretchLastSection(true);
   header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-  header->resizeSection(FragmentListModel::State, 124);
+  header->resizeSection(FragmentListModel::State, 144);
   header->resizeSection(FragmentListModel::Rank, 48);
   header->resizeSection(FragmentListModel::Score, 68);
-  header->resizeSection(FragmentListModel::Found, 168);
+  header->resizeSection(FragmentListModel::Text, 320);
   header->resizeSection(FragmentListModel::Source, 156);
   m_table->hide();
   m_table->installEventFilter(this);
@@ -238,8 +238,8 @@ QString FragmentsView::csv() const {
 
 PaintedTable FragmentsView::painted(const FragmentsContent& content) const {
   PaintedTable table{
-      .headers = {tr("State"), tr("Rank"), tr("Score"), tr("Found by"), tr("Source"), tr("Text")},
-      .shares = {4, 2, 3, 5, 6, 18},
+      .headers = {tr("State"), tr("Rank"), tr("Score"), tr("Text"), tr("Source"), tr("Found by")},
+      .shares = {5, 2, 3, 16, 6, 6},
       .rows = {}};
   FragmentListModel list;
   list.setContent(content);
@@ -250,9 +250,9 @@ PaintedTable FragmentsView::painted(const FragmentsContent& content) const {
         {{text(FragmentListModel::State), FragmentListModel::stateInk(entry), false},
          {text(FragmentListModel::Rank), Role::TextSecond, true},
          {text(FragmentListModel::Score), Role::TextSecond, true},
-         {text(FragmentListModel::Found), Role::TextSecond, true},
+         {text(FragmentListModel::Text), entry.inPrompt ? Role::Text : Role::TextSecond, false},
          {text(FragmentListModel::Source), Role::TextSecond, false},
-         {text(FragmentListModel::Text), entry.inPrompt ? Role::Text : Role::TextSecond, false}});
+         {text(FragmentListModel::Found), Role::TextSecond, true}});
   }
   return table;
 }
