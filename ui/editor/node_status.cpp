@@ -209,7 +209,9 @@ class StatusBuilder {
   bool isTextOfRun(RunId run, const NodePath& path, NodeId node) {
     if (getsText(m_document.at(node).own)) return true;
     const std::string& now = *textOf(m_document.at(node).own);
-    if ((!m_document.parameters.empty() || !m_document.declarations.empty()) && now.find('{') != std::string::npos) return true;
+    if ((!m_document.parameters.empty() || !m_document.declarations.empty()) &&
+        now.find('{') != std::string::npos)
+      return true;
     auto read = m_cache.queries.find(run);
     if (read == m_cache.queries.end()) {
       read = m_cache.queries.emplace(run, query::parseJson(m_progress.runs.at(run).queryJson).query).first;

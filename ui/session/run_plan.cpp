@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/run_plan.h"
 
-#include "ui/words/tr.h"
-
 #include "engine/base/error.h"
 #include "engine/plan/explain.h"
-
+#include "ui/words/tr.h"
 
 #include <utility>
 #include <vector>

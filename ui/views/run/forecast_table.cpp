@@ -6,7 +6,6 @@
 #include "ui/views/segment_names.h"
 #include "ui/words/tr.h"
 
-
 #include <algorithm>
 #include <map>
 #include <utility>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/run/fragments_content.h"
 
-#include "ui/words/tr.h"
-
 #include "engine/trace/event_fields.h"
+#include "ui/words/tr.h"
 
 #include <QStringList>
 

@@ -24,8 +24,8 @@ QString durationText(double seconds) {
 
 QString shareText(std::int64_t part, std::int64_t whole) {
   if (whole <= 0) return QStringLiteral("–");
-  return tr("%1\u00A0%").arg(
-      QString::number(100.0 * static_cast<double>(part) / static_cast<double>(whole), 'f', 0));
+  return tr("%1\u00A0%")
+      .arg(QString::number(100.0 * static_cast<double>(part) / static_cast<double>(whole), 'f', 0));
 }
 
 QString countText(double value) {
