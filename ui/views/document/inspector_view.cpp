@@ -42,9 +42,8 @@ void InspectorView::makeEmptyPage() {
   m_empty->setObjectName(QStringLiteral("empty"));
   m_empty->setText(tr("The text and the settings of a node appear here. Select one on the canvas."));
   m_empty->setWordWrap(true);
-  m_allParameters =
-      new ParameterSection([this](const auto& name, const auto& value) { setParameter(name, value); },
-                           [this] { return model(); }, m_emptyPage);
+  m_allParameters = new ParameterSection(
+      parameterEdits(), [this] { return model(); }, m_emptyPage);
   m_allParameters->setObjectName(QStringLiteral("allParameters"));
   auto* layout = new QVBoxLayout(m_emptyPage);
   layout->setContentsMargins(3 * kSpace, 3 * kSpace, 3 * kSpace, kSpace);
@@ -67,8 +66,7 @@ void InspectorView::makeFields() {
   m_generate = new GenerateSection(edit, modelOf, body);
   m_inputs = new MapInputsEditor(body);
   m_augment = new AugmentSection(edit, modelOf, body);
-  m_parameters = new ParameterSection(
-      [this](const auto& name, const auto& value) { setParameter(name, value); }, modelOf, body);
+  m_parameters = new ParameterSection(parameterEdits(), modelOf, body);
   m_parameters->setObjectName(QStringLiteral("parameters"));
   m_rows = new FormRows(body);
   m_path = new QLineEdit(m_rows);
@@ -269,6 +267,21 @@ void InspectorView::editOwn(const QString& name, const QString& field,
     edit(own);
     document::setOwn(value, m_node, std::move(own));
   });
+}
+
+ParameterEdits InspectorView::parameterEdits() {
+  return {.setValue = [this](const std::string& name,
+                             const std::optional<std::string>& value) { setParameter(name, value); },
+          .declare =
+              [this](const QString& command, const QString& key, query::ParameterDeclaration declaration) {
+                if (model() == nullptr) return;
+                model()->change(
+                    command,
+                    [&](document::Document& document) {
+                      document::declareParameter(document, std::move(declaration));
+                    },
+                    key);
+              }};
 }
 
 void InspectorView::setParameter(const std::string& name, const std::optional<std::string>& value) {

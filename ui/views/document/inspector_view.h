@@ -21,6 +21,7 @@ class FormRows;
 class GenerateSection;
 class MapInputsEditor;
 class ParameterSection;
+struct ParameterEdits;
 class TextSection;
 
 class InspectorView : public DocumentView {
@@ -48,6 +49,7 @@ class InspectorView : public DocumentView {
               const std::function<void(document::Document&)>& change);
   void editOwn(const QString& name, const QString& field, const std::function<void(query::Node&)>& edit);
 
+  ParameterEdits parameterEdits();
   void setParameter(const std::string& name, const std::optional<std::string>& value);
 
   document::NodeId m_node = document::kNoNode;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/document/parameter_rows.h"
 
+#include "ui/document/edits.h"
 #include "ui/words/tr.h"
 
 #include <map>
@@ -12,22 +13,22 @@ namespace {
 
 using query::ParameterKind;
 
-/// The more, the fewer texts are a value.
-int strictness(ParameterKind kind) {
-  switch (kind) {
-    case ParameterKind::Text:
-      return 0;
-    case ParameterKind::Temperature:
-      return 1;
-    case ParameterKind::MaxTokens:
-      return 2;
-    case ParameterKind::Count:
-      return 3;
-  }
-  return 0;
+ParameterRow rowOf(const document::Document& document, const std::string& name) {
+  ParameterRow row;
+  row.name = name;
+  const auto value = document.parameters.find(name);
+  if (value != document.parameters.end()) row.value = value->second;
+  const query::ParameterDeclaration* declared = document::declarationOf(document, name);
+  if (declared != nullptr) row.declaration = *declared;
+  row.declaration.name = name;
+  return row;
 }
 
 }  // namespace
+
+ParameterKind ParameterRow::kind() const {
+  return declaration.kind ? query::narrowerKind(placesKind, *declaration.kind) : placesKind;
+}
 
 std::vector<ParameterRow> parameterRows(const document::Document& document, document::NodeId node) {
   std::vector<ParameterRow> rows;
@@ -35,15 +36,9 @@ std::vector<ParameterRow> parameterRows(const document::Document& document, docu
   const auto take = [&](document::NodeId id) {
     for (const query::ParameterUse& use : query::findParameters(document.at(id).own)) {
       const auto [place, isNew] = places.emplace(use.name, rows.size());
-      if (isNew) {
-        const auto value = document.parameters.find(use.name);
-        ParameterRow row;
-        row.name = use.name;
-        rows.push_back(std::move(row));
-        if (value != document.parameters.end()) rows.back().value = value->second;
-      }
+      if (isNew) rows.push_back(rowOf(document, use.name));
       ParameterRow& row = rows[place->second];
-      if (strictness(use.kind) > strictness(row.kind)) row.kind = use.kind;
+      row.placesKind = query::narrowerKind(row.placesKind, use.kind);
     }
   };
   if (node != document::kNoNode) {
@@ -52,6 +47,10 @@ std::vector<ParameterRow> parameterRows(const document::Document& document, docu
   } else {
     for (const document::NodeId top : document.tops()) {
       for (const document::NodeId id : document.subtree(top)) take(id);
+    }
+    for (const query::ParameterDeclaration& declaration : document.declarations) {
+      if (places.emplace(declaration.name, rows.size()).second)
+        rows.push_back(rowOf(document, declaration.name));
     }
   }
   for (const document::NodeId id : document.ids()) {
@@ -69,8 +68,32 @@ QString parameterReason(ParameterKind kind, const std::string& text) {
   return tr("Expected: %1").arg(QString::fromStdString(query::parameterValueForm(kind)));
 }
 
-QString withoutValueText(ParameterKind kind) {
-  return kind == ParameterKind::Text ? tr("stays as written") : tr("needs a value");
+QString withoutValueText(const ParameterRow& row) {
+  const std::optional<std::string>& given = row.declaration.defaultValue;
+  if (given) return tr("default: %1").arg(QString::fromStdString(*given));
+  return row.placesKind == ParameterKind::Text ? tr("stays as written") : tr("needs a value");
+}
+
+std::vector<ParameterKind> kindChoices(const ParameterRow& row) {
+  std::vector<ParameterKind> choices;
+  for (const ParameterKind kind : query::parameterKinds()) {
+    if (query::narrowerKind(row.placesKind, kind) == kind) choices.push_back(kind);
+  }
+  return choices;
+}
+
+QString kindLabel(ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::Text:
+      return tr("Text");
+    case ParameterKind::Temperature:
+      return tr("Number");
+    case ParameterKind::MaxTokens:
+      return tr("Whole number");
+    case ParameterKind::Count:
+      return tr("Whole number, 0 to 255");
+  }
+  return {};
 }
 
 }  // namespace spanscope::ui
