@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <optional>
 #include <ostream>
 #include <utility>
@@ -163,6 +164,21 @@ void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts) {
       ->check(CLI::IsMember({"auto", "lexical", "embedding", "hybrid"}))
       ->capture_default_str()
       ->group(group);
+  auto* url =
+      command
+          .add_option("--embeddings-url", texts.embeddingsUrl,
+                      "Take vectors from a server with OpenAI's POST /embeddings, e.g. "
+                      "http://localhost:8000/v1, instead of the model; SPANSCOPE_EMBEDDINGS_KEY in the "
+                      "environment is its key")
+          ->type_name("URL")
+          ->group(group);
+  auto* model = command
+                    .add_option("--embeddings-model", texts.embeddingsModel,
+                                "The model that the server is to embed with")
+                    ->type_name("NAME")
+                    ->needs(url)
+                    ->group(group);
+  url->needs(model);
   command
       .add_flag(
           "--summaries", retrieval.summaries,
@@ -256,6 +272,13 @@ void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Co
   settings.modelDirectory = modelDirectory;
   settings.ranking = retrieve::parseRanking(texts.ranking);
   settings.model.threads = threads;
+  if (!texts.embeddingsUrl.empty()) {
+    remote::EmbeddingsServer& server = settings.embeddings.emplace();
+    server.url = texts.embeddingsUrl;
+    server.model = texts.embeddingsModel;
+    const char* const key = std::getenv("SPANSCOPE_EMBEDDINGS_KEY");
+    if (key != nullptr) server.key = key;
+  }
   options.retriever = std::make_shared<workbench::Retrieval>(std::move(settings));
   options.retriever->setWatch({.progress = ProgressLines(context.streams.err), .stop = context.stop});
   options.retrieval = options.retriever.get();

@@ -30,6 +30,8 @@ struct QueryOptionTexts {
   std::optional<std::string> reducePrompt;
   workbench::RetrievalSettings retrieval;
   std::string ranking = "auto";
+  std::string embeddingsUrl;
+  std::string embeddingsModel;
 };
 
 /// The options of a command, and what its queries are given.
@@ -48,7 +50,7 @@ void addReadFromOption(CLI::App& command, QueryOptionTexts& texts);
 /// --set, --answer and --read-from.
 void addSettingOption(CLI::App& command, QueryOptionTexts& texts);
 void addLocalityOptions(CLI::App& command, QueryOptionTexts& texts);
-/// --fragments, --rank, --summaries, --chunk, --overlap and --index.
+/// --fragments, --rank, --embeddings-url, --embeddings-model, --summaries, --chunk, --overlap and --index.
 void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts);
 void addPlanOptions(CLI::App& command, QueryOptionTexts& texts);
 

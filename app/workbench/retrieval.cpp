@@ -70,8 +70,16 @@ retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query,
   tools.index = &*m_index;
   tools.files = files;
   tools.watch = watch;
-  tools.isEmbedder = [this](const std::string& name) { return names(name, directoryOf(m_settings)); };
+  tools.isEmbedder = [this](const std::string& name) {
+    return m_settings.embeddings ? name == m_settings.embeddings->model
+                                 : names(name, directoryOf(m_settings));
+  };
   tools.embedder = [this]() -> retrieve::Embedder& {
+    if (m_settings.embeddings) {
+      if (m_embedder == nullptr)
+        m_embedder = std::make_unique<remote::EmbeddingsClient>(*m_settings.embeddings);
+      return *m_embedder;
+    }
     ModelBundle& model = neededModel();
     if (m_embedder == nullptr) {
       m_embedder = std::make_unique<retrieve::DecoderEmbedder>(*model.decoder, *model.backend,

@@ -6,6 +6,7 @@
 #include "app/workbench/model_bundle.h"
 #include "engine/query/query.h"
 #include "engine/query/surroundings.h"
+#include "engine/remote/embeddings_client.h"
 #include "engine/retrieve/embedder.h"
 #include "engine/retrieve/fragment_index.h"
 #include "engine/retrieve/resolve_augments.h"
@@ -25,6 +26,7 @@ struct RetrievalSettings : retrieve::RetrievalOptions {
   std::filesystem::path modelDirectory;  ///< of the model that chunks, embeds and summarises; empty: the
                                          ///< bundled one
   ModelOptions model;
+  std::optional<remote::EmbeddingsServer> embeddings;  ///< embeds instead of the model
 };
 
 class Retrieval {

@@ -30,6 +30,7 @@ class TestSpanqExamples : public QObject {
   void foldersAreRetrievedFrom();
   void judgePicksTheBest_data();
   void judgePicksTheBest();
+  void serverThatDoesNotEmbedIsAnError();
   void swappedDocumentsAreRelocatedHits();
   void everyOrderOfDocumentsStands();
   void prefixPolicyLosesSwappedDocuments();
@@ -202,6 +203,15 @@ void TestSpanqExamples::foldersAreRetrievedFrom() {
     QCOMPARE(QString::fromStdString(runs[0]["answer"]), QString("The pet of Tarek is Biscuit."));
   }
   QVERIFY(QFile::exists(index));
+}
+
+void TestSpanqExamples::serverThatDoesNotEmbedIsAnError() {
+  const SpanqResult result =
+      spanq({"explain", "--rank", "hybrid", "--embeddings-url", "http://127.0.0.1:1/v1", "--embeddings-model",
+             "m", kQueries + "retrieve.yaml"});
+  QCOMPARE(result.code, 1);
+  QVERIFY2(result.err.find("http://127.0.0.1:1/v1/embeddings: ") != std::string::npos, result.err.c_str());
+  QCOMPARE(spanq({"explain", "--embeddings-model", "m", kQueries + "retrieve.yaml"}).code, 2);
 }
 
 void TestSpanqExamples::swappedDocumentsAreRelocatedHits() {
