@@ -4,6 +4,7 @@
 #include "ui/editor/canvas.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_view.h"
+#include "ui/editor/node_paint.h"
 #include "ui/words/tr.h"
 
 #include <QAccessible>
@@ -278,6 +279,7 @@ QString accessibleNodeName(const CanvasCore& core, NodeId id) {
   if (!node->name.empty()) parts.append(QString::fromStdString(node->name));
   if (look != core.looks().end() && !look->second.promise.isEmpty()) parts.append(look->second.promise);
   if (status.tokens >= 0) parts.append(tr("%1 tokens").arg(status.tokens));
+  if (const QString found = fragmentsText(status); !found.isEmpty()) parts.append(found);
   if (status.cachedPercent() >= 0) parts.append(tr("cached %1 %").arg(status.cachedPercent()));
   const QString phase = phaseWord(status.phase);
   if (!phase.isEmpty()) parts.append(phase);

@@ -375,6 +375,14 @@ std::vector<TextLine> makeLines(const QString& text, const QFont& font, double w
   return result;
 }
 
+QString fragmentsText(const NodeStatus& status) {
+  if (status.fragments < 0) return {};
+  if (status.fragments == 0) return tr("found nothing");
+  const QString best = QString::number(status.bestScore, 'f', status.bestScore < 1 ? 3 : 2);
+  return status.fragments == 1 ? tr("1 fragment, score %1").arg(best)
+                               : tr("%1 fragments, best %2").arg(status.fragments).arg(best);
+}
+
 NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const CanvasStyle& style) {
   NodeTexts texts;
   const double width = look.rect.width;
@@ -412,8 +420,11 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const Ca
             makeLine(tr("%1 of %2 ›").arg(status.copy + 1).arg(status.copies), style.smallFont, 90);
       }
     } else {
-      texts.body = makeLines(look.text, style.bodyFont, width - kLeft - kRight,
-                             look.rect.height < kTextCardHeight ? 1 : 2);
+      const QString found = fragmentsText(status);
+      const int lines = look.rect.height < kTextCardHeight ? 1 : 2;
+      texts.body =
+          makeLines(look.text, style.bodyFont, width - kLeft - kRight, found.isEmpty() ? lines : lines - 1);
+      if (!found.isEmpty()) texts.body.push_back(makeLine(found, style.bodyFont, width - kLeft - kRight));
     }
   }
   if (look.muted || look.isFrozen) {

@@ -67,6 +67,8 @@ struct NodeTexts {
   std::vector<TextLine> body;
   std::vector<TextLine> numbers;
 };
+/// "5 fragments, best 8.12": what an augment found; empty for other nodes and before it ran.
+QString fragmentsText(const NodeStatus& status);
 NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const CanvasStyle& style);
 
 struct NodeMarks {

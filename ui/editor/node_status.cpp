@@ -68,9 +68,10 @@ class StatusBuilder {
       const query::Node& own = m_document.at(id).own;
       if (textOf(own) != nullptr || getsText(own)) m_leavesLeft.insert(id);
       if (isAnswering(own)) m_answersLeft.insert(id);
+      if (own.as<query::Augment>() != nullptr) m_augmentsLeft.insert(id);
     }
     for (auto run = m_input.paths.rbegin(); run != m_input.paths.rend(); ++run) {
-      if (m_leavesLeft.empty() && m_answersLeft.empty()) break;
+      if (m_leavesLeft.empty() && m_answersLeft.empty() && m_augmentsLeft.empty()) break;
       const auto state = m_progress.runs.find(run->first);
       if (state != m_progress.runs.end()) takeRun(run->first, state->second, run->second);
     }
@@ -87,6 +88,7 @@ class StatusBuilder {
       takeAnswer(found->first, found->second, paths, answered);
       takeLeaves(id, found->second, paths);
     }
+    takeFragments(run, paths);
     if (!run.outcome) {
       for (const trace::PlannedStep& step : run.plan.steps) {
         const NodeId node = paths.nodeOf(step.node);
@@ -97,6 +99,20 @@ class StatusBuilder {
     for (const NodeId node : answered) {
       m_answersLeft.erase(node);
       if (m_waiting.count(node) != 0) m_result[node].phase = NodePhase::Waiting;
+    }
+  }
+
+  void takeFragments(const trace::RunState& run, const NodePaths& paths) {
+    for (const auto& [path, retrieved] : run.retrieved) {
+      const NodeId node = paths.nodeOf(path);
+      if (m_augmentsLeft.erase(node) == 0) continue;
+      NodeStatus& status = m_result[node];
+      const std::vector<trace::FragmentInfo>& all = retrieved.fragments;
+      status.fragments = static_cast<std::int32_t>(
+          std::count_if(all.begin(), all.end(), [](const auto& fragment) { return fragment.inPrompt; }));
+      const auto first =
+          std::find_if(all.begin(), all.end(), [](const auto& fragment) { return fragment.rank == 1; });
+      status.bestScore = first == all.end() ? 0 : first->score;
     }
   }
 
@@ -243,8 +259,9 @@ class StatusBuilder {
   NodeStatusCache& m_cache;
   const Document& m_document;
   const trace::Progress& m_progress;
-  std::set<NodeId> m_leavesLeft;   ///< messages, questions and files that no request has shown yet
-  std::set<NodeId> m_answersLeft;  ///< generates without a request yet
+  std::set<NodeId> m_leavesLeft;    ///< messages, questions and files that no request has shown yet
+  std::set<NodeId> m_answersLeft;   ///< generates without a request yet
+  std::set<NodeId> m_augmentsLeft;  ///< augments for which no run has retrieved yet
   std::set<NodeId> m_waiting;
   NodeStatuses m_result;
 };

@@ -44,6 +44,9 @@ struct NodeStatus {
   std::uint32_t copies = 0;  ///< how many the newest run has started
   RequestId request = 0;     ///< that is shown
   std::string failure;       ///< first line of the reason
+  std::int32_t fragments =
+      -1;                ///< of an augment: that its newest run put into the prompt; −1: it has not run
+  double bestScore = 0;  ///< of the fragment that ranked first
   bool operator==(const NodeStatus&) const = default;
 
   /// Cached share in whole per cent; −1 where nothing was looked up.

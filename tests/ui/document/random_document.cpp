@@ -76,7 +76,7 @@ void editTree(Document& document, std::mt19937& random) {
 void editLooks(Document& document, std::mt19937& random) {
   const NodeId node = anyNode(document, random);
   const bool on = below(random, 2) == 0;
-  switch (below(random, 10)) {
+  switch (below(random, 11)) {
     case 0:
       replaceOperator(document, node, anyOperator(random));
       break;
@@ -109,7 +109,7 @@ void editLooks(Document& document, std::mt19937& random) {
       setFragmentMark(document, node, std::string(31, 'a') + std::to_string(below(random, 3)),
                       on ? std::optional(FragmentMark::Pinned) : FragmentMark::Dropped);
       break;
-    case 8: {
+    case 9: {
       const auto& kinds = query::parameterKinds();
       query::ParameterDeclaration said;
       said.name = "n" + std::to_string(below(random, 4));

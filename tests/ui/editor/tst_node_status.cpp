@@ -4,6 +4,7 @@
 #include "ui/document/document_query.h"
 #include "ui/document/edits.h"
 #include "ui/editor/node_look.h"
+#include "ui/editor/node_paint.h"
 #include "ui/editor/node_status.h"
 
 #include <QtTest>
@@ -206,6 +207,49 @@ class TestNodeStatus : public QObject {
     const NodeStatus status = nodeStatuses(input).at(document.root());
     QCOMPARE(status.phase, NodePhase::Failed);
     QCOMPARE(status.failure, std::string("The prompt does not fit"));
+  }
+
+  void anAugmentSaysWhatItFound() {
+    const Document document = test::documentFromJson(
+        R"({"g": {"model": "m", "input": {"augment": {"embedding_model": "e", "body": {"user": "Who?"},
+            "doc": ["notes.txt", {"Text": "Mira lives in Lisbon."}]}}}})");
+    const NodeId augment = document.at(document.root()).children.at(0);
+    QVERIFY(document.at(augment).own.as<query::Augment>() != nullptr);
+    auto trace = std::make_shared<TraceStore>();
+    const auto send = [&trace](RunId run, const NodePath& node, trace::Payload payload) {
+      trace::Event event;
+      event.sequence = trace->size() + 1;
+      event.session = 1;
+      event.run = run;
+      event.node = node;
+      event.payload = std::move(payload);
+      trace->append(std::move(event));
+    };
+    trace::SessionStarted session;
+    session.pool.blocks.resize(1);
+    send(0, {}, session);
+    send(1, {}, trace::RunStarted{.queryJson = "{}", .policy = "spans", .seed = 0});
+    trace::FragmentsRetrieved retrieved;
+    retrieved.fragments.resize(3);
+    for (std::size_t i = 0; i < 3; ++i) {
+      retrieved.fragments[i].rank = i == 0 ? 2 : i == 1 ? 1 : 3;
+      retrieved.fragments[i].score = i == 1 ? 8.5 : 1;
+      retrieved.fragments[i].inPrompt = i < 2;
+    }
+    ViewInput input;
+    input.document = std::make_shared<const Document>(document);
+    input.trace = trace;
+    input.position = trace->size();
+    input.paths[1] = document::toQuery(document, document::TakeOut::Nothing).paths;
+    QCOMPARE(fragmentsText(nodeStatuses(input)[augment]), QString());
+    for (const auto& [path, node] : input.paths[1].byPath) {
+      if (node == augment) send(1, path, retrieved);
+    }
+    input.position = trace->size();
+    const NodeStatus status = nodeStatuses(input)[augment];
+    QCOMPARE(status.fragments, 2);
+    QCOMPARE(status.bestScore, 8.5);
+    QCOMPARE(fragmentsText(status), QStringLiteral("2 fragments, best 8.50"));
   }
 
   void sharesAreRoundedToTheInside() {

@@ -22,7 +22,7 @@ namespace {
 constexpr int kPatience = 120'000;  // milliseconds
 
 /// What the program said where it failed; empty where it did not.
-QString run(const QString& program, const QStringList& arguments) {
+QString failureOf(const QString& program, const QStringList& arguments) {
   QProcess process;
   process.start(program, arguments);
   if (process.waitForFinished(kPatience) && process.exitStatus() == QProcess::NormalExit &&
@@ -48,12 +48,12 @@ class TestTranslation : public QObject {
     QVERIFY(m_folder.isValid());
     const QString source = m_folder.filePath(QStringLiteral("spanscope_marked.ts"));
     const QString root = QStringLiteral(SPANSCOPE_SOURCE_DIR);
-    QCOMPARE(run(lupdate,
-                 {QStringLiteral("-recursive"), root + QStringLiteral("/ui"), root + QStringLiteral("/app"),
-                  QStringLiteral("-I"), root, QStringLiteral("-ts"), source}),
+    QCOMPARE(failureOf(lupdate, {QStringLiteral("-recursive"), root + QStringLiteral("/ui"),
+                                 root + QStringLiteral("/app"), QStringLiteral("-I"), root,
+                                 QStringLiteral("-ts"), source}),
              QString());
     translate(source);
-    QCOMPARE(run(lrelease, {source}), QString());
+    QCOMPARE(failureOf(lrelease, {source}), QString());
     QVERIFY(m_translator.load(QStringLiteral("spanscope_marked"), m_folder.path()));
     QVERIFY(QCoreApplication::installTranslator(&m_translator));
     m_isReady = true;
