@@ -318,7 +318,7 @@ void TestTraceFile::damaged_data() {
                  }),
       "t: chunk 2: found a frame that does not fill its record, expected one whole zstd frame");
   row("content of an unknown kind", withContent(open, 2, [](RecordHeader&, Bytes& raw) { raw[0] = 200; }),
-      "t: chunk 2, event 1, event: found kind 200, expected a kind below 23");
+      "t: chunk 2, event 1, event: found kind 200, expected a kind below 24");
   row("bytes left over", withContent(open, 2, [](RecordHeader&, Bytes& raw) { raw.push_back(0); }),
       "t: chunk 2: found 1 bytes more, expected the end");
   row("bytes after the header's content",
