@@ -35,7 +35,7 @@ LayoutPlan planOf(LayoutId layout) {
                            .share = 56},
                           {.cells = {{.docks = {"inspector", "settings"}, .share = 44},
                                      {.docks = {"json"}, .share = 34},
-                                     {.docks = {"output", "fragments"}, .share = 22}},
+                                     {.docks = {"output"}, .share = 22}},
                            .share = 28}},
               .below = {}};
     case LayoutId::Explain:
