@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kGridStep = 20;       // scene pixels
 constexpr double kLeastGridStep = 14;  // pixels of the screen
-constexpr double kFitMargin = 32;
+constexpr double kFitMargin = 16;
 /// Larger than any document, so that the canvas can be pushed about freely.
 constexpr double kFreeSpace = 1e6;
 constexpr double kWheelZoom = 1.0015;  // for each unit of the wheel's angle
