@@ -147,7 +147,7 @@ class TestForecastViews : public QObject {
     QVERIFY(!view.tree().isVisible());
     input.forecast = m_swapped.forecast;
     view.setInput(input);
-    QVERIFY(view.tree().isVisible());
+    QTRY_VERIFY(view.tree().isVisible());
   }
 
   void errorsAreSaid() {
@@ -208,7 +208,7 @@ class TestForecastViews : public QObject {
     ViewInput input = m_swapped;
     input.selection.nodes = {model.node(model.index(3, 0, model.index(0, 0)))};
     view.setInput(input);
-    QCOMPARE(view.tree().currentIndex().row(), 3);
+    QTRY_COMPARE(view.tree().currentIndex().row(), 3);
     // By the keyboard as well.
     view.tree().setFocus();
     QTest::keyClick(&view.tree(), Qt::Key_Return);
@@ -221,7 +221,7 @@ class TestForecastViews : public QObject {
     QVERIFY(view.tree().isExpanded(view.model().index(0, 0)));
     view.tree().collapse(view.model().index(0, 0));
     view.setInput(m_repeated);
-    QVERIFY(!view.tree().isExpanded(view.model().index(0, 0)));
+    QTRY_VERIFY(!view.tree().isExpanded(view.model().index(0, 0)));
   }
 
   void theCacheIsChosen() {
@@ -305,12 +305,12 @@ class TestForecastViews : public QObject {
     show(view, input);
     QCOMPARE(view.page(), PlanView::Page::Steps);  // a run, and nothing planned ahead
     view.setInput(m_repeated);
-    QCOMPARE(view.page(), PlanView::Page::Rules);
+    QTRY_COMPARE(view.page(), PlanView::Page::Rules);
     view.setPage(PlanView::Page::Steps);
     QCOMPARE(view.page(), PlanView::Page::Steps);
     QVERIFY(view.table().isVisible());
     view.setInput(m_judge);
-    QCOMPARE(view.page(), PlanView::Page::Rules);  // nothing has run
+    QTRY_COMPARE(view.page(), PlanView::Page::Rules);  // nothing has run
   }
 
   /// With SPANSCOPE_PICTURES set to a folder, the pictures stay there to be looked at.
