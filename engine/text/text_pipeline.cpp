@@ -2,7 +2,6 @@
 #include "engine/text/text_pipeline.h"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 namespace spanscope::text {
@@ -90,13 +89,13 @@ std::vector<ByteRange> mergedWithPrevious(const std::vector<Piece>& pieces) {
 std::vector<ByteRange> mergedWithNext(const std::vector<Piece>& pieces) {
   std::vector<ByteRange> words;
   bool nextMatched = false;
-  for (const Piece& piece : std::views::reverse(pieces)) {
-    if (piece.matched && !nextMatched && !words.empty()) {
-      words.back().begin = piece.range.begin;
+  for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+    if (piece->matched && !nextMatched && !words.empty()) {
+      words.back().begin = piece->range.begin;
     } else {
-      words.push_back(piece.range);
+      words.push_back(piece->range);
     }
-    nextMatched = piece.matched;
+    nextMatched = piece->matched;
   }
   std::reverse(words.begin(), words.end());
   return words;
