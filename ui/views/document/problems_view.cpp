@@ -3,6 +3,7 @@
 
 #include "app/workbench/resource_paths.h"
 #include "engine/model/config.h"
+#include "ui/views/cache/csv_line.h"
 #include "ui/views/document/problem_list_model.h"
 #include "ui/views/document/text_tools.h"
 
@@ -113,11 +114,6 @@ class ProblemDelegate : public QStyledItemDelegate {
   Theme m_theme;
 };
 
-QString csvField(QString text) {
-  text.replace(QLatin1Char('"'), QLatin1String("\"\""));
-  return QLatin1Char('"') + text + QLatin1Char('"');
-}
-
 }  // namespace
 
 ProblemsView::ProblemsView(QWidget* parent)
@@ -213,10 +209,7 @@ std::int64_t ProblemsView::contextLength() {
 QString ProblemsView::csv() const {
   QString text = QStringLiteral("severity,node,problem,hint\n");
   for (const ProblemRow& row : m_model->rows()) {
-    text += QStringList({csvField(severityWord(row.problem.severity)), csvField(row.node),
-                         csvField(row.problem.text), csvField(row.problem.hint)})
-                .join(QLatin1Char(',')) +
-            QLatin1Char('\n');
+    text += csvLine({severityWord(row.problem.severity), row.node, row.problem.text, row.problem.hint});
   }
   return text;
 }

@@ -3,6 +3,7 @@
 
 #include "engine/retrieve/resolve_augments.h"
 #include "ui/document/edits.h"
+#include "ui/views/cache/csv_line.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -21,10 +22,6 @@ namespace {
 
 constexpr int kRow = 24;
 
-QString csvField(QString text) {
-  return QLatin1Char('"') + text.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"');
-}
-
 }  // namespace
 
 FragmentsView::FragmentsView(QWidget* parent)
@@ -37,20 +34,9 @@ FragmentsView::FragmentsView(QWidget* parent)
   m_table->setAccessibleName(tr("What the augment found"));
   m_table->setAccessibleDescription(tr("P pins the fragment, D drops it, for the next run."));
   m_table->setModel(m_list);
-  m_table->setFrameShape(QFrame::NoFrame);
-  m_table->setShowGrid(false);
-  m_table->setWordWrap(false);
-  m_table->setTabKeyNavigation(false);
-  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-  m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+  showWholeRows(*m_table, kRow);
   m_table->setContextMenuPolicy(Qt::CustomContextMenu);
-  m_table->verticalHeader()->hide();
-  m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  m_table->verticalHeader()->setMinimumSectionSize(kRow);
-  m_table->verticalHeader()->setDefaultSectionSize(kRow);
   QHeaderView* header = m_table->horizontalHeader();
-  header->setHighlightSections(false);
-  header->setStretchLastSection(true);
   header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   header->resizeSection(FragmentListModel::State, 144);
   header->resizeSection(FragmentListModel::Rank, 48);
@@ -227,11 +213,10 @@ QString FragmentsView::csv() const {
   if (content.rows.empty()) return {};
   QString text = QStringLiteral("state,rank,score,found by,source,text\n");
   for (const FragmentRow& row : content.rows) {
-    text += csvField(FragmentListModel::stateText(row)) + QLatin1Char(',') +
-            (row.rank == 0 ? QString() : QString::number(row.rank)) + QLatin1Char(',') +
-            (row.rank == 0 ? QString() : QString::number(row.score, 'g', 9)) + QLatin1Char(',') +
-            csvField(row.found) + QLatin1Char(',') + csvField(row.source) + QLatin1Char(',') +
-            csvField(row.text) + QLatin1Char('\n');
+    const bool isRanked = row.rank != 0;
+    text +=
+        csvLine({FragmentListModel::stateText(row), isRanked ? QString::number(row.rank) : QString(),
+                 isRanked ? QString::number(row.score, 'g', 9) : QString(), row.found, row.source, row.text});
   }
   return text;
 }

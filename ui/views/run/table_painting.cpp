@@ -2,6 +2,8 @@
 #include "ui/views/run/table_painting.h"
 
 #include <QFontMetrics>
+#include <QHeaderView>
+#include <QTableView>
 
 #include <algorithm>
 #include <numeric>
@@ -98,6 +100,22 @@ void paintTableInto(QPainter& painter, const QSize& size, const PaintedTable& ta
   painter.scale(scale, scale);
   paintTable(painter, QRect(0, 0, width, static_cast<int>(size.height() / scale) + 1), table, theme);
   painter.restore();
+}
+
+void showWholeRows(QTableView& table, int rowHeight) {
+  table.setFrameShape(QFrame::NoFrame);
+  table.setShowGrid(false);
+  table.setWordWrap(false);
+  table.setTabKeyNavigation(false);
+  table.setSelectionBehavior(QAbstractItemView::SelectRows);
+  table.setSelectionMode(QAbstractItemView::SingleSelection);
+  QHeaderView* rows = table.verticalHeader();
+  rows->hide();
+  rows->setSectionResizeMode(QHeaderView::Fixed);
+  rows->setMinimumSectionSize(rowHeight);
+  rows->setDefaultSectionSize(rowHeight);
+  table.horizontalHeader()->setHighlightSections(false);
+  table.horizontalHeader()->setStretchLastSection(true);
 }
 
 }  // namespace spanscope::ui

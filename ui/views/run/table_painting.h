@@ -9,6 +9,8 @@
 
 #include <vector>
 
+class QTableView;
+
 namespace spanscope::ui {
 
 struct PaintedCell {
@@ -32,5 +34,7 @@ void paintTableInto(QPainter& painter, const QSize& size, const PaintedTable& ta
 
 /// Style sheet of a table in a view: air beside the text, hairlines between rows.
 QString tableStyle(const Theme& theme);
+/// One whole row is selected at a time, rows have a height in pixels, the last column takes what is left.
+void showWholeRows(QTableView& table, int rowHeight);
 
 }  // namespace spanscope::ui
