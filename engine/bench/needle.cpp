@@ -192,10 +192,9 @@ query::Node needleQuery(const std::vector<NeedleDocument>& documents) {
   cross.children.push_back(message(query::Role::System, kSystem));
   cross.children.push_back({std::move(plus)});
   cross.children.push_back(message(query::Role::User, kQuestion));
-  query::GenerateSettings settings;
-  settings.maxTokens = kTokensForName * (static_cast<std::int32_t>(documents.size()) + 1);
-  settings.temperature = 0.0F;
-  return {query::Generate{.settings = std::move(settings), .input = query::Node{std::move(cross)}}};
+  const auto maxTokens = kTokensForName * (static_cast<std::int32_t>(documents.size()) + 1);
+  return {query::Generate{.settings = {.model = {}, .maxTokens = maxTokens, .temperature = 0.0F},
+                          .input = query::Node{std::move(cross)}}};
 }
 
 std::vector<std::string> listedNames(const std::string& answer) {
