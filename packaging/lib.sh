@@ -90,7 +90,8 @@ build() {
   if [[ ${CI:-} == true ]]; then werror=ON; fi
   local -a launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=)
   if command -v ccache >/dev/null; then
-    launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    # Precompiled headers need the sloppiness to be found in the cache.
+    launcher=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache")
     if [[ ! -w ${HOME:-/nonexistent} ]]; then export CCACHE_DIR=$PWD/build/ccache; fi
   fi
 
