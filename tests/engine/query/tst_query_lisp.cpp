@@ -393,7 +393,8 @@ void TestQueryLisp::evaluationIsBounded() {
   QVERIFY(!result.query.has_value());
   QVERIFY2(result.diagnostics.back().expected.find(expected.toStdString()) == 0,
            qPrintable(textOf(result.diagnostics)));
-  QVERIFY2(timer.elapsed() < 5000, qPrintable(QString::number(timer.elapsed())));
+  // Seconds, and with sanitizers a little more; without the limits it would be hours.
+  QVERIFY2(timer.elapsed() < 60'000, qPrintable(QString::number(timer.elapsed())));
 }
 
 void TestQueryLisp::sourcesOfNodes() {
