@@ -193,7 +193,7 @@ QString ExportDialog::proposedName() const {
   return m_name + suffix;
 }
 
-std::optional<Error> ExportDialog::saveTo(const QString& path) {
+std::optional<Error> ExportDialog::saveTo(const QString& path) const {
   return writeFile(path, text());
 }
 
@@ -279,6 +279,7 @@ void ExportDialog::showRemarks(const std::vector<ExportRemark>& remarks) {
     auto* item = new QListWidgetItem(remark.text, m_remarks);
     item->setData(RemarkDelegate::EffectRole, static_cast<int>(remark.effect));
     item->setData(RemarkDelegate::NodeRole, QVariant::fromValue(remark.node));
+    if (remark.node != document::kNoNode) item->setToolTip(tr("Return or a double click shows the node"));
     item->setData(Qt::AccessibleTextRole, tr("%1: %2").arg(effectWord(remark.effect), remark.text));
   }
   m_remarksTitle->setText(

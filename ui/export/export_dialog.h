@@ -40,7 +40,7 @@ class ExportDialog : public QDialog {
   /// and so on for lines of JSON.
   QString proposedName() const;
   /// The dialog's Save button asks for the path and calls this.
-  std::optional<Error> saveTo(const QString& path);
+  std::optional<Error> saveTo(const QString& path) const;
 
   /// The endpoint and the model that were filled in, to be offered again.
   QString endpoint() const;

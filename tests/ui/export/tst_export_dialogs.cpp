@@ -277,6 +277,17 @@ void TestExportDialogs::remarkLeadsToTheNode() {
   QCOMPARE(wanted.size(), 1);
   const auto node = wanted[0][0].value<document::NodeId>();
   QVERIFY(document.at(node).own.as<query::Repeat>() != nullptr);
+  // By mouse too; a remark that is about no node leads nowhere.
+  const auto doubleClick = [list](int row) {
+    const QPoint place = list->visualItemRect(list->item(row)).center();
+    QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, place);
+    QTest::mouseDClick(list->viewport(), Qt::LeftButton, {}, place);
+  };
+  doubleClick(0);
+  QCOMPARE(wanted.size(), 2);
+  list->scrollToBottom();
+  doubleClick(list->count() - 1);
+  QCOMPARE(wanted.size(), 2);
 }
 
 void TestExportDialogs::incompleteDocumentExportsNothing() {
