@@ -71,7 +71,7 @@ std::vector<CommandInfo> makeTable() {
       tr("The tree of the selected node becomes the query"));
   add("node.mute", tr("Node"), tr("Mute"), tr("Leave the branch out when running"), {"M"}, Canvas);
   add("node.freeze", tr("Node"), tr("Freeze answer"),
-      tr("Use the last answer instead of running the generate again"), {"Z"}, Canvas);
+      tr("Use the last answers instead of running the node again"), {"Z"}, Canvas);
   add("node.collapse", tr("Node"), tr("Collapse"), tr("Hide what is under the node"), {"H"}, Canvas);
   add("node.frame", tr("Node"), tr("Frame"), tr("A titled frame around the selected nodes"), {"Ctrl+G"},
       Canvas);
@@ -102,6 +102,8 @@ std::vector<CommandInfo> makeTable() {
   add("view.fit-selection", tr("View"), tr("Fit selection"), tr("Show the selected nodes"), {"F", "."},
       Canvas);
   add("view.minimap", tr("View"), tr("Minimap"), tr("Show or hide the overview of the canvas"), {"Alt+M"});
+  add("view.forecast", tr("View"), tr("Forecast on nodes"),
+      tr("Show or hide on each node what the next run would find in the cache"), {"Shift+F"}, Canvas);
   add("view.theme", tr("View"), tr("Light or dark"), tr("Switch between the light and the dark theme"),
       {"Ctrl+Shift+L"});
 

@@ -24,6 +24,12 @@ Arity arityOf(const query::Node& own) {
   return std::visit(Visitor{}, own.value);
 }
 
+std::size_t mostReplies(const query::Node& own) {
+  if (own.as<query::Generate>() != nullptr) return 1;
+  const bool givesMany = own.as<query::Repeat>() != nullptr || own.as<query::Map>() != nullptr;
+  return givesMany ? Arity::kMany : 0;
+}
+
 const DocumentNode* Document::find(NodeId id) const {
   const auto found = m_nodes.find(id);
   return found == m_nodes.end() ? nullptr : found->second.get();

@@ -47,6 +47,9 @@ struct Arity {
 /// any.
 Arity arityOf(const query::Node& own);
 
+/// How many replies a run of the operator may give: generate 1, repeat and map Arity::kMany, all others 0.
+std::size_t mostReplies(const query::Node& own);
+
 /// What a person decided of a fragment that an augment finds.
 enum class FragmentMark {
   Pinned,  ///< it is always in the prompt
@@ -60,13 +63,16 @@ struct DocumentNode {
   /// missing; joins have one for each child and never kNoNode.
   std::vector<NodeId> children;
   NodeId parent = kNoNode;
-  std::string name;                   ///< given by the person; may be empty
-  std::optional<Point> position;      ///< top left; none: placed by the tidy layout
-  bool collapsed = false;             ///< children are not drawn
-  bool muted = false;                 ///< left out, with everything under it, when the query is run
-  std::optional<std::string> frozen;  ///< a generate's answer that stands in for running it
+  std::string name;               ///< given by the person; may be empty
+  std::optional<Point> position;  ///< top left; none: placed by the tidy layout
+  bool collapsed = false;         ///< children are not drawn
+  bool muted = false;             ///< left out, with everything under it, when the query is run
+  /// Replies that stand in for running a generate (one), a repeat or a map (one a copy or input, in order);
+  /// none: it is run.
+  std::vector<std::string> frozen;
   /// Of an augment: fragments that were decided on, by the hash of their text (32 hexadecimal digits).
   std::map<std::string, FragmentMark> fragments;
+  bool isFrozen() const { return !frozen.empty(); }
   bool operator==(const DocumentNode&) const = default;
 };
 

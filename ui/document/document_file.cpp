@@ -139,7 +139,7 @@ QStringList lostWhenSavedAsQuery(const Document& document) {
   if (any([](const DocumentNode& node) { return node.position.has_value(); })) lost += tr("places of nodes");
   if (any([](const DocumentNode& node) { return node.collapsed; })) lost += tr("which nodes are collapsed");
   if (any([](const DocumentNode& node) { return node.muted; })) lost += tr("which nodes are muted");
-  if (any([](const DocumentNode& node) { return node.frozen.has_value(); })) lost += tr("frozen answers");
+  if (any([](const DocumentNode& node) { return node.isFrozen(); })) lost += tr("frozen answers");
   if (!document.frames.empty()) lost += tr("frames");
   if (!document.notes.empty()) lost += tr("notes");
   if (!document.parameters.empty()) lost += tr("values of parameters");

@@ -13,6 +13,20 @@ query::Node missingInput() {
   return {query::Join{.kind = query::JoinKind::Seq, .children = {}}};
 }
 
+query::Node reply(const std::string& text) {
+  return {query::Message{.role = query::Role::Assistant, .text = text}};
+}
+
+/// What stands in for a frozen node: the planner expands repeats and maps to a plus of generates, even where
+/// there is only one, and this is that plus with the replies in it.
+query::Node standIn(const DocumentNode& node) {
+  if (node.own.as<query::Generate>() != nullptr) return reply(node.frozen.front());
+  query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
+  plus.children.reserve(node.frozen.size());
+  for (const std::string& text : node.frozen) plus.children.push_back(reply(text));
+  return {std::move(plus)};
+}
+
 /// Builds the query below a node while it notes where each node ends up.
 class Builder {
  public:
@@ -23,9 +37,7 @@ class Builder {
     const DocumentNode& node = m_document.at(id);
     m_result.paths.byNode.emplace(id, path);
     m_result.paths.byPath.emplace(path, id);
-    if (m_takeOut == TakeOut::MutedAndFrozen && node.frozen) {
-      return {query::Message{.role = query::Role::Assistant, .text = *node.frozen}};
-    }
+    if (m_takeOut == TakeOut::MutedAndFrozen && node.isFrozen()) return standIn(node);
 
     std::vector<NodeId> kept;
     bool missing = false;

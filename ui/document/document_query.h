@@ -25,8 +25,10 @@ struct NodePaths {
 };
 
 enum class TakeOut {
-  Nothing,         ///< the tree as it is drawn: what is saved
-  MutedAndFrozen,  ///< muted branches left out, frozen generates as their answers: what is run and exported
+  Nothing,  ///< the tree as it is drawn: what is saved
+  /// Muted branches left out, frozen replies in place of what gave them, as the engine lays replies out
+  /// (those of a repeat or a map as a plus): what is run and exported.
+  MutedAndFrozen,
 };
 
 struct QueryOf {

@@ -31,7 +31,7 @@ struct Looks {
   bool collapsed = false;
   bool muted = false;
   bool missing = false;
-  std::optional<std::string> frozen;
+  std::vector<std::string> frozen;
   std::map<std::string, FragmentMark> fragments;
 };
 
@@ -130,7 +130,7 @@ class FileReader {
       } else if (key == "missing") {
         looks.missing = m_fields.flag().value_or(false);
       } else if (key == "frozen") {
-        looks.frozen = m_fields.text(kMostText);
+        readFrozen(looks);
       } else if (key == "pinned") {
         readMarks(looks, FragmentMark::Pinned);
       } else if (key == "dropped") {
@@ -141,6 +141,20 @@ class FileReader {
       return true;
     });
     return looks;
+  }
+
+  /// One reply as a text, several as a list of texts.
+  void readFrozen(Looks& looks) {
+    const std::size_t offset = m_fields.offset();
+    const auto readReply = [&] {
+      if (std::optional<std::string> reply = m_fields.text(kMostText))
+        looks.frozen.push_back(std::move(*reply));
+    };
+    if (!m_fields.listFollows()) {
+      readReply();
+    } else if (m_fields.array(kMostNodes, [&](std::size_t) { readReply(); }) && looks.frozen.empty()) {
+      m_fields.error(offset, "no reply", "a text or a list of texts");
+    }
   }
 
   void readMarks(Looks& looks, FragmentMark mark) {
@@ -382,7 +396,11 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
     }
     if (!looks.fragments.empty() && document.at(found->second).own.as<query::Augment>() == nullptr)
       leaveOut("fragments of a node that finds none: ");
-    if (!looks.position && looks.name.empty() && !looks.collapsed && !looks.muted && !looks.frozen &&
+    const std::size_t mostFrozen = mostReplies(document.at(found->second).own);
+    if (looks.frozen.size() > mostFrozen)
+      leaveOut(mostFrozen == 0 ? "a frozen reply of a node that gives none: "
+                               : "several frozen replies of a node that gives one: ");
+    if (!looks.position && looks.name.empty() && !looks.collapsed && !looks.muted && looks.frozen.empty() &&
         looks.fragments.empty())
       continue;
     DocumentNode& node = document.edit(found->second);
@@ -390,7 +408,7 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
     node.name = looks.name;
     node.collapsed = looks.collapsed;
     node.muted = looks.muted;
-    node.frozen = looks.frozen;
+    if (looks.frozen.size() <= mostFrozen) node.frozen = looks.frozen;
     if (node.own.as<query::Augment>() != nullptr) node.fragments = looks.fragments;
   }
   removeSubtrees(document, missing);

@@ -5,9 +5,10 @@
 //      "parameters": {NAME: …}, "settings": {…}, "drafts": [{"query": …, "layout": {"nodes": …}}]}
 //
 // "query" and the queries of drafts are the JSON of the language; PATH is the place of a node in them. Where
-// an input is missing, an empty seq stands in the query and the layout says "missing" at its path. What
-// stands for a parameter is its value, a text, or {"value": …, "type": …, "default": …, "description": …},
-// each of which may be left out; a type is one of query::parameterKindName().
+// an input is missing, an empty seq stands in the query and the layout says "missing" at its path. Frozen
+// replies stand there as "frozen": one as a text, several as a list of texts. What stands for a parameter is
+// its value, a text, or {"value": …, "type": …, "default": …, "description": …}, each of which may be left
+// out; a type is one of query::parameterKindName().
 #pragma once
 
 #include "engine/query/diagnostic.h"

@@ -46,7 +46,10 @@ Json looksOf(const DocumentNode& node) {
   if (!node.name.empty()) looks["name"] = node.name;
   if (node.collapsed) looks["collapsed"] = true;
   if (node.muted) looks["muted"] = true;
-  if (node.frozen) looks["frozen"] = *node.frozen;
+  if (node.frozen.size() == 1)
+    looks["frozen"] = node.frozen.front();
+  else if (node.isFrozen())
+    looks["frozen"] = node.frozen;
   if (node.own.as<query::Augment>() == nullptr) return looks;
   for (const auto& [hash, mark] : node.fragments)
     looks[mark == FragmentMark::Pinned ? "pinned" : "dropped"].push_back(hash);

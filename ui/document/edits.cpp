@@ -234,6 +234,7 @@ bool replaceOperator(Document& document, NodeId id, std::string_view op) {
   if (!document.contains(id)) return false;
   if (std::find(operatorNames().begin(), operatorNames().end(), op) == operatorNames().end()) return false;
   query::Node own = makeOperator(op);
+  const bool isSameOperator = own.value.index() == document.at(id).own.value.index();
   {
     const query::Node& old = document.at(id).own;
     setText(own, textOf(old));
@@ -249,7 +250,7 @@ bool replaceOperator(Document& document, NodeId id, std::string_view op) {
   DocumentNode& node = document.edit(id);
   node.own = std::move(own);
   node.children.assign(arity.most == Arity::kMany ? 0 : arity.most, kNoNode);
-  if (settingsOf(node.own) == nullptr) node.frozen.reset();
+  if (!isSameOperator) node.frozen.clear();
   if (node.own.as<query::Augment>() == nullptr) node.fragments.clear();
   for (std::size_t i = 0; i < children.size() && i < arity.most; ++i) {
     attach(document, children[i], {.parent = id, .index = i});
@@ -273,8 +274,10 @@ void setCollapsed(Document& document, const std::vector<NodeId>& ids, bool colla
   }
 }
 
-void setFrozen(Document& document, NodeId id, std::optional<std::string> answer) {
-  if (document.contains(id)) document.edit(id).frozen = std::move(answer);
+void setFrozen(Document& document, NodeId id, std::vector<std::string> replies) {
+  const DocumentNode* node = document.find(id);
+  if (node == nullptr || replies.size() > mostReplies(node->own)) return;
+  document.edit(id).frozen = std::move(replies);
 }
 
 void setFragmentMark(Document& document, NodeId id, const std::string& hash,

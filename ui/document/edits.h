@@ -59,7 +59,9 @@ bool replaceOperator(Document& document, NodeId id, std::string_view op);
 void setName(Document& document, NodeId id, std::string name);
 void setMuted(Document& document, const std::vector<NodeId>& ids, bool muted);
 void setCollapsed(Document& document, const std::vector<NodeId>& ids, bool collapsed);
-void setFrozen(Document& document, NodeId id, std::optional<std::string> answer);
+/// Replies that stand in for running the node, in order; none: it is run. Changes nothing where the node does
+/// not generate, or where a generate is given several.
+void setFrozen(Document& document, NodeId id, std::vector<std::string> replies);
 /// Pins or drops a fragment of an augment, or leaves it to its rank again.
 void setFragmentMark(Document& document, NodeId id, const std::string& hash,
                      std::optional<FragmentMark> mark);

@@ -65,6 +65,10 @@ bool JsonFields::objectFollows() {
   return m_cursor.peek() == JsonKind::Object;
 }
 
+bool JsonFields::listFollows() {
+  return m_cursor.peek() == JsonKind::Array;
+}
+
 bool JsonFields::object(const std::function<bool(const std::string&)>& member) {
   if (!require(m_cursor.peek() == JsonKind::Object, "an object")) return false;
   std::set<std::string> seen;

@@ -44,6 +44,7 @@ class JsonFields : private query::JsonCursor::Listener {
 
   /// Whether an object comes next.
   bool objectFollows();
+  bool listFollows();
   /// Where the next value begins.
   std::size_t offset();
   bool stopped() const { return m_cursor.stopped(); }

@@ -10,10 +10,13 @@
 #include "ui/words/tr.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -42,6 +45,21 @@ const query::GenerateSettings* settingsOf(const query::Node& own) {
   if (const auto* repeat = own.as<query::Repeat>()) return &repeat->generate.settings;
   if (const auto* map = own.as<query::Map>()) return &map->settings;
   return nullptr;
+}
+
+/// How many replies a run of the node would give, where that is known.
+std::optional<std::size_t> repliesOf(const query::Node& own,
+                                     const std::map<std::string, std::string>& values) {
+  if (const auto* map = own.as<query::Map>()) return map->inputs.size();
+  const auto* repeat = own.as<query::Repeat>();
+  if (repeat == nullptr) return std::nullopt;
+  if (const auto* count = std::get_if<std::uint8_t>(&repeat->count)) return *count;
+  const auto value = values.find(std::get<query::Parameter>(repeat->count).name);
+  std::uint8_t count = 0;
+  if (value == values.end()) return std::nullopt;
+  const char* const end = value->second.data() + value->second.size();
+  const auto read = std::from_chars(value->second.data(), end, count);
+  return read.ec == std::errc() && read.ptr == end ? std::optional<std::size_t>(count) : std::nullopt;
 }
 
 bool hasNumberParameter(const query::Node& own) {
@@ -101,7 +119,10 @@ class Finder {
   /// Checks what would be run below the node; returns about how many nodes that is when it is written out.
   double visit(NodeId id, std::size_t depth) {
     const DocumentNode& node = m_document.at(id);
-    if (node.frozen) return 1;
+    if (node.isFrozen()) {
+      checkFrozen(id, node);
+      return 1 + static_cast<double>(node.frozen.size());
+    }
     const Depth containers = depthOf(node.own);
     if (depth + containers.own > query::kMaxDepth && !m_isTooDeep) {
       m_isTooDeep = true;
@@ -126,6 +147,19 @@ class Finder {
     }
     if (const auto* map = node.own.as<query::Map>()) size *= 1 + static_cast<double>(map->inputs.size());
     return node.own.as<query::Zip>() != nullptr ? product : size;
+  }
+
+  /// Replies stay what they were when the node is edited; that there would be more or fewer of them is said.
+  void checkFrozen(NodeId id, const DocumentNode& node) {
+    const std::optional<std::size_t> wanted = repliesOf(node.own, effectiveValues(m_document));
+    if (!wanted || *wanted == node.frozen.size()) return;
+    const QString what = operatorLabel(query::operatorName(node.own));
+    const QString hint = tr("Unfreeze the %1 to run it as it is now").arg(what);
+    add(Severity::Warning, id,
+        node.frozen.size() == 1
+            ? tr("1 frozen answer stands in for a %1 of %2").arg(what).arg(*wanted)
+            : tr("%1 frozen answers stand in for a %2 of %3").arg(node.frozen.size()).arg(what).arg(*wanted),
+        hint);
   }
 
   void checkInputs(NodeId id, const DocumentNode& node) {

@@ -281,13 +281,17 @@ QString accessibleNodeName(const CanvasCore& core, NodeId id) {
   if (status.tokens >= 0) parts.append(tr("%1 tokens").arg(status.tokens));
   if (const QString found = fragmentsText(status); !found.isEmpty()) parts.append(found);
   if (status.cachedPercent() >= 0) parts.append(tr("cached %1 %").arg(status.cachedPercent()));
+  if (const NodeForecast* forecast = core.forecastOf(id)) parts.append(forecastWords(*forecast));
   const QString phase = phaseWord(status.phase);
   if (!phase.isEmpty()) parts.append(phase);
-  if (status.copies > 1) parts.append(tr("answer %1 of %2").arg(status.copy + 1).arg(status.copies));
+  if (status.copies > 1 && !node->isFrozen())
+    parts.append(tr("answer %1 of %2").arg(status.copy + 1).arg(status.copies));
   const QString problem = nodeProblem(core.document(), id);
   if (!problem.isEmpty()) parts.append(problem);
   if (look != core.looks().end() && look->second.muted) parts.append(tr("muted"));
-  if (node->frozen) parts.append(tr("frozen"));
+  if (node->isFrozen()) {
+    parts.append(node->frozen.size() == 1 ? tr("frozen") : tr("frozen, %1 answers").arg(node->frozen.size()));
+  }
   if (node->collapsed) parts.append(tr("collapsed"));
   if (look != core.looks().end() && look->second.draft) parts.append(tr("draft"));
   return parts.join(QStringLiteral(", "));

@@ -62,6 +62,7 @@ void CanvasParts::addViewCommands() {
         m_keepsFit = false;
         m_view->fit(selectionRect());
       });
+  add("view.forecast", always, [this] { m_core.setForecastsShown(!m_core.areForecastsShown()); });
   add("view.minimap", always, [this] {
     m_minimapOn = !m_minimapOn;
     updateMinimap();

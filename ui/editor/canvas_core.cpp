@@ -3,6 +3,8 @@
 
 #include "ui/editor/tidy_layout.h"
 
+#include <QStringList>
+
 #include <algorithm>
 #include <utility>
 
@@ -22,6 +24,8 @@ void CanvasCore::setModel(DocumentModel* model) {
   m_area = {};
   m_statuses.clear();
   m_statusDocument.reset();
+  m_forecast.reset();
+  m_forecasts.clear();
   if (m_model != nullptr) {
     connect(m_model, &DocumentModel::changed, this, [this] { takeDocument(m_model->snapshot()); });
     takeDocument(m_model->snapshot());
@@ -43,6 +47,7 @@ void CanvasCore::setInput(const ViewInput& input) {
                         before->selection.request == input.selection.request &&
                         m_statusDocument == m_document;
   if (!sameRuns) updateStatuses();
+  takeForecast();
   // The selection made here is told outside and comes back; one that is older must not undo it meanwhile.
   if ((!before || before->selection.nodes != input.selection.nodes) && input.selection.nodes != m_selection) {
     m_selection.clear();
@@ -63,6 +68,30 @@ const NodeStatus& CanvasCore::statusOf(NodeId id) const {
   static const NodeStatus none;
   const auto found = m_statuses.find(id);
   return found == m_statuses.end() ? none : found->second;
+}
+
+const NodeForecast* CanvasCore::forecastOf(NodeId id) const {
+  return m_forecasts.empty() ? nullptr : forecastBeside(m_forecasts, id, statusOf(id));
+}
+
+void CanvasCore::setForecastsShown(bool shown) {
+  m_forecastsShown = shown;
+  takeForecast();
+}
+
+QString CanvasCore::tipOf(NodeId id) const {
+  QStringList lines;
+  const NodeStatus& status = statusOf(id);
+  if (status.served.total() > 0) {
+    QString line = tr("Last run: %1 of %2 tokens cached, %3 %")
+                       .arg(status.served.hit + status.served.relocated)
+                       .arg(status.served.total())
+                       .arg(status.cachedPercent());
+    if (status.served.relocated > 0) line += tr(", %1 of them relocated").arg(status.served.relocated);
+    lines.append(line);
+  }
+  if (const NodeForecast* forecast = forecastOf(id)) lines.append(forecastWords(*forecast));
+  return lines.join(QLatin1Char('\n'));
 }
 
 void CanvasCore::setPreview(std::optional<Document> preview) {
@@ -175,6 +204,22 @@ void CanvasCore::redrawNodes(const std::vector<NodeId>& nodes) {
     changed.push_back(id);
   }
   if (!changed.empty()) Q_EMIT looksChanged(changed);
+}
+
+void CanvasCore::takeForecast() {
+  std::shared_ptr<const Forecast> shown;
+  if (m_forecastsShown && m_input && m_input->forecast && m_input->forecast->isKnown() &&
+      m_input->position == m_input->trace->size()) {
+    const auto& runs = m_input->state().progress().runs;
+    const auto newest = m_input->paths.empty() ? runs.end() : runs.find(m_input->paths.rbegin()->first);
+    if (newest == runs.end() || newest->second.outcome) shown = m_input->forecast;
+  }
+  if (shown == m_forecast) return;
+  m_forecast = std::move(shown);
+  NodeForecasts forecasts = m_forecast ? nodeForecasts(*m_forecast, *m_document) : NodeForecasts();
+  if (forecasts == m_forecasts) return;
+  m_forecasts = std::move(forecasts);
+  Q_EMIT statusesChanged();
 }
 
 void CanvasCore::updateStatuses() {

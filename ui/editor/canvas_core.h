@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ui/document/document_model.h"
+#include "ui/editor/node_forecast.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_status.h"
 #include "ui/session/view_input.h"
@@ -48,6 +49,13 @@ class CanvasCore : public QObject {
   const document::Rect* rectOf(document::NodeId id) const;  ///< nullptr: not drawn
   const NodeStatus& statusOf(document::NodeId id) const;
   const NodeStatuses& statuses() const { return m_statuses; }
+  /// What the next run will find otherwise than the shown one; nullptr: nothing, or it is not shown.
+  /// Forecasts stand beside the newest state only, and not while a run is under way.
+  const NodeForecast* forecastOf(document::NodeId id) const;
+  void setForecastsShown(bool shown);
+  bool areForecastsShown() const { return m_forecastsShown; }
+  /// What a tool tip says of the node: how its tokens were served and will be; empty: neither is known.
+  QString tipOf(document::NodeId id) const;
 
   /// Shows what a gesture would make of the document; nothing ends it.
   void setPreview(std::optional<document::Document> preview);
@@ -71,7 +79,7 @@ class CanvasCore : public QObject {
   void drawnChanged();  ///< another document or layout is drawn
   /// The same nodes at the same places, but what these say is another.
   void looksChanged(const std::vector<spanscope::document::NodeId>& nodes);
-  void statusesChanged();
+  void statusesChanged();   ///< or forecasts
   void selectionChanged();  ///< of nodes or areas
   void themeChanged();
   void selectionWanted(const spanscope::ui::Selection& selection);
@@ -83,6 +91,7 @@ class CanvasCore : public QObject {
   /// The nodes that differ where nothing but what single nodes say does.
   std::optional<std::vector<document::NodeId>> editedInPlace(const document::Document& before) const;
   void redrawNodes(const std::vector<document::NodeId>& nodes);
+  void takeForecast();
   void updateStatuses();
   void updateStatuses(const std::vector<document::NodeId>& nodes);
 
@@ -96,6 +105,9 @@ class CanvasCore : public QObject {
   NodeStatuses m_statuses;
   NodeStatusCache m_statusCache;
   std::shared_ptr<const document::Document> m_statusDocument;  ///< that m_statuses was computed for
+  std::shared_ptr<const Forecast> m_forecast;                  ///< that m_forecasts was read from
+  NodeForecasts m_forecasts;
+  bool m_forecastsShown = true;
   std::vector<document::NodeId> m_selection;
   AreaRef m_area;
 };

@@ -50,6 +50,13 @@ void NodeItem::setStatus(const NodeStatus& status) {
   update();
 }
 
+void NodeItem::setForecast(const NodeForecast* forecast) {
+  if (forecast == nullptr ? !m_forecast : m_forecast == *forecast) return;
+  m_forecast = forecast == nullptr ? std::nullopt : std::optional(*forecast);
+  m_texts.reset();
+  update();
+}
+
 void NodeItem::setMarks(const NodeMarks& marks) {
   NodeMarks next = marks;
   next.motion = m_marks.motion;
@@ -72,7 +79,8 @@ void NodeItem::setMotion(double motion) {
 
 void NodeItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* /*option*/, QWidget* /*widget*/) {
   const double zoom = zoomOf(*painter);
-  if (!m_texts && zoom >= kTextZoom) m_texts = makeNodeTexts(m_look, m_status, *m_style);
+  if (!m_texts && zoom >= kTextZoom)
+    m_texts = makeNodeTexts(m_look, m_status, m_forecast ? &*m_forecast : nullptr, *m_style);
   static const NodeTexts none;
   paintNode(*painter, m_look, m_status, m_texts ? *m_texts : none, m_marks, *m_style, zoom);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/document/document.h"
+#include "ui/editor/node_forecast.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_paint.h"
 #include "ui/editor/node_status.h"
@@ -30,6 +31,8 @@ class NodeItem : public QGraphicsItem {
   const NodeLook& look() const { return m_look; }
   void setLook(const NodeLook& look);
   void setStatus(const NodeStatus& status);
+  /// What the next run will find; nullptr: nothing is said of it.
+  void setForecast(const NodeForecast* forecast);
   void setMarks(const NodeMarks& marks);
   const NodeMarks& marks() const { return m_marks; }
   void setStyle(const SharedStyle& style);
@@ -45,6 +48,7 @@ class NodeItem : public QGraphicsItem {
   SharedStyle m_style;
   NodeLook m_look;
   NodeStatus m_status;
+  std::optional<NodeForecast> m_forecast;
   NodeMarks m_marks;
   QRectF m_bounds;
   std::optional<NodeTexts> m_texts;

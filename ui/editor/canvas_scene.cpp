@@ -151,6 +151,7 @@ void CanvasScene::syncStatuses() {
   bool running = false;
   for (const auto& [id, item] : m_nodes) {
     item->setStatus(m_core.statusOf(id));
+    item->setForecast(m_core.forecastOf(id));
     running = running || item->isRunning();
   }
   if (running && m_moves) {
@@ -212,7 +213,7 @@ CanvasHit CanvasScene::hitAt(QPointF point, double reach) const {
     const auto* node = qgraphicsitem_cast<const NodeItem*>(item);
     if (node == nullptr || !toRect(node->look().rect).contains(point)) continue;
     const bool picks = m_core.statusOf(node->id()).copies > 1 && node->look().answers &&
-                       pickerArea(node->look()).contains(point - node->pos());
+                       !node->look().isFrozen() && pickerArea(node->look()).contains(point - node->pos());
     return {.kind = picks ? Kind::Picker : Kind::Node, .node = node->id()};
   }
   const NodeId wire = wireAt(point, reach / 2);
@@ -228,6 +229,13 @@ CanvasHit CanvasScene::hitAt(QPointF point, double reach) const {
     if (point.y() - rect.top() < kFrameTitleHeight) return {.kind = Kind::Area, .area = ref};
   }
   return {};
+}
+
+QString CanvasScene::tipAt(QPointF point) const {
+  // An area without a size meets no item.
+  const CanvasHit hit = hitAt(point, 0.5);
+  const bool isNode = hit.kind == CanvasHit::Kind::Node || hit.kind == CanvasHit::Kind::Picker;
+  return isNode ? m_core.tipOf(hit.node) : QString();
 }
 
 std::size_t CanvasScene::gapAt(NodeId join, QPointF point) const {

@@ -39,6 +39,8 @@ class CanvasScene : public QGraphicsScene {
   const CanvasStyle& style() const { return *m_style; }
   /// `reach`: how far in scene pixels a port catches the pointer.
   CanvasHit hitAt(QPointF point, double reach) const;
+  /// What a tool tip says there; empty: nothing.
+  QString tipAt(QPointF point) const;
   /// The input of a join nearest to a point, as an index for a new child.
   std::size_t gapAt(document::NodeId join, QPointF point) const;
   /// The child whose wire lies at the point; kNoNode: none.

@@ -4,10 +4,12 @@
 #include "ui/editor/canvas_gestures.h"
 
 #include <QContextMenuEvent>
+#include <QHelpEvent>
 #include <QNativeGestureEvent>
 #include <QPainter>
 #include <QPinchGesture>
 #include <QScrollBar>
+#include <QToolTip>
 #include <QWheelEvent>
 
 #include <algorithm>
@@ -172,6 +174,15 @@ bool CanvasView::viewportEvent(QEvent* event) {
       gestures->accept(pinch);
       return true;
     }
+  }
+  if (event->type() == QEvent::ToolTip) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const QString tip = m_scene.tipAt(mapToScene(help->pos()));
+    if (tip.isEmpty())
+      QToolTip::hideText();
+    else
+      QToolTip::showText(help->globalPos(), tip, viewport());
+    return true;
   }
   if (event->type() == QEvent::Leave && m_gestures != nullptr) m_gestures->leave();
   return QGraphicsView::viewportEvent(event);

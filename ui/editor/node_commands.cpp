@@ -5,6 +5,8 @@
 #include "ui/editor/add_rules.h"
 #include "ui/editor/canvas_items.h"
 #include "ui/editor/clipboard.h"
+#include "ui/editor/free_place.h"
+#include "ui/editor/freezable_replies.h"
 #include "ui/words/tr.h"
 
 #include <QClipboard>
@@ -68,6 +70,7 @@ class DocumentCommands {
 
   void duplicate() {
     std::vector<NodeId> copies;
+    std::vector<NodeId> drafts;
     const auto layout = m_core.layout();
     m_core.change(tr("Duplicate"), [&](Document& next) {
       const std::vector<NodeId> originals = document::topmost(next, m_core.selection());
@@ -77,7 +80,10 @@ class DocumentCommands {
         const auto rect = layout.find(originals[i]);
         if (next.at(copies[i]).parent != kNoNode || rect == layout.end()) continue;
         document::setPosition(next, copies[i], Point{.x = rect->second.x + 40, .y = rect->second.y + 40});
+        drafts.push_back(copies[i]);
       }
+      // Last: what has found a place in its parent has moved the others.
+      for (const NodeId draft : drafts) moveToFreePlace(next, draft);
     });
     m_core.select(copies);
   }
@@ -207,20 +213,25 @@ class DocumentCommands {
 
   bool canFreeze() const {
     const DocumentNode* node = document().find(m_core.current());
-    if (!editable() || node == nullptr || node->own.as<query::Generate>() == nullptr) return false;
+    if (!editable() || node == nullptr || document::mostReplies(node->own) == 0) return false;
     const NodeStatus& status = m_core.statusOf(m_core.current());
-    return node->frozen || (status.phase == NodePhase::Finished && !status.answer.empty());
+    if (node->isFrozen()) return true;
+    const bool isOne = document::mostReplies(node->own) == 1;
+    return status.phase == NodePhase::Finished && (!isOne || !status.answer.empty());
   }
 
   void toggleFrozen() {
     const NodeId id = m_core.current();
-    if (document().at(id).frozen) {
-      m_core.change(tr("Unfreeze answer"),
-                    [id](Document& next) { document::setFrozen(next, id, std::nullopt); });
-    } else {
-      const std::string answer = m_core.statusOf(id).answer;
-      m_core.change(tr("Freeze answer"), [&](Document& next) { document::setFrozen(next, id, answer); });
+    if (document().at(id).isFrozen()) {
+      m_core.change(tr("Unfreeze answer"), [id](Document& next) { document::setFrozen(next, id, {}); });
+      return;
     }
+    const FreezableReplies found = freezableReplies(*m_core.input(), id, m_core.statusOf(id));
+    if (found.replies.empty()) {
+      m_core.say(found.problem);
+      return;
+    }
+    m_core.change(tr("Freeze answer"), [&](Document& next) { document::setFrozen(next, id, found.replies); });
   }
 
   bool canCollapse() const {

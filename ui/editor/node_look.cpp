@@ -139,8 +139,8 @@ void setOwnLook(NodeLook& look, const DocumentNode& node) {
   look.text = textOf(node);
   look.modelLine = modelLine(node.own);
   look.promise = operatorInfo(look.op).promise;
-  look.isFrozen = node.frozen.has_value();
-  look.frozen = node.frozen ? QString::fromStdString(*node.frozen) : QString();
+  look.frozen.clear();
+  for (const std::string& reply : node.frozen) look.frozen.append(shortened(reply));
 }
 
 std::map<NodeId, NodeLook> nodeLooks(const Document& document,

@@ -6,6 +6,7 @@
 #include "ui/document/document.h"
 
 #include <QString>
+#include <QStringList>
 
 #include <map>
 #include <string>
@@ -15,18 +16,17 @@ namespace spanscope::ui {
 
 struct NodeLook {
   std::string op;
-  QString title;      ///< role or operator
-  QString name;       ///< the node's own; may be empty
-  QString text;       ///< of a leaf; of other cards what they do
-  QString modelLine;  ///< of generates: "spanlet · temperature 0 · max 60"
-  QString promise;    ///< of pills
-  QString problem;    ///< "needs an input"; empty: none
-  QString frozen;     ///< the answer that stands in
+  QString title;       ///< role or operator
+  QString name;        ///< the node's own; may be empty
+  QString text;        ///< of a leaf; of other cards what they do
+  QString modelLine;   ///< of generates: "spanlet · temperature 0 · max 60"
+  QString promise;     ///< of pills
+  QString problem;     ///< "needs an input"; empty: none
+  QStringList frozen;  ///< the answers that stand in, shortened; none: it is run
   bool pill = false;
   bool answers = false;  ///< a generate, repeat or map
   bool muted = false;    ///< or below one that is
-  bool isFrozen = false;
-  bool draft = false;  ///< not in the query
+  bool draft = false;    ///< not in the query
   bool hasParent = false;
   bool collapsed = false;
   int hidden = 0;  ///< nodes under a collapsed one
@@ -34,6 +34,7 @@ struct NodeLook {
   document::Rect rect;
   std::vector<double> inputs;  ///< heights from the top
   std::vector<bool> taken;     ///< whether each input has a child
+  bool isFrozen() const { return !frozen.isEmpty(); }
   bool operator==(const NodeLook&) const = default;
 };
 

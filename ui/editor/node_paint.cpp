@@ -61,7 +61,8 @@ QString countText(const NodeLook& look, const NodeStatus& status) {
 }
 
 QString stateText(const NodeLook& look, const NodeStatus& status) {
-  if (look.isFrozen) return tr("frozen");
+  if (look.isFrozen())
+    return look.frozen.size() == 1 ? tr("frozen") : tr("%1 frozen answers").arg(look.frozen.size());
   switch (status.phase) {
     case NodePhase::Waiting:
       return tr("waiting");
@@ -157,7 +158,7 @@ void paintAnswer(QPainter& painter, const NodeLook& look, const NodeStatus& stat
                  const CanvasStyle& style) {
   drawLine(painter, texts.modelLine, kLeft, 26, style.textSecond);
   const QRectF box = answerArea(look);
-  const bool failed = status.phase == NodePhase::Failed && !look.isFrozen;
+  const bool failed = status.phase == NodePhase::Failed && !look.isFrozen();
   if (!texts.body.empty() || texts.state.width > 0) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(failed ? style.errorFill : style.canvas);
@@ -169,11 +170,24 @@ void paintAnswer(QPainter& painter, const NodeLook& look, const NodeStatus& stat
     y += kLineHeight;
   }
   const double bottom = box.bottom() - 18;
-  const QColor ink = failed                                                  ? style.error
-                     : status.phase == NodePhase::Finished && !look.isFrozen ? style.hit
-                                                                             : style.textSecond;
+  const QColor ink = failed                                                    ? style.error
+                     : status.phase == NodePhase::Finished && !look.isFrozen() ? style.hit
+                                                                               : style.textSecond;
   drawLine(painter, texts.state, box.left() + 8, bottom, ink);
   drawLine(painter, texts.picker, pickerArea(look).right() - 8 - texts.picker.width, bottom, style.accent);
+}
+
+/// Hangs on the lower edge; the broken outline tells what is expected from what has been.
+void paintForecast(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
+                   const CanvasStyle& style) {
+  if (texts.forecast.width <= 0) return;
+  const QRectF area(kLeft - 6, look.rect.height - 6.5, texts.forecast.width + 14, 17);
+  QPen pen(style.textThird, 1);
+  pen.setDashPattern({3, 2.5});
+  painter.setPen(pen);
+  painter.setBrush(style.surface);
+  painter.drawRoundedRect(area, 8, 8);
+  drawLine(painter, texts.forecast, area.left() + 7, area.top() + 1.5, style.textSecond);
 }
 
 void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
@@ -197,8 +211,9 @@ void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& s
     paintWarning(painter, kLeft, bottom + 2, style.error);
     drawLine(painter, texts.problem, kLeft + 16, bottom, style.error);
   }
+  paintForecast(painter, look, texts, style);
   double right = width - 8;
-  if (look.muted || look.isFrozen) {
+  if (look.muted || look.isFrozen()) {
     paintChip(painter, texts.chip, right, -9, style.textSecond, style.surface);
     right -= texts.chip.width + 20;
   }
@@ -304,6 +319,14 @@ void paintShape(QPainter& painter, const NodeLook& look, const NodeStatus& statu
   painter.drawRoundedRect(rect, radius, radius);
 }
 
+/// Of several frozen replies the first ones, a line each.
+std::vector<TextLine> frozenLines(const QStringList& replies, const QFont& font, double width) {
+  std::vector<TextLine> lines;
+  for (qsizetype i = 0; i < std::min<qsizetype>(replies.size(), 2); ++i)
+    lines.push_back(makeLine(tr("%1 · %2").arg(i + 1).arg(replies[i]), font, width));
+  return lines;
+}
+
 }  // namespace
 
 CanvasStyle::CanvasStyle(const Theme& of)
@@ -383,7 +406,8 @@ QString fragmentsText(const NodeStatus& status) {
                                : tr("%1 fragments, best %2").arg(status.fragments).arg(best);
 }
 
-NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const CanvasStyle& style) {
+NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const NodeForecast* forecast,
+                        const CanvasStyle& style) {
   NodeTexts texts;
   const double width = look.rect.width;
   if (look.pill) {
@@ -400,22 +424,24 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const Ca
     texts.title = makeLine(title, style.titleFont, width - kLeft - 20 - kRight - 8 - texts.count.width);
     texts.problem = makeLine(look.problem, style.smallFont, width - kLeft - kRight - 16);
     const int share = status.cachedPercent();
+    if (forecast != nullptr) texts.forecast = makeLine(forecastBadge(*forecast), style.smallFont, width / 2);
     if (share >= 0) texts.share = makeLine(QStringLiteral("%1 %").arg(share), style.monoFont, kShareWidth);
     if (look.answers) {
       const QRectF box = answerArea(look);
       texts.modelLine = makeLine(look.modelLine, style.bodyFont, width - kLeft - kRight);
-      QString answer = look.isFrozen ? look.frozen : QString::fromStdString(status.answer);
-      if (!look.isFrozen && status.phase == NodePhase::Failed && !status.failure.empty()) {
+      QString answer = look.isFrozen() ? look.frozen.first() : QString::fromStdString(status.answer);
+      if (!look.isFrozen() && status.phase == NodePhase::Failed && !status.failure.empty()) {
         answer = QString::fromStdString(status.failure);
       }
-      const bool streams = status.phase == NodePhase::Running && !look.isFrozen;
+      const bool streams = status.phase == NodePhase::Running && !look.isFrozen();
       // While it streams, the end of the answer is what is new.
       const QString flat = answer.simplified();
       const qsizetype fits = 64;
       texts.body = makeLines(streams && flat.size() > fits ? QStringLiteral("…") + flat.right(fits) : flat,
                              style.bodyFont, box.width() - 16, 2);
+      if (look.frozen.size() > 1) texts.body = frozenLines(look.frozen, style.bodyFont, box.width() - 16);
       texts.state = makeLine(stateText(look, status), style.smallFont, box.width() / 2);
-      if (status.copies > 1) {
+      if (status.copies > 1 && !look.isFrozen()) {
         texts.picker =
             makeLine(tr("%1 of %2 ›").arg(status.copy + 1).arg(status.copies), style.smallFont, 90);
       }
@@ -427,7 +453,7 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const Ca
       if (!found.isEmpty()) texts.body.push_back(makeLine(found, style.bodyFont, width - kLeft - kRight));
     }
   }
-  if (look.muted || look.isFrozen) {
+  if (look.muted || look.isFrozen()) {
     texts.chip = makeLine(look.muted ? tr("muted") : tr("frozen"), style.smallFont, 80);
   }
   if (look.collapsed) texts.hidden = makeLine(tr("%1 hidden").arg(look.hidden), style.smallFont, 80);

@@ -2,6 +2,7 @@
 // Paints one node. Sizes in scene pixels at zoom 1, the origin at the top left of the node.
 #pragma once
 
+#include "ui/editor/node_forecast.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_status.h"
 #include "ui/theme/theme.h"
@@ -64,12 +65,15 @@ struct NodeTexts {
   TextLine chip;
   TextLine promise;
   TextLine hidden;
+  TextLine forecast;
   std::vector<TextLine> body;
   std::vector<TextLine> numbers;
 };
 /// "5 fragments, best 8.12": what an augment found; empty for other nodes and before it ran.
 QString fragmentsText(const NodeStatus& status);
-NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const CanvasStyle& style);
+/// `forecast`: nullptr: nothing is said of the next run.
+NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const NodeForecast* forecast,
+                        const CanvasStyle& style);
 
 struct NodeMarks {
   bool selected = false;

@@ -155,14 +155,8 @@ class StatusBuilder {
     return ofRun;
   }
 
-  /// How each token of a segment got its keys and values, by the lookups of the segment's blocks.
-  struct Lookup {
-    std::int64_t begin = 0;  ///< local tokens of the segment
-    std::int64_t found = 0;
-    bool relocated = false;
-  };
-  std::vector<Lookup> lookupsOf(const trace::RequestState& request, std::uint32_t segment) const {
-    std::vector<Lookup> lookups;
+  std::vector<FoundTokens> lookupsOf(const trace::RequestState& request, std::uint32_t segment) const {
+    std::vector<FoundTokens> lookups;
     const std::int64_t blockSize = std::max(1, m_input.state().pool().blockSize());
     for (auto block = request.blocks.lower_bound({.segment = segment, .virtualIndex = 0});
          block != request.blocks.end() && block->first.segment == segment; ++block) {
@@ -171,11 +165,7 @@ class StatusBuilder {
       if (!index) continue;
       const auto* lookup = std::get_if<trace::BlockLookedUp>(&m_input.trace->event(*index).payload);
       if (lookup == nullptr || lookup->tokens == 0) continue;
-      lookups.push_back({.begin = block->first.virtualIndex * blockSize,
-                         .found = lookup->tokens,
-                         .relocated = lookup->outcome == trace::LookupOutcome::Relocated ||
-                                      (lookup->outcome == trace::LookupOutcome::Partial &&
-                                       lookup->base != lookup->storedBase)});
+      lookups.push_back(foundTokens(*lookup, blockSize));
     }
     return lookups;
   }
@@ -184,7 +174,7 @@ class StatusBuilder {
     // A prompt may hold a leaf several times (inner prompts of several answers): the first one is shown.
     std::map<NodeId, std::pair<std::size_t, std::int64_t>> here;  // segment and end of what was taken
     for (std::size_t segment = 0; segment < request.segments.size(); ++segment) {
-      std::optional<std::vector<Lookup>> lookups;
+      std::optional<std::vector<FoundTokens>> lookups;
       std::int64_t begin = 0;
       for (const trace::TokenRunInfo& tokens : request.segments[segment].runs) {
         const std::int64_t first = begin;
@@ -202,22 +192,10 @@ class StatusBuilder {
         here[node] = {segment, begin};
         status.fromTrace = true;
         status.tokens += tokens.count;
-        if (lookups) serve(status.served, *lookups, first, begin);
+        if (lookups) addServed(status.served, *lookups, first, begin);
       }
     }
     for (const auto& [node, taken] : here) m_leavesLeft.erase(node);
-  }
-
-  static void serve(Served& served, const std::vector<Lookup>& lookups, std::int64_t begin,
-                    std::int64_t end) {
-    std::int64_t found = 0;
-    for (const Lookup& lookup : lookups) {
-      const std::int64_t shared = std::min(end, lookup.begin + lookup.found) - std::max(begin, lookup.begin);
-      if (shared <= 0) continue;
-      (lookup.relocated ? served.relocated : served.hit) += shared;
-      found += shared;
-    }
-    served.computed += end - begin - found;
   }
 
   /// Whether the run had the text that the document has now. A text with a parameter has its value in the

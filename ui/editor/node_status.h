@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/query/query.h"
+#include "ui/editor/served_tokens.h"
 #include "ui/session/view_input.h"
 
 #include <cstdint>
@@ -24,20 +25,11 @@ enum class NodePhase {
   Failed,
 };
 
-/// Tokens by how the newest request that holds them got their keys and values.
-struct Served {
-  std::int64_t hit = 0;
-  std::int64_t relocated = 0;
-  std::int64_t computed = 0;
-  std::int64_t total() const { return hit + relocated + computed; }
-  bool operator==(const Served&) const = default;
-};
-
 struct NodeStatus {
   std::int64_t tokens = -1;    ///< of a leaf: its tokens; of a generate: its prompt. −1: not known
   std::int64_t generated = 0;  ///< tokens of the answer
   bool fromTrace = false;      ///< `tokens` was reported; else counted by the tokenizer
-  Served served;               ///< all 0 until something was looked up
+  Served served;               ///< by the newest request that holds them; all 0 until something was looked up
   NodePhase phase = NodePhase::None;
   std::string answer;
   std::uint32_t copy = 0;    ///< which copy of the step is shown, from 0

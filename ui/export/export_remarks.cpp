@@ -79,7 +79,7 @@ void addTakenOut(Remarks& remarks, const Document& document) {
   for (const NodeId id : document.subtree(document.root())) {
     const document::DocumentNode& node = document.at(id);
     if (node.muted && id != document.root() && muted++ == 0) firstMuted = id;
-    if (node.frozen && frozen++ == 0) firstFrozen = id;
+    if (node.isFrozen() && frozen++ == 0) firstFrozen = id;
   }
   if (muted > 0) {
     remarks.note(counted(muted, tr("A muted node is left out with everything under it."),
@@ -87,8 +87,8 @@ void addTakenOut(Remarks& remarks, const Document& document) {
                  firstMuted);
   }
   if (frozen > 0) {
-    remarks.note(counted(frozen, tr("A frozen generate is sent as its answer."),
-                         tr("%1 frozen generates are sent as their answers.")),
+    remarks.note(counted(frozen, tr("A frozen node is sent as what it answered."),
+                         tr("%1 frozen nodes are sent as what they answered.")),
                  firstFrozen);
   }
   const auto others = static_cast<int>(document.tops().size()) - 1;

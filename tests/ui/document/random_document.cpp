@@ -73,6 +73,12 @@ void editTree(Document& document, std::mt19937& random) {
   }
 }
 
+std::vector<std::string> frozenReplies(std::mt19937& random) {
+  std::vector<std::string> replies(below(random, 4), "Lisbon. ä 🎻");
+  if (!replies.empty()) replies.front() = below(random, 2) == 0 ? "" : "\"Porto\"\n";
+  return replies;
+}
+
 void editLooks(Document& document, std::mt19937& random) {
   const NodeId node = anyNode(document, random);
   const bool on = below(random, 2) == 0;
@@ -90,7 +96,7 @@ void editLooks(Document& document, std::mt19937& random) {
       setCollapsed(document, {node}, on);
       break;
     case 4:
-      setFrozen(document, node, on ? std::optional<std::string>("Lisbon. ä 🎻") : std::nullopt);
+      setFrozen(document, node, frozenReplies(random));
       break;
     case 5:
       setPosition(document, node, Point{.x = double(random()) / 7, .y = -double(random()) / 3e6});

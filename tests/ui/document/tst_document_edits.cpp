@@ -67,6 +67,7 @@ class TestDocumentEdits : public QObject {
   void removesSubtrees();
   void removesKeepingTheChain();
   void replacesOperators();
+  void freezesWhatReplies();
   void duplicates();
   void picksTopmost();
   void makesRoot();
@@ -222,6 +223,25 @@ void TestDocumentEdits::replacesOperators() {
   QCOMPARE(s.document.at(s.b).parent, kNoNode);
   QCOMPARE(s.document.root(), s.g);
   QCOMPARE(testing::brokenLinks(s.document), std::string());
+}
+
+void TestDocumentEdits::freezesWhatReplies() {
+  using Replies = std::vector<std::string>;
+  Sample s;
+  setFrozen(s.document, s.a, {"not a reply"});
+  QVERIFY(!s.document.at(s.a).isFrozen());
+  setFrozen(s.document, s.g, {"one", "too many"});
+  QVERIFY(!s.document.at(s.g).isFrozen());
+  setFrozen(s.document, s.g, {"one"});
+  QCOMPARE(s.document.at(s.g).frozen, (Replies{"one"}));
+  // The replies were those of another operator.
+  QVERIFY(replaceOperator(s.document, s.g, "repeat"));
+  QVERIFY(!s.document.at(s.g).isFrozen());
+  setFrozen(s.document, s.g, {"one", "two"});
+  QVERIFY(replaceOperator(s.document, s.g, "repeat"));
+  QCOMPARE(s.document.at(s.g).frozen, (Replies{"one", "two"}));
+  setFrozen(s.document, s.g, {});
+  QVERIFY(!s.document.at(s.g).isFrozen());
 }
 
 void TestDocumentEdits::duplicates() {

@@ -35,6 +35,7 @@ class TestDocumentFile : public QObject {
   void roundTripsRandomDocuments();
   void roundTripsMissingInputs();
   void roundTripsAnEmptyDocument();
+  void roundTripsFrozenReplies();
   void queryIsTheLanguage();
   void opensAPlainQuery();
   void readsDeclaredParameters();
@@ -91,6 +92,30 @@ void TestDocumentFile::roundTripsAnEmptyDocument() {
   QVERIFY2(opened.document.has_value(), errorsOf(opened).c_str());
   QCOMPARE(opened.document->root(), kNoNode);
   QCOMPARE(opened.document->notes.size(), std::size_t{1});
+}
+
+/// One reply is a text, as it was before there could be several, so that older files open.
+void TestDocumentFile::roundTripsFrozenReplies() {
+  const char* const query =
+      R"({"cross": [{"g": {"model": "m", "input": {"user": "a"}}},
+      {"repeat": {"n": 2, "g": {"model": "m", "input": {"user": "b"}}}},
+      {"map": {"metadata": {"model": "m"}, "inputs": ["c"]}}]})";
+  const OpenedDocument opened = readDocument(
+      fileWith(query,
+               R"(, "layout": {"nodes": {"/cross/0": {"frozen": "one"}, "/cross/1": {"frozen": ["two", ""]},
+      "/cross/2": {"frozen": ["three"]}}})")
+          .toStdString());
+  QVERIFY2(opened.document.has_value() && opened.diagnostics.empty(), errorsOf(opened).c_str());
+  const Document& document = *opened.document;
+  const std::vector<NodeId>& nodes = document.at(document.root()).children;
+  using Replies = std::vector<std::string>;
+  QCOMPARE(document.at(nodes[0]).frozen, (Replies{"one"}));
+  QCOMPARE(document.at(nodes[1]).frozen, (Replies{"two", ""}));
+  QCOMPARE(document.at(nodes[2]).frozen, (Replies{"three"}));
+  const std::string text = writeDocument(document);
+  QVERIFY(text.find(R"("/cross/0": {"frozen":"one"})") != std::string::npos);
+  QVERIFY(text.find(R"("/cross/1": {"frozen":["two",""]})") != std::string::npos);
+  QVERIFY(readDocument(text).document == document);
 }
 
 void TestDocumentFile::queryIsTheLanguage() {
@@ -168,6 +193,10 @@ void TestDocumentFile::refuses_data() {
   row("muted is a number", ", \"layout\": {\"nodes\": {\"\": {\"muted\": 1}}}", "expected true or false");
   row("frozen is null", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": null}}}",
       "found null, expected a text");
+  row("frozen is an empty list", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": []}}}",
+      "/layout/nodes//frozen: found no reply, expected a text or a list of texts");
+  row("frozen has a number", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": [\"a\", 1]}}}",
+      "found a number, expected a text");
   row("pinned is no list", ", \"layout\": {\"nodes\": {\"\": {\"pinned\": \"x\"}}}", "expected a list");
   row("pinned is no hash", ", \"layout\": {\"nodes\": {\"\": {\"pinned\": [\"xyz\"]}}}",
       "found \"xyz\", expected 32 hexadecimal digits");
@@ -220,6 +249,11 @@ void TestDocumentFile::warns_data() {
   row("fragments of a message", "{\"user\": \"a\"}",
       ", \"layout\": {\"nodes\": {\"\": {\"dropped\": [\"0123456789abcdef0123456789abcdef\"]}}}",
       "fragments of a node that finds none");
+  row("frozen message", "{\"user\": \"a\"}", ", \"layout\": {\"nodes\": {\"\": {\"frozen\": \"b\"}}}",
+      "a frozen reply of a node that gives none");
+  row("two replies of a generate", "{\"g\": {\"model\": \"m\", \"input\": {\"user\": \"a\"}}}",
+      ", \"layout\": {\"nodes\": {\"\": {\"frozen\": [\"b\", \"c\"]}}}",
+      "several frozen replies of a node that gives one");
   row("an input that is there", "{\"monad\": {\"user\": \"a\"}}",
       ", \"layout\": {\"nodes\": {\"/monad\": {\"missing\": true}}}", "a missing input where there is one");
   row("a child of a join is never missing", "{\"cross\": [{\"seq\": []}]}",

@@ -35,6 +35,8 @@ class TestDocumentQuery : public QObject {
   void roundTripsRandomTrees();
   void namesEveryPath();
   void leavesOutMutedAndFrozen();
+  void repliesOfRepeatsAndMapsAreAPlus_data();
+  void repliesOfRepeatsAndMapsAreAPlus();
   void tellsWhatIsIncomplete();
   void replaceKeepsWhatStays();
   void replaceFollowsAMove();
@@ -92,12 +94,43 @@ void TestDocumentQuery::leavesOutMutedAndFrozen() {
   const NodeId cross = childOf(document, document.root(), 0);
   const NodeId plus = childOf(document, cross, 1);
   setMuted(document, {childOf(document, cross, 0)}, true);
-  setFrozen(document, childOf(document, plus, 1), "answer");
+  setFrozen(document, childOf(document, plus, 1), {"answer"});
   const QueryOf run = toQuery(document, TakeOut::MutedAndFrozen);
   QVERIFY(run.query ==
           parse(R"({"g":{"model":"m","input":{"cross":[{"plus":[{"user":"b"},{"assistant":"answer"}]}]}}})"));
   QCOMPARE(run.paths.nodeOf("/g/input/cross/0/plus/1"), childOf(document, plus, 1));
   QCOMPARE(run.paths.nodeOf("/g/input/cross/0"), plus);
+}
+
+void TestDocumentQuery::repliesOfRepeatsAndMapsAreAPlus_data() {
+  QTest::addColumn<QByteArray>("node");
+  QTest::addColumn<int>("replies");
+  QTest::addColumn<QByteArray>("expected");
+  const char* const repeat = R"({"repeat":{"n":2,"g":{"model":"m","input":{"user":"c"}}}})";
+  const char* const map = R"({"map":{"metadata":{"model":"m"},"inputs":["c","d"]}})";
+  const char* const two = R"({"plus":[{"assistant":"reply 0"},{"assistant":"reply 1"}]})";
+  QTest::newRow("repeat") << QByteArray(repeat) << 2 << QByteArray(two);
+  QTest::newRow("map") << QByteArray(map) << 2 << QByteArray(two);
+  // As the planner has it: a plus of one still opens a scope.
+  QTest::newRow("one reply") << QByteArray(repeat) << 1
+                             << QByteArray(R"({"plus":[{"assistant":"reply 0"}]})");
+  QTest::newRow("not frozen") << QByteArray(repeat) << 0 << QByteArray(repeat);
+}
+
+void TestDocumentQuery::repliesOfRepeatsAndMapsAreAPlus() {
+  QFETCH(QByteArray, node);
+  QFETCH(int, replies);
+  QFETCH(QByteArray, expected);
+  Document document = fromQuery(parse((R"({"cross":[{"user":"a"},)" + node + "]}").toStdString()));
+  const NodeId frozen = childOf(document, document.root(), 1);
+  std::vector<std::string> texts;
+  for (int i = 0; i < replies; ++i) texts.push_back("reply " + std::to_string(i));
+  setFrozen(document, frozen, texts);
+  const QueryOf run = toQuery(document, TakeOut::MutedAndFrozen);
+  QVERIFY(run.query == parse((R"({"cross":[{"user":"a"},)" + expected + "]}").toStdString()));
+  QCOMPARE(run.paths.nodeOf("/cross/1/plus/1"), frozen);
+  QVERIFY(toQuery(document, TakeOut::Nothing).query ==
+          parse((R"({"cross":[{"user":"a"},)" + node + "]}").toStdString()));
 }
 
 void TestDocumentQuery::tellsWhatIsIncomplete() {

@@ -47,6 +47,7 @@ class TestProblems : public QObject {
   void measuresThePrompt();
   void forecastsThePool();
   void leavesOutWhatIsNotRun();
+  void saysWhereFrozenAnswersAreMoreOrFewer();
   void isQuick();
   void doesNotWriteOutHugeQueries();
 };
@@ -213,8 +214,38 @@ void TestProblems::leavesOutWhatIsNotRun() {
   Document muted = document;
   setMuted(muted, {inner}, true);
   QCOMPARE(textsOf(findProblems(muted)), QStringList());
-  setFrozen(document, inner, "answer");
+  setFrozen(document, inner, {"answer"});
   QCOMPARE(textsOf(findProblems(document)), QStringList());
+}
+
+void TestProblems::saysWhereFrozenAnswersAreMoreOrFewer() {
+  Document document = documentOf(
+      R"({"g": {"model": "m", "input": {"cross": [{"repeat": {"n": 2, "g": {"model": "m", "input": {"user": "b"}}}},
+      {"map": {"metadata": {"model": "m"}, "inputs": ["c", "d"]}}]}}})");
+  const NodeId join = document.at(document.root()).children[0];
+  const NodeId repeat = document.at(join).children[0];
+  const NodeId map = document.at(join).children[1];
+  setFrozen(document, repeat, {"x", "y"});
+  setFrozen(document, map, {"z", "w"});
+  QCOMPARE(textsOf(findProblems(document)), QStringList());
+  query::Node own = document.at(repeat).own;
+  own.as<query::Repeat>()->count = std::uint8_t{3};
+  setOwn(document, repeat, own);
+  setFrozen(document, map, {"z"});
+  const QStringList texts = textsOf(findProblems(document));
+  QCOMPARE(texts.size(), 2);
+  QVERIFY2(texts[0].contains(QStringLiteral("2 frozen answers stand in for a repeat of 3")),
+           qPrintable(texts[0]));
+  QVERIFY2(texts[1].contains(QStringLiteral("1 frozen answer stands in for a map of 2")),
+           qPrintable(texts[1]));
+  // A count that is a parameter is that of its value.
+  own.as<query::Repeat>()->count = query::Parameter{"n"};
+  setOwn(document, repeat, own);
+  setFrozen(document, map, {"z", "w"});
+  document.parameters["n"] = "2";
+  QCOMPARE(textsOf(findProblems(document)), QStringList());
+  document.parameters["n"] = "4";
+  QCOMPARE(textsOf(findProblems(document)).size(), 1);
 }
 
 void TestProblems::isQuick() {

@@ -5,10 +5,13 @@
 #include "app/workbench/resource_paths.h"
 #include "engine/query/json.h"
 #include "ui/document/document_query.h"
+#include "ui/session/forecaster.h"
 
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <utility>
 
 namespace spanscope::test {
@@ -47,6 +50,20 @@ void QueryRecorder::run(const document::Document& document) {
   (void)m_session->run(*planned.plan, options);
   m_document = std::make_shared<const document::Document>(document);
   m_paths[static_cast<RunId>(m_paths.size() + 1)] = std::move(query.paths);
+}
+
+std::shared_ptr<const ui::Forecast> QueryRecorder::forecast(const document::Document& document) {
+  document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
+  if (!query.query) throw std::runtime_error("the document is not complete");
+  ui::ForecastRequest request;
+  request.id = 1;
+  request.query = std::move(*query.query);
+  request.paths = std::move(query.paths);
+  request.settings = document.settings;
+  const std::optional<ui::Forecast> made =
+      ui::Forecaster().forecast(request, m_session.get(), &m_bundle, std::stop_token());
+  if (!made || !made->isKnown()) throw std::runtime_error("nothing can be said of the query");
+  return std::make_shared<const ui::Forecast>(*made);
 }
 
 ui::ViewInput QueryRecorder::input(bool withTokenizer) const {

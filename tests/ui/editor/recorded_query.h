@@ -24,6 +24,8 @@ class QueryRecorder {
   QueryRecorder();
   /// Runs the document; throws std::runtime_error where it is not complete.
   void run(const document::Document& document);
+  /// What running it now would find.
+  std::shared_ptr<const ui::Forecast> forecast(const document::Document& document);
   /// The whole trace so far with the document that ran last. `withTokenizer`: the model is loaded.
   ui::ViewInput input(bool withTokenizer = false) const;
   /// The same after its first `count` events.

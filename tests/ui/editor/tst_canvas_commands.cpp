@@ -6,12 +6,17 @@
 #include "ui/commands/command_table.h"
 #include "ui/document/document_query.h"
 #include "ui/document/edits.h"
+#include "ui/editor/node_status.h"
+#include "ui/editor/tidy_layout.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QLineEdit>
 #include <QPainter>
 #include <QtTest>
+
+#include <iterator>
+#include <map>
 
 using namespace spanscope;
 using document::Document;
@@ -51,12 +56,12 @@ class TestCanvasCommands : public QObject {
   void everyCommandOfTheTableIsThere() {
     Rag rag;
     for (const ui::CommandInfo& info : ui::commandTable()) {
-      const bool ours = info.id.startsWith(QStringLiteral("node.")) ||
-                        (info.id.startsWith(QStringLiteral("edit.")) &&
-                         info.id != QStringLiteral("edit.undo") && info.id != QStringLiteral("edit.redo")) ||
-                        info.id.startsWith(QStringLiteral("view.zoom")) ||
-                        info.id.startsWith(QStringLiteral("view.fit")) ||
-                        info.id == QStringLiteral("view.minimap");
+      const bool ours =
+          info.id.startsWith(QStringLiteral("node.")) ||
+          (info.id.startsWith(QStringLiteral("edit.")) && info.id != QStringLiteral("edit.undo") &&
+           info.id != QStringLiteral("edit.redo")) ||
+          info.id.startsWith(QStringLiteral("view.zoom")) || info.id.startsWith(QStringLiteral("view.fit")) ||
+          info.id == QStringLiteral("view.forecast") || info.id == QStringLiteral("view.minimap");
       if (!ours) {
         QVERIFY2(!rag.driver.canvas().canPerform(info.id), qPrintable(info.id));
         QVERIFY2(!rag.driver.canvas().perform(info.id), qPrintable(info.id));
@@ -203,6 +208,27 @@ class TestCanvasCommands : public QObject {
              document::toTree(rag.driver.document(), rag.first));
   }
 
+  /// A copy that found no place in a parent covers nothing.
+  void duplicatedDraftsFindAFreePlace() {
+    Rag rag;
+    rag.select(rag.root);
+    rag.driver.key(Qt::Key_D, Qt::ControlModifier);
+    rag.driver.key(Qt::Key_D, Qt::ControlModifier);
+    QCOMPARE(rag.driver.document().tops().size(), std::size_t(3));
+    const auto layout = ui::tidyLayout(rag.driver.document());
+    QCOMPARE(layout.size(), rag.driver.document().size());
+    for (auto one = layout.begin(); one != layout.end(); ++one) {
+      for (auto other = std::next(one); other != layout.end(); ++other) {
+        const document::Rect& a = one->second;
+        const document::Rect& b = other->second;
+        const bool covers =
+            a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+        QVERIFY2(!covers, qPrintable(QStringLiteral("%1 covers %2").arg(one->first).arg(other->first)));
+      }
+    }
+    QCOMPARE(rag.commands(), 2);
+  }
+
   void looksAreSwitched() {
     Rag rag;
     rag.select(rag.plus);
@@ -249,9 +275,100 @@ class TestCanvasCommands : public QObject {
     rag.driver.key(Qt::Key_Z);
     const std::string answer = input.state().progress().requests.begin()->second.text;
     QVERIFY(!answer.empty());
-    QCOMPARE(rag.driver.document().at(rag.root).frozen.value_or(""), answer);
+    QCOMPARE(rag.driver.document().at(rag.root).frozen, std::vector{answer});
     rag.driver.key(Qt::Key_Z);
-    QVERIFY(!rag.driver.document().at(rag.root).frozen);
+    QVERIFY(!rag.driver.document().at(rag.root).isFrozen());
+  }
+
+  /// All replies of a repeat, in the order of their copies, and one for each input of a map.
+  void freezeTakesAllReplies_data() {
+    QTest::addColumn<QByteArray>("node");
+    QTest::addColumn<int>("replies");
+    QTest::newRow("repeat") << QByteArray(
+                                   R"({"repeat": {"n": 3, "g": {"model": "spnl/spanlet", "input":
+        {"user": "Name a city."}, "max_tokens": 6, "temperature": 0.9}}})")
+                            << 3;
+    QTest::newRow("map") << QByteArray(
+                                R"({"map": {"metadata": {"model": "spnl/spanlet", "max_tokens": 6,
+        "temperature": 0}, "inputs": ["Where does Priya live?", "Where does Tarek live?"]}})")
+                         << 2;
+    QTest::newRow("repeat in a repeat")
+        << QByteArray(R"({"repeat": {"n": 2, "g": {"model": "spnl/spanlet", "input": {"cross": [
+        {"repeat": {"n": 2, "g": {"model": "spnl/spanlet", "input": {"user": "Name a city."}, "max_tokens": 6,
+        "temperature": 0.9}}}, {"user": "Go on."}]}, "max_tokens": 4, "temperature": 0}}})")
+        << 2;
+  }
+  void freezeTakesAllReplies() {
+    QFETCH(QByteArray, node);
+    QFETCH(int, replies);
+    test::QueryRecorder recorder;
+    CanvasDriver driver(
+        test::documentFromJson((R"({"g": {"model": "spnl/spanlet", "input": {"cross": [)" + node +
+                                R"(, {"user": "Which one is best?"}]}, "max_tokens": 4, "temperature": 0}})")
+                                   .toStdString()));
+    NodeId id = nodeAtPath(driver.document(), "/g/input/cross/0");
+    const NodeId within = nodeAtPath(driver.document(), "/g/input/cross/0/repeat/g/input/cross/0");
+    if (within != kNoNode) id = within;
+    driver.click(driver.center(id));
+    QVERIFY(!driver.canvas().canPerform(QStringLiteral("node.freeze")));
+    recorder.run(driver.document());
+    ui::ViewInput input = recorder.input();
+    input.document = driver.model().snapshot();
+    driver.setInput(input);
+    driver.click(driver.center(id));
+    driver.key(Qt::Key_Z);
+
+    std::map<std::uint32_t, std::string> all;
+    for (const auto& [copy, request] : ui::requestsOfNode(input, id))
+      all[copy] = input.state().progress().requests.at(request).text;
+    // Of a repeat that ran several times over, those of the time that is shown: the last one.
+    std::vector<std::string> expected;
+    for (const auto& [copy, text] : all) expected.push_back(text);
+    expected.erase(expected.begin(), expected.end() - replies);
+    QCOMPARE(driver.document().at(id).frozen, expected);
+    QVERIFY(driver.accessible(id)
+                ->text(QAccessible::Name)
+                .contains(QStringLiteral("frozen, %1 answers").arg(replies)));
+    driver.model().undoStack().undo();
+    QVERIFY(!driver.document().at(id).isFrozen());
+    driver.model().undoStack().redo();
+    QCOMPARE(driver.document().at(id).frozen, expected);
+    driver.key(Qt::Key_Z);
+    QVERIFY(!driver.document().at(id).isFrozen());
+  }
+
+  /// A run that was stopped midway has not given all of them.
+  void freezeRefusesWhereRepliesAreMissing() {
+    test::QueryRecorder recorder;
+    CanvasDriver driver(test::documentFromJson(
+        R"({"repeat": {"n": 3, "g": {"model": "spnl/spanlet", "input": {"user": "Name a city."}, "max_tokens": 4,
+        "temperature": 0}}})"));
+    recorder.run(driver.document());
+    const ui::ViewInput whole = recorder.input();
+    const NodeId root = driver.document().root();
+    // Up to where the first of them has ended, and none of the others.
+    const auto ended = [&whole](std::size_t count) {
+      std::size_t finished = 0;
+      for (const auto& [id, request] : whole.trace->stateAt(count).progress().requests)
+        finished += request.outcome ? 1 : 0;
+      return finished;
+    };
+    std::size_t position = 0;
+    while (ended(position) == 0) ++position;
+    QVERIFY(ended(position) < 3);
+    ui::ViewInput input = recorder.inputAt(position);
+    input.document = driver.model().snapshot();
+    for (const auto& [copy, request] : ui::requestsOfNode(input, root)) {
+      if (input.state().progress().requests.at(request).outcome) input.selection.request = request;
+    }
+    input.selection.nodes = {root};
+    driver.setInput(input);
+    QVERIFY(driver.canvas().canPerform(QStringLiteral("node.freeze")));
+    driver.key(Qt::Key_Z);
+    QVERIFY(!driver.document().at(root).isFrozen());
+    QCOMPARE(driver.messages.size(), 1);
+    QVERIFY2(driver.messages.first().contains(QStringLiteral("of its 3 answers have not been given")),
+             qPrintable(driver.messages.first()));
   }
 
   void renameInPlace() {

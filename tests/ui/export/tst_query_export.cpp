@@ -398,7 +398,7 @@ void TestQueryExport::takenOutIsSaid() {
       R"J({"g":{"model":"spnl/m","input":{"cross":[{"user":"kept"},{"user":"muted"},{"g":{"model":"spnl/m","input":{"user":"x"}}}]}}})J");
   const auto join = document.at(document.at(document.root()).children[0]);
   document::setMuted(document, {join.children[1]}, true);
-  document::setFrozen(document, join.children[2], "the answer");
+  document::setFrozen(document, join.children[2], {"the answer"});
   document::addTree(document, document::makeOperator("user"));
   const QueryExport made = exported(document, {.oneLine = true});
   QVERIFY(made.text.find("muted") == std::string::npos);
@@ -406,7 +406,7 @@ void TestQueryExport::takenOutIsSaid() {
   QString all;
   for (const ExportRemark& remark : made.remarks) all += remark.text + '\n';
   QVERIFY(all.contains("A muted node is left out"));
-  QVERIFY(all.contains("A frozen generate is sent as its answer"));
+  QVERIFY(all.contains("A frozen node is sent as what it answered"));
   QVERIFY(all.contains("A tree beside the query"));
   QVERIFY(!all.contains("inside another one"));
 }

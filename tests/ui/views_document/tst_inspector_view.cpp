@@ -20,6 +20,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QSpinBox>
 #include <QTest>
 #include <QToolButton>
 
@@ -87,6 +88,7 @@ class TestInspectorView : public QObject {
   void editsMapInputs();
   void editsAugmentAndFile();
   void freezes();
+  void freezesSeveralReplies();
   void focusesTheText();
   void followsTheSelection();
   void isQuickWithManyNodes();
@@ -419,15 +421,46 @@ void TestInspectorView::freezes() {
   QTest::mouseClick(freeze, Qt::LeftButton);
   QCOMPARE(bench.commands(), QStringList({QStringLiteral("node.freeze")}));
   bench.model().change(QStringLiteral("Freeze"),
-                       [node](document::Document& d) { document::setFrozen(d, node, "Lisbon"); });
+                       [node](document::Document& d) { document::setFrozen(d, node, {"Lisbon"}); });
   auto* answer = child<QPlainTextEdit>(*child<QWidget>(view, "frozen"), "text");
   QCOMPARE(answer->toPlainText(), QStringLiteral("Lisbon"));
   answer->moveCursor(QTextCursor::End);
   QTest::keyClicks(answer, QStringLiteral("."));
-  QCOMPARE(bench.document().at(node).frozen, std::optional<std::string>("Lisbon."));
+  QCOMPARE(bench.document().at(node).frozen, std::vector<std::string>{"Lisbon."});
   bench.picture(QStringLiteral("inspector-frozen"));
   QTest::mouseClick(freeze, Qt::LeftButton);
-  QVERIFY(!bench.document().at(node).frozen);
+  QVERIFY(!bench.document().at(node).isFrozen());
+}
+
+void TestInspectorView::freezesSeveralReplies() {
+  InspectorView view;
+  ViewBench bench(view, R"({"repeat": {"n": 2, "g": {"model": "m", "input": {"user": "Name a city."}}}})");
+  bench.show({380, 560});
+  const NodeId node = bench.document().root();
+  bench.select(node);
+  auto* which = child<QSpinBox>(view, "frozenWhich");
+  QVERIFY(!which->isVisible());
+  QCOMPARE(child<QPushButton>(view, "freeze")->text(), QStringLiteral("Freeze the last answers"));
+  bench.model().change(QStringLiteral("Freeze"), [node](document::Document& d) {
+    document::setFrozen(d, node, {"Lisbon", "Porto"});
+  });
+  QVERIFY(which->isVisible());
+  QCOMPARE(which->maximum(), 2);
+  auto* answer = child<QPlainTextEdit>(*child<QWidget>(view, "frozen"), "text");
+  QCOMPARE(answer->toPlainText(), QStringLiteral("Lisbon"));
+  which->setValue(2);
+  QCOMPARE(answer->toPlainText(), QStringLiteral("Porto"));
+  QCOMPARE(bench.model().undoStack().count(), 1);  // looking changes nothing
+  answer->moveCursor(QTextCursor::End);
+  QTest::keyClicks(answer, QStringLiteral(" and Braga"));
+  QCOMPARE(bench.document().at(node).frozen, (std::vector<std::string>{"Lisbon", "Porto and Braga"}));
+  QCOMPARE(which->value(), 2);
+  bench.picture(QStringLiteral("inspector-frozen-replies"));
+  bench.model().undoStack().undo();
+  QCOMPARE(answer->toPlainText(), QStringLiteral("Porto"));
+  QTest::mouseClick(child<QPushButton>(view, "freeze"), Qt::LeftButton);
+  QVERIFY(!bench.document().at(node).isFrozen());
+  QVERIFY(!which->isVisible());
 }
 
 void TestInspectorView::focusesTheText() {

@@ -173,11 +173,66 @@ class TestWorkspace : public QObject {
     const std::size_t all = newestRun(workspace).requests.size();
     const document::NodeId inner = innerGenerate(workspace.model()->document());
     workspace.model()->change(QStringLiteral("Freeze"), [inner](document::Document& document) {
-      document::setFrozen(document, inner, "a frozen answer");
+      document::setFrozen(document, inner, {"a frozen answer"});
     });
     QCOMPARE(runToEnd(workspace), QString());
     QCOMPARE(newestRun(workspace).requests.size(), all - 1);
     QVERIFY(newestRun(workspace).queryJson.find("a frozen answer") != std::string::npos);
+  }
+
+  /// Frozen replies stand where the run had put them: the prompt above is the same, token for token, and so
+  /// is the answer. Nothing is computed for the frozen node.
+  void frozenRepliesAreLaidOutAsTheyWereRun_data() {
+    QTest::addColumn<QByteArray>("node");
+    QTest::addColumn<int>("replies");
+    QTest::newRow("repeat") << QByteArray(R"({"repeat": {"n": 3, "g": {"model": "spnl/spanlet", "input":
+        {"user": "Write a line about the sea."}, "max_tokens": 12, "temperature": 0.8}}})")
+                            << 3;
+    QTest::newRow("repeat of one") << QByteArray(
+                                          R"({"repeat": {"n": 1, "g": {"model": "spnl/spanlet", "input":
+        {"user": "Write a line about the sea."}, "max_tokens": 12, "temperature": 0.8}}})")
+                                   << 1;
+    QTest::newRow("map") << QByteArray(R"({"map": {"metadata": {"model": "spnl/spanlet", "max_tokens": 12,
+        "temperature": 0.8}, "inputs": ["Name a city.", "Name a river."]}})")
+                         << 2;
+  }
+  void frozenRepliesAreLaidOutAsTheyWereRun() {
+    QFETCH(QByteArray, node);
+    QFETCH(int, replies);
+    Workspace workspace;
+    document::Document query = document::fromQuery(
+        *query::parseJson(
+             (R"({"g": {"model": "spnl/spanlet", "input": {"cross": [{"system": "You judge."}, )" + node +
+              R"(, {"user": "Which is the best?"}]}, "max_tokens": 20, "temperature": 0}})")
+                 .toStdString())
+             .query);
+    const document::NodeId frozen = query.at(query.at(query.root()).children[0]).children[1];
+    // With distribution the judge also reads what was asked, which frozen replies do not bring along.
+    query.settings.distribute = false;
+    workspace.open(std::make_unique<document::DocumentModel>(std::move(query)));
+    QCOMPARE(runToEnd(workspace), QString());
+    QCOMPARE(newestRun(workspace).requests.size(), static_cast<std::size_t>(replies) + 1);
+    const std::string answer = newestRun(workspace).answer;
+    const std::vector<trace::SegmentInfo> segments = newestRequest(workspace).segments;
+    std::vector<std::string> texts;
+    for (const RequestId id : newestRun(workspace).requests) {
+      const trace::RequestState& request = workspace.input().state().progress().requests.at(id);
+      if (workspace.input().nodeOf(request.run, request.node) == frozen) texts.push_back(request.text);
+    }
+    QCOMPARE(texts.size(), static_cast<std::size_t>(replies));
+    workspace.model()->change(QStringLiteral("Freeze"), [&](document::Document& document) {
+      document::setFrozen(document, frozen, texts);
+    });
+    QCOMPARE(runToEnd(workspace), QString());
+    QCOMPARE(newestRun(workspace).requests.size(), std::size_t(1));
+    QCOMPARE(newestRun(workspace).answer, answer);
+    const std::vector<trace::SegmentInfo>& now = newestRequest(workspace).segments;
+    QCOMPARE(now.size(), segments.size());
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      QCOMPARE(now[i].tokens, segments[i].tokens);
+      QCOMPARE(now[i].base, segments[i].base);
+      QCOMPARE(now[i].sees, segments[i].sees);
+    }
   }
 
   void mutedBranchesAreLeftOut() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/document/generate_section.h"
 
+#include "ui/document/problems.h"
 #include "ui/views/document/checked_field.h"
 #include "ui/views/document/inspector_model.h"
 #include "ui/views/document/number_field.h"
@@ -11,8 +12,11 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QSignalBlocker>
+#include <QSpinBox>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -56,6 +60,7 @@ GenerateSection::GenerateSection(EditOwn edit, DocumentUndo::ModelOf model, QWid
       m_temperature(new NumberField(NumberField::Kind::Temperature, tr("Temperature"),
                                     QStringLiteral("temperature"), this)),
       m_freeze(new QPushButton(this)),
+      m_which(new QSpinBox(this)),
       m_frozen(new TextSection(model, this)) {
   m_count->setObjectName(QStringLiteral("repeatCount"));
   m_model->setObjectName(QStringLiteral("generateModel"));
@@ -64,7 +69,9 @@ GenerateSection::GenerateSection(EditOwn edit, DocumentUndo::ModelOf model, QWid
   m_temperature->setObjectName(QStringLiteral("generateTemperature"));
   m_freeze->setObjectName(QStringLiteral("freeze"));
   m_frozen->setObjectName(QStringLiteral("frozen"));
-  m_frozen->setLabel(tr("Frozen answer: stands in for running the generate"));
+  m_which->setObjectName(QStringLiteral("frozenWhich"));
+  m_which->setAccessibleName(tr("Which frozen answer is shown"));
+  m_which->setMinimum(1);
   m_frozen->setCounted(false);
   m_frozen->editor()->setFixedHeight(20 * kSpace);
   for (QLineEdit* line :
@@ -77,6 +84,7 @@ GenerateSection::GenerateSection(EditOwn edit, DocumentUndo::ModelOf model, QWid
   m_rows->addRow(tr("Max tokens"), m_maxTokens);
   m_rows->addRow(tr("Temperature"), m_temperature);
   m_freezeLabel = m_rows->addRow(tr("Answer"), m_freeze);
+  m_whichLabel = m_rows->addRow(tr("Frozen answer"), m_which);
   m_rows->addWide(m_frozen);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -109,15 +117,17 @@ GenerateSection::GenerateSection(EditOwn edit, DocumentUndo::ModelOf model, QWid
     });
   });
   connect(m_freeze, &QPushButton::clicked, this, [this] {
-    if (m_isFrozen)
-      Q_EMIT unfreezeWanted();
-    else
+    if (m_replies.empty())
       Q_EMIT freezeWanted();
+    else
+      Q_EMIT unfreezeWanted();
   });
-  connect(m_frozen, &TextSection::edited, this, [this] { Q_EMIT frozenEdited(m_frozen->text()); });
+  connect(m_which, &QSpinBox::valueChanged, this, &GenerateSection::showReply);
+  connect(m_frozen, &TextSection::edited, this,
+          [this] { Q_EMIT frozenEdited(static_cast<std::size_t>(m_which->value() - 1), m_frozen->text()); });
 }
 
-void GenerateSection::setNode(const document::DocumentNode& node) {
+void GenerateSection::setNode(document::NodeId id, const document::DocumentNode& node) {
   const query::GenerateSettings* settings = settingsOfNode(node.own);
   if (settings == nullptr) return;
   const auto* repeat = node.own.as<query::Repeat>();
@@ -137,12 +147,43 @@ void GenerateSection::setNode(const document::DocumentNode& node) {
   if (m_model->text() != model) m_model->setText(model);
   m_maxTokens->setValue(toValue(settings->maxTokens));
   m_temperature->setValue(toValue(settings->temperature));
-  m_isFrozen = node.frozen.has_value();
-  m_freeze->setText(m_isFrozen ? tr("Run it again") : tr("Freeze the last answer"));
-  m_freeze->setToolTip(m_isFrozen ? tr("Forget the frozen answer")
-                                  : tr("Use the last answer instead of running the generate"));
-  m_frozen->setVisible(m_isFrozen);
-  m_frozen->setText(node.frozen.value_or(std::string()));
+  m_replies = node.frozen;
+  {
+    const QSignalBlocker blocker(m_which);
+    if (m_node != id) m_which->setValue(1);
+    m_which->setMaximum(std::max(1, static_cast<int>(m_replies.size())));
+    m_which->setSuffix(tr(" of %1").arg(m_replies.size()));
+  }
+  m_node = id;
+  showFrozen(node.own);
+}
+
+void GenerateSection::showFrozen(const query::Node& own) {
+  const bool isFrozen = !m_replies.empty();
+  const bool givesMany = document::mostReplies(own) > 1;
+  if (isFrozen) {
+    m_freeze->setText(tr("Run it again"));
+    m_freeze->setToolTip(givesMany ? tr("Forget the frozen answers") : tr("Forget the frozen answer"));
+  } else if (givesMany) {
+    m_freeze->setText(tr("Freeze the last answers"));
+    m_freeze->setToolTip(tr("Use the answers of the last run instead of running it again"));
+  } else {
+    m_freeze->setText(tr("Freeze the last answer"));
+    m_freeze->setToolTip(tr("Use the last answer instead of running the generate"));
+  }
+  m_freezeLabel->setText(givesMany ? tr("Answers given") : tr("Answer"));
+  m_which->setVisible(m_replies.size() > 1);
+  m_whichLabel->setVisible(m_replies.size() > 1);
+  m_frozen->setLabel(givesMany ? tr("Frozen: stands in for one answer of the %1")
+                                     .arg(document::operatorLabel(query::operatorName(own)))
+                               : tr("Frozen answer: stands in for running the generate"));
+  m_frozen->setVisible(isFrozen);
+  showReply();
+}
+
+void GenerateSection::showReply() {
+  const auto index = static_cast<std::size_t>(m_which->value() - 1);
+  m_frozen->setText(index < m_replies.size() ? m_replies[index] : std::string());
 }
 
 void GenerateSection::setTheme(const Theme& theme) {

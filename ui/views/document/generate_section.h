@@ -8,11 +8,15 @@
 
 #include <QWidget>
 
+#include <cstddef>
 #include <functional>
+#include <string>
+#include <vector>
 
 class QLabel;
 class QLineEdit;
 class QPushButton;
+class QSpinBox;
 
 namespace spanscope::ui {
 
@@ -28,16 +32,20 @@ class GenerateSection : public QWidget {
  public:
   GenerateSection(EditOwn edit, DocumentUndo::ModelOf model, QWidget* parent);
 
-  void setNode(const document::DocumentNode& node);
+  void setNode(document::NodeId id, const document::DocumentNode& node);
   void setTheme(const Theme& theme);
   void focusFirst();
 
  Q_SIGNALS:
-  void freezeWanted();  ///< the last answer is to stand in for running it
+  void freezeWanted();  ///< the last answers are to stand in for running it
   void unfreezeWanted();
-  void frozenEdited(const std::string& text);
+  /// One of the frozen answers, from 0, says something else now.
+  void frozenEdited(std::size_t index, const std::string& text);
 
  private:
+  void showFrozen(const query::Node& own);
+  void showReply();
+
   EditOwn m_edit;
   FormRows* m_rows;
   NumberField* m_count;
@@ -47,8 +55,11 @@ class GenerateSection : public QWidget {
   NumberField* m_temperature;
   QPushButton* m_freeze;
   QLabel* m_freezeLabel;
+  QLabel* m_whichLabel;
+  QSpinBox* m_which;  ///< of several frozen answers the one that is shown, from 1
   TextSection* m_frozen;
-  bool m_isFrozen = false;
+  document::NodeId m_node = document::kNoNode;
+  std::vector<std::string> m_replies;  ///< frozen ones; none: it is run
 };
 
 }  // namespace spanscope::ui

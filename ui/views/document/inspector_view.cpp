@@ -20,6 +20,8 @@
 #include <QStackedLayout>
 #include <QVBoxLayout>
 
+#include <utility>
+
 namespace spanscope::ui {
 
 InspectorView::InspectorView(QWidget* parent) : DocumentView(parent), m_scroll(new QScrollArea(this)) {
@@ -149,12 +151,17 @@ void InspectorView::connectFields() {
           [this] { Q_EMIT commandWanted(QStringLiteral("node.freeze")); });
   connect(m_generate, &GenerateSection::unfreezeWanted, this, [this] {
     change(tr("Run it again"), {},
-           [this](document::Document& value) { document::setFrozen(value, m_node, std::nullopt); });
+           [this](document::Document& value) { document::setFrozen(value, m_node, {}); });
   });
-  connect(m_generate, &GenerateSection::frozenEdited, this, [this](const std::string& text) {
-    change(tr("Frozen answer"), QStringLiteral("frozen:%1").arg(m_node),
-           [&](document::Document& value) { document::setFrozen(value, m_node, text); });
-  });
+  connect(m_generate, &GenerateSection::frozenEdited, this,
+          [this](std::size_t index, const std::string& text) {
+            const QString key = QStringLiteral("frozen:%1:%2").arg(m_node).arg(index);
+            change(tr("Frozen answer"), key, [&](document::Document& value) {
+              std::vector<std::string> replies = value.at(m_node).frozen;
+              if (index < replies.size()) replies[index] = text;
+              document::setFrozen(value, m_node, std::move(replies));
+            });
+          });
 }
 
 void InspectorView::focusText() {
@@ -205,7 +212,7 @@ void InspectorView::showNode(const document::DocumentNode& node) {
     m_text->setText(*text);
   }
   m_generate->setVisible(settingsOfNode(node.own) != nullptr);
-  m_generate->setNode(node);
+  m_generate->setNode(m_node, node);
   const auto* map = node.own.as<query::Map>();
   m_inputs->setVisible(map != nullptr);
   if (map != nullptr) m_inputs->setInputs(map->inputs);

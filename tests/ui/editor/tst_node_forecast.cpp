@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What nodes say of the next run is what the run then does, and where the canvas shows it.
+#include "tests/ui/editor/canvas_driver.h"
+#include "tests/ui/editor/recorded_query.h"
+#include "ui/document/edits.h"
+#include "ui/editor/canvas_core.h"
+#include "ui/editor/canvas_scene.h"
+#include "ui/editor/node_forecast.h"
+
+#include <QGraphicsView>
+#include <QHelpEvent>
+#include <QSignalSpy>
+#include <QToolTip>
+#include <QtTest>
+
+#include <memory>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+using document::Document;
+using document::NodeId;
+using test::nodeAtPath;
+
+namespace {
+
+run::CountRange range(std::int64_t least, std::int64_t most) {
+  return {.least = least, .most = most};
+}
+
+}  // namespace
+
+class TestNodeForecast : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    m_recorder = std::make_unique<test::QueryRecorder>();
+    m_rag = test::exampleDocument("rag.json");
+    m_recorder->run(m_rag);
+    m_swapped = m_rag;
+    m_plus = nodeAtPath(m_rag, "/g/input/cross/1");
+    QVERIFY(document::swapChildren(m_swapped, m_plus, 0, 1));
+    m_input = m_recorder->input();
+    m_input.document = std::make_shared<const Document>(m_swapped);
+    m_input.forecast = m_recorder->forecast(m_swapped);
+    m_forecasts = nodeForecasts(*m_input.forecast, m_swapped);
+  }
+
+  void everyNodeIsServedAsItWasSaid() {
+    m_recorder->run(m_swapped);
+    const NodeStatuses statuses = nodeStatuses(m_recorder->input());
+    QCOMPARE(m_forecasts.size(), std::size_t(6));  // three documents, system, question, generate
+    for (const auto& [id, copies] : m_forecasts) {
+      QCOMPARE(copies.size(), std::size_t(1));
+      const NodeForecast& said = copies.front();
+      const Served& served = statuses.at(id).served;
+      QVERIFY(said.isCertain);
+      QCOMPARE(said.prompt, range(served.total(), served.total()));
+      QCOMPARE(said.cached, range(served.hit + served.relocated, served.hit + served.relocated));
+      QCOMPARE(said.relocated, range(served.relocated, served.relocated));
+      QCOMPARE(said.computed, range(served.computed, served.computed));
+      // It came as it was said: there is nothing more to show.
+      QVERIFY(forecastBeside(m_forecasts, id, statuses.at(id)) == nullptr);
+    }
+    const NodeForecast& generate = m_forecasts.at(m_swapped.root()).front();
+    QVERIFY(generate.blocks > 0);
+    QVERIFY(generate.foundBlocks < generate.blocks);
+  }
+
+  void boundsHoldARunWithReplies() {
+    const Document judge = test::exampleDocument("judge-4.json");
+    const NodeForecasts said = nodeForecasts(*m_recorder->forecast(judge), judge);
+    m_recorder->run(judge);
+    const NodeStatuses statuses = nodeStatuses(m_recorder->input());
+    const NodeForecast& root = said.at(judge.root()).front();
+    QVERIFY(!root.isCertain);
+    QVERIFY(!root.prompt.known());
+    const Served& served = statuses.at(judge.root()).served;
+    QVERIFY(root.prompt.holds(served.total()));
+    QVERIFY(root.cached.holds(served.hit + served.relocated));
+    QVERIFY(root.computed.holds(served.computed));
+    QVERIFY(forecastBadge(root).contains(QStringLiteral("–")));
+    QVERIFY(forecastWords(root).contains(QStringLiteral("not known yet")));
+  }
+
+  void badges_data() {
+    QTest::addColumn<NodeForecast>("forecast");
+    QTest::addColumn<QString>("badge");
+    const auto row = [](const char* name, run::CountRange prompt, run::CountRange cached, bool certain,
+                        const QString& badge) {
+      NodeForecast forecast;
+      forecast.prompt = prompt;
+      forecast.cached = cached;
+      forecast.isCertain = certain;
+      QTest::newRow(name) << forecast << badge;
+    };
+    row("known", range(80, 80), range(60, 60), true, QStringLiteral("next 75 %"));
+    row("nothing", range(80, 80), range(0, 0), true, QStringLiteral("next 0 %"));
+    row("all", range(80, 80), range(80, 80), true, QStringLiteral("next 100 %"));
+    row("all but one of many", range(1000, 1000), range(999, 999), true, QStringLiteral("next 99 %"));
+    row("one of many", range(1000, 1000), range(1, 1), true, QStringLiteral("next 1 %"));
+    row("bounds", range(100, 200), range(50, 60), false, QStringLiteral("next 25–60 %"));
+    row("a leaf among replies", range(20, 20), range(10, 10), false, QStringLiteral("next ≈ 50 %"));
+  }
+  void badges() {
+    QFETCH(NodeForecast, forecast);
+    QFETCH(QString, badge);
+    QCOMPARE(forecastBadge(forecast), badge);
+  }
+
+  void whatIsAsBeforeIsNotSaid() {
+    NodeForecast own;
+    own.prompt = own.computed = range(80, 80);
+    const NodeForecasts forecasts{{1, {own}}};
+    NodeStatus status;
+    QVERIFY(forecastBeside(forecasts, 2, status) == nullptr);
+    QVERIFY(forecastBeside(forecasts, 1, status) == nullptr);  // nothing cached, nothing run
+    status.served.computed = 70;
+    QVERIFY(forecastBeside(forecasts, 1, status) == nullptr);  // nor then
+    status.served = {.hit = 40, .relocated = 0, .computed = 40};
+    QVERIFY(forecastBeside(forecasts, 1, status) != nullptr);
+  }
+
+  void theCanvasShowsItBesideTheNewestStateOnly() {
+    document::DocumentModel model(m_swapped);
+    CanvasCore core;
+    core.setModel(&model);
+    core.setInput(m_input);
+    const NodeId first = m_swapped.at(m_plus).children[0];
+    QVERIFY(core.forecastOf(first) != nullptr);
+    QCOMPARE(core.forecastOf(first)->relocated, core.forecastOf(first)->prompt);
+    QVERIFY(core.tipOf(first).contains(QStringLiteral("Last run: 0 of 20 tokens cached")));
+    QVERIFY(core.tipOf(first).contains(QStringLiteral("Next run: 20 of 20 tokens cached, 100 %")));
+    QVERIFY(core.forecastOf(m_plus) == nullptr);
+
+    core.setForecastsShown(false);
+    QVERIFY(core.forecastOf(first) == nullptr);
+    core.setForecastsShown(true);
+    QVERIFY(core.forecastOf(first) != nullptr);
+
+    ViewInput earlier = m_input;
+    --earlier.position;
+    core.setInput(earlier);
+    QVERIFY(core.forecastOf(first) == nullptr);
+    core.setInput(m_input);
+    QVERIFY(core.forecastOf(first) != nullptr);
+
+    ViewInput unknown = m_input;
+    auto forecast = std::make_shared<Forecast>(*m_input.forecast);
+    forecast->gap = ForecastGap::Asks;
+    unknown.forecast = forecast;
+    core.setInput(unknown);
+    QVERIFY(core.forecastOf(first) == nullptr);
+  }
+
+  /// Between two forecasts the nodes keep the one there is: nothing but the node that is typed into changes.
+  void typingChangesNoForecast() {
+    document::DocumentModel model(m_swapped);
+    CanvasCore core;
+    core.setModel(&model);
+    core.setInput(m_input);
+    QSignalSpy drawn(&core, &CanvasCore::drawnChanged);
+    QSignalSpy statuses(&core, &CanvasCore::statusesChanged);
+    const NodeId question = nodeAtPath(m_swapped, "/g/input/cross/2");
+    model.change(QStringLiteral("Text"), [question](Document& document) {
+      query::Node own = document.at(question).own;
+      own.as<query::Message>()->text += "!";
+      document::setOwn(document, question, std::move(own));
+    });
+    ViewInput pending = m_input;
+    pending.document = model.snapshot();
+    pending.forecastIsPending = true;
+    core.setInput(pending);
+    QCOMPARE(drawn.count(), 0);
+    QCOMPARE(statuses.count(), 1);
+    QVERIFY(core.forecastOf(m_swapped.at(m_plus).children[0]) != nullptr);
+  }
+
+  void itIsReadAndToldByATip() {
+    test::CanvasDriver driver(m_swapped);
+    ViewInput input = m_input;
+    input.document = driver.model().snapshot();
+    driver.setInput(input);
+    const NodeId first = m_swapped.at(m_plus).children[0];
+    const auto spoken = [&] { return driver.accessible(first)->text(QAccessible::Name); };
+    QVERIFY(
+        spoken().contains(QStringLiteral("Next run: 20 of 20 tokens cached, 100 %, 20 of them relocated")));
+    QWidget* viewport = driver.canvas().findChild<QGraphicsView*>()->viewport();
+    const auto tipAt = [viewport](QPoint at) {
+      QHelpEvent help(QEvent::ToolTip, at, viewport->mapToGlobal(at));
+      QApplication::sendEvent(viewport, &help);
+      return QToolTip::text();
+    };
+    QVERIFY(tipAt(driver.center(first)).contains(QStringLiteral("Next run: 20 of 20")));
+    takePictures(driver, input);
+    driver.key(Qt::Key_F, Qt::ShiftModifier);
+    QVERIFY(!spoken().contains(QStringLiteral("Next run")));
+    driver.key(Qt::Key_F, Qt::ShiftModifier);
+    QVERIFY(spoken().contains(QStringLiteral("Next run")));
+  }
+
+ private:
+  /// With SPANSCOPE_PICTURES set to a folder.
+  static void takePictures(test::CanvasDriver& driver, ViewInput input) {
+    const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
+    if (folder.isEmpty()) return;
+    for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
+      input.theme = Theme(scheme);
+      driver.setInput(input);
+      const QString name = scheme == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light");
+      QVERIFY(driver.canvas().grab().save(folder + QStringLiteral("/node-forecast-") + name +
+                                          QStringLiteral(".png")));
+    }
+  }
+
+  std::unique_ptr<test::QueryRecorder> m_recorder;
+  Document m_rag;
+  Document m_swapped;
+  NodeId m_plus = document::kNoNode;
+  ViewInput m_input;
+  NodeForecasts m_forecasts;
+};
+
+QTEST_MAIN(TestNodeForecast)
+#include "tst_node_forecast.moc"

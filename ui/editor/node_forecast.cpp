@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/node_forecast.h"
+
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+using document::Document;
+using document::NodeId;
+
+bool isLeaf(const query::Node& own) {
+  return own.as<query::Message>() != nullptr || own.as<query::Ask>() != nullptr ||
+         own.as<query::File>() != nullptr;
+}
+
+run::CountRange exactly(std::int64_t count) {
+  return {.least = count, .most = count};
+}
+
+class Reader {
+ public:
+  Reader(const Forecast& forecast, const Document& document) : m_forecast(forecast), m_document(document) {}
+
+  NodeForecasts read() {
+    const std::vector<run::StepPrediction>& steps = m_forecast.present.steps;
+    std::map<StepIndex, const run::StepPrediction*> byStep;
+    for (const run::StepPrediction& step : steps) byStep[step.step] = &step;
+    // The last prompt that holds a leaf first.
+    const std::vector<StepIndex>& order = m_forecast.present.order;
+    for (auto step = order.rbegin(); step != order.rend(); ++step) {
+      const auto found = byStep.find(*step);
+      if (found == byStep.end()) continue;
+      takeStep(*found->second);
+      takeLeaves(*found->second);
+    }
+    return std::move(m_result);
+  }
+
+ private:
+  void takeStep(const run::StepPrediction& step) {
+    const plan::Step& planned = m_forecast.plan->steps[step.step];
+    const NodeId node = m_forecast.paths.nodeOf(planned.node);
+    if (!m_document.contains(node)) return;
+    std::vector<NodeForecast>& copies = m_result[node];
+    if (copies.size() <= planned.copy) copies.resize(planned.copy + 1);
+    const auto isFound = [](const trace::BlockLookedUp& block) {
+      return block.outcome == trace::LookupOutcome::Hit || block.outcome == trace::LookupOutcome::Relocated;
+    };
+    copies[planned.copy] = {
+        .prompt = step.prompt,
+        .cached = step.cached,
+        .relocated = step.relocated,
+        .computed = step.computed,
+        .blocks = static_cast<std::int64_t>(step.blocks.size()),
+        .foundBlocks = std::count_if(step.blocks.begin(), step.blocks.end(), isFound),
+        .isCertain = step.doubt == run::Doubt::None,
+    };
+  }
+
+  void takeLeaves(const run::StepPrediction& step) {
+    // A prompt may hold a leaf several times (inner prompts of several answers): the first one counts.
+    std::map<NodeId, std::pair<std::size_t, std::int64_t>> here;  // segment and end of what was taken
+    std::map<NodeId, Served> served;
+    std::vector<std::vector<FoundTokens>> found(step.table.segments.size());
+    for (const trace::BlockLookedUp& block : step.blocks) {
+      if (block.segment < found.size() && block.tokens > 0)
+        found[block.segment].push_back(foundTokens(block, std::max(1, m_forecast.blockSize)));
+    }
+    for (std::size_t segment = 0; segment < step.table.segments.size(); ++segment) {
+      std::int64_t begin = 0;
+      for (const layout::TokenRun& run : step.table.segments[segment].runs) {
+        const std::int64_t first = begin;
+        begin += run.count;
+        const auto path = m_forecast.paths.byPath.find(run.node);
+        if (path == m_forecast.paths.byPath.end() || m_leaves.contains(path->second)) continue;
+        const NodeId node = path->second;
+        if (!m_document.contains(node) || !isLeaf(m_document.at(node).own)) continue;
+        const auto taken = here.find(node);
+        if (taken != here.end() && taken->second != std::pair(segment, first)) continue;
+        here[node] = {segment, begin};
+        addServed(served[node], found[segment], first, begin);
+      }
+    }
+    for (const auto& [node, counts] : served) {
+      m_leaves.insert(node);
+      NodeForecast leaf;
+      leaf.prompt = exactly(counts.total());
+      leaf.cached = exactly(counts.hit + counts.relocated);
+      leaf.relocated = exactly(counts.relocated);
+      leaf.computed = exactly(counts.computed);
+      leaf.isCertain = step.doubt == run::Doubt::None;
+      m_result[node].assign(1, leaf);
+    }
+  }
+
+  const Forecast& m_forecast;
+  const Document& m_document;
+  std::set<NodeId> m_leaves;  ///< that a later prompt has shown
+  NodeForecasts m_result;
+};
+
+/// In whole per cent, rounded to the inside: 100 % and 0 % are said only of what is wholly or not at all
+/// there.
+int percent(std::int64_t part, std::int64_t whole) {
+  if (whole <= 0 || part <= 0) return 0;
+  if (part >= whole) return 100;
+  const double share = static_cast<double>(part) / static_cast<double>(whole);
+  return std::clamp(static_cast<int>(std::lround(share * 100)), 1, 99);
+}
+
+QString shareText(const NodeForecast& forecast) {
+  const int least = percent(forecast.cached.least, forecast.prompt.most);
+  const int most = percent(forecast.cached.most, forecast.prompt.least);
+  if (least != most) return tr("%1–%2 %").arg(least).arg(most);
+  return forecast.isCertain ? tr("%1 %").arg(least) : tr("≈ %1 %").arg(least);
+}
+
+QString countText(const run::CountRange& range) {
+  return range.known() ? QString::number(range.least)
+                       : QStringLiteral("%1–%2").arg(range.least).arg(range.most);
+}
+
+}  // namespace
+
+NodeForecasts nodeForecasts(const Forecast& forecast, const Document& document) {
+  return Reader(forecast, document).read();
+}
+
+const NodeForecast* forecastBeside(const NodeForecasts& forecasts, NodeId node, const NodeStatus& status) {
+  const auto found = forecasts.find(node);
+  if (found == forecasts.end()) return nullptr;
+  const std::vector<NodeForecast>& copies = found->second;
+  const NodeForecast& own = copies[std::min<std::size_t>(status.copy, copies.size() - 1)];
+  const Served& ran = status.served;
+  const std::int64_t wasCached = ran.hit + ran.relocated;
+  if (own.cached.most == 0 && wasCached == 0) return nullptr;
+  const bool isAsRun = ran.total() > 0 && own.prompt.holds(ran.total()) && own.cached.holds(wasCached) &&
+                       own.relocated.holds(ran.relocated);
+  return isAsRun ? nullptr : &own;
+}
+
+QString forecastBadge(const NodeForecast& forecast) {
+  return tr("next %1").arg(shareText(forecast));
+}
+
+QString forecastWords(const NodeForecast& forecast) {
+  QString words = tr("Next run: %1 of %2 tokens cached, %3")
+                      .arg(countText(forecast.cached), countText(forecast.prompt), shareText(forecast));
+  if (forecast.relocated.most > 0) words += tr(", %1 of them relocated").arg(countText(forecast.relocated));
+  if (forecast.blocks > 0)
+    words += tr("; %1 of %2 blocks found").arg(forecast.foundBlocks).arg(forecast.blocks);
+  if (!forecast.isCertain) words += tr(" (bounds: replies are not known yet)");
+  return words;
+}
+
+}  // namespace spanscope::ui
