@@ -3,6 +3,7 @@
 
 #include "engine/query/json_cursor.h"
 #include "engine/query/query_reader.h"
+#include "engine/query/refuse_text.h"
 
 #include <algorithm>
 #include <memory>

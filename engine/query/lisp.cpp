@@ -3,7 +3,7 @@
 
 #include "engine/query/lisp_evaluator.h"
 #include "engine/query/lisp_form.h"
-#include "engine/query/query_reader.h"
+#include "engine/query/refuse_text.h"
 
 #include <algorithm>
 #include <utility>

@@ -2,6 +2,7 @@
 #include "engine/query/yaml.h"
 
 #include "engine/query/query_reader.h"
+#include "engine/query/refuse_text.h"
 #include "engine/query/yaml_cursor.h"
 
 #include <algorithm>

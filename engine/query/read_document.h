@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/query/query.h"
+#include "engine/query/query_walk.h"
+
+namespace spanscope::query {
+
+/// Reads the document of an augment: a list of its name and its content. Reports what is wrong with it.
+void readDocument(QueryWalk& walk, Document& document);
+
+}  // namespace spanscope::query

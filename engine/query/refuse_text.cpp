@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/refuse_text.h"
+
+#include "engine/query/utf8.h"
+
+#include <string>
+
+namespace spanscope::query {
+namespace {
+
+/// A byte that cannot stand where it does, e.g. "the byte 0xff, which is not UTF-8".
+std::string describeByte(char byte) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const auto value = static_cast<unsigned char>(byte);
+  return std::string("the byte 0x") + kDigits[value >> 4U] + kDigits[value & 15U] +
+         ", which is not UTF-8 here";
+}
+
+}  // namespace
+
+std::optional<Diagnostic> refuseText(std::string_view text, std::size_t maxBytes) {
+  Diagnostic problem;
+  if (text.size() > maxBytes) {
+    problem.position = {1, 1};
+    problem.found = "a document of " + std::to_string(text.size()) + " bytes";
+    problem.expected = "at most " + std::to_string(maxBytes);
+    return problem;
+  }
+  const std::size_t invalid = findInvalidUtf8(text);
+  if (invalid == std::string_view::npos) return std::nullopt;
+  problem.offset = invalid;
+  problem.position = positionAt(text, invalid);
+  problem.found = describeByte(text[invalid]);
+  problem.expected = "UTF-8";
+  problem.hint = "save the file as UTF-8";
+  return problem;
+}
+
+}  // namespace spanscope::query
