@@ -308,6 +308,8 @@ class TestExactLayout : public QObject {
   void randomTrees();
   void closureRepeatsTheInnerTable_data();
   void closureRepeatsTheInnerTable();
+  void everyPlaceIsANode_data();
+  void everyPlaceIsANode();
   void exampleQueries_data();
   void exampleQueries();
 };
@@ -651,6 +653,67 @@ void TestExactLayout::exampleQueries() {
             });
         QVERIFY(found);
       }
+    }
+    outputs.push_back({std::move(table), generator.sampled()});
+  }
+}
+
+void TestExactLayout::everyPlaceIsANode_data() {
+  QTest::addColumn<QByteArray>("json");
+  QTest::addColumn<int>("fanIn");
+  const auto outer = [](const QByteArray& candidates) {
+    return R"({"g":{"model":"m","input":{"cross":[{"system":"s"},{"plus":[)" + candidates +
+           R"(]},{"user":"q"}]}}})";
+  };
+  const QByteArray inner = R"({"model":"m","max_tokens":3,"input":{"cross":[{"system":"t"},)"
+                           R"({"plus":[{"user":"a"},{"user":"b"}]},{"user":"r"}]}})";
+  QTest::newRow("generate") << outer(R"({"g":)" + inner + "}") << 0;
+  QTest::newRow("repeat") << outer(R"({"repeat":{"n":3,"g":)" + inner + "}}") << 0;
+  QTest::newRow("repeat of one message")
+      << outer(R"({"repeat":{"n":2,"g":{"model":"m","input":{"user":"a"}}}})") << 0;
+  QTest::newRow("repeat of a repeat")
+      << outer(R"({"repeat":{"n":2,"g":{"model":"m","input":{"plus":[{"repeat":{"n":2,"g":)" + inner +
+               "}}]}}}}")
+      << 0;
+  QTest::newRow("map") << outer(R"({"map":{"metadata":{"model":"m"},"inputs":["a","b"]}})") << 0;
+  QTest::newRow("attention locality") << outer(R"({"repeat":{"n":5,"g":)" + inner + "}}") << 2;
+}
+
+/// What a view links to the canvas by its node path is a node of the query, and where a nested generation is
+/// distributed, the segments of the outer prompt name the same node as its step.
+void TestExactLayout::everyPlaceIsANode() {
+  QFETCH(QByteArray, json);
+  QFETCH(int, fanIn);
+  const query::ParseResult parsed = query::parseJson(json.toStdString());
+  QVERIFY(parsed.query.has_value());
+  plan::PlanOptions options;
+  options.locality.fanIn = static_cast<std::uint32_t>(fanIn);
+  const plan::PlanResult planned = plan::makePlan(*parsed.query, options);
+  QVERIFY(planned.plan.has_value());
+  const auto isNode = [&parsed](NodePath path) {
+    const std::size_t input = path.find("/map/inputs/");  // a part of a map, not a node
+    if (input != NodePath::npos) path.resize(input);
+    return query::nodeAt(*parsed.query, path) != nullptr;
+  };
+  Generator generator(testSeed());
+  std::vector<StepOutput> outputs;
+  for (const plan::Step& step : planned.plan->steps) {
+    QVERIFY2(isNode(step.node), step.node.c_str());
+    SpanTable table = layoutExact(step, outputs, *model().tokenizer, *model().chat, Visibility::Spans);
+    for (const Segment& segment : table.segments) {
+      QVERIFY2(isNode(segment.node), segment.node.c_str());
+      for (const TokenRun& run : segment.runs) QVERIFY2(isNode(run.node), run.node.c_str());
+    }
+    for (const StepIndex need : step.needs) {
+      const NodePath& inner = planned.plan->steps[need].node;
+      QVERIFY2(std::any_of(table.segments.begin(), table.segments.end(),
+                           [&inner](const Segment& segment) {
+                             return std::any_of(
+                                 segment.runs.begin(), segment.runs.end(), [&inner](const TokenRun& run) {
+                                   return run.source == TokenRun::Source::Output && run.node == inner;
+                                 });
+                           }),
+               inner.c_str());
     }
     outputs.push_back({std::move(table), generator.sampled()});
   }
