@@ -4,7 +4,6 @@
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json.h"
-#include "engine/query/parameters.h"
 #include "engine/run/predictor.h"
 #include "ui/document/plan_options.h"
 #include "ui/session/run_options.h"
@@ -34,7 +33,7 @@ void planAhead(const ForecastRequest& request, Forecast& forecast) {
     forecast.gap = ForecastGap::Problem;
     forecast.problem = std::move(problem);
   };
-  auto resolved = query::resolveParameters(request.query, request.parameters);
+  auto resolved = query::resolveParameters(request.query, request.declarations, request.parameters);
   if (const auto* problems = std::get_if<Diagnostics>(&resolved)) return fail(problems->front().located({}));
   const auto& withValues = std::get<query::Node>(resolved);
   if (holds<query::Ask>(withValues)) {

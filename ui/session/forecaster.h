@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/workbench/model_bundle.h"
+#include "engine/query/parameters.h"
 #include "engine/query/query.h"
 #include "engine/query/surroundings.h"
 #include "engine/run/session.h"
@@ -14,6 +15,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace spanscope::ui {
 
@@ -22,7 +24,8 @@ struct ForecastRequest {
   std::uint64_t id = 0;  ///< comes back in the forecast
   query::Node query;     ///< as it is run: muted branches left out, frozen answers in place
   document::NodePaths paths;
-  std::map<std::string, std::string> parameters;
+  std::map<std::string, std::string> parameters;  ///< values by name
+  std::vector<query::ParameterDeclaration> declarations{};
   document::RunSettings settings;
   std::shared_ptr<query::Surroundings> surroundings;  ///< where files are read; asked from another thread
 };

@@ -79,11 +79,13 @@ void Forecasts::ask() {
 
   Key key{.query = std::move(*taken.query),
           .paths = std::move(taken.paths),
-          .parameters = document::effectiveValues(document),
+          .parameters = document.parameters,
+          .declarations = document.declarations,
           .settings = document.settings,
           .path = m_watched.path,
           .epoch = m_watched.epoch};
-  // Watching changes nothing in the cache.
+  // What is said of parameters to people, and watching, change nothing.
+  for (query::ParameterDeclaration& declaration : key.declarations) declaration.description.clear();
   key.settings.observe = false;
   key.settings.observeRows = false;
   key.settings.layers.clear();
@@ -99,6 +101,7 @@ void Forecasts::ask() {
                      .query = std::move(key.query),
                      .paths = std::move(key.paths),
                      .parameters = std::move(key.parameters),
+                     .declarations = std::move(key.declarations),
                      .settings = std::move(key.settings),
                      .surroundings = std::make_shared<RunInputs>(m_watched.path, Asker{})});
 }

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace spanscope::ui {
 
@@ -51,6 +52,7 @@ class Forecasts : public QObject {
     query::Node query;
     document::NodePaths paths;
     std::map<std::string, std::string> parameters;
+    std::vector<query::ParameterDeclaration> declarations;
     document::RunSettings settings;
     QString path;
     std::uint64_t epoch = 0;

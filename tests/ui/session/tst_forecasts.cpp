@@ -2,6 +2,7 @@
 // Forecasts follow document, settings and cache, and say what the run then does.
 #include "engine/plan/explain.h"
 #include "engine/query/json.h"
+#include "engine/query/parameters.h"
 #include "ui/document/document_file.h"
 #include "ui/document/edits.h"
 #include "ui/session/forecasts.h"
@@ -151,6 +152,40 @@ class TestForecasts : public QObject {
     const auto many = bench.forecastOf(document);
     QVERIFY(few->present.steps.at(0).prompt.least < many->present.steps.at(0).prompt.least);
     QCOMPARE(exactly(bench.run(*many).at(0).promptTokens), many->present.steps.at(0).prompt);
+  }
+
+  /// A forecast refuses what a run would refuse, in the same words.
+  void valuesAreOfTheDeclaredType_data() {
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<QString>("byDefault");
+    QTest::addColumn<bool>("isKnown");
+    QTest::newRow("a value of the type") << QStringLiteral("3") << QString() << true;
+    QTest::newRow("a default of the type") << QString() << QStringLiteral("3") << true;
+    QTest::newRow("another value") << QStringLiteral("cats") << QString() << false;
+    QTest::newRow("another value before a default") << QStringLiteral("cats") << QStringLiteral("3") << false;
+    QTest::newRow("another default") << QString() << QStringLiteral("many") << false;
+    QTest::newRow("a value before another default") << QStringLiteral("3") << QStringLiteral("many") << true;
+  }
+  void valuesAreOfTheDeclaredType() {
+    QFETCH(QString, value);
+    QFETCH(QString, byDefault);
+    QFETCH(bool, isKnown);
+    const query::Node query =
+        *query::parseJson(R"({"g":{"model":"m","max_tokens":4,"input":{"user":"{n} cats"}}})").query;
+    document::Document document = document::fromQuery(query);
+    query::ParameterDeclaration declared{
+        .name = "n", .kind = query::ParameterKind::Count, .defaultValue = {}, .description = {}};
+    if (!byDefault.isEmpty()) declared.defaultValue = byDefault.toStdString();
+    document.declarations = {declared};
+    if (!value.isEmpty()) document.parameters["n"] = value.toStdString();
+    Bench bench;
+    const auto forecast = bench.forecastOf(document);
+    QVERIFY(forecast);
+    QCOMPARE(forecast->isKnown(), isKnown);
+    const auto run = query::resolveParameters(query, document.declarations, document.parameters);
+    const auto* problems = std::get_if<std::vector<query::Diagnostic>>(&run);
+    QCOMPARE(problems == nullptr, isKnown);
+    if (problems != nullptr) QCOMPARE(forecast->problem, problems->front().located({}));
   }
 
   void whatIsNotKnown_data() {
