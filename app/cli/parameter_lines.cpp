@@ -2,7 +2,7 @@
 #include "app/cli/parameter_lines.h"
 
 #include "app/cli/text_table.h"
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 
 #include <cstddef>
 #include <optional>

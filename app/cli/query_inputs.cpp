@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/query_inputs.h"
 
-#include "engine/query/utf8.h"
+#include "engine/base/utf8.h"
+#include "engine/query/shown_text.h"
 
 #include <istream>
 #include <ostream>
@@ -55,7 +56,7 @@ std::variant<std::string, query::NotGiven> QueryInputs::ask(const std::string& p
       m_streams.err << query::cutText(prompt, kShownCharacters) << ' ' << std::flush;
       isAnswered = static_cast<bool>(std::getline(m_streams.in, answer));
     }
-    const bool isText = query::findInvalidUtf8(answer) == std::string::npos;
+    const bool isText = findInvalidUtf8(answer) == std::string::npos;
     if (!isAnswered || !isText) {
       return query::NotGiven{
           "the question " + query::quoted(prompt) + (isText ? " without an answer" : ""),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/diagnostic.h"
 
-#include "engine/query/utf8.h"
+#include "engine/base/utf8.h"
+#include "engine/query/shown_text.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/file_access.h"
 #include "engine/query/path_pattern.h"
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json_cursor.h"
 
+#include "engine/base/utf8.h"
 #include "engine/query/number_text.h"
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 
 #include <algorithm>
 #include <utility>

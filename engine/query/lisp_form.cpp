@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/lisp_form.h"
 
-#include "engine/query/utf8.h"
+#include "engine/base/utf8.h"
 #include "engine/query/yaml_scalar.h"
 
 #include <algorithm>

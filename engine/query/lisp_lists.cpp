@@ -3,7 +3,7 @@
 #include "engine/query/json_cursor.h"
 #include "engine/query/lisp_evaluator.h"
 #include "engine/query/rust_format.h"
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 
 #include <algorithm>
 #include <limits>

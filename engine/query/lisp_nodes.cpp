@@ -3,7 +3,6 @@
 #include "engine/query/lisp_evaluator.h"
 #include "engine/query/number_text.h"
 #include "engine/query/parameters.h"
-#include "engine/query/utf8.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/operator_fields.h"
 
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 #include "engine/query/vocabulary.h"
 
 #include <algorithm>

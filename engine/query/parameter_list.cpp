@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/number_text.h"
 #include "engine/query/parameters.h"
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 #include "engine/query/vocabulary.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "engine/query/field_walk.h"
 #include "engine/query/number_text.h"
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 
 #include <cstdint>
 #include <utility>

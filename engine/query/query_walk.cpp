@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/query_walk.h"
 
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 #include "engine/query/read_document.h"
 
 #include "engine/query/read_values.h"
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 #include "engine/query/vocabulary.h"
 
 #include <cstddef>

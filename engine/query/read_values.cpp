@@ -3,7 +3,7 @@
 
 #include "engine/query/number_text.h"
 #include "engine/query/parameters.h"
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 
 #include <cmath>
 #include <limits>

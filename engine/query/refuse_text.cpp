@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/refuse_text.h"
 
-#include "engine/query/utf8.h"
+#include "engine/base/utf8.h"
 
 #include <string>
 

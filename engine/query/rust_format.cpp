@@ -2,7 +2,7 @@
 #include "engine/query/rust_format.h"
 
 #include "engine/query/number_text.h"
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 
 #include <algorithm>
 #include <array>

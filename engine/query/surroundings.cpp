@@ -2,7 +2,8 @@
 #include "engine/query/surroundings.h"
 
 #include "engine/base/ids.h"
-#include "engine/query/utf8.h"
+#include "engine/base/utf8.h"
+#include "engine/query/shown_text.h"
 
 #include <utility>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/yaml_cursor.h"
 
-#include "engine/query/utf8.h"
+#include "engine/base/utf8.h"
+#include "engine/query/shown_text.h"
 #include "engine/query/yaml_scalar.h"
 
 #include <yaml-cpp/eventhandler.h>

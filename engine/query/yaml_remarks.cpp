@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/field_walk.h"
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 #include "engine/query/yaml.h"
 #include "engine/query/yaml_scalar.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/number_text.h"
-#include "engine/query/utf8.h"
 #include "engine/query/yaml.h"
 #include "engine/query/yaml_scalar.h"
 

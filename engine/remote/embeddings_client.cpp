@@ -2,7 +2,7 @@
 #include "engine/remote/embeddings_client.h"
 
 #include "engine/base/error.h"
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 
 #include <curl/curl.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/chunker.h"
 
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 #include <algorithm>
 #include <array>
@@ -54,8 +54,7 @@ class TokenText {
   std::size_t size() const { return m_begins.size() - 1; }
 
   std::string between(std::size_t first, std::size_t end) const {
-    return text::toValidUtf8(
-        std::string_view(m_text).substr(m_begins[first], m_begins[end] - m_begins[first]));
+    return toValidUtf8(std::string_view(m_text).substr(m_begins[first], m_begins[end] - m_begins[first]));
   }
 
   /// Of the place before token `index`.

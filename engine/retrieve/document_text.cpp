@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/document_text.h"
 
-#include "engine/query/utf8.h"
+#include "engine/base/utf8.h"
+#include "engine/query/shown_text.h"
 #include "engine/retrieve/csv_records.h"
 #include "engine/retrieve/pdf_text.h"
-#include "engine/text/utf8.h"
 
 #include <nlohmann/json.hpp>
 
@@ -239,8 +239,8 @@ std::variant<std::vector<Passage>, Error> readPassages(const std::string& name, 
         name, {}, std::to_string(bytes.size()) + " bytes", "at most " + std::to_string(kMaxDocumentBytes)};
   }
   std::string valid;
-  if (format != DocumentFormat::Pdf && !text::isValidUtf8(bytes)) {
-    valid = text::toValidUtf8(bytes);
+  if (format != DocumentFormat::Pdf && !isValidUtf8(bytes)) {
+    valid = toValidUtf8(bytes);
     bytes = valid;
   }
   if (format != DocumentFormat::Pdf && bytes.starts_with(kByteOrderMark)) {
@@ -255,7 +255,7 @@ std::variant<std::vector<Passage>, Error> readPassages(const std::string& name, 
   std::erase_if(passages, [](const Passage& passage) { return isBlank(passage.text); });
   // Poppler's texts and JSON's escapes (a lone surrogate) are someone else's.
   for (Passage& passage : passages) {
-    if (!text::isValidUtf8(passage.text)) passage.text = text::toValidUtf8(passage.text);
+    if (!isValidUtf8(passage.text)) passage.text = toValidUtf8(passage.text);
   }
   return result;
 }

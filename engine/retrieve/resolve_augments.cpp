@@ -2,7 +2,7 @@
 #include "engine/retrieve/resolve_augments.h"
 
 #include "engine/base/error.h"
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 #include "engine/retrieve/augment_documents.h"
 #include "engine/retrieve/augment_search.h"
 

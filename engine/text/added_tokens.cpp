@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/added_tokens.h"
 
+#include "engine/base/utf8.h"
 #include "engine/text/unicode.h"
-#include "engine/text/utf8.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace {
 /// Where the last character before `end` begins; `end` > 0.
 std::size_t lastCharacterBegin(std::string_view text, std::size_t end) {
   std::size_t begin = end - 1;
-  while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) --begin;
+  while (begin > 0 && isUtf8Continuation(text[begin])) --begin;
   return begin;
 }
 

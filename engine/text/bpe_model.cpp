@@ -2,7 +2,7 @@
 #include "engine/text/bpe_model.h"
 
 #include "engine/base/error.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 #include <queue>
 

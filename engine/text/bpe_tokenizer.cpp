@@ -2,10 +2,10 @@
 #include "engine/text/bpe_tokenizer.h"
 
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/piece_table.h"
 #include "engine/text/sentencepiece_model.h"
-#include "engine/text/utf8.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/byte_alphabet.h"
 
+#include "engine/base/utf8.h"
 #include "engine/text/unicode.h"
-#include "engine/text/utf8.h"
 
 #include <array>
 #include <cstdint>
@@ -43,10 +43,9 @@ constexpr std::array<std::int16_t, 0x144> kBytes = byteTable();
 }  // namespace
 
 std::string byteLetter(unsigned char byte) {
-  const char32_t c = kLetters[byte];
-  if (c < 0x80) return {static_cast<char>(c)};
-  return {static_cast<char>(static_cast<unsigned char>(0xC0U | (c >> 6U))),
-          static_cast<char>(static_cast<unsigned char>(0x80U | (c & 0x3FU)))};
+  std::string letter;
+  appendUtf8(letter, kLetters[byte]);
+  return letter;
 }
 
 std::optional<std::string> bytesOfLetters(std::string_view letters) {

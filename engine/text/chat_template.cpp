@@ -2,13 +2,13 @@
 #include "engine/text/chat_template.h"
 
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/text/chat_template_table.h"
 #include "engine/text/file_bytes.h"
 #include "engine/text/gguf_file.h"
 #include "engine/text/gguf_metadata.h"
 #include "engine/text/spnl_templates.h"
 #include "engine/text/unicode.h"
-#include "engine/text/utf8.h"
 
 #include <nlohmann/json.hpp>
 
@@ -157,7 +157,7 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && isSpace(firstCharacter(text))) text.remove_prefix(nextUtf8(text).length);
   while (!text.empty()) {
     std::size_t last = text.size() - 1;
-    while (last > 0 && (static_cast<unsigned char>(text[last]) & 0xC0U) == 0x80U) --last;
+    while (last > 0 && isUtf8Continuation(text[last])) --last;
     if (!isSpace(firstCharacter(text.substr(last)))) break;
     text.remove_suffix(text.size() - last);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/text/expression_translation.h"
 #include "engine/text/text_pattern.h"
-#include "engine/text/utf8.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

@@ -2,9 +2,9 @@
 #include "engine/text/gguf_vocabulary.h"
 
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/text/bpe_tokenizer.h"
 #include "engine/text/sentencepiece_tokenizer.h"
-#include "engine/text/utf8.h"
 
 #include <array>
 #include <limits>

@@ -2,8 +2,8 @@
 #include "engine/text/sentencepiece_tokenizer.h"
 
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/text/piece_table.h"
-#include "engine/text/utf8.h"
 
 #include <sentencepiece_processor.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/tokenizer.h"
 
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace spanscope::text {
 

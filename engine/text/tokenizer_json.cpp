@@ -2,8 +2,8 @@
 #include "engine/text/tokenizer_json.h"
 
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/text/json_reading.h"
-#include "engine/text/utf8.h"
 
 #include <array>
 #include <optional>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/unicode.h"
 
+#include "engine/base/utf8.h"
+
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -60,14 +62,6 @@ void orderMarks(std::vector<utf8proc_int32_t>& characters) {
       return combiningClass(a) < combiningClass(b);
     });
     begin = end;
-  }
-}
-
-void appendUtf8(char32_t c, std::string& out) {
-  std::array<utf8proc_uint8_t, 4> bytes{};
-  const utf8proc_ssize_t count = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes.data());
-  for (utf8proc_ssize_t i = 0; i < count; ++i) {
-    out += static_cast<char>(bytes[static_cast<std::size_t>(i)]);
   }
 }
 
@@ -134,7 +128,7 @@ std::string normalized(std::string_view text, NormalForm form) {
     if (count >= 0) characters.resize(static_cast<std::size_t>(count));
   }
   std::string result;
-  for (const utf8proc_int32_t c : characters) appendUtf8(static_cast<char32_t>(c), result);
+  for (const utf8proc_int32_t c : characters) appendUtf8(result, static_cast<char32_t>(c));
   return result;
 }
 

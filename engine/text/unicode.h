@@ -2,8 +2,6 @@
 // What a tokenizer asks about characters: their class, and the normal forms of a text.
 #pragma once
 
-#include "engine/text/utf8.h"
-
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/utf8.h"
 #include "engine/text/text_pattern.h"
 #include "engine/text/unicode.h"
-#include "engine/text/utf8.h"
 
 #include <algorithm>
 #include <cstdint>

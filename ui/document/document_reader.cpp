@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/utf8.h"
 #include "engine/query/json.h"
 #include "engine/query/parameters.h"
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 #include "engine/retrieve/resolve_augments.h"
 #include "ui/document/document_query.h"
 #include "ui/document/document_text.h"
@@ -425,7 +426,7 @@ void finish(std::vector<query::Diagnostic>& diagnostics, std::string_view text) 
 
 bool isDocumentText(std::string_view text) {
   if (text.size() > query::ParseLimits{}.maxBytes) return false;
-  if (query::findInvalidUtf8(text) != std::string_view::npos) return false;
+  if (findInvalidUtf8(text) != std::string_view::npos) return false;
   JsonFields fields(text);
   if (fields.offset() >= text.size() || text[fields.offset()] != '{') return false;
   bool found = false;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tree itself: pointers to nodes, the one-line outline, and parameters.
+#include "engine/base/utf8.h"
 #include "engine/query/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query.h"
+#include "engine/query/shown_text.h"
 #include "engine/query/summary.h"
-#include "engine/query/utf8.h"
 #include "random_query.h"
 
 #include <QtTest>
@@ -170,8 +171,8 @@ void TestQueryTree::outlineIsCut() {
     seq.as<Join>()->children.push_back({Message{i % 2 == 0 ? Role::User : Role::System, "é"}});
   }
   QCOMPARE(shortForm(seq, {0, 20}), std::string("seq(user, system, u…"));
-  QCOMPARE(countCharacters(shortForm(seq)), std::size_t{200});
-  QCOMPARE(countCharacters(shortForm(seq, {0, 0})), std::size_t{4 + 50 * 4 + 50 * 6 + 99 * 2 + 1});
+  QCOMPARE(spanscope::countCharacters(shortForm(seq)), std::size_t{200});
+  QCOMPARE(spanscope::countCharacters(shortForm(seq, {0, 0})), std::size_t{4 + 50 * 4 + 50 * 6 + 99 * 2 + 1});
 }
 
 void TestQueryTree::cutText_data() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/utf8.h"
 #include "engine/retrieve/chunker.h"
-#include "engine/text/utf8.h"
 #include "tests/engine/text/text_test_support.h"
 
 #include <QTest>
@@ -94,7 +94,7 @@ void TestChunker::properties() {
       QVERIFY(chunk.tokenCount <= static_cast<std::size_t>(most));
       if (!isLast) QVERIFY(chunk.tokenCount * 2 >= static_cast<std::size_t>(most));
       if (i > 0) QVERIFY(chunk.tokenCount >= static_cast<std::size_t>(most) / 4);
-      QVERIFY(text::isValidUtf8(chunk.text));
+      QVERIFY(isValidUtf8(chunk.text));
       const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(chunk.firstToken);
       QCOMPARE(chunk.text,
                m_tokenizer->decode({begin, begin + static_cast<std::ptrdiff_t>(chunk.tokenCount)}));

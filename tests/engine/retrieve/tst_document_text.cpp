@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/utf8.h"
 #include "engine/retrieve/document_text.h"
 #include "engine/retrieve/pdf_text.h"
-#include "engine/text/utf8.h"
 #include "tests/engine/retrieve/pdf_writer.h"
 
 #include <QTest>
@@ -233,7 +233,7 @@ void TestDocumentText::randomBytesGiveTextOrAnError() {
       continue;
     }
     for (const Passage& passage : std::get<Passages>(result)) {
-      QVERIFY(text::isValidUtf8(passage.text));
+      QVERIFY(isValidUtf8(passage.text));
       QVERIFY(passage.text.find_first_not_of(" \t\r\n\f\v") != std::string::npos);
     }
   }

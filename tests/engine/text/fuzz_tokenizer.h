@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/utf8.h"
 #include "engine/text/tokenizer.h"
-#include "engine/text/utf8.h"
 
 #include <cstdlib>
 #include <string>

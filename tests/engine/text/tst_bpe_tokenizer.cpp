@@ -6,7 +6,6 @@
 #include "engine/text/text_pattern.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/unicode.h"
-#include "engine/text/utf8.h"
 #include "tests/engine/text/text_test_support.h"
 #include "tests/support/processor_timer.h"
 

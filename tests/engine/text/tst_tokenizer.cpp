@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/text/sentencepiece_model.h"
 #include "engine/text/tokenizer.h"
-#include "engine/text/utf8.h"
 #include "tests/engine/text/text_test_support.h"
 
 #include <QTest>
@@ -58,8 +58,6 @@ class TestTokenizer : public QObject {
   Q_OBJECT
 
  private slots:
-  void utf8_data();
-  void utf8();
   void bundledVocabulary();
   void textNeverYieldsMarkers_data();
   void textNeverYieldsMarkers();
@@ -78,37 +76,6 @@ class TestTokenizer : public QObject {
   void refusesModelsThatChangeText_data();
   void refusesModelsThatChangeText();
 };
-
-void TestTokenizer::utf8_data() {
-  QTest::addColumn<QByteArray>("bytes");
-  QTest::addColumn<QByteArray>("valid");
-  QTest::addColumn<int>("settled");
-  const auto row = [](const char* name, const QByteArray& bytes, const QByteArray& valid, int settled) {
-    QTest::newRow(name) << bytes << valid << settled;
-  };
-  row("empty", "", "", 0);
-  row("ascii", "ab", "ab", 2);
-  row("four bytes", "\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80", 4);
-  row("stray continuation", "a\x80z", "a\xEF\xBF\xBDz", 3);
-  row("overlong slash", "\xC0\xAF", "\xEF\xBF\xBD\xEF\xBF\xBD", 2);
-  row("overlong three", "\xE0\x80\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", 3);
-  row("surrogate", "\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", 3);
-  row("above the last", "\xF4\x90\x80\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", 4);
-  row("cut short, then text", "\xE2\x96z", "\xEF\xBF\xBDz", 3);
-  row("cut short at the end", "a\xE2\x96", "a\xEF\xBF\xBD", 1);
-  row("lead at the end", "a\xF0", "a\xEF\xBF\xBD", 1);
-  row("three of four", "\xF0\x9F\x98", "\xEF\xBF\xBD", 0);
-}
-
-void TestTokenizer::utf8() {
-  QFETCH(QByteArray, bytes);
-  QFETCH(QByteArray, valid);
-  QFETCH(int, settled);
-  const std::string text = bytes.toStdString();
-  QCOMPARE(toValidUtf8(text), valid.toStdString());
-  QCOMPARE(isValidUtf8(text), bytes == valid);
-  QCOMPARE(settledUtf8Length(text), static_cast<std::size_t>(settled));
-}
 
 void TestTokenizer::bundledVocabulary() {
   const auto tokenizer = loadTokenizer(bundledModel());

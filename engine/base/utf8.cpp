@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
-namespace spanscope::text {
+namespace spanscope {
 namespace {
 
 /// The lead byte says how long a character is and which second bytes keep it shortest, no surrogate and in
@@ -42,13 +44,27 @@ Utf8Step nextUtf8(std::string_view bytes) {
   return {Utf8Step::Kind::Character, lead.length};
 }
 
-bool isValidUtf8(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const Utf8Step step = nextUtf8(bytes);
-    if (step.kind != Utf8Step::Kind::Character) return false;
-    bytes.remove_prefix(step.length);
+std::size_t findInvalidUtf8(std::string_view bytes) {
+  std::size_t i = 0;
+  while (i < bytes.size()) {
+    // Most text is ASCII: eight such bytes are passed at once.
+    if (bytes.size() - i >= sizeof(std::uint64_t)) {
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, bytes.data() + i, sizeof eight);
+      if ((eight & 0x8080808080808080U) == 0) {
+        i += sizeof eight;
+        continue;
+      }
+    }
+    const Utf8Step step = nextUtf8(bytes.substr(i));
+    if (step.kind != Utf8Step::Kind::Character) return i;
+    i += step.length;
   }
-  return true;
+  return std::string_view::npos;
+}
+
+bool isValidUtf8(std::string_view bytes) {
+  return findInvalidUtf8(bytes) == std::string_view::npos;
 }
 
 std::string toValidUtf8(std::string_view bytes) {
@@ -72,4 +88,29 @@ std::size_t settledUtf8Length(std::string_view bytes) {
   return bytes.size();
 }
 
-}  // namespace spanscope::text
+std::size_t countCharacters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !isUtf8Continuation(c); }));
+}
+
+void appendUtf8(std::string& text, char32_t character) {
+  const auto add = [&text](char32_t byte) { text += static_cast<char>(static_cast<unsigned char>(byte)); };
+  const auto goOn = [&](unsigned bits) { add(0x80U | ((character >> bits) & 0x3FU)); };
+  if (character < 0x80) {
+    add(character);
+  } else if (character < 0x800) {
+    add(0xC0U | (character >> 6U));
+    goOn(0);
+  } else if (character < 0x10000) {
+    add(0xE0U | (character >> 12U));
+    goOn(6);
+    goOn(0);
+  } else {
+    add(0xF0U | (character >> 18U));
+    goOn(12);
+    goOn(6);
+    goOn(0);
+  }
+}
+
+}  // namespace spanscope

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace spanscope::text {
+namespace spanscope {
 
 /// U+FFFD in UTF-8: stands where there was no valid text.
 inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
@@ -24,6 +24,9 @@ struct Utf8Step {
 /// `bytes` must not be empty. Overlong forms, surrogates and what is above U+10FFFF are invalid.
 Utf8Step nextUtf8(std::string_view bytes);
 
+/// Offset of the first byte that does not belong to a character, or npos.
+std::size_t findInvalidUtf8(std::string_view bytes);
+
 bool isValidUtf8(std::string_view bytes);
 
 /// One U+FFFD for each invalid or incomplete step (the "maximal subpart" practice of the Unicode standard).
@@ -32,4 +35,15 @@ std::string toValidUtf8(std::string_view bytes);
 /// How many leading bytes are settled: everything but an incomplete character at the end.
 std::size_t settledUtf8Length(std::string_view bytes);
 
-}  // namespace spanscope::text
+/// Whether the byte goes on with a character rather than beginning one.
+constexpr bool isUtf8Continuation(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
+/// Number of characters (code points) in well-formed UTF-8.
+std::size_t countCharacters(std::string_view text);
+
+/// Appends a character, which is neither a surrogate nor above U+10FFFF.
+void appendUtf8(std::string& text, char32_t character);
+
+}  // namespace spanscope
