@@ -56,6 +56,7 @@ Checked check(const std::string& file, const std::string& text, query::Surroundi
     if (!checked.query) return checked;
     for (query::Diagnostic& problem :
          query::checkValues(query::listParameters(*checked.query, checked.declarations), document->values)) {
+      locate(problem, document->places, text);
       checked.diagnostics.push_back(std::move(problem));
     }
     if (query::hasErrors(checked.diagnostics)) checked.query.reset();

@@ -2,7 +2,6 @@
 #include "app/cli/query_options.h"
 
 #include "app/cli/diagnostics.h"
-#include "app/cli/document_input.h"
 #include "app/cli/input.h"
 #include "engine/query/parameters.h"
 
@@ -45,9 +44,19 @@ FileInput inputOf(const std::string& file, const std::string& text, const QueryO
   if (!input.isReadable() || !input.document) return input;
   input.source = *input.document->query;
   input.options.declarations = input.document->declarations;
+  input.options.choices = input.document->choices;
   // What is given on the command line comes first.
   input.options.parameters.insert(input.document->values.begin(), input.document->values.end());
   return input;
+}
+
+/// Writes what is wrong with a query that was read from that text.
+void report(std::ostream& err, const std::string& file, std::vector<query::Diagnostic> diagnostics,
+            const FileInput& input, std::string_view text) {
+  if (input.document) {
+    for (query::Diagnostic& diagnostic : diagnostics) locate(diagnostic, input.document->places, text);
+  }
+  writeDiagnostics(err, inputName(file), diagnostics);
 }
 
 void keep(AnswerBook& book, const std::optional<std::vector<query::ParameterInfo>>& parameters) {
@@ -304,7 +313,7 @@ std::optional<workbench::PlannedQuery> planFile(const std::string& file, const Q
     return std::nullopt;
   }
   workbench::PlannedQuery planned = workbench::planQuery(input.source, input.options);
-  writeDiagnostics(streams.err, inputName(file), planned.diagnostics);
+  report(streams.err, file, planned.diagnostics, input, text);
   keep(*options.book, planned.parameters);
   if (planned.isStopped) streams.err << inputName(file) << ": stopped while it was indexed\n";
   if (!planned.plan) return std::nullopt;
@@ -315,17 +324,27 @@ std::optional<QueryFile> readFileForServer(const std::string& file, const QueryO
                                            const Streams& streams) {
   std::string text = readInput(file, streams.in);
   QueryInputs inputs(file, options.folders, *options.book, streams);
-  const FileInput input = inputOf(file, text, options, inputs);
+  FileInput input = inputOf(file, text, options, inputs);
   if (input.document) writeDiagnostics(streams.err, inputName(file), input.document->diagnostics);
   if (!input.isReadable()) {
     keep(*options.book, std::nullopt);
     return std::nullopt;
   }
   workbench::ReadQuery read = workbench::readQueryForServer(input.source, input.options);
-  writeDiagnostics(streams.err, inputName(file), read.diagnostics);
+  report(streams.err, file, read.diagnostics, input, text);
   keep(*options.book, read.parameters);
   if (!read.query) return std::nullopt;
-  return QueryFile{std::move(*read.query), std::move(text), std::move(read.sources)};
+  QueryFile result{std::move(*read.query), std::move(text), std::move(read.sources)};
+  if (input.document) result.places = std::move(input.document->places);
+  return result;
+}
+
+void locate(query::Diagnostic& diagnostic, const QueryFile& file) {
+  if (file.places) {
+    locate(diagnostic, *file.places, file.text);
+  } else {
+    diagnostic.position = workbench::positionOf(diagnostic.pointer, file.sources, file.text);
+  }
 }
 
 }  // namespace spanscope::cli

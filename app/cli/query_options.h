@@ -4,6 +4,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/command.h"
+#include "app/cli/document_input.h"
 #include "app/cli/query_inputs.h"
 #include "app/workbench/planned_query.h"
 
@@ -73,7 +74,11 @@ struct QueryFile {
   query::Node query;
   std::string text;
   query::SourceMap sources;
+  std::optional<DocumentPlaces> places{};  ///< where it is that of a document; then `sources` is empty
 };
+
+/// Finds the place in the text of what is wrong with the query.
+void locate(query::Diagnostic& diagnostic, const QueryFile& file);
 
 /// Reads a file that is to be sent to a server; what is wrong with it goes to standard error. Nothing if
 /// there was an error.

@@ -12,10 +12,7 @@ namespace {
 std::string placeOf(const remote::TargetRemark& remark, const Outgoing& outgoing) {
   query::Diagnostic diagnostic;
   if (!remark.places.empty()) diagnostic.pointer = remark.places.front();
-  if (outgoing.file != nullptr) {
-    diagnostic.position =
-        workbench::positionOf(diagnostic.pointer, outgoing.file->sources, outgoing.file->text);
-  }
+  if (outgoing.file != nullptr) locate(diagnostic, *outgoing.file);
   return diagnostic.located(outgoing.name);
 }
 

@@ -18,16 +18,6 @@ struct Source {
   query::SourceMap map;
 };
 
-/// The range of the innermost node that the pointer leads to or through.
-std::optional<query::SourceRange> rangeAround(std::string_view path, const query::SourceMap& map) {
-  std::optional<query::SourceRange> range = map.find(path);
-  while (!range && !path.empty()) {
-    path = path.substr(0, path.rfind('/'));
-    range = map.find(path);
-  }
-  return range;
-}
-
 /// Finds the place of a pointer in the text: of its node or, for a field, of the node around it.
 void locate(Diagnostic& diagnostic, const Source& source) {
   if (diagnostic.position.line > 0) return;
@@ -78,8 +68,8 @@ ReadQuery read(const QuerySource& given, Source& source, const QueryOptions& opt
   }
   if (result.query && options.retrieval != nullptr) {
     // Last: what is asked for may come from a parameter or a question.
-    retrieve::ResolvedAugments resolved =
-        options.retrieval->resolve(*result.query, options.surroundings, options.retrieval->watch());
+    retrieve::ResolvedAugments resolved = options.retrieval->resolve(
+        *result.query, options.choices, options.surroundings, options.retrieval->watch());
     for (Diagnostic& diagnostic : resolved.diagnostics) {
       add(result.diagnostics, std::move(diagnostic), source);
     }
@@ -120,6 +110,15 @@ ReadQuery readQueryForServer(const QuerySource& given, const QueryOptions& optio
   if (query::hasErrors(result.diagnostics)) result.query.reset();
   result.sources = std::move(source.map);
   return result;
+}
+
+std::optional<query::SourceRange> rangeAround(std::string_view pointer, const query::SourceMap& sources) {
+  std::optional<query::SourceRange> range = sources.find(pointer);
+  while (!range && !pointer.empty()) {
+    pointer = pointer.substr(0, pointer.rfind('/'));
+    range = sources.find(pointer);
+  }
+  return range;
 }
 
 query::TextPosition positionOf(std::string_view pointer, const query::SourceMap& sources,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/workbench/retrieval.h"
+#include "engine/base/ids.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
 #include "engine/query/diagnostic.h"
@@ -31,6 +32,8 @@ struct QueryOptions {
   query::Surroundings* surroundings = nullptr;
   /// What finds the fragments of each `augment`; without, they are left in the query as they are.
   Retrieval* retrieval = nullptr;
+  /// What a document says of the fragments of its augments, by their place in the query.
+  std::map<NodePath, retrieve::FragmentChoice> choices{};
   std::uint64_t seed = 0;
   bool distribute = true;  ///< plus distribution: nested generation reaches the outer prompt as a closure
   plan::OutputForm outputForm = plan::OutputForm::Anew;  ///< how it does otherwise: Anew or Reused
@@ -71,6 +74,9 @@ ReadQuery readQuery(const QuerySource& source, const QueryOptions& options);
 
 /// The same, and what servers cannot read is an error too: an `ask` or `file` that was not resolved.
 ReadQuery readQueryForServer(const QuerySource& source, const QueryOptions& options);
+
+/// The range of the innermost node that the pointer leads to or through; nothing if the map is empty.
+std::optional<query::SourceRange> rangeAround(std::string_view pointer, const query::SourceMap& sources);
 
 /// Where a node stands in the text that the map was made from; for a field, the node around it. No position
 /// if there is none.

@@ -41,9 +41,12 @@ void Retrieval::useModel(std::shared_ptr<ModelBundle> model) {
   m_settings.modelDirectory = m_model->directory;
 }
 
-retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query, query::Surroundings* files,
-                                              const retrieve::Watch& watch) {
-  return resolve(query, m_settings, files, watch);
+retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query,
+                                              std::map<NodePath, retrieve::FragmentChoice> choices,
+                                              query::Surroundings* files, const retrieve::Watch& watch) {
+  retrieve::RetrievalOptions options = m_settings;
+  options.choices = std::move(choices);
+  return resolve(query, options, files, watch);
 }
 
 retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query,

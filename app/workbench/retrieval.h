@@ -15,6 +15,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,10 +34,11 @@ class Retrieval {
  public:
   explicit Retrieval(RetrievalSettings settings);
 
-  /// As retrieve::resolveAugments; a tokenizer, a model or an index that cannot be opened is an error of the
-  /// query. `files` may be null.
-  retrieve::ResolvedAugments resolve(const query::Node& query, query::Surroundings* files,
-                                     const retrieve::Watch& watch = {});
+  /// As retrieve::resolveAugments, with the options of the settings and these choices; a tokenizer, a model
+  /// or an index that cannot be opened is an error of the query. `files` may be null.
+  retrieve::ResolvedAugments resolve(const query::Node& query,
+                                     std::map<NodePath, retrieve::FragmentChoice> choices,
+                                     query::Surroundings* files, const retrieve::Watch& watch);
   /// The same with other options than the settings' for this query.
   retrieve::ResolvedAugments resolve(const query::Node& query, const retrieve::RetrievalOptions& options,
                                      query::Surroundings* files, const retrieve::Watch& watch);

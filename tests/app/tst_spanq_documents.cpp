@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Documents on the command line: what is muted, frozen and declared in them, and values for their parameters.
+#include "engine/retrieve/content_hash.h"
 #include "spanq_process.h"
 
 #include <QTemporaryDir>
@@ -7,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -27,7 +29,12 @@ class TestSpanqDocuments : public QObject {
   void explainListsParameters();
   void mutedAndFrozenAreTakenOut();
   void missingInputIsAnError();
+  void mistakesHaveTheirPlace_data();
   void mistakesHaveTheirPlace();
+  void wrongValuesAreRefusedAlike_data();
+  void wrongValuesAreRefusedAlike();
+  void pinnedFragmentsComeFirst();
+  void pinsFollowTheirAugment();
   void unusedSettingIsWarnedOf();
 
  private:
@@ -175,11 +182,164 @@ void TestSpanqDocuments::missingInputIsAnError() {
   }
 }
 
+/// "§" in the document stands before the place that is named, and is taken out.
+void TestSpanqDocuments::mistakesHaveTheirPlace_data() {
+  QTest::addColumn<QString>("query");
+  QTest::addColumn<QString>("parameters");
+  QTest::addColumn<QString>("layout");
+  QTest::addColumn<QString>("message");
+  const auto row = [](const char* name, const char* query, const char* parameters, const char* layout,
+                      const char* message) {
+    QTest::newRow(name) << QString::fromUtf8(query) << QString::fromUtf8(parameters)
+                        << QString::fromUtf8(layout) << QString::fromUtf8(message);
+  };
+  row("no text", R"({"user": §1})", "{}", "{}", "/query/user: found the number 1");
+  row("unknown node", R"({"seq": [{"user": "a"},
+      {§"usr": "b"}]})",
+      "{}", "{}", "/query/seq/1/usr: found the unknown operator \"usr\"");
+  row("unknown type", R"({"user": "{n}"})", R"({"n": {"type": §"integer"}})", "{}",
+      "/parameters/n/type: found \"integer\"");
+  row("looks of the wrong kind", R"({"user": "a"})", "{}", R"({"nodes": {"": {"muted": §1}}})",
+      "/layout/nodes//muted: found ");
+  row("number without a value", R"({"cross": [{"user": "a"},
+      §{"g": {"model": "m", "max_tokens": "{n}", "input": {"user": "b"}}}]})",
+      "{}", "{}", "/query/cross/1/g/max_tokens: found the parameter \"n\" without a value");
+  row("after what is muted", R"({"cross": [{"user": "muted"},
+      §{"g": {"model": "m", "max_tokens": "{n}", "input": {"user": "b"}}}]})",
+      R"({"n": "many"})", R"({"nodes": {"/cross/0": {"muted": true}}})",
+      "/query/cross/1/g/max_tokens: found the value \"many\" for the parameter \"n\"");
+  row("default of the wrong type", R"({"g": {"model": "m", "input": §{"user": "{n} cats"}}})",
+      R"({"n": {"type": "count", "default": "many"}})", "{}",
+      "/query/g/input/user: found the default \"many\" for the parameter \"n\"");
+  row("missing input", R"({"cross": [§{"g": {"model": "m", "input": {"seq": []}}}]})", "{}",
+      R"({"nodes": {"/cross/0/g/input": {"missing": true}}})",
+      "/query/cross/0: found a node that lacks an input");
+  row("muted input", R"({"cross": [{"user": "muted"}, §{"g": {"model": "m", "input": {"user": "a"}}}]})",
+      "{}", R"({"nodes": {"/cross/0": {"muted": true}, "/cross/1/g/input": {"muted": true}}})",
+      "/query/cross/1: found a node that lacks an input");
+  row("file that is not there", R"({"g": {"model": "m", "input": §{"file": "none.txt"}}})", "{}", "{}",
+      "/query/g/input");
+  row("document that is not there", R"({"g": {"model": "m", "input":
+      §{"augment": {"embedding_model": "", "body": {"user": "q"}, "doc": ["none.txt", {"Text": ""}]}}}})",
+      "{}", "{}", "/query/g/input");
+}
+
 void TestSpanqDocuments::mistakesHaveTheirPlace() {
-  const std::string path = write(documentWith("{\"user\": 1}", "{}"));
-  const SpanqResult result = spanq({"run", path});
-  QCOMPARE(result.code, 1);
-  QVERIFY2(result.err.find(path + ":2:20: /query/user: ") == 0, result.err.c_str());
+  QFETCH(QString, query);
+  QFETCH(QString, parameters);
+  QFETCH(QString, layout);
+  QFETCH(QString, message);
+  QString text = QString::fromStdString(
+      documentWith(query.toStdString(), parameters.toStdString(), layout.toStdString()));
+  const QStringList before = text.section(QString::fromUtf8("§"), 0, 0).split('\n');
+  text.remove(QString::fromUtf8("§"));
+  const std::string path = write(text.toStdString());
+  const QString expected = QStringLiteral("%1:%2:%3: %4")
+                               .arg(QString::fromStdString(path))
+                               .arg(before.size())
+                               .arg(before.last().size() + 1)
+                               .arg(message);
+  for (const char* command : {"explain", "run"}) {
+    const SpanqResult result = spanq({command, path});
+    QCOMPARE(result.code, 1);
+    // Advice may come before it.
+    const QStringList said = QString::fromStdString(result.err).split('\n');
+    const bool isSaid = std::any_of(said.begin(), said.end(),
+                                    [&expected](const QString& line) { return line.startsWith(expected); });
+    QVERIFY2(isSaid, qPrintable(expected + "\n" + said.join('\n')));
+  }
+}
+
+void TestSpanqDocuments::wrongValuesAreRefusedAlike_data() {
+  QTest::addColumn<QString>("parameters");
+  QTest::addColumn<QStringList>("options");
+  const QString declared = R"({"most": "40", "who": {"type": "count"}})";
+  QTest::newRow("given") << declared << QStringList{"--set", "who=Mira"};
+  QTest::newRow("of a number") << declared << QStringList{"--set", "most=many"};
+  QTest::newRow("of the document") << R"({"most": "40", "who": {"type": "count", "value": "Mira"}})"
+                                   << QStringList{};
+  QTest::newRow("a default") << R"({"most": "40", "who": {"type": "count", "default": "Mira"}})"
+                             << QStringList{};
+}
+
+/// Nothing is done with a value that is not of the declared type, whatever the command.
+void TestSpanqDocuments::wrongValuesAreRefusedAlike() {
+  QFETCH(QString, parameters);
+  QFETCH(QStringList, options);
+  const std::string path = write(documentWith(kQuery, parameters.toStdString()));
+  std::string words;
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"run"}, {"explain"}, {"explain", "--predict"}, {"export", "--to", "spnl"}}) {
+    std::vector<std::string> arguments = command;
+    for (const QString& word : options) arguments.push_back(word.toStdString());
+    arguments.push_back(path);
+    const SpanqResult result = spanq(arguments);
+    QCOMPARE(result.code, 1);
+    QVERIFY(result.out.empty());
+    QVERIFY(result.err.find(" for the parameter ") != std::string::npos);
+    if (words.empty()) words = result.err;
+    QCOMPARE(QString::fromStdString(result.err), QString::fromStdString(words));
+  }
+}
+
+namespace {
+
+const std::string kAugment =
+    R"({"augment": {"embedding_model": "", "body": {"user": "Where does Mira live?"}, "doc": ["people.csv",
+        {"Text": "Mira lives in Lisbon.\nOtto lives in Porto.\nTarek is a baker."}]}})";
+
+std::string augmented(const std::string& beside = {}) {
+  return R"({"g": {"model": "spnl/spanlet", "max_tokens": 4, "input": {"cross": [)" + beside + kAugment +
+         R"(, {"user": "Where does Mira live?"}]}}})";
+}
+
+std::string marked(const std::string& path, const char* mark, const std::string& text) {
+  return "\"" + path + R"(": {")" + mark + R"(": [")" + spanscope::retrieve::contentHash(text) + "\"]}";
+}
+
+/// The fragments of the one augment, in the order of the prompt.
+QStringList fragmentsIn(const SpanqResult& exported) {
+  QStringList texts;
+  const Json query = Json::parse(exported.out);
+  for (const Json& child : query["g"]["input"]["cross"]) {
+    if (!child.contains("plus")) continue;
+    for (const Json& fragment : child["plus"])
+      texts += QString::fromStdString(fragment["user"].get<std::string>());
+  }
+  return texts;
+}
+
+}  // namespace
+
+void TestSpanqDocuments::pinnedFragmentsComeFirst() {
+  const auto found = [this](const std::string& looks, const std::string& most) {
+    const SpanqResult result =
+        spanq({"export", "--to", "spnl", "--retrieve", "--fragments", most,
+               write(documentWith(augmented(), "{}", "{\"nodes\": {" + looks + "}}"))});
+    if (result.code != 0) return QStringList{QString::fromStdString(result.err)};
+    return fragmentsIn(result);
+  };
+  const std::string path = "/g/input/cross/0";
+  QCOMPARE(found("", "1"), QStringList{"Mira lives in Lisbon."});
+  QCOMPARE(found(marked(path, "dropped", "Mira lives in Lisbon."), "1"), QStringList{"Otto lives in Porto."});
+  QCOMPARE(found(marked(path, "pinned", "Tarek is a baker."), "2"),
+           (QStringList{"Tarek is a baker.", "Mira lives in Lisbon."}));
+}
+
+/// An augment is found in the query that is run, wherever it stands there, by every command that plans.
+void TestSpanqDocuments::pinsFollowTheirAugment() {
+  const std::string looks =
+      R"("/g/input/cross/0": {"muted": true}, )" + marked("/g/input/cross/1", "pinned", "Tarek is a baker.");
+  const std::string path =
+      write(documentWith(augmented(R"({"user": "muted"}, )"), "{}", "{\"nodes\": {" + looks + "}}"));
+  const SpanqResult exported = spanq({"export", "--to", "spnl", "--retrieve", "--fragments", "1", path});
+  QVERIFY2(exported.code == 0, exported.err.c_str());
+  QCOMPARE(fragmentsIn(exported), QStringList{"Tarek is a baker."});
+  const SpanqResult explained = spanq({"explain", "--json", "--fragments", "1", path});
+  QVERIFY2(explained.code == 0, explained.err.c_str());
+  const std::string prompt = Json::parse(explained.out)["steps"][0]["prompt"].dump();
+  QVERIFY2(prompt.find("Tarek is a baker.") != std::string::npos, prompt.c_str());
+  QVERIFY(prompt.find("Lisbon") == std::string::npos);
 }
 
 void TestSpanqDocuments::unusedSettingIsWarnedOf() {

@@ -343,10 +343,10 @@ class FileReader {
   JsonFields& m_fields;
 };
 
-/// Reads the query of a tree where it stands in the file.
-std::optional<query::Node> readQuery(std::string_view text, const Tree& tree,
-                                     std::vector<query::Diagnostic>& diagnostics) {
-  if (!tree.query) return std::nullopt;
+/// Reads the query of a tree where it stands in the file. What is wrong with it goes to `diagnostics`.
+query::ParseResult readQuery(std::string_view text, const Tree& tree,
+                             std::vector<query::Diagnostic>& diagnostics) {
+  if (!tree.query) return {};
   const query::SourceRange range = *tree.query;
   query::ParseResult result = query::parseJson(text.substr(range.begin, range.end - range.begin));
   for (query::Diagnostic& diagnostic : result.diagnostics) {
@@ -358,7 +358,7 @@ std::optional<query::Node> readQuery(std::string_view text, const Tree& tree,
     if (std::none_of(diagnostics.begin(), diagnostics.end(), same))
       diagnostics.push_back(std::move(diagnostic));
   }
-  return std::move(result.query);
+  return result;
 }
 
 bool isMissingInput(const Document& document, NodeId id) {
@@ -445,20 +445,21 @@ OpenedDocument readDocument(std::string_view text) {
     opened.plainQuery = true;
     opened.diagnostics = std::move(result.diagnostics);
     if (result.query) opened.document = fromQuery(*result.query);
+    opened.sources = std::move(result.sources);
     return opened;
   }
 
   JsonFields fields(text);
   const FileContent content = FileReader(fields).read();
   opened.diagnostics = fields.take();
-  const std::optional<query::Node> root = readQuery(text, content.root, opened.diagnostics);
+  query::ParseResult root = readQuery(text, content.root, opened.diagnostics);
   std::vector<query::Node> drafts;
   for (const Tree& tree : content.drafts) {
-    if (std::optional<query::Node> draft = readQuery(text, tree, opened.diagnostics))
+    if (std::optional<query::Node> draft = readQuery(text, tree, opened.diagnostics).query)
       drafts.push_back(std::move(*draft));
   }
-  if (root && !query::hasErrors(opened.diagnostics)) {
-    Document document = fromQuery(*root);
+  if (root.query && !query::hasErrors(opened.diagnostics)) {
+    Document document = fromQuery(*root.query);
     std::vector<NodeId> tops;
     for (const query::Node& draft : drafts) tops.push_back(addTree(document, draft));
     // Last to first: a query that is missing altogether would make a draft the root.
@@ -473,6 +474,8 @@ OpenedDocument readDocument(std::string_view text) {
     for (Frame& frame : document.frames) frame.id = document.takeId();
     for (Note& note : document.notes) note.id = document.takeId();
     opened.document = std::move(document);
+    opened.sources = std::move(root.sources);
+    opened.queryBegin = content.root.query->begin;
   }
   finish(opened.diagnostics, text);
   return opened;

@@ -12,8 +12,10 @@
 #pragma once
 
 #include "engine/query/diagnostic.h"
+#include "engine/query/source_map.h"
 #include "ui/document/document.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +30,10 @@ struct OpenedDocument {
   std::optional<Document> document;  ///< nothing if there was an error
   bool plainQuery = false;           ///< the text is a query alone
   std::vector<query::Diagnostic> diagnostics;
+  /// Where the nodes of its query stand, in bytes from `queryBegin`, by their paths in the text: that of
+  /// what is muted too, and without what is missing.
+  query::SourceMap sources;
+  std::size_t queryBegin = 0;  ///< the byte of the text at which its query begins
 };
 
 /// Whether the text is that of a document, right or wrong, and not that of a query alone.

@@ -16,4 +16,21 @@ retrieve::RetrievalOptions retrievalOptionsOf(const RunSettings& settings) {
   return options;
 }
 
+std::map<NodePath, retrieve::FragmentChoice> fragmentChoicesOf(const Document& document,
+                                                               const NodePaths& paths) {
+  std::map<NodePath, retrieve::FragmentChoice> choices;
+  for (const auto& [path, id] : paths.byPath) {
+    const DocumentNode* node = document.find(id);
+    if (node == nullptr || node->fragments.empty()) continue;
+    retrieve::FragmentChoice& choice = choices[path];
+    for (const auto& [hash, mark] : node->fragments) {
+      if (mark == FragmentMark::Pinned)
+        choice.pinned.push_back(hash);
+      else
+        choice.dropped.insert(hash);
+    }
+  }
+  return choices;
+}
+
 }  // namespace spanscope::document

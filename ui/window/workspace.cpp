@@ -25,24 +25,6 @@ namespace {
 
 constexpr int kFrame = 16;  // milliseconds: 60 times a second
 
-/// What was decided of the fragments of each augment, by its place in the query that is run.
-std::map<NodePath, retrieve::FragmentChoice> fragmentChoices(const document::Document& document,
-                                                             const document::NodePaths& paths) {
-  std::map<NodePath, retrieve::FragmentChoice> choices;
-  for (const auto& [path, id] : paths.byPath) {
-    const document::DocumentNode* node = document.find(id);
-    if (node == nullptr || node->fragments.empty()) continue;
-    retrieve::FragmentChoice& choice = choices[path];
-    for (const auto& [hash, mark] : node->fragments) {
-      if (mark == document::FragmentMark::Pinned)
-        choice.pinned.push_back(hash);
-      else
-        choice.dropped.insert(hash);
-    }
-  }
-  return choices;
-}
-
 }  // namespace
 
 Workspace::Workspace(QObject* parent) : QObject(parent), m_live(std::make_shared<TraceStore>()) {
@@ -199,7 +181,7 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
     RetrievalRequest& retrieval = request.retrieval.emplace();
     retrieval.query = query;
     retrieval.options = document::retrievalOptionsOf(document.settings);
-    retrieval.options.choices = fragmentChoices(document, taken.paths);
+    retrieval.options.choices = document::fragmentChoicesOf(document, taken.paths);
     retrieval.files = std::make_shared<RunInputs>(m_current->model->filePath(), Asker());
     retrieval.planOptions = std::move(options);
   } else {
