@@ -2,9 +2,11 @@
 // The templates and the shapes of the reference's built-in queries: each opens, explains, runs on the bundled
 // model and exports, and reuses what it is there to show.
 #include "engine/query/json.h"
+#include "engine/query/parameters.h"
 #include "tests/app/spanq_process.h"
 #include "ui/document/document_file.h"
 #include "ui/document/document_query.h"
+#include "ui/document/document_text.h"
 
 #include <QDir>
 #include <QTemporaryDir>
@@ -16,6 +18,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 using namespace spanscope;
@@ -40,6 +43,8 @@ class TestSpanqTemplates : public QObject {
   void candidatesShareTheirExamples();
   void winnersAloneMakeAShortPrompt();
   void askedQuestionIsAnswered();
+  void parametersAreDeclared();
+  void parametersTakeValues();
 
  private:
   static void rows();
@@ -69,6 +74,7 @@ const std::vector<Template>& templates() {
   static const std::vector<Template> kTemplates{
       {"chat.json", 1, 1, "The pet of Priya is Waffles.", 0, 1},
       {"rag.json", 1, 1, "The pet of Tarek is Biscuit.", 0, 1},
+      {"parameters.span", 1, 1, "The pet of Tarek is Biscuit.", 0, 1},
       {"retrieve.yaml", 1, 1, "The pet of Tarek is Biscuit.", 0, 1},
       {"judge-2.json", 3, 2, kJudged, 75, 1},
       {"judge-4.json", 5, 2, kJudged, 85, 1},
@@ -161,7 +167,10 @@ void TestSpanqTemplates::opens() {
     QCOMPARE(exported.code, 1);
     return;
   }
-  QCOMPARE(QString::fromStdString(query::writeCanonical(*drawn.query) + "\n"),
+  // What is drawn holds parameters, what is exported their values.
+  const auto resolved = query::resolveParameters(*drawn.query, opened.document->declarations, {});
+  QVERIFY(std::holds_alternative<query::Node>(resolved));
+  QCOMPARE(QString::fromStdString(query::writeCanonical(std::get<query::Node>(resolved)) + "\n"),
            QString::fromStdString(exported.out));
 }
 
@@ -261,6 +270,38 @@ void TestSpanqTemplates::askedQuestionIsAnswered() {
   QCOMPARE(asked.code, 0);
   QVERIFY(asked.err.find("Tell me about yourself:") != std::string::npos);
   QVERIFY(asked.out.find("Globex") != std::string::npos);
+}
+
+void TestSpanqTemplates::parametersAreDeclared() {
+  const std::string path = kQueries + "parameters.span";
+  QFile file(QString::fromStdString(path));
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  const std::string text = file.readAll().toStdString();
+  const document::OpenedDocument opened = document::readDocument(text);
+  QVERIFY(opened.document.has_value());
+  QCOMPARE(opened.document->declarations.size(), std::size_t{2});
+  for (const query::ParameterDeclaration& declared : opened.document->declarations) {
+    QVERIFY(declared.kind && declared.defaultValue && !declared.description.empty());
+  }
+  const document::OpenedDocument again = document::readDocument(document::writeDocument(*opened.document));
+  QVERIFY(again.document == opened.document);
+  const SpanqResult listed = spanq({"validate", "--parameters", path});
+  QVERIFY(listed.out.find("{most}: max_tokens, by default 60, at /g/max_tokens") != std::string::npos);
+  QVERIFY(listed.out.find("{who}: text, by default Tarek, at /g/input/cross/2/user") != std::string::npos);
+}
+
+void TestSpanqTemplates::parametersTakeValues() {
+  const Json runs = runsOf({"parameters.span"}, {"--set", "who=Priya"});
+  QCOMPARE(QString::fromStdString(runs[0]["answer"]), QString("The pet of Priya is Waffles."));
+  for (const char* command : {"explain", "run", "export"}) {
+    std::vector<std::string> words = {command, "--set", "most=many", kQueries + "parameters.span"};
+    if (words[0] == "export") words.insert(words.end(), {"--to", "spnl"});
+    const SpanqResult refused = spanq(words);
+    QCOMPARE(refused.code, 1);
+    QVERIFY(refused.out.empty());
+    QVERIFY2(refused.err.find("the value \"many\" for the parameter \"most\"") != std::string::npos,
+             refused.err.c_str());
+  }
 }
 
 QTEST_GUILESS_MAIN(TestSpanqTemplates)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The welcome page offers every example that comes with the program, and the about box says what is running.
-#include "engine/query/query_form.h"
+#include "ui/document/document_file.h"
 #include "ui/window/about_box.h"
 #include "ui/window/example_card.h"
 #include "ui/window/welcome_page.h"
@@ -46,11 +46,8 @@ void TestWelcomePage::tableNamesEveryExample() {
     listed += example.file;
     QVERIFY(!example.title.isEmpty());
     QVERIFY(!example.description.isEmpty());
-    QFile file(folder.filePath(example.file));
-    QVERIFY2(file.open(QIODevice::ReadOnly), qPrintable(example.file));
-    const std::string text = file.readAll().toStdString();
-    const query::QueryForm form = query::queryFormOf(example.file.toStdString(), text);
-    QVERIFY(query::parseQuery(text, form).query.has_value());
+    const document::OpenedDocument opened = document::openDocument(folder.filePath(example.file));
+    QVERIFY2(opened.document.has_value() && opened.diagnostics.empty(), qPrintable(example.file));
   }
   listed.sort();
   QCOMPARE(listed, folder.entryList(QDir::Files, QDir::Name));

@@ -20,6 +20,8 @@ const std::vector<Example>& exampleTable() {
            tr("The same with two documents swapped: run it after RAG and see them relocated")),
       make("retrieve.yaml", tr("RAG with retrieval"),
            tr("The fragments of a document that fit the question are its prompt")),
+      make("parameters.span", tr("Parameters"),
+           tr("Whose pet is asked for, and how long the answer may be, are filled in before it runs")),
       make("needle.json", tr("Needle"),
            tr("One number to find among four documents: see where the attention goes")),
       make("judge-2.json", tr("Two-way judge"),
