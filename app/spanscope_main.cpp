@@ -99,10 +99,13 @@ int takeScreenshots(const QCommandLineParser& arguments, QApplication& applicati
   return code;
 }
 
-/// What was indexed for retrieval is kept between sessions; without a folder to keep it in, it is not.
+/// What was indexed for retrieval is kept between sessions; without a folder to keep it in, it is not. An
+/// index of an older version is of no use any more.
 void keepIndex(MainWindow& window) {
-  const QDir folder(QStandardPaths::writableLocation(QStandardPaths::CacheLocation));
+  QDir folder(QStandardPaths::writableLocation(QStandardPaths::CacheLocation));
   if (!folder.mkpath(QStringLiteral("."))) return;
+  for (int version = 1; version < spanscope::retrieve::kIndexVersion; ++version)
+    folder.remove(QStringLiteral("fragments-%1.index").arg(version));
   const QString name = QStringLiteral("fragments-%1.index").arg(spanscope::retrieve::kIndexVersion);
   window.workspace().engine().setIndexFile(folder.filePath(name));
 }

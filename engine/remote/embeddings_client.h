@@ -37,6 +37,7 @@ class EmbeddingsClient final : public retrieve::Embedder {
   explicit EmbeddingsClient(EmbeddingsServer server);
   ~EmbeddingsClient() override;
 
+  std::string name() const override { return endpointOf(m_server); }
   std::string fingerprint() const override;
 
   /// Throws Failure: for an address that is none (server_address.h) and, naming the endpoint, without a name

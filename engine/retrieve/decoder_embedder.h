@@ -27,6 +27,7 @@ class DecoderEmbedder final : public Embedder {
   DecoderEmbedder(model::Decoder& decoder, compute::Backend& backend, const text::Tokenizer& tokenizer,
                   const std::string& modelFingerprint);
 
+  std::string name() const override { return "the model that is loaded"; }
   std::string fingerprint() const override { return m_fingerprint; }
   std::vector<EmbeddingVector> embed(std::span<const std::string> texts, std::stop_token stop) override;
 

@@ -15,6 +15,9 @@ class Embedder {
  public:
   virtual ~Embedder() = default;
 
+  /// What messages call it: "http://localhost:8000/v1/embeddings", "the model that is loaded".
+  virtual std::string name() const = 0;
+
   /// Everything that a vector depends on beside its text: vectors are kept under it.
   virtual std::string fingerprint() const = 0;
 

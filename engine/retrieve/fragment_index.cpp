@@ -3,6 +3,7 @@
 
 #include "engine/retrieve/content_hash.h"
 #include "engine/retrieve/document_text.h"
+#include "engine/retrieve/index_pruning.h"
 #include "engine/retrieve/index_tables.h"
 #include "engine/retrieve/question_words.h"
 #include "engine/retrieve/sqlite.h"
@@ -90,6 +91,14 @@ double cosine(const EmbeddingVector& a, const EmbeddingVector& b) {
   return std::isfinite(value) ? value : 0;
 }
 
+/// Throws Failure where a new vector is not as long as those of the index.
+void checkVectorBytes(std::size_t found, std::size_t kept, const Embedder& embedder) {
+  if (found == kept) return;
+  throw Failure({embedder.name(), "vectors", std::to_string(found / sizeof(float)) + " numbers",
+                 std::to_string(kept / sizeof(float)) +
+                     ", as those of it in the index (if it was replaced under its name, delete the index)"});
+}
+
 constexpr const char* kFragmentColumns =
     "documents.key, fragments.number, fragments.level, fragments.place, fragments.hash, fragments.text";
 constexpr const char* kOfChosen = " fragments.document IN (SELECT document FROM temp.chosen) ";
@@ -120,7 +129,8 @@ class Use {
 }  // namespace
 
 struct FragmentIndex::Parts final : SummaryStore {
-  explicit Parts(const std::string& file) : database(file.empty() ? ":memory:" : file) {
+  Parts(const std::string& file, KeepRule keepRule)
+      : database(file.empty() ? ":memory:" : file), rule(std::move(keepRule)) {
     prepareTables(database, file);
     database.execute("PRAGMA temp_store = MEMORY; CREATE TEMP TABLE chosen(document INTEGER PRIMARY KEY)");
   }
@@ -138,13 +148,33 @@ struct FragmentIndex::Parts final : SummaryStore {
     return statement.integer(0);
   }
 
-  void add(const DocumentKey& key, const std::vector<Fragment>& fragments) {
-    Statement& document = prepared(addDocument, "INSERT INTO documents(key) VALUES(?1)");
+  /// Whether it is there and its use is noted for today or later.
+  bool isNoted(const DocumentKey& key, Day day) {
+    Statement& statement = prepared(isUsed, "SELECT 1 FROM documents WHERE key = ?1 AND used >= ?2");
+    const Use use(statement);
+    statement.bind(1, key);
+    statement.bind(2, day);
+    return statement.step();
+  }
+
+  void note(const DocumentKey& key, Day day) {
+    Statement& statement = prepared(useDocument, "UPDATE documents SET used = ?2 WHERE key = ?1");
+    statement.bind(1, key);
+    statement.bind(2, day);
+    statement.run();
+  }
+
+  void add(const DocumentKey& key, const std::vector<Fragment>& fragments, Day day) {
+    Statement& document = prepared(addDocument, "INSERT INTO documents(key, used, size) VALUES(?1, ?2, ?3)");
     Statement& fragment = prepared(addFragment,
                                    "INSERT INTO fragments(document, number, level, place, hash, text) "
                                    "VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
     Statement& words = prepared(addWords, "INSERT INTO words(rowid, text) VALUES(?1, ?2)");
+    std::int64_t size = 0;
+    for (const Fragment& entry : fragments) size += static_cast<std::int64_t>(entry.text.size());
     document.bind(1, key);
+    document.bind(2, day);
+    document.bind(3, size);
     document.run();
     const std::int64_t id = database.lastRow();
     for (std::size_t i = 0; i < fragments.size(); ++i) {
@@ -164,8 +194,11 @@ struct FragmentIndex::Parts final : SummaryStore {
 
   /// Fills the table of chosen documents, unless they are those already.
   void choose(const DocumentChoice& documents) {
-    if (documents == lastChoice) return;
+    // Other programs may have taken documents out, or put them in, since.
+    const std::int64_t version = numberOf("PRAGMA data_version");
+    if (documents == lastChoice && version == lastVersion) return;
     lastChoice.reset();
+    lastVersion = version;
     if (!documents) return;
     Transaction transaction(database, Transaction::Kind::Deferred);
     database.execute("DELETE FROM temp.chosen");
@@ -181,19 +214,36 @@ struct FragmentIndex::Parts final : SummaryStore {
   }
 
   std::optional<std::string> find(const std::string& key) override {
-    Statement& statement = prepared(findSummary, "SELECT text FROM summaries WHERE key = ?1");
-    const Use use(statement);
-    statement.bind(1, key);
-    if (!statement.step()) return std::nullopt;
-    return statement.text(0);
+    const Day day = rule.today();
+    std::string text;
+    bool isNotedToday = false;
+    {
+      Statement& statement = prepared(findSummary, "SELECT text, used FROM summaries WHERE key = ?1");
+      const Use use(statement);
+      statement.bind(1, key);
+      if (!statement.step()) return std::nullopt;
+      text = statement.text(0);
+      isNotedToday = statement.integer(1) >= day;
+    }
+    if (!isNotedToday) {
+      Statement use(database, "UPDATE summaries SET used = ?2 WHERE key = ?1");
+      use.bind(1, key);
+      use.bind(2, day);
+      use.run();
+    }
+    return text;
   }
 
   void keep(const std::vector<std::pair<std::string, std::string>>& summaries) override {
     Transaction transaction(database);
-    Statement& statement = prepared(addSummary, "INSERT OR IGNORE INTO summaries(key, text) VALUES(?1, ?2)");
+    Statement& statement =
+        prepared(addSummary, "INSERT OR IGNORE INTO summaries(key, text, hash, used) VALUES(?1, ?2, ?3, ?4)");
     for (const auto& [key, text] : summaries) {
+      const std::string hash = contentHash(text);
       statement.bind(1, key);
       statement.bind(2, text);
+      statement.bind(3, hash);
+      statement.bind(4, rule.today());
       statement.run();
     }
     transaction.commit();
@@ -207,16 +257,35 @@ struct FragmentIndex::Parts final : SummaryStore {
   }
 
   std::int64_t makeEmbedderId(const std::string& fingerprint) {
-    Statement statement(database, "INSERT OR IGNORE INTO embedders(fingerprint) VALUES(?1)");
+    Statement statement(database,
+                        "INSERT INTO embedders(fingerprint, used) VALUES(?1, ?2) "
+                        "ON CONFLICT DO UPDATE SET used = excluded.used WHERE used < excluded.used");
     statement.bind(1, fingerprint);
+    statement.bind(2, rule.today());
     statement.run();
     return embedderId(fingerprint).value_or(0);
+  }
+
+  std::int64_t numberOf(const char* sql) {
+    Statement statement(database, sql);
+    return statement.step() ? statement.integer(0) : 0;
+  }
+
+  /// Bytes of a vector that the index has of an embedder; nothing: it has none.
+  std::optional<std::size_t> vectorBytes(std::int64_t embedder) {
+    Statement statement(database, "SELECT length(vector) FROM vectors WHERE embedder = ?1 LIMIT 1");
+    statement.bind(1, embedder);
+    if (!statement.step()) return std::nullopt;
+    return static_cast<std::size_t>(statement.integer(0));
   }
 
   void addVectors(std::int64_t embedder, std::span<const std::string> hashes,
                   std::span<const EmbeddingVector> vectors) {
     Transaction transaction(database);
-    Statement statement(database, "INSERT OR IGNORE INTO vectors(embedder, hash, vector) VALUES(?1, ?2, ?3)");
+    // Another program may have taken their texts out meanwhile.
+    Statement statement(database,
+                        "INSERT OR IGNORE INTO vectors(embedder, hash, vector) SELECT ?1, ?2, ?3 "
+                        "WHERE EXISTS (SELECT 1 FROM fragments WHERE hash = ?2)");
     for (std::size_t i = 0; i < hashes.size(); ++i) {
       statement.bind(1, embedder);
       statement.bind(2, hashes[i]);
@@ -227,12 +296,15 @@ struct FragmentIndex::Parts final : SummaryStore {
   }
 
   Database database;
-  DocumentChoice lastChoice;  ///< whose documents are in temp.chosen
-  std::optional<Statement> hasDocument, addDocument, addFragment, addWords, addChosen, findSummary,
-      addSummary, findWords, findWordsOfChosen;
+  KeepRule rule;
+  DocumentChoice lastChoice;     ///< whose documents are in temp.chosen
+  std::int64_t lastVersion = 0;  ///< of the file then
+  std::optional<Statement> hasDocument, isUsed, useDocument, addDocument, addFragment, addWords, addChosen,
+      findSummary, addSummary, findWords, findWordsOfChosen;
 };
 
-FragmentIndex::FragmentIndex(const std::string& file) : m_parts(std::make_unique<Parts>(file)) {}
+FragmentIndex::FragmentIndex(const std::string& file, KeepRule rule)
+    : m_parts(std::make_unique<Parts>(file, std::move(rule))) {}
 FragmentIndex::~FragmentIndex() = default;
 FragmentIndex::FragmentIndex(FragmentIndex&&) noexcept = default;
 FragmentIndex& FragmentIndex::operator=(FragmentIndex&&) noexcept = default;
@@ -242,6 +314,7 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
                                     const Watch& watch) {
   if (auto error = checkChunkOptions(options.chunk)) throw Failure(std::move(*error));
   const std::string settings = settingsText(tokenizer, options);
+  const Day day = m_parts->rule.today();
   IndexedDocuments result;
   std::optional<Transaction> transaction;
   std::chrono::steady_clock::time_point opened;
@@ -249,10 +322,23 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
     if (transaction) transaction->commit();
     transaction.reset();
   };
+  const auto begin = [&] {
+    if (transaction) return;
+    transaction.emplace(m_parts->database);
+    opened = std::chrono::steady_clock::now();
+  };
+  /// Whether it is in the index, of use today.
+  const auto isThere = [&](const DocumentKey& key) {
+    if (m_parts->isNoted(key, day)) return true;
+    if (!m_parts->idOf(key)) return false;
+    begin();
+    m_parts->note(key, day);
+    return m_parts->idOf(key).has_value();
+  };
   /// The key of a document that is in the index afterwards, an error, or nothing if it was stopped.
   const auto addOne = [&](const SourceDocument& document) -> std::variant<DocumentKey, Error> {
     DocumentKey key = keyOf(document, settings);
-    if (m_parts->idOf(key)) return key;
+    if (isThere(key)) return key;
     auto fragments = fragmentsOf(document, tokenizer, options.chunk);
     if (auto* error = std::get_if<Error>(&fragments)) return std::move(*error);
     auto& all = std::get<std::vector<Fragment>>(fragments);
@@ -261,13 +347,11 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
       commit();
       if (!addSummaries(all, *options.summarizer, *m_parts, watch)) return DocumentKey();
     }
-    if (!transaction) {
-      transaction.emplace(m_parts->database);
-      opened = std::chrono::steady_clock::now();
-    }
+    begin();
     // Another program may have added it before the transaction began.
-    if (m_parts->idOf(key)) return key;
-    m_parts->add(key, all);
+    if (isThere(key)) return key;
+    m_parts->add(key, all, day);
+    m_parts->lastChoice.reset();
     ++result.added;
     return key;
   };
@@ -291,6 +375,7 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
     watch.tell({.phase = IndexPhase::Documents, .done = i + 1, .total = count, .added = result.added});
   }
   commit();
+  pruneIndex(m_parts->database, m_parts->rule, watch.stop);
   return result;
 }
 
@@ -315,6 +400,7 @@ bool FragmentIndex::embed(const DocumentChoice& documents, Embedder& embedder, c
   list.reset();
 
   Statement read(m_parts->database, "SELECT hash, text FROM fragments WHERE id = ?1");
+  std::optional<std::size_t> bytes = m_parts->vectorBytes(id);
   IndexProgress progress{.phase = IndexPhase::Vectors, .total = missing.size()};
   for (std::size_t at = 0; at < missing.size(); at += kEmbeddedAtOnce) {
     const auto batch = std::span(missing).subspan(at, std::min(kEmbeddedAtOnce, missing.size() - at));
@@ -322,13 +408,18 @@ bool FragmentIndex::embed(const DocumentChoice& documents, Embedder& embedder, c
     std::vector<std::string> texts;
     for (const std::int64_t fragment : batch) {
       read.bind(1, fragment);
-      read.step();
-      hashes.push_back(read.text(0));
-      texts.push_back(read.text(1));
+      if (read.step()) {
+        hashes.push_back(read.text(0));
+        texts.push_back(read.text(1));
+      }
       read.reset();
     }
     const std::vector<EmbeddingVector> vectors = embedder.embed(texts, watch.stop);
     if (vectors.size() != texts.size()) return false;
+    for (const EmbeddingVector& vector : vectors) {
+      if (!bytes) bytes = vector.size() * sizeof(float);
+      checkVectorBytes(vector.size() * sizeof(float), *bytes, embedder);
+    }
     m_parts->addVectors(id, hashes, vectors);
     progress.done += batch.size();
     progress.added = progress.done;
@@ -383,12 +474,7 @@ std::vector<Fragment> FragmentIndex::nearest(const EmbeddingVector& question, st
   EmbeddingVector vector(question.size());
   while (list.step()) {
     const std::span<const std::byte> bytes = list.bytes(1);
-    if (bytes.size() != question.size() * sizeof(float)) {
-      throw Failure({{},
-                     "a vector of the index",
-                     std::to_string(bytes.size()) + " bytes",
-                     std::to_string(question.size() * sizeof(float)) + ", as the question's has"});
-    }
+    checkVectorBytes(question.size() * sizeof(float), bytes.size(), embedder);
     std::memcpy(vector.data(), bytes.data(), bytes.size());
     scores.emplace_back(cosine(question, vector), list.integer(0));
   }

@@ -10,6 +10,7 @@
 #include "engine/retrieve/chunker.h"
 #include "engine/retrieve/embedder.h"
 #include "engine/retrieve/fragment.h"
+#include "engine/retrieve/keep_rule.h"
 #include "engine/retrieve/summarizer.h"
 #include "engine/text/tokenizer.h"
 
@@ -44,17 +45,19 @@ struct IndexOptions {
 
 /// An index, in memory or in one file. A program may be ended at any moment: a document is in the index as a
 /// whole or not at all, and the file can be opened again. Several programs may use a file at once, but one
-/// object is used by one thread at a time. All functions throw Failure: for a file that is no index or that
+/// object is used by one thread at a time. What has not been searched for long is taken out again (KeepRule),
+/// once a day, after documents were added. All functions throw Failure: for a file that is no index or that
 /// cannot be read or written, and for options out of range.
 class FragmentIndex {
  public:
   /// `file` empty: in memory.
-  explicit FragmentIndex(const std::string& file = {});
+  explicit FragmentIndex(const std::string& file = {}, KeepRule rule = {});
   ~FragmentIndex();
   FragmentIndex(FragmentIndex&&) noexcept;
   FragmentIndex& operator=(FragmentIndex&&) noexcept;
 
-  /// Adds those documents that are not in the index yet, one after the other.
+  /// Adds those documents that are not in the index yet, one after the other. All of them are in use from
+  /// then on.
   IndexedDocuments add(std::size_t count, const DocumentReader& read, const text::Tokenizer& tokenizer,
                        const IndexOptions& options, const Watch& watch = {});
   /// The same of documents that are at hand.
@@ -62,7 +65,7 @@ class FragmentIndex {
                        const IndexOptions& options = {}, const Watch& watch = {});
 
   /// Adds the vectors of those fragments that have none of this embedder yet. False if it was stopped before
-  /// the end.
+  /// the end. Throws Failure too where they are not as long as those that the index has of the embedder.
   bool embed(const DocumentChoice& documents, Embedder& embedder, const Watch& watch = {});
 
   /// At most `count` fragments that share a word with the question, the best first. A question is text, never

@@ -13,19 +13,28 @@ namespace {
 constexpr std::int64_t kApplicationId = 0x5370616e;
 
 /// `words` refers to the texts in `fragments`, so that they are stored once. Vectors and summaries belong to
-/// contents, not to documents: a document that changed keeps those of what it still says.
+/// contents, not to documents: a document that changed keeps those of what it still says. `used` is the day
+/// on which something was of use last, `size` the bytes of a document's fragments. Numbers of rows that are
+/// gone are not given again (AUTOINCREMENT): another program may hold them.
 constexpr const char* kTables =
-    "CREATE TABLE documents(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE);"
-    "CREATE TABLE fragments(id INTEGER PRIMARY KEY, document INTEGER NOT NULL REFERENCES documents(id),"
+    "CREATE TABLE documents(id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE,"
+    " used INTEGER NOT NULL, size INTEGER NOT NULL);"
+    "CREATE TABLE fragments(id INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NULL REFERENCES "
+    "documents(id),"
     " number INTEGER NOT NULL, level INTEGER NOT NULL, place TEXT NOT NULL, hash TEXT NOT NULL,"
     " text TEXT NOT NULL);"
     "CREATE INDEX fragments_of_document ON fragments(document);"
+    "CREATE INDEX fragments_by_hash ON fragments(hash);"
     "CREATE VIRTUAL TABLE words USING fts5(text, content='fragments', content_rowid='id',"
     " tokenize='porter unicode61 remove_diacritics 2');"
-    "CREATE TABLE embedders(id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE embedders(id INTEGER PRIMARY KEY AUTOINCREMENT, fingerprint TEXT NOT NULL UNIQUE,"
+    " used INTEGER NOT NULL);"
     "CREATE TABLE vectors(embedder INTEGER NOT NULL REFERENCES embedders(id), hash TEXT NOT NULL,"
     " vector BLOB NOT NULL, PRIMARY KEY(embedder, hash)) WITHOUT ROWID;"
-    "CREATE TABLE summaries(key TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;";
+    "CREATE TABLE summaries(key TEXT PRIMARY KEY, text TEXT NOT NULL, hash TEXT NOT NULL,"
+    " used INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE pruned(day INTEGER NOT NULL);"
+    "INSERT INTO pruned VALUES(0);";
 
 std::int64_t numberFrom(Database& database, const char* sql) {
   Statement statement(database, sql);
@@ -35,6 +44,9 @@ std::int64_t numberFrom(Database& database, const char* sql) {
 }  // namespace
 
 void prepareTables(Database& database, const std::string& file) {
+  // Of a new file alone, and before it has a page: room that is left in it can be given back to the disk.
+  if (numberFrom(database, "SELECT count(*) FROM sqlite_schema") == 0)
+    database.execute("PRAGMA auto_vacuum = INCREMENTAL");
   Transaction transaction(database);
   if (numberFrom(database, "SELECT count(*) FROM sqlite_schema") == 0) {
     database.execute(kTables);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// kill_indexer INDEX COUNT SEED: indexes generated documents one after the other with vectors and summaries,
-// each call a few of them, so that it is likely to be killed within a transaction. Says "begin" first and
-// "end" at its end.
+// kill_indexer INDEX COUNT SEED [DAY]: indexes generated documents one after the other with vectors and
+// summaries, each call a few of them, so that it is likely to be killed within a transaction. Says "begin"
+// first and "end" at its end. DAY: that is today, so that what was used long before is taken out.
 #include "engine/retrieve/fragment_index.h"
 #include "engine/text/tokenizer.h"
 #include "tests/engine/retrieve/generated_documents.h"
@@ -16,11 +16,13 @@ using namespace spanscope;
 using namespace spanscope::retrieve;
 
 int main(int argc, char** argv) try {
-  if (argc != 4) return 2;
+  if (argc != 4 && argc != 5) return 2;
   const auto tokenizer = text::loadTokenizer(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet");
   const auto generated = retrieve::test::generateDocuments(std::stoul(argv[2]), std::stoull(argv[3]));
   std::cout << "begin" << std::endl;
-  FragmentIndex index(argv[1]);
+  KeepRule rule;
+  if (argc == 5) rule.today = [day = std::stoll(argv[4])] { return day; };
+  FragmentIndex index(argv[1], rule);
   retrieve::test::WordEmbedder embedder;
   retrieve::test::FirstWords summarizer;
   for (std::size_t first = 0; first < generated.documents.size(); first += 5) {

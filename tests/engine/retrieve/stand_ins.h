@@ -17,15 +17,17 @@ namespace spanscope::retrieve::test {
 /// The number of each word, in as many dimensions as there may be words: like BM25 without its weights.
 class WordEmbedder final : public Embedder {
  public:
-  explicit WordEmbedder(std::string name = "words") : m_name(std::move(name)) {}
+  explicit WordEmbedder(std::string name = "words", std::size_t size = 256)
+      : m_name(std::move(name)), m_size(size) {}
 
+  std::string name() const override { return m_name; }
   std::string fingerprint() const override { return m_name; }
 
   std::vector<EmbeddingVector> embed(std::span<const std::string> texts, std::stop_token stop) override {
     if (stop.stop_requested()) return {};
     std::vector<EmbeddingVector> vectors;
     for (const std::string& text : texts) {
-      EmbeddingVector& vector = vectors.emplace_back(kSize, 0.0F);
+      EmbeddingVector& vector = vectors.emplace_back(m_size, 0.0F);
       std::istringstream words(text);
       for (std::string word; words >> word;) {
         while (!word.empty() && std::string_view(".,!?").find(word.back()) != std::string_view::npos)
@@ -33,7 +35,7 @@ class WordEmbedder final : public Embedder {
         // A hash of its own, so that vectors are the same with every library.
         std::size_t hash = 1469598103934665603U;
         for (const char letter : word) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211U;
-        vector[hash % kSize] += 1;
+        vector[hash % m_size] += 1;
       }
       ++embedded;
     }
@@ -43,8 +45,8 @@ class WordEmbedder final : public Embedder {
   std::size_t embedded = 0;  ///< texts so far
 
  private:
-  static constexpr std::size_t kSize = 256;
   std::string m_name;
+  std::size_t m_size;
 };
 
 /// Sums up by the first two words of each text.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// SPANSCOPE_KILLS sets how often the indexing program is killed.
+// SPANSCOPE_KILLS sets how often the indexing program is killed; with SPANSCOPE_DOCUMENTS every known item is
+// asked for, not only each third.
 #include "engine/base/error.h"
 #include "engine/retrieve/fragment_index.h"
 #include "engine/retrieve/question_words.h"
@@ -9,6 +10,8 @@
 #include "tests/engine/text/text_test_support.h"
 
 #include <QDir>
+#include <QFile>
+#include <QFileInfo>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
@@ -49,9 +52,23 @@ class TestFragmentIndex : public QObject {
   void twoProgramsMayUseAFile();
   void vectorsAreKeptByContent();
   void damagedVectorIsAnError();
+  void lengthsOfVectorsAreThoseOfTheIndex();
+  void whatIsUnusedGoes();
+  void whatIsTooMuchGoes();
+  void roomIsGivenBack();
+  void otherProgramsMayTakeOut();
   void survivesKills();
+  void survivesKillsWhileTakingOut();
 
  private:
+  IndexedDocuments addWithAll(FragmentIndex& index, const std::vector<SourceDocument>& documents) {
+    retrieve::test::WordEmbedder words;
+    retrieve::test::FirstWords summarizer;
+    IndexedDocuments indexed = index.add(documents, *m_tokenizer, {.chunk = {}, .summarizer = &summarizer});
+    if (!index.embed(indexed.keys, words)) indexed.keys.clear();
+    return indexed;
+  }
+
   std::unique_ptr<text::Tokenizer> m_tokenizer;
 };
 
@@ -61,6 +78,43 @@ std::size_t countIn(const std::vector<Fragment>& fragments, const DocumentKey& k
   return static_cast<std::size_t>(
       std::count_if(fragments.begin(), fragments.end(),
                     [&](const Fragment& fragment) { return fragment.document == key; }));
+}
+
+/// A rule for a day that a test sets.
+KeepRule ruleOf(const Day& day, std::int64_t mostBytes = std::int64_t{1} << 30) {
+  return {.unusedDays = 30, .mostBytes = mostBytes, .today = [&day] { return day; }};
+}
+
+/// A number from a file that is an index; -1 where there is none.
+std::int64_t numberIn(const std::string& file, const std::string& sql) {
+  std::int64_t number = -1;
+  sqlite3* database = nullptr;
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_open(file.c_str(), &database) == SQLITE_OK &&
+      sqlite3_prepare_v2(database, sql.c_str(), -1, &statement, nullptr) == SQLITE_OK &&
+      sqlite3_step(statement) == SQLITE_ROW)
+    number = sqlite3_column_int64(statement, 0);
+  sqlite3_finalize(statement);
+  sqlite3_close(database);
+  return number;
+}
+
+/// What is wrong with an index that a program left behind; empty if nothing is.
+QString flawOf(const std::string& file) {
+  for (const char* none : {"SELECT count(*) FROM fragments WHERE document NOT IN (SELECT id FROM documents)",
+                           "SELECT count(*) FROM documents WHERE size <> (SELECT total(length(CAST(text AS "
+                           "BLOB))) FROM fragments "
+                           "WHERE document = documents.id)",
+                           "SELECT count(*) FROM vectors WHERE hash NOT IN (SELECT hash FROM fragments)"}) {
+    const std::int64_t count = numberIn(file, none);
+    if (count != 0) return QStringLiteral("%1 by %2").arg(count).arg(QString::fromLatin1(none));
+  }
+  sqlite3* database = nullptr;
+  if (sqlite3_open(file.c_str(), &database) != SQLITE_OK) return QStringLiteral("it cannot be opened");
+  const int check = sqlite3_exec(database, "INSERT INTO words(words, rank) VALUES('integrity-check', 1)",
+                                 nullptr, nullptr, nullptr);
+  sqlite3_close(database);
+  return check == SQLITE_OK ? QString() : QStringLiteral("words and texts differ");
 }
 
 std::string failureOf(const std::function<void()>& action) {
@@ -79,8 +133,9 @@ void TestFragmentIndex::knownItemsAreInTheTopThree() {
   FragmentIndex index;
   const IndexedDocuments indexed = index.add(generated.documents, *m_tokenizer, {});
   QCOMPARE(indexed.added, std::size_t{1000});
-  // Every third one, for the time it takes.
-  for (std::size_t i = 0; i < generated.items.size(); i += 3) {
+  // Every third one, for the time it takes, or all.
+  const std::size_t step = qEnvironmentVariableIsSet("SPANSCOPE_DOCUMENTS") ? 1 : 3;
+  for (std::size_t i = 0; i < generated.items.size(); i += step) {
     const auto& item = generated.items[i];
     const std::vector<Fragment> found = index.find(item.question, 3);
     QVERIFY2(countIn(found, indexed.keys[item.document]) > 0, item.question.c_str());
@@ -336,7 +391,7 @@ void TestFragmentIndex::damagedVectorIsAnError() {
   QCOMPARE(sqlite3_exec(database, "UPDATE vectors SET vector = x'00ff'", nullptr, nullptr, nullptr),
            SQLITE_OK);
   const std::string message = failureOf([&] { index.nearest(EmbeddingVector(256, 1.0F), 3, words); });
-  QVERIFY2(message.starts_with("a vector of the index: found 2 bytes"), message.c_str());
+  QVERIFY2(message.starts_with("words: vectors: found 256 numbers, expected 0"), message.c_str());
   // A direction that is no number is no direction: it is found, and last.
   const std::string nan = std::string("UPDATE vectors SET vector = x'") + [] {
     std::string hex;
@@ -346,6 +401,171 @@ void TestFragmentIndex::damagedVectorIsAnError() {
   QCOMPARE(sqlite3_exec(database, nan.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
   sqlite3_close(database);
   QCOMPARE(index.nearest(EmbeddingVector(256, 1.0F), 3, words)[0].score, 0.0);
+}
+
+void TestFragmentIndex::lengthsOfVectorsAreThoseOfTheIndex() {
+  const std::vector<SourceDocument> documents = {{"a.csv", "Mira lives in Lisbon.\n"},
+                                                 {"b.csv", "Otto drums.\n"}};
+  retrieve::test::WordEmbedder words;
+  retrieve::test::WordEmbedder others("words", 100);  // another model under the same name
+  FragmentIndex index;
+  const auto keys = index.add(documents, *m_tokenizer).keys;
+  QVERIFY(index.embed(std::vector<DocumentKey>{keys[0]}, words));
+  const std::string message = failureOf([&] { index.embed(std::nullopt, others); });
+  QVERIFY2(message.starts_with("words: vectors: found 100 numbers, expected 256"), message.c_str());
+  QCOMPARE(index.vectorCount(), std::size_t{1});
+  const std::string question =
+      failureOf([&] { rankFragments(index, "Otto", 3, Ranking::Embedding, std::nullopt, &others); });
+  QVERIFY2(question.starts_with("words: vectors: found 100 numbers"), question.c_str());
+  QVERIFY(index.embed(std::nullopt, words));
+  QCOMPARE(index.vectorCount(), std::size_t{2});
+}
+
+void TestFragmentIndex::whatIsUnusedGoes() {
+  const QTemporaryDir folder;
+  const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
+  const std::vector<SourceDocument> kept = {
+      {"a.csv", "Mira lives in Lisbon.\nTarek is a baker.\nOtto drums.\n"}};
+  const std::vector<SourceDocument> gone = {
+      {"b.csv", "Tarek is a baker.\nAda sings.\nIris paints.\nBo sails.\n"}};
+  const std::vector<SourceDocument> later = {{"c.csv", "Mona runs.\n"}};
+  Day day = 1000;
+  FragmentIndex index(file, ruleOf(day));
+  const DocumentKey first = addWithAll(index, kept).keys[0];
+  const DocumentKey second = addWithAll(index, gone).keys[0];
+  QCOMPARE(index.documentCount(), std::size_t{2});
+  QVERIFY(!index.find("sails", 3).empty());
+  // What is searched again is of use again; the last day on which the other is kept.
+  day = 1020;
+  QCOMPARE(addWithAll(index, kept).added, std::size_t{0});
+  day = 1030;
+  addWithAll(index, later);
+  QCOMPARE(index.documentCount(), std::size_t{3});
+  const std::int64_t summaries = numberIn(file, "SELECT count(*) FROM summaries");
+  day = 1031;
+  addWithAll(index, later);
+  QCOMPARE(index.documentCount(), std::size_t{2});
+  QVERIFY(index.find("sails", 3).empty());
+  QVERIFY(index.find("baker", 3, std::vector<DocumentKey>{second}).empty());
+  QVERIFY(!index.find("baker", 3, std::vector<DocumentKey>{first}).empty());
+  QCOMPARE(flawOf(file), QString());
+  // Of what both had, the vectors stay.
+  retrieve::test::WordEmbedder words;
+  const std::string question = "Tarek is a baker.";
+  const auto nearest = index.nearest(words.embed({&question, 1}, {})[0], 1, words);
+  QVERIFY(nearest.size() == 1 && nearest[0].score > 0.999);
+  QVERIFY(numberIn(file, "SELECT count(*) FROM summaries") < summaries);
+  QCOMPARE(numberIn(file, "SELECT count(*) FROM embedders"), std::int64_t{1});
+  // It comes back as it was.
+  QCOMPARE(addWithAll(index, gone).keys[0], second);
+  QVERIFY(!index.find("sails", 3, std::vector<DocumentKey>{second}).empty());
+  // A clock that goes back takes nothing out.
+  day = 10;
+  addWithAll(index, later);
+  QCOMPARE(index.documentCount(), std::size_t{3});
+  // Vectors of an embedder that is not used any more go with it, the texts stay.
+  day = 1062;
+  index.add(kept, *m_tokenizer, {.chunk = {}, .summarizer = nullptr});
+  QCOMPARE(index.vectorCount(), std::size_t{0});
+  QCOMPARE(index.documentCount(), std::size_t{1});
+  QCOMPARE(flawOf(file), QString());
+}
+
+void TestFragmentIndex::whatIsTooMuchGoes() {
+  const auto generated = generateDocuments(6, 8);
+  const auto size = static_cast<std::int64_t>(generated.documents[0].bytes.size());
+  Day day = 100;
+  FragmentIndex index({}, ruleOf(day, 4 * size));
+  // A year stands in one document alone.
+  const auto has = [&](std::size_t document) {
+    return !index.find(std::to_string(1000 + document), 1).empty();
+  };
+  for (std::size_t i = 0; i < 6; ++i) {
+    day = 100 + static_cast<Day>(i);
+    index.add({generated.documents[i]}, *m_tokenizer);
+  }
+  // Those of the last two days are not counted out, whatever they take.
+  QVERIFY(index.documentCount() < 6 && index.documentCount() >= 3);
+  QVERIFY(!has(0) && has(4) && has(5));
+  FragmentIndex tight({}, ruleOf(day, 1));
+  day = 200;
+  tight.add(generated.documents, *m_tokenizer);
+  day = 201;
+  tight.add({generated.documents[0]}, *m_tokenizer);
+  QCOMPARE(tight.documentCount(), std::size_t{6});
+  day = 202;
+  tight.add({generated.documents[0]}, *m_tokenizer);
+  QCOMPARE(tight.documentCount(), std::size_t{1});
+}
+
+void TestFragmentIndex::roomIsGivenBack() {
+  const QTemporaryDir folder;
+  const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
+  Day day = 100;
+  FragmentIndex index(file, ruleOf(day));
+  index.add(generateDocuments(200, 9).documents, *m_tokenizer);
+  const qint64 before = QFileInfo(QString::fromStdString(file)).size();
+  day = 200;
+  index.add({{"a.txt", "Mira lives in Lisbon."}}, *m_tokenizer);
+  QCOMPARE(index.documentCount(), std::size_t{1});
+  const qint64 after = QFileInfo(QString::fromStdString(file)).size();
+  QVERIFY2(after < before / 2, qPrintable(QStringLiteral("%1 of %2 bytes").arg(after).arg(before)));
+}
+
+void TestFragmentIndex::otherProgramsMayTakeOut() {
+  const QTemporaryDir folder;
+  const std::string file = folder.filePath(QStringLiteral("index")).toStdString();
+  Day day = 100;
+  FragmentIndex one(file, ruleOf(day));
+  const auto mine = one.add({{"a.txt", "Mira lives in Lisbon."}}, *m_tokenizer).keys;
+  QCOMPARE(one.find("Lisbon", 3, mine).size(), std::size_t{1});
+  Day later = 200;
+  FragmentIndex other(file, ruleOf(later));
+  other.add({{"b.txt", "Otto lives in Lisbon."}}, *m_tokenizer);
+  QCOMPARE(other.documentCount(), std::size_t{1});
+  // The other's document is not taken for the one that was chosen before.
+  QVERIFY(one.find("Lisbon", 3, mine).empty());
+  QCOMPARE(one.add({{"a.txt", "Mira lives in Lisbon."}}, *m_tokenizer).added, std::size_t{1});
+  QCOMPARE(one.find("Lisbon", 3, mine)[0].text, std::string("Mira lives in Lisbon."));
+}
+
+void TestFragmentIndex::survivesKillsWhileTakingOut() {
+  constexpr std::size_t kDocuments = 300;
+  bool given = false;
+  const int wanted = qEnvironmentVariableIntValue("SPANSCOPE_KILLS", &given);
+  const int kills = given && wanted > 0 ? wanted : 8;
+  const std::uint64_t seed = testSeed();
+  std::mt19937_64 random(seed + 1);
+  const QTemporaryDir folder;
+  const std::string full = folder.filePath(QStringLiteral("full")).toStdString();
+  Day day = 100;
+  addWithAll(*std::make_unique<FragmentIndex>(full, ruleOf(day)),
+             generateDocuments(kDocuments, seed).documents);
+  int killedBetween = 0;
+  for (int kill = 0; kill < kills; ++kill) {
+    const QString file = folder.filePath(QString::number(kill));
+    QVERIFY(QFile::copy(QString::fromStdString(full), file));
+    QProcess indexer;
+    indexer.start(QStringLiteral(SPANSCOPE_KILL_INDEXER),
+                  {file, QStringLiteral("5"), QString::number(seed), QStringLiteral("200")});
+    QVERIFY(indexer.waitForStarted());
+    QVERIFY(indexer.waitForReadyRead(30000));
+    QTest::qSleep(static_cast<int>(random() % 300));
+    indexer.kill();
+    QVERIFY(indexer.waitForFinished());
+    const std::string left = file.toStdString();
+    QCOMPARE(flawOf(left), QString());
+    const std::int64_t count = numberIn(left, "SELECT count(*) FROM documents");
+    QVERIFY(count >= 5 && count <= static_cast<std::int64_t>(kDocuments));
+    if (count > 5 && count < static_cast<std::int64_t>(kDocuments)) ++killedBetween;
+    // What was left is taken out by the next one.
+    day = 200;
+    FragmentIndex index(left, ruleOf(day));
+    addWithAll(index, generateDocuments(5, seed).documents);
+    QCOMPARE(index.documentCount(), std::size_t{5});
+    QCOMPARE(flawOf(left), QString());
+  }
+  qInfo("%d of %d kills while documents were taken out", killedBetween, kills);
 }
 
 void TestFragmentIndex::survivesKills() {
