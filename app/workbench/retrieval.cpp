@@ -41,6 +41,12 @@ void Retrieval::useModel(std::shared_ptr<ModelBundle> model) {
   m_settings.modelDirectory = m_model->directory;
 }
 
+void Retrieval::useEmbeddings(const std::optional<remote::EmbeddingsServer>& server) {
+  if (server == m_settings.embeddings) return;
+  m_embedder.reset();
+  m_settings.embeddings = server;
+}
+
 retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query,
                                               std::map<NodePath, retrieve::FragmentChoice> choices,
                                               query::Surroundings* files, const retrieve::Watch& watch) {
@@ -74,7 +80,7 @@ retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query,
   tools.files = files;
   tools.watch = watch;
   tools.isEmbedder = [this](const std::string& name) {
-    return m_settings.embeddings ? name == m_settings.embeddings->model
+    return m_settings.embeddings ? !name.empty() && name == m_settings.embeddings->model
                                  : names(name, directoryOf(m_settings));
   };
   tools.embedder = [this]() -> retrieve::Embedder& {

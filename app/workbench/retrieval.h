@@ -46,6 +46,8 @@ class Retrieval {
   /// Embeds and summarises with a model that is loaded already, instead of loading it when it is needed. The
   /// index stays.
   void useModel(std::shared_ptr<ModelBundle> model);
+  /// Embeds with a server or, where there is none, with the model, from the next query on.
+  void useEmbeddings(const std::optional<remote::EmbeddingsServer>& server);
   /// The model, if it was needed or given.
   const std::shared_ptr<ModelBundle>& model() const { return m_model; }
 

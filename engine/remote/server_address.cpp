@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/server_address.h"
 
-#include "engine/query/utf8.h"
+#include "engine/query/shown_text.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>

@@ -117,7 +117,10 @@ struct RunSettings {
   std::int32_t chunk = 128;   ///< most tokens of a fragment: 8 … 2^20
   std::int32_t overlap = 16;  ///< most tokens that fragments share; at most a quarter of `chunk` counts
   bool summaries = false;     ///< search summaries too, made by the model
-  std::string reducePrompt;   ///< question of every ply but the first; empty: the same all the way up
+  std::string embeddings = "checkpoint";  ///< whose vectors: the checkpoint's, or of a "server"
+  std::string embeddingsUrl;              ///< of the server's API, e.g. "http://localhost:8000/v1"
+  std::string embeddingsModel;            ///< that embeds there
+  std::string reducePrompt;  ///< question of every ply but the first; empty: the same all the way up
   bool operator==(const RunSettings&) const = default;
 };
 

@@ -308,6 +308,12 @@ class FileReader {
         readWhole(settings.overlap, 0, retrieve::kMaxChunkTokens / 4);
       else if (key == "summaries")
         settings.summaries = m_fields.flag().value_or(false);
+      else if (key == "embeddings")
+        readChoice(settings.embeddings, {"checkpoint", "server"});
+      else if (key == "embeddings_url")
+        settings.embeddingsUrl = m_fields.text(kMostName).value_or("");
+      else if (key == "embeddings_model")
+        settings.embeddingsModel = m_fields.text(kMostName).value_or("");
       else
         return false;
       return true;

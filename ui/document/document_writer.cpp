@@ -101,6 +101,9 @@ Json settingsJson(const RunSettings& settings) {
   json["chunk"] = settings.chunk;
   json["overlap"] = settings.overlap;
   json["summaries"] = settings.summaries;
+  json["embeddings"] = settings.embeddings;
+  json["embeddings_url"] = settings.embeddingsUrl;
+  json["embeddings_model"] = settings.embeddingsModel;
   return json;
 }
 

@@ -3,6 +3,7 @@
 
 #include "ui/editor/tidy_layout.h"
 #include "ui/operators/operator_icon.h"
+#include "ui/words/score_text.h"
 #include "ui/words/tr.h"
 
 #include <QFontMetricsF>
@@ -401,7 +402,7 @@ std::vector<TextLine> makeLines(const QString& text, const QFont& font, double w
 QString fragmentsText(const NodeStatus& status) {
   if (status.fragments < 0) return {};
   if (status.fragments == 0) return tr("found nothing");
-  const QString best = QString::number(status.bestScore, 'f', status.bestScore < 1 ? 3 : 2);
+  const QString best = scoreText(status.bestScore);
   return status.fragments == 1 ? tr("1 fragment, score %1").arg(best)
                                : tr("%1 fragments, best %2").arg(status.fragments).arg(best);
 }

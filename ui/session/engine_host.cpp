@@ -215,6 +215,7 @@ class EngineHost::Worker {
     }
     m_retrieval->useModel(m_bundle);
     RetrievalRequest& asked = *request.retrieval;
+    m_retrieval->useEmbeddings(asked.embeddings);
     retrieve::ResolvedAugments found =
         m_retrieval->resolve(asked.query, asked.options, asked.files.get(), watch());
     tell([this] { m_host.setActivity({}); });

@@ -7,6 +7,7 @@
 #include "engine/plan/planner.h"
 #include "engine/query/query.h"
 #include "engine/query/surroundings.h"
+#include "engine/remote/embeddings_client.h"
 #include "engine/retrieve/resolve_augments.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/event.h"
@@ -31,6 +32,7 @@ struct RetrievalRequest {
   retrieve::RetrievalOptions options;
   std::shared_ptr<query::Surroundings> files;  ///< used on the engine's thread alone; may be null
   plan::PlanOptions planOptions;
+  std::optional<remote::EmbeddingsServer> embeddings;  ///< embeds instead of the checkpoint
 };
 
 /// Everything a run needs, as values.

@@ -4,6 +4,9 @@
 #include "app/workbench/resource_paths.h"
 #include "engine/run/policy.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace spanscope::ui {
 
 std::filesystem::path modelDirectoryOf(const document::RunSettings& settings) {
@@ -28,6 +31,24 @@ run::RunOptions runOptionsOf(const document::RunSettings& settings) {
   options.seed = settings.seed;
   options.maxTokens = settings.maxTokens;
   return options;
+}
+
+std::optional<remote::EmbeddingsServer> embeddingsServerOf(const document::RunSettings& settings) {
+  if (settings.embeddings != "server") return std::nullopt;
+  return remote::EmbeddingsServer{
+      .url = settings.embeddingsUrl, .model = settings.embeddingsModel, .key = {}};
+}
+
+bool asksServer(const query::Node& query, const document::RunSettings& settings) {
+  if (settings.embeddings != "server" || settings.ranking == "lexical") return false;
+  if (const auto* augment = query.as<query::Augment>()) {
+    const bool isNamed =
+        !augment->embeddingModel.empty() && augment->embeddingModel == settings.embeddingsModel;
+    if (settings.ranking != "auto" || isNamed) return true;
+  }
+  const std::vector<query::ChildRef> children = query::childrenOf(query);
+  return std::any_of(children.begin(), children.end(),
+                     [&](const query::ChildRef& child) { return asksServer(*child.node, settings); });
 }
 
 }  // namespace spanscope::ui

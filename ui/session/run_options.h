@@ -2,10 +2,13 @@
 // What a document's settings mean to the engine: the same for what is run and for what is predicted.
 #pragma once
 
+#include "engine/query/query.h"
+#include "engine/remote/embeddings_client.h"
 #include "engine/run/session.h"
 #include "ui/document/document.h"
 
 #include <filesystem>
+#include <optional>
 
 namespace spanscope::ui {
 
@@ -18,5 +21,10 @@ bool isSameSession(const run::SessionConfig& a, const run::SessionConfig& b);
 
 /// Without what is observed, and without what only the trace is told.
 run::RunOptions runOptionsOf(const document::RunSettings& settings);
+
+/// Who embeds instead of the checkpoint, if anyone; without a key.
+std::optional<remote::EmbeddingsServer> embeddingsServerOf(const document::RunSettings& settings);
+/// Whether a run of the query sends texts to that server.
+bool asksServer(const query::Node& query, const document::RunSettings& settings);
 
 }  // namespace spanscope::ui

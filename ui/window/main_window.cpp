@@ -14,6 +14,8 @@
 #include <QHBoxLayout>
 #include <QInputDialog>
 #include <QMenuBar>
+#include <QMessageBox>
+#include <QPushButton>
 #include <QStatusBar>
 #include <QStyle>
 
@@ -83,6 +85,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, QWidget* 
   m_palette = new CommandPalette(this);
   connect(m_palette, &CommandPalette::chosen, this, &MainWindow::perform);
 
+  m_workspace.setServerConsent([this](const QString& endpoint) { return consentTo(endpoint); });
   connect(&m_workspace, &Workspace::inputChanged, this, &MainWindow::showInput);
   connect(&m_workspace, &Workspace::currentChanged, this, &MainWindow::showCurrent);
   connect(&m_workspace, &Workspace::documentsChanged, this, &MainWindow::refresh);
@@ -336,6 +339,24 @@ std::optional<QString> MainWindow::answerTo(const QString& question) {
   const QString answer = dialog.textValue();
   m_answers.insert(question, answer);
   return answer;
+}
+
+bool MainWindow::consentTo(const QString& endpoint) {
+  const QString key = QStringLiteral("retrieval/servers");
+  QStringList known = m_settings.value(key).toStringList();
+  if (known.contains(endpoint)) return true;
+  QMessageBox box(QMessageBox::Question, tr("Embeddings from a server"),
+                  tr("Send texts to %1?").arg(endpoint), QMessageBox::Cancel, this);
+  box.setInformativeText(
+      tr("This document takes vectors from there: the texts of the documents that the query searches, and "
+         "its questions, are sent, with the key in SPANSCOPE_EMBEDDINGS_KEY if there is one. You are asked "
+         "once."));
+  const QPushButton* send = box.addButton(tr("Send"), QMessageBox::AcceptRole);
+  box.setDefaultButton(QMessageBox::Cancel);
+  box.exec();
+  if (box.clickedButton() != send) return false;
+  m_settings.setValue(key, known << endpoint);
+  return true;
 }
 
 void MainWindow::fitOnce() {

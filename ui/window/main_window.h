@@ -96,6 +96,8 @@ class MainWindow : public QMainWindow {
   void run(bool selectedOnly);
   /// Asks the person; what they answered to the same question before is offered again.
   std::optional<QString> answerTo(const QString& question);
+  /// Whether texts may be sent to a server; a person who says yes is not asked again.
+  bool consentTo(const QString& endpoint);
   void step(int events);
 
   QSettings& m_settings;

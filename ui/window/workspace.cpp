@@ -6,9 +6,11 @@
 #include "engine/query/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/surroundings.h"
+#include "engine/remote/server_address.h"
 #include "engine/trace/trace_file.h"
 #include "ui/document/plan_options.h"
 #include "ui/document/retrieval_options.h"
+#include "ui/session/run_options.h"
 #include "ui/session/run_plan.h"
 
 #include <QCoreApplication>
@@ -184,6 +186,7 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
     retrieval.options.choices = document::fragmentChoicesOf(document, taken.paths);
     retrieval.files = std::make_shared<RunInputs>(m_current->model->filePath(), Asker());
     retrieval.planOptions = std::move(options);
+    if (QString problem = findEmbeddings(query, retrieval); !problem.isEmpty()) return problem;
   } else {
     PlannedRun planned = planRun(query, std::move(options));
     if (!planned.plan) return planned.problem;
@@ -201,6 +204,26 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   m_current->selection.physical = kNullBlock;
   if (!m_engine.run(std::move(request))) return tr("A query is running: stop it first.");
   invalidate();
+  return {};
+}
+
+QString Workspace::findEmbeddings(const query::Node& query, RetrievalRequest& request) const {
+  const document::RunSettings& settings = m_current->model->document().settings;
+  // Also where no texts are sent: an augment may name the server's model.
+  request.embeddings = embeddingsServerOf(settings);
+  if (!asksServer(query, settings)) return {};
+  remote::EmbeddingsServer& server = *request.embeddings;
+  const auto address = remote::readServerAddress(server.url);
+  if (const auto* problem = std::get_if<Error>(&address)) {
+    return tr("Embeddings come from a server: found %1, expected %2. See Retrieval in the settings.")
+        .arg(QString::fromStdString(problem->found), QString::fromStdString(problem->expected));
+  }
+  if (server.model.empty())
+    return tr("Embeddings come from a server: name the model there. See Retrieval in the settings.");
+  const QString endpoint = QString::fromStdString(remote::endpointOf(server));
+  if (!std::get<remote::ServerAddress>(address).isLoopback && !(m_consent && m_consent(endpoint)))
+    return tr("Nothing was sent to %1: the query did not run.").arg(endpoint);
+  server.key = qEnvironmentVariable("SPANSCOPE_EMBEDDINGS_KEY").toStdString();
   return {};
 }
 

@@ -16,10 +16,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spanscope::ui {
@@ -60,6 +62,10 @@ class Workspace : public QObject {
 
   void select(const Selection& selection);
   void setTheme(const Theme& theme);
+  /// Whether texts of documents and questions may be sent to this endpoint; asked before a run that would.
+  /// What is on this machine is not asked about, and without an answer nothing is sent elsewhere.
+  using ServerConsent = std::function<bool(const QString& endpoint)>;
+  void setServerConsent(ServerConsent consent) { m_consent = std::move(consent); }
   /// Shows the state after so many events; the newest one is followed from then on.
   void setPosition(std::size_t position);
 
@@ -80,10 +86,13 @@ class Workspace : public QObject {
   void drain();
   void update();
   void showForecast();
+  /// The server that a run of the query takes vectors from, if any; why it may not, in words.
+  QString findEmbeddings(const query::Node& query, RetrievalRequest& request) const;
   void bindRuns(OpenDocument& document) const;
 
   EngineHost m_engine;
   Forecasts m_forecasts{m_engine};
+  ServerConsent m_consent;
   std::shared_ptr<TraceStore> m_live;
   std::vector<std::unique_ptr<OpenDocument>> m_documents;
   OpenDocument* m_current = nullptr;

@@ -109,6 +109,12 @@ void editLooks(Document& document, std::mt19937& random) {
       document.settings.seed = random();
       document.settings.layers.push_back(static_cast<std::int32_t>(below(random, 4)));
       document.settings.ranking = on ? "hybrid" : "auto";
+      document.settings.summaries = on;
+      document.settings.chunk = static_cast<std::int32_t>(8 + below(random, 500));
+      document.settings.overlap = static_cast<std::int32_t>(below(random, 50));
+      document.settings.embeddings = on ? "server" : "checkpoint";
+      document.settings.embeddingsUrl = on ? "http://localhost:" + std::to_string(below(random, 9)) : "";
+      document.settings.embeddingsModel = on ? "m \"ä\"" : "";
       document.settings.fragments = static_cast<std::int32_t>(1 + below(random, 50));
       break;
     case 8:

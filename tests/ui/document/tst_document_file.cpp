@@ -205,6 +205,9 @@ void TestDocumentFile::refuses_data() {
       "[\"0123456789abcdef0123456789abcdef\"]}}}",
       "a fragment that was named before");
   row("ranking", ", \"settings\": {\"ranking\": \"best\"}", "found \"best\", expected \"auto\" or");
+  row("embeddings", ", \"settings\": {\"embeddings\": \"cloud\"}",
+      "found \"cloud\", expected \"checkpoint\" or \"server\"");
+  row("address of a server", ", \"settings\": {\"embeddings_url\": 3}", "/settings/embeddings_url");
   row("fragments", ", \"settings\": {\"fragments\": 0}", "from 1 to 10000");
   row("a path twice", ", \"layout\": {\"nodes\": {\"\": {}, \"\": {}}}", "again");
   row("hue", ", \"layout\": {\"frames\": [{\"hue\": 6}]}",

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/policy.h"
 #include "tests/ui/views_document/view_bench.h"
+#include "ui/document/edits.h"
+#include "ui/document/retrieval_options.h"
 #include "ui/views/document/checked_field.h"
 #include "ui/views/document/settings_view.h"
 
+#include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QScrollArea>
 #include <QSpinBox>
 #include <QTest>
+
+#include <algorithm>
+#include <vector>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -17,11 +24,14 @@ using spanscope::ui::testing::ViewBench;
 
 namespace {
 
+constexpr const char* kRetrieving =
+    R"({"augment":{"embedding_model":"e","body":{"user":"Where?"},"doc":["people.csv",{"Text":"x"}]}})";
+
 struct Fixture {
   SettingsView view;
   ViewBench bench;
 
-  Fixture() : bench(view, R"({"user": "a"})") { bench.show({360, 620}); }
+  explicit Fixture(const char* query = R"({"user": "a"})") : bench(view, query) { bench.show({360, 620}); }
 
   const document::RunSettings& settings() { return bench.document().settings; }
   template <class T>
@@ -48,6 +58,10 @@ class TestSettingsView : public QObject {
   void saysTheExactness();
   void stepsBlockSizesByTwo();
   void everyChangeIsUndone();
+  void retrievalIsForAugments();
+  void retrievalIsChanged();
+  void addressesAreChecked();
+  void retrievalByKeyboard();
   void layerTexts();
 };
 
@@ -139,6 +153,132 @@ void TestSettingsView::everyChangeIsUndone() {
   QVERIFY(f.bench.document() == before);
   QCOMPARE(f.child<QSpinBox>("blockSize")->value(), 16);
   QCOMPARE(f.child<QComboBox>("policy")->currentIndex(), 0);
+}
+
+void TestSettingsView::retrievalIsForAugments() {
+  Fixture f;
+  const std::vector<const char*> always = {"fragments", "ranking",   "chunk",
+                                           "overlap",   "summaries", "embeddings"};
+  const auto isShown = [&f](const char* name) { return f.child<QWidget>(name)->isVisibleTo(&f.view); };
+  for (const char* name : always) QVERIFY2(!isShown(name), name);
+  QVERIFY(!isShown("embeddingsUrl"));
+  f.bench.model().change(QStringLiteral("Add"), [](document::Document& document) {
+    document::addNode(document, document::makeOperator("augment"));
+  });
+  for (const char* name : always) QVERIFY2(isShown(name), name);
+  // Rows of a server come with the choice of one.
+  QVERIFY(!isShown("embeddingsUrl") && !isShown("embeddingsModel"));
+  f.choose("embeddings", 1);
+  QVERIFY(isShown("embeddingsUrl") && isShown("embeddingsModel"));
+  f.bench.model().undoStack().setIndex(0);
+  for (const char* name : always) QVERIFY2(!isShown(name), name);
+}
+
+void TestSettingsView::retrievalIsChanged() {
+  Fixture f(kRetrieving);
+  QScrollArea* scroll = f.view.findChild<QScrollArea*>();
+  f.choose("embeddings", 1);
+  QTest::qWait(50);  // until the rows have their places
+  scroll->ensureWidgetVisible(f.child<QWidget>("embeddingsModel"), 0, 120);
+  f.bench.picture(QStringLiteral("settings-retrieval"));
+  f.bench.model().undoStack().setIndex(0);
+  const document::Document before = f.bench.document();
+  // The same defaults as on the command line.
+  const retrieve::RetrievalOptions defaults;
+  QCOMPARE(f.child<QSpinBox>("fragments")->value(), defaults.fragments);
+  QCOMPARE(f.child<QSpinBox>("chunk")->value(), defaults.chunk.tokens);
+  QCOMPARE(f.child<QSpinBox>("overlap")->value(), defaults.chunk.overlap);
+  QCOMPARE(f.child<QCheckBox>("summaries")->isChecked(), defaults.summaries);
+  QCOMPARE(f.child<QComboBox>("ranking")->currentData().toString(), QStringLiteral("auto"));
+  QCOMPARE(f.child<QComboBox>("embeddings")->currentIndex(), 0);
+
+  f.child<QSpinBox>("fragments")->setValue(9);
+  f.choose("ranking", 3);
+  f.child<QSpinBox>("chunk")->setValue(40);
+  auto* summaries = f.child<QCheckBox>("summaries");
+  QTest::mouseClick(summaries, Qt::LeftButton, {}, QPoint(8, summaries->height() / 2));
+  f.choose("embeddings", 1);
+  QCOMPARE(f.settings().fragments, 9);
+  QCOMPARE(f.settings().ranking, std::string("hybrid"));
+  QCOMPARE(f.settings().chunk, 40);
+  QVERIFY(f.settings().summaries);
+  QCOMPARE(f.settings().embeddings, std::string("server"));
+  // More than a quarter of the chunk does not count, and it is said.
+  const auto says = [&f](const QString& part) {
+    const QList<QLabel*> labels = f.view.findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
+      return label->isVisibleTo(&f.view) && label->text().contains(part);
+    });
+  };
+  QVERIFY(says(QStringLiteral("10 tokens")));
+  QCOMPARE(document::retrievalOptionsOf(f.settings()).chunk.overlap, 10);
+  f.child<QSpinBox>("overlap")->setValue(10);
+  QVERIFY(!says(QStringLiteral("10 tokens")));
+  QCOMPARE(f.settings().overlap, 10);
+  QCOMPARE(f.bench.model().undoStack().count(), 6);
+
+  const document::Document after = f.bench.document();
+  f.bench.model().undoStack().setIndex(0);
+  QVERIFY(f.bench.document() == before);
+  QCOMPARE(f.child<QSpinBox>("chunk")->value(), 128);
+  QCOMPARE(f.child<QComboBox>("ranking")->currentIndex(), 0);
+  f.bench.model().undoStack().setIndex(6);
+  QVERIFY(f.bench.document() == after);
+}
+
+void TestSettingsView::addressesAreChecked() {
+  Fixture f(kRetrieving);
+  f.choose("embeddings", 1);
+  auto* address = f.child<CheckedField>("embeddingsUrl");
+  auto* model = f.child<CheckedField>("embeddingsModel");
+  address->line()->setFocus();
+  QTest::keyClicks(address->line(), QStringLiteral("localhost"));
+  QVERIFY(address->reason().contains(QStringLiteral("http://")));
+  QVERIFY(f.settings().embeddingsUrl.empty());
+  address->line()->selectAll();
+  QTest::keyClicks(address->line(), QStringLiteral(" http://localhost:8000/v1 "));
+  QCOMPARE(address->reason(), QString());
+  QCOMPARE(f.settings().embeddingsUrl, std::string("http://localhost:8000/v1"));
+  QTest::keyClicks(address->line(), QStringLiteral("?key=1"));
+  QVERIFY(!address->reason().isEmpty());
+  QCOMPARE(f.settings().embeddingsUrl, std::string("http://localhost:8000/v1"));
+  model->line()->setFocus();
+  QTest::keyClicks(model->line(), QStringLiteral("minilm"));
+  QCOMPARE(f.settings().embeddingsModel, std::string("minilm"));
+  // What is typed in one go is one command.
+  QCOMPARE(f.bench.model().undoStack().count(), 3);
+  address->line()->setFocus();
+  address->line()->clear();
+  QTest::keyClick(address->line(), Qt::Key_Backspace);
+  address->line()->selectAll();
+  QTest::keyClicks(address->line(), QStringLiteral("x"));
+  QTest::keyClick(address->line(), Qt::Key_Backspace);
+  QCOMPARE(address->reason(), QString());
+  QVERIFY(f.settings().embeddingsUrl.empty());
+}
+
+void TestSettingsView::retrievalByKeyboard() {
+  Fixture f(kRetrieving);
+  f.choose("embeddings", 1);
+  f.child<QSpinBox>("fragments")->setFocus();
+  QStringList reached;
+  for (int i = 0; i < 8; ++i) {
+    QWidget* focus = QApplication::focusWidget();
+    while (focus != nullptr && focus->objectName().isEmpty()) focus = focus->parentWidget();
+    QVERIFY(focus != nullptr);
+    QVERIFY2(!focus->accessibleName().isEmpty() || qobject_cast<QCheckBox*>(focus) != nullptr,
+             qPrintable(focus->objectName()));
+    reached += focus->objectName();
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+  }
+  QCOMPARE(
+      reached.join(QLatin1Char(' ')),
+      QStringLiteral("fragments ranking chunk overlap summaries embeddings embeddingsUrl embeddingsModel"));
+  f.child<QCheckBox>("summaries")->setFocus();
+  QTest::keyClick(f.child<QCheckBox>("summaries"), Qt::Key_Space);
+  QVERIFY(f.settings().summaries);
+  QTest::keyClick(f.child<QSpinBox>("chunk"), Qt::Key_Up);
+  QCOMPARE(f.settings().chunk, 144);
 }
 
 void TestSettingsView::layerTexts() {

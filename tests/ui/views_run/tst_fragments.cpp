@@ -4,6 +4,7 @@
 #include "ui/document/document_query.h"
 #include "ui/document/edits.h"
 #include "ui/views/run/fragments_view.h"
+#include "ui/words/score_text.h"
 
 #include <QAbstractItemModelTester>
 #include <QApplication>
@@ -122,6 +123,19 @@ class TestFragments : public QObject {
     QVERIFY(fragmentsSummary(fragmentsContent(run.input(2))).isEmpty());
   }
 
+  void scoresAreShownInOneWay() {
+    QCOMPARE(scoreText(12.345), QStringLiteral("12.35"));
+    QCOMPARE(scoreText(0.457), QStringLiteral("0.457"));
+    QCOMPARE(scoreText(-0.457), QStringLiteral("-0.457"));
+    QVERIFY(scoreText(1.0 / 61) != scoreText(1.0 / 62));
+    FragmentListModel list;
+    const Run run;
+    list.setContent(fragmentsContent(run.input()));
+    const QString score = list.index(2, FragmentListModel::Score).data().toString();
+    const QString found = list.index(2, FragmentListModel::Found).data().toString();
+    QVERIFY2(found.contains(QStringLiteral("(%1)").arg(score)), qPrintable(found));
+  }
+
   void selectionChoosesTheAugment() {
     Run run;
     document::NodeId other = document::kNoNode;
@@ -149,7 +163,7 @@ class TestFragments : public QObject {
     QCOMPARE(state(2), QStringLiteral("left out"));
     QCOMPARE(list.index(1, FragmentListModel::Text).data().toString(),
              QStringLiteral("Otto lives in Porto."));
-    QCOMPARE(list.index(2, FragmentListModel::Score).data().toString(), QStringLiteral("0.2500"));
+    QCOMPARE(list.index(2, FragmentListModel::Score).data().toString(), QStringLiteral("0.250"));
     run.document.change(QStringLiteral("Marks"), [&](document::Document& document) {
       document::setFragmentMark(document, run.augment(), kHashes[0], FragmentMark::Dropped);
       document::setFragmentMark(document, run.augment(), kHashes[2], FragmentMark::Pinned);

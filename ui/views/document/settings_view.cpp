@@ -4,6 +4,8 @@
 #include "app/workbench/resource_paths.h"
 #include "engine/run/policy.h"
 #include "ui/views/document/checked_field.h"
+#include "ui/views/document/retrieval_rows.h"
+#include "ui/views/document/settings_rows.h"
 #include "ui/views/document/text_tools.h"
 
 #include <QCheckBox>
@@ -28,7 +30,6 @@ namespace {
 using document::RunSettings;
 
 constexpr int kLabelWidth = 112;
-constexpr int kFieldWidth = 96;
 constexpr int kMostBlocks = 100'000'000;
 
 /// Steps to the next power of two.
@@ -98,15 +99,14 @@ SettingsView::SettingsView(QWidget* parent) : DocumentView(parent) {
   grid->setVerticalSpacing(2 * kSpace);
   grid->setColumnMinimumWidth(0, kLabelWidth);
   grid->setColumnStretch(1, 1);
-  makeModelRows(*grid);
-  makeCacheRows(*grid);
-  makeRunRows(*grid);
-  makeLocalityRows(*grid);
-  makeRecordRows(*grid);
-  m_footer = new QLabel(
-      tr("Applied on the next run. Changing the model or the cache settings empties the cache."), body);
-  m_footer->setWordWrap(true);
-  grid->addWidget(m_footer, grid->rowCount(), 0, 1, 2);
+  m_rows = std::make_unique<SettingsRows>(*this, *grid, [this] { return model(); });
+  makeModelRows();
+  makeCacheRows();
+  makeRunRows();
+  makeLocalityRows();
+  m_retrieval = std::make_unique<RetrievalRows>(*m_rows);
+  makeRecordRows();
+  m_rows->addNote(tr("Applied on the next run. Changing the model or the cache settings empties the cache."));
   grid->setRowStretch(grid->rowCount(), 1);
 
   auto* scroll = new QScrollArea(this);
@@ -121,201 +121,123 @@ SettingsView::SettingsView(QWidget* parent) : DocumentView(parent) {
   layout->addWidget(scroll);
 }
 
-void SettingsView::makeModelRows(QGridLayout& grid) {
-  addHeader(grid, tr("Model"));
+SettingsView::~SettingsView() = default;
+
+void SettingsView::makeModelRows() {
+  m_rows->addHeader(tr("Model"));
   m_model = new QComboBox(this);
   m_model->setObjectName(QStringLiteral("model"));
   m_model->setAccessibleName(tr("Model"));
   m_model->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   ignoreWheelWithoutFocus(m_model);
   connect(m_model, &QComboBox::activated, this, &SettingsView::chooseModel);
-  addRow(grid, tr("Checkpoint"), m_model);
-  m_threads = makeSpin(QStringLiteral("threads"), 0, 4096, &RunSettings::threads);
+  m_rows->addRow(tr("Checkpoint"), m_model);
+  m_threads = m_rows->makeSpin(QStringLiteral("threads"), 0, 4096, &RunSettings::threads);
   m_threads->setSpecialValueText(tr("one a core"));
-  addRow(grid, tr("Threads"), m_threads);
+  m_rows->addRow(tr("Threads"), m_threads);
 }
 
-void SettingsView::makeCacheRows(QGridLayout& grid) {
-  addHeader(grid, tr("Cache"));
-  m_policy = makeCombo(QStringLiteral("policy"), {QStringLiteral("spans"), QStringLiteral("prefix")},
-                       &RunSettings::policy);
+void SettingsView::makeCacheRows() {
+  m_rows->addHeader(tr("Cache"));
+  m_policy = m_rows->makeCombo(QStringLiteral("policy"), {QStringLiteral("spans"), QStringLiteral("prefix")},
+                               &RunSettings::policy);
   m_policy->setItemData(0, tr("Children of a plus are computed by themselves and reused in any order"),
                         Qt::ToolTipRole);
   m_policy->setItemData(1, tr("What a stock server does: only the longest common beginning is reused"),
                         Qt::ToolTipRole);
-  addRow(grid, tr("Reuse policy"), m_policy);
-  m_exactness = new QLabel(this);
-  addHint(grid, m_exactness);
+  m_rows->addRow(tr("Reuse policy"), m_policy);
+  m_exactness = m_rows->addHint();
   m_blockSize = new PowerSpinBox(this);
   m_blockSize->setObjectName(QStringLiteral("blockSize"));
   m_blockSize->setRange(1, 1024);
   m_blockSize->setSuffix(tr(" tokens"));
   ignoreWheelWithoutFocus(m_blockSize);
-  connect(m_blockSize, &QSpinBox::valueChanged, this, [this](int value) {
-    change(tr("Block size"), "blockSize", [value](RunSettings& settings) { settings.blockSize = value; });
+  connect(m_blockSize, &QSpinBox::valueChanged, m_rows.get(), [this](int value) {
+    m_rows->change(tr("Block size"), QStringLiteral("blockSize"),
+                   [value](RunSettings& settings) { settings.blockSize = value; });
   });
-  connect(m_blockSize, &QSpinBox::editingFinished, this, &SettingsView::endMerge);
-  addRow(grid, tr("Block size"), m_blockSize);
-  m_blockCount = makeSpin(QStringLiteral("blockCount"), 2, kMostBlocks, &RunSettings::blockCount);
+  connect(m_blockSize, &QSpinBox::editingFinished, m_rows.get(), &SettingsRows::endMerge);
+  m_rows->addRow(tr("Block size"), m_blockSize);
+  m_blockCount = m_rows->makeSpin(QStringLiteral("blockCount"), 2, kMostBlocks, &RunSettings::blockCount);
   m_blockCount->setSingleStep(64);
-  addRow(grid, tr("Blocks in the pool"), m_blockCount);
-  m_capacity = new QLabel(this);
-  addHint(grid, m_capacity);
-  m_kvType = makeCombo(QStringLiteral("kvType"), {QStringLiteral("f32"), QStringLiteral("bf16")},
-                       &RunSettings::kvType);
-  addRow(grid, tr("Keys and values"), m_kvType);
+  m_rows->addRow(tr("Blocks in the pool"), m_blockCount);
+  m_capacity = m_rows->addHint();
+  m_kvType = m_rows->makeCombo(QStringLiteral("kvType"), {QStringLiteral("f32"), QStringLiteral("bf16")},
+                               &RunSettings::kvType);
+  m_rows->addRow(tr("Keys and values"), m_kvType);
 }
 
-void SettingsView::makeRunRows(QGridLayout& grid) {
-  addHeader(grid, tr("Run"));
+void SettingsView::makeRunRows() {
+  m_rows->addHeader(tr("Run"));
   m_seed = new CheckedField(
       tr("Seed"),
       [this](const QString& text) -> QString {
         const std::optional<std::uint64_t> seed = seedNumber(text);
         if (!seed) return tr("A whole number from 0, of 64 bits");
-        change(tr("Seed"), "seed", [seed](RunSettings& settings) { settings.seed = *seed; });
+        m_rows->change(tr("Seed"), QStringLiteral("seed"),
+                       [seed](RunSettings& settings) { settings.seed = *seed; });
         return {};
       },
       this);
   m_seed->setObjectName(QStringLiteral("seed"));
   new DocumentUndo(m_seed->line(), [this] { return model(); });
-  addRow(grid, tr("Seed"), m_seed);
-  m_maxTokens =
-      makeSpin(QStringLiteral("maxTokens"), 0, std::numeric_limits<int>::max(), &RunSettings::maxTokens);
+  m_rows->addRow(tr("Seed"), m_seed);
+  m_maxTokens = m_rows->makeSpin(QStringLiteral("maxTokens"), 0, std::numeric_limits<int>::max(),
+                                 &RunSettings::maxTokens);
   m_maxTokens->setSpecialValueText(tr("the model's own"));
   m_maxTokens->setToolTip(tr("Of generates that set no limit themselves"));
-  addRow(grid, tr("Max tokens"), m_maxTokens);
-  m_outputForm = makeCombo(QStringLiteral("outputForm"), {QStringLiteral("anew"), QStringLiteral("reused")},
-                           &RunSettings::outputForm);
+  m_rows->addRow(tr("Max tokens"), m_maxTokens);
+  m_outputForm =
+      m_rows->makeCombo(QStringLiteral("outputForm"), {QStringLiteral("anew"), QStringLiteral("reused")},
+                        &RunSettings::outputForm);
   m_outputForm->setItemText(0, tr("computed anew"));
   m_outputForm->setItemText(1, tr("reused (approximate)"));
   m_outputForm->setToolTip(tr("How the answer of an inner generate reaches the prompt around it"));
-  addRow(grid, tr("Inner answers"), m_outputForm);
-  m_distribute = makeCheck(tr("Distribute plus into inner generates"), &RunSettings::distribute);
-  m_distribute->setObjectName(QStringLiteral("distribute"));
-  addRow(grid, {}, m_distribute);
+  m_rows->addRow(tr("Inner answers"), m_outputForm);
+  m_distribute = m_rows->makeCheck(QStringLiteral("distribute"), tr("Distribute plus into inner generates"),
+                                   &RunSettings::distribute);
+  m_rows->addRow({}, m_distribute);
 }
 
-void SettingsView::makeLocalityRows(QGridLayout& grid) {
-  addHeader(grid, tr("Attention locality"));
-  m_locality = makeSpin(QStringLiteral("locality"), 1, 1000, &RunSettings::locality);
+void SettingsView::makeLocalityRows() {
+  m_rows->addHeader(tr("Attention locality"));
+  m_locality = m_rows->makeSpin(QStringLiteral("locality"), 1, 1000, &RunSettings::locality);
   m_locality->setSpecialValueText(tr("off"));
   m_locality->setToolTip(
       tr("A judge of many candidates becomes judges of at most so many, where a plus declares that "
          "their order does not matter. It changes what each judge reads."));
-  addRow(grid, tr("Entries a judge"), m_locality);
+  m_rows->addRow(tr("Entries a judge"), m_locality);
   m_localityShape =
-      makeCombo(QStringLiteral("localityShape"), {QStringLiteral("tree"), QStringLiteral("map-reduce")},
-                &RunSettings::localityShape);
+      m_rows->makeCombo(QStringLiteral("localityShape"),
+                        {QStringLiteral("tree"), QStringLiteral("map-reduce")}, &RunSettings::localityShape);
   m_localityShape->setItemText(0, tr("plies until one is left"));
   m_localityShape->setItemText(1, tr("one ply, then one that reads all"));
-  addRow(grid, tr("Shape"), m_localityShape);
+  m_rows->addRow(tr("Shape"), m_localityShape);
   m_reducePrompt = new QLineEdit(this);
   m_reducePrompt->setObjectName(QStringLiteral("reducePrompt"));
   m_reducePrompt->setPlaceholderText(tr("the same question"));
   m_reducePrompt->setToolTip(tr("What every ply but the first is asked"));
   new DocumentUndo(m_reducePrompt, [this] { return model(); });
   connect(m_reducePrompt, &QLineEdit::textEdited, this, [this](const QString& text) {
-    change(tr("Settings"), "reducePrompt",
-           [&text](RunSettings& settings) { settings.reducePrompt = text.toStdString(); });
+    m_rows->change(tr("Settings"), QStringLiteral("reducePrompt"),
+                   [&text](RunSettings& settings) { settings.reducePrompt = text.toStdString(); });
   });
-  addRow(grid, tr("Later plies"), m_reducePrompt);
+  m_rows->addRow(tr("Later plies"), m_reducePrompt);
 }
 
-void SettingsView::makeRecordRows(QGridLayout& grid) {
-  addHeader(grid, tr("Recording"));
-  m_observe = makeCheck(tr("Record attention"), &RunSettings::observe);
-  m_observe->setObjectName(QStringLiteral("observe"));
-  addRow(grid, {}, m_observe);
-  m_observeRows = makeCheck(tr("For every token instead of every block"), &RunSettings::observeRows);
-  m_observeRows->setObjectName(QStringLiteral("observeRows"));
-  addRow(grid, {}, m_observeRows);
+void SettingsView::makeRecordRows() {
+  m_rows->addHeader(tr("Recording"));
+  m_observe = m_rows->makeCheck(QStringLiteral("observe"), tr("Record attention"), &RunSettings::observe);
+  m_rows->addRow({}, m_observe);
+  m_observeRows = m_rows->makeCheck(QStringLiteral("observeRows"),
+                                    tr("For every token instead of every block"), &RunSettings::observeRows);
+  m_rows->addRow({}, m_observeRows);
   m_layers = new CheckedField(
       tr("Observed layers"), [this](const QString& text) { return applyLayers(text); }, this);
   m_layers->setObjectName(QStringLiteral("layers"));
   m_layers->line()->setPlaceholderText(tr("all"));
   new DocumentUndo(m_layers->line(), [this] { return model(); });
-  addRow(grid, tr("Layers"), m_layers);
-}
-
-void SettingsView::addHeader(QGridLayout& grid, const QString& title) {
-  auto* label = new QLabel(title, this);
-  label->setContentsMargins(0, m_headers.empty() ? 0 : kSpace, 0, 0);
-  grid.addWidget(label, grid.rowCount(), 0, 1, 2);
-  m_headers.push_back(label);
-}
-
-void SettingsView::addRow(QGridLayout& grid, const QString& label, QWidget* field) {
-  const int row = grid.rowCount();
-  if (!label.isEmpty()) {
-    auto* text = new QLabel(label, this);
-    text->setBuddy(field);
-    text->setContentsMargins(0, kSpace, 0, 0);
-    grid.addWidget(text, row, 0, Qt::AlignTop);
-    m_labels.push_back(text);
-    if (field->accessibleName().isEmpty()) field->setAccessibleName(label);
-  }
-  // A check box says itself what it is for.
-  if (label.isEmpty())
-    grid.addWidget(field, row, 0, 1, 2);
-  else
-    grid.addWidget(field, row, 1);
-  // As wide as its largest number otherwise.
-  field->setMinimumWidth(kFieldWidth);
-}
-
-void SettingsView::addHint(QGridLayout& grid, QLabel* label) {
-  label->setWordWrap(true);
-  grid.addWidget(label, grid.rowCount(), 1);
-}
-
-QSpinBox* SettingsView::makeSpin(const QString& name, int least, int most,
-                                 std::int32_t RunSettings::*member) {
-  auto* spin = new QSpinBox(this);
-  spin->setObjectName(name);
-  spin->setRange(least, most);
-  spin->setGroupSeparatorShown(false);
-  ignoreWheelWithoutFocus(spin);
-  connect(spin, &QSpinBox::valueChanged, this, [this, name, member](int value) {
-    change(tr("Settings"), name.toLatin1().constData(),
-           [=](RunSettings& settings) { settings.*member = value; });
-  });
-  connect(spin, &QSpinBox::editingFinished, this, &SettingsView::endMerge);
-  return spin;
-}
-
-QComboBox* SettingsView::makeCombo(const QString& name, const QStringList& values,
-                                   std::string RunSettings::*member) {
-  auto* combo = new QComboBox(this);
-  combo->setObjectName(name);
-  for (const QString& value : values) combo->addItem(value, value);
-  ignoreWheelWithoutFocus(combo);
-  connect(combo, &QComboBox::activated, this, [this, combo, name, member](int index) {
-    const std::string value = combo->itemData(index).toString().toStdString();
-    change(tr("Settings"), name.toLatin1().constData(),
-           [&](RunSettings& settings) { settings.*member = value; });
-    endMerge();
-  });
-  return combo;
-}
-
-QCheckBox* SettingsView::makeCheck(const QString& text, bool RunSettings::*member) {
-  auto* check = new QCheckBox(text, this);
-  connect(check, &QCheckBox::clicked, this, [this, member](bool on) {
-    change(tr("Settings"), "", [=](RunSettings& settings) { settings.*member = on; });
-  });
-  return check;
-}
-
-void SettingsView::change(const QString& name, const char* key, const Change& change) {
-  if (model() == nullptr || m_isShowing) return;
-  const QString mergeKey = *key == '\0' ? QString() : QStringLiteral("settings:") + QLatin1String(key);
-  model()->change(
-      name, [&change](document::Document& document) { change(document.settings); }, mergeKey);
-}
-
-void SettingsView::endMerge() {
-  if (model() != nullptr) model()->endMerge();
+  m_rows->addRow(tr("Layers"), m_layers);
 }
 
 void SettingsView::showModels() {
@@ -348,27 +270,23 @@ void SettingsView::chooseModel(int index) {
       return;
     }
   }
-  change(tr("Model"), "", [&path](RunSettings& settings) { settings.model = path.toStdString(); });
+  m_rows->change(tr("Model"), {}, [&path](RunSettings& settings) { settings.model = path.toStdString(); });
   showModels();
 }
 
 QString SettingsView::applyLayers(const QString& text) {
   const std::optional<std::vector<std::int32_t>> layers = readLayers(text);
   if (!layers) return tr("all, or numbers of layers from 0, separated by commas");
-  change(tr("Observed layers"), "layers", [&layers](RunSettings& settings) { settings.layers = *layers; });
+  m_rows->change(tr("Observed layers"), QStringLiteral("layers"),
+                 [&layers](RunSettings& settings) { settings.layers = *layers; });
   return {};
 }
 
 void SettingsView::refresh() {
-  m_isShowing = true;
+  const SettingsRows::Showing showing(*m_rows);
   const RunSettings& settings = document().settings;
   const Theme now = theme();
-  for (QLabel* header : m_headers) header->setFont(now.titleFont());
-  for (QLabel* label : m_labels) colorLabel(*label, now, Role::TextSecond);
-  for (QLabel* hint : {m_exactness, m_capacity, m_footer}) {
-    hint->setFont(now.smallFont());
-    colorLabel(*hint, now, Role::TextThird);
-  }
+  m_rows->setTheme(now);
   m_seed->setTheme(now);
   m_layers->setTheme(now);
 
@@ -402,8 +320,8 @@ void SettingsView::refresh() {
   m_observeRows->setEnabled(settings.observe);
   m_layers->setText(layersText(settings.layers));
   m_layers->setEnabled(settings.observe);
+  m_retrieval->show(document(), now);
   setEnabled(model() != nullptr);
-  m_isShowing = false;
   Q_EMIT summaryChanged(tr("next run"));
 }
 

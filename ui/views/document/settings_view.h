@@ -4,11 +4,13 @@
 
 #include "ui/views/document/document_view.h"
 
-#include <functional>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
 
 class QCheckBox;
 class QComboBox;
-class QGridLayout;
 class QLabel;
 class QLineEdit;
 class QSpinBox;
@@ -16,11 +18,14 @@ class QSpinBox;
 namespace spanscope::ui {
 
 class CheckedField;
+class RetrievalRows;
+class SettingsRows;
 
 class SettingsView : public DocumentView {
   Q_OBJECT
  public:
   explicit SettingsView(QWidget* parent = nullptr);
+  ~SettingsView() override;
 
   QSize sizeHint() const override { return {360, 560}; }
 
@@ -28,27 +33,16 @@ class SettingsView : public DocumentView {
   void refresh() override;
 
  private:
-  using Change = std::function<void(document::RunSettings&)>;
-
-  void makeModelRows(QGridLayout& grid);
-  void makeCacheRows(QGridLayout& grid);
-  void makeRunRows(QGridLayout& grid);
-  void makeLocalityRows(QGridLayout& grid);
-  void makeRecordRows(QGridLayout& grid);
-  void addHeader(QGridLayout& grid, const QString& title);
-  void addRow(QGridLayout& grid, const QString& label, QWidget* field);
-  void addHint(QGridLayout& grid, QLabel* label);
-  QSpinBox* makeSpin(const QString& name, int least, int most, std::int32_t document::RunSettings::*member);
-  QComboBox* makeCombo(const QString& name, const QStringList& values,
-                       std::string document::RunSettings::*member);
-  QCheckBox* makeCheck(const QString& text, bool document::RunSettings::*member);
-
-  void change(const QString& name, const char* key, const Change& change);
-  void endMerge();
+  void makeModelRows();
+  void makeCacheRows();
+  void makeRunRows();
+  void makeLocalityRows();
+  void makeRecordRows();
   void showModels();
   void chooseModel(int index);
   QString applyLayers(const QString& text);
 
+  std::unique_ptr<SettingsRows> m_rows;
   QComboBox* m_model = nullptr;
   QComboBox* m_policy = nullptr;
   QLabel* m_exactness = nullptr;
@@ -64,13 +58,10 @@ class SettingsView : public DocumentView {
   QSpinBox* m_locality = nullptr;
   QComboBox* m_localityShape = nullptr;
   QLineEdit* m_reducePrompt = nullptr;
+  std::unique_ptr<RetrievalRows> m_retrieval;
   QCheckBox* m_observe = nullptr;
   CheckedField* m_layers = nullptr;
   QCheckBox* m_observeRows = nullptr;
-  QLabel* m_footer = nullptr;
-  std::vector<QLabel*> m_headers;
-  std::vector<QLabel*> m_labels;
-  bool m_isShowing = false;  ///< values come from the document, not from the person
 };
 
 /// "all", or the layers separated by commas.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/run/fragment_list_model.h"
 
+#include "ui/words/score_text.h"
+
 #include <QStringList>
 
 #include <utility>
@@ -58,7 +60,7 @@ QString FragmentListModel::text(const FragmentRow& row, int column) const {
     case Rank:
       return row.rank == 0 ? QStringLiteral("–") : QString::number(row.rank);
     case Score:
-      return row.rank == 0 ? QStringLiteral("–") : QString::number(row.score, 'f', row.score < 1 ? 4 : 2);
+      return row.rank == 0 ? QStringLiteral("–") : scoreText(row.score);
     case Found:
       return row.found;
     case Source:

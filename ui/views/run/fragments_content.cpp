@@ -2,6 +2,7 @@
 #include "ui/views/run/fragments_content.h"
 
 #include "engine/trace/event_fields.h"
+#include "ui/words/score_text.h"
 #include "ui/words/tr.h"
 
 #include <QStringList>
@@ -12,10 +13,6 @@
 
 namespace spanscope::ui {
 namespace {
-
-QString scoreText(double score) {
-  return QString::number(score, 'f', score < 1 ? 3 : 2);
-}
 
 QString foundBy(const trace::FragmentInfo& fragment) {
   QStringList parts;

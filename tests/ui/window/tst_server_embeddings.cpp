@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs whose augments take vectors from a server.
+#include "tests/engine/remote/stand_in_server.h"
+#include "ui/document/document_file.h"
+#include "ui/window/workspace.h"
+
+#include <QElapsedTimer>
+#include <QSignalSpy>
+#include <QtTest>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+using spanscope::remote::test::http;
+using spanscope::remote::test::letterVectors;
+using spanscope::remote::test::Server;
+
+namespace {
+
+constexpr int kPatience = 60'000;  // milliseconds
+
+std::unique_ptr<document::DocumentModel> retrieving(const std::string& url, const std::string& ranking) {
+  document::OpenedDocument opened = document::readDocument(
+      R"({"g": {"model": "spnl/spanlet", "max_tokens": 4, "temperature": 0.0, "input": {
+           "augment": {"embedding_model": "minilm", "body": {"user": "Where does Mira live?"},
+                       "doc": ["people.csv", {"Text": "Otto bakes.\nMira lives in Lisbon.\nTarek drums."}]}}}})");
+  document::RunSettings& settings = opened.document->settings;
+  settings.ranking = ranking;
+  settings.embeddings = "server";
+  settings.embeddingsUrl = url;
+  settings.embeddingsModel = "minilm";
+  return std::make_unique<document::DocumentModel>(std::move(*opened.document));
+}
+
+void set(Workspace& workspace, const std::function<void(document::RunSettings&)>& change) {
+  workspace.model()->change(QStringLiteral("Settings"),
+                            [&](document::Document& document) { change(document.settings); });
+}
+
+/// The problem in words if there was one.
+QString runToEnd(Workspace& workspace) {
+  QSignalSpy ended(&workspace, &Workspace::runEnded);
+  const QString problem = workspace.run();
+  if (!problem.isEmpty()) return problem;
+  if (!ended.wait(kPatience)) return QStringLiteral("it did not end");
+  QTest::qWait(50);
+  return ended.front().front().toString();
+}
+
+trace::FragmentsRetrieved newestFound(const Workspace& workspace) {
+  const auto& runs = workspace.input().state().progress().runs;
+  if (runs.empty() || runs.rbegin()->second.retrieved.empty()) return {};
+  return runs.rbegin()->second.retrieved.begin()->second;
+}
+
+}  // namespace
+
+class TestServerEmbeddings : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void vectorsAreTheServers() {
+    const Server server([](const QByteArray& request) { return letterVectors(request); });
+    Workspace workspace;
+    workspace.open(retrieving(server.address(), "auto"));
+    QCOMPARE(runToEnd(workspace), QString());
+    const trace::FragmentsRetrieved found = newestFound(workspace);
+    QVERIFY(found.ranking == trace::FragmentRanking::Embedding);
+    QCOMPARE(found.fragments.size(), std::size_t(3));
+    QCOMPARE(found.fragments[0].text, std::string("Mira lives in Lisbon."));
+    QVERIFY(server.request().contains("\"minilm\""));
+    // Once for the documents, which are indexed then, and once for each question.
+    QCOMPARE(server.requests(), 2);
+    QCOMPARE(runToEnd(workspace), QString());
+    QCOMPARE(server.requests(), 3);
+  }
+
+  /// Of all rows of the dock, what is changed there is applied by the next run.
+  void settingsAreApplied() {
+    const Server server([](const QByteArray& request) { return letterVectors(request); });
+    Workspace workspace;
+    workspace.open(retrieving(server.address(), "hybrid"));
+    QCOMPARE(runToEnd(workspace), QString());
+    QVERIFY(newestFound(workspace).ranking == trace::FragmentRanking::Hybrid);
+    set(workspace, [](document::RunSettings& settings) {
+      settings.ranking = "lexical";
+      settings.chunk = 8;
+      settings.overlap = 0;
+    });
+    const int before = server.requests();
+    QCOMPARE(runToEnd(workspace), QString());
+    QCOMPARE(server.requests(), before);
+    QVERIFY(newestFound(workspace).ranking == trace::FragmentRanking::Lexical);
+    set(workspace, [](document::RunSettings& settings) {
+      settings.ranking = "embedding";
+      settings.embeddings = "checkpoint";
+      settings.summaries = true;
+    });
+    QCOMPARE(runToEnd(workspace), QString());
+    QCOMPARE(server.requests(), before);
+    const trace::FragmentsRetrieved found = newestFound(workspace);
+    QVERIFY(std::any_of(found.fragments.begin(), found.fragments.end(),
+                        [](const trace::FragmentInfo& fragment) { return fragment.level > 0; }));
+  }
+
+  void stopAnswersAtOnce() {
+    const Server server{QByteArray()};
+    Workspace workspace;
+    workspace.open(retrieving(server.address(), "embedding"));
+    QSignalSpy ended(&workspace, &Workspace::runEnded);
+    QCOMPARE(workspace.run(), QString());
+    QVERIFY(QTest::qWaitFor([&] { return server.requests() == 1; }, kPatience));
+    QElapsedTimer clock;
+    clock.start();
+    workspace.engine().stop();
+    QVERIFY(ended.count() == 1 || ended.wait(kPatience));
+    qInfo("answered after %lld ms", clock.elapsed());
+    // What a person is promised is 100 ms; a machine with other work may take longer.
+    QVERIFY(clock.elapsed() < 500);
+    QCOMPARE(ended.front().front().toString(), QString());
+    set(workspace, [](document::RunSettings& settings) { settings.ranking = "lexical"; });
+    QCOMPARE(runToEnd(workspace), QString());
+  }
+
+  void defectsAreSaidAndLeft() {
+    std::atomic<bool> isWell = false;
+    const Server server([&isWell](const QByteArray& request) {
+      return isWell ? letterVectors(request) : http(500, "out of memory");
+    });
+    Workspace workspace;
+    workspace.open(retrieving(server.address(), "embedding"));
+    const QString problem = runToEnd(workspace);
+    QVERIFY2(problem.contains(QString::fromStdString(server.address() + "/embeddings")), qPrintable(problem));
+    QVERIFY2(problem.contains(QStringLiteral("status 500: out of memory")), qPrintable(problem));
+    isWell = true;
+    QCOMPARE(runToEnd(workspace), QString());
+    QCOMPARE(newestFound(workspace).fragments[0].text, std::string("Mira lives in Lisbon."));
+  }
+
+  /// A document may come from anyone: before texts leave this machine, the person is asked.
+  void otherMachinesAreAskedAbout() {
+    Workspace workspace;
+    workspace.open(retrieving("http://192.0.2.1/v1", "auto"));
+    QVERIFY(!workspace.run().isEmpty());
+    QStringList asked;
+    bool answer = false;
+    workspace.setServerConsent([&](const QString& endpoint) {
+      asked += endpoint;
+      return answer;
+    });
+    QVERIFY(workspace.run().contains(QStringLiteral("http://192.0.2.1/v1/embeddings")));
+    QCOMPARE(asked, QStringList{QStringLiteral("http://192.0.2.1/v1/embeddings")});
+    QCOMPARE(workspace.engine().state(), EngineState::Idle);
+    answer = true;
+    QSignalSpy ended(&workspace, &Workspace::runEnded);
+    QCOMPARE(workspace.run(), QString());
+    workspace.engine().stop();
+    QVERIFY(ended.count() == 1 || ended.wait(kPatience));
+    // Not where nothing would be sent.
+    asked.clear();
+    set(workspace, [](document::RunSettings& settings) { settings.embeddingsModel = "other"; });
+    QCOMPARE(runToEnd(workspace), QString());
+    QVERIFY(newestFound(workspace).ranking == trace::FragmentRanking::Lexical);
+    QVERIFY(asked.isEmpty());
+  }
+
+  void whatIsMissingIsSaid() {
+    Workspace workspace;
+    workspace.open(retrieving("", "embedding"));
+    QVERIFY(workspace.run().contains(QStringLiteral("no address")));
+    set(workspace, [](document::RunSettings& settings) {
+      settings.embeddingsUrl = "http://localhost:1/v1";
+      settings.embeddingsModel.clear();
+    });
+    QVERIFY(workspace.run().contains(QStringLiteral("name the model")));
+  }
+};
+
+QTEST_GUILESS_MAIN(TestServerEmbeddings)
+#include "tst_server_embeddings.moc"

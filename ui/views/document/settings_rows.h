@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Rows of a form whose fields are settings of the document.
+#pragma once
+
+#include "ui/document/document_model.h"
+#include "ui/theme/theme.h"
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+class QCheckBox;
+class QComboBox;
+class QGridLayout;
+class QLabel;
+class QSpinBox;
+class QWidget;
+
+namespace spanscope::ui {
+
+class SettingsRows : public QObject {
+  Q_OBJECT
+ public:
+  using ModelOf = std::function<document::DocumentModel*()>;
+  using Change = std::function<void(document::RunSettings&)>;
+
+  /// The fields are children of `owner`, which holds the grid. The rows may go before their fields.
+  SettingsRows(QWidget& owner, QGridLayout& grid, ModelOf model);
+
+  QWidget* owner() const { return &m_owner; }
+  const ModelOf& modelOf() const { return m_model; }
+
+  QLabel* addHeader(const QString& title);
+  /// The label before the field; nullptr without a text: the field says itself what it is for.
+  QLabel* addRow(const QString& label, QWidget* field);
+  /// A text below a field.
+  QLabel* addHint();
+  /// A text over the whole width.
+  QLabel* addNote(const QString& text);
+
+  QSpinBox* makeSpin(const QString& name, int least, int most, std::int32_t document::RunSettings::*member);
+  QComboBox* makeCombo(const QString& name, const QStringList& values,
+                       std::string document::RunSettings::*member);
+  QCheckBox* makeCheck(const QString& name, const QString& text, bool document::RunSettings::*member);
+
+  /// Changes the document by a command of that name; changes with one key, not empty, are one until
+  /// endMerge(). Not while values are shown.
+  void change(const QString& name, const QString& key, const Change& change);
+  void endMerge();
+
+  void setTheme(const Theme& theme);
+  /// Values come from the document, not from the person, while it lives.
+  class Showing {
+   public:
+    explicit Showing(SettingsRows& rows) : m_rows(rows) { m_rows.m_isShowing = true; }
+    ~Showing() { m_rows.m_isShowing = false; }
+    Showing(const Showing&) = delete;
+    Showing& operator=(const Showing&) = delete;
+
+   private:
+    SettingsRows& m_rows;
+  };
+
+ private:
+  QWidget& m_owner;
+  QGridLayout& m_grid;
+  ModelOf m_model;
+  std::vector<QLabel*> m_headers;
+  std::vector<QLabel*> m_labels;
+  std::vector<QLabel*> m_hints;
+  bool m_isShowing = false;
+};
+
+}  // namespace spanscope::ui
