@@ -17,7 +17,7 @@ using namespace spanscope;
 class TestCliText : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void tableAlignsByCharacters();
   void shortNumbers_data();
   void shortNumbers();

@@ -21,7 +21,7 @@ using namespace spanscope::test;
 class TestInterruptibleInput : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void readsLinesToTheEnd();
   void endsWhenStopped();
   void stoppedQuestionIsNoMistake();

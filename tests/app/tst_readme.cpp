@@ -15,7 +15,7 @@ using spanscope::test::spanq;
 class TestReadme : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void commandsExist_data();
   void commandsExist();
   void everyCommandIsShown();

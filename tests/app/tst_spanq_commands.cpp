@@ -29,7 +29,7 @@ using Json = nlohmann::ordered_json;
 class TestSpanqCommands : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void helpShowsAnExample_data();
   void helpShowsAnExample();
   void usageMistakesExitWithTwo_data();

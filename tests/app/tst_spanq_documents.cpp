@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 class TestSpanqDocuments : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void runsWithDefaults();
   void valuesComeBeforeDefaults_data();
   void valuesComeBeforeDefaults();

@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 class TestSpanqExamples : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void answers_data();
   void answers();
   void retrievedFragmentsAreRead_data();

@@ -21,7 +21,7 @@ const std::string kQueries = SPANSCOPE_SOURCE_DIR "/resources/queries/";
 class TestSpanqForms : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void initTestCase();
   void everyExampleInEveryForm_data();
   void everyExampleInEveryForm();

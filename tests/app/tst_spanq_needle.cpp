@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 class TestSpanqNeedle : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void everyNameIsAccountedFor();
   void sameSeedSameOutcome();
   void whatDoesNotFitIsNotRun();

@@ -25,7 +25,7 @@ bool holds(const std::string& text, const std::string& words) {
 class TestSpanqPlan : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void explainListsPassesAndTrees();
   void explainWithLocality();
   void explainAsJson();

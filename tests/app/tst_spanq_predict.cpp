@@ -48,7 +48,7 @@ bool isWithin(const Json& range, std::int64_t count) {
 class TestSpanqPredict : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void equalsTheRuns_data();
   void equalsTheRuns();
   void boundsHoldTheRun_data();

@@ -14,7 +14,7 @@
 class TestPackagingScripts : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void init();
   void shellcheckIsClean();
   void dependenciesAreOnceEach();

@@ -10,7 +10,7 @@ using namespace spanscope;
 class TestUtf8 : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void validity_data();
   void validity();
   void firstInvalidByte_data();

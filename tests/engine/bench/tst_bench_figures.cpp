@@ -12,7 +12,7 @@ using namespace spanscope;
 class TestBenchFigures : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void summaryOfNothingIsZero();
   void summaryTakesMedianAndQuartiles();
   void costsOfOneLayer();

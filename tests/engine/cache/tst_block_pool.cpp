@@ -41,7 +41,7 @@ Q_DECLARE_METATYPE(std::vector<spanscope::BlockId>)
 class TestBlockPool : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void freeOrder_data() {
     QTest::addColumn<int>("count");
     QTest::addColumn<std::vector<Step>>("steps");

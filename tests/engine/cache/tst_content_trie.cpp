@@ -41,7 +41,7 @@ Q_DECLARE_METATYPE(spanscope::cache::KeyHash)
 class TestContentTrie : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void identity_data() {
     QTest::addColumn<KeyHash>("hash");
     QTest::newRow("xxh3") << &xxh3Key;

@@ -37,7 +37,7 @@ Q_DECLARE_METATYPE(spanscope::cache::RequestSpec)
 class TestKvCache : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   // ---- what a lookup says
   // --------------------------------------------------------------------------------------
 

@@ -175,7 +175,7 @@ Q_DECLARE_METATYPE(spanscope::cache::KeyHash)
 class TestKvCacheRandom : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void randomRequests_data() {
     QTest::addColumn<CacheConfig>("config");
     QTest::addColumn<KeyHash>("hash");

@@ -412,7 +412,7 @@ class TestKvCacheTable : public QObject {
     }
   }
 
- private slots:
+ private Q_SLOTS:
   void likeOtherServers_data() { fill(serverRows()); }
   void likeOtherServers() { play(); }
   void ofSpans_data() { fill(spanRows()); }

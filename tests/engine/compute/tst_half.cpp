@@ -61,7 +61,7 @@ bool roundsToNearestEven(Widen widen, Narrow narrow, std::uint16_t infinity) {
 class TestHalf : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void everyPattern() {
     QVERIFY(everyPatternSurvives(floatFromBf16, bf16FromFloat, 8, 7, 127));
     QVERIFY(everyPatternSurvives(floatFromF16, f16FromFloat, 5, 10, 15));

@@ -139,7 +139,7 @@ struct Scene {
 class TestReferenceBackend : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void operationsByHand() {
     ReferenceBackend backend;
     const HostWeight matrix({1, 2, 3, 4, 5, 6}, 3, 2, DType::F32);

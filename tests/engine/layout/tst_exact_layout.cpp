@@ -291,7 +291,7 @@ void checkInvariants(const SpanTable& table) {
 class TestExactLayout : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void chatIsOneSegment();
   void openingOfTheConversation_data();
   void openingOfTheConversation();

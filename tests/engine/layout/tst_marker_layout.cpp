@@ -37,7 +37,7 @@ std::optional<TokenId> markerOf(const QJsonValue& value) {
 class TestMarkerLayout : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void goldenRows();
   void rules_data();
   void rules();

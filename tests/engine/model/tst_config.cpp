@@ -57,7 +57,7 @@ bool near(double actual, double expected) {
 class TestConfig : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void defaults() {
     const ModelConfig config = parsed(smallest());
     ModelConfig expected;

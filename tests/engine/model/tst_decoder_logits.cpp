@@ -124,7 +124,7 @@ class TestDecoderLogits : public QObject {
     }
   }
 
- private slots:
+ private Q_SLOTS:
   void allCasesAreThere() { QCOMPARE(goldenCases().size(), 7); }
 
   void fullAttention_data() { addRows(); }

@@ -45,7 +45,7 @@ std::int64_t parameters(const ModelConfig& config) {
 class TestRandomWeights : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void shapes() {
     QCOMPARE(parameters(namedShape("llama-1b")), 1235814400);
     QCOMPARE(parameters(namedShape("21m")), 21287808);

@@ -67,7 +67,7 @@ Error openFailure(const std::filesystem::path& directory) {
 class TestSafetensors : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void reads() {
     const std::string header = "{\"__metadata__\":{\"format\":\"pt\"}," + tensor("b", "F32", "2,1", "6,14") +
                                "," + tensor("a", "BF16", "3", "0,6") + "," +

@@ -71,7 +71,7 @@ std::vector<StepIndex> stepsReadBy(const PromptNode& node) {
 class TestLocality : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void shapes_data();
   void shapes();
   void everyWidth();

@@ -82,7 +82,7 @@ std::string u(const std::string& text) {
 class TestPlanner : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void steps_data();
   void steps();
   void withoutDistribution_data();

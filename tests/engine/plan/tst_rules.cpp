@@ -78,7 +78,7 @@ query::Node parse(const std::string& json) {
 class TestRules : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void table();
   void switches();
   void unknownRules();

@@ -40,7 +40,7 @@ QString text(const spnl::Rewritten& rewritten) {
 class TestSpnlParity : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void goldenRows();
   void goldenYamlRows();
   void simplify_data();

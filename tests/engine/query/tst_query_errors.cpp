@@ -34,7 +34,7 @@ QString textOf(const std::vector<Diagnostic>& diagnostics) {
 class TestQueryErrors : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void diagnostics_data();
   void diagnostics();
   void everythingAtOnce();

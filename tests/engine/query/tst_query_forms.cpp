@@ -41,7 +41,7 @@ int countMisread(const nlohmann::json& value) {
 class TestQueryForms : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void randomQueriesSurvive();
 };
 

@@ -51,7 +51,7 @@ void removeAll(std::string& text, const std::string& part) {
 class TestQueryJson : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void reference_data();
   void reference();
   void referenceDeparturesAreAsListed();

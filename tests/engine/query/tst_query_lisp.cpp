@@ -61,7 +61,7 @@ std::string nested(std::size_t joins) {
 class TestQueryLisp : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void reference_data();
   void reference();
   void values_data();

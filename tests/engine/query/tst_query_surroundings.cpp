@@ -54,7 +54,7 @@ class Person final : public Surroundings {
 class TestQuerySurroundings : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void initTestCase();
   void forms_data();
   void forms();

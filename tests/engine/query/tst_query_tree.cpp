@@ -44,7 +44,7 @@ using Values = std::map<std::string, std::string>;
 class TestQueryTree : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void everyPathResolves();
   void randomPathsResolve();
   void pathsAreThoseOfTheCanonicalForm();

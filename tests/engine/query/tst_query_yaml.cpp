@@ -46,7 +46,7 @@ std::string nested(std::size_t containers) {
 class TestQueryYaml : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void reference_data();
   void reference();
   void scalars_data();

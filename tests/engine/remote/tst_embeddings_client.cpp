@@ -35,7 +35,7 @@ const std::vector<std::string> kTexts = {"Mira lives in Lisbon.", "caf\u00E9 \"q
 class TestEmbeddingsClient : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void addressesAreRead_data();
   void addressesAreRead();
   void vectorsComeInTheOrderOfTheTexts();

@@ -14,7 +14,7 @@ using namespace spanscope::retrieve;
 class TestChunker : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void initTestCase() { m_tokenizer = text::loadTokenizer(text::test::bundledModel()); }
   void options_data();
   void options();

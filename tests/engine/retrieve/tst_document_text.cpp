@@ -36,7 +36,7 @@ std::uint32_t testSeed() {
 class TestDocumentText : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void formats_data();
   void formats();
   void passages_data();
@@ -194,7 +194,9 @@ void TestDocumentText::damagedPdfIsAnError() {
 
 void TestDocumentText::deepJsonLineIsRead() {
   constexpr std::size_t kDepth = 200'000;
-  const std::string line = std::string(kDepth, '[') + "\"deep\"" + std::string(kDepth, ']');
+  std::string line(kDepth, '[');
+  line += "\"deep\"";
+  line.append(kDepth, ']');
   const Result result = readPassages("a.jsonl", DocumentFormat::JsonLines, line);
   QVERIFY(std::holds_alternative<Passages>(result));
   QCOMPARE(shown(std::get<Passages>(result)), QStringList{"deep"});

@@ -34,7 +34,7 @@ using spanscope::text::test::writeFile;
 class TestFragmentIndex : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void initTestCase() { m_tokenizer = text::loadTokenizer(text::test::bundledModel()); }
   void knownItemsAreInTheTopThree();
   void onlyChangedDocumentsAreAdded();

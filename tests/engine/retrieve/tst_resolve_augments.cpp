@@ -20,7 +20,7 @@ using namespace spanscope::retrieve;
 class TestResolveAugments : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void initTestCase() { m_tokenizer = text::loadTokenizer(text::test::bundledModel()); }
   void augmentBecomesAPlus();
   void pdfBytesAreRead();

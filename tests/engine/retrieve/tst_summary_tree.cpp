@@ -16,7 +16,7 @@ using spanscope::retrieve::test::FirstWords;
 class TestSummaryTree : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void shape_data();
   void shape();
   void summariesAreMadeOnce();

@@ -184,7 +184,7 @@ QString compareStep(const run::StepPrediction& predicted, const run::StepResult&
 class TestPrediction : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void equalsTheRun_data();
   void equalsTheRun();
   void aSequenceIsPredictedAhead_data();

@@ -25,7 +25,7 @@ class TestSampler : public QObject {
     return counts;
   }
 
- private slots:
+ private Q_SLOTS:
   void greedyTakesTheLargestAndTheLowestIdOfEqualOnes() {
     QCOMPARE(sample(std::vector<float>{0.F, 2.F, 1.F, 2.F}, {}, 0).token, 1);
   }

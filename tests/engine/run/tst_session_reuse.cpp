@@ -37,7 +37,7 @@ std::int64_t blocksOf(const layout::SpanTable& table, int blockSize) {
 class TestSessionReuse : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void reusedEqualsColdBitForBit_data() {
     QTest::addColumn<int>("blockSize");
     QTest::addColumn<int>("rowsPerPass");

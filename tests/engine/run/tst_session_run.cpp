@@ -69,7 +69,7 @@ double processorSeconds() {
 class TestSessionRun : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void answersFromDocumentsInAnyOrder_data() {
     QTest::addColumn<int>("policy");
     QTest::newRow("prefix") << static_cast<int>(Policy::Prefix);

@@ -64,7 +64,7 @@ std::optional<Error> loadError(const std::string& json) {
 class TestBpeTokenizer : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void asHuggingFaceEncodes_data();
   void asHuggingFaceEncodes();
   void textComesBack_data();

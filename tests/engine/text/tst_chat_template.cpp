@@ -158,7 +158,7 @@ std::vector<TokenId> slice(const RenderedMessage& message) {
 class TestChatTemplate : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void bundled();
   void rendersAMessage();
   void tellsTextFromTemplate_data();

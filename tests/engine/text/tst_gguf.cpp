@@ -69,7 +69,7 @@ GgufWriter sentencePieceFile(const std::string& left = "") {
 class TestGguf : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void vectors_data();
   void vectors();
   void readsEveryType();

@@ -40,7 +40,7 @@ const std::string kQwen2 =
 class TestTextPattern : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void words_data();
   void words();
   void writtenByHandAsByTheLibrary();

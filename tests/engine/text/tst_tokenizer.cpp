@@ -57,7 +57,7 @@ std::unique_ptr<Tokenizer> load(const SentencePieceModel& model, const QTemporar
 class TestTokenizer : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void bundledVocabulary();
   void textNeverYieldsMarkers_data();
   void textNeverYieldsMarkers();

@@ -69,7 +69,7 @@ std::string errorOf(std::span<const std::uint8_t> bytes, std::uint64_t budgetByt
 class TestEventCodec : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void roundTrip_data() { addPayloadRows(); }
   void roundTrip();
   void truncated_data() { addPayloadRows(); }

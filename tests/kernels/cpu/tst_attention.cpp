@@ -59,7 +59,7 @@ QString differs(compute::Backend& backend, const Scene& scene) {
 class TestAttention : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void initTestCase() {
     m_seed = testSeed(20250102);
     qInfo("seed %llu", static_cast<unsigned long long>(m_seed));

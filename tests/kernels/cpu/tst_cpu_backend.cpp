@@ -15,7 +15,7 @@ using compute::WeightUse;
 class TestCpuBackend : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void saysWhatItIs() {
     const auto backend = cpu::makeCpuBackend({2});
     const compute::DeviceInfo info = backend->info();

@@ -66,7 +66,7 @@ struct Slot {
 class TestKvStore : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void initTestCase() {
     m_seed = testSeed(20250104);
     qInfo("seed %llu", static_cast<unsigned long long>(m_seed));

@@ -97,7 +97,7 @@ QString describe(const Case& c, const char* what) {
 class TestMatmul : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void initTestCase() {
     m_seed = testSeed(20250101);
     qInfo("seed %llu", static_cast<unsigned long long>(m_seed));

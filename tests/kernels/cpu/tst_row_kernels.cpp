@@ -73,7 +73,7 @@ void addWidths() {
 class TestRowKernels : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void initTestCase() {
     m_seed = testSeed(20250103);
     qInfo("seed %llu", static_cast<unsigned long long>(m_seed));

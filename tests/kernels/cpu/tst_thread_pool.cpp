@@ -23,7 +23,7 @@ void addThreadCounts() {
 class TestThreadPool : public QObject {
   Q_OBJECT
 
- private slots:
+ private Q_SLOTS:
   void everyTileOnce_data() { addThreadCounts(); }
   void everyTileOnce() {
     QFETCH(int, threads);
