@@ -98,7 +98,7 @@ void CanvasParts::openAddForSelection() {
 }
 
 AddPlace CanvasParts::placeAt(QPointF scenePoint) const {
-  const CanvasHit hit = m_scene.hitAt(scenePoint, 0);
+  const CanvasHit hit = m_scene.hitAt(scenePoint, m_gestures.reach());
   if (hit.kind == CanvasHit::Kind::Wire)
     return {.kind = AddPlace::Kind::Above, .node = hit.node, .index = 0, .at = {}};
   if (hit.node != kNoNode) return placeFor(m_core.document(), hit.node);

@@ -36,6 +36,8 @@ class CanvasGestures : public QObject {
   /// While it is held, dragging with the left button moves the view.
   void setSpaceHeld(bool held);
   QPointF lastScenePoint() const { return m_last; }
+  /// How near, in units of the scene, a pointer is to a port or a wire that it means.
+  double reach() const;
 
   void paintRubberBand(QPainter& painter, const CanvasStyle& style) const;
 
@@ -66,7 +68,6 @@ class CanvasGestures : public QObject {
   void dropWire(QPointF viewportPoint);
   void moveArea(QPointF at);
   void end();
-  double reach() const;
   void setArea(document::Document& document, QPointF delta) const;
 
   CanvasCore& m_core;

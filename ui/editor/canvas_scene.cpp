@@ -189,7 +189,9 @@ QPointF CanvasScene::inputOf(NodeId id, std::size_t index) const {
 
 CanvasHit CanvasScene::hitAt(QPointF point, double reach) const {
   using Kind = CanvasHit::Kind;
-  const QRectF around(point - QPointF(reach, reach), QSizeF(2 * reach, 2 * reach));
+  // An area without a size meets no item.
+  const double half = std::max(reach, 0.5);
+  const QRectF around(point - QPointF(half, half), QSizeF(2 * half, 2 * half));
   const QList<QGraphicsItem*> found = items(around, Qt::IntersectsItemBoundingRect, Qt::DescendingOrder);
   for (const QGraphicsItem* item : found) {
     const auto* node = qgraphicsitem_cast<const NodeItem*>(item);
@@ -232,8 +234,7 @@ CanvasHit CanvasScene::hitAt(QPointF point, double reach) const {
 }
 
 QString CanvasScene::tipAt(QPointF point) const {
-  // An area without a size meets no item.
-  const CanvasHit hit = hitAt(point, 0.5);
+  const CanvasHit hit = hitAt(point, 0);
   const bool isNode = hit.kind == CanvasHit::Kind::Node || hit.kind == CanvasHit::Kind::Picker;
   return isNode ? m_core.tipOf(hit.node) : QString();
 }

@@ -2,12 +2,16 @@
 #include "tests/ui/editor/canvas_driver.h"
 
 #include "ui/commands/command_table.h"
+#include "ui/document/edits.h"
 
 #include <QAction>
 #include <QApplication>
+#include <QDragEnterEvent>
+#include <QDropEvent>
 #include <QGraphicsView>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMimeData>
 #include <QMouseEvent>
 #include <QVBoxLayout>
 #include <QtTest>
@@ -150,6 +154,17 @@ void CanvasDriver::drag(QPoint from, QPoint to, Qt::KeyboardModifiers modifiers,
   press(from, modifiers, button);
   for (int step = 1; step <= 8; ++step) move(from + (to - from) * step / 8, modifiers, button);
   release(to, modifiers, button);
+}
+
+void CanvasDriver::dropOperator(const QString& op, QPoint at) {
+  QMimeData data;
+  data.setData(QLatin1String(document::kOperatorMimeType), op.toUtf8());
+  const QPoint place = viewport()->mapFrom(m_canvas, at);
+  QDragEnterEvent enter(place, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(viewport(), &enter);
+  if (!enter.isAccepted()) return;
+  QDropEvent drop(place, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(viewport(), &drop);
 }
 
 void CanvasDriver::key(Qt::Key key, Qt::KeyboardModifiers modifiers) {

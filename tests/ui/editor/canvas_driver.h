@@ -43,6 +43,9 @@ class CanvasDriver {
   void drag(QPoint from, QPoint to, Qt::KeyboardModifiers modifiers = {},
             Qt::MouseButton button = Qt::LeftButton);
 
+  /// Drops the operator of the list to add from.
+  void dropOperator(const QString& op, QPoint at);
+
   /// To whatever has the focus.
   void key(Qt::Key key, Qt::KeyboardModifiers modifiers = {});
   void type(const QString& text);

@@ -46,6 +46,29 @@ class TestCanvasBuild : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void droppedOperatorsGoWhereTheyFall() {
+    CanvasDriver driver;
+    driver.dropOperator(QStringLiteral("g"), {800, 300});
+    const NodeId root = driver.document().root();
+    QVERIFY(root != document::kNoNode);
+    // On a node: its child.
+    driver.dropOperator(QStringLiteral("plus"), driver.center(root));
+    const NodeId plus = driver.document().at(root).children.at(0);
+    QVERIFY(plus != document::kNoNode);
+    driver.dropOperator(QStringLiteral("user"), driver.center(plus));
+    QCOMPARE(driver.document().at(plus).children.size(), std::size_t(1));
+    QCOMPARE(driver.document().tops().size(), std::size_t(1));
+    // On a wire: between its ends.
+    driver.dropOperator(QStringLiteral("cross"), (driver.output(plus) + driver.input(root)) / 2);
+    const NodeId cross = driver.document().at(root).children.at(0);
+    QVERIFY(cross != plus);
+    QCOMPARE(driver.document().at(plus).parent, cross);
+    // On empty canvas: a draft.
+    driver.dropOperator(QStringLiteral("system"), driver.emptyPoint());
+    QCOMPARE(driver.document().tops().size(), std::size_t(2));
+    QCOMPARE(driver.model().undoStack().count(), 5);
+  }
+
   void withTheMouse() {
     CanvasDriver driver;
     driver.doubleClick({800, 300});
