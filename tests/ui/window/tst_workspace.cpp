@@ -185,15 +185,15 @@ class TestWorkspace : public QObject {
   void frozenRepliesAreLaidOutAsTheyWereRun_data() {
     QTest::addColumn<QByteArray>("node");
     QTest::addColumn<int>("replies");
-    QTest::newRow("repeat") << QByteArray(R"({"repeat": {"n": 3, "g": {"model": "spnl/spanlet", "input":
-        {"user": "Write a line about the sea."}, "max_tokens": 12, "temperature": 0.8}}})")
-                            << 3;
-    QTest::newRow("repeat of one") << QByteArray(
-                                          R"({"repeat": {"n": 1, "g": {"model": "spnl/spanlet", "input":
-        {"user": "Write a line about the sea."}, "max_tokens": 12, "temperature": 0.8}}})")
-                                   << 1;
-    QTest::newRow("map") << QByteArray(R"({"map": {"metadata": {"model": "spnl/spanlet", "max_tokens": 12,
-        "temperature": 0.8}, "inputs": ["Name a city.", "Name a river."]}})")
+    // What the model was trained to answer: its replies read again are the same tokens, which a word that
+    // begins in the middle would not be.
+    const QByteArray written = R"("g": {"model": "spnl/spanlet", "max_tokens": 60, "temperature": 0.8,
+        "input": {"cross": [{"system": "You write an introductory email for a job application."},
+        {"user": "My name is Shiloh. I am a data scientist with 10 years of experience and apply to IBM."}]}})";
+    QTest::newRow("repeat") << R"({"repeat": {"n": 3, )" + written + "}}" << 3;
+    QTest::newRow("repeat of one") << R"({"repeat": {"n": 1, )" + written + "}}" << 1;
+    QTest::newRow("map") << QByteArray(R"({"map": {"metadata": {"model": "spnl/spanlet", "max_tokens": 60,
+        "temperature": 0}, "inputs": ["Where does Priya live?", "What is the name of the pet of Tarek?"]}})")
                          << 2;
   }
   void frozenRepliesAreLaidOutAsTheyWereRun() {
