@@ -90,8 +90,8 @@ build() {
   if [[ ${CI:-} == true ]]; then werror=ON; fi
   local -a launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=)
   if command -v ccache >/dev/null; then
-    # Precompiled headers need the sloppiness to be found in the cache.
-    launcher=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache")
+    # Precompiled headers, whose list has just been written, need the sloppiness to be found in the cache.
+    launcher=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime;ccache")
     if [[ ! -w ${HOME:-/nonexistent} ]]; then export CCACHE_DIR=$PWD/build/ccache; fi
   fi
 
