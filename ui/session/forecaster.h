@@ -27,7 +27,7 @@ struct ForecastRequest {
   std::map<std::string, std::string> parameters;  ///< values by name
   std::vector<query::ParameterDeclaration> declarations{};
   document::RunSettings settings;
-  std::shared_ptr<query::Surroundings> surroundings;  ///< where files are read; asked from another thread
+  std::shared_ptr<query::Surroundings> surroundings;  ///< where files are read, on another thread; never null
 };
 
 /// Makes forecasts, on the thread that owns the session.

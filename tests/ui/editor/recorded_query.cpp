@@ -6,9 +6,11 @@
 #include "engine/query/json.h"
 #include "ui/document/document_query.h"
 #include "ui/session/forecaster.h"
+#include "ui/session/run_inputs.h"
 
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
@@ -60,6 +62,7 @@ std::shared_ptr<const ui::Forecast> QueryRecorder::forecast(const document::Docu
   request.query = std::move(*query.query);
   request.paths = std::move(query.paths);
   request.settings = document.settings;
+  request.surroundings = std::make_shared<ui::RunInputs>(QString(), nullptr);
   const std::optional<ui::Forecast> made =
       ui::Forecaster().forecast(request, m_session.get(), &m_bundle, std::stop_token());
   if (!made || !made->isKnown()) throw std::runtime_error("nothing can be said of the query");
