@@ -30,6 +30,12 @@ class TestPackagingScripts : public QObject {
   void testRunsCtestWithoutADisplay();
   void warningsAreErrorsInCi();
   void failuresStopTheScript();
+  void helpDoesNothing_data();
+  void helpDoesNothing();
+  void wrongArgumentsDoNothing_data();
+  void wrongArgumentsDoNothing();
+  void argumentsReachTheWindow_data();
+  void argumentsReachTheWindow();
 
  private:
   struct Result {
@@ -255,6 +261,67 @@ void TestPackagingScripts::failuresStopTheScript() {
   QCOMPARE(result.code, 1);
   QVERIFY(result.output.contains("the reason"));
   QVERIFY(!result.calls.contains("ctest"));
+}
+
+void TestPackagingScripts::helpDoesNothing_data() {
+  QTest::addColumn<QString>("script");
+  QTest::addColumn<QStringList>("arguments");
+  QTest::newRow("run") << "run" << QStringList{"--help"};
+  QTest::newRow("run, short") << "run" << QStringList{"-h"};
+  QTest::newRow("run, after another") << "run" << QStringList{"--build-only", "--help"};
+  QTest::newRow("test") << "test" << QStringList{"--help"};
+  QTest::newRow("test, short") << "test" << QStringList{"-h"};
+  QTest::newRow("test, after another") << "test" << QStringList{"-R", "query", "--help"};
+}
+
+void TestPackagingScripts::helpDoesNothing() {
+  QFETCH(QString, script);
+  QFETCH(QStringList, arguments);
+  standIn("dpkg-query");  // everything is missing
+  const Result result = start(QStringList{path("tree/packaging/" + script)} + arguments);
+  QCOMPARE(result.code, 0);
+  QVERIFY2(result.output.startsWith("Usage: packaging/" + script), qPrintable(result.output));
+  QCOMPARE(result.calls, QString());
+}
+
+void TestPackagingScripts::wrongArgumentsDoNothing_data() {
+  QTest::addColumn<QStringList>("arguments");
+  QTest::addColumn<QString>("named");
+  QTest::newRow("unknown option") << QStringList{"--buildonly"} << "--buildonly";
+  QTest::newRow("unknown option after a file") << QStringList{"a.json", "--fly"} << "--fly";
+  QTest::newRow("files that nothing opens") << QStringList{"--build-only", "a.json"} << "a.json";
+}
+
+void TestPackagingScripts::wrongArgumentsDoNothing() {
+  QFETCH(QStringList, arguments);
+  QFETCH(QString, named);
+  const Result result = start(QStringList{path("tree/packaging/run")} + arguments, true, {"DISPLAY=:7"});
+  QCOMPARE(result.code, 2);
+  QVERIFY2(result.output.contains(named) && result.output.contains("--help"), qPrintable(result.output));
+  QCOMPARE(result.calls, QString());
+}
+
+void TestPackagingScripts::argumentsReachTheWindow_data() {
+  QTest::addColumn<QStringList>("arguments");
+  QTest::addColumn<QStringList>("environment");
+  QTest::addColumn<QString>("started");
+  QTest::newRow("options of the window")
+      << QStringList{"--", "--theme", "dark", "a.json"} << QStringList{"DISPLAY=:7"}
+      << "spanscope --theme dark a.json from /";
+  QTest::newRow("files and options") << QStringList{"a.json", "--", "--theme", "dark"}
+                                     << QStringList{"DISPLAY=:7"} << "spanscope a.json --theme dark from /";
+  // The example stands for nothing that was asked for; spanscope says what it cannot do.
+  QTest::newRow("files without a display")
+      << QStringList{"a.json"} << QStringList{} << "spanscope a.json from /";
+}
+
+void TestPackagingScripts::argumentsReachTheWindow() {
+  QFETCH(QStringList, arguments);
+  QFETCH(QStringList, environment);
+  QFETCH(QString, started);
+  const Result result = start(QStringList{path("tree/packaging/run")} + arguments, true, environment);
+  QCOMPARE(result.code, 0);
+  QVERIFY2(result.output.contains(started), qPrintable(result.output));
 }
 
 QTEST_GUILESS_MAIN(TestPackagingScripts)
