@@ -51,6 +51,19 @@ std::optional<Parameter> readNumberParameter(QueryWalk& walk, const std::string&
   return std::nullopt;
 }
 
+/// Reads null, or a text that names a parameter. False: what comes is something else and was not read.
+template <typename Number>
+bool readNullOrParameter(QueryWalk& walk, const std::string& expected, Setting<Number>& setting) {
+  const JsonKind kind = walk.cursor().peekNumber();
+  if (kind == JsonKind::Null) {
+    walk.cursor().readLiteral();
+    setting = Null{};
+  } else if (kind == JsonKind::String) {
+    if (auto parameter = readNumberParameter(walk, expected)) setting = std::move(*parameter);
+  }
+  return kind == JsonKind::Null || kind == JsonKind::String;
+}
+
 }  // namespace
 
 void readText(QueryWalk& walk, std::string& text, const char* expected) {
@@ -72,14 +85,9 @@ void readMaxTokens(QueryWalk& walk, Setting<std::int32_t>& setting) {
   using Limits = std::numeric_limits<std::int32_t>;
   const std::string expected = "a whole number from " + std::to_string(Limits::min()) + " to " +
                                std::to_string(Limits::max()) + ", or null";
-  const JsonKind kind = walk.cursor().peekNumber();
+  if (readNullOrParameter(walk, expected, setting)) return;
   const std::size_t begin = walk.cursor().offset();
-  if (kind == JsonKind::Null) {
-    walk.cursor().readLiteral();
-    setting = Null{};
-  } else if (kind == JsonKind::String) {
-    if (auto parameter = readNumberParameter(walk, expected)) setting = std::move(*parameter);
-  } else if (const auto value = readWholeNumber(walk, Limits::min(), Limits::max(), expected)) {
+  if (const auto value = readWholeNumber(walk, Limits::min(), Limits::max(), expected)) {
     setting = static_cast<std::int32_t>(*value);
     if (*value < 0)
       walk.warning(begin, "the number " + std::to_string(*value), "0, the server's own limit, or more");
@@ -88,27 +96,22 @@ void readMaxTokens(QueryWalk& walk, Setting<std::int32_t>& setting) {
 
 void readTemperature(QueryWalk& walk, Setting<float>& setting) {
   constexpr const char* kExpected = "a number or null";
-  const JsonKind kind = walk.cursor().peekNumber();
-  const std::size_t begin = walk.cursor().offset();
-  if (kind == JsonKind::Null) {
-    walk.cursor().readLiteral();
-    setting = Null{};
-  } else if (kind == JsonKind::String) {
-    if (auto parameter = readNumberParameter(walk, kExpected)) setting = std::move(*parameter);
-  } else if (kind == JsonKind::Number) {
-    const std::size_t errorsBefore = walk.errors();
-    const std::string_view number = walk.cursor().readNumber();
-    if (walk.errors() > errorsBefore) return;
-    const float value = floatValue(number);
-    setting = value;
-    const std::string found = "the number " + cutText(number, kShownCharacters);
-    if (std::isinf(value)) {
-      walk.warning(begin, found, "a temperature that a 32-bit float can hold", "it is read as infinite");
-    } else if (value < 0) {
-      walk.warning(begin, found, "a temperature of 0 or more");
-    }
-  } else {
+  if (readNullOrParameter(walk, kExpected, setting)) return;
+  if (walk.cursor().peekNumber() != JsonKind::Number) {
     walk.refuseValue(kExpected);
+    return;
+  }
+  const std::size_t begin = walk.cursor().offset();
+  const std::size_t errorsBefore = walk.errors();
+  const std::string_view number = walk.cursor().readNumber();
+  if (walk.errors() > errorsBefore) return;
+  const float value = floatValue(number);
+  setting = value;
+  const std::string found = "the number " + cutText(number, kShownCharacters);
+  if (std::isinf(value)) {
+    walk.warning(begin, found, "a temperature that a 32-bit float can hold", "it is read as infinite");
+  } else if (value < 0) {
+    walk.warning(begin, found, "a temperature of 0 or more");
   }
 }
 
