@@ -1,36 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/run_json.h"
 
+#include "engine/trace/event_fields.h"
+
 namespace spanscope::cli {
 namespace {
 
 constexpr double kMilliseconds = 1000;
-
-const char* nameOf(trace::RunOutcome outcome) {
-  switch (outcome) {
-    case trace::RunOutcome::Finished:
-      return "finished";
-    case trace::RunOutcome::Stopped:
-      return "stopped";
-    case trace::RunOutcome::Failed:
-      break;
-  }
-  return "failed";
-}
-
-const char* nameOf(trace::StepOutcome outcome) {
-  switch (outcome) {
-    case trace::StepOutcome::EndToken:
-      return "end_token";
-    case trace::StepOutcome::TokenLimit:
-      return "token_limit";
-    case trace::StepOutcome::Stopped:
-      return "stopped";
-    case trace::StepOutcome::Failed:
-      break;
-  }
-  return "failed";
-}
 
 }  // namespace
 
@@ -38,7 +14,7 @@ nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan
                                  const run::RunResult& result, const SpanCounts& spans) {
   nlohmann::ordered_json json;
   json["file"] = file;
-  json["outcome"] = nameOf(result.outcome);
+  json["outcome"] = trace::enumName(result.outcome);
   if (result.error) json["error"] = result.error->message();
   json["answer"] = result.answer;
   json["milliseconds"] = result.seconds * kMilliseconds;
@@ -53,7 +29,7 @@ nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan
     row["step"] = step.step;
     row["node"] = plan.steps[step.step].node;
     row["copy"] = plan.steps[step.step].copy;
-    row["outcome"] = nameOf(step.outcome);
+    row["outcome"] = trace::enumName(step.outcome);
     row["text"] = step.text;
     row["tokens"] = step.tokens;
     row["prompt"] = metrics.promptTokens;

@@ -34,6 +34,8 @@ const char* outcomeName(trace::StepOutcome outcome) {
       return "end";
     case trace::StepOutcome::TokenLimit:
       return "limit";
+    case trace::StepOutcome::ContextLimit:
+      return "context";
     case trace::StepOutcome::Stopped:
       return "stopped";
     case trace::StepOutcome::Failed:

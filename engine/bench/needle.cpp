@@ -65,9 +65,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 /// What became of one name, given the run's plan and result.
 std::optional<MissCause> causeOf(const plan::Plan& plan, const run::RunResult& result,
                                  const NeedleDocument& document) {
-  const auto isTruncated = [](const run::StepResult& step) {
-    return step.outcome == trace::StepOutcome::TokenLimit;
-  };
+  const auto isTruncated = [](const run::StepResult& step) { return trace::endedByLimit(step.outcome); };
   const run::StepResult& last = result.steps.back();
   if (contains(listedNames(last.text), document.name)) return std::nullopt;
   for (const run::StepResult& step : result.steps) {

@@ -69,6 +69,7 @@ RequestOptions PlanProgress::optionsOf(const plan::Step& step, std::int64_t prom
   options.run = m_run;
   options.node = step.node;
   options.maxNewTokens = static_cast<std::int32_t>(std::min<std::int64_t>(limit, room));
+  if (room < limit) options.limitOutcome = trace::StepOutcome::ContextLimit;
   options.sampling = {
       .temperature = step.temperature, .topK = m_options.topK, .topP = m_options.topP, .seed = step.seed};
   options.endTokens = m_model.endTokens;

@@ -321,7 +321,7 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
       if (part.segment != request.lastSegment() || part.begin + part.count < length) continue;
     }
     if (request.options.maxNewTokens <= 0) {
-      this->end(request, trace::StepOutcome::TokenLimit);
+      this->end(request, request.options.limitOutcome);
       continue;
     }
     takeToken(request, logitsOf(part.logitCount - 1),
@@ -366,7 +366,7 @@ void Scheduler::takeToken(Request& request, std::span<const float> logits, std::
   if (std::find(ends.begin(), ends.end(), token.token) != ends.end()) {
     end(request, trace::StepOutcome::EndToken);
   } else if (static_cast<std::int32_t>(request.generated.size()) >= request.options.maxNewTokens) {
-    end(request, trace::StepOutcome::TokenLimit);
+    end(request, request.options.limitOutcome);
   }
 }
 

@@ -26,7 +26,10 @@ struct RequestOptions {
   RunId run = 0;
   NodePath node;
   SamplingSettings sampling;
-  std::int32_t maxNewTokens = 0;   ///< 0: only the prompt is computed
+  std::int32_t maxNewTokens = 0;  ///< 0: only the prompt is computed
+  /// How a reply of that many tokens has ended: TokenLimit, or ContextLimit where it may not have more
+  /// because the model's context ends there.
+  trace::StepOutcome limitOutcome = trace::StepOutcome::TokenLimit;
   std::vector<TokenId> endTokens;  ///< ascending or not; any of them ends the reply
   std::vector<std::int32_t> observedLayers;
   /// Attention mass of every single row instead of every query block, and, in a prompt of at most

@@ -90,7 +90,17 @@ struct StepStarted {
   std::uint32_t copy = 0;
   bool operator==(const StepStarted&) const = default;
 };
-enum class StepOutcome : std::uint8_t { EndToken, TokenLimit, Stopped, Failed };
+enum class StepOutcome : std::uint8_t {
+  EndToken,
+  TokenLimit,    ///< as many tokens as it may have
+  ContextLimit,  ///< fewer than that, but the model's context is full
+  Stopped,
+  Failed
+};
+/// Whether the reply might have gone on.
+constexpr bool endedByLimit(StepOutcome outcome) {
+  return outcome == StepOutcome::TokenLimit || outcome == StepOutcome::ContextLimit;
+}
 struct StepFinished {
   StepIndex step = 0;
   StepOutcome outcome = StepOutcome::EndToken;

@@ -33,7 +33,8 @@ struct EnumNames<FragmentRanking> {
 };
 template <>
 struct EnumNames<StepOutcome> {
-  static constexpr std::array<std::string_view, 4> kNames{"end_token", "token_limit", "stopped", "failed"};
+  static constexpr std::array<std::string_view, 5> kNames{"end_token", "token_limit", "context_limit",
+                                                          "stopped", "failed"};
 };
 template <>
 struct EnumNames<TokenSource> {

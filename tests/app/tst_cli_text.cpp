@@ -29,6 +29,7 @@ class TestCliText : public QObject {
   void viewMakesUpForLostTokens();
   void viewCountsSpans();
   void quietViewShowsOnlyMessages();
+  void stepTableSaysWhatEndedEachStep();
 };
 
 namespace {
@@ -205,6 +206,21 @@ void TestCliText::quietViewShowsOnlyMessages() {
   view.finish();
   QCOMPARE(terminal.out.str(), std::string());
   QCOMPARE(QString::fromStdString(terminal.err.str()), QString("warning: mind this\n"));
+}
+
+void TestCliText::stepTableSaysWhatEndedEachStep() {
+  run::RunResult result;
+  for (const auto outcome :
+       {trace::StepOutcome::EndToken, trace::StepOutcome::TokenLimit, trace::StepOutcome::ContextLimit,
+        trace::StepOutcome::Stopped, trace::StepOutcome::Failed}) {
+    run::StepResult& step = result.steps.emplace_back();
+    step.step = static_cast<StepIndex>(result.steps.size() - 1);
+    step.outcome = outcome;
+  }
+  std::istringstream table(cli::stepTable(planOf(result.steps.size()), result));
+  std::vector<std::string> endings;
+  for (std::string line; std::getline(table, line);) endings.push_back(line.substr(line.rfind(' ') + 1));
+  QCOMPARE(endings, (std::vector<std::string>{"by", "end", "limit", "context", "stopped", "failed"}));
 }
 
 QTEST_APPLESS_MAIN(TestCliText)

@@ -45,7 +45,8 @@ std::size_t repliesEachTime(const trace::RunState& run, const NodePath& path) {
 }
 
 bool isWhole(const trace::RequestState& request) {
-  return request.outcome == trace::StepOutcome::EndToken || request.outcome == trace::StepOutcome::TokenLimit;
+  return request.outcome &&
+         (*request.outcome == trace::StepOutcome::EndToken || trace::endedByLimit(*request.outcome));
 }
 
 }  // namespace

@@ -13,9 +13,10 @@ std::filesystem::path spanletDirectory() {
   return std::filesystem::path(SPANSCOPE_SOURCE_DIR) / "resources/models/spanlet";
 }
 
-model::ModelConfig spanletConfig(bool blockAttention) {
+model::ModelConfig spanletConfig(bool blockAttention, std::int32_t maxPositions) {
   model::ModelConfig config = model::readConfig(spanletDirectory());
   config.blockAttention = blockAttention;
+  if (maxPositions > 0) config.maxPositions = maxPositions;
   return config;
 }
 
@@ -63,8 +64,9 @@ TinySession::TinySession(int threads, const run::SessionConfig& config, const mo
       session(std::make_unique<run::Session>(config, *decoder, *backend, weights->fingerprint(),
                                              weights->name(), nullptr, nullptr, sink)) {}
 
-SpanletSession::SpanletSession(const run::SessionConfig& sessionConfig, int threads, bool blockAttention)
-    : config(spanletConfig(blockAttention)),
+SpanletSession::SpanletSession(const run::SessionConfig& sessionConfig, int threads, bool blockAttention,
+                               std::int32_t maxPositions)
+    : config(spanletConfig(blockAttention, maxPositions)),
       tokenizer(text::loadTokenizer(spanletDirectory())),
       weights(model::openSafetensors(spanletDirectory())),
       backend(makeBackend(threads)),

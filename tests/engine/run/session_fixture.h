@@ -47,7 +47,9 @@ struct TinySession {
 
 /// A session on the bundled checkpoint.
 struct SpanletSession {
-  explicit SpanletSession(const run::SessionConfig& config = {}, int threads = 2, bool blockAttention = true);
+  /// `maxPositions`: of its context; 0: as many as it has.
+  explicit SpanletSession(const run::SessionConfig& config = {}, int threads = 2, bool blockAttention = true,
+                          std::int32_t maxPositions = 0);
 
   RecordingSink sink;
   model::ModelConfig config;

@@ -371,6 +371,41 @@ class TestSessionRun : public QObject {
     QCOMPARE(errors, 1);
   }
 
+  void theEndOfTheContextIsNoTokenLimit_data() {
+    QTest::addColumn<int>("maxTokens");
+    QTest::addColumn<int>("room");
+    QTest::addColumn<int>("generated");
+    QTest::addColumn<int>("outcome");
+    const auto row = [](const char* name, int maxTokens, int room, int generated,
+                        trace::StepOutcome outcome) {
+      QTest::newRow(name) << maxTokens << room << generated << static_cast<int>(outcome);
+    };
+    row("room to spare", 6, 8, 6, trace::StepOutcome::TokenLimit);
+    row("just room enough", 8, 8, 8, trace::StepOutcome::TokenLimit);
+    row("one too few", 9, 8, 8, trace::StepOutcome::ContextLimit);
+    row("many too few", 4000, 8, 8, trace::StepOutcome::ContextLimit);
+    row("room for one", 2, 1, 1, trace::StepOutcome::ContextLimit);
+    row("no limit of its own", 0, 8, 8, trace::StepOutcome::ContextLimit);
+  }
+  void theEndOfTheContextIsNoTokenLimit() {
+    QFETCH(int, maxTokens);
+    QFETCH(int, room);
+    const auto emailOf = [](int tokens) {
+      return planOf(
+          R"({"g":{"model":"m","temperature":0.0,"max_tokens":)" + std::to_string(tokens) +
+          R"(,"input":{"cross":[{"system":"You write an introductory email for a job application."},)"
+          R"({"user":"My name is Shiloh. I am a data scientist."}]}}})");
+    };
+    SpanletSession large;
+    const std::int64_t prompt = large.session->run(emailOf(1), {}).steps.at(0).metrics.promptTokens;
+    SpanletSession small({}, 2, true, static_cast<std::int32_t>(prompt) + room);
+    const RunResult result = small.session->run(emailOf(maxTokens), {});
+    QCOMPARE(result.outcome, trace::RunOutcome::Finished);
+    QTEST(static_cast<int>(result.steps.at(0).tokens.size()), "generated");
+    QTEST(static_cast<int>(result.steps.at(0).outcome), "outcome");
+    QCOMPARE(small.sink.all<trace::StepFinished>().at(0).outcome, result.steps.at(0).outcome);
+  }
+
   void requestsWaitForRoomInASmallPool() {
     run::SessionConfig config;
     config.blockCount = 22;  // too few for all four at a time

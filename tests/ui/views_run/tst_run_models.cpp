@@ -340,6 +340,36 @@ class TestRunModels : public QObject {
     QCOMPARE(log.errors(), std::size_t{1});
   }
 
+  void aReplyThatEndsWithTheContextSaysSo() {
+    auto trace = std::make_shared<TraceStore>();
+    const auto send = [&trace](RequestId request, trace::Payload payload) {
+      trace::Event event;
+      event.sequence = trace->size() + 1;
+      event.run = 1;
+      event.request = request;
+      event.payload = std::move(payload);
+      trace->append(std::move(event));
+    };
+    send(0, trace::SessionStarted{});
+    send(0, trace::RunStarted{.queryJson = "{}", .policy = "spans", .seed = 0});
+    send(1, trace::StepStarted{});
+    send(1, trace::StepFinished{.step = 0, .outcome = trace::StepOutcome::ContextLimit, .text = "cut"});
+    ViewInput input = m_runs.input();
+    input.trace = trace;
+    input.position = trace->size();
+    const OutputModel model = outputModel(input);
+    QCOMPARE(model.answers.size(), std::size_t{1});
+    QCOMPARE(model.answers[0].state, AnswerState::Finished);
+    QCOMPARE(answerFacts(model.answers[0]), QStringLiteral("ended where the model's context ends"));
+
+    LogModel log;
+    log.setInput(input);
+    QStringList lines;
+    for (int row = 0; row < log.rowCount(); ++row) lines.push_back(log.line(row).text);
+    QVERIFY2(lines.join('\n').contains(QStringLiteral("filled the model's context: cut")),
+             qPrintable(lines.join('\n')));
+  }
+
   void planListsItsSteps() {
     const PlanModel model = planModel(m_runs.input());
     QCOMPARE(model.run, RunId{4});

@@ -89,6 +89,9 @@ struct Teller {
       case trace::StepOutcome::TokenLimit:
         line.text = tr("%1 reached its token limit: %2").arg(name, shortText(payload.text));
         break;
+      case trace::StepOutcome::ContextLimit:
+        line.text = tr("%1 filled the model's context: %2").arg(name, shortText(payload.text));
+        break;
       case trace::StepOutcome::Stopped:
         line.text = tr("%1 was stopped").arg(name);
         line.severity = trace::Severity::Warning;

@@ -19,6 +19,7 @@ AnswerState stateOf(const trace::RequestState& request, const trace::RunState& r
     switch (*request.outcome) {
       case trace::StepOutcome::EndToken:
       case trace::StepOutcome::TokenLimit:
+      case trace::StepOutcome::ContextLimit:
         return AnswerState::Finished;
       case trace::StepOutcome::Stopped:
         return AnswerState::Stopped;
@@ -96,7 +97,7 @@ OutputModel outputModel(const ViewInput& input, std::size_t most) {
       answer.name = names.of(request);
       answer.state = stateOf(request, run);
       answer.text = QString::fromStdString(request.text);
-      answer.limited = request.outcome == trace::StepOutcome::TokenLimit;
+      answer.outcome = request.outcome;
       answer.generatedTokens = request.generatedTokens;
       answer.promptTokens = request.promptTokens;
       answer.cachedTokens = request.cachedTokens;
@@ -139,7 +140,10 @@ QString answerFacts(const Answer& answer) {
                         .arg(answer.promptTokens)
                         .arg(shareText(answer.cachedTokens, answer.promptTokens)));
   }
-  if (answer.limited) facts.push_back(tr("ended by the token limit"));
+  if (answer.outcome == trace::StepOutcome::TokenLimit) facts.push_back(tr("ended by the token limit"));
+  if (answer.outcome == trace::StepOutcome::ContextLimit) {
+    facts.push_back(tr("ended where the model's context ends"));
+  }
   return facts.join(tr(" · "));
 }
 

@@ -23,9 +23,9 @@ struct Answer {
   QString exactness;  ///< of the policy, in words
   AnswerState state = AnswerState::Waiting;
   QString text;
-  QString problem;                         ///< why it failed or waits
-  bool limited = false;                    ///< ended by the token limit
-  std::optional<double> timeToFirstToken;  ///< seconds
+  QString problem;                            ///< why it failed or waits
+  std::optional<trace::StepOutcome> outcome;  ///< how the step has ended
+  std::optional<double> timeToFirstToken;     ///< seconds
   std::int64_t generatedTokens = 0;
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;

@@ -17,6 +17,7 @@ StepState stateOf(const trace::RequestState& request) {
     switch (*request.outcome) {
       case trace::StepOutcome::EndToken:
       case trace::StepOutcome::TokenLimit:
+      case trace::StepOutcome::ContextLimit:
         return StepState::Finished;
       case trace::StepOutcome::Stopped:
         return StepState::Stopped;
