@@ -7,6 +7,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/compute/sampling.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -188,6 +189,11 @@ class Backend {
   virtual void attend(const AttentionPlan& plan, const Tensor& queries, const KvStore& store,
                       std::int32_t layer, Tensor& out, const MassRequest* request,
                       std::vector<RunMass>* mass) = 0;
+
+  /// Draws a token from each row as sampling.h says, to the bit; tokens[i] belongs to rows[i], and a row that
+  /// is damaged has a fault and leaves the others alone. Not cut short by a stop: every token is defined.
+  /// Throws Failure where a row has more than kMostLogits logits.
+  virtual void sample(std::span<const SamplingRow> rows, std::span<SampledToken> tokens) = 0;
 
   /// Copies to host memory, f32, row-major.
   virtual void download(const Tensor& x, std::span<float> out) = 0;

@@ -5,8 +5,8 @@
 
 #include "engine/cache/kv_cache.h"
 #include "engine/compute/backend.h"
+#include "engine/compute/sampling.h"
 #include "engine/model/decoder.h"
-#include "engine/run/sampler.h"
 
 #include <cstdint>
 #include <span>
@@ -14,22 +14,28 @@
 
 namespace spanscope::run {
 
+using compute::SampledToken;
+using compute::SamplingSettings;
+
 class Computation {
  public:
   virtual ~Computation() = default;
   virtual model::ForwardResult forward(const model::Batch& batch, std::stop_token stop) = 0;
   virtual void copyBlock(const cache::BlockCopy& copy) = 0;
-  /// Token number `index` of a reply of at most `most` tokens. Throws Failure if there is none to be drawn.
-  virtual SampledToken draw(std::span<const float> logits, const SamplingSettings& settings,
-                            std::size_t index, std::int32_t most) = 0;
+  /// Draws a token from each of the rows: tokens[i] belongs to rows[i] and to a reply of at
+  /// most most[i] tokens.
+  virtual void draw(std::span<const compute::SamplingRow> rows, std::span<const std::int32_t> most,
+                    std::span<SampledToken> tokens) = 0;
   virtual std::int32_t vocabularySize() const = 0;  ///< logits a row
   virtual std::int32_t heads() const = 0;
 };
 
-/// A decoder with the store of its keys and values, both of which must outlive it.
+/// A decoder with the backend that it computes on and the store of its keys and values, all of which must
+/// outlive it.
 class ModelComputation final : public Computation {
  public:
-  ModelComputation(model::Decoder& decoder, compute::KvStore& store) : m_decoder(decoder), m_store(store) {}
+  ModelComputation(model::Decoder& decoder, compute::Backend& backend, compute::KvStore& store)
+      : m_decoder(decoder), m_backend(backend), m_store(store) {}
 
   model::ForwardResult forward(const model::Batch& batch, std::stop_token stop) override {
     return m_decoder.forward(batch, m_store, std::move(stop));
@@ -37,15 +43,16 @@ class ModelComputation final : public Computation {
   void copyBlock(const cache::BlockCopy& copy) override {
     m_store.copyBlock(copy.source, copy.target, copy.slots);
   }
-  SampledToken draw(std::span<const float> logits, const SamplingSettings& settings, std::size_t index,
-                    std::int32_t /*most*/) override {
-    return sample(logits, settings, index);
+  void draw(std::span<const compute::SamplingRow> rows, std::span<const std::int32_t> /*most*/,
+            std::span<SampledToken> tokens) override {
+    m_backend.sample(rows, tokens);
   }
   std::int32_t vocabularySize() const override { return m_decoder.config().vocabularySize; }
   std::int32_t heads() const override { return m_decoder.config().heads; }
 
  private:
   model::Decoder& m_decoder;
+  compute::Backend& m_backend;
   compute::KvStore& m_store;
 };
 

@@ -79,8 +79,12 @@ model::ForwardResult Rehearsal::Silence::forward(const model::Batch& /*batch*/, 
 
 void Rehearsal::Silence::copyBlock(const cache::BlockCopy& /*copy*/) {}
 
-SampledToken Rehearsal::Silence::draw(std::span<const float> /*logits*/, const SamplingSettings& /*settings*/,
-                                      std::size_t index, std::int32_t most) {
+void Rehearsal::Silence::draw(std::span<const compute::SamplingRow> rows, std::span<const std::int32_t> most,
+                              std::span<SampledToken> tokens) {
+  for (std::size_t i = 0; i < rows.size(); ++i) tokens[i] = makeUp(rows[i].index, most[i]);
+}
+
+SampledToken Rehearsal::Silence::makeUp(std::uint64_t index, std::int32_t most) {
   if (m_length == ReplyLength::Shortest) {
     if (m_end) return {.token = *m_end};
     // A model without end tokens always says as much as it may; it can close its reply itself.

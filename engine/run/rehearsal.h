@@ -87,12 +87,14 @@ class Rehearsal final : private RequestListener {
     Silence(const RehearsalSetting& setting, ReplyLength length);
     model::ForwardResult forward(const model::Batch& batch, std::stop_token stop) override;
     void copyBlock(const cache::BlockCopy& copy) override;
-    SampledToken draw(std::span<const float> logits, const SamplingSettings& settings, std::size_t index,
-                      std::int32_t most) override;
+    void draw(std::span<const compute::SamplingRow> rows, std::span<const std::int32_t> most,
+              std::span<SampledToken> tokens) override;
     std::int32_t vocabularySize() const override { return 0; }
     std::int32_t heads() const override { return 0; }
 
    private:
+    SampledToken makeUp(std::uint64_t index, std::int32_t most);
+
     ReplyLength m_length;
     std::optional<TokenId> m_end;   ///< ends a reply so that the template adds least
     std::vector<TokenId> m_suffix;  ///< with which the template closes a reply

@@ -36,6 +36,7 @@ struct Scheduler::Pass {
     bool decode = false;
     std::int32_t firstLogit = -1;  ///< index in the pass's logits, −1: none asked for
     std::int32_t logitCount = 0;
+    bool drawn = false;  ///< whether a token is drawn from the last of its logits
   };
   model::Batch batch;
   std::vector<Part> parts;
@@ -244,6 +245,7 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
     pass.batch.slots.push_back(std::int64_t{blocks[static_cast<std::size_t>(j / blockSize)]} * blockSize +
                                j % blockSize);
     const bool last = segment == request.lastSegment() && j + 1 >= prompt;
+    part.drawn = last && request.options.maxNewTokens > 0;
     if (last || request.options.everyLogit) {
       if (part.firstLogit < 0) part.firstLogit = static_cast<std::int32_t>(pass.batch.logitRows.size());
       ++part.logitCount;
@@ -307,9 +309,12 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
   reportMass(pass, result);
 
   const auto vocabulary = static_cast<std::size_t>(m_computation.vocabularySize());
+  const std::vector<SampledToken> tokens = drawTokens(pass, result);
+  auto nextToken = tokens.begin();
   for (std::size_t p = 0; p < pass.parts.size(); ++p) {
     const Pass::Part& part = pass.parts[p];
     Request& request = *part.request;
+    const SampledToken token = part.drawn ? *nextToken++ : SampledToken{};
     if (part.logitCount == 0 || request.state == Request::State::Ended) continue;
     const auto logitsOf = [&](std::int32_t i) {
       return std::span<const float>(result.logits)
@@ -324,7 +329,7 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
       this->end(request, request.options.limitOutcome);
       continue;
     }
-    takeToken(request, logitsOf(part.logitCount - 1),
+    takeToken(request, token,
               segmentMass(request.table.segments.size(), request.table.segments[part.segment].sees,
                           part.segment, pass.observed, p, part.begin + part.count - 1, result.mass,
                           request.options.observedLayers));
@@ -349,13 +354,26 @@ void Scheduler::reportMass(const Pass& pass, const model::ForwardResult& result)
   }
 }
 
-void Scheduler::takeToken(Request& request, std::span<const float> logits, std::vector<float> segmentMass) {
-  SampledToken token;
-  try {
-    token = m_computation.draw(logits, request.options.sampling, request.generated.size(),
-                               request.options.maxNewTokens);
-  } catch (const Failure& failure) {
-    fail(request, failure.error());
+std::vector<SampledToken> Scheduler::drawTokens(const Pass& pass, const model::ForwardResult& result) {
+  const auto vocabulary = static_cast<std::size_t>(m_computation.vocabularySize());
+  std::vector<compute::SamplingRow> rows;
+  std::vector<std::int32_t> most;
+  for (const Pass::Part& part : pass.parts) {
+    if (!part.drawn) continue;
+    const auto row = static_cast<std::size_t>(part.firstLogit + part.logitCount - 1);
+    rows.push_back({.logits = std::span<const float>(result.logits).subspan(row * vocabulary, vocabulary),
+                    .settings = part.request->options.sampling,
+                    .index = part.request->generated.size()});
+    most.push_back(part.request->options.maxNewTokens);
+  }
+  std::vector<SampledToken> tokens(rows.size());
+  m_computation.draw(rows, most, tokens);
+  return tokens;
+}
+
+void Scheduler::takeToken(Request& request, const SampledToken& token, std::vector<float> segmentMass) {
+  if (token.fault != compute::LogitFault::None) {
+    fail(request, compute::describeFault(token, request.generated.size(), m_computation.vocabularySize()));
     return;
   }
   request.state = Request::State::Decode;

@@ -10,7 +10,6 @@
 #include "engine/model/decoder.h"
 #include "engine/run/computation.h"
 #include "engine/run/observation.h"
-#include "engine/run/sampler.h"
 #include "engine/trace/sink.h"
 
 #include <cstdint>
@@ -86,7 +85,9 @@ class Scheduler {
               std::int32_t count, std::int64_t firstRow);
   void finishPass(Pass& pass, const model::ForwardResult& result);
   void reportMass(const Pass& pass, const model::ForwardResult& result);
-  void takeToken(Request& request, std::span<const float> logits, std::vector<float> segmentMass);
+  /// For every part that ends with a row from which a token is drawn, in order.
+  std::vector<compute::SampledToken> drawTokens(const Pass& pass, const model::ForwardResult& result);
+  void takeToken(Request& request, const compute::SampledToken& token, std::vector<float> segmentMass);
   void end(Request& request, trace::StepOutcome outcome);
   void fail(Request& request, const Error& error);
   void removeEnded();

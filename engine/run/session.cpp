@@ -50,7 +50,7 @@ struct Session::Impl final : RequestListener {
         sink(eventSink),
         cache(cacheConfig(config, modelFingerprint, device), sink),
         store(device.makeKvStore(decoder.kvShape(config.blockCount, config.blockSize, config.kvType))),
-        computation(decoder, *store),
+        computation(decoder, device, *store),
         scheduler(computation, cache, sink, *this, config.rowsPerPass, config.salt) {
     const compute::DeviceInfo info = device.info();
     sink.send(0, 0, {},

@@ -11,7 +11,6 @@
 #include "engine/plan/plan.h"
 #include "engine/run/observation.h"
 #include "engine/run/policy.h"
-#include "engine/run/sampler.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/sink.h"

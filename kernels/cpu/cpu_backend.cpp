@@ -162,6 +162,13 @@ class CpuBackend final : public compute::Backend {
                     layer, cpuTensor(out), request, mass);
   }
 
+  void sample(std::span<const compute::SamplingRow> rows, std::span<compute::SampledToken> tokens) override {
+    for (const compute::SamplingRow& row : rows) compute::checkRow(row);
+    m_executor.pool().run(static_cast<std::int64_t>(rows.size()), {}, [&](std::int64_t row, int) {
+      tokens[static_cast<std::size_t>(row)] = compute::sampleRow(rows[static_cast<std::size_t>(row)]);
+    });
+  }
+
   void download(const compute::Tensor& x, std::span<float> out) override {
     const CpuTensor& source = cpuTensor(x);
     checkCount(source, out.size());

@@ -482,6 +482,12 @@ void ReferenceBackend::attend(const compute::AttentionPlan& plan, const compute:
   }
 }
 
+void ReferenceBackend::sample(std::span<const compute::SamplingRow> rows,
+                              std::span<compute::SampledToken> tokens) {
+  require(rows.size() == tokens.size(), "sample: numbers of rows and tokens differ");
+  std::transform(rows.begin(), rows.end(), tokens.begin(), compute::sampleRow);
+}
+
 void ReferenceBackend::download(const compute::Tensor& x, std::span<float> out) {
   const ReferenceTensor& source = tensor(x);
   require(out.size() == index(source.rows()) * index(source.columns()), "download: size differs");

@@ -53,6 +53,7 @@ class ReferenceBackend : public compute::Backend {
   void attend(const compute::AttentionPlan& plan, const compute::Tensor& queries,
               const compute::KvStore& store, std::int32_t layer, compute::Tensor& out,
               const compute::MassRequest* request, std::vector<compute::RunMass>* mass) override;
+  void sample(std::span<const compute::SamplingRow> rows, std::span<compute::SampledToken> tokens) override;
   void download(const compute::Tensor& x, std::span<float> out) override;
   void upload(std::span<const float> values, std::int64_t rows, std::int64_t columns,
               compute::Tensor& out) override;

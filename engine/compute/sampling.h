@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How a token is drawn from a row of logits, exactly: every backend gives the same token and the same
+// probability for equal logits, bit for bit, in whatever order and on however many threads it computes.
+//
+// All arithmetic on floats is IEEE f32 with subnormal numbers, each operation rounded to nearest, ties to
+// even, and none of them fused; sums are sums of integers, so their order does not matter.
+//
+// 1. Damage. A row with a NaN or +∞, or without a finite logit, gives no token but a LogitFault.
+// 2. Order. Logits are ordered from the largest down, equal ones (−0 equals +0) by id from the lowest up. The
+//    first is the *best* token, m its logit.
+// 3. Weights at temperature T > 0. s = exponentScale(T). For each logit l: y = (l − m) · s, and
+//      power(y) = 0 unless y ≥ −125, else p(f) · 2^n with n = y rounded to an integer (ties to even) and
+//      f = y − n, where p(f) = (((((c6·f + c5)·f + c4)·f + c3)·f + c2)·f + c1)·f + 1, c = kPowerTerms;
+//    f and the product with 2^n are exact. The weight is the integer ⌊power(y) · 2^40⌋: 2^40 for the best
+//    token, 0 where y < −40.
+// 4. Probability, before temperature and filters: power(y) of the token divided by the sum of all weights,
+//    both at T = 1; the sum is rounded to f32 and multiplied by 2^−40 before the division.
+// 5. Greedy (not T > 0): the best token.
+// 6. Top-k, where 0 < k < number of logits: the first k in order are kept, otherwise all.
+// 7. Top-p, where p < 1: of those kept, the shortest beginning in order whose weights at T sum up to at least
+//    max(1, ⌈W · P / 2^64⌉), with W the sum of the weights kept so far and P = ⌊p · 2^64⌋, 0 for p ≤ 0.
+// 8. Draw. W is the sum of the weights of those kept, R = randomBits(seed, index), t = ⌊R · W / 2^64⌋. Going
+//    through those kept by id from the lowest up, the first at which the running sum of weights is greater
+//    than t.
+//
+// A weight differs from e^((l − m)/T) · 2^40 by at most 1 and (1 + 1.25·|y|) · 2^−23 of itself.
+#pragma once
+
+#include "engine/base/error.h"
+#include "engine/base/ids.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace spanscope::compute {
+
+struct SamplingSettings {
+  float temperature = 0;  ///< 0: greedy
+  std::int32_t topK = 0;  ///< 0: off
+  float topP = 1;         ///< 1: off
+  std::uint64_t seed = 0;
+};
+
+/// A row of logits from which a token is drawn. The same logits, settings and index always give the same
+/// token.
+struct SamplingRow {
+  std::span<const float> logits;  ///< by token id; at most kMostLogits
+  SamplingSettings settings;
+  std::uint64_t index = 0;  ///< of the token in its reply
+};
+
+enum class LogitFault : std::uint8_t { None, NotANumber, Infinite, NoneFinite };
+
+struct SampledToken {
+  TokenId token = 0;      ///< with NotANumber and Infinite the lowest id that has either, and which it has
+  float probability = 0;  ///< before temperature and filters
+  LogitFault fault = LogitFault::None;
+  bool operator==(const SampledToken&) const = default;
+};
+
+/// What to say of a row of `count` logits whose token, number `index` of a reply, has a fault.
+Error describeFault(const SampledToken& token, std::uint64_t index, std::int32_t count);
+
+/// Weights of so many tokens sum up to at most 2^63.
+constexpr std::size_t kMostLogits = std::size_t{1} << 23U;
+/// Throws Failure where a row has more logits than that.
+void checkRow(const SamplingRow& row);
+
+constexpr int kWeightBits = 40;  ///< after the point
+constexpr float kLeastExponent = -125;
+/// Coefficients c1 … c6 of 2^f over −½ ≤ f ≤ ½; with the constant 1, the relative error is at most 1.5 ·
+/// 2^−24.
+constexpr std::array<float, 6> kPowerTerms{0x1.62e43p-1F, 0x1.ebfbd8p-3F,  0x1.c6af78p-5F,
+                                           0x1.3b30bp-7F, 0x1.5f0a66p-10F, 0x1.3f906cp-13F};
+
+/// log2(e) / T, divided in double precision, rounded to f32 and held between 2^−126 and the largest f32.
+float exponentScale(float temperature);
+/// See step 3.
+float power(float y);
+/// ⌊power · 2^40⌋ for 0 ≤ power ≤ 1.
+std::uint64_t weightOf(float power);
+/// See step 4; `total` is the sum of all weights at temperature 1.
+float probabilityOf(float power, std::uint64_t total);
+
+/// Larger for what comes earlier in order, but for ties: a number below 2^32.
+std::uint32_t orderOf(float logit);
+
+/// ⌊a · b / 2^64⌋
+std::uint64_t multiplyHigh(std::uint64_t a, std::uint64_t b);
+/// How much weight top-p keeps at least, of `total` > 0; see step 7. `topP` < 1.
+std::uint64_t weightToKeep(std::uint64_t total, float topP);
+
+/// Output number `index` of the generator SplitMix64 (Steele, Lea, Flood 2014) that starts from state
+/// mix(seed): mix(mix(seed) + index · kGoldenGamma), where mix(x) adds kGoldenGamma = 0x9E3779B97F4A7C15 to
+/// x, then does x ← (x ⊕ x≫30) · 0xBF58476D1CE4E5B9, x ← (x ⊕ x≫27) · 0x94D049BB133111EB, x ← x ⊕ x≫31.
+std::uint64_t randomBits(std::uint64_t seed, std::uint64_t index);
+
+/// The steps as they are written above, one after the other: what faster code is held against. Throws Failure
+/// as checkRow does.
+SampledToken sampleRow(const SamplingRow& row);
+
+}  // namespace spanscope::compute

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How the scheduler has tokens drawn: once a pass, all rows together, and each row for itself.
+#include "engine/run/scheduler.h"
+#include "session_fixture.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace spanscope;
+
+namespace {
+
+constexpr std::int32_t kVocabulary = 4;
+
+/// Says of every row that token 2 is best, but where told gives a logit that is no number.
+class TwoSayer final : public run::Computation {
+ public:
+  model::ForwardResult forward(const model::Batch& batch, std::stop_token) override {
+    model::ForwardResult result;
+    for (const std::int32_t row : batch.logitRows) {
+      const bool damaged = batch.tokens[static_cast<std::size_t>(row)] == damagedToken;
+      const float worst = damaged ? std::numeric_limits<float>::quiet_NaN() : 0.0F;
+      result.logits.insert(result.logits.end(), {0.0F, 1.0F, 5.0F, worst});
+    }
+    return result;
+  }
+  void copyBlock(const cache::BlockCopy&) override {}
+  void draw(std::span<const compute::SamplingRow> rows, std::span<const std::int32_t> most,
+            std::span<run::SampledToken> tokens) override {
+    drawn.push_back(rows.size());
+    for (const compute::SamplingRow& row : rows) indices.push_back(row.index);
+    mostTokens.insert(mostTokens.end(), most.begin(), most.end());
+    std::transform(rows.begin(), rows.end(), tokens.begin(), compute::sampleRow);
+  }
+  std::int32_t vocabularySize() const override { return kVocabulary; }
+  std::int32_t heads() const override { return 1; }
+
+  TokenId damagedToken = -1;
+  std::vector<std::size_t> drawn;  ///< rows of each call
+  std::vector<std::uint64_t> indices;
+  std::vector<std::int32_t> mostTokens;
+};
+
+class Notes final : public run::RequestListener {
+ public:
+  void onAdmitted(RequestId, const cache::Admission&) override {}
+  void onLogits(RequestId, std::span<const float>) override {}
+  void onToken(RequestId request, std::int32_t, const run::SampledToken& token, std::vector<float>) override {
+    tokens[request].push_back(token.token);
+  }
+  void onFinished(RequestId request, trace::StepOutcome) override { finished.push_back(request); }
+  void onFailed(RequestId request, const Error& error) override { failed[request] = error.message(); }
+
+  std::map<RequestId, std::vector<TokenId>> tokens;
+  std::map<RequestId, std::string> failed;
+  std::vector<RequestId> finished;
+};
+
+layout::SpanTable tableOf(std::vector<TokenId> tokens) {
+  layout::SpanTable table;
+  layout::Segment& segment = table.segments.emplace_back();
+  segment.runs.emplace_back().count = static_cast<std::int32_t>(tokens.size());
+  segment.tokens = std::move(tokens);
+  return table;
+}
+
+struct Scene {
+  TwoSayer computation;
+  test::RecordingSink sink;
+  cache::KvCache cache{{}, sink};
+  Notes notes;
+  run::Scheduler scheduler{computation, cache, sink, notes, 16, ""};
+
+  RequestId submit(std::vector<TokenId> tokens, std::int32_t maxNewTokens) {
+    run::RequestOptions options;
+    options.run = 1;
+    options.maxNewTokens = maxNewTokens;
+    return scheduler.submit(tableOf(std::move(tokens)), std::move(options));
+  }
+  void finish() {
+    while (scheduler.pass({}) == run::Scheduler::Progress::Computed) continue;
+  }
+};
+
+}  // namespace
+
+class TestDraws : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void rowsOfAPassAreDrawnTogether() {
+    Scene scene;
+    const RequestId three = scene.submit({5, 6, 7}, 3);
+    scene.submit({8, 9}, 0);
+    const RequestId two = scene.submit({10}, 2);
+    scene.finish();
+    QCOMPARE(scene.computation.drawn, (std::vector<std::size_t>{2, 2, 1}));
+    QCOMPARE(scene.computation.indices, (std::vector<std::uint64_t>{0, 0, 1, 1, 2}));
+    QCOMPARE(scene.computation.mostTokens, (std::vector<std::int32_t>{3, 2, 3, 2, 3}));
+    QCOMPARE(scene.notes.tokens[three], (std::vector<TokenId>{2, 2, 2}));
+    QCOMPARE(scene.notes.tokens[two], (std::vector<TokenId>{2, 2}));
+    QCOMPARE(scene.notes.finished.size(), std::size_t{3});
+  }
+
+  void aDamagedRowFailsItsOwnRequestAlone() {
+    Scene scene;
+    scene.computation.damagedToken = 7;
+    const RequestId damaged = scene.submit({5, 6, 7}, 3);
+    const RequestId whole = scene.submit({8, 9}, 3);
+    scene.finish();
+    QCOMPARE(scene.notes.failed.size(), std::size_t{1});
+    QCOMPARE(scene.notes.failed[damaged],
+             std::string(
+                 "sampling token 0: found logit 3 of 4, which is not a number, expected finite logits; the "
+                 "weights may be damaged"));
+    QCOMPARE(scene.notes.tokens[whole], (std::vector<TokenId>{2, 2, 2}));
+    QVERIFY(scene.notes.tokens[damaged].empty());
+  }
+};
+
+QTEST_APPLESS_MAIN(TestDraws)
+#include "tst_draws.moc"
