@@ -10,6 +10,14 @@ namespace spanscope {
 /// U+FFFD in UTF-8: stands where there was no valid text.
 inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 
+/// U+FEFF in UTF-8. At the beginning of a file it says how the file is encoded, and is no part of its text.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// The text without a byte order mark at its beginning.
+constexpr std::string_view withoutByteOrderMark(std::string_view text) {
+  return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
+}
+
 /// What stands at the beginning of some bytes that should be UTF-8.
 struct Utf8Step {
   enum class Kind {

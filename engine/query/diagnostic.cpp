@@ -9,6 +9,11 @@
 namespace spanscope::query {
 namespace {
 
+/// The first byte that a person sees: no editor shows a byte order mark.
+std::size_t beginOf(std::string_view text) {
+  return text.size() - withoutByteOrderMark(text).size();
+}
+
 /// Moves `position`, the place of byte `from`, on to byte `to`.
 void advance(TextPosition& position, std::string_view text, std::size_t from, std::size_t to) {
   const std::string_view passed = text.substr(from, to - from);
@@ -55,13 +60,14 @@ bool hasErrors(const std::vector<Diagnostic>& diagnostics) {
 
 TextPosition positionAt(std::string_view text, std::size_t offset) {
   TextPosition position{1, 1};
-  advance(position, text, 0, std::min(offset, text.size()));
+  const std::size_t begin = beginOf(text);
+  advance(position, text, begin, std::clamp(offset, begin, text.size()));
   return position;
 }
 
 void locate(std::vector<Diagnostic>& diagnostics, std::string_view text) {
   TextPosition position{1, 1};
-  std::size_t passed = 0;
+  std::size_t passed = beginOf(text);
   for (Diagnostic& diagnostic : diagnostics) {
     const std::size_t offset = std::clamp(diagnostic.offset, passed, text.size());
     advance(position, text, passed, offset);

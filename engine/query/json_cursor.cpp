@@ -341,7 +341,7 @@ void JsonCursor::skipSpace() {
 std::string JsonCursor::describeHere() const {
   if (atEnd()) return "the end of the document";
   const std::string_view rest = m_text.substr(m_offset);
-  if (rest.starts_with("\xEF\xBB\xBF")) return "a byte order mark";
+  if (rest.starts_with(kByteOrderMark)) return "a byte order mark";
   if (rest.starts_with('\n') || rest.starts_with('\r')) return "the end of the line";
   if (static_cast<unsigned char>(rest.front()) < 0x20) {
     return "the control character U+" + hexOf(static_cast<unsigned char>(rest.front()));
@@ -377,7 +377,7 @@ std::string JsonCursor::describeNext(JsonKind kind) const {
 
 void JsonCursor::fail(std::string expected, std::string hint) {
   if (m_stopped) return;
-  if (hint.empty() && m_text.substr(m_offset).starts_with("\xEF\xBB\xBF")) {
+  if (hint.empty() && m_text.substr(m_offset).starts_with(kByteOrderMark)) {
     hint = "save the file as UTF-8 without one";
   }
   failWith({m_offset, describeHere(), std::move(expected), std::move(hint)});

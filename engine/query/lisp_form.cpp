@@ -28,6 +28,7 @@ class Reader {
 
   LispForm readAll() {
     LispForm form;
+    m_offset = m_text.size() - withoutByteOrderMark(m_text).size();
     skipSpace();
     if (m_offset == m_text.size()) {
       fail({m_offset, "the end of the document", "a form, such as (user \"text\")", {}});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/query_form.h"
 
+#include "engine/base/utf8.h"
 #include "engine/query/lisp.h"
 #include "engine/query/yaml.h"
 
@@ -34,6 +35,7 @@ QueryForm queryFormOf(std::string_view fileName, std::string_view text) {
   if (endsWith(fileName, ".json")) return QueryForm::Json;
   if (endsWith(fileName, ".yaml") || endsWith(fileName, ".yml")) return QueryForm::Yaml;
   if (endsWith(fileName, ".lisp") || endsWith(fileName, ".spnl")) return QueryForm::Lisp;
+  text = withoutByteOrderMark(text);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   if (text.starts_with('(') || text.starts_with(';')) return QueryForm::Lisp;
   const bool isYaml =

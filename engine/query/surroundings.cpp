@@ -66,8 +66,12 @@ std::variant<FileList, NotGiven> Surroundings::listFiles(const std::string& path
 
 std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, const std::string& path) {
   auto given = surroundings.readFile(path);
-  const auto* text = std::get_if<std::string>(&given);
-  if (text == nullptr || findInvalidUtf8(*text) == std::string_view::npos) return given;
+  auto* text = std::get_if<std::string>(&given);
+  if (text == nullptr) return given;
+  if (isValidUtf8(*text)) {
+    text->erase(0, text->size() - withoutByteOrderMark(*text).size());
+    return given;
+  }
   return NotGiven{"the file \"" + cutText(path, 80) + "\", which is not UTF-8", "a text file", {}};
 }
 

@@ -38,7 +38,7 @@ class Surroundings {
   virtual std::variant<std::string, NotGiven> ask(const std::string& prompt) = 0;
 };
 
-/// The bytes of a file as text: UTF-8, or it is refused.
+/// The bytes of a file as text: UTF-8, or it is refused. A byte order mark is no part of it.
 std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, const std::string& path);
 
 /// The query with every `ask` and `file` replaced by a user message of the answer or the text, or everything

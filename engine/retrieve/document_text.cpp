@@ -21,7 +21,6 @@ using Passages = std::vector<Passage>;
 using Result = std::variant<Passages, Error>;
 
 constexpr std::string_view kBlank = " \t\r\n\f\v";
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kPdfBegin = "%PDF-";
 
 bool isBlank(std::string_view text) {
@@ -243,9 +242,7 @@ std::variant<std::vector<Passage>, Error> readPassages(const std::string& name, 
     valid = toValidUtf8(bytes);
     bytes = valid;
   }
-  if (format != DocumentFormat::Pdf && bytes.starts_with(kByteOrderMark)) {
-    bytes.remove_prefix(kByteOrderMark.size());
-  }
+  if (format != DocumentFormat::Pdf) bytes = withoutByteOrderMark(bytes);
   Result result = passagesOf(format, bytes);
   if (auto* error = std::get_if<Error>(&result)) {
     error->file = name;

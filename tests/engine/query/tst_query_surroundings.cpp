@@ -58,6 +58,7 @@ class TestQuerySurroundings : public QObject {
   void initTestCase();
   void forms_data();
   void forms();
+  void formsBehindAByteOrderMark();
   void everyFormIsReadAndWritten();
   void files_data();
   void files();
@@ -69,6 +70,7 @@ class TestQuerySurroundings : public QObject {
   void patterns_data();
   void patterns();
   void sugarIsResolved();
+  void aByteOrderMarkIsNoText();
   void whatIsNotGivenIsSaid();
   void parameterKinds();
   void parameterValues_data();
@@ -101,6 +103,8 @@ void TestQuerySurroundings::initTestCase() {
   write("query/a.txt", "text of a");
   write("query/below/c.txt", "text of c");
   write("query/latin.txt", "caf\xe9");
+  write("query/marked.txt", "\xEF\xBB\xBF\xEF\xBB\xBFmarked");
+  write("query/marked.json", "\xEF\xBB\xBF[\"p\"]");
   QVERIFY(QFile::link(m_folder.filePath("outside.txt"), m_folder.filePath("query/out.txt")));
   QVERIFY(QFile::link(m_folder.filePath("query/a.txt"), m_folder.filePath("query/in.txt")));
 }
@@ -140,6 +144,13 @@ void TestQuerySurroundings::forms() {
   QFETCH(QString, text);
   QFETCH(QString, form);
   QCOMPARE(QString::fromUtf8(queryFormName(queryFormOf(name.toStdString(), text.toStdString()))), form);
+}
+
+void TestQuerySurroundings::formsBehindAByteOrderMark() {
+  // Written as bytes: Qt drops the mark on the way into a QString.
+  QVERIFY(queryFormOf("-", "\xEF\xBB\xBF(user \"x\")") == QueryForm::Lisp);
+  QVERIFY(queryFormOf("-", "\xEF\xBB\xBFuser: x") == QueryForm::Yaml);
+  QVERIFY(queryFormOf("-", "\xEF\xBB\xBF{\"user\": \"x\"}") == QueryForm::Json);
 }
 
 void TestQuerySurroundings::everyFormIsReadAndWritten() {
@@ -353,6 +364,23 @@ void TestQuerySurroundings::sugarIsResolved() {
   const auto resolved = resolveSugar(node, person);
   QVERIFY(std::holds_alternative<Node>(resolved));
   QVERIFY(std::get<Node>(resolved) == expected);
+}
+
+void TestQuerySurroundings::aByteOrderMarkIsNoText() {
+  const FileAccess files(path("query"));
+  Person person(files);
+  // Only the first is a mark; what follows it is text.
+  const auto resolved = resolveSugar(parsed(R"({"file":"marked.txt"})"), person);
+  const Node expected{Message{Role::User, "\xEF\xBB\xBFmarked"}};
+  QVERIFY(std::get<Node>(resolved) == expected);
+  const ParseResult lisp = parseQuery(
+      R"((seq (system (file "marked.txt")) (augment "e" "q" (filen "marked.txt")) (take 1 (file "marked.json"))))",
+      QueryForm::Lisp, {}, &person);
+  QVERIFY2(lisp.query.has_value(), qPrintable(textOf(lisp.diagnostics)));
+  QVERIFY(lisp.query ==
+          parsed("{\"seq\":[{\"system\":\"\xEF\xBB\xBFmarked\"},{\"augment\":{\"embedding_model\":\"e\","
+                 "\"body\":{\"user\":\"q\"},\"doc\":[\"marked.txt\",{\"Text\":\"\xEF\xBB\xBFmarked\"}]}},"
+                 "{\"user\":\"p\"}]}"));
 }
 
 void TestQuerySurroundings::whatIsNotGivenIsSaid() {
