@@ -18,7 +18,6 @@ namespace spanscope::query {
 namespace {
 
 constexpr std::size_t kShownCharacters = 40;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 std::string describeAt(std::string_view text, std::size_t offset) {
   if (offset >= text.size()) return "the end of the document";
@@ -46,6 +45,18 @@ std::string withWholeCharacters(std::string_view text) {
   return whole;
 }
 
+/// The first tab of what indents the line of byte `offset`: of its white space and the signs of lists and
+/// keys within it.
+std::optional<std::size_t> indentingTab(std::string_view text, std::size_t offset) {
+  offset = std::min(offset, text.size());
+  const std::size_t lineBreak = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
+  const std::size_t begin = lineBreak == std::string_view::npos ? 0 : lineBreak + 1;
+  const std::size_t end = std::min(text.find_first_not_of(" -?:\t", begin), text.size());
+  const std::size_t tab = text.substr(0, end).find('\t', begin);
+  if (tab == std::string_view::npos) return std::nullopt;
+  return tab;
+}
+
 /// Looks whether there is a document, or whether its syntax is right.
 class Probe final : public YAML::EventHandler {
  public:
@@ -69,6 +80,35 @@ class Probe final : public YAML::EventHandler {
  private:
   bool m_endsAtStart;
 };
+
+/// The syntax error of the first document, if it has one.
+std::optional<YAML::Exception> syntaxErrorOf(const std::string& text) {
+  std::istringstream stream(text);
+  try {
+    YAML::Parser parser(stream);
+    Probe probe(false);
+    parser.HandleNextDocument(probe);
+  } catch (const YAML::Exception& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+/// The tab to blame for an error that yaml-cpp found at byte `offset`: one that indents the line, if the
+/// error is gone, or is another, with spaces in its place. Within brackets tabs harm nobody.
+std::optional<std::size_t> tabBehind(const YAML::Exception& error, const std::string& text,
+                                     std::size_t offset) {
+  constexpr int kWidest = 8;
+  const std::optional<std::size_t> tab = indentingTab(text, offset);
+  if (!tab) return std::nullopt;
+  for (const int width : {1, kWidest}) {
+    std::string spaced(withoutByteOrderMark(text));
+    spaced.replace(*tab - (text.size() - spaced.size()), 1, static_cast<std::size_t>(width), ' ');
+    const std::optional<YAML::Exception> other = syntaxErrorOf(spaced);
+    if (!other || other->mark.pos != error.mark.pos + width - 1 || other->msg != error.msg) return tab;
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -168,8 +208,8 @@ YamlCursor::YamlCursor(std::string_view text, std::size_t maxDepth, Listener& li
 }
 
 void YamlCursor::collect(const std::string& text, std::size_t maxDepth) {
-  const std::size_t shift = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  std::istringstream stream(shift > 0 ? text.substr(shift) : text);
+  const std::size_t shift = text.size() - withoutByteOrderMark(text).size();
+  std::istringstream stream(text.substr(shift));
   Collector collector(*this, shift, maxDepth);
   try {
     YAML::Parser parser(stream);
@@ -187,19 +227,27 @@ void YamlCursor::collect(const std::string& text, std::size_t maxDepth) {
   } catch (const Refusal& refusal) {
     refuse(refusal.issue);
   } catch (const YAML::Exception& error) {
-    refuseAt(collector.offsetOf(error.mark), error.msg);
+    const std::size_t offset = collector.offsetOf(error.mark);
+    const std::optional<std::size_t> tab = tabBehind(error, text, offset);
+    if (tab) {
+      refuseTab(*tab);
+    } else {
+      refuseAt(offset, error.msg);
+    }
   }
 }
 
+void YamlCursor::refuseTab(std::size_t offset) {
+  // What yaml-cpp made of the line is not what was meant.
+  const auto isBehind = [offset](const Event& event) {
+    return event.kind != EventKind::End && event.offset >= offset;
+  };
+  m_events.erase(std::find_if(m_events.begin(), m_events.end(), isBehind), m_events.end());
+  refuse({offset, "a tab that indents", "spaces", "YAML does not indent with tabs"});
+}
+
 void YamlCursor::check(const std::string& text) {
-  std::istringstream stream(text);
-  try {
-    YAML::Parser parser(stream);
-    Probe probe(false);
-    parser.HandleNextDocument(probe);
-  } catch (const YAML::Exception&) {
-    refuseAt(m_text.size(), {});
-  }
+  if (syntaxErrorOf(text)) refuseAt(m_text.size(), {});
 }
 
 void YamlCursor::refuseAt(std::size_t offset, const std::string& reason) {

@@ -65,6 +65,8 @@ class YamlCursor final : public ValueCursor {
   /// Refuses the document if `text`, which is it with something added, is no YAML.
   void check(const std::string& text);
   void refuseAt(std::size_t offset, const std::string& reason);
+  /// The tab at `offset` takes from everything behind it the place it was meant for.
+  void refuseTab(std::size_t offset);
   /// The first syntax error counts.
   void refuse(JsonIssue issue);
   /// Whether an event is left; reports the syntax error if it is not for that.

@@ -204,8 +204,8 @@ void TestQueryYaml::written() {
 void TestQueryYaml::diagnostics_data() {
   QTest::addColumn<QByteArray>("text");
   QTest::addColumn<QString>("expected");
-  const auto row = [](const char* name, const QByteArray& text, const char* expected) {
-    QTest::newRow(name) << text << QString::fromUtf8(expected);
+  const auto row = [](const char* name, const QByteArray& text, const std::string& expected) {
+    QTest::newRow(name) << text << QString::fromStdString(expected);
   };
   row("nothing", "", "1:1: found the end of the document, expected a value\n");
   row("a comment", "# only\n",
@@ -236,6 +236,26 @@ void TestQueryYaml::diagnostics_data() {
       "2:9: /seq/0/user: found the number 1, expected text; to be text it stands in quotes\n"
       "4:1: /seq/1/user: found the end of the document, expected YAML; something is not "
       "closed: a quote or a bracket\n");
+  const std::string tab = "found a tab that indents, expected spaces; YAML does not indent with tabs\n";
+  row("a tab before a key", "g:\n\tmodel: m\n\tinput:\n\t\tuser: x\n", "2:1: /g: " + tab);
+  row("a tab in a list", "seq:\n  - user: a\n\t- user: b\n", "3:1: /seq/0/user: " + tab);
+  row("a tab behind a dash", "seq:\n  -\tuser: a\n", "2:4: /seq: " + tab);
+  row("a list behind a dash and a tab", "seq:\n-\t- user: a\n", "2:2: /seq: " + tab);
+  row("a tab behind spaces", "g:\n  model: m\n  input:\n \tuser: x\n", "4:2: /g/input: " + tab);
+  row("a tab below a dash", "seq:\n  - g:\n  \tmodel: m\n", "3:3: /seq/0/g: " + tab);
+  row("a tab in a block of text", "user: |\n  a\n\tb\n", "3:1: /user: " + tab);
+  row("a line of a tab", "seq:\n  - user: a\n\t\n  - user: b\n", "3:1: /seq/0/user: " + tab);
+  row("an error before a tab", "seq:\n  - user: 1\n  - user: a\n\t- user: b\n",
+      "2:11: /seq/0/user: found the number 1, expected text; to be text it stands in quotes\n"
+      "4:1: /seq/1/user: " +
+          tab);
+  row("a byte order mark and a tab", "\xEF\xBB\xBFg:\n\tmodel: m\n", "2:1: /g: " + tab);
+  row("tabs within brackets", "plus: [\n\t{user: a},\n\t{user:\t'b'}\n\t]\n", "");
+  row("tabs within text", "user: a\tb # c\n", "");
+  row("a tab within brackets is not to blame", "plus: [\n\t{user: a: b}\n]\n",
+      "2:10: /plus/0: found \": b}\", expected YAML; end of map flow not found\n");
+  row("a byte order mark", "\xEF\xBB\xBFuser: 1",
+      "1:7: /user: found the number 1, expected text; to be text it stands in quotes\n");
   row("a quote that is not closed before spaces", "user: 'a  ",
       "1:11: found the end of the document, expected YAML; something is not closed: a quote or a bracket\n");
   row("a block that ends in spaces", "user: |\n  a  ", "");
