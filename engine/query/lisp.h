@@ -15,6 +15,12 @@
 //   (assistant s) (ask s) (monad q) (zip q q) (augment embedding_model q document)
 //   (map model list [temperature [max_tokens]]) (doc name s) (doc name (bytes n…)) none
 //
+// Read with a warning, because older texts of IBM/spnl have them, in its built-in files among others:
+//
+//   (g model input max_tokens temperature [#f])    told by the flag, by a {name} without quotes or by numbers
+//                                                  that only this order takes: whole, then not whole
+//   (repeat n (g …)) (read s)                      a count n may be {name} without quotes
+//
 // A text is a user message where a query belongs; a list of queries stands for its elements within seq, par,
 // cross and plus. Where a query belongs, (ask …) and (file …) stay what they are; where a text belongs, the
 // question is asked and the file is read.
@@ -36,9 +42,10 @@ inline constexpr std::size_t kMaxLispBytes = std::size_t{16} << 20U;
 /// element or a kilobyte that is copied.
 inline constexpr std::size_t kMaxLispSteps = 4'000'000;
 
-/// Reads and evaluates a query. The limits hold for the query that results, and `maxBytes` also for all texts
-/// that are made on the way; lists stand within each other at most as deep as containers of JSON. Errors
-/// point at the form and have no pointer. Without surroundings, texts from outside are errors.
+/// Reads and evaluates a query; a byte order mark before it is passed. The limits hold for the query that
+/// results, and `maxBytes` also for all texts that are made on the way; lists stand within each other at most
+/// as deep as containers of JSON. Errors point at the form and have no pointer. Without surroundings, texts
+/// from outside are errors.
 ParseResult parseLisp(std::string_view text, const ParseLimits& limits = {},
                       Surroundings* surroundings = nullptr);
 

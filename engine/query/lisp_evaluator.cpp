@@ -3,6 +3,7 @@
 
 #include "engine/query/lisp.h"
 #include "engine/query/number_text.h"
+#include "engine/query/parameters.h"
 #include "engine/query/shown_text.h"
 #include "engine/query/vocabulary.h"
 
@@ -33,8 +34,8 @@ std::span<const LispEvaluator::Operation> LispEvaluator::operations() {
       {"par", 0, kAnyNumber, "(par query…)", &E::evaluateJoin},
       {"cross", 0, kAnyNumber, "(cross query…)", &E::evaluateJoin},
       {"plus", 0, kAnyNumber, "(plus query…)", &E::evaluateJoin},
-      {"g", 2, 4, "(g model input [temperature [max_tokens]])", &E::evaluateGenerate},
-      {"repeat", 3, 5, "(repeat n model input [temperature [max_tokens]])", &E::evaluateRepeat},
+      {"g", 2, 5, "(g model input [temperature [max_tokens]])", &E::evaluateGenerate},
+      {"repeat", 2, 5, "(repeat n model input [temperature [max_tokens]])", &E::evaluateRepeat},
       {"map", 2, 4, "(map model list [temperature [max_tokens]])", &E::evaluateMap},
       {"monad", 1, 1, "(monad query)", &E::evaluateMonad},
       {"zip", 2, 2, "(zip query query)", &E::evaluateZip},
@@ -43,6 +44,7 @@ std::span<const LispEvaluator::Operation> LispEvaluator::operations() {
       {"extract", 3, 3, "(extract model n query)", &E::evaluateExtract},
       {"combine", 2, 2, "(combine model query)", &E::evaluateCombine},
       {"ask", 1, 1, "(ask text)", &E::evaluateAsk},
+      {"read", 1, 1, "(ask text)", &E::evaluateRead},
       {"file", 1, 1, "(file path)", &E::evaluateFile},
       {"fetch", 1, 1, "(fetch path)", &E::evaluateFile},
       {"filen", 1, 1, "(filen path)", &E::evaluateNamedFile},
@@ -71,7 +73,7 @@ const LispEvaluator::Operation* LispEvaluator::findOperation(std::string_view na
 
 std::optional<LispQuery> LispEvaluator::evaluate(const LispForm& form) {
   std::optional<LispQuery> query = queryOf(evaluate(form, nullptr));
-  if (!m_diagnostics.empty()) return std::nullopt;
+  if (m_errors > 0) return std::nullopt;
   return query;
 }
 
@@ -111,8 +113,9 @@ LispEvaluator::Maybe LispEvaluator::lookUp(const LispForm& form, const Scope& sc
   const bool isOperation = findOperation(form.text) != nullptr;
   error(form.range, "the name " + quoted(form.text) + ", which has no value here",
         "text in double quotes, a number, a form or a name that foreach or lambda gives a value",
-        isOperation ? "a form stands in parentheses"
-                    : "a parameter is written \"{" + cutText(form.text, 40) + "}\"");
+        isOperation                ? "a form stands in parentheses"
+        : parameterName(form.text) ? "a parameter stands in double quotes: " + quoted(form.text)
+                                   : "a parameter is written \"{" + cutText(form.text, 40) + "}\"");
   return std::nullopt;
 }
 
@@ -284,12 +287,23 @@ void LispEvaluator::error(SourceRange range, std::string found, std::string expe
   diagnostic.found = std::move(found);
   diagnostic.expected = std::move(expected);
   diagnostic.hint = std::move(hint);
-  if (m_diagnostics.size() >= m_limits.maxDiagnostics) {
+  if (++m_errors > m_limits.maxDiagnostics) {
     m_stopped = true;
     diagnostic.found = "more than " + std::to_string(m_limits.maxDiagnostics) + " errors";
     diagnostic.expected = "none";
     diagnostic.hint = "what follows was not read";
   }
+  m_diagnostics.push_back(std::move(diagnostic));
+}
+
+void LispEvaluator::warning(SourceRange range, std::string found, std::string expected, std::string hint) {
+  if (m_stopped || m_warned.size() >= m_limits.maxDiagnostics || !m_warned.insert(range.begin).second) return;
+  Diagnostic diagnostic;
+  diagnostic.severity = Severity::Warning;
+  diagnostic.offset = range.begin;
+  diagnostic.found = std::move(found);
+  diagnostic.expected = std::move(expected);
+  diagnostic.hint = std::move(hint);
   m_diagnostics.push_back(std::move(diagnostic));
 }
 

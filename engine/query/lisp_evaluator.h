@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,6 +62,7 @@ class LispEvaluator {
   Maybe evaluateJoin(const Call& call);
   Maybe evaluateGenerate(const Call& call);
   Maybe evaluateRepeat(const Call& call);
+  Maybe evaluateOlderRepeat(const Call& call);
   Maybe evaluateMap(const Call& call);
   Maybe evaluateMonad(const Call& call);
   Maybe evaluateZip(const Call& call);
@@ -70,6 +72,7 @@ class LispEvaluator {
   Maybe evaluateCombine(const Call& call);
   // From outside.
   Maybe evaluateAsk(const Call& call);
+  Maybe evaluateRead(const Call& call);
   Maybe evaluateFile(const Call& call);
   Maybe evaluateNamedFile(const Call& call);
   Maybe evaluateDocument(const Call& call);
@@ -93,8 +96,14 @@ class LispEvaluator {
   std::optional<std::vector<LispQuery>> queriesOf(const Call& call, std::size_t first);
   /// Arguments `first` and `first` + 1, which may be left out.
   std::optional<GenerateSettings> settingsOf(const Call& call, std::size_t first);
-  bool setMaxTokens(const Call& call, std::size_t i, GenerateSettings& settings);
-  bool setTemperature(const Call& call, std::size_t i, GenerateSettings& settings);
+  /// The same in the order of older texts: max_tokens, temperature, and a flag that may be left out.
+  std::optional<GenerateSettings> olderSettingsOf(const Call& call, std::size_t first);
+  static bool hasOlderSettings(const Call& call, std::size_t first);
+  /// Argument i, where a number belongs that older texts write {name} without quotes.
+  Maybe olderNumber(const Call& call, std::size_t i);
+  bool setMaxTokens(const Maybe& value, GenerateSettings& settings);
+  bool setTemperature(const Maybe& value, GenerateSettings& settings);
+  std::optional<decltype(Repeat::count)> countOf(const Maybe& value);
   Maybe callLambda(const LispLambda& lambda, LispValue argument);
   std::optional<std::string> shown(const LispValue& value, bool debug);
 
@@ -115,12 +124,16 @@ class LispEvaluator {
   /// Accounts for a copy of a value.
   bool spendCopy(const LispValue& value, SourceRange range);
   void error(SourceRange range, std::string found, std::string expected, std::string hint = {});
+  /// What is said of a form is said once, however often the form is evaluated.
+  void warning(SourceRange range, std::string found, std::string expected, std::string hint);
   void wrongKind(const LispValue& value, std::string expected, std::string hint = {});
   static std::string describe(const LispValue& value);
 
   ParseLimits m_limits;
   Surroundings* m_surroundings;
   std::vector<Diagnostic> m_diagnostics;
+  std::size_t m_errors = 0;
+  std::set<std::size_t> m_warned;  ///< where the forms begin of which something was said
   std::size_t m_steps = 0;
   std::size_t m_bytes = 0;
   bool m_stopped = false;

@@ -46,6 +46,11 @@ LispEvaluator::Maybe LispEvaluator::evaluateAsk(const Call& call) {
   return LispValue{LispQuestion{std::move(*prompt)}, {}};
 }
 
+LispEvaluator::Maybe LispEvaluator::evaluateRead(const Call& call) {
+  warning(call.form.range, "the older name \"read\"", "(ask text)", "it is read as that");
+  return evaluateAsk(call);
+}
+
 LispEvaluator::Maybe LispEvaluator::evaluateFile(const Call& call) {
   auto path = textOf(argument(call, 0), "the path of a file");
   if (!path) return std::nullopt;

@@ -3,6 +3,7 @@
 #include "engine/query/lisp_evaluator.h"
 #include "engine/query/number_text.h"
 #include "engine/query/parameters.h"
+#include "engine/query/shown_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +26,19 @@ JoinKind joinKindOf(std::string_view name) {
 
 GenerateSettings plainSettings(std::string model) {
   return {std::move(model), std::int32_t{0}, 0.0F};
+}
+
+/// Whether it is {name} without quotes.
+bool bareParameter(const LispForm& form) {
+  return form.kind == LispFormKind::Symbol && parameterName(form.text);
+}
+
+/// A setting as it is written today.
+std::string quotedIfBare(const LispForm& form) {
+  if (form.kind == LispFormKind::List) return "(…)";
+  const std::string text = cutText(form.text, 40);
+  const bool isQuoted = form.kind == LispFormKind::Text || bareParameter(form);
+  return isQuoted ? "\"" + text + "\"" : text;
 }
 
 }  // namespace
@@ -128,11 +142,8 @@ LispEvaluator::Maybe LispEvaluator::evaluateJoin(const Call& call) {
   return finish(join(joinKindOf(call.name()), std::move(*children), call.form.range), call.form.range);
 }
 
-bool LispEvaluator::setMaxTokens(const Call& call, std::size_t i, GenerateSettings& settings) {
+bool LispEvaluator::setMaxTokens(const Maybe& value, GenerateSettings& settings) {
   using Limits = std::numeric_limits<std::int32_t>;
-  settings.maxTokens = std::int32_t{0};
-  if (i >= call.count()) return true;
-  const Maybe value = argument(call, i);
   if (!value) return false;
   if (value->as<LispNone>() != nullptr) {
     settings.maxTokens = Null{};
@@ -148,10 +159,7 @@ bool LispEvaluator::setMaxTokens(const Call& call, std::size_t i, GenerateSettin
   return whole.has_value();
 }
 
-bool LispEvaluator::setTemperature(const Call& call, std::size_t i, GenerateSettings& settings) {
-  settings.temperature = 0.0F;
-  if (i >= call.count()) return true;
-  const Maybe value = argument(call, i);
+bool LispEvaluator::setTemperature(const Maybe& value, GenerateSettings& settings) {
   if (!value) return false;
   const auto* text = value->as<std::string>();
   auto name = text != nullptr ? parameterName(*text) : std::nullopt;
@@ -170,37 +178,98 @@ bool LispEvaluator::setTemperature(const Call& call, std::size_t i, GenerateSett
 }
 
 std::optional<GenerateSettings> LispEvaluator::settingsOf(const Call& call, std::size_t first) {
+  GenerateSettings settings = plainSettings({});
+  const bool isRight = first >= call.count() || setTemperature(argument(call, first), settings);
+  if (first + 1 < call.count() && !setMaxTokens(argument(call, first + 1), settings)) return std::nullopt;
+  if (!isRight) return std::nullopt;
+  return settings;
+}
+
+bool LispEvaluator::hasOlderSettings(const Call& call, std::size_t first) {
+  if (call.count() > first + 2) return true;
+  if (call.count() < first + 2) return false;
+  const LispForm& one = call.argument(first);
+  const LispForm& two = call.argument(first + 1);
+  // As the current order has it, the second would be a whole number.
+  const bool isSwapped = one.kind == LispFormKind::Number && isWholeNumber(one.text) &&
+                         two.kind == LispFormKind::Number && !isWholeNumber(two.text);
+  return isSwapped || bareParameter(one) || bareParameter(two);
+}
+
+LispEvaluator::Maybe LispEvaluator::olderNumber(const Call& call, std::size_t i) {
+  const LispForm& form = call.argument(i);
+  return bareParameter(form) ? LispValue{form.text, form.range} : argument(call, i);
+}
+
+std::optional<GenerateSettings> LispEvaluator::olderSettingsOf(const Call& call, std::size_t first) {
   GenerateSettings settings;
-  const bool hasTemperature = setTemperature(call, first, settings);
-  if (!setMaxTokens(call, first + 1, settings) || !hasTemperature) return std::nullopt;
+  const bool isRight = setMaxTokens(olderNumber(call, first), settings);
+  if (!setTemperature(olderNumber(call, first + 1), settings) || !isRight) return std::nullopt;
+  if (call.count() > first + 2) {
+    const LispForm& flag = call.argument(first + 2);
+    const bool isFlag = flag.kind == LispFormKind::Symbol && (flag.text == "#f" || flag.text == "#t");
+    if (!isFlag || flag.text == "#t") {
+      error(flag.range, isFlag ? "the flag #t" : "one argument more",
+            "#f, or (g model input [temperature [max_tokens]])",
+            isFlag ? "a chat that goes on by itself has no form in a query" : "");
+      return std::nullopt;
+    }
+  }
+  const auto shown = [&](std::size_t i) { return quotedIfBare(call.argument(i)); };
+  warning(call.form.range, "an older form of g, with max_tokens before temperature",
+          "(g model input [temperature [max_tokens]])",
+          "it is read as (g … " + shown(first + 1) + " " + shown(first) + ")");
   return settings;
 }
 
 LispEvaluator::Maybe LispEvaluator::evaluateGenerate(const Call& call) {
   auto model = textOf(argument(call, 0), "the name of a model");
   auto input = queryOf(argument(call, 1));
-  auto settings = settingsOf(call, 2);
+  auto settings = hasOlderSettings(call, 2) ? olderSettingsOf(call, 2) : settingsOf(call, 2);
   if (!model || !input || !settings) return std::nullopt;
   settings->model = std::move(*model);
   return finish(generate(std::move(*settings), std::move(*input), call.form.range), call.form.range);
 }
 
+std::optional<decltype(Repeat::count)> LispEvaluator::countOf(const Maybe& value) {
+  const auto* text = value ? value->as<std::string>() : nullptr;
+  if (auto name = text != nullptr ? parameterName(*text) : std::nullopt) return Parameter{std::move(*name)};
+  const auto whole = wholeOf(value, 0, std::numeric_limits<std::uint8_t>::max());
+  if (!whole) return std::nullopt;
+  return static_cast<std::uint8_t>(*whole);
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluateOlderRepeat(const Call& call) {
+  auto count = countOf(olderNumber(call, 0));
+  Maybe value = argument(call, 1);
+  if (!count || !value) return std::nullopt;
+  auto* repeated = value->as<LispQuery>();
+  auto* generate = repeated == nullptr ? nullptr : repeated->node.as<Generate>();
+  if (generate == nullptr) {
+    wrongKind(*value, "a generate: (g model input …)",
+              "what is repeated is a generate, or written (repeat n model input …)");
+    return std::nullopt;
+  }
+  // {"repeat": {"n": …, "g": {…}}}: the generate is a part of the repeat, not a node under it.
+  LispQuery query = leaf({Repeat{std::move(*count), std::move(*generate)}}, call.form.range, repeated->bytes);
+  query.ranges.insert(query.ranges.end(), repeated->ranges.begin() + 1, repeated->ranges.end());
+  query.containers = repeated->containers + 1;
+  query.nodes = repeated->nodes;
+  warning(call.form.range, "an older form of repeat", "(repeat n model input [temperature [max_tokens]])",
+          "it is read as a repeat of that generate");
+  return finish(std::move(query), call.form.range);
+}
+
 LispEvaluator::Maybe LispEvaluator::evaluateRepeat(const Call& call) {
-  const Maybe count = argument(call, 0);
-  const auto* text = count ? count->as<std::string>() : nullptr;
-  auto name = text != nullptr ? parameterName(*text) : std::nullopt;
-  const auto whole = name ? std::nullopt : wholeOf(count, 0, std::numeric_limits<std::uint8_t>::max());
+  if (call.count() == 2) return evaluateOlderRepeat(call);
+  auto count = countOf(argument(call, 0));
   auto model = textOf(argument(call, 1), "the name of a model");
   auto input = queryOf(argument(call, 2));
   auto settings = settingsOf(call, 3);
-  if ((!name && !whole) || !model || !input || !settings) return std::nullopt;
+  if (!count || !model || !input || !settings) return std::nullopt;
 
   Repeat repeat;
-  if (name) {
-    repeat.count = Parameter{std::move(*name)};
-  } else {
-    repeat.count = static_cast<std::uint8_t>(*whole);
-  }
+  repeat.count = std::move(*count);
   settings->model = std::move(*model);
   LispQuery query = leaf({}, call.form.range, settings->model.size());
   adopt(query, *input, 3);

@@ -66,6 +66,9 @@ class TestQueryLisp : public QObject {
   void reference();
   void values_data();
   void values();
+  void olderForms_data();
+  void olderForms();
+  void aWarningIsSaidOnce();
   void diagnostics_data();
   void diagnostics();
   void everyTruncationIsRefused();
@@ -162,6 +165,99 @@ void TestQueryLisp::values() {
   QCOMPARE(QByteArray::fromStdString(writeCanonical(*result.query)), canonical);
 }
 
+// Shapes of the reference's older built-in files and documents, as canonical JSON, and what is said of them.
+void TestQueryLisp::olderForms_data() {
+  QTest::addColumn<QByteArray>("lisp");
+  QTest::addColumn<QByteArray>("canonical");
+  QTest::addColumn<QString>("warnings");
+  const auto row = [](const char* name, const char* lisp, const char* canonical, const char* warnings) {
+    QTest::newRow(name) << QByteArray(lisp) << QByteArray(canonical) << QString::fromUtf8(warnings);
+  };
+  const auto read = [](const char* place, const char* settings) {
+    return std::string(place) +
+           ": found an older form of g, with max_tokens before temperature, expected (g model input "
+           "[temperature [max_tokens]]); it is read as (g … " +
+           settings + ")\n";
+  };
+  const std::string repeated =
+      ": found an older form of repeat, expected (repeat n model input [temperature [max_tokens]]); it is "
+      "read "
+      "as a repeat of that generate\n";
+  const char* const plain = R"({"g":{"model":"m","max_tokens":0,"temperature":0.0,"input":{"user":"x"}}})";
+  row("a flag", R"((g "m" "x" 0 0.0 #f))", plain, read("1:1", "0.0 0").c_str());
+  row("a flag behind numbers that both orders take", R"((g "m" "x" 7 1 #f))",
+      R"({"g":{"model":"m","max_tokens":7,"temperature":1.0,"input":{"user":"x"}}})",
+      read("1:1", "1 7").c_str());
+  row("no flag", R"((g "m" (user "x") 1000 0.3))",
+      R"({"g":{"model":"m","max_tokens":1000,"temperature":0.3,"input":{"user":"x"}}})",
+      read("1:1", "0.3 1000").c_str());
+  row("nothing twice", R"((g "m" "x" 0 0.0))", plain, read("1:1", "0.0 0").c_str());
+  row("the current order", R"((g "m" "x" 0.3 1000))",
+      R"({"g":{"model":"m","max_tokens":1000,"temperature":0.3,"input":{"user":"x"}}})", "");
+  row("numbers that both orders take", R"((g "m" "x" 1 7))",
+      R"({"g":{"model":"m","max_tokens":7,"temperature":1.0,"input":{"user":"x"}}})", "");
+  row("parameters without quotes", R"((g "{model}" "x" {k} {t} #f))",
+      R"({"g":{"model":"{model}","max_tokens":"{k}","temperature":"{t}","input":{"user":"x"}}})",
+      read("1:1", R"("{t}" "{k}")").c_str());
+  row("the same without a flag", R"((g "{model}" "x" {k} {t}))",
+      R"({"g":{"model":"{model}","max_tokens":"{k}","temperature":"{t}","input":{"user":"x"}}})",
+      read("1:1", R"("{t}" "{k}")").c_str());
+  row("one parameter without quotes", R"((g "m" "x" {k} 1))",
+      R"({"g":{"model":"m","max_tokens":"{k}","temperature":1.0,"input":{"user":"x"}}})",
+      read("1:1", R"(1 "{k}")").c_str());
+  row("parameters in quotes", R"((g "m" "x" "{t}" "{k}"))",
+      R"({"g":{"model":"m","max_tokens":"{k}","temperature":"{t}","input":{"user":"x"}}})", "");
+  row("parameters in quotes before a flag", R"((g "m" "x" "{k}" none #f))",
+      R"({"g":{"model":"m","max_tokens":"{k}","temperature":null,"input":{"user":"x"}}})",
+      read("1:1", R"(none "{k}")").c_str());
+  row("a list as input", R"((g "m" (seq (list "x" "y")) 0 0.0 #f))",
+      R"({"g":{"model":"m","max_tokens":0,"temperature":0.0,"input":{"seq":[{"user":"x"},{"user":"y"}]}}})",
+      read("1:1", "0.0 0").c_str());
+  const char* const copies =
+      R"({"repeat":{"n":4,"g":{"model":"m","max_tokens":9,"temperature":0.2,"input":{"cross":[{"system":"s"},{"user":"x"}]}}}})";
+  row("repeat of an older generate", "(repeat 4\n (g \"m\" (cross (system \"s\") \"x\") 9 0.2 #f))", copies,
+      ("1:1" + repeated + read("2:2", "0.2 9")).c_str());
+  row("repeat of a current generate", R"((repeat 4 (g "m" (cross (system "s") "x") 0.2 9)))", copies,
+      ("1:1" + repeated).c_str());
+  row("repeat by a parameter without quotes", R"((plus (repeat {n} (g "m" "x"))))",
+      R"({"plus":[{"repeat":{"n":"{n}","g":{"model":"m","max_tokens":0,"temperature":0.0,"input":{"user":"x"}}}}]})",
+      ("1:7" + repeated).c_str());
+  row("read", R"((g "m" (read "What?")))",
+      R"({"g":{"model":"m","max_tokens":0,"temperature":0.0,"input":{"ask":"What?"}}})",
+      "1:8: found the older name \"read\", expected (ask text); it is read as that\n");
+  row("a byte order mark", "\xEF\xBB\xBF(g \"m\" \"x\" 0 0.0)", plain, read("1:1", "0.0 0").c_str());
+}
+
+void TestQueryLisp::olderForms() {
+  QFETCH(QByteArray, lisp);
+  QFETCH(QByteArray, canonical);
+  const ParseResult result = parseLisp(lisp.toStdString());
+  QTEST(textOf(result.diagnostics), "warnings");
+  QVERIFY(result.query.has_value());
+  QCOMPARE(QByteArray::fromStdString(writeCanonical(*result.query)), canonical);
+  for (const Diagnostic& diagnostic : result.diagnostics) QVERIFY(diagnostic.severity == Severity::Warning);
+  const ParseResult written = parseLisp(writeLisp(*result.query));
+  QVERIFY(written.query == result.query);
+  QVERIFY(written.diagnostics.empty());
+  QCOMPARE(result.sources.size(), parseJson(canonical.toStdString()).sources.size());
+}
+
+void TestQueryLisp::aWarningIsSaidOnce() {
+  // Also where a form is evaluated often, and beside errors.
+  const ParseResult looped = parseLisp(R"((plus (foreach i 0 500 (g "m" "x" 0 0.0)) (g "m" "y" 0 0.0)))");
+  QVERIFY(looped.query.has_value());
+  QCOMPARE(looped.diagnostics.size(), std::size_t{2});
+  const ParseResult wrong = parseLisp(R"((seq (g "m" "x" 0 0.0) (user 1)))");
+  QVERIFY(!wrong.query.has_value());
+  QCOMPARE(wrong.diagnostics.size(), std::size_t{2});
+  ParseLimits limits;
+  limits.maxDiagnostics = 2;
+  const ParseResult many =
+      parseLisp(R"((seq (g "m" "x" 0 0.0) (g "m" "x" 0 0.0) (g "m" "x" 0 0.0) (user 1) (user 2)))", limits);
+  QVERIFY(!many.query.has_value());
+  QCOMPARE(many.diagnostics.size(), std::size_t{4});
+}
+
 // Every line is "line:column: message".
 void TestQueryLisp::diagnostics_data() {
   QTest::addColumn<QByteArray>("lisp");
@@ -208,6 +304,30 @@ void TestQueryLisp::diagnostics_data() {
       "2:34: found the text \"a\", expected a list\n");
   row("a count", "(repeat 256 \"m\" \"x\")",
       "1:9: found the number 256, expected a whole number from 0 to 255\n");
+  row("the flag of a chat", R"((g "m" "x" 0 0.0 #t))",
+      "1:18: found the flag #t, expected #f, or (g model input [temperature [max_tokens]]); a chat that goes "
+      "on "
+      "by itself has no form in a query\n");
+  row("a fifth argument", R"((g "m" "x" 0 0.0 "y"))",
+      "1:18: found one argument more, expected #f, or (g model input [temperature [max_tokens]])\n");
+  row("older settings of another kind", R"((g "m" "x" 0.5 "hot" #f))",
+      "1:12: found the number 0.5, expected a whole number from -2147483648 to 2147483647\n"
+      "1:16: found the text \"hot\", expected a temperature: a number, or none; a parameter is written "
+      "\"{name}\"\n");
+  row("repeat of something else", R"((seq (repeat 2 (user "x")) (repeat 2 "m")))",
+      "1:16: found a query, user, expected a generate: (g model input …); what is repeated is a generate, or "
+      "written (repeat n model input …)\n"
+      "1:38: found the text \"m\", expected a generate: (g model input …); what is repeated is a generate, "
+      "or "
+      "written (repeat n model input …)\n");
+  row("a parameter without quotes", R"((user {topic}))",
+      "1:7: found the name \"{topic}\", which has no value here, expected text in double quotes, a number, a "
+      "form or a name that foreach or lambda gives a value; a parameter stands in double quotes: "
+      "\"{topic}\"\n");
+  row("a byte order mark before a mistake", "\xEF\xBB\xBF(user)",
+      "1:1: found a user with 0 arguments, expected (user text)\n");
+  row("a byte order mark within", "(user \xEF\xBB\xBF\"a\")",
+      "1:1: found a user with 2 arguments, expected (user text)\n");
   row("an error in a loop is said once", "(plus (foreach i 0 9 (user i)))",
       "1:28: found the number 0, expected text; text stands in double quotes, or is made by (format …)\n");
   row("formats",
