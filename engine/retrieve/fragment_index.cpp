@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/fragment_index.h"
 
+#include "engine/retrieve/bm25.h"
 #include "engine/retrieve/content_hash.h"
 #include "engine/retrieve/document_text.h"
 #include "engine/retrieve/index_pruning.h"
@@ -8,14 +9,15 @@
 #include "engine/retrieve/question_words.h"
 #include "engine/retrieve/sqlite.h"
 #include "engine/retrieve/summary_tree.h"
+#include "engine/retrieve/word_counts.h"
 
 #include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <span>
+#include <tuple>
 #include <utility>
 
 namespace spanscope::retrieve {
@@ -71,10 +73,6 @@ std::size_t countFrom(Database& database, const char* sql) {
   return statement.step() ? static_cast<std::size_t>(statement.integer(0)) : 0;
 }
 
-std::int64_t limitOf(std::size_t count) {
-  return static_cast<std::int64_t>(std::min<std::size_t>(count, std::numeric_limits<std::int32_t>::max()));
-}
-
 /// In double precision, so that the order of nearly equal ones is that of the vectors. 0 where one has no
 /// direction.
 double cosine(const EmbeddingVector& a, const EmbeddingVector& b) {
@@ -99,9 +97,18 @@ void checkVectorBytes(std::size_t found, std::size_t kept, const Embedder& embed
                      ", as those of it in the index (if it was replaced under its name, delete the index)"});
 }
 
-constexpr const char* kFragmentColumns =
-    "documents.key, fragments.number, fragments.level, fragments.place, fragments.hash, fragments.text";
-constexpr const char* kOfChosen = " fragments.document IN (SELECT document FROM temp.chosen) ";
+/// A fragment that was found. Its number in the table says when it came in, and nothing may depend on that.
+struct Found {
+  double score = 0;
+  std::int64_t place = 0;   ///< of its document among those that are searched
+  std::int64_t number = 0;  ///< in its document
+  std::int64_t row = 0;
+
+  /// Equal ones in the order of the documents, then of their texts.
+  bool operator<(const Found& other) const {
+    return std::tie(other.score, place, number) < std::tie(score, other.place, other.number);
+  }
+};
 
 Fragment fragmentIn(const Statement& statement) {
   Fragment fragment;
@@ -132,7 +139,10 @@ struct FragmentIndex::Parts final : SummaryStore {
   Parts(const std::string& file, KeepRule keepRule)
       : database(file.empty() ? ":memory:" : file), rule(std::move(keepRule)) {
     prepareTables(database, file);
-    database.execute("PRAGMA temp_store = MEMORY; CREATE TEMP TABLE chosen(document INTEGER PRIMARY KEY)");
+    addWordFunctions(database, matches);
+    database.execute(
+        "PRAGMA temp_store = MEMORY;"
+        "CREATE TEMP TABLE chosen(document INTEGER PRIMARY KEY, place INTEGER NOT NULL)");
   }
 
   Statement& prepared(std::optional<Statement>& statement, const std::string& sql) {
@@ -165,16 +175,20 @@ struct FragmentIndex::Parts final : SummaryStore {
   }
 
   void add(const DocumentKey& key, const std::vector<Fragment>& fragments, Day day) {
-    Statement& document = prepared(addDocument, "INSERT INTO documents(key, used, size) VALUES(?1, ?2, ?3)");
+    Statement& document = prepared(addDocument,
+                                   "INSERT INTO documents(key, used, size, fragments, words) "
+                                   "VALUES(?1, ?2, ?3, ?4, 0)");
     Statement& fragment = prepared(addFragment,
                                    "INSERT INTO fragments(document, number, level, place, hash, text) "
                                    "VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
     Statement& words = prepared(addWords, "INSERT INTO words(rowid, text) VALUES(?1, ?2)");
+    const std::int64_t wordsBefore = allWords();
     std::int64_t size = 0;
     for (const Fragment& entry : fragments) size += static_cast<std::int64_t>(entry.text.size());
     document.bind(1, key);
     document.bind(2, day);
     document.bind(3, size);
+    document.bind(4, static_cast<std::int64_t>(fragments.size()));
     document.run();
     const std::int64_t id = database.lastRow();
     for (std::size_t i = 0; i < fragments.size(); ++i) {
@@ -190,27 +204,70 @@ struct FragmentIndex::Parts final : SummaryStore {
       words.bind(2, fragments[i].text);
       words.run();
     }
+    Statement& count = prepared(countWords, "UPDATE documents SET words = ?2 WHERE id = ?1");
+    count.bind(1, id);
+    count.bind(2, allWords() - wordsBefore);
+    count.run();
   }
 
-  /// Fills the table of chosen documents, unless they are those already.
-  void choose(const DocumentChoice& documents) {
+  /// Words of all fragments.
+  std::int64_t allWords() {
+    Statement& statement = prepared(findAllWords, "SELECT all_words(words) FROM words LIMIT 1");
+    const Use use(statement);
+    return statement.step() ? statement.integer(0) : 0;
+  }
+
+  /// Fills the table of chosen documents, each at its place, unless they are those already. Gives the size of
+  /// what they hold.
+  const CollectionSize& choose(const DocumentChoice& documents) {
     // Other programs may have taken documents out, or put them in, since.
     const std::int64_t version = numberOf("PRAGMA data_version");
-    if (documents == lastChoice && version == lastVersion) return;
+    if (lastChoice && lastChoice->documents == documents && lastChoice->version == version)
+      return lastChoice->size;
     lastChoice.reset();
-    lastVersion = version;
-    if (!documents) return;
     Transaction transaction(database, Transaction::Kind::Deferred);
     database.execute("DELETE FROM temp.chosen");
-    Statement& statement = prepared(addChosen,
-                                    "INSERT OR IGNORE INTO temp.chosen SELECT id FROM documents "
-                                    "WHERE key = ?1");
-    for (const DocumentKey& key : *documents) {
-      statement.bind(1, key);
-      statement.run();
+    if (documents) {
+      Statement& statement = prepared(addChosen,
+                                      "INSERT OR IGNORE INTO temp.chosen SELECT id, ?2 FROM documents "
+                                      "WHERE key = ?1");
+      for (std::size_t i = 0; i < documents->size(); ++i) {
+        statement.bind(1, (*documents)[i]);
+        statement.bind(2, static_cast<std::int64_t>(i));
+        statement.run();
+      }
+    } else {
+      database.execute("INSERT INTO temp.chosen SELECT id, row_number() OVER (ORDER BY key) FROM documents");
+    }
+    Choice choice{.documents = documents, .version = version, .size = {}};
+    {
+      Statement statement(database,
+                          "SELECT sum(fragments), sum(words) FROM temp.chosen CROSS JOIN documents ON "
+                          "documents.id = chosen.document");
+      if (statement.step()) choice.size = {statement.integer(0), statement.integer(1)};
     }
     transaction.commit();
-    lastChoice = documents;
+    return lastChoice.emplace(std::move(choice)).size;
+  }
+
+  /// The best `count` of them, the best first.
+  std::vector<Fragment> bestOf(std::vector<Found> found, std::size_t count) {
+    const std::size_t kept = std::min(count, found.size());
+    std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end());
+    Statement& statement = prepared(readFragment,
+                                    "SELECT documents.key, fragments.number, fragments.level, "
+                                    "fragments.place, fragments.hash, fragments.text FROM fragments "
+                                    "JOIN documents ON documents.id = fragments.document "
+                                    "WHERE fragments.id = ?1");
+    std::vector<Fragment> fragments;
+    for (const Found& one : std::span(found).first(kept)) {
+      const Use use(statement);
+      statement.bind(1, one.row);
+      if (!statement.step()) continue;
+      fragments.push_back(fragmentIn(statement));
+      fragments.back().score = one.score;
+    }
+    return fragments;
   }
 
   std::optional<std::string> find(const std::string& key) override {
@@ -295,12 +352,18 @@ struct FragmentIndex::Parts final : SummaryStore {
     transaction.commit();
   }
 
+  WordMatches matches;  ///< of the last question; outlives the database
   Database database;
   KeepRule rule;
-  DocumentChoice lastChoice;     ///< whose documents are in temp.chosen
-  std::int64_t lastVersion = 0;  ///< of the file then
-  std::optional<Statement> hasDocument, isUsed, useDocument, addDocument, addFragment, addWords, addChosen,
-      findSummary, addSummary, findWords, findWordsOfChosen;
+  /// Whose documents are in temp.chosen.
+  struct Choice {
+    DocumentChoice documents;
+    std::int64_t version = 0;  ///< of the file then
+    CollectionSize size;
+  };
+  std::optional<Choice> lastChoice;
+  std::optional<Statement> hasDocument, isUsed, useDocument, addDocument, addFragment, addWords, findAllWords,
+      countWords, addChosen, findSummary, addSummary, findWords, readFragment;
 };
 
 FragmentIndex::FragmentIndex(const std::string& file, KeepRule rule)
@@ -375,7 +438,7 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
     watch.tell({.phase = IndexPhase::Documents, .done = i + 1, .total = count, .added = result.added});
   }
   commit();
-  pruneIndex(m_parts->database, m_parts->rule, watch.stop);
+  if (pruneIndex(m_parts->database, m_parts->rule, watch.stop)) m_parts->lastChoice.reset();
   return result;
 }
 
@@ -390,10 +453,10 @@ bool FragmentIndex::embed(const DocumentChoice& documents, Embedder& embedder, c
   m_parts->choose(documents);
   const std::int64_t id = m_parts->makeEmbedderId(embedder.fingerprint());
   // Only what is left to do is listed: an index is made a second time while nothing has changed, mostly.
-  Statement list(m_parts->database, std::string("SELECT min(id) FROM fragments WHERE ") +
-                                        (documents ? kOfChosen : "true") +
-                                        " AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ?1 AND "
-                                        "vectors.hash = fragments.hash) GROUP BY hash ORDER BY 1");
+  Statement list(m_parts->database,
+                 "SELECT min(id) FROM fragments WHERE document IN (SELECT document FROM temp.chosen) AND "
+                 "NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ?1 AND vectors.hash = fragments.hash) "
+                 "GROUP BY hash ORDER BY 1");
   list.bind(1, id);
   std::vector<std::int64_t> missing;
   while (list.step()) missing.push_back(list.integer(0));
@@ -433,30 +496,28 @@ std::vector<Fragment> FragmentIndex::find(std::string_view question, std::size_t
                                           const DocumentChoice& documents) const {
   const std::string expression = matchAnyWord(question, kMaxQuestionWords);
   if (expression.empty()) return {};
-  m_parts->choose(documents);
-  // FTS5's bm25 is negative, so that the best comes first; equal ones stay in the order of the documents.
-  // Texts are fetched only for the best: a common word is in every fragment.
-  const auto sql = [](const std::string& source) {
-    return std::string("SELECT ") + kFragmentColumns + ", best.score FROM (SELECT words.rowid AS id, " +
-           "bm25(words) AS score FROM words " + source +
-           " ORDER BY score, id LIMIT ?2) AS best JOIN fragments ON fragments.id = best.id "
-           "JOIN documents ON documents.id = fragments.document ORDER BY best.score, best.id";
-  };
-  Statement& statement =
-      documents ? m_parts->prepared(m_parts->findWordsOfChosen,
-                                    sql(std::string("JOIN fragments ON fragments.id = words.rowid "
-                                                    "WHERE words MATCH ?1 AND") +
-                                        kOfChosen))
-                : m_parts->prepared(m_parts->findWords, sql("WHERE words MATCH ?1"));
+  const CollectionSize size = m_parts->choose(documents);
+  // FTS5 finds and counts; its own bm25 would count what is not searched too. In this order alone: it would
+  // be asked anew for each fragment in any other. Texts are fetched only for the best, since a common word is
+  // in every fragment.
+  Statement& statement = m_parts->prepared(
+      m_parts->findWords,
+      "SELECT fragments.id, chosen.place, fragments.number, word_match(words) FROM words "
+      "CROSS JOIN fragments ON fragments.id = words.rowid "
+      "CROSS JOIN temp.chosen ON chosen.document = fragments.document WHERE words MATCH ?1");
   const Use use(statement);
   statement.bind(1, expression);
-  statement.bind(2, limitOf(count));
-  std::vector<Fragment> fragments;
+  std::vector<Found> found;
+  m_parts->matches.clear();
   while (statement.step()) {
-    fragments.push_back(fragmentIn(statement));
-    fragments.back().score = -statement.number(6);
+    found.push_back({.score = 0,
+                     .place = statement.integer(1),
+                     .number = statement.integer(2),
+                     .row = statement.integer(0)});
   }
-  return fragments;
+  const std::vector<double> scores = bm25Scores(m_parts->matches, size);
+  for (std::size_t i = 0; i < found.size(); ++i) found[i].score = scores[i];
+  return m_parts->bestOf(std::move(found), count);
 }
 
 std::vector<Fragment> FragmentIndex::nearest(const EmbeddingVector& question, std::size_t count,
@@ -466,49 +527,41 @@ std::vector<Fragment> FragmentIndex::nearest(const EmbeddingVector& question, st
   if (!id || count == 0) return {};
   m_parts->choose(documents);
   Statement list(m_parts->database,
-                 std::string("SELECT fragments.id, vectors.vector FROM fragments JOIN vectors ON "
-                             "vectors.hash = fragments.hash AND vectors.embedder = ?1 WHERE ") +
-                     (documents ? kOfChosen : "true"));
+                 "SELECT fragments.id, chosen.place, fragments.number, vectors.vector FROM temp.chosen "
+                 "JOIN fragments ON fragments.document = chosen.document "
+                 "JOIN vectors ON vectors.hash = fragments.hash AND vectors.embedder = ?1");
   list.bind(1, *id);
-  std::vector<std::pair<double, std::int64_t>> scores;
+  std::vector<Found> found;
   EmbeddingVector vector(question.size());
   while (list.step()) {
-    const std::span<const std::byte> bytes = list.bytes(1);
+    const std::span<const std::byte> bytes = list.bytes(3);
     checkVectorBytes(question.size() * sizeof(float), bytes.size(), embedder);
     std::memcpy(vector.data(), bytes.data(), bytes.size());
-    scores.emplace_back(cosine(question, vector), list.integer(0));
+    found.push_back({.score = cosine(question, vector),
+                     .place = list.integer(1),
+                     .number = list.integer(2),
+                     .row = list.integer(0)});
   }
-  const std::size_t kept = std::min(count, scores.size());
-  std::partial_sort(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(kept), scores.end(),
-                    [](const auto& a, const auto& b) {
-                      return a.first != b.first ? a.first > b.first : a.second < b.second;
-                    });
-  Statement one(m_parts->database, std::string("SELECT ") + kFragmentColumns +
-                                       " FROM fragments JOIN documents ON documents.id = "
-                                       "fragments.document WHERE fragments.id = ?1");
-  std::vector<Fragment> fragments;
-  for (const auto& [score, fragment] : std::span(scores).first(kept)) {
-    one.bind(1, fragment);
-    if (one.step()) {
-      fragments.push_back(fragmentIn(one));
-      fragments.back().score = score;
-    }
-    one.reset();
-  }
-  return fragments;
+  return m_parts->bestOf(std::move(found), count);
 }
 
 std::optional<Fragment> FragmentIndex::withHash(std::string_view hash,
                                                 const DocumentChoice& documents) const {
   m_parts->choose(documents);
   Statement statement(m_parts->database,
-                      std::string("SELECT ") + kFragmentColumns +
-                          " FROM fragments JOIN documents ON documents.id = fragments.document WHERE "
-                          "fragments.hash = ?1 AND " +
-                          (documents ? kOfChosen : "true") + " ORDER BY fragments.id LIMIT 1");
+                      "SELECT fragments.id, chosen.place, fragments.number FROM fragments "
+                      "JOIN temp.chosen ON chosen.document = fragments.document WHERE fragments.hash = ?1");
   statement.bind(1, hash);
-  if (!statement.step()) return std::nullopt;
-  return fragmentIn(statement);
+  std::vector<Found> found;
+  while (statement.step()) {
+    found.push_back({.score = 0,
+                     .place = statement.integer(1),
+                     .number = statement.integer(2),
+                     .row = statement.integer(0)});
+  }
+  std::vector<Fragment> fragments = m_parts->bestOf(std::move(found), 1);
+  if (fragments.empty()) return std::nullopt;
+  return std::move(fragments.front());
 }
 
 std::size_t FragmentIndex::documentCount() const {

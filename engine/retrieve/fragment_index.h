@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Keeps the fragments of documents and finds those that fit a question, in two ways:
-//  - by the most telling words that they share with it: BM25 over SQLite's FTS5 (Robertson and Zaragoza, "The
-//    Probabilistic Relevance Framework: BM25 and Beyond", 2009; k1 = 1.2, b = 0.75, the constants of FTS5).
-//    Words are compared without case and diacritics, by their English stems;
+//  - by the most telling words that they share with it: BM25 of what SQLite's FTS5 counts (bm25.h), where how
+//    telling a word is depends on the documents that are searched. Words are compared without case and
+//    diacritics, by their English stems;
 //  - by the cosine between vectors of a model, compared with every fragment, so exactly.
+// What is found, its order and its scores depend on the question and on the documents that are searched
+// alone: not on what else is or was in the index, nor on when anything came in. Equal ones stand in the order
+// of the documents, then of their texts.
 #pragma once
 
 #include "engine/base/error.h"
@@ -25,7 +28,8 @@
 
 namespace spanscope::retrieve {
 
-/// Documents that are searched; nothing: all that are in the index.
+/// Documents that are searched, in an order that decides between equals; nothing: all that are in the index,
+/// in that of their keys. One that is named twice counts once, at its first place.
 using DocumentChoice = std::optional<std::vector<DocumentKey>>;
 
 /// Gives a document when it is its turn, or says why it cannot be had.
@@ -69,8 +73,7 @@ class FragmentIndex {
   bool embed(const DocumentChoice& documents, Embedder& embedder, const Watch& watch = {});
 
   /// At most `count` fragments that share a word with the question, the best first. A question is text, never
-  /// an expression. Of its words the first kMaxQuestionWords different ones count. Scores depend on
-  /// everything that is in the index.
+  /// an expression. Of its words the first kMaxQuestionWords different ones count.
   std::vector<Fragment> find(std::string_view question, std::size_t count,
                              const DocumentChoice& documents = std::nullopt) const;
 

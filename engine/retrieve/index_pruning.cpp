@@ -18,17 +18,18 @@ class Pruner {
   Pruner(Database& database, const KeepRule& rule, std::stop_token stop)
       : m_database(database), m_stop(std::move(stop)), m_today(rule.today()), m_rule(rule) {}
 
-  void prune() {
-    if (isDone()) return;
+  bool prune() {
+    if (isDone()) return false;
     for (const std::int64_t document : documentsToGo()) {
-      if (m_stop.stop_requested()) return;
+      if (m_stop.stop_requested()) return true;
       makeRoomInTime();
       removeDocument(document);
     }
     commit();
-    if (m_stop.stop_requested()) return;
+    if (m_stop.stop_requested()) return true;
     removeRest();
     m_database.execute("PRAGMA incremental_vacuum");
+    return true;
   }
 
  private:
@@ -139,8 +140,8 @@ Day today() {
   return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()).time_since_epoch().count();
 }
 
-void pruneIndex(Database& database, const KeepRule& rule, std::stop_token stop) {
-  Pruner(database, rule, std::move(stop)).prune();
+bool pruneIndex(Database& database, const KeepRule& rule, std::stop_token stop) {
+  return Pruner(database, rule, std::move(stop)).prune();
 }
 
 }  // namespace spanscope::retrieve

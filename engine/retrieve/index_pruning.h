@@ -10,8 +10,8 @@ namespace spanscope::retrieve {
 
 /// Takes out of an index what the rule does not keep: documents with their fragments, words and vectors,
 /// vectors of embedders and summaries; and gives the room back to the disk. Once a day; later calls do
-/// nothing. Each transaction takes whole documents out and is short, so that a program may be ended at any
-/// moment and others need not wait long; what a stop leaves is taken out by the next call.
-void pruneIndex(Database& database, const KeepRule& rule, std::stop_token stop);
+/// nothing, and give false. Each transaction takes whole documents out and is short, so that a program may be
+/// ended at any moment and others need not wait long; what a stop leaves is taken out by the next call.
+bool pruneIndex(Database& database, const KeepRule& rule, std::stop_token stop);
 
 }  // namespace spanscope::retrieve

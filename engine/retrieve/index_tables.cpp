@@ -15,10 +15,11 @@ constexpr std::int64_t kApplicationId = 0x5370616e;
 /// `words` refers to the texts in `fragments`, so that they are stored once. Vectors and summaries belong to
 /// contents, not to documents: a document that changed keeps those of what it still says. `used` is the day
 /// on which something was of use last, `size` the bytes of a document's fragments. Numbers of rows that are
-/// gone are not given again (AUTOINCREMENT): another program may hold them.
+/// gone are not given again (AUTOINCREMENT): another program may hold them. `fragments` and `words` of a
+/// document are how many it has: what is searched is measured without its texts.
 constexpr const char* kTables =
     "CREATE TABLE documents(id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE,"
-    " used INTEGER NOT NULL, size INTEGER NOT NULL);"
+    " used INTEGER NOT NULL, size INTEGER NOT NULL, fragments INTEGER NOT NULL, words INTEGER NOT NULL);"
     "CREATE TABLE fragments(id INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NULL REFERENCES "
     "documents(id),"
     " number INTEGER NOT NULL, level INTEGER NOT NULL, place TEXT NOT NULL, hash TEXT NOT NULL,"

@@ -36,6 +36,10 @@ void Statement::bindBytes(int parameter, std::span<const std::byte> bytes) {
   check(sqlite3_bind_blob64(m_statement.get(), parameter, bytes.data(), bytes.size(), SQLITE_STATIC));
 }
 
+void Statement::bindPointer(int parameter, void* pointer, const char* type) {
+  check(sqlite3_bind_pointer(m_statement.get(), parameter, pointer, type, nullptr));
+}
+
 bool Statement::step() {
   const int code = sqlite3_step(m_statement.get());
   if (code != SQLITE_ROW && code != SQLITE_DONE) m_database->fail();

@@ -32,6 +32,8 @@ class Statement {
   void bind(int parameter, std::string_view text);
   /// Bytes that are no text; they must live as long.
   void bindBytes(int parameter, std::span<const std::byte> bytes);
+  /// For functions of SQL that take a pointer of that type; both live as long as the statement.
+  void bindPointer(int parameter, void* pointer, const char* type);
   /// Goes to the next row; false after the last one.
   bool step();
   /// Runs a statement without rows to its end, for which it is ready again.

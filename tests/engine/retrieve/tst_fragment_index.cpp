@@ -101,11 +101,14 @@ std::int64_t numberIn(const std::string& file, const std::string& sql) {
 
 /// What is wrong with an index that a program left behind; empty if nothing is.
 QString flawOf(const std::string& file) {
-  for (const char* none : {"SELECT count(*) FROM fragments WHERE document NOT IN (SELECT id FROM documents)",
-                           "SELECT count(*) FROM documents WHERE size <> (SELECT total(length(CAST(text AS "
-                           "BLOB))) FROM fragments "
-                           "WHERE document = documents.id)",
-                           "SELECT count(*) FROM vectors WHERE hash NOT IN (SELECT hash FROM fragments)"}) {
+  for (const char* none :
+       {"SELECT count(*) FROM fragments WHERE document NOT IN (SELECT id FROM documents)",
+        "SELECT count(*) FROM documents WHERE size <> (SELECT total(length(CAST(text AS "
+        "BLOB))) FROM fragments "
+        "WHERE document = documents.id)",
+        "SELECT count(*) FROM documents WHERE fragments <> (SELECT count(*) FROM fragments "
+        "WHERE document = documents.id)",
+        "SELECT count(*) FROM vectors WHERE hash NOT IN (SELECT hash FROM fragments)"}) {
     const std::int64_t count = numberIn(file, none);
     if (count != 0) return QStringLiteral("%1 by %2").arg(count).arg(QString::fromLatin1(none));
   }
