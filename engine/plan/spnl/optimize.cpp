@@ -22,38 +22,63 @@ Node plusOf(std::vector<Node> children) {
   return Node{Join{JoinKind::Plus, std::move(children)}};
 }
 
-bool isRepeatOfNumber(const Node& node) {
-  const auto* repeat = node.as<query::Repeat>();
-  return repeat != nullptr && std::holds_alternative<std::uint8_t>(repeat->count);
-}
-
-/// A plus of nothing but what generates.
-bool isPlusOfGenerates(const Node& node) {
+const Join* seqOf(const Node& node) {
   const auto* join = node.as<Join>();
-  if (join == nullptr || join->kind != JoinKind::Plus || join->children.empty()) return false;
-  return std::all_of(join->children.begin(), join->children.end(), [](const Node& child) {
-    return child.as<Generate>() != nullptr || isRepeatOfNumber(child);
-  });
+  return join != nullptr && join->kind == JoinKind::Seq ? join : nullptr;
 }
 
-/// The generate with its input under a plus.
-Node withPlus(const Generate& generate) {
-  return Node{Generate{generate.settings, plusOf({*generate.input})}};
+/// A plus in which there is nothing but generates.
+const Join* plusOfGenerates(const Node& node) {
+  const auto* join = node.as<Join>();
+  if (join == nullptr || join->kind != JoinKind::Plus) return nullptr;
+  return std::all_of(join->children.begin(), join->children.end(),
+                     [](const Node& child) { return child.as<Generate>() != nullptr; })
+             ? join
+             : nullptr;
+}
+
+/// The generate with its input under a plus, which takes the place of a seq.
+Generate withPlus(const Generate& generate) {
+  const Join* seq = seqOf(*generate.input);
+  return {generate.settings, plusOf(seq != nullptr ? seq->children : std::vector<Node>{*generate.input})};
 }
 
 /// The input of an inner generate, then the generate: what is computed for the inner prompt is what the outer
 /// one begins with.
 Node distributed(const Generate& generate) {
-  return plusOf({*generate.input, withPlus(generate)});
+  return plusOf({*generate.input, Node{withPlus(generate)}});
+}
+
+Node distributed(const query::Repeat& repeat) {
+  const Node& input = *repeat.generate.input;
+  const Join* seq = seqOf(input);
+  return Node{query::Zip{seq != nullptr ? plusOf(seq->children) : input,
+                         Node{query::Repeat{repeat.count, withPlus(repeat.generate)}}}};
+}
+
+Node distributed(const Node& node) {
+  if (const auto* repeat = node.as<query::Repeat>()) return distributed(*repeat);
+  const Join* plus = plusOfGenerates(node);
+  if (plus == nullptr) return node;
+  std::vector<Node> children;
+  children.reserve(plus->children.size());
+  for (const Node& child : plus->children) children.push_back(distributed(*child.as<Generate>()));
+  return plusOf(std::move(children));
+}
+
+bool isDistributed(const Node& node) {
+  return node.as<query::Repeat>() != nullptr || plusOfGenerates(node) != nullptr;
 }
 
 class Pass {
  public:
-  const std::optional<Error>& problem() const { return m_problem; }
+  explicit Pass(const Node& query) : m_size(sizeOf(query)) {}
+
+  bool isTooLarge() const { return m_isTooLarge; }
 
   Node rewrite(const Node& node) {
-    if (const auto* join = node.as<Join>()) {
-      if (join->kind == JoinKind::Seq || join->kind == JoinKind::Par) return simplified(node);
+    const auto* join = node.as<Join>();
+    if (join != nullptr && (join->kind == JoinKind::Plus || join->kind == JoinKind::Cross)) {
       Join result{join->kind, {}};
       result.children.reserve(join->children.size());
       for (const Node& child : join->children) result.children.push_back(rewrite(child));
@@ -62,59 +87,50 @@ class Pass {
     if (const auto* generate = node.as<Generate>()) {
       return Node{Generate{generate->settings, rewriteInput(*generate)}};
     }
-    if (node.as<query::Repeat>() != nullptr) return plusOf({node});
-    if (node.as<query::Message>() != nullptr) return simplified(node);
+    if (const auto* repeat = node.as<query::Repeat>()) {
+      const Generate& generate = repeat->generate;
+      return plusOf({Node{query::Repeat{repeat->count, {generate.settings, rewrite(*generate.input)}}}});
+    }
     return node;
   }
 
  private:
-  Node simplified(const Node& node) {
-    Rewritten result = simplifyOnce(node);
-    if (result.problem) m_problem = std::move(result.problem);
-    if (!result.query) return node;
-    return std::move(*result.query);
-  }
-
   Node rewriteInput(const Generate& generate) {
-    const Node& input = *generate.input;
-    if (!supportsSpans(generate.settings.model)) return rewrite(input);
-    if (isRepeatOfNumber(input)) {
-      const auto& repeat = *input.as<query::Repeat>();
-      return plusOf(std::vector<Node>(std::get<std::uint8_t>(repeat.count), withPlus(repeat.generate)));
-    }
-    const auto* seq = input.as<Join>();
-    if (seq == nullptr || seq->kind != JoinKind::Seq ||
-        std::none_of(seq->children.begin(), seq->children.end(), isPlusOfGenerates)) {
-      return rewrite(input);
+    Node input = simplified(rewrite(*generate.input));
+    const Join* seq = seqOf(input);
+    if (seq == nullptr || !supportsSpans(generate.settings.model) ||
+        std::none_of(seq->children.begin(), seq->children.end(), isDistributed)) {
+      return input;
     }
     Join result{JoinKind::Seq, {}};
-    for (const Node& child : seq->children) {
-      result.children.push_back(isPlusOfGenerates(child) ? distribute(*child.as<Join>()) : child);
-    }
-    return Node{std::move(result)};
+    result.children.reserve(seq->children.size());
+    for (const Node& child : seq->children) result.children.push_back(distributed(child));
+    Node output{std::move(result)};
+    const Size after = sizeOf(output);
+    const Size before = sizeOf(input);
+    m_size.nodes += after.nodes - before.nodes;
+    m_size.textBytes += after.textBytes - before.textBytes;
+    return output;
   }
 
-  static Node distribute(const Join& plus) {
-    std::vector<Node> children;
-    for (const Node& child : plus.children) {
-      if (const auto* repeat = child.as<query::Repeat>()) {
-        children.insert(children.end(), std::get<std::uint8_t>(repeat->count), distributed(repeat->generate));
-      } else {
-        children.push_back(distributed(*child.as<Generate>()));
-      }
-    }
-    return plusOf(std::move(children));
+  /// An empty seq, for good, once the query is too large.
+  Node simplified(Node node) {
+    std::optional<Node> simple;
+    if (!m_isTooLarge) simple = simplifyPart(std::move(node), m_size);
+    m_isTooLarge = !simple;
+    return simple ? std::move(*simple) : Node{Join{JoinKind::Seq, {}}};
   }
 
-  std::optional<Error> m_problem;
+  Size m_size;
+  bool m_isTooLarge = false;
 };
 
 }  // namespace
 
 Rewritten optimize(const query::Node& query) {
-  Pass pass;
+  Pass pass(query);
   Rewritten result{pass.rewrite(query), {}};
-  if (pass.problem()) return {{}, pass.problem()};
+  if (pass.isTooLarge()) return {{}, tooLarge()};
   for (int round = 0; round < kRounds && result.query; ++round) {
     result = simplifyOnce(std::move(*result.query));
   }

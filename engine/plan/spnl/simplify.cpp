@@ -26,10 +26,6 @@ bool isJoin(const Node& node, JoinKind kind) {
   return join != nullptr && join->kind == kind;
 }
 
-bool isEmptySeq(const Node& node) {
-  return isJoin(node, JoinKind::Seq) && node.as<Join>()->children.empty();
-}
-
 bool areAll(const std::vector<Node>& nodes, JoinKind kind) {
   return std::all_of(nodes.begin(), nodes.end(), [kind](const Node& node) { return isJoin(node, kind); });
 }
@@ -73,11 +69,6 @@ bool makeMap(const std::vector<Node>& children) {
   });
 }
 
-struct Size {
-  std::size_t nodes = 0;
-  std::size_t textBytes = 0;
-};
-
 void addSize(const Node& node, Size& size) {
   ++size.nodes;
   if (const auto* message = node.as<Message>()) size.textBytes += message->text.size();
@@ -95,18 +86,28 @@ void addSize(const Node& node, Size& size) {
   for (const query::ChildRef& child : query::childrenOf(node)) addSize(*child.node, size);
 }
 
+/// What is left of a node after one round; nothing if it vanishes.
+using Remnant = std::optional<Node>;
+
 class Simplifier {
  public:
-  explicit Simplifier(const Node& query) { addSize(query, m_size); }
+  explicit Simplifier(Size& size) : m_size(&size) {}
 
   bool isTooLarge() const { return m_isTooLarge; }
 
+  /// Where there must be a node.
   Node simplify(Node node) {
-    if (auto* message = node.as<Message>()) {
-      return message->text.empty() ? joinNode(JoinKind::Seq, {}) : std::move(node);
-    }
-    if (auto* join = node.as<Join>()) return simplifyJoin(*join);
-    if (auto* generate = node.as<Generate>()) {
+    Remnant remnant = simplified(std::move(node));
+    return remnant ? std::move(*remnant) : joinNode(JoinKind::Seq, {});
+  }
+
+ private:
+  Remnant simplified(Node node) {
+    if (const auto* message = node.as<Message>()) {
+      if (message->text.empty()) return std::nullopt;
+    } else if (auto* join = node.as<Join>()) {
+      return simplifyJoin(*join);
+    } else if (auto* generate = node.as<Generate>()) {
       *generate->input = simplify(std::move(*generate->input));
     } else if (auto* monad = node.as<query::Monad>()) {
       *monad->body = simplify(std::move(*monad->body));
@@ -121,18 +122,16 @@ class Simplifier {
     return node;
   }
 
- private:
   std::vector<Node> simplifyAll(std::vector<Node> nodes) {
     std::vector<Node> result;
     result.reserve(nodes.size());
     for (Node& node : nodes) {
-      Node simple = simplify(std::move(node));
-      if (!isEmptySeq(simple)) result.push_back(std::move(simple));
+      if (Remnant remnant = simplified(std::move(node))) result.push_back(std::move(*remnant));
     }
     return result;
   }
 
-  Node simplifyJoin(Join& join) {
+  Remnant simplifyJoin(Join& join) {
     switch (join.kind) {
       case JoinKind::Seq:
         return simplifySeq(join.children);
@@ -146,28 +145,19 @@ class Simplifier {
     return Node{std::move(join)};
   }
 
-  Node simplifySeq(std::vector<Node>& children) {
-    if (children.size() == 1) return simplify(std::move(children.front()));
-    std::vector<Node> result;
-    for (Node& child : children) {
-      Node simple = simplify(std::move(child));
-      if (Join* inner = joinOf(simple, JoinKind::Seq)) {
-        append(result, inner->children);
-      } else {
-        result.push_back(std::move(simple));
-      }
-    }
-    return joinNode(JoinKind::Seq, std::move(result));
+  Remnant simplifySeq(std::vector<Node>& children) {
+    if (children.empty()) return std::nullopt;
+    if (children.size() == 1) return simplified(std::move(children.front()));
+    return joinNode(JoinKind::Seq, takeIn(JoinKind::Seq, simplifyAll(std::move(children))));
   }
 
-  Node simplifyPar(std::vector<Node>& children) {
-    if (children.size() == 1) return simplify(std::move(children.front()));
-    std::vector<Node> simple = simplifyAll(std::move(children));
-    if (areAll(simple, JoinKind::Plus)) return joinPluses(simple);
-    return joinNode(JoinKind::Par, std::move(simple));
+  Remnant simplifyPar(std::vector<Node>& children) {
+    if (children.size() == 1) return simplified(std::move(children.front()));
+    if (areAll(children, JoinKind::Plus)) return joinPluses(children);
+    return joinNode(JoinKind::Par, simplifyAll(std::move(children)));
   }
 
-  Node simplifyCross(std::vector<Node>& children) {
+  Remnant simplifyCross(std::vector<Node>& children) {
     if (!children.empty() && isJoin(children.back(), JoinKind::Cross)) {
       Node last = std::move(children.back());
       children.pop_back();
@@ -176,8 +166,8 @@ class Simplifier {
     return joinNode(JoinKind::Cross, simplifyAll(std::move(children)));
   }
 
-  Node simplifyPlus(std::vector<Node>& children) {
-    if (children.empty()) return joinNode(JoinKind::Seq, {});
+  Remnant simplifyPlus(std::vector<Node>& children) {
+    if (children.empty()) return std::nullopt;
     if (areAll(children, JoinKind::Plus)) return joinPluses(children);
     if (makeMap(children)) return mapOf(children);
     if (isJoin(children.front(), JoinKind::Seq) || isJoin(children.front(), JoinKind::Plus)) {
@@ -186,15 +176,21 @@ class Simplifier {
       append(taken, children);
       return joinNode(JoinKind::Plus, simplifyAll(std::move(taken)));
     }
+    return joinNode(JoinKind::Plus, takeIn(JoinKind::Plus, simplifyAll(std::move(children))));
+  }
+
+  /// The nodes, with the children of each join of this kind in its place.
+  static std::vector<Node> takeIn(JoinKind kind, std::vector<Node> nodes) {
     std::vector<Node> result;
-    for (Node& child : simplifyAll(std::move(children))) {
-      if (Join* inner = joinOf(child, JoinKind::Plus)) {
+    result.reserve(nodes.size());
+    for (Node& node : nodes) {
+      if (Join* inner = joinOf(node, kind)) {
         append(result, inner->children);
       } else {
-        result.push_back(std::move(child));
+        result.push_back(std::move(node));
       }
     }
-    return joinNode(JoinKind::Plus, std::move(result));
+    return result;
   }
 
   static Node joinPluses(std::vector<Node>& pluses) {
@@ -203,28 +199,27 @@ class Simplifier {
     return joinNode(JoinKind::Plus, std::move(result));
   }
 
-  static Node mapOf(std::vector<Node>& generates) {
+  Node mapOf(std::vector<Node>& generates) {
     query::Map map{generates.front().as<Generate>()->settings, {}};
     map.inputs.reserve(generates.size());
     for (Node& generate : generates) {
       map.inputs.push_back(std::move(generate.as<Generate>()->input->as<Message>()->text));
     }
+    m_size->nodes -= map.inputs.size();
     return Node{std::move(map)};
   }
 
   Node expandRepeat(query::Repeat& repeat, std::size_t count) {
     const Node generate{std::move(repeat.generate)};
-    Size each;
-    addSize(generate, each);
     std::vector<Node> copies;
-    if (grow(each, count)) copies.assign(count, generate);
+    if (grow(sizeOf(generate), count)) copies.assign(count, generate);
     return joinNode(JoinKind::Plus, std::move(copies));
   }
 
   Node expandMap(query::Map& map) {
     std::vector<Node> generates;
     generates.reserve(map.inputs.size());
-    if (grow({2, 0}, map.inputs.size())) {
+    if (grow({1, 0}, map.inputs.size())) {
       for (std::string& input : map.inputs) {
         generates.push_back(Node{Generate{map.settings, Node{Message{query::Role::User, std::move(input)}}}});
       }
@@ -234,33 +229,47 @@ class Simplifier {
 
   /// False, for good, if `times` more of this size are too much.
   bool grow(const Size& each, std::size_t times) {
-    if (m_isTooLarge || times > (kMaxNodes - std::min(kMaxNodes, m_size.nodes)) / each.nodes ||
+    if (m_isTooLarge || times > (kMaxNodes - std::min(kMaxNodes, m_size->nodes)) / each.nodes ||
         (each.textBytes > 0 &&
-         times > (kMaxTextBytes - std::min(kMaxTextBytes, m_size.textBytes)) / each.textBytes)) {
+         times > (kMaxTextBytes - std::min(kMaxTextBytes, m_size->textBytes)) / each.textBytes)) {
       m_isTooLarge = true;
       return false;
     }
-    m_size.nodes += times * each.nodes;
-    m_size.textBytes += times * each.textBytes;
+    m_size->nodes += times * each.nodes;
+    m_size->textBytes += times * each.textBytes;
     return true;
   }
 
-  Size m_size;
+  Size* m_size;  ///< of the whole query
   bool m_isTooLarge = false;
 };
 
 }  // namespace
 
 Rewritten simplifyOnce(query::Node query) {
-  Simplifier simplifier(query);
-  Node simple = simplifier.simplify(std::move(query));
-  if (simplifier.isTooLarge()) {
-    return {{},
-            Error{"", "", "repeats and maps that become too large when they are written out",
-                  "at most " + std::to_string(kMaxNodes) + " nodes and " + std::to_string(kMaxTextBytes) +
-                      " bytes of text"}};
-  }
+  Size size = sizeOf(query);
+  std::optional<Node> simple = simplifyPart(std::move(query), size);
+  if (!simple) return {{}, tooLarge()};
   return {std::move(simple), {}};
+}
+
+Size sizeOf(const query::Node& query) {
+  Size size;
+  addSize(query, size);
+  return size;
+}
+
+std::optional<query::Node> simplifyPart(query::Node part, Size& size) {
+  Simplifier simplifier(size);
+  Node simple = simplifier.simplify(std::move(part));
+  if (simplifier.isTooLarge()) return std::nullopt;
+  return simple;
+}
+
+Error tooLarge() {
+  return {"", "", "repeats and maps that become too large when they are written out",
+          "at most " + std::to_string(kMaxNodes) + " nodes and " + std::to_string(kMaxTextBytes) +
+              " bytes of text"};
 }
 
 }  // namespace spanscope::plan::spnl

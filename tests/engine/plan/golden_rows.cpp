@@ -31,7 +31,7 @@ std::string canonical(Json value) {
 
 /// `textOf` gives the query of a row as JSON.
 template <class TextOf>
-std::vector<GoldenRow> rowsOf(const char* path, TextOf textOf) {
+std::vector<GoldenRow> rowsOf(const std::string& path, TextOf textOf) {
   std::vector<GoldenRow> rows;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -47,8 +47,8 @@ std::vector<GoldenRow> rowsOf(const char* path, TextOf textOf) {
 
 }  // namespace
 
-std::vector<GoldenRow> goldenRows() {
-  return rowsOf(SPANSCOPE_SOURCE_DIR "/tests/engine/query/data/spnl-json.jsonl",
+std::vector<GoldenRow> goldenRows(const std::string& name) {
+  return rowsOf(SPANSCOPE_SOURCE_DIR "/tests/engine/query/data/" + name,
                 [](const Json& row) { return row["text"].get<std::string>(); });
 }
 

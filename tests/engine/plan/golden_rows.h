@@ -18,8 +18,8 @@ struct GoldenRow {
   bool serverAccepts = false;  ///< the text as it was given, so false for YAML
 };
 
-/// Those of tests/engine/query/data/spnl-json.jsonl; empty if it is missing.
-std::vector<GoldenRow> goldenRows();
+/// Those of the file of this name in tests/engine/query/data; empty if it is missing.
+std::vector<GoldenRow> goldenRows(const std::string& name);
 
 /// Those whose query was given as YAML, from its canonical text; empty if the golden folder is missing.
 std::vector<GoldenRow> goldenYamlRows();
