@@ -16,8 +16,8 @@ struct SourceDocument {
 };
 
 /// What a document is found by: the content hash of its format and bytes, of the chunk options, of the
-/// tokenizer's vocabulary and, with summaries, of who wrote them. Documents of equal bytes and format are
-/// one.
+/// tokenizer's vocabulary and, with summaries, of who wrote them and of how many each. Documents of equal
+/// bytes and format are one.
 using DocumentKey = std::string;
 
 struct Fragment {

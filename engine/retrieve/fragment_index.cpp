@@ -39,7 +39,10 @@ std::string settingsText(const text::Tokenizer& tokenizer, const IndexOptions& o
   }
   std::string text = std::to_string(options.chunk.tokens) + "," + std::to_string(options.chunk.overlap) +
                      "," + contentHash(vocabulary);
-  if (options.summarizer != nullptr) text += "," + contentHash(options.summarizer->fingerprint());
+  if (options.summarizer != nullptr) {
+    text += "," + contentHash(options.summarizer->fingerprint()) + "," +
+            std::to_string(options.summarizer->groupSize());
+  }
   return text;
 }
 

@@ -180,6 +180,14 @@ void TestFragmentIndex::settingsAreOfTheKey() {
   QVERIFY(index.add({{"a.md", document[0].bytes}}, *m_tokenizer, {}).keys[0] != key);
   QCOMPARE(index.add({{"b.txt", document[0].bytes}}, *m_tokenizer, {}).keys[0], key);
   QCOMPARE(index.documentCount(), std::size_t{4});
+  // By how many the fragments are summed up makes another tree of the same summaries.
+  retrieve::test::FirstWords pairs(2);
+  retrieve::test::FirstWords threes(3);
+  const auto keyWith = [&](Summarizer& summarizer) {
+    return index.add(document, *m_tokenizer, {.chunk = {}, .summarizer = &summarizer}).keys[0];
+  };
+  QVERIFY(keyWith(pairs) != key);
+  QVERIFY(keyWith(pairs) != keyWith(threes));
 }
 
 void TestFragmentIndex::oneDocumentIsSearched() {
