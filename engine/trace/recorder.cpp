@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <iterator>
 #include <type_traits>
 #include <utility>
@@ -44,7 +45,13 @@ bool isDetail(const Payload& payload) {
 Recorder::Recorder(RecorderOptions options)
     : m_options(completed(std::move(options))), m_start(m_options.clock()) {}
 
-Recorder::~Recorder() = default;
+Recorder::~Recorder() {
+  try {
+    finishFile();
+  } catch (const std::exception&) {
+    // A destructor has nobody to tell; what is not whole is removed.
+  }
+}
 
 std::uint64_t Recorder::send(RunId run, RequestId request, const NodePath& node, Payload payload) {
   const std::lock_guard sending(m_sendMutex);
@@ -133,9 +140,14 @@ std::size_t Recorder::drain(std::vector<Event>& into) {
 
 void Recorder::startFile(const std::filesystem::path& path, const TraceHeader& header,
                          const TraceWriteOptions& options) {
+  finishFile();
+  startFile(OutputFile(path), header, options);
+}
+
+void Recorder::startFile(OutputFile file, const TraceHeader& header, const TraceWriteOptions& options) {
   const std::lock_guard sending(m_sendMutex);
   endFile();
-  auto writer = std::make_unique<TraceWriter>(path, header, options);
+  auto writer = std::make_unique<TraceWriter>(std::move(file), header, options);
   if (m_sequence > 0) {
     SessionStarted session = m_sessionStarted.value_or(SessionStarted{});
     {
@@ -167,6 +179,12 @@ std::optional<Error> Recorder::endFile() {
 std::optional<Error> Recorder::finishFile() {
   const std::lock_guard sending(m_sendMutex);
   return endFile();
+}
+
+void Recorder::discardFile() {
+  const std::lock_guard sending(m_sendMutex);
+  m_fileError.reset();
+  m_writer.reset();
 }
 
 std::vector<Event> Recorder::events() const {

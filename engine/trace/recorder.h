@@ -48,7 +48,7 @@ struct RecorderOptions {
 class Recorder final : public Sink {
  public:
   explicit Recorder(RecorderOptions options = {});
-  ~Recorder() override;
+  ~Recorder() override;  ///< completes the file
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
@@ -60,12 +60,16 @@ class Recorder final : public Sink {
   /// Starts writing a file; ends one that is being written, as finishFile does. Started in the middle of a
   /// session, it begins with a SessionStarted event that carries the pool's present state and the number of
   /// the event before. Throws Failure if the file cannot be written.
+  void startFile(OutputFile file, const TraceHeader& header, const TraceWriteOptions& options = {});
   void startFile(const std::filesystem::path& path, const TraceHeader& header,
                  const TraceWriteOptions& options = {});
 
   /// Completes the file. What went wrong while writing it, if anything did; the session went on all the same,
-  /// and what could be written is in the ".part" file. Nothing happens without a file.
+  /// and there is no file. Nothing happens without a file.
   std::optional<Error> finishFile();
+
+  /// Ends the file and removes it.
+  void discardFile();
 
   /// All events so far; empty unless keepEvents.
   std::vector<Event> events() const;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/base/output_file.h"
 #include "engine/trace/event.h"
 #include "engine/trace/replay.h"
 
@@ -64,20 +65,22 @@ class TraceEncoder {
   std::unique_ptr<Impl> m_impl;
 };
 
-/// Records into a file. Until finish() the file is called `path` + ".part", so a file of the final name is
-/// always whole; what a program that died has left as ".part" opens up to its last whole chunk. Throws
-/// Failure, naming the file, when it cannot be written; after that only destruction is useful.
+/// Records into a file, by the rules of OutputFile: a file of the final name is always whole, and without
+/// finish() nothing is left; the ".part" file of a program that was killed opens up to its last whole chunk.
+/// Throws Failure, naming the file, when it cannot be written; after that only destruction is useful.
 class TraceWriter {
  public:
+  TraceWriter(OutputFile file, const TraceHeader& header, const TraceWriteOptions& options = {});
   TraceWriter(std::filesystem::path path, const TraceHeader& header, const TraceWriteOptions& options = {});
-  ~TraceWriter();  ///< without finish(): writes what it can and leaves the ".part" file
+  ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
   void append(const Event& event);  ///< as TraceEncoder::append
   void flush();
   void finish();  ///< completes the file, brings it to the disk and gives it its name, replacing an older one
-  void discard();  ///< removes the ".part" file
+  void discard();                                 ///< removes what was written
+  const std::filesystem::path& partPath() const;  ///< where the events are until finish()
 
  private:
   struct Impl;

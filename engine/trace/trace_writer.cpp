@@ -4,14 +4,7 @@
 #include "engine/trace/trace_file.h"
 #include "engine/trace/trace_format.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <optional>
-#include <system_error>
 #include <utility>
 
 namespace spanscope::trace {
@@ -192,126 +185,60 @@ void TraceEncoder::finish() {
 // ---- TraceWriter
 // -----------------------------------------------------------------------------------------------
 
-namespace {
-
-class OutputFile {
- public:
-  explicit OutputFile(std::filesystem::path path)
-      : m_path(std::move(path)),
-        m_file(::open(m_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-    if (m_file < 0) fail("written");
-  }
-  ~OutputFile() { close(); }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  void write(std::span<const std::uint8_t> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(m_file, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("written");
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-  }
-  void sync() {
-    // Files on which this means nothing (pipes, some file systems) say EINVAL.
-    if (::fsync(m_file) != 0 && errno != EINVAL) fail("brought to the disk");
-  }
-  void close() {
-    if (m_file >= 0) ::close(m_file);
-    m_file = -1;
-  }
-
- private:
-  [[noreturn]] void fail(const char* what) const {
-    throw Failure(
-        Error{m_path.string(), "", std::strerror(errno), std::string("a file that can be ") + what});
-  }
-
-  std::filesystem::path m_path;
-  int m_file = -1;
-};
-
-}  // namespace
-
 struct TraceWriter::Impl {
-  Impl(std::filesystem::path finalPath, const TraceHeader& header, const TraceWriteOptions& options)
-      : path(std::move(finalPath)), part(path.string() + ".part"), file(part) {
-    try {
-      encoder.emplace([this](std::span<const std::uint8_t> bytes) { file.write(bytes); }, header, options);
-    } catch (...) {
-      discard();
-      throw;
-    }
-  }
+  Impl(OutputFile output, const TraceHeader& header, const TraceWriteOptions& options)
+      : file(std::move(output)),
+        encoder([this](std::span<const std::uint8_t> bytes) { file.write(bytes); }, header, options) {}
 
-  void discard() {
-    ended = true;
-    file.close();
-    std::error_code ignored;
-    std::filesystem::remove(part, ignored);
-  }
-
-  std::filesystem::path path;
-  std::filesystem::path part;
   OutputFile file;
-  std::optional<TraceEncoder> encoder;
+  TraceEncoder encoder;
   bool ended = false;
 };
 
+TraceWriter::TraceWriter(OutputFile file, const TraceHeader& header, const TraceWriteOptions& options)
+    : m_impl(std::make_unique<Impl>(std::move(file), header, options)) {}
+
 TraceWriter::TraceWriter(std::filesystem::path path, const TraceHeader& header,
                          const TraceWriteOptions& options)
-    : m_impl(std::make_unique<Impl>(std::move(path), header, options)) {}
+    : TraceWriter(OutputFile(std::move(path)), header, options) {}
 
-TraceWriter::~TraceWriter() {
-  if (m_impl->ended) return;
-  try {
-    m_impl->encoder->flush();
-  } catch (const std::exception&) {
-    // The file keeps what reached it before; a destructor has nobody to tell.
-  }
-}
+TraceWriter::~TraceWriter() = default;
 
 void TraceWriter::append(const Event& event) {
   try {
-    m_impl->encoder->append(event);
+    m_impl->encoder.append(event);
   } catch (const Failure& failure) {
     Error error = failure.error();
-    if (error.file.empty()) error.file = m_impl->part.string();
+    if (error.file.empty()) error.file = m_impl->file.path().string();
     throw Failure(std::move(error));
   }
 }
 
 void TraceWriter::flush() {
-  m_impl->encoder->flush();
+  m_impl->encoder.flush();
 }
 
 void TraceWriter::finish() {
   if (m_impl->ended) return;
-  m_impl->encoder->finish();
-  m_impl->file.sync();
-  m_impl->file.close();
-  std::error_code error;
-  std::filesystem::rename(m_impl->part, m_impl->path, error);
-  if (error)
-    throw Failure(Error{m_impl->path.string(), "", error.message(), "a name the recording can be given"});
+  m_impl->encoder.finish();
+  m_impl->file.commit();
   m_impl->ended = true;
 }
 
 void TraceWriter::discard() {
-  m_impl->discard();
+  m_impl->ended = true;
+  m_impl->file.discard();
+}
+
+const std::filesystem::path& TraceWriter::partPath() const {
+  return m_impl->file.partPath();
 }
 
 void writeTrace(const std::filesystem::path& path, std::span<const Event> events, const TraceHeader& header,
                 const TraceWriteOptions& options) {
   TraceWriter writer(path, header, options);
-  try {
-    for (const Event& event : events) writer.append(event);
-    writer.finish();
-  } catch (...) {
-    writer.discard();
-    throw;
-  }
+  for (const Event& event : events) writer.append(event);
+  writer.finish();
 }
 
 std::vector<std::uint8_t> traceBytes(std::span<const Event> events, const TraceHeader& header,

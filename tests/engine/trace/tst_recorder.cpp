@@ -3,6 +3,7 @@
 #include "engine/trace/replay.h"
 #include "simulated_engine.h"
 
+#include <QDir>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -56,6 +57,7 @@ class TestRecorder : public QObject {
   void fileFromTheStart();
   void fileFromTheMiddle();
   void fileThatFails();
+  void fileOfARecorderThatGoes();
   void contradictionIsTold();
 };
 
@@ -349,6 +351,31 @@ void TestRecorder::fileThatFails() {
   QVERIFY(error.has_value());
   QCOMPARE(error->file, path.string());
   QVERIFY(recorder.pool() == engine.pool());
+}
+
+void TestRecorder::fileOfARecorderThatGoes() {
+  const QTemporaryDir folder;
+  const std::filesystem::path path = std::filesystem::path(folder.path().toStdString()) / "a.trace";
+  std::uint64_t last = 0;
+  {
+    Recorder recorder(small(16));
+    recorder.startFile(path, {});
+    test::SimulatedEngine engine(recorder, 3, 20);
+    engine.start();
+    for (int i = 0; i < 20; ++i) engine.step();
+    last = recorder.lastSequence();
+  }
+  const TraceFile file = readTrace(path);
+  QVERIFY(file.warnings.empty());
+  QCOMPARE(file.events.back().sequence, last);
+
+  Recorder recorder(small(16));
+  recorder.startFile(path, {});
+  recorder.send(1, 0, {}, MessageLogged{{}, "x"});
+  recorder.discardFile();
+  QVERIFY(!recorder.finishFile().has_value());
+  QCOMPARE(readTrace(path).events.back().sequence, last);
+  QCOMPARE(QDir(folder.path()).entryList(QDir::Files), QStringList("a.trace"));
 }
 
 void TestRecorder::contradictionIsTold() {

@@ -45,6 +45,11 @@ bool isPrefix(const std::vector<Event>& part, const std::vector<Event>& whole) {
   return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin());
 }
 
+auto filesIn(const QTemporaryDir& folder) {
+  const std::filesystem::path path(folder.path().toStdString());
+  return std::distance(std::filesystem::directory_iterator(path), std::filesystem::directory_iterator());
+}
+
 struct FoundRecord {
   std::size_t offset = 0;
   RecordHeader header;
@@ -162,7 +167,6 @@ void TestTraceFile::roundTrip() {
   const QTemporaryDir folder;
   const std::filesystem::path path = inside(folder, "a.trace");
   writeTrace(path, events, kHeader, smallChunks(eventsPerChunk));
-  QVERIFY(!std::filesystem::exists(path.string() + ".part"));
   const TraceFile file = readTrace(path);
   QVERIFY(file.header == kHeader);
   QVERIFY(file.events == events);
@@ -524,46 +528,43 @@ void TestTraceFile::keyframesStayFew() {
 void TestTraceFile::writerNamesFileLast() {
   const QTemporaryDir folder;
   const std::filesystem::path path = inside(folder, "a.trace");
-  const std::filesystem::path part = inside(folder, "a.trace.part");
   const std::vector<Event> events = test::simulatedTrace(8, 50);
   writeTrace(path, std::span(events).first(3), kHeader);
   const QByteArray old = contentOf(path);
   TraceWriter writer(path, kHeader, smallChunks());
   for (const Event& event : events) writer.append(event);
   QCOMPARE(contentOf(path), old);
-  QVERIFY(std::filesystem::exists(part));
+  QVERIFY(std::filesystem::exists(writer.partPath()));
   writer.finish();
   writer.finish();
-  QVERIFY(!std::filesystem::exists(part));
+  QCOMPARE(filesIn(folder), 1);
   QVERIFY(readTrace(path).events == events);
 
   TraceWriter discarded(path, kHeader);
   discarded.append(events.front());
   discarded.discard();
-  QVERIFY(!std::filesystem::exists(part));
+  QCOMPARE(filesIn(folder), 1);
   QVERIFY(readTrace(path).events == events);
 }
 
 void TestTraceFile::diedWriter() {
   const QTemporaryDir folder;
   const std::filesystem::path path = inside(folder, "a.trace");
-  const std::filesystem::path part = inside(folder, "a.trace.part");
   const std::filesystem::path copy = inside(folder, "copy");
   const std::vector<Event> events = test::simulatedTrace(8, 50);
   {
     TraceWriter writer(path, kHeader, smallChunks(10));
     for (const Event& event : std::span(events).first(25)) writer.append(event);
     // What a program that dies here leaves behind.
-    std::filesystem::copy_file(part, copy);
+    std::filesystem::copy_file(writer.partPath(), copy);
     const TraceFile salvaged = readTrace(copy);
     QCOMPARE(salvaged.events.size(), std::size_t{20});
     QVERIFY(isPrefix(salvaged.events, events));
     QCOMPARE(salvaged.warnings.size(), std::size_t{1});
     QCOMPARE(salvaged.warnings.front().file, copy.string());
   }
-  // One that is only torn down writes what it has.
-  QVERIFY(!std::filesystem::exists(path));
-  QCOMPARE(readTrace(part).events.size(), std::size_t{25});
+  // One that is only torn down leaves nothing.
+  QCOMPARE(filesIn(folder), 1);
 }
 
 void TestTraceFile::slowEventsReachTheFile() {
@@ -574,9 +575,9 @@ void TestTraceFile::slowEventsReachTheFile() {
     writer.append(Event{i, static_cast<std::int64_t>(i) * 400'000'000, 1, 0, 0, {}, MessageLogged{{}, "x"}});
   }
   // A chunk lasts a second: 0.4 to 1.2 s, 1.6 to 2.4 s, 2.8 to 3.6 s; the last event waits.
-  QCOMPARE(readTrace(inside(folder, "a.trace.part")).events.size(), std::size_t{9});
+  QCOMPARE(readTrace(writer.partPath()).events.size(), std::size_t{9});
   writer.flush();
-  QCOMPARE(readTrace(inside(folder, "a.trace.part")).events.size(), std::size_t{10});
+  QCOMPARE(readTrace(writer.partPath()).events.size(), std::size_t{10});
   writer.finish();
 }
 
@@ -618,28 +619,26 @@ void TestTraceFile::unwritable() {
     writeTrace(missing, {});
     QFAIL("a folder that is not there went unnoticed");
   } catch (const Failure& failure) {
-    QCOMPARE(failure.error().file, missing.string() + ".part");
+    QCOMPARE(failure.error().file, missing.string());
   }
   if (!std::filesystem::exists("/dev/full")) QSKIP("no /dev/full here");
   const std::vector<Event> events = test::simulatedTrace(8, 50);
   const std::filesystem::path path = inside(folder, "full");
-  std::filesystem::create_symlink("/dev/full", inside(folder, "full.part"));
+  std::filesystem::create_symlink("/dev/full", path);
   try {
     writeTrace(path, events);
     QFAIL("a full disk went unnoticed");
   } catch (const Failure& failure) {
-    QCOMPARE(failure.error().file, path.string() + ".part");
+    QCOMPARE(failure.error().file, path.string());
     QCOMPARE(failure.error().found, std::string("No space left on device"));
   }
-  QVERIFY(!std::filesystem::exists(path));
-  QVERIFY(!std::filesystem::is_symlink(inside(folder, "full.part")));
+  // The device is written to, never replaced.
+  QVERIFY(std::filesystem::is_symlink(path));
+  QCOMPARE(filesIn(folder), 1);
 
-  // Where the name is taken by a folder, the recording stays under its other name.
-  std::filesystem::create_directories(inside(folder, "taken") / "x");
-  TraceWriter writer(inside(folder, "taken"), kHeader);
-  writer.append(events.front());
-  QVERIFY_EXCEPTION_THROWN(writer.finish(), Failure);
-  QCOMPARE(readTrace(inside(folder, "taken.part")).events.size(), std::size_t{1});
+  std::filesystem::create_directories(inside(folder, "taken"));
+  QVERIFY_EXCEPTION_THROWN(TraceWriter(inside(folder, "taken"), kHeader), Failure);
+  QCOMPARE(filesIn(folder), 2);
 }
 
 void TestTraceFile::notAFile() {

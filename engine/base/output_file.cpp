@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <random>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace spanscope {
+
+void UnfinishedFiles::add(const std::filesystem::path& part) {
+  const std::lock_guard lock(m_mutex);
+  m_parts.push_back(part);
+}
+
+void UnfinishedFiles::drop(const std::filesystem::path& part) {
+  const std::lock_guard lock(m_mutex);
+  std::erase(m_parts, part);
+}
+
+void UnfinishedFiles::removeAll() noexcept {
+  const std::lock_guard lock(m_mutex);
+  for (const std::filesystem::path& part : m_parts) ::unlink(part.c_str());
+  m_parts.clear();
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t kPermissions = 0777;
+constexpr const char* kWritable = "a file that can be written";
+
+[[noreturn]] void refuse(const fs::path& path, std::string found, std::string expected) {
+  throw Failure(
+      {.file = path.string(), .place = {}, .found = std::move(found), .expected = std::move(expected)});
+}
+
+[[noreturn]] void refuse(const fs::path& path, int error, std::string expected = kWritable) {
+  refuse(path, std::generic_category().message(error), std::move(expected));
+}
+
+FileIdentity identityOf(const struct stat& found) {
+  return {.device = found.st_dev, .number = found.st_ino};
+}
+
+/// Whether the program reads or writes it as one of its standard streams.
+bool isStandardStream(const FileIdentity& file) {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat found {};
+    if (::fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) && identityOf(found) == file) return true;
+  }
+  return false;
+}
+
+void refuseFileInUse(const fs::path& path, const FileIdentity& file, const OutputRules& rules) {
+  const bool isInput = std::find(rules.inputs.begin(), rules.inputs.end(), file) != rules.inputs.end();
+  if (isInput || isStandardStream(file))
+    refuse(path, "a file that this command reads or writes already", "another file");
+}
+
+/// What a path leads to in the end, whether there is something or not.
+fs::path withoutLinks(const fs::path& path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  fs::path target = path;
+  for (int i = 0; i < kMostLinks; ++i) {
+    std::error_code error;
+    const fs::path next = fs::read_symlink(target, error);
+    if (error) return target;
+    target = next.is_absolute() ? next : target.parent_path() / next;
+  }
+  refuse(path, ELOOP);
+}
+
+/// A name beside `target` that says whose it is, with the ending of its kind before ".part".
+fs::path newPartName(const fs::path& target) {
+  constexpr std::size_t kMostStem = 180;  // bytes; names have at most 255
+  constexpr std::size_t kMostEnding = 40;
+  constexpr std::size_t kLetters = 6;
+  constexpr std::string_view kAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
+  std::string name = target.stem().string();
+  std::string ending = target.extension().string();
+  if (ending.size() > kMostEnding) ending.clear();
+  if (name.size() > kMostStem) {
+    std::size_t end = kMostStem;
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;  // whole characters
+    name.resize(end);
+  }
+  name += '.';
+  std::random_device random;
+  std::uniform_int_distribution<std::size_t> letter(0, kAlphabet.size() - 1);
+  for (std::size_t i = 0; i < kLetters; ++i) name += kAlphabet[letter(random)];
+  return target.parent_path() / (name + ending + ".part");
+}
+
+}  // namespace
+
+struct OutputFile::Impl {
+  Impl(fs::path given, const OutputRules& rules) : path(std::move(given)), unfinished(rules.unfinished) {
+    struct stat found {};
+    const bool exists = ::stat(path.c_str(), &found) == 0;
+    if (!exists && errno != ENOENT) refuse(path, errno);
+    if (exists && S_ISDIR(found.st_mode)) refuse(path, "a folder", kWritable);
+    if (exists && !S_ISCHR(found.st_mode)) refuseFileInUse(path, identityOf(found), rules);
+    target = withoutLinks(path);
+    // A descriptor's link (/dev/fd/3) may name no place at all.
+    if (exists && (!S_ISREG(found.st_mode) || spanscope::identityOf(target) != identityOf(found))) {
+      openStream(found, rules.stop);
+    } else {
+      openPart(exists ? &found : nullptr);
+    }
+  }
+
+  ~Impl() { discard(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  /// Opens what is there and is written to as it is.
+  void openStream(const struct stat& found, const std::stop_token& stop) {
+    constexpr std::chrono::milliseconds kPause(20);
+    part = path;
+    // A pipe without a reader would hold up even a program that is asked to stop.
+    const int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | (S_ISREG(found.st_mode) ? O_TRUNC : 0);
+    while ((descriptor = ::open(path.c_str(), flags)) < 0) {
+      const int error = errno;
+      if (error == EINTR) continue;
+      if (error != ENXIO || !S_ISFIFO(found.st_mode)) refuse(path, error);
+      if (!stop.stop_possible() || stop.stop_requested())
+        refuse(path, "a pipe that nobody reads", "one that somebody reads");
+      std::this_thread::sleep_for(kPause);
+    }
+    struct stat opened {};
+    const bool isSame = ::fstat(descriptor, &opened) == 0 && identityOf(opened) == identityOf(found);
+    if (!isSame || ::fcntl(descriptor, F_SETFL, O_WRONLY) != 0) {
+      const int error = errno;
+      close();
+      if (!isSame) refuse(path, "something that was replaced while it was opened", kWritable);
+      refuse(path, error);
+    }
+  }
+
+  /// Opens a file of a name of its own for what will be a regular file.
+  void openPart(const struct stat* old) {
+    constexpr int kMostTries = 100;
+    constexpr mode_t kNew = 0666;
+    constexpr mode_t kPrivate = 0600;  // until it has the permissions of the old one
+    if (!target.has_filename()) refuse(path, ENOENT);
+    if (old != nullptr && ::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0) refuse(path, errno);
+    for (int i = 0; descriptor < 0; ++i) {
+      part = newPartName(target);
+      descriptor =
+          ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, old != nullptr ? kPrivate : kNew);
+      if (descriptor < 0 && (errno != EEXIST || i == kMostTries)) refuse(path, errno);
+    }
+    isPart = true;
+    if (unfinished != nullptr) unfinished->add(part);
+    if (old == nullptr) return;
+    // Whoever may not give a file away keeps it, and then gives no other group what the old one had.
+    const bool hasGroup = ::fchown(descriptor, old->st_uid, old->st_gid) == 0 ||
+                          ::fchown(descriptor, ::geteuid(), old->st_gid) == 0;
+    // A file system without permissions is no reason to refuse.
+    ::fchmod(descriptor, old->st_mode & (hasGroup ? kPermissions : kPermissions & ~S_IRWXG));
+  }
+
+  void write(std::span<const std::uint8_t> bytes) {
+    if (descriptor < 0) refuse(path, "a file that was given up", kWritable);
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) giveUp(errno, kWritable);
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+  }
+
+  void commit() {
+    if (descriptor < 0) refuse(path, "a file that was given up", kWritable);
+    // Some file systems know nothing of it and say EINVAL.
+    if (isPart && ::fsync(descriptor) != 0 && errno != EINVAL)
+      giveUp(errno, "a file that can be brought to the disk");
+    if (const int error = close(); error != 0) giveUp(error, kWritable);
+    if (!isPart) return;
+    if (::rename(part.c_str(), target.c_str()) != 0) giveUp(errno, "a file that can be replaced");
+    forget();
+  }
+
+  void discard() noexcept {
+    close();
+    if (!isPart) return;
+    ::unlink(part.c_str());
+    forget();
+  }
+
+  fs::path path;    ///< as it was given
+  fs::path target;  ///< that a regular file has in the end
+  fs::path part;
+
+ private:
+  [[noreturn]] void giveUp(int error, const char* expected) {
+    discard();
+    refuse(path, error, expected);
+  }
+
+  /// The number of the error; 0: none.
+  int close() noexcept {
+    const int closed = std::exchange(descriptor, -1);
+    return closed >= 0 && ::close(closed) != 0 && errno != EINTR ? errno : 0;
+  }
+
+  void forget() noexcept {
+    isPart = false;
+    if (unfinished != nullptr) unfinished->drop(part);
+  }
+
+  UnfinishedFiles* unfinished;
+  int descriptor = -1;
+  bool isPart = false;  ///< `part` is there and has not got its name yet
+};
+
+OutputFile::OutputFile(fs::path path, const OutputRules& rules)
+    : m_impl(std::make_unique<Impl>(std::move(path), rules)) {}
+
+OutputFile::~OutputFile() = default;
+OutputFile::OutputFile(OutputFile&&) noexcept = default;
+OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;
+
+void OutputFile::write(std::span<const std::uint8_t> bytes) {
+  m_impl->write(bytes);
+}
+
+void OutputFile::commit() {
+  m_impl->commit();
+}
+
+void OutputFile::discard() noexcept {
+  m_impl->discard();
+}
+
+const fs::path& OutputFile::path() const {
+  return m_impl->path;
+}
+
+const fs::path& OutputFile::partPath() const {
+  return m_impl->part;
+}
+
+std::optional<Error> writeFile(const fs::path& path, std::string_view bytes, const OutputRules& rules) {
+  try {
+    OutputFile file(path, rules);
+    file.write({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+    file.commit();
+  } catch (const Failure& failure) {
+    return failure.error();
+  }
+  return std::nullopt;
+}
+
+}  // namespace spanscope
