@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The command line program. An interrupt asks the run to stop; a second one ends the program at once.
 #include "app/cli/cli.h"
+#include "app/cli/descriptor_output.h"
 #include "app/cli/interruptible_input.h"
+#include "engine/base/output_file.h"
+#include "engine/base/standard_descriptors.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -10,39 +13,64 @@
 #include <ctime>
 #include <iostream>
 #include <istream>
+#include <ostream>
 #include <stop_token>
 #include <thread>
 
 namespace {
 
+/// Those that ask to end. What is closed with its terminal goes on where it was told to (nohup).
+sigset_t endingSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  struct sigaction hangup {};
+  const bool isIgnored = sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
+  if (!isIgnored) sigaddset(&signals, SIGHUP);
+  return signals;
+}
+
 /// Waits for interrupts until `program` has ended. The signals must be blocked in all threads.
-void watchInterrupts(const std::stop_token& ended, std::stop_source& run, const sigset_t& signals) {
+void watchInterrupts(const std::stop_token& ended, std::stop_source& run, spanscope::UnfinishedFiles& files,
+                     const sigset_t& signals) {
   constexpr timespec kPeriod{.tv_sec = 0, .tv_nsec = 50'000'000};
   while (!ended.stop_requested()) {
     if (sigtimedwait(&signals, nullptr, &kPeriod) < 0) continue;
-    if (!run.request_stop()) _exit(130);
+    if (run.request_stop()) continue;
+    files.removeAll();
+    _exit(130);
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
+  spanscope::holdStandardDescriptors();
+  spanscope::reportWriteErrors();
+  const sigset_t signals = endingSignals();
   // Blocked before any thread starts, so that every thread inherits it and the watcher alone receives them.
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
   std::stop_source run;
-  const std::jthread watcher([&](const std::stop_token& ended) { watchInterrupts(ended, run, signals); });
+  spanscope::UnfinishedFiles files;
+  const std::jthread watcher(
+      [&](const std::stop_token& ended) { watchInterrupts(ended, run, files, signals); });
   spanscope::cli::InterruptibleInput input(STDIN_FILENO, run.get_token());
   std::istream in(&input);
+  spanscope::cli::DescriptorOutput output(STDOUT_FILENO);
+  std::ostream out(&output);
+  std::ostream err(std::cerr.rdbuf());
+  err << std::unitbuf;
+  // On a terminal both stand in the same place: what was written first is to be seen first.
+  err.tie(&out);
   return spanscope::cli::runCli(argc, argv,
                                 {.in = in,
-                                 .out = std::cout,
-                                 .err = std::cerr,
+                                 .out = out,
+                                 .err = err,
                                  .progress = isatty(STDERR_FILENO) == 1,
-                                 .canAsk = isatty(STDIN_FILENO) == 1},
+                                 .canAsk = isatty(STDIN_FILENO) == 1,
+                                 .output = &output,
+                                 .unfinished = &files},
                                 run.get_token());
 }

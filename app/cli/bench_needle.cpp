@@ -5,6 +5,7 @@
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "engine/base/error.h"
+#include "engine/base/output_file.h"
 #include "engine/bench/charts.h"
 #include "engine/bench/needle.h"
 
@@ -16,7 +17,6 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -235,16 +235,8 @@ std::string depthPicture(const Report& report, const std::string& model) {
   return bench::heatChartSvg(chart);
 }
 
-void writePicture(const std::filesystem::path& file, const std::string& svg) {
-  std::ofstream out(file, std::ios::binary);
-  out << svg;
-  out.close();
-  if (!out) {
-    throw Failure({.file = file.string(),
-                   .place = {},
-                   .found = "something that cannot be written",
-                   .expected = "a file in a folder that can be written to"});
-  }
+void writePicture(const std::filesystem::path& file, const std::string& svg, const OutputRules& rules) {
+  if (const std::optional<Error> error = writeFile(file, svg, rules)) throw Failure(*error);
 }
 
 /// Before anything is measured: minutes of work should not end at a folder.
@@ -282,8 +274,11 @@ ExitCode runNeedle(const Context& context, Options options) {
   }
   if (!options.pictures.empty()) {
     const std::filesystem::path folder(options.pictures);
-    writePicture(folder / "needle-locality.svg", localityPicture(report, bundle.name));
-    writePicture(folder / "needle-depth.svg", depthPicture(report, bundle.name));
+    const OutputRules rules{.inputs = modelFiles(bundle.directory),
+                            .unfinished = context.streams.unfinished,
+                            .stop = context.stop};
+    writePicture(folder / "needle-locality.svg", localityPicture(report, bundle.name), rules);
+    writePicture(folder / "needle-depth.svg", depthPicture(report, bundle.name), rules);
   }
   return ExitCode::Fine;
 }

@@ -2,11 +2,15 @@
 #include "app/cli/cli.h"
 
 #include "app/cli/command.h"
+#include "app/cli/descriptor_output.h"
 #include "engine/base/error.h"
 
+#include <cerrno>
 #include <exception>
 #include <new>
 #include <ostream>
+#include <string>
+#include <system_error>
 
 namespace spanscope::cli {
 namespace {
@@ -19,16 +23,9 @@ void describe(CLI::App& app) {
   app.require_subcommand(1);
 }
 
-}  // namespace
-
-int runCli(int argc, const char* const* argv, const Streams& streams, std::stop_token stop) {
-  const auto finish = [&streams](ExitCode code) {
-    streams.out.flush();
-    streams.err.flush();
-    return static_cast<int>(code);
-  };
+ExitCode perform(int argc, const char* const* argv, Context& context) {
+  const Streams& streams = context.streams;
   try {
-    Context context{.streams = streams, .stop = stop, .action = {}};
     CLI::App app;
     describe(app);
     addValidate(app, context);
@@ -41,22 +38,49 @@ int runCli(int argc, const char* const* argv, const Streams& streams, std::stop_
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-      return finish(app.exit(error, streams.out, streams.err) == 0 ? ExitCode::Fine : ExitCode::Usage);
+      return app.exit(error, streams.out, streams.err) == 0 ? ExitCode::Fine : ExitCode::Usage;
     }
     const ExitCode code = context.action ? context.action() : ExitCode::Usage;
     // What is missing because of a stop, such as the answer to a question, is no mistake of the input.
-    return finish(code == ExitCode::WrongInput && stop.stop_requested() ? ExitCode::Stopped : code);
+    return code == ExitCode::WrongInput && context.stop.stop_requested() ? ExitCode::Stopped : code;
   } catch (const Failure& failure) {
-    if (stop.stop_requested()) return finish(ExitCode::Stopped);
+    if (context.stop.stop_requested()) return ExitCode::Stopped;
     streams.err << failure.what() << '\n';
-    return finish(ExitCode::WrongInput);
+    return ExitCode::WrongInput;
   } catch (const std::bad_alloc&) {
     streams.err << "out of memory\n";
-    return finish(ExitCode::RunFailed);
+    return ExitCode::RunFailed;
   } catch (const std::exception& error) {
     streams.err << error.what() << '\n';
-    return finish(ExitCode::RunFailed);
+    return ExitCode::RunFailed;
   }
+}
+
+/// What a command that ended with `code` comes to when its output was lost.
+ExitCode afterLostOutput(ExitCode code, const Streams& streams, const std::stop_token& stop) {
+  const bool isStopped = code == ExitCode::Stopped && stop.stop_requested();
+  const int error = streams.output != nullptr ? streams.output->error() : 0;
+  if (error == EPIPE) return code == ExitCode::Stopped && !isStopped ? ExitCode::Fine : code;
+  const std::string found = error == EBADF ? "it closed"
+                            : error != 0   ? std::generic_category().message(error)
+                                           : "an error while writing to it";
+  streams.err << Error{"standard output", {}, found, "one that can be written to"}.message() << '\n';
+  return isStopped ? code : ExitCode::RunFailed;
+}
+
+}  // namespace
+
+int runCli(int argc, const char* const* argv, const Streams& streams, std::stop_token stop) {
+  std::stop_source work;
+  Context context{.streams = streams, .stop = work.get_token(), .action = {}};
+  const std::stop_callback stopped(stop, [&work] { work.request_stop(); });
+  const std::stop_callback lost(streams.output != nullptr ? streams.output->lost() : std::stop_token(), [&] {
+    if (!context.recordsTrace) work.request_stop();
+  });
+  ExitCode code = perform(argc, argv, context);
+  if (!streams.out.flush()) code = afterLostOutput(code, streams, stop);
+  streams.err.flush();
+  return static_cast<int>(code);
 }
 
 }  // namespace spanscope::cli

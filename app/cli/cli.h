@@ -2,16 +2,20 @@
 // The command line as a function: everything `spanq` does, with its streams passed in.
 #pragma once
 
+#include "engine/base/output_file.h"
+
 #include <iosfwd>
 #include <stop_token>
 
 namespace spanscope::cli {
 
+class DescriptorOutput;
+
 enum class ExitCode : int {
   Fine = 0,
   WrongInput = 1,  ///< a file is wrong; one line an error on standard error
   Usage = 2,
-  RunFailed = 3,
+  RunFailed = 3,  ///< or what it gave could not be written
   Stopped = 130
 };
 
@@ -21,9 +25,12 @@ struct Streams {
   std::ostream& err;
   bool progress = false;  ///< `err` is a terminal, where progress can be shown and wiped again
   bool canAsk = false;    ///< `in` is a terminal, where a person answers questions
+  const DescriptorOutput* output = nullptr;  ///< behind `out`, where it can tell what went wrong
+  UnfinishedFiles* unfinished = nullptr;     ///< is told of files while they are written
 };
 
-/// Runs one command. Returns the exit code as a number. Never throws.
+/// Runs one command. Returns the exit code as a number. Never throws. Where `out` takes nothing more, the
+/// command ends as soon as it can, unless it records a trace as well; a reader who has left is no mistake.
 int runCli(int argc, const char* const* argv, const Streams& streams, std::stop_token stop);
 
 }  // namespace spanscope::cli

@@ -16,6 +16,7 @@ struct Context {
   const Streams& streams;
   std::stop_token stop;
   std::function<ExitCode()> action;  ///< set by the command that was chosen
+  bool recordsTrace = false;         ///< what it does is of use even where nobody takes its output
 };
 
 void addValidate(CLI::App& app, Context& context);

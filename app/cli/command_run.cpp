@@ -7,6 +7,7 @@
 #include "app/cli/session_options.h"
 #include "app/workbench/retrieval_report.h"
 #include "engine/base/error.h"
+#include "engine/base/output_file.h"
 #include "engine/plan/explain.h"
 #include "engine/query/json.h"
 #include "engine/trace/recorder.h"
@@ -91,8 +92,14 @@ class RunCommand {
   }
 
   ExitCode run() {
-    if (!startRecording()) return ExitCode::RunFailed;
-    m_session = workbench::makeSession(m_bundle, m_options.session.config(), m_recorder);
+    if (!startRecording()) return m_context.stop.stop_requested() ? ExitCode::Stopped : ExitCode::RunFailed;
+    try {
+      m_session = workbench::makeSession(m_bundle, m_options.session.config(), m_recorder);
+    } catch (...) {
+      // A recording of nothing must not take the place of another.
+      m_recorder.discardFile();
+      throw;
+    }
 
     ExitCode code = ExitCode::Fine;
     nlohmann::ordered_json runs = nlohmann::ordered_json::array();
@@ -114,7 +121,7 @@ class RunCommand {
     if (m_options.trace.empty()) return true;
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     try {
-      m_recorder.startFile(m_options.trace,
+      m_recorder.startFile(OutputFile(m_options.trace, traceRules()),
                            {.program = "spanq " SPANSCOPE_VERSION,
                             .createdAt = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
     } catch (const Failure& failure) {
@@ -122,6 +129,15 @@ class RunCommand {
       return false;
     }
     return true;
+  }
+
+  OutputRules traceRules() const {
+    OutputRules rules{.inputs = m_options.query.book->files,
+                      .unfinished = m_context.streams.unfinished,
+                      .stop = m_context.stop};
+    for (const FileIdentity& file : modelFiles(m_bundle.directory)) rules.inputs.push_back(file);
+    if (const auto index = identityOf(m_options.query.retrieval.indexFile)) rules.inputs.push_back(*index);
+    return rules;
   }
 
   ExitCode runOne(const Job& job, nlohmann::ordered_json& runs) {
@@ -241,8 +257,10 @@ void addRun(CLI::App& app, Context& context) {
   command->add_option("--trace", options->trace, "Record the events of all runs in this file");
   command->add_flag("--json", options->json, "Write one JSON document instead of text");
 
-  command->callback(
-      [&context, options] { context.action = [&context, options] { return runFiles(context, *options); }; });
+  command->callback([&context, options] {
+    context.recordsTrace = !options->trace.empty();
+    context.action = [&context, options] { return runFiles(context, *options); };
+  });
 }
 
 }  // namespace spanscope::cli

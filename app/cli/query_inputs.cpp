@@ -5,6 +5,7 @@
 #include "engine/query/shown_text.h"
 
 #include <istream>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -15,11 +16,21 @@ std::filesystem::path folderOf(const std::string& file) {
   return file == "-" ? std::filesystem::path(".") : std::filesystem::path(file).parent_path();
 }
 
+void keepIdentity(const std::filesystem::path& file, AnswerBook& book) {
+  const std::optional<FileIdentity> identity = identityOf(file);
+  if (identity) book.files.push_back(*identity);
+}
+
 }  // namespace
 
 QueryInputs::QueryInputs(const std::string& file, const std::vector<std::string>& folders, AnswerBook& book,
                          const Streams& streams)
-    : m_files(folderOf(file), {folders.begin(), folders.end()}), m_book(book), m_streams(streams) {}
+    : m_folder(folderOf(file)),
+      m_files(m_folder, {folders.begin(), folders.end()}),
+      m_book(book),
+      m_streams(streams) {
+  if (file != "-") keepIdentity(file, m_book);
+}
 
 namespace {
 
@@ -35,6 +46,7 @@ Given withOwnHint(Given given) {
 }  // namespace
 
 std::variant<std::string, query::NotGiven> QueryInputs::readFile(const std::string& path) {
+  keepIdentity(m_folder / path, m_book);
   return withOwnHint(m_files.read(path));
 }
 

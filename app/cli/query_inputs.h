@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/cli/cli.h"
+#include "engine/base/file_identity.h"
 #include "engine/query/file_access.h"
 #include "engine/query/parameters.h"
 #include "engine/query/surroundings.h"
@@ -22,6 +23,7 @@ struct AnswerBook {
   std::size_t used = 0;                          ///< of them
   std::map<std::string, std::string> answers;    ///< by question
   std::vector<query::ParameterInfo> parameters;  ///< of all queries so far
+  std::vector<FileIdentity> files;               ///< that were read
   bool isComplete = true;                        ///< whether all of them could be read
 };
 
@@ -29,7 +31,8 @@ struct AnswerBook {
 /// there is one; both is kept in the book.
 class QueryInputs final : public query::Surroundings {
  public:
-  /// `file` as on the command line; "-" lies in the working folder. The book and the streams outlive it.
+  /// `file` as on the command line; "-" lies in the working folder. The book and the streams outlive it. The
+  /// book keeps which files were read, this one among them.
   QueryInputs(const std::string& file, const std::vector<std::string>& folders, AnswerBook& book,
               const Streams& streams);
 
@@ -38,6 +41,7 @@ class QueryInputs final : public query::Surroundings {
   std::variant<std::string, query::NotGiven> ask(const std::string& prompt) override;
 
  private:
+  std::filesystem::path m_folder;
   query::FileAccess m_files;
   AnswerBook& m_book;
   const Streams& m_streams;

@@ -6,8 +6,12 @@
 #include "engine/run/policy.h"
 #include "engine/text/chat_template.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <limits>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 namespace spanscope::cli {
@@ -22,6 +26,17 @@ run::SessionConfig SessionOptions::config() const {
   if (blocks > 0) config.blockCount = blocks;
   config.kvType = kv();
   return config;
+}
+
+std::vector<FileIdentity> modelFiles(const std::filesystem::path& directory) {
+  constexpr std::array kEndings = {".json", ".safetensors", ".model", ".gguf", ".jinja"};
+  std::vector<FileIdentity> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    if (std::find(kEndings.begin(), kEndings.end(), entry.path().extension()) == kEndings.end()) continue;
+    if (const auto identity = identityOf(entry.path())) files.push_back(*identity);
+  }
+  return files;
 }
 
 void addModelOption(CLI::App& command, SessionOptions& options) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/workbench/model_bundle.h"
+#include "engine/base/file_identity.h"
 #include "engine/run/session.h"
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace spanscope::cli {
 
@@ -28,6 +30,9 @@ struct SessionOptions {
 
 /// The model that was chosen, or the bundled one. Throws Failure.
 std::filesystem::path modelDirectory(const SessionOptions& options);
+
+/// The files in a model's directory that a model is made of.
+std::vector<FileIdentity> modelFiles(const std::filesystem::path& directory);
 
 void addModelOption(CLI::App& command, SessionOptions& options);
 /// --template.
