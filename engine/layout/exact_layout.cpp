@@ -42,20 +42,14 @@ bool isClosure(const plan::PromptNode& prompt) {
 
 class ExactLayout {
  public:
-  ExactLayout(std::span<const StepOutput> outputs, const text::Tokenizer& tokenizer,
-              const text::ChatTemplate& chat, Visibility visibility)
-      : m_outputs(outputs),
-        m_tokenizer(&tokenizer),
-        m_chat(&chat),
-        m_visibility(visibility),
-        m_generationPrompt(text::renderPieces(chat.generationPrompt, tokenizer)),
-        m_replySuffix(text::renderPieces(chat.replySuffix, tokenizer)) {}
+  ExactLayout(std::span<const StepOutput> outputs, MessageRenderer& renderer, Visibility visibility)
+      : m_outputs(outputs), m_renderer(renderer), m_visibility(visibility) {}
 
   SpanTable layOut(const plan::Step& step) {
     Scope request;
     open(step.prompt, step.node, request);
     lay(step.prompt, request);
-    append(request, m_generationPrompt, TokenRun::Source::Template, step.node);
+    append(request, m_renderer.generationPrompt(), TokenRun::Source::Template, step.node);
     return std::move(m_table);
   }
 
@@ -76,8 +70,7 @@ class ExactLayout {
   void open(const plan::PromptNode& prompt, const NodePath& node, Scope& scope) {
     m_first = firstMessage(prompt);
     const bool startsWithSystem = m_first != nullptr && m_first->role == query::Role::System;
-    append(scope, text::renderOpening(*m_chat, *m_tokenizer, startsWithSystem), TokenRun::Source::Template,
-           node);
+    append(scope, m_renderer.opening(startsWithSystem), TokenRun::Source::Template, node);
   }
 
   void lay(const plan::PromptNode& prompt, Scope& scope) {
@@ -93,9 +86,8 @@ class ExactLayout {
   }
 
   void layMessage(const plan::PromptMessage& message, const NodePath& node, Scope& scope) {
-    const text::RenderedMessage rendered =
-        text::render(*m_chat, *m_tokenizer, message.role, message.text,
-                     &message == m_first ? text::Place::First : text::Place::Later);
+    const text::RenderedMessage& rendered = m_renderer.message(
+        message.role, message.text, &message == m_first ? text::Place::First : text::Place::Later);
     const std::span<const TokenId> ids(rendered.ids);
     const auto begin = static_cast<std::size_t>(rendered.textBegin);
     const auto count = static_cast<std::size_t>(rendered.textCount);
@@ -134,7 +126,7 @@ class ExactLayout {
       layReused(inner, output.step, node, scope);
       return;
     }
-    append(scope, m_generationPrompt, TokenRun::Source::Template, node);
+    append(scope, m_renderer.generationPrompt(), TokenRun::Source::Template, node);
     append(scope, inner.tokens, TokenRun::Source::Output, node);
     append(scope, closingAfter(inner.tokens), TokenRun::Source::Template, node);
   }
@@ -143,9 +135,10 @@ class ExactLayout {
   /// distances, so that the reply's values are those it was generated with.
   void layReused(const StepOutput& inner, StepIndex step, const NodePath& node, Scope& scope) {
     const std::vector<Segment>& segments = inner.table.segments;
-    const std::size_t promptLength = m_generationPrompt.size();
+    const std::vector<TokenId>& generationPrompt = m_renderer.generationPrompt();
+    const std::size_t promptLength = generationPrompt.size();
     if (segments.empty() || segments.back().tokens.size() < promptLength ||
-        !std::equal(m_generationPrompt.begin(), m_generationPrompt.end(),
+        !std::equal(generationPrompt.begin(), generationPrompt.end(),
                     segments.back().tokens.end() - static_cast<std::ptrdiff_t>(promptLength))) {
       throw Failure({"", node,
                      "a span table of step " + std::to_string(step) + " that does not end with the " +
@@ -182,7 +175,7 @@ class ExactLayout {
 
   /// What a reply still lacks to be a whole message: the closing pieces, less those that were sampled.
   std::span<const TokenId> closingAfter(const std::vector<TokenId>& sampled) const {
-    const std::span<const TokenId> suffix(m_replySuffix);
+    const std::span<const TokenId> suffix(m_renderer.replySuffix());
     for (std::size_t have = std::min(suffix.size(), sampled.size()); have > 0; --have) {
       if (std::equal(suffix.begin(), suffix.begin() + static_cast<std::ptrdiff_t>(have),
                      sampled.end() - static_cast<std::ptrdiff_t>(have))) {
@@ -230,11 +223,8 @@ class ExactLayout {
   }
 
   std::span<const StepOutput> m_outputs;
-  const text::Tokenizer* m_tokenizer;
-  const text::ChatTemplate* m_chat;
+  MessageRenderer& m_renderer;
   Visibility m_visibility;
-  std::vector<TokenId> m_generationPrompt;
-  std::vector<TokenId> m_replySuffix;
   SpanTable m_table;
   const plan::PromptMessage* m_first = nullptr;  ///< the message that begins the conversation
   std::uint32_t m_nextScope = 1;
@@ -246,7 +236,13 @@ class ExactLayout {
 SpanTable layoutExact(const plan::Step& step, std::span<const StepOutput> outputs,
                       const text::Tokenizer& tokenizer, const text::ChatTemplate& chat,
                       Visibility visibility) {
-  return ExactLayout(outputs, tokenizer, chat, visibility).layOut(step);
+  MessageRenderer renderer(tokenizer, chat);
+  return layoutExact(step, outputs, renderer, visibility);
+}
+
+SpanTable layoutExact(const plan::Step& step, std::span<const StepOutput> outputs, MessageRenderer& renderer,
+                      Visibility visibility) {
+  return ExactLayout(outputs, renderer, visibility).layOut(step);
 }
 
 }  // namespace spanscope::layout

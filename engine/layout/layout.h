@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/layout/message_renderer.h"
 #include "engine/layout/span_table.h"
 #include "engine/plan/plan.h"
 #include "engine/text/chat_template.h"
@@ -28,6 +29,10 @@ enum class Visibility {
 /// text of the prompt, save that with `Spans` a closure begins as the conversation that it was, with what the
 /// template puts before a first message. Ends with the generation prompt. `outputs[i]` belongs to step i of
 /// the plan; every step that the prompt needs must be there. Throws Failure if text cannot be encoded.
+SpanTable layoutExact(const plan::Step& step, std::span<const StepOutput> outputs, MessageRenderer& renderer,
+                      Visibility visibility);
+
+/// The same for a single prompt.
 SpanTable layoutExact(const plan::Step& step, std::span<const StepOutput> outputs,
                       const text::Tokenizer& tokenizer, const text::ChatTemplate& chat,
                       Visibility visibility);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/query/query.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace spanscope::layout {
+
+/// Writes the parts of a conversation with one template and one tokenizer, and encodes each text once,
+/// however many prompts it stands in: the copies of a repeat share all of theirs. Keeps what it made for as
+/// long as it lives. Not thread-safe.
+class MessageRenderer {
+ public:
+  /// Both must outlive it.
+  MessageRenderer(const text::Tokenizer& tokenizer, const text::ChatTemplate& chat)
+      : m_tokenizer(tokenizer), m_chat(chat) {}
+
+  /// All throw Failure if a text cannot be encoded, or the tokenizer lacks a control piece of the template.
+  /// References stay valid.
+  const text::RenderedMessage& message(query::Role role, std::string_view text, text::Place place);
+  /// As text::renderOpening.
+  const std::vector<TokenId>& opening(bool startsWithSystem);
+  const std::vector<TokenId>& generationPrompt();
+  const std::vector<TokenId>& replySuffix();
+
+ private:
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  using Texts = std::unordered_map<std::string, text::RenderedMessage, TextHash, std::equal_to<>>;
+
+  const text::Tokenizer& m_tokenizer;
+  const text::ChatTemplate& m_chat;
+  std::optional<std::vector<TokenId>> m_generationPrompt;
+  std::optional<std::vector<TokenId>> m_replySuffix;
+  std::array<std::optional<std::vector<TokenId>>, 2> m_openings;  ///< by whether the system comes first
+  std::array<std::array<Texts, 2>, 3> m_messages;                 ///< by query::Role and text::Place
+};
+
+}  // namespace spanscope::layout
