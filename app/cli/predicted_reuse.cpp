@@ -31,14 +31,14 @@ constexpr Count kCounts[] = {{.name = "prompt", .range = &run::StepPrediction::p
 run::CountRange sumOf(const run::Prediction& prediction, const Count& count) {
   run::CountRange sum;
   for (const run::StepPrediction& step : prediction.steps) {
-    sum.least += (step.*count.range).least;
-    sum.most += (step.*count.range).most;
+    sum += step.*count.range;
   }
   return sum;
 }
 
 std::string rangeText(const run::CountRange& range) {
   const std::string least = std::to_string(range.least);
+  if (!range.bounded()) return least + " or more";
   return range.known() ? least : least + "–" + std::to_string(range.most);
 }
 
@@ -151,7 +151,7 @@ std::string spanTable(const run::StepPrediction& step) {
 }
 
 Json rangeJson(const run::CountRange& range) {
-  return {{"least", range.least}, {"most", range.most}};
+  return {{"least", range.least}, {"most", range.bounded() ? Json(range.most) : Json(nullptr)}};
 }
 
 Json segmentsJson(const run::StepPrediction& step) {

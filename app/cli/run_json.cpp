@@ -37,6 +37,8 @@ nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan
     row["relocated"] = metrics.relocatedTokens;
     row["computed"] = metrics.computedTokens;
     row["generated"] = metrics.generatedTokens;
+    row["preemptions"] = metrics.preemptions;
+    row["recomputed"] = metrics.recomputedTokens;
     row["time_to_first_token_ms"] = metrics.timeToFirstToken * kMilliseconds;
     row["inter_token_latency_ms"] = metrics.interTokenLatency * kMilliseconds;
     row["queue_ms"] = metrics.queueTime * kMilliseconds;

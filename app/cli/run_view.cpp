@@ -74,12 +74,17 @@ void RunView::take(const trace::Event& event) {
   } else if (const auto* lookup = std::get_if<trace::BlockLookedUp>(&payload)) {
     const auto segments = m_segments.find(event.request);
     if (segments == m_segments.end() || lookup->segment >= segments->second.size()) return;
+    // What a resumed request finds is mostly what it computed itself.
+    if (m_preempted.contains(event.request)) return;
     Segment& segment = segments->second[lookup->segment];
     segment.found += lookup->tokens;
     segment.wanted += lookup->wanted;
     segment.relocated |= lookup->tokens > 0 && lookup->base != lookup->storedBase;
   } else if (const auto* admitted = std::get_if<trace::RequestAdmitted>(&payload)) {
-    m_toCompute += admitted->promptTokens - admitted->cachedTokens;
+    m_toCompute +=
+        admitted->resumed ? admitted->recomputedTokens : admitted->promptTokens - admitted->cachedTokens;
+  } else if (std::holds_alternative<trace::RequestPreempted>(payload)) {
+    m_preempted.insert(event.request);
   } else if (const auto* batch = std::get_if<trace::BatchComputed>(&payload)) {
     for (const trace::BatchEntry& entry : batch->entries) {
       if (!entry.decode) m_computed += entry.count;

@@ -65,6 +65,7 @@ class RunView {
   std::vector<Reply> m_replies;  ///< by step
   std::map<RequestId, StepIndex> m_steps;
   std::map<RequestId, std::vector<Segment>> m_segments;
+  std::set<RequestId> m_preempted;
   StepIndex m_turn = 0;
   bool m_midLine = false;
   SpanCounts m_spans;

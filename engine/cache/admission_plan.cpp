@@ -29,7 +29,7 @@ class Planner {
     }
     const std::int64_t length = static_cast<std::int64_t>(m_request.segments.back().tokens.size());
     m_plan.growthBlocks =
-        blocksFor(length + m_request.maxNewTokens, blockSize()) - blocksFor(length, blockSize());
+        blocksFor(length + m_request.lookahead, blockSize()) - blocksFor(length, blockSize());
     m_plan.smallestNeed =
         m_plan.growthBlocks + m_privateBlocks + static_cast<std::int64_t>(m_distinctNodes.size());
     return std::move(m_plan);
@@ -185,14 +185,11 @@ class Planner {
       facts.reason = MissReason::CacheOff;
       return;
     }
-    if (!place.hasLastToken && !isTail(place)) {
-      const RequestId computing = m_state.trie.pendingBy(place.node);
-      if (computing != 0 && m_plan.waitFor == 0) m_plan.waitFor = computing;
-    }
     const auto nearest = m_state.trie.nearest(place.parent, place.tokens);
     const std::int32_t common = nearest ? nearest->common : 0;
-    const std::int32_t usable = std::min(common, place.hasLastToken ? facts.wanted - 1 : facts.wanted);
-    if (usable > 0 && m_state.config.cacheTails) {
+    const std::int32_t usable = usableOf(place, common);
+    awaitMore(place, usable);
+    if (usable > 0) {
       block.copyFrom = blockOf(nearest->node);
       facts.outcome = LookupOutcome::Partial;
       facts.tokens = usable;
@@ -220,6 +217,21 @@ class Planner {
     } else {
       facts.reason = MissReason::NeverSeen;
     }
+  }
+
+  /// Leading tokens of the block that need not be computed where so many are stored.
+  std::int32_t usableOf(const Place& place, std::int32_t common) const {
+    const auto wanted = static_cast<std::int32_t>(place.tokens.size());
+    if (!m_state.config.cacheTails) return common == wanted && !place.hasLastToken ? wanted : 0;
+    return std::min(common, place.hasLastToken ? wanted - 1 : wanted);
+  }
+
+  /// Waits for a running request that is going to store more of the block than is stored now.
+  void awaitMore(const Place& place, std::int32_t usable) {
+    if (m_plan.waitFor.request != 0) return;
+    const auto pending = m_state.trie.nearestPending(place.parent, place.tokens);
+    if (!pending || usableOf(place, pending->common) <= usable) return;
+    m_plan.waitFor = {m_state.trie.pendingBy(pending->node), pending->node};
   }
 
   std::optional<OtherContext> otherContext(const Place& place) const {
@@ -266,9 +278,9 @@ std::unordered_set<BlockId> foundBlocks(const AdmissionPlan& plan) {
   return found;
 }
 
-void countBlocks(const CacheState& state, AdmissionPlan& plan) {
+void countBlocks(const CacheState& state, std::int64_t spareBlocks, AdmissionPlan& plan) {
   const std::unordered_set<BlockId> found = foundBlocks(plan);
-  plan.neededBlocks = static_cast<std::int64_t>(plan.allocations) + plan.growthBlocks;
+  plan.neededBlocks = static_cast<std::int64_t>(plan.allocations) + plan.growthBlocks + spareBlocks;
   plan.availableBlocks = state.pool.freeCount();
   for (const BlockId block : found) {
     if (state.pool.references(block) == 0) ++plan.neededBlocks;
@@ -330,7 +342,9 @@ void checkRequest(const RequestSpec& request) {
   require(request.id != 0, "requests are numbered from 1");
   require(!request.segments.empty(), "a request has at least one segment");
   require(!request.segments.back().tokens.empty(), "the last segment has at least one token");
-  require(request.maxNewTokens >= 0, "maxNewTokens is not negative");
+  require(request.lookahead >= 0, "the lookahead is not negative");
+  require(request.computedBefore.empty() || request.computedBefore.size() == request.segments.size(),
+          "what was computed before is told by segment");
   for (std::size_t segment = 0; segment < request.segments.size(); ++segment) {
     const SegmentSpec& spec = request.segments[segment];
     require(spec.tokens.size() <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
@@ -344,13 +358,13 @@ void checkRequest(const RequestSpec& request) {
   }
 }
 
-AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request) {
+AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request, std::int64_t spareBlocks) {
   checkRequest(request);
   AdmissionPlan plan = Planner(state, request).plan();
-  countBlocks(state, plan);
+  countBlocks(state, spareBlocks, plan);
   if (!plan.fits()) {
     AdmissionPlan without = withoutCopies(plan);
-    countBlocks(state, without);
+    countBlocks(state, spareBlocks, without);
     if (without.fits()) plan = std::move(without);
   }
   nameSiblings(state, plan);

@@ -34,12 +34,12 @@ struct PlannedSegment {
 struct AdmissionPlan {
   std::vector<PlannedSegment> segments;
   std::size_t allocations = 0;
-  std::int64_t growthBlocks = 0;  ///< for tokens that may be appended
+  std::int64_t growthBlocks = 0;  ///< for the lookahead
   std::int64_t neededBlocks =
       0;  ///< allocations, growth, free blocks that were found, and what sharing costs others
   std::int64_t availableBlocks = 0;  ///< free and not kept for others
   std::int64_t smallestNeed = 0;     ///< with an empty pool
-  RequestId waitFor = 0;             ///< a running request that computes what this one needs, or 0
+  AwaitedContent waitFor;            ///< what a running request computes and this one needs
 
   bool fits() const { return neededBlocks <= availableBlocks; }
 };
@@ -52,7 +52,7 @@ void checkRequest(const RequestSpec& request);
 
 /// Leaves the state as it is, but for nodes that the plan holds. Copies are left out where the request only
 /// fits without them: a copy needs its source for a moment, and may be done without by computing some tokens
-/// more.
-AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request);
+/// more. `spareBlocks` count as needed besides.
+AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request, std::int64_t spareBlocks = 0);
 
 }  // namespace spanscope::cache

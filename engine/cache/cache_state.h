@@ -49,15 +49,14 @@ struct RunningRequest {
   RunId run = 0;
   std::vector<RunningSegment> segments;
   std::vector<CopySource> copySources;
-  std::vector<NodeRef> pending;      ///< nodes that are marked as being computed by it
-  std::int32_t remainingTokens = 0;  ///< that may still be appended
-  std::int64_t reservedBlocks = 0;   ///< free blocks kept for its growth
+  std::vector<NodeRef> pending;     ///< nodes that are marked as being computed by it
+  std::int32_t lookahead = 0;       ///< tokens that may still be appended into room that is kept
+  std::int64_t reservedBlocks = 0;  ///< free blocks kept for them
 
-  /// The block into which the next token is going to be written, if that is a block it already has.
+  /// The block into which the next token of the lookahead is going to be written, if it already has it.
   BlockId growingTail(std::int32_t blockSize) const {
     const RunningSegment& last = segments.back();
-    if (remainingTokens == 0 || last.tokens.size() % static_cast<std::size_t>(blockSize) == 0)
-      return kNullBlock;
+    if (lookahead == 0 || last.tokens.size() % static_cast<std::size_t>(blockSize) == 0) return kNullBlock;
     return last.view.blocks.back();
   }
 };

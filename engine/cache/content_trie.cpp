@@ -87,7 +87,6 @@ void ContentTrie::assignNodes(const ContentTrie& other) {
     to.key = from.key;
     to.tokens = from.tokens;
     to.blocks = from.blocks;
-    to.pending = from.pending;
   }
   for (const auto& [content, id] : m_roots) {
     m_nodes[id].root = &content;
@@ -161,14 +160,21 @@ void ContentTrie::detach(NodeId node, BlockId block) {
 }
 
 std::optional<NearestNode> ContentTrie::nearest(NodeId parent, std::span<const TokenId> tokens) const {
+  return nearestOf(m_nodes[parent].stored, tokens);
+}
+
+std::optional<NearestNode> ContentTrie::nearestPending(NodeId parent, std::span<const TokenId> tokens) const {
+  return nearestOf(m_nodes[parent].awaited, tokens);
+}
+
+std::optional<NearestNode> ContentTrie::nearestOf(const Children& children, Tokens tokens) {
   // In lexicographic order the most alike neighbour stands right before or right after where `tokens` would.
-  const Children& stored = m_nodes[parent].stored;
-  if (stored.empty()) return std::nullopt;
+  if (children.empty()) return std::nullopt;
   NearestNode best;
   best.common = -1;
-  const auto next = stored.lower_bound(tokens);
-  if (next != stored.end()) best = {next->second, commonPrefix(next->first, tokens)};
-  if (next != stored.begin()) {
+  const auto next = children.lower_bound(tokens);
+  if (next != children.end()) best = {next->second, commonPrefix(next->first, tokens)};
+  if (next != children.begin()) {
     const auto previous = std::prev(next);
     const std::int32_t common = commonPrefix(previous->first, tokens);
     if (common > best.common) best = {previous->second, common};
@@ -198,6 +204,25 @@ std::optional<OtherContext> ContentTrie::otherContext(NodeId root, std::span<con
 RequestId ContentTrie::pendingBy(NodeId node) const {
   const std::vector<RequestId>& pending = m_nodes[node].pending;
   return pending.empty() ? 0 : pending.front();
+}
+
+bool ContentTrie::isPendingBy(NodeId node, RequestId request) const {
+  if (node >= m_nodes.size()) return false;
+  const std::vector<RequestId>& pending = m_nodes[node].pending;
+  return std::find(pending.begin(), pending.end(), request) != pending.end();
+}
+
+void ContentTrie::addPending(NodeId node, RequestId request) {
+  Node& entry = m_nodes[node];
+  if (entry.pending.empty()) m_nodes[entry.parent].awaited.emplace(entry.tokens, node);
+  entry.pending.push_back(request);
+}
+
+void ContentTrie::dropPending(NodeId node, RequestId request) {
+  Node& entry = m_nodes[node];
+  if (std::erase(entry.pending, request) > 0 && entry.pending.empty()) {
+    m_nodes[entry.parent].awaited.erase(entry.tokens);
+  }
 }
 
 bool ContentTrie::isPlainRoot(NodeId node) const {

@@ -77,7 +77,7 @@ class ContentTrie {
 
   /// Takes over the nodes of `other` under the same ids, in place of its own, which nobody may hold. Only
   /// what nodes hold of each other is taken over: whoever needs a node must hold it before anything else
-  /// changes.
+  /// changes. What requests of the other one are going to compute is not.
   void assignNodes(const ContentTrie& other);
 
   /// The root for this salt and list. Every node of the list must be held.
@@ -107,9 +107,12 @@ class ContentTrie {
 
   /// A running request that is going to compute this node, the first that said so; 0 if there is none.
   RequestId pendingBy(NodeId node) const;
-  void addPending(NodeId node, RequestId request) { m_nodes[node].pending.push_back(request); }
+  bool isPendingBy(NodeId node, RequestId request) const;
+  void addPending(NodeId node, RequestId request);
   /// Does nothing if the request is not going to compute it.
-  void dropPending(NodeId node, RequestId request) { std::erase(m_nodes[node].pending, request); }
+  void dropPending(NodeId node, RequestId request);
+  /// As `nearest`, among the children that a running request is going to compute.
+  std::optional<NearestNode> nearestPending(NodeId parent, std::span<const TokenId> tokens) const;
 
   /// True for a root that sees nothing.
   bool isPlainRoot(NodeId node) const;
@@ -142,6 +145,7 @@ class ContentTrie {
     std::vector<RequestId> pending;
     Children children;                  ///< all of them
     Children stored;                    ///< those that have a block
+    Children awaited;                   ///< those that a running request is going to compute
     const RootContent* root = nullptr;  ///< for roots: the key in m_roots
   };
 
@@ -155,6 +159,7 @@ class ContentTrie {
     bool operator()(const FirstNode& a, const FirstNode& b) const;
   };
 
+  static std::optional<NearestNode> nearestOf(const Children& children, Tokens tokens);
   NodeId makeNode();
   void addHold(NodeId node) { ++m_nodes[node].holds; }
   void dropHold(NodeId node) noexcept;

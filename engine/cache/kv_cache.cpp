@@ -52,7 +52,8 @@ struct KvCache::Impl {
   Admission admit(const RequestSpec& request, AdmissionPlan& plan);
   void releaseCopySources(RequestId id, RunningRequest& request);
   void store(RequestId id, RunningRequest& request, std::uint32_t segment, std::int32_t end);
-  Slot append(RequestId id, RunningRequest& request, TokenId token);
+  std::optional<Slot> append(RequestId id, RunningRequest& request, TokenId token);
+  std::int64_t blocksKept() const;
   void finish(RequestId id, RunningRequest& request);
   void clear();
 
@@ -128,7 +129,7 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
   };
   RunningRequest running;
   running.run = request.run;
-  running.remainingTokens = request.maxNewTokens;
+  running.lookahead = request.lookahead;
   running.reservedBlocks = plan.growthBlocks;
   Admission admission;
 
@@ -169,7 +170,7 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
           admission.copies.push_back({block.copyFrom, used, facts.tokens});
           send(origin(index), trace::BlockCopied{block.copyFrom, used, facts.tokens});
         }
-        if (state.config.enabled && facts.wanted == state.config.blockSize) {
+        if (state.config.enabled && (state.config.cacheTails || facts.wanted == state.config.blockSize)) {
           state.trie.addPending(planned.nodes[place].id(), request.id);
           running.pending.push_back(planned.nodes[place]);
         }
@@ -182,11 +183,18 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
     segment.nodes = std::move(planned.nodes);
     admission.promptTokens += static_cast<std::int64_t>(spec.tokens.size());
     admission.cachedTokens += planned.computeFrom;
+    if (!request.computedBefore.empty()) {
+      admission.recomputedTokens += std::max(0, request.computedBefore[index] - planned.computeFrom);
+    }
     admission.segments.push_back(segment.view);
     running.segments.push_back(std::move(segment));
   }
   send(origin(request.segments.size() - 1),
-       trace::RequestAdmitted{admission.promptTokens, admission.cachedTokens, admission.relocatedTokens});
+       trace::RequestAdmitted{.promptTokens = admission.promptTokens,
+                              .cachedTokens = admission.cachedTokens,
+                              .relocatedTokens = admission.relocatedTokens,
+                              .resumed = !request.computedBefore.empty(),
+                              .recomputedTokens = admission.recomputedTokens});
   state.running.emplace(request.id, std::move(running));
   return admission;
 }
@@ -265,8 +273,18 @@ void KvCache::Impl::store(RequestId id, RunningRequest& request, std::uint32_t s
 // ---- growing and ending
 // ----------------------------------------------------------------------------------------
 
-Slot KvCache::Impl::append(RequestId id, RunningRequest& request, TokenId token) {
-  if (request.remainingTokens == 0) throw std::logic_error("the request announced fewer new tokens");
+/// Free blocks that requests may take without being asked.
+std::int64_t KvCache::Impl::blocksKept() const {
+  std::int64_t kept = 0;
+  for (const auto& [id, request] : state.running) {
+    kept += request.reservedBlocks;
+    const BlockId tail = request.growingTail(state.config.blockSize);
+    if (tail != kNullBlock && state.pool.references(tail) > 1) ++kept;
+  }
+  return kept;
+}
+
+std::optional<Slot> KvCache::Impl::append(RequestId id, RunningRequest& request, TokenId token) {
   const auto segmentIndex = static_cast<std::uint32_t>(request.segments.size() - 1);
   RunningSegment& segment = request.segments.back();
   const Origin origin{request.run, id, segment.path};
@@ -274,14 +292,16 @@ Slot KvCache::Impl::append(RequestId id, RunningRequest& request, TokenId token)
   const std::int32_t index = length / state.config.blockSize;
   Slot slot;
   slot.slot = length % state.config.blockSize;
+  const bool takesBlock = slot.slot == 0 || state.pool.references(segment.view.blocks.back()) > 1;
+  if (takesBlock && request.lookahead == 0 && state.pool.freeCount() <= blocksKept()) return std::nullopt;
   if (slot.slot == 0) {
     slot.block = allocate(origin, segmentIndex, index);
-    --request.reservedBlocks;
+    if (request.lookahead > 0) --request.reservedBlocks;
     segment.view.blocks.push_back(slot.block);
     segment.own.push_back(true);
   } else {
     slot.block = segment.view.blocks.back();
-    if (state.pool.references(slot.block) > 1) {
+    if (takesBlock) {
       // The request's own reference stays on the source until the copy is done.
       const BlockId source = slot.block;
       slot.block = allocate(origin, segmentIndex, index);
@@ -292,7 +312,7 @@ Slot KvCache::Impl::append(RequestId id, RunningRequest& request, TokenId token)
     }
   }
   segment.tokens.push_back(token);
-  --request.remainingTokens;
+  if (request.lookahead > 0) --request.lookahead;
   return slot;
 }
 
@@ -368,9 +388,9 @@ std::vector<SegmentLookup> KvCache::lookup(const RequestSpec& request) const {
   return lookups;
 }
 
-std::variant<Admission, Refusal> KvCache::admit(const RequestSpec& request) {
+std::variant<Admission, Refusal> KvCache::admit(const RequestSpec& request, std::int64_t spareBlocks) {
   if (m_impl->state.running.contains(request.id)) throw std::logic_error("the request is running already");
-  AdmissionPlan plan = planAdmission(m_impl->state, request);
+  AdmissionPlan plan = planAdmission(m_impl->state, request, spareBlocks);
   Refusal refusal;
   refusal.neededBlocks = plan.neededBlocks;
   refusal.availableBlocks = plan.availableBlocks;
@@ -381,13 +401,18 @@ std::variant<Admission, Refusal> KvCache::admit(const RequestSpec& request) {
     refusal.availableBlocks = usable;
     return refusal;
   }
-  if (plan.waitFor != 0) {
+  if (plan.waitFor.request != 0) {
     refusal.reason = Refusal::Reason::WaitForOther;
     refusal.waitFor = plan.waitFor;
     return refusal;
   }
   if (!plan.fits()) return refusal;
   return m_impl->admit(request, plan);
+}
+
+bool KvCache::isBeingComputed(const AwaitedContent& content) const {
+  return m_impl->state.running.contains(content.request) &&
+         m_impl->state.trie.isPendingBy(content.content, content.request);
 }
 
 void KvCache::copied(RequestId request) {
@@ -403,7 +428,7 @@ void KvCache::computed(RequestId request, std::uint32_t segment, std::int32_t en
   m_impl->store(request, running, segment, end);
 }
 
-Slot KvCache::append(RequestId request, TokenId token) {
+std::optional<Slot> KvCache::append(RequestId request, TokenId token) {
   return m_impl->append(request, m_impl->running(request), token);
 }
 
@@ -462,7 +487,7 @@ std::int64_t KvCache::blocksPerRequest(const RequestSpec& request) const {
     blocks += blocksFor(static_cast<std::int64_t>(segment.tokens.size()), size);
   }
   const std::int64_t last = static_cast<std::int64_t>(request.segments.back().tokens.size());
-  return blocks + blocksFor(last + request.maxNewTokens, size) - blocksFor(last, size);
+  return blocks + blocksFor(last + request.lookahead, size) - blocksFor(last, size);
 }
 
 std::size_t KvCache::contentCount() const {

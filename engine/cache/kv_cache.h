@@ -8,9 +8,10 @@
 // data. The block key H(parent, tokens, extra) names a node towards the outside (events, traces, disk).
 //
 // A request's life: admit, do the copies and call `copied`, compute segments in order and call `computed`,
-// append and compute further tokens, finish. Wrong use (an unknown request, more tokens than announced, a
-// request that makes no sense) is an error of the caller: std::logic_error, and nothing was changed. Not
-// thread-safe.
+// append and compute further tokens, finish. A request whose blocks others need is finished too, and admitted
+// again later with the tokens it has by then: what it had computed is found unless it was evicted. Wrong use
+// (an unknown request, a request that makes no sense) is an error of the caller: std::logic_error, and
+// nothing was changed. Not thread-safe.
 #pragma once
 
 #include "engine/base/ids.h"
@@ -63,7 +64,10 @@ struct RequestSpec {
   RunId run = 0;
   std::string salt;                   ///< tenant; enters every root
   std::vector<SegmentSpec> segments;  ///< at least one; the last one is continued by generated tokens
-  std::int32_t maxNewTokens = 0;  ///< tokens that may be appended; room for them is kept free from the start
+  std::int32_t lookahead = 0;         ///< appended tokens for which room is kept free from the start
+  /// Where the request ran before and was preempted: by segment, how many local tokens had been computed.
+  /// Empty for one that begins.
+  std::vector<std::int32_t> computedBefore;
 };
 
 /// Copy the first `slots` token slots of block `source` to block `target`. Until `copied` is called for the
@@ -85,8 +89,15 @@ struct Admission {
   std::vector<SegmentBlocks> segments;
   std::vector<BlockCopy> copies;  ///< to be done before anything is computed
   std::int64_t promptTokens = 0;
-  std::int64_t cachedTokens = 0;     ///< hits, relocated ones included
-  std::int64_t relocatedTokens = 0;  ///< hits at another base position than the one they were stored at
+  std::int64_t cachedTokens = 0;      ///< hits, relocated ones included
+  std::int64_t relocatedTokens = 0;   ///< hits at another base position than the one they were stored at
+  std::int64_t recomputedTokens = 0;  ///< computed before a preemption, and lost since
+};
+
+/// A content that a running request is computing.
+struct AwaitedContent {
+  RequestId request = 0;      ///< 0: none
+  std::uint32_t content = 0;  ///< the cache's own number for it
 };
 
 /// Why a request was not admitted. Nothing was changed and no event was sent.
@@ -94,14 +105,14 @@ struct Refusal {
   enum class Reason {
     NoRoomNow,    ///< free blocks do not suffice while others run
     NeverFits,    ///< not even an empty pool would do
-    WaitForOther  ///< another running request is computing full blocks that this one needs
+    WaitForOther  ///< another running request is computing tokens that this one needs
   };
   Reason reason = Reason::NoRoomNow;
   /// New ones, room to grow, and found ones that are free; each counted once.
   std::int64_t neededBlocks = 0;
   /// Free blocks that are not kept for others; for NeverFits all blocks that can be handed out.
   std::int64_t availableBlocks = 0;
-  RequestId waitFor = 0;  ///< for WaitForOther
+  AwaitedContent waitFor;  ///< for WaitForOther
 };
 
 /// What one segment would find, without changing anything.
@@ -137,8 +148,13 @@ class KvCache {
 
   /// Takes a reference on every block that is hit and a new block for everything else, or refuses and changes
   /// nothing. Segments of the same request with equal content share blocks: the later one is wholly cached,
-  /// in blocks that are computed for the earlier one.
-  std::variant<Admission, Refusal> admit(const RequestSpec& request);
+  /// in blocks that are computed for the earlier one. What other running requests are computing is not
+  /// computed again: where they will store more of what is asked for than is stored now, be it one token, the
+  /// request has to wait. `spareBlocks`: free blocks that have to be left over.
+  std::variant<Admission, Refusal> admit(const RequestSpec& request, std::int64_t spareBlocks = 0);
+
+  /// Whether what a refused request waits for is still being computed: admitting it before is in vain.
+  bool isBeingComputed(const AwaitedContent& content) const;
 
   /// The copies handed out for this request have been done.
   void copied(RequestId request);
@@ -149,10 +165,10 @@ class KvCache {
   /// does any more.
   void computed(RequestId request, std::uint32_t segment, std::int32_t end);
 
-  /// Appends one generated token to the last segment and says where its key and value go. Room was kept at
-  /// admission, so this cannot fail before maxNewTokens tokens were appended. A tail that somebody else
-  /// refers to is copied first.
-  Slot append(RequestId request, TokenId token);
+  /// Appends one generated token to the last segment and says where its key and value go. A tail that
+  /// somebody else refers to is copied first. Nothing where that takes a block and none is free that is not
+  /// kept for others, and nothing has changed then; not before `lookahead` tokens were appended.
+  std::optional<Slot> append(RequestId request, TokenId token);
 
   /// Where the segment's tokens stand now, appended ones included. Valid until the request's next append or
   /// finish.

@@ -19,11 +19,12 @@ inline constexpr std::int64_t kMostTokensForSingleKeys = 1024;
 
 /// A query run of a pass whose attention mass was asked for: part of one query block of one request.
 struct ObservedRun {
-  std::uint32_t run = 0;     ///< index of the query run in the pass
-  std::size_t part = 0;      ///< which request's rows
-  std::int32_t begin = 0;    ///< first local token
-  std::int32_t count = 0;    ///< rows
-  std::int32_t keySpan = 0;  ///< as in compute::MassRequest
+  std::uint32_t run = 0;       ///< index of the query run in the pass
+  std::size_t part = 0;        ///< which request's rows
+  std::int32_t begin = 0;      ///< first local token
+  std::int32_t count = 0;      ///< rows
+  std::int32_t keySpan = 0;    ///< as in compute::MassRequest
+  bool joinsPrevious = false;  ///< what is told of it is told with the run before it, of the same query block
 };
 
 /// `sees`: the segments the rows see before their own `segment`. `singleRow`: the run is one row that was

@@ -16,38 +16,46 @@ constexpr std::int32_t kReplyLimit = 256;
 }  // namespace
 
 PlanProgress::PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options,
-                           const model::ModelConfig& model, const text::Tokenizer& tokenizer,
-                           const text::ChatTemplate& chat)
+                           const model::ModelConfig& model, layout::MessageRenderer& renderer)
     : m_run(run),
       m_plan(plan),
       m_options(options),
       m_model(model),
-      m_tokenizer(tokenizer),
-      m_chat(chat),
-      m_states(plan.steps.size(), State::Blocked),
-      m_outputs(plan.steps.size()) {}
+      m_renderer(renderer),
+      m_outputs(plan.steps.size()),
+      m_missing(plan.steps.size()),
+      m_dependents(plan.steps.size()),
+      m_readySince(plan.steps.size(), Clock::now()) {
+  for (StepIndex i = 0; i < plan.steps.size(); ++i) {
+    const std::vector<StepIndex>& needs = plan.steps[i].needs;
+    m_missing[i] = needs.size();
+    for (const StepIndex need : needs) m_dependents[need].push_back(i);
+    if (needs.empty()) m_ready.push_back(i);
+  }
+}
 
 std::optional<PlanProgress::Ready> PlanProgress::next() {
-  for (StepIndex i = 0; i < m_states.size(); ++i) {
-    const plan::Step& step = m_plan.steps[i];
-    const bool ready = m_states[i] == State::Blocked &&
-                       std::all_of(step.needs.begin(), step.needs.end(),
-                                   [&](StepIndex need) { return m_states[need] == State::Ended; });
-    if (!ready) continue;
-    layout::SpanTable table =
-        layout::layoutExact(step, m_outputs, m_tokenizer, m_chat, visibilityOf(m_options.policy));
-    RequestOptions options = optionsOf(step, table.tokenCount());
-    m_outputs[i].table = table;
-    m_states[i] = State::Given;
-    return Ready{.step = i, .table = std::move(table), .options = std::move(options)};
-  }
-  return std::nullopt;
+  m_ready.insert(m_ready.end(), m_unblocked.begin(), m_unblocked.end());
+  m_unblocked.clear();
+  if (m_ready.empty()) return std::nullopt;
+  const StepIndex i = m_ready.front();
+  const plan::Step& step = m_plan.steps[i];
+  layout::SpanTable table = layout::layoutExact(step, m_outputs, m_renderer, visibilityOf(m_options.policy));
+  RequestOptions options = optionsOf(step, table.tokenCount());
+  // Only a step whose output is put into another prompt is asked for its table.
+  if (!m_dependents[i].empty()) m_outputs[i].table = table;
+  m_ready.pop_front();
+  return Ready{.step = i, .since = m_readySince[i], .table = std::move(table), .options = std::move(options)};
 }
 
 void PlanProgress::end(StepIndex step, std::vector<TokenId> tokens) {
   m_outputs[step].tokens = std::move(tokens);
-  m_states[step] = State::Ended;
   ++m_ended;
+  for (const StepIndex dependent : m_dependents[step]) {
+    if (--m_missing[dependent] > 0) continue;
+    m_unblocked.insert(dependent);
+    m_readySince[dependent] = Clock::now();
+  }
 }
 
 RequestOptions PlanProgress::optionsOf(const plan::Step& step, std::int64_t promptTokens) const {

@@ -3,54 +3,59 @@
 #pragma once
 
 #include "engine/layout/layout.h"
+#include "engine/layout/message_renderer.h"
 #include "engine/model/config.h"
 #include "engine/plan/plan.h"
 #include "engine/run/scheduler.h"
 #include "engine/run/session.h"
-#include "engine/text/chat_template.h"
-#include "engine/text/tokenizer.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace spanscope::run {
 
 class PlanProgress {
  public:
+  using Clock = std::chrono::steady_clock;
+
   /// All references must outlive it.
   PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
-               const text::Tokenizer& tokenizer, const text::ChatTemplate& chat);
+               layout::MessageRenderer& renderer);
 
   struct Ready {
     StepIndex step = 0;
+    Clock::time_point since;  ///< when the last step that it needs had ended
     layout::SpanTable table;
     RequestOptions options;
   };
-  /// Lays out the first step, in the order of the plan, that has not been given out and whose needs have
-  /// ended; nothing if there is none. Throws Failure if it cannot be laid out or does not fit the model's
-  /// context.
+  /// Lays out the step that has been ready longest, of several the first in the order of the plan; nothing if
+  /// none is. Throws Failure if it cannot be laid out or does not fit the model's context.
   std::optional<Ready> next();
 
   /// The step has ended with these tokens, the end token included if one was sampled.
   void end(StepIndex step, std::vector<TokenId> tokens);
 
-  bool done() const { return m_ended == m_states.size(); }
+  bool done() const { return m_ended == m_outputs.size(); }
 
  private:
-  enum class State : std::uint8_t { Blocked, Given, Ended };
-
   RequestOptions optionsOf(const plan::Step& step, std::int64_t promptTokens) const;
 
   RunId m_run;
   const plan::Plan& m_plan;
   const RunOptions& m_options;
   const model::ModelConfig& m_model;
-  const text::Tokenizer& m_tokenizer;
-  const text::ChatTemplate& m_chat;
-  std::vector<State> m_states;
+  layout::MessageRenderer& m_renderer;
   std::vector<layout::StepOutput> m_outputs;
+  std::vector<std::size_t> m_missing;                ///< by step: needs that have not ended
+  std::vector<std::vector<StepIndex>> m_dependents;  ///< by step: those that need it
+  std::set<StepIndex> m_unblocked;                   ///< ready since the last call of next()
+  std::deque<StepIndex> m_ready;                     ///< before them
+  std::vector<Clock::time_point> m_readySince;       ///< by step, once it is ready
   std::size_t m_ended = 0;
 };
 

@@ -23,34 +23,45 @@ PlanRun::PlanRun(RunId run, const plan::Plan& plan, const RunOptions& options,
       m_tokenizer(tokenizer),
       m_chat(chat),
       m_sink(sink),
-      m_progress(run, plan, options, model, tokenizer, chat),
+      m_renderer(tokenizer, chat),
+      m_progress(run, plan, options, model, m_renderer),
       m_steps(plan.steps.size(), Running(tokenizer)) {
   for (StepIndex i = 0; i < m_steps.size(); ++i) m_steps[i].result.step = i;
 }
 
-void PlanRun::submitReady(Scheduler& scheduler) {
-  while (std::optional<PlanProgress::Ready> next = m_progress.next()) {
-    Running& step = m_steps[next->step];
-    const plan::Step& planned = m_plan.steps[next->step];
-    step.ready = Clock::now();
-    trace::SpanTableLaidOut laidOut = spanTableEvent(next->table, &m_tokenizer);
-    step.result.request = scheduler.submit(std::move(next->table), std::move(next->options));
-    m_byRequest[step.result.request] = next->step;
-    m_sink.send(m_run, step.result.request, planned.node,
-                trace::StepStarted{.step = next->step, .copy = planned.copy});
-    m_sink.send(m_run, step.result.request, planned.node, std::move(laidOut));
-  }
+bool PlanRun::submitNext(Scheduler& scheduler) {
+  if (m_error) return false;
+  std::optional<PlanProgress::Ready> next = m_progress.next();
+  if (!next) return false;
+  Running& step = m_steps[next->step];
+  const plan::Step& planned = m_plan.steps[next->step];
+  step.ready = next->since;
+  trace::SpanTableLaidOut laidOut = spanTableEvent(next->table, &m_tokenizer);
+  step.result.request = scheduler.submit(std::move(next->table), std::move(next->options));
+  m_byRequest[step.result.request] = next->step;
+  m_sink.send(m_run, step.result.request, planned.node,
+              trace::StepStarted{.step = next->step, .copy = planned.copy});
+  m_sink.send(m_run, step.result.request, planned.node, std::move(laidOut));
+  return true;
 }
 
 void PlanRun::onAdmitted(RequestId request, const cache::Admission& admission) {
   Running& step = byRequest(request);
   trace::StepMetrics& metrics = step.result.metrics;
+  if (metrics.preemptions > 0) {
+    metrics.recomputedTokens += admission.recomputedTokens;
+    return;
+  }
   metrics.step = step.result.step;
   metrics.promptTokens = admission.promptTokens;
   metrics.cachedTokens = admission.cachedTokens;
   metrics.relocatedTokens = admission.relocatedTokens;
   metrics.computedTokens = admission.promptTokens - admission.cachedTokens;
   metrics.queueTime = seconds(Clock::now() - step.ready);
+}
+
+void PlanRun::onPreempted(RequestId request) {
+  ++byRequest(request).result.metrics.preemptions;
 }
 
 void PlanRun::onToken(RequestId request, std::int32_t index, const SampledToken& token,

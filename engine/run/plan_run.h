@@ -20,17 +20,18 @@
 
 namespace spanscope::run {
 
-/// Submits the steps of a plan to a scheduler as they become ready and gathers what comes back.
-class PlanRun {
+/// Gives the steps of a plan to a scheduler when it asks for them and gathers what comes back.
+class PlanRun final : public RequestSource {
  public:
   PlanRun(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
           const text::Tokenizer& tokenizer, const text::ChatTemplate& chat, trace::Sink& sink);
 
-  /// Lays out and submits every step whose needs have ended. Throws Failure if one cannot be laid out or does
-  /// not fit the model's context.
-  void submitReady(Scheduler& scheduler);
+  /// Lays out and submits the step that has been ready longest, unless one has failed. Throws Failure if it
+  /// cannot be laid out or does not fit the model's context.
+  bool submitNext(Scheduler& scheduler) override;
 
   void onAdmitted(RequestId request, const cache::Admission& admission);
+  void onPreempted(RequestId request);
   void onToken(RequestId request, std::int32_t index, const SampledToken& token,
                std::vector<float> segmentMass);
   void onFinished(RequestId request, trace::StepOutcome outcome);
@@ -43,7 +44,7 @@ class PlanRun {
   std::string answer() const;
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = PlanProgress::Clock;
 
   struct Running {
     explicit Running(const text::Tokenizer& tokenizer) : decoder(tokenizer) {}
@@ -67,6 +68,7 @@ class PlanRun {
   const text::Tokenizer& m_tokenizer;
   const text::ChatTemplate& m_chat;
   trace::Sink& m_sink;
+  layout::MessageRenderer m_renderer;
   PlanProgress m_progress;
   std::vector<Running> m_steps;
   std::unordered_map<RequestId, StepIndex> m_byRequest;

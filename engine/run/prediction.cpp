@@ -13,8 +13,6 @@ const char* doubtName(Doubt doubt) {
       return "continues_reply";
     case Doubt::FullPool:
       return "full_pool";
-    case Doubt::Timing:
-      return "timing";
   }
   return "none";
 }
@@ -28,9 +26,7 @@ const char* doubtReason(Doubt doubt) {
     case Doubt::ContinuesReply:
       return "a segment reaches to where a reply to an earlier prompt will stand";
     case Doubt::FullPool:
-      return "the pool is full, and how long replies get decides what is evicted";
-    case Doubt::Timing:
-      return "how long replies get decides which forward pass the step begins with";
+      return "the pool is full, and how long replies get decides what is evicted or has to wait";
   }
   return "";
 }

@@ -8,6 +8,7 @@
 #include "engine/trace/event.h"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -15,10 +16,18 @@ namespace spanscope::run {
 
 /// A count that is known, or the bounds it will be within.
 struct CountRange {
+  static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
+
   std::int64_t least = 0;
-  std::int64_t most = 0;
+  std::int64_t most = 0;  ///< kUnbounded: nobody knows
+  bool bounded() const { return most != kUnbounded; }
   bool known() const { return least == most; }
   bool holds(std::int64_t count) const { return least <= count && count <= most; }
+  CountRange& operator+=(const CountRange& other) {
+    least += other.least;
+    most = bounded() && other.bounded() ? most + other.most : kUnbounded;
+    return *this;
+  }
   bool operator==(const CountRange&) const = default;
 };
 
@@ -27,10 +36,9 @@ enum class Doubt : std::uint8_t {
   None,            ///< they are not: the run will have these counts, token for token
   HoldsReply,      ///< the prompt holds a reply that has yet to be sampled
   ContinuesReply,  ///< a segment goes on or ends where a reply to an earlier prompt will stand
-  FullPool,        ///< how long replies get decides what is evicted, or when there is room
-  Timing           ///< how long replies get decides which forward pass the step begins with
+  FullPool         ///< how long replies get decides what is evicted, or who gives way
 };
-const char* doubtName(Doubt doubt);  ///< "none", "holds_reply", "continues_reply", "full_pool", "timing"
+const char* doubtName(Doubt doubt);  ///< "none", "holds_reply", "continues_reply", "full_pool"
 /// Half a sentence for a person: "the prompt holds a reply that has yet to be sampled"; empty for None.
 const char* doubtReason(Doubt doubt);
 
@@ -46,7 +54,7 @@ struct StepPrediction {
   CountRange cached;
   CountRange relocated;
   CountRange computed;
-  CountRange evicted;  ///< contents that admission and reply take out of the cache
+  CountRange evicted;  ///< contents that admission, reply and being resumed take out of the cache
   /// The span table and what is looked up, one entry a virtual block, where every reply gets as long as it
   /// may. A block that this prediction evicted has `evictedBy` 0.
   layout::SpanTable table;

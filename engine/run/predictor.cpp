@@ -55,6 +55,7 @@ struct Predictor::Impl {
   Impl(const RehearsalSetting& setting, const cache::KvCache* cache, RunId lastRun)
       : model(setting.model),
         session(setting.session),
+        renderer(setting.tokenizer, setting.chat),
         shortest(setting, ReplyLength::Shortest, cache, lastRun),
         longest(setting, ReplyLength::Longest, cache, lastRun),
         spareBlocks(longest.emptyBlocks()) {}
@@ -66,42 +67,43 @@ struct Predictor::Impl {
     Rehearsed longest;
   };
 
-  Doubt doubtOf(const Rehearsals& both, const RehearsedStep& step, bool holdsReply) const;
-  StepPrediction predictStep(const Rehearsals& both, StepIndex index) const;
-  void bound(const Rehearsals& both, const RehearsedStep& few, const RehearsedStep& many,
-             StepPrediction& prediction) const;
-  void boundEvictions(const plan::Plan& plan, const RehearsedStep& step, StepPrediction& prediction) const;
+  Doubt doubtOf(const RehearsedStep& step, bool holdsReply) const;
+  StepPrediction predictStep(const Rehearsals& both, StepIndex index);
+  CountRange promptRange(const Rehearsals& both, StepIndex index);
+  std::int64_t certainlyFound(const Rehearsed& rehearsed, StepIndex index,
+                              const std::set<StepIndex>& needed) const;
+  void bound(const Rehearsals& both, StepPrediction& prediction);
+  void boundEvictions(const Rehearsals& both, const RehearsedStep& step, StepPrediction& prediction) const;
 
   /// Nothing can have been evicted, and nothing had to wait for room, however long replies get.
   bool hasRoom() const { return spareBlocks >= 0; }
-  /// No chunk of a prompt can have been cut short, so the forward passes of a step do not depend on others.
-  bool onePass(const Rehearsals& both) const {
-    return both.longest.promptTokens + static_cast<std::int64_t>(both.plan.steps.size()) <=
-           session.rowsPerPass;
+  /// Nobody can have to give its blocks back.
+  bool holdsAll(const Rehearsals& both) const {
+    return !both.longest.error && both.longest.mostBlocks < session.blockCount;
   }
 
   const model::ModelConfig& model;
   SessionConfig session;
+  layout::MessageRenderer renderer;
   Rehearsal shortest;
   Rehearsal longest;
   std::int64_t spareBlocks;  ///< empty ones, less those that the plans so far can have taken
 };
 
-Doubt Predictor::Impl::doubtOf(const Rehearsals& both, const RehearsedStep& step, bool holdsReply) const {
+Doubt Predictor::Impl::doubtOf(const RehearsedStep& step, bool holdsReply) const {
   if (!hasRoom() && (step.lengthsMattered || step.contentsMattered)) return Doubt::FullPool;
   if (holdsReply) return Doubt::HoldsReply;
-  if (step.lengthsMattered && step.deferred && !onePass(both)) return Doubt::Timing;
   if (step.continuesReply || step.endsWhereReplyBegins) return Doubt::ContinuesReply;
   return Doubt::None;
 }
 
-StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex index) const {
+StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex index) {
   const std::optional<RehearsedStep>& few = both.shortest.steps[index];
   const std::optional<RehearsedStep>& many = both.longest.steps[index];
   const RehearsedStep& shown = many ? *many : *few;
   StepPrediction prediction;
   prediction.step = index;
-  prediction.doubt = doubtOf(both, shown, !both.plan.steps[index].needs.empty());
+  prediction.doubt = doubtOf(shown, !both.plan.steps[index].needs.empty());
   prediction.table = shown.table;
   prediction.blocks = shown.blocks;
   const bool onlyRelocation = prediction.doubt == Doubt::ContinuesReply && !shown.continuesReply;
@@ -114,59 +116,103 @@ StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex in
     prediction.computed = known(admission.promptTokens - admission.cachedTokens);
     if (onlyRelocation) prediction.relocated = {0, admission.cachedTokens};
   } else {
-    bound(both, few ? *few : shown, many ? *many : shown, prediction);
+    bound(both, prediction);
   }
-  boundEvictions(both.plan, shown, prediction);
+  boundEvictions(both, shown, prediction);
   return prediction;
 }
 
-void Predictor::Impl::bound(const Rehearsals& both, const RehearsedStep& few, const RehearsedStep& many,
-                            StepPrediction& prediction) const {
-  const std::set<StepIndex> needed = neededSteps(both.plan, prediction.step);
-  // What has been stored before the step can begin will be found, unless it is evicted. What others store
-  // meanwhile may or may not.
-  const auto certainlyFound = [&](const Rehearsed& rehearsed, const RehearsedStep& step) {
-    std::int64_t found = 0;
-    for (const trace::BlockLookedUp& block : step.blocks) {
-      const bool before =
-          block.storedByRun != rehearsed.run ||
-          std::any_of(needed.begin(), needed.end(), [&](StepIndex other) {
-            return rehearsed.steps[other] && rehearsed.steps[other]->request == block.storedByRequest;
-          });
-      if (before) found += block.tokens;
-    }
-    // Without cached tails a reply that ends inside a block is not found to its end.
-    const auto segments = static_cast<std::int64_t>(step.table.segments.size());
-    return std::max<std::int64_t>(0, session.cacheTails ? found : found - segments * (session.blockSize - 1));
-  };
-  const bool evictions = prediction.doubt == Doubt::FullPool;
-  const std::int64_t foundFew = evictions ? 0 : certainlyFound(both.shortest, few);
-  const std::int64_t foundMany = evictions ? 0 : certainlyFound(both.longest, many);
-  const std::int64_t promptFew = few.admission.promptTokens;
-  const std::int64_t promptMany = many.admission.promptTokens;
+/// A length that was not rehearsed is unknown: then the bound is what replies can take from or add to the
+/// other.
+CountRange Predictor::Impl::promptRange(const Rehearsals& both, StepIndex index) {
+  const std::optional<RehearsedStep>& few = both.shortest.steps[index];
+  const std::optional<RehearsedStep>& many = both.longest.steps[index];
+  if (few && many) return {few->admission.promptTokens, many->admission.promptTokens};
 
-  prediction.prompt = {promptFew, promptMany};
+  const std::int64_t closing = static_cast<std::int64_t>(renderer.replySuffix().size());
+  std::int64_t replies = 0;
+  std::int64_t replyTokens = 0;
+  for (const layout::Segment& segment : (few ? *few : *many).table.segments) {
+    for (const layout::TokenRun& run : segment.runs) {
+      if (run.source != layout::TokenRun::Source::Output) continue;
+      ++replies;
+      replyTokens += run.count;
+    }
+  }
+  if (many) {
+    const std::int64_t most = many->admission.promptTokens;
+    return {std::max<std::int64_t>(1, most - replyTokens - replies * closing), most};
+  }
+  std::int64_t longestReply = 0;
+  for (const StepIndex needed : neededSteps(both.plan, index)) {
+    for (const Rehearsed* rehearsed : {&both.shortest, &both.longest}) {
+      const std::optional<RehearsedStep>& step = rehearsed->steps[needed];
+      if (step) longestReply = std::max<std::int64_t>(longestReply, step->maxNewTokens);
+    }
+  }
+  const std::int64_t least = few->admission.promptTokens;
+  return {least, least - replyTokens + replies * (longestReply + closing)};
+}
+
+/// What has been stored before the step can begin will be found, unless it is evicted. What others store
+/// meanwhile may or may not.
+std::int64_t Predictor::Impl::certainlyFound(const Rehearsed& rehearsed, StepIndex index,
+                                             const std::set<StepIndex>& needed) const {
+  const std::optional<RehearsedStep>& step = rehearsed.steps[index];
+  if (!step) return 0;
+  std::int64_t found = 0;
+  for (const trace::BlockLookedUp& block : step->blocks) {
+    const bool before =
+        block.storedByRun != rehearsed.run || std::any_of(needed.begin(), needed.end(), [&](StepIndex other) {
+          return rehearsed.steps[other] && rehearsed.steps[other]->request == block.storedByRequest;
+        });
+    if (before) found += block.tokens;
+  }
+  // Without cached tails a reply that ends inside a block is not found to its end.
+  const auto segments = static_cast<std::int64_t>(step->table.segments.size());
+  return std::max<std::int64_t>(0, session.cacheTails ? found : found - segments * (session.blockSize - 1));
+}
+
+void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) {
+  const std::set<StepIndex> needed = neededSteps(both.plan, prediction.step);
+  const std::optional<RehearsedStep>& few = both.shortest.steps[prediction.step];
+  const std::optional<RehearsedStep>& many = both.longest.steps[prediction.step];
+  const bool evictions = prediction.doubt == Doubt::FullPool;
+  const std::int64_t foundFew = evictions ? 0 : certainlyFound(both.shortest, prediction.step, needed);
+  const std::int64_t foundMany = evictions ? 0 : certainlyFound(both.longest, prediction.step, needed);
+
+  prediction.prompt = promptRange(both, prediction.step);
   prediction.cached.least = std::min(foundFew, foundMany);
-  prediction.computed.most = std::max(promptFew - foundFew, promptMany - foundMany);
+  prediction.computed.most = prediction.prompt.most;
+  if (few && many) {
+    prediction.computed.most =
+        std::max(prediction.prompt.least - foundFew, prediction.prompt.most - foundMany);
+  }
   prediction.computed.least = 1;
   const bool alone = needed.size() + 1 == both.plan.steps.size();
-  if (alone && prediction.doubt == Doubt::HoldsReply && !many.continuesReply) {
+  if (few && many && alone && prediction.doubt == Doubt::HoldsReply && !many->continuesReply) {
     prediction.computed.least =
-        std::max<std::int64_t>(1, std::min(certainlyComputed(few), certainlyComputed(many)));
+        std::max<std::int64_t>(1, std::min(certainlyComputed(*few), certainlyComputed(*many)));
   }
-  prediction.cached.most = promptMany - prediction.computed.least;
+  prediction.cached.most = prediction.prompt.most - prediction.computed.least;
   prediction.relocated = {0, prediction.cached.most};
 }
 
-void Predictor::Impl::boundEvictions(const plan::Plan& plan, const RehearsedStep& step,
+void Predictor::Impl::boundEvictions(const Rehearsals& both, const RehearsedStep& step,
                                      StepPrediction& prediction) const {
   if (hasRoom()) return;
+  if (!holdsAll(both)) {
+    // Who is resumed evicts once more, and so may those that gave way to it.
+    const bool known = prediction.doubt == Doubt::None;
+    prediction.evicted = {known ? step.evictedAtAdmission : 0, CountRange::kUnbounded};
+    return;
+  }
   const std::int32_t blockSize = session.blockSize;
   const std::int64_t growth = (step.maxNewTokens + blockSize - 1) / blockSize + 1;
   if (prediction.doubt == Doubt::None) {
     prediction.evicted = {step.evictedAtAdmission, step.evictedAtAdmission + growth};
     // A model that has no end tokens always says as much as it may.
-    const bool anyNeeds = std::any_of(plan.steps.begin(), plan.steps.end(),
+    const bool anyNeeds = std::any_of(both.plan.steps.begin(), both.plan.steps.end(),
                                       [](const plan::Step& other) { return !other.needs.empty(); });
     if (model.endTokens.empty() && !anyNeeds) prediction.evicted = {step.evicted, step.evicted};
     return;
@@ -191,9 +237,10 @@ Predictor::~Predictor() = default;
 Prediction Predictor::predict(const plan::Plan& plan, const RunOptions& options,
                               const std::stop_token& stop) {
   Impl& impl = *m_impl;
-  const Impl::Rehearsals both{plan, impl.shortest.run(plan, options, stop),
-                              impl.longest.run(plan, options, stop)};
-  impl.spareBlocks -= both.longest.mostBlocks;
+  const Impl::Rehearsals both{plan, impl.shortest.run(plan, options, impl.renderer, stop),
+                              impl.longest.run(plan, options, impl.renderer, stop)};
+  // Where it failed, there are steps whose blocks have not been counted.
+  impl.spareBlocks = both.longest.error ? -1 : impl.spareBlocks - both.longest.mostBlocks;
 
   Prediction prediction;
   prediction.stopped = both.shortest.stopped || both.longest.stopped;

@@ -29,19 +29,6 @@ std::int64_t mostBlocks(const layout::SpanTable& table, std::int32_t maxNewToken
   return blocks;
 }
 
-/// Whether what the segments see can be the same content. What the seen ones see in turn is left out: a false
-/// yes only makes a prediction more careful.
-bool seesAlike(const layout::SpanTable& tableA, const layout::Segment& a, const layout::SpanTable& tableB,
-               const layout::Segment& b) {
-  return std::equal(a.sees.begin(), a.sees.end(), b.sees.begin(), b.sees.end(),
-                    [&](std::uint32_t left, std::uint32_t right) {
-                      const layout::Segment& seenA = tableA.segments[left];
-                      const layout::Segment& seenB = tableB.segments[right];
-                      return a.base - seenA.base == b.base - seenB.base &&
-                             seenA.visibleBegin == seenB.visibleBegin && seenA.tokens == seenB.tokens;
-                    });
-}
-
 }  // namespace
 
 // ---- what is watched
@@ -53,8 +40,6 @@ std::uint64_t Rehearsal::Witness::send(RunId /*run*/, RequestId request, const N
     lookups[request].push_back(std::move(*lookup));
   } else if (const auto* removed = std::get_if<trace::BlockRemoved>(&payload)) {
     if (removed->reason == trace::RemovalReason::Evicted) ++evicted[request];
-  } else if (std::holds_alternative<trace::RequestDeferred>(payload)) {
-    deferred.insert(request);
   }
   return 0;
 }
@@ -104,25 +89,26 @@ Rehearsal::Rehearsal(const RehearsalSetting& setting, ReplyLength length, const 
       m_cache(makeCache(setting.session, cache, m_witness)),
       m_silence(setting, length),
       m_scheduler(m_silence, *m_cache, m_witness, *this, setting.session.rowsPerPass, setting.session.salt),
-      m_lastRun(lastRun) {}
+      m_lastRun(lastRun),
+      m_replied(setting.session.blockSize) {}
 
-Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, const std::stop_token& stop) {
+Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layout::MessageRenderer& renderer,
+                         const std::stop_token& stop) {
   m_result = {};
   m_result.run = ++m_lastRun;
   m_result.steps.resize(plan.steps.size());
   m_submitted.clear();
   RunOptions quiet = options;
   quiet.observedLayers.clear();
-  PlanProgress progress(m_result.run, plan, quiet, m_setting.model, m_setting.tokenizer, m_setting.chat);
+  PlanProgress progress(m_result.run, plan, quiet, m_setting.model, renderer);
   m_progress = &progress;
+  m_plan = &plan;
   try {
-    submitReady(progress, plan, stop);
     while (!progress.done() && !m_result.error) {
       const Scheduler::Progress made =
-          stop.stop_requested() ? Scheduler::Progress::Stopped : m_scheduler.pass(stop);
+          stop.stop_requested() ? Scheduler::Progress::Stopped : m_scheduler.pass(stop, this);
       m_result.stopped = made == Scheduler::Progress::Stopped;
       if (m_result.stopped || made == Scheduler::Progress::Idle) break;
-      if (!m_result.error) submitReady(progress, plan, stop);
     }
   } catch (const Failure& failure) {
     m_result.error = failure.error();
@@ -132,40 +118,40 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, cons
     std::optional<RehearsedStep>& step = m_result.steps[submitted.step];
     if (!step) continue;
     step->evicted = m_witness.evicted[request];
-    step->deferred = m_witness.deferred.contains(request);
   }
   m_progress = nullptr;
+  m_plan = nullptr;
   m_witness.lookups.clear();
   m_witness.evicted.clear();
-  m_witness.deferred.clear();
   return std::move(m_result);
 }
 
-void Rehearsal::submitReady(PlanProgress& progress, const plan::Plan& plan, const std::stop_token& stop) {
-  // Laying out a long prompt takes its time.
-  while (!stop.stop_requested()) {
-    std::optional<PlanProgress::Ready> next = progress.next();
-    if (!next) return;
-    Submitted submitted;
-    submitted.step = next->step;
-    submitted.holdsReply = !plan.steps[next->step].needs.empty();
-    submitted.facts.table = next->table;
-    submitted.facts.maxNewTokens = next->options.maxNewTokens;
-    m_result.mostBlocks += mostBlocks(next->table, next->options.maxNewTokens, m_setting.session.blockSize);
-    for (const layout::Segment& segment : next->table.segments) m_result.promptTokens += segment.length();
-    const RequestId request = m_scheduler.submit(std::move(next->table), std::move(next->options));
-    submitted.facts.request = request;
-    m_submitted.emplace(request, std::move(submitted));
-  }
+bool Rehearsal::submitNext(Scheduler& scheduler) {
+  if (m_result.error) return false;
+  std::optional<PlanProgress::Ready> next = m_progress->next();
+  if (!next) return false;
+  Submitted submitted;
+  submitted.step = next->step;
+  submitted.holdsReply = !m_plan->steps[next->step].needs.empty();
+  submitted.facts.table = next->table;
+  submitted.facts.maxNewTokens = next->options.maxNewTokens;
+  m_result.mostBlocks += mostBlocks(next->table, next->options.maxNewTokens, m_setting.session.blockSize);
+  const RequestId request = scheduler.submit(std::move(next->table), std::move(next->options));
+  submitted.facts.request = request;
+  m_submitted.emplace(request, std::move(submitted));
+  return true;
 }
 
 void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission) {
   Submitted& submitted = m_submitted.at(request);
+  if (m_result.steps[submitted.step]) return;  // resumed
   RehearsedStep& facts = submitted.facts;
   facts.admission = admission;
   facts.blocks = std::move(m_witness.lookups[request]);
   facts.evictedAtAdmission = m_witness.evicted[request];
-  compareWithReplied(facts);
+  const ReplyPlaces::Reach reach = m_replied.reach(facts.table);
+  facts.continuesReply = reach.continues;
+  facts.endsWhereReplyBegins = reach.ends;
   facts.lengthsMattered = m_lengthsMatter;
   facts.contentsMattered = m_contentsMatter;
   // Of several blocks that begin alike, what they go on with decides which one is copied from, and that one
@@ -176,29 +162,15 @@ void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission)
   if (submitted.holdsReply) m_lengthsMatter = true;
   if (submitted.holdsReply || facts.continuesReply || facts.endsWhereReplyBegins || (m_anySampled && copies))
     m_contentsMatter = true;
-  m_replied.push_back(facts.table);
+  m_replied.add(facts.table);
   m_result.order.push_back(submitted.step);
   m_result.steps[submitted.step] = facts;
 }
 
-/// Whether segments reach to where the reply to an earlier prompt stands in the cache.
-void Rehearsal::compareWithReplied(RehearsedStep& facts) const {
-  const auto blockSize = static_cast<std::size_t>(m_setting.session.blockSize);
-  for (const layout::SpanTable& other : m_replied) {
-    const layout::Segment& replied = other.segments.back();
-    for (const layout::Segment& segment : facts.table.segments) {
-      const std::vector<TokenId>& tokens = segment.tokens;
-      const auto common = static_cast<std::size_t>(
-          std::mismatch(tokens.begin(), tokens.end(), replied.tokens.begin(), replied.tokens.end()).first -
-          tokens.begin());
-      const bool longer = common == replied.tokens.size() && tokens.size() > common;
-      const bool ends = common == tokens.size() && common > replied.tokens.size() / blockSize * blockSize &&
-                        &segment != &facts.table.segments.back();
-      if ((!longer && !ends) || !seesAlike(facts.table, segment, other, replied)) continue;
-      facts.continuesReply |= longer;
-      facts.endsWhereReplyBegins |= ends;
-    }
-  }
+void Rehearsal::onPreempted(RequestId /*request*/) {
+  // Who gives way depends on how long replies are, and how much it finds again on whether two say the same.
+  m_lengthsMatter = true;
+  m_contentsMatter = true;
 }
 
 void Rehearsal::onToken(RequestId request, std::int32_t /*index*/, const SampledToken& token,

@@ -6,6 +6,7 @@
 #include "engine/cache/kv_cache.h"
 #include "engine/run/computation.h"
 #include "engine/run/plan_progress.h"
+#include "engine/run/reply_places.h"
 #include "engine/run/scheduler.h"
 #include "engine/run/session.h"
 
@@ -13,7 +14,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <vector>
 
@@ -38,11 +38,8 @@ struct RehearsedStep {
   std::vector<trace::BlockLookedUp> blocks;
   std::int64_t evictedAtAdmission = 0;
   std::int64_t evicted = 0;
-  bool deferred = false;
-  bool continuesReply = false;  ///< see Doubt::ContinuesReply
-  /// A segment ends inside the block where a reply begins: which one of several blocks it is found in, and so
-  /// whether that counts as relocated, depends on what the reply says.
-  bool endsWhereReplyBegins = false;
+  bool continuesReply = false;        ///< see Doubt::ContinuesReply
+  bool endsWhereReplyBegins = false;  ///< see ReplyPlaces::Reach::ends
   /// When it was admitted, had something happened that depends on how long replies are or what they say and
   /// that decides what a full pool evicts next?
   bool lengthsMattered = false;
@@ -54,18 +51,18 @@ struct Rehearsed {
   std::vector<std::optional<RehearsedStep>> steps;  ///< by step; those that were admitted
   std::vector<StepIndex> order;                     ///< of admission
   std::int64_t mostBlocks = 0;                      ///< that the steps can take in all, nothing shared
-  std::int64_t promptTokens = 0;                    ///< of all steps that were submitted
   std::optional<Error> error;
   bool stopped = false;
 };
 
-class Rehearsal final : private RequestListener {
+class Rehearsal final : private RequestListener, private RequestSource {
  public:
   /// With a copy of a cache, or with an empty one.
   Rehearsal(const RehearsalSetting& setting, ReplyLength length, const cache::KvCache* cache, RunId lastRun);
 
   /// What the cache holds afterwards is what the next plan meets.
-  Rehearsed run(const plan::Plan& plan, const RunOptions& options, const std::stop_token& stop);
+  Rehearsed run(const plan::Plan& plan, const RunOptions& options, layout::MessageRenderer& renderer,
+                const std::stop_token& stop);
 
   /// Blocks that nobody refers to and nothing can be found in.
   std::int64_t emptyBlocks() const;
@@ -78,7 +75,6 @@ class Rehearsal final : private RequestListener {
 
     std::map<RequestId, std::vector<trace::BlockLookedUp>> lookups;
     std::map<RequestId, std::int64_t> evicted;
-    std::set<RequestId> deferred;
   };
 
   /// Computes nothing and makes up replies.
@@ -102,6 +98,7 @@ class Rehearsal final : private RequestListener {
   };
 
   void onAdmitted(RequestId request, const cache::Admission& admission) override;
+  void onPreempted(RequestId request) override;
   void onLogits(RequestId, std::span<const float>) override {}
   void onToken(RequestId request, std::int32_t index, const SampledToken& token,
                std::vector<float> segmentMass) override;
@@ -116,9 +113,7 @@ class Rehearsal final : private RequestListener {
     bool holdsReply = false;
   };
 
-  /// Not all of them where it is stopped.
-  void submitReady(PlanProgress& progress, const plan::Plan& plan, const std::stop_token& stop);
-  void compareWithReplied(RehearsedStep& facts) const;
+  bool submitNext(Scheduler& scheduler) override;
 
   RehearsalSetting m_setting;
   Witness m_witness;
@@ -126,12 +121,13 @@ class Rehearsal final : private RequestListener {
   Silence m_silence;
   Scheduler m_scheduler;
   RunId m_lastRun;
-  std::vector<layout::SpanTable> m_replied;  ///< of steps that were admitted
+  ReplyPlaces m_replied;  ///< of steps that were admitted
   bool m_anySampled = false;
   bool m_lengthsMatter = false;
   bool m_contentsMatter = false;
 
   std::map<RequestId, Submitted> m_submitted;  ///< of the plan that is rehearsed
+  const plan::Plan* m_plan = nullptr;          ///< it
   PlanProgress* m_progress = nullptr;
   Rehearsed m_result;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -14,16 +15,25 @@ struct Scheduler::Request {
   RequestId id = 0;
   layout::SpanTable table;
   RequestOptions options;
-  cache::RequestSpec spec;
   State state = State::Waiting;
-  cache::Refusal::Reason lastRefusal = cache::Refusal::Reason::NeverFits;  ///< NeverFits: not refused yet
-  RequestId lastWaitFor = 0;
-  std::uint64_t endingsAtRefusal = 0;  ///< how many requests had ended when it was last refused
-  std::vector<std::int32_t> computed;  ///< per segment: local tokens [0, computed) are in the store
-  std::uint32_t segment = 0;           ///< the segment the prefill has come to
-  std::vector<TokenId> generated;      ///< sampled so far; the last one has not been computed yet
+  std::optional<cache::Refusal> lastRefusal;  ///< since it began to wait
+  std::uint64_t releasesAtRefusal = 0;        ///< m_releases then
+  std::vector<std::int32_t> computed;         ///< per segment: local tokens [0, computed) are in the store
+  std::vector<std::int32_t> computedBefore;   ///< the same when it was preempted; empty: never was
+  std::uint32_t segment = 0;                  ///< the segment the prefill has come to
+  std::vector<TokenId> generated;             ///< sampled so far; the last one has not been computed yet
 
+  bool running() const { return state == State::Prefill || state == State::Decode; }
   std::uint32_t lastSegment() const { return static_cast<std::uint32_t>(table.segments.size() - 1); }
+  /// Tokens of a segment, those of the reply included.
+  std::int32_t length(std::uint32_t index) const {
+    const std::int32_t prompt = table.segments[index].length();
+    return index == lastSegment() ? prompt + static_cast<std::int32_t>(generated.size()) : prompt;
+  }
+  /// The next row of this segment at `begin` was computed before, and so are those up to here.
+  std::int32_t repeatedEnd(std::uint32_t index) const {
+    return computedBefore.empty() ? 0 : computedBefore[index];
+  }
 };
 
 /// One forward pass while it is put together.
@@ -34,6 +44,7 @@ struct Scheduler::Pass {
     std::int32_t begin = 0;
     std::int32_t count = 0;
     bool decode = false;
+    bool repeated = false;         ///< computed before a preemption
     std::int32_t firstLogit = -1;  ///< index in the pass's logits, −1: none asked for
     std::int32_t logitCount = 0;
     bool drawn = false;  ///< whether a token is drawn from the last of its logits
@@ -47,14 +58,17 @@ struct Scheduler::Pass {
 
 namespace {
 
+/// Prompt tokens that are laid out and looked up for new requests before a pass. Looking one up takes well
+/// under a microsecond, so this bounds how long the requests that run already have to wait.
+constexpr std::int64_t kMostTokensLaidOut = 1 << 20;
+
+/// `generated`: the reply so far, with which a preempted request goes on.
 cache::RequestSpec makeSpec(RequestId id, const layout::SpanTable& table, const RequestOptions& options,
-                            const std::string& salt) {
+                            const std::string& salt, const std::vector<TokenId>& generated) {
   cache::RequestSpec spec;
   spec.id = id;
   spec.run = options.run;
   spec.salt = salt;
-  // The last sampled token is never computed, so it needs no room.
-  spec.maxNewTokens = std::max(0, options.maxNewTokens - 1);
   spec.segments.reserve(table.segments.size());
   for (const layout::Segment& segment : table.segments) {
     cache::SegmentSpec& out = spec.segments.emplace_back();
@@ -67,6 +81,8 @@ cache::RequestSpec makeSpec(RequestId id, const layout::SpanTable& table, const 
           {.segment = seen, .distance = segment.base - other.base, .visibleBegin = other.visibleBegin});
     }
   }
+  std::vector<TokenId>& last = spec.segments.back().tokens;
+  last.insert(last.end(), generated.begin(), generated.end());
   return spec;
 }
 
@@ -88,13 +104,13 @@ RequestId Scheduler::submit(layout::SpanTable table, RequestOptions options) {
   request->id = ++m_lastRequest;
   request->table = std::move(table);
   request->options = std::move(options);
-  request->spec = makeSpec(request->id, request->table, request->options, m_salt);
   m_requests.push_back(std::move(request));
   return m_lastRequest;
 }
 
-Scheduler::Progress Scheduler::pass(std::stop_token stop) {
-  admitWaiting();
+Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source) {
+  admit(stop, source);
+  if (stop.stop_requested()) return Progress::Stopped;
   Pass pass;
   collectDecodes(pass);
   collectPrefills(pass);
@@ -130,7 +146,8 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop) {
                                 .segment = part.segment,
                                 .begin = part.begin,
                                 .count = part.count,
-                                .decode = part.decode});
+                                .decode = part.decode,
+                                .repeated = part.repeated});
   }
   m_sink.send(pass.parts.front().request->options.run, 0, {}, std::move(computed));
   finishPass(pass, result);
@@ -147,49 +164,143 @@ void Scheduler::abort(RunId run) {
   removeEnded();
 }
 
-void Scheduler::admitWaiting() {
+bool Scheduler::clearCache(Running running) {
+  if (running == Running::Preempt) {
+    for (auto request = m_requests.rbegin(); request != m_requests.rend(); ++request) {
+      if ((*request)->running()) preempt(**request, **request);
+    }
+  }
+  return m_cache.clear();
+}
+
+/// Rows that the running requests would take of a pass.
+std::int64_t Scheduler::wantedRows() const {
+  std::int64_t rows = 0;
+  for (const auto& request : m_requests) {
+    if (request->state == Request::State::Decode) ++rows;
+    if (request->state != Request::State::Prefill) continue;
+    for (std::uint32_t i = request->segment; i <= request->lastSegment(); ++i)
+      rows += std::max(0, request->length(i) - request->computed[i]);
+  }
+  return rows;
+}
+
+/// Admits requests in order as long as the pass has rows for them: those that wait, then new ones.
+void Scheduler::admit(const std::stop_token& stop, RequestSource* source) {
+  std::int64_t rows = wantedRows();
+  std::int64_t laidOut = 0;
+  const auto hasTime = [&] {
+    return rows < m_rowsPerPass && laidOut < kMostTokensLaidOut && !stop.stop_requested();
+  };
+  const auto admitted = [&](Request& request) {
+    laidOut += request.table.tokenCount();
+    if (!tryAdmit(request)) return false;
+    for (std::uint32_t i = 0; request.running() && i <= request.lastSegment(); ++i)
+      rows += std::max(0, request.length(i) - request.computed[i]);
+    return true;
+  };
   for (const auto& request : m_requests) {
     if (request->state != Request::State::Waiting) continue;
-    if (!tryAdmit(*request)) break;
+    if (!hasTime() || !admitted(*request)) return;
+  }
+  while (source != nullptr && hasTime() && source->submitNext(*this)) {
+    if (!admitted(*m_requests.back())) return;
   }
 }
 
-/// False if those behind it must not be tried either: room goes to the first in the queue.
+/// False if it has to wait; those behind it must not be tried then.
 bool Scheduler::tryAdmit(Request& request) {
-  // Room appears only where a request ends; asking the cache costs time that grows with the prompt.
-  if (request.lastRefusal == cache::Refusal::Reason::NoRoomNow && request.endingsAtRefusal == m_endings)
+  // Asking the cache costs time that grows with the prompt, so it is asked when the answer can be another
+  // one.
+  if (request.lastRefusal && request.lastRefusal->reason == cache::Refusal::Reason::NoRoomNow &&
+      request.releasesAtRefusal == m_releases)
     return false;
-  const auto answer = m_cache.admit(request.spec);
+  if (request.lastRefusal && request.lastRefusal->reason == cache::Refusal::Reason::WaitForOther &&
+      m_cache.isBeingComputed(request.lastRefusal->waitFor))
+    return false;
+  cache::RequestSpec spec = makeSpec(request.id, request.table, request.options, m_salt, request.generated);
+  spec.computedBefore = request.computedBefore;
+  // One that was preempted would be again, did it not leave the others some room to grow.
+  std::int64_t spareBlocks = 0;
+  if (!request.computedBefore.empty()) {
+    spareBlocks = std::count_if(m_requests.begin(), m_requests.end(),
+                                [](const auto& other) { return other->running(); });
+  }
+  const auto answer = m_cache.admit(spec, spareBlocks);
   if (const auto* refusal = std::get_if<cache::Refusal>(&answer)) {
-    const bool othersRun = std::any_of(m_requests.begin(), m_requests.end(), [](const auto& other) {
-      return other->state == Request::State::Prefill || other->state == Request::State::Decode;
-    });
-    if (refusal->reason == cache::Refusal::Reason::NeverFits || !othersRun) {
-      fail(request, describe(request, *refusal));
+    if (refusal->reason == cache::Refusal::Reason::NeverFits || !othersRun(request)) {
+      fail(request, request.generated.empty() ? describe(request, *refusal) : outgrown(request));
       return true;
     }
-    request.endingsAtRefusal = m_endings;
-    if (request.lastRefusal != refusal->reason || request.lastWaitFor != refusal->waitFor) {
-      request.lastRefusal = refusal->reason;
-      request.lastWaitFor = refusal->waitFor;
+    const bool isNew = !request.lastRefusal || request.lastRefusal->reason != refusal->reason ||
+                       request.lastRefusal->waitFor.request != refusal->waitFor.request;
+    request.releasesAtRefusal = m_releases;
+    request.lastRefusal = *refusal;
+    if (isNew) {
       const bool waits = refusal->reason == cache::Refusal::Reason::WaitForOther;
       m_sink.send(request.options.run, request.id, request.options.node,
-                  trace::RequestDeferred{.reason = waits ? "another request is computing the same blocks"
+                  trace::RequestDeferred{.reason = waits ? "another request is computing the same tokens"
                                                          : "not enough free blocks while others run",
-                                         .waitFor = refusal->waitFor});
+                                         .waitFor = refusal->waitFor.request});
     }
-    return refusal->reason == cache::Refusal::Reason::WaitForOther;
+    return false;
   }
 
+  // From here on it has blocks to give back, whatever else goes wrong.
   const auto& admission = std::get<cache::Admission>(answer);
-  for (const cache::BlockCopy& copy : admission.copies) m_computation.copyBlock(copy);
-  m_cache.copied(request.id);
+  request.state = Request::State::Prefill;
+  request.lastRefusal.reset();
+  request.segment = 0;
   request.computed.clear();
   for (const cache::SegmentBlocks& segment : admission.segments)
     request.computed.push_back(segment.computeFrom);
-  request.state = Request::State::Prefill;
+  for (const cache::BlockCopy& copy : admission.copies) m_computation.copyBlock(copy);
+  m_cache.copied(request.id);
   m_listener.onAdmitted(request.id, admission);
   return true;
+}
+
+bool Scheduler::othersRun(const Request& request) const {
+  return std::any_of(m_requests.begin(), m_requests.end(),
+                     [&](const auto& other) { return other.get() != &request && other->running(); });
+}
+
+/// Makes room for the token that was sampled last, taking it from the youngest requests. Nothing if the
+/// request itself had to give way, or ended because even the whole pool is too small for it.
+std::optional<cache::Slot> Scheduler::appendLast(Request& request) {
+  while (true) {
+    std::optional<cache::Slot> slot = m_cache.append(request.id, request.generated.back());
+    if (slot) return slot;
+    const auto youngest = std::find_if(m_requests.rbegin(), m_requests.rend(),
+                                       [](const auto& other) { return other->running(); });
+    if (youngest->get() != &request) {
+      preempt(**youngest, request);
+      continue;
+    }
+    if (othersRun(request)) {
+      preempt(request, request);
+    } else {
+      fail(request, outgrown(request));
+    }
+    return std::nullopt;
+  }
+}
+
+void Scheduler::preempt(Request& request, const Request& requester) {
+  const std::uint32_t last = request.lastSegment();
+  if (request.state == Request::State::Decode) m_cache.computed(request.id, last, request.computed[last]);
+  trace::RequestPreempted event{.requester = requester.id};
+  if (request.computedBefore.empty()) request.computedBefore.resize(request.computed.size());
+  for (std::uint32_t i = 0; i <= last; ++i) {
+    event.blocks += static_cast<std::int64_t>(m_cache.blocks(request.id, i).blocks.size());
+    event.computedTokens += request.computed[i];
+    request.computedBefore[i] = std::max(request.computedBefore[i], request.computed[i]);
+  }
+  m_sink.send(request.options.run, request.id, request.options.node, event);
+  m_cache.finish(request.id);
+  request.state = Request::State::Waiting;
+  ++m_releases;
+  m_listener.onPreempted(request.id);
 }
 
 void Scheduler::collectDecodes(Pass& pass) {
@@ -197,13 +308,13 @@ void Scheduler::collectDecodes(Pass& pass) {
     Request& request = *owned;
     if (request.state != Request::State::Decode || pass.rows() >= m_rowsPerPass) continue;
     const std::uint32_t segment = request.lastSegment();
-    const cache::Slot slot = m_cache.append(request.id, request.generated.back());
-    if (slot.copy) {
-      m_computation.copyBlock(*slot.copy);
+    const std::optional<cache::Slot> slot = appendLast(request);
+    if (!slot) continue;
+    if (slot->copy) {
+      m_computation.copyBlock(*slot->copy);
       m_cache.copied(request.id);
     }
     addRows(pass, request, segment, request.computed[segment], 1);
-    pass.parts.back().decode = true;
   }
 }
 
@@ -212,7 +323,7 @@ void Scheduler::collectPrefills(Pass& pass) {
     Request& request = *owned;
     if (request.state != Request::State::Prefill) continue;
     while (request.segment < request.table.segments.size() && pass.rows() < m_rowsPerPass) {
-      const std::int32_t length = request.table.segments[request.segment].length();
+      const std::int32_t length = request.length(request.segment);
       // What this pass already took of the segment counts as computed for the rows that follow.
       std::int32_t begin = request.computed[request.segment];
       if (!pass.parts.empty() && pass.parts.back().request == &request &&
@@ -223,7 +334,10 @@ void Scheduler::collectPrefills(Pass& pass) {
         ++request.segment;
         continue;
       }
-      addRows(pass, request, request.segment, begin, std::min(length - begin, m_rowsPerPass - pass.rows()));
+      // Rows that were computed before are a part of their own.
+      const std::int32_t repeated = request.repeatedEnd(request.segment);
+      const std::int32_t end = begin < repeated ? std::min(repeated, length) : length;
+      addRows(pass, request, request.segment, begin, std::min(end - begin, m_rowsPerPass - pass.rows()));
     }
     if (pass.rows() >= m_rowsPerPass) break;
   }
@@ -237,14 +351,17 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
   const std::int64_t firstRow = pass.rows();
 
   Pass::Part part{.request = &request, .segment = segment, .begin = begin, .count = count};
+  const std::int32_t prompt = source.length();
+  const std::int32_t length = request.length(segment);
+  part.decode = begin >= prompt && count == 1 && begin + 1 == length;
+  part.repeated = begin < request.repeatedEnd(segment);
   for (std::int32_t j = begin; j < begin + count; ++j) {
-    const std::int32_t prompt = source.length();
     pass.batch.tokens.push_back(j < prompt ? source.tokens[static_cast<std::size_t>(j)]
                                            : request.generated[static_cast<std::size_t>(j - prompt)]);
     pass.batch.localIndices.push_back(j);
     pass.batch.slots.push_back(std::int64_t{blocks[static_cast<std::size_t>(j / blockSize)]} * blockSize +
                                j % blockSize);
-    const bool last = segment == request.lastSegment() && j + 1 >= prompt;
+    const bool last = segment == request.lastSegment() && j + 1 == length;
     part.drawn = last && request.options.maxNewTokens > 0;
     if (last || request.options.everyLogit) {
       if (part.firstLogit < 0) part.firstLogit = static_cast<std::int32_t>(pass.batch.logitRows.size());
@@ -254,7 +371,8 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
   }
   pass.parts.push_back(part);
 
-  if (request.options.observedLayers.empty()) {
+  // What was computed before has been reported.
+  if (request.options.observedLayers.empty() || part.repeated) {
     addRun(pass, request, segment, begin, count, firstRow);
     return;
   }
@@ -264,12 +382,17 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
   // One run a query block (or row), so that the backend's sums are the ones that are shown.
   for (std::int32_t j = begin; j < begin + count;) {
     const std::int32_t blockEnd = (j / blockSize + 1) * blockSize;
-    const std::int32_t next = request.options.observeRows ? j + 1 : std::min(blockEnd, begin + count);
-    pass.observed.push_back({.run = static_cast<std::uint32_t>(pass.batch.runs.size()),
-                             .part = pass.parts.size() - 1,
-                             .begin = j,
-                             .count = next - j,
-                             .keySpan = singleKeys ? 1 : 0});
+    std::int32_t next = request.options.observeRows ? j + 1 : std::min(blockEnd, begin + count);
+    // The row that the first token is drawn from is looked at alone, too, and reported with its block.
+    const bool drawsFrom = segment == request.lastSegment() && next == length;
+    if (drawsFrom && next - j > 1) --next;
+    pass.observed.push_back(
+        {.run = static_cast<std::uint32_t>(pass.batch.runs.size()),
+         .part = pass.parts.size() - 1,
+         .begin = j,
+         .count = next - j,
+         .keySpan = singleKeys ? 1 : 0,
+         .joinsPrevious = !request.options.observeRows && j > begin && j % blockSize != 0});
     addRun(pass, request, segment, j, next - j, firstRow + j - begin);
     j = next;
   }
@@ -304,7 +427,8 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
     const std::int32_t end = part.begin + part.count;
     part.request->computed[part.segment] = end;
     // A growing tail is stored when its block is full and once more at the end, not token by token.
-    if (!part.decode || end % blockSize == 0) m_cache.computed(part.request->id, part.segment, end);
+    const bool growing = part.request->state == Request::State::Decode;
+    if (!growing || end % blockSize == 0) m_cache.computed(part.request->id, part.segment, end);
   }
   reportMass(pass, result);
 
@@ -322,8 +446,8 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
     };
     if (!part.decode) {
       for (std::int32_t i = 0; i < part.logitCount; ++i) m_listener.onLogits(request.id, logitsOf(i));
-      const std::int32_t length = request.table.segments.back().length();
-      if (part.segment != request.lastSegment() || part.begin + part.count < length) continue;
+      if (part.segment != request.lastSegment() || part.begin + part.count < request.length(part.segment))
+        continue;
     }
     if (request.options.maxNewTokens <= 0) {
       this->end(request, request.options.limitOutcome);
@@ -339,17 +463,28 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
 void Scheduler::reportMass(const Pass& pass, const model::ForwardResult& result) {
   for (const model::LayerMass& layer : result.mass) {
     for (std::size_t i = 0; i < layer.runs.size(); ++i) {
-      const ObservedRun& observed = pass.observed[i];
+      ObservedRun observed = pass.observed[i];
+      if (observed.joinsPrevious) continue;
       const Pass::Part& part = pass.parts[observed.part];
       const RequestOptions& options = part.request->options;
       if (std::find(options.observedLayers.begin(), options.observedLayers.end(), layer.layer) ==
           options.observedLayers.end()) {
         continue;
       }
+      const compute::RunMass* mass = &layer.runs[i];
+      compute::RunMass sum;
+      if (i + 1 < layer.runs.size() && pass.observed[i + 1].joinsPrevious) {
+        sum = *mass;
+        const compute::RunMass& joined = layer.runs[i + 1];
+        std::transform(sum.mass.begin(), sum.mass.end(), joined.mass.begin(), sum.mass.begin(),
+                       std::plus<>());
+        observed.count += pass.observed[i + 1].count;
+        mass = &sum;
+      }
       m_sink.send(options.run, part.request->id, options.node,
                   massEvent(layer.layer, part.segment, part.request->table.segments[part.segment].sees,
                             observed, m_cache.config().blockSize, options.observeRows || part.decode,
-                            m_computation.heads(), layer.runs[i]));
+                            m_computation.heads(), *mass));
     }
   }
 }
@@ -389,22 +524,20 @@ void Scheduler::takeToken(Request& request, const SampledToken& token, std::vect
 }
 
 void Scheduler::end(Request& request, trace::StepOutcome outcome) {
-  const bool admitted = request.state == Request::State::Prefill || request.state == Request::State::Decode;
-  if (admitted) {
+  if (request.running()) {
     const std::uint32_t last = request.lastSegment();
     if (request.state == Request::State::Decode) m_cache.computed(request.id, last, request.computed[last]);
     m_cache.finish(request.id);
   }
   request.state = Request::State::Ended;
-  ++m_endings;
+  ++m_releases;
   m_listener.onFinished(request.id, outcome);
 }
 
 void Scheduler::fail(Request& request, const Error& error) {
-  const bool admitted = request.state == Request::State::Prefill || request.state == Request::State::Decode;
-  if (admitted) m_cache.finish(request.id);
+  if (request.running()) m_cache.finish(request.id);
   request.state = Request::State::Ended;
-  ++m_endings;
+  ++m_releases;
   m_listener.onFailed(request.id, error);
 }
 
@@ -417,12 +550,22 @@ Error Scheduler::describe(const Request& request, const cache::Refusal& refusal)
   const std::int64_t missing = refusal.neededBlocks - refusal.availableBlocks;
   return {.file = {},
           .place = request.options.node,
-          .found = "a prompt of " + std::to_string(request.table.tokenCount()) + " tokens and up to " +
-                   std::to_string(request.options.maxNewTokens) + " new ones, which needs " +
+          .found = "a prompt of " + std::to_string(request.table.tokenCount()) + " tokens, which needs " +
                    std::to_string(refusal.neededBlocks) + " blocks of " + std::to_string(blockSize),
           .expected = "at most the " + std::to_string(refusal.availableBlocks) +
                       " blocks of the pool: " + std::to_string(missing) + " blocks (about " +
                       std::to_string(missing * blockSize) + " tokens) too many"};
+}
+
+Error Scheduler::outgrown(const Request& request) const {
+  const std::int64_t usable = std::int64_t{m_cache.config().blockCount} - 1;
+  return {.file = {},
+          .place = request.options.node,
+          .found = "a prompt of " + std::to_string(request.table.tokenCount()) + " tokens and a reply that " +
+                   "has grown to " + std::to_string(request.generated.size()) + " of at most " +
+                   std::to_string(request.options.maxNewTokens),
+          .expected = "a reply that ends within the " + std::to_string(usable) + " blocks of " +
+                      std::to_string(m_cache.config().blockSize) + " that the pool has"};
 }
 
 }  // namespace spanscope::run

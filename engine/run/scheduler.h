@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Continuous batching: every forward pass takes one row of each request that decodes and fills up with
-// prefill chunks of the others, in the order in which they were admitted.
+// prefill chunks of the others, in the order in which they were submitted.
+//
+// A request is admitted when there is room for its prompt, not for the longest reply it may give. Where a
+// running one needs a block and none is free, the youngest gives its blocks back and waits to be resumed:
+// what it had computed is mostly found again, and its reply goes on token for token. Requests are admitted in
+// the order of submission, whatever they wait for, so that what each finds does not depend on how passes
+// fall.
 #pragma once
 
 #include "engine/base/error.h"
@@ -15,6 +21,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -41,7 +48,9 @@ struct RequestOptions {
 class RequestListener {
  public:
   virtual ~RequestListener() = default;
+  /// Once more after every preemption.
   virtual void onAdmitted(RequestId request, const cache::Admission& admission) = 0;
+  virtual void onPreempted(RequestId request) = 0;
   /// Logits of one token of the prompt, in view order; the last call is for the last token of the prompt.
   virtual void onLogits(RequestId request, std::span<const float> logits) = 0;
   /// `segmentMass`: see trace::TokenGenerated.
@@ -49,6 +58,16 @@ class RequestListener {
                        std::vector<float> segmentMass) = 0;
   virtual void onFinished(RequestId request, trace::StepOutcome outcome) = 0;
   virtual void onFailed(RequestId request, const Error& error) = 0;
+};
+
+class Scheduler;
+
+/// Where requests come from, one at a time, so that none is laid out long before it can begin.
+class RequestSource {
+ public:
+  virtual ~RequestSource() = default;
+  /// Submits the next request. False, and nothing is submitted, if none is ready. May throw Failure.
+  virtual bool submitNext(Scheduler& scheduler) = 0;
 };
 
 class Scheduler {
@@ -65,19 +84,32 @@ class Scheduler {
   /// Puts a request at the end of the queue.
   RequestId submit(layout::SpanTable table, RequestOptions options);
 
-  /// Admits what fits and does one forward pass. Idle if there is nothing to do. After Stopped nothing of the
-  /// interrupted pass counts; the requests are still there until `abort`.
-  Progress pass(std::stop_token stop);
+  /// Admits what fits, taking requests from `source` as long as the pass has rows left for them, and does one
+  /// forward pass. Idle if there is nothing to do. After Stopped nothing of the interrupted pass counts;
+  /// after Stopped and after an exception the requests are still there until `abort`.
+  Progress pass(std::stop_token stop, RequestSource* source = nullptr);
 
   /// Ends every request of the run, waiting or running, with outcome Stopped.
   void abort(RunId run);
+
+  /// What becomes of running requests when the cache is emptied.
+  enum class Running : std::uint8_t {
+    Keep,    ///< nothing is emptied while there are any
+    Preempt  ///< they all go back to waiting, in order, and are computed anew when they are resumed
+  };
+  /// Empties the cache; only between passes. False if it was not.
+  bool clearCache(Running running);
 
  private:
   struct Request;
   struct Pass;
 
-  void admitWaiting();
+  void admit(const std::stop_token& stop, RequestSource* source);
   bool tryAdmit(Request& request);
+  std::int64_t wantedRows() const;
+  bool othersRun(const Request& request) const;
+  std::optional<cache::Slot> appendLast(Request& request);
+  void preempt(Request& request, const Request& requester);
   void collectDecodes(Pass& pass);
   void collectPrefills(Pass& pass);
   void addRows(Pass& pass, Request& request, std::uint32_t segment, std::int32_t begin, std::int32_t count);
@@ -92,6 +124,7 @@ class Scheduler {
   void fail(Request& request, const Error& error);
   void removeEnded();
   Error describe(const Request& request, const cache::Refusal& refusal) const;
+  Error outgrown(const Request& request) const;
 
   Computation& m_computation;
   cache::KvCache& m_cache;
@@ -100,7 +133,7 @@ class Scheduler {
   std::int32_t m_rowsPerPass;
   std::string m_salt;
   RequestId m_lastRequest = 0;
-  std::uint64_t m_endings = 0;                       ///< requests that have ended
+  std::uint64_t m_releases = 0;                      ///< how often a request gave its blocks back
   std::vector<std::unique_ptr<Request>> m_requests;  ///< in order of submission
 };
 

@@ -29,6 +29,11 @@ cache::CacheConfig cacheConfig(const SessionConfig& config, const std::string& m
   throw Failure({.file = {}, .place = place, .found = found, .expected = expected});
 }
 
+/// What went wrong though nobody foresaw it, e.g. memory that could not be had.
+Error unexpected(const std::exception& exception) {
+  return {.file = {}, .place = "run", .found = exception.what(), .expected = "a pass that ends"};
+}
+
 SessionConfig checked(SessionConfig config) {
   if (config.rowsPerPass < 1) {
     refuse("rows per pass", std::to_string(config.rowsPerPass), "at least 1");
@@ -67,6 +72,9 @@ struct Session::Impl final : RequestListener {
     if (planRun != nullptr) planRun->onAdmitted(request, admission);
     cachedTokens = admission.cachedTokens;
   }
+  void onPreempted(RequestId request) override {
+    if (planRun != nullptr) planRun->onPreempted(request);
+  }
   void onLogits(RequestId, std::span<const float> values) override {
     if (planRun == nullptr) logits.emplace_back(values.begin(), values.end());
   }
@@ -91,25 +99,24 @@ struct Session::Impl final : RequestListener {
   }
 
   /// Runs the plan's steps until all have ended, one failed or the run was stopped.
-  trace::RunOutcome drive(PlanRun& steps, RunId run, std::stop_token stop, std::optional<Error>& error) {
+  trace::RunOutcome drive(PlanRun& steps, RunId run, const RunOptions& options, std::stop_token stop,
+                          std::optional<Error>& error) {
     planRun = &steps;
     trace::RunOutcome outcome = trace::RunOutcome::Finished;
     try {
-      steps.submitReady(scheduler);
-      while (!steps.done()) {
-        const Scheduler::Progress progress =
-            stop.stop_requested() ? Scheduler::Progress::Stopped : scheduler.pass(stop);
-        if (progress == Scheduler::Progress::Stopped) {
+      while (!steps.done() && !steps.error()) {
+        if (options.emptyCache && options.emptyCache()) scheduler.clearCache(Scheduler::Running::Preempt);
+        if (stop.stop_requested() || scheduler.pass(stop, &steps) == Scheduler::Progress::Stopped) {
           outcome = trace::RunOutcome::Stopped;
           break;
         }
-        if (steps.error()) break;
-        steps.submitReady(scheduler);
       }
     } catch (const Failure& failure) {
       error = failure.error();
-      logError(run, *error);
+    } catch (const std::exception& exception) {
+      error = unexpected(exception);
     }
+    if (error) logError(run, *error);
     if (steps.error()) error = steps.error();
     if (error) outcome = trace::RunOutcome::Failed;
     if (outcome != trace::RunOutcome::Finished) scheduler.abort(run);
@@ -177,7 +184,7 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
     impl.logError(run, *result.error);
   } else {
     PlanRun steps(run, plan, options, impl.decoder.config(), *impl.tokenizer, *impl.chat, impl.sink);
-    result.outcome = impl.drive(steps, run, std::move(stop), result.error);
+    result.outcome = impl.drive(steps, run, options, std::move(stop), result.error);
     result.steps = steps.results();
     result.answer = steps.answer();
   }
@@ -206,7 +213,12 @@ LogitsResult Session::logits(const LogitsRequest& request, std::stop_token stop)
   options.everyLogit = request.everyToken;
   impl.scheduler.submit(request.table, std::move(options));
   Scheduler::Progress progress = Scheduler::Progress::Computed;
-  while (progress == Scheduler::Progress::Computed) progress = impl.scheduler.pass(stop);
+  try {
+    while (progress == Scheduler::Progress::Computed) progress = impl.scheduler.pass(stop);
+  } catch (...) {
+    impl.scheduler.abort(run);
+    throw;
+  }
   if (progress == Scheduler::Progress::Stopped) {
     impl.scheduler.abort(run);
     refuse("run", "a request to stop", "to be let finish");
@@ -224,7 +236,7 @@ std::unique_ptr<Predictor> Session::predictor() const {
 }
 
 void Session::clearCache() {
-  m_impl->cache.clear();
+  m_impl->scheduler.clearCache(Scheduler::Running::Keep);
 }
 
 trace::PoolState Session::dumpPool() const {

@@ -53,6 +53,9 @@ struct RunOptions {
   /// For every row instead of every query block, and, in a prompt of at most kMostTokensForSingleKeys tokens,
   /// on every key instead of every key block.
   bool observeRows = false;
+  /// Asked before every pass, if given. True: the cache is emptied there, and what the requests that run have
+  /// in it is computed anew; answers stay the same.
+  std::function<bool()> emptyCache;
   std::vector<RetrievalReport> retrieved;  ///< for the trace
   std::string queryJson;                   ///< canonical, for the trace
   std::string explain;                     ///< for the trace
@@ -97,17 +100,19 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// Runs a plan to its end on the calling thread. Steps that can run together are batched continuously.
-  /// Never throws for what the query or the model did wrong: that is in the result and in the trace.
+  /// Never throws for what the query or the model did wrong, or for memory that cannot be had: that is in the
+  /// result and in the trace.
   RunResult run(const plan::Plan& plan, const RunOptions& options, std::stop_token stop = {});
 
-  /// Computes one span table through the cache. Throws Failure if it does not fit.
+  /// Computes one span table through the cache. Throws Failure if it does not fit. Whatever is thrown, the
+  /// session can be used as before.
   LogitsResult logits(const LogitsRequest& request, std::stop_token stop = {});
 
   /// Predicts against a copy of the cache as it is now; model, tokenizer and template must outlive it. Throws
   /// Failure if the session has no tokenizer and chat template.
   std::unique_ptr<Predictor> predictor() const;
 
-  /// Empties the cache.
+  /// Empties the cache; not while a run is in progress (see RunOptions::emptyCache).
   void clearCache();
   trace::PoolState dumpPool() const;
   const SessionConfig& config() const;

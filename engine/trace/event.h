@@ -228,9 +228,11 @@ struct CacheCleared {
 };
 /// A request was admitted: the sums of its lookups.
 struct RequestAdmitted {
-  std::int64_t promptTokens = 0;
+  std::int64_t promptTokens = 0;  ///< tokens there were; of a resumed request those of its reply included
   std::int64_t cachedTokens = 0;
   std::int64_t relocatedTokens = 0;
+  bool resumed = false;               ///< it ran before and was preempted
+  std::int64_t recomputedTokens = 0;  ///< computed before that, evicted since, and computed again now
   bool operator==(const RequestAdmitted&) const = default;
 };
 /// A request has to wait; sent once for each reason.
@@ -238,6 +240,15 @@ struct RequestDeferred {
   std::string reason;
   RequestId waitFor = 0;
   bool operator==(const RequestDeferred&) const = default;
+};
+
+/// A running request gave its blocks back, so that an older one can go on; it waits to be admitted again. Its
+/// blocks stay to be found until they are evicted.
+struct RequestPreempted {
+  RequestId requester = 0;          ///< who needed a block
+  std::int64_t blocks = 0;          ///< that it referred to
+  std::int64_t computedTokens = 0;  ///< of prompt and reply, that stood in them
+  bool operator==(const RequestPreempted&) const = default;
 };
 
 // ---- computing ---------------------------------------------------------------------------
@@ -248,6 +259,7 @@ struct BatchEntry {
   std::int32_t begin = 0;  ///< first local token
   std::int32_t count = 0;  ///< rows
   bool decode = false;     ///< one generated token; else a prefill chunk
+  bool repeated = false;   ///< all of it was computed before, and lost to a preemption
   bool operator==(const BatchEntry&) const = default;
 };
 /// One forward pass, after it ended. Its duration is `nanoseconds`; Event::time is its end.
@@ -291,6 +303,8 @@ struct StepMetrics {
   double timeToFirstToken = 0;   ///< seconds from the moment the step could start
   double interTokenLatency = 0;  ///< mean seconds between generated tokens; 0 if there are fewer than two
   double queueTime = 0;          ///< seconds until admission
+  std::int64_t preemptions = 0;  ///< how often it gave its blocks back
+  std::int64_t recomputedTokens = 0;  ///< computed again after that, which `computedTokens` does not count
   bool operator==(const StepMetrics&) const = default;
 };
 
@@ -308,11 +322,11 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
-using Payload =
-    std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
-                 SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored, BlockRemoved,
-                 BlockCopied, BlockReleased, CacheCleared, RequestAdmitted, RequestDeferred, BatchComputed,
-                 TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot, FragmentsRetrieved>;
+using Payload = std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
+                             SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored,
+                             BlockRemoved, BlockCopied, BlockReleased, CacheCleared, RequestAdmitted,
+                             RequestDeferred, BatchComputed, TokenGenerated, AttentionMass, StepMetrics,
+                             MessageLogged, Snapshot, FragmentsRetrieved, RequestPreempted>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

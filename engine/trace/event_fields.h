@@ -146,6 +146,7 @@ void fields(V&& v, X& x) {
   v("begin", x.begin);
   v("count", x.count);
   v("decode", x.decode);
+  v("repeated", x.repeated);
 }
 
 // ---- payloads
@@ -309,6 +310,17 @@ void fields(V&& v, X& x) {
   v("promptTokens", x.promptTokens);
   v("cachedTokens", x.cachedTokens);
   v("relocatedTokens", x.relocatedTokens);
+  v("resumed", x.resumed);
+  v("recomputedTokens", x.recomputedTokens);
+}
+
+template <>
+inline constexpr const char* kEventName<RequestPreempted> = "request_preempted";
+template <class V, Is<RequestPreempted> X>
+void fields(V&& v, X& x) {
+  v("requester", x.requester);
+  v("blocks", x.blocks);
+  v("computedTokens", x.computedTokens);
 }
 
 template <>
@@ -368,6 +380,8 @@ void fields(V&& v, X& x) {
   v("timeToFirstToken", x.timeToFirstToken);
   v("interTokenLatency", x.interTokenLatency);
   v("queueTime", x.queueTime);
+  v("preemptions", x.preemptions);
+  v("recomputedTokens", x.recomputedTokens);
 }
 
 template <>

@@ -140,7 +140,8 @@ struct Checker {
   Result operator()(const StepMetrics& payload) const {
     if (Result error = checkCounts(payload.promptTokens, payload.cachedTokens, payload.relocatedTokens))
       return error;
-    if (payload.computedTokens < 0 || payload.generatedTokens < 0) {
+    if (payload.computedTokens < 0 || payload.generatedTokens < 0 || payload.preemptions < 0 ||
+        payload.recomputedTokens < 0) {
       return makeError("token counts", "a negative one", "at least 0");
     }
     return event.request == 0 ? std::nullopt : known(event.request);
@@ -176,9 +177,20 @@ struct Checker {
   Result operator()(const BlockStored& payload) const { return place(payload.segment, payload.virtualIndex); }
   Result operator()(const RequestAdmitted& payload) const {
     if (Result error = hasRequest()) return error;
+    if (payload.recomputedTokens < 0) {
+      return makeError("recomputed tokens", std::to_string(payload.recomputedTokens), "at least 0");
+    }
     return checkCounts(payload.promptTokens, payload.cachedTokens, payload.relocatedTokens);
   }
   Result operator()(const RequestDeferred&) const { return hasRequest(); }
+  Result operator()(const RequestPreempted& payload) const {
+    if (Result error = hasRequest()) return error;
+    if (Result error = known(event.request)) return error;
+    if (payload.blocks < 0 || payload.computedTokens < 0) {
+      return makeError("counts", "a negative one", "at least 0");
+    }
+    return std::nullopt;
+  }
   Result operator()(const BatchComputed& payload) const {
     for (const BatchEntry& entry : payload.entries) {
       if (entry.request == 0) return makeError("request", "0", "a request");
@@ -239,7 +251,8 @@ Result checkKeyframe(const Keyframe& keyframe) {
   for (const auto& [id, request] : keyframe.progress.requests) {
     Result error = checkSegments(request.segments);
     if (!error) error = checkCounts(request.promptTokens, request.cachedTokens, request.relocatedTokens);
-    if (!error && (request.computedTokens < 0 || request.generatedTokens < 0)) {
+    if (!error && (request.computedTokens < 0 || request.generatedTokens < 0 || request.preemptions < 0 ||
+                   request.recomputedTokens < 0)) {
       error = makeError("token counts", "a negative one", "at least 0");
     }
     for (const auto& [place, block] : request.blocks) {
@@ -352,6 +365,8 @@ struct Replay::Updater {
   void operator()(const SpanTableLaidOut& payload) const { request().segments = payload.segments; }
   void operator()(const BlockLookedUp& payload) const {
     VirtualBlock& block = at(payload.segment, payload.virtualIndex);
+    // What was found in the cache is what the first admission found: a resumed request mostly finds itself.
+    if (block.lookup != 0 && request().preemptions > 0) return;
     block.outcome = payload.outcome;
     block.reason = payload.reason;
     block.lookup = event.sequence;
@@ -377,6 +392,11 @@ struct Replay::Updater {
   void operator()(const RequestAdmitted& payload) const {
     RequestState& state = request();
     if (state.phase != RequestPhase::Finished) state.phase = RequestPhase::Running;
+    if (payload.resumed) {
+      addTo(state.recomputedTokens, payload.recomputedTokens);
+      addTo(progress.recomputedTokens, payload.recomputedTokens);
+      return;
+    }
     state.promptTokens = payload.promptTokens;
     state.cachedTokens = payload.cachedTokens;
     state.relocatedTokens = payload.relocatedTokens;
@@ -388,13 +408,25 @@ struct Replay::Updater {
     state.waitReason = payload.reason;
     state.waitFor = payload.waitFor;
   }
+  void operator()(const RequestPreempted& payload) const {
+    RequestState& state = request();
+    state.phase = RequestPhase::Waiting;
+    state.waitReason = "preempted: an older request needs the blocks";
+    state.waitFor = payload.requester;
+    addTo(state.preemptions, 1);
+    addTo(progress.preemptions, 1);
+    for (auto& [place, block] : state.blocks) {
+      block.block = kNullBlock;
+      block.allocated = false;
+    }
+  }
   void operator()(const BatchComputed& payload) const {
     addTo(progress.passes, 1);
     addTo(progress.passTime, payload.nanoseconds);
     for (const BatchEntry& entry : payload.entries) {
       addTo(progress.rows, entry.count);
       RequestState& state = request(entry.request);
-      if (!entry.decode) addTo(state.computedTokens, entry.count);
+      if (!entry.decode && !entry.repeated) addTo(state.computedTokens, entry.count);
     }
   }
   void operator()(const TokenGenerated& payload) const {

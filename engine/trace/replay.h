@@ -61,6 +61,8 @@ struct RequestState {
   std::int64_t relocatedTokens = 0;
   std::int64_t computedTokens = 0;  ///< rows of prefill chunks so far
   std::int64_t generatedTokens = 0;
+  std::int64_t preemptions = 0;        ///< how often it gave its blocks back
+  std::int64_t recomputedTokens = 0;   ///< computed again after that
   std::string text;                    ///< the reply so far; once finished, the whole
   std::optional<StepMetrics> metrics;  ///< the engine's own, once reported
   std::int64_t startedAt = -1;
@@ -102,12 +104,14 @@ struct Progress {
   bool gap = false;         ///< events are missing and no snapshot has closed the gap: the pool is not known
   std::int64_t passes = 0;  ///< forward passes
   std::int64_t rows = 0;    ///< rows of all passes
-  std::int64_t passTime = 0;   ///< nanoseconds of all passes
-  std::uint64_t stored = 0;    ///< BlockStored events
-  std::uint64_t evicted = 0;   ///< BlockRemoved events with reason Evicted
-  std::uint64_t copied = 0;    ///< BlockCopied events
-  std::uint64_t warnings = 0;  ///< messages of severity Warning
-  std::uint64_t errors = 0;    ///< messages of severity Error
+  std::int64_t passTime = 0;          ///< nanoseconds of all passes
+  std::uint64_t stored = 0;           ///< BlockStored events
+  std::uint64_t evicted = 0;          ///< BlockRemoved events with reason Evicted
+  std::uint64_t copied = 0;           ///< BlockCopied events
+  std::int64_t preemptions = 0;       ///< RequestPreempted events
+  std::int64_t recomputedTokens = 0;  ///< of all resumed requests
+  std::uint64_t warnings = 0;         ///< messages of severity Warning
+  std::uint64_t errors = 0;           ///< messages of severity Error
   SharedMap<RunId, RunState> runs;
   SharedMap<RequestId, RequestState> requests;
   bool operator==(const Progress&) const = default;

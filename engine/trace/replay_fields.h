@@ -42,6 +42,8 @@ void fields(V&& v, X& x) {
   v("relocatedTokens", x.relocatedTokens);
   v("computedTokens", x.computedTokens);
   v("generatedTokens", x.generatedTokens);
+  v("preemptions", x.preemptions);
+  v("recomputedTokens", x.recomputedTokens);
   v("text", x.text);
   v("metrics", x.metrics);
   v("startedAt", x.startedAt);
@@ -83,6 +85,8 @@ void fields(V&& v, X& x) {
   v("stored", x.stored);
   v("evicted", x.evicted);
   v("copied", x.copied);
+  v("preemptions", x.preemptions);
+  v("recomputedTokens", x.recomputedTokens);
   v("warnings", x.warnings);
   v("errors", x.errors);
   v("runs", x.runs);

@@ -185,8 +185,16 @@ struct Describer {
   }
   std::string operator()(const CacheCleared&) const { return "nothing can be found any more"; }
   std::string operator()(const RequestAdmitted& e) const {
-    return count(e.promptTokens, "prompt token", "prompt tokens") + ", " + std::to_string(e.cachedTokens) +
-           " cached, " + std::to_string(e.relocatedTokens) + " of them relocated";
+    const std::string found = ", " + std::to_string(e.cachedTokens) + " cached, " +
+                              std::to_string(e.relocatedTokens) + " of them relocated";
+    if (!e.resumed) return count(e.promptTokens, "prompt token", "prompt tokens") + found;
+    return "resumed with " + count(e.promptTokens, "token", "tokens") + found + ", " +
+           std::to_string(e.recomputedTokens) + " computed again";
+  }
+  std::string operator()(const RequestPreempted& e) const {
+    return "gives back " + count(e.blocks, "block", "blocks") + " with " +
+           count(e.computedTokens, "computed token", "computed tokens") + ", request " +
+           std::to_string(e.requester) + " needs room";
   }
   std::string operator()(const RequestDeferred& e) const {
     return plain(e.reason) + (e.waitFor != 0 ? ", waits for request " + std::to_string(e.waitFor) : "");
@@ -216,9 +224,14 @@ struct Describer {
     return "step " + std::to_string(e.step) + ": prompt " + std::to_string(e.promptTokens) + ", cached " +
            std::to_string(e.cachedTokens) + ", relocated " + std::to_string(e.relocatedTokens) +
            ", computed " + std::to_string(e.computedTokens) + ", generated " +
-           std::to_string(e.generatedTokens) + ", first token after " +
+           std::to_string(e.generatedTokens) + preempted(e) + ", first token after " +
            fixedPoint(e.timeToFirstToken * 1e3, 2) + " ms, then " + fixedPoint(e.interTokenLatency * 1e3, 2) +
            " ms a token";
+  }
+  static std::string preempted(const StepMetrics& e) {
+    if (e.preemptions == 0) return {};
+    return ", preempted " + count(e.preemptions, "time", "times") + ", " +
+           std::to_string(e.recomputedTokens) + " computed again";
   }
   std::string operator()(const MessageLogged& e) const {
     return std::string(enumName(e.severity)) + ": " + plain(e.text);
@@ -247,6 +260,7 @@ struct RequestSums {
   RequestAdmitted admitted;
   std::int64_t computed = 0;
   std::int64_t generated = 0;
+  bool preempted = false;
   bool finished = false;
   std::optional<StepMetrics> metrics;
 };
@@ -262,6 +276,8 @@ struct Collector {
     if (event.request != 0) requests[event.request].finished = true;
   }
   void operator()(const BlockLookedUp& e) const {
+    // A resumed request mostly finds itself, which says nothing about reuse.
+    if (requests[event.request].preempted) return;
     ++stats.blocksLookedUp;
     if (e.outcome == LookupOutcome::Hit) ++stats.blocksHit;
     if (e.outcome == LookupOutcome::Relocated) ++stats.blocksRelocated;
@@ -275,14 +291,26 @@ struct Collector {
   }
   void operator()(const BlockCopied&) const { ++stats.blocksCopied; }
   void operator()(const RequestAdmitted& e) const {
-    if (event.request != 0) requests[event.request].admitted = e;
+    if (event.request == 0) return;
+    if (!e.resumed) {
+      requests[event.request].admitted = e;
+      return;
+    }
+    addTo(stats.resumedTokens, e.promptTokens);
+    addTo(stats.resumedCachedTokens, e.cachedTokens);
+    addTo(stats.recomputedTokens, e.recomputedTokens);
+  }
+  void operator()(const RequestPreempted&) const {
+    ++stats.preemptions;
+    requests[event.request].preempted = true;
   }
   void operator()(const BatchComputed& e) const {
     ++stats.passes;
     stats.passTime += static_cast<double>(e.nanoseconds) / kNanoseconds;
     for (const BatchEntry& entry : e.entries) {
       addTo(rows, entry.count);
-      if (!entry.decode && entry.request != 0) addTo(requests[entry.request].computed, entry.count);
+      if (!entry.decode && !entry.repeated && entry.request != 0)
+        addTo(requests[entry.request].computed, entry.count);
     }
   }
   void operator()(const TokenGenerated&) const {
@@ -387,6 +415,12 @@ std::string statsTable(const TraceStats& s) {
   add("blocks stored", s.blocksStored);
   add("blocks evicted", s.blocksEvicted);
   add("blocks copied", s.blocksCopied);
+  if (s.preemptions > 0) {
+    add("preemptions", s.preemptions);
+    add("  tokens to resume with", s.resumedTokens);
+    add("  found again", s.resumedCachedTokens);
+    add("  computed again", s.recomputedTokens);
+  }
   add("forward passes", s.passes);
   add("  mean rows", fixedPoint(s.meanRowsPerPass, 1));
   add("  time", fixedPoint(s.passTime, 3) + " s");

@@ -39,6 +39,11 @@ struct TraceStats {
   std::uint64_t blocksStored = 0;
   std::uint64_t blocksEvicted = 0;
   std::uint64_t blocksCopied = 0;
+  std::uint64_t preemptions = 0;
+  /// Of requests that were preempted and resumed, which the counts above leave out.
+  std::int64_t resumedTokens = 0;        ///< of prompts and replies
+  std::int64_t resumedCachedTokens = 0;  ///< of them found in the cache
+  std::int64_t recomputedTokens = 0;     ///< computed before, evicted, and computed again
   std::uint64_t passes = 0;
   double meanRowsPerPass = 0;
   double passTime = 0;           ///< all passes

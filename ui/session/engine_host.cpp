@@ -15,6 +15,7 @@
 #include <QDateTime>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <filesystem>
@@ -123,8 +124,10 @@ class EngineHost::Worker {
   }
 
   void clearCache() {
+    // A run in progress does it before its next pass; else it is this task's turn.
+    m_clearAsked = true;
     m_thread.post([this] {
-      if (m_session) m_session->clearCache();
+      if (m_clearAsked.exchange(false) && m_session) m_session->clearCache();
     });
   }
 
@@ -245,6 +248,7 @@ class EngineHost::Worker {
     run::RunOptions options = runOptionsOf(request.settings);
     QString problem;
     if (request.retrieval && !retrieveFor(request, options, problem)) return problem;
+    options.emptyCache = [this] { return m_clearAsked.exchange(false); };
     options.queryJson = request.queryJson;
     options.explain = request.explain;
     options.observeRows = request.settings.observeRows;
@@ -278,6 +282,7 @@ class EngineHost::Worker {
   std::string m_retrievalFile;  ///< of the index that it uses
 
   std::stop_source m_forecastStop;  ///< of the window's thread
+  std::atomic<bool> m_clearAsked = false;
   std::mutex m_stopMutex;
   std::stop_source m_stop;
   TaskThread m_thread;  ///< ends first: its tasks use everything above

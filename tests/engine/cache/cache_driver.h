@@ -108,7 +108,7 @@ class CacheDriver {
       copySlots(copy);
       entry.copySources.push_back(copy.source);
     }
-    entry.remaining = spec.maxNewTokens;
+    entry.remaining = spec.lookahead;
     m_live.emplace(spec.id, std::move(entry));
     check();
     return true;
@@ -157,17 +157,26 @@ class CacheDriver {
     }
   }
 
-  /// The model would have to be run for the token before the next one is appended; `compute` does that.
-  void append(RequestId id, TokenId token) {
+  /// The model would have to be run for the token before the next one is appended; `compute` does that. False
+  /// if there is no room.
+  bool append(RequestId id, TokenId token) {
     Live& entry = m_live.at(id);
-    const Slot slot = cache.append(id, token);
+    const trace::PoolState before = cache.dump();
+    const std::size_t events = sink.events().size();
+    const std::optional<Slot> given = cache.append(id, token);
+    if (!given) {
+      require(entry.remaining == 0 && cache.freeBlocks() <= keptBlocks(), "room that was announced is there");
+      require(cache.dump() == before && sink.events().size() == events, "what is refused changes nothing");
+      return false;
+    }
+    const Slot& slot = *given;
     if (slot.copy) {
       require(slot.copy->target == slot.block && slot.copy->slots == slot.slot,
               "the copy makes the slot's block");
       copySlots(*slot.copy);
       entry.copySources.push_back(slot.copy->source);
     }
-    --entry.remaining;
+    if (entry.remaining > 0) --entry.remaining;
     Identities& identities = entry.identities.back();
     identities.push_back(m_book.after(identities.back(), token));
     entry.spec.segments.back().tokens.push_back(token);
@@ -176,6 +185,7 @@ class CacheDriver {
     require(slot.slot == static_cast<std::int32_t>(identities.size() - 1) % cache.config().blockSize,
             "the token goes to the next slot");
     check();
+    return true;
   }
 
   /// The request's specification with what was appended.
@@ -184,6 +194,15 @@ class CacheDriver {
     cache.finish(id);
     m_live.erase(id);
     check();
+    return spec;
+  }
+
+  /// Takes a running request out; what it is to be resumed with, nothing kept for it any more.
+  RequestSpec preempt(RequestId id) {
+    const std::vector<std::int32_t> computed = m_live.at(id).computed;
+    RequestSpec spec = finish(id);
+    spec.computedBefore = computed;
+    spec.lookahead = 0;
     return spec;
   }
 
@@ -357,28 +376,39 @@ class CacheDriver {
     require(!(someCopied && someDropped), "copies are all made or all left out");
   }
 
-  /// A running request that computes a full block which this one misses, or 0.
+  /// A running request that computes more of a block than is stored and this one needs, or 0.
   RequestId computingOther(const Live& entry, const std::vector<SegmentLookup>& lookups) const {
     const std::int32_t size = cache.config().blockSize;
     if (!cache.config().enabled) return 0;
     for (std::size_t segment = 0; segment < entry.identities.size(); ++segment) {
       const Identities& chain = entry.identities[segment];
       for (const trace::BlockLookedUp& facts : lookups[segment].blocks) {
-        const std::int32_t end = (facts.virtualIndex + 1) * size;
         const bool whole =
             facts.outcome == trace::LookupOutcome::Hit || facts.outcome == trace::LookupOutcome::Relocated;
+        if (whole) continue;
+        const std::int32_t begin = facts.virtualIndex * size;
+        const std::int32_t end = begin + facts.wanted;
         const bool last =
             segment + 1 == entry.identities.size() && end == static_cast<std::int32_t>(chain.size());
-        if (whole || last || facts.wanted < size) continue;
+        // Where room was too short for a copy, what is stored is known from the place where it differs.
+        std::int32_t stored = facts.tokens;
+        if (facts.differsAt >= begin) stored = std::max(stored, facts.differsAt - begin);
+        if (facts.reason == trace::MissReason::LastToken) stored = facts.wanted - 1;
         for (const auto& [id, other] : m_live) {
           for (std::size_t place = 0; place < other.identities.size(); ++place) {
-            if (other.computed[place] >= end || other.promptTokens[place] < end) continue;
-            if (other.identities[place][static_cast<std::size_t>(end - 1)] ==
-                chain[static_cast<std::size_t>(end - 1)]) {
-              return id;
+            const std::int32_t otherEnd = std::min(begin + size, other.promptTokens[place]);
+            if (other.computed[place] >= otherEnd) continue;
+            std::int32_t common = 0;
+            while (begin + common < std::min(end, otherEnd) &&
+                   other.identities[place][static_cast<std::size_t>(begin + common)] ==
+                       chain[static_cast<std::size_t>(begin + common)]) {
+              ++common;
             }
+            if (!cache.config().cacheTails && (last || common < size)) continue;
+            if (std::min(common, last ? facts.wanted - 1 : facts.wanted) > stored) return id;
           }
         }
+        break;
       }
     }
     return 0;
@@ -450,7 +480,8 @@ class CacheDriver {
   void checkRefusal(const Live& entry, const Refusal& refusal, std::int64_t available) const {
     const CacheConfig& config = cache.config();
     if (refusal.reason == Refusal::Reason::WaitForOther) {
-      require(m_live.contains(refusal.waitFor) && refusal.waitFor != entry.spec.id,
+      require(m_live.contains(refusal.waitFor.request) && refusal.waitFor.request != entry.spec.id &&
+                  cache.isBeingComputed(refusal.waitFor),
               "it waits for another one");
       return;
     }
@@ -475,7 +506,7 @@ class CacheDriver {
     }
     const auto length = static_cast<std::int64_t>(entry.identities.back().size());
     const std::int64_t size = config.blockSize;
-    blocks += (length + entry.spec.maxNewTokens + size - 1) / size - (length + size - 1) / size;
+    blocks += (length + entry.spec.lookahead + size - 1) / size - (length + size - 1) / size;
     blocks += static_cast<std::int64_t>(distinct.size());
     require(blocks == refusal.neededBlocks && blocks > config.blockCount - 1 &&
                 refusal.availableBlocks == config.blockCount - 1,
@@ -515,9 +546,15 @@ class CacheDriver {
         admission.segments.back().computeFrom < static_cast<std::int32_t>(spec.segments.back().tokens.size()),
         "the last token is computed");
     const auto* sums = std::get_if<trace::RequestAdmitted>(&events.back().payload);
-    require(sums && *sums == trace::RequestAdmitted{tokens, cached, relocated}, "the sums are told last");
+    std::int64_t recomputed = 0;
+    for (std::size_t segment = 0; segment < spec.computedBefore.size(); ++segment) {
+      recomputed += std::max(0, spec.computedBefore[segment] - admission.segments[segment].computeFrom);
+    }
+    const bool resumed = !spec.computedBefore.empty();
+    require(sums && *sums == trace::RequestAdmitted{tokens, cached, relocated, resumed, recomputed},
+            "the sums are told last");
     require(admission.promptTokens == tokens && admission.cachedTokens == cached &&
-                admission.relocatedTokens == relocated,
+                admission.relocatedTokens == relocated && admission.recomputedTokens == recomputed,
             "the admission has the same sums");
     std::vector<trace::BlockCopied> copies;
     for (const BlockCopy& copy : admission.copies) copies.push_back({copy.source, copy.target, copy.slots});

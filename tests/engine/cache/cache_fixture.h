@@ -166,11 +166,11 @@ inline std::vector<TokenId> operator+(std::vector<TokenId> a, const std::vector<
 }
 
 /// One plain segment at base 0.
-inline RequestSpec prompt(RequestId id, std::vector<TokenId> tokens, std::int32_t maxNewTokens = 0) {
+inline RequestSpec prompt(RequestId id, std::vector<TokenId> tokens, std::int32_t lookahead = 0) {
   RequestSpec request;
   request.id = id;
   request.run = 1;
-  request.maxNewTokens = maxNewTokens;
+  request.lookahead = lookahead;
   SegmentSpec segment;
   segment.tokens = std::move(tokens);
   segment.node = "/g";
@@ -182,8 +182,8 @@ inline RequestSpec prompt(RequestId id, std::vector<TokenId> tokens, std::int32_
 /// node
 /// "/span/i", the question for "/question".
 inline RequestSpec spans(RequestId id, const std::vector<std::vector<TokenId>>& documents,
-                         std::vector<TokenId> question, std::int32_t maxNewTokens = 0) {
-  RequestSpec request = prompt(id, std::move(question), maxNewTokens);
+                         std::vector<TokenId> question, std::int32_t lookahead = 0) {
+  RequestSpec request = prompt(id, std::move(question), lookahead);
   SegmentSpec last = std::move(request.segments.back());
   request.segments.clear();
   last.node = "/question";

@@ -97,7 +97,26 @@ inline Step computeAll(RequestId id) {
 }
 inline Step append(RequestId id, Tokens tokens) {
   return [=](CacheDriver& driver) {
-    for (const TokenId token : tokens) driver.append(id, token);
+    for (const TokenId token : tokens) {
+      CacheDriver::require(driver.append(id, token), "there is room for the token");
+    }
+  };
+}
+inline Step hasNoRoom(RequestId id, TokenId token) {
+  return [=](CacheDriver& driver) {
+    CacheDriver::require(!driver.append(id, token), "there is no room for the token");
+  };
+}
+/// Takes a request out and admits it again with `more` tokens, for which nothing was computed.
+inline Step resume(RequestId id, Tokens more, std::string lookups, std::int64_t recomputed) {
+  return [=](CacheDriver& driver) {
+    RequestSpec spec = driver.preempt(id);
+    std::vector<TokenId>& last = spec.segments.back().tokens;
+    last.insert(last.end(), more.begin(), more.end());
+    admit(spec, lookups)(driver);
+    same(driver.sink.all<trace::RequestAdmitted>().back().recomputedTokens, recomputed,
+         "tokens computed again");
+    driver.copied(id);
   };
 }
 inline Step finish(RequestId id) {
@@ -133,7 +152,7 @@ inline Step waits(RequestSpec spec, RequestId other) {
     CacheDriver::require(!driver.admit(spec), "the request is refused");
     CacheDriver::require(driver.lastRefusal->reason == Refusal::Reason::WaitForOther,
                          "the reason of the refusal");
-    same(driver.lastRefusal->waitFor, other, "the request to wait for");
+    same(driver.lastRefusal->waitFor.request, other, "the request to wait for");
   };
 }
 

@@ -215,8 +215,32 @@ class TestKvCache : public QObject {
     CacheDriver driver(pool(30));
     const RequestSpec second = spans(2, {range(1, 9)}, {60});
     PLAY(driver, {admit(spans(1, {range(1, 9)}, {50}), "-n -a -a | -n"), waits(second, 1), compute(1, 5),
-                  waits(second, 1), compute(1, 3), admit(second, "H H -n | -n"),
-                  admit(spans(3, {range(1, 9)}, {61}), "H H -n | -n")});
+                  waits(second, 1), compute(1, 3), waits(second, 1), compute(1, 1),
+                  admit(second, "H H H | -n"), admit(spans(3, {range(1, 9)}, {61}), "H H H | -n")});
+  }
+
+  void withoutTailsOnlyWholeBlocksAreWaitedFor() {
+    CacheConfig config = pool(30);
+    config.cacheTails = false;
+    CacheDriver driver(config);
+    const RequestSpec second = spans(2, {range(1, 9)}, {60});
+    PLAY(driver, {admit(spans(1, {range(1, 9)}, {50}), "-n -a -a | -o"), waits(second, 1), compute(1, 8),
+                  admit(second, "H H -o | -o")});
+  }
+
+  void theBeginningOfABlockIsComputedOnce() {
+    CacheDriver driver(pool(30));
+    const RequestSpec longer = prompt(2, {1, 2, 3, 70, 71});
+    const RequestSpec other = prompt(3, {80, 81});
+    PLAY(driver, {admit(prompt(1, range(1, 9)), "-n -a -a"), waits(longer, 1), admit(other, "-n"),
+                  compute(1, 4), admit(longer, "P3t -a")});
+  }
+
+  void aRequestThatIsPreemptedIsWaitedForNoLonger() {
+    CacheDriver driver(pool(30));
+    const RequestSpec second = prompt(2, range(1, 9));
+    PLAY(driver, {admit(prompt(1, range(1, 8)), "-n -a"), compute(1, 4), waits(second, 1),
+                  [](CacheDriver& d) { d.preempt(1); }, admit(second, "H -n -a")});
   }
 
   void waitingEndsWithTheOtherRequest() {
@@ -226,11 +250,62 @@ class TestKvCache : public QObject {
                   finish(1), admit(second, "H -n -a")});
   }
 
-  void nobodyWaitsForALastBlock() {
+  void copiesOfAPromptWaitForAllButItsLastToken() {
     CacheDriver driver(pool(30));
-    PLAY(driver, {admit(prompt(1, range(1, 4)), "-n"), admit(prompt(2, range(1, 4)), "-n"),
-                  waits(spans(3, {range(1, 4)}, {50}), 1), finish(1), waits(spans(3, {range(1, 4)}, {50}), 2),
-                  computeAll(2), admit(spans(3, {range(1, 4)}, {50}), "H | -n")});
+    PLAY(driver, {admit(prompt(1, range(1, 4)), "-n"), waits(prompt(2, range(1, 4)), 1), finish(1),
+                  admit(prompt(2, range(1, 4)), "-n"), waits(spans(3, {range(1, 4)}, {50}), 2), computeAll(2),
+                  admit(prompt(4, range(1, 4)), "P3l"), admit(spans(3, {range(1, 4)}, {50}), "H | -n")});
+  }
+
+  // ---- growing without room that was kept, and giving way
+  // --------------------------------------------------------------------------
+
+  void growsAsLongAsBlocksAreFree() {
+    CacheDriver driver(pool(4));
+    PLAY(driver, {start(prompt(1, range(1, 6)), "-n -a"), append(1, range(7, 6)), freeCount(0),
+                  hasNoRoom(1, 13), computeAll(1), hasNoRoom(1, 13), finish(1)});
+  }
+
+  void whatIsKeptForOthersIsNotTaken() {
+    CacheDriver driver(pool(5));
+    PLAY(driver, {start(prompt(1, range(1, 4)), "-n"), start(prompt(2, range(11, 4), 5), "-n"), freeCount(2),
+                  hasNoRoom(1, 5), append(2, range(15, 5)), freeCount(0), finish(2), append(1, {5})});
+  }
+
+  void aSharedTailIsNotCopiedWithoutRoom() {
+    CacheDriver driver(pool(4));
+    PLAY(driver, {start(prompt(1, range(1, 6)), "-n -a"), start(spans(2, {range(1, 6)}, {50}), "H H | -n"),
+                  freeCount(0), hasNoRoom(1, 7), finish(2), append(1, {7})});
+  }
+
+  void whoGaveWayFindsWhatItComputed() {
+    CacheDriver driver(pool(10));
+    PLAY(driver, {start(prompt(1, range(1, 6)), "-n -a"), append(1, {7, 8, 9}), computeAll(1),
+                  resume(1, {10}, "H H P1t", 0), computeAll(1), finish(1)});
+  }
+
+  void whatWasEvictedMeanwhileIsComputedAgain() {
+    CacheDriver driver(pool(5));
+    PLAY(driver, {start(prompt(1, range(1, 9)), "-n -a -a"), [](CacheDriver& d) { d.preempt(1); },
+                  start(prompt(2, range(21, 8)), "-n -a"), finish(2),
+                  [](CacheDriver& d) {
+                    RequestSpec again = prompt(1, range(1, 10));
+                    again.computedBefore = {9};
+                    admit(again, "H H -n")(d);
+                    same(d.sink.all<trace::RequestAdmitted>().back().recomputedTokens, std::int64_t{1},
+                         "tokens computed again");
+                  }});
+  }
+
+  void spareBlocksHaveToBeLeftOver() {
+    CacheDriver driver(pool(5));
+    const RequestSpec request = prompt(2, range(11, 5));
+    driver.run(prompt(1, range(1, 4)));
+    QVERIFY(std::holds_alternative<Refusal>(driver.cache.admit(request, 3)));
+    const auto refusal = std::get<Refusal>(driver.cache.admit(request, 3));
+    QCOMPARE(refusal.neededBlocks, std::int64_t{5});
+    QCOMPARE(refusal.availableBlocks, std::int64_t{4});
+    QVERIFY(std::holds_alternative<Admission>(driver.cache.admit(request, 2)));
   }
 
   // ---- wrong use, settings
@@ -273,7 +348,7 @@ class TestKvCache : public QObject {
     row("no number", [](RequestSpec& request) { request.id = 0; });
     row("no segment", [](RequestSpec& request) { request.segments.clear(); });
     row("nothing to compute", [](RequestSpec& request) { request.segments.back().tokens.clear(); });
-    row("negative growth", [](RequestSpec& request) { request.maxNewTokens = -1; });
+    row("negative growth", [](RequestSpec& request) { request.lookahead = -1; });
     row("sees itself", [](RequestSpec& request) { request.segments[1].sees[0].segment = 1; });
     row("sees a later one", [](RequestSpec& request) { request.segments[0].sees.push_back({1, 0, 0}); });
     row("sees what is not there", [](RequestSpec& request) { request.segments[1].sees[0].segment = 7; });
@@ -308,8 +383,7 @@ class TestKvCache : public QObject {
     QVERIFY_EXCEPTION_THROWN(cache.finish(2), std::logic_error);
     QCOMPARE(cache.dump(), before);
     QCOMPARE(driver.sink.events().size(), events);
-    cache.append(1, 7);
-    QVERIFY_EXCEPTION_THROWN(cache.append(1, 8), std::logic_error);
+    QVERIFY(cache.append(1, 7).has_value());
   }
 
   void upperBound() {

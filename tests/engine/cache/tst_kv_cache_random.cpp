@@ -64,6 +64,8 @@ class RandomClient {
   int admissions = 0;
   int neverFits = 0;
   int waits = 0;
+  int preemptions = 0;
+  int resumptions = 0;
   const CacheDriver& driver() const { return m_driver; }
 
  private:
@@ -116,15 +118,20 @@ class RandomClient {
     }
     request.id = ++m_lastId;
     request.run = 1 + request.id / 3;
-    request.maxNewTokens = pick(3) == 0 ? 0 : pick(2 * m_config.blockSize + 2);
+    request.lookahead = pick(3) != 0 ? 0 : pick(2 * m_config.blockSize + 2);
     return request;
   }
 
   void start() {
     // A request that was refused is tried again, as a scheduler would.
+    if (!m_waiting && !m_preempted.empty() && pick(3) != 0) {
+      m_waiting = std::move(m_preempted.back());
+      m_preempted.pop_back();
+    }
     if (!m_waiting) m_waiting = makeRequest();
     if (m_driver.admit(*m_waiting)) {
       ++admissions;
+      if (!m_waiting->computedBefore.empty()) ++resumptions;
       if (pick(3) != 0) m_driver.copied(m_waiting->id);
       m_waiting.reset();
       return;
@@ -147,10 +154,16 @@ class RandomClient {
   void advance(RequestId id) {
     if (pick(2) == 0 && !m_driver.live().at(id).copySources.empty()) m_driver.copied(id);
     if (m_driver.compute(id, 1 + pick(2 * m_config.blockSize))) return;
-    const bool done = m_driver.live().at(id).remaining == 0 || pick(12) == 0;
-    if (!done) {
-      m_driver.append(id, pick(3));
-      if (pick(8) == 0 && m_driver.live().at(id).remaining > 0) m_driver.append(id, pick(3));
+    if (pick(12) != 0) {
+      if (!m_driver.append(id, pick(3))) {
+        // The youngest gives way, be it this one.
+        const RequestId youngest = m_driver.live().rbegin()->first;
+        ++preemptions;
+        m_preempted.push_back(m_driver.preempt(youngest));
+        if (pick(2) == 0) m_preempted.back().segments.back().tokens.push_back(pick(3));
+      } else if (pick(8) == 0 && m_driver.live().at(id).remaining > 0) {
+        CacheDriver::require(m_driver.append(id, pick(3)), "there is room that was kept");
+      }
       return;
     }
     m_history.push_back(m_driver.finish(id));
@@ -164,6 +177,7 @@ class RandomClient {
   std::vector<std::vector<TokenId>> m_questions;
   std::vector<RequestSpec> m_history;
   std::optional<RequestSpec> m_waiting;
+  std::vector<RequestSpec> m_preempted;
   RequestId m_lastId = 0;
 };
 
@@ -213,6 +227,8 @@ class TestKvCacheRandom : public QObject {
     int admissions = 0;
     int refusals = 0;
     int waits = 0;
+    int preemptions = 0;
+    int resumptions = 0;
     std::size_t evictions = 0;
     std::size_t copies = 0;
     for (unsigned round = 0; round < count; ++round) {
@@ -230,11 +246,13 @@ class TestKvCacheRandom : public QObject {
       admissions += client.admissions;
       refusals += client.refusals;
       waits += client.waits;
+      preemptions += client.preemptions;
+      resumptions += client.resumptions;
       evictions += client.driver().sink.all<trace::BlockRemoved>().size();
       copies += client.driver().sink.all<trace::BlockCopied>().size();
     }
-    qInfo("%d admitted, %d refused (%d to wait), %zu removed, %zu copied", admissions, refusals, waits,
-          evictions, copies);
+    qInfo("%d admitted, %d refused (%d to wait), %d preempted (%d resumed), %zu removed, %zu copied",
+          admissions, refusals, waits, preemptions, resumptions, evictions, copies);
     QVERIFY(admissions > 100);
   }
 };

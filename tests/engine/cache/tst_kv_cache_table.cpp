@@ -47,8 +47,8 @@ RequestSpec salted(RequestSpec request, const std::string& salt) {
   return request;
 }
 
-RequestSpec generating(RequestSpec request, std::int32_t maxNewTokens) {
-  request.maxNewTokens = maxNewTokens;
+RequestSpec generating(RequestSpec request, std::int32_t lookahead) {
+  request.lookahead = lookahead;
   return request;
 }
 

@@ -75,4 +75,22 @@ SpanletSession::SpanletSession(const run::SessionConfig& sessionConfig, int thre
                                              weights->name(), tokenizer.get(),
                                              &text::findChatTemplate(spanletDirectory()), sink)) {}
 
+RandomSession::RandomSession(const run::SessionConfig& config, bool endTokens)
+    : shape(tinyConfig()),
+      tokenizer(text::loadTokenizer(spanletDirectory())),
+      chat(&text::findChatTemplate(spanletDirectory())) {
+  const model::ModelConfig spanlet = model::readConfig(spanletDirectory());
+  shape.vocabularySize = spanlet.vocabularySize;
+  if (endTokens) {
+    // Many, so that replies of all lengths come up.
+    for (TokenId token = 5; token < shape.vocabularySize; token += 6) shape.endTokens.push_back(token);
+    shape.endTokens.insert(shape.endTokens.end(), spanlet.endTokens.begin(), spanlet.endTokens.end());
+  }
+  weights = model::makeRandomWeights(shape, 1);
+  backend = makeBackend(1);
+  decoder = std::make_unique<model::Decoder>(shape, *weights, *backend);
+  session = std::make_unique<run::Session>(config, *decoder, *backend, weights->fingerprint(), "random",
+                                           tokenizer.get(), chat, sink);
+}
+
 }  // namespace spanscope::test

@@ -60,4 +60,19 @@ struct SpanletSession {
   std::unique_ptr<run::Session> session;
 };
 
+/// A session on a random model with the tokenizer and template of the bundled checkpoint.
+struct RandomSession {
+  /// `endTokens`: replies of all lengths come up; else each is as long as it may be.
+  RandomSession(const run::SessionConfig& config, bool endTokens);
+
+  model::ModelConfig shape;
+  RecordingSink sink;
+  std::unique_ptr<text::Tokenizer> tokenizer;
+  const text::ChatTemplate* chat = nullptr;
+  std::unique_ptr<model::WeightSource> weights;
+  std::unique_ptr<compute::Backend> backend;
+  std::unique_ptr<model::Decoder> decoder;
+  std::unique_ptr<run::Session> session;
+};
+
 }  // namespace spanscope::test

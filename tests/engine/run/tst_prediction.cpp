@@ -7,6 +7,7 @@
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "kernels/cpu/cpu_backend.h"
+#include "random_queries.h"
 #include "session_fixture.h"
 
 #include <QTest>
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <map>
 #include <random>
+#include <set>
 
 using namespace spanscope;
 using spanscope::run::Doubt;
@@ -22,37 +24,8 @@ using spanscope::run::Policy;
 
 namespace {
 
-const std::filesystem::path kSpanlet =
-    std::filesystem::path(SPANSCOPE_SOURCE_DIR) / "resources/models/spanlet";
-
-/// A random model with the bundled tokenizer.
-struct RandomSession {
-  RandomSession(const run::SessionConfig& config, bool endTokens) : tokenizer(text::loadTokenizer(kSpanlet)) {
-    const model::ModelConfig spanlet = model::readConfig(kSpanlet);
-    shape = test::tinyConfig();
-    shape.vocabularySize = spanlet.vocabularySize;
-    if (endTokens) {
-      // Many, so that replies of all lengths come up.
-      for (TokenId token = 5; token < shape.vocabularySize; token += 6) shape.endTokens.push_back(token);
-      shape.endTokens.insert(shape.endTokens.end(), spanlet.endTokens.begin(), spanlet.endTokens.end());
-    }
-    weights = model::makeRandomWeights(shape, 1);
-    cpu::CpuOptions options;
-    options.threads = 1;
-    backend = cpu::makeCpuBackend(options);
-    decoder = std::make_unique<model::Decoder>(shape, *weights, *backend);
-    session = std::make_unique<run::Session>(config, *decoder, *backend, weights->fingerprint(), "random",
-                                             tokenizer.get(), &text::findChatTemplate(kSpanlet), sink);
-  }
-
-  model::ModelConfig shape;
-  test::RecordingSink sink;
-  std::unique_ptr<text::Tokenizer> tokenizer;
-  std::unique_ptr<model::WeightSource> weights;
-  std::unique_ptr<compute::Backend> backend;
-  std::unique_ptr<model::Decoder> decoder;
-  std::unique_ptr<run::Session> session;
-};
+using test::RandomSession;
+using Queries = test::RandomQueries;
 
 run::SessionConfig withBlocks(std::int32_t count) {
   run::SessionConfig config;
@@ -70,60 +43,7 @@ plan::Plan planOf(const std::string& json, std::uint64_t seed) {
   return *result.plan;
 }
 
-/// Queries over a few texts, so that they have much in common.
-class Queries {
- public:
-  explicit Queries(std::uint32_t seed) : m_random(seed) {}
-
-  int below(int end) { return std::uniform_int_distribution<int>(0, end - 1)(m_random); }
-
-  std::string single() { return generate(prompt()); }
-
-  std::string independent() {
-    std::string json = below(2) == 0 ? R"({"plus":[)" : R"({"par":[)";
-    const int count = 2 + below(4);
-    const std::string same = generate(prompt());
-    for (int i = 0; i < count; ++i) json += (i > 0 ? "," : "") + (below(3) == 0 ? same : generate(prompt()));
-    return json + "]}";
-  }
-
-  /// A judge over several replies: its prompt holds what is sampled.
-  std::string nested() {
-    std::string json = R"({"cross":[)" + system() + R"(,{"plus":[)";
-    const int count = 1 + below(3);
-    for (int i = 0; i < count; ++i) json += (i > 0 ? "," : "") + generate(prompt());
-    return generate(json + R"(]},{"user":"Which one?"}]})");
-  }
-
- private:
-  std::string generate(const std::string& input) {
-    return R"({"g":{"model":"m","max_tokens":)" + std::to_string(1 + below(12)) + R"(,"temperature":)" +
-           (below(2) == 0 ? "0.0" : "0.9") + R"(,"input":)" + input + "}}";
-  }
-  std::string system() {
-    return below(2) == 0 ? R"({"system":"You answer from the documents."})" : R"({"system":"You judge."})";
-  }
-  std::string document() {
-    const int index = below(5);
-    std::string text = "Document " + std::to_string(index) + ".";
-    for (int i = 0; i <= index; ++i) text += " Mira lives in Lisbon and plays the cello.";
-    return R"({"user":")" + text + R"("})";
-  }
-  std::string prompt() {
-    std::string json = R"({"cross":[)" + system();
-    const int documents = below(4);
-    if (documents > 0) {
-      json += R"(,{"plus":[)";
-      for (int i = 0; i < documents; ++i) json += (i > 0 ? "," : "") + document();
-      json += "]}";
-    }
-    return json + R"(,{"user":"Question )" + std::to_string(below(3)) + R"(?"}]})";
-  }
-
-  std::mt19937 m_random;
-};
-
-/// Looked-up blocks and evictions of each request since the events were cleared.
+/// Blocks looked up at the first admission, and evictions, of each request since the events were cleared.
 struct Witnessed {
   std::map<RequestId, std::vector<trace::BlockLookedUp>> blocks;
   std::map<RequestId, std::int64_t> evicted;
@@ -132,7 +52,14 @@ struct Witnessed {
 
 Witnessed witnessed(const test::RecordingSink& sink) {
   Witnessed seen;
+  std::set<RequestId> preempted;
   for (const trace::Event& event : sink.events) {
+    if (preempted.contains(event.request) &&
+        (std::holds_alternative<trace::BlockLookedUp>(event.payload) ||
+         std::holds_alternative<trace::RequestAdmitted>(event.payload))) {
+      continue;
+    }
+    if (std::holds_alternative<trace::RequestPreempted>(event.payload)) preempted.insert(event.request);
     if (const auto* lookup = std::get_if<trace::BlockLookedUp>(&event.payload)) {
       seen.blocks[event.request].push_back(*lookup);
     } else if (const auto* removed = std::get_if<trace::BlockRemoved>(&event.payload)) {
@@ -189,6 +116,10 @@ class TestPrediction : public QObject {
   void equalsTheRun();
   void aSequenceIsPredictedAhead_data();
   void aSequenceIsPredictedAhead();
+  void boundsHoldInSmallPools_data();
+  void boundsHoldInSmallPools();
+  void aBoundThatWasNotRehearsedIsUnknown();
+  void aReplyInTheMiddleOfAPromptMayGoOnAsALaterPrompt();
   void changesNothing();
   void failuresAreForeseen();
   void stops();
@@ -258,7 +189,7 @@ void TestPrediction::equalsTheRun() {
       if (kind == 0) QCOMPARE(step.doubt, Doubt::None);
       if (kind == 1 && blocks == 4096) {
         QVERIFY(step.doubt != Doubt::FullPool && step.doubt != Doubt::HoldsReply);
-        QVERIFY(step.computed.known() || step.doubt == Doubt::Timing);
+        QVERIFY(step.computed.known());
       }
       if (kind == 2 && !plan.steps[i].needs.empty()) QVERIFY(step.doubt != Doubt::None);
     }
@@ -290,8 +221,7 @@ void TestPrediction::aSequenceIsPredictedAhead() {
   Queries queries(seed);
   for (int sequence = 0; sequence < 3; ++sequence) {
     RandomSession random(withBlocks(blocks), endTokens);
-    run::Predictor predictor(random.session->config(), random.shape, *random.tokenizer,
-                             text::findChatTemplate(kSpanlet));
+    run::Predictor predictor(random.session->config(), random.shape, *random.tokenizer, *random.chat);
     std::vector<plan::Plan> plans;
     std::vector<run::Prediction> predictions;
     for (int i = 0; i < 6; ++i) {
@@ -313,6 +243,102 @@ void TestPrediction::aSequenceIsPredictedAhead() {
       if (blocks == 4096 && i % 3 != 2) QVERIFY(predictions[i].steps[0].computed.known());
     }
   }
+}
+
+void TestPrediction::boundsHoldInSmallPools_data() {
+  QTest::addColumn<bool>("endTokens");
+  QTest::addColumn<int>("blockSize");
+  QTest::newRow("replies of all lengths") << true << 16;
+  QTest::newRow("replies of all lengths, small blocks") << true << 4;
+  QTest::newRow("replies as long as they may be") << false << 16;
+}
+
+/// Pools so small that requests give way to each other: what a run finds lies within what was predicted, and
+/// a prediction is only called exact where it is. SPANSCOPE_TEST_ROUNDS asks for more than the few of a row.
+void TestPrediction::boundsHoldInSmallPools() {
+  QFETCH(bool, endTokens);
+  QFETCH(int, blockSize);
+  const std::uint32_t seed = 1122;
+  const int rounds = qEnvironmentVariableIntValue("SPANSCOPE_TEST_ROUNDS");
+  qInfo("seed %u", seed);
+  Queries queries(seed, 60);
+  int preempted = 0;
+  int unsure = 0;
+  for (int round = 0; round < std::max(rounds, 40); ++round) {
+    run::SessionConfig config = withBlocks((10 + queries.below(30)) * 16 / blockSize);
+    config.blockSize = blockSize;
+    config.rowsPerPass = 32 + queries.below(256);
+    RandomSession random(config, endTokens);
+    // What an earlier run left behind is part of the question.
+    if (queries.below(2) == 0) random.session->run(planOf(queries.independent(), 7), {});
+    const std::string json = queries.below(2) == 0 ? queries.independent() : queries.nested();
+    const plan::Plan plan = planOf(json, static_cast<std::uint64_t>(round));
+    const run::Prediction predicted = random.session->predictor()->predict(plan, {});
+    random.sink.events.clear();
+    const run::RunResult result = random.session->run(plan, {});
+    preempted += static_cast<int>(random.sink.all<trace::RequestPreempted>().size());
+    const QString where = QString("round %1, %2 blocks\n%3")
+                              .arg(round)
+                              .arg(config.blockCount)
+                              .arg(QString::fromStdString(json));
+    if (result.outcome == trace::RunOutcome::Failed) {
+      QVERIFY2(predicted.error, qPrintable(where));
+      continue;
+    }
+    QVERIFY2(!predicted.errorIsCertain, qPrintable(where));
+    const Witnessed seen = witnessed(random.sink);
+    for (const run::StepResult& step : result.steps) {
+      const auto own = std::find_if(predicted.steps.begin(), predicted.steps.end(),
+                                    [&](const auto& other) { return other.step == step.step; });
+      QVERIFY2(own != predicted.steps.end(), qPrintable(where));
+      const QString wrong = compareStep(*own, step, seen);
+      QVERIFY2(
+          wrong.isEmpty(),
+          qPrintable(
+              QString("step %1, %2: %3, %4").arg(step.step).arg(doubtName(own->doubt)).arg(wrong, where)));
+      unsure += own->doubt == Doubt::FullPool ? 1 : 0;
+    }
+  }
+  qInfo("%d preemptions, %d steps with a full pool", preempted, unsure);
+  QVERIFY(unsure > 5 && (preempted > 5 || endTokens));
+}
+
+/// Two replies of at most 200 tokens do not fit the pool, but two short ones do.
+void TestPrediction::aBoundThatWasNotRehearsedIsUnknown() {
+  RandomSession random(withBlocks(25), true);
+  const std::string inner = R"({"g":{"model":"m","max_tokens":200,"temperature":0.9,"input":{"user":"Say )"
+                            R"(something."}}})";
+  const plan::Plan plan =
+      planOf(R"({"g":{"model":"m","max_tokens":4,"input":{"cross":[)" + inner + "," + inner + "]}}}", 3);
+  const run::Prediction predicted = random.session->predictor()->predict(plan, {});
+  QVERIFY(predicted.error && !predicted.errorIsCertain);
+  QCOMPARE(predicted.steps.size(), std::size_t{3});
+  const run::RunResult result = random.session->run(plan, {});
+  QCOMPARE(result.outcome, trace::RunOutcome::Finished);
+  const run::StepPrediction& outer = predicted.steps.back();
+  QCOMPARE(outer.doubt, Doubt::HoldsReply);
+  QVERIFY(outer.prompt.most >= outer.prompt.least + 2 * 199);
+  QCOMPARE(outer.cached.least, std::int64_t{0});
+  QVERIFY(outer.prompt.holds(result.steps.back().metrics.promptTokens));
+  QVERIFY(outer.computed.holds(result.steps.back().metrics.computedTokens));
+}
+
+/// The reply stands inside the outer prompt, and what it will say is how the second query goes on.
+void TestPrediction::aReplyInTheMiddleOfAPromptMayGoOnAsALaterPrompt() {
+  test::SpanletSession spanlet;
+  const plan::Plan first =
+      planOf(R"({"g":{"model":"m","max_tokens":17,"input":{"g":{"model":"m","max_tokens":1,"input":)"
+             R"({"user":"Nadia was born in May. Nadia works at Initech."}}}}})",
+             0);
+  const plan::Plan second =
+      planOf(R"({"g":{"model":"m","max_tokens":1,"input":{"assistant":"Nadia was born in May."}}})", 0);
+  const auto predictor = spanlet.session->predictor();
+  predictor->predict(first, {});
+  const run::Prediction predicted = predictor->predict(second, {});
+  spanlet.session->run(first, {});
+  const run::RunResult result = spanlet.session->run(second, {});
+  QVERIFY(predicted.steps[0].cached.holds(result.steps[0].metrics.cachedTokens));
+  QCOMPARE(predicted.steps[0].doubt, Doubt::ContinuesReply);
 }
 
 void TestPrediction::changesNothing() {

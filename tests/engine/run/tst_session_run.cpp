@@ -2,16 +2,23 @@
 // Plans on the bundled checkpoint: answers, reuse between runs, batching, limits and stopping.
 #include "engine/plan/planner.h"
 #include "engine/query/json.h"
+#include "engine/run/predictor.h"
 #include "engine/trace/replay.h"
 #include "session_fixture.h"
 
 #include <QTest>
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <map>
+#include <new>
+#include <numeric>
 #include <set>
+#include <stdexcept>
 #include <thread>
+#include <tuple>
+#include <utility>
 
 using namespace spanscope;
 using spanscope::run::Policy;
@@ -62,6 +69,37 @@ RunOptions withPolicy(Policy policy) {
 /// Of all threads of this process, since it began.
 double processorSeconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+/// Counts what it is asked to encode.
+class CountingTokenizer final : public text::Tokenizer {
+ public:
+  explicit CountingTokenizer(const text::Tokenizer& tokenizer) : m_tokenizer(tokenizer) {}
+  std::vector<TokenId> encode(std::string_view text) const override {
+    encodedBytes += text.size();
+    return m_tokenizer.encode(text);
+  }
+  TokenId controlId(std::string_view piece) const override { return m_tokenizer.controlId(piece); }
+  std::string bytes(TokenId id) const override { return m_tokenizer.bytes(id); }
+  std::string display(TokenId id) const override { return m_tokenizer.display(id); }
+  bool isControl(TokenId id) const override { return m_tokenizer.isControl(id); }
+  std::int32_t vocabularySize() const override { return m_tokenizer.vocabularySize(); }
+
+  mutable std::size_t encodedBytes = 0;
+
+ private:
+  const text::Tokenizer& m_tokenizer;
+};
+
+std::string longText(int sentences) {
+  std::string text;
+  for (int i = 0; i < sentences; ++i) text += "The lamp gave little light. ";
+  return text;
+}
+
+std::string copies(int count, const std::string& text) {
+  return R"({"plus":[{"repeat":{"n":)" + std::to_string(count) +
+         R"(,"g":{"model":"m","max_tokens":4,"temperature":0.5,"input":{"user":")" + text + R"("}}}}]})";
 }
 
 }  // namespace
@@ -351,6 +389,123 @@ class TestSessionRun : public QObject {
     // two threads do in 100 ms. The whole prompt takes seconds.
     const double worked = answered - asked;
     QVERIFY2(worked < 0.2, qPrintable(QString("%1 ms").arg(worked * 1000)));
+  }
+
+  /// A step is laid out when the pass before has rows left for it, so the first token does not wait for all.
+  void promptsAreLaidOutWhenTheyCanBegin() {
+    SpanletSession spanlet;
+    spanlet.session->run(planOf(copies(40, longText(150))), {});
+    int started = 0;
+    int startedBeforeFirstPass = -1;
+    for (const trace::Event& event : spanlet.sink.events) {
+      if (std::holds_alternative<trace::StepStarted>(event.payload)) ++started;
+      if (std::holds_alternative<trace::BatchComputed>(event.payload) && startedBeforeFirstPass < 0)
+        startedBeforeFirstPass = started;
+    }
+    QCOMPARE(started, 40);
+    QCOMPARE(startedBeforeFirstPass, 1);
+  }
+
+  void equalTextsAreEncodedOnce() {
+    SpanletSession spanlet;
+    const CountingTokenizer counting(*spanlet.tokenizer);
+    const std::string text = longText(60);
+    run::Session session({}, *spanlet.decoder, *spanlet.backend, "model", "model", &counting,
+                         &text::chatTemplateNamed("spanlet"), spanlet.sink);
+    session.run(planOf(copies(30, text)), {});
+    QVERIFY2(counting.encodedBytes < 2 * text.size(), qPrintable(QString::number(counting.encodedBytes)));
+    counting.encodedBytes = 0;
+    session.predictor()->predict(planOf(copies(30, text)), {});
+    QVERIFY2(counting.encodedBytes < 2 * text.size(), qPrintable(QString::number(counting.encodedBytes)));
+  }
+
+  void stopAnswersWhilePromptsAreLaidOut() {
+    SpanletSession spanlet;
+    std::stop_source source;
+    int started = 0;
+    spanlet.sink.onEvent = [&](const trace::Event& event) {
+      if (std::holds_alternative<trace::StepStarted>(event.payload) && ++started == 3) source.request_stop();
+    };
+    const RunResult result = spanlet.session->run(planOf(copies(40, "Where?")), {}, source.get_token());
+    QCOMPARE(result.outcome, trace::RunOutcome::Stopped);
+    QCOMPARE(started, 3);
+    for (const auto& block : spanlet.session->dumpPool().blocks) QCOMPARE(block.references, 0);
+  }
+
+  void anExceptionInAPassLeavesTheSessionUsable_data() {
+    QTest::addColumn<bool>("outOfMemory");
+    QTest::addColumn<int>("pass");
+    QTest::newRow("out of memory while prompts are computed") << true << 1;
+    QTest::newRow("out of memory while tokens are generated") << true << 4;
+    QTest::newRow("something else") << false << 2;
+  }
+  void anExceptionInAPassLeavesTheSessionUsable() {
+    QFETCH(bool, outOfMemory);
+    QFETCH(int, pass);
+    SpanletSession spanlet;
+    int passes = 0;
+    spanlet.sink.onEvent = [&](const trace::Event& event) {
+      if (!std::holds_alternative<trace::BatchComputed>(event.payload) || ++passes != pass) return;
+      if (outOfMemory) throw std::bad_alloc();
+      throw std::runtime_error("a broken pipe");
+    };
+    const plan::Plan plan = planOf(judge(3, 0.9F));
+    const RunResult broken = spanlet.session->run(plan, {});
+    QCOMPARE(broken.outcome, trace::RunOutcome::Failed);
+    QVERIFY(broken.error.has_value());
+    for (const auto& block : spanlet.session->dumpPool().blocks) QCOMPARE(block.references, 0);
+
+    const RunResult again = spanlet.session->run(plan, {});
+    QCOMPARE(again.outcome, trace::RunOutcome::Finished);
+    SpanletSession fresh;
+    const RunResult expected = fresh.session->run(plan, {});
+    QCOMPARE(again.answer, expected.answer);
+  }
+
+  void anExceptionWhileLogitsAreComputedLeavesTheSessionUsable() {
+    layout::SpanTable table;
+    table.segments.emplace_back().tokens = {3, 4, 5, 6, 7, 8};
+    test::TinySession tiny(1, {});
+    const run::LogitsResult expected = tiny.session->logits({.table = table, .everyToken = true});
+    tiny.session->clearCache();
+    bool thrown = false;
+    tiny.sink.onEvent = [&](const trace::Event& event) {
+      if (!std::holds_alternative<trace::BatchComputed>(event.payload) || std::exchange(thrown, true)) return;
+      throw std::bad_alloc();
+    };
+    QVERIFY_EXCEPTION_THROWN(tiny.session->logits({.table = table, .everyToken = true}), std::bad_alloc);
+    for (const auto& block : tiny.session->dumpPool().blocks) QCOMPARE(block.references, 0);
+    const run::LogitsResult again = tiny.session->logits({.table = table, .everyToken = true});
+    QCOMPARE(again.logits.size(), expected.logits.size());
+    QCOMPARE(again.logits, expected.logits);
+  }
+
+  /// The first token is drawn from the last row of the prompt, which is reported with its block all the same.
+  void everyTokenTellsWhereItLooked() {
+    SpanletSession spanlet;
+    const auto plan = planOf(rag({kMira, kTarek, kNadia}, "Where does Mira live?"));
+    RunOptions options;
+    options.observedLayers = {0, 1};
+    spanlet.session->run(plan, options);
+    const auto tokens = spanlet.sink.all<trace::TokenGenerated>();
+    QVERIFY(tokens.size() > 3);
+    for (const trace::TokenGenerated& token : tokens) {
+      QCOMPARE(token.segmentMass.size(), std::size_t{5});
+      const float sum = std::accumulate(token.segmentMass.begin(), token.segmentMass.end(), 0.0F);
+      QVERIFY2(std::abs(sum - 1) < 1e-4F, qPrintable(QString::number(static_cast<double>(sum))));
+    }
+    std::map<std::tuple<std::int32_t, std::uint32_t, std::int32_t>, int> rows;
+    for (const auto& mass : spanlet.sink.all<trace::AttentionMass>()) {
+      if (mass.row < 0)
+        QCOMPARE((rows[{mass.layer, mass.segment, mass.virtualIndex}] += mass.rows), mass.rows);
+    }
+
+    SpanletSession byRow;
+    options.observeRows = true;
+    byRow.session->run(plan, options);
+    const auto single = byRow.sink.all<trace::TokenGenerated>();
+    for (std::size_t i = 0; i < 5; ++i)
+      QVERIFY(std::abs(tokens[0].segmentMass[i] - single[0].segmentMass[i]) < 1e-5F);
   }
 
   void promptBeyondThePoolIsAnErrorThatSaysByHowMuch() {

@@ -22,9 +22,8 @@ QString doubtText(run::Doubt doubt) {
     case run::Doubt::ContinuesReply:
       return tr("Bounds only: a segment reaches to where a reply to an earlier prompt will stand.");
     case run::Doubt::FullPool:
-      return tr("Bounds only: the pool is full, and how long replies get decides what is evicted.");
-    case run::Doubt::Timing:
-      return tr("Bounds only: how long replies get decides which forward pass the step begins with.");
+      return tr(
+          "Bounds only: the pool is full, and how long replies get decides what is evicted or has to wait.");
   }
   return {};
 }
@@ -146,17 +145,12 @@ ForecastCounts countsOf(const run::StepPrediction& step) {
           .evicted = step.evicted};
 }
 
-void add(run::CountRange& sum, const run::CountRange& range) {
-  sum.least += range.least;
-  sum.most += range.most;
-}
-
 void add(ForecastCounts& sum, const ForecastCounts& counts) {
-  add(sum.prompt, counts.prompt);
-  add(sum.cached, counts.cached);
-  add(sum.relocated, counts.relocated);
-  add(sum.computed, counts.computed);
-  add(sum.evicted, counts.evicted);
+  sum.prompt += counts.prompt;
+  sum.cached += counts.cached;
+  sum.relocated += counts.relocated;
+  sum.computed += counts.computed;
+  sum.evicted += counts.evicted;
 }
 
 const run::Prediction& predictionOf(const Forecast& forecast, Against against) {
@@ -282,6 +276,7 @@ ForecastTable forecastTable(const ViewInput& input, Against against) {
 }
 
 QString rangeText(const run::CountRange& range) {
+  if (!range.bounded()) return tr("%1 or more").arg(range.least);
   return range.known() ? QString::number(range.least)
                        : QStringLiteral("%1–%2").arg(range.least).arg(range.most);
 }

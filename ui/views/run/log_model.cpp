@@ -107,6 +107,14 @@ struct Teller {
     line.text = tr("Request %1 waits: %2").arg(event.request).arg(QString::fromStdString(payload.reason));
     return true;
   }
+  bool operator()(const trace::RequestPreempted& payload) const {
+    line.text = payload.requester == event.request
+                    ? tr("Request %1 gave its blocks back: older requests need them").arg(event.request)
+                    : tr("Request %1 gave its blocks back: request %2 needs room")
+                          .arg(event.request)
+                          .arg(payload.requester);
+    return true;
+  }
   bool operator()(const trace::CacheCleared& /*payload*/) const {
     line.text = tr("The cache was emptied");
     return true;
@@ -154,6 +162,7 @@ std::optional<trace::Severity> severityOf(const trace::Event& event) {
                     std::holds_alternative<trace::FragmentsRetrieved>(event.payload) ||
                     std::holds_alternative<trace::StepStarted>(event.payload) ||
                     std::holds_alternative<trace::RequestDeferred>(event.payload) ||
+                    std::holds_alternative<trace::RequestPreempted>(event.payload) ||
                     std::holds_alternative<trace::CacheCleared>(event.payload);
   return told ? std::optional<Severity>(Severity::Note) : std::nullopt;
 }

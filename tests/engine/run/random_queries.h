@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+namespace spanscope::test {
+
+/// Queries over a few texts, so that they have much in common.
+class RandomQueries {
+ public:
+  /// `longestReply`: the most that a max_tokens says.
+  explicit RandomQueries(std::uint32_t seed, int longestReply = 12)
+      : m_random(seed), m_longestReply(longestReply) {}
+
+  int below(int end) { return std::uniform_int_distribution<int>(0, end - 1)(m_random); }
+
+  std::string single() { return generate(prompt()); }
+
+  std::string independent() {
+    std::string json = below(2) == 0 ? R"({"plus":[)" : R"({"par":[)";
+    const int count = 2 + below(4);
+    const std::string same = generate(prompt());
+    for (int i = 0; i < count; ++i) json += (i > 0 ? "," : "") + (below(3) == 0 ? same : generate(prompt()));
+    return json + "]}";
+  }
+
+  /// A judge over several replies: its prompt holds what is sampled.
+  std::string nested() {
+    std::string json = R"({"cross":[)" + system() + R"(,{"plus":[)";
+    const int count = 1 + below(3);
+    for (int i = 0; i < count; ++i) json += (i > 0 ? "," : "") + generate(prompt());
+    return generate(json + R"(]},{"user":"Which one?"}]})");
+  }
+
+ private:
+  std::string generate(const std::string& input) {
+    return R"({"g":{"model":"m","max_tokens":)" + std::to_string(1 + below(m_longestReply)) +
+           R"(,"temperature":)" + (below(2) == 0 ? "0.0" : "0.9") + R"(,"input":)" + input + "}}";
+  }
+  std::string system() {
+    return below(2) == 0 ? R"({"system":"You answer from the documents."})" : R"({"system":"You judge."})";
+  }
+  std::string document() {
+    const int index = below(5);
+    std::string text = "Document " + std::to_string(index) + ".";
+    for (int i = 0; i <= index; ++i) text += " Mira lives in Lisbon and plays the cello.";
+    return R"({"user":")" + text + R"("})";
+  }
+  std::string prompt() {
+    std::string json = R"({"cross":[)" + system();
+    const int documents = below(4);
+    if (documents > 0) {
+      json += R"(,{"plus":[)";
+      for (int i = 0; i < documents; ++i) json += (i > 0 ? "," : "") + document();
+      json += "]}";
+    }
+    return json + R"(,{"user":"Question )" + std::to_string(below(3)) + R"(?"}]})";
+  }
+
+  std::mt19937 m_random;
+  int m_longestReply;
+};
+
+}  // namespace spanscope::test
