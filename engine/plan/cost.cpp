@@ -2,7 +2,9 @@
 #include "engine/plan/cost.h"
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 
 namespace spanscope::plan {
 namespace {
@@ -18,9 +20,16 @@ class PromptMeter {
   }
 
  private:
+  /// Copies of a generate hold the same texts, and counting tokens means to make them.
+  std::uint64_t countOf(std::string_view text) const {
+    const auto [entry, isNew] = m_counts.try_emplace(text);
+    if (isNew) entry->second = m_measure->count(text);
+    return entry->second;
+  }
+
   void add(const PromptNode& node, PromptLength& length) const {
     if (const auto* message = std::get_if<PromptMessage>(&node.value)) {
-      length.text += m_measure->count(message->text);
+      length.text += countOf(message->text);
     } else if (const auto* output = std::get_if<PromptOutput>(&node.value)) {
       const std::optional<std::int32_t>& limit = m_plan->steps[output->step].maxTokens;
       if (limit) {
@@ -37,6 +46,7 @@ class PromptMeter {
 
   const Plan* m_plan;
   const TextMeasure* m_measure;
+  mutable std::unordered_map<std::string_view, std::uint64_t> m_counts;  ///< by texts of the plan
 };
 
 bool isShorter(const PromptLength& a, const PromptLength& b) {

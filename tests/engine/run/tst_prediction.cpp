@@ -316,7 +316,7 @@ void TestPrediction::aBoundThatWasNotRehearsedIsUnknown() {
   const run::RunResult result = random.session->run(plan, {});
   QCOMPARE(result.outcome, trace::RunOutcome::Finished);
   const run::StepPrediction& outer = predicted.steps.back();
-  QCOMPARE(outer.doubt, Doubt::HoldsReply);
+  QCOMPARE(outer.doubt, Doubt::FullPool);
   QVERIFY(outer.prompt.most >= outer.prompt.least + 2 * 199);
   QCOMPARE(outer.cached.least, std::int64_t{0});
   QVERIFY(outer.prompt.holds(result.steps.back().metrics.promptTokens));
