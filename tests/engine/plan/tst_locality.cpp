@@ -80,6 +80,7 @@ class TestLocality : public QObject {
   void notWhereOrderMatters();
   void copies();
   void cost();
+  void equalTextsAreMeasuredOnce();
   void explained();
   void limits();
   void writtenOutIsTheSame();
@@ -264,6 +265,20 @@ void TestLocality::cost() {
           TextMeasure::characters())
           .longest,
       (PromptLength{0, 0, 1}));
+}
+
+void TestLocality::equalTextsAreMeasuredOnce() {
+  int counted = 0;
+  const TextMeasure measure{[&](std::string_view text) {
+                              ++counted;
+                              return static_cast<std::uint64_t>(text.size());
+                            },
+                            "bytes"};
+  const Plan plan = planOf(
+      parse(R"({"plus":[{"repeat":{"n":9,"g":{"model":"m","input":{"seq":[{"user":"a"},{"user":"bc"}]}}}}]})"),
+      {});
+  QCOMPARE(costOf(plan, measure).prompts.text, std::uint64_t{9 * 3});
+  QCOMPARE(counted, 2);
 }
 
 void TestLocality::explained() {
