@@ -2,7 +2,6 @@
 #include "engine/compute/sampling.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -79,11 +78,6 @@ std::uint64_t weightOf(float power) {
 
 float probabilityOf(float power, std::uint64_t total) {
   return power / std::ldexp(static_cast<float>(total), -kWeightBits);
-}
-
-std::uint32_t orderOf(float logit) {
-  const auto bits = std::bit_cast<std::uint32_t>(logit + 0.0F);  // −0 becomes +0
-  return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
 }
 
 std::uint64_t multiplyHigh(std::uint64_t a, std::uint64_t b) {

@@ -30,6 +30,7 @@
 #include "engine/base/ids.h"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -84,8 +85,11 @@ std::uint64_t weightOf(float power);
 /// See step 4; `total` is the sum of all weights at temperature 1.
 float probabilityOf(float power, std::uint64_t total);
 
-/// Larger for what comes earlier in order, but for ties: a number below 2^32.
-std::uint32_t orderOf(float logit);
+/// Larger for what comes earlier in order, but for ties.
+inline std::uint32_t orderOf(float logit) {
+  const auto bits = std::bit_cast<std::uint32_t>(logit + 0.0F);  // −0 becomes +0
+  return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
+}
 
 /// ⌊a · b / 2^64⌋
 std::uint64_t multiplyHigh(std::uint64_t a, std::uint64_t b);

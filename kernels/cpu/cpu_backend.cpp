@@ -10,6 +10,7 @@
 #include "kernels/cpu/matmul.h"
 #include "kernels/cpu/rotary.h"
 #include "kernels/cpu/row_kernels.h"
+#include "kernels/cpu/sampler.h"
 #include "kernels/cpu/tensor.h"
 #include "kernels/cpu/weight.h"
 
@@ -163,10 +164,7 @@ class CpuBackend final : public compute::Backend {
   }
 
   void sample(std::span<const compute::SamplingRow> rows, std::span<compute::SampledToken> tokens) override {
-    for (const compute::SamplingRow& row : rows) compute::checkRow(row);
-    m_executor.pool().run(static_cast<std::int64_t>(rows.size()), {}, [&](std::int64_t row, int) {
-      tokens[static_cast<std::size_t>(row)] = compute::sampleRow(rows[static_cast<std::size_t>(row)]);
-    });
+    m_sampler.run(m_executor, rows, tokens);
   }
 
   void download(const compute::Tensor& x, std::span<float> out) override {
@@ -195,6 +193,7 @@ class CpuBackend final : public compute::Backend {
   Matmul m_matmul;
   Attention m_attention;
   RotaryCache m_rotary;
+  Sampler m_sampler;
 };
 
 }  // namespace

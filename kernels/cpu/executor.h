@@ -26,12 +26,13 @@ class Executor {
   /// its turn.
   template <class Tile>
   void run(std::int64_t tiles, std::int64_t work, const Tile& tile) {
-    constexpr std::int64_t kWorthAThread = 1 << 18;
-    if (work >= kWorthAThread) {
-      m_pool.run(tiles, m_stop, tile);
-      return;
-    }
-    for (std::int64_t index = 0; index < tiles && !stopped(); ++index) tile(index, 0);
+    run(tiles, work, m_stop, tile);
+  }
+
+  /// The same to the end: for what is short and whose results count even if a stop is asked for meanwhile.
+  template <class Tile>
+  void runWhole(std::int64_t tiles, std::int64_t work, const Tile& tile) {
+    run(tiles, work, std::stop_token(), tile);
   }
 
   /// range(first, last) over 0 … count, cut into chunks of at least kGrain elementary steps where there are
@@ -46,6 +47,16 @@ class Executor {
   }
 
  private:
+  template <class Tile>
+  void run(std::int64_t tiles, std::int64_t work, const std::stop_token& stop, const Tile& tile) {
+    constexpr std::int64_t kWorthAThread = 1 << 18;
+    if (work >= kWorthAThread) {
+      m_pool.run(tiles, stop, tile);
+      return;
+    }
+    for (std::int64_t index = 0; index < tiles && !stop.stop_requested(); ++index) tile(index, 0);
+  }
+
   ThreadPool m_pool;
   std::stop_token m_stop;
 };

@@ -70,7 +70,7 @@ class Bench {
       times.push_back(time);
       shares.push_back(2 * work / time / (before + sample(limit)));
     }
-    std::printf("%-34s %8.1f %s  %5.1f %% of the limit (%.1f to %.1f)  %10.3f ms\n", name.c_str(),
+    std::printf("%-40s %8.1f %s  %5.1f %% of the limit (%.1f to %.1f)  %10.3f ms\n", name.c_str(),
                 quantile(rates, 0.5) / 1e9, limit == Limit::Flops ? "GFLOP/s" : "GB/s   ",
                 100 * quantile(shares, 0.5), 100 * quantile(shares, 0.25), 100 * quantile(shares, 0.75),
                 1e3 * quantile(times, 0.5));
@@ -192,6 +192,42 @@ void benchAttention(Bench& bench, compute::Backend& backend) {
   }
 }
 
+/// Beside reading the logits once.
+void benchSampling(Bench& bench, compute::Backend& backend) {
+  struct Kind {
+    const char* name;
+    compute::SamplingSettings settings;
+  };
+  const Kind kinds[] = {{"greedy", {}},
+                        {"plain", {.temperature = 1}},
+                        {"cool", {.temperature = 0.6F}},
+                        {"top-k 50", {.temperature = 0.6F, .topK = 50}},
+                        {"top-p 0.95", {.temperature = 0.6F, .topP = 0.95F}},
+                        {"top-k 50, top-p 0.95", {.temperature = 0.6F, .topK = 50, .topP = 0.95F}},
+                        {"hot top-k 20000, top-p 0.95", {.temperature = 100, .topK = 20000, .topP = 0.95F}},
+                        {"hot top-p 0.95", {.temperature = 100, .topP = 0.95F}}};
+  testing::Random random(3);
+  for (const Kind& kind : kinds) {
+    for (const std::size_t rows : {std::size_t{1}, std::size_t{16}}) {
+      const std::string name = std::string("sample ") + kind.name + " M=" + std::to_string(rows);
+      if (!bench.wants(name)) continue;
+      const auto count = static_cast<std::size_t>(kVocabulary);
+      const std::vector<float> logits = testing::randomValues(random, rows * count, 3.0);
+      std::vector<compute::SamplingRow> inputs;
+      for (std::size_t row = 0; row < rows; ++row) {
+        inputs.push_back(
+            {.logits = std::span(logits).subspan(row * count, count), .settings = kind.settings});
+      }
+      std::vector<compute::SampledToken> tokens(rows);
+      const auto call = [&] {
+        for (compute::SamplingRow& input : inputs) ++input.index;
+        backend.sample(inputs, tokens);
+      };
+      bench.run(name, Limit::Bytes, static_cast<double>(rows * count * sizeof(float)), call);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -204,5 +240,6 @@ int main(int argc, char** argv) {
               limits.readBytes / 1e9);
   benchMatmul(bench, *backend);
   benchAttention(bench, *backend);
+  benchSampling(bench, *backend);
   return 0;
 }

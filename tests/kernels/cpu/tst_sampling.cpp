@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The backend draws what the plain implementation of the specification draws, bit for bit.
+#include "engine/base/error.h"
+#include "kernels/cpu/cpu_backend.h"
+#include "tests/kernels/cpu/instruction_sets.h"
+#include "tests/support/random_values.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::testing;
+using compute::SampledToken;
+using compute::SamplingRow;
+using compute::SamplingSettings;
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kLargest = std::numeric_limits<float>::max();
+
+/// One element of `values`.
+template <class T>
+T oneOf(Random& random, std::initializer_list<T> values) {
+  return values.begin()[random.below(values.size())];
+}
+
+std::vector<float> randomLogits(Random& random, std::size_t count) {
+  std::vector<float> logits(count);
+  const double width = oneOf(random, {0.0, 1e-42, 1e-3, 1.0, 3.0, 10.0, 300.0, 1e38});
+  const double middle = oneOf(random, {0.0, 0.0, -5.0, 1000.0});
+  for (float& logit : logits)
+    logit = static_cast<float>(middle + std::clamp(random.normal(), -3.0, 3.0) * width);
+  switch (random.below(8)) {
+    case 0:  // many ties
+      for (float& logit : logits) logit = std::nearbyint(logit);
+      break;
+    case 1:  // zeros of both signs
+      for (float& logit : logits) logit = oneOf(random, {0.0F, -0.0F, -1.0F, -0x1p-149F});
+      break;
+    case 2:  // much that is impossible
+      for (float& logit : logits) {
+        if (random.below(3) != 0) logit = -kInfinity;
+      }
+      break;
+    case 3:
+      std::sort(logits.begin(), logits.end());
+      break;
+    case 4:
+      std::sort(logits.begin(), logits.end(), std::greater<>());
+      break;
+    case 5:
+      logits[random.below(count)] = oneOf(random, {kLargest, -kLargest, 50.0F, -kInfinity});
+      break;
+    default:
+      break;
+  }
+  return logits;
+}
+
+SamplingSettings randomSettings(Random& random, std::size_t count) {
+  SamplingSettings settings;
+  settings.temperature =
+      oneOf(random, {0.0F, 1e-40F, 1e-6F, 0.1F, 0.7F, 1.0F, 1.0F, 1.3F, 10.0F, 100.0F, kLargest});
+  settings.seed = random.next();
+  if (random.below(2) == 0) settings.topK = static_cast<std::int32_t>(1 + random.below(count + 1));
+  if (random.below(4) == 0) settings.topK = oneOf(random, {-1, 1, 2, 40});
+  if (random.below(2) == 0) settings.topP = static_cast<float>(random.uniform());
+  if (random.below(4) == 0)
+    settings.topP =
+        oneOf(random, {-1.0F, 0.0F, 1e-45F, 1e-7F, 0.5F, 0.9F, 0.95F, 0x1.fffffep-1F, 1.0F, 2.0F});
+  return settings;
+}
+
+/// Rows that own their logits.
+struct Rows {
+  std::vector<std::vector<float>> logits;
+  std::vector<SamplingRow> rows;
+
+  void add(std::vector<float> values, const SamplingSettings& settings, std::uint64_t index) {
+    logits.push_back(std::move(values));
+    rows.push_back({.logits = logits.back(), .settings = settings, .index = index});
+  }
+};
+
+std::string describe(const Rows& rows, std::size_t at) {
+  const SamplingRow& row = rows.rows[at];
+  return "row " + std::to_string(at) + ": " + std::to_string(row.logits.size()) + " logits, temperature " +
+         std::to_string(row.settings.temperature) + ", top-k " + std::to_string(row.settings.topK) +
+         ", top-p " + std::to_string(row.settings.topP);
+}
+
+std::vector<SampledToken> sample(compute::Backend& backend, const Rows& rows) {
+  std::vector<SampledToken> tokens(rows.rows.size());
+  backend.sample(rows.rows, tokens);
+  return tokens;
+}
+
+}  // namespace
+
+class TestCpuSampling : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    m_seed = testSeed(20251122);
+    qInfo("seed %llu", static_cast<unsigned long long>(m_seed));
+  }
+
+  void drawsWhatThePlainImplementationDraws_data() {
+    QTest::addColumn<qlonglong>("target");
+    for (const std::int64_t target : availableInstructionSets())
+      QTest::newRow(hwy::TargetName(target)) << static_cast<qlonglong>(target);
+  }
+
+  void drawsWhatThePlainImplementationDraws() {
+    QFETCH(qlonglong, target);
+    const UseInstructionSet use(target);
+    Random random(m_seed);
+    Rows rows;
+    for (int i = 0; i < 2000; ++i) {
+      const std::size_t count = i % 4 == 0 ? 1 + random.below(40) : 1 + random.below(2500);
+      rows.add(randomLogits(random, count), randomSettings(random, count), random.below(1000));
+    }
+    static constexpr std::size_t kCounts[] = {1, 1023, 1024, 1025, 2048, 128256, 200000};
+    for (const std::size_t count : kCounts) {
+      for (int i = 0; i < 3; ++i)
+        rows.add(randomLogits(random, count), randomSettings(random, count), random.below(1000));
+    }
+    std::vector<SampledToken> expected;
+    for (const SamplingRow& row : rows.rows) expected.push_back(compute::sampleRow(row));
+    for (const int threads : {1, 3}) {
+      const auto backend = cpu::makeCpuBackend({threads});
+      const std::vector<SampledToken> tokens = sample(*backend, rows);
+      for (std::size_t i = 0; i < tokens.size(); ++i)
+        QVERIFY2(tokens[i] == expected[i], describe(rows, i).c_str());
+    }
+  }
+
+  /// Each number of kept tokens, at each temperature of a ladder, with ties across the border.
+  void everyNumberOfTokensIsKept() {
+    Random random(m_seed + 1);
+    Rows rows;
+    for (const double width : {0.5, 4.0}) {
+      std::vector<float> logits(130);
+      for (float& logit : logits) logit = static_cast<float>(std::nearbyint(width * 4 * random.normal()) / 4);
+      for (const float temperature : {1e-6F, 0.3F, 1.0F, 100.0F}) {
+        for (std::int32_t topK = 0; topK <= 131; ++topK) {
+          rows.add(logits,
+                   {.temperature = temperature,
+                    .topK = topK,
+                    .topP = random.below(2) == 0 ? 1.0F : static_cast<float>(random.uniform()),
+                    .seed = random.next()},
+                   0);
+        }
+        for (int step = 0; step <= 100; ++step)
+          rows.add(
+              logits,
+              {.temperature = temperature, .topP = static_cast<float>(step) * 0.01F, .seed = random.next()},
+              0);
+      }
+    }
+    const auto backend = cpu::makeCpuBackend({1});
+    const std::vector<SampledToken> tokens = sample(*backend, rows);
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      QVERIFY2(tokens[i] == compute::sampleRow(rows.rows[i]), describe(rows, i).c_str());
+  }
+
+  void damageIsFoundWhereverItIs() {
+    const auto backend = cpu::makeCpuBackend({2});
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    Rows rows;
+    const SamplingSettings settings{.temperature = 1, .topK = 3};
+    static constexpr std::size_t kPlaces[] = {0, 1, 15, 16, 1023, 1024, 2998, 2999};
+    for (const std::size_t at : kPlaces) {
+      for (const float wrong : {nan, -nan, kInfinity}) {
+        std::vector<float> logits(3000, 1.0F);
+        logits[at] = wrong;
+        logits[2999] = wrong;
+        rows.add(logits, {}, 0);
+        rows.add(logits, settings, 0);
+      }
+    }
+    rows.add(std::vector<float>(2000, -kInfinity), settings, 0);
+    rows.add({}, settings, 0);
+    rows.add(std::vector<float>(2000, 1.0F), settings, 0);
+    const std::vector<SampledToken> tokens = sample(*backend, rows);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      QVERIFY2(tokens[i] == compute::sampleRow(rows.rows[i]), describe(rows, i).c_str());
+      QCOMPARE(tokens[i].fault == compute::LogitFault::None, i + 1 == tokens.size());
+    }
+  }
+
+  void aStopLeavesNoTokenOut() {
+    std::stop_source stop;
+    stop.request_stop();
+    const auto backend = cpu::makeCpuBackend({2});
+    backend->begin(stop.get_token());
+    Rows rows;
+    for (int i = 0; i < 50; ++i) rows.add(std::vector<float>(20000, 1.0F), {.temperature = 1, .seed = 5}, 7);
+    for (const SampledToken& token : sample(*backend, rows))
+      QCOMPARE(token, compute::sampleRow(rows.rows[0]));
+  }
+
+  void tooManyLogitsAreRefused() {
+    const auto backend = cpu::makeCpuBackend({1});
+    Rows rows;
+    rows.add(std::vector<float>(compute::kMostLogits + 1), {}, 0);
+    QVERIFY_EXCEPTION_THROWN(sample(*backend, rows), Failure);
+  }
+
+ private:
+  std::uint64_t m_seed = 0;
+};
+
+QTEST_APPLESS_MAIN(TestCpuSampling)
+#include "tst_sampling.moc"
