@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The command line program. An interrupt asks the run to stop; a second one ends the program at once.
+// The command line program. An interrupt asks a run to stop and ends whatever else is done; a second one ends
+// the program at once.
 #include "app/cli/cli.h"
 #include "app/cli/descriptor_output.h"
 #include "app/cli/interruptible_input.h"
@@ -9,6 +10,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <ctime>
 #include <iostream>
@@ -31,14 +33,27 @@ sigset_t endingSignals() {
   return signals;
 }
 
-/// Waits for interrupts until `program` has ended. The signals must be blocked in all threads.
-void watchInterrupts(const std::stop_token& ended, std::stop_source& run, spanscope::UnfinishedFiles& files,
-                     const sigset_t& signals) {
+/// What an interrupt concerns.
+struct Work {
+  std::stop_source stop;
+  spanscope::UnfinishedFiles files;
+  std::atomic<bool> endsByItself = false;
+};
+
+/// Waits for interrupts until the program has ended. The signals must be blocked in all threads.
+void watchInterrupts(const std::stop_token& ended, Work& work, const sigset_t& signals) {
   constexpr timespec kPeriod{.tv_sec = 0, .tv_nsec = 50'000'000};
+  bool asked = false;
   while (!ended.stop_requested()) {
-    if (sigtimedwait(&signals, nullptr, &kPeriod) < 0) continue;
-    if (run.request_stop()) continue;
-    files.removeAll();
+    const bool interrupted = sigtimedwait(&signals, nullptr, &kPeriod) >= 0;
+    if (interrupted && work.stop.request_stop()) {
+      asked = true;
+      continue;
+    }
+    // What can end by itself has had a moment for it.
+    const bool late = asked && !work.endsByItself && !ended.stop_requested();
+    if (!interrupted && !late) continue;
+    work.files.removeAll();
     _exit(130);
   }
 }
@@ -52,11 +67,9 @@ int main(int argc, char** argv) {
   // Blocked before any thread starts, so that every thread inherits it and the watcher alone receives them.
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
-  std::stop_source run;
-  spanscope::UnfinishedFiles files;
-  const std::jthread watcher(
-      [&](const std::stop_token& ended) { watchInterrupts(ended, run, files, signals); });
-  spanscope::cli::InterruptibleInput input(STDIN_FILENO, run.get_token());
+  Work work;
+  const std::jthread watcher([&](const std::stop_token& ended) { watchInterrupts(ended, work, signals); });
+  spanscope::cli::InterruptibleInput input(STDIN_FILENO, work.stop.get_token());
   std::istream in(&input);
   spanscope::cli::DescriptorOutput output(STDOUT_FILENO);
   std::ostream out(&output);
@@ -71,6 +84,7 @@ int main(int argc, char** argv) {
                                  .progress = isatty(STDERR_FILENO) == 1,
                                  .canAsk = isatty(STDIN_FILENO) == 1,
                                  .output = &output,
-                                 .unfinished = &files},
-                                run.get_token());
+                                 .unfinished = &work.files,
+                                 .endsByItself = &work.endsByItself},
+                                work.stop.get_token());
 }

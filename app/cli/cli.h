@@ -4,6 +4,7 @@
 
 #include "engine/base/output_file.h"
 
+#include <atomic>
 #include <iosfwd>
 #include <stop_token>
 
@@ -27,6 +28,10 @@ struct Streams {
   bool canAsk = false;    ///< `in` is a terminal, where a person answers questions
   const DescriptorOutput* output = nullptr;  ///< behind `out`, where it can tell what went wrong
   UnfinishedFiles* unfinished = nullptr;     ///< is told of files while they are written
+  /// Set by a command from where on it ends by itself when it is stopped, and has something to bring to an
+  /// end: a trace that must be whole. Before that, while a query is planned or a model is loaded, an
+  /// interrupt may end the program at any place.
+  std::atomic<bool>* endsByItself = nullptr;
 };
 
 /// Runs one command. Returns the exit code as a number. Never throws. Where `out` takes nothing more, the

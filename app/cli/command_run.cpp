@@ -92,6 +92,7 @@ class RunCommand {
   }
 
   ExitCode run() {
+    if (m_context.streams.endsByItself != nullptr) *m_context.streams.endsByItself = true;
     if (!startRecording()) return m_context.stop.stop_requested() ? ExitCode::Stopped : ExitCode::RunFailed;
     try {
       m_session = workbench::makeSession(m_bundle, m_options.session.config(), m_recorder);

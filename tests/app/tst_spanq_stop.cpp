@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The first interrupt ends every command, whatever it is doing just then.
+#include <QElapsedTimer>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <sys/types.h>
+
+#include <csignal>
+
+namespace {
+
+/// Copies of a long prompt. Planned, measured or forecast, it takes long enough for an interrupt to come
+/// between.
+QByteArray copiesOfALongPrompt(int words) {
+  QByteArray text;
+  for (int i = 0; i < words; ++i) text += "light" + QByteArray::number(i) + ' ';
+  return R"({"plus":[{"repeat":{"n":250,"g":{"model":"m","max_tokens":9,"temperature":0.5,"input":{"user":")" +
+         text + R"("}}}}]})";
+}
+
+}  // namespace
+
+class TestSpanqStop : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase();
+  void answersTheFirstInterrupt_data();
+  void answersTheFirstInterrupt();
+
+ private:
+  QTemporaryDir m_folder;
+};
+
+void TestSpanqStop::initTestCase() {
+  QVERIFY(m_folder.isValid());
+}
+
+void TestSpanqStop::answersTheFirstInterrupt_data() {
+  QTest::addColumn<int>("words");
+  QTest::addColumn<QStringList>("arguments");
+  QTest::addColumn<int>("signal");
+  QTest::addColumn<int>("after");
+  QTest::newRow("explain") << 20'000 << QStringList{"explain", "--json", "--trees"} << SIGINT << 60;
+  QTest::newRow("explain --predict") << 20'000 << QStringList{"explain", "--predict", "--blocks", "4096"}
+                                     << SIGTERM << 60;
+  QTest::newRow("run, while the query is read")
+      << 20'000 << QStringList{"run", "--blocks", "4096"} << SIGINT << 20;
+  QTest::newRow("run") << 3'000 << QStringList{"run", "--blocks", "4096"} << SIGINT << 900;
+}
+
+void TestSpanqStop::answersTheFirstInterrupt() {
+  QFETCH(int, words);
+  QFETCH(QStringList, arguments);
+  QFETCH(int, signal);
+  QFETCH(int, after);
+  QFile file(m_folder.filePath("query.json"));
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  file.write(copiesOfALongPrompt(words));
+  file.close();
+  QProcess process;
+  process.setStandardOutputFile(QProcess::nullDevice());
+  process.start(QStringLiteral(SPANSCOPE_SPANQ), arguments << file.fileName());
+  QVERIFY(process.waitForStarted());
+  QVERIFY2(!process.waitForFinished(after), "the query is too small");
+  ::kill(static_cast<pid_t>(process.processId()), signal);
+  QElapsedTimer timer;
+  timer.start();
+  QVERIFY(process.waitForFinished());
+  QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+  QCOMPARE(process.exitCode(), 130);
+  // Within 100 ms on an idle machine; a busy one takes its time.
+  qInfo("%lld ms", static_cast<long long>(timer.elapsed()));
+  QVERIFY(timer.elapsed() < 2000);
+}
+
+QTEST_GUILESS_MAIN(TestSpanqStop)
+#include "tst_spanq_stop.moc"
