@@ -49,6 +49,7 @@ class TwoSayer final : public run::Computation {
 class Notes final : public run::RequestListener {
  public:
   void onAdmitted(RequestId, const cache::Admission&) override {}
+  void onPreempted(RequestId) override {}
   void onLogits(RequestId, std::span<const float>) override {}
   void onToken(RequestId request, std::int32_t, const run::SampledToken& token, std::vector<float>) override {
     tokens[request].push_back(token.token);
