@@ -3,11 +3,15 @@
 
 #include "engine/base/error.h"
 
+#include <filesystem>
+#include <system_error>
+
 namespace spanscope::retrieve {
 namespace {
 
 /// How long another program may hold the file.
 constexpr int kBusyMilliseconds = 10'000;
+constexpr const char* kExpected = "an index that can be read and written";
 
 }  // namespace
 
@@ -70,6 +74,11 @@ std::span<const std::byte> Statement::bytes(int column) const {
 }
 
 Database::Database(const std::string& file) : m_file(file == ":memory:" ? std::string() : file) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(m_file, error);
+  // SQLite would put its journal beside a device before it finds out.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw Failure({m_file, {}, "something that is no regular file", kExpected});
   sqlite3* database = nullptr;
   const int code =
       sqlite3_open_v2(file.c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
@@ -87,8 +96,7 @@ void Database::execute(const char* sql) {
 
 void Database::fail() const {
   const char* const text = m_database == nullptr ? "no memory" : sqlite3_errmsg(m_database.get());
-  throw Failure(
-      {m_file, {}, std::string("SQLite's \"") + text + "\"", "an index that can be read and written"});
+  throw Failure({m_file, {}, std::string("SQLite's \"") + text + "\"", kExpected});
 }
 
 Transaction::Transaction(Database& database, Kind kind) : m_database(database) {

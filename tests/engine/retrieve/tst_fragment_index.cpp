@@ -17,6 +17,9 @@
 #include <QTest>
 
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -48,6 +51,7 @@ class TestFragmentIndex : public QObject {
   void badDocumentLeavesTheOthers();
   void otherFilesAreRefused_data();
   void otherFilesAreRefused();
+  void devicesAreRefused();
   void damagedIndexIsAnError();
   void twoProgramsMayUseAFile();
   void vectorsAreKeptByContent();
@@ -317,6 +321,22 @@ void TestFragmentIndex::otherFilesAreRefused() {
   QVERIFY(!failureOf([&] {
              const FragmentIndex index(folder.path().toStdString() + "/no/such/folder");
            }).empty());
+}
+
+void TestFragmentIndex::devicesAreRefused() {
+  const QTemporaryDir folder;
+  const std::string device = folder.filePath(QStringLiteral("null")).toStdString();
+  if (::mknod(device.c_str(), S_IFCHR | 0666, makedev(1, 3)) != 0) QSKIP("devices are only for root to make");
+  const std::string link = folder.filePath(QStringLiteral("link")).toStdString();
+  QCOMPARE(::symlink("null", link.c_str()), 0);
+  for (const std::string& file : {device, link}) {
+    QCOMPARE(failureOf([&] { FragmentIndex index(file); }),
+             file +
+                 ": found something that is no regular file, expected an index that can be read and "
+                 "written");
+  }
+  // A journal beside it would be one more file in /dev.
+  QCOMPARE(QDir(folder.path()).entryList(QDir::AllEntries | QDir::System | QDir::NoDotAndDotDot).size(), 2);
 }
 
 void TestFragmentIndex::damagedIndexIsAnError() {
