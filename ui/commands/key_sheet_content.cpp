@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/commands/key_sheet_content.h"
 
+#include "engine/base/output_file.h"
 #include "ui/commands/key_caps.h"
 #include "ui/words/tr.h"
 
@@ -9,10 +10,10 @@
 #include <QKeySequence>
 #include <QPageSize>
 #include <QPdfWriter>
-#include <QSaveFile>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <iterator>
 
 namespace spanscope::ui {
@@ -202,14 +203,7 @@ std::optional<Error> writeKeySheetPdf(const QString& path,
     QPainter painter(&writer);
     paintKeySheet(painter, columns, theme);
   }
-  QSaveFile file(path);
-  if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
-    return Error{.file = path.toStdString(),
-                 .place = {},
-                 .found = file.errorString().toStdString(),
-                 .expected = "a file that can be written"};
-  }
-  return std::nullopt;
+  return writeFile(path.toStdString(), {bytes.constData(), static_cast<std::size_t>(bytes.size())});
 }
 
 }  // namespace spanscope::ui

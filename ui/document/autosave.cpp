@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/document/autosave.h"
 
+#include "engine/base/output_file.h"
+
 #include <QCryptographicHash>
 #include <QDir>
 #include <QFile>
@@ -8,7 +10,6 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLockFile>
-#include <QSaveFile>
 #include <QStandardPaths>
 #include <QUuid>
 
@@ -41,14 +42,7 @@ QString baseName(const QString& path) {
 }
 
 std::optional<Error> writeSideFile(const QString& path, const QByteArray& header, const Document& document) {
-  const std::string text = writeDocument(document);
-  const auto size = static_cast<qint64>(text.size());
-  QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(header) == header.size() &&
-      file.write(text.data(), size) == size && file.commit()) {
-    return std::nullopt;
-  }
-  return Error{path.toStdString(), {}, file.errorString().toStdString(), "a file that can be written"};
+  return writeFile(path.toStdString(), header.toStdString() + writeDocument(document));
 }
 
 std::optional<Recovery> readSideFile(const QString& path) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/document/document_file.h"
 
+#include "engine/base/output_file.h"
 #include "engine/query/file_access.h"
 #include "engine/query/query_form.h"
 #include "ui/document/document_query.h"
@@ -8,7 +9,6 @@
 
 #include <QFile>
 #include <QFileInfo>
-#include <QSaveFile>
 
 #include <algorithm>
 #include <utility>
@@ -108,12 +108,7 @@ std::optional<Error> saveDocument(const QString& path, const Document& document)
     if (diagnostic.severity != query::Severity::Error) continue;
     return Error{path.toStdString(), diagnostic.pointer, diagnostic.found, diagnostic.expected};
   }
-  QSaveFile file(path);
-  const auto size = static_cast<qint64>(text.size());
-  if (!file.open(QIODevice::WriteOnly) || file.write(text.data(), size) != size || !file.commit()) {
-    return Error{path.toStdString(), {}, file.errorString().toStdString(), "a file that can be written"};
-  }
-  return std::nullopt;
+  return writeFile(path.toStdString(), text);
 }
 
 bool isQueryPath(const QString& path) {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/view_export.h"
 
+#include "engine/base/output_file.h"
 #include "ui/words/tr.h"
 
 #include <QBuffer>
 #include <QImage>
 #include <QPageSize>
 #include <QPdfWriter>
-#include <QSaveFile>
 #include <QSvgGenerator>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 namespace spanscope::ui {
@@ -121,13 +122,8 @@ std::variant<QByteArray, Error> makePicture(const PaintFunction& paint, QSize si
 }
 
 std::optional<Error> writeFile(const QString& path, const QByteArray& bytes) {
-  QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit())
-    return std::nullopt;
-  return Error{.file = path.toStdString(),
-               .place = {},
-               .found = file.errorString().toStdString(),
-               .expected = "a file that can be written"};
+  return spanscope::writeFile(path.toStdString(),
+                              {bytes.constData(), static_cast<std::size_t>(bytes.size())});
 }
 
 std::optional<Error> exportPicture(const PaintFunction& paint, QSize size, PictureFormat format,

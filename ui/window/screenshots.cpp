@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/screenshots.h"
 
+#include "engine/base/output_file.h"
 #include "ui/export/view_picture.h"
 #include "ui/views/view.h"
 #include "ui/window/main_window.h"
 
+#include <QBuffer>
 #include <QCoreApplication>
 #include <QDir>
 #include <QElapsedTimer>
+#include <QImage>
 #include <QPixmap>
 #include <QTimer>
 
+#include <cstddef>
+#include <optional>
 #include <utility>
 
 namespace spanscope::ui {
@@ -23,6 +28,21 @@ void settle() {
   QElapsedTimer timer;
   timer.start();
   while (timer.elapsed() < kSettle) QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+}
+
+/// Why a picture could not be written; empty if it was. Never over what is shown in it.
+QString write(const QImage& image, const QString& path, const QStringList& shown) {
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  buffer.open(QIODevice::WriteOnly);
+  image.save(&buffer, "PNG");
+  OutputRules rules;
+  for (const QString& file : shown) {
+    if (const auto identity = identityOf(file.toStdString())) rules.inputs.push_back(*identity);
+  }
+  const std::optional<Error> error =
+      writeFile(path.toStdString(), {bytes.constData(), static_cast<std::size_t>(bytes.size())}, rules);
+  return error ? QString::fromStdString(error->message()) : QString();
 }
 
 QStringList layoutNames() {
@@ -144,8 +164,7 @@ QString Screenshots::take(const QString& name) {
   }
   if (image.isNull())
     return tr("There is no view “%1”; there are: %2").arg(name, screenshotNames().join(QStringLiteral(", ")));
-  if (!image.save(path)) return tr("%1 could not be written").arg(path);
-  return {};
+  return write(image, path, m_options.files);
 }
 
 }  // namespace spanscope::ui

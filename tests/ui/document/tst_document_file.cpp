@@ -6,9 +6,14 @@
 #include "ui/document/document_query.h"
 #include "ui/document/edits.h"
 
+#include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 using namespace spanscope;
 using namespace spanscope::document;
@@ -46,6 +51,7 @@ class TestDocumentFile : public QObject {
   void errorsHaveTheirPlace();
   void survivesDamage();
   void savesWholeOrNothing();
+  void savesToWhereThePathLeads();
   void refusesWhatCouldNotBeRead();
   void savesTheQueryAlone();
   void savesAndOpensEveryForm_data();
@@ -325,6 +331,33 @@ void TestDocumentFile::savesWholeOrNothing() {
   QVERIFY(saveDocument(directory.filePath(QStringLiteral("no/such/folder.span")), document).has_value());
   QVERIFY(!openDocument(directory.filePath(QStringLiteral("nothing.span"))).document);
   QVERIFY(!openDocument(directory.path()).document);
+}
+
+void TestDocumentFile::savesToWhereThePathLeads() {
+  const QTemporaryDir directory;
+  const Document document = fromQuery(query::testing::queryOfEveryKind());
+  const QString file = directory.filePath(QStringLiteral("file.span"));
+  const QString link = directory.filePath(QStringLiteral("link.span"));
+  QVERIFY(QFile::link(QStringLiteral("file.span"), link));
+  for (int i = 0; i < 2; ++i) {
+    QVERIFY(!saveDocument(link, document));
+    QVERIFY(QFileInfo(link).isSymLink());
+    QVERIFY(openDocument(file).document.has_value());
+    QVERIFY(QFile::setPermissions(file, QFile::ReadOwner | QFile::WriteOwner | QFile::ReadGroup));
+  }
+  QVERIFY(!QFileInfo(file).permission(QFile::ReadOther));
+
+  // What is no regular file is written into.
+  const QByteArray pipe = directory.filePath(QStringLiteral("pipe.json")).toUtf8();
+  QCOMPARE(::mkfifo(pipe.constData(), 0600), 0);
+  const int reader = ::open(pipe.constData(), O_RDONLY | O_NONBLOCK);
+  QVERIFY(!saveDocument(QString::fromUtf8(pipe), document));
+  QFile read;
+  QVERIFY(read.open(reader, QIODevice::ReadOnly, QFile::AutoCloseHandle));
+  QVERIFY(!read.readAll().isEmpty());
+  QVERIFY(!QFileInfo(QString::fromUtf8(pipe)).isFile());
+  QCOMPARE(QDir(directory.path()).entryList(QDir::AllEntries | QDir::System | QDir::NoDotAndDotDot).size(),
+           3);
 }
 
 void TestDocumentFile::refusesWhatCouldNotBeRead() {

@@ -3,10 +3,14 @@
 #include "ui/export/view_export.h"
 #include "ui/export/view_picture.h"
 
+#include <QDir>
+#include <QFileInfo>
 #include <QImage>
 #include <QSvgRenderer>
 #include <QTemporaryDir>
 #include <QtTest>
+
+#include <sys/stat.h>
 
 #include <cmath>
 #include <memory>
@@ -137,6 +141,12 @@ void TestViewExport::failedWritesLeaveTheFile() {
   QVERIFY(file.open(QIODevice::ReadOnly));
   QCOMPARE(file.readAll(), QByteArray("a,b\n"));
   QCOMPARE(QDir(folder.path()).entryList(QDir::AllEntries | QDir::NoDotAndDotDot).size(), 2);
+
+  // A pipe stays one; without a reader nothing is written, and nobody waits for one.
+  const QString pipe = folder.filePath("pipe");
+  QCOMPARE(::mkfifo(pipe.toUtf8().constData(), 0600), 0);
+  QVERIFY(writeFile(pipe, "x").has_value());
+  QVERIFY(QFileInfo(pipe).exists() && !QFileInfo(pipe).isFile());
 }
 
 void TestViewExport::clipboardHoldsPictureAndImage() {
