@@ -261,7 +261,7 @@ ForecastTable forecastTable(const ViewInput& input, Against against) {
   }
   if (input.forecastBefore) {
     table.computedBefore.emplace();
-    for (const auto& [key, range] : before) add(*table.computedBefore, range);
+    for (const auto& [key, range] : before) *table.computedBefore += range;
   }
   if (!ran.empty()) {
     table.ran.emplace();
