@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/workbench/resource_paths.h"
 #include "engine/base/error.h"
+#include "engine/base/standard_descriptors.h"
 #include "engine/retrieve/index_version.h"
 #include "ui/document/autosave.h"
 #include "ui/window/main_window.h"
@@ -18,7 +19,10 @@
 #include <QTimer>
 #include <QTranslator>
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdio>
+#include <system_error>
 
 namespace {
 
@@ -29,6 +33,18 @@ QSize parseSize(const QString& text) {
   const QStringList parts = text.split(QLatin1Char('x'));
   if (parts.size() != 2) return {};
   return {parts[0].toInt(), parts[1].toInt()};
+}
+
+/// Writes help or version. A reader who has left is no mistake.
+int say(const QString& text) {
+  const QByteArray bytes = text.toLocal8Bit();
+  const auto size = static_cast<std::size_t>(bytes.size());
+  if (std::fwrite(bytes.constData(), 1, size, stdout) == size && std::fflush(stdout) == 0) return 0;
+  const int error = errno;
+  if (error == EPIPE) return 0;
+  QTextStream(stderr) << "spanscope: standard output: "
+                      << QString::fromStdString(std::generic_category().message(error)) << '\n';
+  return 3;
 }
 
 int fail(const QString& text) {
@@ -113,6 +129,8 @@ void keepIndex(MainWindow& window) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  spanscope::holdStandardDescriptors();
+  spanscope::reportWriteErrors();
   if (needsNoDisplay(argc, argv)) {
     if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   } else if (!hasDisplay()) {
@@ -134,7 +152,7 @@ int main(int argc, char** argv) {
   QCommandLineParser arguments;
   arguments.setApplicationDescription(QStringLiteral("A workbench for span queries."));
   arguments.addHelpOption();
-  arguments.addVersionOption();
+  const QCommandLineOption version = arguments.addVersionOption();
   arguments.addPositionalArgument(QStringLiteral("FILE"),
                                   QStringLiteral("Documents, queries or recorded runs to open"),
                                   QStringLiteral("[FILE…]"));
@@ -149,6 +167,11 @@ int main(int argc, char** argv) {
                        QStringLiteral("DIR"),
                        QStringLiteral(".")});
   arguments.addOption({QStringLiteral("exit-after-startup"), QStringLiteral("Close once the window is up")});
+  if (arguments.parse(QApplication::arguments())) {
+    if (arguments.isSet(version))
+      return say(QStringLiteral("spanscope %1\n").arg(QApplication::applicationVersion()));
+    if (arguments.isSet(QStringLiteral("help"))) return say(arguments.helpText());
+  }
   arguments.process(application);
 
   if (arguments.isSet(QStringLiteral("screenshot"))) return takeScreenshots(arguments, application);

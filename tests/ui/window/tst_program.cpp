@@ -5,6 +5,11 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <functional>
+
 namespace {
 
 struct Outcome {
@@ -13,12 +18,14 @@ struct Outcome {
   QString err;
 };
 
-Outcome start(const QStringList& arguments) {
+/// `prepare` is called in the program's process before it begins.
+Outcome start(const QStringList& arguments, const std::function<void()>& prepare = {}) {
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
     environment.remove(QString::fromLatin1(name));
   QProcess process;
   process.setProcessEnvironment(environment);
+  if (prepare) process.setChildProcessModifier(prepare);
   process.start(QStringLiteral(SPANSCOPE_PROGRAM), arguments);
   if (!process.waitForFinished(120'000)) return {};
   return {.code = process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
@@ -36,6 +43,18 @@ class TestProgram : public QObject {
     const Outcome outcome = start({QStringLiteral("--version")});
     QCOMPARE(outcome.code, 0);
     QVERIFY(outcome.out.startsWith(QStringLiteral("spanscope ")));
+  }
+
+  void saysThatItsOutputIsLost() {
+    for (const char* option : {"--version", "--help"}) {
+      const auto into = [option](const std::function<void()>& prepare) {
+        return start({QString::fromLatin1(option)}, prepare);
+      };
+      const Outcome closed = into([] { ::close(STDOUT_FILENO); });
+      QCOMPARE(closed.code, 3);
+      QVERIFY2(closed.err.contains(QStringLiteral("standard output")), qPrintable(closed.err));
+      QCOMPARE(into([] { ::dup2(::open("/dev/full", O_WRONLY), STDOUT_FILENO); }).code, 3);
+    }
   }
 
   void saysThatThereIsNoDisplay() {
