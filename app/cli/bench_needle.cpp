@@ -2,6 +2,7 @@
 #include "app/cli/bench_needle.h"
 
 #include "app/cli/bench_report.h"
+#include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "engine/base/error.h"
@@ -293,39 +294,20 @@ void addNeedleCommand(CLI::App& group, Context& context) {
   bench::NeedleOptions& needle = options->needle;
   addModelOption(*command, options->session);
   addTemplateOption(*command, options->session.chatTemplate);
-  command->add_option("--documents", needle.documents, "Documents, each with one name")
-      ->check(CLI::Range(2, bench::kMostNeedles).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("--hay", needle.hayWords, "Words of hay in each document, to whole sentences")
-      ->delimiter(',')
-      ->check(CLI::Range(0, 100'000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      ->add_option("-k,--portions", needle.portions,
-                   "Documents that are read at once, before their lists are combined; 0: all of them")
-      ->delimiter(',')
-      ->check(CLI::Validator(
-          [](const std::string& text) {
-            return text == "1" ? std::string("1 document at a time comes to no end: give 2 or more, or 0")
-                               : CLI::Range(0, bench::kMostNeedles)(text);
-          },
-          ""))
-      ->type_name("K")
-      ->capture_default_str();
-  command->add_option("--trials", needle.trials, "Runs a row, each with other names and hay")
-      ->check(CLI::Range(1, 100'000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("--good", needle.goodShare, "Recall and precision from which a run is good")
-      ->check(CLI::Range(0.0, 1.0).description(""))
-      ->type_name("SHARE")
-      ->capture_default_str();
+  addNumber(*command, "--documents", needle.documents, "Documents, each with one name",
+            {2, bench::kMostNeedles});
+  addNumbers(*command, "--hay", needle.hayWords, "Words of hay in each document, to whole sentences",
+             {0, 100'000});
+  addNumbers(*command, "-k,--portions", needle.portions,
+             "Documents that are read at once, before their lists are combined; 0: all of them",
+             {.least = 2, .most = bench::kMostNeedles, .orZero = true});
+  addNumber(*command, "--trials", needle.trials, "Runs a row, each with other names and hay", {1, 100'000});
+  addNumber(*command, "--good", needle.goodShare, "Recall and precision from which a run is good",
+            {0.0, 1.0});
   command->add_option("--policy", options->policy, "Reuse policy: prefix or spans")
       ->check(CLI::IsMember({"prefix", "spans"}))
       ->capture_default_str();
-  command->add_option("--seed", needle.seed, "Seed of names and hay")->capture_default_str();
+  addSeedOption(*command, needle.seed, "Seed of names and hay");
   command
       ->add_option(
           "--picture", options->pictures,
@@ -333,11 +315,13 @@ void addNeedleCommand(CLI::App& group, Context& context) {
       ->type_name("DIR");
   command->add_flag("--misses", options->misses, "List every miss with its cause");
   command->add_flag("--json", options->json, "Write JSON, with every miss and all samples");
-  addThreadsOption(*command, options->session);
+  addThreadsOption(*command, options->session.threads);
   addBlockOptions(*command, options->session);
   addKvOption(*command, options->session);
-  command->callback(
-      [&context, options] { context.action = [&context, options] { return runNeedle(context, *options); }; });
+  command->callback([&context, options] {
+    options->session.check();
+    context.action = [&context, options] { return runNeedle(context, *options); };
+  });
 }
 
 }  // namespace spanscope::cli

@@ -3,7 +3,10 @@
 
 #include "app/cli/command.h"
 #include "app/cli/descriptor_output.h"
+#include "app/cli/usage.h"
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
+#include "engine/query/shown_text.h"
 
 #include <cerrno>
 #include <exception>
@@ -23,6 +26,20 @@ void describe(CLI::App& app) {
   app.require_subcommand(1);
 }
 
+/// Refuses texts that are not UTF-8, as they are refused from a file or the terminal. Names of files are what
+/// the system says they are.
+void checkTexts(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    if (option->get_positional() || type == "FILE" || type == "DIR") continue;
+    for (const std::string& text : option->results()) {
+      if (!isValidUtf8(text))
+        refuseOption(option->get_name(), query::quoted(toValidUtf8(text)), "text in UTF-8");
+    }
+  }
+  for (const CLI::App* command : app.get_subcommands()) checkTexts(*command);
+}
+
 ExitCode perform(int argc, const char* const* argv, Context& context) {
   const Streams& streams = context.streams;
   try {
@@ -35,12 +52,14 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     addTrace(app, context);
     addModel(app, context);
     addBench(app, context);
+    ExitCode code = ExitCode::Usage;
     try {
       app.parse(argc, argv);
+      checkTexts(app);
+      if (context.action) code = context.action();
     } catch (const CLI::ParseError& error) {
       return app.exit(error, streams.out, streams.err) == 0 ? ExitCode::Fine : ExitCode::Usage;
     }
-    const ExitCode code = context.action ? context.action() : ExitCode::Usage;
     // What is missing because of a stop, such as the answer to a question, is no mistake of the input.
     return code == ExitCode::WrongInput && context.stop.stop_requested() ? ExitCode::Stopped : code;
   } catch (const Failure& failure) {

@@ -2,6 +2,7 @@
 #include "app/cli/bench_needle.h"
 #include "app/cli/bench_report.h"
 #include "app/cli/command.h"
+#include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "app/workbench/resource_paths.h"
@@ -21,6 +22,9 @@
 
 namespace spanscope::cli {
 namespace {
+
+constexpr std::int32_t kMostTokens = 1'000'000;
+constexpr std::int32_t kMostRepeats = 100'000;
 
 struct Options {
   SessionOptions session;
@@ -188,7 +192,7 @@ void addSourceOptions(CLI::App& command, Options& options) {
                   "Random weights of a shape instead of a model: llama-1b, 21m or 3m")
       ->check(CLI::IsMember({"llama-1b", "21m", "3m"}))
       ->excludes("--model");
-  addThreadsOption(command, options.session);
+  addThreadsOption(command, options.session.threads);
   addKvOption(command, options.session);
   command.add_flag("--json", options.json, "Write JSON, with all samples");
 }
@@ -200,35 +204,18 @@ void addAbbaCommand(CLI::App& group, Context& context) {
   const auto options = std::make_shared<Options>();
   addSourceOptions(*command, *options);
   bench::AbbaOptions& abba = options->abba;
-  command->add_option("--sizes", abba.documentTokens, "Tokens a document")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1'000'000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("--documents", abba.documents, "Documents")
-      ->check(CLI::Range(2, 1000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("--question", abba.questionTokens, "Tokens of the question")
-      ->check(CLI::Range(1, 1'000'000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("--repeats", abba.repeats, "Fewest warm runs of each order")
-      ->check(CLI::Range(1, 100'000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("--seconds", abba.seconds, "Warm runs go on for so long")
-      ->check(CLI::Range(0.0, 86400.0).description(""))
-      ->type_name("S")
-      ->capture_default_str();
-  command->add_option("--cold-repeats", abba.coldRepeats, "Cold runs")
-      ->check(CLI::Range(1, 100'000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("--seed", abba.seed, "Seed of the token ids")->capture_default_str();
+  addNumbers(*command, "--sizes", abba.documentTokens, "Tokens a document, e.g. 64,512", {1, kMostTokens});
+  addNumber(*command, "--documents", abba.documents, "Documents", {2, 1000});
+  addNumber(*command, "--question", abba.questionTokens, "Tokens of the question", {1, kMostTokens});
+  addNumber(*command, "--repeats", abba.repeats, "Fewest warm runs of each order", {1, kMostRepeats});
+  addNumber(*command, "--seconds", abba.seconds, "Warm runs go on for so many seconds", {0.0, 86400.0});
+  addNumber(*command, "--cold-repeats", abba.coldRepeats, "Cold runs", {1, kMostRepeats});
+  addSeedOption(*command, abba.seed, "Seed of the token ids");
   addBlockOptions(*command, options->session);
-  command->callback(
-      [&context, options] { context.action = [&context, options] { return runAbba(context, *options); }; });
+  command->callback([&context, options] {
+    options->session.check();
+    context.action = [&context, options] { return runAbba(context, *options); };
+  });
 }
 
 void addSpeedCommand(CLI::App& group, Context& context) {
@@ -237,25 +224,13 @@ void addSpeedCommand(CLI::App& group, Context& context) {
   command->footer("Example:\n  spanq bench speed --shape llama-1b --threads 2\n");
   const auto options = std::make_shared<Options>();
   addSourceOptions(*command, *options);
-  command->add_option("-p,--prompt", options->promptTokens, "Tokens of the prompt test; 0: leave it out")
-      ->check(CLI::Range(0, 1'000'000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      ->add_option("-n,--generate", options->generatedTokens,
-                   "Tokens of the generation test; 0: leave it out")
-      ->check(CLI::Range(0, 1'000'000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("-d,--depth", options->depths, "Tokens of context before the test")
-      ->delimiter(',')
-      ->check(CLI::Range(0, 1'000'000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("-r,--repeats", options->repeats, "Timed runs of each test")
-      ->check(CLI::Range(1, 100'000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
+  addNumber(*command, "-p,--prompt", options->promptTokens, "Tokens of the prompt test; 0: leave it out",
+            {0, kMostTokens});
+  addNumber(*command, "-n,--generate", options->generatedTokens,
+            "Tokens of the generation test; 0: leave it out", {0, kMostTokens});
+  addNumbers(*command, "-d,--depth", options->depths, "Tokens of context before the test, e.g. 0,512",
+             {0, kMostTokens});
+  addNumber(*command, "-r,--repeats", options->repeats, "Timed runs of each test", {1, kMostRepeats});
   command->callback(
       [&context, options] { context.action = [&context, options] { return runSpeed(context, *options); }; });
 }

@@ -68,7 +68,7 @@ class ExplainCommand {
         return ExitCode::Stopped;
       }
     }
-    warnOfUnusedSettings(given, m_streams);
+    warnOfUnused(given, m_streams);
     return code;
   }
 
@@ -126,14 +126,18 @@ void addExplain(CLI::App& app, Context& context) {
   const auto options = std::make_shared<Options>();
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   addPlanOptions(*command, options->query);
-  command->add_flag("--trees", options->trees, "Show the whole tree before and after every pass");
+  CLI::Option* trees =
+      command->add_flag("--trees", options->trees, "Show the whole tree before and after every pass");
   CLI::Option* json = command->add_flag("--json", options->json, "Write a JSON document for each query");
-  CLI::Option* dot =
-      command->add_flag("--dot", options->dot, "Write steps and prompts as a Graphviz graph")->excludes(json);
+  CLI::Option* dot = command->add_flag("--dot", options->dot, "Write steps and prompts as a Graphviz graph")
+                         ->excludes(json)
+                         ->excludes(trees);
   addPredictionOptions(*command, options->prediction);
   dot->excludes(command->get_option("--predict"));
 
   command->callback([&context, options] {
+    options->prediction.session.check();
+    options->query.check();
     context.action = [&context, options] { return ExplainCommand(context, *options).run(); };
   });
 }

@@ -5,6 +5,7 @@
 #include "app/cli/export_tokens.h"
 #include "app/cli/input.h"
 #include "app/cli/query_options.h"
+#include "app/cli/usage.h"
 #include "engine/query/query_form.h"
 
 #include <map>
@@ -31,6 +32,8 @@ struct Options {
 
   /// Whether the target is a form of the whole query.
   bool isWhole() const { return format == "spnl" || format == "yaml" || format == "lisp"; }
+  /// Servers do not retrieve.
+  bool retrieves() const { return !isWhole() || retrieve; }
   Target target() const { return stage == "lowered" ? Target::Calls : kTargets.at(format); }
 };
 
@@ -44,11 +47,31 @@ remote::Stage stageOf(const std::string& stage) {
   return stage == "optimized" ? remote::Stage::Optimized : remote::Stage::Read;
 }
 
-void check(const Options& options) {
+/// Refuses options of another target than the one that is written.
+void checkTarget(const CLI::App& command, const Options& options) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0) continue;
+    const std::string& group = option->get_group();
+    const auto refuse = [&](const char* expected) {
+      refuseOption(option->get_name(), "--to " + options.format, expected);
+    };
+    if (group == kRequestGroup && options.format != "curl" && options.format != "python")
+      refuse("--to curl or --to python");
+    if (group == kChatGroup && options.format != "chat") refuse("--to chat");
+    // What is retrieved is counted in its tokens.
+    const bool isForFragments = option->get_name() == "--tokenizer" && options.retrieves();
+    if (group == kTokenGroup && options.format != "tokens" && !isForFragments) refuse("--to tokens");
+    if (group == kRetrievalGroup && !options.retrieves()) refuse("--retrieve as well");
+  }
+}
+
+void check(const CLI::App& command, const Options& options) {
+  options.query.check();
+  checkTarget(command, options);
   if (options.stage == "lowered" && options.format != "spnl" && options.isWhole())
     throw CLI::ValidationError("--stage", "lowered bodies are JSON: use --to spnl");
   const bool isTokens = options.format == "tokens";
-  if (isTokens && (options.tokens.tokenizer.empty() || options.tokens.pad < 0))
+  if (isTokens && (options.tokens.tokenizer.empty() || !options.tokens.pad))
     throw CLI::ValidationError("--to tokens", "--tokenizer and --pad are needed");
   if (!options.isWhole() && options.stage != "read") {
     throw CLI::ValidationError("--stage", isTokens ? "tokens are those of the query as it was read"
@@ -77,12 +100,13 @@ ExitCode write(const Options& options, const Outgoing& outgoing, const Streams& 
 ExitCode exportFile(const Options& options, const Context& context) {
   const Streams& streams = context.streams;
   QueryOptions given = queryOptions(options.query);
-  // Servers do not retrieve.
-  if (!options.isWhole() || options.retrieve) {
+  if (options.retrieves()) {
     retrieveWith(given, options.query, context, options.tokens.tokenizer);
+    if (options.format != "tokens" && !options.tokens.tokenizer.empty())
+      given.givenForRetrieval.emplace_back("--tokenizer");
   }
   const auto read = readFileForServer(options.file, given, streams);
-  warnOfUnusedSettings(given, streams);
+  warnOfUnused(given, streams);
   if (!read) return ExitCode::WrongInput;
   const std::string name = inputName(options.file);
   const query::Node query = localized(read->query, given.locality, name);
@@ -128,8 +152,8 @@ void addExport(CLI::App& app, Context& context) {
   addRequestOptions(*command, options->request);
   addTokenOptions(*command, options->tokens);
 
-  command->callback([&context, options] {
-    check(*options);
+  command->callback([&context, options, command] {
+    check(*command, *options);
     context.action = [&context, options] { return exportFile(*options, context); };
   });
 }

@@ -3,6 +3,7 @@
 #include "app/cli/segments.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
+#include "app/cli/usage.h"
 #include "app/workbench/model_bundle.h"
 #include "engine/base/error.h"
 #include "engine/bench/table_pass.h"
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <ostream>
 #include <span>
@@ -93,6 +93,9 @@ ExitCode logits(const Context& context, const ModelOptions& options) {
   const layout::SpanTable table = parseSegments(options.segments, parseIds(options.ids));
   workbench::ModelBundle bundle =
       workbench::loadModelWeights(options.directory, {.threads = options.threads});
+  for (const layout::Segment& segment : table.segments) {
+    for (const TokenId id : segment.tokens) checkId("--ids", id, bundle.config.vocabularySize);
+  }
   std::string line;
   bench::computeTable(
       *bundle.decoder, *bundle.backend, table,
@@ -131,10 +134,7 @@ void addModel(CLI::App& app, Context& context) {
   logitsCommand->add_option("--segments", options->segments,
                             "Segments in order, each i (independent: sees only itself) or d (dependent: sees "
                             "everything before) and its length, e.g. i5,i4,d3; default: one d of all ids");
-  logitsCommand->add_option("--threads", options->threads, "Threads; 0: one a core")
-      ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()).description(""))
-      ->type_name("N")
-      ->capture_default_str();
+  addThreadsOption(*logitsCommand, options->threads);
   logitsCommand->callback(
       [&context, options] { context.action = [&context, options] { return logits(context, *options); }; });
 }

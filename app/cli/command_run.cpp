@@ -2,9 +2,11 @@
 #include "app/cli/command.h"
 #include "app/cli/input.h"
 #include "app/cli/live_run.h"
+#include "app/cli/number_option.h"
 #include "app/cli/query_options.h"
 #include "app/cli/run_json.h"
 #include "app/cli/session_options.h"
+#include "app/cli/usage.h"
 #include "app/workbench/retrieval_report.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
@@ -84,10 +86,9 @@ class RunCommand {
         m_bundle(*m_model) {
     for (const std::int32_t layer : options.observedLayers) {
       if (layer < m_bundle.config.layers) continue;
-      throw Failure({.file = {},
-                     .place = "--observe",
-                     .found = std::to_string(layer),
-                     .expected = "a layer from 0 to " + std::to_string(m_bundle.config.layers - 1)});
+      refuseOption(
+          "--observe", std::to_string(layer),
+          "a layer of " + m_bundle.name + ", from 0 to " + std::to_string(m_bundle.config.layers - 1));
     }
   }
 
@@ -218,7 +219,7 @@ ExitCode runFiles(const Context& context, const Options& options) {
       wrong = true;
     }
   }
-  warnOfUnusedSettings(given, context.streams);
+  warnOfUnused(given, context.streams);
   if (wrong) return ExitCode::WrongInput;
   return RunCommand(context, options, std::move(jobs), given.retriever->model()).run();
 }
@@ -238,27 +239,24 @@ void addRun(CLI::App& app, Context& context) {
   addPolicyOption(*command, options->policy);
   addPlanOptions(*command, options->query);
   addMaxTokensOption(*command, options->maxTokens);
-  command->add_option("--top-k", options->topK, "Draw from the k likeliest tokens; 0: off")
-      ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("--top-p", options->topP, "Draw from the likeliest tokens that make up p; 1: off")
-      ->check(CLI::Range(0.0, 1.0).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  addThreadsOption(*command, options->session);
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  addNumber(*command, "--top-k", options->topK, "Draw from the k likeliest tokens; 0: off", {0, kMost});
+  addNumber(*command, "--top-p", options->topP, "Draw from the likeliest tokens that make up p; 1: off",
+            {0.0F, 1.0F});
+  addThreadsOption(*command, options->session.threads);
   addBlockOptions(*command, options->session);
   addKvOption(*command, options->session);
-  command
-      ->add_option("--observe", options->observedLayers,
-                   "Layers whose attention goes into the trace, e.g. 0,5")
-      ->delimiter(',')
-      ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()).description(""))
-      ->type_name("N");
-  command->add_option("--trace", options->trace, "Record the events of all runs in this file");
+  CLI::Option* trace =
+      command->add_option("--trace", options->trace, "Record the events of all runs in this file")
+          ->type_name("FILE");
+  addNumbers(*command, "--observe", options->observedLayers,
+             "Layers whose attention goes into the trace, e.g. 0,5", {0, kMost})
+      ->needs(trace);
   command->add_flag("--json", options->json, "Write one JSON document instead of text");
 
   command->callback([&context, options] {
+    options->session.check();
+    options->query.check();
     context.recordsTrace = !options->trace.empty();
     context.action = [&context, options] { return runFiles(context, *options); };
   });

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/number_option.h"
+#include "app/cli/usage.h"
+#include "engine/query/shown_text.h"
+#include "engine/query/vocabulary.h"
+#include "engine/trace/event_codec.h"
 #include "engine/trace/event_json.h"
 #include "engine/trace/report.h"
 #include "engine/trace/trace_file.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -11,8 +17,10 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace spanscope::cli {
@@ -23,10 +31,26 @@ constexpr std::size_t kPage = 10'000;  // events in memory at once, so that a lo
 struct Options {
   std::string file;
   std::uint64_t from = 1;
-  std::uint64_t count = std::numeric_limits<std::uint64_t>::max();
+  std::optional<std::uint64_t> count;
   std::vector<std::string> only;
   bool json = false;
 };
+
+/// The names in lists with commas. A name that no event has is refused.
+std::vector<std::string> eventNamesIn(const std::vector<std::string>& lists) {
+  static const std::vector<std::string> known = trace::eventNames();
+  std::vector<std::string> names;
+  for (const std::string& list : lists) {
+    for (const std::string_view name : splitAtCommas(list)) {
+      names.emplace_back(name);
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      std::string expected = "the name of an event, one of " + fmt::format("{}", fmt::join(known, ", "));
+      if (const auto meant = query::nearestName(name, known)) expected += "; did you mean " + *meant + "?";
+      refuseOption("--only", query::quoted(name), expected);
+    }
+  }
+  return names;
+}
 
 void writeWarnings(const Context& context, const std::vector<Error>& warnings) {
   for (const Error& warning : warnings) context.streams.err << "warning: " << warning.message() << '\n';
@@ -36,7 +60,7 @@ ExitCode show(const Context& context, const Options& options) {
   trace::TraceReader reader(options.file);
   writeWarnings(context, reader.warnings());
   std::uint64_t next = options.from;
-  std::uint64_t left = options.count;
+  std::uint64_t left = options.count.value_or(std::numeric_limits<std::uint64_t>::max());
   while (left > 0) {
     const std::vector<trace::Event> events = reader.eventsFrom(next, kPage);
     if (events.empty()) break;
@@ -116,11 +140,16 @@ void addTrace(CLI::App& app, Context& context) {
       "  spanq trace show run.trace --json --from 100 --count 20\n");
   showCommand->add_option("FILE", options->file, "Trace file")->required();
   showCommand->add_flag("--json", options->json, "Write each event as JSON");
-  showCommand->add_option("--from", options->from, "Sequence number of the first event")
-      ->capture_default_str();
-  showCommand->add_option("--count", options->count, "Most events to write; default: all");
-  showCommand->add_option("--only", options->only, "Names of the events to write, e.g. token_generated")
-      ->delimiter(',');
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  addNumber(*showCommand, "--from", options->from, "Sequence number of the first event", {1, kMost});
+  addNumber(*showCommand, "--count", options->count, "Most events to write; without, all",
+            Range<std::uint64_t>{0, kMost});
+  showCommand
+      ->add_option_function<std::vector<std::string>>(
+          "--only", [options](const auto& lists) { options->only = eventNamesIn(lists); },
+          "Names of the events to write, e.g. step_started,step_finished; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   showCommand->callback(
       [&context, options] { context.action = [&context, options] { return show(context, *options); }; });
 

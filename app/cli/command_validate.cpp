@@ -82,6 +82,8 @@ ExitCode validate(const Context& context, const Options& options) {
       code = ExitCode::WrongInput;
     }
   }
+  if (code == ExitCode::Fine)
+    warnOfUnusedFolders(options.query.folders, *options.query.book, context.streams.err);
   return code;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/export_requests.h"
 
+#include "app/cli/number_option.h"
 #include "engine/query/json.h"
 #include "engine/remote/chat_requests.h"
 #include "engine/remote/request_text.h"
@@ -14,14 +15,12 @@ void addRequestOptions(CLI::App& command, RequestOptions& options) {
   command.add_option("--endpoint", options.endpoint, "Address of the server's query endpoint")
       ->type_name("URL")
       ->capture_default_str()
-      ->group("With --to curl and --to python");
-  command.add_flag("--no-stream", options.inOnePiece, "Ask for the reply in one piece")
-      ->group("With --to curl and --to python");
-  command
-      .add_option(
-          "--seed", options.seed,
-          "Seed of the run: each request has its own number made from it; without, the server chooses")
-      ->group("With --to chat");
+      ->group(kRequestGroup);
+  command.add_flag("--no-stream", options.inOnePiece, "Ask for the reply in one piece")->group(kRequestGroup);
+  addNumber(command, "--seed", options.seed,
+            "Seed of the run: each request has its own number made from it; without, the server chooses",
+            kAnySeed)
+      ->group(kChatGroup);
 }
 
 ExitCode writeRequest(const Outgoing& outgoing, bool asPython, const RequestOptions& options,

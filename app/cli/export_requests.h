@@ -13,6 +13,9 @@
 
 namespace spanscope::cli {
 
+inline constexpr const char* kRequestGroup = "With --to curl and --to python";
+inline constexpr const char* kChatGroup = "With --to chat";
+
 struct RequestOptions {
   std::string endpoint;               ///< curl and python
   bool inOnePiece = false;            ///< curl and python: the reply is not streamed

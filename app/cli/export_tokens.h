@@ -4,6 +4,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/target_warnings.h"
+#include "engine/base/ids.h"
 
 #include <CLI/CLI.hpp>
 
@@ -13,19 +14,21 @@
 
 namespace spanscope::cli {
 
+inline constexpr const char* kTokenGroup = "With --to tokens";
+
 struct TokenExportOptions {
   std::string tokenizer;     ///< a model directory
   std::string chatTemplate;  ///< by name; empty: the directory's own
   std::int32_t blockSize = 16;
-  std::int32_t pad = -1;  ///< −1: not given
-  std::optional<std::int32_t> plus;
-  std::optional<std::int32_t> cross;
+  std::optional<TokenId> pad;
+  std::optional<TokenId> plus;
+  std::optional<TokenId> cross;
 };
 
 void addTokenOptions(CLI::App& command, TokenExportOptions& options);
 
 /// Writes {"ids": […]} for each bulk call of the query that can be sent as it is, one a line; of a map, a
-/// list for each input. Throws Failure.
+/// list for each input. --tokenizer and --pad were given. Throws Failure.
 ExitCode writeTokens(Outgoing outgoing, const TokenExportOptions& options, const Streams& streams);
 
 }  // namespace spanscope::cli

@@ -7,6 +7,7 @@
 #include <istream>
 #include <optional>
 #include <ostream>
+#include <system_error>
 #include <utility>
 
 namespace spanscope::cli {
@@ -21,11 +22,20 @@ void keepIdentity(const std::filesystem::path& file, AnswerBook& book) {
   if (identity) book.files.push_back(*identity);
 }
 
+/// Whether something really lies in a folder or below it.
+bool liesIn(const std::filesystem::path& file, const std::filesystem::path& folder) {
+  std::error_code unknown;
+  const std::filesystem::path inside = std::filesystem::canonical(file, unknown)
+                                           .lexically_relative(std::filesystem::canonical(folder, unknown));
+  return !inside.empty() && *inside.begin() != "..";
+}
+
 }  // namespace
 
 QueryInputs::QueryInputs(const std::string& file, const std::vector<std::string>& folders, AnswerBook& book,
                          const Streams& streams)
     : m_folder(folderOf(file)),
+      m_others(folders),
       m_files(m_folder, {folders.begin(), folders.end()}),
       m_book(book),
       m_streams(streams) {
@@ -47,11 +57,24 @@ Given withOwnHint(Given given) {
 
 std::variant<std::string, query::NotGiven> QueryInputs::readFile(const std::string& path) {
   keepIdentity(m_folder / path, m_book);
-  return withOwnHint(m_files.read(path));
+  auto given = withOwnHint(m_files.read(path));
+  if (std::holds_alternative<std::string>(given)) noteUse(path);
+  return given;
 }
 
 std::variant<query::FileList, query::NotGiven> QueryInputs::listFiles(const std::string& path) {
-  return withOwnHint(m_files.list(path));
+  auto given = withOwnHint(m_files.list(path));
+  if (const auto* list = std::get_if<query::FileList>(&given)) {
+    for (const std::string& file : list->paths) noteUse(file);
+  }
+  return given;
+}
+
+void QueryInputs::noteUse(const std::string& path) {
+  for (const std::string& folder : m_others) {
+    if (!m_book.readFolders.contains(folder) && liesIn(m_folder / path, folder))
+      m_book.readFolders.insert(folder);
+  }
 }
 
 std::variant<std::string, query::NotGiven> QueryInputs::ask(const std::string& prompt) {

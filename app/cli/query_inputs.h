@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -22,9 +23,12 @@ struct AnswerBook {
   std::vector<std::string> given;                ///< by --answer, in the order of the questions
   std::size_t used = 0;                          ///< of them
   std::map<std::string, std::string> answers;    ///< by question
+  std::set<std::string> readFolders;             ///< of those allowed by --read-from, as they were given
   std::vector<query::ParameterInfo> parameters;  ///< of all queries so far
   std::vector<FileIdentity> files;               ///< that were read
   bool isComplete = true;                        ///< whether all of them could be read
+  bool isFinished = true;                        ///< whether all of them came to their end without an error
+  bool hasAugment = false;                       ///< whether one of them has
 };
 
 /// The surroundings of one query file. A question is answered from the book, else asked on the terminal if
@@ -41,7 +45,10 @@ class QueryInputs final : public query::Surroundings {
   std::variant<std::string, query::NotGiven> ask(const std::string& prompt) override;
 
  private:
+  void noteUse(const std::string& path);
+
   std::filesystem::path m_folder;
+  std::vector<std::string> m_others;
   query::FileAccess m_files;
   AnswerBook& m_book;
   const Streams& m_streams;

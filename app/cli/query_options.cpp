@@ -3,14 +3,23 @@
 
 #include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
+#include "app/cli/number_option.h"
+#include "app/cli/usage.h"
+#include "engine/plan/rules/rules.h"
 #include "engine/query/parameters.h"
+#include "engine/query/shown_text.h"
+#include "engine/query/vocabulary.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <limits>
+#include <map>
 #include <optional>
 #include <ostream>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,6 +68,11 @@ void report(std::ostream& err, const std::string& file, std::vector<query::Diagn
   writeDiagnostics(err, inputName(file), diagnostics);
 }
 
+void noteEnd(AnswerBook& book, const std::vector<retrieve::Retrieved>& retrieved, bool isFine) {
+  book.hasAugment |= !retrieved.empty();
+  book.isFinished &= isFine;
+}
+
 void keep(AnswerBook& book, const std::optional<std::vector<query::ParameterInfo>>& parameters) {
   if (!parameters) {
     book.isComplete = false;
@@ -87,6 +101,7 @@ void addReadFromOption(CLI::App& command, QueryOptionTexts& texts) {
       .add_option("--read-from", texts.folders,
                   "Folder that a query may read files from (file), beside the one it lies in; may be "
                   "repeated. A file has at most 16 MiB")
+      ->check(CLI::ExistingDirectory.description(""))
       ->type_name("DIR")
       ->allow_extra_args(false);
 }
@@ -113,43 +128,62 @@ void addSettingOption(CLI::App& command, QueryOptionTexts& texts) {
 }
 
 void addLocalityOptions(CLI::App& command, QueryOptionTexts& texts) {
-  command
-      .add_option("--locality", texts.locality,
-                  "Attention locality: judges of many become trees of judges of at most K; 0: off")
-      ->check(CLI::Validator(
-          [](const std::string& text) {
-            return text == "1" ? std::string("1 entry a judge comes to no end: give 2 or more, or 0 for none")
-                               : std::string();
-          },
-          ""))
-      ->type_name("K")
-      ->capture_default_str();
+  CLI::Option* locality =
+      addNumber(command, "--locality", texts.locality,
+                "Attention locality: judges of many become trees of judges of at most so many; 0: off",
+                {.least = 2, .most = std::numeric_limits<std::uint32_t>::max(), .orZero = true});
   command
       .add_option("--locality-shape", texts.localityShape,
                   "Plies of judges until one is left (tree), or one ply and then one judge of all replies "
                   "(map-reduce; documents are judged in portions too)")
       ->check(CLI::IsMember({"tree", "map-reduce"}))
+      ->needs(locality)
       ->capture_default_str();
   command
       .add_option("--reduce-prompt", texts.reducePrompt,
                   "The question of every ply but the first; without it the question stays the same")
+      ->needs(locality)
       ->type_name("TEXT");
 }
 
 namespace {
+
+/// The name as it is written on the command line.
+std::string dashed(std::string_view name) {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), ' ', '-');
+  return text;
+}
+
+/// The rule of "name=on" or "name=off", and which of the two.
+std::pair<const plan::Rule*, bool> ruleOf(const std::string& setting) {
+  const std::size_t equals = setting.rfind('=');
+  return {plan::findRule(setting.substr(0, equals)), setting.substr(equals) == "=on"};
+}
+
+/// What is wrong with "name=on" or "name=off"; empty if nothing is.
+std::string ruleProblem(const std::string& setting) {
+  if (!setting.ends_with("=on") && !setting.ends_with("=off"))
+    return query::quoted(setting) + " is neither name=on nor name=off";
+  if (ruleOf(setting).first != nullptr) return {};
+  std::vector<std::string> names;
+  std::string expected;
+  for (const plan::Rule* rule : plan::rules()) {
+    names.push_back(dashed(rule->name));
+    expected += (expected.empty() ? "" : ", ") + names.back();
+  }
+  const std::string name = setting.substr(0, setting.rfind('='));
+  std::string problem = "found a rule " + query::quoted(name) + ", expected one of " + expected;
+  if (const auto meant = query::nearestName(name, names)) problem += "; did you mean " + *meant + "?";
+  return problem;
+}
 
 void addRuleOption(CLI::App& command, QueryOptionTexts& texts) {
   command
       .add_option("--rule", texts.rules,
                   "Switch a rewrite rule on or off, as name=on or name=off, with - for each blank in its "
                   "name; may be repeated")
-      ->check(CLI::Validator(
-          [](const std::string& text) {
-            return text.ends_with("=on") || text.ends_with("=off")
-                       ? std::string()
-                       : "\"" + text + "\" is neither name=on nor name=off";
-          },
-          ""))
+      ->check(CLI::Validator([](const std::string& text) { return ruleProblem(text); }, ""))
       ->type_name("NAME=on|off")
       ->allow_extra_args(false);
 }
@@ -157,22 +191,21 @@ void addRuleOption(CLI::App& command, QueryOptionTexts& texts) {
 }  // namespace
 
 void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts) {
-  const char* const group = "Retrieval (augment)";
+  const char* const group = kRetrievalGroup;
   workbench::RetrievalSettings& retrieval = texts.retrieval;
-  command.add_option("--fragments", retrieval.fragments, "Most fragments that an augment finds")
-      ->check(CLI::Range(1, retrieve::kMaxFragments).description(""))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option(
-          "--rank", texts.ranking,
-          "How fragments are ranked: by the words they share with the question (lexical, BM25), by the "
-          "vectors of the model (embedding), by both (hybrid), or by vectors where the augment's "
-          "embedding_model names the model and else by words (auto)")
-      ->check(CLI::IsMember({"auto", "lexical", "embedding", "hybrid"}))
-      ->capture_default_str()
-      ->group(group);
+  auto* fragments = addNumber(command, "--fragments", retrieval.fragments,
+                              "Most fragments that an augment finds", {1, retrieve::kMaxFragments})
+                        ->group(group);
+  auto* rank =
+      command
+          .add_option(
+              "--rank", texts.ranking,
+              "How fragments are ranked: by the words they share with the question (lexical, BM25), by the "
+              "vectors of the model (embedding), by both (hybrid), or by vectors where the augment's "
+              "embedding_model names the model and else by words (auto)")
+          ->check(CLI::IsMember({"auto", "lexical", "embedding", "hybrid"}))
+          ->capture_default_str()
+          ->group(group);
   auto* url =
       command
           .add_option("--embeddings-url", texts.embeddingsUrl,
@@ -188,28 +221,30 @@ void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts) {
                     ->needs(url)
                     ->group(group);
   url->needs(model);
-  command
-      .add_flag(
-          "--summaries", retrieval.summaries,
-          "Have the model sum up neighbouring fragments, and their summaries again, and search those too")
-      ->group(group);
-  command.add_option("--chunk", retrieval.chunk.tokens, "Most tokens of a fragment")
-      ->check(CLI::Range(retrieve::kMinChunkTokens, retrieve::kMaxChunkTokens).description(""))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--overlap", retrieval.chunk.overlap,
-                  "Most tokens that a fragment shares with the one before: at most a quarter of it")
-      ->check(CLI::Range(0, retrieve::kMaxChunkTokens / 4).description(""))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--index", retrieval.indexFile,
-                  "Index that documents are kept in, made if there is none; without, one in memory")
-      ->type_name("FILE")
-      ->group(group);
+  auto* summaries =
+      command
+          .add_flag(
+              "--summaries", retrieval.summaries,
+              "Have the model sum up neighbouring fragments, and their summaries again, and search those too")
+          ->group(group);
+  auto* chunk = addNumber(command, "--chunk", retrieval.chunk.tokens, "Most tokens of a fragment",
+                          {retrieve::kMinChunkTokens, retrieve::kMaxChunkTokens})
+                    ->group(group);
+  auto* overlap =
+      addNumber(
+          command, "--overlap", texts.overlap,
+          "Most tokens that a fragment shares with the one before: at most a quarter of --chunk; without, "
+          "at most " +
+              std::to_string(retrieval.chunk.overlap),
+          Range<std::int32_t>{0, retrieve::kMaxChunkTokens / 4})
+          ->group(group);
+  auto* index =
+      command
+          .add_option("--index", retrieval.indexFile,
+                      "Index that documents are kept in, made if there is none; without, one in memory")
+          ->type_name("FILE")
+          ->group(group);
+  texts.retrievalOptions = {fragments, rank, url, model, summaries, chunk, overlap, index};
 }
 
 void addPlanOptions(CLI::App& command, QueryOptionTexts& texts) {
@@ -217,8 +252,7 @@ void addPlanOptions(CLI::App& command, QueryOptionTexts& texts) {
   addRetrievalOptions(command, texts);
   addRuleOption(command, texts);
   addLocalityOptions(command, texts);
-  command.add_option("--seed", texts.seed, "Seed of the run; each step draws from its own")
-      ->capture_default_str();
+  addSeedOption(command, texts.seed, "Seed of the run; each step draws from its own");
   command.add_flag("--no-distribute", texts.noDistribute,
                    "Give an outer prompt only the outputs of inner steps, not their prompts as well");
   command
@@ -228,10 +262,52 @@ void addPlanOptions(CLI::App& command, QueryOptionTexts& texts) {
       ->capture_default_str();
 }
 
+namespace {
+
+void checkSettings(const std::vector<std::string>& settings) {
+  std::set<std::string> names;
+  for (const std::string& setting : settings) {
+    const std::string name = setting.substr(0, setting.find('='));
+    if (!names.insert(name).second) refuseOption("--set", "two values for " + query::quoted(name), "one");
+  }
+}
+
+void checkRules(const QueryOptionTexts& texts) {
+  std::set<const plan::Rule*> rules;
+  for (const std::string& setting : texts.rules) {
+    const auto [rule, isOn] = ruleOf(setting);
+    const std::string found = query::quoted(setting);
+    if (!rules.insert(rule).second) refuseOption("--rule", found + " and another for that rule", "one");
+    if (isOn && rule == &plan::kLocalityRule && texts.locality == 0)
+      refuseOption("--rule", found + " alone", "--locality, which says how many a judge has");
+    if (isOn && rule == &plan::kDistributeRule && texts.noDistribute)
+      refuseOption("--rule", found + " with --no-distribute", "one of the two");
+  }
+}
+
+}  // namespace
+
+void QueryOptionTexts::check() const {
+  checkSettings(settings);
+  checkRules(*this);
+  const std::int32_t mostOverlap = retrieval.chunk.tokens / 4;
+  if (overlap && *overlap > mostOverlap) {
+    refuseOption("--overlap", std::to_string(*overlap),
+                 "at most " + std::to_string(mostOverlap) + ", a quarter of the " +
+                     std::to_string(retrieval.chunk.tokens) + " tokens of --chunk");
+  }
+  if (ranking == "lexical" && !embeddingsUrl.empty())
+    refuseOption("--embeddings-url", "vectors for --rank lexical, which has none",
+                 "--rank auto, embedding or hybrid");
+}
+
 QueryOptions queryOptions(const QueryOptionTexts& texts) {
   QueryOptions options;
   options.folders = texts.folders;
   options.book = texts.book;
+  for (const CLI::Option* option : texts.retrievalOptions) {
+    if (option->count() > 0) options.givenForRetrieval.push_back(option->get_name());
+  }
   for (const std::string& setting : texts.settings) {
     const std::size_t equals = setting.find('=');
     options.parameters[setting.substr(0, equals)] = setting.substr(equals + 1);
@@ -239,9 +315,9 @@ QueryOptions queryOptions(const QueryOptionTexts& texts) {
   options.seed = texts.seed;
   options.distribute = !texts.noDistribute;
   options.outputForm = texts.outputForm == "reused" ? plan::OutputForm::Reused : plan::OutputForm::Anew;
-  for (const std::string& rule : texts.rules) {
-    const std::size_t equals = rule.rfind('=');
-    options.rules[rule.substr(0, equals)] = rule.substr(equals) == "=on";
+  for (const std::string& setting : texts.rules) {
+    const auto [rule, isOn] = ruleOf(setting);
+    options.rules[std::string(rule->name)] = isOn;
   }
   options.locality.fanIn = texts.locality;
   options.locality.shape =
@@ -278,6 +354,8 @@ class ProgressLines {
 void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Context& context,
                   const std::filesystem::path& modelDirectory, int threads) {
   workbench::RetrievalSettings settings = texts.retrieval;
+  settings.chunk.overlap =
+      texts.overlap.value_or(std::min(settings.chunk.overlap, settings.chunk.tokens / 4));
   settings.modelDirectory = modelDirectory;
   settings.ranking = retrieve::parseRanking(texts.ranking);
   settings.model.threads = threads;
@@ -293,13 +371,60 @@ void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Co
   options.retrieval = options.retriever.get();
 }
 
+namespace {
+
+/// As every line about an option.
+void warn(std::ostream& err, const std::string& option, const std::string& found,
+          const std::string& expected) {
+  err << option << ": warning: found " << found << ", expected " << expected << '\n';
+}
+
 void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams) {
-  if (!options.book->isComplete) return;
   std::vector<query::Diagnostic> problems = query::checkValues(options.book->parameters, options.parameters);
   // A value of the wrong kind was reported at each of its places.
   std::erase_if(problems,
                 [](const query::Diagnostic& problem) { return problem.severity == query::Severity::Error; });
   writeDiagnostics(streams.err, "--set", problems);
+}
+
+void warnOfUnusedAnswers(const AnswerBook& book, std::ostream& err) {
+  if (book.used == book.given.size()) return;
+  warn(err, "--answer", std::to_string(book.given.size()),
+       book.used == 0 ? "none: no question is asked"
+                      : std::to_string(book.used) + ": no more questions are asked");
+}
+
+void warnOfTextsWithoutValues(const std::string& file, const std::vector<query::ParameterInfo>& parameters,
+                              const std::map<std::string, std::string>& values, std::ostream& err) {
+  std::string names;
+  for (const query::ParameterInfo& parameter : parameters) {
+    if (parameter.uses.empty() || parameter.defaultValue || values.contains(parameter.name)) continue;
+    names += (names.empty() ? "{" : ", {") + parameter.name + "}";
+  }
+  if (names.empty()) return;
+  warn(err, inputName(file), names + " without a value",
+       "--set NAME=VALUE, else the text keeps the braces as they are");
+}
+
+}  // namespace
+
+void warnOfUnusedFolders(const std::vector<std::string>& folders, const AnswerBook& book, std::ostream& err) {
+  for (const std::string& folder : folders) {
+    if (!book.readFolders.contains(folder))
+      warn(err, "--read-from", query::cutText(folder, std::string::npos),
+           "a folder that something is read from");
+  }
+}
+
+void warnOfUnused(const QueryOptions& options, const Streams& streams) {
+  const AnswerBook& book = *options.book;
+  if (book.isComplete) warnOfUnusedSettings(options, streams);
+  if (!book.isFinished) return;
+  warnOfUnusedAnswers(book, streams.err);
+  warnOfUnusedFolders(options.folders, book, streams.err);
+  if (book.hasAugment || options.retrieval == nullptr) return;
+  for (const std::string& name : options.givenForRetrieval)
+    warn(streams.err, name, "an option of augment", "none: there is no augment");
 }
 
 std::optional<workbench::PlannedQuery> planFile(const std::string& file, const QueryOptions& options,
@@ -310,13 +435,16 @@ std::optional<workbench::PlannedQuery> planFile(const std::string& file, const Q
   if (input.document) writeDiagnostics(streams.err, inputName(file), input.document->diagnostics);
   if (!input.isReadable()) {
     keep(*options.book, std::nullopt);
+    noteEnd(*options.book, {}, false);
     return std::nullopt;
   }
   workbench::PlannedQuery planned = workbench::planQuery(input.source, input.options);
   report(streams.err, file, planned.diagnostics, input, text);
   keep(*options.book, planned.parameters);
+  noteEnd(*options.book, planned.retrieved, planned.plan.has_value());
   if (planned.isStopped) streams.err << inputName(file) << ": stopped while it was indexed\n";
   if (!planned.plan) return std::nullopt;
+  if (planned.parameters) warnOfTextsWithoutValues(file, *planned.parameters, planned.values, streams.err);
   return planned;
 }
 
@@ -328,12 +456,15 @@ std::optional<QueryFile> readFileForServer(const std::string& file, const QueryO
   if (input.document) writeDiagnostics(streams.err, inputName(file), input.document->diagnostics);
   if (!input.isReadable()) {
     keep(*options.book, std::nullopt);
+    noteEnd(*options.book, {}, false);
     return std::nullopt;
   }
   workbench::ReadQuery read = workbench::readQueryForServer(input.source, input.options);
   report(streams.err, file, read.diagnostics, input, text);
   keep(*options.book, read.parameters);
+  noteEnd(*options.book, read.retrieved, read.query.has_value());
   if (!read.query) return std::nullopt;
+  if (read.parameters) warnOfTextsWithoutValues(file, *read.parameters, read.values, streams.err);
   QueryFile result{std::move(*read.query), std::move(text), std::move(read.sources)};
   if (input.document) result.places = std::move(input.document->places);
   return result;

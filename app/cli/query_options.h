@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -18,7 +19,12 @@
 
 namespace spanscope::cli {
 
+inline constexpr const char* kRetrievalGroup = "Retrieval (augment)";
+
 struct QueryOptionTexts {
+  /// Refuses options that contradict each other or do not fit together. Throws as refuseOption().
+  void check() const;
+
   std::vector<std::string> settings;  ///< "name=value"
   std::vector<std::string> folders;   ///< that queries may read beside their own
   std::shared_ptr<AnswerBook> book = std::make_shared<AnswerBook>();
@@ -30,9 +36,11 @@ struct QueryOptionTexts {
   std::string localityShape = "tree";
   std::optional<std::string> reducePrompt;
   workbench::RetrievalSettings retrieval;
+  std::optional<std::int32_t> overlap;  ///< of `retrieval`; nothing: what is usual, where it fits
   std::string ranking = "auto";
   std::string embeddingsUrl;
   std::string embeddingsModel;
+  std::vector<const CLI::Option*> retrievalOptions;  ///< those of addRetrievalOptions()
 };
 
 /// The options of a command, and what its queries are given.
@@ -40,6 +48,7 @@ struct QueryOptions : workbench::QueryOptions {
   std::vector<std::string> folders;
   std::shared_ptr<AnswerBook> book;
   std::shared_ptr<workbench::Retrieval> retriever;  ///< that `retrieval` points to
+  std::vector<std::string> givenForRetrieval;       ///< names of the options that only an augment uses
 };
 
 /// What a query file may be, for the help of an argument.
@@ -62,8 +71,13 @@ QueryOptions queryOptions(const QueryOptionTexts& texts);
 void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Context& context,
                   const std::filesystem::path& modelDirectory = {}, int threads = 0);
 
-/// Warns of values for parameters that none of the queries read so far has.
-void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams);
+/// Warns of what was given and nothing used: values for parameters that none of the queries read so far has,
+/// answers that none asked for, folders that none read from, and options of retrieval where none has an
+/// augment. Nothing is said of what queries could not come to because they are wrong.
+void warnOfUnused(const QueryOptions& options, const Streams& streams);
+
+/// The part of it that a command without other such options needs.
+void warnOfUnusedFolders(const std::vector<std::string>& folders, const AnswerBook& book, std::ostream& err);
 
 /// Reads and plans a file; what is wrong with it goes to standard error. Nothing if there was an error.
 std::optional<workbench::PlannedQuery> planFile(const std::string& file, const QueryOptions& options,

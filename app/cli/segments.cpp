@@ -1,41 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/segments.h"
 
-#include "engine/base/error.h"
+#include "app/cli/number_option.h"
+#include "app/cli/usage.h"
+#include "engine/query/shown_text.h"
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
-#include <utility>
 
 namespace spanscope::cli {
 namespace {
 
-[[noreturn]] void refuse(const char* option, std::string_view found, std::string expected) {
-  throw Failure({.file = {},
-                 .place = option,
-                 .found = "\"" + std::string(found) + "\"",
-                 .expected = std::move(expected)});
+[[noreturn]] void refuse(const char* option, std::string_view found, const std::string& expected) {
+  refuseOption(option, query::quoted(found), expected);
 }
 
-std::vector<std::string_view> splitAtCommas(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    parts.push_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) return parts;
-    text.remove_prefix(comma + 1);
-  }
-}
-
-/// A whole number from 0 that fills the text.
+/// A whole number of 31 bits.
 std::optional<std::int32_t> parseNumber(std::string_view text) {
-  std::int32_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stoppedAt, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stoppedAt != end || value < 0) return std::nullopt;
-  return value;
+  const std::optional<std::uint64_t> value = parseWhole(text);
+  if (!value || *value > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+  return static_cast<std::int32_t>(*value);
 }
 
 }  // namespace

@@ -10,12 +10,12 @@
 
 namespace spanscope::cli {
 
-/// Token ids written as "1,2,3". Throws Failure.
+/// Token ids written as "1,2,3". Throws as refuseOption().
 std::vector<TokenId> parseIds(std::string_view text);
 
 /// A span table over `ids` from segments written as "i5,i4,d3": independent (it sees only itself) or
 /// dependent (it sees everything before), and how many tokens. Empty text: one dependent segment of all ids.
-/// Throws Failure if the lengths do not add up to the ids.
+/// Throws as refuseOption() if the lengths do not add up to the ids.
 layout::SpanTable parseSegments(std::string_view text, const std::vector<TokenId>& ids);
 
 }  // namespace spanscope::cli

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/session_options.h"
 
+#include "app/cli/number_option.h"
+#include "app/cli/usage.h"
 #include "app/workbench/resource_paths.h"
 #include "engine/base/error.h"
+#include "engine/cache/pool_limits.h"
 #include "engine/run/policy.h"
 #include "engine/text/chat_template.h"
+#include "kernels/cpu/thread_limit.h"
 
 #include <algorithm>
 #include <array>
@@ -18,6 +22,13 @@ namespace spanscope::cli {
 
 std::filesystem::path modelDirectory(const SessionOptions& options) {
   return options.model.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(options.model);
+}
+
+void SessionOptions::check() const {
+  const std::int64_t most = cache::kMaxTokenSlots / blockSize;
+  if (blocks <= most) return;
+  refuseOption("--blocks", std::to_string(blocks),
+               "at most " + std::to_string(most) + " blocks of " + std::to_string(blockSize) + " tokens");
 }
 
 run::SessionConfig SessionOptions::config() const {
@@ -40,7 +51,21 @@ std::vector<FileIdentity> modelFiles(const std::filesystem::path& directory) {
 }
 
 void addModelOption(CLI::App& command, SessionOptions& options) {
-  command.add_option("--model", options.model, "Hugging Face model directory; default: the bundled model");
+  command.add_option("--model", options.model, "Hugging Face model directory; default: the bundled model")
+      ->type_name("DIR");
+}
+
+CLI::Validator isTemplateName() {
+  return CLI::Validator(
+      [](const std::string& name) {
+        try {
+          text::chatTemplateNamed(name);
+        } catch (const Failure& failure) {
+          return "found " + failure.error().found + ", expected " + failure.error().expected;
+        }
+        return std::string();
+      },
+      "");
 }
 
 void addTemplateOption(CLI::App& command, std::string& chatTemplate) {
@@ -48,14 +73,12 @@ void addTemplateOption(CLI::App& command, std::string& chatTemplate) {
       .add_option(
           "--template", chatTemplate,
           "Chat template by its name, for a model whose own is not known: " + text::chatTemplateNames())
+      ->check(isTemplateName())
       ->type_name("NAME");
 }
 
-void addThreadsOption(CLI::App& command, SessionOptions& options) {
-  command.add_option("--threads", options.threads, "Threads; 0: one a core")
-      ->check(CLI::Range(0, 1024).description(""))
-      ->type_name("N")
-      ->capture_default_str();
+void addThreadsOption(CLI::App& command, int& threads) {
+  addNumber(command, "--threads", threads, "Threads; 0: one a core", {.least = 0, .most = cpu::kMostThreads});
 }
 
 void addKvOption(CLI::App& command, SessionOptions& options) {
@@ -65,14 +88,10 @@ void addKvOption(CLI::App& command, SessionOptions& options) {
 }
 
 void addBlockOptions(CLI::App& command, SessionOptions& options) {
-  command.add_option("--block-size", options.blockSize, "Tokens a block of the cache")
-      ->check(CLI::Range(1, 1024).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  command.add_option("--blocks", options.blocks, "Blocks of the cache; 0: as many as are usual")
-      ->check(CLI::Range(0, 100'000'000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
+  addNumber(command, "--block-size", options.blockSize, "Tokens a block of the cache",
+            {.least = 1, .most = cache::kMaxBlockSize});
+  addNumber(command, "--blocks", options.blocks, "Blocks of the cache; 0: as many as are usual",
+            {.least = cache::kMinBlockCount, .most = cache::kMaxBlockCount, .orZero = true});
 }
 
 const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory, const std::string& name) {
@@ -100,11 +119,9 @@ void addPolicyOption(CLI::App& command, std::string& policy) {
 }
 
 void addMaxTokensOption(CLI::App& command, std::int32_t& maxTokens) {
-  command
-      .add_option("--max-tokens", maxTokens, "Most tokens of a step that sets no limit; 0: the model's own")
-      ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()).description(""))
-      ->type_name("N")
-      ->capture_default_str();
+  addNumber(command, "--max-tokens", maxTokens,
+            "Most tokens of a step that sets no limit; 0: the model's own",
+            {.least = 0, .most = std::numeric_limits<std::int32_t>::max()});
 }
 
 workbench::ModelBundle loadChosenModel(const SessionOptions& options) {

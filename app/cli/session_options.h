@@ -26,6 +26,8 @@ struct SessionOptions {
   compute::DType kv() const { return kvType == "bf16" ? compute::DType::BF16 : compute::DType::F32; }
   /// With the blocks that are usual where none were asked for.
   run::SessionConfig config() const;
+  /// Refuses options that do not fit together. Throws as refuseOption().
+  void check() const;
 };
 
 /// The model that was chosen, or the bundled one. Throws Failure.
@@ -35,9 +37,11 @@ std::filesystem::path modelDirectory(const SessionOptions& options);
 std::vector<FileIdentity> modelFiles(const std::filesystem::path& directory);
 
 void addModelOption(CLI::App& command, SessionOptions& options);
+/// That a text is the name of a chat template.
+CLI::Validator isTemplateName();
 /// --template.
 void addTemplateOption(CLI::App& command, std::string& chatTemplate);
-void addThreadsOption(CLI::App& command, SessionOptions& options);
+void addThreadsOption(CLI::App& command, int& threads);
 void addKvOption(CLI::App& command, SessionOptions& options);
 void addBlockOptions(CLI::App& command, SessionOptions& options);
 /// --policy: the name of a policy that there is.

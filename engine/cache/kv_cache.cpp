@@ -4,9 +4,9 @@
 #include "engine/base/error.h"
 #include "engine/cache/admission_plan.h"
 #include "engine/cache/cache_state.h"
+#include "engine/cache/pool_limits.h"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -15,9 +15,6 @@ namespace spanscope::cache {
 
 namespace {
 
-constexpr std::int32_t kMaxBlockSize = 1024;
-constexpr std::int32_t kMaxBlockCount = 1 << 24;
-
 CacheConfig checked(CacheConfig config) {
   const auto fail = [](const char* place, std::int64_t found, const std::string& expected) {
     throw Failure(Error{"", place, std::to_string(found), expected});
@@ -25,11 +22,12 @@ CacheConfig checked(CacheConfig config) {
   if (config.blockSize < 1 || config.blockSize > kMaxBlockSize) {
     fail("block size", config.blockSize, "1 to " + std::to_string(kMaxBlockSize) + " tokens");
   }
-  if (config.blockCount < 2 || config.blockCount > kMaxBlockCount) {
-    fail("block count", config.blockCount, "2 to " + std::to_string(kMaxBlockCount) + " blocks");
+  if (config.blockCount < kMinBlockCount || config.blockCount > kMaxBlockCount) {
+    fail("block count", config.blockCount,
+         std::to_string(kMinBlockCount) + " to " + std::to_string(kMaxBlockCount) + " blocks");
   }
   const std::int64_t slots = std::int64_t{config.blockSize} * config.blockCount;
-  if (slots > std::numeric_limits<std::int32_t>::max()) {
+  if (slots > kMaxTokenSlots) {
     fail("block count", config.blockCount, "no more than 2^31 - 1 token slots in all");
   }
   return config;

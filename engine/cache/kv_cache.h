@@ -32,9 +32,9 @@
 namespace spanscope::cache {
 
 struct CacheConfig {
-  std::int32_t blockSize = 16;  ///< token slots a block, 1 … 1024
-  /// Physical blocks, the null block included: ids 1 … blockCount − 1 are handed out. 2 … 2^24, and no more
-  /// than 2^31 − 1 token slots in all.
+  std::int32_t blockSize = 16;  ///< token slots a block, 1 … kMaxBlockSize
+  /// Physical blocks, the null block included: ids 1 … blockCount − 1 are handed out. kMinBlockCount …
+  /// kMaxBlockCount, and no more than kMaxTokenSlots in all (pool_limits.h).
   std::int32_t blockCount = 512;
   /// Partial tails have keys too. Off: only whole blocks are found, and nothing is copied.
   bool cacheTails = true;

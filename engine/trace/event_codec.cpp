@@ -83,6 +83,10 @@ const char* eventName(const Payload& payload) {
   return payload.valueless_by_exception() ? "?" : kNames[payload.index()];
 }
 
+std::vector<std::string> eventNames() {
+  return {kNames.begin(), kNames.end()};
+}
+
 void encodeEvent(ByteWriter& writer, EventCursor& cursor, const Event& event) {
   writer.byte(static_cast<std::uint8_t>(event.payload.index()));
   writer.number(event.sequence - cursor.sequence);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace spanscope::trace {
 
@@ -25,6 +26,9 @@ void encodeEvent(ByteWriter& writer, EventCursor& cursor, const Event& event);
 
 /// Reads an event and moves the cursor. Throws Failure whose place names event and field.
 void decodeEvent(ByteReader& reader, EventCursor& cursor, Event& event);
+
+/// The names of all events, in the order of the variant.
+std::vector<std::string> eventNames();
 
 /// Every payload with the names and types of its fields, in file order: what a version of the format means.
 std::string schemaText();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cpu/thread_pool.h"
 
+#include "kernels/cpu/thread_limit.h"
+
 #include <algorithm>
 #include <chrono>
 
@@ -16,7 +18,6 @@ namespace {
 // many of the operations of a small model.
 constexpr auto kWatch = std::chrono::microseconds(200);
 constexpr int kSpinsPerLook = 64;
-constexpr int kMostThreads = 1024;
 
 // A thread that the system has taken its core from holds the whole job up. Where that happens others have
 // work for the cores, so the caller does without help for a while, longer each time that it happens again.

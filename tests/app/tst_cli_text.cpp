@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The pieces of the command line that need no model: tables, span table options, the view of a run.
+#include "app/cli/number_option.h"
 #include "app/cli/run_view.h"
 #include "app/cli/segments.h"
 #include "app/cli/text_table.h"
-#include "engine/base/error.h"
 
 #include <QtTest>
+
+#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <sstream>
@@ -19,6 +21,8 @@ class TestCliText : public QObject {
 
  private Q_SLOTS:
   void tableAlignsByCharacters();
+  void numbersAreDecimalDigits_data();
+  void numbersAreDecimalDigits();
   void shortNumbers_data();
   void shortNumbers();
   void segmentsBecomeASpanTable();
@@ -80,6 +84,44 @@ void TestCliText::tableAlignsByCharacters() {
            QString("  name     n\n  é       10\n  longer   7\n  bare\n"));
 }
 
+void TestCliText::numbersAreDecimalDigits_data() {
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<bool>("isWhole");
+  QTest::addColumn<bool>("isDecimal");
+  QTest::addColumn<double>("value");
+  const auto row = [](const char* text, bool isWhole, bool isDecimal, double value = 0) {
+    QTest::newRow(*text == 0 ? "nothing" : text) << QString(text) << isWhole << isDecimal << value;
+  };
+  row("0", true, true, 0);
+  row("7", true, true, 7);
+  row("1024", true, true, 1024);
+  row("18446744073709551615", true, true, 18446744073709551615.0);
+  row("18446744073709551616", false, true, 18446744073709551616.0);
+  row("0.75", false, true, 0.75);
+  row(".5", false, true, 0.5);
+  row("0.05", false, true, 0.05);
+  row("1e-3", false, true, 0.001);
+  row("1e400", false, false);
+  for (const char* wrong :
+       {"",   "-1", "-0",  "+1",  "010", "00",       "00.5", "0x10", "1,0", " 1", "1 ",    "1\n",
+        "1k", "x",  "nan", "NaN", "inf", "infinity", "-inf", ".",    "e1",  "1e", "1.5.2", "１"}) {
+    row(wrong, false, false);
+  }
+}
+
+void TestCliText::numbersAreDecimalDigits() {
+  QFETCH(QString, text);
+  QFETCH(bool, isWhole);
+  QFETCH(bool, isDecimal);
+  QFETCH(double, value);
+  const auto whole = cli::parseWhole(text.toStdString());
+  QCOMPARE(whole.has_value(), isWhole);
+  if (whole) QCOMPARE(static_cast<double>(*whole), value);
+  const auto decimal = cli::parseDecimal(text.toStdString());
+  QCOMPARE(decimal.has_value(), isDecimal);
+  if (decimal) QCOMPARE(*decimal, value);
+}
+
 void TestCliText::shortNumbers_data() {
   QTest::addColumn<double>("value");
   QTest::addColumn<QString>("text");
@@ -135,7 +177,7 @@ void TestCliText::badSegments_data() {
 
 void TestCliText::badSegments() {
   QFETCH(QString, segments);
-  QVERIFY_EXCEPTION_THROWN(cli::parseSegments(segments.toStdString(), {1, 2, 3}), Failure);
+  QVERIFY_EXCEPTION_THROWN(cli::parseSegments(segments.toStdString(), {1, 2, 3}), CLI::ValidationError);
 }
 
 void TestCliText::viewShowsStepsInOrder() {

@@ -213,6 +213,10 @@ void TestSpanqForms::unusedSettingsAreWarnedOf() {
   QCOMPARE(fine.code, 0);
   QCOMPARE(fine.err, std::string());
   const std::string expected =
+      one +
+      ": warning: found {topic} without a value, expected --set NAME=VALUE, else the text keeps the braces "
+      "as "
+      "they are\n"
       "--set: warning: found a value for \"tpoic\", which is no parameter of the query, expected one of "
       "topic; did you "
       "mean \"topic\"?\n";

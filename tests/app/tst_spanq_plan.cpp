@@ -93,11 +93,11 @@ void TestSpanqPlan::wrongOptions_data() {
   QTest::addColumn<QStringList>("arguments");
   QTest::addColumn<int>("code");
   QTest::addColumn<QString>("says");
-  QTest::newRow("unknown rule") << QStringList{"explain", "--rule", "foo=on"} << 1 << "a rule \"foo\"";
+  QTest::newRow("unknown rule") << QStringList{"explain", "--rule", "foo=on"} << 2 << "a rule \"foo\"";
   QTest::newRow("rule without a switch") << QStringList{"explain", "--rule", "zip"} << 2 << "name=off";
   QTest::newRow("needed rule off") << QStringList{"explain", "--rule", "expand-repeat=off"} << 1
                                    << "a repeat that is not written out";
-  QTest::newRow("one entry a judge") << QStringList{"explain", "--locality", "1"} << 2 << "2 or more";
+  QTest::newRow("one entry a judge") << QStringList{"explain", "--locality", "1"} << 2 << "from 2 to";
   QTest::newRow("two forms") << QStringList{"explain", "--json", "--dot"} << 2 << "--json";
   QTest::newRow("unknown stage") << QStringList{"export", "--to", "spnl", "--stage", "half"} << 2 << "half";
 }

@@ -94,9 +94,10 @@ void TestSpanqTokens::refuses_data() {
   QTest::newRow("stage") << Arguments{"--tokenizer", kSpanlet, "--pad", "3", "--stage", "simplified"} << 2
                          << "as it was read";
   QTest::newRow("id beyond the vocabulary")
-      << Arguments{"--tokenizer", kSpanlet, "--pad", "3", "--plus", "2048"} << 1 << "0 to 2047";
+      << Arguments{"--tokenizer", kSpanlet, "--pad", "3", "--plus", "2048"} << 2
+      << "--plus: found 2048, expected an id from 0 to 2047";
   QTest::newRow("unknown template") << Arguments{"--tokenizer", kSpanlet, "--pad", "3", "--template", "none"}
-                                    << 1 << "one of the known";
+                                    << 2 << "one of the known";
   QTest::newRow("no such folder") << Arguments{"--tokenizer", "/nowhere", "--pad", "3"} << 1 << "/nowhere";
 }
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/number_option.h"
+
+#include "app/cli/usage.h"
+#include "engine/query/shown_text.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <system_error>
+#include <type_traits>
+
+namespace spanscope::cli {
+namespace {
+
+bool isDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// A zero before another digit stands for an octal number elsewhere, so that nobody knows what is meant.
+bool hasLeadingZero(std::string_view text) {
+  return text.size() > 1 && text[0] == '0' && isDigit(text[1]);
+}
+
+template <class T>
+std::optional<T> parseAll(std::string_view text) {
+  T value{};
+  const char* const end = text.data() + text.size();
+  const auto [stoppedAt, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stoppedAt != end) return std::nullopt;
+  return value;
+}
+
+template <class T>
+constexpr bool kIsReal = std::is_floating_point_v<T>;
+
+template <class T>
+std::string rangeText(const Range<T>& range) {
+  return fmt::format("{}{} to {}", range.orZero ? "0 or " : "", range.least, range.most);
+}
+
+template <class T>
+std::string expectedText(const Range<T>& range, std::string_view given) {
+  return fmt::format("{}{} from {} to {}{}", range.orZero ? "0 or " : "",
+                     kIsReal<T> ? "a number" : "a whole number", range.least, range.most,
+                     hasLeadingZero(given) ? ", without a leading zero" : "");
+}
+
+template <class T>
+T valueIn(const Range<T>& range, const std::string& option, std::string_view text) {
+  const auto number = [text] {
+    if constexpr (kIsReal<T>) {
+      return parseDecimal(text);
+    } else {
+      return parseWhole(text);
+    }
+  }();
+  using Wide = typename decltype(number)::value_type;
+  const bool isIn =
+      number && ((*number >= static_cast<Wide>(range.least) && *number <= static_cast<Wide>(range.most)) ||
+                 (range.orZero && *number == 0));
+  if (!isIn) refuseOption(option, query::quoted(text), expectedText(range, text));
+  return static_cast<T>(*number);
+}
+
+/// As it is written on the command line.
+std::string shortestName(const std::string& names) {
+  return names.substr(names.rfind(',') + 1);
+}
+
+template <class T>
+CLI::Option* add(CLI::App& command, const std::string& names, const std::string& help, const Range<T>& range,
+                 CLI::callback_t take, const std::string& current) {
+  CLI::Option* option = command.add_option(names, std::move(take), help + " (" + rangeText(range) + ")",
+                                           !current.empty(), [current] { return current; });
+  return option->type_name("N");
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parseWhole(std::string_view text) {
+  if (hasLeadingZero(text)) return std::nullopt;
+  return parseAll<std::uint64_t>(text);
+}
+
+std::optional<double> parseDecimal(std::string_view text) {
+  const bool beginsWell =
+      !text.empty() && (isDigit(text[0]) || (text[0] == '.' && text.size() > 1 && isDigit(text[1])));
+  if (!beginsWell || hasLeadingZero(text)) return std::nullopt;
+  return parseAll<double>(text);
+}
+
+std::vector<std::string_view> splitAtCommas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    parts.push_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+template <class T>
+CLI::Option* addNumber(CLI::App& command, const std::string& names, T& value, const std::string& help,
+                       Range<T> range) {
+  const auto take = [&value, range, option = shortestName(names)](const CLI::results_t& given) {
+    value = valueIn(range, option, given.at(0));
+    return true;
+  };
+  return add(command, names, help, range, take, fmt::format("{}", value));
+}
+
+template <class T>
+CLI::Option* addNumber(CLI::App& command, const std::string& names, std::optional<T>& value,
+                       const std::string& help, Range<T> range) {
+  const auto take = [&value, range, option = shortestName(names)](const CLI::results_t& given) {
+    value = valueIn(range, option, given.at(0));
+    return true;
+  };
+  return add(command, names, help, range, take, {});
+}
+
+template <class T>
+CLI::Option* addNumbers(CLI::App& command, const std::string& names, std::vector<T>& values,
+                        const std::string& help, Range<T> range) {
+  const auto take = [&values, range, option = shortestName(names)](const CLI::results_t& given) {
+    values.clear();
+    for (const std::string& list : given) {
+      for (const std::string_view part : splitAtCommas(list)) values.push_back(valueIn(range, option, part));
+    }
+    return true;
+  };
+  return add(command, names, help, range, take, fmt::format("{}", fmt::join(values, ",")))
+      ->expected(1, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args(false);
+}
+
+CLI::Option* addSeedOption(CLI::App& command, std::uint64_t& seed, const std::string& help) {
+  return addNumber(command, "--seed", seed, help, kAnySeed);
+}
+
+template CLI::Option* addNumber(CLI::App&, const std::string&, std::int32_t&, const std::string&,
+                                Range<std::int32_t>);
+template CLI::Option* addNumber(CLI::App&, const std::string&, std::uint32_t&, const std::string&,
+                                Range<std::uint32_t>);
+template CLI::Option* addNumber(CLI::App&, const std::string&, std::uint64_t&, const std::string&,
+                                Range<std::uint64_t>);
+template CLI::Option* addNumber(CLI::App&, const std::string&, float&, const std::string&, Range<float>);
+template CLI::Option* addNumber(CLI::App&, const std::string&, double&, const std::string&, Range<double>);
+template CLI::Option* addNumber(CLI::App&, const std::string&, std::optional<std::int32_t>&,
+                                const std::string&, Range<std::int32_t>);
+template CLI::Option* addNumber(CLI::App&, const std::string&, std::optional<std::uint64_t>&,
+                                const std::string&, Range<std::uint64_t>);
+template CLI::Option* addNumbers(CLI::App&, const std::string&, std::vector<std::int32_t>&,
+                                 const std::string&, Range<std::int32_t>);
+
+}  // namespace spanscope::cli
