@@ -2,6 +2,7 @@
 #include "app/workbench/resource_paths.h"
 #include "engine/base/error.h"
 #include "engine/base/standard_descriptors.h"
+#include "engine/base/visible_text.h"
 #include "engine/retrieve/index_version.h"
 #include "ui/document/autosave.h"
 #include "ui/window/main_window.h"
@@ -48,7 +49,8 @@ int say(const QString& text) {
 }
 
 int fail(const QString& text) {
-  QTextStream(stderr) << "spanscope: " << text << '\n';
+  QTextStream(stderr) << "spanscope: " << QString::fromStdString(spanscope::onOneLine(text.toStdString()))
+                      << '\n';
   return 2;
 }
 

@@ -39,7 +39,7 @@ void writeBenchHeader(std::ostream& out, const workbench::ModelBundle& bundle,
 }
 
 void showProgress(const Context& context, const std::string& text) {
-  if (context.streams.progress) context.streams.err << "\r\x1b[K" << text << std::flush;
+  if (context.streams.terminal != nullptr) *context.streams.terminal << "\r\x1b[K" << text << std::flush;
 }
 
 }  // namespace spanscope::cli

@@ -3,6 +3,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/descriptor_output.h"
+#include "app/cli/terminal_output.h"
 #include "app/cli/usage.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
@@ -89,7 +90,9 @@ ExitCode afterLostOutput(ExitCode code, const Streams& streams, const std::stop_
 
 }  // namespace
 
-int runCli(int argc, const char* const* argv, const Streams& streams, std::stop_token stop) {
+int runCli(int argc, const char* const* argv, const Streams& given, std::stop_token stop) {
+  const CommandStreams shown(given);
+  const Streams& streams = shown.streams();
   std::stop_source work;
   Context context{.streams = streams, .stop = work.get_token(), .action = {}};
   const std::stop_callback stopped(stop, [&work] { work.request_stop(); });

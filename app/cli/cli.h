@@ -24,8 +24,10 @@ struct Streams {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  bool progress = false;  ///< `err` is a terminal, where progress can be shown and wiped again
-  bool canAsk = false;    ///< `in` is a terminal, where a person answers questions
+  /// Where `err` is a terminal, the same one: for progress, which is shown and wiped again; else nullptr.
+  std::ostream* terminal = nullptr;
+  bool outIsTerminal = false;                ///< `out` is one
+  bool canAsk = false;                       ///< `in` is one, where a person answers questions
   const DescriptorOutput* output = nullptr;  ///< behind `out`, where it can tell what went wrong
   UnfinishedFiles* unfinished = nullptr;     ///< is told of files while they are written
   /// Set by a command from where on it ends by itself when it is stopped, and has something to bring to an
@@ -34,8 +36,9 @@ struct Streams {
   std::atomic<bool>* endsByItself = nullptr;
 };
 
-/// Runs one command. Returns the exit code as a number. Never throws. Where `out` takes nothing more, the
-/// command ends as soon as it can, unless it records a trace as well; a reader who has left is no mistake.
+/// Runs one command. On a terminal and on `err`, control characters of what it shows are spelled out. Returns
+/// the exit code as a number. Never throws. Where `out` takes nothing more, the command ends as soon as it
+/// can, unless it records a trace as well; a reader who has left is no mistake.
 int runCli(int argc, const char* const* argv, const Streams& streams, std::stop_token stop);
 
 }  // namespace spanscope::cli

@@ -2,6 +2,7 @@
 #include "app/cli/input.h"
 
 #include "engine/base/error.h"
+#include "engine/base/visible_text.h"
 #include "engine/query/json.h"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ std::string readInput(const std::string& file, std::istream& in) {
 }
 
 std::string inputName(const std::string& file) {
-  return file == "-" ? "standard input" : file;
+  return file == "-" ? "standard input" : onOneLine(file);
 }
 
 }  // namespace spanscope::cli

@@ -10,7 +10,7 @@ namespace spanscope::cli {
 /// the reader of queries can say that it is too long. Throws Failure if it cannot be read.
 std::string readInput(const std::string& file, std::istream& in);
 
-/// What a file is called in messages: "-" is standard input.
+/// What a file is called in messages, on one line: "-" is standard input.
 std::string inputName(const std::string& file);
 
 }  // namespace spanscope::cli

@@ -5,6 +5,7 @@
 #include "app/cli/input.h"
 #include "app/cli/number_option.h"
 #include "app/cli/usage.h"
+#include "engine/base/visible_text.h"
 #include "engine/plan/rules/rules.h"
 #include "engine/query/parameters.h"
 #include "engine/query/shown_text.h"
@@ -411,8 +412,7 @@ void warnOfTextsWithoutValues(const std::string& file, const std::vector<query::
 void warnOfUnusedFolders(const std::vector<std::string>& folders, const AnswerBook& book, std::ostream& err) {
   for (const std::string& folder : folders) {
     if (!book.readFolders.contains(folder))
-      warn(err, "--read-from", query::cutText(folder, std::string::npos),
-           "a folder that something is read from");
+      warn(err, "--read-from", onOneLine(folder), "a folder that something is read from");
   }
 }
 

@@ -136,15 +136,15 @@ void RunView::showTurn() {
 
 void RunView::showProgress() {
   // A line that is being written must not be broken by progress: on a terminal both stand in the same place.
-  if (!m_streams.progress || m_midLine) return;
-  m_streams.err << "\r\x1b[Kprompt tokens computed " << m_computed << " of " << m_toCompute << ", generated "
-                << m_generated << std::flush;
+  if (m_streams.terminal == nullptr || m_midLine) return;
+  *m_streams.terminal << "\r\x1b[Kprompt tokens computed " << m_computed << " of " << m_toCompute
+                      << ", generated " << m_generated << std::flush;
   m_progressShown = true;
 }
 
 void RunView::wipeProgress() {
   if (!m_progressShown) return;
-  m_streams.err << "\r\x1b[K" << std::flush;
+  *m_streams.terminal << "\r\x1b[K" << std::flush;
   m_progressShown = false;
 }
 

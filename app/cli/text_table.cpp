@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/text_table.h"
 
+#include "engine/base/visible_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@ namespace spanscope::cli {
 
 void TextTable::addRow(std::vector<std::string> cells) {
   cells.resize(m_columns.size());
+  for (std::string& cell : cells) cell = onOneLine(cell);
   m_rows.push_back(std::move(cells));
 }
 

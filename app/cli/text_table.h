@@ -18,7 +18,7 @@ class TextTable {
 
   explicit TextTable(std::vector<Column> columns) : m_columns(std::move(columns)) {}
 
-  /// One cell a column; missing ones are empty, further ones are left out.
+  /// One cell a column, shown on one line; missing ones are empty, further ones are left out.
   void addRow(std::vector<std::string> cells);
   /// The titles, if there are any, and all rows, each line indented by two blanks and ended by a newline.
   std::string text() const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 
+#include "engine/base/visible_text.h"
+
 namespace spanscope {
 
 std::string Error::message() const {
@@ -15,7 +17,7 @@ std::string Error::message() const {
   append(": ", place, "");
   append(": ", found, "found ");
   append(found.empty() ? ": " : ", ", expected, "expected ");
-  return text;
+  return onOneLine(text);
 }
 
 }  // namespace spanscope

@@ -2,7 +2,7 @@
 #include "engine/query/diagnostic.h"
 
 #include "engine/base/utf8.h"
-#include "engine/query/shown_text.h"
+#include "engine/base/visible_text.h"
 
 #include <algorithm>
 
@@ -39,17 +39,17 @@ std::string Diagnostic::message() const {
     if (!sentence.empty()) sentence += "; ";
     sentence += hint;
   }
-  return sentence;
+  return onOneLine(sentence);
 }
 
 std::string Diagnostic::located(std::string_view file) const {
-  std::string line(file);
+  std::string line = onOneLine(file);
   if (position.line > 0) {
     if (!line.empty()) line += ':';
     line += std::to_string(position.line) + ":" + std::to_string(position.column);
   }
   if (!line.empty()) line += ": ";
-  if (!pointer.empty()) line += cutText(pointer, std::string::npos) + ": ";
+  if (!pointer.empty()) line += onOneLine(pointer) + ": ";
   return line + message();
 }
 

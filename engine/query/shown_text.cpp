@@ -2,14 +2,17 @@
 #include "engine/query/shown_text.h"
 
 #include "engine/base/utf8.h"
+#include "engine/base/visible_text.h"
 
 namespace spanscope::query {
 std::string cutText(std::string_view text, std::size_t characters) {
   std::string cut;
   std::size_t count = 0;
   std::size_t beforeLast = 0;
-  for (const char c : text) {
-    if (!isUtf8Continuation(c)) {
+  while (!text.empty()) {
+    const Utf8Step step = nextUtf8(text);
+    const std::string_view part = text.substr(0, step.length);
+    if (!isUtf8Continuation(part.front())) {
       if (count == characters) {
         cut.resize(beforeLast);
         cut += "…";
@@ -18,8 +21,12 @@ std::string cutText(std::string_view text, std::size_t characters) {
       beforeLast = cut.size();
       ++count;
     }
-    const auto byte = static_cast<unsigned char>(c);
-    cut += byte < 0x20 || byte == 0x7F ? ' ' : c;
+    if (step.kind == Utf8Step::Kind::Character && isControl(part)) {
+      cut += ' ';
+    } else {
+      cut += part;
+    }
+    text.remove_prefix(part.size());
   }
   return cut;
 }

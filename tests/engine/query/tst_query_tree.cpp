@@ -190,6 +190,8 @@ void TestQueryTree::cutText_data() {
   row("é日😀", 3, "é日😀");
   row("a\tb\n", 9, "a b ");
   row("ab", 1, "…");
+  row("a\xC2\x9Bz\xC2\xA0", 9, "a z\xC2\xA0");
+  row("a\x7F\xE2\x80\xAEz\xE2\x81\xA9", 9, "a  z ");
 }
 
 void TestQueryTree::cutText() {

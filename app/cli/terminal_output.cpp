@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/terminal_output.h"
+
+#include <string>
+#include <string_view>
+
+namespace spanscope::cli {
+
+VisibleBuffer::~VisibleBuffer() {
+  std::string shown;
+  m_text.finish(shown);
+  if (shown.empty()) return;
+  m_target.sputn(shown.data(), static_cast<std::streamsize>(shown.size()));
+  m_target.pubsync();
+}
+
+VisibleBuffer::int_type VisibleBuffer::overflow(int_type byte) {
+  if (traits_type::eq_int_type(byte, traits_type::eof())) return traits_type::not_eof(byte);
+  const char written = traits_type::to_char_type(byte);
+  return xsputn(&written, 1) == 1 ? byte : traits_type::eof();
+}
+
+std::streamsize VisibleBuffer::xsputn(const char* text, std::streamsize count) {
+  std::string shown;
+  m_text.append(shown, std::string_view(text, static_cast<std::size_t>(count)));
+  const auto size = static_cast<std::streamsize>(shown.size());
+  // What stands for the text has other bytes: none of it counts as written where not all of them were.
+  return m_target.sputn(shown.data(), size) == size ? count : 0;
+}
+
+int VisibleBuffer::sync() {
+  return m_target.pubsync();
+}
+
+CommandStreams::CommandStreams(const Streams& given)
+    : m_outBuffer(*given.out.rdbuf()),
+      m_errBuffer(*given.err.rdbuf()),
+      m_out(&m_outBuffer),
+      m_err(&m_errBuffer),
+      m_streams{.in = given.in,
+                .out = given.outIsTerminal ? m_out : given.out,
+                .err = m_err,
+                .terminal = given.terminal,
+                .outIsTerminal = given.outIsTerminal,
+                .canAsk = given.canAsk,
+                .output = given.output,
+                .unfinished = given.unfinished,
+                .endsByItself = given.endsByItself} {
+  m_err.flags(given.err.flags());
+  // As given: what was written to standard output first is seen first.
+  if (given.err.tie() != nullptr) m_err.tie(&m_streams.out);
+}
+
+}  // namespace spanscope::cli
