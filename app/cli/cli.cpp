@@ -94,7 +94,9 @@ int runCli(int argc, const char* const* argv, const Streams& given, std::stop_to
   const CommandStreams shown(given);
   const Streams& streams = shown.streams();
   std::stop_source work;
-  Context context{.streams = streams, .stop = work.get_token(), .action = {}};
+  Streams stoppable = streams;
+  stoppable.stop = work.get_token();
+  Context context{.streams = stoppable, .stop = stoppable.stop, .action = {}};
   const std::stop_callback stopped(stop, [&work] { work.request_stop(); });
   const std::stop_callback lost(streams.output != nullptr ? streams.output->lost() : std::stop_token(), [&] {
     if (!context.recordsTrace) work.request_stop();

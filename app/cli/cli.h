@@ -34,6 +34,7 @@ struct Streams {
   /// end: a trace that must be whole. Before that, while a query is planned or a model is loaded, an
   /// interrupt may end the program at any place.
   std::atomic<bool>* endsByItself = nullptr;
+  std::stop_token stop{};  ///< of runCli(), which sets it: ends the reading of files
 };
 
 /// Runs one command. On a terminal and on `err`, control characters of what it shows are spelled out. Returns

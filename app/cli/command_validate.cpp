@@ -69,7 +69,7 @@ Checked check(const std::string& file, const std::string& text, query::Surroundi
 ExitCode validate(const Context& context, const Options& options) {
   ExitCode code = ExitCode::Fine;
   for (const std::string& file : options.files) {
-    const std::string text = readInput(file, context.streams.in);
+    const std::string text = readInput(file, context.streams);
     QueryInputs inputs(file, options.query.folders, *options.query.book, context.streams);
     ValidationInputs surroundings(inputs);
     const Checked checked = check(file, text, surroundings);

@@ -1,21 +1,39 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/input.h"
 
+#include "app/cli/interruptible_input.h"
 #include "engine/base/error.h"
 #include "engine/base/visible_text.h"
 #include "engine/query/json.h"
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
+#include <istream>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 namespace spanscope::cli {
 namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : m_number(number) {}
+  ~Descriptor() {
+    if (m_number >= 0) close(m_number);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return m_number; }
+
+ private:
+  int m_number;
+};
 
 [[noreturn]] void refuse(const std::string& file, std::string found) {
   throw Failure(
@@ -36,15 +54,22 @@ std::string readAll(const std::string& file, std::istream& in) {
 
 }  // namespace
 
-std::string readInput(const std::string& file, std::istream& in) {
-  if (file == "-") return readAll(file, in);
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error)) refuse(file, "a folder");
-  errno = 0;
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream)
-    refuse(file, errno != 0 ? std::generic_category().message(errno) : "something that cannot be opened");
-  return readAll(file, stream);
+std::string readInput(const std::string& file, const Streams& streams) {
+  std::string text;
+  if (file == "-") {
+    text = readAll(file, streams.in);
+  } else {
+    std::error_code error;
+    if (std::filesystem::is_directory(file, error)) refuse(file, "a folder");
+    // A pipe that nobody has opened for writing yet is waited for below, where a stop ends the waiting.
+    const Descriptor opened(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (opened.number() < 0) refuse(file, std::generic_category().message(errno));
+    InterruptibleInput input(opened.number(), streams.stop);
+    std::istream in(&input);
+    text = readAll(file, in);
+  }
+  if (streams.stop.stop_requested()) refuse(file, "a request to stop");
+  return text;
 }
 
 std::string inputName(const std::string& file) {

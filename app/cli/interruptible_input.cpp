@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace spanscope::cli {
@@ -17,18 +18,21 @@ bool InterruptibleInput::wait() const {
   while (!m_stop.stop_requested()) {
     pollfd ready{.fd = m_descriptor, .events = POLLIN, .revents = 0};
     // What cannot be polled, such as a plain file on some systems, is read at once.
-    if (poll(&ready, 1, kPeriod) != 0) return true;
+    const int count = poll(&ready, 1, kPeriod);
+    if (count > 0 || (count < 0 && errno != EINTR)) return true;
   }
   return false;
 }
 
 InterruptibleInput::int_type InterruptibleInput::underflow() {
-  if (!wait()) return traits_type::eof();
-  ssize_t count = 0;
-  do {
+  ssize_t count = -1;
+  while (count < 0) {
+    if (!wait()) return traits_type::eof();
     count = read(m_descriptor, m_buffer.data(), m_buffer.size());
-  } while (count < 0 && errno == EINTR);
-  if (count <= 0) return traits_type::eof();
+    const bool isNothingYet = errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK;
+    if (count < 0 && !isNothingYet) throw std::system_error(errno, std::generic_category());
+  }
+  if (count == 0) return traits_type::eof();
   setg(m_buffer.data(), m_buffer.data(), m_buffer.data() + count);
   return traits_type::to_int_type(*gptr());
 }

@@ -8,10 +8,11 @@
 namespace spanscope::cli {
 
 /// Reads a file descriptor, and ends when it is asked to stop while it waits: a person who is asked a
-/// question can leave the program.
+/// question, or a pipe that nobody writes to, can be left. Where the descriptor cannot be read, reading
+/// throws std::system_error, from which a stream goes bad.
 class InterruptibleInput final : public std::streambuf {
  public:
-  /// The descriptor stays open and belongs to the caller.
+  /// The descriptor stays open and belongs to the caller; it may be one that never blocks.
   InterruptibleInput(int descriptor, std::stop_token stop);
 
  protected:

@@ -429,7 +429,7 @@ void warnOfUnused(const QueryOptions& options, const Streams& streams) {
 
 std::optional<workbench::PlannedQuery> planFile(const std::string& file, const QueryOptions& options,
                                                 const Streams& streams) {
-  const std::string text = readInput(file, streams.in);
+  const std::string text = readInput(file, streams);
   QueryInputs inputs(file, options.folders, *options.book, streams);
   const FileInput input = inputOf(file, text, options, inputs);
   if (input.document) writeDiagnostics(streams.err, inputName(file), input.document->diagnostics);
@@ -450,7 +450,7 @@ std::optional<workbench::PlannedQuery> planFile(const std::string& file, const Q
 
 std::optional<QueryFile> readFileForServer(const std::string& file, const QueryOptions& options,
                                            const Streams& streams) {
-  std::string text = readInput(file, streams.in);
+  std::string text = readInput(file, streams);
   QueryInputs inputs(file, options.folders, *options.book, streams);
   FileInput input = inputOf(file, text, options, inputs);
   if (input.document) writeDiagnostics(streams.err, inputName(file), input.document->diagnostics);
