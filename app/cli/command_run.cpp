@@ -162,7 +162,7 @@ class RunCommand {
     options.retrieved = workbench::retrievalReports(job.planned.retrieved, {});
     options.queryJson = query::writeCanonical(*job.planned.query);
     options.explain = plan::explain(plan);
-    RunView view(streams, plan, m_options.json);
+    RunView view(streams, plan, m_options.json, inputName(job.file));
     const run::RunResult result = runLive(*m_session, plan, options, m_recorder, view, m_context.stop);
 
     if (m_options.json) {

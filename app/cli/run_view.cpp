@@ -46,8 +46,12 @@ const char* outcomeName(trace::StepOutcome outcome) {
 
 }  // namespace
 
-RunView::RunView(const Streams& streams, const plan::Plan& plan, bool quiet)
-    : m_streams(streams), m_plan(plan), m_quiet(quiet), m_replies(plan.steps.size()) {}
+RunView::RunView(const Streams& streams, const plan::Plan& plan, bool quiet, std::string name)
+    : m_streams(streams),
+      m_name(std::move(name)),
+      m_plan(plan),
+      m_quiet(quiet),
+      m_replies(plan.steps.size()) {}
 
 void RunView::take(const trace::Event& event) {
   const auto& payload = event.payload;
@@ -92,7 +96,7 @@ void RunView::take(const trace::Event& event) {
     showProgress();
   } else if (const auto* message = std::get_if<trace::MessageLogged>(&payload)) {
     wipeProgress();
-    m_streams.err << severityName(message->severity) << message->text << '\n';
+    m_streams.err << m_name << ": " << severityName(message->severity) << message->text << '\n';
   }
 }
 

@@ -30,8 +30,9 @@ struct SpanCounts {
 /// the plan.
 class RunView {
  public:
-  /// `quiet`: only messages and progress, nothing on standard output.
-  RunView(const Streams& streams, const plan::Plan& plan, bool quiet);
+  /// `quiet`: only messages and progress, nothing on standard output. `name`: of the query's file, with which
+  /// messages begin.
+  RunView(const Streams& streams, const plan::Plan& plan, bool quiet, std::string name);
 
   void take(const trace::Event& event);
   /// Ends the text. Call it when all events were taken, before the tables.
@@ -60,6 +61,7 @@ class RunView {
   void countSpans(RequestId request);
 
   const Streams& m_streams;
+  std::string m_name;
   const plan::Plan& m_plan;
   bool m_quiet;
   std::vector<Reply> m_replies;  ///< by step

@@ -183,7 +183,7 @@ void TestCliText::badSegments() {
 void TestCliText::viewShowsStepsInOrder() {
   Terminal terminal;
   const plan::Plan plan = planOf(2);
-  cli::RunView view(terminal.streams, plan, false);
+  cli::RunView view(terminal.streams, plan, false, "a.json");
   view.take(makeEvent(7, trace::StepStarted{.step = 0, .copy = 0}));
   view.take(makeEvent(8, trace::StepStarted{.step = 1, .copy = 1}));
   view.take(token(8, "two "));
@@ -200,7 +200,7 @@ void TestCliText::viewShowsStepsInOrder() {
 void TestCliText::viewMakesUpForLostTokens() {
   Terminal terminal;
   const plan::Plan plan = planOf(1);
-  cli::RunView view(terminal.streams, plan, false);
+  cli::RunView view(terminal.streams, plan, false, "a.json");
   view.take(makeEvent(1, trace::StepStarted{}));
   view.take(token(1, "Mira"));
   view.take(finished(1, 0, "Mira lives in Lisbon."));
@@ -211,7 +211,7 @@ void TestCliText::viewMakesUpForLostTokens() {
 void TestCliText::viewCountsSpans() {
   Terminal terminal;
   const plan::Plan plan = planOf(1);
-  cli::RunView view(terminal.streams, plan, false);
+  cli::RunView view(terminal.streams, plan, false, "a.json");
   view.take(makeEvent(1, trace::StepStarted{}));
   trace::SpanTableLaidOut table;
   table.segments.resize(5);
@@ -240,14 +240,14 @@ void TestCliText::viewCountsSpans() {
 void TestCliText::quietViewShowsOnlyMessages() {
   Terminal terminal;
   const plan::Plan plan = planOf(1);
-  cli::RunView view(terminal.streams, plan, true);
+  cli::RunView view(terminal.streams, plan, true, "a.json");
   view.take(makeEvent(1, trace::StepStarted{}));
   view.take(token(1, "text"));
   view.take(makeEvent(0, trace::MessageLogged{.severity = trace::Severity::Warning, .text = "mind this"}));
   view.take(finished(1, 0, "text"));
   view.finish();
   QCOMPARE(terminal.out.str(), std::string());
-  QCOMPARE(QString::fromStdString(terminal.err.str()), QString("warning: mind this\n"));
+  QCOMPARE(QString::fromStdString(terminal.err.str()), QString("a.json: warning: mind this\n"));
 }
 
 void TestCliText::stepTableSaysWhatEndedEachStep() {
