@@ -5,6 +5,8 @@
 #include "app/cli/input.h"
 #include "app/cli/parameter_lines.h"
 #include "app/cli/query_options.h"
+#include "app/workbench/planned_query.h"
+#include "engine/query/advice.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
 
@@ -59,10 +61,20 @@ Checked check(const std::string& file, const std::string& text, query::Surroundi
       locate(problem, document->places, text);
       checked.diagnostics.push_back(std::move(problem));
     }
+    for (query::Diagnostic& advice : query::adviceOn(*checked.query)) {
+      locate(advice, document->places, text);
+      checked.diagnostics.push_back(std::move(advice));
+    }
     if (query::hasErrors(checked.diagnostics)) checked.query.reset();
     return checked;
   }
   query::ParseResult parsed = query::parseQuery(text, query::queryFormOf(file, text), {}, &surroundings);
+  if (parsed.query) {
+    for (query::Diagnostic& advice : query::adviceOn(*parsed.query)) {
+      advice.position = workbench::positionOf(advice.pointer, parsed.sources, text);
+      parsed.diagnostics.push_back(std::move(advice));
+    }
+  }
   return {.query = std::move(parsed.query), .diagnostics = std::move(parsed.diagnostics), .declarations = {}};
 }
 

@@ -2,7 +2,8 @@
 // Queries as JSON: the form in which they are stored and exchanged.
 //
 // Read is what IBM/spnl 0.22 reads, and besides: `{"ask": text}`, `{"file": path}`,
-// `{"repeat": {"n": 4, "query": {"g": {...}}}}`, and a parameter such as "{n}" where a number belongs.
+// `{"repeat": {"n": 4, "query": {"g": {...}}}}`, and a parameter such as "{n}" where a number belongs; as a
+// whole, with a warning, also chat messages and chat-completions requests in OpenAI's notation.
 #pragma once
 
 #include "engine/query/diagnostic.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/query_reader.h"
 
+#include "engine/query/chat_reader.h"
 #include "engine/query/operator_fields.h"
 #include "engine/query/read_document.h"
 #include "engine/query/read_values.h"
@@ -36,7 +37,13 @@ QueryReader::QueryReader(std::string_view text, const ParseLimits& limits,
 ParseResult QueryReader::read() {
   ParseResult result;
   Node root;
-  readNode(root, {});
+  const ChatForm chat = chatFormOf(m_cursor);
+  if (chat == ChatForm::None) {
+    readNode(root, {});
+  } else {
+    m_cursor.peek();
+    readChat(m_walk, chat, m_sources, root);
+  }
   m_cursor.expectEnd();
   if (m_walk.errors() == 0) {
     result.query = std::move(root);

@@ -37,6 +37,10 @@ class TestSpanqForms : public QObject {
   void otherFoldersMustBeAllowed();
   void validateReadsFilesAndAsksNobody();
   void validateListsParameters();
+  void validateAdvisesOfEmptyMessages_data();
+  void validateAdvisesOfEmptyMessages();
+  void aChatIsRead();
+  void errorsOfARunNameItsFile();
   void unusedSettingsAreWarnedOf();
 
  private:
@@ -204,6 +208,55 @@ void TestSpanqForms::validateListsParameters() {
                "  {n}: count, needs a value, at /repeat/n /repeat/g/input/user\n"
                "  {model}: text, at /repeat/g/model\n"
                "  {topic}: text, at /repeat/g/input/user\n");
+}
+
+void TestSpanqForms::validateAdvisesOfEmptyMessages_data() {
+  QTest::addColumn<QByteArray>("text");
+  QTest::addColumn<QString>("place");
+  QTest::newRow("empty.json") << QByteArray(R"({"cross":[{"user":"a"},)"
+                                            "\n"
+                                            R"({"system":""}]})")
+                              << ":2:1: /cross/1/system: ";
+  QTest::newRow("empty.yaml") << QByteArray("cross:\n- user: a\n- system: ''\n") << ":3:3: /cross/1/system: ";
+  QTest::newRow("empty.lisp") << QByteArray("(cross \"a\"\n (system \"\"))") << ":2:2: /cross/1/system: ";
+  QTest::newRow("empty.span")
+      << QByteArray(R"({"spanscope":{"version":1},"query":{"cross":[{"user":"a"},{"system":""}]}})")
+      << ":1:59: /query/cross/1/system: ";
+}
+
+void TestSpanqForms::validateAdvisesOfEmptyMessages() {
+  QFETCH(QByteArray, text);
+  QFETCH(QString, place);
+  const std::string file = write(QTest::currentDataTag(), text);
+  const SpanqResult result = spanq({"validate", file});
+  QCOMPARE(QString::fromStdString(result.err),
+           QString::fromStdString(file) + place +
+               "warning: found an empty message, expected text; it is left out of the prompt\n");
+  QCOMPARE(result.code, 0);
+  QCOMPARE(result.out, file + ": fine\n");
+}
+
+void TestSpanqForms::aChatIsRead() {
+  const std::string file =
+      write("chat.json",
+            R"({"model":"m","messages":[{"role":"user","content":"Hello"}],"max_tokens":5,"temperature":0})");
+  const SpanqResult result = spanq({"export", "--to", "spnl", file});
+  QCOMPARE(result.code, 0);
+  QCOMPARE(QString::fromStdString(result.out),
+           QStringLiteral(
+               R"({"g":{"model":"m","max_tokens":5,"temperature":0.0,"input":{"seq":[{"user":"Hello"}]}}})"
+               "\n"));
+  QVERIFY2(result.err.find(file + ":1:1: warning: found a chat-completions request") == 0,
+           result.err.c_str());
+}
+
+void TestSpanqForms::errorsOfARunNameItsFile() {
+  const std::string one = write("one.json", R"({"g":{"model":"m","max_tokens":1,"input":{"user":"a"}}})");
+  const std::string long2 = write("two.json", R"({"g":{"model":"m","max_tokens":1,"input":{"user":")" +
+                                                  QByteArray(2000, 'x') + R"("}}})");
+  const SpanqResult result = spanq({"run", "--blocks", "8", one, long2});
+  QCOMPARE(result.code, 3);
+  QVERIFY2(result.err.find(long2 + ": error: found a prompt of ") != std::string::npos, result.err.c_str());
 }
 
 void TestSpanqForms::unusedSettingsAreWarnedOf() {

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/chat_reader.h"
+
+#include "engine/query/number_text.h"
+#include "engine/query/operator_fields.h"
+#include "engine/query/read_values.h"
+#include "engine/query/shown_text.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace spanscope::query {
+namespace {
+
+/// Fields with which the body of a request may begin. None is an operator.
+constexpr std::array<std::string_view, 22> kRequestFields = {"model",
+                                                             "messages",
+                                                             "max_tokens",
+                                                             "max_completion_tokens",
+                                                             "temperature",
+                                                             "stream",
+                                                             "stop",
+                                                             "n",
+                                                             "top_p",
+                                                             "presence_penalty",
+                                                             "seed",
+                                                             "frequency_penalty",
+                                                             "tools",
+                                                             "functions",
+                                                             "tool_choice",
+                                                             "response_format",
+                                                             "logprobs",
+                                                             "stream_options",
+                                                             "top_logprobs",
+                                                             "store",
+                                                             "reasoning_effort",
+                                                             "metadata"};
+
+/// Fields of a request or of a message that ask for more than text. A reply without them is another one.
+constexpr std::array<std::string_view, 8> kTools = {"tools",         "functions",   "tool_calls",
+                                                    "function_call", "tool_choice", "response_format",
+                                                    "modalities",    "audio"};
+
+/// Fields with a value that says no more than their absence.
+struct Neutral {
+  std::string_view field;
+  double value;
+};
+constexpr std::array kNeutral = {Neutral{"n", 1}, Neutral{"top_p", 1}, Neutral{"presence_penalty", 0},
+                                 Neutral{"frequency_penalty", 0}};
+
+template <class List>
+bool isIn(const List& list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+/// Whether the object that comes next has that member, with a value of that kind. Comes to stand somewhere
+/// within the object, or behind it.
+bool hasMember(ValueCursor& cursor, std::string_view name, JsonKind kind) {
+  cursor.enterObject();
+  std::string key;
+  for (ValueCursor::Container object; cursor.nextMember(object, key);) {
+    if (key == name) return cursor.peek() == kind;
+    cursor.skipValue();
+  }
+  return false;
+}
+
+/// Reads the members of messages and requests.
+class ChatReader {
+ public:
+  ChatReader(QueryWalk& walk, SourceMap& sources)
+      : m_walk(walk), m_cursor(walk.cursor()), m_sources(sources) {}
+
+  void readRequest(Node& node) {
+    const std::size_t begin = m_cursor.offset();
+    if (!m_walk.countNode(begin)) return;
+    const std::size_t entry = m_sources.open({}, begin);
+    Generate generate;
+    Setting<std::int32_t> newerMaxTokens;
+    std::size_t maxTokensOffset = 0;
+    const std::array fields = {
+        Field{"model", Need::Required, "the name of a model",
+              [&] { readModel(m_walk, generate.settings.model, "the name of a model"); }},
+        Field{"messages", Need::Required, "a list of messages",
+              [&] { readMessages(*generate.input, "/g/input"); }},
+        Field{"max_tokens", Need::Optional, nullptr,
+              [&] {
+                m_cursor.peek();
+                maxTokensOffset = m_cursor.offset();
+                readMaxTokens(m_walk, generate.settings.maxTokens);
+              }},
+        Field{"max_completion_tokens", Need::Optional, nullptr,
+              [&] { readMaxTokens(m_walk, newerMaxTokens); }},
+        Field{"temperature", Need::Optional, nullptr,
+              [&] { readTemperature(m_walk, generate.settings.temperature); }},
+    };
+    readFields(m_walk, ListForm::Refused, fields,
+               [&](const std::string& key, std::size_t offset) { return readOther(key, offset); });
+    // In a request null is as good as nothing; in a query it would be a limit of none.
+    forgetNull(generate.settings.maxTokens);
+    forgetNull(generate.settings.temperature);
+    forgetNull(newerMaxTokens);
+    if (!std::holds_alternative<Absent>(newerMaxTokens)) {
+      if (!std::holds_alternative<Absent>(generate.settings.maxTokens)) {
+        m_walk.warning(maxTokensOffset, "max_tokens beside max_completion_tokens", "one of them",
+                       "max_tokens is left out");
+      }
+      generate.settings.maxTokens = std::move(newerMaxTokens);
+    }
+    const bool isWarm = !std::holds_alternative<Absent>(generate.settings.temperature);
+    m_walk.warning(begin, "a chat-completions request", "a query",
+                   std::string("it is read as a generate over a seq of its messages") +
+                       (isWarm ? "" : ", with the temperature 0.6 that a query has without one"));
+    node.value = std::move(generate);
+    m_sources.close(entry, m_cursor.offset());
+  }
+
+  /// A list of messages as a seq.
+  void readMessages(Node& node, const std::string& step) {
+    if (m_cursor.peek() != JsonKind::Array) {
+      m_walk.refuseValue("a list of messages");
+      return;
+    }
+    const std::size_t begin = m_cursor.offset();
+    if (!m_walk.countNode(begin)) return;
+    const std::size_t entry = m_sources.open(step, begin);
+    Join join{JoinKind::Seq, {}};
+    m_cursor.enterArray();
+    for (ValueCursor::Container array; m_cursor.nextElement(array);) {
+      const std::string index = std::to_string(join.children.size());
+      join.children.emplace_back();
+      m_walk.within(index, [&] { readMessage(join.children.back(), "/seq/" + index); });
+    }
+    if (!m_cursor.stopped() && join.children.empty()) {
+      m_walk.warning(begin, "no messages", "at least one", "the model is asked to go on from nothing");
+    }
+    node.value = std::move(join);
+    m_sources.close(entry, m_cursor.offset());
+  }
+
+ private:
+  template <class T>
+  static void forgetNull(Setting<T>& setting) {
+    if (std::holds_alternative<Null>(setting)) setting = Absent{};
+  }
+
+  void readMessage(Node& node, std::string step) {
+    m_cursor.peek();
+    const std::size_t begin = m_cursor.offset();
+    if (!m_walk.countNode(begin)) return;
+    const std::size_t entry = m_sources.open(std::move(step), begin);
+    Message message;
+    const std::array fields = {
+        Field{"role", Need::Required, "system, developer, user or assistant",
+              [&] { readRole(message.role); }},
+        Field{"content", Need::Required, "the text of the message", [&] { readContent(message.text); }},
+    };
+    readFields(m_walk, ListForm::Refused, fields,
+               [&](const std::string& key, std::size_t offset) { return readOther(key, offset); });
+    node.value = std::move(message);
+    m_sources.close(entry, m_cursor.offset());
+  }
+
+  void readRole(Role& role) {
+    constexpr const char* kRoles = "system, developer, user or assistant";
+    if (m_cursor.peek() != JsonKind::String) {
+      m_walk.refuseValue(kRoles);
+      return;
+    }
+    const std::size_t begin = m_cursor.offset();
+    const std::string name = m_cursor.readString();
+    if (name == "system" || name == "developer") {
+      role = Role::System;
+      if (name == "developer") {
+        m_walk.warning(begin, "the role \"developer\"", "system, user or assistant", "it is read as system");
+      }
+    } else if (name == "user" || name == "assistant") {
+      role = name == "user" ? Role::User : Role::Assistant;
+    } else {
+      const bool isTool = name == "tool" || name == "function";
+      m_walk.error(begin, "the role " + quoted(name), kRoles,
+                   isTool ? "what a tool has answered has no form in a query" : "");
+    }
+  }
+
+  void readContent(std::string& text) {
+    constexpr const char* kContent = "text, or a list of parts of the type text";
+    const JsonKind kind = m_cursor.peek();
+    if (kind != JsonKind::Array) {
+      readText(m_walk, text, kContent);
+      return;
+    }
+    const std::size_t begin = m_cursor.offset();
+    std::size_t count = 0;
+    m_cursor.enterArray();
+    for (ValueCursor::Container array; m_cursor.nextElement(array); ++count) {
+      m_walk.within(std::to_string(count), [&] {
+        if (count > 0) text += '\n';
+        text += readPart();
+      });
+    }
+    if (!m_cursor.stopped() && count > 1) {
+      m_walk.warning(begin, std::to_string(count) + " parts of text", "one text",
+                     "they are joined by line breaks");
+    }
+  }
+
+  std::string readPart() {
+    std::string text;
+    if (m_cursor.peek() == JsonKind::String) return m_cursor.readString();
+    const std::size_t begin = m_cursor.offset();
+    std::optional<std::string> type;
+    bool hasText = false;
+    const std::array fields = {
+        Field{"type", Need::Required, "text", [&] { readText(m_walk, type.emplace(), "the type text"); }},
+        Field{"text", Need::Optional, nullptr,
+              [&] {
+                hasText = true;
+                readText(m_walk, text, "text");
+              }},
+    };
+    const std::size_t errorsBefore = m_walk.errors();
+    std::vector<std::pair<std::string, std::size_t>> others;
+    readFields(m_walk, ListForm::Refused, fields, [&](const std::string& key, std::size_t offset) {
+      m_walk.within(key, [&] {
+        if (!isNothing(key)) others.emplace_back(key, offset);
+      });
+      return true;
+    });
+    if (m_walk.errors() > errorsBefore || m_cursor.stopped()) return text;
+    if (type != "text") {
+      // Its other fields are refused with it.
+      m_walk.error(begin, "a part of the type " + quoted(*type), "the type text", "a query holds text alone");
+      return text;
+    }
+    if (!hasText) m_walk.error(begin, "no field \"text\"", "\"text\": the text of the part");
+    for (const auto& [key, offset] : others) m_walk.within(key, [&] { leaveOut(key, offset); });
+    return text;
+  }
+
+  /// Passes a field that has no place in a query, with what is to be said of it.
+  bool readOther(const std::string& key, std::size_t keyOffset) {
+    m_walk.within(key, [&] {
+      if (isNothing(key)) return;
+      if (isIn(kTools, key)) {
+        m_walk.error(keyOffset, "the field " + quoted(key), "messages of text",
+                     "tools, other forms of a reply and sound have no form in a query");
+      } else {
+        leaveOut(key, keyOffset);
+      }
+    });
+    return true;
+  }
+
+  void leaveOut(const std::string& key, std::size_t offset) {
+    m_walk.warning(offset, "the field " + quoted(key), "what a query can say", "it is left out");
+  }
+
+  /// Passes a value. True: it says nothing: null, false, an empty list or what holds without it.
+  bool isNothing(std::string_view key) {
+    const JsonKind kind = m_cursor.peekNumber();
+    if (kind == JsonKind::Number) {
+      const double value = static_cast<double>(floatValue(m_cursor.readNumber()));
+      return std::any_of(kNeutral.begin(), kNeutral.end(), [&](const Neutral& neutral) {
+        return neutral.field == key && neutral.value == value;
+      });
+    }
+    if (kind == JsonKind::Array) {
+      bool isEmpty = true;
+      m_cursor.enterArray();
+      for (ValueCursor::Container array; m_cursor.nextElement(array); isEmpty = false) m_cursor.skipValue();
+      return isEmpty;
+    }
+    m_cursor.skipValue();
+    return kind == JsonKind::Null || kind == JsonKind::False;
+  }
+
+  QueryWalk& m_walk;
+  ValueCursor& m_cursor;
+  SourceMap& m_sources;
+};
+
+}  // namespace
+
+ChatForm chatFormOf(ValueCursor& cursor) {
+  const JsonKind kind = cursor.peek();
+  const ValueCursor::Mark mark = cursor.mark();
+  ChatForm form = ChatForm::None;
+  if (kind == JsonKind::Array) {
+    cursor.enterArray();
+    ValueCursor::Container array;
+    const bool isMessage = cursor.nextElement(array) && cursor.peek() == JsonKind::Object &&
+                           hasMember(cursor, "role", JsonKind::String);
+    if (isMessage) form = ChatForm::Messages;
+  } else if (kind == JsonKind::Object) {
+    cursor.enterObject();
+    ValueCursor::Container object;
+    std::string first;
+    const bool mayBe = cursor.nextMember(object, first) && isIn(kRequestFields, first);
+    if (!cursor.stopped()) cursor.goTo(mark);
+    if (mayBe && hasMember(cursor, "messages", JsonKind::Array)) form = ChatForm::Request;
+  }
+  if (!cursor.stopped()) cursor.goTo(mark);
+  return cursor.stopped() ? ChatForm::None : form;
+}
+
+void readChat(QueryWalk& walk, ChatForm form, SourceMap& sources, Node& node) {
+  ChatReader reader(walk, sources);
+  if (form == ChatForm::Request) {
+    reader.readRequest(node);
+    return;
+  }
+  const std::size_t begin = walk.cursor().offset();
+  reader.readMessages(node, {});
+  walk.warning(begin, "a list of chat messages", "a query", "it is read as a seq of them");
+}
+
+}  // namespace spanscope::query
