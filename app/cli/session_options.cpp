@@ -95,6 +95,7 @@ void addBlockOptions(CLI::App& command, SessionOptions& options) {
 }
 
 const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory, const std::string& name) {
+  workbench::requireModel(directory);
   if (!name.empty()) return text::chatTemplateNamed(name);
   try {
     return text::findChatTemplate(directory);

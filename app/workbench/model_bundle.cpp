@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/workbench/model_bundle.h"
 
+#include "engine/base/error.h"
 #include "engine/model/weights.h"
+#include "engine/text/gguf_file.h"
+#include "engine/text/model_directory.h"
 #include "kernels/cpu/cpu_backend.h"
 
 #include <cstdint>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 namespace spanscope::workbench {
 namespace {
@@ -21,7 +26,19 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const M
   bundle.decoder = std::make_unique<model::Decoder>(bundle.config, weights, *bundle.backend);
 }
 
+/// Where weights are wanted and only those of a GGUF file are there, that is the thing to say.
+void refuseGgufWeights(const std::filesystem::path& directory) {
+  const std::vector<std::filesystem::path> ggufs = text::ggufFiles(directory);
+  if (!ggufs.empty()) throw text::ggufIsNoCheckpoint(ggufs.front());
+}
+
+std::unique_ptr<model::WeightSource> openWeights(const std::filesystem::path& directory) {
+  if (!model::hasSafetensors(directory)) refuseGgufWeights(directory);
+  return model::openSafetensors(directory);
+}
+
 ModelBundle namedBundle(const std::filesystem::path& directory) {
+  requireModel(directory);
   ModelBundle bundle;
   bundle.directory = directory;
   // "spanlet/" has an empty last component.
@@ -32,13 +49,23 @@ ModelBundle namedBundle(const std::filesystem::path& directory) {
 
 }  // namespace
 
+void requireModel(const std::filesystem::path& directory) {
+  text::requireModelDirectory(directory);
+  std::error_code error;
+  if (std::filesystem::exists(directory / "config.json", error)) return;
+  refuseGgufWeights(directory);
+  throw Failure(
+      {directory.string(), "", "a directory without config.json", "a Hugging Face model directory"});
+}
+
 ModelBundle loadModelWeights(const std::filesystem::path& directory, const ModelOptions& options) {
   ModelBundle bundle = namedBundle(directory);
-  addWeights(bundle, *model::openSafetensors(directory), options);
+  addWeights(bundle, *openWeights(directory), options);
   return bundle;
 }
 
 ModelBundle describeModel(const std::filesystem::path& directory, const text::ChatTemplate* chat) {
+  requireModel(directory);
   std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(directory);
   if (chat == nullptr) chat = &text::findChatTemplate(directory);
   ModelBundle bundle = namedBundle(directory);
@@ -50,7 +77,7 @@ ModelBundle describeModel(const std::filesystem::path& directory, const text::Ch
 ModelBundle loadModelBundle(const std::filesystem::path& directory, const ModelOptions& options) {
   // What is small is read first, so that most mistakes are found before the weights are touched.
   ModelBundle bundle = describeModel(directory, options.chat);
-  addWeights(bundle, *model::openSafetensors(directory), options);
+  addWeights(bundle, *openWeights(directory), options);
   return bundle;
 }
 

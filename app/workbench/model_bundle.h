@@ -37,6 +37,10 @@ struct ModelBundle {
   double weightElementBytes() const { return weightType == compute::DType::BF16 ? 2 : 4; }
 };
 
+/// Throws Failure, naming the directory, unless it is one that can hold a model: a directory with
+/// config.json.
+void requireModel(const std::filesystem::path& directory);
+
 /// Loads a Hugging Face model directory. Throws Failure for whatever is wrong with it.
 ModelBundle loadModelBundle(const std::filesystem::path& directory, const ModelOptions& options = {});
 

@@ -161,6 +161,12 @@ std::map<std::string, std::set<std::string>> readIndex(const std::filesystem::pa
 
 }  // namespace
 
+bool hasSafetensors(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  return std::filesystem::exists(directory / kSingleFile, ignored) ||
+         std::filesystem::exists(directory / kIndexFile, ignored);
+}
+
 std::unique_ptr<WeightSource> openSafetensors(const std::filesystem::path& directory) {
   auto checkpoint = std::make_unique<Checkpoint>(directory);
   std::error_code ignored;

@@ -31,6 +31,9 @@ class WeightSource {
 /// `model.safetensors.index.json` lists. Throws Failure.
 std::unique_ptr<WeightSource> openSafetensors(const std::filesystem::path& directory);
 
+/// Whether the directory has one of the two.
+bool hasSafetensors(const std::filesystem::path& directory);
+
 /// Random weights of a given shape in memory, for benchmarks and tests; bf16 unless told otherwise.
 std::unique_ptr<WeightSource> makeRandomWeights(const ModelConfig& config, std::uint64_t seed,
                                                 compute::DType type = compute::DType::BF16);

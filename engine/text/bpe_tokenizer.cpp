@@ -50,28 +50,29 @@ bool occursInUtf8(std::size_t byte) {
 class BpeTokenizer final : public PieceTable {
  public:
   BpeTokenizer(BpeDescription description, const std::string& file, const std::string& place)
-      : m_model(description.byteLevel ? BpeModel::Units::Bytes : BpeModel::Units::Characters),
+      : PieceTable(file),
+        m_model(description.byteLevel ? BpeModel::Units::Bytes : BpeModel::Units::Characters),
         m_normalizers(std::move(description.normalizers)),
         m_preTokenizers(std::move(description.preTokenizers)) {
     BpeBuilder builder(*this, description, file, place);
     builder.build();
   }
 
-  std::vector<TokenId> encode(std::string_view text) const override {
+ private:
+  std::vector<TokenId> encodeText(std::string_view text) const override {
     std::vector<TokenId> ids;
     const std::string valid = toValidUtf8(text);
     for (const TextPart& part : m_rawTokens.split(valid)) {
       if (part.id >= 0) {
         ids.push_back(part.id);
       } else {
-        encodeText(std::string_view(valid).substr(part.range.begin, part.range.end - part.range.begin),
+        encodePart(std::string_view(valid).substr(part.range.begin, part.range.end - part.range.begin),
                    part.range.begin == 0, ids);
       }
     }
     return ids;
   }
 
- private:
   /// Turns a description into the tokenizer's tables.
   class BpeBuilder {
    public:
@@ -269,7 +270,7 @@ class BpeTokenizer final : public PieceTable {
     return result;
   }
 
-  void encodeText(std::string_view text, bool beginsText, std::vector<TokenId>& ids) const {
+  void encodePart(std::string_view text, bool beginsText, std::vector<TokenId>& ids) const {
     const std::string normal = normalize(text);
     for (const TextPart& part : m_normalizedTokens.split(normal)) {
       if (part.id >= 0) {

@@ -7,10 +7,10 @@
 #include "engine/text/file_bytes.h"
 #include "engine/text/gguf_file.h"
 #include "engine/text/gguf_metadata.h"
+#include "engine/text/json_reading.h"
+#include "engine/text/model_directory.h"
 #include "engine/text/spnl_templates.h"
 #include "engine/text/unicode.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <system_error>
@@ -18,12 +18,11 @@
 namespace spanscope::text {
 namespace {
 
-constexpr std::uintmax_t kMaxConfigBytes = std::uintmax_t{64} << 20U;
-
 TokenId requireControl(const Tokenizer& tokenizer, const std::string& piece) {
   const TokenId id = tokenizer.controlId(piece);
   if (id < 0) {
-    throw Failure({"", "chat template", "a tokenizer without the control piece \"" + piece + "\"",
+    throw Failure({tokenizer.source(), "chat template",
+                   "a tokenizer without the control piece \"" + piece + "\"",
                    "the tokenizer of a checkpoint with this chat template"});
   }
   return id;
@@ -100,53 +99,46 @@ class PieceRenderer {
   bool m_hasOwn = false;
 };
 
-std::string readGgufTemplate(const std::filesystem::path& path, std::string& file, std::string& place) {
-  file = path.string();
-  place = "tokenizer.chat_template";
-  const GgufMetadata metadata = GgufMetadata::read(path);
-  const std::string* source = metadata.text(place);
-  if (source == nullptr)
-    throw Failure(
-        {file, place, "nothing", "the checkpoint's chat template, one of the known: " + chatTemplateNames()});
-  return *source;
+/// The table's entry for a template's text, which stands at that place of the file.
+const ChatTemplate& requireKnown(const std::string& source, const std::string& file,
+                                 const std::string& place) {
+  if (const std::optional<FoundChatTemplate> found = matchChatTemplate(source)) return *found->chat;
+  constexpr std::size_t kShown = 60;
+  const std::string shown = toValidUtf8(source.substr(0, kShown)) + (source.size() > kShown ? "…" : "");
+  throw Failure({file, place, "the unknown chat template \"" + shown + "\"",
+                 "one of the known: " + chatTemplateNames()});
 }
 
-/// The text of a checkpoint's chat template: newer checkpoints have a file of its own, older ones a field
-/// that is a text or a list of named texts.
-std::string readTemplateSource(const std::filesystem::path& directory, std::string& file,
-                               std::string& place) {
-  const std::filesystem::path own = directory / "chat_template.jinja";
-  std::error_code error;
-  if (std::filesystem::is_regular_file(own, error)) {
-    file = own.string();
-    return readFileBytes(own, kMaxConfigBytes, "a chat template");
-  }
-  const std::filesystem::path path = directory / "tokenizer_config.json";
-  if (!std::filesystem::exists(path, error)) {
-    if (const std::optional<std::filesystem::path> gguf = findGguf(directory)) {
-      return readGgufTemplate(*gguf, file, place);
+Failure noTemplate(const std::string& file, const std::string& place) {
+  return Failure(
+      {file, place, "nothing", "the checkpoint's chat template, one of the known: " + chatTemplateNames()});
+}
+
+const ChatTemplate& ggufTemplate(const std::filesystem::path& path) {
+  const std::string place = "tokenizer.chat_template";
+  const GgufMetadata metadata = GgufMetadata::read(path);
+  const std::string* source = metadata.text(place);
+  if (source == nullptr) throw noTemplate(path.string(), place);
+  return requireKnown(*source, path.string(), place);
+}
+
+/// A template is a text, or a list of named texts.
+const ChatTemplate& templateOf(const JsonPlace& config) {
+  const JsonPlace field = config.field("chat_template");
+  if (field.isNull()) throw noTemplate(field.file(), field.pointer());
+  if (field.value().is_array()) {
+    for (std::size_t i = 0; i < field.value().size(); ++i) {
+      const JsonPlace entry = field.element(i);
+      if (!entry.value().is_object() || entry.field("name").value() != "default") continue;
+      const JsonPlace source = entry.field("template");
+      return requireKnown(source.requireText(), source.file(), source.pointer());
     }
+  } else if (field.value().is_string()) {
+    return requireKnown(field.requireText(), field.file(), field.pointer());
   }
-  file = path.string();
-  place = "/chat_template";
-  const std::string bytes = readFileBytes(path, kMaxConfigBytes, "the configuration of a tokenizer");
-  const nlohmann::json config = nlohmann::json::parse(bytes, nullptr, false);
-  if (!config.is_object()) throw Failure({file, "", "no JSON object", "the configuration of a tokenizer"});
-  const auto found = config.find("chat_template");
-  if (found == config.end() || found->is_null()) {
-    throw Failure(
-        {file, place, "nothing", "the checkpoint's chat template, one of the known: " + chatTemplateNames()});
-  }
-  if (found->is_string()) return found->get<std::string>();
-  if (found->is_array()) {
-    for (const nlohmann::json& entry : *found) {
-      if (!entry.is_object() || !entry.contains("name") || !entry.contains("template")) continue;
-      if (entry["name"] == "default" && entry["template"].is_string())
-        return entry["template"].get<std::string>();
-    }
-  }
-  throw Failure({file, place, "a " + std::string(found->type_name()),
-                 "a text, or a list with a template that is named \"default\""});
+  const std::string type = field.value().type_name();
+  throw field.fail((type == "array" || type == "object" ? "an " : "a ") + type,
+                   "a text, or a list with a template that is named \"default\"");
 }
 
 /// Python's str.strip, which the templates' trim is.
@@ -273,14 +265,19 @@ const ChatTemplate& chatTemplateNamed(std::string_view name) {
 }
 
 const ChatTemplate& findChatTemplate(const std::filesystem::path& directory) {
-  std::string file;
-  std::string place;
-  const std::string source = readTemplateSource(directory, file, place);
-  if (const std::optional<FoundChatTemplate> found = matchChatTemplate(source)) return *found->chat;
-  constexpr std::size_t kShown = 60;
-  const std::string shown = toValidUtf8(source.substr(0, kShown)) + (source.size() > kShown ? "…" : "");
-  throw Failure({file, place, "the unknown chat template \"" + shown + "\"",
-                 "one of the known: " + chatTemplateNames()});
+  requireModelDirectory(directory);
+  // Newer checkpoints have a file of its own, older ones a field of the tokenizer's.
+  const std::filesystem::path own = directory / "chat_template.jinja";
+  std::error_code error;
+  if (std::filesystem::is_regular_file(own, error)) {
+    return requireKnown(readFileBytes(own, kMaxTokenizerConfigBytes, "a chat template"), own.string(), "");
+  }
+  const std::filesystem::path path = directory / "tokenizer_config.json";
+  if (!std::filesystem::exists(path, error)) {
+    if (const std::optional<std::filesystem::path> gguf = findGguf(directory)) return ggufTemplate(*gguf);
+  }
+  return *readJsonFile(path, kMaxTokenizerConfigBytes, "the configuration of a tokenizer",
+                       [](const JsonPlace& root) { return &templateOf(root); });
 }
 
 }  // namespace spanscope::text

@@ -21,7 +21,7 @@ bool isLaterPart(const std::string& stem) {
 
 }  // namespace
 
-std::optional<std::filesystem::path> findGguf(const std::filesystem::path& directory) {
+std::vector<std::filesystem::path> ggufFiles(const std::filesystem::path& directory) {
   std::vector<std::filesystem::path> found;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
@@ -29,8 +29,13 @@ std::optional<std::filesystem::path> findGguf(const std::filesystem::path& direc
     const std::filesystem::path& path = entry->path();
     if (path.extension() == ".gguf" && !isLaterPart(path.stem().string())) found.push_back(path);
   }
-  if (found.empty()) return std::nullopt;
   std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::optional<std::filesystem::path> findGguf(const std::filesystem::path& directory) {
+  const std::vector<std::filesystem::path> found = ggufFiles(directory);
+  if (found.empty()) return std::nullopt;
   if (found.size() > 1) {
     throw Failure({directory.string(), "",
                    found[0].filename().string() + " and " + found[1].filename().string(),

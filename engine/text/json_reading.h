@@ -3,14 +3,31 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/text/file_bytes.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace spanscope::text {
+
+/// Most bytes of the files beside a tokenizer: its configuration, its special tokens, a chat template.
+inline constexpr std::uintmax_t kMaxTokenizerConfigBytes = std::uintmax_t{64} << 20U;
+
+/// The whole of a JSON file, an object. Throws Failure with line and column for wrong syntax and any other
+/// value; `what` says what the file should be.
+nlohmann::json parseJsonObject(std::string_view text, const std::string& file, const std::string& what);
+
+/// The step of a JSON pointer (RFC 6901) to a member: "/a~1b" for "a/b".
+std::string escapedStep(std::string_view name);
+
+/// The failure with the line and column of its place, a JSON pointer into the `text` of `file`: "12:5:
+/// /model/type". What failed elsewhere, or says its position already, stays as it is.
+Failure withPosition(const Failure& failure, std::string_view text, const std::string& file);
 
 /// A value of a document and where it stands. Absent fields are null values.
 class JsonPlace {
@@ -32,7 +49,11 @@ class JsonPlace {
     static const nlohmann::json kAbsent;
     requireObject();
     const auto found = m_value->find(name);
-    return {found == m_value->end() ? kAbsent : *found, m_pointer + "/" + name, *m_file};
+    return member(name, found == m_value->end() ? kAbsent : *found);
+  }
+  /// The member `value` of this object, whose name is known.
+  JsonPlace member(std::string_view name, const nlohmann::json& value) const {
+    return {value, m_pointer + escapedStep(name), *m_file};
   }
 
   JsonPlace element(std::size_t index) const {
@@ -85,5 +106,22 @@ class JsonPlace {
   std::string m_pointer;
   const std::string* m_file;
 };
+
+/// What `read` makes of the root of a JSON file, an object. Every error of the file has its line and column.
+template <class Read>
+auto readJsonText(std::string_view text, const std::string& file, const std::string& what, const Read& read) {
+  const nlohmann::json document = parseJsonObject(text, file, what);
+  try {
+    return read(JsonPlace(document, "", file));
+  } catch (const Failure& failure) {
+    throw withPosition(failure, text, file);
+  }
+}
+
+template <class Read>
+auto readJsonFile(const std::filesystem::path& path, std::uintmax_t limit, const std::string& what,
+                  const Read& read) {
+  return readJsonText(readFileBytes(path, limit, what), path.string(), what, read);
+}
 
 }  // namespace spanscope::text

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
-#include "engine/text/bpe_tokenizer.h"
 #include "engine/text/file_bytes.h"
 #include "engine/text/gguf_file.h"
 #include "engine/text/gguf_vocabulary.h"
+#include "engine/text/model_directory.h"
 #include "engine/text/sentencepiece_tokenizer.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/tokenizer_json.h"
@@ -18,7 +18,7 @@ constexpr std::uintmax_t kMaxModelBytes = std::uintmax_t{256} << 20U;
 
 std::unique_ptr<Tokenizer> loadJson(const std::filesystem::path& path) {
   const std::string bytes = readFileBytes(path, kMaxTokenizerJsonBytes, "the description of a tokenizer");
-  return makeBpeTokenizer(parseTokenizerJson(bytes, path.string()), path.string(), "/model");
+  return makeJsonTokenizer(bytes, path.string());
 }
 
 std::unique_ptr<Tokenizer> loadSentencePiece(const std::filesystem::path& path) {
@@ -34,11 +34,12 @@ bool isThere(const std::filesystem::path& path) {
 }  // namespace
 
 std::unique_ptr<Tokenizer> loadTokenizer(const std::filesystem::path& directory) {
+  requireModelDirectory(directory);
   if (isThere(directory / "tokenizer.json")) return loadJson(directory / "tokenizer.json");
   if (isThere(directory / "tokenizer.model")) return loadSentencePiece(directory / "tokenizer.model");
   const std::optional<std::filesystem::path> gguf = findGguf(directory);
   if (gguf) return makeGgufTokenizer(GgufMetadata::read(*gguf));
-  throw Failure({directory.string(), "", "no such file",
+  throw Failure({directory.string(), "", "no tokenizer in it",
                  "a directory with tokenizer.json, tokenizer.model or a .gguf file"});
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/error.h"
 #include "engine/text/tokenizer.h"
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace spanscope::text {
@@ -22,6 +24,16 @@ struct Piece {
 /// The part of a tokenizer that is a table of pieces: everything but encoding.
 class PieceTable : public Tokenizer {
  public:
+  /// A text that cannot be encoded is an error of this tokenizer's file.
+  std::vector<TokenId> encode(std::string_view text) const final {
+    try {
+      return encodeText(text);
+    } catch (const Failure& failure) {
+      Error error = failure.error();
+      if (error.file.empty()) error.file = m_source;
+      throw Failure(std::move(error));
+    }
+  }
   TokenId controlId(std::string_view piece) const final {
     const auto found = m_controlIds.find(std::string(piece));
     return found == m_controlIds.end() ? -1 : found->second;
@@ -32,14 +44,24 @@ class PieceTable : public Tokenizer {
   }
   bool isControl(TokenId id) const final { return isKnown(id) && at(id).control; }
   std::int32_t vocabularySize() const final { return static_cast<std::int32_t>(m_pieces.size()); }
+  std::string source() const final { return m_source; }
 
  protected:
+  /// `source`: the file that the table was read from.
+  explicit PieceTable(std::string source) : m_source(std::move(source)) {}
+
+  /// As encode(); errors may leave out the file.
+  virtual std::vector<TokenId> encodeText(std::string_view text) const = 0;
+
   bool isKnown(TokenId id) const { return id >= 0 && id < vocabularySize() && at(id).known; }
   /// Of an id below the vocabulary's size.
   const Piece& at(TokenId id) const { return m_pieces[static_cast<std::size_t>(id)]; }
 
   std::vector<Piece> m_pieces;  ///< by id
   std::unordered_map<std::string, TokenId> m_controlIds;
+
+ private:
+  std::string m_source;
 };
 
 }  // namespace spanscope::text

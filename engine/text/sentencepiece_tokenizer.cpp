@@ -40,7 +40,7 @@ bool isMarker(const SentencePiece& piece) {
 class SentencePieceTokenizer final : public PieceTable {
  public:
   SentencePieceTokenizer(SentencePieceModel model, const std::string& file)
-      : m_dummyPrefix(model.addDummyPrefix) {
+      : PieceTable(file), m_dummyPrefix(model.addDummyPrefix) {
     m_pieces.reserve(model.pieces.size());
     for (std::size_t i = 0; i < model.pieces.size(); ++i) {
       SentencePiece& piece = model.pieces[i];
@@ -80,7 +80,8 @@ class SentencePieceTokenizer final : public PieceTable {
         {file, "", "a vocabulary that sentencepiece refuses (" + problem + ")", "a sentencepiece model"});
   }
 
-  std::vector<TokenId> encode(std::string_view text) const override {
+ private:
+  std::vector<TokenId> encodeText(std::string_view text) const override {
     std::vector<TokenId> ids;
     if (text.empty()) return ids;
     const std::string valid = (m_dummyPrefix ? " " : "") + toValidUtf8(text);
@@ -96,7 +97,6 @@ class SentencePieceTokenizer final : public PieceTable {
     return ids;
   }
 
- private:
   void encodePlain(std::string_view text, std::vector<TokenId>& ids) const {
     if (text.empty()) return;
     std::vector<int> pieces;

@@ -36,6 +36,9 @@ class Tokenizer {
   virtual bool isControl(TokenId id) const = 0;
   virtual std::int32_t vocabularySize() const = 0;
 
+  /// The file that it was read from, for errors; empty if there is none.
+  virtual std::string source() const { return {}; }
+
   /// Bytes of all ids joined, control pieces left out, invalid UTF-8 replaced by U+FFFD.
   std::string decode(const std::vector<TokenId>& ids) const;
 };

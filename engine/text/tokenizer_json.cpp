@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
+#include "engine/text/bpe_tokenizer.h"
 #include "engine/text/json_reading.h"
 
 #include <array>
@@ -182,8 +183,7 @@ void readVocabulary(const JsonPlace& place, BpeDescription& description) {
   }
   description.vocabulary.reserve(place.value().size());
   for (const auto& [spelling, id] : place.value().items()) {
-    description.vocabulary.emplace_back(
-        spelling, JsonPlace(id, place.pointer() + "/" + spelling, place.file()).requireId());
+    description.vocabulary.emplace_back(spelling, place.member(spelling, id).requireId());
   }
 }
 
@@ -230,12 +230,7 @@ void readModel(const JsonPlace& model, BpeDescription& description) {
   for (std::size_t i = 0; i < count; ++i) description.merges.push_back(readMerge(merges.element(i)));
 }
 
-}  // namespace
-
-BpeDescription parseTokenizerJson(std::string_view bytes, const std::string& file) {
-  const nlohmann::json document = nlohmann::json::parse(bytes, nullptr, false);
-  if (!document.is_object()) throw Failure({file, "", "no JSON object", "the description of a tokenizer"});
-  const JsonPlace root(document, "", file);
+BpeDescription readDescription(const JsonPlace& root) {
   BpeDescription description;
   readModel(root.field("model"), description);
   readAddedTokens(root.field("added_tokens"), description);
@@ -247,6 +242,14 @@ BpeDescription parseTokenizerJson(std::string_view bytes, const std::string& fil
               [&](const JsonPlace& step) { readDecoder(step, description); });
   if (description.byteLevel) description.spaceMark.clear();
   return description;
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> makeJsonTokenizer(std::string_view bytes, const std::string& file) {
+  return readJsonText(bytes, file, "the description of a tokenizer", [&](const JsonPlace& root) {
+    return makeBpeTokenizer(readDescription(root), file, "/model");
+  });
 }
 
 }  // namespace spanscope::text

@@ -2,7 +2,6 @@
 // Any bytes are either refused with an error or give a tokenizer that never makes a marker of a text.
 // Seeds: data/tokenizers/*/tokenizer.json.
 #include "engine/base/error.h"
-#include "engine/text/bpe_tokenizer.h"
 #include "engine/text/tokenizer_json.h"
 #include "tests/engine/text/fuzz_tokenizer.h"
 
@@ -16,7 +15,7 @@ using namespace spanscope::text;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {
-    const auto tokenizer = makeBpeTokenizer(parseTokenizerJson(bytes, "fuzz"), "fuzz", "/model");
+    const auto tokenizer = makeJsonTokenizer(bytes, "fuzz");
     test::useTokenizer(*tokenizer);
   } catch (const Failure& failure) {
     test::require(!failure.error().found.empty() && !failure.error().expected.empty());

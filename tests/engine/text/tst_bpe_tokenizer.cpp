@@ -9,6 +9,7 @@
 #include "tests/engine/text/text_test_support.h"
 #include "tests/support/processor_timer.h"
 
+#include <QRegularExpression>
 #include <QTest>
 
 #include <nlohmann/json.hpp>
@@ -79,6 +80,8 @@ class TestBpeTokenizer : public QObject {
   void mergesOfMarkersAreNotMade();
   void namesWhatItDoesNotSupport_data();
   void namesWhatItDoesNotSupport();
+  void errorsHaveLineAndColumn_data();
+  void errorsHaveLineAndColumn();
   void refusesDamagedFiles();
 };
 
@@ -196,6 +199,7 @@ void TestBpeTokenizer::namesCharactersWithoutPieces() {
     QFAIL("a character without a piece was left out");
   } catch (const Failure& failure) {
     QVERIFY(failure.error().found.find("0x07") != std::string::npos);
+    QCOMPARE(failure.error().file, (directory / "tokenizer.json").string());
   }
 }
 
@@ -313,6 +317,50 @@ void TestBpeTokenizer::namesWhatItDoesNotSupport() {
   json.merge_patch(nlohmann::json::parse(patch.toStdString()));
   const std::optional<Error> error = loadError(json.dump());
   QVERIFY(error.has_value());
+  // All on one line here; errorsHaveLineAndColumn() looks at the numbers.
+  QVERIFY2(QRegularExpression("^1:\\d+: " + QRegularExpression::escape(place) + "$")
+               .match(QString::fromStdString(error->place))
+               .hasMatch(),
+           error->place.c_str());
+  QVERIFY2(QString::fromStdString(error->found).contains(found), error->message().c_str());
+  QVERIFY(!error->expected.empty());
+}
+
+void TestBpeTokenizer::errorsHaveLineAndColumn_data() {
+  QTest::addColumn<QByteArray>("text");
+  QTest::addColumn<QString>("place");
+  QTest::addColumn<QString>("found");
+  const auto row = [](const char* name, const char* text, const char* place, const char* found) {
+    QTest::newRow(name) << QByteArray(text) << QString(place) << QString(found);
+  };
+  row("a value", "{\n  \"model\": {\n    \"type\": \"Unigram\"}}", "2:12: /model", "Unigram");
+  row("a deeper value", "{\"model\": {\"type\": \"BPE\",\n\"dropout\": 0.5}}", "2:12: /model/dropout", "0.5");
+  row("a missing field is where it should be", "{\n\n \"model\": {\"type\": \"BPE\"}}", "3:11: /model/vocab",
+      "nothing");
+  row("the last of two with one name", "{\"model\": 1,\n\"model\": 2}", "2:10: /model", "2");
+  row("an element", "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0}, \"merges\": [\n\"a\"]}}",
+      "2:1: /model/merges/0", "a");
+  row("a name with a slash and a tilde", "{\"model\": {\"type\": \"BPE\",\n \"vocab\": {\"a/b~\": true}}}",
+      "2:20: /model/vocab/a~1b~0", "true");
+  row("columns are characters", "{\"model\": {\"vocab\": {\"Ж日😀\": null}, \"type\": \"BPE\"}}",
+      "1:29: /model/vocab/Ж日😀", "nothing");
+  row("behind a byte order mark", "\xEF\xBB\xBF{\"model\": 1}", "1:11: /model", "1");
+  row("a comma too many", "{\n\"model\": {},\n}", "2:12", "comma");
+  row("no closing brace", "{\n\"model\": {", "2:11", "the end of the document");
+  row("a word", "{\"model\":\nnil}", "2:1", "nil");
+  row("text after it", "{}\n{}", "2:1", "more text");
+  row("empty", "", "1:1", "the end of the document");
+  row("no object", "\n[]", "1:1", "a JSON array");
+  row("not UTF-8", "{\n\"mod\xFF\": 1}", "2:5", "UTF-8");
+}
+
+void TestBpeTokenizer::errorsHaveLineAndColumn() {
+  QFETCH(QByteArray, text);
+  QFETCH(QString, place);
+  QFETCH(QString, found);
+  const std::optional<Error> error = loadError(text.toStdString());
+  QVERIFY(error.has_value());
+  QVERIFY2(QString::fromStdString(error->file).endsWith("/tokenizer.json"), error->message().c_str());
   QCOMPARE(QString::fromStdString(error->place), place);
   QVERIFY2(QString::fromStdString(error->found).contains(found), error->message().c_str());
   QVERIFY(!error->expected.empty());

@@ -166,6 +166,9 @@ class TestChatTemplate : public QObject {
   void joinedMessagesAreTheConversation();
   void unknownTemplates_data();
   void unknownTemplates();
+  void errorsHaveLineAndColumn_data();
+  void errorsHaveLineAndColumn();
+  void missingDirectories();
   void templateFiles();
   void needsItsMarkers();
   void asJinjaRenders();
@@ -259,9 +262,9 @@ void TestChatTemplate::unknownTemplates_data() {
   QTest::newRow("a number") << QByteArray(R"({"chat_template": 3})") << "number";
   QTest::newRow("a list without a default")
       << QByteArray(R"({"chat_template": [{"name": "rag", "template": "x"}, 3]})") << "array";
-  QTest::newRow("no JSON") << QByteArray("chat") << "no JSON object";
-  QTest::newRow("empty") << QByteArray("") << "no JSON object";
-  QTest::newRow("deep") << QByteArray(100000, '[') << "no JSON object";
+  QTest::newRow("no JSON") << QByteArray("chat") << "\"chat\"";
+  QTest::newRow("empty") << QByteArray("") << "the end of the document";
+  QTest::newRow("deep") << QByteArray(100000, '[') << "container";
 }
 
 void TestChatTemplate::unknownTemplates() {
@@ -275,6 +278,48 @@ void TestChatTemplate::unknownTemplates() {
   QCOMPARE(error->file, (directory / "tokenizer_config.json").string());
   QVERIFY2(QString::fromStdString(error->found).contains(found), error->message().c_str());
   if (found.contains("messages")) QVERIFY(QString::fromStdString(error->expected).contains("spanlet"));
+}
+
+void TestChatTemplate::errorsHaveLineAndColumn_data() {
+  QTest::addColumn<QByteArray>("config");
+  QTest::addColumn<QString>("place");
+  QTest::newRow("unknown") << QByteArray("{\n  \"chat_template\": \"x\"}") << "2:20: /chat_template";
+  QTest::newRow("missing") << QByteArray("\n{}") << "2:1: /chat_template";
+  QTest::newRow("unknown in a list")
+      << QByteArray("{\"chat_template\": [{\"name\": \"default\",\n\"template\": \"x\"}]}")
+      << "2:13: /chat_template/0/template";
+  QTest::newRow("another type in a list")
+      << QByteArray("{\"chat_template\": [{\"name\": \"default\",\n\"template\": 3}]}")
+      << "2:13: /chat_template/0/template";
+  QTest::newRow("syntax") << QByteArray("{\n\"chat_template\": 'x'}") << "2:18";
+}
+
+void TestChatTemplate::errorsHaveLineAndColumn() {
+  QFETCH(QByteArray, config);
+  QFETCH(QString, place);
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  writeFile(directory / "tokenizer_config.json", config.toStdString());
+  const std::optional<Error> error = findError(directory);
+  QVERIFY(error.has_value());
+  QCOMPARE(error->file, (directory / "tokenizer_config.json").string());
+  QCOMPARE(QString::fromStdString(error->place), place);
+}
+
+void TestChatTemplate::missingDirectories() {
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  const std::optional<Error> missing = findError(directory / "nowhere");
+  QVERIFY(missing.has_value());
+  QCOMPARE(missing->file, (directory / "nowhere").string());
+  QCOMPARE(missing->found, std::string("no such directory"));
+  writeFile(directory / "file", "x");
+  QCOMPARE(findError(directory / "file")->found, std::string("no directory"));
+  writeFile(directory / "model.gguf", "GGUF");
+  const std::optional<Error> gguf = findError(directory / "model.gguf");
+  QVERIFY(gguf.has_value());
+  QCOMPARE(gguf->file, (directory / "model.gguf").string());
+  QVERIFY2(gguf->found.find("a GGUF file") == 0, gguf->message().c_str());
 }
 
 void TestChatTemplate::templateFiles() {
@@ -298,6 +343,7 @@ void TestChatTemplate::needsItsMarkers() {
     QFAIL("a marker that the tokenizer does not have was rendered");
   } catch (const Failure& failure) {
     QVERIFY(QString::fromStdString(failure.error().found).contains("<|tool|>"));
+    QCOMPARE(failure.error().file, (bundledModel() / "tokenizer.model").string());
   }
 }
 
