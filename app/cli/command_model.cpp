@@ -7,7 +7,9 @@
 #include "app/workbench/model_bundle.h"
 #include "engine/base/error.h"
 #include "engine/bench/table_pass.h"
+#include "engine/query/shown_text.h"
 #include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,6 +20,7 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace spanscope::cli {
 namespace {
@@ -31,19 +34,61 @@ struct ModelOptions {
   bool json = false;
 };
 
-/// What `show` says of the chat template. A model without a known one is still worth looking at.
-std::string templateText(const ModelOptions& options) {
-  if (!options.chatTemplate.empty())
-    return std::string(text::chatTemplateNamed(options.chatTemplate).name) + ", as chosen";
+/// What `show` says of the texts of a model. One without a known template or a tokenizer is still worth
+/// looking at.
+struct TextFacts {
+  const text::ChatTemplate* chat = nullptr;    ///< null if it is not known
+  std::string templateText;                    ///< its name, or why it is not known
+  std::unique_ptr<text::Tokenizer> tokenizer;  ///< null if there is none
+  std::string tokenizerProblem;                ///< why there is none
+};
+
+TextFacts textFacts(const ModelOptions& options) {
+  TextFacts facts;
   try {
-    return text::findChatTemplate(options.directory).name;
+    if (options.chatTemplate.empty()) {
+      facts.chat = &text::findChatTemplate(options.directory);
+      facts.templateText = facts.chat->name;
+    }
   } catch (const Failure& failure) {
-    return "not known (" + failure.error().found + "); --template NAME chooses one of " +
-           text::chatTemplateNames();
+    facts.templateText = "not known (" + failure.error().found + "); --template NAME chooses one of " +
+                         text::chatTemplateNames();
   }
+  if (!options.chatTemplate.empty()) {
+    facts.chat = &text::chatTemplateNamed(options.chatTemplate);
+    facts.templateText = facts.chat->name + ", as chosen";
+  }
+  try {
+    facts.tokenizer = text::loadTokenizer(options.directory);
+  } catch (const Failure& failure) {
+    facts.tokenizerProblem = failure.error().message();
+  }
+  return facts;
 }
 
-nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const std::string& chatTemplate) {
+/// Every end token with its text, as far as that is known, and who names it.
+nlohmann::ordered_json describe(const std::vector<EndToken>& tokens, const text::Tokenizer* tokenizer) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const EndToken& end : tokens) {
+    nlohmann::ordered_json entry;
+    entry["id"] = end.token;
+    if (tokenizer != nullptr) entry["text"] = tokenizer->display(end.token);
+    entry["named_by"] = end.sources;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+/// "7 <|end|> (config.json, the chat template)".
+std::string endTokenText(const nlohmann::ordered_json& entry) {
+  constexpr std::size_t kShownCharacters = 60;
+  const std::string shown =
+      entry.contains("text") ? " " + query::cutText(entry["text"].get<std::string>(), kShownCharacters) : "";
+  return fmt::format("{}{} ({})", entry["id"].get<TokenId>(), shown,
+                     fmt::join(entry["named_by"].get<std::vector<std::string>>(), ", "));
+}
+
+nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const TextFacts& facts) {
   const model::ModelConfig& config = bundle.config;
   nlohmann::ordered_json json;
   json["name"] = bundle.name;
@@ -62,25 +107,35 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const std:
   json["rope_theta"] = config.ropeTheta;
   json["rope_scaling"] = config.hasLlama3Scaling ? "llama3" : "none";
   json["tied_embeddings"] = config.tiedEmbeddings;
-  json["end_tokens"] = config.endTokens;
+  json["end_tokens"] = config.endTokenIds();
+  json["end_token_sources"] = describe(config.endTokens, facts.tokenizer.get());
   json["block_attention"] = config.blockAttention;
-  json["chat_template"] = chatTemplate;
+  if (facts.tokenizer == nullptr) json["tokenizer"] = "not known (" + facts.tokenizerProblem + ")";
+  json["chat_template"] = facts.templateText;
   json["fingerprint"] = bundle.fingerprint;
   json["device"] = bundle.backend->info().name;
   return json;
 }
 
 ExitCode show(const Context& context, const ModelOptions& options) {
-  const std::string chatTemplate = templateText(options);
-  const workbench::ModelBundle bundle =
+  const TextFacts facts = textFacts(options);
+  workbench::ModelBundle bundle =
       workbench::loadModelWeights(options.directory, {.threads = options.threads});
-  const nlohmann::ordered_json json = describe(bundle, chatTemplate);
+  if (facts.tokenizer)
+    workbench::addEndTokens(bundle.config, options.directory, *facts.tokenizer, facts.chat);
+  const nlohmann::ordered_json json = describe(bundle, facts);
   if (options.json) {
     context.streams.out << json.dump(2) << '\n';
     return ExitCode::Fine;
   }
   TextTable table({{"", TextTable::Align::Left}, {"", TextTable::Align::Left}});
   for (const auto& [key, value] : json.items()) {
+    if (key == "end_token_sources") continue;  // shown with the tokens
+    if (key == "end_tokens" && !value.empty()) {
+      for (const nlohmann::ordered_json& entry : json["end_token_sources"])
+        table.addRow({entry["id"] == value.front() ? "end tokens" : "", endTokenText(entry)});
+      continue;
+    }
     std::string name = key;
     std::replace(name.begin(), name.end(), '_', ' ');
     table.addRow({name, value.is_string() ? value.get<std::string>() : value.dump()});

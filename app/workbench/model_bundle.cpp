@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/model/weights.h"
+#include "engine/text/end_tokens.h"
 #include "engine/text/gguf_file.h"
 #include "engine/text/model_directory.h"
 #include "kernels/cpu/cpu_backend.h"
@@ -58,6 +59,12 @@ void requireModel(const std::filesystem::path& directory) {
       {directory.string(), "", "a directory without config.json", "a Hugging Face model directory"});
 }
 
+void addEndTokens(model::ModelConfig& config, const std::filesystem::path& directory,
+                  const text::Tokenizer& tokenizer, const text::ChatTemplate* chat) {
+  text::addTokenizerEndTokens(directory, tokenizer, config.vocabularySize, config.endTokens);
+  if (chat != nullptr) text::addClosingPiece(*chat, tokenizer, config.vocabularySize, config.endTokens);
+}
+
 ModelBundle loadModelWeights(const std::filesystem::path& directory, const ModelOptions& options) {
   ModelBundle bundle = namedBundle(directory);
   addWeights(bundle, *openWeights(directory), options);
@@ -69,6 +76,7 @@ ModelBundle describeModel(const std::filesystem::path& directory, const text::Ch
   std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(directory);
   if (chat == nullptr) chat = &text::findChatTemplate(directory);
   ModelBundle bundle = namedBundle(directory);
+  addEndTokens(bundle.config, directory, *tokenizer, chat);
   bundle.tokenizer = std::move(tokenizer);
   bundle.chat = chat;
   return bundle;

@@ -41,6 +41,11 @@ struct ModelBundle {
 /// config.json.
 void requireModel(const std::filesystem::path& directory);
 
+/// Adds to the end tokens of the model's own files those of the tokenizer's and of the chat template (null:
+/// none), read from the directory. Throws Failure for tokens that the model cannot say.
+void addEndTokens(model::ModelConfig& config, const std::filesystem::path& directory,
+                  const text::Tokenizer& tokenizer, const text::ChatTemplate* chat);
+
 /// Loads a Hugging Face model directory. Throws Failure for whatever is wrong with it.
 ModelBundle loadModelBundle(const std::filesystem::path& directory, const ModelOptions& options = {});
 

@@ -6,6 +6,7 @@
 #include "engine/model/mapped_file.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <locale>
 #include <optional>
@@ -125,11 +126,12 @@ void parseHeads(const JsonFields& config, ModelConfig& result) {
   }
 }
 
-std::vector<TokenId> parseEndTokens(const JsonFields& fields, std::int32_t vocabularySize) {
-  std::vector<TokenId> tokens;
-  for (const std::int64_t id : fields.integers("eos_token_id", 0, vocabularySize - 1))
-    tokens.push_back(narrow(id));
-  return tokens;
+/// Of all files that name end tokens none takes back what another says: each was written for some program
+/// that reads only it.
+void addEndTokens(const JsonFields& fields, const std::string& source, ModelConfig& result) {
+  const std::string file = std::filesystem::path(source).filename().string();
+  for (const std::int64_t id : fields.integers("eos_token_id", 0, result.vocabularySize - 1))
+    addEndToken(result.endTokens, narrow(id), file);
 }
 
 std::string_view textOf(const MappedFile& file) {
@@ -137,6 +139,13 @@ std::string_view textOf(const MappedFile& file) {
 }
 
 }  // namespace
+
+std::vector<TokenId> ModelConfig::endTokenIds() const {
+  std::vector<TokenId> ids;
+  std::transform(endTokens.begin(), endTokens.end(), std::back_inserter(ids),
+                 [](const EndToken& end) { return end.token; });
+  return ids;
+}
 
 ModelConfig parseConfig(std::string_view json, const std::string& source) {
   const auto document = parseJsonObject(json, source);
@@ -155,7 +164,7 @@ ModelConfig parseConfig(std::string_view json, const std::string& source) {
   result.tiedEmbeddings = config.flag("tie_word_embeddings", false);
   result.attentionBias = config.flag("attention_bias", false);
   result.mlpBias = config.flag("mlp_bias", false);
-  result.endTokens = parseEndTokens(config, result.vocabularySize);
+  addEndTokens(config, source, result);
   result.blockAttention = config.flag("block_attention", false);
   return result;
 }
@@ -170,8 +179,7 @@ ModelConfig readConfig(const std::filesystem::path& directory) {
   const MappedFile generationFile(generation);
   const auto document = parseJsonObject(textOf(generationFile), generation.string());
   const JsonFields fields(document, generation.string());
-  const auto endTokens = parseEndTokens(fields, result.vocabularySize);
-  if (!endTokens.empty()) result.endTokens = endTokens;
+  addEndTokens(fields, generation.string(), result);
   result.maxNewTokens =
       narrow(fields.integer("max_new_tokens", 1, std::numeric_limits<std::int32_t>::max(), 0));
   return result;

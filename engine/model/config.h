@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/end_token.h"
 #include "engine/base/ids.h"
 #include "engine/compute/backend.h"
 
@@ -40,9 +41,11 @@ struct ModelConfig {
   bool attentionBias = false;
   bool mlpBias = false;
   std::int64_t maxPositions = 2048;
-  std::vector<TokenId> endTokens;  ///< from generation_config.json if it has them, else config.json
-  std::int32_t maxNewTokens = 0;   ///< from generation_config.json; 0 if it says nothing
-  bool blockAttention = false;     ///< the checkpoint says it was trained for block attention
+  std::vector<EndToken> endTokens;  ///< whatever file names them; each within the vocabulary
+  std::int32_t maxNewTokens = 0;    ///< from generation_config.json; 0 if it says nothing
+  bool blockAttention = false;      ///< the checkpoint says it was trained for block attention
+
+  std::vector<TokenId> endTokenIds() const;
   bool operator==(const ModelConfig&) const = default;
 };
 

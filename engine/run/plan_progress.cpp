@@ -80,7 +80,7 @@ RequestOptions PlanProgress::optionsOf(const plan::Step& step, std::int64_t prom
   if (room < limit) options.limitOutcome = trace::StepOutcome::ContextLimit;
   options.sampling = {
       .temperature = step.temperature, .topK = m_options.topK, .topP = m_options.topP, .seed = step.seed};
-  options.endTokens = m_model.endTokens;
+  options.endTokens = m_model.endTokenIds();
   options.observedLayers = m_options.observedLayers;
   options.observeRows = m_options.observeRows;
   return options;

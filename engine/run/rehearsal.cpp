@@ -49,7 +49,7 @@ std::uint64_t Rehearsal::Witness::send(RunId /*run*/, RequestId request, const N
 
 Rehearsal::Silence::Silence(const RehearsalSetting& setting, ReplyLength length)
     : m_length(length), m_suffix(text::renderPieces(setting.chat.replySuffix, setting.tokenizer)) {
-  const std::vector<TokenId>& ends = setting.model.endTokens;
+  const std::vector<TokenId> ends = setting.model.endTokenIds();
   if (ends.empty()) return;
   // A reply that ends as the template closes replies is not closed once more.
   const bool closes = !m_suffix.empty() && std::find(ends.begin(), ends.end(), m_suffix[0]) != ends.end();

@@ -40,6 +40,9 @@ class GgufMetadata {
   const std::vector<double>* numbers(const std::string& key) const {
     return find<std::vector<double>>(key, "a list of numbers");
   }
+  const std::int64_t* integer(const std::string& key) const {
+    return find<std::int64_t>(key, "a whole number");
+  }
   const bool* boolean(const std::string& key) const { return find<bool>(key, "true or false"); }
 
  private:

@@ -107,7 +107,7 @@ class TestConfig : public QObject {
     QCOMPARE(config.ropeTheta, 500000.0);
     QVERIFY(config.tiedEmbeddings && config.attentionBias && config.mlpBias && config.blockAttention);
     QCOMPARE(config.maxPositions, 131072);
-    QCOMPARE(config.endTokens, (std::vector<TokenId>{7, 99}));
+    QCOMPARE(config.endTokenIds(), (std::vector<TokenId>{7, 99}));
   }
 
   void ropeForms_data() {
@@ -280,13 +280,15 @@ class TestConfig : public QObject {
     json document = smallest();
     document["eos_token_id"] = 3;
     write(path / "config.json", document.dump());
-    QCOMPARE(readConfig(path).endTokens, std::vector<TokenId>{3});
+    QCOMPARE(readConfig(path).endTokenIds(), std::vector<TokenId>{3});
     QCOMPARE(readConfig(path).maxNewTokens, 0);
     write(path / "generation_config.json", "{\"max_new_tokens\": 64}");
-    QCOMPARE(readConfig(path).endTokens, std::vector<TokenId>{3});
+    QCOMPARE(readConfig(path).endTokenIds(), std::vector<TokenId>{3});
     QCOMPARE(readConfig(path).maxNewTokens, 64);
-    write(path / "generation_config.json", "{\"eos_token_id\": [5, 6]}");
-    QCOMPARE(readConfig(path).endTokens, (std::vector<TokenId>{5, 6}));
+    write(path / "generation_config.json", "{\"eos_token_id\": [5, 3]}");
+    QCOMPARE(readConfig(path).endTokens,
+             (std::vector<EndToken>{{3, {"config.json", "generation_config.json"}},
+                                    {5, {"generation_config.json"}}}));
     for (const char* wrong : {"{\"eos_token_id\": 100}", "{\"max_new_tokens\": -1}", "[]", "", "{"}) {
       write(path / "generation_config.json", wrong);
       QVERIFY_EXCEPTION_THROWN(readConfig(path), Failure);

@@ -83,7 +83,8 @@ RandomSession::RandomSession(const run::SessionConfig& config, bool endTokens)
   shape.vocabularySize = spanlet.vocabularySize;
   if (endTokens) {
     // Many, so that replies of all lengths come up.
-    for (TokenId token = 5; token < shape.vocabularySize; token += 6) shape.endTokens.push_back(token);
+    for (TokenId token = 5; token < shape.vocabularySize; token += 6)
+      addEndToken(shape.endTokens, token, "the test");
     shape.endTokens.insert(shape.endTokens.end(), spanlet.endTokens.begin(), spanlet.endTokens.end());
   }
   weights = model::makeRandomWeights(shape, 1);

@@ -18,6 +18,10 @@ class GgufWriter {
     begin(key, 8);
     addText(value);
   }
+  void unsignedInteger(const std::string& key, std::uint32_t value) {
+    begin(key, 4);
+    add(value, 4);
+  }
   void boolean(const std::string& key, bool value) {
     begin(key, 7);
     m_values += static_cast<char>(value ? 1 : 0);

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/text/end_tokens.h"
+
+#include "engine/base/error.h"
+#include "engine/query/shown_text.h"
+#include "engine/text/gguf_metadata.h"
+#include "engine/text/json_reading.h"
+
+#include <optional>
+#include <string>
+#include <system_error>
+
+namespace spanscope::text {
+namespace {
+
+constexpr std::size_t kMostEndTokens = 1024;
+
+std::string idsOf(std::int32_t vocabularySize) {
+  return "an id of the model's vocabulary, 0 to " + std::to_string(vocabularySize - 1);
+}
+
+/// The id of a piece that need not be declared a control piece.
+std::optional<TokenId> idOf(const Tokenizer& tokenizer, const std::string& piece) {
+  const TokenId control = tokenizer.controlId(piece);
+  if (control >= 0) return control;
+  for (TokenId id = 0; id < tokenizer.vocabularySize(); ++id) {
+    if (tokenizer.display(id) == piece) return id;
+  }
+  return std::nullopt;
+}
+
+/// Older tokenizers get pieces from their configuration: {"32000": {"content": "<|im_end|>"}}.
+std::optional<TokenId> addedId(const JsonPlace& config, const std::string& piece) {
+  const JsonPlace added = config.field("added_tokens_decoder");
+  if (added.isNull()) return std::nullopt;
+  added.requireObject();
+  for (const auto& [number, entry] : added.value().items()) {
+    const JsonPlace token = added.member(number, entry);
+    if (token.field("content").value() != piece) continue;
+    const nlohmann::json id = nlohmann::json::parse(number, nullptr, false);
+    return JsonPlace(id, token.pointer(), token.file()).requireId();
+  }
+  return std::nullopt;
+}
+
+/// One piece, as a text or an object, or a list of them; nothing for null and for an empty text.
+void addPieces(const JsonPlace& place, const JsonPlace& config, const Tokenizer& tokenizer,
+               std::int32_t vocabularySize, const std::string& source, std::vector<EndToken>& tokens) {
+  if (place.isNull()) return;
+  if (place.value().is_array()) {
+    const std::size_t count = place.requireList(kMostEndTokens);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (place.element(i).value().is_array()) throw place.element(i).unexpected("a text or an object");
+      addPieces(place.element(i), config, tokenizer, vocabularySize, source, tokens);
+    }
+    return;
+  }
+  const JsonPlace text = place.value().is_object() ? place.field("content") : place;
+  if (!text.value().is_string())
+    throw text.unexpected("a text, an object with \"content\", or a list of them");
+  const std::string& piece = text.requireText();
+  if (piece.empty()) return;
+  std::optional<TokenId> id = idOf(tokenizer, piece);
+  if (!id) id = addedId(config, piece);
+  if (!id)
+    throw text.fail("the piece " + query::quoted(piece) + ", which the tokenizer does not have",
+                    "one of its pieces");
+  if (*id >= vocabularySize) {
+    throw text.fail("the piece " + query::quoted(piece) + " with the id " + std::to_string(*id),
+                    idsOf(vocabularySize));
+  }
+  addEndToken(tokens, *id, source);
+}
+
+void addGgufIds(const GgufMetadata& metadata, std::int32_t vocabularySize, std::vector<EndToken>& tokens) {
+  for (const char* key :
+       {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
+    const std::int64_t* id = metadata.integer(key);
+    if (id == nullptr) continue;
+    if (*id < 0 || *id >= vocabularySize) {
+      throw Failure({metadata.file(), key, "the id " + std::to_string(*id), idsOf(vocabularySize)});
+    }
+    addEndToken(tokens, static_cast<TokenId>(*id),
+                std::filesystem::path(metadata.file()).filename().string());
+  }
+}
+
+}  // namespace
+
+void addTokenizerEndTokens(const std::filesystem::path& directory, const Tokenizer& tokenizer,
+                           std::int32_t vocabularySize, std::vector<EndToken>& tokens) {
+  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"}) {
+    std::error_code error;
+    const std::filesystem::path path = directory / name;
+    if (!std::filesystem::exists(path, error)) continue;
+    readJsonFile(path, kMaxTokenizerConfigBytes, "the configuration of a tokenizer",
+                 [&](const JsonPlace& root) {
+                   addPieces(root.field("eos_token"), root, tokenizer, vocabularySize, name, tokens);
+                 });
+  }
+  const std::filesystem::path source = tokenizer.source();
+  if (source.extension() == ".gguf") addGgufIds(GgufMetadata::read(source), vocabularySize, tokens);
+}
+
+void addClosingPiece(const ChatTemplate& chat, const Tokenizer& tokenizer, std::int32_t vocabularySize,
+                     std::vector<EndToken>& tokens) {
+  if (chat.replySuffix.empty() || !chat.replySuffix.front().control) return;
+  const std::string& piece = chat.replySuffix.front().text;
+  const TokenId id = tokenizer.controlId(piece);
+  if (id < 0) return;
+  if (id >= vocabularySize) {
+    throw Failure({tokenizer.source(), "chat template",
+                   "the closing piece \"" + piece + "\" with the id " + std::to_string(id),
+                   idsOf(vocabularySize)});
+  }
+  addEndToken(tokens, id, "the chat template");
+}
+
+}  // namespace spanscope::text
