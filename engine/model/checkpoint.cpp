@@ -69,7 +69,7 @@ class Checkpoint : public WeightSource {
  public:
   explicit Checkpoint(std::filesystem::path directory) : m_directory(std::move(directory)) {}
 
-  /// All tensors of one file, or those of `wanted` that must be there.
+  /// The tensors of one file: all, or those of `wanted`, which must be there.
   void addFile(const std::string& name, const std::set<std::string>* wanted) {
     const std::string path = (m_directory / name).string();
     m_files.emplace_back(m_directory / name);
@@ -85,6 +85,9 @@ class Checkpoint : public WeightSource {
             {path, inQuotes(tensor), "no such tensor", std::string("it here, as ") + kIndexFile + " says"});
       }
       m_tensors.emplace(tensor, Located{path, std::move(found->second)});
+    }
+    for (const auto& [tensor, entry] : file.tensors) {
+      if (!wanted->contains(tensor)) m_unlisted.emplace(tensor, path);
     }
   }
 
@@ -109,6 +112,14 @@ class Checkpoint : public WeightSource {
     return {tensor.data.data(), *tensor.type, rows, columns};
   }
 
+  std::vector<StoredTensor> stored() const override {
+    std::map<std::string, std::string> files = m_unlisted;
+    for (const auto& [name, located] : m_tensors) files.insert_or_assign(name, located.file);
+    std::vector<StoredTensor> tensors;
+    for (const auto& [name, file] : files) tensors.push_back({name, file});
+    return tensors;
+  }
+
   std::string fingerprint() const override {
     Digest digest;
     for (const auto& [name, located] : m_tensors) {
@@ -131,6 +142,7 @@ class Checkpoint : public WeightSource {
   std::filesystem::path m_directory;
   std::vector<MappedFile> m_files;  ///< the tensors point into these
   std::map<std::string, Located> m_tensors;
+  std::map<std::string, std::string> m_unlisted;  ///< files of tensors that the index does not name
 };
 
 /// A shard has to lie in the directory itself: the index comes from outside, and must not name other files.

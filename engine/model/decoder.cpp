@@ -2,10 +2,16 @@
 #include "engine/model/decoder.h"
 
 #include "engine/base/error.h"
+#include "engine/model/finite_values.h"
+#include "engine/model/json_fields.h"
+#include "engine/model/known_extras.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -73,6 +79,66 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
   }
 }
 
+/// The file that a tensor stands in.
+std::string fileOf(const WeightSource& source, const std::string& name) {
+  for (const StoredTensor& tensor : source.stored()) {
+    if (tensor.name == name) return tensor.file;
+  }
+  return source.name();
+}
+
+void checkFinite(const compute::HostMatrix& matrix, const std::string& name, const WeightSource& source) {
+  const std::optional<NotFinite> found = findNotFinite(matrix);
+  if (!found) return;
+  throw Failure({fileOf(source, name), name,
+                 std::string(describe(*found)) + " at the index " + std::to_string(found->index),
+                 "finite numbers: the file is damaged"});
+}
+
+/// A checkpoint may hold the tied table under both of its names, but not two tables.
+void checkTied(const ModelConfig& config, const WeightSource& source, const char* table, const char* other) {
+  const auto get = [&](const char* name) {
+    return source.get(name, config.vocabularySize, config.hiddenSize);
+  };
+  const compute::HostMatrix first = get(table);
+  const compute::HostMatrix second = get(other);
+  const std::size_t size = static_cast<std::size_t>(first.rows) * static_cast<std::size_t>(first.columns) *
+                           compute::sizeOf(first.type);
+  if (first.type == second.type && std::memcmp(first.data, second.data, size) == 0) return;
+  throw Failure({fileOf(source, other), other, "other values than in " + std::string(table),
+                 "the same, as tie_word_embeddings says"});
+}
+
+/// What a checkpoint holds beyond its configuration is a sign that the two do not fit, and would be left out
+/// of every answer.
+void refuseSurplus(const ModelConfig& config, const WeightSource& source, const std::set<std::string>& used) {
+  constexpr std::size_t kNamed = 4;
+  std::vector<StoredTensor> surplus = source.stored();
+  std::erase_if(surplus, [&](const StoredTensor& tensor) {
+    return used.contains(tensor.name) || isKnownExtra(tensor.name, config);
+  });
+  if (surplus.empty()) return;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kNamed, surplus.size()); ++i)
+    names += (names.empty() ? "" : ", ") + inQuotes(surplus[i].name);
+  if (surplus.size() > kNamed) names += " and " + std::to_string(surplus.size() - kNamed) + " more";
+  throw Failure({surplus.front().file, "",
+                 (surplus.size() == 1 ? "a tensor that the model has no use for: "
+                                      : "tensors that the model has no use for: ") +
+                     names,
+                 "only those of " + config.architecture + " with " + std::to_string(config.layers) +
+                     (config.layers == 1 ? " layer" : " layers") + ", as config.json describes it"});
+}
+
+/// Numbers that a pass gives out: whatever is drawn, found or shown from them would mean nothing if they did
+/// not.
+void checkResult(std::span<const float> values, const char* what, const std::string& model) {
+  const std::optional<NotFinite> found = findNotFinite(values);
+  if (!found) return;
+  throw Failure({model, "forward pass", std::string(describe(*found)) + " among the " + what,
+                 "finite numbers: the weights may be damaged, or not fit the configuration"});
+}
+
 /// The rows that go through the last layer: first those whose logits are wanted, then the others.
 std::vector<std::int32_t> wantedRows(const Batch& batch) {
   std::vector<std::int32_t> rows = batch.logitRows;
@@ -84,6 +150,7 @@ std::vector<std::int32_t> wantedRows(const Batch& batch) {
 
 struct Decoder::Impl {
   ModelConfig config;
+  std::string modelName;  ///< of the source of the weights
   compute::Backend& backend;
   compute::RotaryTable rotary;
   compute::AttentionShape attention;
@@ -98,8 +165,9 @@ struct Decoder::Impl {
   // Activations, kept between passes so that their memory is.
   std::unique_ptr<Tensor> residual, normed, queries, keys, values, attended, gate, up, kept, logits;
 
-  Impl(const ModelConfig& model, compute::Backend& device)
+  Impl(const ModelConfig& model, std::string sourceName, compute::Backend& device)
       : config(model),
+        modelName(std::move(sourceName)),
         backend(device),
         rotary(makeRotaryTable(model)),
         attention{model.heads, model.keyValueHeads, model.headSize,
@@ -123,8 +191,10 @@ struct Decoder::Impl {
 };
 
 void Decoder::Impl::load(const WeightSource& source) {
+  std::set<std::string> used;
   const auto prepare = [&](const std::string& name, std::int64_t rows, std::int64_t columns, WeightUse use) {
     const compute::HostMatrix matrix = source.get(name, rows, columns);
+    if (used.insert(name).second) checkFinite(matrix, name, source);
     auto weight = backend.prepare(matrix, use);
     weightBytes += weight->bytes();
     parameterCount += static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
@@ -162,11 +232,15 @@ void Decoder::Impl::load(const WeightSource& source) {
   finalNorm = vector("model.norm.weight", hidden);
   // Rows are looked up in one layout and multiplied with in another, so a tied table is prepared for both
   // uses.
-  const char* logitName = config.tiedEmbeddings ? "model.embed_tokens.weight" : "lm_head.weight";
+  constexpr const char* kTable = "model.embed_tokens.weight";
+  constexpr const char* kHead = "lm_head.weight";
+  if (config.tiedEmbeddings && source.has(kHead)) checkTied(config, source, kTable, kHead);
+  const char* logitName = config.tiedEmbeddings ? kTable : kHead;
   logitMatrix = prepare(logitName, config.vocabularySize, hidden, WeightUse::Matrix);
   if (config.tiedEmbeddings) {
     parameterCount -= static_cast<std::size_t>(config.vocabularySize) * static_cast<std::size_t>(hidden);
   }
+  refuseSurplus(config, source, used);
 }
 
 /// Attention of one layer up to `attended`; false if stopped.
@@ -258,7 +332,7 @@ bool Decoder::Impl::computeLogits(const Batch& batch) {
 }
 
 Decoder::Decoder(const ModelConfig& config, const WeightSource& weights, compute::Backend& backend)
-    : m_impl(std::make_unique<Impl>(config, backend)) {
+    : m_impl(std::make_unique<Impl>(config, weights.name(), backend)) {
   m_impl->load(weights);
 }
 
@@ -286,9 +360,14 @@ ForwardResult Decoder::forward(const Batch& batch, compute::KvStore& store, std:
   m_impl->backend.begin(std::move(stop));
   result.stopped = !m_impl->runLayers(batch, store, result.mass);
   if (result.stopped) return result;
+  for (const LayerMass& layer : result.mass) {
+    for (const compute::RunMass& run : layer.runs)
+      checkResult(run.mass, "attention masses", m_impl->modelName);
+  }
   if (!batch.logitRows.empty()) {
     result.logits.resize(batch.logitRows.size() * static_cast<std::size_t>(m_impl->config.vocabularySize));
     m_impl->backend.download(*m_impl->logits, result.logits);
+    checkResult(result.logits, "logits", m_impl->modelName);
   }
   if (!batch.hiddenRows.empty()) {
     const auto width = static_cast<std::size_t>(m_impl->config.hiddenSize);
@@ -296,6 +375,7 @@ ForwardResult Decoder::forward(const Batch& batch, compute::KvStore& store, std:
     m_impl->backend.download(*m_impl->normed, rows);
     rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(batch.logitRows.size() * width));
     result.hidden = std::move(rows);
+    checkResult(result.hidden, "hidden states", m_impl->modelName);
   }
   return result;
 }

@@ -40,8 +40,8 @@ struct ForwardResult {
 /// A Llama-architecture decoder, written once over the operations of a backend. One forward pass at a time.
 class Decoder {
  public:
-  /// Prepares all weights. `backend` must outlive the decoder. Throws Failure for missing tensors or wrong
-  /// shapes.
+  /// Prepares all weights. `backend` must outlive the decoder. Throws Failure for missing tensors, wrong
+  /// shapes, values that are not finite, and tensors that the model has no use for, but for known extras.
   Decoder(const ModelConfig& config, const WeightSource& weights, compute::Backend& backend);
   ~Decoder();
   Decoder(const Decoder&) = delete;
@@ -55,7 +55,7 @@ class Decoder {
   compute::KvShape kvShape(std::int32_t blocks, std::int32_t blockSize, compute::DType type) const;
 
   /// Runs the rows through all layers; keys and values of every row are stored before any row of the pass
-  /// reads them.
+  /// reads them. Throws Failure where a number of the result would not be finite.
   ForwardResult forward(const Batch& batch, compute::KvStore& store, std::stop_token stop);
 
  private:

@@ -126,6 +126,12 @@ class RandomWeights : public WeightSource {
     return {m_patterns.at(columns).data() + place.offset * compute::sizeOf(m_type), m_type, rows, columns};
   }
 
+  std::vector<StoredTensor> stored() const override {
+    std::vector<StoredTensor> tensors;
+    for (const auto& [name, place] : m_places) tensors.push_back({name, m_name});
+    return tensors;
+  }
+
   std::string fingerprint() const override {
     return "random-" + std::to_string(m_seed) + "-" + compute::nameOf(m_type) + "-" + m_shape;
   }

@@ -12,6 +12,12 @@
 
 namespace spanscope::model {
 
+/// A tensor that a source holds, asked for or not.
+struct StoredTensor {
+  std::string name;
+  std::string file;  ///< or what else holds it, for errors
+};
+
 /// Where a decoder takes its weights from, by their Hugging Face names.
 class WeightSource {
  public:
@@ -21,6 +27,8 @@ class WeightSource {
   /// Throws Failure if there is no such tensor or its shape is not rows × columns (a vector is 1 × n). The
   /// data stays valid as long as the source.
   virtual compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const = 0;
+  /// All tensors in the order of their names.
+  virtual std::vector<StoredTensor> stored() const = 0;
   /// Identifies the weights: equal for equal contents as far as can be told from headers, sizes and samples.
   virtual std::string fingerprint() const = 0;
   /// What a person calls it: a directory or a shape.

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/compute/half.h"
 #include "engine/model/decoder.h"
+#include "engine/model/finite_values.h"
 #include "kernels/cpu/cpu_backend.h"
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
@@ -14,6 +15,10 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
 
 using namespace spanscope;
 using namespace spanscope::testing;
@@ -46,6 +51,11 @@ class Without : public model::WeightSource {
     if (name == m_name) throw Failure({"checkpoint", name, "no such tensor", "one"});
     return m_all->get(name, rows, columns);
   }
+  std::vector<model::StoredTensor> stored() const override {
+    std::vector<model::StoredTensor> tensors = m_all->stored();
+    std::erase_if(tensors, [&](const model::StoredTensor& tensor) { return tensor.name == m_name; });
+    return tensors;
+  }
   std::string fingerprint() const override { return m_all->fingerprint(); }
   std::string name() const override { return m_all->name(); }
 
@@ -53,6 +63,68 @@ class Without : public model::WeightSource {
   std::unique_ptr<model::WeightSource> m_all;
   std::string m_name;
 };
+
+/// A source with tensors of its own before those of another.
+class With : public model::WeightSource {
+ public:
+  explicit With(std::unique_ptr<model::WeightSource> all) : m_all(std::move(all)) {}
+
+  /// A tensor of such elements, of which the one at `index` is `value`; the others are `otherwise`.
+  void add(const std::string& name, DType type, std::int64_t rows, std::int64_t columns, float otherwise,
+           std::int64_t index = 0, std::optional<float> value = {}) {
+    Own& own = m_own[name];
+    own = {type, rows, columns, {}};
+    const std::size_t size = compute::sizeOf(type);
+    own.data.resize(static_cast<std::size_t>(rows * columns) * size);
+    for (std::int64_t i = 0; i < rows * columns; ++i) {
+      compute::storeElement(own.data.data() + static_cast<std::size_t>(i) * size, type,
+                            value && i == index ? *value : otherwise);
+    }
+  }
+  /// The same values as those of a tensor there is.
+  void addCopy(const std::string& name, const std::string& of, std::int64_t rows, std::int64_t columns) {
+    const compute::HostMatrix matrix = m_all->get(of, rows, columns);
+    add(name, matrix.type, rows, columns, 0);
+    std::memcpy(m_own[name].data.data(), matrix.data, m_own[name].data.size());
+  }
+
+  bool has(const std::string& name) const override { return m_own.contains(name) || m_all->has(name); }
+  compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const override {
+    const auto own = m_own.find(name);
+    if (own == m_own.end()) return m_all->get(name, rows, columns);
+    return {own->second.data.data(), own->second.type, rows, columns};
+  }
+  std::vector<model::StoredTensor> stored() const override {
+    std::vector<model::StoredTensor> tensors;
+    for (const model::StoredTensor& tensor : m_all->stored())
+      if (!m_own.contains(tensor.name)) tensors.push_back(tensor);
+    for (const auto& [name, own] : m_own) tensors.push_back({name, "own.safetensors"});
+    return tensors;
+  }
+  std::string fingerprint() const override { return m_all->fingerprint(); }
+  std::string name() const override { return "a model"; }
+
+ private:
+  struct Own {
+    DType type = DType::F32;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::vector<std::byte> data;
+  };
+  std::unique_ptr<model::WeightSource> m_all;
+  std::map<std::string, Own> m_own;
+};
+
+/// What making a decoder fails with; nothing if it does not.
+std::optional<Error> loadError(const model::ModelConfig& config, const model::WeightSource& weights) {
+  ReferenceBackend backend;
+  try {
+    const model::Decoder decoder(config, weights, backend);
+  } catch (const Failure& failure) {
+    return failure.error();
+  }
+  return std::nullopt;
+}
 
 std::unique_ptr<compute::Backend> makeBackend(const QString& name) {
   if (name == "reference") return std::make_unique<ReferenceBackend>();
@@ -156,6 +228,151 @@ class TestDecoder : public QObject {
     model::ModelConfig larger = smallConfig();
     larger.hiddenSize = 64;
     QVERIFY_EXCEPTION_THROWN(model::Decoder(larger, *weights, backend), Failure);
+  }
+
+  void surplusTensors_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<bool>("tied");
+    QTest::addColumn<bool>("refused");
+    const auto row = [](const char* name, bool refused, bool tied = true) {
+      QTest::newRow(name) << name << tied << refused;
+    };
+    row("model.layers.0.self_attn.rotary_emb.inv_freq", false);
+    row("model.layers.2.self_attn.rotary_emb.inv_freq", false);
+    row("model.layers.1.self_attn.rotary_emb.cos_cached", false);
+    row("model.rotary_emb.inv_freq", false);
+    row("model.rotary_emb.inv_freq", false, false);
+    // A layer that the configuration does not count, whatever of it is there.
+    row("model.layers.3.self_attn.rotary_emb.inv_freq", true);
+    row("model.layers.3.input_layernorm.weight", true);
+    row("model.layers.10.mlp.up_proj.weight", true);
+    row("model.layers.x.self_attn.rotary_emb.inv_freq", true);
+    row("model.layers..self_attn.rotary_emb.inv_freq", true);
+    row("model.layers.-1.self_attn.rotary_emb.inv_freq", true);
+    row("model.layers.0.self_attn.q_proj.bias", true);
+    row("model.layers.0.self_attn.q_norm.weight", true);
+    row("score.weight", true);
+    row("", true);
+  }
+  void surplusTensors() {
+    QFETCH(QString, name);
+    QFETCH(bool, tied);
+    QFETCH(bool, refused);
+    model::ModelConfig config = smallConfig();
+    config.tiedEmbeddings = tied;
+    With weights(model::makeRandomWeights(config, 3));
+    weights.add(name.toStdString(), DType::F32, 1, 4, 0);
+    const std::optional<Error> error = loadError(config, weights);
+    QCOMPARE(error.has_value(), refused);
+    if (!refused) return;
+    QCOMPARE(error->file, std::string("own.safetensors"));
+    QVERIFY2(QString::fromStdString(error->found).endsWith("no use for: \"" + name + "\""),
+             error->message().c_str());
+    QVERIFY2(error->expected.find("3 layers") != std::string::npos, error->message().c_str());
+  }
+
+  /// The first are named, the others counted.
+  void manySurplusTensors() {
+    With weights(model::makeRandomWeights(smallConfig(), 3));
+    for (int i = 0; i < 9; ++i) weights.add("model.layers.3.t" + std::to_string(i), DType::F32, 1, 4, 0);
+    const std::optional<Error> error = loadError(smallConfig(), weights);
+    QVERIFY(error.has_value());
+    QCOMPARE(
+        error->found,
+        std::string("tensors that the model has no use for: \"model.layers.3.t0\", \"model.layers.3.t1\", "
+                    "\"model.layers.3.t2\", \"model.layers.3.t3\" and 5 more"));
+  }
+
+  void tiedTables() {
+    const std::string table = "model.embed_tokens.weight";
+    const std::string head = "lm_head.weight";
+    With same(model::makeRandomWeights(smallConfig(), 3));
+    same.addCopy(head, table, 50, 32);
+    QVERIFY(!loadError(smallConfig(), same));
+    With other(model::makeRandomWeights(smallConfig(), 3));
+    other.add(head, DType::BF16, 50, 32, 0.5F);
+    const std::optional<Error> error = loadError(smallConfig(), other);
+    QVERIFY(error.has_value());
+    QCOMPARE(error->place, head);
+    QVERIFY(error->found.find(table) != std::string::npos);
+  }
+
+  void weightsThatAreNotFinite_data() {
+    QTest::addColumn<int>("type");
+    QTest::addColumn<float>("value");
+    QTest::addColumn<qint64>("index");
+    QTest::addColumn<QString>("found");  // empty: loads
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+    for (const DType type : {DType::F32, DType::F16, DType::BF16}) {
+      const auto row = [&](const char* name, float value, qint64 index, const QString& found) {
+        QTest::addRow("%s %s", compute::nameOf(type), name)
+            << static_cast<int>(type) << value << index << found;
+      };
+      row("nan first", kNan, 0, "nan at the index 0");
+      row("nan last", kNan, 48 * 32 - 1, "nan at the index 1535");
+      row("negative nan", -kNan, 1000, "nan at the index 1000");
+      row("infinite", kInfinity, 7, "an infinite number at the index 7");
+      row("negative infinite", -kInfinity, 1024, "an infinite number at the index 1024");
+      row("largest", type == DType::F16 ? 65504.0F : 3e38F, 5, "");
+      row("smallest", -1e-40F, 5, "");
+    }
+  }
+  void weightsThatAreNotFinite() {
+    QFETCH(int, type);
+    QFETCH(float, value);
+    QFETCH(qint64, index);
+    QFETCH(QString, found);
+    const std::string name = "model.layers.1.mlp.up_proj.weight";
+    With weights(model::makeRandomWeights(smallConfig(), 3));
+    weights.add(name, static_cast<DType>(type), 48, 32, 0.25F, index, value);
+    const std::optional<Error> error = loadError(smallConfig(), weights);
+    QCOMPARE(error.has_value(), !found.isEmpty());
+    if (!error) return;
+    QCOMPARE(error->file, std::string("own.safetensors"));
+    QCOMPARE(error->place, name);
+    QCOMPARE(QString::fromStdString(error->found), found);
+  }
+
+  /// Of a tensor of many parts the first such number is named, wherever it stands.
+  void firstThatIsNotFinite() {
+    std::vector<float> values(5000, 1);
+    QVERIFY(!model::findNotFinite(values));
+    for (const std::size_t index : {4999U, 4096U, 4095U, 2048U, 2047U, 1U, 0U}) {
+      values[index] = std::numeric_limits<float>::quiet_NaN();
+      const std::optional<model::NotFinite> found = model::findNotFinite(values);
+      QVERIFY(found.has_value());
+      QCOMPARE(found->index, index);
+      QVERIFY(!model::findNotFinite(std::span(values).first(index)));
+    }
+    QVERIFY(!model::findNotFinite(std::span<const float>{}));
+  }
+
+  /// Weights may be finite and what comes of them not.
+  void resultsThatAreNotFinite_data() { addBackends(); }
+  void resultsThatAreNotFinite() {
+    QFETCH(QString, backend);
+    With weights(model::makeRandomWeights(smallConfig(), 3));
+    weights.add("model.norm.weight", DType::F32, 1, 32, 3e38F);
+    const std::unique_ptr<compute::Backend> device = makeBackend(backend);
+    model::Decoder decoder(smallConfig(), weights, *device);
+    const auto store = device->makeKvStore(decoder.kvShape(12, 4, DType::F32));
+    const auto place = [&](const Batch& batch) -> std::string {
+      try {
+        decoder.forward(batch, *store, {});
+      } catch (const Failure& failure) {
+        return failure.error().file + ": " + failure.error().found;
+      }
+      return "nothing";
+    };
+    Batch batch = Fixture::sequence(kTokens);
+    QVERIFY2(
+        place(batch).find("a model: ") == 0 && place(batch).find("among the logits") != std::string::npos,
+        place(batch).c_str());
+    batch.logitRows.clear();
+    QCOMPARE(place(batch), std::string("nothing"));
+    batch.hiddenRows = {0};
+    QVERIFY2(place(batch).find("among the hidden states") != std::string::npos, place(batch).c_str());
   }
 
   void onlyTheRowsAskedFor_data() { addBackends(); }
