@@ -6,6 +6,7 @@
 #include "engine/retrieve/index_version.h"
 #include "ui/document/autosave.h"
 #include "ui/window/main_window.h"
+#include "ui/window/platform_messages.h"
 #include "ui/window/screenshots.h"
 
 #include <QApplication>
@@ -13,6 +14,7 @@
 #include <QDir>
 #include <QLibraryInfo>
 #include <QLocale>
+#include <QRegularExpression>
 #include <QSettings>
 #include <QStandardPaths>
 #include <QTemporaryDir>
@@ -30,10 +32,11 @@ namespace {
 using spanscope::ui::MainWindow;
 using spanscope::ui::Scheme;
 
+/// Nothing where the text is no "1280x800".
 QSize parseSize(const QString& text) {
-  const QStringList parts = text.split(QLatin1Char('x'));
-  if (parts.size() != 2) return {};
-  return {parts[0].toInt(), parts[1].toInt()};
+  static const QRegularExpression form(QStringLiteral("^([1-9][0-9]{0,5})x([1-9][0-9]{0,5})$"));
+  const QRegularExpressionMatch match = form.match(text);
+  return match.hasMatch() ? QSize(match.captured(1).toInt(), match.captured(2).toInt()) : QSize();
 }
 
 /// Writes help or version. A reader who has left is no mistake.
@@ -88,6 +91,20 @@ bool needsNoDisplay(int argc, char** argv) {
   return false;
 }
 
+/// What is wrong with the options; empty if nothing is.
+QString problemOf(const QCommandLineParser& arguments) {
+  const QString theme = arguments.value(QStringLiteral("theme"));
+  if (arguments.isSet(QStringLiteral("theme")) && theme != QLatin1String("light") &&
+      theme != QLatin1String("dark"))
+    return QStringLiteral("--theme wants light or dark, not %1").arg(theme);
+  if (arguments.isSet(QStringLiteral("screenshot"))) return {};
+  for (const char* option : {"size", "output"}) {
+    const QString name = QString::fromLatin1(option);
+    if (arguments.isSet(name)) return QStringLiteral("--%1 is for pictures: add --screenshot VIEW").arg(name);
+  }
+  return {};
+}
+
 int takeScreenshots(const QCommandLineParser& arguments, QApplication& application) {
   spanscope::ui::ScreenshotOptions options;
   options.view = arguments.value(QStringLiteral("screenshot"));
@@ -139,6 +156,7 @@ int main(int argc, char** argv) {
     return fail(
         QStringLiteral("there is no display to open a window on; spanq does the same on the command line"));
   }
+  spanscope::ui::installMessageHandler();
   QApplication::setOrganizationName(QStringLiteral("Spanscope"));
   QApplication::setApplicationName(QStringLiteral("spanscope"));
   QApplication::setApplicationVersion(QStringLiteral(SPANSCOPE_VERSION));
@@ -176,6 +194,7 @@ int main(int argc, char** argv) {
   }
   arguments.process(application);
 
+  if (const QString problem = problemOf(arguments); !problem.isEmpty()) return fail(problem);
   if (arguments.isSet(QStringLiteral("screenshot"))) return takeScreenshots(arguments, application);
 
   QSettings settings;

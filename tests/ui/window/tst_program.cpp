@@ -18,11 +18,14 @@ struct Outcome {
   QString err;
 };
 
-/// `prepare` is called in the program's process before it begins.
-Outcome start(const QStringList& arguments, const std::function<void()>& prepare = {}) {
+/// `prepare` is called in the program's process before it begins. `platform`: as a person may choose it;
+/// none: neither that nor a display.
+Outcome start(const QStringList& arguments, const std::function<void()>& prepare = {},
+              const QString& platform = {}) {
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
     environment.remove(QString::fromLatin1(name));
+  if (!platform.isEmpty()) environment.insert(QStringLiteral("QT_QPA_PLATFORM"), platform);
   QProcess process;
   process.setProcessEnvironment(environment);
   if (prepare) process.setChildProcessModifier(prepare);
@@ -70,6 +73,7 @@ class TestProgram : public QObject {
          QStringLiteral("dark"), QStringLiteral("--size"), QStringLiteral("1000x700"), QStringLiteral("-o"),
          folder.path(), QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json")});
     QCOMPARE(outcome.code, 0);
+    QVERIFY2(!outcome.err.contains(QStringLiteral("propagateSizeHints")), qPrintable(outcome.err));
     const QImage image(folder.filePath(QStringLiteral("explain-dark-1000x700.png")));
     QCOMPARE(image.size(), QSize(1000, 700));
     // The whole of it on one pixel is its mean.
@@ -84,6 +88,33 @@ class TestProgram : public QObject {
         {QStringLiteral("--screenshot"), QStringLiteral("nothing"), QStringLiteral("-o"), folder.path()});
     QCOMPARE(outcome.code, 2);
     QVERIFY2(outcome.err.contains(QStringLiteral("attention")), qPrintable(outcome.err));
+  }
+
+  void refusesWhatItCannotDo_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("named");
+    const QStringList picture{QStringLiteral("--screenshot"), QStringLiteral("welcome")};
+    const auto row = [](const char* name, const QStringList& arguments, const char* named) {
+      QTest::newRow(name) << arguments << QString::fromLatin1(named);
+    };
+    row("unknown theme", picture + QStringList{QStringLiteral("--theme"), QStringLiteral("blue")}, "--theme");
+    for (const char* size :
+         {"1000", "1000x", "01000x700", "+1000x700", "1000x700x2", "100x100", "99999x700"}) {
+      row(size, picture + QStringList{QStringLiteral("--size"), QString::fromLatin1(size)}, "--size");
+    }
+    row("size of no picture", {QStringLiteral("--exit-after-startup"), QStringLiteral("--size=1000x700")},
+        "--size");
+    row("folder for no picture",
+        {QStringLiteral("--exit-after-startup"), QStringLiteral("-o"), QStringLiteral("/")}, "--output");
+  }
+
+  void refusesWhatItCannotDo() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QString, named);
+    const Outcome outcome = start(arguments, {}, QStringLiteral("offscreen"));
+    QCOMPARE(outcome.code, 2);
+    QVERIFY2(outcome.err.startsWith(QStringLiteral("spanscope: ")) && outcome.err.contains(named),
+             qPrintable(outcome.err));
   }
 };
 
