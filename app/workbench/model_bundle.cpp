@@ -19,12 +19,38 @@ namespace {
 /// Seed of random weights: any fixed one does, but results of two runs should be comparable.
 constexpr std::uint64_t kShapeSeed = 1;
 
+/// Weights that are no longer given once a stop is requested.
+class StoppableWeights final : public model::WeightSource {
+ public:
+  StoppableWeights(const model::WeightSource& weights, const std::stop_token& stop)
+      : m_weights(weights), m_stop(stop) {}
+
+  bool has(const std::string& name) const override { return m_weights.has(name); }
+  compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const override {
+    if (m_stop.stop_requested()) {
+      throw Failure({.file = m_weights.name(),
+                     .place = name,
+                     .found = "a stop while it was loaded",
+                     .expected = "to be let finish"});
+    }
+    return m_weights.get(name, rows, columns);
+  }
+  std::vector<model::StoredTensor> stored() const override { return m_weights.stored(); }
+  std::string fingerprint() const override { return m_weights.fingerprint(); }
+  std::string name() const override { return m_weights.name(); }
+
+ private:
+  const model::WeightSource& m_weights;
+  const std::stop_token& m_stop;
+};
+
 void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const ModelOptions& options) {
   bundle.weightType =
       weights.get("model.norm.weight", 1, bundle.config.hiddenSize).type;  // one type for a whole checkpoint
   bundle.fingerprint = model::fingerprint(bundle.config) + ";" + weights.fingerprint();
   bundle.backend = cpu::makeCpuBackend({.threads = options.threads});
-  bundle.decoder = std::make_unique<model::Decoder>(bundle.config, weights, *bundle.backend);
+  bundle.decoder = std::make_unique<model::Decoder>(bundle.config, StoppableWeights(weights, options.stop),
+                                                    *bundle.backend);
 }
 
 /// Where weights are wanted and only those of a GGUF file are there, that is the thing to say.

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 namespace spanscope::workbench {
@@ -18,6 +19,7 @@ namespace spanscope::workbench {
 struct ModelOptions {
   int threads = 0;                           ///< 0: one a core
   const text::ChatTemplate* chat = nullptr;  ///< chosen by a person; null: the directory's own
+  std::stop_token stop = {};                 ///< asked before each tensor
 };
 
 /// Everything that belongs to one loaded model and that a session refers to. Moving it keeps the references
@@ -46,7 +48,8 @@ void requireModel(const std::filesystem::path& directory);
 void addEndTokens(model::ModelConfig& config, const std::filesystem::path& directory,
                   const text::Tokenizer& tokenizer, const text::ChatTemplate* chat);
 
-/// Loads a Hugging Face model directory. Throws Failure for whatever is wrong with it.
+/// Loads a Hugging Face model directory. Throws Failure for whatever is wrong with it, and where it is
+/// stopped.
 ModelBundle loadModelBundle(const std::filesystem::path& directory, const ModelOptions& options = {});
 
 /// The same without tokenizer and chat template: enough to compute span tables.

@@ -89,7 +89,8 @@ class EngineHost::Worker {
       try {
         error = runHere(request);
       } catch (const std::exception& failure) {
-        error = QString::fromUtf8(failure.what());
+        // Who stops while a model is loaded knows why there is no answer.
+        if (!stopToken().stop_requested()) error = QString::fromUtf8(failure.what());
       }
       tell([this, error] {
         m_host.setActivity({});
@@ -138,13 +139,13 @@ class EngineHost::Worker {
     QMetaObject::invokeMethod(&m_host, std::move(function), Qt::QueuedConnection);
   }
 
-  void load(const document::RunSettings& settings) {
+  void load(const document::RunSettings& settings, const std::stop_token& stop = {}) {
     const std::filesystem::path directory = modelDirectoryOf(settings);
     if (m_bundle && m_bundle->directory == directory && m_threads == settings.threads) return;
     tell([this] { m_host.setState(EngineState::Loading); });
     // The old one goes only when the new one is there.
     auto bundle = std::make_shared<workbench::ModelBundle>(
-        workbench::loadModelBundle(directory, {.threads = settings.threads}));
+        workbench::loadModelBundle(directory, {.threads = settings.threads, .stop = stop}));
     m_session.reset();
     m_bundle = std::move(bundle);
     m_threads = settings.threads;
@@ -176,7 +177,7 @@ class EngineHost::Worker {
   }
 
   void openSession(const document::RunSettings& settings) {
-    load(settings);
+    load(settings, stopToken());
     const run::SessionConfig config = sessionConfigOf(settings);
     if (m_session && isSameSession(m_session->config(), config)) return;
     m_session.reset();
