@@ -5,6 +5,7 @@
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
 #include "engine/bench/charts.h"
@@ -120,13 +121,13 @@ std::string missesText(const Report& report) {
 void writeText(std::ostream& out, const Report& report) {
   const bench::NeedleOptions& needle = report.options.needle;
   out << fmt::format(
-             "  {} documents that name a cat each, among hay; {} trials a row, seed {}, policy {}, "
+             "  {} documents that name a cat each, among hay; {} a row, seed {}, policy {}, "
              "temperature 0\n"
              "  good runs: at least {} of {} names found, and at least {:.0f} % of the names given are "
              "right\n"
              "  times are of whole runs from an empty cache; medians\n\n",
-             needle.documents, needle.trials, needle.seed, run::policyName(needle.policy), report.goodCount(),
-             needle.documents, needle.goodShare * 100)
+             needle.documents, counted(needle.trials, "trial"), needle.seed, run::policyName(needle.policy),
+             report.goodCount(), needle.documents, needle.goodShare * 100)
       << tableText(report);
   std::int64_t longest = 0;
   for (const NeedleRow& row : report.rows) longest = std::max(longest, row.longestPrompt);
@@ -134,8 +135,8 @@ void writeText(std::ostream& out, const Report& report) {
                      longest, report.context);
   for (const NeedleRow& row : report.rows) {
     if (!row.firstFailure) continue;
-    out << "  not run, with hay of " << row.hayWords << " words, " << portionName(row.portion) << ": "
-        << *row.firstFailure << '\n';
+    out << "  not run, with hay of " << counted(row.hayWords, "word") << ", " << portionName(row.portion)
+        << ": " << *row.firstFailure << '\n';
   }
   if (report.options.misses) out << '\n' << missesText(report);
 }
@@ -182,8 +183,9 @@ nlohmann::ordered_json toJson(const Report& report, nlohmann::ordered_json head)
 
 std::string underTitle(const Report& report, const std::string& model) {
   const bench::NeedleOptions& needle = report.options.needle;
-  return fmt::format("{}, policy {}, {} documents, {} trials a point, seed {}", model,
-                     run::policyName(needle.policy), needle.documents, needle.trials, needle.seed);
+  return fmt::format("{}, policy {}, {} documents, {} a point, seed {}", model,
+                     run::policyName(needle.policy), needle.documents, counted(needle.trials, "trial"),
+                     needle.seed);
 }
 
 /// Attention locality over hay, as in figure 17 of the paper.
@@ -262,7 +264,7 @@ ExitCode runNeedle(const Context& context, Options options) {
   Report report{.options = options, .rows = {}, .context = bundle.config.maxPositions};
   for (const std::int32_t words : options.needle.hayWords) {
     for (const std::int32_t portion : options.needle.portions) {
-      showProgress(context, fmt::format("hay of {} words, {}", words, portionName(portion)));
+      showProgress(context, fmt::format("hay of {}, {}", counted(words, "word"), portionName(portion)));
       report.rows.push_back(bench::measureNeedle(*session, options.needle, words, portion, context.stop));
     }
   }

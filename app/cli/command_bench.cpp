@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+
 #include "app/cli/bench_needle.h"
 #include "app/cli/bench_report.h"
 #include "app/cli/command.h"
@@ -6,6 +7,7 @@
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "app/workbench/resource_paths.h"
+#include "engine/base/counted.h"
 #include "engine/bench/abba.h"
 #include "engine/bench/speed.h"
 #include "kernels/cpu/machine_limits.h"
@@ -83,7 +85,7 @@ ExitCode runAbba(const Context& context, const Options& options) {
                    {"swapped/same"},
                    {"cold/same"}});
   for (const std::int32_t tokens : options.abba.documentTokens) {
-    showProgress(context, "measuring " + std::to_string(tokens) + " tokens a document");
+    showProgress(context, "measuring " + counted(tokens, "token") + " a document");
     const bench::AbbaRow row =
         bench::measureAbba(*session, bundle.config.vocabularySize, options.abba, tokens, context.stop);
     rows.push_back(toJson(row));
@@ -105,8 +107,8 @@ ExitCode runAbba(const Context& context, const Options& options) {
   } else {
     writeBenchHeader(context.streams.out, bundle, options.session);
     context.streams.out << "  time to the first token of " << options.abba.documents
-                        << " documents and a new question of " << options.abba.questionTokens
-                        << " tokens; medians\n\n"
+                        << " documents and a new question of "
+                        << counted(options.abba.questionTokens, "token") << "; medians\n\n"
                         << table.text();
   }
   return ExitCode::Fine;

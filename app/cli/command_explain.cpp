@@ -44,7 +44,7 @@ plan::TextMeasure tokensOf(const text::Tokenizer& tokenizer) {
               [&tokenizer](std::string_view text) {
                 return static_cast<std::uint64_t>(tokenizer.encode(text).size());
               },
-          .unit = "tokens"};
+          .unit = "token"};
 }
 
 class ExplainCommand {

@@ -3,6 +3,7 @@
 
 #include "app/cli/run_view.h"
 #include "app/cli/text_table.h"
+#include "engine/base/counted.h"
 #include "engine/run/policy.h"
 #include "engine/trace/event_fields.h"
 
@@ -219,8 +220,8 @@ std::optional<run::Prediction> ReusePrediction::predict(const plan::Plan& plan, 
 std::string ReusePrediction::setting() const {
   const run::SessionConfig config = m_options.session.config();
   return std::string("policy ") + run::policyName(m_run.policy) + " on " + m_model.name + ", " +
-         std::to_string(config.blockCount) + " blocks of " + std::to_string(config.blockSize) +
-         " tokens, empty at first";
+         counted(config.blockCount, "block") + " of " + counted(config.blockSize, "token") +
+         ", empty at first";
 }
 
 std::string predictionText(const plan::Plan& plan, const std::optional<run::Prediction>& prediction) {

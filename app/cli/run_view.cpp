@@ -2,6 +2,7 @@
 #include "app/cli/run_view.h"
 
 #include "app/cli/text_table.h"
+#include "engine/base/counted.h"
 
 #include <algorithm>
 #include <ostream>
@@ -11,10 +12,6 @@ namespace spanscope::cli {
 namespace {
 
 constexpr double kMilliseconds = 1000;
-
-std::string counted(std::int64_t count, const char* thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
 
 const char* severityName(trace::Severity severity) {
   switch (severity) {

@@ -3,6 +3,7 @@
 
 #include "app/cli/number_option.h"
 #include "app/cli/usage.h"
+#include "engine/base/counted.h"
 #include "engine/query/shown_text.h"
 
 #include <cstddef>
@@ -47,7 +48,7 @@ layout::SpanTable parseSegments(std::string_view text, const std::vector<TokenId
     if (!length || *length == 0) refuse("--segments", part, "i or d and a length, e.g. i5,i4,d3");
     const auto count = static_cast<std::size_t>(*length);
     if (count > ids.size() - used) {
-      refuse("--segments", text, "lengths that add up to the " + std::to_string(ids.size()) + " ids");
+      refuse("--segments", text, "lengths that add up to the " + counted(ids.size(), "id"));
     }
     layout::Segment segment;
     segment.independent = independent;
@@ -64,7 +65,7 @@ layout::SpanTable parseSegments(std::string_view text, const std::vector<TokenId
     table.segments.push_back(std::move(segment));
   }
   if (used != ids.size()) {
-    refuse("--segments", text, "lengths that add up to the " + std::to_string(ids.size()) + " ids");
+    refuse("--segments", text, "lengths that add up to the " + counted(ids.size(), "id"));
   }
   return table;
 }

@@ -4,6 +4,7 @@
 #include "app/cli/number_option.h"
 #include "app/cli/usage.h"
 #include "app/workbench/resource_paths.h"
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/cache/pool_limits.h"
 #include "engine/run/policy.h"
@@ -28,7 +29,7 @@ void SessionOptions::check() const {
   const std::int64_t most = cache::kMaxTokenSlots / blockSize;
   if (blocks <= most) return;
   refuseOption("--blocks", std::to_string(blocks),
-               "at most " + std::to_string(most) + " blocks of " + std::to_string(blockSize) + " tokens");
+               "at most " + counted(most, "block") + " of " + counted(blockSize, "token"));
 }
 
 run::SessionConfig SessionOptions::config() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/workbench/session_summarizer.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
 #include "engine/query/query.h"
@@ -67,7 +68,7 @@ std::vector<std::string> SessionSummarizer::summarize(std::span<const std::vecto
   if (summaries.size() != groups.size()) {
     throw Failure({{},
                    "summaries",
-                   std::to_string(summaries.size()) + " answers",
+                   counted(summaries.size(), "answer"),
                    std::to_string(groups.size()) + ", one a group"});
   }
   return summaries;

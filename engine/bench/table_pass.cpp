@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/bench/table_pass.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ constexpr std::int32_t kRowsPerPass = 128;  // bounds the logits that are held a
 
 void check(const layout::SpanTable& table, const model::ModelConfig& config) {
   if (table.tokenCount() > config.maxPositions) {
-    refuse("span table", std::to_string(table.tokenCount()) + " tokens",
+    refuse("span table", counted(table.tokenCount(), "token"),
            "at most " + std::to_string(config.maxPositions) + ", the model's context");
   }
   for (const layout::Segment& segment : table.segments) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/layout/layout.h"
 
@@ -187,7 +189,7 @@ class ExactLayout {
 
   const StepOutput& outputOf(StepIndex step, const NodePath& node) const {
     if (step >= m_outputs.size()) {
-      throw Failure({"", node, "outputs of " + std::to_string(m_outputs.size()) + " steps",
+      throw Failure({"", node, "outputs of " + counted(m_outputs.size(), "step"),
                      "the output of step " + std::to_string(step)});
     }
     return m_outputs[step];

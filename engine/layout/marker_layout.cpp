@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/layout/marker_layout.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/plan/spnl/server_body.h"
 
@@ -111,8 +112,7 @@ std::vector<std::vector<TokenId>> layoutWithMarkers(const query::Node& body, con
   check(options.assistantSuffix >= 0, "assistant suffix", std::to_string(options.assistantSuffix),
         "0 or more tokens");
   const std::size_t wanted = messagesOf(body).size();
-  check(tokens.messages.size() == wanted, "",
-        std::to_string(tokens.messages.size()) + " messages with tokens",
+  check(tokens.messages.size() == wanted, "", counted(tokens.messages.size(), "message") + " with tokens",
         std::to_string(wanted) + ", one a message of the query");
 
   MarkerWriter writer(tokens, options);

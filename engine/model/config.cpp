@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/model/config.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/model/json_fields.h"
 #include "engine/model/mapped_file.h"
@@ -113,7 +114,7 @@ void parseHeads(const JsonFields& config, ModelConfig& result) {
   result.keyValueHeads = narrow(config.integer("num_key_value_heads", 1, kMaxHeads, result.heads));
   if (result.heads % result.keyValueHeads != 0) {
     config.fail("num_key_value_heads", std::to_string(result.keyValueHeads),
-                "a divisor of the " + std::to_string(result.heads) + " attention heads");
+                "a divisor of the " + counted(result.heads, "attention head"));
   }
   if (!config.has("head_dim") && result.hiddenSize % result.heads != 0) {
     config.fail("hidden_size", std::to_string(result.hiddenSize),

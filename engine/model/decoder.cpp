@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/model/decoder.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/model/finite_values.h"
 #include "engine/model/json_fields.h"
@@ -75,7 +76,7 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
     covered += run.rowCount;
   }
   if (covered != static_cast<std::int64_t>(rows)) {
-    refuse("query runs", std::to_string(covered) + " rows", "all " + std::to_string(rows));
+    refuse("query runs", counted(covered, "row"), "all " + std::to_string(rows));
   }
 }
 
@@ -126,8 +127,8 @@ void refuseSurplus(const ModelConfig& config, const WeightSource& source, const 
                  (surplus.size() == 1 ? "a tensor that the model has no use for: "
                                       : "tensors that the model has no use for: ") +
                      names,
-                 "only those of " + config.architecture + " with " + std::to_string(config.layers) +
-                     (config.layers == 1 ? " layer" : " layers") + ", as config.json describes it"});
+                 "only those of " + config.architecture + " with " + counted(config.layers, "layer") +
+                     ", as config.json describes it"});
 }
 
 /// Numbers that a pass gives out: whatever is drawn, found or shown from them would mean nothing if they did

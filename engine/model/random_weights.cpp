@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/compute/half.h"
 #include "engine/model/weights.h"
@@ -104,7 +106,7 @@ class RandomWeights : public WeightSource {
     const std::size_t size = compute::sizeOf(type);
     m_ones.resize(longestNorm * size);
     for (std::size_t i = 0; i < longestNorm; ++i) compute::storeElement(m_ones.data() + i * size, type, 1.0F);
-    m_name = "random weights, " + std::to_string(config.layers) + " layers of width " +
+    m_name = "random weights, " + counted(config.layers, "layer") + " of width " +
              std::to_string(config.hiddenSize);
     m_shape = std::to_string(config.vocabularySize) + "x" + std::to_string(config.hiddenSize) + "x" +
               std::to_string(config.intermediateSize) + "x" + std::to_string(config.layers) + "x" +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/model/safetensors.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/model/json_fields.h"
 
@@ -161,7 +162,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool end_array() override {
     if (m_state == State::Offsets && m_entry->offsets->size() != 2) {
-      return fail(std::to_string(m_entry->offsets->size()) + " data offsets", "two");
+      return fail(counted(m_entry->offsets->size(), "data offset"), "two");
     }
     m_state = State::Tensor;
     return true;
@@ -221,8 +222,7 @@ std::optional<std::uint64_t> sizeInBytes(const std::vector<std::uint64_t>& shape
 
 std::uint64_t headerLength(std::span<const std::byte> bytes, const std::string& source) {
   if (bytes.size() < kLengthBytes) {
-    throw Failure(
-        {source, "", std::to_string(bytes.size()) + " bytes", "a safetensors file, at least 8 bytes"});
+    throw Failure({source, "", counted(bytes.size(), "byte"), "a safetensors file, at least 8 bytes"});
   }
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < kLengthBytes; ++i)
@@ -232,8 +232,9 @@ std::uint64_t headerLength(std::span<const std::byte> bytes, const std::string& 
                    "at most " + std::to_string(kMaxSafetensorsHeader)});
   }
   if (length > bytes.size() - kLengthBytes) {
-    throw Failure({source, "byte 0", "a header of " + std::to_string(length) + " bytes",
-                   "at most the " + std::to_string(bytes.size() - kLengthBytes) + " bytes that follow"});
+    throw Failure(
+        {source, "byte 0", "a header of " + counted(length, "byte"),
+         "at most the " + counted(bytes.size() - kLengthBytes, "byte that follows", "bytes that follow")});
   }
   return length;
 }
@@ -250,12 +251,12 @@ SafetensorsTensor checkedTensor(const std::string& name, Entry& entry, std::span
   const std::uint64_t end = entry.offsets->at(1);
   const std::string offsets = "data at " + std::to_string(begin) + " to " + std::to_string(end);
   if (begin > end) fail(offsets, "a begin that is not after the end");
-  if (end > data.size()) fail(offsets, "an end within the " + std::to_string(data.size()) + " bytes of data");
+  if (end > data.size()) fail(offsets, "an end within the " + counted(data.size(), "byte") + " of data");
   const std::optional<std::uint64_t> size = sizeInBytes(*entry.shape, type->bits);
   const std::string shape = std::string(type->name) + " " + shapeText(*entry.shape);
   if (!size) fail(shape, "a size in whole bytes that 64 bits can count");
   if (*size != end - begin) {
-    fail(std::to_string(end - begin) + " bytes of data", std::to_string(*size) + " for " + shape);
+    fail(counted(end - begin, "byte") + " of data", std::to_string(*size) + " for " + shape);
   }
   return {type->name, type->type, std::move(*entry.shape),
           data.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin))};
@@ -287,7 +288,7 @@ void checkCoverage(const std::map<std::string, SafetensorsTensor>& tensors, std:
     covered = extent.end;
   }
   if (covered != data.size()) {
-    throw Failure({source, "", std::to_string(data.size()) + " bytes of data",
+    throw Failure({source, "", counted(data.size(), "byte") + " of data",
                    "the " + std::to_string(covered) + " that the header describes"});
   }
 }

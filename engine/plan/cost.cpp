@@ -62,7 +62,7 @@ TextMeasure TextMeasure::characters() {
               return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
             }));
           },
-          "characters"};
+          "character"};
 }
 
 PlanCost costOf(const Plan& plan, const TextMeasure& measure) {

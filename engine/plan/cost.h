@@ -14,7 +14,7 @@ namespace spanscope::plan {
 /// How text is measured: in the tokens of some model, or in characters where there is no tokenizer.
 struct TextMeasure {
   std::function<std::uint64_t(std::string_view)> count;
-  std::string unit;  ///< in the plural, e.g. "tokens"
+  std::string unit;  ///< one of them, a noun that takes an s for more: "token"
 
   /// Code points of UTF-8.
   static TextMeasure characters();

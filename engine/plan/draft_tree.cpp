@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/draft_tree.h"
 
+#include "engine/base/counted.h"
 #include "engine/plan/outline.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@ constexpr std::size_t kShownText = 60;
 
 std::string settingsOf(const Draft& draft) {
   std::string text = draft.settings.model.empty() ? std::string() : " " + draft.settings.model;
-  if (draft.settings.maxTokens) text += fmt::format(", at most {} tokens", *draft.settings.maxTokens);
+  if (draft.settings.maxTokens) text += ", at most " + counted(*draft.settings.maxTokens, "token");
   return text;
 }
 

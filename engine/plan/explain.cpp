@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/explain.h"
 
+#include "engine/base/counted.h"
 #include "engine/plan/outline.h"
 
 #include <fmt/format.h>
@@ -32,15 +33,11 @@ std::string times(std::uint32_t count) {
   return count == 1 ? "once" : fmt::format("{} times", count);
 }
 
-std::string plural(std::uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 std::string describe(const PromptLength& length, const std::string& unit) {
-  std::string text = fmt::format("{} {} of messages", length.text, unit);
-  if (length.replyTokens > 0) text += fmt::format(", at most {} tokens of replies", length.replyTokens);
+  std::string text = counted(length.text, unit) + " of messages";
+  if (length.replyTokens > 0) text += ", at most " + counted(length.replyTokens, "token") + " of replies";
   if (length.openReplies > 0) {
-    text += ", " + plural(length.openReplies, "reply", "replies") + " without a limit";
+    text += ", " + counted(length.openReplies, "reply", "replies") + " without a limit";
   }
   return text;
 }
@@ -113,7 +110,7 @@ class Explainer {
     line(indent, "longest prompt  " + describe(cost.longest, unit));
     std::string tokens = fmt::format("at most {}", cost.newTokens);
     if (cost.openGenerates > 0) {
-      tokens += ", and " + plural(cost.openGenerates, "generate", "generates") + " without a limit";
+      tokens += ", and " + counted(cost.openGenerates, "generate") + " without a limit";
     }
     line(indent, "new tokens      " + tokens);
   }
@@ -121,8 +118,8 @@ class Explainer {
   void writeStep(std::size_t index, const Step& step) {
     line(1, fmt::format("Step {}: {}, copy {}{}", index, place(step.node), step.copy,
                         step.dropped ? ", output dropped" : ""));
-    const std::string limit = step.maxTokens ? fmt::format("at most {} tokens", *step.maxTokens)
-                                             : "tokens up to the session's limit";
+    const std::string limit =
+        step.maxTokens ? "at most " + counted(*step.maxTokens, "token") : "tokens up to the session's limit";
     line(2, fmt::format("model {}, {}, temperature {}, seed {}",
                         step.model.empty() ? "not named" : step.model, limit, step.temperature, step.seed));
     std::string needs;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "engine/base/counted.h"
 #include "engine/plan/explain.h"
 #include "engine/plan/outline.h"
 
@@ -35,7 +37,7 @@ class GraphWriter {
     const std::string title = fmt::format("step {}, ply {}: {}, copy {}", index, step.ply,
                                           step.node.empty() ? "the root" : step.node, step.copy);
     m_text += fmt::format("  subgraph cluster_{} {{\n    label={};\n", index, dotText(title));
-    const std::string limit = step.maxTokens ? fmt::format("at most {} tokens", *step.maxTokens) : "no limit";
+    const std::string limit = step.maxTokens ? "at most " + counted(*step.maxTokens, "token") : "no limit";
     m_text += fmt::format(
         "    step{} [shape=ellipse, label={}];\n", index,
         dotText(fmt::format("generate\n{}\n{}, temperature {}", step.model, limit, step.temperature)));

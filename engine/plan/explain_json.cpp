@@ -76,7 +76,7 @@ Json lengthJson(const PromptLength& length) {
 }
 
 Json costJson(const PlanCost& cost, const std::string& unit) {
-  return {{"text_unit", unit},
+  return {{"text_unit", unit + "s"},
           {"generates", cost.generates},
           {"prompts", lengthJson(cost.prompts)},
           {"longest_prompt", lengthJson(cost.longest)},

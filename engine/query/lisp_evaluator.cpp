@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/lisp_evaluator.h"
 
+#include "engine/base/counted.h"
 #include "engine/query/lisp.h"
 #include "engine/query/number_text.h"
 #include "engine/query/parameters.h"
@@ -146,10 +147,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateCall(const LispForm& form, const Sco
   }
   const Call call{form, scope};
   if (call.count() < operation->least || call.count() > operation->most) {
-    error(form.range,
-          "a " + head.text + " with " + std::to_string(call.count()) +
-              (call.count() == 1 ? " argument" : " arguments"),
-          operation->usage);
+    error(form.range, "a " + head.text + " with " + counted(call.count(), "argument"), operation->usage);
     return std::nullopt;
   }
   Maybe value = (this->*operation->handler)(call);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/remote/embeddings_client.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/query/shown_text.h"
 #include "engine/remote/server_address.h"
@@ -64,7 +65,7 @@ class ReplyReader {
       refuse({}, query::quoted(body), "an object with a list \"data\"");
     const Json& data = reply["data"];
     if (data.size() != m_count)
-      refuse("/data", std::to_string(data.size()) + " entries", std::to_string(m_count) + ", one a text");
+      refuse("/data", counted(data.size(), "entry", "entries"), std::to_string(m_count) + ", one a text");
     std::vector<retrieve::EmbeddingVector> vectors(m_count);
     for (std::size_t i = 0; i < data.size(); ++i) {
       const std::string place = "/data/" + std::to_string(i);
@@ -80,8 +81,7 @@ class ReplyReader {
       if (!vectors[index].empty()) refuse(place + "/index", std::to_string(index) + " again", "each once");
       vectors[index] = vectorOf(entry["embedding"], place + "/embedding");
       if (vectors[index].size() != vectors[firstIndex(data)].size() && i > 0)
-        refuse(place + "/embedding", std::to_string(vectors[index].size()) + " numbers",
-               "as many as the first has");
+        refuse(place + "/embedding", counted(vectors[index].size(), "number"), "as many as the first has");
     }
     return vectors;
   }

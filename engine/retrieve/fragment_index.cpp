@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/fragment_index.h"
 
+#include "engine/base/counted.h"
 #include "engine/retrieve/bm25.h"
 #include "engine/retrieve/content_hash.h"
 #include "engine/retrieve/document_text.h"
@@ -95,7 +96,7 @@ double cosine(const EmbeddingVector& a, const EmbeddingVector& b) {
 /// Throws Failure where a new vector is not as long as those of the index.
 void checkVectorBytes(std::size_t found, std::size_t kept, const Embedder& embedder) {
   if (found == kept) return;
-  throw Failure({embedder.name(), "vectors", std::to_string(found / sizeof(float)) + " numbers",
+  throw Failure({embedder.name(), "vectors", counted(found / sizeof(float), "number"),
                  std::to_string(kept / sizeof(float)) +
                      ", as those of it in the index (if it was replaced under its name, delete the index)"});
 }

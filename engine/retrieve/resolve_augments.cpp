@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/resolve_augments.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/query/shown_text.h"
 #include "engine/retrieve/augment_documents.h"
@@ -141,14 +142,14 @@ class Resolver {
     for (const Error& error : remarks.skipped) leftOut(foundIn(error), error.expected);
     if (named > kNamedDocuments) {
       add(query::Severity::Warning, path,
-          std::to_string(named - kNamedDocuments) + " further files of " +
-              query::quoted(augment.document.name) + " that cannot be read (left out)",
+          counted(named - kNamedDocuments, "further file") + " of " + query::quoted(augment.document.name) +
+              " that cannot be read (left out)",
           "files that can");
     }
     if (!remarks.lostPins.empty()) {
       add(query::Severity::Warning, path,
-          std::to_string(remarks.lostPins.size()) + " pinned fragments that are not in " +
-              query::quoted(augment.document.name) + " any more",
+          counted(remarks.lostPins.size(), "pinned fragment that is", "pinned fragments that are") +
+              " not in " + query::quoted(augment.document.name) + " any more",
           "fragments of the documents as they are now, cut as now");
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/plan_progress.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 
 #include <algorithm>
@@ -63,7 +64,7 @@ RequestOptions PlanProgress::optionsOf(const plan::Step& step, std::int64_t prom
   if (room < 1) {
     throw Failure({.file = {},
                    .place = step.node,
-                   .found = "a prompt of " + std::to_string(promptTokens) + " tokens",
+                   .found = "a prompt of " + counted(promptTokens, "token"),
                    .expected = "at most " + std::to_string(m_model.maxPositions - 1) +
                                ", the model's context less one for the answer: " + std::to_string(1 - room) +
                                " too many"});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/scheduler.h"
 
+#include "engine/base/counted.h"
+
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -550,21 +552,21 @@ Error Scheduler::describe(const Request& request, const cache::Refusal& refusal)
   const std::int64_t missing = refusal.neededBlocks - refusal.availableBlocks;
   return {.file = {},
           .place = request.options.node,
-          .found = "a prompt of " + std::to_string(request.table.tokenCount()) + " tokens, which needs " +
-                   std::to_string(refusal.neededBlocks) + " blocks of " + std::to_string(blockSize),
-          .expected = "at most the " + std::to_string(refusal.availableBlocks) +
-                      " blocks of the pool: " + std::to_string(missing) + " blocks (about " +
-                      std::to_string(missing * blockSize) + " tokens) too many"};
+          .found = "a prompt of " + counted(request.table.tokenCount(), "token") + ", which needs " +
+                   counted(refusal.neededBlocks, "block") + " of " + std::to_string(blockSize),
+          .expected = "at most the " + counted(refusal.availableBlocks, "block") +
+                      " of the pool: " + counted(missing, "block") + " (about " +
+                      counted(missing * blockSize, "token") + ") too many"};
 }
 
 Error Scheduler::outgrown(const Request& request) const {
   const std::int64_t usable = std::int64_t{m_cache.config().blockCount} - 1;
   return {.file = {},
           .place = request.options.node,
-          .found = "a prompt of " + std::to_string(request.table.tokenCount()) + " tokens and a reply that " +
+          .found = "a prompt of " + counted(request.table.tokenCount(), "token") + " and a reply that " +
                    "has grown to " + std::to_string(request.generated.size()) + " of at most " +
                    std::to_string(request.options.maxNewTokens),
-          .expected = "a reply that ends within the " + std::to_string(usable) + " blocks of " +
+          .expected = "a reply that ends within the " + counted(usable, "block") + " of " +
                       std::to_string(m_cache.config().blockSize) + " that the pool has"};
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/text/expression_translation.h"
@@ -98,8 +100,8 @@ class ExpressionPattern final : public TextPattern {
       const std::string problem =
           result == PCRE2_ERROR_CALLOUT ? "it takes too many steps" : libraryMessage(result);
       throw Failure({"", "text",
-                     std::to_string(text.size()) +
-                         " bytes on which the tokenizer's regular expression fails (" + problem + ")",
+                     counted(text.size(), "byte") + " on which the tokenizer's regular expression fails (" +
+                         problem + ")",
                      "a text that it can be matched on"});
     }
     const PCRE2_SIZE* ranges = pcre2_get_ovector_pointer(&data);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/gguf_metadata.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 
@@ -192,8 +193,8 @@ class Reader {
 
   void requireLeft(std::uint64_t bytes) const {
     if (bytes > m_size - m_position) {
-      throw fail("the end of the file after " + std::to_string(m_size - m_position) + " bytes",
-                 std::to_string(bytes) + " bytes or more");
+      throw fail("the end of the file after " + counted(m_size - m_position, "byte"),
+                 counted(bytes, "byte") + " or more");
     }
     if (bytes > kMaxTotalBytes || m_position + bytes > kMaxTotalBytes) {
       throw fail("key/values of more than " + std::to_string(kMaxTotalBytes) + " bytes", "fewer");
@@ -204,7 +205,7 @@ class Reader {
     requireLeft(bytes);
     m_stream->read(into, static_cast<std::streamsize>(bytes));
     if (static_cast<std::uint64_t>(m_stream->gcount()) != bytes) {
-      throw fail("a file that cannot be read further", std::to_string(bytes) + " bytes or more");
+      throw fail("a file that cannot be read further", counted(bytes, "byte") + " or more");
     }
     m_position += bytes;
   }
@@ -213,7 +214,7 @@ class Reader {
     requireLeft(bytes);
     m_stream->ignore(static_cast<std::streamsize>(bytes));
     if (static_cast<std::uint64_t>(m_stream->gcount()) != bytes) {
-      throw fail("a file that cannot be read further", std::to_string(bytes) + " bytes or more");
+      throw fail("a file that cannot be read further", counted(bytes, "byte") + " or more");
     }
     m_position += bytes;
   }

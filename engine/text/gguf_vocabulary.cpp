@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/gguf_vocabulary.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/text/bpe_tokenizer.h"
@@ -70,8 +71,8 @@ std::vector<SentencePiece::Type> readTypes(const GgufMetadata& metadata, std::si
   const std::vector<std::int64_t>* numbers = metadata.integers(kTypesKey);
   if (numbers == nullptr) return types;
   if (numbers->size() != pieces) {
-    throw failAt(metadata, kTypesKey, std::to_string(numbers->size()) + " types",
-                 "one for each of the " + std::to_string(pieces) + " pieces");
+    throw failAt(metadata, kTypesKey, counted(numbers->size(), "type"),
+                 "one for each of the " + counted(pieces, "piece"));
   }
   for (std::size_t i = 0; i < pieces; ++i) {
     const std::int64_t number = (*numbers)[i];
@@ -163,9 +164,8 @@ std::unique_ptr<Tokenizer> makeSentencePiece(const GgufMetadata& metadata) {
   const std::vector<SentencePiece::Type> types = readTypes(metadata, tokens.size());
   const std::vector<double>* scores = metadata.numbers(kScoresKey);
   if (scores == nullptr || scores->size() != tokens.size()) {
-    throw failAt(metadata, kScoresKey,
-                 scores == nullptr ? "nothing" : std::to_string(scores->size()) + " scores",
-                 "one for each of the " + std::to_string(tokens.size()) + " pieces");
+    throw failAt(metadata, kScoresKey, scores == nullptr ? "nothing" : counted(scores->size(), "score"),
+                 "one for each of the " + counted(tokens.size(), "piece"));
   }
   SentencePieceModel model;
   model.algorithm = SentencePieceModel::Algorithm::Bpe;

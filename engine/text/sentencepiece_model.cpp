@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/sentencepiece_model.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 
@@ -65,8 +66,8 @@ class FieldReader {
         field.wire = Wire::Bytes;
         const std::uint64_t size = varint();
         if (size > m_message.size() - m_position) {
-          throw fail("a field of " + std::to_string(size) + " bytes where " +
-                     std::to_string(m_message.size() - m_position) + " are left");
+          throw fail("a field of " + counted(size, "byte") + " where " +
+                     counted(m_message.size() - m_position, "is left", "are left"));
         }
         field.bytes = m_message.substr(m_position, static_cast<std::size_t>(size));
         m_position += static_cast<std::size_t>(size);
@@ -283,7 +284,7 @@ void checkSentencePieceModel(const SentencePieceModel& model, const std::string&
   std::size_t byteCount = 0;
   for (const bool present : bytes) byteCount += present ? 1 : 0;
   if (byteCount != (model.byteFallback ? 256U : 0U)) {
-    throw Failure({file, "", std::to_string(byteCount) + " byte pieces",
+    throw Failure({file, "", counted(byteCount, "byte piece"),
                    model.byteFallback ? "256, for it declares byte fallback" : "none without byte fallback"});
   }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/binary_codec.h"
 
+#include "engine/base/counted.h"
+
 namespace spanscope::trace {
 
 void MemoryBudget::throwExceeded(std::uint64_t bytes) const {
-  throw Failure(Error{"", "", "content that takes " + std::to_string(bytes) + " bytes more of memory",
-                      "at most " + std::to_string(m_left) + " bytes, which the limit leaves"});
+  throw Failure(Error{"", "", "content that takes " + counted(bytes, "byte") + " more of memory",
+                      "at most " + counted(m_left, "byte") + ", which the limit leaves"});
 }
 
 void ByteReader::fail(std::string found, std::string expected) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/pool_replay.h"
 
+#include "engine/base/counted.h"
+
 #include <limits>
 #include <numeric>
 #include <string>
@@ -42,7 +44,7 @@ std::optional<Error> PoolReplay::check(const PoolState& state) {
                        "0 to " + std::to_string(state.blockSize));
     }
     if (static_cast<std::size_t>(block.fill) != block.tokens.size()) {
-      return makeError(place(), std::to_string(block.tokens.size()) + " tokens",
+      return makeError(place(), counted(block.tokens.size(), "token"),
                        std::to_string(block.fill) + ", its fill");
     }
     if (i == 0 && (block.cached || block.references != 0)) {
@@ -51,7 +53,7 @@ std::optional<Error> PoolReplay::check(const PoolState& state) {
     if (i != 0 && block.references == 0) ++unreferenced;
   }
   if (state.freeOrder.size() != unreferenced) {
-    return makeError("free list", std::to_string(state.freeOrder.size()) + " blocks",
+    return makeError("free list", counted(state.freeOrder.size(), "block"),
                      std::to_string(unreferenced) + ", the blocks nobody refers to");
   }
   std::vector<bool> seen(state.blocks.size(), false);
@@ -162,8 +164,8 @@ struct PoolReplay::Applier {
     if (Result error = outOfRange(payload.block)) return error;
     const BlockState& block = at(payload.block);
     if (block.references != 0) {
-      return makeError(blockPlace(payload.block),
-                       "allocated with " + std::to_string(block.references) + " references", "a free block");
+      return makeError(blockPlace(payload.block), "allocated with " + counted(block.references, "reference"),
+                       "a free block");
     }
     if (block.cached) {
       return makeError(blockPlace(payload.block), "allocated while lookups can find it", "its removal first");
@@ -176,8 +178,7 @@ struct PoolReplay::Applier {
     if (Result error = outOfRange(payload.block)) return error;
     const BlockState& block = at(payload.block);
     if (payload.references != std::int64_t{block.references} + 1) {
-      return makeError(blockPlace(payload.block),
-                       "shared: " + std::to_string(payload.references) + " references",
+      return makeError(blockPlace(payload.block), "shared: " + counted(payload.references, "reference"),
                        std::to_string(std::int64_t{block.references} + 1));
     }
     if (block.references == 0) pool.leaveFreeList(payload.block);
@@ -233,8 +234,7 @@ struct PoolReplay::Applier {
       return makeError(blockPlace(payload.block), "released, though nobody refers to it", "a block in use");
     }
     if (payload.references != block.references - 1) {
-      return makeError(blockPlace(payload.block),
-                       "released: " + std::to_string(payload.references) + " references",
+      return makeError(blockPlace(payload.block), "released: " + counted(payload.references, "reference"),
                        std::to_string(block.references - 1));
     }
     edit(payload.block).references = payload.references;

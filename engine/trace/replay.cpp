@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/replay.h"
 
+#include "engine/base/counted.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -31,8 +33,8 @@ Result checkSegment(const SegmentInfo& segment, std::size_t index) {
       return makeError(place, "sees segment " + std::to_string(seen), "earlier segments only");
   }
   if (!segment.texts.empty() && segment.texts.size() != segment.tokens.size()) {
-    return makeError(place, std::to_string(segment.texts.size()) + " texts",
-                     "one for each of the " + std::to_string(segment.tokens.size()) + " tokens, or none");
+    return makeError(place, counted(segment.texts.size(), "text"),
+                     "one for each of the " + counted(segment.tokens.size(), "token") + ", or none");
   }
   std::int64_t covered = 0;
   for (const TokenRunInfo& run : segment.runs) {
@@ -41,7 +43,7 @@ Result checkSegment(const SegmentInfo& segment, std::size_t index) {
     addTo(covered, run.count);
   }
   if (covered > static_cast<std::int64_t>(segment.tokens.size())) {
-    return makeError(place, "runs of " + std::to_string(covered) + " tokens",
+    return makeError(place, "runs of " + counted(covered, "token"),
                      "at most " + std::to_string(segment.tokens.size()));
   }
   if (segment.visibleBegin < 0 || static_cast<std::size_t>(segment.visibleBegin) > segment.tokens.size()) {
@@ -104,7 +106,7 @@ struct Checker {
 
   Result operator()(const Snapshot& payload) const {
     if (pool.blockCount() != 0 && payload.pool.blocks.size() != pool.blockCount()) {
-      return makeError("pool", std::to_string(payload.pool.blocks.size()) + " blocks",
+      return makeError("pool", counted(payload.pool.blocks.size(), "block"),
                        std::to_string(pool.blockCount()) + " as before");
     }
     return std::nullopt;
@@ -225,8 +227,8 @@ struct Checker {
       width += static_cast<std::uint64_t>(blocks);
     }
     if (payload.keySegments.size() != payload.keyBlocks.size()) {
-      return makeError("key blocks", std::to_string(payload.keyBlocks.size()) + " counts",
-                       "one for each of the " + std::to_string(payload.keySegments.size()) + " key segments");
+      return makeError("key blocks", counted(payload.keyBlocks.size(), "count"),
+                       "one for each of the " + counted(payload.keySegments.size(), "key segment"));
     }
     for (const std::uint32_t segment : payload.keySegments) {
       if (Result error = place(segment, 0)) return error;
@@ -235,8 +237,8 @@ struct Checker {
     const auto heads = static_cast<std::uint64_t>(std::max(payload.heads, 0));
     const bool fits = width == 0 || heads == 0 ? values == 0 : values % width == 0 && values / width == heads;
     if (payload.heads < 0 || !fits) {
-      return makeError("attention mass", std::to_string(values) + " values",
-                       std::to_string(payload.heads) + " heads of " + std::to_string(width) + " key blocks");
+      return makeError("attention mass", counted(values, "value"),
+                       counted(payload.heads, "head") + " of " + counted(width, "key block"));
     }
     return std::nullopt;
   }

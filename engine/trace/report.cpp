@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/report.h"
 
+#include "engine/base/counted.h"
 #include "engine/trace/event_fields.h"
 
 #include <algorithm>
@@ -79,11 +80,6 @@ std::string plain(std::string_view text) {
   return out;
 }
 
-template <class T>
-std::string count(T value, const char* one, const char* many) {
-  return std::to_string(value) + " " + (value == 1 ? one : many);
-}
-
 std::string place(std::uint32_t segment, std::int32_t virtualIndex) {
   return "segment " + std::to_string(segment) + ", block " + std::to_string(virtualIndex);
 }
@@ -100,11 +96,11 @@ std::string keyText(const BlockKey& key) {
 struct Describer {
   std::string operator()(const SessionStarted& e) const {
     return plain(e.program) + ", model " + plain(e.model) + ", " + plain(e.backend) + ", " +
-           count(e.threads, "thread", "threads") + ", " + poolText(e.pool);
+           counted(e.threads, "thread") + ", " + poolText(e.pool);
   }
   static std::string poolText(const PoolState& pool) {
-    return count(pool.blocks.size(), "block", "blocks") + " of " + std::to_string(pool.blockSize) +
-           " tokens, " + std::to_string(pool.freeOrder.size()) + " free";
+    return counted(pool.blocks.size(), "block") + " of " + counted(pool.blockSize, "token") + ", " +
+           std::to_string(pool.freeOrder.size()) + " free";
   }
   std::string operator()(const RunStarted& e) const {
     return "policy " + plain(e.policy) + ", seed " + std::to_string(e.seed) + ", query " +
@@ -116,9 +112,8 @@ struct Describer {
   std::string operator()(const FragmentsRetrieved& e) const {
     std::uint64_t inPrompt = 0;
     for (const FragmentInfo& fragment : e.fragments) inPrompt += fragment.inPrompt ? 1 : 0;
-    std::string out = count(inPrompt, "fragment", "fragments") + " of " +
-                      count(e.documents, "document", "documents") + " (" + std::string(enumName(e.ranking)) +
-                      ") for " + quoted(e.question);
+    std::string out = counted(inPrompt, "fragment") + " of " + counted(e.documents, "document") + " (" +
+                      std::string(enumName(e.ranking)) + ") for " + quoted(e.question);
     if (!e.fragments.empty()) {
       const FragmentInfo& first = e.fragments.front();
       out += ", first " + quoted(first.text) + " of " + quoted(first.source) + ", score " +
@@ -126,7 +121,7 @@ struct Describer {
     }
     return out;
   }
-  std::string operator()(const PlanMade& e) const { return count(e.steps.size(), "step", "steps"); }
+  std::string operator()(const PlanMade& e) const { return counted(e.steps.size(), "step"); }
   std::string operator()(const StepStarted& e) const {
     return "step " + std::to_string(e.step) + ", copy " + std::to_string(e.copy);
   }
@@ -134,18 +129,18 @@ struct Describer {
     return "step " + std::to_string(e.step) + ", " + std::string(enumName(e.outcome)) + ": " + quoted(e.text);
   }
   std::string operator()(const SpanTableLaidOut& e) const {
-    std::string out = count(e.segments.size(), "segment", "segments");
+    std::string out = counted(e.segments.size(), "segment");
     std::uint64_t tokens = 0;
     std::uint64_t independent = 0;
     for (const SegmentInfo& segment : e.segments) {
       tokens += segment.tokens.size();
       independent += segment.independent ? 1 : 0;
     }
-    return out + " (" + std::to_string(independent) + " independent), " + count(tokens, "token", "tokens");
+    return out + " (" + std::to_string(independent) + " independent), " + counted(tokens, "token");
   }
   std::string operator()(const BlockLookedUp& e) const {
     std::string out = place(e.segment, e.virtualIndex) + ": " + std::string(enumName(e.outcome)) + ", " +
-                      std::to_string(e.tokens) + " of " + count(e.wanted, "token", "tokens");
+                      std::to_string(e.tokens) + " of " + counted(e.wanted, "token");
     if (e.outcome != LookupOutcome::Miss) {
       out += " in " + physical(e.block) + ", stored by run " + std::to_string(e.storedByRun) + " request " +
              std::to_string(e.storedByRequest) + " " + plain(e.storedByNode);
@@ -168,33 +163,33 @@ struct Describer {
   }
   std::string operator()(const BlockShared& e) const {
     return physical(e.block) + " for " + place(e.segment, e.virtualIndex) + ", " +
-           count(e.references, "reference", "references");
+           counted(e.references, "reference");
   }
   std::string operator()(const BlockStored& e) const {
-    return physical(e.block) + " with " + count(e.tokens.size(), "token", "tokens") + " of " +
+    return physical(e.block) + " with " + counted(e.tokens.size(), "token") + " of " +
            place(e.segment, e.virtualIndex) + ", key " + keyText(e.key);
   }
   std::string operator()(const BlockRemoved& e) const {
     return physical(e.block) + ", key " + keyText(e.key) + ", " + std::string(enumName(e.reason));
   }
   std::string operator()(const BlockCopied& e) const {
-    return count(e.slots, "slot", "slots") + " of " + physical(e.source) + " to " + physical(e.target);
+    return counted(e.slots, "slot") + " of " + physical(e.source) + " to " + physical(e.target);
   }
   std::string operator()(const BlockReleased& e) const {
-    return physical(e.block) + ", " + count(e.references, "reference", "references");
+    return physical(e.block) + ", " + counted(e.references, "reference");
   }
   std::string operator()(const CacheCleared&) const { return "nothing can be found any more"; }
   std::string operator()(const RequestAdmitted& e) const {
     const std::string found = ", " + std::to_string(e.cachedTokens) + " cached, " +
                               std::to_string(e.relocatedTokens) + " of them relocated";
-    if (!e.resumed) return count(e.promptTokens, "prompt token", "prompt tokens") + found;
-    return "resumed with " + count(e.promptTokens, "token", "tokens") + found + ", " +
+    if (!e.resumed) return counted(e.promptTokens, "prompt token") + found;
+    return "resumed with " + counted(e.promptTokens, "token") + found + ", " +
            std::to_string(e.recomputedTokens) + " computed again";
   }
   std::string operator()(const RequestPreempted& e) const {
-    return "gives back " + count(e.blocks, "block", "blocks") + " with " +
-           count(e.computedTokens, "computed token", "computed tokens") + ", request " +
-           std::to_string(e.requester) + " needs room";
+    return "gives back " + counted(e.blocks, "block") + " with " +
+           counted(e.computedTokens, "computed token") + ", request " + std::to_string(e.requester) +
+           " needs room";
   }
   std::string operator()(const RequestDeferred& e) const {
     return plain(e.reason) + (e.waitFor != 0 ? ", waits for request " + std::to_string(e.waitFor) : "");
@@ -206,9 +201,9 @@ struct Describer {
       rows += entry.count;
       decodes += entry.decode ? 1 : 0;
     }
-    return count(rows, "row", "rows") + " of " + count(e.entries.size(), "entry", "entries") + " (" +
-           count(decodes, "decode", "decodes") + ") in " +
-           fixedPoint(static_cast<double>(e.nanoseconds) / 1e6, 3) + " ms";
+    return counted(rows, "row") + " of " + counted(e.entries.size(), "entry", "entries") + " (" +
+           counted(decodes, "decode") + ") in " + fixedPoint(static_cast<double>(e.nanoseconds) / 1e6, 3) +
+           " ms";
   }
   std::string operator()(const TokenGenerated& e) const {
     return "token " + std::to_string(e.index) + ": " + std::to_string(e.token) + " " + quoted(e.shown) +
@@ -216,9 +211,8 @@ struct Describer {
   }
   std::string operator()(const AttentionMass& e) const {
     return "layer " + std::to_string(e.layer) + ", " + place(e.segment, e.virtualIndex) +
-           (e.row >= 0 ? ", row " + std::to_string(e.row) : ", " + count(e.rows, "row", "rows")) + ", " +
-           count(e.heads, "head", "heads") + ", " +
-           count(e.keySegments.size(), "key segment", "key segments");
+           (e.row >= 0 ? ", row " + std::to_string(e.row) : ", " + counted(e.rows, "row")) + ", " +
+           counted(e.heads, "head") + ", " + counted(e.keySegments.size(), "key segment");
   }
   std::string operator()(const StepMetrics& e) const {
     return "step " + std::to_string(e.step) + ": prompt " + std::to_string(e.promptTokens) + ", cached " +
@@ -230,14 +224,14 @@ struct Describer {
   }
   static std::string preempted(const StepMetrics& e) {
     if (e.preemptions == 0) return {};
-    return ", preempted " + count(e.preemptions, "time", "times") + ", " +
-           std::to_string(e.recomputedTokens) + " computed again";
+    return ", preempted " + counted(e.preemptions, "time") + ", " + std::to_string(e.recomputedTokens) +
+           " computed again";
   }
   std::string operator()(const MessageLogged& e) const {
     return std::string(enumName(e.severity)) + ": " + plain(e.text);
   }
   std::string operator()(const Snapshot& e) const {
-    return count(e.lost, "event", "events") + " not delivered; " + poolText(e.pool);
+    return counted(e.lost, "event") + " not delivered; " + poolText(e.pool);
   }
 };
 

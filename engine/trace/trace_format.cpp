@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/trace_format.h"
 
+#include "engine/base/counted.h"
+
 #include <xxhash.h>
 #include <zstd.h>
 
@@ -94,7 +96,7 @@ std::vector<std::uint8_t> RecordDecompressor::decompress(std::span<const std::ui
     refuse("", "content that is not compressed as it should be", "a zstd frame that states its size");
   }
   if (stated != rawBytes) {
-    refuse("", "a frame of " + std::to_string(stated) + " bytes", std::to_string(rawBytes) + " bytes");
+    refuse("", "a frame of " + counted(stated, "byte"), counted(rawBytes, "byte"));
   }
   if (ZSTD_findFrameCompressedSize(stored.data(), stored.size()) != stored.size()) {
     refuse("", "a frame that does not fill its record", "one whole zstd frame");
@@ -104,7 +106,7 @@ std::vector<std::uint8_t> RecordDecompressor::decompress(std::span<const std::ui
       ZSTD_decompressDCtx(m_context.get(), raw.data(), raw.size(), stored.data(), stored.size());
   if (ZSTD_isError(size) != 0) refuse("", ZSTD_getErrorName(size), "content that can be decompressed");
   if (size != rawBytes) {
-    refuse("", std::to_string(size) + " bytes of content", std::to_string(rawBytes) + " bytes");
+    refuse("", counted(size, "byte") + " of content", counted(rawBytes, "byte"));
   }
   return raw;
 }

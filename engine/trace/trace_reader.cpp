@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "engine/base/counted.h"
 #include "engine/trace/event_codec.h"
 #include "engine/trace/trace_fields.h"
 #include "engine/trace/trace_file.h"
@@ -48,7 +50,7 @@ class ByteSource {
     m_file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
     if (static_cast<std::uint64_t>(m_file.gcount()) != count) {
       throw Failure(Error{m_name, "byte " + std::to_string(offset), "bytes that cannot be read",
-                          std::to_string(count) + " bytes"});
+                          counted(count, "byte")});
     }
     return bytes;
   }
@@ -142,7 +144,7 @@ struct TraceReader::Impl {
 
   void readPreamble() {
     if (source.size() < kPreambleBytes) {
-      refuse(bytePlace(0), std::to_string(source.size()) + " bytes",
+      refuse(bytePlace(0), counted(source.size(), "byte"),
              "a trace file, which has at least " + std::to_string(kPreambleBytes));
     }
     const std::vector<std::uint8_t> bytes = source.read(0, kPreambleBytes);
@@ -170,8 +172,7 @@ struct TraceReader::Impl {
     };
     const std::uint64_t left = end - offset;
     if (left < RecordHeader::kBytes) {
-      cut(std::to_string(left) + " bytes",
-          "a record, which has at least " + std::to_string(RecordHeader::kBytes));
+      cut(counted(left, "byte"), "a record, which has at least " + std::to_string(RecordHeader::kBytes));
     }
     Record record;
     record.header = decodeRecordHeader(source.read(offset, RecordHeader::kBytes));
@@ -180,8 +181,8 @@ struct TraceReader::Impl {
           "at most " + std::to_string(limits.chunkBytes));
     }
     if (record.header.storedBytes > left - RecordHeader::kBytes) {
-      cut(std::to_string(left - RecordHeader::kBytes) + " bytes",
-          std::to_string(record.header.storedBytes) + " bytes of content");
+      cut(counted(left - RecordHeader::kBytes, "byte"),
+          counted(record.header.storedBytes, "byte") + " of content");
     }
     record.stored = source.read(offset + RecordHeader::kBytes, record.header.storedBytes);
     if (recordChecksum(record.header, record.stored) != record.header.checksum) {
@@ -198,7 +199,7 @@ struct TraceReader::Impl {
     ByteReader reader(raw, budget);
     readValue(reader, value);
     reader.setField("");
-    if (reader.remaining() != 0) reader.fail(std::to_string(reader.remaining()) + " bytes more", "the end");
+    if (reader.remaining() != 0) reader.fail(counted(reader.remaining(), "byte") + " more", "the end");
   }
 
   void readHeader() {
@@ -260,7 +261,7 @@ struct TraceReader::Impl {
     }
     const bool chunk = entry.kind == RecordKind::Chunk;
     if ((!chunk && entry.kind != RecordKind::Keyframe) || (entry.count != 0) != chunk) {
-      wrong("a " + std::string(enumName(entry.kind)) + " of " + std::to_string(entry.count) + " events",
+      wrong("a " + std::string(enumName(entry.kind)) + " of " + counted(entry.count, "event"),
             "a chunk of events or a keyframe without");
     }
     const std::uint64_t sequence = i == 0 ? 1 : index[i - 1].lastSequence;
@@ -327,7 +328,7 @@ struct TraceReader::Impl {
     const std::vector<std::uint8_t> raw = decompressor.decompress(record.stored, record.header.rawBytes);
     const std::size_t count = record.header.count;
     if (count > raw.size() / kMinimumEventBytes) {
-      throw Failure(Error{"", "", std::to_string(count) + " events",
+      throw Failure(Error{"", "", counted(count, "event"),
                           "at most " + std::to_string(raw.size() / kMinimumEventBytes)});
     }
     budget.take(std::uint64_t{count} * sizeof(Event));
@@ -340,7 +341,7 @@ struct TraceReader::Impl {
              [&] { decodeEvent(reader, cursor, events.emplace_back()); });
     }
     reader.setField("");
-    if (reader.remaining() != 0) reader.fail(std::to_string(reader.remaining()) + " bytes more", "the end");
+    if (reader.remaining() != 0) reader.fail(counted(reader.remaining(), "byte") + " more", "the end");
     const Event& first = events[events.size() - count];
     if (first.sequence != record.header.firstSequence || cursor.sequence != record.header.lastSequence ||
         first.time != record.header.firstTime || cursor.time != record.header.lastTime) {

@@ -48,6 +48,8 @@ class TestSpanqCommands : public QObject {
   void runIsRepeatable();
   void runWritesTextAndTable();
   void promptThatDoesNotFitFailsTheRun();
+  void nounsGoWithTheirNumbers_data();
+  void nounsGoWithTheirNumbers();
   void stoppedRunExitsWith130();
   void stopAnswersInTheMiddleOfARun();
   void unwritableTraceFailsTheRun();
@@ -277,9 +279,50 @@ void TestSpanqCommands::runWritesTextAndTable() {
 void TestSpanqCommands::promptThatDoesNotFitFailsTheRun() {
   const SpanqResult result = spanq({"run", "--blocks", "3", kQueries + "rag.json"});
   QCOMPARE(result.code, 3);
-  QVERIFY2(result.err.find("error: ") == 0, result.err.c_str());
+  QVERIFY2(result.err.starts_with(kQueries + "rag.json: error: "), result.err.c_str());
   // Nothing was admitted, so there is nothing to put into a table.
   QVERIFY2(result.out.find("ended by") == std::string::npos, result.out.c_str());
+}
+
+void TestSpanqCommands::nounsGoWithTheirNumbers_data() {
+  QTest::addColumn<QStringList>("arguments");
+  QTest::addColumn<QByteArray>("query");
+  QTest::addColumn<QString>("said");
+  const QByteArray otto = R"({"g":{"model":"m","max_tokens":9,"input":{"user":"Where does Otto live?"}}})";
+  const QByteArray brief = R"({"repeat":{"n":2,"g":{"model":"m","max_tokens":1,"input":{"user":"A"}}}})";
+  const auto row = [](const char* name, const QStringList& arguments, const QByteArray& query,
+                      const char* said) { QTest::newRow(name) << arguments << query << QString(said); };
+  row("pool one block too small", {"run", "--blocks", "8", QString::fromStdString(kQueries + "rag.json")}, {},
+      "at most the 7 blocks of the pool: 1 block (about 16 tokens) too many\n");
+  row("pool of one block", {"run", "--blocks", "2", "--block-size", "4", "-"}, otto,
+      "needs 2 blocks of 4, expected at most the 1 block of the pool: 1 block (about 4 tokens) too many\n");
+  row("pool one token too small", {"run", "--blocks", "8", "--block-size", "1", "-"}, otto,
+      "at most the 7 blocks of the pool: 1 block (about 1 token) too many\n");
+  row("reply beyond one block", {"run", "--blocks", "2", "--block-size", "8", "-"}, otto,
+      "expected a reply that ends within the 1 block of 8 that the pool has\n");
+  row("step of one token", {"explain", "-"}, brief, "model m, at most 1 token, temperature");
+  row("step of many tokens", {"explain", "-"}, otto, "model m, at most 9 tokens, temperature");
+  row("tree with one token", {"explain", "-"}, brief, "repeat 2 m, at most 1 token\n");
+  row("graph with one token", {"explain", "--dot", "-"}, brief, "at most 1 token, temperature");
+  row("message of one token", {"explain", "-"}, brief, "longest prompt  1 token of messages\n");
+  row("messages of many tokens", {"explain", "-"}, otto, "longest prompt  6 tokens of messages\n");
+  row("unit in JSON", {"explain", "--json", "-"}, brief, R"("text_unit": "tokens")");
+  row("blocks of one token", {"explain", "--predict", "--block-size", "1", "--blocks", "9", "-"}, otto,
+      "9 blocks of 1 token, empty at first\n");
+  row("segments of one id",
+      {"model", "logits", QString::fromStdString(kModel), "--ids", "5", "--segments", "i2"}, {},
+      "lengths that add up to the 1 id\n");
+}
+
+void TestSpanqCommands::nounsGoWithTheirNumbers() {
+  QFETCH(QStringList, arguments);
+  QFETCH(QByteArray, query);
+  QFETCH(QString, said);
+  std::vector<std::string> words;
+  for (const QString& word : arguments) words.push_back(word.toStdString());
+  const SpanqResult result = spanq(words, query.toStdString());
+  const QString text = QString::fromStdString(result.out + result.err);
+  QVERIFY2(text.contains(said), qPrintable(text));
 }
 
 void TestSpanqCommands::stoppedRunExitsWith130() {

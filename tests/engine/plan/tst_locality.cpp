@@ -256,7 +256,7 @@ void TestLocality::cost() {
   QCOMPARE(before.newTokens, std::uint64_t{8 * 20 + 5});
   QCOMPARE(after.newTokens, std::uint64_t{8 * 20 + 7 * 5});
 
-  const TextMeasure words{[](std::string_view) { return std::uint64_t{3}; }, "tokens"};
+  const TextMeasure words{[](std::string_view) { return std::uint64_t{3}; }, "token"};
   QCOMPARE(costOf(planOf(query, local), words).longest, (PromptLength{6, 2 * 20, 0}));
   QCOMPARE(
       costOf(
@@ -273,9 +273,10 @@ void TestLocality::equalTextsAreMeasuredOnce() {
                               ++counted;
                               return static_cast<std::uint64_t>(text.size());
                             },
-                            "bytes"};
+                            "byte"};
   const Plan plan = planOf(
-      parse(R"({"plus":[{"repeat":{"n":9,"g":{"model":"m","input":{"seq":[{"user":"a"},{"user":"bc"}]}}}}]})"),
+      parse(
+          R"({"plus":[{"repeat":{"n":9,"g":{"model":"m","input":{"seq":[{"user":"a"},{"user":"bc"}]}}}}]})"),
       {});
   QCOMPARE(costOf(plan, measure).prompts.text, std::uint64_t{9 * 3});
   QCOMPARE(counted, 2);

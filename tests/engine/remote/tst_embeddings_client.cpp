@@ -132,7 +132,7 @@ void TestEmbeddingsClient::refusesWhatIsNoAnswer_data() {
   row("too many", http(200, R"({"data":[{"embedding":[1]},{"embedding":[1]},{"embedding":[1]}]})"),
       "/data: found 3 entries, expected 2");
   row("error of the server", http(500, "out of\nmemory \x1b[31m"), "status 500: out of memory");
-  row("too few", http(200, R"({"data":[{"embedding":[1]}]})"), "/data: found 1 entries, expected 2");
+  row("too few", http(200, R"({"data":[{"embedding":[1]}]})"), "/data: found 1 entry, expected 2");
   row("no list", http(200, R"({"data":[{"embedding":"x"},{"embedding":[1]}]})"), "/data/0: found");
   row("index beyond", http(200, R"({"data":[{"index":2,"embedding":[1]},{"embedding":[1]}]})"),
       "/data/0/index");
@@ -140,7 +140,7 @@ void TestEmbeddingsClient::refusesWhatIsNoAnswer_data() {
       "found 0 again");
   row("empty vector", http(200, R"({"data":[{"embedding":[]},{"embedding":[1]}]})"), "found 0 numbers");
   row("lengths differ", http(200, R"({"data":[{"embedding":[1,2]},{"embedding":[1]}]})"),
-      "found 1 numbers, expected as many as the first has");
+      "found 1 number, expected as many as the first has");
   row("no number", http(200, R"({"data":[{"embedding":[1,"2"]},{"embedding":[1,2]}]})"), "found \"2\"");
   row("no float", http(200, R"({"data":[{"embedding":[1e300]},{"embedding":[1]}]})"), "1e+300");
   row("no HTTP", "hello\r\n\r\n", "expected an answer of the server");

@@ -212,12 +212,14 @@ void TestReplay::contradictions_data() {
   row("copy to out of range", {}, BlockCopied{1, -1, 1}, "block: found -1, expected 1 to 4");
   row("copy of too many slots", {}, BlockCopied{1, 2, 5}, "block 2: found 5 slots copied, expected 0 to 4");
   row("allocated twice", {BlockAllocated{1, 0, 0}}, BlockAllocated{1, 0, 0},
-      "block 1: found allocated with 1 references, expected a free block");
+      "block 1: found allocated with 1 reference, expected a free block");
   row("allocated while cached", {BlockAllocated{1, 0, 0}, stored(1, 3, {1}), BlockReleased{1, 0}},
       BlockAllocated{1, 0, 0},
       "block 1: found allocated while lookups can find it, expected its removal first");
   row("shared one too many", {BlockAllocated{1, 0, 0}}, BlockShared{1, 0, 0, 3},
       "block 1: found shared: 3 references, expected 2");
+  row("shared with nobody more", {BlockAllocated{1, 0, 0}}, BlockShared{1, 0, 0, 1},
+      "block 1: found shared: 1 reference, expected 2");
   row("shared with fewer", {BlockAllocated{1, 0, 0}}, BlockShared{1, 0, 0, kLeast},
       "block 1: found shared: -2147483648 references, expected 2");
   row("released when free", {}, BlockReleased{1, -1},
@@ -295,7 +297,7 @@ void TestReplay::contradictions_data() {
       "attention mass: found 3 values, expected 2 heads of 2 key blocks");
   mass.keyBlocks = {2, 3};
   row("attention of other lists", {}, mass,
-      "key blocks: found 2 counts, expected one for each of the 1 key segments");
+      "key blocks: found 2 counts, expected one for each of the 1 key segment");
   mass.keyBlocks = {-1};
   row("attention of negative blocks", {}, mass, "key blocks: found -1, expected at least 0");
 }
@@ -322,7 +324,7 @@ void TestReplay::poolsThatAreNone_data() {
       {"block size", "pool: found a block size of 0, expected at least 1"},
       {"references", "block 2: found -1 references, expected at least 0"},
       {"fill", "block 2: found a fill of 5, expected 0 to 4"},
-      {"tokens", "block 2: found 1 tokens, expected 2, its fill"},
+      {"tokens", "block 2: found 1 token, expected 2, its fill"},
       {"null block", "block 0: found a null block in use, expected one that nobody refers to or finds"},
       {"free list too short", "free list: found 3 blocks, expected 4, the blocks nobody refers to"},
       {"free list twice", "free list: found block 1 twice, expected each block once"},

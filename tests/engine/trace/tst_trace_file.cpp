@@ -324,10 +324,10 @@ void TestTraceFile::damaged_data() {
   row("content of an unknown kind", withContent(open, 2, [](RecordHeader&, Bytes& raw) { raw[0] = 200; }),
       "t: chunk 2, event 1, event: found kind 200, expected a kind below 24");
   row("bytes left over", withContent(open, 2, [](RecordHeader&, Bytes& raw) { raw.push_back(0); }),
-      "t: chunk 2: found 1 bytes more, expected the end");
+      "t: chunk 2: found 1 byte more, expected the end");
   row("bytes after the header's content",
       withContent(open, 0, [](RecordHeader&, Bytes& raw) { raw.push_back(0); }),
-      "t: byte 24: found 1 bytes more, expected the end");
+      "t: byte 24: found 1 byte more, expected the end");
 }
 
 void TestTraceFile::damaged() {
