@@ -105,6 +105,7 @@ nlohmann::ordered_json toJson(const trace::TraceStats& stats) {
           {"resumed_tokens", stats.resumedTokens},
           {"resumed_cached_tokens", stats.resumedCachedTokens},
           {"recomputed_tokens", stats.recomputedTokens},
+          {"attention_left_out", stats.attentionLeftOut},
           {"passes", stats.passes},
           {"mean_rows_per_pass", stats.meanRowsPerPass},
           {"pass_seconds", stats.passTime},

@@ -3,21 +3,36 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace spanscope {
 
-/// An ordered map whose copies share their values until one of them changes one: copying costs a pointer an
-/// entry, however large the values are. Read like a std::map; change a value through edit(). Meant for keys
-/// that come in ascending order: adding one in between takes time for all after it. Copies may be read from
-/// several threads, but while one changes, its copies must not be copied or destroyed in another.
+/// An ordered map whose copies share their entries, in chunks, and their values until one of them changes
+/// one: copying costs a pointer a chunk, however many and large the values are. Read like a std::map; change
+/// a value through edit(). Copies may be read from several threads, but while one changes, its copies must
+/// not be copied or destroyed in another.
 template <class Key, class Value>
 class SharedMap {
-  using Entries = std::vector<std::pair<Key, std::shared_ptr<Value>>>;
+  static constexpr std::size_t kChunk = 64;
+  /// Small values stand in the chunk itself; others on their own, so that a chunk is copied without them.
+  static constexpr bool kInline = std::is_trivially_copyable_v<Value> && sizeof(Value) <= 32;
+  using Held = std::conditional_t<kInline, Value, std::shared_ptr<Value>>;
+  using Entries = std::vector<std::pair<Key, Held>>;     ///< ascending, 1 … kChunk
+  using Chunks = std::vector<std::shared_ptr<Entries>>;  ///< ascending
+
+  static const Value& valueOf(const Held& held) {
+    if constexpr (kInline) {
+      return held;
+    } else {
+      return *held;
+    }
+  }
 
  public:
   using key_type = Key;
@@ -37,90 +52,183 @@ class SharedMap {
     };
 
     Iterator() = default;
-    explicit Iterator(typename Entries::const_iterator at) : m_at(at) {}
+    Iterator(const Chunks& chunks, std::size_t chunk, std::size_t place)
+        : m_chunks(&chunks), m_chunk(chunk), m_place(place) {}
 
-    Entry operator*() const { return {m_at->first, *m_at->second}; }
+    Entry operator*() const {
+      const auto& [key, held] = (*(*m_chunks)[m_chunk])[m_place];
+      return {key, valueOf(held)};
+    }
     pointer operator->() const { return {**this}; }
     Iterator& operator++() {
-      ++m_at;
+      if (++m_place == (*m_chunks)[m_chunk]->size()) {
+        ++m_chunk;
+        m_place = 0;
+      }
       return *this;
     }
-    Iterator operator++(int) { return Iterator(m_at++); }
+    Iterator operator++(int) { return std::exchange(*this, ++Iterator(*this)); }
     Iterator& operator--() {
-      --m_at;
+      if (m_place == 0) m_place = (*m_chunks)[--m_chunk]->size();
+      --m_place;
       return *this;
     }
-    Iterator operator--(int) { return Iterator(m_at--); }
-    bool operator==(const Iterator&) const = default;
+    Iterator operator--(int) { return std::exchange(*this, --Iterator(*this)); }
+    friend bool operator==(const Iterator& a, const Iterator& b) {
+      return a.m_chunk == b.m_chunk && a.m_place == b.m_place;
+    }
 
    private:
-    typename Entries::const_iterator m_at;
+    const Chunks* m_chunks = nullptr;
+    std::size_t m_chunk = 0;
+    std::size_t m_place = 0;
   };
   using const_iterator = Iterator;
   using const_reverse_iterator = std::reverse_iterator<Iterator>;
 
-  Iterator begin() const { return Iterator(m_entries.begin()); }
-  Iterator end() const { return Iterator(m_entries.end()); }
+  SharedMap() = default;
+  SharedMap(std::initializer_list<std::pair<Key, Value>> entries) {
+    for (const auto& [key, value] : entries) set(key, value);
+  }
+
+  Iterator begin() const { return {m_chunks, 0, 0}; }
+  Iterator end() const { return {m_chunks, m_chunks.size(), 0}; }
   const_reverse_iterator rbegin() const { return const_reverse_iterator(end()); }
   const_reverse_iterator rend() const { return const_reverse_iterator(begin()); }
 
-  std::size_t size() const { return m_entries.size(); }
-  bool empty() const { return m_entries.empty(); }
-  bool contains(const Key& key) const { return find(key) != end(); }
+  std::size_t size() const { return m_size; }
+  bool empty() const { return m_size == 0; }
+  bool contains(const Key& key) const { return heldAt(key) != nullptr; }
+  /// The first entry whose key is not below `key`.
+  Iterator lower_bound(const Key& key) const {
+    const std::size_t chunk = chunkOf(key);
+    return {m_chunks, chunk, chunk == m_chunks.size() ? 0 : placeIn(*m_chunks[chunk], key)};
+  }
   Iterator find(const Key& key) const {
-    const auto place = placeOf(key);
-    return Iterator(place != m_entries.end() && place->first == key ? place : m_entries.end());
+    const Iterator place = lower_bound(key);
+    return place != end() && place->first == key ? place : end();
   }
   /// Throws std::out_of_range where there is none.
-  const Value& at(const Key& key) const {
-    const auto place = placeOf(key);
-    if (place == m_entries.end() || place->first != key) throw std::out_of_range("SharedMap: no such key");
-    return *place->second;
-  }
+  const Value& at(const Key& key) const { return valueOf(existing(key)); }
 
   /// The value of the key, to be changed; a default one where there was none. The reference holds until the
-  /// map is copied or the value replaced.
+  /// map is changed or copied.
   Value& edit(const Key& key) {
-    std::shared_ptr<Value>& value = slot(key);
-    if (value == nullptr)
-      value = std::make_shared<Value>();
-    else if (value.use_count() > 1)
-      value = std::make_shared<Value>(*value);
-    return *value;
+    Held& held = slot(key);
+    if constexpr (kInline) {
+      return held;
+    } else {
+      if (held == nullptr) {
+        held = std::make_shared<Value>();
+      } else if (held.use_count() > 1) {
+        held = std::make_shared<Value>(*held);
+      }
+      return *held;
+    }
   }
-  void set(const Key& key, Value value) { slot(key) = std::make_shared<Value>(std::move(value)); }
+  void set(const Key& key, Value value) {
+    Held& held = slot(key);
+    if constexpr (kInline) {
+      held = value;
+    } else {
+      held = std::make_shared<Value>(std::move(value));
+    }
+  }
   /// Takes over an entry of another map and shares its value. Throws std::out_of_range where there is none.
-  void share(const SharedMap& other, const Key& key) {
-    const auto place = other.placeOf(key);
-    if (place == other.m_entries.end() || place->first != key)
-      throw std::out_of_range("SharedMap: no such key");
-    slot(key) = place->second;
+  void share(const SharedMap& other, const Key& key) { slot(key) = other.existing(key); }
+  void clear() { *this = SharedMap(); }
+
+  /// Calls visit(key, value) for every entry whose value `before` does not have or share.
+  template <class Visit>
+  void visitChanges(const SharedMap& before, Visit visit) const {
+    for (const std::shared_ptr<Entries>& chunk : m_chunks) {
+      if (before.hasChunk(chunk)) continue;
+      for (const auto& [key, held] : *chunk) {
+        const Held* earlier = before.heldAt(key);
+        if (earlier == nullptr || !(*earlier == held)) visit(key, valueOf(held));
+      }
+    }
   }
-  void clear() { m_entries.clear(); }
+  /// Bytes of the chunks that `before` does not share; small values are in them.
+  std::size_t bytesBeside(const SharedMap& before) const {
+    std::size_t bytes = m_chunks.size() * sizeof(m_chunks[0]);
+    for (const std::shared_ptr<Entries>& chunk : m_chunks) {
+      if (!before.hasChunk(chunk)) bytes += sizeof(Entries) + chunk->capacity() * sizeof((*chunk)[0]);
+    }
+    return bytes;
+  }
 
   friend bool operator==(const SharedMap& a, const SharedMap& b) {
-    return std::equal(a.m_entries.begin(), a.m_entries.end(), b.m_entries.begin(), b.m_entries.end(),
-                      [](const auto& one, const auto& other) {
-                        return one.first == other.first &&
-                               (one.second == other.second || *one.second == *other.second);
-                      });
+    return a.m_size == b.m_size &&
+           std::equal(a.begin(), a.end(), b.begin(), [](const Entry& x, const Entry& y) {
+             return x.first == y.first && (&x.second == &y.second || x.second == y.second);
+           });
   }
 
  private:
-  typename Entries::const_iterator placeOf(const Key& key) const {
-    if (m_entries.empty() || m_entries.back().first < key) return m_entries.end();
-    return std::lower_bound(m_entries.begin(), m_entries.end(), key,
-                            [](const auto& entry, const Key& wanted) { return entry.first < wanted; });
+  /// The chunk in which the key stands or would stand; that many where it comes after all.
+  std::size_t chunkOf(const Key& key) const {
+    if (m_chunks.empty() || m_chunks.back()->back().first < key) return m_chunks.size();
+    const auto chunk = std::partition_point(m_chunks.begin(), m_chunks.end(), [&key](const auto& entries) {
+      return entries->back().first < key;
+    });
+    return static_cast<std::size_t>(chunk - m_chunks.begin());
   }
-  /// Where the key's value is kept; null where the key is new.
-  std::shared_ptr<Value>& slot(const Key& key) {
-    const auto index = placeOf(key) - m_entries.cbegin();
-    const auto place = m_entries.begin() + index;
-    if (place != m_entries.end() && place->first == key) return place->second;
-    return m_entries.insert(place, {key, nullptr})->second;
+  static std::size_t placeIn(const Entries& entries, const Key& key) {
+    const auto place = std::partition_point(entries.begin(), entries.end(),
+                                            [&key](const auto& entry) { return entry.first < key; });
+    return static_cast<std::size_t>(place - entries.begin());
+  }
+  bool hasChunk(const std::shared_ptr<Entries>& entries) const {
+    const std::size_t chunk = chunkOf(entries->back().first);
+    return chunk < m_chunks.size() && m_chunks[chunk] == entries;
+  }
+  const Held* heldAt(const Key& key) const {
+    const std::size_t chunk = chunkOf(key);
+    if (chunk == m_chunks.size()) return nullptr;
+    const auto& [found, held] = (*m_chunks[chunk])[placeIn(*m_chunks[chunk], key)];
+    return found == key ? &held : nullptr;
+  }
+  const Held& existing(const Key& key) const {
+    const Held* held = heldAt(key);
+    if (held == nullptr) throw std::out_of_range("SharedMap: no such key");
+    return *held;
+  }
+  Entries& editChunk(std::size_t chunk) {
+    if (m_chunks[chunk].use_count() > 1) m_chunks[chunk] = std::make_shared<Entries>(*m_chunks[chunk]);
+    return *m_chunks[chunk];
+  }
+  /// Where the key's value is kept, in a chunk of its own; a default one where the key is new.
+  Held& slot(const Key& key) {
+    std::size_t chunk = chunkOf(key);
+    if (chunk == m_chunks.size()) {
+      if (m_chunks.empty() || m_chunks.back()->size() == kChunk) {
+        m_chunks.push_back(std::make_shared<Entries>());
+      }
+      ++m_size;
+      return editChunk(m_chunks.size() - 1).emplace_back(key, Held{}).second;
+    }
+    std::size_t place = placeIn(*m_chunks[chunk], key);
+    if ((*m_chunks[chunk])[place].first == key) return editChunk(chunk)[place].second;
+    if (m_chunks[chunk]->size() == kChunk) {
+      Entries& entries = editChunk(chunk);
+      const auto half = entries.begin() + kChunk / 2;
+      auto upper =
+          std::make_shared<Entries>(std::make_move_iterator(half), std::make_move_iterator(entries.end()));
+      entries.erase(half, entries.end());
+      m_chunks.insert(m_chunks.begin() + static_cast<std::ptrdiff_t>(chunk) + 1, std::move(upper));
+      if (place > kChunk / 2) {
+        place -= kChunk / 2;
+        ++chunk;
+      }
+    }
+    ++m_size;
+    Entries& entries = editChunk(chunk);
+    return entries.insert(entries.begin() + static_cast<std::ptrdiff_t>(place), {key, Held{}})->second;
   }
 
-  Entries m_entries;  ///< ascending
+  Chunks m_chunks;
+  std::size_t m_size = 0;
 };
 
 }  // namespace spanscope

@@ -80,6 +80,15 @@ class SharedVector {
     return (*chunk)[index % kChunk];
   }
 
+  /// Calls visit(element) for every element of the chunks that `before` does not share.
+  template <class Visit>
+  void visitBeside(const SharedVector& before, Visit visit) const {
+    for (std::size_t chunk = 0; chunk < m_chunks.size(); ++chunk) {
+      if (chunk < before.m_chunks.size() && before.m_chunks[chunk] == m_chunks[chunk]) continue;
+      for (const T& element : *m_chunks[chunk]) visit(element);
+    }
+  }
+
   std::vector<T> values() const { return {begin(), end()}; }
 
  private:

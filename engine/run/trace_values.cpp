@@ -22,10 +22,10 @@ trace::TokenSource sourceOf(layout::TokenRun::Source source) {
 }  // namespace
 
 trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer) {
-  trace::SpanTableLaidOut event;
-  event.segments.reserve(table.segments.size());
+  std::vector<trace::SegmentInfo> segments;
+  segments.reserve(table.segments.size());
   for (const layout::Segment& segment : table.segments) {
-    trace::SegmentInfo& info = event.segments.emplace_back();
+    trace::SegmentInfo& info = segments.emplace_back();
     info.node = segment.node;
     info.independent = segment.independent;
     info.hidden = segment.hidden;
@@ -43,7 +43,7 @@ trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const tex
       info.runs.push_back({.count = run.count, .source = sourceOf(run.source), .node = run.node});
     }
   }
-  return event;
+  return {.segments = std::move(segments)};
 }
 
 trace::PlanMade planEvent(const plan::Plan& plan, std::string explain) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/base/shared.h"
 #include "engine/base/shared_map.h"
 #include "engine/trace/event_fields.h"
 
@@ -131,6 +132,17 @@ template <class T>
 struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
+/// A Shared or what is made of it; `Value` is what it holds. Written as that value.
+template <class T>
+struct IsShared : std::false_type {};
+template <class T>
+struct IsShared<Shared<T>> : std::true_type {
+  using Value = T;
+};
+template <class T>
+struct IsShared<SharedList<T>> : std::true_type {
+  using Value = std::vector<T>;
+};
 template <class T>
 struct IsOptional : std::false_type {};
 template <class T>
@@ -168,6 +180,8 @@ void writeValue(ByteWriter& writer, const T& value) {
   } else if constexpr (IsVector<T>::value) {
     writer.number(value.size());
     for (const auto& element : value) writeValue(writer, element);
+  } else if constexpr (IsShared<T>::value) {
+    writeValue(writer, *value);
   } else if constexpr (IsOptional<T>::value) {
     writer.byte(value ? 1 : 0);
     if (value) writeValue(writer, *value);
@@ -229,6 +243,10 @@ void readValue(ByteReader& reader, T& value) {
     value.clear();
     value.reserve(count);
     for (std::size_t i = 0; i < count; ++i) readValue(reader, value.emplace_back());
+  } else if constexpr (IsShared<T>::value) {
+    typename IsShared<T>::Value content{};
+    readValue(reader, content);
+    value = T(std::move(content));
   } else if constexpr (IsOptional<T>::value) {
     bool present = false;
     readValue(reader, present);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/base/shared.h"
 #include "engine/trace/pool_state.h"
 
 #include <cstdint>
@@ -132,7 +133,7 @@ struct SegmentInfo {
   bool operator==(const SegmentInfo&) const = default;
 };
 struct SpanTableLaidOut {
-  std::vector<SegmentInfo> segments;
+  SharedList<SegmentInfo> segments;  ///< shared by the states that hold it
   bool operator==(const SpanTableLaidOut&) const = default;
 };
 
@@ -293,6 +294,14 @@ struct AttentionMass {
   std::vector<float> mass;  ///< [heads][sum of keyBlocks]; each head's row sums to 1
   bool operator==(const AttentionMass&) const = default;
 };
+/// Attention that was to be recorded and is not in the trace, because a run may fill only so much of it. Sent
+/// when the first is left out and again at the end of the run; counts from the run's start.
+struct AttentionLeftOut {
+  std::uint64_t leftOut = 0;   ///< AttentionMass events that are missing
+  std::uint64_t recorded = 0;  ///< and that are there
+  std::uint64_t limit = 0;     ///< bytes of attention a run may record
+  bool operator==(const AttentionLeftOut&) const = default;
+};
 struct StepMetrics {
   StepIndex step = 0;
   std::int64_t promptTokens = 0;
@@ -326,7 +335,7 @@ using Payload = std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, 
                              SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored,
                              BlockRemoved, BlockCopied, BlockReleased, CacheCleared, RequestAdmitted,
                              RequestDeferred, BatchComputed, TokenGenerated, AttentionMass, StepMetrics,
-                             MessageLogged, Snapshot, FragmentsRetrieved, RequestPreempted>;
+                             MessageLogged, Snapshot, FragmentsRetrieved, RequestPreempted, AttentionLeftOut>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/event_codec.h"
 
+#include "engine/trace/memory_bytes.h"
 #include "engine/trace/replay_fields.h"
 
 #include <xxhash.h>
@@ -52,6 +53,8 @@ void describeType(std::string& out) {
     out += IsVector<T>::value ? "list(" : "optional(";
     describeType<typename T::value_type>(out);
     out += ")";
+  } else if constexpr (IsShared<T>::value) {
+    describeType<typename IsShared<T>::Value>(out);
   } else if constexpr (IsMap<T>::value) {
     out += "map(";
     describeType<typename T::key_type>(out);
@@ -85,6 +88,11 @@ const char* eventName(const Payload& payload) {
 
 std::vector<std::string> eventNames() {
   return {kNames.begin(), kNames.end()};
+}
+
+std::uint64_t memoryBytes(const Event& event) {
+  return sizeof(Event) + heapBytes(event.node) +
+         std::visit([](const auto& payload) { return heapBytes(payload); }, event.payload);
 }
 
 void encodeEvent(ByteWriter& writer, EventCursor& cursor, const Event& event) {

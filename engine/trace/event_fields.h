@@ -401,6 +401,15 @@ void fields(V&& v, X& x) {
 }
 
 template <>
+inline constexpr const char* kEventName<AttentionLeftOut> = "attention_left_out";
+template <class V, Is<AttentionLeftOut> X>
+void fields(V&& v, X& x) {
+  v("leftOut", x.leftOut);
+  v("recorded", x.recorded);
+  v("limit", x.limit);
+}
+
+template <>
 inline constexpr const char* kEventName<FragmentsRetrieved> = "fragments_retrieved";
 template <class V, Is<FragmentsRetrieved> X>
 void fields(V&& v, X& x) {

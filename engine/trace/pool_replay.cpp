@@ -2,6 +2,7 @@
 #include "engine/trace/pool_replay.h"
 
 #include "engine/base/counted.h"
+#include "engine/trace/memory_bytes.h"
 
 #include <limits>
 #include <numeric>
@@ -261,6 +262,17 @@ struct PoolReplay::Applier {
 
 std::optional<Error> PoolReplay::apply(const Event& event) {
   return std::visit(Applier{*this, event}, event.payload);
+}
+
+std::uint64_t PoolReplay::bytesBeside(const PoolReplay& before) const {
+  std::uint64_t bytes = 0;
+  m_blocks.visitBeside(before.m_blocks, [&bytes](const BlockState& block) {
+    bytes += sizeof(BlockState) + heapBytes(block.storedByNode) + heapBytes(block.tokens);
+  });
+  const auto count = [&bytes](BlockId) { bytes += sizeof(BlockId); };
+  m_next.visitBeside(before.m_next, count);
+  m_previous.visitBeside(before.m_previous, count);
+  return bytes;
 }
 
 }  // namespace spanscope::trace

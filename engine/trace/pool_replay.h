@@ -7,6 +7,7 @@
 #include "engine/trace/pool_state.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -45,6 +46,9 @@ class PoolReplay {
 
   /// The whole state with the order of the free list; takes time and memory for every block.
   PoolState state() const;
+
+  /// About how much memory the pool takes beside an earlier state of it: what the two share is not counted.
+  std::uint64_t bytesBeside(const PoolReplay& before) const;
 
   std::size_t blockCount() const { return m_blocks.size(); }  ///< the null block included
   std::int32_t blockSize() const { return m_blockSize; }      ///< token slots

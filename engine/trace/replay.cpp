@@ -2,6 +2,7 @@
 #include "engine/trace/replay.h"
 
 #include "engine/base/counted.h"
+#include "engine/trace/memory_bytes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -121,6 +122,7 @@ struct Checker {
     }
     return hasRun();
   }
+  Result operator()(const AttentionLeftOut&) const { return hasRun(); }
   Result operator()(const RunFinished&) const {
     if (Result error = hasRun()) return error;
     if (!whole || progress.runs.contains(event.run)) return std::nullopt;
@@ -250,6 +252,9 @@ struct Checker {
 };
 
 Result checkKeyframe(const Keyframe& keyframe) {
+  if (!keyframe.sameRuns.empty() || !keyframe.sameTables.empty()) {
+    return makeError("keyframe", "parts that are left out", "a whole state");
+  }
   for (const auto& [id, request] : keyframe.progress.requests) {
     Result error = checkSegments(request.segments);
     if (!error) error = checkCounts(request.promptTokens, request.cachedTokens, request.relocatedTokens);
@@ -291,7 +296,6 @@ struct Replay::Updater {
 
   RequestState& request(RequestId id) const {
     const bool isNew = !progress.requests.contains(id);
-    if (replay.m_tracks) replay.m_changedRequests.insert(id);
     RequestState& state = progress.requests.edit(id);
     if (isNew) {
       state.complete = progress.whole;
@@ -302,12 +306,9 @@ struct Replay::Updater {
     return state;
   }
   RequestState& request() const { return request(event.request); }
-  RunState& run(RunId id) const {
-    if (replay.m_tracks) replay.m_changedRuns.insert(id);
-    return progress.runs.edit(id);
-  }
+  RunState& run(RunId id) const { return progress.runs.edit(id); }
   VirtualBlock& at(std::uint32_t segment, std::int32_t virtualIndex) const {
-    return request().blocks[BlockPlace{segment, virtualIndex}];
+    return request().blocks.edit(BlockPlace{segment, virtualIndex});
   }
 
   void operator()(const SessionStarted& payload) const {
@@ -323,9 +324,7 @@ struct Replay::Updater {
     progress.sequence = sequence;
     progress.time = event.time;
     progress.whole = whole;
-    replay.m_changedRuns.clear();
-    replay.m_changedRequests.clear();
-    replay.m_restarted = replay.m_tracks;
+    ++replay.m_sessions;
   }
   void operator()(const Snapshot& payload) const { progress.lost += payload.lost; }
   void operator()(const RunStarted& payload) const {
@@ -417,9 +416,11 @@ struct Replay::Updater {
     state.waitFor = payload.requester;
     addTo(state.preemptions, 1);
     addTo(progress.preemptions, 1);
-    for (auto& [place, block] : state.blocks) {
-      block.block = kNullBlock;
-      block.allocated = false;
+    const SharedMap<BlockPlace, VirtualBlock> before = state.blocks;
+    for (const auto& [place, block] : before) {
+      VirtualBlock& own = state.blocks.edit(place);
+      own.block = kNullBlock;
+      own.allocated = false;
     }
   }
   void operator()(const BatchComputed& payload) const {
@@ -439,6 +440,7 @@ struct Replay::Updater {
     state.lastTokenAt = event.time;
   }
   void operator()(const AttentionMass&) const { request(); }
+  void operator()(const AttentionLeftOut& payload) const { run(event.run).attentionLeftOut = payload; }
   void operator()(const MessageLogged& payload) const {
     if (payload.severity == Severity::Warning) ++progress.warnings;
     if (payload.severity == Severity::Error) ++progress.errors;
@@ -454,25 +456,99 @@ Replay::Replay(Keyframe keyframe) {
   m_progress = std::move(keyframe.progress);
 }
 
-Keyframe Replay::takeChanges() {
+namespace {
+
+bool sameRetrieved(const RunState& a, const RunState& b) {
+  return std::equal(a.retrieved.begin(), a.retrieved.end(), b.retrieved.begin(), b.retrieved.end(),
+                    [](const auto& one, const auto& other) {
+                      return one.first == other.first && one.second.isCopyOf(other.second);
+                    });
+}
+
+bool sameInputs(const RunState& a, const RunState& b) {
+  return a.queryJson.isCopyOf(b.queryJson) && a.plan.isCopyOf(b.plan) && sameRetrieved(a, b);
+}
+
+template <class Id, class State>
+const State& stateOf(const SharedMap<Id, State>& states, Id id, const char* what) {
+  const auto found = states.find(id);
+  if (found == states.end()) {
+    throw Failure(makeError(std::string(what) + " " + std::to_string(id), "nothing to go on from",
+                            "one that the state holds"));
+  }
+  return found->second;
+}
+
+}  // namespace
+
+Keyframe Replay::changesSince(const Replay& before) const {
   Keyframe change;
-  change.all = std::exchange(m_restarted, false);
-  const auto take = [](auto& changed, auto& from, auto& into) {
-    into.clear();
-    for (const auto id : changed) into.share(from, id);
-    changed.clear();
-  };
+  change.all = m_sessions != before.m_sessions;
   change.progress = m_progress;
-  take(m_changedRuns, m_progress.runs, change.progress.runs);
-  take(m_changedRequests, m_progress.requests, change.progress.requests);
   change.pool = m_pool.state();
+  if (change.all) return change;
+
+  const Progress& earlier = before.m_progress;
+  change.progress.runs.clear();
+  m_progress.runs.visitChanges(earlier.runs, [&](RunId id, const RunState& run) {
+    change.progress.runs.share(m_progress.runs, id);
+    const auto known = earlier.runs.find(id);
+    if (known == earlier.runs.end() || !sameInputs(known->second, run)) return;
+    change.sameRuns.push_back(id);
+    RunState& kept = change.progress.runs.edit(id);
+    kept.queryJson = {};
+    kept.plan = {};
+    kept.retrieved.clear();
+  });
+  change.progress.requests.clear();
+  m_progress.requests.visitChanges(earlier.requests, [&](RequestId id, const RequestState& request) {
+    change.progress.requests.share(m_progress.requests, id);
+    const auto known = earlier.requests.find(id);
+    if (known == earlier.requests.end() || !known->second.segments.isCopyOf(request.segments)) return;
+    change.sameTables.push_back(id);
+    change.progress.requests.edit(id).segments = {};
+  });
   return change;
+}
+
+std::uint64_t Replay::bytesBeside(const Replay& before) const {
+  const Progress& earlier = before.m_progress;
+  std::uint64_t bytes = sizeof(Replay) + m_pool.bytesBeside(before.m_pool);
+  bytes += m_progress.runs.bytesBeside(earlier.runs) + m_progress.requests.bytesBeside(earlier.requests);
+  m_progress.runs.visitChanges(earlier.runs, [&](RunId id, const RunState& run) {
+    bytes += sizeof(RunState) + heapBytes(run.policy) + heapBytes(run.requests) + heapBytes(run.answer);
+    const auto known = earlier.runs.find(id);
+    if (known == earlier.runs.end() || !sameInputs(known->second, run)) {
+      bytes += heapBytes(run.queryJson) + heapBytes(run.plan) + heapBytes(run.retrieved);
+    }
+  });
+  const RequestState none;
+  m_progress.requests.visitChanges(earlier.requests, [&](RequestId id, const RequestState& request) {
+    const auto known = earlier.requests.find(id);
+    const RequestState& old = known == earlier.requests.end() ? none : known->second;
+    bytes += sizeof(RequestState) + heapBytes(request.node) + heapBytes(request.waitReason) +
+             heapBytes(request.text) + request.blocks.bytesBeside(old.blocks);
+  });
+  return bytes;
 }
 
 void applyChanges(Keyframe& state, Keyframe change) {
   if (change.all) {
     state = std::move(change);
     return;
+  }
+  for (const RunId id : change.sameRuns) {
+    const RunState& earlier = stateOf(state.progress.runs, id, "run");
+    stateOf(change.progress.runs, id, "run");
+    RunState& run = change.progress.runs.edit(id);
+    run.queryJson = earlier.queryJson;
+    run.plan = earlier.plan;
+    run.retrieved = earlier.retrieved;
+  }
+  for (const RequestId id : change.sameTables) {
+    const RequestState& earlier = stateOf(state.progress.requests, id, "request");
+    stateOf(change.progress.requests, id, "request");
+    change.progress.requests.edit(id).segments = earlier.segments;
   }
   SharedMap<RunId, RunState> runs = std::move(state.progress.runs);
   SharedMap<RequestId, RequestState> requests = std::move(state.progress.requests);
@@ -517,7 +593,6 @@ std::optional<Error> Replay::apply(const Event& event) {
     for (const auto& [id, request] : m_progress.requests) {
       if (request.phase == RequestPhase::Finished) continue;
       m_progress.requests.edit(id).complete = false;
-      if (m_tracks) m_changedRequests.insert(id);
     }
   }
   m_progress.whole = whole;

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
+#include "engine/base/shared.h"
 #include "engine/base/shared_map.h"
 #include "engine/trace/event.h"
 #include "engine/trace/pool_replay.h"
@@ -14,7 +15,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 namespace spanscope::trace {
@@ -54,8 +54,8 @@ struct RequestState {
   std::optional<StepOutcome> outcome;  ///< once finished
   std::string waitReason;              ///< of the last deferral
   RequestId waitFor = 0;
-  std::vector<SegmentInfo> segments;  ///< its span table
-  std::map<BlockPlace, VirtualBlock> blocks;
+  SharedList<SegmentInfo> segments;  ///< its span table, shared with the event that reported it
+  SharedMap<BlockPlace, VirtualBlock> blocks;
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;  ///< relocated ones included
   std::int64_t relocatedTokens = 0;
@@ -76,13 +76,14 @@ struct RequestState {
 
 /// What the trace has said of one run.
 struct RunState {
-  std::string queryJson;
+  Shared<std::string> queryJson;
   std::string policy;
   std::uint64_t seed = 0;
-  std::map<NodePath, FragmentsRetrieved> retrieved;  ///< by augment
-  PlanMade plan;
-  std::vector<RequestId> requests;    ///< in the order in which they appeared
-  std::optional<RunOutcome> outcome;  ///< once finished
+  std::map<NodePath, Shared<FragmentsRetrieved>> retrieved;  ///< by augment
+  Shared<PlanMade> plan;
+  std::vector<RequestId> requests;                   ///< in the order in which they appeared
+  std::optional<AttentionLeftOut> attentionLeftOut;  ///< so far
+  std::optional<RunOutcome> outcome;                 ///< once finished
   std::string answer;
   std::int64_t startedAt = -1;
   std::int64_t finishedAt = -1;
@@ -121,6 +122,10 @@ struct Progress {
 struct Keyframe {
   bool all = true;  ///< false: only runs and requests that changed since the keyframe before are here
   Progress progress;
+  /// Runs of `progress` whose query, fragments and plan are those of the keyframe before and not repeated.
+  std::vector<RunId> sameRuns;
+  /// Requests of `progress` whose span table is that of the keyframe before and not repeated.
+  std::vector<RequestId> sameTables;
   PoolState pool;
   bool operator==(const Keyframe&) const = default;
 };
@@ -149,26 +154,25 @@ class Replay {
 
   const Progress& progress() const { return m_progress; }
   const PoolReplay& pool() const { return m_pool; }
-  Keyframe keyframe() const { return Keyframe{true, m_progress, m_pool.state()}; }
+  Keyframe keyframe() const { return Keyframe{true, m_progress, {}, {}, m_pool.state()}; }
 
-  /// From now on takes note of what changes, for takeChanges(). Not so at first: it would make copies dear.
-  void trackChanges() { m_tracks = true; }
-  /// The state with only those runs and requests that changed since the last call, or since trackChanges().
-  Keyframe takeChanges();
+  /// The state with only what changed since `before`, which is an earlier state of this trace.
+  Keyframe changesSince(const Replay& before) const;
+
+  /// About how much memory the state takes beside `before`, an earlier state of this trace: what the two
+  /// share is not counted, nor what a state shares with its events.
+  std::uint64_t bytesBeside(const Replay& before) const;
 
  private:
   struct Updater;
 
   Progress m_progress;
   PoolReplay m_pool;
-  bool m_tracks = false;
-  std::unordered_set<RunId> m_changedRuns;
-  std::unordered_set<RequestId> m_changedRequests;
-  bool m_restarted = false;  ///< a session started since the last takeChanges
+  std::uint64_t m_sessions = 0;  ///< that started so far
 };
 
 /// Brings a state that ends at the keyframe before `change` up to `change`; the pool becomes that of
-/// `change`.
+/// `change`. Throws Failure where a change leaves out what the state does not have.
 void applyChanges(Keyframe& state, Keyframe change);
 
 }  // namespace spanscope::trace

@@ -61,6 +61,7 @@ void fields(V&& v, X& x) {
   v("retrieved", x.retrieved);
   v("plan", x.plan);
   v("requests", x.requests);
+  v("attentionLeftOut", x.attentionLeftOut);
   v("outcome", x.outcome);
   v("answer", x.answer);
   v("startedAt", x.startedAt);
@@ -96,6 +97,8 @@ template <class V, Is<Keyframe> X>
 void fields(V&& v, X& x) {
   v("all", x.all);
   v("progress", x.progress);
+  v("sameRuns", x.sameRuns);
+  v("sameTables", x.sameTables);
   v("pool", x.pool);
 }
 

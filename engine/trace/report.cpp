@@ -93,6 +93,16 @@ std::string keyText(const BlockKey& key) {
   return text;
 }
 
+std::string bytesText(std::uint64_t bytes) {
+  constexpr double kMebibyte = 1 << 20;
+  const auto mebibytes = static_cast<double>(bytes) / kMebibyte;
+  return mebibytes < 1 ? std::to_string(bytes) + " bytes" : fixedPoint(mebibytes, 0) + " MiB";
+}
+std::string leftOutText(const AttentionLeftOut& e) {
+  return count(e.leftOut, "record", "records") + " of attention left out beside " +
+         std::to_string(e.recorded) + ": limit of " + bytesText(e.limit) + " a run";
+}
+
 struct Describer {
   std::string operator()(const SessionStarted& e) const {
     return plain(e.program) + ", model " + plain(e.model) + ", " + plain(e.backend) + ", " +
@@ -214,6 +224,7 @@ struct Describer {
            (e.row >= 0 ? ", row " + std::to_string(e.row) : ", " + counted(e.rows, "row")) + ", " +
            counted(e.heads, "head") + ", " + counted(e.keySegments.size(), "key segment");
   }
+  std::string operator()(const AttentionLeftOut& e) const { return leftOutText(e); }
   std::string operator()(const StepMetrics& e) const {
     return "step " + std::to_string(e.step) + ": prompt " + std::to_string(e.promptTokens) + ", cached " +
            std::to_string(e.cachedTokens) + ", relocated " + std::to_string(e.relocatedTokens) +
@@ -265,7 +276,9 @@ struct Collector {
   std::map<RequestId, RequestSums>& requests;
   std::set<RunId>& runs;
   std::int64_t& rows;
+  std::map<RunId, std::uint64_t>& leftOut;
 
+  void operator()(const AttentionLeftOut& e) const { leftOut[event.run] = e.leftOut; }
   void operator()(const StepFinished&) const {
     if (event.request != 0) requests[event.request].finished = true;
   }
@@ -339,14 +352,16 @@ TraceStats stats(std::span<const Event> events) {
   std::map<RequestId, RequestSums> requests;
   std::set<RunId> runs;
   std::int64_t rows = 0;
+  std::map<RunId, std::uint64_t> leftOut;
   for (const Event& event : events) {
     if (event.run != 0) runs.insert(event.run);
     if (event.request != 0) requests.try_emplace(event.request);
-    std::visit(Collector{result, event, requests, runs, rows}, event.payload);
+    std::visit(Collector{result, event, requests, runs, rows, leftOut}, event.payload);
   }
   result.events = events.size();
   result.runs = runs.size();
   result.requests = requests.size();
+  for (const auto& [run, missing] : leftOut) result.attentionLeftOut += missing;
   if (!events.empty()) {
     result.duration =
         (static_cast<double>(events.back().time) - static_cast<double>(events.front().time)) / kNanoseconds;
@@ -415,6 +430,7 @@ std::string statsTable(const TraceStats& s) {
     add("  found again", s.resumedCachedTokens);
     add("  computed again", s.recomputedTokens);
   }
+  if (s.attentionLeftOut > 0) add("attention left out", count(s.attentionLeftOut, "record", "records"));
   add("forward passes", s.passes);
   add("  mean rows", fixedPoint(s.meanRowsPerPass, 1));
   add("  time", fixedPoint(s.passTime, 3) + " s");

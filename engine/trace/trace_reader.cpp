@@ -363,7 +363,9 @@ struct TraceReader::Impl {
       state = Keyframe();
     }
     stateAt.reset();
-    for (; next <= keyframe; ++next) applyChanges(state, changes[next]);
+    for (; next <= keyframe; ++next) {
+      at([&] { return placeOf(keyframes[next]); }, [&] { applyChanges(state, changes[next]); });
+    }
     at([&] { return placeOf(keyframes[keyframe]); }, [&] { state.pool = readKeyframe(keyframe, true).pool; });
     state.all = true;
     stateAt = keyframe;
@@ -381,6 +383,8 @@ struct TraceReader::Impl {
     Keyframe change;
     readValue(reader, change.all);
     readValue(reader, change.progress);
+    readValue(reader, change.sameRuns);
+    readValue(reader, change.sameTables);
     if (withPool) readValue(reader, change.pool);
     if (change.progress.sequence != entry.lastSequence || change.progress.time != entry.lastTime) {
       throw Failure(Error{"", "", "the state of another moment", "that of its header"});

@@ -21,6 +21,7 @@ struct TraceEncoder::Impl {
   EventCursor cursor;  ///< last event
   RecordHeader open;   ///< of the chunk being filled; count 0: none
   Replay replay;
+  Replay atKeyframe;        ///< what `replay` was at the last one
   bool replayHolds = true;  ///< false once an event contradicted the others: no more keyframes
   bool finished = false;
   bool broken = false;  ///< output failed in the middle of something
@@ -61,8 +62,8 @@ struct TraceEncoder::Impl {
   }
 
   void putKeyframeIfDue() {
-    // What changed since the last keyframe is about as much as its events said; the pool comes whole each
-    // time.
+    // Keyframes stay small beside the events. What changed since the last one is about as much as its events
+    // said; the pool comes whole each time.
     constexpr std::uint64_t kSpacing = 4;  // bytes of events for each byte of pool
     if (!replayHolds || eventsSinceKeyframe < std::max<std::uint64_t>(options.eventsPerKeyframe, 1)) return;
     if (bytesSinceKeyframe < kSpacing * poolBytes) return;
@@ -71,14 +72,17 @@ struct TraceEncoder::Impl {
     poolBytes = writer.bytes().size();
     if (bytesSinceKeyframe < kSpacing * poolBytes) return;
     writer.bytes().clear();
-    writeValue(writer, replay.takeChanges());
-    eventsSinceKeyframe = 0;
-    bytesSinceKeyframe = 0;
+    writeValue(writer, replay.changesSince(atKeyframe));
+    const std::uint64_t changedBytes = writer.bytes().size() - poolBytes;
+    if (bytesSinceKeyframe < changedBytes + kSpacing * poolBytes) return;
     if (writer.bytes().size() > TraceLimits().chunkBytes) {
-      // The next ones would lack what this one should have said.
+      // No later one would be smaller.
       replayHolds = false;
       return;
     }
+    atKeyframe = replay;
+    eventsSinceKeyframe = 0;
+    bytesSinceKeyframe = 0;
     RecordHeader header;
     header.kind = RecordKind::Keyframe;
     header.firstSequence = header.lastSequence = replay.progress().sequence;
@@ -99,7 +103,6 @@ TraceEncoder::TraceEncoder(Output output, const TraceHeader& header, const Trace
   Impl& impl = *m_impl;
   impl.output = std::move(output);
   impl.options = options;
-  impl.replay.trackChanges();
   ByteWriter preamble;
   for (const std::uint8_t byte : kTraceMagic) preamble.byte(byte);
   preamble.fixed(kTraceVersion);

@@ -20,11 +20,11 @@ using document::NodePaths;
 /// and only the last one's reply is the node's.
 std::set<StepIndex> innerSteps(const trace::RunState& run, const NodePaths& paths, NodeId node) {
   std::set<StepIndex> own;
-  for (const trace::PlannedStep& step : run.plan.steps) {
+  for (const trace::PlannedStep& step : run.plan->steps) {
     if (paths.nodeOf(step.node) == node) own.insert(step.step);
   }
   std::set<StepIndex> inner;
-  for (const trace::PlannedStep& step : run.plan.steps) {
+  for (const trace::PlannedStep& step : run.plan->steps) {
     if (own.count(step.step) == 0) continue;
     for (const StepIndex need : step.needs) {
       if (own.count(need) != 0) inner.insert(need);
@@ -35,7 +35,7 @@ std::set<StepIndex> innerSteps(const trace::RunState& run, const NodePaths& path
 
 /// How many replies the node gave each time it ran, as the run's query says; 0: not known.
 std::size_t repliesEachTime(const trace::RunState& run, const NodePath& path) {
-  const query::ParseResult read = query::parseJson(run.queryJson);
+  const query::ParseResult read = query::parseJson(*run.queryJson);
   const query::Node* then = read.query ? query::nodeAt(*read.query, path) : nullptr;
   if (then == nullptr) return 0;
   if (const auto* map = then->as<query::Map>()) return map->inputs.size();

@@ -90,7 +90,7 @@ class StatusBuilder {
     }
     takeFragments(run, paths);
     if (!run.outcome) {
-      for (const trace::PlannedStep& step : run.plan.steps) {
+      for (const trace::PlannedStep& step : run.plan->steps) {
         const NodeId node = paths.nodeOf(step.node);
         if (m_answersLeft.count(node) == 0 || answered.count(node) != 0) continue;
         m_waiting.insert(node);  // an older run may still tell what it answered last
@@ -107,7 +107,7 @@ class StatusBuilder {
       const NodeId node = paths.nodeOf(path);
       if (m_augmentsLeft.erase(node) == 0) continue;
       NodeStatus& status = m_result[node];
-      const std::vector<trace::FragmentInfo>& all = retrieved.fragments;
+      const std::vector<trace::FragmentInfo>& all = retrieved->fragments;
       status.fragments = static_cast<std::int32_t>(
           std::count_if(all.begin(), all.end(), [](const auto& fragment) { return fragment.inPrompt; }));
       const auto first =
@@ -208,7 +208,7 @@ class StatusBuilder {
       return true;
     auto read = m_cache.queries.find(run);
     if (read == m_cache.queries.end()) {
-      read = m_cache.queries.emplace(run, query::parseJson(m_progress.runs.at(run).queryJson).query).first;
+      read = m_cache.queries.emplace(run, query::parseJson(*m_progress.runs.at(run).queryJson).query).first;
     }
     if (!read->second) return true;
     const query::Node* then = query::nodeAt(*read->second, path);

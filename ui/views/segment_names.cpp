@@ -42,7 +42,7 @@ class RunNodes {
     if (m_forecast != nullptr) return m_forecast->queryJson;
     const auto& runs = m_input.state().progress().runs;
     const auto run = runs.find(m_run);
-    return run == runs.end() ? std::string() : run->second.queryJson;
+    return run == runs.end() ? std::string() : *run->second.queryJson;
   }
 
   const ViewInput& m_input;

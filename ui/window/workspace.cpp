@@ -115,7 +115,7 @@ void Workspace::bindRuns(OpenDocument& document) const {
   if (!now.query) return;
   const std::string json = query::writeCanonical(*now.query);
   for (const auto& [id, run] : document.recording->newest().progress().runs) {
-    if (run.queryJson == json) document.paths.emplace(id, now.paths);
+    if (*run.queryJson == json) document.paths.emplace(id, now.paths);
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Copies of shared containers against copies of the standard ones, under random changes.
+#include "engine/base/shared.h"
 #include "engine/base/shared_map.h"
 #include "engine/base/shared_vector.h"
 
@@ -10,6 +11,8 @@
 #include <string>
 #include <vector>
 
+using spanscope::Shared;
+using spanscope::SharedList;
 using spanscope::SharedMap;
 using spanscope::SharedVector;
 
@@ -50,6 +53,79 @@ class TestSharedContainers : public QObject {
     }
     QCOMPARE(contentOf(map), expected);
     for (const auto& [copy, content] : copies) QCOMPARE(contentOf(copy), content);
+  }
+
+  /// Many chunks, filled from the front, from the back and anyhow; small values stand in the chunks.
+  void largeMapsKeepTheirOrder_data() {
+    QTest::addColumn<int>("way");
+    QTest::newRow("ascending") << 0;
+    QTest::newRow("descending") << 1;
+    QTest::newRow("anyhow") << 2;
+  }
+  void largeMapsKeepTheirOrder() {
+    QFETCH(int, way);
+    std::mt19937 random(kSeed);
+    SharedMap<int, int> map;
+    std::map<int, int> expected;
+    std::vector<std::pair<SharedMap<int, int>, std::map<int, int>>> copies;
+    for (int i = 0; i < 1000; ++i) {
+      const int key = way == 0 ? i : way == 1 ? -i : static_cast<int>(random() % 5000);
+      map.edit(key) += i;
+      expected[key] += i;
+      if (i % 100 == 0) copies.emplace_back(map, expected);
+    }
+    copies.emplace_back(map, expected);
+    for (const auto& [copy, content] : copies) {
+      QCOMPARE(contentOf(copy), content);
+      QCOMPARE(copy.size(), content.size());
+    }
+    for (int key = -1001; key < 5001; key += 7) {
+      const auto place = map.lower_bound(key);
+      const auto known = expected.lower_bound(key);
+      QCOMPARE(place == map.end(), known == expected.end());
+      if (known != expected.end()) QCOMPARE(place->first, known->first);
+      QCOMPARE(map.contains(key), expected.count(key) == 1);
+    }
+    auto back = map.rbegin();
+    for (auto entry = expected.rbegin(); entry != expected.rend(); ++entry, ++back) {
+      QCOMPARE(back->first, entry->first);
+    }
+    QVERIFY(back == map.rend());
+  }
+
+  void changesOfAMapAreFound() {
+    SharedMap<int, std::string> before;
+    for (int key = 0; key < 1000; ++key) before.set(key, "a");
+    SharedMap<int, std::string> map = before;
+    QCOMPARE(map.bytesBeside(SharedMap<int, std::string>()),
+             before.bytesBeside(SharedMap<int, std::string>()));
+    const std::size_t least = map.bytesBeside(before);
+    map.edit(500) = "b";
+    map.set(2000, "c");
+    std::map<int, std::string> changes;
+    map.visitChanges(before, [&](int key, const std::string& value) { changes.emplace(key, value); });
+    QCOMPARE(changes, (std::map<int, std::string>{{500, "b"}, {2000, "c"}}));
+    QVERIFY(map.bytesBeside(before) > least);
+    QVERIFY(map.bytesBeside(before) < map.bytesBeside(SharedMap<int, std::string>()) / 4);
+  }
+
+  void sharedValuesAreCopiedByPointer() {
+    const Shared<std::string> none;
+    QVERIFY(none->empty());
+    const Shared<std::string> one = std::string("text");
+    const Shared<std::string> copy = one;
+    QVERIFY(copy.isCopyOf(one));
+    QCOMPARE(&*copy, &*one);
+    const Shared<std::string> other = std::string("text");
+    QVERIFY(!other.isCopyOf(one));
+    QVERIFY(other == one);
+    QVERIFY(!(none == one));
+    const SharedList<int> list{1, 2, 3};
+    const SharedList<int> same = list;
+    QCOMPARE(&same[1], &list[1]);
+    QCOMPARE(same.size(), std::size_t(3));
+    QCOMPARE(std::vector<int>(same.begin(), same.end()), (std::vector<int>{1, 2, 3}));
+    QVERIFY(SharedList<int>().empty());
   }
 
   void mapIsReadLikeAStandardOne() {

@@ -41,6 +41,10 @@ class RandomValue {
     } else if constexpr (IsVector<T>::value) {
       value.resize(below(5));
       for (auto& element : value) fill(element);
+    } else if constexpr (IsShared<T>::value) {
+      typename IsShared<T>::Value content{};
+      fill(content);
+      value = T(std::move(content));
     } else if constexpr (IsOptional<T>::value) {
       value.reset();
       if (below(2) == 1) fill(value.emplace());

@@ -164,7 +164,9 @@ void TestEventCodec::refused_data() {
            content;
   };
   QTest::newRow("nothing") << QByteArray() << "event: found the end, expected more bytes";
-  QTest::newRow("no such kind") << QByteArray("\xff") << "event: found kind 255, expected a kind below 24";
+  QTest::newRow("no such kind")
+      << QByteArray("\xff")
+      << QStringLiteral("event: found kind 255, expected a kind below %1").arg(kPayloads);
   QTest::newRow("session of 33 bits")
       << QByteArray("\x0e\x01\x00\x80\x80\x80\x80\x10\x00\x00\x00", 11)
       << "cache_cleared.session: found 4294967296, expected a number of 32 bits";
@@ -209,7 +211,7 @@ void TestEventCodec::refused() {
 void TestEventCodec::memoryIsBounded() {
   // Segments take about 200 bytes in memory and 11 in the file.
   SpanTableLaidOut table;
-  table.segments.resize(10000);
+  table.segments = std::vector<SegmentInfo>(10000);
   const std::vector<std::uint8_t> bytes = bytesOf(Event{1, 0, 0, 0, 0, {}, table});
   QVERIFY(bytes.size() < 150000);
   QVERIFY(errorOf(bytes, 10000 * sizeof(SegmentInfo)).empty());

@@ -122,6 +122,9 @@ class TestReplay : public QObject {
   void clampedSums();
   void hostileKeyframes_data();
   void hostileKeyframes();
+  void changesNeedWhatTheyLeaveOut();
+  void saysWhatAttentionIsLeftOut();
+  void copiesShareWhatDoesNotChange();
   void equalsPlainAccount();
   void continuesFromKeyframe();
   void garbageChangesNothing();
@@ -390,7 +393,7 @@ void TestReplay::requestFromStartToEnd() {
   QCOMPARE(script.request().phase, RequestPhase::Running);
   const VirtualBlock hit{1, false, LookupOutcome::Relocated, MissReason::None, 5};
   const VirtualBlock own{2, true, LookupOutcome::Miss, MissReason::TokensDiffer, 6};
-  QVERIFY(script.request().blocks == (std::map<BlockPlace, VirtualBlock>{{{0, 0}, hit}, {{1, 0}, own}}));
+  QVERIFY(script.request().blocks == (SharedMap<BlockPlace, VirtualBlock>{{{0, 0}, hit}, {{1, 0}, own}}));
 
   script.must(BatchComputed{{BatchEntry{1, 1, 0, 3, false}}, 100}, 0);
   script.must(BatchComputed{{BatchEntry{1, 1, 3, 1, true}}, 50}, 0);
@@ -477,7 +480,7 @@ void TestReplay::runsAndPlans() {
   script.must(StepStarted{}, 2, 3);
   script.must(RunFinished{RunOutcome::Stopped, "x"}, 0, 3);
   RunState expected;
-  expected.queryJson = "{}";
+  expected.queryJson = std::string("{}");
   expected.policy = "spans";
   expected.seed = 7;
   expected.plan = plan;
@@ -594,7 +597,7 @@ void TestReplay::clampedSums() {
 
 void TestReplay::hostileKeyframes_data() {
   QTest::addColumn<int>("which");
-  for (int i = 0; i < 8; ++i) QTest::addRow("%d", i) << i;
+  for (int i = 0; i < 10; ++i) QTest::addRow("%d", i) << i;
 }
 
 void TestReplay::hostileKeyframes() {
@@ -603,15 +606,99 @@ void TestReplay::hostileKeyframes() {
   keyframe.pool = freshPool(3);
   RequestState& request = keyframe.progress.requests.edit(4);
   request.segments = {segment(2)};
-  request.blocks[{0, 0}].block = 2;
+  request.blocks.edit({0, 0}).block = 2;
   QVERIFY(Replay(keyframe).keyframe() == keyframe);
-  const std::function<void()> damage[] = {
-      [&] { request.blocks[{0, 0}].block = 3; },   [&] { request.blocks[{0, 0}].block = -1; },
-      [&] { request.blocks[{1, 0}].block = 1; },   [&] { request.blocks[{0, -1}].block = 1; },
-      [&] { request.segments[0].sees = {7}; },     [&] { request.cachedTokens = 1; },
-      [&] { keyframe.pool.freeOrder.pop_back(); }, [&] { keyframe.progress.time = -1; }};
+  const std::function<void()> damage[] = {[&] {
+                                            request.blocks.edit({0, 0}).block = 3;
+                                          },
+                                          [&] {
+                                            request.blocks.edit({0, 0}).block = -1;
+                                          },
+                                          [&] {
+                                            request.blocks.edit({1, 0}).block = 1;
+                                          },
+                                          [&] {
+                                            request.blocks.edit({0, -1}).block = 1;
+                                          },
+                                          [&] {
+                                            SegmentInfo seeing = segment(2);
+                                            seeing.sees = {7};
+                                            request.segments = {seeing};
+                                          },
+                                          [&] { request.cachedTokens = 1; },
+                                          [&] { keyframe.pool.freeOrder.pop_back(); },
+                                          [&] { keyframe.progress.time = -1; },
+                                          [&] { keyframe.sameRuns = {1}; },
+                                          [&] { keyframe.sameTables = {4}; }};
   damage[which]();
   QVERIFY_EXCEPTION_THROWN(Replay{keyframe}, Failure);
+}
+
+/// Changes that leave out what nothing before them said.
+void TestReplay::changesNeedWhatTheyLeaveOut() {
+  Keyframe state;
+  state.progress.requests.edit(4).segments = {segment(2)};
+  state.progress.runs.edit(1).queryJson = std::string("{}");
+  Keyframe change;
+  change.all = false;
+  change.progress.requests.edit(4).text = "x";
+  change.progress.requests.edit(5).text = "y";
+  change.progress.runs.edit(1).answer = "z";
+  change.sameRuns = {1};
+  change.sameTables = {4};
+  Keyframe good = state;
+  applyChanges(good, change);
+  QCOMPARE(*good.progress.runs.at(1).queryJson, std::string("{}"));
+  QCOMPARE(good.progress.runs.at(1).answer, std::string("z"));
+  QCOMPARE(good.progress.requests.at(4).text, std::string("x"));
+  QVERIFY(good.progress.requests.at(4).segments.isCopyOf(state.progress.requests.at(4).segments));
+  for (const RequestId missing : {RequestId{5}, RequestId{6}}) {
+    Keyframe wrong = change;
+    wrong.sameTables = {missing};
+    Keyframe start = state;
+    QVERIFY_EXCEPTION_THROWN(applyChanges(start, wrong), Failure);
+  }
+  change.sameRuns = {2};
+  QVERIFY_EXCEPTION_THROWN(applyChanges(state, change), Failure);
+}
+
+void TestReplay::saysWhatAttentionIsLeftOut() {
+  Script script(freshPool(8));
+  script.must(RunStarted{"{}", "spans", 1}, 0);
+  QVERIFY(!script.replay.progress().runs.at(kRun).attentionLeftOut);
+  script.must(AttentionLeftOut{1, 7, 100}, 0);
+  script.must(AttentionLeftOut{3, 8, 100}, 0);
+  QVERIFY(script.replay.progress().runs.at(kRun).attentionLeftOut == (AttentionLeftOut{3, 8, 100}));
+}
+
+/// A state that is kept must not hold what it shares with the events and the other states once more.
+void TestReplay::copiesShareWhatDoesNotChange() {
+  Script script(freshPool(8));
+  const SpanTableLaidOut table{{segment(4), segment(3)}};
+  script.must(RunStarted{"{}", "spans", 1}, 0);
+  script.must(PlanMade{{PlannedStep{}}, "one step"}, 0);
+  script.must(StepStarted{4, 2});
+  script.must(table);
+  const Replay before = script.replay;
+  script.must(StepStarted{4, 3}, 2);
+  script.must(TokenGenerated{0, 9, " a", " a", 1, {}});
+  const RequestState& then = before.progress().requests.at(1);
+  QVERIFY(&then != &script.request());
+  QVERIFY(then.segments.isCopyOf(table.segments));
+  QVERIFY(script.request().segments.isCopyOf(table.segments));
+  const RunState& run = script.replay.progress().runs.at(kRun);
+  QVERIFY(&before.progress().runs.at(kRun) != &run);
+  QVERIFY(before.progress().runs.at(kRun).plan.isCopyOf(run.plan));
+  QVERIFY(before.progress().runs.at(kRun).queryJson.isCopyOf(run.queryJson));
+
+  const Keyframe change = script.replay.changesSince(before);
+  QCOMPARE(change.sameTables, std::vector<RequestId>{1});
+  QCOMPARE(change.sameRuns, std::vector<RunId>{kRun});
+  QVERIFY(change.progress.requests.at(1).segments.empty());
+  Keyframe state = before.keyframe();
+  applyChanges(state, change);
+  state.sameRuns.clear();
+  QVERIFY(state == script.replay.keyframe());
 }
 
 void TestReplay::equalsPlainAccount() {

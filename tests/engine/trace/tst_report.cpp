@@ -60,6 +60,12 @@ void TestReport::describeRows_data() {
   row("fragments", FragmentsRetrieved{"where?", FragmentRanking::Hybrid, 3, {fragment, {}}},
       "fragments_retrieved run 2 request 3 /g: 1 fragment of 3 documents (hybrid) for \"where?\", first "
       "\"Mira lives in Lisbon.\" of \"a.pdf\", score 1.5000");
+  row("attention left out", AttentionLeftOut{12, 30, 64ULL << 20},
+      "attention_left_out run 2 request 3 /g: 12 records of attention left out beside 30: limit of 64 MiB a "
+      "run");
+  row("attention left out of little", AttentionLeftOut{1, 0, 100},
+      "attention_left_out run 2 request 3 /g: 1 record of attention left out beside 0: limit of 100 bytes a "
+      "run");
   row("step finished", StepFinished{4, StepOutcome::TokenLimit, std::string(70, 'x')},
       ("step_finished run 2 request 3 /g: step 4, token_limit: \"" + std::string(60, 'x') + "…\"").c_str());
   row("text cut within a character",

@@ -141,6 +141,7 @@ class TestTraceFile : public QObject {
   void seekInContradiction();
   void eventsAndTimes();
   void keyframesStayFew();
+  void keyframesDoNotRepeatTables();
   void writerNamesFileLast();
   void diedWriter();
   void slowEventsReachTheFile();
@@ -322,7 +323,8 @@ void TestTraceFile::damaged_data() {
                  }),
       "t: chunk 2: found a frame that does not fill its record, expected one whole zstd frame");
   row("content of an unknown kind", withContent(open, 2, [](RecordHeader&, Bytes& raw) { raw[0] = 200; }),
-      "t: chunk 2, event 1, event: found kind 200, expected a kind below 24");
+      "t: chunk 2, event 1, event: found kind 200, expected a kind below " +
+          std::to_string(std::variant_size_v<Payload>));
   row("bytes left over", withContent(open, 2, [](RecordHeader&, Bytes& raw) { raw.push_back(0); }),
       "t: chunk 2: found 1 byte more, expected the end");
   row("bytes after the header's content",
@@ -523,6 +525,40 @@ void TestTraceFile::keyframesStayFew() {
         static_cast<unsigned long long>(keyframes), static_cast<unsigned long long>(chunks));
   QVERIFY(keyframes > 0);
   QVERIFY(keyframes <= chunks);
+}
+
+/// Requests with long span tables that run for long: each keyframe holds all of them.
+void TestTraceFile::keyframesDoNotRepeatTables() {
+  constexpr RequestId kRequests = 20;
+  test::ListSink sink;
+  std::mt19937_64 random(3);
+  sink.send(0, 0, {}, SessionStarted{});
+  for (RequestId request = 1; request <= kRequests; ++request) {
+    SegmentInfo segment;
+    for (int i = 0; i < 2000; ++i) segment.tokens.push_back(static_cast<TokenId>(random() % 100'000));
+    sink.send(1, request, {}, StepStarted{});
+    sink.send(1, request, {}, SpanTableLaidOut{.segments = {segment}});
+  }
+  const std::size_t tables = traceBytes(sink.events, kHeader).size();
+  for (std::int32_t i = 0; i < 2000; ++i) {
+    for (RequestId request = 1; request <= kRequests; ++request) {
+      sink.send(1, request, {}, TokenGenerated{i, 5, "x", "x", 1, {}});
+    }
+  }
+  const Bytes plain = traceBytes(sink.events, kHeader, smallChunks(1000, 1'000'000'000));
+  const Bytes bytes = traceBytes(sink.events, kHeader, smallChunks(1000, 4000));
+  TraceReader reader(bytes, "t");
+  QVERIFY2(reader.keyframeCount() > 5, qPrintable(QString::number(reader.keyframeCount())));
+  QVERIFY2(bytes.size() < plain.size() + tables + tables / 2,
+           qPrintable(QStringLiteral("%1 bytes with keyframes, %2 without, %3 are the tables")
+                          .arg(bytes.size())
+                          .arg(plain.size())
+                          .arg(tables)));
+  Replay linear;
+  for (std::size_t i = 0; i < sink.events.size(); ++i) {
+    QVERIFY(!linear.apply(sink.events[i]));
+    if (i % 7001 == 7000) QVERIFY(reader.replayAt(i + 1).keyframe() == linear.keyframe());
+  }
 }
 
 void TestTraceFile::writerNamesFileLast() {

@@ -175,8 +175,8 @@ std::map<StepKey, run::CountRange> computedOf(const Forecast& forecast, Against 
 /// Whether a run that is over was of this plan.
 bool isRunOf(const trace::RunState& run, const Forecast& forecast) {
   const std::vector<plan::Step>& steps = forecast.plan->steps;
-  return run.outcome && run.queryJson == forecast.queryJson && run.policy == forecast.policy &&
-         std::equal(run.plan.steps.begin(), run.plan.steps.end(), steps.begin(), steps.end(),
+  return run.outcome && *run.queryJson == forecast.queryJson && run.policy == forecast.policy &&
+         std::equal(run.plan->steps.begin(), run.plan->steps.end(), steps.begin(), steps.end(),
                     [](const trace::PlannedStep& ran, const plan::Step& planned) {
                       return ran.node == planned.node && ran.copy == planned.copy &&
                              ran.needs == planned.needs;

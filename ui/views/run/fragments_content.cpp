@@ -44,7 +44,7 @@ std::optional<Found> lastOf(const ViewInput& input, std::optional<document::Node
     for (const auto& [path, retrieved] : run.retrieved) {
       const document::NodeId node = input.nodeOf(id, path);
       if (wanted && node != *wanted) continue;
-      last = Found{.run = id, .node = node, .retrieved = &retrieved};
+      last = Found{.run = id, .node = node, .retrieved = &*retrieved};
       break;
     }
   }

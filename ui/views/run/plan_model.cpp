@@ -36,13 +36,13 @@ PlanModel planModel(const ViewInput& input) {
   const trace::Progress& progress = input.state().progress();
   auto shown = progress.runs.end();
   for (auto run = progress.runs.begin(); run != progress.runs.end(); ++run) {
-    if (!run->second.plan.steps.empty() || !run->second.plan.explain.empty()) shown = run;
+    if (!run->second.plan->steps.empty() || !run->second.plan->explain.empty()) shown = run;
   }
   if (input.selection.request) {
     const auto request = progress.requests.find(*input.selection.request);
     if (request != progress.requests.end()) {
       const auto run = progress.runs.find(request->second.run);
-      if (run != progress.runs.end() && !run->second.plan.steps.empty()) shown = run;
+      if (run != progress.runs.end() && !run->second.plan->steps.empty()) shown = run;
     }
   }
   if (shown == progress.runs.end()) return model;
@@ -56,8 +56,8 @@ PlanModel planModel(const ViewInput& input) {
   }
   model.run = id;
   model.policy = QString::fromStdString(run.policy);
-  model.explain = QString::fromStdString(run.plan.explain);
-  for (const trace::PlannedStep& planned : run.plan.steps) {
+  model.explain = QString::fromStdString(run.plan->explain);
+  for (const trace::PlannedStep& planned : run.plan->steps) {
     PlanStep step{.step = planned.step,
                   .node = planned.node,
                   .name = names.of(id, planned.step),

@@ -40,7 +40,7 @@ QString StepNames::of(RunId run, StepIndex step) {
   const auto state = m_progress.runs.find(run);
   if (isNew && state != m_progress.runs.end()) {
     std::vector<NamedStep> steps;
-    for (const trace::PlannedStep& planned : state->second.plan.steps) {
+    for (const trace::PlannedStep& planned : state->second.plan->steps) {
       steps.push_back(
           {.step = planned.step, .node = m_input.nodeOf(run, planned.node), .isRoot = planned.node.empty()});
     }

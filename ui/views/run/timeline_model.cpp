@@ -129,9 +129,9 @@ TimelineModel timelineModel(const ViewInput& input, bool allRuns) {
     const trace::RunState& run = progress.runs.at(row.run);
     const trace::RequestState& request = progress.requests.at(row.request);
     const auto planned =
-        std::find_if(run.plan.steps.begin(), run.plan.steps.end(),
+        std::find_if(run.plan->steps.begin(), run.plan->steps.end(),
                      [&](const trace::PlannedStep& step) { return step.step == request.step; });
-    if (planned == run.plan.steps.end() || planned->needs.empty()) continue;
+    if (planned == run.plan->steps.end() || planned->needs.empty()) continue;
     TimelineStart start = startOf(input, run, progress, row, planned->needs);
     if (start.closures > 0) model.starts.push_back(std::move(start));
   }
