@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/recorder.h"
 
+#include "engine/trace/memory_bytes.h"
+
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <iterator>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -89,42 +90,66 @@ void Recorder::enqueue(Event event) {
     ++m_lost;
     return;
   }
-  if (m_queue.size() >= m_options.queueCapacity) {
-    shed();
+  const std::uint64_t bytes = memoryBytes(event);
+  if (isFull(bytes)) {
+    shed(bytes);
     if (isDetail(event.payload)) {
       ++m_lost;
       return;
     }
   }
-  m_queue.push_back(std::move(event));
+  m_queueBytes += bytes;
+  m_queue.push_back({std::move(event), bytes});
 }
 
-/// Makes room for a quarter of the capacity at least, so that its cost is spread over as many events.
-void Recorder::shed() {
+/// Whether an event of so many bytes has no place in the queue.
+bool Recorder::isFull(std::uint64_t bytes) const {
+  return m_queue.size() >= m_options.queueCapacity ||
+         (!m_queue.empty() && m_queueBytes + bytes > m_options.queueBytes);
+}
+
+template <class Goes>
+void Recorder::dropWhere(Goes goes) {
+  std::erase_if(m_queue, [&](const Waiting& waiting) {
+    if (!goes(waiting.event.payload)) return false;
+    m_queueBytes -= waiting.bytes;
+    return true;
+  });
+}
+
+/// Makes room for an event of so many bytes and for a quarter of the queue at least, so that its cost is
+/// spread over as many events.
+void Recorder::shed(std::uint64_t bytes) {
   const std::size_t before = m_queue.size();
-  const std::size_t enough = m_options.queueCapacity - m_options.queueCapacity / 4;
+  const std::uint64_t room = m_options.queueBytes - std::min(bytes, m_options.queueBytes / 2);
+  const auto isEnough = [&](std::uint64_t part, std::uint64_t whole) {
+    return m_queue.size() <= m_options.queueCapacity / whole * part &&
+           m_queueBytes <= std::min(room, m_options.queueBytes / whole * part);
+  };
   if (!m_shedding) {
     m_shedding = true;
-    std::erase_if(m_queue, [](const Event& event) { return isDetail(event.payload); });
+    dropWhere(isDetail);
   }
-  if (m_queue.size() > enough) {
-    std::erase_if(m_queue,
-                  [](const Event& event) { return std::holds_alternative<TokenGenerated>(event.payload); });
+  if (!isEnough(3, 4)) {
+    dropWhere([](const Payload& payload) { return std::holds_alternative<TokenGenerated>(payload); });
   }
-  if (m_queue.size() > enough) {
-    const std::size_t excess = m_queue.size() - m_options.queueCapacity / 2;
-    m_queue.erase(m_queue.begin(), m_queue.begin() + static_cast<std::ptrdiff_t>(excess));
+  if (!isEnough(3, 4)) {
+    while (!m_queue.empty() && !isEnough(1, 2)) {
+      m_queueBytes -= m_queue.front().bytes;
+      m_queue.pop_front();
+    }
   }
   m_lost += before - m_queue.size();
 }
 
 std::size_t Recorder::drain(std::vector<Event>& into) {
-  std::deque<Event> taken;
+  std::deque<Waiting> taken;
   bool lossy = false;
   Event snapshot;
   {
     const std::lock_guard queueing(m_queueMutex);
     taken.swap(m_queue);
+    m_queueBytes = 0;
     lossy = std::exchange(m_shedding, false);
     if (lossy) {
       snapshot.sequence = m_queuedSequence;
@@ -133,7 +158,7 @@ std::size_t Recorder::drain(std::vector<Event>& into) {
       snapshot.payload = Snapshot{m_pool.state(), std::exchange(m_lost, 0)};
     }
   }
-  into.insert(into.end(), std::make_move_iterator(taken.begin()), std::make_move_iterator(taken.end()));
+  for (Waiting& waiting : taken) into.push_back(std::move(waiting.event));
   if (lossy) into.push_back(std::move(snapshot));
   return taken.size() + (lossy ? 1 : 0);
 }

@@ -19,11 +19,15 @@
 
 namespace spanscope::trace {
 
+/// Memory that events may take while they wait for the consumer, unless said otherwise.
+inline constexpr std::uint64_t kQueueBytes = 64ULL << 20;
+
 struct RecorderOptions {
   std::uint32_t session = 1;
-  std::size_t queueCapacity = 65536;    ///< events that wait for the consumer, at least 16
-  bool keepEvents = false;              ///< keep every event in memory, without limit, for events()
-  std::function<std::int64_t()> clock;  ///< nanoseconds, never decreasing; empty: the steady clock
+  std::size_t queueCapacity = 65536;       ///< events that wait for the consumer, at least 16
+  std::uint64_t queueBytes = kQueueBytes;  ///< and the memory they may take; one event may take more
+  bool keepEvents = false;                 ///< keep every event in memory, without limit, for events()
+  std::function<std::int64_t()> clock;     ///< nanoseconds, never decreasing; empty: the steady clock
 };
 
 /// Takes every event of a session, numbers and times it, and passes it on three ways: into memory
@@ -33,16 +37,16 @@ struct RecorderOptions {
 /// What the consumer can rely on:
 /// - Memory and file get every event. Only the queue ever loses some.
 /// - Events come in the order of their numbers. As long as numbers follow each other, nothing is missing.
-/// - When the queue is full, events of detail go first: lookups, everything about blocks, passes and
-/// attention mass.
+/// - When the queue is full, by events or by bytes, events of detail go first: lookups, everything about
+/// blocks, passes and attention mass.
 ///   Until the next drain no more of them are queued, and that drain ends with one Snapshot: the pool as it
 ///   is after all events so far, carrying the number of the last of them, and how many were lost since the
 ///   Snapshot before. The events between (runs, plans, steps, span tables, admissions, tokens, metrics,
 ///   messages) are delivered.
 /// - If the queue fills up even so, tokens go next (StepFinished has the whole text), then the oldest of the
 /// rest. So
-///   as long as the last queueCapacity / 2 events that are neither detail nor tokens hold them, the results
-///   of a run (StepFinished, StepMetrics, RunFinished) are never lost.
+///   as long as the last queueCapacity / 2 events, or queueBytes / 2 bytes, that are neither detail nor
+///   tokens hold them, the results of a run (StepFinished, StepMetrics, RunFinished) are never lost.
 ///
 /// Any thread may call any function; several senders are numbered in the order in which they come.
 class Recorder final : public Sink {
@@ -86,7 +90,10 @@ class Recorder final : public Sink {
  private:
   void write(const Event& event);
   void enqueue(Event event);
-  void shed();
+  bool isFull(std::uint64_t bytes) const;
+  void shed(std::uint64_t bytes);
+  template <class Goes>
+  void dropWhere(Goes goes);
   std::optional<Error> endFile();
 
   const RecorderOptions m_options;
@@ -101,7 +108,12 @@ class Recorder final : public Sink {
   std::optional<Error> m_fileError;
 
   mutable std::mutex m_queueMutex;  ///< the queue and the pool
-  std::deque<Event> m_queue;
+  struct Waiting {
+    Event event;
+    std::uint64_t bytes = 0;
+  };
+  std::deque<Waiting> m_queue;
+  std::uint64_t m_queueBytes = 0;  ///< of all in it
   PoolReplay m_pool;
   std::optional<Error> m_contradiction;
   std::uint64_t m_queuedSequence = 0;  ///< of the last event that m_pool has seen

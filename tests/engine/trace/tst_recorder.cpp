@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/memory_bytes.h"
 #include "engine/trace/recorder.h"
 #include "engine/trace/replay.h"
 #include "simulated_engine.h"
@@ -52,6 +53,8 @@ class TestRecorder : public QObject {
   void resultsStay();
   void queueStaysBounded_data();
   void queueStaysBounded();
+  void queueStaysWithinItsBytes_data();
+  void queueStaysWithinItsBytes();
   void consumerFollows_data();
   void consumerFollows();
   void fileFromTheStart();
@@ -225,6 +228,48 @@ void TestRecorder::queueStaysBounded() {
   QVERIFY(events.size() >= std::max<std::size_t>(capacity, 16) / 2);
   QVERIFY(std::is_sorted(events.begin(), events.end(),
                          [](const Event& a, const Event& b) { return a.sequence < b.sequence; }));
+}
+
+void TestRecorder::queueStaysWithinItsBytes_data() {
+  QTest::addColumn<quint64>("bytes");
+  QTest::newRow("less than one event") << quint64{1000};
+  QTest::newRow("a few events") << quint64{300'000};
+  QTest::newRow("many events") << quint64{2'000'000};
+}
+
+void TestRecorder::queueStaysWithinItsBytes() {
+  QFETCH(quint64, bytes);
+  RecorderOptions options;
+  options.queueBytes = bytes;
+  options.keepEvents = true;
+  Recorder recorder(options);
+  AttentionMass mass;
+  mass.mass.resize(10'000);
+  SegmentInfo segment;
+  segment.tokens.resize(10'000);
+  TokenGenerated token;
+  token.segmentMass.resize(5'000);
+  std::uint64_t largest = 0;
+  for (int i = 0; i < 100; ++i) {
+    recorder.send(1, 1, {}, mass);
+    recorder.send(1, 1, {}, SpanTableLaidOut{.segments = {segment}});
+    recorder.send(1, 1, {}, token);
+    recorder.send(1, 1, {}, StepFinished{0, StepOutcome::EndToken, "x"});
+  }
+  recorder.send(1, 0, {}, RunFinished{RunOutcome::Finished, "answer"});
+  for (const Event& event : recorder.events()) largest = std::max(largest, memoryBytes(event));
+  const std::vector<Event> events = drained(recorder);
+  std::uint64_t held = 0;
+  for (const Event& event : events) held += memoryBytes(event);
+  held -= memoryBytes(events.back());
+  QVERIFY2(held <= std::max<std::uint64_t>(bytes, largest), qPrintable(QStringLiteral("%1 bytes").arg(held)));
+  QCOMPARE(countOf<RunFinished>(events), std::size_t{1});
+  QCOMPARE(countOf<AttentionMass>(events), std::size_t{0});
+  QCOMPARE(std::get<Snapshot>(events.back().payload).lost, recorder.lastSequence() + 1 - events.size());
+
+  // Once it was emptied, there is room again.
+  recorder.send(1, 1, {}, StepMetrics{});
+  QCOMPARE(drained(recorder).size(), std::size_t{1});
 }
 
 void TestRecorder::consumerFollows_data() {
