@@ -28,6 +28,8 @@
 namespace spanscope::cli {
 namespace {
 
+constexpr int kMebibyteBits = 20;
+
 struct Options {
   std::vector<std::string> files;
   QueryOptionTexts query;
@@ -37,6 +39,7 @@ struct Options {
   std::int32_t topK = 0;
   float topP = 1;
   std::vector<std::int32_t> observedLayers;
+  std::uint64_t attentionMebibytes = run::kAttentionBytes >> kMebibyteBits;
   std::string trace;
   bool json = false;
 };
@@ -159,6 +162,7 @@ class RunCommand {
     options.topK = m_options.topK;
     options.topP = m_options.topP;
     options.observedLayers = m_options.observedLayers;
+    options.attentionBytes = m_options.attentionMebibytes << kMebibyteBits;
     options.retrieved = workbench::retrievalReports(job.planned.retrieved, {});
     options.queryJson = query::writeCanonical(*job.planned.query);
     options.explain = plan::explain(plan);
@@ -249,9 +253,13 @@ void addRun(CLI::App& app, Context& context) {
   CLI::Option* trace =
       command->add_option("--trace", options->trace, "Record the events of all runs in this file")
           ->type_name("FILE");
-  addNumbers(*command, "--observe", options->observedLayers,
-             "Layers whose attention goes into the trace, e.g. 0,5", {0, kMost})
-      ->needs(trace);
+  CLI::Option* observe = addNumbers(*command, "--observe", options->observedLayers,
+                                    "Layers whose attention goes into the trace, e.g. 0,5", {0, kMost})
+                             ->needs(trace);
+  addNumber(*command, "--observe-limit", options->attentionMebibytes,
+            "Most MiB of attention that a run records; the trace says what was left out",
+            {std::uint64_t{1}, std::uint64_t{1} << kMebibyteBits})
+      ->needs(observe);
   command->add_flag("--json", options->json, "Write one JSON document instead of text");
 
   command->callback([&context, options] {

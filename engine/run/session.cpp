@@ -53,10 +53,11 @@ struct Session::Impl final : RequestListener {
         tokenizer(textTokenizer),
         chat(chatTemplate),
         sink(eventSink),
+        attention(eventSink),
         cache(cacheConfig(config, modelFingerprint, device), sink),
         store(device.makeKvStore(decoder.kvShape(config.blockCount, config.blockSize, config.kvType))),
         computation(decoder, device, *store),
-        scheduler(computation, cache, sink, *this, config.rowsPerPass, config.salt) {
+        scheduler(computation, cache, attention, *this, config.rowsPerPass, config.salt) {
     const compute::DeviceInfo info = device.info();
     sink.send(0, 0, {},
               trace::SessionStarted{.program = "Spanscope " SPANSCOPE_VERSION,
@@ -129,6 +130,7 @@ struct Session::Impl final : RequestListener {
   const text::Tokenizer* tokenizer;
   const text::ChatTemplate* chat;
   trace::Sink& sink;
+  AttentionLimit attention;
   cache::KvCache cache;
   std::unique_ptr<compute::KvStore> store;
   ModelComputation computation;
@@ -183,10 +185,12 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
     result.outcome = trace::RunOutcome::Failed;
     impl.logError(run, *result.error);
   } else {
+    impl.attention.begin(run, options.observedLayers, options.attentionBytes);
     PlanRun steps(run, plan, options, impl.decoder.config(), *impl.tokenizer, *impl.chat, impl.sink);
     result.outcome = impl.drive(steps, run, options, std::move(stop), result.error);
     result.steps = steps.results();
     result.answer = steps.answer();
+    impl.attention.end();
   }
   impl.sink.send(run, 0, {}, trace::RunFinished{.outcome = result.outcome, .answer = result.answer});
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

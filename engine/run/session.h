@@ -9,6 +9,7 @@
 #include "engine/layout/span_table.h"
 #include "engine/model/decoder.h"
 #include "engine/plan/plan.h"
+#include "engine/run/attention_limit.h"
 #include "engine/run/observation.h"
 #include "engine/run/policy.h"
 #include "engine/text/chat_template.h"
@@ -56,6 +57,8 @@ struct RunOptions {
   /// Asked before every pass, if given. True: the cache is emptied there, and what the requests that run have
   /// in it is computed anew; answers stay the same.
   std::function<bool()> emptyCache;
+  /// Most attention that is recorded; the trace says what was left out.
+  std::uint64_t attentionBytes = kAttentionBytes;
   std::vector<RetrievalReport> retrieved;  ///< for the trace
   std::string queryJson;                   ///< canonical, for the trace
   std::string explain;                     ///< for the trace

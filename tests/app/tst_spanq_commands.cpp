@@ -54,6 +54,7 @@ class TestSpanqCommands : public QObject {
   void stopAnswersInTheMiddleOfARun();
   void unwritableTraceFailsTheRun();
   void traceIsReadBack();
+  void attentionBeyondItsLimitIsLeftOut();
   void cutTraceIsReadUpToTheCut();
   void notATraceIsRefused();
   void modelShowSaysWhatTheModelIs();
@@ -385,6 +386,27 @@ void TestSpanqCommands::traceIsReadBack() {
   QCOMPARE(event["event"].get<std::string>(), std::string("attention_mass"));
   const SpanqResult later = spanq({"trace", "show", "--json", "--from", "10", "--count", "1", file});
   QCOMPARE(Json::parse(later.out)["sequence"].get<int>(), 10);
+}
+
+void TestSpanqCommands::attentionBeyondItsLimitIsLeftOut() {
+  QByteArray text;
+  for (int i = 0; i < 260; ++i) text += "Mira lives in Lisbon. ";
+  const std::string query =
+      write("long.json", "{\"g\":{\"model\":\"m\",\"max_tokens\":2,\"input\":{\"user\":\"" + text + "\"}}}");
+  const std::string file = inFolder("limited.trace");
+  const auto sums = [&](const char* limit) {
+    const SpanqResult run =
+        spanq({"run", "--observe", "0,1,2,3,4,5", "--observe-limit", limit, "--trace", file, query});
+    return run.code == 0 ? Json::parse(spanq({"trace", "stats", "--json", file}).out) : Json();
+  };
+  QCOMPARE(sums("64")["attention_left_out"].get<int>(), 0);
+  const int missing = sums("1")["attention_left_out"].get<int>();
+  QVERIFY(missing > 0);
+  const SpanqResult said = spanq({"trace", "show", "--only", "attention_left_out", file});
+  QVERIFY2(said.out.find(": " + std::to_string(missing) + " records of attention left out beside ") !=
+               std::string::npos,
+           said.out.c_str());
+  QVERIFY(said.out.find(": limit of 1 MiB a run\n") != std::string::npos);
 }
 
 void TestSpanqCommands::cutTraceIsReadUpToTheCut() {

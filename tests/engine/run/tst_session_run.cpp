@@ -3,6 +3,7 @@
 #include "engine/plan/planner.h"
 #include "engine/query/json.h"
 #include "engine/run/predictor.h"
+#include "engine/trace/memory_bytes.h"
 #include "engine/trace/replay.h"
 #include "session_fixture.h"
 
@@ -280,6 +281,58 @@ class TestSessionRun : public QObject {
       for (const float share : token.segmentMass) sum += static_cast<double>(share);
       QVERIFY(std::abs(sum - 1) < 1e-5);
     }
+  }
+
+  void attentionStaysWithinItsLimit() {
+    run::SessionConfig config;
+    config.rowsPerPass = 16;
+    SpanletSession all(config);
+    SpanletSession limited(config);
+    RunOptions options;
+    options.observedLayers = {0, 1, 2, 3, 4, 5};
+    const auto plan = planOf(rag({kMira, kTarek}, "Where does Mira live?"));
+    all.session->run(plan, options);
+    const auto bytesOf = [](const SpanletSession& session) {
+      std::uint64_t bytes = 0;
+      for (const auto& mass : session.sink.all<trace::AttentionMass>()) {
+        bytes += sizeof(trace::Event) + trace::heapBytes(mass);
+      }
+      return bytes;
+    };
+    QVERIFY(all.sink.all<trace::AttentionLeftOut>().empty());
+    const std::uint64_t whole = bytesOf(all);
+    const std::size_t count = all.sink.all<trace::AttentionMass>().size();
+
+    options.attentionBytes = whole / 2;
+    limited.session->run(plan, options);
+    const auto masses = limited.sink.all<trace::AttentionMass>();
+    QVERIFY(bytesOf(limited) <= whole / 2);
+    QVERIFY(bytesOf(limited) > whole / 4);
+    std::map<std::int32_t, std::size_t> layers;
+    for (const auto& mass : masses) ++layers[mass.layer];
+    // All at first, then fewer and fewer, down to the last alone.
+    QCOMPARE(layers.size(), std::size_t{6});
+    QVERIFY(layers[5] > layers[3]);
+    QVERIFY(layers[3] > layers[4]);
+    const auto said = limited.sink.all<trace::AttentionLeftOut>();
+    QCOMPARE(said.size(), std::size_t{2});
+    QCOMPARE(said.front().leftOut, std::uint64_t{1});
+    QCOMPARE(said.back().leftOut, std::uint64_t{count - masses.size()});
+    QCOMPARE(said.back().recorded, std::uint64_t{masses.size()});
+    QCOMPARE(said.back().limit, whole / 2);
+
+    // What each token saw of the segments is there all the same.
+    const auto expected = all.sink.all<trace::TokenGenerated>();
+    const auto tokens = limited.sink.all<trace::TokenGenerated>();
+    QCOMPARE(tokens.size(), expected.size());
+    for (std::size_t i = 0; i < tokens.size(); ++i) QVERIFY(tokens[i].segmentMass == expected[i].segmentMass);
+
+    // The next run has room of its own.
+    limited.session->clearCache();
+    options.attentionBytes = 2 * whole;
+    limited.session->run(plan, options);
+    QCOMPARE(limited.sink.all<trace::AttentionLeftOut>().size(), std::size_t{2});
+    QCOMPARE(limited.sink.all<trace::AttentionMass>().size(), masses.size() + count);
   }
 
   void observingChangesNothing() {

@@ -126,6 +126,27 @@ class TestRunModels : public QObject {
     }
   }
 
+  void attentionThatWasLeftOutIsSaid() {
+    ViewInput input = selecting(m_runs.input(), lastOf(m_runs.input(), 1));
+    QVERIFY(!attentionModel(input).leftOut);
+    auto longer = std::make_shared<TraceStore>(*input.trace);
+    trace::Event event = longer->events().back();
+    ++event.sequence;
+    event.run = 1;
+    event.request = 0;
+    event.payload = trace::AttentionLeftOut{.leftOut = 12, .recorded = 30, .limit = 64ULL << 20};
+    longer->append(event);
+    QVERIFY(longer->contradictions().empty());
+    input.trace = longer;
+    input.position = longer->size();
+    const AttentionModel model = attentionModel(input);
+    QVERIFY(model.leftOut.has_value());
+    const QString text = QStringLiteral("12 records of attention left out: limit of 64 MiB a run");
+    QCOMPARE(leftOutText(*model.leftOut), text);
+    QVERIFY(logOf(input, false).contains(text));
+    QVERIFY(!attentionModel(selecting(input, lastOf(input, 2))).leftOut);
+  }
+
   void attentionRowsSumToOne() {
     const ViewInput input = selecting(m_runs.input(), lastOf(m_runs.input(), 1));
     for (const auto layer : {std::optional<std::int32_t>(), std::optional<std::int32_t>(2)}) {

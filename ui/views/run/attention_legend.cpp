@@ -26,6 +26,7 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
     entries.push_back({Mark::Forbidden, tr("not visible: the tree keeps these apart")});
   }
   if (has(CellState::Missing)) entries.push_back({Mark::Missing, tr("seen, but not recorded")});
+  if (model.leftOut) entries.push_back({Mark::None, leftOutText(*model.leftOut)});
   if (!model.earlierRuns.empty()) {
     QStringList runs;
     for (const RunId run : model.earlierRuns) runs.push_back(QString::number(run));

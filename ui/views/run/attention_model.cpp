@@ -214,6 +214,8 @@ AttentionModel attentionModel(const ViewInput& input, const AttentionOptions& op
   model.request = shown;
   model.run = request.run;
   model.blockSize = std::max(1, replay.pool().blockSize());
+  const auto run = progress.runs.find(request.run);
+  if (run != progress.runs.end()) model.leftOut = run->second.attentionLeftOut;
   const RecordedRows own(input, shown);
   const bool tokens = options.tokensOf && *options.tokensOf < request.segments.size();
   model.tokenColumns = tokens && own.hasSingleKeys(*options.tokensOf);
@@ -322,7 +324,8 @@ QString attentionReadout(const AttentionModel& model, const AttentionOptions& op
     case CellState::Forbidden:
       return pair + tr("not visible: the tree keeps them apart");
     case CellState::Missing:
-      return pair + tr("not recorded");
+      return pair +
+             (model.leftOut ? tr("not recorded (%1)").arg(leftOutText(*model.leftOut)) : tr("not recorded"));
     case CellState::Measured:
       break;
   }
@@ -335,6 +338,14 @@ QString attentionReadout(const AttentionModel& model, const AttentionOptions& op
                                    : tr(", recorded in run %1, reused here").arg(query.run);
   }
   return text;
+}
+
+QString leftOutText(const trace::AttentionLeftOut& leftOut) {
+  constexpr double kMebibyte = 1 << 20;
+  const QString limit = QString::number(static_cast<double>(leftOut.limit) / kMebibyte, 'g', 6);
+  return leftOut.leftOut == 1
+             ? tr("1 record of attention left out: limit of %1 MiB a run").arg(limit)
+             : tr("%1 records of attention left out: limit of %2 MiB a run").arg(leftOut.leftOut).arg(limit);
 }
 
 QString attentionCsv(const AttentionModel& model) {

@@ -91,6 +91,7 @@ struct AttentionModel {
   std::vector<std::uint32_t> tokenSegments;  ///< segments of which single tokens were recorded, ascending
   std::vector<RunId> earlierRuns;            ///< that recorded pale rows, ascending
   bool earlierHere = false;                  ///< pale rows by another request of the same run
+  std::optional<trace::AttentionLeftOut> leftOut;  ///< of the run, so far
   bool operator==(const AttentionModel&) const = default;
 
   std::size_t at(std::int32_t row, std::int32_t column) const {
@@ -114,6 +115,8 @@ AttentionModel attentionModel(const ViewInput& input, const AttentionOptions& op
 /// "question block 1 → document 1 block 0: 0.31, layer 4, mean of heads"
 QString attentionReadout(const AttentionModel& model, const AttentionOptions& options, std::int32_t row,
                          std::int32_t column);
+/// "12 records of attention left out: limit of 64 MiB a run"
+QString leftOutText(const trace::AttentionLeftOut& leftOut);
 QString attentionCsv(const AttentionModel& model);
 
 }  // namespace spanscope::ui

@@ -5,6 +5,7 @@
 #include "ui/views/run/attention_legend.h"
 #include "ui/views/run/attention_plot.h"
 #include "ui/views/run/plot_painting.h"
+#include "ui/words/tr.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -28,6 +29,11 @@ std::optional<std::int32_t> choiceOf(const QComboBox& box) {
 
 void setChoice(QComboBox& box, const std::optional<std::int32_t>& choice) {
   box.setCurrentIndex(std::max(0, box.findData(choice.value_or(kMean))));
+}
+
+QString emptyText(const AttentionModel& model) {
+  if (model.leftOut) return leftOutText(*model.leftOut);
+  return tr("Run a query with attention recording on to see where it looked.");
 }
 
 }  // namespace
@@ -247,8 +253,7 @@ void AttentionView::paintTo(QPainter& painter, const QSize& size) {
   const QRect area(QPoint(), size);
   painter.fillRect(area, theme().color(Role::Surface));
   if (!m_model.recorded) {
-    paintEmptyText(painter, area, tr("Run a query with attention recording on to see where it looked."),
-                   theme());
+    paintEmptyText(painter, area, emptyText(m_model), theme());
     return;
   }
   const int legend = m_legend->heightForWidth(size.width() - 4 * kSpace);
@@ -266,8 +271,7 @@ void AttentionView::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   painter.fillRect(rect(), theme().color(Role::Surface));
   if (m_model.recorded) return;
-  paintEmptyText(painter, rect(), tr("Run a query with attention recording on to see where it looked."),
-                 theme());
+  paintEmptyText(painter, rect(), emptyText(m_model), theme());
 }
 
 }  // namespace spanscope::ui

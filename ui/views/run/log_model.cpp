@@ -3,6 +3,7 @@
 
 #include "engine/trace/report.h"
 #include "ui/views/cache/csv_line.h"
+#include "ui/views/run/attention_model.h"
 #include "ui/views/run/request_names.h"
 #include "ui/words/tr.h"
 
@@ -130,6 +131,11 @@ struct Teller {
     line.severity = trace::Severity::Warning;
     return true;
   }
+  bool operator()(const trace::AttentionLeftOut& payload) const {
+    line.text = leftOutText(payload);
+    line.severity = trace::Severity::Warning;
+    return true;
+  }
   template <class T>
   bool operator()(const T& /*payload*/) const {
     return false;
@@ -156,6 +162,7 @@ std::optional<trace::Severity> severityOf(const trace::Event& event) {
     if (snapshot->lost == 0) return std::nullopt;
     return Severity::Warning;
   }
+  if (std::holds_alternative<trace::AttentionLeftOut>(event.payload)) return Severity::Warning;
   const bool told = std::holds_alternative<trace::SessionStarted>(event.payload) ||
                     std::holds_alternative<trace::RunStarted>(event.payload) ||
                     std::holds_alternative<trace::PlanMade>(event.payload) ||
