@@ -93,21 +93,27 @@ struct Note {
   bool operator==(const Note&) const = default;
 };
 
+inline constexpr std::int32_t kLeastKeptMebibytes = 16;
+inline constexpr std::int32_t kMostMebibytes = 1 << 20;
+
 /// Model and cache settings, applied on the next run.
 struct RunSettings {
   std::string model;  ///< directory of the checkpoint; empty: the bundled one
   std::string policy = "spans";
   std::uint64_t seed = 0;
-  std::int32_t blockSize = 16;       ///< 1 … 1024
-  std::int32_t blockCount = 512;     ///< the null block included
-  std::string kvType = "f32";        ///< or "bf16"
-  std::int32_t threads = 0;          ///< 0: one a core
-  std::int32_t maxTokens = 0;        ///< of generates that set none; 0: the model's own
-  bool observe = true;               ///< record attention
-  std::vector<std::int32_t> layers;  ///< which layers; empty: all
-  bool observeRows = false;          ///< for every token instead of every block
-  bool distribute = true;            ///< plus distribution
-  std::string outputForm = "anew";   ///< or "reused"
+  std::int32_t blockSize = 16;           ///< 1 … 1024
+  std::int32_t blockCount = 512;         ///< the null block included
+  std::string kvType = "f32";            ///< or "bf16"
+  std::int32_t threads = 0;              ///< 0: one a core
+  std::int32_t maxTokens = 0;            ///< of generates that set none; 0: the model's own
+  bool observe = true;                   ///< record attention
+  std::vector<std::int32_t> layers;      ///< which layers; empty: all
+  bool observeRows = false;              ///< for every token instead of every block
+  std::int32_t attentionMebibytes = 64;  ///< most of it that a run records, 1 … kMostMebibytes
+  std::int32_t keptMebibytes =
+      512;                 ///< of events that the window keeps, kLeastKeptMebibytes … kMostMebibytes
+  bool distribute = true;  ///< plus distribution
+  std::string outputForm = "anew";  ///< or "reused"
   /// Attention locality: most entries that one judge reads; 0: the query stays as it is; 1 means 0.
   std::int32_t locality = 0;
   std::string localityShape = "tree";  ///< or "map-reduce"

@@ -288,6 +288,10 @@ class FileReader {
         readLayers(settings);
       else if (key == "every_token")
         settings.observeRows = m_fields.flag().value_or(false);
+      else if (key == "attention_mib")
+        readWhole(settings.attentionMebibytes, 1, kMostMebibytes);
+      else if (key == "kept_mib")
+        readWhole(settings.keptMebibytes, kLeastKeptMebibytes, kMostMebibytes);
       else if (key == "distribute")
         settings.distribute = m_fields.flag().value_or(true);
       else if (key == "output_form")

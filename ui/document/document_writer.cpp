@@ -91,6 +91,10 @@ Json settingsJson(const RunSettings& settings) {
   json["observe"] = settings.observe;
   json["layers"] = settings.layers;
   json["every_token"] = settings.observeRows;
+  // Only where it was chosen, so that other documents are those of programs that do not know it.
+  if (settings.attentionMebibytes != RunSettings().attentionMebibytes)
+    json["attention_mib"] = settings.attentionMebibytes;
+  if (settings.keptMebibytes != RunSettings().keptMebibytes) json["kept_mib"] = settings.keptMebibytes;
   json["distribute"] = settings.distribute;
   json["output_form"] = settings.outputForm;
   json["locality"] = settings.locality;

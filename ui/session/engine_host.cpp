@@ -253,6 +253,7 @@ class EngineHost::Worker {
     options.queryJson = request.queryJson;
     options.explain = request.explain;
     options.observeRows = request.settings.observeRows;
+    options.attentionBytes = std::uint64_t(request.settings.attentionMebibytes) << 20;
     if (request.settings.observe) options.observedLayers = observedLayers(request.settings);
     const run::RunResult result = m_session->run(request.plan, options, stopToken());
     return result.error ? QString::fromStdString(result.error->message()) : QString();

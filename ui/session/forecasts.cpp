@@ -88,6 +88,8 @@ void Forecasts::ask() {
   for (query::ParameterDeclaration& declaration : key.declarations) declaration.description.clear();
   key.settings.observe = false;
   key.settings.observeRows = false;
+  key.settings.attentionMebibytes = 0;
+  key.settings.keptMebibytes = 0;
   key.settings.layers.clear();
   Tab& tab = m_tabs[m_tab];
   if (tab.key == key) {

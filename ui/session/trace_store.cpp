@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/trace_store.h"
 
+#include "engine/trace/memory_bytes.h"
 #include "engine/trace/trace_file.h"
+#include "ui/words/tr.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,6 +14,9 @@ namespace {
 
 /// Kept states are made sparser when there would be more than this many.
 constexpr std::size_t kMostMarks = 256;
+/// Or when they would take more memory than this, or than so many whole states.
+constexpr std::uint64_t kMostMarkBytes = 64ULL << 20;
+constexpr std::uint64_t kMostStates = 4;
 
 }  // namespace
 
@@ -47,15 +52,78 @@ void TraceStore::append(trace::Event event) {
 
 void TraceStore::mark(std::size_t count) {
   if (count < m_nextMark) return;
-  m_marks.push_back({.count = count, .state = m_newest});
-  if (m_marks.size() > kMostMarks) {
-    // Every second one goes: the distance doubles and memory stays bounded.
-    std::size_t kept = 0;
-    for (std::size_t i = 1; i < m_marks.size(); i += 2) m_marks[kept++] = std::move(m_marks[i]);
-    m_marks.resize(kept);
-    m_markDistance *= 2;
+  const trace::Replay none;
+  m_marks.push_back({.count = count,
+                     .state = m_newest,
+                     .bytes = m_newest.bytesBeside(m_marks.empty() ? none : m_marks.back().state)});
+  m_markBytes += m_marks.back().bytes;
+  // The first mark holds a whole state: a few of those may be there even where a state is large.
+  while (m_marks.size() > kMostMarks ||
+         (!m_marks.empty() && m_markBytes > std::max(kMostMarkBytes, kMostStates * m_marks.front().bytes))) {
+    thinMarks();
   }
   m_nextMark = count + m_markDistance;
+}
+
+/// Every second one goes: the distance doubles and memory stays bounded.
+void TraceStore::thinMarks() {
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < m_marks.size(); i += 2) m_marks[kept++] = std::move(m_marks[i]);
+  m_marks.resize(kept);
+  m_markDistance *= 2;
+  m_markBytes = 0;
+  const trace::Replay none;
+  for (std::size_t i = 0; i < kept; ++i) {
+    m_marks[i].bytes = m_marks[i].state.bytesBeside(i == 0 ? none : m_marks[i - 1].state);
+    m_markBytes += m_marks[i].bytes;
+  }
+}
+
+std::uint64_t TraceStore::bytes() const {
+  return m_events.size() * sizeof(trace::Event) + m_heapBytes;
+}
+
+TraceStore TraceStore::newestPart(std::uint64_t bytes) const {
+  if (this->bytes() <= bytes) return *this;
+  std::size_t first = m_events.size();
+  std::uint64_t taken = 0;
+  while (first > 0) {
+    taken += trace::memoryBytes(m_events[first - 1]);
+    if (taken > bytes) break;
+    --first;
+  }
+  const auto run = std::lower_bound(m_runs.begin(), m_runs.end(), first);
+  if (run != m_runs.end()) first = *run;
+  // Two events stand for what is left out.
+  if (first < 2 || m_events[first - 1].sequence < 2) return *this;
+
+  TraceStore part;
+  // The two that begin a part of a part are no events of the session.
+  part.m_missing = m_missing + first - (m_missing > 0 ? 2 : 0);
+  part.m_events.reserve(m_events.size() - first + 2);
+  const trace::Replay& state = stateAt(first);
+  const trace::Progress& progress = state.progress();
+  trace::Event event;
+  event.sequence = m_events[first - 1].sequence - 1;
+  event.time = m_events[first - 1].time;
+  event.session = m_events[first - 1].session;
+  event.payload = trace::SessionStarted{.program = progress.program,
+                                        .model = progress.model,
+                                        .backend = progress.backend,
+                                        .threads = progress.threads,
+                                        .layers = progress.layers,
+                                        .heads = progress.heads,
+                                        .pool = state.pool().state()};
+  part.append(event);
+  ++event.sequence;
+  event.payload = trace::MessageLogged{
+      .severity = trace::Severity::Note,
+      .text = tr("the window keeps a part of this session: %1 older events were left out for want of memory")
+                  .arg(part.m_missing)
+                  .toStdString()};
+  part.append(event);
+  for (std::size_t i = first; i < m_events.size(); ++i) part.append(m_events[i]);
+  return part;
 }
 
 const trace::Replay& TraceStore::stateAt(std::size_t count) const {
@@ -96,6 +164,7 @@ const RequestEvents* TraceStore::request(RequestId request) const {
 
 void TraceStore::note(std::size_t index) {
   const trace::Event& event = m_events[index];
+  m_heapBytes += trace::memoryBytes(event) - sizeof(trace::Event);
   const auto ofRequest = [&]() -> RequestEvents& {
     RequestEvents& events = m_requests[event.request];
     if (event.run != 0) events.run = event.run;

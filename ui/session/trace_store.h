@@ -33,11 +33,20 @@ class TraceStore {
   void append(trace::Event event);
 
   std::size_t size() const { return m_events.size(); }
+  /// About how much memory the events take.
+  std::uint64_t bytes() const;
+  /// About how much memory the kept states take beside each other and the events.
+  std::uint64_t markBytes() const { return m_markBytes; }
+  /// The newest events that take at most so many bytes, from the start of a run where there is one among
+  /// them: a trace that begins in the middle and says how many events are missing. The whole trace where it
+  /// takes no more.
+  TraceStore newestPart(std::uint64_t bytes) const;
+
   const trace::Event& event(std::size_t index) const { return m_events[index]; }
   const std::vector<trace::Event>& events() const { return m_events; }
 
   /// The state after the first `count` events. The newest state costs nothing, others at most as many
-  /// events as lie between two kept states.
+  /// events as lie between two kept states, of which there are as many as a bound on their memory allows.
   /// Valid until the next call of stateAt or append.
   const trace::Replay& stateAt(std::size_t count) const;
   const trace::Replay& newest() const { return m_newest; }
@@ -58,16 +67,21 @@ class TraceStore {
   void note(std::size_t index);
   /// Keeps the newest state, which is that after `count` events, where the last kept one is far.
   void mark(std::size_t count);
+  void thinMarks();
 
   std::vector<trace::Event> m_events;
+  std::uint64_t m_heapBytes = 0;  ///< of the events, beside the list itself
+  std::uint64_t m_missing = 0;    ///< older events of the session that are not here any more
   trace::Replay m_newest;
   struct Mark {
     std::size_t count = 0;
     trace::Replay state;
+    std::uint64_t bytes = 0;  ///< beside the mark before
   };
   std::vector<Mark> m_marks;          ///< ascending
   std::size_t m_markDistance = 1024;  ///< events between marks; doubles when there are many
   std::size_t m_nextMark = 1024;
+  std::uint64_t m_markBytes = 0;  ///< of all marks
   mutable std::optional<Mark> m_cursor;
   std::map<RequestId, RequestEvents> m_requests;
   std::vector<std::size_t> m_messages;

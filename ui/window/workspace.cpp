@@ -27,9 +27,22 @@ namespace {
 
 constexpr int kFrame = 16;  // milliseconds: 60 times a second
 
+std::uint64_t keptBytesOf(const document::RunSettings& settings) {
+  return std::uint64_t(settings.keptMebibytes) << 20;
+}
+
+/// Nothing of a trace that the tab no longer shows is selected any more.
+void forgetSelection(OpenDocument& document) {
+  document.selection.request.reset();
+  document.selection.block.reset();
+  document.selection.token.reset();
+  document.selection.physical = kNullBlock;
+}
+
 }  // namespace
 
-Workspace::Workspace(QObject* parent) : QObject(parent), m_live(std::make_shared<TraceStore>()) {
+Workspace::Workspace(QObject* parent)
+    : QObject(parent), m_live(std::make_shared<TraceStore>()), m_keptBytes(keptBytesOf({})) {
   m_input.document = std::make_shared<const document::Document>();
   m_input.trace = m_live;
   m_frame.setInterval(kFrame);
@@ -47,10 +60,7 @@ Workspace::Workspace(QObject* parent) : QObject(parent), m_live(std::make_shared
       document->paths.clear();
       document->position = 0;
       document->following = true;
-      document->selection.request.reset();
-      document->selection.block.reset();
-      document->selection.token.reset();
-      document->selection.physical = kNullBlock;
+      forgetSelection(*document);
     }
     invalidate();
   });
@@ -196,12 +206,10 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   }
   m_runner = m_current->id;
   m_runnerPaths = std::move(taken.paths);
+  m_keptBytes = keptBytesOf(document.settings);
   m_current->failure.clear();
   m_current->following = true;
-  m_current->selection.request.reset();
-  m_current->selection.block.reset();
-  m_current->selection.token.reset();
-  m_current->selection.physical = kNullBlock;
+  forgetSelection(*m_current);
   if (!m_engine.run(std::move(request))) return tr("A query is running: stop it first.");
   invalidate();
   return {};
@@ -253,6 +261,22 @@ void Workspace::drain() {
       m_runnerPaths.reset();
     }
     m_live->append(std::move(event));
+  }
+  boundTrace();
+}
+
+/// Lets the oldest events go where there are too many, half of them at once: that takes time for what stays.
+void Workspace::boundTrace() {
+  if (m_live->bytes() <= m_keptBytes) return;
+  const std::size_t before = m_live->size();
+  m_live = std::make_shared<TraceStore>(m_live->newestPart(m_keptBytes / 2));
+  // What cannot be made smaller is not tried again with every frame.
+  m_keptBytes = std::max(m_keptBytes, 2 * m_live->bytes());
+  const std::size_t gone = before - std::min(before, m_live->size());
+  for (const auto& document : m_documents) {
+    if (document->recording) continue;
+    document->position -= std::min(document->position, gone);
+    forgetSelection(*document);
   }
 }
 

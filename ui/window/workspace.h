@@ -84,6 +84,7 @@ class Workspace : public QObject {
  private:
   void invalidate();
   void drain();
+  void boundTrace();
   void update();
   void showForecast();
   /// The server that a run of the query takes vectors from, if any; why it may not, in words.
@@ -94,6 +95,7 @@ class Workspace : public QObject {
   Forecasts m_forecasts{m_engine};
   ServerConsent m_consent;
   std::shared_ptr<TraceStore> m_live;
+  std::uint64_t m_keptBytes;  ///< most of it that is kept
   std::vector<std::unique_ptr<OpenDocument>> m_documents;
   OpenDocument* m_current = nullptr;
   std::uint32_t m_nextId = 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Time to open a recording of 1 000 000 events, to show each view of it, and to step through it. The events
 // are those of real runs of the RAG example; once the cache is warm, the last run is repeated with new
-// numbers.
+// numbers. With the argument "crowded": time and memory to open the recording of many requests at once, with
+// long span tables and long replies.
 #include "engine/trace/trace_file.h"
 #include "tests/ui/views_run/recorded_runs.h"
 #include "ui/views/view.h"
@@ -74,6 +75,83 @@ void writeLong(const std::filesystem::path& path, const std::vector<trace::Event
   writer.finish();
 }
 
+void writeCrowded(const std::filesystem::path& path) {
+  constexpr RequestId kRequests = 64;
+  constexpr std::int32_t kPrompt = 2000;
+  constexpr std::int32_t kReply = 1500;
+  constexpr std::int32_t kBlock = 16;
+  trace::TraceWriter writer(path, {.program = "bench_trace", .createdAt = 0});
+  trace::Event event;
+  const auto send = [&](RequestId request, trace::Payload payload) {
+    ++event.sequence;
+    event.time += 10'000;
+    event.session = 1;
+    event.run = 1;
+    event.request = request;
+    event.payload = std::move(payload);
+    writer.append(event);
+  };
+  trace::SessionStarted session;
+  session.pool.blocks.resize(1 + std::size_t{kRequests} * ((kPrompt + kReply) / kBlock + 1));
+  for (std::size_t block = 1; block < session.pool.blocks.size(); ++block)
+    session.pool.freeOrder.push_back(static_cast<BlockId>(block));
+  send(0, session);
+  send(0, trace::RunStarted{.queryJson = "{}", .policy = "spans", .seed = 1});
+  BlockId next = 0;
+  for (RequestId request = 1; request <= kRequests; ++request) {
+    trace::SegmentInfo segment;
+    for (std::int32_t i = 0; i < kPrompt; ++i) {
+      segment.tokens.push_back(
+          static_cast<TokenId>((request * 7919 + static_cast<RequestId>(i) * 104'729) % 32'000));
+      segment.texts.push_back(" word" + std::to_string(segment.tokens.back()));
+    }
+    send(request, trace::StepStarted{.step = request - 1, .copy = 0});
+    send(request, trace::SpanTableLaidOut{.segments = {segment}});
+    for (std::int32_t block = 0; block < kPrompt / kBlock; ++block) {
+      trace::BlockLookedUp lookup;
+      lookup.virtualIndex = block;
+      lookup.wanted = kBlock;
+      send(request, lookup);
+      send(request, trace::BlockAllocated{.block = ++next, .segment = 0, .virtualIndex = block});
+    }
+  }
+  trace::BatchComputed pass{.entries = {}, .nanoseconds = 1000};
+  for (RequestId request = 1; request <= kRequests; ++request)
+    pass.entries.push_back({.request = request, .segment = 0, .begin = kPrompt, .count = 1, .decode = true});
+  for (std::int32_t i = 0; i < kReply; ++i) {
+    send(0, pass);
+    for (RequestId request = 1; request <= kRequests; ++request) {
+      const std::int32_t place = kPrompt + i;
+      if (place % kBlock == 0)
+        send(request, trace::BlockAllocated{.block = ++next, .segment = 0, .virtualIndex = place / kBlock});
+      send(request, trace::TokenGenerated{.index = i,
+                                          .token = 5,
+                                          .text = " word",
+                                          .shown = " word",
+                                          .probability = 0.5F,
+                                          .segmentMass = {1.0F}});
+    }
+  }
+  writer.finish();
+}
+
+void openCrowded(const std::filesystem::path& path) {
+  writeCrowded(path);
+  const double before = residentMebibytes();
+  QElapsedTimer timer;
+  timer.start();
+  const ui::TraceStore store = ui::TraceStore::open(path);
+  const double opened = milliseconds(timer);
+  const double after = residentMebibytes();
+  timer.restart();
+  (void)store.stateAt(store.size() / 2);
+  std::printf(
+      "crowded: %zu events (%.1f MiB)   open %7.0f ms   resident %.0f MiB more   back to the middle %.1f "
+      "ms\n",
+      store.size(), double(QFileInfo(QString::fromStdString(path.string())).size()) / (1024 * 1024), opened,
+      after - before, milliseconds(timer));
+}
+
 void openAndShow(const std::filesystem::path& path, const test::Recorded& recorded) {
   std::vector<double> times;
   std::shared_ptr<const ui::TraceStore> store;
@@ -124,14 +202,18 @@ void openAndShow(const std::filesystem::path& path, const test::Recorded& record
 int main(int argc, char** argv) {
   if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   const QApplication application(argc, argv);
+  const QTemporaryDir folder;
+  const std::filesystem::path path = folder.filePath(QStringLiteral("long.spantrace")).toStdString();
+  if (argc > 1 && std::string(argv[1]) == "crowded") {
+    openCrowded(path);
+    return 0;
+  }
   test::RunRecorder recorder;
   for (int i = 0; i < 4; ++i) {
     recorder.clearCache();
     recorder.run(test::exampleDocument("rag.json"));
   }
   const test::Recorded recorded = recorder.recorded();
-  const QTemporaryDir folder;
-  const std::filesystem::path path = folder.filePath(QStringLiteral("long.spantrace")).toStdString();
   writeLong(path, recorded.events);
   openAndShow(path, recorded);
   return 0;

@@ -108,6 +108,8 @@ void editLooks(Document& document, std::mt19937& random) {
       document.parameters["n" + std::to_string(below(random, 4))] = std::to_string(random());
       document.settings.seed = random();
       document.settings.layers.push_back(static_cast<std::int32_t>(below(random, 4)));
+      document.settings.attentionMebibytes = static_cast<std::int32_t>(63 + below(random, 3));
+      document.settings.keptMebibytes = static_cast<std::int32_t>(511 + below(random, 3));
       document.settings.ranking = on ? "hybrid" : "auto";
       document.settings.summaries = on;
       document.settings.chunk = static_cast<std::int32_t>(8 + below(random, 500));

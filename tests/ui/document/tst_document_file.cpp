@@ -226,6 +226,8 @@ void TestDocumentFile::refuses_data() {
       "\"count\"");
   row("default that is a number", ", \"parameters\": {\"n\": {\"default\": 4}}",
       "/parameters/n/default: found a number, expected a text");
+  row("attention", ", \"settings\": {\"attention_mib\": 0}", "from 1 to 1048576");
+  row("events that the window keeps", ", \"settings\": {\"kept_mib\": 15}", "from 16 to 1048576");
   row("block size", ", \"settings\": {\"block_size\": 0}", "from 1 to 1024");
   row("block size of a fraction", ", \"settings\": {\"block_size\": 1.5}", "1.5");
   row("one block", ", \"settings\": {\"blocks\": 1}", "found the number 1");

@@ -15,18 +15,23 @@ namespace {
 
 constexpr std::int32_t kBlocks = 9;
 
+/// Appends the next event.
+void add(std::vector<trace::Event>& events, RunId run, RequestId request, trace::Payload payload) {
+  trace::Event event;
+  event.sequence = events.size() + 1;
+  event.time = static_cast<std::int64_t>(events.size()) * 1000;
+  event.session = 1;
+  event.run = run;
+  event.request = request;
+  event.payload = std::move(payload);
+  events.push_back(std::move(event));
+}
+
 /// A session in which requests come, look up, take blocks, compute and give blocks back.
 std::vector<trace::Event> makeEvents(std::size_t requests) {
   std::vector<trace::Event> events;
   const auto send = [&events](RunId run, RequestId request, trace::Payload payload) {
-    trace::Event event;
-    event.sequence = events.size() + 1;
-    event.time = static_cast<std::int64_t>(events.size()) * 1000;
-    event.session = 1;
-    event.run = run;
-    event.request = request;
-    event.payload = std::move(payload);
-    events.push_back(std::move(event));
+    add(events, run, request, std::move(payload));
   };
   trace::SessionStarted session;
   session.pool.blockSize = 4;
@@ -137,6 +142,90 @@ class TestTraceStore : public QObject {
     QCOMPARE(store.size(), events.size());
     QCOMPARE(store.contradictions().size(), std::size_t(1));
     QVERIFY(store.newest().keyframe() == before);
+  }
+
+  /// Requests that all run on: their span tables are there once, whatever states are kept.
+  void keptStatesShareSpanTables() {
+    std::vector<trace::Event> events = makeEvents(1);
+    events.resize(1);
+    constexpr RequestId kRequests = 8;
+    trace::SegmentInfo segment;
+    segment.tokens.assign(2000, 7);
+    for (RequestId request = 1; request <= kRequests; ++request) {
+      add(events, 1, request, trace::StepStarted{});
+      add(events, 1, request, trace::SpanTableLaidOut{.segments = {segment}});
+    }
+    for (std::int32_t i = 0; i < 3000; ++i) {
+      for (RequestId request = 1; request <= kRequests; ++request) {
+        add(events, 1, request,
+            trace::TokenGenerated{.index = i, .text = "x", .shown = "x", .segmentMass = {}});
+      }
+    }
+    const TraceStore store = storeOf(events);
+    for (std::size_t place = 100; place < store.size(); place += 997) {
+      for (RequestId request = 1; request <= kRequests; ++request) {
+        QCOMPARE(store.stateAt(place).progress().requests.at(request).segments[0].tokens.data(),
+                 store.newest().progress().requests.at(request).segments[0].tokens.data());
+      }
+    }
+    QVERIFY2(store.markBytes() < 2'000'000, qPrintable(QString::number(store.markBytes())));
+  }
+
+  /// Long replies, which every state holds anew.
+  void keptStatesStayWithinTheirBytes() {
+    std::vector<trace::Event> events = makeEvents(1);
+    events.resize(1);
+    constexpr RequestId kRequests = 50;
+    const std::string text(400, 'x');
+    for (std::int32_t i = 0; i < 600; ++i) {
+      for (RequestId request = 1; request <= kRequests; ++request) {
+        if (i == 0) add(events, 1, request, trace::StepStarted{});
+        add(events, 1, request,
+            trace::TokenGenerated{.index = i, .text = text, .shown = {}, .segmentMass = {}});
+      }
+    }
+    const TraceStore store = storeOf(events);
+    QVERIFY2(store.markBytes() <= 64U << 20, qPrintable(QString::number(store.markBytes())));
+    QVERIFY(store.markBytes() > 1U << 20);
+    for (const std::size_t place : {std::size_t(5000), std::size_t(20'000), std::size_t(12'345)}) {
+      trace::Replay expected;
+      for (std::size_t i = 0; i < place; ++i) QVERIFY(!expected.apply(events[i]));
+      QVERIFY(store.stateAt(place).keyframe() == expected.keyframe());
+    }
+  }
+
+  void keepsTheNewestPart() {
+    const std::vector<trace::Event> events = makeEvents(300);
+    const TraceStore store = storeOf(events);
+    QCOMPARE(store.newestPart(store.bytes()).size(), store.size());
+
+    const TraceStore part = store.newestPart(store.bytes() / 2);
+    QVERIFY(part.contradictions().empty());
+    QVERIFY(part.bytes() <= store.bytes() / 2 + 4096);
+    QVERIFY(part.bytes() > store.bytes() / 3);
+    QVERIFY(std::holds_alternative<trace::SessionStarted>(part.event(0).payload));
+    const auto* said = std::get_if<trace::MessageLogged>(&part.event(1).payload);
+    QVERIFY(said != nullptr);
+    const std::size_t gone = events.size() - (part.size() - 2);
+    QCOMPARE(
+        QString::fromStdString(said->text),
+        QStringLiteral("the window keeps a part of this session: %1 older events were left out for want of "
+                       "memory")
+            .arg(gone));
+    QVERIFY(std::holds_alternative<trace::RunStarted>(part.event(2).payload));
+    QVERIFY(part.event(2) == events[gone]);
+    QVERIFY(part.events().back() == events.back());
+    QVERIFY(part.newest().pool().state() == store.newest().pool().state());
+    const RequestId last = events.back().run;
+    QVERIFY(part.newest().progress().requests.at(last) == store.newest().progress().requests.at(last));
+    QVERIFY(!part.newest().progress().requests.contains(1));
+
+    // Those that go next are counted with those before; a run that is too long begins in its middle.
+    const TraceStore less = part.newestPart(3000);
+    QVERIFY(less.contradictions().empty());
+    QVERIFY(less.size() < 20);
+    const auto& again = std::get<trace::MessageLogged>(less.event(1).payload);
+    QVERIFY(again.text.find(std::to_string(events.size() + 2 - less.size())) != std::string::npos);
   }
 
   void readsAFile() {

@@ -238,6 +238,20 @@ void SettingsView::makeRecordRows() {
   m_layers->line()->setPlaceholderText(tr("all"));
   new DocumentUndo(m_layers->line(), [this] { return model(); });
   m_rows->addRow(tr("Layers"), m_layers);
+  m_attention = m_rows->makeSpin(QStringLiteral("attentionMebibytes"), 1, document::kMostMebibytes,
+                                 &RunSettings::attentionMebibytes);
+  m_attention->setSuffix(tr(" MiB"));
+  m_attention->setToolTip(
+      tr("How much attention a run records. As that fills up, first layers are left out, then blocks; the "
+         "trace says how many."));
+  m_rows->addRow(tr("Attention"), m_attention);
+  m_kept = m_rows->makeSpin(QStringLiteral("keptMebibytes"), document::kLeastKeptMebibytes,
+                            document::kMostMebibytes, &RunSettings::keptMebibytes);
+  m_kept->setSuffix(tr(" MiB"));
+  m_kept->setToolTip(
+      tr("How much of a session the window keeps. When there is more, the oldest events go; a file that is "
+         "being recorded has them all."));
+  m_rows->addRow(tr("Window keeps"), m_kept);
 }
 
 void SettingsView::showModels() {
@@ -320,6 +334,9 @@ void SettingsView::refresh() {
   m_observeRows->setEnabled(settings.observe);
   m_layers->setText(layersText(settings.layers));
   m_layers->setEnabled(settings.observe);
+  m_attention->setValue(settings.attentionMebibytes);
+  m_attention->setEnabled(settings.observe);
+  m_kept->setValue(settings.keptMebibytes);
   m_retrieval->show(document(), now);
   setEnabled(model() != nullptr);
   Q_EMIT summaryChanged(tr("next run"));

@@ -62,6 +62,8 @@ class SettingsView : public DocumentView {
   QCheckBox* m_observe = nullptr;
   CheckedField* m_layers = nullptr;
   QCheckBox* m_observeRows = nullptr;
+  QSpinBox* m_attention = nullptr;
+  QSpinBox* m_kept = nullptr;
 };
 
 /// "all", or the layers separated by commas.
