@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace spanscope;
@@ -213,10 +214,9 @@ void TestCliText::viewCountsSpans() {
   const plan::Plan plan = planOf(1);
   cli::RunView view(terminal.streams, plan, false, "a.json");
   view.take(makeEvent(1, trace::StepStarted{}));
-  trace::SpanTableLaidOut table;
-  table.segments.resize(5);
-  for (std::size_t s = 1; s < 5; ++s) table.segments[s].independent = true;
-  view.take(makeEvent(1, table));
+  std::vector<trace::SegmentInfo> segments(5);
+  for (std::size_t s = 1; s < 5; ++s) segments[s].independent = true;
+  view.take(makeEvent(1, trace::SpanTableLaidOut{.segments = std::move(segments)}));
   const auto lookup = [&](std::uint32_t segment, std::int32_t tokens, std::int64_t storedBase) {
     trace::BlockLookedUp block;
     block.segment = segment;

@@ -476,7 +476,9 @@ void TestOutputFile::unfinishedFilesAreRemovedAtOnce() {
 void TestOutputFile::wholeFileIsWritten() {
   const QTemporaryDir temporary;
   const fs::path path = fs::path(temporary.path().toStdString()) / "a";
-  const std::string bytes = std::string(100'000, 'x') + '\0' + "end";
+  std::string bytes(100'000, 'x');
+  bytes.push_back('\0');
+  bytes.append("end");
   QVERIFY(!writeFile(path, bytes));
   QCOMPARE(contentOf(path), bytes);
   QVERIFY(!writeFile(path, ""));
