@@ -22,12 +22,15 @@ QString textOf(const std::vector<Diagnostic>& diagnostics) {
   return QString::fromStdString(lines);
 }
 
-const char* const kList = "found a list of chat messages, expected a query; it is read as a seq of them\n";
+const char* const kList =
+    "warning 1:1: found a list of chat messages, expected a query; it is read as a seq of them\n";
 const char* const kRequest =
-    "found a chat-completions request, expected a query; it is read as a generate over a seq of its "
+    "warning 1:1: found a chat-completions request, expected a query; it is read as a generate over a seq of "
+    "its "
     "messages\n";
 const char* const kColdRequest =
-    "found a chat-completions request, expected a query; it is read as a generate over a seq of its "
+    "warning 1:1: found a chat-completions request, expected a query; it is read as a generate over a seq of "
+    "its "
     "messages, "
     "with the temperature 0.6 that a query has without one\n";
 
@@ -60,8 +63,8 @@ void TestQueryChat::chats_data() {
   const auto row = [](const char* name, const char* text, const char* same, const std::string& warnings) {
     QTest::newRow(name) << QByteArray(text) << QByteArray(same) << QString::fromStdString(warnings);
   };
-  const std::string list = std::string("warning 1:1: ") + kList;
-  const std::string request = std::string("warning 1:1: ") + kRequest;
+  const std::string list = kList;
+  const std::string request = kRequest;
   row("a list",
       R"([{"role":"system","content":"s"},{"content":"u","role":"user"},{"role":"assistant","content":""}])",
       R"({"seq":[{"system":"s"},{"user":"u"},{"assistant":""}]})", list);
@@ -90,10 +93,10 @@ void TestQueryChat::chats_data() {
       R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]},"temperature":1.0}})", request);
   row("no temperature", R"({"stream":true,"model":"m","messages":[{"role":"user","content":"a"}]})",
       R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]}}})",
-      std::string("warning 1:1: ") + kColdRequest + leftOut("1:2: /stream", "stream"));
+      kColdRequest + leftOut("1:2: /stream", "stream"));
   row("nulls",
       R"({"model":"m","messages":[{"role":"user","content":"a"}],"max_tokens":null,"temperature":null,"stop":null})",
-      R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]}}})", std::string("warning 1:1: ") + kColdRequest);
+      R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]}}})", kColdRequest);
   row("the newer limit",
       R"({"model":"m","messages":[{"role":"user","content":"a"}],"max_completion_tokens":5,"temperature":0})",
       R"({"g":{"model":"m","input":{"seq":[{"user":"a"}]},"max_tokens":5,"temperature":0.0}})", request);
@@ -181,10 +184,10 @@ void TestQueryChat::refused() {
 
 void TestQueryChat::yaml() {
   const ParseResult list = parseYaml("- role: user\n  content: a\n- {role: assistant, content: b}\n");
-  QCOMPARE(textOf(list.diagnostics), QStringLiteral("warning 1:1: ") + QLatin1String(kList));
+  QCOMPARE(textOf(list.diagnostics), QLatin1String(kList));
   QVERIFY(list.query == parseJson(R"({"seq":[{"user":"a"},{"assistant":"b"}]})").query);
   const ParseResult request = parseYaml("model: m\ntemperature: 0\nmessages:\n- role: user\n  content: a\n");
-  QCOMPARE(textOf(request.diagnostics), QStringLiteral("warning 1:1: ") + QLatin1String(kRequest));
+  QCOMPARE(textOf(request.diagnostics), QLatin1String(kRequest));
   QVERIFY(request.query ==
           parseJson(R"({"g":{"model":"m","temperature":0.0,"input":{"seq":[{"user":"a"}]}}})").query);
 }
