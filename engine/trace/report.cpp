@@ -99,7 +99,7 @@ std::string bytesText(std::uint64_t bytes) {
   return mebibytes < 1 ? std::to_string(bytes) + " bytes" : fixedPoint(mebibytes, 0) + " MiB";
 }
 std::string leftOutText(const AttentionLeftOut& e) {
-  return count(e.leftOut, "record", "records") + " of attention left out beside " +
+  return counted(e.leftOut, "record") + " of attention left out beside " +
          std::to_string(e.recorded) + ": limit of " + bytesText(e.limit) + " a run";
 }
 
@@ -430,7 +430,7 @@ std::string statsTable(const TraceStats& s) {
     add("  found again", s.resumedCachedTokens);
     add("  computed again", s.recomputedTokens);
   }
-  if (s.attentionLeftOut > 0) add("attention left out", count(s.attentionLeftOut, "record", "records"));
+  if (s.attentionLeftOut > 0) add("attention left out", counted(s.attentionLeftOut, "record"));
   add("forward passes", s.passes);
   add("  mean rows", fixedPoint(s.meanRowsPerPass, 1));
   add("  time", fixedPoint(s.passTime, 3) + " s");

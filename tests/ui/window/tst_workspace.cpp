@@ -177,7 +177,7 @@ class TestWorkspace : public QObject {
     });
     QCOMPARE(runToEnd(workspace), QString());
     QCOMPARE(newestRun(workspace).requests.size(), all - 1);
-    QVERIFY(newestRun(workspace).queryJson.find("a frozen answer") != std::string::npos);
+    QVERIFY(newestRun(workspace).queryJson->find("a frozen answer") != std::string::npos);
   }
 
   /// Frozen replies stand where the run had put them: the prompt above is the same, token for token, and so
@@ -343,7 +343,7 @@ class TestWorkspace : public QObject {
     QCOMPARE(runToEnd(workspace), QString());
     const std::string path = "/g/input";
     QCOMPARE(newestRun(workspace).retrieved.size(), std::size_t(1));
-    const trace::FragmentsRetrieved first = newestRun(workspace).retrieved.at(path);
+    const trace::FragmentsRetrieved first = *newestRun(workspace).retrieved.at(path);
     QCOMPARE(first.fragments.size(), std::size_t(2));
     QCOMPARE(first.fragments[0].text, std::string("Mira lives in Lisbon."));
     QCOMPARE(first.fragments[0].place, std::string("record 1"));
@@ -355,14 +355,14 @@ class TestWorkspace : public QObject {
       document::setFragmentMark(document, node, first.fragments[0].hash, document::FragmentMark::Dropped);
     });
     QCOMPARE(runToEnd(workspace), QString());
-    QVERIFY(newestRun(workspace).queryJson.find("Lisbon") == std::string::npos);
-    QVERIFY(newestRun(workspace).queryJson.find("Porto") != std::string::npos);
+    QVERIFY(newestRun(workspace).queryJson->find("Lisbon") == std::string::npos);
+    QVERIFY(newestRun(workspace).queryJson->find("Porto") != std::string::npos);
     workspace.model()->change(QStringLiteral("Pin"), [&](document::Document& document) {
       document::setFragmentMark(document, node, first.fragments[0].hash, document::FragmentMark::Pinned);
     });
     QCOMPARE(runToEnd(workspace), QString());
-    QVERIFY(newestRun(workspace).queryJson.find("Lisbon") != std::string::npos);
-    QVERIFY(newestRun(workspace).retrieved.at(path).fragments[0].pinned);
+    QVERIFY(newestRun(workspace).queryJson->find("Lisbon") != std::string::npos);
+    QVERIFY(newestRun(workspace).retrieved.at(path)->fragments[0].pinned);
     workspace.model()->undoStack().undo();
     workspace.model()->undoStack().undo();
     QVERIFY(workspace.model()->document() == *opened.document);
@@ -419,13 +419,13 @@ class TestWorkspace : public QObject {
     Workspace workspace;
     workspace.open(example(QStringLiteral("judge-4.json")));
     QCOMPARE(runToEnd(workspace), QString());
-    const std::size_t plain = newestRun(workspace).plan.steps.size();
+    const std::size_t plain = newestRun(workspace).plan->steps.size();
     workspace.model()->change(QStringLiteral("Settings"),
                               [](document::Document& document) { document.settings.locality = 2; });
     QCOMPARE(runToEnd(workspace), QString());
-    QCOMPARE(newestRun(workspace).plan.steps.size(), plain + 2);
-    QVERIFY2(newestRun(workspace).plan.explain.find("attention locality") != std::string::npos,
-             newestRun(workspace).plan.explain.c_str());
+    QCOMPARE(newestRun(workspace).plan->steps.size(), plain + 2);
+    QVERIFY2(newestRun(workspace).plan->explain.find("attention locality") != std::string::npos,
+             newestRun(workspace).plan->explain.c_str());
   }
 
   void scrubsAndFollows() {
