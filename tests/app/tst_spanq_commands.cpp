@@ -390,7 +390,7 @@ void TestSpanqCommands::traceIsReadBack() {
 
 void TestSpanqCommands::attentionBeyondItsLimitIsLeftOut() {
   QByteArray text;
-  for (int i = 0; i < 260; ++i) text += "Mira lives in Lisbon. ";
+  for (int i = 0; i < 600; ++i) text += "Mira lives in Lisbon. ";
   const std::string query =
       write("long.json", "{\"g\":{\"model\":\"m\",\"max_tokens\":2,\"input\":{\"user\":\"" + text + "\"}}}");
   const std::string file = inFolder("limited.trace");

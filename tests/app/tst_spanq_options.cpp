@@ -115,6 +115,9 @@ QStringList withValue(const Number& number, const QString& value) {
   if (number.command == "run")
     words << "--trace"
           << "/nowhere/a.trace";
+  if (option == "--observe-limit")
+    words << "--observe"
+          << "0";
   if (number.command == "export") {
     words << "--to" << (option == "--seed" ? "chat" : "tokens");
     if (option != "--seed")

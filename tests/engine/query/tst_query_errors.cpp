@@ -431,7 +431,7 @@ void TestQueryErrors::messagesAndPlaces() {
   diagnostic.position = {3, 4};
   QCOMPARE(diagnostic.located("a.json"), std::string("a.json:3:4: /g: found x, expected y"));
   diagnostic.pointer = "/a\nb";
-  QCOMPARE(diagnostic.located("a.json"), std::string("a.json:3:4: /a b: found x, expected y"));
+  QCOMPARE(diagnostic.located("a.json"), std::string("a.json:3:4: /a\\nb: found x, expected y"));
   diagnostic.found.clear();
   diagnostic.hint = "do z";
   diagnostic.pointer.clear();

@@ -404,7 +404,7 @@ void TestResolveAugments::lostPinIsAWarning() {
   QVERIFY(resolved.query.has_value());
   QCOMPARE(promptOf(resolved), QStringList{"Tarek is a baker."});
   QCOMPARE(resolved.diagnostics.size(), std::size_t{1});
-  QVERIFY(messages(resolved)[0].contains("1 pinned fragments that are not in \"a.csv\" any more"));
+  QVERIFY(messages(resolved)[0].contains("1 pinned fragment that is not in \"a.csv\" any more"));
 }
 
 void TestResolveAugments::summariesAreSearched() {
