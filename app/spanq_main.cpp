@@ -43,9 +43,11 @@ struct Work {
 /// Waits for interrupts until the program has ended. The signals must be blocked in all threads.
 void watchInterrupts(const std::stop_token& ended, Work& work, const sigset_t& signals) {
   constexpr timespec kPeriod{.tv_sec = 0, .tv_nsec = 50'000'000};
+  constexpr timespec kMoment{.tv_sec = 0,
+                             .tv_nsec = 20'000'000};  ///< to give back gigabytes takes its time, too
   bool asked = false;
   while (!ended.stop_requested()) {
-    const bool interrupted = sigtimedwait(&signals, nullptr, &kPeriod) >= 0;
+    const bool interrupted = sigtimedwait(&signals, nullptr, asked ? &kMoment : &kPeriod) >= 0;
     if (interrupted && work.stop.request_stop()) {
       asked = true;
       continue;
