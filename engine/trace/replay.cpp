@@ -365,9 +365,9 @@ struct Replay::Updater {
   }
   void operator()(const SpanTableLaidOut& payload) const { request().segments = payload.segments; }
   void operator()(const BlockLookedUp& payload) const {
-    VirtualBlock& block = at(payload.segment, payload.virtualIndex);
     // What was found in the cache is what the first admission found: a resumed request mostly finds itself.
-    if (block.lookup != 0 && request().preemptions > 0) return;
+    if (request().preemptions > 0) return;
+    VirtualBlock& block = at(payload.segment, payload.virtualIndex);
     block.outcome = payload.outcome;
     block.reason = payload.reason;
     block.lookup = event.sequence;

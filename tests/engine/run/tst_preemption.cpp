@@ -276,6 +276,13 @@ void TestPreemption::eventsAndCountersTellOfIt() {
     QCOMPARE(request.cachedTokens, step.metrics.cachedTokens);
     QCOMPARE(request.computedTokens, step.metrics.computedTokens);
     QCOMPARE(request.phase, trace::RequestPhase::Finished);
+    // Blocks of the reply are computed ones, though a resumed request finds them again.
+    for (const auto& [place, block] : request.blocks) {
+      const std::int32_t begin = place.virtualIndex * 16;
+      if (begin < step.metrics.promptTokens) continue;
+      QCOMPARE(block.lookup, std::uint64_t{0});
+      QCOMPARE(block.outcome, trace::LookupOutcome::Miss);
+    }
   }
 }
 
