@@ -241,7 +241,7 @@ class ChatReader {
       return text;
     }
     if (!hasText) m_walk.error(begin, "no field \"text\"", "\"text\": the text of the part");
-    for (const auto& [key, offset] : others) m_walk.within(key, [&] { leaveOut(key, offset); });
+    for (const auto& other : others) m_walk.within(other.first, [&] { leaveOut(other.first, other.second); });
     return text;
   }
 
