@@ -49,7 +49,7 @@ QString runToEnd(Workspace& workspace) {
 trace::FragmentsRetrieved newestFound(const Workspace& workspace) {
   const auto& runs = workspace.input().state().progress().runs;
   if (runs.empty() || runs.rbegin()->second.retrieved.empty()) return {};
-  return runs.rbegin()->second.retrieved.begin()->second;
+  return *runs.rbegin()->second.retrieved.begin()->second;
 }
 
 }  // namespace
