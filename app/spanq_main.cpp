@@ -6,6 +6,8 @@
 #include "app/cli/interruptible_input.h"
 #include "engine/base/output_file.h"
 #include "engine/base/standard_descriptors.h"
+#include "engine/compute/backends.h"
+#include "kernels/cpu/cpu_backend.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -89,5 +91,6 @@ int main(int argc, char** argv) {
                                  .output = &output,
                                  .unfinished = &work.files,
                                  .endsByItself = &work.endsByItself},
+                                spanscope::compute::Backends({spanscope::cpu::cpuBackendKind()}),
                                 work.stop.get_token());
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/workbench/resource_paths.h"
 #include "engine/base/error.h"
 #include "engine/base/standard_descriptors.h"
 #include "engine/base/visible_text.h"
+#include "engine/compute/backends.h"
 #include "engine/retrieve/index_version.h"
+#include "engine/workbench/resource_paths.h"
+#include "kernels/cpu/cpu_backend.h"
 #include "ui/document/autosave.h"
 #include "ui/window/main_window.h"
 #include "ui/window/platform_messages.h"
@@ -105,6 +107,11 @@ QString problemOf(const QCommandLineParser& arguments) {
   return {};
 }
 
+/// What this program can compute with.
+spanscope::compute::Backends backends() {
+  return spanscope::compute::Backends({spanscope::cpu::cpuBackendKind()});
+}
+
 int takeScreenshots(const QCommandLineParser& arguments, QApplication& application) {
   spanscope::ui::ScreenshotOptions options;
   options.view = arguments.value(QStringLiteral("screenshot"));
@@ -119,7 +126,7 @@ int takeScreenshots(const QCommandLineParser& arguments, QApplication& applicati
   // Pictures depend on nothing that was left by a person.
   const QTemporaryDir folder;
   QSettings settings(folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
-  MainWindow window(settings, folder.path());
+  MainWindow window(settings, folder.path(), backends());
   window.setScheme(arguments.value(QStringLiteral("theme")) == QLatin1String("dark") ? Scheme::Dark
                                                                                      : Scheme::Light);
   spanscope::ui::Screenshots screenshots(window, options);
@@ -198,7 +205,7 @@ int main(int argc, char** argv) {
   if (arguments.isSet(QStringLiteral("screenshot"))) return takeScreenshots(arguments, application);
 
   QSettings settings;
-  MainWindow window(settings, spanscope::document::autosaveDirectory());
+  MainWindow window(settings, spanscope::document::autosaveDirectory(), backends());
   keepIndex(window);
   if (arguments.isSet(QStringLiteral("theme"))) {
     window.setScheme(arguments.value(QStringLiteral("theme")) == QLatin1String("dark") ? Scheme::Dark

@@ -8,8 +8,8 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
-#include "engine/bench/charts.h"
-#include "engine/bench/needle.h"
+#include "engine/experiment/charts.h"
+#include "engine/experiment/needle.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,12 +30,12 @@
 namespace spanscope::cli {
 namespace {
 
-using bench::MissCause;
-using bench::NeedleRow;
+using experiment::MissCause;
+using experiment::NeedleRow;
 
 struct Options {
   SessionOptions session;
-  bench::NeedleOptions needle;
+  experiment::NeedleOptions needle;
   std::string policy = "spans";
   std::string pictures;
   bool misses = false;
@@ -86,7 +86,7 @@ std::string tableText(const Report& report) {
                    {"run ms"},
                    {"quartiles"}});
   for (const NeedleRow& row : report.rows) {
-    const bench::ShareInterval range = bench::wilsonInterval(row.good, row.trials);
+    const experiment::ShareInterval range = experiment::wilsonInterval(row.good, row.trials);
     const bool timed = !row.seconds.samples.empty();
     table.addRow({std::to_string(row.hayWords), portionName(row.portion), std::to_string(row.longestPrompt),
                   fmt::format("{} of {}", row.good, row.trials),
@@ -110,16 +110,16 @@ std::string missesText(const Report& report) {
                    {"name", TextTable::Align::Left},
                    {"cause", TextTable::Align::Left}});
   for (const NeedleRow& row : report.rows) {
-    for (const bench::NeedleMiss& miss : row.misses) {
+    for (const experiment::NeedleMiss& miss : row.misses) {
       table.addRow({std::to_string(row.hayWords), portionName(row.portion), std::to_string(miss.trial),
-                    std::to_string(miss.document + 1), miss.name, bench::missCauseName(miss.cause)});
+                    std::to_string(miss.document + 1), miss.name, experiment::missCauseName(miss.cause)});
     }
   }
   return table.text();
 }
 
 void writeText(std::ostream& out, const Report& report) {
-  const bench::NeedleOptions& needle = report.options.needle;
+  const experiment::NeedleOptions& needle = report.options.needle;
   out << fmt::format(
              "  {} documents that name a cat each, among hay; {} a row, seed {}, policy {}, "
              "temperature 0\n"
@@ -143,15 +143,15 @@ void writeText(std::ostream& out, const Report& report) {
 
 nlohmann::ordered_json toJson(const NeedleRow& row) {
   nlohmann::ordered_json misses = nlohmann::ordered_json::array();
-  for (const bench::NeedleMiss& miss : row.misses) {
+  for (const experiment::NeedleMiss& miss : row.misses) {
     misses.push_back({{"trial", miss.trial},
                       {"document", miss.document},
                       {"name", miss.name},
-                      {"cause", bench::missCauseName(miss.cause)}});
+                      {"cause", experiment::missCauseName(miss.cause)}});
   }
   nlohmann::ordered_json causes;
-  for (const MissCause cause : kCauses) causes[bench::missCauseName(cause)] = row.missesBy(cause);
-  const bench::ShareInterval range = bench::wilsonInterval(row.good, row.trials);
+  for (const MissCause cause : kCauses) causes[experiment::missCauseName(cause)] = row.missesBy(cause);
+  const experiment::ShareInterval range = experiment::wilsonInterval(row.good, row.trials);
   nlohmann::ordered_json json;
   json["hay_words"] = row.hayWords;
   json["k"] = row.portion == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(row.portion);
@@ -170,7 +170,7 @@ nlohmann::ordered_json toJson(const NeedleRow& row) {
 }
 
 nlohmann::ordered_json toJson(const Report& report, nlohmann::ordered_json head) {
-  const bench::NeedleOptions& needle = report.options.needle;
+  const experiment::NeedleOptions& needle = report.options.needle;
   head["policy"] = run::policyName(needle.policy);
   head["documents"] = needle.documents;
   head["good_share"] = needle.goodShare;
@@ -182,7 +182,7 @@ nlohmann::ordered_json toJson(const Report& report, nlohmann::ordered_json head)
 }
 
 std::string underTitle(const Report& report, const std::string& model) {
-  const bench::NeedleOptions& needle = report.options.needle;
+  const experiment::NeedleOptions& needle = report.options.needle;
   return fmt::format("{}, policy {}, {} documents, {} a point, seed {}", model,
                      run::policyName(needle.policy), needle.documents, counted(needle.trials, "trial"),
                      needle.seed);
@@ -190,16 +190,16 @@ std::string underTitle(const Report& report, const std::string& model) {
 
 /// Attention locality over hay, as in figure 17 of the paper.
 std::string localityPicture(const Report& report, const std::string& model) {
-  bench::ShareChart chart;
+  experiment::ShareChart chart;
   chart.texts = {.title = "Attention locality: runs that find the names",
                  .subtitle = underTitle(report, model) + "; bars: 95 % interval",
                  .xLabel = "hay, words in each document",
                  .yLabel = fmt::format("good runs: {} of {} names or more", report.goodCount(),
                                        report.options.needle.documents)};
   for (const std::int32_t portion : report.options.needle.portions) {
-    bench::ShareSeries series{.name = portionName(portion), .points = {}};
+    experiment::ShareSeries series{.name = portionName(portion), .points = {}};
     for (const NeedleRow* row : report.rowsOf(portion)) {
-      const bench::ShareInterval range = bench::wilsonInterval(row->good, row->trials);
+      const experiment::ShareInterval range = experiment::wilsonInterval(row->good, row->trials);
       series.points.push_back({.x = static_cast<double>(row->hayWords),
                                .y = static_cast<double>(row->good) / row->trials,
                                .low = range.low,
@@ -207,13 +207,13 @@ std::string localityPicture(const Report& report, const std::string& model) {
     }
     chart.series.push_back(std::move(series));
   }
-  return bench::shareChartSvg(chart);
+  return experiment::shareChartSvg(chart);
 }
 
 /// Depth of the needle over length, as needle-in-a-haystack tests are drawn.
 std::string depthPicture(const Report& report, const std::string& model) {
   const std::int32_t documents = report.options.needle.documents;
-  bench::HeatChart chart;
+  experiment::HeatChart chart;
   chart.texts = {.title = "Names found, by depth and length",
                  .subtitle = underTitle(report, model) + "; numbers in %",
                  .xLabel = "hay, words in each document",
@@ -224,7 +224,7 @@ std::string depthPicture(const Report& report, const std::string& model) {
   for (const std::int32_t words : report.options.needle.hayWords)
     chart.columnNames.push_back(std::to_string(words));
   for (const std::int32_t portion : report.options.needle.portions) {
-    bench::HeatPanel panel{.title = portionName(portion), .cells = {}};
+    experiment::HeatPanel panel{.title = portionName(portion), .cells = {}};
     for (std::size_t document = 0; document < static_cast<std::size_t>(documents); ++document) {
       std::vector<std::optional<double>>& cells = panel.cells.emplace_back();
       for (const NeedleRow* row : report.rowsOf(portion)) {
@@ -235,7 +235,7 @@ std::string depthPicture(const Report& report, const std::string& model) {
     }
     chart.panels.push_back(std::move(panel));
   }
-  return bench::heatChartSvg(chart);
+  return experiment::heatChartSvg(chart);
 }
 
 void writePicture(const std::filesystem::path& file, const std::string& svg, const OutputRules& rules) {
@@ -256,7 +256,7 @@ void makeFolder(const std::filesystem::path& folder) {
 ExitCode runNeedle(const Context& context, Options options) {
   if (!options.pictures.empty()) makeFolder(options.pictures);
   options.needle.policy = run::parsePolicy(options.policy).value_or(run::Policy::Spans);
-  workbench::ModelBundle bundle = loadChosenModel(options.session);
+  workbench::ModelBundle bundle = loadChosenModel(options.session, context.backends);
   NoSink sink;
   const std::unique_ptr<run::Session> session =
       workbench::makeSession(bundle, options.session.config(), sink);
@@ -265,7 +265,8 @@ ExitCode runNeedle(const Context& context, Options options) {
   for (const std::int32_t words : options.needle.hayWords) {
     for (const std::int32_t portion : options.needle.portions) {
       showProgress(context, fmt::format("hay of {}, {}", counted(words, "word"), portionName(portion)));
-      report.rows.push_back(bench::measureNeedle(*session, options.needle, words, portion, context.stop));
+      report.rows.push_back(
+          experiment::measureNeedle(*session, options.needle, words, portion, context.stop));
     }
   }
   showProgress(context, "");
@@ -293,16 +294,16 @@ void addNeedleCommand(CLI::App& group, Context& context) {
       "needle", "Find names among hay, from all documents at once and in portions (attention locality)");
   command->footer("Example:\n  spanq bench needle --hay 0,40,80 --trials 10 --picture pictures\n");
   const auto options = std::make_shared<Options>();
-  bench::NeedleOptions& needle = options->needle;
+  experiment::NeedleOptions& needle = options->needle;
   addModelOption(*command, options->session);
   addTemplateOption(*command, options->session.chatTemplate);
   addNumber(*command, "--documents", needle.documents, "Documents, each with one name",
-            {2, bench::kMostNeedles});
+            {2, experiment::kMostNeedles});
   addNumbers(*command, "--hay", needle.hayWords, "Words of hay in each document, to whole sentences",
              {0, 100'000});
   addNumbers(*command, "-k,--portions", needle.portions,
              "Documents that are read at once, before their lists are combined; 0: all of them",
-             {.least = 2, .most = bench::kMostNeedles, .orZero = true});
+             {.least = 2, .most = experiment::kMostNeedles, .orZero = true});
   addNumber(*command, "--trials", needle.trials, "Runs a row, each with other names and hay", {1, 100'000});
   addNumber(*command, "--good", needle.goodShare, "Recall and precision from which a run is good",
             {0.0, 1.0});

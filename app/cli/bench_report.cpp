@@ -8,7 +8,7 @@
 
 namespace spanscope::cli {
 
-nlohmann::ordered_json summaryJson(const bench::Summary& summary, double factor) {
+nlohmann::ordered_json summaryJson(const experiment::Summary& summary, double factor) {
   std::vector<double> samples = summary.samples;
   for (double& sample : samples) sample *= factor;
   return {{"median", summary.median * factor},
@@ -17,7 +17,7 @@ nlohmann::ordered_json summaryJson(const bench::Summary& summary, double factor)
           {"samples", samples}};
 }
 
-std::string spread(const bench::Summary& summary, double factor, int digits) {
+std::string spread(const experiment::Summary& summary, double factor, int digits) {
   return fixed(summary.lower * factor, digits) + " … " + fixed(summary.upper * factor, digits);
 }
 

@@ -4,7 +4,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/session_options.h"
-#include "engine/bench/statistics.h"
+#include "engine/experiment/statistics.h"
 #include "engine/trace/sink.h"
 
 #include <nlohmann/json.hpp>
@@ -28,9 +28,9 @@ class NoSink final : public trace::Sink {
 };
 
 /// Median, quartiles and all samples, each times `factor`.
-nlohmann::ordered_json summaryJson(const bench::Summary& summary, double factor = 1);
+nlohmann::ordered_json summaryJson(const experiment::Summary& summary, double factor = 1);
 /// "2.15 … 2.57": the quartiles.
-std::string spread(const bench::Summary& summary, double factor, int digits);
+std::string spread(const experiment::Summary& summary, double factor, int digits);
 
 /// Model and device, as the head of a JSON report and as the first line of one for people.
 nlohmann::ordered_json benchHeader(const workbench::ModelBundle& bundle, const SessionOptions& session);

@@ -90,13 +90,14 @@ ExitCode afterLostOutput(ExitCode code, const Streams& streams, const std::stop_
 
 }  // namespace
 
-int runCli(int argc, const char* const* argv, const Streams& given, std::stop_token stop) {
+int runCli(int argc, const char* const* argv, const Streams& given, const compute::Backends& backends,
+           std::stop_token stop) {
   const CommandStreams shown(given);
   const Streams& streams = shown.streams();
   std::stop_source work;
   Streams stoppable = streams;
   stoppable.stop = work.get_token();
-  Context context{.streams = stoppable, .stop = stoppable.stop, .action = {}};
+  Context context{.streams = stoppable, .backends = backends, .stop = stoppable.stop, .action = {}};
   const std::stop_callback stopped(stop, [&work] { work.request_stop(); });
   const std::stop_callback lost(streams.output != nullptr ? streams.output->lost() : std::stop_token(), [&] {
     if (!context.recordsTrace) work.request_stop();

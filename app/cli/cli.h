@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/base/output_file.h"
+#include "engine/compute/backends.h"
 
 #include <atomic>
 #include <iosfwd>
@@ -40,6 +41,7 @@ struct Streams {
 /// Runs one command. On a terminal and on `err`, control characters of what it shows are spelled out. Returns
 /// the exit code as a number. Never throws. Where `out` takes nothing more, the command ends as soon as it
 /// can, unless it records a trace as well; a reader who has left is no mistake.
-int runCli(int argc, const char* const* argv, const Streams& streams, std::stop_token stop);
+int runCli(int argc, const char* const* argv, const Streams& streams, const compute::Backends& backends,
+           std::stop_token stop);
 
 }  // namespace spanscope::cli

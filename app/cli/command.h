@@ -14,6 +14,7 @@ namespace spanscope::cli {
 
 struct Context {
   const Streams& streams;
+  const compute::Backends& backends;
   std::stop_token stop;
   std::function<ExitCode()> action;  ///< set by the command that was chosen
   bool recordsTrace = false;         ///< what it does is of use even where nobody takes its output

@@ -6,11 +6,10 @@
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
-#include "app/workbench/resource_paths.h"
 #include "engine/base/counted.h"
-#include "engine/bench/abba.h"
-#include "engine/bench/speed.h"
-#include "kernels/cpu/machine_limits.h"
+#include "engine/experiment/abba.h"
+#include "engine/experiment/speed.h"
+#include "engine/workbench/resource_paths.h"
 
 #include <nlohmann/json.hpp>
 
@@ -31,7 +30,7 @@ constexpr std::int32_t kMostRepeats = 100'000;
 struct Options {
   SessionOptions session;
   std::string shape;
-  bench::AbbaOptions abba;
+  experiment::AbbaOptions abba;
   std::int32_t promptTokens = 512;
   std::int32_t generatedTokens = 64;
   std::vector<std::int32_t> depths = {0};
@@ -39,16 +38,17 @@ struct Options {
   bool json = false;
 };
 
-workbench::ModelBundle loadForBench(const Options& options) {
+workbench::ModelBundle loadForBench(const Context& context, const Options& options) {
   const workbench::ModelOptions model{.threads = options.session.threads};
-  if (!options.shape.empty()) return workbench::makeShapeBundle(options.shape, model);
+  if (!options.shape.empty()) return workbench::makeShapeBundle(options.shape, context.backends, model);
   const std::string& directory = options.session.model;
   return workbench::loadModelWeights(
-      directory.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(directory), model);
+      directory.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(directory),
+      context.backends, model);
 }
 
-nlohmann::ordered_json toJson(const bench::AbbaRow& row) {
-  const auto timed = [](const bench::AbbaCase& measured) {
+nlohmann::ordered_json toJson(const experiment::AbbaRow& row) {
+  const auto timed = [](const experiment::AbbaCase& measured) {
     nlohmann::ordered_json json = summaryJson(measured.seconds, kMilliseconds);
     json["cached_tokens"] = measured.cachedTokens;
     return json;
@@ -64,11 +64,12 @@ nlohmann::ordered_json toJson(const bench::AbbaRow& row) {
 }
 
 ExitCode runAbba(const Context& context, const Options& options) {
-  workbench::ModelBundle bundle = loadForBench(options);
+  workbench::ModelBundle bundle = loadForBench(context, options);
   run::SessionConfig config;
   config.blockSize = options.session.blockSize;
-  config.blockCount = options.session.blocks > 0 ? options.session.blocks
-                                                 : bench::abbaBlocks(options.abba, options.session.blockSize);
+  config.blockCount = options.session.blocks > 0
+                          ? options.session.blocks
+                          : experiment::abbaBlocks(options.abba, options.session.blockSize);
   config.kvType = options.session.kv();
   NoSink sink;
   const std::unique_ptr<run::Session> session = workbench::makeSession(bundle, config, sink);
@@ -86,8 +87,8 @@ ExitCode runAbba(const Context& context, const Options& options) {
                    {"cold/same"}});
   for (const std::int32_t tokens : options.abba.documentTokens) {
     showProgress(context, "measuring " + counted(tokens, "token") + " a document");
-    const bench::AbbaRow row =
-        bench::measureAbba(*session, bundle.config.vocabularySize, options.abba, tokens, context.stop);
+    const experiment::AbbaRow row =
+        experiment::measureAbba(*session, bundle.config.vocabularySize, options.abba, tokens, context.stop);
     rows.push_back(toJson(row));
     table.addRow(
         {std::to_string(tokens), std::to_string(row.promptTokens),
@@ -114,9 +115,9 @@ ExitCode runAbba(const Context& context, const Options& options) {
   return ExitCode::Fine;
 }
 
-std::vector<bench::SpeedTest> speedTests(const Options& options) {
-  using Kind = bench::SpeedTest::Kind;
-  std::vector<bench::SpeedTest> tests;
+std::vector<experiment::SpeedTest> speedTests(const Options& options) {
+  using Kind = experiment::SpeedTest::Kind;
+  std::vector<experiment::SpeedTest> tests;
   for (const std::int32_t depth : options.depths) {
     if (options.promptTokens > 0) {
       tests.push_back({.kind = Kind::Prompt, .count = options.promptTokens, .depth = depth});
@@ -129,16 +130,12 @@ std::vector<bench::SpeedTest> speedTests(const Options& options) {
 }
 
 ExitCode runSpeed(const Context& context, const Options& options) {
-  workbench::ModelBundle bundle = loadForBench(options);
-  bench::SpeedOptions speed;
+  workbench::ModelBundle bundle = loadForBench(context, options);
+  experiment::SpeedOptions speed;
   speed.repeats = options.repeats;
   speed.kvType = options.session.kv();
   speed.weightElementBytes = bundle.weightElementBytes();
-  cpu::MachineMeter meter(bundle.backend->info().threads);
-  const auto measureMachine = [&meter] {
-    const cpu::MachineLimits limits = meter.measure(3);
-    return bench::MachineRates{.flops = limits.flops, .bytesPerSecond = limits.readBytes};
-  };
+  const compute::RateMeter measureMachine = bundle.backendKind.meter(bundle.backend->info().threads);
 
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   TextTable table({{"test", TextTable::Align::Left},
@@ -148,10 +145,10 @@ ExitCode runSpeed(const Context& context, const Options& options) {
                    {"of machine's"},
                    {"byte/s"},
                    {"of machine's"}});
-  for (const bench::SpeedTest& test : speedTests(options)) {
+  for (const experiment::SpeedTest& test : speedTests(options)) {
     showProgress(context, "measuring " + test.name());
-    const bench::SpeedResult result =
-        bench::measureSpeed(*bundle.decoder, *bundle.backend, test, speed, measureMachine, context.stop);
+    const experiment::SpeedResult result =
+        experiment::measureSpeed(*bundle.decoder, *bundle.backend, test, speed, measureMachine, context.stop);
     nlohmann::ordered_json row;
     row["test"] = test.name();
     row["tokens_per_second"] = summaryJson(result.tokensPerSecond);
@@ -205,7 +202,7 @@ void addAbbaCommand(CLI::App& group, Context& context) {
   command->footer("Example:\n  spanq bench abba --shape 21m --sizes 64,512,4096\n");
   const auto options = std::make_shared<Options>();
   addSourceOptions(*command, *options);
-  bench::AbbaOptions& abba = options->abba;
+  experiment::AbbaOptions& abba = options->abba;
   addNumbers(*command, "--sizes", abba.documentTokens, "Tokens a document, e.g. 64,512", {1, kMostTokens});
   addNumber(*command, "--documents", abba.documents, "Documents", {2, 1000});
   addNumber(*command, "--question", abba.questionTokens, "Tokens of the question", {1, kMostTokens});

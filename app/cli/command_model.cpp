@@ -4,12 +4,12 @@
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
 #include "app/cli/usage.h"
-#include "app/workbench/model_bundle.h"
 #include "engine/base/error.h"
-#include "engine/bench/table_pass.h"
+#include "engine/experiment/table_pass.h"
 #include "engine/query/shown_text.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
+#include "engine/workbench/model_bundle.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -120,7 +120,7 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const Text
 ExitCode show(const Context& context, const ModelOptions& options) {
   const TextFacts facts = textFacts(options);
   workbench::ModelBundle bundle =
-      workbench::loadModelWeights(options.directory, {.threads = options.threads});
+      workbench::loadModelWeights(options.directory, context.backends, {.threads = options.threads});
   if (facts.tokenizer)
     workbench::addEndTokens(bundle.config, options.directory, *facts.tokenizer, facts.chat);
   const nlohmann::ordered_json json = describe(bundle, facts);
@@ -147,12 +147,12 @@ ExitCode show(const Context& context, const ModelOptions& options) {
 ExitCode logits(const Context& context, const ModelOptions& options) {
   const layout::SpanTable table = parseSegments(options.segments, parseIds(options.ids));
   workbench::ModelBundle bundle =
-      workbench::loadModelWeights(options.directory, {.threads = options.threads});
+      workbench::loadModelWeights(options.directory, context.backends, {.threads = options.threads});
   for (const layout::Segment& segment : table.segments) {
     for (const TokenId id : segment.tokens) checkId("--ids", id, bundle.config.vocabularySize);
   }
   std::string line;
-  bench::computeTable(
+  experiment::computeTable(
       *bundle.decoder, *bundle.backend, table,
       [&](std::int64_t, std::span<const float> values) {
         // The shortest text that reads back as the same float, so that nothing is lost on the way out.

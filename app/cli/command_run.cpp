@@ -7,12 +7,12 @@
 #include "app/cli/run_json.h"
 #include "app/cli/session_options.h"
 #include "app/cli/usage.h"
-#include "app/workbench/retrieval_report.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
 #include "engine/plan/explain.h"
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 #include "engine/trace/recorder.h"
+#include "engine/workbench/retrieval_report.h"
 
 #include <algorithm>
 #include <chrono>
@@ -83,9 +83,9 @@ class RunCommand {
       : m_context(context),
         m_options(options),
         m_jobs(std::move(jobs)),
-        m_model(model != nullptr
-                    ? std::move(model)
-                    : std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session))),
+        m_model(model != nullptr ? std::move(model)
+                                 : std::make_shared<workbench::ModelBundle>(
+                                       loadChosenModel(options.session, context.backends))),
         m_bundle(*m_model) {
     for (const std::int32_t layer : options.observedLayers) {
       if (layer < m_bundle.config.layers) continue;

@@ -5,10 +5,10 @@
 #include "app/cli/input.h"
 #include "app/cli/parameter_lines.h"
 #include "app/cli/query_options.h"
-#include "app/workbench/planned_query.h"
 #include "engine/query/advice.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
+#include "engine/workbench/planned_query.h"
 
 #include <memory>
 #include <optional>

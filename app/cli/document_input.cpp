@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/document_input.h"
 
-#include "app/workbench/planned_query.h"
-#include "ui/document/document_query.h"
-#include "ui/document/document_text.h"
-#include "ui/document/retrieval_options.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/document_text.h"
+#include "engine/workbench/document/retrieval_options.h"
+#include "engine/workbench/planned_query.h"
 
 #include <utility>
 

@@ -2,9 +2,9 @@
 #include "app/cli/export_requests.h"
 
 #include "app/cli/number_option.h"
-#include "engine/query/json.h"
-#include "engine/remote/chat_requests.h"
-#include "engine/remote/request_text.h"
+#include "engine/export/chat_requests.h"
+#include "engine/query/json/json.h"
+#include "engine/spnl/request_text.h"
 
 #include <ostream>
 

@@ -3,10 +3,10 @@
 
 #include "engine/base/error.h"
 #include "engine/plan/localized_query.h"
-#include "engine/plan/spnl/optimize.h"
-#include "engine/plan/spnl/server_body.h"
-#include "engine/plan/spnl/simplify.h"
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
+#include "engine/spnl/optimize.h"
+#include "engine/spnl/server_body.h"
+#include "engine/spnl/simplify.h"
 
 #include <ostream>
 #include <utility>

@@ -5,7 +5,7 @@
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/usage.h"
-#include "engine/remote/prompt_tokens.h"
+#include "engine/spnl/prompt_tokens.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 

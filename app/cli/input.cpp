@@ -4,7 +4,7 @@
 #include "app/cli/interruptible_input.h"
 #include "engine/base/error.h"
 #include "engine/base/visible_text.h"
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 
 #include "app/cli/cli.h"
 #include "engine/base/file_identity.h"
-#include "engine/query/file_access.h"
+#include "engine/query/files/file_access.h"
 #include "engine/query/parameters.h"
 #include "engine/query/surroundings.h"
 

@@ -7,9 +7,9 @@
 #include "app/cli/usage.h"
 #include "engine/base/visible_text.h"
 #include "engine/plan/rules/rules.h"
+#include "engine/query/operators/vocabulary.h"
 #include "engine/query/parameters.h"
 #include "engine/query/shown_text.h"
-#include "engine/query/vocabulary.h"
 
 #include <algorithm>
 #include <chrono>
@@ -367,7 +367,7 @@ void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Co
     const char* const key = std::getenv("SPANSCOPE_EMBEDDINGS_KEY");
     if (key != nullptr) server.key = key;
   }
-  options.retriever = std::make_shared<workbench::Retrieval>(std::move(settings));
+  options.retriever = std::make_shared<workbench::Retrieval>(std::move(settings), context.backends);
   options.retriever->setWatch({.progress = ProgressLines(context.streams.err), .stop = context.stop});
   options.retrieval = options.retriever.get();
 }

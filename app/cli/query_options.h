@@ -6,7 +6,7 @@
 #include "app/cli/command.h"
 #include "app/cli/document_input.h"
 #include "app/cli/query_inputs.h"
-#include "app/workbench/planned_query.h"
+#include "engine/workbench/planned_query.h"
 
 #include <CLI/CLI.hpp>
 

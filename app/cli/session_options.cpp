@@ -3,13 +3,13 @@
 
 #include "app/cli/number_option.h"
 #include "app/cli/usage.h"
-#include "app/workbench/resource_paths.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/cache/pool_limits.h"
+#include "engine/compute/backends.h"
 #include "engine/run/policy.h"
 #include "engine/text/chat_template.h"
-#include "kernels/cpu/thread_limit.h"
+#include "engine/workbench/resource_paths.h"
 
 #include <algorithm>
 #include <array>
@@ -79,7 +79,8 @@ void addTemplateOption(CLI::App& command, std::string& chatTemplate) {
 }
 
 void addThreadsOption(CLI::App& command, int& threads) {
-  addNumber(command, "--threads", threads, "Threads; 0: one a core", {.least = 0, .most = cpu::kMostThreads});
+  addNumber(command, "--threads", threads, "Threads; 0: one a core",
+            {.least = 0, .most = compute::kMostThreads});
 }
 
 void addKvOption(CLI::App& command, SessionOptions& options) {
@@ -126,10 +127,11 @@ void addMaxTokensOption(CLI::App& command, std::int32_t& maxTokens) {
             {.least = 0, .most = std::numeric_limits<std::int32_t>::max()});
 }
 
-workbench::ModelBundle loadChosenModel(const SessionOptions& options) {
+workbench::ModelBundle loadChosenModel(const SessionOptions& options, const compute::Backends& backends) {
   const std::filesystem::path directory = modelDirectory(options);
   return workbench::loadModelBundle(
-      directory, {.threads = options.threads, .chat = &chosenTemplate(directory, options.chatTemplate)});
+      directory, backends,
+      {.threads = options.threads, .chat = &chosenTemplate(directory, options.chatTemplate)});
 }
 
 workbench::ModelBundle describeChosenModel(const SessionOptions& options) {

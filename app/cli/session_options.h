@@ -2,9 +2,9 @@
 // The options that say which model runs and with what cache.
 #pragma once
 
-#include "app/workbench/model_bundle.h"
 #include "engine/base/file_identity.h"
 #include "engine/run/session.h"
+#include "engine/workbench/model_bundle.h"
 
 #include <CLI/CLI.hpp>
 
@@ -53,7 +53,7 @@ void addMaxTokensOption(CLI::App& command, std::int32_t& maxTokens);
 const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory, const std::string& name);
 
 /// The model that was chosen, or the bundled one. Throws Failure.
-workbench::ModelBundle loadChosenModel(const SessionOptions& options);
+workbench::ModelBundle loadChosenModel(const SessionOptions& options, const compute::Backends& backends);
 /// The same without weights: enough to predict.
 workbench::ModelBundle describeChosenModel(const SessionOptions& options);
 

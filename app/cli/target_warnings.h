@@ -3,8 +3,8 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/query_options.h"
+#include "engine/export/target_remarks.h"
 #include "engine/query/query.h"
-#include "engine/remote/target_remarks.h"
 
 #include <string>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A Hugging Face model directory as a source of weights.
 #include "engine/base/error.h"
-#include "engine/model/json_fields.h"
-#include "engine/model/mapped_file.h"
-#include "engine/model/safetensors.h"
+#include "engine/checkpoint/json_fields.h"
+#include "engine/checkpoint/mapped_file.h"
+#include "engine/checkpoint/safetensors.h"
 #include "engine/model/weights.h"
 
 #include <xxhash.h>

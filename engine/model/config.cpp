@@ -3,8 +3,8 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
-#include "engine/model/json_fields.h"
-#include "engine/model/mapped_file.h"
+#include "engine/checkpoint/json_fields.h"
+#include "engine/checkpoint/mapped_file.h"
 
 #include <algorithm>
 #include <iterator>

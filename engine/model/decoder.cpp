@@ -3,8 +3,8 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/checkpoint/json_fields.h"
 #include "engine/model/finite_values.h"
-#include "engine/model/json_fields.h"
 #include "engine/model/known_extras.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "engine/query/chat_reader.h"
 
 #include "engine/query/number_text.h"
-#include "engine/query/operator_fields.h"
+#include "engine/query/operators/operator_fields.h"
 #include "engine/query/read_values.h"
 #include "engine/query/shown_text.h"
 

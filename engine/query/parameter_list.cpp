@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/number_text.h"
+#include "engine/query/operators/vocabulary.h"
 #include "engine/query/parameters.h"
 #include "engine/query/shown_text.h"
-#include "engine/query/vocabulary.h"
 
 #include <algorithm>
 #include <array>

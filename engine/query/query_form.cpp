@@ -2,8 +2,8 @@
 #include "engine/query/query_form.h"
 
 #include "engine/base/utf8.h"
-#include "engine/query/lisp.h"
-#include "engine/query/yaml.h"
+#include "engine/query/lisp/lisp.h"
+#include "engine/query/yaml/yaml.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,11 +2,11 @@
 #include "engine/query/query_reader.h"
 
 #include "engine/query/chat_reader.h"
-#include "engine/query/operator_fields.h"
+#include "engine/query/operators/operator_fields.h"
+#include "engine/query/operators/vocabulary.h"
 #include "engine/query/read_document.h"
 #include "engine/query/read_values.h"
 #include "engine/query/shown_text.h"
-#include "engine/query/vocabulary.h"
 
 #include <algorithm>
 #include <array>

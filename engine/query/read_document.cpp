@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/read_document.h"
 
+#include "engine/query/operators/vocabulary.h"
 #include "engine/query/read_values.h"
 #include "engine/query/shown_text.h"
-#include "engine/query/vocabulary.h"
 
 #include <cstddef>
 #include <cstdint>

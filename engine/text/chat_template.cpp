@@ -3,10 +3,10 @@
 
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
+#include "engine/checkpoint/gguf_file.h"
+#include "engine/checkpoint/gguf_metadata.h"
 #include "engine/text/chat_template_table.h"
 #include "engine/text/file_bytes.h"
-#include "engine/text/gguf_file.h"
-#include "engine/text/gguf_metadata.h"
 #include "engine/text/json_reading.h"
 #include "engine/text/model_directory.h"
 #include "engine/text/spnl_templates.h"

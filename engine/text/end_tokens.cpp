@@ -2,8 +2,8 @@
 #include "engine/text/end_tokens.h"
 
 #include "engine/base/error.h"
+#include "engine/checkpoint/gguf_metadata.h"
 #include "engine/query/shown_text.h"
-#include "engine/text/gguf_metadata.h"
 #include "engine/text/json_reading.h"
 
 #include <optional>

@@ -3,7 +3,7 @@
 
 #include "engine/base/utf8.h"
 #include "engine/query/diagnostic.h"
-#include "engine/query/json_cursor.h"
+#include "engine/query/json/json_cursor.h"
 
 #include <algorithm>
 #include <optional>

@@ -7,6 +7,7 @@
 #include "kernels/cpu/executor.h"
 #include "kernels/cpu/kv_store.h"
 #include "kernels/cpu/kv_write.h"
+#include "kernels/cpu/machine_limits.h"
 #include "kernels/cpu/matmul.h"
 #include "kernels/cpu/rotary.h"
 #include "kernels/cpu/row_kernels.h"
@@ -42,7 +43,8 @@ std::string processorName() {
 
 class CpuBackend final : public compute::Backend {
  public:
-  explicit CpuBackend(const CpuOptions& options) : m_executor(options.threads), m_rowKernels(rowKernels()) {}
+  explicit CpuBackend(const compute::BackendOptions& options)
+      : m_executor(options.threads), m_rowKernels(rowKernels()) {}
 
   compute::DeviceInfo info() const override {
     compute::DeviceInfo info;
@@ -198,8 +200,20 @@ class CpuBackend final : public compute::Backend {
 
 }  // namespace
 
-std::unique_ptr<compute::Backend> makeCpuBackend(const CpuOptions& options) {
+std::unique_ptr<compute::Backend> makeCpuBackend(const compute::BackendOptions& options) {
   return std::make_unique<CpuBackend>(options);
+}
+
+compute::BackendKind cpuBackendKind() {
+  return {.name = "cpu",
+          .make = [](const compute::BackendOptions& options) { return makeCpuBackend(options); },
+          .meter = [](int threads) -> compute::RateMeter {
+            return [meter = std::make_shared<MachineMeter>(threads)] {
+              constexpr int kSamples = 3;
+              const MachineLimits limits = meter->measure(kSamples);
+              return compute::MachineRates{.flops = limits.flops, .bytesPerSecond = limits.readBytes};
+            };
+          }};
 }
 
 }  // namespace spanscope::cpu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cpu/thread_pool.h"
 
-#include "kernels/cpu/thread_limit.h"
+#include "engine/compute/backends.h"
 
 #include <algorithm>
 #include <chrono>
@@ -36,7 +36,7 @@ void relax() {
 
 ThreadPool::ThreadPool(int threads) : m_alone(kLeastAlone) {
   if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
-  threads = std::clamp(threads, 1, kMostThreads);
+  threads = std::clamp(threads, 1, compute::kMostThreads);
   m_workers.reserve(static_cast<std::size_t>(threads - 1));
   for (int thread = 1; thread < threads; ++thread) {
     m_workers.emplace_back([this, thread](const std::stop_token& end) { serve(end, thread); });

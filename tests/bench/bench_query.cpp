@@ -3,8 +3,8 @@
 // is half a second for JSON.
 //
 // bench_query [rounds]
-#include "engine/query/lisp.h"
-#include "engine/query/yaml.h"
+#include "engine/query/lisp/lisp.h"
+#include "engine/query/yaml/yaml.h"
 
 #include <algorithm>
 #include <chrono>

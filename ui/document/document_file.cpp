@@ -2,9 +2,9 @@
 #include "ui/document/document_file.h"
 
 #include "engine/base/output_file.h"
-#include "engine/query/file_access.h"
+#include "engine/query/files/file_access.h"
 #include "engine/query/query_form.h"
-#include "ui/document/document_query.h"
+#include "engine/workbench/document/document_query.h"
 #include "ui/words/tr.h"
 
 #include <QFile>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "engine/base/error.h"
-#include "ui/document/document.h"
-#include "ui/document/document_text.h"
+#include "engine/workbench/document/document.h"
+#include "engine/workbench/document/document_text.h"
 
 #include <QString>
 #include <QStringList>

@@ -2,7 +2,7 @@
 // A document that is open: its present value, how it came to be (undo), and its file.
 #pragma once
 
-#include "ui/document/document.h"
+#include "engine/workbench/document/document.h"
 
 #include <QObject>
 #include <QString>

@@ -2,11 +2,11 @@
 #include "ui/document/problems.h"
 
 #include "engine/plan/planner.h"
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/surroundings.h"
-#include "ui/document/document_query.h"
-#include "ui/document/plan_options.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/plan_options.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // What is wrong with a document, or probably not meant, before it is run.
 #pragma once
 
-#include "ui/document/document.h"
+#include "engine/workbench/document/document.h"
 
 #include <QString>
 

@@ -2,8 +2,8 @@
 // What may be added where: pure functions of the document.
 #pragma once
 
-#include "ui/document/document.h"
-#include "ui/document/edits.h"
+#include "engine/workbench/document/document.h"
+#include "engine/workbench/document/edits.h"
 
 #include <QString>
 

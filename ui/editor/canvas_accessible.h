@@ -2,7 +2,7 @@
 // The canvas for screen readers and tests: a tree whose items are the nodes, in prompt order.
 #pragma once
 
-#include "ui/document/document.h"
+#include "engine/workbench/document/document.h"
 
 #include <QString>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of CanvasParts that carries out commands with a popup, a line edit or the view.
-#include "ui/document/edits.h"
+#include "engine/workbench/document/edits.h"
 #include "ui/editor/canvas_parts.h"
 
 #include <QMimeData>

@@ -2,7 +2,7 @@
 // What the scene consists of. The items only paint; the canvas handles all events itself.
 #pragma once
 
-#include "ui/document/document.h"
+#include "engine/workbench/document/document.h"
 #include "ui/editor/node_forecast.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_paint.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/clipboard.h"
 
-#include "engine/query/json.h"
-#include "ui/document/document_query.h"
-#include "ui/document/edits.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
 #include "ui/editor/add_rules.h"
 #include "ui/editor/free_place.h"
 #include "ui/words/tr.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/query/query.h"
-#include "ui/document/document.h"
+#include "engine/workbench/document/document.h"
 
 #include <QString>
 

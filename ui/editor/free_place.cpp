@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/free_place.h"
 
-#include "ui/document/edits.h"
+#include "engine/workbench/document/edits.h"
 #include "ui/editor/tidy_layout.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/freezable_replies.h"
 
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Where the arrow keys lead: along the tree as it is drawn.
 #pragma once
 
-#include "ui/document/document.h"
+#include "engine/workbench/document/document.h"
 
 #include <map>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/node_commands.h"
 
-#include "ui/document/edits.h"
+#include "engine/workbench/document/edits.h"
 #include "ui/editor/add_rules.h"
 #include "ui/editor/canvas_items.h"
 #include "ui/editor/clipboard.h"

@@ -2,7 +2,7 @@
 // The commands of the canvas by their id in the command table.
 #pragma once
 
-#include "ui/document/document.h"
+#include "engine/workbench/document/document.h"
 #include "ui/editor/canvas_core.h"
 
 #include <QPointF>

@@ -3,7 +3,7 @@
 // that only what changed is drawn again.
 #pragma once
 
-#include "ui/document/document.h"
+#include "engine/workbench/document/document.h"
 
 #include <QString>
 #include <QStringList>

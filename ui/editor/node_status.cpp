@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/node_status.h"
 
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 
 #include <algorithm>
 #include <cmath>

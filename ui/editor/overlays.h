@@ -2,7 +2,7 @@
 // Small widgets that lie over the canvas: the find bar, the line edit that renames, the minimap.
 #pragma once
 
-#include "ui/document/document.h"
+#include "engine/workbench/document/document.h"
 #include "ui/theme/theme.h"
 
 #include <QFrame>

@@ -3,7 +3,7 @@
 // the root at the right. A pure function of the document.
 #pragma once
 
-#include "ui/document/document.h"
+#include "engine/workbench/document/document.h"
 
 #include <map>
 #include <vector>

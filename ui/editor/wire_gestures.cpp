@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of CanvasGestures that drags wires.
-#include "ui/document/edits.h"
+#include "engine/workbench/document/edits.h"
 #include "ui/editor/canvas_gestures.h"
 
 namespace spanscope::ui {

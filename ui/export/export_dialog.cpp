@@ -5,7 +5,7 @@
 #include "ui/export/remark_delegate.h"
 #include "ui/export/target_table.h"
 #include "ui/export/view_export.h"
-#include "ui/views/document/json_highlighter.h"
+#include "ui/views/json/json_highlighter.h"
 
 #include <QClipboard>
 #include <QFileDialog>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "ui/document/document_query.h"
+#include "engine/workbench/document/document_query.h"
 #include "ui/export/query_export.h"
 
 #include <vector>

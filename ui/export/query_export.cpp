@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/query_export.h"
 
-#include "engine/plan/spnl/optimize.h"
-#include "engine/plan/spnl/server_body.h"
-#include "engine/plan/spnl/simplify.h"
-#include "engine/query/json.h"
+#include "engine/export/change_settings.h"
+#include "engine/export/chat_requests.h"
+#include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
-#include "engine/remote/change_settings.h"
-#include "engine/remote/chat_requests.h"
-#include "ui/document/document_query.h"
+#include "engine/spnl/optimize.h"
+#include "engine/spnl/server_body.h"
+#include "engine/spnl/simplify.h"
+#include "engine/workbench/document/document_query.h"
 #include "ui/export/export_remarks.h"
 
 #include <map>

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/export/target_remarks.h"
 #include "engine/query/query.h"
-#include "engine/remote/request_text.h"
-#include "engine/remote/target_remarks.h"
-#include "ui/document/document.h"
+#include "engine/spnl/request_text.h"
+#include "engine/workbench/document/document.h"
 
 #include <QString>
 

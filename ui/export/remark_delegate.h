@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/remote/target_remarks.h"
+#include "engine/export/target_remarks.h"
 #include "ui/theme/theme.h"
 
 #include <QStyledItemDelegate>

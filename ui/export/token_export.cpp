@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/token_export.h"
 
-#include "app/workbench/resource_paths.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
+#include "engine/workbench/resource_paths.h"
 
 #include <QMetaObject>
 

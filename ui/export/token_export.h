@@ -4,7 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/query/query.h"
-#include "engine/remote/prompt_tokens.h"
+#include "engine/spnl/prompt_tokens.h"
 #include "ui/session/task_thread.h"
 
 #include <QObject>

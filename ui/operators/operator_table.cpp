@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/operators/operator_table.h"
 
-#include "ui/document/edits.h"
+#include "engine/workbench/document/edits.h"
 #include "ui/document/problems.h"
 #include "ui/words/tr.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/engine_host.h"
 
-#include "app/workbench/model_bundle.h"
-#include "app/workbench/retrieval.h"
-#include "app/workbench/retrieval_report.h"
 #include "engine/base/error.h"
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 #include "engine/run/session.h"
-#include "ui/session/run_options.h"
+#include "engine/workbench/model_bundle.h"
+#include "engine/workbench/retrieval.h"
+#include "engine/workbench/retrieval_report.h"
+#include "engine/workbench/run_options.h"
 #include "ui/session/run_plan.h"
 #include "ui/session/task_thread.h"
 
@@ -63,7 +63,7 @@ double countParameters(const model::ModelConfig& config) {
 /// Lives on both sides: the window posts tasks, the thread carries them out one by one and posts back.
 class EngineHost::Worker {
  public:
-  explicit Worker(EngineHost& host) : m_host(host) {}
+  Worker(EngineHost& host, compute::Backends backends) : m_host(host), m_backends(std::move(backends)) {}
 
   void prepare(const document::RunSettings& settings) {
     m_thread.post([this, settings] {
@@ -140,12 +140,12 @@ class EngineHost::Worker {
   }
 
   void load(const document::RunSettings& settings, const std::stop_token& stop = {}) {
-    const std::filesystem::path directory = modelDirectoryOf(settings);
+    const std::filesystem::path directory = workbench::modelDirectoryOf(settings);
     if (m_bundle && m_bundle->directory == directory && m_threads == settings.threads) return;
     tell([this] { m_host.setState(EngineState::Loading); });
     // The old one goes only when the new one is there.
     auto bundle = std::make_shared<workbench::ModelBundle>(
-        workbench::loadModelBundle(directory, {.threads = settings.threads, .stop = stop}));
+        workbench::loadModelBundle(directory, m_backends, {.threads = settings.threads, .stop = stop}));
     m_session.reset();
     m_bundle = std::move(bundle);
     m_threads = settings.threads;
@@ -168,9 +168,9 @@ class EngineHost::Worker {
   /// The session that a run with these settings goes on with; nullptr: it starts another.
   const run::Session* sessionFor(const document::RunSettings& settings) const {
     if (!m_session || m_threads != settings.threads) return nullptr;
-    if (!isSameSession(m_session->config(), sessionConfigOf(settings))) return nullptr;
+    if (!workbench::isSameSession(m_session->config(), workbench::sessionConfigOf(settings))) return nullptr;
     try {
-      return m_bundle->directory == modelDirectoryOf(settings) ? m_session.get() : nullptr;
+      return m_bundle->directory == workbench::modelDirectoryOf(settings) ? m_session.get() : nullptr;
     } catch (const Failure&) {
       return nullptr;
     }
@@ -178,8 +178,8 @@ class EngineHost::Worker {
 
   void openSession(const document::RunSettings& settings) {
     load(settings, stopToken());
-    const run::SessionConfig config = sessionConfigOf(settings);
-    if (m_session && isSameSession(m_session->config(), config)) return;
+    const run::SessionConfig config = workbench::sessionConfigOf(settings);
+    if (m_session && workbench::isSameSession(m_session->config(), config)) return;
     m_session.reset();
     m_recorder =
         std::make_shared<trace::Recorder>(trace::RecorderOptions{.session = ++m_sessions, .clock = {}});
@@ -214,7 +214,7 @@ class EngineHost::Worker {
     if (!m_retrieval || m_retrievalFile != m_indexFile) {
       workbench::RetrievalSettings settings;
       settings.indexFile = m_indexFile;
-      m_retrieval.emplace(std::move(settings));
+      m_retrieval.emplace(std::move(settings), m_backends);
       m_retrievalFile = m_indexFile;
     }
     m_retrieval->useModel(m_bundle);
@@ -246,7 +246,7 @@ class EngineHost::Worker {
   QString runHere(RunRequest& request) {
     openSession(request.settings);
     tell([this] { m_host.setState(EngineState::Running); });
-    run::RunOptions options = runOptionsOf(request.settings);
+    run::RunOptions options = workbench::runOptionsOf(request.settings);
     QString problem;
     if (request.retrieval && !retrieveFor(request, options, problem)) return problem;
     options.emptyCache = [this] { return m_clearAsked.exchange(false); };
@@ -280,6 +280,7 @@ class EngineHost::Worker {
   std::uint32_t m_sessions = 0;
   Forecaster m_forecaster;
   std::string m_indexFile;
+  const compute::Backends m_backends;
   std::optional<workbench::Retrieval> m_retrieval;
   std::string m_retrievalFile;  ///< of the index that it uses
 
@@ -290,7 +291,8 @@ class EngineHost::Worker {
   TaskThread m_thread;  ///< ends first: its tasks use everything above
 };
 
-EngineHost::EngineHost(QObject* parent) : QObject(parent), m_worker(std::make_unique<Worker>(*this)) {}
+EngineHost::EngineHost(compute::Backends backends, QObject* parent)
+    : QObject(parent), m_worker(std::make_unique<Worker>(*this, std::move(backends))) {}
 
 EngineHost::~EngineHost() {
   m_worker->stop();

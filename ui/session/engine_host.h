@@ -3,6 +3,7 @@
 // and hands its events over. The engine never waits for the window, nor the window for the engine.
 #pragma once
 
+#include "engine/compute/backends.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
 #include "engine/query/query.h"
@@ -12,7 +13,7 @@
 #include "engine/text/tokenizer.h"
 #include "engine/trace/event.h"
 #include "engine/trace/recorder.h"
-#include "ui/document/document.h"
+#include "engine/workbench/document/document.h"
 #include "ui/session/forecaster.h"
 
 #include <QObject>
@@ -65,7 +66,8 @@ struct LoadedModel {
 class EngineHost : public QObject {
   Q_OBJECT
  public:
-  explicit EngineHost(QObject* parent = nullptr);
+  /// `backends`: those that models are loaded on.
+  explicit EngineHost(compute::Backends backends, QObject* parent = nullptr);
   ~EngineHost() override;  ///< stops a run that is going on
 
   /// Loads a model ahead of the first run, so that tokens can be counted.

@@ -4,7 +4,7 @@
 
 #include "engine/plan/plan.h"
 #include "engine/run/prediction.h"
-#include "ui/document/document_query.h"
+#include "engine/workbench/document/document_query.h"
 
 #include <cstdint>
 #include <optional>

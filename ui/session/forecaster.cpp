@@ -3,10 +3,10 @@
 
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 #include "engine/run/predictor.h"
-#include "ui/document/plan_options.h"
-#include "ui/session/run_options.h"
+#include "engine/workbench/document/plan_options.h"
+#include "engine/workbench/run_options.h"
 
 #include <algorithm>
 #include <exception>
@@ -72,9 +72,10 @@ std::optional<Forecast> Forecaster::forecast(const ForecastRequest& request, con
   try {
     planAhead(request, forecast);
     if (!forecast.isKnown()) return forecast;
-    const run::RunOptions options = runOptionsOf(request.settings);
+    const run::RunOptions options = workbench::runOptionsOf(request.settings);
     const workbench::ModelBundle& model = describe(request.settings, loaded);
-    run::Predictor empty(sessionConfigOf(request.settings), model.config, *model.tokenizer, *model.chat);
+    run::Predictor empty(workbench::sessionConfigOf(request.settings), model.config, *model.tokenizer,
+                         *model.chat);
     forecast.empty = empty.predict(*forecast.plan, options, stop);
     forecast.present =
         session == nullptr ? forecast.empty : session->predictor()->predict(*forecast.plan, options, stop);
@@ -88,7 +89,7 @@ std::optional<Forecast> Forecaster::forecast(const ForecastRequest& request, con
 
 const workbench::ModelBundle& Forecaster::describe(const document::RunSettings& settings,
                                                    const workbench::ModelBundle* loaded) {
-  const std::filesystem::path directory = modelDirectoryOf(settings);
+  const std::filesystem::path directory = workbench::modelDirectoryOf(settings);
   if (loaded != nullptr && loaded->directory == directory) return *loaded;
   // Its weights are not needed, and reading them would take the place of the model that is loaded.
   if (!m_described || m_described->directory != directory) {

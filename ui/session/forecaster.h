@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/workbench/model_bundle.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query.h"
 #include "engine/query/surroundings.h"
 #include "engine/run/session.h"
-#include "ui/document/document.h"
+#include "engine/workbench/document/document.h"
+#include "engine/workbench/model_bundle.h"
 #include "ui/session/forecast.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/query/file_access.h"
+#include "engine/query/files/file_access.h"
 #include "engine/query/surroundings.h"
 
 #include <QString>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "engine/text/tokenizer.h"
-#include "ui/document/document.h"
-#include "ui/document/document_query.h"
+#include "engine/workbench/document/document.h"
+#include "engine/workbench/document/document_query.h"
 #include "ui/session/forecast.h"
 #include "ui/session/selection.h"
 #include "ui/session/trace_store.h"

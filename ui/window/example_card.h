@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/theme/theme.h"
-#include "ui/views/document/example_table.h"
+#include "ui/views/common/example_table.h"
 
 #include <QAbstractButton>
 

@@ -5,7 +5,7 @@
 #include "ui/commands/key_sheet.h"
 #include "ui/document/problems.h"
 #include "ui/document/recent_files.h"
-#include "ui/views/document/example_table.h"
+#include "ui/views/common/example_table.h"
 #include "ui/views/view.h"
 #include "ui/window/status_model.h"
 
@@ -31,10 +31,12 @@ constexpr QSize kQuestionSize(440, 200);
 
 }  // namespace
 
-MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, QWidget* parent)
+MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::Backends backends,
+                       QWidget* parent)
     : QMainWindow(parent),
       m_settings(settings),
       m_autosaveDirectory(std::move(autosaveDirectory)),
+      m_workspace(std::move(backends)),
       m_menu(std::make_unique<QMenu>()) {
   // Before there are widgets: style sheets keep the font that a widget had when it was first styled.
   QApplication::setFont(Theme().interfaceFont());

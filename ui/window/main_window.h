@@ -2,6 +2,7 @@
 // The window: joins workspace, canvas, docks, commands and files.
 #pragma once
 
+#include "engine/compute/backends.h"
 #include "ui/commands/command_actions.h"
 #include "ui/document/autosave.h"
 #include "ui/editor/canvas.h"
@@ -31,7 +32,8 @@ class MainWindow : public QMainWindow {
  public:
   /// `settings` keeps layouts, theme and recent files, and must outlive the window; `autosaveDirectory` is
   /// where unsaved work goes.
-  MainWindow(QSettings& settings, QString autosaveDirectory, QWidget* parent = nullptr);
+  MainWindow(QSettings& settings, QString autosaveDirectory, compute::Backends backends,
+             QWidget* parent = nullptr);
   ~MainWindow() override;
 
   /// Opens a document, a query, or a recorded run in a tab (or goes to the tab that has it). Says what was

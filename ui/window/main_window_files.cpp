@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What of the window has to do with files: open, save, close, recover, record, export.
-#include "app/workbench/resource_paths.h"
 #include "engine/base/error.h"
+#include "engine/workbench/resource_paths.h"
 #include "ui/document/document_file.h"
 #include "ui/document/recent_files.h"
 #include "ui/export/export_dialog.h"

@@ -3,14 +3,14 @@
 
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/surroundings.h"
 #include "engine/remote/server_address.h"
 #include "engine/trace/trace_file.h"
-#include "ui/document/plan_options.h"
-#include "ui/document/retrieval_options.h"
-#include "ui/session/run_options.h"
+#include "engine/workbench/document/plan_options.h"
+#include "engine/workbench/document/retrieval_options.h"
+#include "engine/workbench/run_options.h"
 #include "ui/session/run_plan.h"
 
 #include <QCoreApplication>
@@ -41,8 +41,11 @@ void forgetSelection(OpenDocument& document) {
 
 }  // namespace
 
-Workspace::Workspace(QObject* parent)
-    : QObject(parent), m_live(std::make_shared<TraceStore>()), m_keptBytes(keptBytesOf({})) {
+Workspace::Workspace(compute::Backends backends, QObject* parent)
+    : QObject(parent),
+      m_engine(std::move(backends)),
+      m_live(std::make_shared<TraceStore>()),
+      m_keptBytes(keptBytesOf({})) {
   m_input.document = std::make_shared<const document::Document>();
   m_input.trace = m_live;
   m_frame.setInterval(kFrame);
@@ -218,8 +221,8 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
 QString Workspace::findEmbeddings(const query::Node& query, RetrievalRequest& request) const {
   const document::RunSettings& settings = m_current->model->document().settings;
   // Also where no texts are sent: an augment may name the server's model.
-  request.embeddings = embeddingsServerOf(settings);
-  if (!asksServer(query, settings)) return {};
+  request.embeddings = workbench::embeddingsServerOf(settings);
+  if (!workbench::asksServer(query, settings)) return {};
   remote::EmbeddingsServer& server = *request.embeddings;
   const auto address = remote::readServerAddress(server.url);
   if (const auto* problem = std::get_if<Error>(&address)) {

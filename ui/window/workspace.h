@@ -3,8 +3,9 @@
 // selection, the scrubber. From these it makes the input of every view.
 #pragma once
 
+#include "engine/compute/backends.h"
+#include "engine/workbench/document/document_query.h"
 #include "ui/document/document_model.h"
-#include "ui/document/document_query.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/forecasts.h"
 #include "ui/session/run_inputs.h"
@@ -41,7 +42,7 @@ struct OpenDocument {
 class Workspace : public QObject {
   Q_OBJECT
  public:
-  explicit Workspace(QObject* parent = nullptr);
+  explicit Workspace(compute::Backends backends, QObject* parent = nullptr);
   ~Workspace() override;
 
   EngineHost& engine() { return m_engine; }

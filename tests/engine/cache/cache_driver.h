@@ -4,7 +4,7 @@
 // hands out is held against that.
 #pragma once
 
-#include "cache_fixture.h"
+#include "tests/engine/cache/cache_fixture.h"
 
 #include <map>
 #include <optional>

@@ -3,7 +3,7 @@
 // not find what the row says.
 #pragma once
 
-#include "cache_driver.h"
+#include "tests/engine/cache/cache_driver.h"
 
 #include <memory>
 #include <sstream>

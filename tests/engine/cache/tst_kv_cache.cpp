@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "cache_script.h"
 #include "engine/base/error.h"
+#include "tests/engine/cache/cache_script.h"
 
 #include <QTest>
 

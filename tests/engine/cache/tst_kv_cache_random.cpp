@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Random requests on small pools. The driver holds everything the cache says against what it works out
 // itself.
-#include "cache_driver.h"
+#include "tests/engine/cache/cache_driver.h"
 
 #include <QTest>
 

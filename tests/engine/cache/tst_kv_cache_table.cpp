@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The rows of the behaviour table. Rows A, C and D are known from other servers' caches; "tails" marks their
 // form with partial tails cached. Rows S are the cases of spans.
-#include "cache_script.h"
+#include "tests/engine/cache/cache_script.h"
 
 #include <QTest>
 

@@ -2,7 +2,7 @@
 #include "engine/base/error.h"
 #include "engine/layout/layout.h"
 #include "engine/plan/planner.h"
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 
 #include <QFile>
 #include <QTest>

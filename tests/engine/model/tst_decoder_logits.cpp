@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The decoder against logits that transformers computed for small random checkpoints (data/make_logits.py),
 // with plain causal attention and with the block-diagonal mask of independent segments.
+#include "engine/checkpoint/mapped_file.h"
+#include "engine/checkpoint/safetensors.h"
 #include "engine/model/decoder.h"
-#include "engine/model/mapped_file.h"
-#include "engine/model/safetensors.h"
 #include "kernels/cpu/cpu_backend.h"
 #include "tests/support/compare.h"
 #include "tests/support/reference_backend.h"

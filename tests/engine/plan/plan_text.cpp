@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "plan_text.h"
+#include "tests/engine/plan/plan_text.h"
 
 #include <algorithm>
 

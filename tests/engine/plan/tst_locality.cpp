@@ -4,8 +4,8 @@
 #include "engine/plan/explain.h"
 #include "engine/plan/localized_query.h"
 #include "engine/plan/planner.h"
-#include "engine/query/json.h"
-#include "plan_text.h"
+#include "engine/query/json/json.h"
+#include "tests/engine/plan/plan_text.h"
 
 #include <QTest>
 

@@ -2,8 +2,8 @@
 #include "engine/plan/explain.h"
 #include "engine/plan/planner.h"
 #include "engine/plan/seed.h"
-#include "engine/query/json.h"
-#include "plan_text.h"
+#include "engine/query/json/json.h"
+#include "tests/engine/plan/plan_text.h"
 
 #include <QFile>
 #include <QJsonDocument>

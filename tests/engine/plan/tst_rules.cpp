@@ -8,8 +8,8 @@
 #include "engine/plan/planner.h"
 #include "engine/plan/rewriting.h"
 #include "engine/plan/rules/rules.h"
-#include "engine/query/json.h"
-#include "plan_text.h"
+#include "engine/query/json/json.h"
+#include "tests/engine/plan/plan_text.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>

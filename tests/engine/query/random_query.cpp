@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "random_query.h"
+#include "tests/engine/query/random_query.h"
 
 #include <QString>
 #include <QtGlobal>

@@ -2,8 +2,8 @@
 // Chats in OpenAI's notation where a query belongs: what they are read as, and what is said of what a query
 // has no form for.
 #include "engine/query/advice.h"
-#include "engine/query/json.h"
-#include "engine/query/yaml.h"
+#include "engine/query/json/json.h"
+#include "engine/query/yaml/yaml.h"
 
 #include <QtTest>
 

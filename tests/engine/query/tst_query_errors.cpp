@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is said about texts that are no queries, or doubtful ones: where, what was found, what was expected.
-#include "engine/query/json.h"
-#include "engine/query/vocabulary.h"
+#include "engine/query/json/json.h"
+#include "engine/query/operators/vocabulary.h"
 
 #include <QtTest>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a query needs beside its text: its form by name and content, files, answers, parameters with kinds and
 // defaults.
-#include "engine/query/file_access.h"
+#include "engine/query/files/file_access.h"
+#include "engine/query/files/path_pattern.h"
 #include "engine/query/parameters.h"
-#include "engine/query/path_pattern.h"
 #include "engine/query/query_form.h"
 
 #include <QDir>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tree itself: pointers to nodes, the one-line outline, and parameters.
 #include "engine/base/utf8.h"
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query.h"
 #include "engine/query/shown_text.h"
 #include "engine/query/summary.h"
-#include "random_query.h"
+#include "tests/engine/query/random_query.h"
 
 #include <QtTest>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/query/file_access.h"
-#include "engine/query/json.h"
+#include "engine/query/files/file_access.h"
+#include "engine/query/json/json.h"
 #include "engine/retrieve/resolve_augments.h"
 #include "tests/engine/retrieve/pdf_writer.h"
 #include "tests/engine/retrieve/stand_ins.h"

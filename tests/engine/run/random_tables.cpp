@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "random_tables.h"
+#include "tests/engine/run/random_tables.h"
 
 #include <algorithm>
 

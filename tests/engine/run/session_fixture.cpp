@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "session_fixture.h"
+#include "tests/engine/run/session_fixture.h"
 
 #include "engine/model/weights.h"
 #include "engine/text/chat_template.h"
@@ -21,7 +21,7 @@ model::ModelConfig spanletConfig(bool blockAttention, std::int32_t maxPositions)
 }
 
 std::unique_ptr<compute::Backend> makeBackend(int threads) {
-  cpu::CpuOptions options;
+  compute::BackendOptions options;
   options.threads = threads;
   return cpu::makeCpuBackend(options);
 }

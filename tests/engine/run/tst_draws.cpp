@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How the scheduler has tokens drawn: once a pass, all rows together, and each row for itself.
 #include "engine/run/scheduler.h"
-#include "session_fixture.h"
+#include "tests/engine/run/session_fixture.h"
 
 #include <QTest>
 

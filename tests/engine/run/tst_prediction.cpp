@@ -2,13 +2,13 @@
 // Predicted reuse against what runs then do, on a small random model.
 #include "engine/model/weights.h"
 #include "engine/plan/planner.h"
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 #include "engine/run/predictor.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "kernels/cpu/cpu_backend.h"
-#include "random_queries.h"
-#include "session_fixture.h"
+#include "tests/engine/run/random_queries.h"
+#include "tests/engine/run/session_fixture.h"
 
 #include <QTest>
 

@@ -2,12 +2,12 @@
 // Admission by what is needed now: who gives way when blocks run out, what is computed again, and that
 // answers do not change by it.
 #include "engine/plan/planner.h"
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 #include "engine/run/scheduler.h"
 #include "engine/trace/replay.h"
 #include "engine/trace/report.h"
-#include "random_queries.h"
-#include "session_fixture.h"
+#include "tests/engine/run/random_queries.h"
+#include "tests/engine/run/session_fixture.h"
 
 #include <QTest>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is reused equals what is computed, bit for bit; and the events tell the whole state of the pool.
 #include "engine/trace/replay.h"
-#include "random_tables.h"
-#include "session_fixture.h"
+#include "tests/engine/run/random_tables.h"
+#include "tests/engine/run/session_fixture.h"
 
 #include <QTest>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Plans on the bundled checkpoint: answers, reuse between runs, batching, limits and stopping.
 #include "engine/plan/planner.h"
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 #include "engine/run/predictor.h"
 #include "engine/trace/memory_bytes.h"
 #include "engine/trace/replay.h"
-#include "session_fixture.h"
+#include "tests/engine/run/session_fixture.h"
 
 #include <QTest>
 

@@ -2,7 +2,7 @@
 #include "engine/base/error.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/chat_template_table.h"
-#include "tests/engine/text/gguf_writer.h"
+#include "tests/engine/checkpoint/gguf_writer.h"
 #include "tests/engine/text/text_test_support.h"
 
 #include <QTest>

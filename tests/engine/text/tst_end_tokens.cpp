@@ -2,7 +2,7 @@
 // What the files of a tokenizer and a chat template say ends a reply.
 #include "engine/base/error.h"
 #include "engine/text/end_tokens.h"
-#include "tests/engine/text/gguf_writer.h"
+#include "tests/engine/checkpoint/gguf_writer.h"
 #include "tests/engine/text/text_test_support.h"
 
 #include <QTest>

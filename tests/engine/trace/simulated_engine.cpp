@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "simulated_engine.h"
+#include "tests/engine/trace/simulated_engine.h"
 
 #include <QtGlobal>
 

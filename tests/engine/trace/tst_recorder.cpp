@@ -2,7 +2,7 @@
 #include "engine/trace/memory_bytes.h"
 #include "engine/trace/recorder.h"
 #include "engine/trace/replay.h"
-#include "simulated_engine.h"
+#include "tests/engine/trace/simulated_engine.h"
 
 #include <QDir>
 #include <QTemporaryDir>

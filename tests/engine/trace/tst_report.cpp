@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/report.h"
-#include "random_value.h"
-#include "simulated_engine.h"
+#include "tests/engine/trace/random_value.h"
+#include "tests/engine/trace/simulated_engine.h"
 
 #include <QTest>
 

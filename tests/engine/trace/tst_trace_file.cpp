@@ -2,7 +2,7 @@
 #include "engine/trace/event_codec.h"
 #include "engine/trace/trace_file.h"
 #include "engine/trace/trace_format.h"
-#include "simulated_engine.h"
+#include "tests/engine/trace/simulated_engine.h"
 
 #include <QFile>
 #include <QTemporaryDir>

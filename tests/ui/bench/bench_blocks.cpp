@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Processor time of a frame while the pool, the block table and the token strip are scrolled at 1280×800.
-#include "tests/ui/views_cache/traced_requests.h"
-#include "ui/views/cache/block_table_view.h"
-#include "ui/views/cache/pool_view.h"
-#include "ui/views/cache/token_strip_view.h"
+#include "tests/ui/views/common/traced_requests.h"
+#include "ui/views/block_table/block_table_view.h"
+#include "ui/views/pool/pool_view.h"
+#include "ui/views/tokens/token_strip_view.h"
 
 #include <QAbstractScrollArea>
 #include <QApplication>

@@ -2,8 +2,8 @@
 // Time of a frame while a canvas of 1000 nodes is pushed about and zoomed, in software at 1280 × 800. Prints
 // the 95th percentile of each, by the clock and by the processor's time, which other programs lengthen less;
 // not a test, since it depends on the machine.
-#include "ui/document/document_query.h"
-#include "ui/document/edits.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
 #include "ui/editor/canvas.h"
 
 #include <QApplication>

@@ -4,7 +4,7 @@
 // numbers. With the argument "crowded": time and memory to open the recording of many requests at once, with
 // long span tables and long replies.
 #include "engine/trace/trace_file.h"
-#include "tests/ui/views_run/recorded_runs.h"
+#include "tests/ui/views/common/recorded_runs.h"
 #include "ui/views/view.h"
 
 #include <QApplication>

@@ -2,7 +2,8 @@
 // Time until the window is up, and the longest time for which typing into the inspector blocks it with 1000
 // nodes open: the key itself, and whatever it sets off in any dock of the Author layout afterwards. Every now
 // and then the person pauses, so that what waits for a pause is done and measured too.
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
+#include "tests/support/cpu_backends.h"
 #include "ui/session/selection.h"
 #include "ui/window/main_window.h"
 
@@ -143,7 +144,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 5; ++i) {
     Clock clock;
     clock.start();
-    ui::MainWindow window(settings, folder.filePath(QStringLiteral("start%1").arg(i)));
+    ui::MainWindow window(settings, folder.filePath(QStringLiteral("start%1").arg(i)), test::cpuBackends());
     window.resize(1280, 800);
     window.show();
     (void)QTest::qWaitForWindowExposed(&window);
@@ -152,7 +153,7 @@ int main(int argc, char** argv) {
   }
   starts.print("window up");
 
-  ui::MainWindow window(settings, folder.filePath(QStringLiteral("autosave")));
+  ui::MainWindow window(settings, folder.filePath(QStringLiteral("autosave")), test::cpuBackends());
   window.resize(1280, 800);
   window.show();
   (void)QTest::qWaitForWindowExposed(&window);

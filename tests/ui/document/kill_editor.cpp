@@ -4,7 +4,7 @@
 //
 //     edit NUMBER MILLISECONDS        the document became this state, at this time
 //     save NUMBER HASH                it is about to be saved; hash of the file's bytes
-#include "tests/ui/document/random_document.h"
+#include "tests/engine/workbench/document/random_document.h"
 #include "ui/document/autosave.h"
 #include "ui/document/document_file.h"
 

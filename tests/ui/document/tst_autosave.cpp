@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Autosave within one program, and the list of recent files.
+#include "engine/workbench/document/edits.h"
 #include "ui/document/autosave.h"
-#include "ui/document/edits.h"
 #include "ui/document/recent_files.h"
 
 #include <QDir>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
 #include "tests/engine/query/random_query.h"
-#include "tests/ui/document/random_document.h"
+#include "tests/engine/workbench/document/random_document.h"
 #include "ui/document/document_file.h"
-#include "ui/document/document_query.h"
-#include "ui/document/edits.h"
 
 #include <QDir>
 #include <QFile>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/document/edits.h"
 #include "ui/document/document_model.h"
-#include "ui/document/edits.h"
 
 #include <QSignalSpy>
 #include <QTest>

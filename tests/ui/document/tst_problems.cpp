@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
 #include "tests/support/processor_timer.h"
-#include "ui/document/document_query.h"
-#include "ui/document/edits.h"
 #include "ui/document/problems.h"
 
 #include <QDir>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/ui/editor/canvas_driver.h"
 
+#include "engine/workbench/document/edits.h"
 #include "ui/commands/command_table.h"
-#include "ui/document/edits.h"
 
 #include <QAction>
 #include <QApplication>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/ui/editor/recorded_query.h"
 
-#include "app/workbench/planned_query.h"
-#include "app/workbench/resource_paths.h"
-#include "engine/query/json.h"
-#include "ui/document/document_query.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/planned_query.h"
+#include "engine/workbench/resource_paths.h"
+#include "tests/support/cpu_backends.h"
 #include "ui/session/forecaster.h"
 #include "ui/session/run_inputs.h"
 
@@ -36,7 +37,7 @@ document::NodeId nodeAtPath(const document::Document& document, const NodePath& 
 }
 
 QueryRecorder::QueryRecorder()
-    : m_bundle(workbench::loadModelBundle(workbench::bundledModelDirectory())),
+    : m_bundle(workbench::loadModelBundle(workbench::bundledModelDirectory(), test::cpuBackends())),
       m_tokenizer(text::loadTokenizer(workbench::bundledModelDirectory())),
       m_recorder({.session = 1, .queueCapacity = 65536, .keepEvents = true, .clock = {}}),
       m_session(workbench::makeSession(m_bundle, {}, m_recorder)),

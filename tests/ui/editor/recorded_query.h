@@ -2,10 +2,10 @@
 // Documents of the example queries, and runs of them on the bundled model.
 #pragma once
 
-#include "app/workbench/model_bundle.h"
 #include "engine/run/session.h"
 #include "engine/trace/recorder.h"
-#include "ui/document/document.h"
+#include "engine/workbench/document/document.h"
+#include "engine/workbench/model_bundle.h"
 #include "ui/session/view_input.h"
 
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A query is built from nothing, with the mouse alone and with the keyboard alone.
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
 #include "tests/ui/editor/canvas_driver.h"
-#include "ui/document/document_query.h"
 
 #include <QtTest>
 

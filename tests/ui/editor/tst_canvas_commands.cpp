@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every command of the canvas, by key where it has one.
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
 #include "tests/ui/editor/canvas_driver.h"
 #include "tests/ui/editor/recorded_query.h"
 #include "ui/commands/command_table.h"
-#include "ui/document/document_query.h"
-#include "ui/document/edits.h"
 #include "ui/editor/node_status.h"
 #include "ui/editor/tidy_layout.h"
 

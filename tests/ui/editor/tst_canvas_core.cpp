@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the canvas keeps from change to change equals what it would make anew.
-#include "tests/ui/document/random_document.h"
+#include "engine/workbench/document/edits.h"
+#include "tests/engine/workbench/document/random_document.h"
 #include "tests/ui/editor/recorded_query.h"
 #include "ui/document/document_model.h"
-#include "ui/document/edits.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_scene.h"
 #include "ui/editor/tidy_layout.h"

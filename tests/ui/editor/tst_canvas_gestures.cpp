@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every gesture of the mouse, by what it makes of the document.
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
 #include "tests/ui/editor/canvas_driver.h"
 #include "tests/ui/editor/recorded_query.h"
-#include "ui/document/document_query.h"
-#include "ui/document/edits.h"
 
 #include <QApplication>
 #include <QGraphicsView>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where pasted nodes come to lie: in their parent, or as drafts that cover nothing.
-#include "engine/query/json.h"
-#include "ui/document/document_query.h"
-#include "ui/document/edits.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
 #include "ui/editor/clipboard.h"
 #include "ui/editor/tidy_layout.h"
 

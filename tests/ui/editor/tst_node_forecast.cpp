@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What nodes say of the next run is what the run then does, and where the canvas shows it.
+#include "engine/workbench/document/edits.h"
 #include "tests/ui/editor/canvas_driver.h"
 #include "tests/ui/editor/recorded_query.h"
-#include "ui/document/edits.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_scene.h"
 #include "ui/editor/node_forecast.h"

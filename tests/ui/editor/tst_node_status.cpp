@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // States of nodes on recorded runs of the bundled model, and on events that are made up.
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
 #include "tests/ui/editor/recorded_query.h"
-#include "ui/document/document_query.h"
-#include "ui/document/edits.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_paint.h"
 #include "ui/editor/node_status.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/query/json.h"
-#include "ui/document/document_query.h"
-#include "ui/document/edits.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
 #include "ui/editor/tidy_layout.h"
 
 #include <QtTest>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The two export dialogs: what they show is what Copy and Save give.
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
 #include "ui/document/document_file.h"
-#include "ui/document/document_query.h"
 #include "ui/export/export_dialog.h"
 #include "ui/export/view_export_dialog.h"
 

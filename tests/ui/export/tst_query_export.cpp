@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is exported is what a shell, Python and a reader of JSON take it for, whatever the texts hold.
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 #include "engine/query/query_form.h"
-#include "engine/remote/request_text.h"
-#include "ui/document/document_query.h"
-#include "ui/document/edits.h"
+#include "engine/spnl/request_text.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
 #include "ui/export/query_export.h"
 
 #include <QDir>

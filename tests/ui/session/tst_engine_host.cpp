@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/workbench/planned_query.h"
 #include "engine/plan/explain.h"
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/planned_query.h"
+#include "tests/support/cpu_backends.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/trace_store.h"
 
@@ -53,7 +54,7 @@ class TestEngineHost : public QObject {
 
  private Q_SLOTS:
   void keepsItsCacheFromRunToRun() {
-    EngineHost host;
+    EngineHost host{test::cpuBackends()};
     QSignalSpy sessions(&host, &EngineHost::sessionStarted);
     const auto first = runToEnd(host, requestFor(QStringLiteral("rag.json")));
     const auto second = runToEnd(host, requestFor(QStringLiteral("rag-swapped.json")));
@@ -75,7 +76,7 @@ class TestEngineHost : public QObject {
   }
 
   void otherCacheSettingsBeginANewSession() {
-    EngineHost host;
+    EngineHost host{test::cpuBackends()};
     QSignalSpy sessions(&host, &EngineHost::sessionStarted);
     runToEnd(host, requestFor(QStringLiteral("chat.json")));
     document::RunSettings settings;
@@ -90,7 +91,7 @@ class TestEngineHost : public QObject {
   }
 
   void recordsAttentionWhereAsked() {
-    EngineHost host;
+    EngineHost host{test::cpuBackends()};
     document::RunSettings settings;
     settings.layers = {1, 99};  // layers the model does not have are left out
     const auto events = runToEnd(host, requestFor(QStringLiteral("chat.json"), settings));
@@ -105,7 +106,7 @@ class TestEngineHost : public QObject {
   }
 
   void saysWhatAModelLacks() {
-    EngineHost host;
+    EngineHost host{test::cpuBackends()};
     document::RunSettings settings;
     settings.model = "/nowhere/at/all";
     QString error;
@@ -117,7 +118,7 @@ class TestEngineHost : public QObject {
   }
 
   void refusesWhatDoesNotFit() {
-    EngineHost host;
+    EngineHost host{test::cpuBackends()};
     document::RunSettings settings;
     settings.blockCount = 4;
     QString error;
@@ -127,7 +128,7 @@ class TestEngineHost : public QObject {
 
   /// A run that would go on for long ends soon after it is told to, and the next one runs.
   void stops() {
-    EngineHost host;
+    EngineHost host{test::cpuBackends()};
     runToEnd(host, requestFor(QStringLiteral("chat.json")));  // the model is there from now on
     RunRequest request = requestFor(QStringLiteral("chat.json"));
     for (plan::Step& step : request.plan.steps) step.temperature = 5;  // noise ends late
@@ -152,7 +153,7 @@ class TestEngineHost : public QObject {
   }
 
   void endsWhileRunning() {
-    EngineHost host;
+    EngineHost host{test::cpuBackends()};
     QVERIFY(host.run(requestFor(QStringLiteral("list-and-combine.json"))));
     QTest::qWait(20);
     // The destructor stops the run and waits for it.
@@ -161,7 +162,7 @@ class TestEngineHost : public QObject {
   void recordsIntoAFile() {
     const QTemporaryDir folder;
     const QString path = folder.filePath(QStringLiteral("run.trace"));
-    EngineHost host;
+    EngineHost host{test::cpuBackends()};
     QVERIFY(!host.startRecording(path).isEmpty());  // no session yet
     TraceStore live;
     for (auto& event : runToEnd(host, requestFor(QStringLiteral("rag.json")))) live.append(std::move(event));

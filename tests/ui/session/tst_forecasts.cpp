@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Forecasts follow document, settings and cache, and say what the run then does.
 #include "engine/plan/explain.h"
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
+#include "engine/workbench/document/edits.h"
+#include "tests/support/cpu_backends.h"
 #include "ui/document/document_file.h"
-#include "ui/document/edits.h"
 #include "ui/session/forecasts.h"
 #include "ui/session/trace_store.h"
 
@@ -43,7 +44,7 @@ document::Document swapped(document::Document document) {
 
 /// An engine, its forecasts, and the events of its runs.
 struct Bench {
-  EngineHost host;
+  EngineHost host{test::cpuBackends()};
   Forecasts forecasts{host};
 
   /// Shows the document and waits for its forecast.

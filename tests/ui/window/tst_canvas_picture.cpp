@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The canvas as a picture: in the theme that is asked for, whatever the window has.
-#include "ui/document/document_query.h"
+#include "engine/workbench/document/document_query.h"
 #include "ui/window/canvas_picture.h"
 
 #include <QtTest>

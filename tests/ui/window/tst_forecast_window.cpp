@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What-if in the window: a change of the document changes the forecast, and the run then has its counts.
-#include "ui/document/edits.h"
-#include "ui/views/run/forecast_view.h"
+#include "engine/workbench/document/edits.h"
+#include "tests/support/cpu_backends.h"
+#include "ui/views/forecast/forecast_view.h"
 #include "ui/window/main_window.h"
 
 #include <QSignalSpy>
@@ -78,7 +79,8 @@ class TestForecastWindow : public QObject {
     m_folder = std::make_unique<QTemporaryDir>();
     m_settings =
         std::make_unique<QSettings>(m_folder->filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
-    m_window = std::make_unique<MainWindow>(*m_settings, m_folder->filePath(QStringLiteral("autosave")));
+    m_window = std::make_unique<MainWindow>(*m_settings, m_folder->filePath(QStringLiteral("autosave")),
+                                            test::cpuBackends());
     m_window->resize(1280, 800);
     m_window->show();
     QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));

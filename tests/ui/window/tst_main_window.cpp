@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
+#include "tests/support/cpu_backends.h"
 #include "ui/document/document_file.h"
-#include "ui/document/document_query.h"
-#include "ui/document/edits.h"
 #include "ui/window/main_window.h"
 
 #include <QAction>
@@ -29,7 +30,8 @@ class TestMainWindow : public QObject {
   std::unique_ptr<MainWindow> m_window;
 
   void makeWindow() {
-    m_window = std::make_unique<MainWindow>(*m_settings, m_folder->filePath(QStringLiteral("autosave")));
+    m_window = std::make_unique<MainWindow>(*m_settings, m_folder->filePath(QStringLiteral("autosave")),
+                                            test::cpuBackends());
     m_window->resize(1280, 800);
     m_window->show();
     QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));

@@ -2,9 +2,10 @@
 // Random editing, undoing, running and looking, with keys, the mouse and commands. Nothing in particular is
 // expected but that the document stays a tree, that undo leads back to the start, and that nothing breaks.
 // SPANSCOPE_MONKEY_SECONDS (default 3) and SPANSCOPE_MONKEY_SEED choose how long and which way.
-#include "engine/query/json.h"
-#include "ui/document/document_query.h"
-#include "ui/document/edits.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
+#include "tests/support/cpu_backends.h"
 #include "ui/window/main_window.h"
 
 #include <QApplication>
@@ -77,7 +78,7 @@ class TestMonkey : public QObject {
 
     const QTemporaryDir folder;
     QSettings settings(folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
-    MainWindow window(settings, folder.filePath(QStringLiteral("autosave")));
+    MainWindow window(settings, folder.filePath(QStringLiteral("autosave")), test::cpuBackends());
     window.resize(1100, 760);
     window.show();
     QVERIFY(QTest::qWaitForWindowExposed(&window));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs whose augments take vectors from a server.
 #include "tests/engine/remote/stand_in_server.h"
+#include "tests/support/cpu_backends.h"
 #include "ui/document/document_file.h"
 #include "ui/window/workspace.h"
 
@@ -60,7 +61,7 @@ class TestServerEmbeddings : public QObject {
  private Q_SLOTS:
   void vectorsAreTheServers() {
     const Server server([](const QByteArray& request) { return letterVectors(request); });
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(retrieving(server.address(), "auto"));
     QCOMPARE(runToEnd(workspace), QString());
     const trace::FragmentsRetrieved found = newestFound(workspace);
@@ -77,7 +78,7 @@ class TestServerEmbeddings : public QObject {
   /// Of all rows of the dock, what is changed there is applied by the next run.
   void settingsAreApplied() {
     const Server server([](const QByteArray& request) { return letterVectors(request); });
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(retrieving(server.address(), "hybrid"));
     QCOMPARE(runToEnd(workspace), QString());
     QVERIFY(newestFound(workspace).ranking == trace::FragmentRanking::Hybrid);
@@ -104,7 +105,7 @@ class TestServerEmbeddings : public QObject {
 
   void stopAnswersAtOnce() {
     const Server server{QByteArray()};
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(retrieving(server.address(), "embedding"));
     QSignalSpy ended(&workspace, &Workspace::runEnded);
     QCOMPARE(workspace.run(), QString());
@@ -126,7 +127,7 @@ class TestServerEmbeddings : public QObject {
     const Server server([&isWell](const QByteArray& request) {
       return isWell ? letterVectors(request) : http(500, "out of memory");
     });
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(retrieving(server.address(), "embedding"));
     const QString problem = runToEnd(workspace);
     QVERIFY2(problem.contains(QString::fromStdString(server.address() + "/embeddings")), qPrintable(problem));
@@ -138,7 +139,7 @@ class TestServerEmbeddings : public QObject {
 
   /// A document may come from anyone: before texts leave this machine, the person is asked.
   void otherMachinesAreAskedAbout() {
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(retrieving("http://192.0.2.1/v1", "auto"));
     QVERIFY(!workspace.run().isEmpty());
     QStringList asked;
@@ -164,7 +165,7 @@ class TestServerEmbeddings : public QObject {
   }
 
   void whatIsMissingIsSaid() {
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(retrieving("", "embedding"));
     QVERIFY(workspace.run().contains(QStringLiteral("no address")));
     set(workspace, [](document::RunSettings& settings) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every text of the window can be translated: a made-up language, made by Qt's own tools from the sources,
 // marks each text that it knows, and what is shown without a mark could not be translated.
+#include "tests/support/cpu_backends.h"
 #include "ui/commands/command_table.h"
 #include "ui/operators/operator_table.h"
 #include "ui/views/view.h"
@@ -81,7 +82,7 @@ class TestTranslation : public QObject {
   void theWindowIsTranslated() {
     if (!m_isReady) QSKIP("nothing to translate with");
     QSettings settings(m_folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
-    MainWindow window(settings, m_folder.filePath(QStringLiteral("autosave")));
+    MainWindow window(settings, m_folder.filePath(QStringLiteral("autosave")), test::cpuBackends());
     window.resize(1280, 800);
     window.show();
     QVERIFY(QTest::qWaitForWindowExposed(&window));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/query/json.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/edits.h"
+#include "tests/support/cpu_backends.h"
 #include "ui/document/document_file.h"
-#include "ui/document/edits.h"
-#include "ui/views/segment_names.h"
+#include "ui/views/common/segment_names.h"
 #include "ui/window/workspace.h"
 
 #include <QSignalSpy>
@@ -69,7 +70,7 @@ class TestWorkspace : public QObject {
   /// What the program is for: the moved documents are relocated hits, only the question is computed, and the
   /// answer stands.
   void movedDocumentsAreRelocated() {
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(example(QStringLiteral("rag.json")));
     QCOMPARE(runToEnd(workspace), QString());
     const std::string answer = newestRun(workspace).answer;
@@ -91,7 +92,7 @@ class TestWorkspace : public QObject {
 
   /// The paths of a run's events lead to the nodes of the document, also after the document has changed.
   void eventsLeadToNodes() {
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(example(QStringLiteral("rag.json")));
     QCOMPARE(runToEnd(workspace), QString());
     const document::NodeId plus = plusOf(workspace.model()->document());
@@ -118,7 +119,7 @@ class TestWorkspace : public QObject {
 
   /// Views of one request show the one that was pointed at, else that of the selected node, else the newest.
   void selectionChoosesTheRequest() {
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(example(QStringLiteral("list-and-combine.json")));
     QCOMPARE(runToEnd(workspace), QString());
     const auto& requests = workspace.input().state().progress().requests;
@@ -141,7 +142,7 @@ class TestWorkspace : public QObject {
   }
 
   void twoDocumentsShareOneCache() {
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(example(QStringLiteral("rag.json")));
     QCOMPARE(runToEnd(workspace), QString());
     OpenDocument& first = *workspace.current();
@@ -157,7 +158,7 @@ class TestWorkspace : public QObject {
   }
 
   void runsASubtree() {
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(example(QStringLiteral("list-and-combine.json")));
     const document::NodeId inner = innerGenerate(workspace.model()->document());
     QVERIFY(inner != document::kNoNode);
@@ -167,7 +168,7 @@ class TestWorkspace : public QObject {
   }
 
   void frozenAnswersAreNotRun() {
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(example(QStringLiteral("list-and-combine.json")));
     QCOMPARE(runToEnd(workspace), QString());
     const std::size_t all = newestRun(workspace).requests.size();
@@ -199,7 +200,7 @@ class TestWorkspace : public QObject {
   void frozenRepliesAreLaidOutAsTheyWereRun() {
     QFETCH(QByteArray, node);
     QFETCH(int, replies);
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     document::Document query = document::fromQuery(
         *query::parseJson(
              (R"({"g": {"model": "spnl/spanlet", "input": {"cross": [{"system": "You judge."}, )" + node +
@@ -236,7 +237,7 @@ class TestWorkspace : public QObject {
   }
 
   void mutedBranchesAreLeftOut() {
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(example(QStringLiteral("rag.json")));
     QCOMPARE(runToEnd(workspace), QString());
     const std::size_t segments = newestRequest(workspace).segments.size();
@@ -261,7 +262,7 @@ class TestWorkspace : public QObject {
   void saysWhyItDoesNotRun() {
     QFETCH(QString, op);
     QFETCH(QString, part);
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(std::make_unique<document::DocumentModel>());
     if (!op.isEmpty()) {
       workspace.model()->change(QStringLiteral("Add"), [&op](document::Document& document) {
@@ -291,7 +292,7 @@ class TestWorkspace : public QObject {
     QVERIFY(opened.document);
     auto model = std::make_unique<document::DocumentModel>(std::move(*opened.document));
     model->setFilePath(path);
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(std::move(model));
     QStringList questions;
     QSignalSpy ended(&workspace, &Workspace::runEnded);
@@ -315,7 +316,7 @@ class TestWorkspace : public QObject {
 
   /// An augment is replaced by what it finds in its document before the query runs.
   void retrieves() {
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     const document::OpenedDocument opened = document::readDocument(
         R"({"g": {"model": "spnl/spanlet", "max_tokens": 20, "temperature": 0.0, "input": {"cross": [
              {"system": "You are a helpful assistant. Answer from the documents."},
@@ -333,7 +334,7 @@ class TestWorkspace : public QObject {
 
   /// What was found is in the trace; a dropped fragment is not in the next prompt, a pinned one is.
   void pinsAndDropsAreApplied() {
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     const document::OpenedDocument opened = document::readDocument(
         R"({"g": {"model": "spnl/spanlet", "max_tokens": 4, "temperature": 0.0, "input": {
              "augment": {"embedding_model": "", "body": {"user": "Where does Mira live?"},
@@ -385,7 +386,7 @@ class TestWorkspace : public QObject {
     opened.document->settings.ranking = "hybrid";
     auto model = std::make_unique<document::DocumentModel>(std::move(*opened.document));
     model->setFilePath(folder.filePath(QStringLiteral("query.span")));
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(std::move(model));
     QSignalSpy ended(&workspace, &Workspace::runEnded);
     QStringList told;
@@ -416,7 +417,7 @@ class TestWorkspace : public QObject {
 
   /// A judge of four becomes judges of two, and the plan says what that costs.
   void localityMakesJudgesOfFew() {
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(example(QStringLiteral("judge-4.json")));
     QCOMPARE(runToEnd(workspace), QString());
     const std::size_t plain = newestRun(workspace).plan->steps.size();
@@ -429,7 +430,7 @@ class TestWorkspace : public QObject {
   }
 
   void scrubsAndFollows() {
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.open(example(QStringLiteral("chat.json")));
     QCOMPARE(runToEnd(workspace), QString());
     const std::size_t size = workspace.input().trace->size();
@@ -449,12 +450,12 @@ class TestWorkspace : public QObject {
   void savedRunOpens() {
     const QTemporaryDir folder;
     const QString path = folder.filePath(QStringLiteral("saved.trace"));
-    Workspace live;
+    Workspace live{test::cpuBackends()};
     live.open(example(QStringLiteral("rag.json")));
     QCOMPARE(runToEnd(live), QString());
     QCOMPARE(live.saveTrace(path), QString());
 
-    Workspace workspace;
+    Workspace workspace{test::cpuBackends()};
     workspace.openTrace(path);
     QCOMPARE(workspace.input().trace->size(), live.input().trace->size());
     QVERIFY(workspace.input().state().keyframe() == live.input().state().keyframe());

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How much arithmetic and memory traffic a model needs at least, to hold a measured speed against the
+// machine.
+#pragma once
+
+#include "engine/model/config.h"
+
+#include <cstdint>
+
+namespace spanscope::experiment {
+
+/// Per-token costs of a Llama-architecture decoder with L layers, width H, Q query heads, K key/value heads
+/// of size D, inner width I and a vocabulary of V pieces. A fused multiply-add counts as 2 operations.
+struct ModelCost {
+  /// 2 · L · (H·Q·D + 2·H·K·D + Q·D·H + 3·H·I): the matrices of all layers, once per computed token.
+  double layerFlops = 0;
+  /// 2 · V · H: the output matrix, once per token whose logits are wanted.
+  double outputFlops = 0;
+  /// 4 · L · Q · D: a score and a weighted value, once per computed token and key it reads.
+  double attentionFlops = 0;
+  /// Bytes of the matrices of all layers and the output matrix: what generating one token has to read at
+  /// least.
+  double weightBytes = 0;
+  /// 2 · L · K · D · bytes of an element: keys and values of one token.
+  double keyValueBytes = 0;
+};
+
+/// `weightElementBytes`: 2 for bf16, 4 for f32.
+ModelCost costOf(const model::ModelConfig& config, double weightElementBytes, double keyValueElementBytes);
+
+/// Operations of computing `count` tokens after `depth` earlier ones in one pass, with logits for the last
+/// token.
+double promptFlops(const ModelCost& cost, std::int64_t depth, std::int64_t count);
+
+/// Bytes that generating `count` tokens one after the other has to read, after `depth` earlier ones.
+double generationBytes(const ModelCost& cost, std::int64_t depth, std::int64_t count);
+
+}  // namespace spanscope::experiment

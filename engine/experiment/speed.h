@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Prompt and generation speed by the conventions of llama-bench: ppN computes N prompt tokens, tgN generates
+// N tokens one by one, both after a context of `depth` tokens; tokenizing and sampling are left out; one
+// untimed run first.
+#pragma once
+
+#include "engine/compute/backends.h"
+#include "engine/experiment/cost.h"
+#include "engine/experiment/statistics.h"
+#include "engine/model/decoder.h"
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+
+namespace spanscope::experiment {
+
+struct SpeedTest {
+  enum class Kind { Prompt, Generation };
+  Kind kind = Kind::Prompt;
+  std::int32_t count = 512;  ///< tokens, at least 1
+  std::int32_t depth = 0;    ///< tokens of context before them
+
+  std::string name() const;  ///< "pp512", "tg64 @ d4096"
+};
+
+struct SpeedOptions {
+  std::int32_t repeats = 5;
+  std::int32_t rowsPerPass = 512;
+  compute::DType kvType = compute::DType::F32;
+  double weightElementBytes = 2;  ///< 2 for bf16, 4 for f32
+};
+
+struct SpeedResult {
+  SpeedTest test;
+  Summary tokensPerSecond;
+  double flopsPerSecond = 0;      ///< at the median
+  double bytesPerSecond = 0;      ///< at the median; the least that had to be read
+  compute::MachineRates machine;  ///< the best that was measured between the repeats
+  /// Share of the limit that counts for the kind: arithmetic for prompts, memory for generation.
+  double share() const;
+};
+
+/// `measureMachine` is called between the repeats, so that both see the same disturbances. Throws Failure if
+/// memory cannot be had or the run was stopped.
+SpeedResult measureSpeed(model::Decoder& decoder, compute::Backend& backend, const SpeedTest& test,
+                         const SpeedOptions& options, const compute::RateMeter& measureMachine,
+                         std::stop_token stop);
+
+}  // namespace spanscope::experiment

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/experiment/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+namespace spanscope::experiment {
+namespace {
+
+double quantile(const std::vector<double>& sorted, double share) {
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(std::floor(place));
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  const double weight = place - static_cast<double>(below);
+  return sorted[below] * (1 - weight) + sorted[above] * weight;
+}
+
+}  // namespace
+
+Summary summarize(std::vector<double> samples) {
+  Summary summary;
+  if (!samples.empty()) {
+    std::vector<double> sorted = samples;
+    std::sort(sorted.begin(), sorted.end());
+    summary.median = quantile(sorted, 0.5);
+    summary.lower = quantile(sorted, 0.25);
+    summary.upper = quantile(sorted, 0.75);
+  }
+  summary.samples = std::move(samples);
+  return summary;
+}
+
+ShareInterval wilsonInterval(std::int64_t successes, std::int64_t trials) {
+  constexpr double kZ = 1.959964;  // the normal distribution's 97.5 % point
+  if (trials <= 0) return {};
+  const auto n = static_cast<double>(trials);
+  const double share = static_cast<double>(successes) / n;
+  const double scale = 1 + kZ * kZ / n;
+  const double center = (share + kZ * kZ / (2 * n)) / scale;
+  const double half = kZ / scale * std::sqrt(share * (1 - share) / n + kZ * kZ / (4 * n * n));
+  return {.low = std::max(0.0, center - half), .high = std::min(1.0, center + half)};
+}
+
+}  // namespace spanscope::experiment

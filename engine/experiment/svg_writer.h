@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::experiment {
+
+struct Point {
+  double x = 0;
+  double y = 0;
+};
+
+/// How a line is drawn: a colour ("#0072b2"), a width, and a dash pattern ("6 3"; empty: solid).
+struct Stroke {
+  std::string color;
+  double width = 1;
+  std::string dash{};
+};
+
+enum class TextAnchor { Start, Middle, End };
+
+struct TextStyle {
+  std::string color = "#1f2430";
+  double size = 12;
+  TextAnchor anchor = TextAnchor::Start;
+  bool bold = false;
+  double turned = 0;  ///< degrees, clockwise around its own place
+};
+
+/// A picture as SVG 1.1 text. All lengths are pixels; y grows downwards. Texts are escaped.
+class SvgWriter {
+ public:
+  /// On a white ground, so that it can be read on any page. `title` is what screen readers say.
+  SvgWriter(double width, double height, std::string_view title);
+
+  void rectangle(Point topLeft, double width, double height, std::string_view fill);
+  void line(Point from, Point to, const Stroke& stroke);
+  void polyline(const std::vector<Point>& points, const Stroke& stroke);
+  void polygon(const std::vector<Point>& points, std::string_view fill);
+  void circle(Point center, double radius, std::string_view fill);
+  /// `at` is where the base line of the text begins, is halved or ends.
+  void text(Point at, std::string_view text, const TextStyle& style);
+
+  /// The whole picture, ended by a newline.
+  std::string finish() &&;
+
+ private:
+  std::string m_text;
+};
+
+}  // namespace spanscope::experiment

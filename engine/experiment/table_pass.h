@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A span table computed with the decoder alone: no cache, no scheduler, nothing shared. What runs that reuse
+// are held against, and what other implementations are compared with.
+#pragma once
+
+#include "engine/compute/backend.h"
+#include "engine/layout/span_table.h"
+#include "engine/model/decoder.h"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stop_token>
+
+namespace spanscope::experiment {
+
+/// Gives the logits of every token, in view order: `position` counts the tokens, `logits` has vocabularySize
+/// values and is valid during the call. Throws Failure if a token id is not in the vocabulary, the table is
+/// longer than the model's context, memory cannot be had, or the pass was stopped.
+void computeTable(model::Decoder& decoder, compute::Backend& backend, const layout::SpanTable& table,
+                  const std::function<void(std::int64_t position, std::span<const float> logits)>& give,
+                  std::stop_token stop = {});
+
+}  // namespace spanscope::experiment

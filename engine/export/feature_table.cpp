@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/export/feature_table.h"
+
+namespace spanscope::remote {
+namespace {
+
+constexpr Targets kForms{Target::Query, Target::Yaml, Target::Lisp};
+constexpr Targets kServer{Target::Calls, Target::Request};
+constexpr Targets kSent = kServer | Targets{Target::Chat};
+constexpr Targets kAll = kForms | kSent | Targets{Target::Tokens};
+
+}  // namespace
+
+bool FeatureRow::holdsFor(Target target, const TargetSettings& settings) const {
+  if (!targets.has(target)) return false;
+  switch (condition) {
+    case RowCondition::Always:
+      return true;
+    case RowCondition::Rewritten:
+      return settings.stage != Stage::Read;
+    case RowCondition::PlusIsMarked:
+      return settings.hasPlusMarker;
+    case RowCondition::PlusIsNotMarked:
+      return !settings.hasPlusMarker;
+    case RowCondition::OnlyPlusIsMarked:
+      return settings.hasPlusMarker && !settings.hasCrossMarker;
+  }
+  return false;
+}
+
+const std::vector<FeatureRow>& featureTable() {
+  using enum Effect;
+  using enum Feature;
+  static const std::vector<FeatureRow> table = {
+      // What must be resolved first.
+      {Ask, kAll, Refused, "An ask node: a server has nobody to ask. Put the text itself there.",
+       "{n} ask nodes: a server has nobody to ask. Put the text itself there."},
+      {File, kAll, Refused, "A file node: a server does not read your files. Put the text itself there.",
+       "{n} file nodes: a server does not read your files. Put the text itself there."},
+      {NumberParameter, kAll, Refused,
+       "{{name}} stands where a number belongs and has no number as its value: give it one in the "
+       "document's parameters.",
+       ""},
+      {TextParameter, kAll, Note, "{{name}} has no value and is sent as it stands, braces and all.", ""},
+
+      // Models.
+      {NoModel, kForms | kSent, Refused, "A generate names no model.", "{n} generates name no model."},
+      {NoProvider, kForms, Refused,
+       "“{name}” has no provider: SPNL expects provider/name, for spans spnl/name.", ""},
+      {OtherProvider, kForms, Differs,
+       "“{name}” is not of the provider spnl: SPNL sends plain chat there, and plus is read as an ordinary "
+       "sequence.",
+       ""},
+      {SpanProvider,
+       {Target::Request},
+       Note,
+       "The server must serve “{name}”: SPNL leaves “spnl/” out of what it sends, and so does this.",
+       ""},
+      {SpanProvider,
+       {Target::Chat},
+       Note,
+       "The server must serve “{name}”: the provider is left out of what is sent.",
+       ""},
+      {OtherProvider,
+       {Target::Chat},
+       Note,
+       "“{name}” is sent without its provider, the word before the first “/”.",
+       ""},
+      {NoProvider, {Target::Request, Target::Chat}, Note, "The server must serve “{name}”.", ""},
+
+      // The shape of the query.
+      {NotAGenerate,
+       {Target::Request},
+       Refused,
+       "The server runs one generate, repeat or map; this query begins with {name}. SPNL runs it from the "
+       "JSON.",
+       ""},
+      {InnerGenerate,
+       {Target::Request},
+       Refused,
+       "A generate stands inside another one: the server runs one at a time and takes the answers of inner "
+       "ones as messages. SPNL runs the whole from the JSON.",
+       "{n} generates stand inside another one: the server runs one at a time and takes the answers of "
+       "inner ones as messages. SPNL runs the whole from the JSON."},
+      {InnerGenerate,
+       {Target::Chat},
+       Differs,
+       "A generate stands inside another one: its reply is not known yet, and a placeholder stands for it "
+       "in the outer request. Put the reply there before that is sent.",
+       "{n} generates stand inside another one: their replies are not known yet, and placeholders stand "
+       "for them in the outer requests. Put the replies there before those are sent."},
+      {SharedPrompt,
+       {Target::Chat},
+       Differs,
+       "The outer request holds the reply of a generate under plus and not its prompt: a span server would "
+       "be given both and reuse all that the inner one computed.",
+       "The outer requests hold the replies of {n} generates under plus and not their prompts: a span "
+       "server would be given both and reuse all that the inner ones computed."},
+      {OutsideMessage,
+       {Target::Calls, Target::Request, Target::Chat, Target::Tokens},
+       Differs,
+       "A message stands in no generate: it is part of the answer and is not sent.",
+       "{n} messages stand in no generate: they are part of the answer and are not sent."},
+      {LostRole, kForms, Differs,
+       "Simplify makes a map of generates over system or assistant messages: their role is lost, the "
+       "inputs of a map are the user's.",
+       "", RowCondition::Rewritten},
+
+      // Operators.
+      {Augment,
+       {Target::Request},
+       Refused,
+       "An augment: the server takes messages and joins only. SPNL retrieves before it sends.",
+       "{n} augments: the server takes messages and joins only. SPNL retrieves before it sends."},
+      {Augment,
+       {Target::Chat},
+       Refused,
+       "An augment: chat completions do not retrieve. Its fragments must be found first.",
+       "{n} augments: chat completions do not retrieve. Their fragments must be found first."},
+      {Zip,
+       {Target::Request},
+       Refused,
+       "A zip: the server takes messages and joins only. SPNL resolves it before it sends.",
+       "{n} zips: the server takes messages and joins only. SPNL resolves them before it sends."},
+      {Zip, {Target::Chat}, Note, "A zip is written out.", "{n} zips are written out."},
+      {Monad,
+       {Target::Request},
+       Refused,
+       "A monad: the server takes messages and joins only. SPNL runs it on its own.",
+       "{n} monads: the server takes messages and joins only. SPNL runs them on their own."},
+      {Monad,
+       {Target::Calls, Target::Chat, Target::Tokens},
+       Differs,
+       "A monad is left out of the prompt: it only warms a cache.",
+       "{n} monads are left out of the prompt: they only warm a cache."},
+      {Print,
+       {Target::Request},
+       Refused,
+       "A print: the server takes messages and joins only. SPNL prints it itself.",
+       "{n} prints: the server takes messages and joins only. SPNL prints them itself."},
+      {Print,
+       {Target::Calls, Target::Chat, Target::Tokens},
+       Differs,
+       "A print is left out: nothing prints it.",
+       "{n} prints are left out: nothing prints them."},
+      {Repeat,
+       {Target::Chat},
+       Differs,
+       "A repeat is written as a request for each of its copies: chat completions have no bulk form.",
+       "{n} repeats are written as a request for each of their copies: chat completions have no bulk form."},
+      {Map,
+       {Target::Chat},
+       Differs,
+       "A map is written as a request for each of its inputs: chat completions have no bulk form.",
+       "{n} maps are written as a request for each of their inputs: chat completions have no bulk form."},
+      {Plus, kServer, Note,
+       "Reuse under plus in any order needs vLLM with the span patch and VLLM_V1_SPANS_ENABLED; a stock "
+       "server does not have this endpoint.",
+       ""},
+      {Plus,
+       {Target::Chat},
+       Differs,
+       "A plus becomes messages in a row: each reads those before it, their order matters, and a server "
+       "reuses them from the front only.",
+       "{n} plus become messages in a row: each reads those before it, their order matters, and a server "
+       "reuses them from the front only."},
+      {Plus,
+       {Target::Tokens},
+       Differs,
+       "Without a plus marker the children of a plus stand in a row like any others: they read each other "
+       "and are reused from the front only.",
+       "",
+       RowCondition::PlusIsNotMarked},
+      {Plus,
+       {Target::Tokens},
+       Note,
+       "The server must know the same markers: VLLM_V1_SPANS_TOKEN_PLUS and VLLM_V1_SPANS_TOKEN_CROSS.",
+       "",
+       RowCondition::PlusIsMarked},
+      {Cross,
+       {Target::Tokens},
+       Differs,
+       "Without a cross marker the last child of a cross is not told from the span before it: its blocks "
+       "are keyed by that span alone and may be reused where the others differ.",
+       "",
+       RowCondition::OnlyPlusIsMarked},
+      {AssistantMessage, kServer, Differs,
+       "An assistant message is cropped by the server: its closing tokens and what does not fill a block "
+       "are lost.",
+       "{n} assistant messages are cropped by the server: their closing tokens and what does not fill a "
+       "block are lost."},
+      {AssistantMessage,
+       {Target::Tokens},
+       Differs,
+       "An assistant message is cropped, as span servers do: its closing tokens and what does not fill a "
+       "block are lost.",
+       "{n} assistant messages are cropped, as span servers do: their closing tokens and what does not fill "
+       "a block are lost."},
+
+      // Settings.
+      {WrongTemperature, kForms | kServer, Differs,
+       "A temperature is below 0 or not finite: what a server makes of it is its own affair.",
+       "{n} temperatures are below 0 or not finite: what a server makes of them is its own affair."},
+      {NoTemperature, kForms, Note, "A generate sets no temperature: SPNL takes 0.6.",
+       "{n} generates set no temperature: SPNL takes 0.6."},
+      {NoTemperature, kSent, Note,
+       "A generate sets no temperature: the language's default, 0.6, is written out.",
+       "{n} generates set no temperature: the language's default, 0.6, is written out."},
+      {NoMaxTokens, kForms, Note,
+       "A generate sets no number of tokens: SPNL takes 0, which leaves it to the server.",
+       "{n} generates set no number of tokens: SPNL takes 0, which leaves it to the server."},
+      {NoMaxTokens, kServer, Note,
+       "A generate sets no number of tokens: 0 is written out, which leaves it to the server.",
+       "{n} generates set no number of tokens: 0 is written out, which leaves it to the server."},
+      {NoMaxTokens,
+       {Target::Chat},
+       Note,
+       "A generate sets no number of tokens, and so does its request: the server's own limit holds.",
+       "{n} generates set no number of tokens, and so do their requests: the server's own limit holds."},
+  };
+  return table;
+}
+
+}  // namespace spanscope::remote

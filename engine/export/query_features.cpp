@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/export/query_features.h"
+
+#include "engine/query/parameters.h"
+#include "engine/spnl/backends.h"
+#include "engine/spnl/model_name.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace spanscope::remote {
+namespace {
+
+using query::Node;
+
+/// What stands around a node.
+struct Around {
+  const query::GenerateSettings* generate = nullptr;  ///< whose prompt it is part of; none outside
+  bool isFirst = true;                                ///< nothing of the prompt stands before it
+  bool inPlus = false;                                ///< directly
+  bool isDropped = false;                             ///< in a monad: no answer holds it
+};
+
+const query::GenerateSettings* settingsOf(const Node& node) {
+  if (const auto* generate = node.as<query::Generate>()) return &generate->settings;
+  if (const auto* repeat = node.as<query::Repeat>()) return &repeat->generate.settings;
+  if (const auto* map = node.as<query::Map>()) return &map->settings;
+  return nullptr;
+}
+
+/// The role of the messages that simplify makes the inputs of a map; the user's where it makes none.
+query::Role roleOfMap(const query::Join& join) {
+  constexpr query::Role kKept = query::Role::User;
+  if (join.kind != query::JoinKind::Plus || join.children.size() < 2) return kKept;
+  const query::GenerateSettings* first = settingsOf(join.children.front());
+  if (first == nullptr || !plan::spnl::supportsBulkMap(first->model)) return kKept;
+  query::Role role = kKept;
+  for (const Node& child : join.children) {
+    const auto* generate = child.as<query::Generate>();
+    const auto* message = generate == nullptr ? nullptr : generate->input->as<query::Message>();
+    if (message == nullptr || generate->settings != *first) return kKept;
+    if (&child == &join.children.front()) role = message->role;
+    if (message->role != role) return kKept;
+  }
+  return role;
+}
+
+class Finder {
+ public:
+  void visit(const Node& node, const NodePath& path, const Around& around) {
+    if (const query::GenerateSettings* settings = settingsOf(node)) {
+      visitSettings(*settings, path);
+      if (around.generate != nullptr) add(Feature::InnerGenerate, path);
+      const bool isShared = around.inPlus && around.generate != nullptr && node.as<query::Map>() == nullptr &&
+                            settings->model == around.generate->model;
+      if (isShared) add(Feature::SharedPrompt, path);
+      if (node.as<query::Repeat>() != nullptr) add(Feature::Repeat, path);
+      if (node.as<query::Map>() != nullptr) add(Feature::Map, path);
+      visitChildren(node, path, {.generate = settings, .isDropped = around.isDropped});
+      return;
+    }
+    if (const auto* message = node.as<query::Message>()) {
+      visitMessage(*message, path, around);
+    } else if (const auto* join = node.as<query::Join>()) {
+      visitJoin(*join, path, around);
+    } else {
+      visitOther(node, path);
+    }
+    Around within = around;
+    if (node.as<query::Monad>() != nullptr) within = {.isDropped = true};
+    const auto* join = node.as<query::Join>();
+    within.inPlus = join != nullptr && join->kind == query::JoinKind::Plus;
+    visitChildren(node, path, within);
+  }
+
+  void parameters(const Node& root) {
+    for (const query::ParameterUse& use : query::findParameters(root)) {
+      const bool isText = use.kind == query::ParameterKind::Text;
+      add(isText ? Feature::TextParameter : Feature::NumberParameter, use.node, use.name);
+    }
+  }
+
+  void add(Feature feature, const NodePath& path, const std::string& name = {}) {
+    const auto [known, isNew] = m_indices.emplace(std::pair(feature, name), m_found.size());
+    if (isNew) m_found.push_back({feature, name, {}});
+    m_found[known->second].places.push_back(path);
+  }
+
+  std::vector<FoundFeature> take() { return std::move(m_found); }
+
+ private:
+  void visitChildren(const Node& node, const NodePath& path, Around around) {
+    for (const query::ChildRef& child : query::childrenOf(node)) {
+      visit(*child.node, path + child.step, around);
+      around.isFirst = false;
+    }
+  }
+
+  void visitSettings(const query::GenerateSettings& settings, const NodePath& path) {
+    if (std::holds_alternative<query::Absent>(settings.temperature)) add(Feature::NoTemperature, path);
+    if (std::holds_alternative<query::Absent>(settings.maxTokens)) add(Feature::NoMaxTokens, path);
+    const auto* temperature = std::get_if<float>(&settings.temperature);
+    if (temperature != nullptr && (!std::isfinite(*temperature) || *temperature < 0)) {
+      add(Feature::WrongTemperature, path);
+    }
+    if (settings.model.empty()) {
+      add(Feature::NoModel, path);
+    } else if (providerOf(settings.model).empty()) {
+      add(Feature::NoProvider, path, settings.model);
+    } else if (plan::spnl::supportsSpans(settings.model)) {
+      add(Feature::SpanProvider, path, std::string(nameWithoutProvider(settings.model)));
+    } else {
+      add(Feature::OtherProvider, path, settings.model);
+    }
+  }
+
+  void visitMessage(const query::Message& message, const NodePath& path, const Around& around) {
+    if (message.text.empty()) return;
+    if (around.generate == nullptr) {
+      if (!around.isDropped) add(Feature::OutsideMessage, path);
+    } else if (message.role == query::Role::Assistant) {
+      add(Feature::AssistantMessage, path);
+    }
+  }
+
+  void visitJoin(const query::Join& join, const NodePath& path, const Around& around) {
+    const bool isAlone = around.isFirst && join.children.size() < 2;
+    if (join.kind == query::JoinKind::Plus && around.generate != nullptr && !isAlone &&
+        !join.children.empty()) {
+      add(Feature::Plus, path);
+    }
+    if (join.kind == query::JoinKind::Cross && around.generate != nullptr && join.children.size() > 1) {
+      add(Feature::Cross, path);
+    }
+    if (roleOfMap(join) != query::Role::User) add(Feature::LostRole, path);
+  }
+
+  void visitOther(const Node& node, const NodePath& path) {
+    if (node.as<query::Ask>() != nullptr) add(Feature::Ask, path);
+    if (node.as<query::File>() != nullptr) add(Feature::File, path);
+    if (node.as<query::Augment>() != nullptr) add(Feature::Augment, path);
+    if (node.as<query::Zip>() != nullptr) add(Feature::Zip, path);
+    if (node.as<query::Monad>() != nullptr) add(Feature::Monad, path);
+    if (node.as<query::Print>() != nullptr) add(Feature::Print, path);
+  }
+
+  std::vector<FoundFeature> m_found;
+  std::map<std::pair<Feature, std::string>, std::size_t> m_indices;
+};
+
+}  // namespace
+
+std::vector<FoundFeature> findFeatures(const Node& query) {
+  Finder finder;
+  if (settingsOf(query) == nullptr) finder.add(Feature::NotAGenerate, {}, query::operatorName(query));
+  finder.parameters(query);
+  finder.visit(query, {}, {});
+  return finder.take();
+}
+
+}  // namespace spanscope::remote

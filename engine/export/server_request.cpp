@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/export/change_settings.h"
+#include "engine/spnl/model_name.h"
+#include "engine/spnl/request_text.h"
+
+namespace spanscope::remote {
+
+query::Node requestFor(const query::Node& query) {
+  query::Node request = query;
+  if (const auto* generate = query.as<query::Generate>()) {
+    request = query::Node{query::Repeat{.count = std::uint8_t{1}, .generate = *generate}};
+  }
+  changeSettings(request, [](query::GenerateSettings& settings) {
+    if (providerOf(settings.model) == kSpanProvider)
+      settings.model = std::string(nameWithoutProvider(settings.model));
+  });
+  return request;
+}
+
+bool wantsOneToken(const query::Node& request) {
+  const query::GenerateSettings* settings = nullptr;
+  if (const auto* repeat = request.as<query::Repeat>()) settings = &repeat->generate.settings;
+  if (const auto* map = request.as<query::Map>()) settings = &map->settings;
+  if (settings == nullptr) return false;
+  const auto* tokens = std::get_if<std::int32_t>(&settings->maxTokens);
+  return tokens != nullptr && *tokens == 1;
+}
+
+}  // namespace spanscope::remote

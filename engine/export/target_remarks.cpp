@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/export/target_remarks.h"
+
+#include "engine/export/chat_requests.h"
+#include "engine/export/feature_table.h"
+#include "engine/export/query_features.h"
+#include "engine/query/query_form.h"
+#include "engine/spnl/server_body.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace spanscope::remote {
+namespace {
+
+void replaceAll(std::string& text, std::string_view what, std::string_view by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+}
+
+std::string sentence(const FeatureRow& row, const FoundFeature& found) {
+  const std::size_t count = found.places.size();
+  std::string text(count == 1 || row.many.empty() ? row.one : row.many);
+  replaceAll(text, "{n}", std::to_string(count));
+  // Last: a name may hold anything.
+  replaceAll(text, "{name}", found.name);
+  return text;
+}
+
+class Remarks {
+ public:
+  void add(Effect effect, std::string text, std::vector<NodePath> places = {}) {
+    m_remarks.push_back({effect, std::move(text), std::move(places)});
+  }
+
+  bool isRefused() const {
+    return std::any_of(m_remarks.begin(), m_remarks.end(),
+                       [](const TargetRemark& remark) { return remark.effect == Effect::Refused; });
+  }
+
+  std::vector<TargetRemark> take() {
+    std::stable_sort(m_remarks.begin(), m_remarks.end(),
+                     [](const TargetRemark& a, const TargetRemark& b) { return a.effect < b.effect; });
+    return std::move(m_remarks);
+  }
+
+ private:
+  std::vector<TargetRemark> m_remarks;
+};
+
+/// What IBM/spnl would not read from the form as it was meant.
+void addForm(Remarks& remarks, const query::Node& query, query::QueryForm form) {
+  for (const query::Diagnostic& diagnostic : query::formRemarks(query, form)) {
+    remarks.add(Effect::Refused, diagnostic.message(), {diagnostic.pointer});
+  }
+}
+
+/// Which calls cannot be sent yet. Others can, so that is no refusal as long as there are others.
+void addWithheld(Remarks& remarks, const query::Node& query) {
+  if (plan::spnl::isServerBody(query)) return;
+  const plan::spnl::ServerBodies calls = plan::spnl::serverBodies(query);
+  const Effect effect = calls.bodies.empty() ? Effect::Refused : Effect::Differs;
+  for (const plan::spnl::Withheld& withheld : calls.withheld) {
+    const query::Node* node = query::nodeAt(query, withheld.node);
+    const bool isGenerate = node == nullptr || node->as<query::Generate>() != nullptr;
+    const std::string name = isGenerate ? "generate" : query::operatorName(*node);
+    remarks.add(effect, "This " + name + " is not written: " + withheld.reason + ".", {withheld.node});
+  }
+  if (calls.bodies.empty() && calls.withheld.empty()) {
+    remarks.add(Effect::Refused, "There is no generate, repeat or map to send.", {NodePath()});
+  }
+}
+
+/// What only shows in the requests: servers render the messages with the model's own template, and many of
+/// those are strict about roles.
+void addChatOrder(Remarks& remarks, const std::vector<ChatRequest>& requests) {
+  std::vector<NodePath> empty;
+  std::vector<NodePath> lateSystem;
+  std::vector<NodePath> repeated;
+  for (const ChatRequest& request : requests) {
+    if (request.messages.empty()) empty.push_back(request.node);
+    for (std::size_t i = 1; i < request.messages.size(); ++i) {
+      const ChatMessage& message = request.messages[i];
+      if (message.role == query::Role::System) lateSystem.push_back(message.node);
+      if (message.role == request.messages[i - 1].role) repeated.push_back(message.node);
+    }
+  }
+  const auto add = [&remarks](Effect effect, const char* text, std::vector<NodePath>& places) {
+    // The copies of a repeat are about the same nodes.
+    std::vector<NodePath> once;
+    for (NodePath& place : places) {
+      if (std::find(once.begin(), once.end(), place) == once.end()) once.push_back(std::move(place));
+    }
+    if (!once.empty()) remarks.add(effect, text, std::move(once));
+  };
+  add(Effect::Refused, "A request has no message: chat completions want at least one.", empty);
+  add(Effect::Note, "A system message does not come first: the chat templates of some models refuse that.",
+      lateSystem);
+  add(Effect::Note,
+      "Messages of the same role follow each other: the chat templates of some models refuse that, others "
+      "join them.",
+      repeated);
+}
+
+void addChat(Remarks& remarks, const query::Node& query) {
+  // What is refused already would only be said once more.
+  if (remarks.isRefused()) return;
+  const ChatRequests made = chatRequests(query);
+  for (const Error& problem : made.problems) {
+    remarks.add(Effect::Refused, "found " + problem.found + ", expected " + problem.expected,
+                {problem.place});
+  }
+  if (made.requests.size() > 1) {
+    remarks.add(Effect::Note,
+                "The query becomes " + std::to_string(made.requests.size()) +
+                    " requests, one a line, in an order in which they can be sent.",
+                {NodePath()});
+  }
+  addChatOrder(remarks, made.requests);
+}
+
+}  // namespace
+
+std::vector<TargetRemark> targetRemarks(const query::Node& query, Target target,
+                                        const TargetSettings& settings) {
+  Remarks remarks;
+  for (const FoundFeature& found : findFeatures(query)) {
+    for (const FeatureRow& row : featureTable()) {
+      if (row.feature == found.feature && row.holdsFor(target, settings)) {
+        remarks.add(row.effect, sentence(row, found), found.places);
+      }
+    }
+  }
+  if (target == Target::Yaml) addForm(remarks, query, query::QueryForm::Yaml);
+  if (target == Target::Lisp) addForm(remarks, query, query::QueryForm::Lisp);
+  if (target == Target::Calls || target == Target::Tokens) addWithheld(remarks, query);
+  if (target == Target::Chat) addChat(remarks, query);
+  return remarks.take();
+}
+
+}  // namespace spanscope::remote

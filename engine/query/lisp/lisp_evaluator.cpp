@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/lisp/lisp_evaluator.h"
+
+#include "engine/base/counted.h"
+#include "engine/query/lisp/lisp.h"
+#include "engine/query/number_text.h"
+#include "engine/query/operators/vocabulary.h"
+#include "engine/query/parameters.h"
+#include "engine/query/shown_text.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace spanscope::query {
+namespace {
+
+constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
+
+LispEvaluator::LispEvaluator(const ParseLimits& limits, Surroundings* surroundings)
+    : m_limits(limits), m_surroundings(surroundings) {
+  m_limits.maxDepth = std::min(limits.maxDepth, kMaxDepth);
+}
+
+std::span<const LispEvaluator::Operation> LispEvaluator::operations() {
+  using E = LispEvaluator;
+  static constexpr Operation kOperations[] = {
+      {"user", 1, 1, "(user text)", &E::evaluateMessage},
+      {"system", 1, 1, "(system text)", &E::evaluateMessage},
+      {"assistant", 1, 1, "(assistant text)", &E::evaluateMessage},
+      {"print", 1, 1, "(print text)", &E::evaluatePrint},
+      {"seq", 0, kAnyNumber, "(seq query…)", &E::evaluateJoin},
+      {"par", 0, kAnyNumber, "(par query…)", &E::evaluateJoin},
+      {"cross", 0, kAnyNumber, "(cross query…)", &E::evaluateJoin},
+      {"plus", 0, kAnyNumber, "(plus query…)", &E::evaluateJoin},
+      {"g", 2, 5, "(g model input [temperature [max_tokens]])", &E::evaluateGenerate},
+      {"repeat", 2, 5, "(repeat n model input [temperature [max_tokens]])", &E::evaluateRepeat},
+      {"map", 2, 4, "(map model list [temperature [max_tokens]])", &E::evaluateMap},
+      {"monad", 1, 1, "(monad query)", &E::evaluateMonad},
+      {"zip", 2, 2, "(zip query query)", &E::evaluateZip},
+      {"augment", 3, 3, "(augment embedding_model query document)", &E::evaluateAugment},
+      {"with", 3, 3, "(with embedding_model question documents)", &E::evaluateWith},
+      {"extract", 3, 3, "(extract model n query)", &E::evaluateExtract},
+      {"combine", 2, 2, "(combine model query)", &E::evaluateCombine},
+      {"ask", 1, 1, "(ask text)", &E::evaluateAsk},
+      {"read", 1, 1, "(ask text)", &E::evaluateRead},
+      {"file", 1, 1, "(file path)", &E::evaluateFile},
+      {"fetch", 1, 1, "(fetch path)", &E::evaluateFile},
+      {"filen", 1, 1, "(filen path)", &E::evaluateNamedFile},
+      {"fetchn", 1, 1, "(fetchn path)", &E::evaluateNamedFile},
+      {"fetchb", 1, 1, "(fetchb path)", &E::evaluateNamedFile},
+      {"doc", 2, 2, "(doc name text)", &E::evaluateDocument},
+      {"bytes", 0, kAnyNumber, "(bytes n…)", &E::evaluateBytes},
+      {"list", 0, kAnyNumber, "(list value…)", &E::evaluateList},
+      {"take", 2, 2, "(take n list)", &E::evaluateTake},
+      {"prefix", 2, 2, "(prefix text list)", &E::evaluatePrefix},
+      {"chunk", 3, 3, "(chunk n list (lambda (name) query))", &E::evaluateChunk},
+      {"foreach", 4, 4, "(foreach name start n query)", &E::evaluateForeach},
+      {"lambda", 2, kAnyNumber, "(lambda (name) value)", &E::evaluateLambda},
+      {"length", 1, 1, "(length list)", &E::evaluateLength},
+      {"format", 1, kAnyNumber, "(format text value…)", &E::evaluateFormat},
+  };
+  return kOperations;
+}
+
+const LispEvaluator::Operation* LispEvaluator::findOperation(std::string_view name) {
+  const auto all = operations();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [name](const Operation& operation) { return operation.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::optional<LispQuery> LispEvaluator::evaluate(const LispForm& form) {
+  std::optional<LispQuery> query = queryOf(evaluate(form, nullptr));
+  if (m_errors > 0) return std::nullopt;
+  return query;
+}
+
+std::vector<Diagnostic> LispEvaluator::takeDiagnostics() {
+  const auto isEarlier = [](const Diagnostic& a, const Diagnostic& b) { return a.offset < b.offset; };
+  std::stable_sort(m_diagnostics.begin(), m_diagnostics.end(), isEarlier);
+  // A form in a loop says the same each time.
+  m_diagnostics.erase(std::unique(m_diagnostics.begin(), m_diagnostics.end()), m_diagnostics.end());
+  return std::move(m_diagnostics);
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluate(const LispForm& form, const Scope& scope) {
+  if (!spend(1, form.range)) return std::nullopt;
+  switch (form.kind) {
+    case LispFormKind::Text:
+      if (!spendText(form.text.size(), form.range)) return std::nullopt;
+      return LispValue{form.text, form.range};
+    case LispFormKind::Number:
+      return LispValue{LispNumber{form.text}, form.range};
+    case LispFormKind::Symbol:
+      return lookUp(form, scope);
+    case LispFormKind::List:
+      return evaluateCall(form, scope);
+  }
+  return std::nullopt;
+}
+
+LispEvaluator::Maybe LispEvaluator::lookUp(const LispForm& form, const Scope& scope) {
+  for (const LispScope* names = scope.get(); names != nullptr; names = names->outer.get()) {
+    if (names->name != form.text) continue;
+    if (!spendCopy(*names->value, form.range)) return std::nullopt;
+    LispValue value = *names->value;
+    value.range = form.range;
+    return value;
+  }
+  if (form.text == "none") return LispValue{LispNone{}, form.range};
+  const bool isOperation = findOperation(form.text) != nullptr;
+  error(form.range, "the name " + quoted(form.text) + ", which has no value here",
+        "text in double quotes, a number, a form or a name that foreach or lambda gives a value",
+        isOperation                ? "a form stands in parentheses"
+        : parameterName(form.text) ? "a parameter stands in double quotes: " + quoted(form.text)
+                                   : "a parameter is written \"{" + cutText(form.text, 40) + "}\"");
+  return std::nullopt;
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluateCall(const LispForm& form, const Scope& scope) {
+  if (form.children.empty() || form.children.front().kind != LispFormKind::Symbol) {
+    error(form.range, form.children.empty() ? "an empty list" : "a list that does not begin with a name",
+          "a form, such as (user \"text\")",
+          form.children.empty() ? "" : "a list of values is written (list …)");
+    return std::nullopt;
+  }
+  const LispForm& head = form.children.front();
+  const Operation* operation = findOperation(head.text);
+  if (operation == nullptr) {
+    std::string known;
+    std::vector<std::string> names;
+    for (const Operation& other : operations()) {
+      known += (known.empty() ? "" : ", ") + std::string(other.name);
+      names.emplace_back(other.name);
+    }
+    const auto meant = nearestName(head.text, names);
+    error(head.range, "the unknown form " + quoted(head.text), "one of " + known,
+          meant ? "did you mean " + quoted(*meant) + "?" : "");
+    // What else is wrong is wanted too.
+    for (std::size_t i = 1; i < form.children.size(); ++i) {
+      if (form.children[i].kind == LispFormKind::List) evaluate(form.children[i], scope);
+    }
+    return std::nullopt;
+  }
+  const Call call{form, scope};
+  if (call.count() < operation->least || call.count() > operation->most) {
+    error(form.range, "a " + head.text + " with " + counted(call.count(), "argument"), operation->usage);
+    return std::nullopt;
+  }
+  Maybe value = (this->*operation->handler)(call);
+  if (value) value->range = form.range;
+  return value;
+}
+
+// Values as what they are to be.
+
+std::string LispEvaluator::describe(const LispValue& value) {
+  if (const auto* query = value.as<LispQuery>()) return std::string("a query, ") + operatorName(query->node);
+  if (const auto* text = value.as<std::string>()) return "the text " + quoted(*text);
+  if (const auto* number = value.as<LispNumber>()) return "the number " + cutText(number->text, 40);
+  if (value.as<LispFile>() != nullptr) return "a file";
+  if (value.as<LispQuestion>() != nullptr) return "a question";
+  if (value.as<LispBytes>() != nullptr) return "bytes";
+  if (value.as<Document>() != nullptr) return "a document";
+  if (value.as<LispLambda>() != nullptr) return "a lambda";
+  if (const auto* list = value.as<LispList>()) return "a list of " + std::to_string(list->elements.size());
+  return "none";
+}
+
+void LispEvaluator::wrongKind(const LispValue& value, std::string expected, std::string hint) {
+  error(value.range, describe(value), std::move(expected), std::move(hint));
+}
+
+std::optional<LispQuery> LispEvaluator::queryOf(const Maybe& value) {
+  if (!value) return std::nullopt;
+  if (const auto* query = value->as<LispQuery>()) return *query;
+  if (const auto* text = value->as<std::string>()) return message(Role::User, *text, value->range);
+  if (const auto* file = value->as<LispFile>())
+    return leaf({File{file->path}}, value->range, file->path.size());
+  if (const auto* question = value->as<LispQuestion>()) {
+    return leaf({Ask{question->prompt}}, value->range, question->prompt.size());
+  }
+  wrongKind(*value, "a query", value->as<LispList>() != nullptr ? "a list of queries stands in (seq …)" : "");
+  return std::nullopt;
+}
+
+std::optional<std::string> LispEvaluator::textOf(const Maybe& value, const char* expected) {
+  if (!value) return std::nullopt;
+  if (const auto* text = value->as<std::string>()) return *text;
+  const auto* file = value->as<LispFile>();
+  const auto* question = value->as<LispQuestion>();
+  if (file == nullptr && question == nullptr) {
+    const bool isNumber = value->as<LispNumber>() != nullptr;
+    wrongKind(*value, expected, isNumber ? "text stands in double quotes, or is made by (format …)" : "");
+    return std::nullopt;
+  }
+  if (m_surroundings == nullptr) {
+    wrongKind(*value, "text that is known when the query is read");
+    return std::nullopt;
+  }
+  auto given =
+      file != nullptr ? readTextFile(*m_surroundings, file->path) : m_surroundings->ask(question->prompt);
+  if (auto* reason = std::get_if<NotGiven>(&given)) {
+    error(value->range, std::move(reason->found), std::move(reason->expected), std::move(reason->hint));
+    return std::nullopt;
+  }
+  auto& text = std::get<std::string>(given);
+  if (!spendText(text.size(), value->range)) return std::nullopt;
+  return std::move(text);
+}
+
+std::optional<std::int64_t> LispEvaluator::wholeOf(const Maybe& value, std::int64_t least,
+                                                   std::int64_t most) {
+  if (!value) return std::nullopt;
+  const auto* number = value->as<LispNumber>();
+  const auto whole =
+      number != nullptr && isWholeNumber(number->text) ? wholeNumberValue(number->text) : std::nullopt;
+  if (!whole || *whole < least || *whole > most) {
+    wrongKind(*value, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    return std::nullopt;
+  }
+  return whole;
+}
+
+std::optional<std::vector<LispValue>> LispEvaluator::listOf(Maybe value) {
+  if (!value) return std::nullopt;
+  if (auto* list = value->as<LispList>()) return std::move(list->elements);
+  wrongKind(*value, "a list");
+  return std::nullopt;
+}
+
+std::optional<Document> LispEvaluator::documentOf(const Maybe& value) {
+  if (!value) return std::nullopt;
+  if (const auto* document = value->as<Document>()) return *document;
+  wrongKind(*value, "a document: (doc name text), (filen path) or (fetchb path)");
+  return std::nullopt;
+}
+
+// Limits.
+
+bool LispEvaluator::spend(std::size_t steps, SourceRange range) {
+  if (m_stopped) return false;
+  m_steps += steps;
+  if (m_steps <= kMaxLispSteps) return true;
+  error(range, "more work", "at most " + std::to_string(kMaxLispSteps) + " steps of evaluation",
+        "a loop goes round too often");
+  m_stopped = true;
+  return false;
+}
+
+bool LispEvaluator::spendText(std::size_t bytes, SourceRange range) {
+  constexpr std::size_t kBytesOfStep = 1024;
+  if (!spend(bytes / kBytesOfStep, range)) return false;
+  m_bytes += bytes;
+  if (m_bytes <= m_limits.maxBytes) return true;
+  error(range, "more text", "at most " + std::to_string(m_limits.maxBytes) + " bytes in all");
+  m_stopped = true;
+  return false;
+}
+
+bool LispEvaluator::spendCopy(const LispValue& value, SourceRange range) {
+  if (const auto* query = value.as<LispQuery>())
+    return spend(query->nodes, range) && spendText(query->bytes, range);
+  if (const auto* text = value.as<std::string>()) return spendText(text->size(), range);
+  if (const auto* bytes = value.as<LispBytes>()) return spendText(bytes->bytes.size(), range);
+  if (const auto* document = value.as<Document>()) {
+    return spendText(std::visit([](const auto& content) { return content.size(); }, document->content),
+                     range);
+  }
+  if (const auto* list = value.as<LispList>()) {
+    return spend(list->elements.size(), range) &&
+           std::all_of(list->elements.begin(), list->elements.end(),
+                       [&](const LispValue& element) { return spendCopy(element, range); });
+  }
+  return true;
+}
+
+void LispEvaluator::error(SourceRange range, std::string found, std::string expected, std::string hint) {
+  if (m_stopped) return;
+  Diagnostic diagnostic;
+  diagnostic.offset = range.begin;
+  diagnostic.found = std::move(found);
+  diagnostic.expected = std::move(expected);
+  diagnostic.hint = std::move(hint);
+  if (++m_errors > m_limits.maxDiagnostics) {
+    m_stopped = true;
+    diagnostic.found = "more than " + std::to_string(m_limits.maxDiagnostics) + " errors";
+    diagnostic.expected = "none";
+    diagnostic.hint = "what follows was not read";
+  }
+  m_diagnostics.push_back(std::move(diagnostic));
+}
+
+void LispEvaluator::warning(SourceRange range, std::string found, std::string expected, std::string hint) {
+  if (m_stopped || m_warned.size() >= m_limits.maxDiagnostics || !m_warned.insert(range.begin).second) return;
+  Diagnostic diagnostic;
+  diagnostic.severity = Severity::Warning;
+  diagnostic.offset = range.begin;
+  diagnostic.found = std::move(found);
+  diagnostic.expected = std::move(expected);
+  diagnostic.hint = std::move(hint);
+  m_diagnostics.push_back(std::move(diagnostic));
+}
+
+}  // namespace spanscope::query

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The forms that make lists and texts, and those that take them from outside.
+#include "engine/query/json/json_cursor.h"
+#include "engine/query/lisp/lisp_evaluator.h"
+#include "engine/query/rust_format.h"
+#include "engine/query/shown_text.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace spanscope::query {
+namespace {
+
+constexpr std::int64_t kMostTurns = 1'000'000;
+
+class FirstIssue final : public ValueCursor::Listener {
+ public:
+  std::optional<JsonIssue> issue;
+  void jsonIssue(JsonIssue found) override {
+    if (!issue) issue = std::move(found);
+  }
+};
+
+/// The elements of a JSON list of texts; nothing if it is another text.
+std::optional<std::vector<std::string>> readJsonTexts(std::string_view json) {
+  FirstIssue listener;
+  JsonCursor cursor(json, 1, listener);
+  if (cursor.peek() != JsonKind::Array) return std::nullopt;
+  std::vector<std::string> texts;
+  cursor.enterArray();
+  for (ValueCursor::Container array; cursor.nextElement(array);) {
+    if (cursor.peek() != JsonKind::String) return std::nullopt;
+    texts.push_back(cursor.readString());
+  }
+  cursor.expectEnd();
+  if (listener.issue) return std::nullopt;
+  return texts;
+}
+
+}  // namespace
+
+LispEvaluator::Maybe LispEvaluator::evaluateAsk(const Call& call) {
+  auto prompt = textOf(argument(call, 0));
+  if (!prompt) return std::nullopt;
+  return LispValue{LispQuestion{std::move(*prompt)}, {}};
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluateRead(const Call& call) {
+  warning(call.form.range, "the older name \"read\"", "(ask text)", "it is read as that");
+  return evaluateAsk(call);
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluateFile(const Call& call) {
+  auto path = textOf(argument(call, 0), "the path of a file");
+  if (!path) return std::nullopt;
+  return LispValue{LispFile{std::move(*path)}, {}};
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluateNamedFile(const Call& call) {
+  const auto path = textOf(argument(call, 0), "the path of a file");
+  if (!path) return std::nullopt;
+  LispValue file{LispFile{*path}, call.form.range};
+  if (call.name() != "fetchb" || m_surroundings == nullptr) {
+    auto text = textOf(std::move(file));
+    if (!text) return std::nullopt;
+    return LispValue{Document{*path, std::move(*text)}, {}};
+  }
+  auto given = m_surroundings->readFile(*path);
+  if (auto* reason = std::get_if<NotGiven>(&given)) {
+    error(call.form.range, std::move(reason->found), std::move(reason->expected), std::move(reason->hint));
+    return std::nullopt;
+  }
+  const auto& bytes = std::get<std::string>(given);
+  if (!spendText(bytes.size(), call.form.range)) return std::nullopt;
+  return LispValue{Document{*path, std::vector<std::uint8_t>(bytes.begin(), bytes.end())}, {}};
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluateDocument(const Call& call) {
+  auto name = textOf(argument(call, 0), "the name of a document");
+  Maybe content = argument(call, 1);
+  if (!name || !content) return std::nullopt;
+  if (auto* bytes = content->as<LispBytes>()) {
+    return LispValue{Document{std::move(*name), std::move(bytes->bytes)}, {}};
+  }
+  auto text = textOf(content, "the text of the document, or (bytes n…)");
+  if (!text) return std::nullopt;
+  return LispValue{Document{std::move(*name), std::move(*text)}, {}};
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluateBytes(const Call& call) {
+  LispBytes bytes;
+  for (std::size_t i = 0; i < call.count(); ++i) {
+    const auto byte = wholeOf(argument(call, i), 0, std::numeric_limits<std::uint8_t>::max());
+    if (!byte) return std::nullopt;
+    bytes.bytes.push_back(static_cast<std::uint8_t>(*byte));
+  }
+  return LispValue{std::move(bytes), {}};
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluateList(const Call& call) {
+  LispList list;
+  for (std::size_t i = 0; i < call.count(); ++i) {
+    Maybe value = argument(call, i);
+    if (value) list.elements.push_back(std::move(*value));
+  }
+  if (list.elements.size() < call.count()) return std::nullopt;
+  return LispValue{std::move(list), {}};
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluateTake(const Call& call) {
+  const auto count = wholeOf(argument(call, 0), 0, std::numeric_limits<std::int64_t>::max());
+  Maybe from = argument(call, 1);
+  if (!count || !from) return std::nullopt;
+  LispList list;
+  if (auto* given = from->as<LispList>()) {
+    list = std::move(*given);
+  } else {
+    // In the macro it is a JSON text, most often that of a file.
+    const auto text = textOf(from, "a list, or the text of a JSON list of texts");
+    if (!text) return std::nullopt;
+    const auto texts = readJsonTexts(*text);
+    if (!texts) {
+      error(from->range, "the text " + quoted(*text), "a list, or the text of a JSON list of texts");
+      return std::nullopt;
+    }
+    if (!spend(texts->size(), from->range) || !spendText(text->size(), from->range)) return std::nullopt;
+    for (const std::string& element : *texts) list.elements.push_back({element, from->range});
+  }
+  const auto most = static_cast<std::uint64_t>(*count);
+  if (list.elements.size() > most) list.elements.resize(static_cast<std::size_t>(most));
+  return LispValue{std::move(list), {}};
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluatePrefix(const Call& call) {
+  const auto prefix = textOf(argument(call, 0));
+  auto elements = listOf(argument(call, 1));
+  if (!prefix || !elements) return std::nullopt;
+  LispList list;
+  for (LispValue& element : *elements) {
+    const SourceRange range = element.range;
+    const auto text = textOf(std::move(element));
+    if (!text) return std::nullopt;
+    std::string line = *prefix + std::to_string(list.elements.size() + 1) + ": " + rustDebugText(*text);
+    if (!spend(1, call.form.range) || !spendText(line.size(), call.form.range)) return std::nullopt;
+    list.elements.push_back({message(Role::User, std::move(line), range), range});
+  }
+  return LispValue{std::move(list), {}};
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluateLambda(const Call& call) {
+  const LispForm& names = call.argument(0);
+  const bool isOneName = names.kind == LispFormKind::List && names.children.size() == 1 &&
+                         names.children.front().kind == LispFormKind::Symbol;
+  if (!isOneName) {
+    error(names.range, "something else", "the name of what the lambda is given: (lambda (name) value)");
+    return std::nullopt;
+  }
+  return LispValue{LispLambda{&call.form, call.scope}, {}};
+}
+
+LispEvaluator::Maybe LispEvaluator::callLambda(const LispLambda& lambda, LispValue argument) {
+  const auto scope = std::make_shared<LispScope>();
+  scope->name = lambda.form->children[1].children.front().text;
+  scope->value = std::make_shared<const LispValue>(std::move(argument));
+  scope->outer = lambda.scope;
+  Maybe value;
+  for (std::size_t i = 2; i < lambda.form->children.size(); ++i)
+    value = evaluate(lambda.form->children[i], scope);
+  return value;
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluateChunk(const Call& call) {
+  const auto size = wholeOf(argument(call, 0), 1, std::numeric_limits<std::int32_t>::max());
+  auto elements = listOf(argument(call, 1));
+  const Maybe function = argument(call, 2);
+  if (!size || !elements || !function) return std::nullopt;
+  const auto* lambda = function->as<LispLambda>();
+  if (lambda == nullptr) {
+    wrongKind(*function, "a lambda: (lambda (name) query)");
+    return std::nullopt;
+  }
+  LispList results;
+  const auto step = static_cast<std::size_t>(*size);
+  for (std::size_t begin = 0; begin < elements->size(); begin += step) {
+    const std::size_t end = std::min(begin + step, elements->size());
+    LispList part;
+    for (std::size_t i = begin; i < end; ++i) part.elements.push_back(std::move((*elements)[i]));
+    Maybe value = callLambda(*lambda, {std::move(part), call.argument(1).range});
+    if (!value) return std::nullopt;
+    results.elements.push_back(std::move(*value));
+  }
+  return LispValue{std::move(results), {}};
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluateForeach(const Call& call) {
+  const LispForm& name = call.argument(0);
+  const auto first = wholeOf(argument(call, 1), 0, kMostTurns);
+  const auto count = wholeOf(argument(call, 2), 0, kMostTurns);
+  if (name.kind != LispFormKind::Symbol) {
+    error(name.range, "something else", "a name: (foreach name start n query)");
+    return std::nullopt;
+  }
+  if (!first || !count) return std::nullopt;
+  LispList list;
+  for (std::int64_t i = *first; i < *first + *count; ++i) {
+    const auto scope = std::make_shared<LispScope>();
+    scope->name = name.text;
+    scope->value = std::make_shared<const LispValue>(LispValue{LispNumber{std::to_string(i)}, name.range});
+    scope->outer = call.scope;
+    Maybe value = evaluate(call.argument(3), scope);
+    if (!value) return std::nullopt;
+    list.elements.push_back(std::move(*value));
+  }
+  return LispValue{std::move(list), {}};
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluateLength(const Call& call) {
+  const auto list = listOf(argument(call, 0));
+  if (!list) return std::nullopt;
+  return LispValue{LispNumber{std::to_string(list->size())}, {}};
+}
+
+std::optional<std::string> LispEvaluator::shown(const LispValue& value, bool debug) {
+  if (const auto* number = value.as<LispNumber>()) return rustNumber(number->text, debug);
+  auto text = textOf(value, "text or a number");
+  if (text && debug) return rustDebugText(*text);
+  return text;
+}
+
+LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
+  const auto format = textOf(argument(call, 0));
+  std::vector<LispValue> values;
+  for (std::size_t i = 1; i < call.count(); ++i) {
+    if (Maybe value = argument(call, i)) values.push_back(std::move(*value));
+  }
+  if (!format || values.size() + 1 < call.count()) return std::nullopt;
+
+  const SourceRange range = call.argument(0).range;
+  std::vector<bool> used(values.size(), false);
+  const auto show = [&](const RustPlaceholder& placeholder) -> std::optional<std::string> {
+    if (!spend(1, range)) return std::nullopt;
+    std::optional<std::string> text;
+    if (const auto* name = std::get_if<std::string>(&placeholder.argument)) {
+      const LispScope* names = call.scope.get();
+      while (names != nullptr && names->name != *name) names = names->outer.get();
+      if (names == nullptr) {
+        error(range, "the placeholder " + quoted("{" + *name + "}"),
+              "a name that foreach or lambda gives a value",
+              "a parameter is written \"{{" + cutText(*name, 40) + "}}\" here");
+        return std::nullopt;
+      }
+      text = shown(*names->value, placeholder.debug);
+    } else {
+      const std::size_t index = std::get<std::size_t>(placeholder.argument);
+      if (index >= values.size()) {
+        error(range, "a format of more placeholders than values", "as many",
+              "a brace itself is written {{ or }}");
+        return std::nullopt;
+      }
+      used[index] = true;
+      text = shown(values[index], placeholder.debug);
+    }
+    if (text && !spendText(text->size(), range)) return std::nullopt;
+    return text;
+  };
+  std::string wrong;
+  auto text = rustFormat(*format, show, wrong);
+  if (!wrong.empty())
+    error(range, wrong, "{}, {name} or {0}, with :? or without", "a brace itself is written {{ or }}");
+  if (!text) return std::nullopt;
+  const auto unused = std::find(used.begin(), used.end(), false);
+  if (unused != used.end()) {
+    error(call.argument(1 + static_cast<std::size_t>(unused - used.begin())).range,
+          "a value that the format does not show", "as many values as placeholders");
+    return std::nullopt;
+  }
+  return LispValue{std::move(*text), {}};
+}
+
+}  // namespace spanscope::query

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/yaml/yaml_cursor.h"
+
+#include "engine/base/utf8.h"
+#include "engine/query/shown_text.h"
+#include "engine/query/yaml/yaml_scalar.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+namespace spanscope::query {
+namespace {
+
+constexpr std::size_t kShownCharacters = 40;
+
+std::string describeAt(std::string_view text, std::size_t offset) {
+  if (offset >= text.size()) return "the end of the document";
+  const std::string_view line = text.substr(offset, text.find_first_of("\r\n", offset) - offset);
+  return line.empty() ? "the end of the line" : quoted(line);
+}
+
+/// Ends the reading of events early.
+struct Refusal {
+  JsonIssue issue;
+};
+
+/// What yaml-cpp makes of the escapes \N and \_ is a byte alone, which is not UTF-8: U+0085 or U+00A0 is
+/// meant.
+std::string withWholeCharacters(std::string_view text) {
+  std::string whole;
+  while (!text.empty()) {
+    const std::size_t invalid = std::min(findInvalidUtf8(text), text.size());
+    whole += text.substr(0, invalid);
+    if (invalid == text.size()) break;
+    const char byte = text[invalid];
+    whole += byte == '\x85' ? "\xC2\x85" : byte == '\xA0' ? "\xC2\xA0" : "\xEF\xBF\xBD";
+    text.remove_prefix(invalid + 1);
+  }
+  return whole;
+}
+
+/// The first tab of what indents the line of byte `offset`: of its white space and the signs of lists and
+/// keys within it.
+std::optional<std::size_t> indentingTab(std::string_view text, std::size_t offset) {
+  offset = std::min(offset, text.size());
+  const std::size_t lineBreak = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
+  const std::size_t begin = lineBreak == std::string_view::npos ? 0 : lineBreak + 1;
+  const std::size_t end = std::min(text.find_first_not_of(" -?:\t", begin), text.size());
+  const std::size_t tab = text.substr(0, end).find('\t', begin);
+  if (tab == std::string_view::npos) return std::nullopt;
+  return tab;
+}
+
+/// Looks whether there is a document, or whether its syntax is right.
+class Probe final : public YAML::EventHandler {
+ public:
+  explicit Probe(bool endsAtStart) : m_endsAtStart(endsAtStart) {}
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (m_endsAtStart) throw mark;
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnScalar(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                const std::string& /*value*/) override {}
+  void OnSequenceStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                       YAML::EmitterStyle::value /*style*/) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                  YAML::EmitterStyle::value /*style*/) override {}
+  void OnMapEnd() override {}
+
+ private:
+  bool m_endsAtStart;
+};
+
+/// The syntax error of the first document, if it has one.
+std::optional<YAML::Exception> syntaxErrorOf(const std::string& text) {
+  std::istringstream stream(text);
+  try {
+    YAML::Parser parser(stream);
+    Probe probe(false);
+    parser.HandleNextDocument(probe);
+  } catch (const YAML::Exception& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+/// The tab to blame for an error that yaml-cpp found at byte `offset`: one that indents the line, if the
+/// error is gone, or is another, with spaces in its place. Within brackets tabs harm nobody.
+std::optional<std::size_t> tabBehind(const YAML::Exception& error, const std::string& text,
+                                     std::size_t offset) {
+  constexpr int kWidest = 8;
+  const std::optional<std::size_t> tab = indentingTab(text, offset);
+  if (!tab) return std::nullopt;
+  for (const int width : {1, kWidest}) {
+    std::string spaced(withoutByteOrderMark(text));
+    spaced.replace(*tab - (text.size() - spaced.size()), 1, static_cast<std::size_t>(width), ' ');
+    const std::optional<YAML::Exception> other = syntaxErrorOf(spaced);
+    if (!other || other->mark.pos != error.mark.pos + width - 1 || other->msg != error.msg) return tab;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+class YamlCursor::Collector : public YAML::EventHandler {
+ public:
+  Collector(YamlCursor& cursor, std::size_t shift, std::size_t maxDepth)
+      : m_cursor(cursor), m_shift(shift), m_maxDepth(maxDepth) {}
+
+  std::size_t offsetOf(const YAML::Mark& mark) const {
+    const std::size_t end = m_cursor.m_text.size();
+    return mark.pos < 0 ? end : std::min(static_cast<std::size_t>(mark.pos) + m_shift, end);
+  }
+
+  void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
+    add(EventKind::Scalar, JsonKind::Null, mark, "");
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
+    add(EventKind::Alias, JsonKind::Invalid, mark, "");
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+                const std::string& value) override {
+    // "!" is the tag of a scalar in quotes.
+    const bool isText = tag == "!" || tag == "tag:yaml.org,2002:str";
+    add(EventKind::Scalar, isText ? JsonKind::String : yamlScalarKind(value), mark,
+        findInvalidUtf8(value) < value.size() ? withWholeCharacters(value) : value);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                       YAML::EmitterStyle::value /*style*/) override {
+    begin(JsonKind::Array, mark);
+  }
+  void OnSequenceEnd() override { end(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                  YAML::EmitterStyle::value /*style*/) override {
+    begin(JsonKind::Object, mark);
+  }
+  void OnMapEnd() override { end(); }
+
+ private:
+  void add(EventKind kind, JsonKind value, const YAML::Mark& mark, std::string_view text) {
+    m_cursor.m_events.push_back({kind, value, static_cast<std::uint32_t>(offsetOf(mark)),
+                                 static_cast<std::uint32_t>(m_cursor.m_texts.size()),
+                                 static_cast<std::uint32_t>(text.size())});
+    m_cursor.m_texts += text;
+  }
+  void begin(JsonKind kind, const YAML::Mark& mark) {
+    if (m_depth >= m_maxDepth) {
+      throw Refusal{{offsetOf(mark),
+                     "one more container within " + std::to_string(m_depth) + " others",
+                     "at most " + std::to_string(m_maxDepth) + " containers within each other",
+                     {}}};
+    }
+    ++m_depth;
+    add(EventKind::Begin, kind, mark, "");
+  }
+  void end() {
+    --m_depth;
+    Event event;
+    event.kind = EventKind::End;
+    event.value = JsonKind::End;
+    // yaml-cpp does not say where. It is not before what came last.
+    event.offset = m_cursor.m_events.empty() ? 0 : m_cursor.m_events.back().offset;
+    m_cursor.m_events.push_back(event);
+  }
+
+  YamlCursor& m_cursor;
+  std::size_t m_shift;
+  std::size_t m_maxDepth;
+  std::size_t m_depth = 0;
+};
+
+YamlCursor::YamlCursor(std::string_view text, std::size_t maxDepth, Listener& listener)
+    : m_text(text), m_listener(listener) {
+  // Other control characters cannot stand in YAML, and yaml-cpp takes some of them for the end of the text.
+  const auto control = std::find_if(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 && c != '\t' && c != '\n' && c != '\r';
+  });
+  std::size_t end = text.size();
+  if (control != text.end()) {
+    end = static_cast<std::size_t>(control - text.begin());
+    m_syntaxError =
+        JsonIssue{end, "a control character", "text without any, or an escape in double quotes", {}};
+  }
+  std::string copy(text.substr(0, end));
+  // The reference takes tabs before the first character for spaces.
+  const std::size_t first = std::min(copy.find_first_not_of(" \t\r\n"), copy.size());
+  std::replace(copy.begin(), copy.begin() + static_cast<std::ptrdiff_t>(first), '\t', ' ');
+  // yaml-cpp does not miss the closing quote of a scalar when white space is the last it sees.
+  if (copy.ends_with('\n')) copy += "...\n";
+  if (copy.ends_with(' ') || copy.ends_with('\t')) {
+    check(copy + "\n...\n");
+    if (m_syntaxError) return;
+  }
+  collect(copy, maxDepth);
+}
+
+void YamlCursor::collect(const std::string& text, std::size_t maxDepth) {
+  const std::size_t shift = text.size() - withoutByteOrderMark(text).size();
+  std::istringstream stream(text.substr(shift));
+  Collector collector(*this, shift, maxDepth);
+  try {
+    YAML::Parser parser(stream);
+    parser.HandleNextDocument(collector);
+    if (m_syntaxError) return;
+    // What follows is looked at only as far as it takes to see that it is there.
+    try {
+      Probe probe(true);
+      parser.HandleNextDocument(probe);
+    } catch (const YAML::Mark& mark) {
+      m_secondDocument = collector.offsetOf(mark);
+    } catch (const YAML::Exception&) {
+      // Behind the first document nothing matters.
+    }
+  } catch (const Refusal& refusal) {
+    refuse(refusal.issue);
+  } catch (const YAML::Exception& error) {
+    const std::size_t offset = collector.offsetOf(error.mark);
+    const std::optional<std::size_t> tab = tabBehind(error, text, offset);
+    if (tab) {
+      refuseTab(*tab);
+    } else {
+      refuseAt(offset, error.msg);
+    }
+  }
+}
+
+void YamlCursor::refuseTab(std::size_t offset) {
+  // What yaml-cpp made of the line is not what was meant.
+  const auto isBehind = [offset](const Event& event) {
+    return event.kind != EventKind::End && event.offset >= offset;
+  };
+  m_events.erase(std::find_if(m_events.begin(), m_events.end(), isBehind), m_events.end());
+  refuse({offset, "a tab that indents", "spaces", "YAML does not indent with tabs"});
+}
+
+void YamlCursor::check(const std::string& text) {
+  if (syntaxErrorOf(text)) refuseAt(m_text.size(), {});
+}
+
+void YamlCursor::refuseAt(std::size_t offset, const std::string& reason) {
+  const bool isOpen = offset >= m_text.size();
+  refuse({offset, describeAt(m_text, offset), "YAML",
+          isOpen ? "something is not closed: a quote or a bracket" : reason});
+}
+
+void YamlCursor::refuse(JsonIssue issue) {
+  if (!m_syntaxError || issue.offset < m_syntaxError->offset) m_syntaxError = std::move(issue);
+}
+
+bool YamlCursor::hasNext() {
+  if (m_stopped) return false;
+  if (m_next < m_events.size()) return true;
+  if (m_syntaxError) failWith(*m_syntaxError);
+  return false;
+}
+
+std::string_view YamlCursor::textOf(const Event& event) const {
+  return std::string_view(m_texts).substr(event.textBegin, event.textSize);
+}
+
+JsonKind YamlCursor::peek() {
+  m_closedAt.reset();
+  if (!hasNext()) return m_stopped ? JsonKind::Invalid : JsonKind::End;
+  return m_events[m_next].value;
+}
+
+JsonKind YamlCursor::peekNumber() {
+  if (peek() != JsonKind::String) return peek();
+  Event& event = m_events[m_next];
+  const JsonKind meant = yamlScalarKind(textOf(event));
+  if (meant == JsonKind::Number || meant == JsonKind::Null) event.value = meant;
+  return event.value;
+}
+
+std::size_t YamlCursor::offset() const {
+  if (m_closedAt) return *m_closedAt;
+  return m_next < m_events.size() ? m_events[m_next].offset : m_text.size();
+}
+
+void YamlCursor::pass() {
+  ++m_next;
+  m_closedAt.reset();
+}
+
+std::string YamlCursor::readString() {
+  if (peek() != JsonKind::String) {
+    fail("text");
+    return {};
+  }
+  std::string text(textOf(m_events[m_next]));
+  pass();
+  return text;
+}
+
+std::string_view YamlCursor::readNumber() {
+  if (peek() != JsonKind::Number) {
+    fail("a number");
+    return "0";
+  }
+  m_number = yamlNumber(textOf(m_events[m_next]));
+  pass();
+  return m_number;
+}
+
+void YamlCursor::readLiteral() {
+  const JsonKind kind = peek();
+  if (kind == JsonKind::Null || kind == JsonKind::True || kind == JsonKind::False) {
+    pass();
+  } else {
+    fail("true, false or null");
+  }
+}
+
+void YamlCursor::enterArray() {
+  enter(JsonKind::Array);
+}
+
+void YamlCursor::enterObject() {
+  enter(JsonKind::Object);
+}
+
+void YamlCursor::enter(JsonKind container) {
+  if (peek() == container) {
+    pass();
+  } else {
+    fail(container == JsonKind::Array ? "a list" : "an object");
+  }
+}
+
+bool YamlCursor::closesContainer() {
+  if (!hasNext()) {
+    fail("the end of the list or object");
+    return true;
+  }
+  if (m_events[m_next].kind != EventKind::End) return false;
+  pass();
+  m_closedAt = endBefore(m_next);
+  return true;
+}
+
+std::size_t YamlCursor::endBefore(std::size_t next) const {
+  while (next < m_events.size() && m_events[next].kind == EventKind::End) ++next;
+  const std::size_t limit = next < m_events.size() ? m_events[next].offset : m_text.size();
+  const std::size_t last = m_text.substr(0, limit).find_last_not_of(" \t\r\n,-?");
+  const std::size_t end = last == std::string_view::npos ? 0 : last + 1;
+  return std::max<std::size_t>(end, m_next > 0 ? m_events[m_next - 1].offset : 0);
+}
+
+bool YamlCursor::nextElement(Container& array) {
+  array.isFirst = false;
+  return !m_stopped && !closesContainer();
+}
+
+bool YamlCursor::nextMember(Container& object, std::string& key) {
+  object.isFirst = false;
+  while (!m_stopped && !closesContainer()) {
+    const Event& event = m_events[m_next];
+    object.keyOffset = event.offset;
+    if (event.kind == EventKind::Scalar) {
+      key = textOf(event);
+      pass();
+      return true;
+    }
+    if (event.kind == EventKind::Begin) {
+      m_listener.jsonIssue({event.offset, describeNext(event.value) + " as a key", "a word", {}});
+    }
+    skipValue();
+    skipValue();
+  }
+  return false;
+}
+
+void YamlCursor::skipValue() {
+  std::size_t depth = 0;
+  do {
+    if (!hasNext()) {
+      fail("a value");
+      return;
+    }
+    const Event& event = m_events[m_next];
+    if (event.kind == EventKind::Begin) ++depth;
+    if (event.kind == EventKind::End) --depth;
+    if (event.kind == EventKind::Alias) {
+      m_listener.jsonIssue({event.offset, "an alias", "the value itself", "aliases are not read"});
+      if (m_stopped) return;
+    }
+    pass();
+  } while (depth > 0);
+}
+
+void YamlCursor::expectEnd() {
+  // The events end with the document; what is left to say is what ended them early.
+  hasNext();
+}
+
+void YamlCursor::goTo(Mark mark) {
+  m_next = mark.place;
+  m_closedAt.reset();
+}
+
+std::string YamlCursor::describeNext(JsonKind kind) const {
+  switch (kind) {
+    case JsonKind::Null: {
+      // Where nothing is written, what follows stands.
+      const std::string_view rest = m_text.substr(m_events[m_next].offset);
+      const bool isWritten = rest.starts_with('~') || yamlScalarKind(rest.substr(0, 4)) == JsonKind::Null;
+      return isWritten ? "null" : "nothing";
+    }
+    case JsonKind::False:
+      return "false";
+    case JsonKind::True:
+      return "true";
+    case JsonKind::Number:
+      return "the number " + cutText(textOf(m_events[m_next]), kShownCharacters);
+    case JsonKind::String:
+      return "the text " + quoted(textOf(m_events[m_next]));
+    case JsonKind::Array:
+      return "a list";
+    case JsonKind::Object:
+      return "an object";
+    case JsonKind::End:
+    case JsonKind::Invalid:
+      break;
+  }
+  return {};
+}
+
+std::string YamlCursor::textHint(JsonKind kind) const {
+  switch (kind) {
+    case JsonKind::Null:
+    case JsonKind::False:
+    case JsonKind::True:
+    case JsonKind::Number:
+      return "to be text it stands in quotes";
+    default:
+      return {};
+  }
+}
+
+void YamlCursor::fail(std::string expected) {
+  if (m_stopped) return;
+  const std::string found =
+      m_next < m_events.size() ? describeAt(m_text, m_events[m_next].offset) : "the end of the document";
+  failWith({offset(), found, std::move(expected), {}});
+}
+
+void YamlCursor::failWith(JsonIssue issue) {
+  if (m_stopped) return;
+  m_stopped = true;
+  m_listener.jsonIssue(std::move(issue));
+}
+
+}  // namespace spanscope::query

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/number_text.h"
+#include "engine/query/yaml/yaml.h"
+#include "engine/query/yaml/yaml_scalar.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+namespace spanscope::query {
+namespace {
+
+/// Length in bytes of a character that no text may hold outside of an escape, 0 if the front of `text` is
+/// none: control characters, line breaks of Unicode, the byte order mark, noncharacters.
+std::size_t unprintableLength(std::string_view text) {
+  const auto byte = static_cast<unsigned char>(text.front());
+  if (byte < 0x20 || byte == 0x7F) return 1;
+  if (byte == 0xC2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xA0) return 2;
+  for (const char* sequence :
+       {"\xE2\x80\xA8", "\xE2\x80\xA9", "\xEF\xBB\xBF", "\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
+    if (text.starts_with(sequence)) return 3;
+  }
+  return 0;
+}
+
+bool isPrintable(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\n' && unprintableLength(text.substr(i)) > 0) return false;
+  }
+  return true;
+}
+
+/// Whether the text means itself without quotes, anywhere. Stricter than YAML is, so that no reader differs.
+bool isPlain(std::string_view text) {
+  constexpr std::size_t kLongest = 100;
+  if (text.empty() || text.size() > kLongest || !isPrintable(text)) return false;
+  const char first = text.front();
+  const bool beginsWord = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') ||
+                          static_cast<unsigned char>(first) >= 0x80;
+  if (!beginsWord || text.back() == ' ' || text.back() == ':') return false;
+  return text.find_first_of("\n{}[],&*|<>%@`\"") == std::string_view::npos &&
+         text.find(": ") == std::string_view::npos && text.find(" #") == std::string_view::npos &&
+         !mayMeanOtherInYaml(text);
+}
+
+/// Whether the text can stand as a literal block and still be read by a person as it is.
+bool isBlock(std::string_view text) {
+  if (text.find('\n') == std::string_view::npos || !isPrintable(text)) return false;
+  if (text.front() == '\n' || text.ends_with("\n\n")) return false;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    if (line.starts_with(' ') || line.ends_with(' ')) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+/// The code point of a sequence of one to three bytes.
+unsigned codePoint(std::string_view sequence) {
+  const auto byte = [&](std::size_t i) {
+    return static_cast<unsigned>(static_cast<unsigned char>(sequence[i]));
+  };
+  if (sequence.size() == 1) return byte(0);
+  if (sequence.size() == 2) return (byte(0) & 0x1FU) << 6U | (byte(1) & 0x3FU);
+  return (byte(0) & 0x0FU) << 12U | (byte(1) & 0x3FU) << 6U | (byte(2) & 0x3FU);
+}
+
+void appendQuoted(std::string& out, std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  out += '"';
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = unprintableLength(text.substr(i));
+    const char c = text[i];
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+      ++i;
+    } else if (length == 0) {
+      out += c;
+      ++i;
+    } else if (c == '\n' || c == '\t' || c == '\r') {
+      out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";
+      ++i;
+    } else {
+      const unsigned code = codePoint(text.substr(i, length));
+      out += "\\u";
+      for (unsigned shift = 16; shift > 0; shift -= 4) out += kDigits[code >> (shift - 4) & 15U];
+      i += length;
+    }
+  }
+  out += '"';
+}
+
+class Writer {
+ public:
+  std::string take() { return std::move(m_out); }
+
+  /// Writes a node whose first line has begun, `indent` columns in.
+  void node(const Node& node, std::size_t indent) {
+    m_out += operatorName(node);
+    m_out += ':';
+    std::visit([&](const auto& value) { body(value, indent + 2); }, node.value);
+  }
+
+ private:
+  void begin(std::size_t indent) { m_out.append(indent, ' '); }
+
+  /// A text after "key:" or "-", up to the end of the line.
+  void text(std::string_view value, std::size_t indent) {
+    m_out += ' ';
+    if (isPlain(value)) {
+      m_out += value;
+    } else if (isBlock(value)) {
+      block(value, indent);
+    } else {
+      appendQuoted(m_out, value);
+    }
+    m_out += '\n';
+  }
+  void block(std::string_view value, std::size_t indent) {
+    m_out += value.ends_with('\n') ? "|" : "|-";
+    if (value.ends_with('\n')) value.remove_suffix(1);
+    for (std::size_t from = 0; from <= value.size();) {
+      const std::size_t end = std::min(value.find('\n', from), value.size());
+      m_out += '\n';
+      if (end > from) begin(indent);
+      m_out += value.substr(from, end - from);
+      from = end + 1;
+    }
+  }
+  void field(const char* name, std::size_t indent) {
+    begin(indent);
+    m_out += name;
+    m_out += ':';
+  }
+  void textField(const char* name, std::string_view value, std::size_t indent) {
+    field(name, indent);
+    text(value, indent + 2);
+  }
+  void nodeField(const char* name, const Node& value, std::size_t indent) {
+    field(name, indent);
+    m_out += '\n';
+    begin(indent + 2);
+    node(value, indent + 2);
+  }
+  void line(const std::string& value) { m_out += " " + value + "\n"; }
+  void parameter(const Parameter& value) { line("\"{" + value.name + "}\""); }
+
+  template <class T>
+  void setting(const char* name, const Setting<T>& setting, std::size_t indent) {
+    if (std::holds_alternative<Absent>(setting)) return;
+    field(name, indent);
+    if (const auto* number = std::get_if<T>(&setting)) {
+      if constexpr (std::is_same_v<T, float>) {
+        line(floatText(*number));
+      } else {
+        line(std::to_string(*number));
+      }
+    } else if (const auto* named = std::get_if<Parameter>(&setting)) {
+      parameter(*named);
+    } else {
+      line("null");
+    }
+  }
+  void settings(const GenerateSettings& settings, std::size_t indent) {
+    textField("model", settings.model, indent);
+    setting("max_tokens", settings.maxTokens, indent);
+    setting("temperature", settings.temperature, indent);
+  }
+
+  void body(const Message& message, std::size_t indent) { text(message.text, indent); }
+  void body(const Print& print, std::size_t indent) { text(print.text, indent); }
+  void body(const Ask& ask, std::size_t indent) { text(ask.prompt, indent); }
+  void body(const File& file, std::size_t indent) { text(file.path, indent); }
+
+  void body(const Monad& monad, std::size_t indent) {
+    m_out += '\n';
+    begin(indent);
+    node(*monad.body, indent);
+  }
+
+  void body(const Generate& generate, std::size_t indent) {
+    m_out += '\n';
+    settings(generate.settings, indent);
+    nodeField("input", *generate.input, indent);
+  }
+
+  void body(const Join& join, std::size_t indent) {
+    if (join.children.empty()) {
+      line("[]");
+      return;
+    }
+    m_out += '\n';
+    for (const Node& child : join.children) {
+      begin(indent);
+      m_out += "- ";
+      node(child, indent + 2);
+    }
+  }
+
+  void body(const Zip& zip, std::size_t indent) {
+    m_out += '\n';
+    nodeField("first", *zip.first, indent);
+    nodeField("second", *zip.second, indent);
+  }
+
+  void body(const Repeat& repeat, std::size_t indent) {
+    m_out += '\n';
+    field("n", indent);
+    if (const auto* named = std::get_if<Parameter>(&repeat.count)) {
+      parameter(*named);
+    } else {
+      line(std::to_string(std::get<std::uint8_t>(repeat.count)));
+    }
+    field("g", indent);
+    body(repeat.generate, indent + 2);
+  }
+
+  void body(const Map& map, std::size_t indent) {
+    m_out += '\n';
+    field("metadata", indent);
+    m_out += '\n';
+    settings(map.settings, indent + 2);
+    field("inputs", indent);
+    if (map.inputs.empty()) {
+      line("[]");
+      return;
+    }
+    m_out += '\n';
+    for (const std::string& input : map.inputs) {
+      begin(indent + 2);
+      m_out += '-';
+      text(input, indent + 4);
+    }
+  }
+
+  void body(const Augment& augment, std::size_t indent) {
+    m_out += '\n';
+    textField("embedding_model", augment.embeddingModel, indent);
+    nodeField("body", *augment.body, indent);
+    field("doc", indent);
+    m_out += '\n';
+    begin(indent + 2);
+    m_out += '-';
+    text(augment.document.name, indent + 4);
+    begin(indent + 2);
+    m_out += "- ";
+    if (const auto* content = std::get_if<std::string>(&augment.document.content)) {
+      m_out += "Text:";
+      text(*content, indent + 6);
+    } else {
+      m_out += "Binary:";
+      bytes(std::get<std::vector<std::uint8_t>>(augment.document.content));
+    }
+  }
+
+  void bytes(const std::vector<std::uint8_t>& values) {
+    std::string list = "[";
+    for (const std::uint8_t byte : values) {
+      if (list.size() > 1) list += ", ";
+      list += std::to_string(byte);
+    }
+    line(list + "]");
+  }
+
+  std::string m_out;
+};
+
+}  // namespace
+
+std::string writeYaml(const Node& node) {
+  Writer writer;
+  writer.node(node, 0);
+  return writer.take();
+}
+
+}  // namespace spanscope::query

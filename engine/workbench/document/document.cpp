@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/document/document.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace spanscope::document {
+
+Arity arityOf(const query::Node& own) {
+  struct Visitor {
+    Arity operator()(const query::Join&) const { return {.least = 0, .most = Arity::kMany}; }
+    Arity operator()(const query::Zip&) const { return {.least = 2, .most = 2}; }
+    Arity operator()(const query::Generate&) const { return {.least = 1, .most = 1}; }
+    Arity operator()(const query::Repeat&) const { return {.least = 1, .most = 1}; }
+    Arity operator()(const query::Monad&) const { return {.least = 1, .most = 1}; }
+    Arity operator()(const query::Augment&) const { return {.least = 1, .most = 1}; }
+    Arity operator()(const query::Message&) const { return {}; }
+    Arity operator()(const query::Print&) const { return {}; }
+    Arity operator()(const query::Map&) const { return {}; }
+    Arity operator()(const query::Ask&) const { return {}; }
+    Arity operator()(const query::File&) const { return {}; }
+  };
+  return std::visit(Visitor{}, own.value);
+}
+
+std::size_t mostReplies(const query::Node& own) {
+  if (own.as<query::Generate>() != nullptr) return 1;
+  const bool givesMany = own.as<query::Repeat>() != nullptr || own.as<query::Map>() != nullptr;
+  return givesMany ? Arity::kMany : 0;
+}
+
+const DocumentNode* Document::find(NodeId id) const {
+  const auto found = m_nodes.find(id);
+  return found == m_nodes.end() ? nullptr : found->second.get();
+}
+
+const DocumentNode& Document::at(NodeId id) const {
+  return *m_nodes.at(id);
+}
+
+std::vector<NodeId> Document::ids() const {
+  std::vector<NodeId> ids;
+  ids.reserve(m_nodes.size());
+  for (const auto& [id, node] : m_nodes) ids.push_back(id);
+  return ids;
+}
+
+std::vector<NodeId> Document::tops() const {
+  std::vector<NodeId> tops;
+  if (m_root != kNoNode) tops.push_back(m_root);
+  for (const auto& [id, node] : m_nodes) {
+    if (node->parent == kNoNode && id != m_root) tops.push_back(id);
+  }
+  return tops;
+}
+
+bool Document::inQuery(NodeId id) const {
+  return m_root != kNoNode && isAncestor(m_root, id);
+}
+
+std::vector<NodeId> Document::subtree(NodeId id) const {
+  std::vector<NodeId> nodes;
+  if (!contains(id)) return nodes;
+  std::vector<NodeId> open{id};  // a stack: trees may be deep
+  while (!open.empty()) {
+    const NodeId next = open.back();
+    open.pop_back();
+    nodes.push_back(next);
+    const std::vector<NodeId>& children = at(next).children;
+    for (auto child = children.rbegin(); child != children.rend(); ++child) {
+      if (*child != kNoNode) open.push_back(*child);
+    }
+  }
+  return nodes;
+}
+
+std::size_t Document::indexInParent(NodeId id) const {
+  const DocumentNode* node = find(id);
+  if (node == nullptr || node->parent == kNoNode) return 0;
+  const std::vector<NodeId>& children = at(node->parent).children;
+  return static_cast<std::size_t>(std::find(children.begin(), children.end(), id) - children.begin());
+}
+
+bool Document::isAncestor(NodeId above, NodeId below) const {
+  while (below != kNoNode) {
+    if (below == above) return true;
+    const DocumentNode* node = find(below);
+    if (node == nullptr) return false;
+    below = node->parent;
+  }
+  return false;
+}
+
+bool Document::operator==(const Document& other) const {
+  if (m_root != other.m_root || m_nodes.size() != other.m_nodes.size() || parameters != other.parameters ||
+      declarations != other.declarations || settings != other.settings || frames != other.frames ||
+      notes != other.notes) {
+    return false;
+  }
+  return std::equal(m_nodes.begin(), m_nodes.end(), other.m_nodes.begin(), [](const auto& a, const auto& b) {
+    return a.first == b.first && (a.second == b.second || *a.second == *b.second);
+  });
+}
+
+std::optional<std::vector<NodeId>> Document::nodesUnlike(const Document& other) const {
+  if (m_root != other.m_root || m_nodes.size() != other.m_nodes.size()) return std::nullopt;
+  std::vector<NodeId> unlike;
+  for (auto a = m_nodes.begin(), b = other.m_nodes.begin(); a != m_nodes.end(); ++a, ++b) {
+    if (a->first != b->first) return std::nullopt;
+    if (a->second != b->second && *a->second != *b->second) unlike.push_back(a->first);
+  }
+  return unlike;
+}
+
+NodeId Document::insert(DocumentNode node) {
+  const NodeId id = takeId();
+  node.parent = kNoNode;
+  for (const NodeId child : node.children) {
+    if (child != kNoNode) edit(child).parent = id;
+  }
+  m_nodes.emplace(id, std::make_shared<const DocumentNode>(std::move(node)));
+  return id;
+}
+
+DocumentNode& Document::edit(NodeId id) {
+  std::shared_ptr<const DocumentNode>& node = m_nodes.at(id);
+  // Nobody else may see the change: other documents keep the node as it was.
+  auto copy = std::make_shared<DocumentNode>(*node);
+  DocumentNode& reference = *copy;
+  node = std::move(copy);
+  return reference;
+}
+
+void Document::erase(NodeId id) {
+  assert(at(id).parent == kNoNode);
+  m_nodes.erase(id);
+}
+
+void Document::mendRoot() {
+  if (contains(m_root)) {
+    while (at(m_root).parent != kNoNode) m_root = at(m_root).parent;
+    return;
+  }
+  m_root = kNoNode;
+  for (const auto& [id, node] : m_nodes) {
+    if (node->parent != kNoNode) continue;
+    m_root = id;
+    return;
+  }
+}
+
+}  // namespace spanscope::document

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/utf8.h"
+#include "engine/query/json/json.h"
+#include "engine/query/parameters.h"
+#include "engine/query/shown_text.h"
+#include "engine/retrieve/resolve_augments.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/document_text.h"
+#include "engine/workbench/document/edits.h"
+#include "engine/workbench/document/json_fields.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace spanscope::document {
+namespace {
+
+constexpr std::size_t kMostNodes = 1'000'000;
+constexpr std::size_t kMostDecorations = 10'000;  ///< frames, notes, drafts, parameters
+constexpr std::size_t kMostName = std::size_t{1} << 16U;
+constexpr std::size_t kMostText = std::size_t{16} << 20U;
+constexpr std::size_t kHashDigits = 32;
+constexpr double kFarthest = 1e9;  ///< scene pixels
+
+/// What a layout says of one node.
+struct Looks {
+  std::size_t offset = 0;
+  std::optional<Point> position;
+  std::string name;
+  bool collapsed = false;
+  bool muted = false;
+  bool missing = false;
+  std::vector<std::string> frozen;
+  std::map<std::string, FragmentMark> fragments;
+};
+
+struct Tree {
+  std::string pointer;  ///< of its query
+  std::optional<query::SourceRange> query;
+  std::map<NodePath, Looks> looks;
+};
+
+struct FileContent {
+  bool hasVersion = false;
+  Tree root;
+  std::vector<Tree> drafts;
+  std::map<std::string, std::string> parameters;
+  std::vector<query::ParameterDeclaration> declarations;
+  RunSettings settings;
+  std::vector<Frame> frames;
+  std::vector<Note> notes;
+};
+
+class FileReader {
+ public:
+  explicit FileReader(JsonFields& fields) : m_fields(fields) {}
+
+  FileContent read() {
+    FileContent content;
+    content.root.pointer = "/query";
+    m_fields.object([&](const std::string& key) {
+      if (key == "spanscope")
+        readHead(content);
+      else if (key == "query")
+        content.root.query = m_fields.raw();
+      else if (key == "layout")
+        readLayout(content.root, &content);
+      else if (key == "parameters")
+        readParameters(content);
+      else if (key == "settings")
+        readSettings(content.settings);
+      else if (key == "drafts")
+        readDrafts(content);
+      else
+        return false;
+      return true;
+    });
+    m_fields.expectEnd();
+    if (m_fields.stopped()) return content;
+    if (!content.hasVersion) m_fields.error(0, "no version", "\"spanscope\": {\"version\": 1}");
+    if (!content.root.query) m_fields.error(0, "no query", "the field \"query\"");
+    return content;
+  }
+
+ private:
+  void readHead(FileContent& content) {
+    m_fields.object([&](const std::string& key) {
+      if (key != "version") return false;
+      const std::size_t offset = m_fields.offset();
+      const std::optional<std::int64_t> version = m_fields.whole(1, std::numeric_limits<std::int32_t>::max());
+      content.hasVersion = true;
+      if (version && *version != kDocumentVersion) {
+        m_fields.error(offset, "version " + std::to_string(*version),
+                       "version " + std::to_string(kDocumentVersion),
+                       "the file was written by a newer Spanscope");
+      }
+      return true;
+    });
+  }
+
+  void readLayout(Tree& tree, FileContent* content) {
+    m_fields.object([&](const std::string& key) {
+      if (key == "nodes") {
+        m_fields.map(kMostNodes, [&](const std::string& path) { tree.looks[path] = readLooks(); });
+      } else if (key == "frames" && content != nullptr) {
+        m_fields.array(kMostDecorations, [&](std::size_t) { content->frames.push_back(readFrame()); });
+      } else if (key == "notes" && content != nullptr) {
+        m_fields.array(kMostDecorations, [&](std::size_t) { content->notes.push_back(readNote()); });
+      } else {
+        return false;
+      }
+      return true;
+    });
+  }
+
+  Looks readLooks() {
+    Looks looks;
+    looks.offset = m_fields.offset();
+    m_fields.object([&](const std::string& key) {
+      if (key == "position") {
+        if (const auto at = m_fields.numbers(2, -kFarthest, kFarthest))
+          looks.position = Point{at->at(0), at->at(1)};
+      } else if (key == "name") {
+        looks.name = m_fields.text(kMostName).value_or("");
+      } else if (key == "collapsed") {
+        looks.collapsed = m_fields.flag().value_or(false);
+      } else if (key == "muted") {
+        looks.muted = m_fields.flag().value_or(false);
+      } else if (key == "missing") {
+        looks.missing = m_fields.flag().value_or(false);
+      } else if (key == "frozen") {
+        readFrozen(looks);
+      } else if (key == "pinned") {
+        readMarks(looks, FragmentMark::Pinned);
+      } else if (key == "dropped") {
+        readMarks(looks, FragmentMark::Dropped);
+      } else {
+        return false;
+      }
+      return true;
+    });
+    return looks;
+  }
+
+  /// One reply as a text, several as a list of texts.
+  void readFrozen(Looks& looks) {
+    const std::size_t offset = m_fields.offset();
+    const auto readReply = [&] {
+      if (std::optional<std::string> reply = m_fields.text(kMostText))
+        looks.frozen.push_back(std::move(*reply));
+    };
+    if (!m_fields.listFollows()) {
+      readReply();
+    } else if (m_fields.array(kMostNodes, [&](std::size_t) { readReply(); }) && looks.frozen.empty()) {
+      m_fields.error(offset, "no reply", "a text or a list of texts");
+    }
+  }
+
+  void readMarks(Looks& looks, FragmentMark mark) {
+    m_fields.array(kMostDecorations, [&](std::size_t) {
+      const std::size_t offset = m_fields.offset();
+      const std::optional<std::string> hash = m_fields.text(kMostName);
+      if (!hash) return;
+      if (hash->size() != kHashDigits || hash->find_first_not_of("0123456789abcdef") != std::string::npos)
+        m_fields.error(offset, "\"" + query::cutText(*hash, 40) + "\"", "32 hexadecimal digits");
+      else if (!looks.fragments.emplace(*hash, mark).second)
+        m_fields.error(offset, "a fragment that was named before", "each fragment once");
+    });
+  }
+
+  void readArea(Rect& area) {
+    const std::size_t offset = m_fields.offset();
+    const auto numbers = m_fields.numbers(4, -kFarthest, kFarthest);
+    if (!numbers) return;
+    area = {.x = numbers->at(0), .y = numbers->at(1), .width = numbers->at(2), .height = numbers->at(3)};
+    if (area.width < 0 || area.height < 0)
+      m_fields.error(offset, "a negative size", "a width and a height from 0");
+  }
+
+  Frame readFrame() {
+    Frame frame;
+    m_fields.object([&](const std::string& key) {
+      if (key == "title")
+        frame.title = m_fields.text(kMostName).value_or("");
+      else if (key == "area")
+        readArea(frame.area);
+      else if (key == "hue")
+        frame.hue = static_cast<std::uint32_t>(m_fields.whole(0, 5).value_or(0));
+      else
+        return false;
+      return true;
+    });
+    return frame;
+  }
+
+  Note readNote() {
+    Note note;
+    m_fields.object([&](const std::string& key) {
+      if (key == "text")
+        note.text = m_fields.text(kMostText).value_or("");
+      else if (key == "area")
+        readArea(note.area);
+      else
+        return false;
+      return true;
+    });
+    return note;
+  }
+
+  void readParameters(FileContent& content) {
+    m_fields.map(kMostDecorations, [&](const std::string& name) {
+      if (m_fields.objectFollows())
+        readParameter(name, content);
+      else
+        content.parameters[name] = m_fields.text(kMostText).value_or("");
+    });
+  }
+
+  void readParameter(const std::string& name, FileContent& content) {
+    query::ParameterDeclaration declaration{.name = name, .kind = {}, .defaultValue = {}, .description = {}};
+    m_fields.object([&](const std::string& key) {
+      if (key == "value")
+        content.parameters[name] = m_fields.text(kMostText).value_or("");
+      else if (key == "type")
+        declaration.kind = readKind();
+      else if (key == "default")
+        declaration.defaultValue = m_fields.text(kMostText);
+      else if (key == "description")
+        declaration.description = m_fields.text(kMostText).value_or("");
+      else
+        return false;
+      return true;
+    });
+    if (!declaration.isEmpty()) content.declarations.push_back(std::move(declaration));
+  }
+
+  std::optional<query::ParameterKind> readKind() {
+    std::vector<std::string> names;
+    for (const query::ParameterKind kind : query::parameterKinds())
+      names.emplace_back(query::parameterKindName(kind));
+    std::string name;
+    readChoice(name, names);
+    return query::parameterKindOf(name);
+  }
+
+  /// One of the names, which stays as it is where there is something else.
+  void readChoice(std::string& value, const std::vector<std::string>& names) {
+    const std::size_t offset = m_fields.offset();
+    const std::optional<std::string> read = m_fields.text(kMostName);
+    if (!read) return;
+    if (std::find(names.begin(), names.end(), *read) != names.end()) {
+      value = *read;
+      return;
+    }
+    std::string expected;
+    for (const std::string& name : names) expected += (expected.empty() ? "\"" : " or \"") + name + "\"";
+    m_fields.error(offset, "\"" + query::cutText(*read, 40) + "\"", expected);
+  }
+
+  void readWhole(std::int32_t& value, std::int32_t least, std::int32_t most) {
+    value = static_cast<std::int32_t>(m_fields.whole(least, most).value_or(value));
+  }
+
+  void readSettings(RunSettings& settings) {
+    constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+    m_fields.object([&](const std::string& key) {
+      if (key == "model")
+        settings.model = m_fields.text(kMostName).value_or("");
+      else if (key == "policy")
+        readChoice(settings.policy, {"spans", "prefix"});
+      else if (key == "seed")
+        settings.seed = m_fields.natural().value_or(0);
+      else if (key == "block_size")
+        readWhole(settings.blockSize, 1, 1024);
+      else if (key == "blocks")
+        readWhole(settings.blockCount, 2, kMost);
+      else if (key == "kv_type")
+        readChoice(settings.kvType, {"f32", "bf16"});
+      else if (key == "threads")
+        readWhole(settings.threads, 0, 4096);
+      else if (key == "max_tokens")
+        readWhole(settings.maxTokens, 0, kMost);
+      else if (key == "observe")
+        settings.observe = m_fields.flag().value_or(true);
+      else if (key == "layers")
+        readLayers(settings);
+      else if (key == "every_token")
+        settings.observeRows = m_fields.flag().value_or(false);
+      else if (key == "attention_mib")
+        readWhole(settings.attentionMebibytes, 1, kMostMebibytes);
+      else if (key == "kept_mib")
+        readWhole(settings.keptMebibytes, kLeastKeptMebibytes, kMostMebibytes);
+      else if (key == "distribute")
+        settings.distribute = m_fields.flag().value_or(true);
+      else if (key == "output_form")
+        readChoice(settings.outputForm, {"anew", "reused"});
+      else if (key == "locality")
+        readWhole(settings.locality, 0, kMost);
+      else if (key == "locality_shape")
+        readChoice(settings.localityShape, {"tree", "map-reduce"});
+      else if (key == "reduce_prompt")
+        settings.reducePrompt = m_fields.text(kMostText).value_or("");
+      else if (key == "fragments")
+        readWhole(settings.fragments, 1, retrieve::kMaxFragments);
+      else if (key == "ranking")
+        readChoice(settings.ranking, {"auto", "lexical", "embedding", "hybrid"});
+      else if (key == "chunk")
+        readWhole(settings.chunk, retrieve::kMinChunkTokens, retrieve::kMaxChunkTokens);
+      else if (key == "overlap")
+        readWhole(settings.overlap, 0, retrieve::kMaxChunkTokens / 4);
+      else if (key == "summaries")
+        settings.summaries = m_fields.flag().value_or(false);
+      else if (key == "embeddings")
+        readChoice(settings.embeddings, {"checkpoint", "server"});
+      else if (key == "embeddings_url")
+        settings.embeddingsUrl = m_fields.text(kMostName).value_or("");
+      else if (key == "embeddings_model")
+        settings.embeddingsModel = m_fields.text(kMostName).value_or("");
+      else
+        return false;
+      return true;
+    });
+  }
+
+  void readLayers(RunSettings& settings) {
+    settings.layers.clear();
+    m_fields.array(kMostDecorations, [&](std::size_t) {
+      settings.layers.push_back(static_cast<std::int32_t>(m_fields.whole(0, 100'000).value_or(0)));
+    });
+  }
+
+  void readDrafts(FileContent& content) {
+    m_fields.array(kMostDecorations, [&](std::size_t) {
+      Tree draft;
+      const std::size_t offset = m_fields.offset();
+      draft.pointer = m_fields.pointer() + "/query";
+      m_fields.object([&](const std::string& key) {
+        if (key == "query")
+          draft.query = m_fields.raw();
+        else if (key == "layout")
+          readLayout(draft, nullptr);
+        else
+          return false;
+        return true;
+      });
+      if (!draft.query) m_fields.error(offset, "a draft without a query", "the field \"query\"");
+      content.drafts.push_back(std::move(draft));
+    });
+  }
+
+  JsonFields& m_fields;
+};
+
+/// Reads the query of a tree where it stands in the file. What is wrong with it goes to `diagnostics`.
+query::ParseResult readQuery(std::string_view text, const Tree& tree,
+                             std::vector<query::Diagnostic>& diagnostics) {
+  if (!tree.query) return {};
+  const query::SourceRange range = *tree.query;
+  query::ParseResult result = query::parseJson(text.substr(range.begin, range.end - range.begin));
+  for (query::Diagnostic& diagnostic : result.diagnostics) {
+    diagnostic.offset += range.begin;
+    diagnostic.pointer.insert(0, tree.pointer);
+    const auto same = [&diagnostic](const query::Diagnostic& other) {
+      return other.offset == diagnostic.offset && other.found == diagnostic.found;
+    };
+    if (std::none_of(diagnostics.begin(), diagnostics.end(), same))
+      diagnostics.push_back(std::move(diagnostic));
+  }
+  return result;
+}
+
+bool isMissingInput(const Document& document, NodeId id) {
+  const DocumentNode& node = document.at(id);
+  const auto* join = node.own.as<query::Join>();
+  if (join == nullptr || join->kind != query::JoinKind::Seq || !node.children.empty()) return false;
+  return node.parent == kNoNode || arityOf(document.at(node.parent).own).most != Arity::kMany;
+}
+
+void applyLooks(Document& document, NodeId top, const Tree& tree,
+                std::vector<query::Diagnostic>& diagnostics) {
+  const auto paths = pathsInTree(document, top);
+  const std::map<std::string, NodeId> byPath(paths.begin(), paths.end());
+  std::vector<NodeId> missing;
+  for (const auto& [path, looks] : tree.looks) {
+    const auto leaveOut = [&, at = looks.offset](const char* found) {
+      diagnostics.push_back({.severity = query::Severity::Warning,
+                             .pointer = {},
+                             .position = {},
+                             .offset = at,
+                             .found = found + query::cutText(path, 80),
+                             .expected = {},
+                             .hint = "it is left out"});
+    };
+    const auto found = byPath.find(path);
+    if (found == byPath.end()) {
+      leaveOut("a layout of a node that is not in the query: ");
+      continue;
+    }
+    if (looks.missing) {
+      if (isMissingInput(document, found->second))
+        missing.push_back(found->second);
+      else
+        leaveOut("a missing input where there is one: ");
+      continue;
+    }
+    if (!looks.fragments.empty() && document.at(found->second).own.as<query::Augment>() == nullptr)
+      leaveOut("fragments of a node that finds none: ");
+    const std::size_t mostFrozen = mostReplies(document.at(found->second).own);
+    if (looks.frozen.size() > mostFrozen)
+      leaveOut(mostFrozen == 0 ? "a frozen reply of a node that gives none: "
+                               : "several frozen replies of a node that gives one: ");
+    if (!looks.position && looks.name.empty() && !looks.collapsed && !looks.muted && looks.frozen.empty() &&
+        looks.fragments.empty())
+      continue;
+    DocumentNode& node = document.edit(found->second);
+    node.position = looks.position;
+    node.name = looks.name;
+    node.collapsed = looks.collapsed;
+    node.muted = looks.muted;
+    if (looks.frozen.size() <= mostFrozen) node.frozen = looks.frozen;
+    if (node.own.as<query::Augment>() != nullptr) node.fragments = looks.fragments;
+  }
+  removeSubtrees(document, missing);
+}
+
+void finish(std::vector<query::Diagnostic>& diagnostics, std::string_view text) {
+  std::stable_sort(
+      diagnostics.begin(), diagnostics.end(),
+      [](const query::Diagnostic& a, const query::Diagnostic& b) { return a.offset < b.offset; });
+  query::locate(diagnostics, text);
+}
+
+}  // namespace
+
+bool isDocumentText(std::string_view text) {
+  if (text.size() > query::ParseLimits{}.maxBytes) return false;
+  if (findInvalidUtf8(text) != std::string_view::npos) return false;
+  JsonFields fields(text);
+  if (fields.offset() >= text.size() || text[fields.offset()] != '{') return false;
+  bool found = false;
+  fields.object([&](const std::string& key) {
+    found = found || key == "spanscope";
+    fields.raw();
+    return true;
+  });
+  return found;
+}
+
+OpenedDocument readDocument(std::string_view text) {
+  OpenedDocument opened;
+  if (!isDocumentText(text)) {
+    query::ParseResult result = query::parseJson(text);
+    opened.plainQuery = true;
+    opened.diagnostics = std::move(result.diagnostics);
+    if (result.query) opened.document = fromQuery(*result.query);
+    opened.sources = std::move(result.sources);
+    return opened;
+  }
+
+  JsonFields fields(text);
+  const FileContent content = FileReader(fields).read();
+  opened.diagnostics = fields.take();
+  query::ParseResult root = readQuery(text, content.root, opened.diagnostics);
+  std::vector<query::Node> drafts;
+  for (const Tree& tree : content.drafts) {
+    if (std::optional<query::Node> draft = readQuery(text, tree, opened.diagnostics).query)
+      drafts.push_back(std::move(*draft));
+  }
+  if (root.query && !query::hasErrors(opened.diagnostics)) {
+    Document document = fromQuery(*root.query);
+    std::vector<NodeId> tops;
+    for (const query::Node& draft : drafts) tops.push_back(addTree(document, draft));
+    // Last to first: a query that is missing altogether would make a draft the root.
+    for (std::size_t i = tops.size(); i-- > 0;)
+      applyLooks(document, tops[i], content.drafts[i], opened.diagnostics);
+    applyLooks(document, document.root(), content.root, opened.diagnostics);
+    document.parameters = content.parameters;
+    document.declarations = content.declarations;
+    document.settings = content.settings;
+    document.frames = content.frames;
+    document.notes = content.notes;
+    for (Frame& frame : document.frames) frame.id = document.takeId();
+    for (Note& note : document.notes) note.id = document.takeId();
+    opened.document = std::move(document);
+    opened.sources = std::move(root.sources);
+    opened.queryBegin = content.root.query->begin;
+  }
+  finish(opened.diagnostics, text);
+  return opened;
+}
+
+}  // namespace spanscope::document

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/document/edits.h"
+
+#include "engine/workbench/document/tree_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+namespace spanscope::document {
+namespace {
+
+/// Takes the child out of its parent: a join has one child fewer, other operators an input without a child.
+void detach(Document& document, NodeId child) {
+  const NodeId parent = document.at(child).parent;
+  if (parent == kNoNode) return;
+  const std::size_t index = document.indexInParent(child);
+  DocumentNode& above = document.edit(parent);
+  if (arityOf(above.own).most == Arity::kMany) {
+    above.children.erase(above.children.begin() + static_cast<std::ptrdiff_t>(index));
+  } else {
+    above.children[index] = kNoNode;
+  }
+  document.edit(child).parent = kNoNode;
+}
+
+/// The place must take it.
+void attach(Document& document, NodeId child, const Place& place) {
+  DocumentNode& above = document.edit(place.parent);
+  if (arityOf(above.own).most == Arity::kMany) {
+    above.children.insert(above.children.begin() + static_cast<std::ptrdiff_t>(place.index), child);
+  } else {
+    above.children[place.index] = child;
+  }
+  document.edit(child).parent = place.parent;
+}
+
+std::optional<std::size_t> freeInput(const DocumentNode& node) {
+  if (arityOf(node.own).most == Arity::kMany) return node.children.size();
+  const auto found = std::find(node.children.begin(), node.children.end(), kNoNode);
+  if (found == node.children.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - node.children.begin());
+}
+
+bool isJoin(const DocumentNode& node) {
+  return arityOf(node.own).most == Arity::kMany;
+}
+
+/// What an operator says as text, if it says any.
+std::string textOf(const query::Node& own) {
+  if (const auto* message = own.as<query::Message>()) return message->text;
+  if (const auto* print = own.as<query::Print>()) return print->text;
+  if (const auto* ask = own.as<query::Ask>()) return ask->prompt;
+  if (const auto* file = own.as<query::File>()) return file->path;
+  return {};
+}
+
+void setText(query::Node& own, std::string text) {
+  if (auto* message = own.as<query::Message>()) message->text = std::move(text);
+  if (auto* print = own.as<query::Print>()) print->text = std::move(text);
+  if (auto* ask = own.as<query::Ask>()) ask->prompt = std::move(text);
+  if (auto* file = own.as<query::File>()) file->path = std::move(text);
+}
+
+const query::GenerateSettings* settingsOf(const query::Node& own) {
+  if (const auto* generate = own.as<query::Generate>()) return &generate->settings;
+  if (const auto* repeat = own.as<query::Repeat>()) return &repeat->generate.settings;
+  if (const auto* map = own.as<query::Map>()) return &map->settings;
+  return nullptr;
+}
+
+void setSettings(query::Node& own, const query::GenerateSettings& settings) {
+  if (auto* generate = own.as<query::Generate>()) generate->settings = settings;
+  if (auto* repeat = own.as<query::Repeat>()) repeat->generate.settings = settings;
+  if (auto* map = own.as<query::Map>()) map->settings = settings;
+}
+
+}  // namespace
+
+const std::vector<std::string>& operatorNames() {
+  static const std::vector<std::string> names{"system", "user", "assistant", "g",    "repeat", "plus",
+                                              "cross",  "seq",  "par",       "map",  "zip",    "augment",
+                                              "ask",    "file", "print",     "monad"};
+  return names;
+}
+
+query::Node makeOperator(std::string_view op) {
+  using query::Join;
+  using query::JoinKind;
+  using query::Message;
+  using query::Role;
+  if (op == "system") return {Message{.role = Role::System, .text = {}}};
+  if (op == "assistant") return {Message{.role = Role::Assistant, .text = {}}};
+  if (op == "g") return {query::Generate{}};
+  if (op == "repeat") return {query::Repeat{}};
+  if (op == "plus") return {Join{.kind = JoinKind::Plus, .children = {}}};
+  if (op == "cross") return {Join{.kind = JoinKind::Cross, .children = {}}};
+  if (op == "seq") return {Join{.kind = JoinKind::Seq, .children = {}}};
+  if (op == "par") return {Join{.kind = JoinKind::Par, .children = {}}};
+  if (op == "map") return {query::Map{}};
+  if (op == "zip") return {query::Zip{}};
+  if (op == "augment") return {query::Augment{}};
+  if (op == "ask") return {query::Ask{}};
+  if (op == "file") return {query::File{}};
+  if (op == "print") return {query::Print{}};
+  if (op == "monad") return {query::Monad{}};
+  return {Message{.role = Role::User, .text = {}}};
+}
+
+NodeId addNode(Document& document, query::Node own, std::optional<Point> position) {
+  DocumentNode node;
+  node.own = withoutChildren(std::move(own));
+  const Arity arity = arityOf(node.own);
+  node.children.assign(arity.most == Arity::kMany ? 0 : arity.most, kNoNode);
+  node.position = position;
+  const NodeId id = document.insert(std::move(node));
+  document.mendRoot();
+  return id;
+}
+
+NodeId addTree(Document& document, const query::Node& tree, std::optional<Point> position) {
+  const NodeId top = addSubtree(document, tree);
+  document.edit(top).position = position;
+  document.mendRoot();
+  return top;
+}
+
+bool canConnect(const Document& document, NodeId child, const Place& place) {
+  const DocumentNode* node = document.find(child);
+  const DocumentNode* above = document.find(place.parent);
+  if (node == nullptr || above == nullptr || document.isAncestor(child, place.parent)) return false;
+  if (isJoin(*above)) {
+    const std::size_t places = above->children.size() - (node->parent == place.parent ? 1 : 0);
+    return place.index <= places;
+  }
+  return place.index < above->children.size() && above->children[place.index] == kNoNode;
+}
+
+bool connect(Document& document, NodeId child, const Place& place) {
+  if (!canConnect(document, child, place)) return false;
+  detach(document, child);
+  attach(document, child, place);
+  document.mendRoot();
+  return true;
+}
+
+bool disconnect(Document& document, NodeId child) {
+  const DocumentNode* node = document.find(child);
+  if (node == nullptr || node->parent == kNoNode) return false;
+  detach(document, child);
+  return true;
+}
+
+bool insertAbove(Document& document, NodeId child, NodeId inserted) {
+  if (!document.contains(child) || !document.contains(inserted)) return false;
+  if (document.isAncestor(inserted, child) || document.isAncestor(child, inserted)) return false;
+  if (document.at(inserted).parent != kNoNode) return false;
+  const std::optional<std::size_t> input = freeInput(document.at(inserted));
+  if (!input) return false;
+  const Place place{.parent = document.at(child).parent, .index = document.indexInParent(child)};
+  if (place.parent != kNoNode) {
+    detach(document, child);
+    attach(document, inserted, place);
+  }
+  const bool wasRoot = document.root() == child;
+  attach(document, child, {.parent = inserted, .index = *input});
+  if (wasRoot) document.setRoot(inserted);
+  document.mendRoot();
+  return true;
+}
+
+bool moveChild(Document& document, NodeId parent, std::size_t from, std::size_t to) {
+  const DocumentNode* node = document.find(parent);
+  if (node == nullptr || !isJoin(*node)) return false;
+  if (from >= node->children.size() || to >= node->children.size() || from == to) return false;
+  std::vector<NodeId>& children = document.edit(parent).children;
+  const NodeId child = children[from];
+  children.erase(children.begin() + static_cast<std::ptrdiff_t>(from));
+  children.insert(children.begin() + static_cast<std::ptrdiff_t>(to), child);
+  return true;
+}
+
+bool swapChildren(Document& document, NodeId parent, std::size_t a, std::size_t b) {
+  const DocumentNode* node = document.find(parent);
+  if (node == nullptr || a == b || a >= node->children.size() || b >= node->children.size()) return false;
+  std::vector<NodeId>& children = document.edit(parent).children;
+  std::swap(children[a], children[b]);
+  return true;
+}
+
+void removeSubtrees(Document& document, const std::vector<NodeId>& ids) {
+  for (const NodeId top : topmost(document, ids)) {
+    detach(document, top);
+    const std::vector<NodeId> nodes = document.subtree(top);
+    for (const NodeId node : nodes) document.edit(node).parent = kNoNode;
+    for (const NodeId node : nodes) document.erase(node);
+  }
+  document.mendRoot();
+}
+
+void removeKeepingChain(Document& document, const std::vector<NodeId>& ids) {
+  for (const NodeId id : ids) {
+    if (!document.contains(id)) continue;
+    const bool wasRoot = document.root() == id;
+    std::vector<NodeId> children;
+    for (const NodeId child : document.at(id).children) {
+      if (child != kNoNode) children.push_back(child);
+    }
+    for (const NodeId child : children) detach(document, child);
+    Place place{.parent = document.at(id).parent, .index = document.indexInParent(id)};
+    detach(document, id);
+    document.erase(id);
+    for (const NodeId child : children) {
+      if (place.parent == kNoNode || !canConnect(document, child, place)) continue;
+      attach(document, child, place);
+      ++place.index;
+    }
+    if (wasRoot && !children.empty()) document.setRoot(children.front());
+  }
+  document.mendRoot();
+}
+
+bool setOwn(Document& document, NodeId id, query::Node own) {
+  const DocumentNode* node = document.find(id);
+  if (node == nullptr || own.value.index() != node->own.value.index()) return false;
+  query::Node alone = withoutChildren(std::move(own));
+  if (alone == node->own) return true;
+  document.edit(id).own = std::move(alone);
+  return true;
+}
+
+bool replaceOperator(Document& document, NodeId id, std::string_view op) {
+  if (!document.contains(id)) return false;
+  if (std::find(operatorNames().begin(), operatorNames().end(), op) == operatorNames().end()) return false;
+  query::Node own = makeOperator(op);
+  const bool isSameOperator = own.value.index() == document.at(id).own.value.index();
+  {
+    const query::Node& old = document.at(id).own;
+    setText(own, textOf(old));
+    if (const query::GenerateSettings* settings = settingsOf(old)) setSettings(own, *settings);
+  }
+
+  std::vector<NodeId> children;
+  for (const NodeId child : document.at(id).children) {
+    if (child != kNoNode) children.push_back(child);
+  }
+  for (const NodeId child : children) detach(document, child);
+  const Arity arity = arityOf(own);
+  DocumentNode& node = document.edit(id);
+  node.own = std::move(own);
+  node.children.assign(arity.most == Arity::kMany ? 0 : arity.most, kNoNode);
+  if (!isSameOperator) node.frozen.clear();
+  if (node.own.as<query::Augment>() == nullptr) node.fragments.clear();
+  for (std::size_t i = 0; i < children.size() && i < arity.most; ++i) {
+    attach(document, children[i], {.parent = id, .index = i});
+  }
+  return true;
+}
+
+void setName(Document& document, NodeId id, std::string name) {
+  if (document.contains(id)) document.edit(id).name = std::move(name);
+}
+
+void setMuted(Document& document, const std::vector<NodeId>& ids, bool muted) {
+  for (const NodeId id : ids) {
+    if (document.contains(id)) document.edit(id).muted = muted;
+  }
+}
+
+void setCollapsed(Document& document, const std::vector<NodeId>& ids, bool collapsed) {
+  for (const NodeId id : ids) {
+    if (document.contains(id)) document.edit(id).collapsed = collapsed;
+  }
+}
+
+void setFrozen(Document& document, NodeId id, std::vector<std::string> replies) {
+  const DocumentNode* node = document.find(id);
+  if (node == nullptr || replies.size() > mostReplies(node->own)) return;
+  document.edit(id).frozen = std::move(replies);
+}
+
+void setFragmentMark(Document& document, NodeId id, const std::string& hash,
+                     std::optional<FragmentMark> mark) {
+  const DocumentNode* node = document.find(id);
+  if (node == nullptr || node->own.as<query::Augment>() == nullptr) return;
+  if (mark)
+    document.edit(id).fragments[hash] = *mark;
+  else if (node->fragments.contains(hash))
+    document.edit(id).fragments.erase(hash);
+}
+
+void setPosition(Document& document, NodeId id, std::optional<Point> position) {
+  if (document.contains(id)) document.edit(id).position = position;
+}
+
+bool makeRoot(Document& document, NodeId top) {
+  if (!document.contains(top)) return false;
+  document.setRoot(top);
+  document.mendRoot();
+  return true;
+}
+
+std::vector<NodeId> duplicate(Document& document, const std::vector<NodeId>& ids) {
+  std::vector<NodeId> copies;
+  for (const NodeId id : topmost(document, ids)) {
+    const NodeId copy = copySubtree(document, id);
+    copies.push_back(copy);
+    const NodeId parent = document.at(id).parent;
+    if (parent == kNoNode || !isJoin(document.at(parent))) {
+      // Beside the original, so that it does not hide it.
+      if (const std::optional<Point> at = document.at(id).position) {
+        document.edit(copy).position = Point{.x = at->x + 40, .y = at->y + 40};
+      }
+      continue;
+    }
+    attach(document, copy, {.parent = parent, .index = document.indexInParent(id) + 1});
+  }
+  document.mendRoot();
+  return copies;
+}
+
+std::vector<NodeId> topmost(const Document& document, const std::vector<NodeId>& ids) {
+  const std::set<NodeId> wanted(ids.begin(), ids.end());
+  std::vector<NodeId> result;
+  for (const NodeId top : document.tops()) {
+    std::vector<NodeId> open{top};
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      if (wanted.contains(id)) {
+        result.push_back(id);
+        continue;
+      }
+      const std::vector<NodeId>& children = document.at(id).children;
+      for (auto child = children.rbegin(); child != children.rend(); ++child) {
+        if (*child != kNoNode) open.push_back(*child);
+      }
+    }
+  }
+  return result;
+}
+
+const query::ParameterDeclaration* declarationOf(const Document& document, std::string_view name) {
+  const auto found =
+      std::find_if(document.declarations.begin(), document.declarations.end(),
+                   [name](const query::ParameterDeclaration& known) { return known.name == name; });
+  return found == document.declarations.end() ? nullptr : &*found;
+}
+
+void declareParameter(Document& document, query::ParameterDeclaration declaration) {
+  auto& declarations = document.declarations;
+  const auto found = std::find_if(
+      declarations.begin(), declarations.end(),
+      [&declaration](const query::ParameterDeclaration& known) { return known.name == declaration.name; });
+  if (declaration.isEmpty()) {
+    if (found != declarations.end()) declarations.erase(found);
+  } else if (found != declarations.end()) {
+    *found = std::move(declaration);
+  } else {
+    declarations.push_back(std::move(declaration));
+  }
+}
+
+}  // namespace spanscope::document

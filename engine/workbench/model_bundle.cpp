@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/model_bundle.h"
+
+#include "engine/base/error.h"
+#include "engine/checkpoint/gguf_file.h"
+#include "engine/model/weights.h"
+#include "engine/text/end_tokens.h"
+#include "engine/text/model_directory.h"
+
+#include <cstdint>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace spanscope::workbench {
+namespace {
+
+/// Seed of random weights: any fixed one does, but results of two runs should be comparable.
+constexpr std::uint64_t kShapeSeed = 1;
+
+/// Weights that are no longer given once a stop is requested.
+class StoppableWeights final : public model::WeightSource {
+ public:
+  StoppableWeights(const model::WeightSource& weights, const std::stop_token& stop)
+      : m_weights(weights), m_stop(stop) {}
+
+  bool has(const std::string& name) const override { return m_weights.has(name); }
+  compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const override {
+    if (m_stop.stop_requested()) {
+      throw Failure({.file = m_weights.name(),
+                     .place = name,
+                     .found = "a stop while it was loaded",
+                     .expected = "to be let finish"});
+    }
+    return m_weights.get(name, rows, columns);
+  }
+  std::vector<model::StoredTensor> stored() const override { return m_weights.stored(); }
+  std::string fingerprint() const override { return m_weights.fingerprint(); }
+  std::string name() const override { return m_weights.name(); }
+
+ private:
+  const model::WeightSource& m_weights;
+  const std::stop_token& m_stop;
+};
+
+void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const compute::Backends& backends,
+                const ModelOptions& options) {
+  bundle.weightType =
+      weights.get("model.norm.weight", 1, bundle.config.hiddenSize).type;  // one type for a whole checkpoint
+  bundle.fingerprint = model::fingerprint(bundle.config) + ";" + weights.fingerprint();
+  bundle.backendKind = backends.named();
+  bundle.backend = bundle.backendKind.make({.threads = options.threads});
+  bundle.decoder = std::make_unique<model::Decoder>(bundle.config, StoppableWeights(weights, options.stop),
+                                                    *bundle.backend);
+}
+
+/// Where weights are wanted and only those of a GGUF file are there, that is the thing to say.
+void refuseGgufWeights(const std::filesystem::path& directory) {
+  const std::vector<std::filesystem::path> ggufs = text::ggufFiles(directory);
+  if (!ggufs.empty()) throw text::ggufIsNoCheckpoint(ggufs.front());
+}
+
+std::unique_ptr<model::WeightSource> openWeights(const std::filesystem::path& directory) {
+  if (!model::hasSafetensors(directory)) refuseGgufWeights(directory);
+  return model::openSafetensors(directory);
+}
+
+ModelBundle namedBundle(const std::filesystem::path& directory) {
+  requireModel(directory);
+  ModelBundle bundle;
+  bundle.directory = directory;
+  // "spanlet/" has an empty last component.
+  bundle.name = (directory.has_filename() ? directory : directory.parent_path()).filename().string();
+  bundle.config = model::readConfig(directory);
+  return bundle;
+}
+
+}  // namespace
+
+void requireModel(const std::filesystem::path& directory) {
+  text::requireModelDirectory(directory);
+  std::error_code error;
+  if (std::filesystem::exists(directory / "config.json", error)) return;
+  refuseGgufWeights(directory);
+  throw Failure(
+      {directory.string(), "", "a directory without config.json", "a Hugging Face model directory"});
+}
+
+void addEndTokens(model::ModelConfig& config, const std::filesystem::path& directory,
+                  const text::Tokenizer& tokenizer, const text::ChatTemplate* chat) {
+  text::addTokenizerEndTokens(directory, tokenizer, config.vocabularySize, config.endTokens);
+  if (chat != nullptr) text::addClosingPiece(*chat, tokenizer, config.vocabularySize, config.endTokens);
+}
+
+ModelBundle loadModelWeights(const std::filesystem::path& directory, const compute::Backends& backends,
+                             const ModelOptions& options) {
+  ModelBundle bundle = namedBundle(directory);
+  addWeights(bundle, *openWeights(directory), backends, options);
+  return bundle;
+}
+
+ModelBundle describeModel(const std::filesystem::path& directory, const text::ChatTemplate* chat) {
+  requireModel(directory);
+  std::unique_ptr<text::Tokenizer> tokenizer = text::loadTokenizer(directory);
+  if (chat == nullptr) chat = &text::findChatTemplate(directory);
+  ModelBundle bundle = namedBundle(directory);
+  addEndTokens(bundle.config, directory, *tokenizer, chat);
+  bundle.tokenizer = std::move(tokenizer);
+  bundle.chat = chat;
+  return bundle;
+}
+
+ModelBundle loadModelBundle(const std::filesystem::path& directory, const compute::Backends& backends,
+                            const ModelOptions& options) {
+  // What is small is read first, so that most mistakes are found before the weights are touched.
+  ModelBundle bundle = describeModel(directory, options.chat);
+  addWeights(bundle, *openWeights(directory), backends, options);
+  return bundle;
+}
+
+ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& backends,
+                            const ModelOptions& options) {
+  ModelBundle bundle;
+  bundle.name = shape;
+  bundle.config = model::namedShape(shape);
+  addWeights(bundle, *model::makeRandomWeights(bundle.config, kShapeSeed), backends, options);
+  return bundle;
+}
+
+std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& config,
+                                          trace::Sink& sink) {
+  return std::make_unique<run::Session>(config, *bundle.decoder, *bundle.backend, bundle.fingerprint,
+                                        bundle.directory.empty() ? bundle.name : bundle.directory.string(),
+                                        bundle.tokenizer.get(), bundle.chat, sink);
+}
+
+}  // namespace spanscope::workbench

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/backends.h"
+#include "engine/model/config.h"
+#include "engine/model/decoder.h"
+#include "engine/run/session.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
+#include "engine/trace/sink.h"
+
+#include <filesystem>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+namespace spanscope::workbench {
+
+struct ModelOptions {
+  int threads = 0;                           ///< 0: one a core
+  const text::ChatTemplate* chat = nullptr;  ///< chosen by a person; null: the directory's own
+  std::stop_token stop = {};                 ///< asked before each tensor
+};
+
+/// Everything that belongs to one loaded model and that a session refers to. Moving it keeps the references
+/// valid.
+struct ModelBundle {
+  std::string name;                 ///< of the directory or the shape
+  std::filesystem::path directory;  ///< empty for a shape
+  model::ModelConfig config;
+  compute::DType weightType = compute::DType::BF16;  ///< of the checkpoint's matrices
+  std::string fingerprint;                           ///< of model and weights
+  compute::BackendKind backendKind;                  ///< of `backend`
+  std::unique_ptr<compute::Backend> backend;         ///< null for a mere description, as is the decoder
+  std::unique_ptr<model::Decoder> decoder;
+  std::unique_ptr<text::Tokenizer> tokenizer;  ///< null for a shape
+  const text::ChatTemplate* chat = nullptr;    ///< null for a shape
+
+  /// Bytes of a weight's element as the backend keeps it.
+  double weightElementBytes() const { return weightType == compute::DType::BF16 ? 2 : 4; }
+};
+
+/// Throws Failure, naming the directory, unless it is one that can hold a model: a directory with
+/// config.json.
+void requireModel(const std::filesystem::path& directory);
+
+/// Adds to the end tokens of the model's own files those of the tokenizer's and of the chat template (null:
+/// none), read from the directory. Throws Failure for tokens that the model cannot say.
+void addEndTokens(model::ModelConfig& config, const std::filesystem::path& directory,
+                  const text::Tokenizer& tokenizer, const text::ChatTemplate* chat);
+
+/// Loads a Hugging Face model directory. Throws Failure for whatever is wrong with it, and where it is
+/// stopped.
+ModelBundle loadModelBundle(const std::filesystem::path& directory, const compute::Backends& backends,
+                            const ModelOptions& options = {});
+
+/// The same without tokenizer and chat template: enough to compute span tables.
+ModelBundle loadModelWeights(const std::filesystem::path& directory, const compute::Backends& backends,
+                             const ModelOptions& options = {});
+
+/// The same without weights, backend and fingerprint: enough to lay out prompts and to predict runs.
+/// `chat`: as in ModelOptions.
+ModelBundle describeModel(const std::filesystem::path& directory, const text::ChatTemplate* chat = nullptr);
+
+/// A model of a named shape ("llama-1b", "21m", "3m") with random bf16 weights. Throws Failure for other
+/// names.
+ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& backends,
+                            const ModelOptions& options = {});
+
+/// A session on the bundle, which must outlive it, as must the sink.
+std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& config,
+                                          trace::Sink& sink);
+
+}  // namespace spanscope::workbench

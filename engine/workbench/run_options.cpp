@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/run_options.h"
+
+#include "engine/run/policy.h"
+#include "engine/workbench/resource_paths.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace spanscope::workbench {
+
+std::filesystem::path modelDirectoryOf(const document::RunSettings& settings) {
+  return settings.model.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(settings.model);
+}
+
+run::SessionConfig sessionConfigOf(const document::RunSettings& settings) {
+  run::SessionConfig config;
+  config.blockSize = settings.blockSize;
+  config.blockCount = settings.blockCount;
+  config.kvType = settings.kvType == "bf16" ? compute::DType::BF16 : compute::DType::F32;
+  return config;
+}
+
+bool isSameSession(const run::SessionConfig& a, const run::SessionConfig& b) {
+  return a.blockSize == b.blockSize && a.blockCount == b.blockCount && a.kvType == b.kvType;
+}
+
+run::RunOptions runOptionsOf(const document::RunSettings& settings) {
+  run::RunOptions options;
+  options.policy = run::parsePolicy(settings.policy).value_or(run::Policy::Spans);
+  options.seed = settings.seed;
+  options.maxTokens = settings.maxTokens;
+  return options;
+}
+
+std::optional<remote::EmbeddingsServer> embeddingsServerOf(const document::RunSettings& settings) {
+  if (settings.embeddings != "server") return std::nullopt;
+  return remote::EmbeddingsServer{
+      .url = settings.embeddingsUrl, .model = settings.embeddingsModel, .key = {}};
+}
+
+bool asksServer(const query::Node& query, const document::RunSettings& settings) {
+  if (settings.embeddings != "server" || settings.ranking == "lexical") return false;
+  if (const auto* augment = query.as<query::Augment>()) {
+    const bool isNamed =
+        !augment->embeddingModel.empty() && augment->embeddingModel == settings.embeddingsModel;
+    if (settings.ranking != "auto" || isNamed) return true;
+  }
+  const std::vector<query::ChildRef> children = query::childrenOf(query);
+  return std::any_of(children.begin(), children.end(),
+                     [&](const query::ChildRef& child) { return asksServer(*child.node, settings); });
+}
+
+}  // namespace spanscope::workbench

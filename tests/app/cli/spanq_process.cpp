@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/app/cli/spanq_process.h"
+
+#include "app/cli/cli.h"
+#include "tests/support/cpu_backends.h"
+
+#include <sstream>
+#include <utility>
+
+namespace spanscope::test {
+
+SpanqResult spanq(const std::vector<std::string>& arguments, const std::string& input, std::stop_token stop,
+                  bool canAsk) {
+  std::vector<const char*> argv = {"spanq"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  std::istringstream in(input);
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code =
+      cli::runCli(static_cast<int>(argv.size()), argv.data(),
+                  {.in = in, .out = out, .err = err, .canAsk = canAsk}, cpuBackends(), std::move(stop));
+  return {.code = code, .out = out.str(), .err = err.str()};
+}
+
+}  // namespace spanscope::test

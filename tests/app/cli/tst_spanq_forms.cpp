@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Queries in other forms than JSON on the command line, the questions they ask and the files they read.
+#include "tests/app/cli/spanq_process.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <string>
+
+using spanscope::test::spanq;
+using spanscope::test::SpanqResult;
+
+namespace {
+
+const std::string kQueries = SPANSCOPE_SOURCE_DIR "/resources/queries/";
+
+}  // namespace
+
+class TestSpanqForms : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase();
+  void everyExampleInEveryForm_data();
+  void everyExampleInEveryForm();
+  void errorsPointIntoEveryForm_data();
+  void errorsPointIntoEveryForm();
+  void formIsToldByTheText();
+  void exportWarnsOfWhatTheFormCannotSay();
+  void answersComeFromOptionsThenTheTerminal();
+  void oneQuestionIsAskedOnce();
+  void questionsCannotCommandTheTerminal();
+  void withoutATerminalAnAnswerIsAnOption();
+  void filesAreReadBesideTheQuery();
+  void otherFoldersMustBeAllowed();
+  void validateReadsFilesAndAsksNobody();
+  void validateListsParameters();
+  void validateAdvisesOfEmptyMessages_data();
+  void validateAdvisesOfEmptyMessages();
+  void aChatIsRead();
+  void errorsOfARunNameItsFile();
+  void unusedSettingsAreWarnedOf();
+
+ private:
+  QTemporaryDir m_folder;
+
+  std::string write(const char* name, const QByteArray& text) {
+    QFile file(m_folder.filePath(QString::fromUtf8(name)));
+    if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size()) return {};
+    return file.fileName().toStdString();
+  }
+};
+
+void TestSpanqForms::initTestCase() {
+  QVERIFY(m_folder.isValid());
+  QVERIFY(QDir(m_folder.path()).mkpath("in"));
+  QVERIFY(QDir(m_folder.path()).mkpath("beside"));
+  write("in/a.txt", "text of a");
+  write("beside/b.txt", "text of b");
+}
+
+void TestSpanqForms::everyExampleInEveryForm_data() {
+  QTest::addColumn<QString>("form");
+  for (const QFileInfo& file : QDir(QString::fromStdString(kQueries)).entryInfoList({"*.json"})) {
+    for (const char* form : {"yaml", "lisp"}) {
+      QTest::newRow(qPrintable(file.completeBaseName() + " " + form)) << QString::fromUtf8(form);
+    }
+  }
+}
+
+void TestSpanqForms::everyExampleInEveryForm() {
+  QFETCH(QString, form);
+  const std::string example =
+      kQueries + QByteArray(QTest::currentDataTag()).split(' ')[0].toStdString() + ".json";
+  const SpanqResult written = spanq({"export", "--to", form.toStdString(), example});
+  QCOMPARE(written.code, 0);
+  const std::string file =
+      write(("example." + form.toStdString()).c_str(), QByteArray::fromStdString(written.out));
+  QCOMPARE(spanq({"export", "--to", "spnl", file}).out, spanq({"export", "--to", "spnl", example}).out);
+  QCOMPARE(spanq({"explain", file}).out, spanq({"explain", example}).out);
+  QCOMPARE(spanq({"validate", file}).code, 0);
+}
+
+void TestSpanqForms::errorsPointIntoEveryForm_data() {
+  QTest::addColumn<QByteArray>("text");
+  QTest::addColumn<QString>("place");
+  QTest::newRow("a.json") << QByteArray("{\"seq\": [\n  {\"user\": 1}]}")
+                          << ":2:12: /seq/0/user: found the number 1";
+  QTest::newRow("a.yaml") << QByteArray("seq:\n  - user: 1\n") << ":2:11: /seq/0/user: found the number 1";
+  QTest::newRow("a.lisp") << QByteArray("(seq\n  (user 1))") << ":2:9: found the number 1";
+  QTest::newRow("plan.yaml")
+      << QByteArray(
+             "seq:\n  - user: a\n  - augment: {embedding_model: e, body: {g: {model: m, input: {user: q}}}, "
+             "doc: [d, {Text: t}]}\n")
+      << ":3:41: /seq/1/augment/body: ";
+  QTest::newRow("plan.lisp")
+      << QByteArray("(seq\n (user \"a\")\n (augment \"e\" (g \"m\" \"q\") (doc \"d\" \"t\")))")
+      << ":3:15: /seq/1/augment/body: ";
+}
+
+void TestSpanqForms::errorsPointIntoEveryForm() {
+  QFETCH(QByteArray, text);
+  QFETCH(QString, place);
+  const std::string file = write(QTest::currentDataTag(), text);
+  const SpanqResult result = spanq({"explain", file});
+  QCOMPARE(result.code, 1);
+  QVERIFY2(result.err.find(file + place.toStdString()) == 0, result.err.c_str());
+}
+
+void TestSpanqForms::formIsToldByTheText() {
+  for (const char* text : {R"({"user": "a"})", "user: a\n", "(user \"a\")"}) {
+    const SpanqResult result = spanq({"export", "--to", "spnl", "-"}, text);
+    QCOMPARE(result.out, std::string("{\"user\":\"a\"}\n"));
+  }
+}
+
+void TestSpanqForms::exportWarnsOfWhatTheFormCannotSay() {
+  const std::string file = write("warn.json", "{\"plus\": [{\"user\": \"1\"},\n {\"assistant\": \"b\"}]}");
+  const SpanqResult yaml = spanq({"export", "--to", "yaml", file});
+  QCOMPARE(yaml.code, 0);
+  QCOMPARE(yaml.out, std::string("plus:\n  - user: \"1\"\n  - assistant: b\n"));
+  QVERIFY2(yaml.err.find(file + ":1:11: /plus/0/user: warning: found the text \"1\"") == 0, yaml.err.c_str());
+  const SpanqResult lisp = spanq({"export", "--to", "lisp", file});
+  QCOMPARE(lisp.code, 0);
+  QVERIFY2(lisp.err.find(file + ":2:2: /plus/1: warning: found the operator \"assistant\"") == 0,
+           lisp.err.c_str());
+  QCOMPARE(spanq({"export", "--to", "spnl", file}).err, std::string());
+}
+
+void TestSpanqForms::answersComeFromOptionsThenTheTerminal() {
+  const std::string file =
+      write("ask.lisp", R"((seq (ask "first?") (ask "second?") (system (format "{}!" (ask "third?")))))");
+  const SpanqResult result = spanq({"export", "--to", "spnl", "--answer", "a = 1", file}, "b\nc\n", {}, true);
+  QCOMPARE(result.code, 0);
+  // Where a text belongs, the question is asked when the file is read: before all others.
+  QCOMPARE(result.out,
+           std::string("{\"seq\":[{\"user\":\"b\"},{\"user\":\"c\"},{\"system\":\"a = 1!\"}]}\n"));
+  QCOMPARE(result.err, std::string("first? second? "));
+}
+
+void TestSpanqForms::oneQuestionIsAskedOnce() {
+  const std::string one = write("one.json", R"({"seq":[{"ask":"who?"},{"ask":"who?"}]})");
+  const std::string two = write("two.json", R"({"ask":"who?"})");
+  const SpanqResult result = spanq({"explain", one, two}, "me\nyou\n", {}, true);
+  QCOMPARE(result.code, 0);
+  QCOMPARE(result.err, std::string("who? "));
+  QVERIFY(result.out.find("\"you\"") == std::string::npos);
+}
+
+void TestSpanqForms::questionsCannotCommandTheTerminal() {
+  const std::string file = write("escape.json", R"({"ask":"\u001b[2Jwho?\u0007"})");
+  const SpanqResult result = spanq({"explain", file}, "me\n", {}, true);
+  QCOMPARE(result.code, 0);
+  QCOMPARE(result.err, std::string(" [2Jwho?  "));
+}
+
+void TestSpanqForms::withoutATerminalAnAnswerIsAnOption() {
+  const std::string file = write("ask.json", R"({"seq":[{"ask":"who?"}]})");
+  const SpanqResult result = spanq({"run", file}, "me\n");
+  QCOMPARE(result.code, 1);
+  QVERIFY2(result.err.find(file + ":1:9: /seq/0: found the question \"who?\" without an answer") == 0,
+           result.err.c_str());
+  QVERIFY(result.err.find("--answer TEXT") != std::string::npos);
+  // A terminal that is closed gives no answer either.
+  QCOMPARE(spanq({"explain", file}, {}, {}, true).code, 1);
+}
+
+void TestSpanqForms::filesAreReadBesideTheQuery() {
+  const std::string file = write("in/file.json", R"({"seq":[{"file":"a.txt"},{"file":"{name}"}]})");
+  const SpanqResult result = spanq({"export", "--to", "spnl", "--set", "name=./a.txt", file});
+  QCOMPARE(result.out, std::string("{\"seq\":[{\"user\":\"text of a\"},{\"user\":\"text of a\"}]}\n"));
+}
+
+void TestSpanqForms::otherFoldersMustBeAllowed() {
+  const std::string file = write("in/beside.yaml", "seq:\n  - file: ../beside/b.txt\n");
+  const SpanqResult refused = spanq({"export", "--to", "spnl", file});
+  QCOMPARE(refused.code, 1);
+  QVERIFY2(
+      refused.err.find(file + ":2:5: /seq/0: found the file \"../beside/b.txt\", which lies outside") == 0,
+      refused.err.c_str());
+  QVERIFY(refused.err.find("--read-from DIR") != std::string::npos);
+  const std::string beside = m_folder.filePath("beside").toStdString();
+  const SpanqResult allowed = spanq({"export", "--to", "spnl", "--read-from", beside, file});
+  QCOMPARE(allowed.out, std::string("{\"seq\":[{\"user\":\"text of b\"}]}\n"));
+  for (const char* command : {"export", "run", "explain", "validate"}) {
+    QVERIFY(spanq({command, "--help"}).out.find("--read-from DIR") != std::string::npos);
+  }
+}
+
+void TestSpanqForms::validateReadsFilesAndAsksNobody() {
+  const std::string right = write("in/right.lisp", R"((seq (system (file "a.txt")) (user (ask "who?"))))");
+  QCOMPARE(spanq({"validate", right}, {}, {}, true).code, 0);
+  const std::string wrong = write("in/wrong.lisp", R"((seq (system (file "missing.txt"))))");
+  const SpanqResult result = spanq({"validate", wrong});
+  QCOMPARE(result.code, 1);
+  QVERIFY2(result.err.find(wrong + ":1:14: found the file \"missing.txt\"") == 0, result.err.c_str());
+}
+
+void TestSpanqForms::validateListsParameters() {
+  const std::string file =
+      write("parameters.json",
+            R"({"repeat":{"n":"{n}","g":{"model":"{model}","input":{"user":"{n} of {topic}"}}}})");
+  QCOMPARE(QString::fromStdString(spanq({"validate", "--parameters", file}).out),
+           QString::fromStdString(file) +
+               ": fine\n"
+               "  {n}: count, needs a value, at /repeat/n /repeat/g/input/user\n"
+               "  {model}: text, at /repeat/g/model\n"
+               "  {topic}: text, at /repeat/g/input/user\n");
+}
+
+void TestSpanqForms::validateAdvisesOfEmptyMessages_data() {
+  QTest::addColumn<QByteArray>("text");
+  QTest::addColumn<QString>("place");
+  QTest::newRow("empty.json") << QByteArray(R"({"cross":[{"user":"a"},)"
+                                            "\n"
+                                            R"({"system":""}]})")
+                              << ":2:1: /cross/1/system: ";
+  QTest::newRow("empty.yaml") << QByteArray("cross:\n- user: a\n- system: ''\n") << ":3:3: /cross/1/system: ";
+  QTest::newRow("empty.lisp") << QByteArray("(cross \"a\"\n (system \"\"))") << ":2:2: /cross/1/system: ";
+  QTest::newRow("empty.span")
+      << QByteArray(R"({"spanscope":{"version":1},"query":{"cross":[{"user":"a"},{"system":""}]}})")
+      << ":1:59: /query/cross/1/system: ";
+}
+
+void TestSpanqForms::validateAdvisesOfEmptyMessages() {
+  QFETCH(QByteArray, text);
+  QFETCH(QString, place);
+  const std::string file = write(QTest::currentDataTag(), text);
+  const SpanqResult result = spanq({"validate", file});
+  QCOMPARE(QString::fromStdString(result.err),
+           QString::fromStdString(file) + place +
+               "warning: found an empty message, expected text; it is left out of the prompt\n");
+  QCOMPARE(result.code, 0);
+  QCOMPARE(result.out, file + ": fine\n");
+}
+
+void TestSpanqForms::aChatIsRead() {
+  const std::string file =
+      write("chat.json",
+            R"({"model":"m","messages":[{"role":"user","content":"Hello"}],"max_tokens":5,"temperature":0})");
+  const SpanqResult result = spanq({"export", "--to", "spnl", file});
+  QCOMPARE(result.code, 0);
+  QCOMPARE(QString::fromStdString(result.out),
+           QStringLiteral(
+               R"({"g":{"model":"m","max_tokens":5,"temperature":0.0,"input":{"seq":[{"user":"Hello"}]}}})"
+               "\n"));
+  QVERIFY2(result.err.find(file + ":1:1: warning: found a chat-completions request") == 0,
+           result.err.c_str());
+}
+
+void TestSpanqForms::errorsOfARunNameItsFile() {
+  const std::string one = write("one.json", R"({"g":{"model":"m","max_tokens":1,"input":{"user":"a"}}})");
+  const std::string long2 = write("two.json", R"({"g":{"model":"m","max_tokens":1,"input":{"user":")" +
+                                                  QByteArray(2000, 'x') + R"("}}})");
+  const SpanqResult result = spanq({"run", "--blocks", "8", one, long2});
+  QCOMPARE(result.code, 3);
+  QVERIFY2(result.err.find(long2 + ": error: found a prompt of ") != std::string::npos, result.err.c_str());
+}
+
+void TestSpanqForms::unusedSettingsAreWarnedOf() {
+  const std::string one = write("topic.json", R"({"user":"About {topic}"})");
+  const std::string two = write("place.json", R"({"user":"In {place}"})");
+  const SpanqResult fine = spanq({"explain", "--set", "topic=x", "--set", "place=y", one, two});
+  QCOMPARE(fine.code, 0);
+  QCOMPARE(fine.err, std::string());
+  const std::string expected =
+      one +
+      ": warning: found {topic} without a value, expected --set NAME=VALUE, else the text keeps the braces "
+      "as "
+      "they are\n"
+      "--set: warning: found a value for \"tpoic\", which is no parameter of the query, expected one of "
+      "topic; did you "
+      "mean \"topic\"?\n";
+  QCOMPARE(spanq({"explain", "--set", "tpoic=x", one}).err, expected);
+  // Of a query that could not be read nobody knows what it has.
+  const std::string broken = write("broken.json", "{");
+  const SpanqResult unread = spanq({"explain", "--set", "topic=x", broken});
+  QCOMPARE(unread.code, 1);
+  QVERIFY2(unread.err.find("--set") == std::string::npos, unread.err.c_str());
+  QCOMPARE(spanq({"export", "--to", "spnl", "--set", "tpoic=x", one}).err, expected);
+}
+
+QTEST_APPLESS_MAIN(TestSpanqForms)
+#include "tst_spanq_forms.moc"

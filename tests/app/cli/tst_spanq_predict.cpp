@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `spanq explain --predict` against what `spanq run` then reports.
+#include "tests/app/cli/spanq_process.h"
+
+#include <QDir>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+using namespace spanscope::test;
+using Json = nlohmann::json;
+
+namespace {
+
+const std::string kQueries = SPANSCOPE_SOURCE_DIR "/resources/queries/";
+const std::vector<std::string> kCounts = {"prompt", "cached", "relocated", "computed"};
+
+bool holds(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+std::vector<std::string> joined(std::vector<std::string> words, const QStringList& options,
+                                const QStringList& files) {
+  for (const QString& option : options) words.push_back(option.toStdString());
+  for (const QString& file : files) words.push_back(kQueries + file.toStdString());
+  return words;
+}
+
+/// The predictions of `spanq explain --json --predict`, which writes an object a query.
+std::vector<Json> predictionsIn(const std::string& text) {
+  std::vector<Json> predictions;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = text.find("\n}\n", begin) + 3;
+    predictions.push_back(Json::parse(text.substr(begin, end - begin)).at("prediction"));
+    begin = end;
+  }
+  return predictions;
+}
+
+bool isWithin(const Json& range, std::int64_t count) {
+  return range.at("least").get<std::int64_t>() <= count && count <= range.at("most").get<std::int64_t>();
+}
+
+}  // namespace
+
+class TestSpanqPredict : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void equalsTheRuns_data();
+  void equalsTheRuns();
+  void boundsHoldTheRun_data();
+  void boundsHoldTheRun();
+  void textSaysAll();
+  void failuresAreForetold();
+  void weightsAreNotNeeded();
+  void wrongOptions_data();
+  void wrongOptions();
+};
+
+void TestSpanqPredict::equalsTheRuns_data() {
+  QTest::addColumn<QStringList>("options");
+  QTest::addColumn<QStringList>("files");
+  const QStringList rag{"rag.json", "rag-swapped.json"};
+  QTest::newRow("swapped documents") << QStringList{} << rag;
+  QTest::newRow("prefix") << QStringList{"--policy", "prefix"} << rag;
+  QTest::newRow("small blocks") << QStringList{"--block-size", "4"} << rag;
+  QTest::newRow("the same twice") << QStringList{} << QStringList{"rag.json", "rag.json"};
+  QTest::newRow("limited replies") << QStringList{"--max-tokens", "3"}
+                                   << QStringList{"chat.json", "chat.json"};
+}
+
+void TestSpanqPredict::equalsTheRuns() {
+  QFETCH(QStringList, options);
+  QFETCH(QStringList, files);
+  const SpanqResult explained = spanq(joined({"explain", "--json", "--predict"}, options, files));
+  QVERIFY2(explained.code == 0, explained.err.c_str());
+  const SpanqResult ran = spanq(joined({"run", "--json"}, options, files));
+  QVERIFY2(ran.code == 0, ran.err.c_str());
+  const std::vector<Json> predictions = predictionsIn(explained.out);
+  const Json runs = Json::parse(ran.out).at("runs");
+  QCOMPARE(predictions.size(), runs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Json& steps = predictions[i].at("steps");
+    QCOMPARE(steps.size(), runs[i].at("steps").size());
+    for (std::size_t step = 0; step < steps.size(); ++step) {
+      QCOMPARE(steps[step].at("doubt").get<std::string>(), std::string("none"));
+      for (const std::string& count : kCounts) {
+        const auto actual = runs[i].at("steps")[step].at(count).get<std::int64_t>();
+        QCOMPARE(steps[step].at(count).at("least").get<std::int64_t>(), actual);
+        QCOMPARE(steps[step].at(count).at("most").get<std::int64_t>(), actual);
+      }
+    }
+  }
+}
+
+void TestSpanqPredict::boundsHoldTheRun_data() {
+  QTest::addColumn<QStringList>("files");
+  QTest::addColumn<QStringList>("options");
+  QTest::addColumn<int>("doubted");  // a step of the last file
+  QTest::addColumn<QString>("doubt");
+  const QStringList judge{"judge-2.json"};
+  QTest::newRow("two candidates") << judge << QStringList{} << 2 << "holds_reply";
+  QTest::newRow("outputs only") << judge << QStringList{"--no-distribute"} << 2 << "holds_reply";
+  QTest::newRow("attention locality")
+      << QStringList{"judge-4.json"} << QStringList{"--locality", "2"} << 6 << "holds_reply";
+  QTest::newRow("room for one only") << QStringList{"rag.json", "rag-swapped.json"}
+                                     << QStringList{"--blocks", "14"} << 0 << "full_pool";
+}
+
+void TestSpanqPredict::boundsHoldTheRun() {
+  QFETCH(QStringList, files);
+  QFETCH(QStringList, options);
+  QFETCH(int, doubted);
+  QFETCH(QString, doubt);
+  options << "--seed"
+          << "2";
+  const SpanqResult explained = spanq(joined({"explain", "--json", "--predict"}, options, files));
+  QVERIFY2(explained.code == 0, explained.err.c_str());
+  const SpanqResult ran = spanq(joined({"run", "--json"}, options, files));
+  QVERIFY2(ran.code == 0, ran.err.c_str());
+  const Json steps = predictionsIn(explained.out).back().at("steps");
+  const Json ranSteps = Json::parse(ran.out).at("runs").back().at("steps");
+  QCOMPARE(steps.size(), ranSteps.size());
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    for (const std::string& count : kCounts) {
+      QVERIFY2(isWithin(steps[step].at(count), ranSteps[step].at(count).get<std::int64_t>()),
+               (count + " of step " + std::to_string(step) + steps[step].dump()).c_str());
+    }
+  }
+  const Json& last = steps[static_cast<std::size_t>(doubted)];
+  QCOMPARE(QString::fromStdString(last.at("doubt").get<std::string>()), doubt);
+  QVERIFY(last.at("computed").at("least") < last.at("computed").at("most"));
+  const bool holdsReply = std::any_of(last.at("segments").begin(), last.at("segments").end(),
+                                      [](const Json& segment) { return segment.at("reply_tokens") > 0; });
+  QCOMPARE(holdsReply, doubt == "holds_reply");
+}
+
+void TestSpanqPredict::textSaysAll() {
+  const SpanqResult rag = spanq(joined({"explain", "--predict"}, {}, {"rag.json", "rag-swapped.json"}));
+  QCOMPARE(rag.code, 0);
+  for (const char* words :
+       {"Predicted reuse: policy spans on spanlet, 2048 blocks of 16 tokens, empty at first\n",
+        "     0  the root      83       0          0        83        0\n",
+        "     0  the root      83      70         38        13        0\n",
+        "  Span table of step 0: the root\n", "relocated ×2\n", "miss (context differs)\n"}) {
+    QVERIFY2(holds(rag.out, words), (words + ("\n" + rag.out)).c_str());
+  }
+  QVERIFY(!holds(rag.out, "why not known"));
+  const SpanqResult judge = spanq(joined({"explain", "--predict"}, {}, {"judge-2.json"}));
+  QVERIFY(holds(judge.out, "  the prompt holds a reply that has yet to be sampled\n"));
+  QVERIFY(holds(judge.out, "in all"));
+  QVERIFY(holds(judge.out, "with replies as long as they may be\n"));
+  const SpanqResult none = spanq({"explain", "--predict", "-"}, R"({"user":"a"})");
+  QVERIFY(holds(none.out, "nothing is generated"));
+}
+
+void TestSpanqPredict::failuresAreForetold() {
+  const std::vector<std::string> words =
+      joined({"explain", "--predict"}, {"--blocks", "4"}, {"rag.json", "rag-swapped.json"});
+  const SpanqResult failing = spanq(words);
+  QCOMPARE(failing.code, 0);
+  QVERIFY2(holds(failing.out, "  the run will fail: "), failing.out.c_str());
+  QVERIFY(holds(failing.out, "  not predicted: a query before it will fail, so that it will not run\n"));
+  const SpanqResult json =
+      spanq(joined({"explain", "--json", "--predict"}, {"--blocks", "4"}, {"rag.json", "rag-swapped.json"}));
+  const std::vector<Json> predictions = predictionsIn(json.out);
+  QVERIFY(predictions.at(0).at("error_is_certain").get<bool>());
+  QVERIFY(predictions.at(1).is_null());
+  const SpanqResult ran = spanq(joined({"run"}, {"--blocks", "4"}, {"rag.json"}));
+  QVERIFY(holds(ran.err, predictions.at(0).at("error").get<std::string>()));
+}
+
+void TestSpanqPredict::weightsAreNotNeeded() {
+  const QTemporaryDir folder;
+  const QDir model(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet");
+  for (const QString& name : model.entryList(QDir::Files)) {
+    if (name.endsWith(".safetensors")) continue;
+    QVERIFY(QFile::copy(model.filePath(name), folder.filePath(name)));
+  }
+  const std::vector<std::string> words = joined({"explain", "--predict"}, {}, {"rag.json"});
+  std::vector<std::string> chosen = words;
+  chosen.insert(chosen.end(), {"--model", folder.path().toStdString()});
+  const SpanqResult result = spanq(chosen);
+  QVERIFY2(result.code == 0, result.err.c_str());
+  QVERIFY(holds(result.out, "     0  the root      83       0          0        83        0\n"));
+}
+
+void TestSpanqPredict::wrongOptions_data() {
+  QTest::addColumn<QStringList>("options");
+  QTest::addColumn<QString>("says");
+  QTest::newRow("graph") << QStringList{"--predict", "--dot"} << "--predict";
+  QTest::newRow("policy alone") << QStringList{"--policy", "prefix"} << "--predict";
+  QTest::newRow("blocks alone") << QStringList{"--blocks", "9"} << "--predict";
+  QTest::newRow("no such policy") << QStringList{"--predict", "--policy", "best"} << "there is no policy";
+}
+
+void TestSpanqPredict::wrongOptions() {
+  QFETCH(QStringList, options);
+  QFETCH(QString, says);
+  const SpanqResult result = spanq(joined({"explain"}, options, {"rag.json"}));
+  QCOMPARE(result.code, 2);
+  QVERIFY2(holds(result.err, says.toStdString()), result.err.c_str());
+}
+
+QTEST_APPLESS_MAIN(TestSpanqPredict)
+#include "tst_spanq_predict.moc"

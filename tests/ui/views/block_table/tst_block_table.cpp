@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/document/edits.h"
+#include "tests/ui/views/common/recording.h"
+#include "tests/ui/views/common/traced_requests.h"
+#include "ui/views/block_table/block_table_area.h"
+#include "ui/views/block_table/block_table_view.h"
+
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTest>
+
+#include <memory>
+
+using namespace spanscope;
+
+class TestBlockTable : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void initTestCase();
+  void rowsAndSegments();
+  void linksCross();
+  void evicted();
+  void partialIsSplit();
+  void sharedWhileRunning();
+  void sizes_data();
+  void sizes();
+  void placesAnswerToClicks();
+  void clickSelects();
+  void keysWalk();
+  void csv();
+
+ private:
+  static ui::BlockTable tableOf(const ui::ViewInput& input) {
+    ui::BlockHistory history;
+    history.follow(input.trace);
+    return ui::blockTable(input, history);
+  }
+  std::unique_ptr<test::Recording> m_recording;
+};
+
+void TestBlockTable::initTestCase() {
+  m_recording = std::make_unique<test::Recording>(128);
+  document::Document document = test::Recording::example("rag.json");
+  m_recording->run(document);
+  for (const document::NodeId id : document.ids()) {
+    const auto* join = document.at(id).own.as<query::Join>();
+    if (join != nullptr && join->kind == query::JoinKind::Plus)
+      QVERIFY(document::swapChildren(document, id, 0, 1));
+  }
+  m_recording->run(document);
+}
+
+void TestBlockTable::rowsAndSegments() {
+  const ui::BlockTable table = tableOf(m_recording->input());
+  QCOMPARE(table.rows.size(), std::size_t{2});
+  QCOMPARE(table.rows[0].title, QStringLiteral("Run 1"));
+  QCOMPARE(table.rows[0].note, QStringLiteral("cold"));
+  QCOMPARE(table.rows[1].note, QStringLiteral("70 of 83 cached"));
+  QVERIFY(table.rows[1].subtitle.contains(QStringLiteral("spans")));
+  // system, three documents, question, and the block that only holds the answer
+  QCOMPARE(table.rows[1].segments.size(), std::size_t{6});
+  QVERIFY(table.rows[1].segments.back().generated);
+  for (std::size_t i = 0; i < table.rows[1].cells.size(); ++i)
+    QCOMPARE(table.rows[1].cells[i].facts.number, static_cast<std::int32_t>(i));
+  QCOMPARE(table.rows[1].cells[0].role, ui::BlockRole::Hit);
+  QCOMPARE(table.rows[1].cells[1].role, ui::BlockRole::Relocated);
+  QCOMPARE(table.rows[1].cells[7].role, ui::BlockRole::Computed);
+}
+
+void TestBlockTable::linksCross() {
+  const ui::BlockTable table = tableOf(m_recording->input());
+  std::vector<std::tuple<std::size_t, std::size_t, std::size_t, ui::BlockRole>> links;
+  for (const ui::TableLink& link : table.links) links.emplace_back(link.from, link.to, link.count, link.role);
+  using ui::BlockRole;
+  const decltype(links) expected{{0, 0, 1, BlockRole::Hit},
+                                 {3, 1, 2, BlockRole::Relocated},
+                                 {1, 3, 2, BlockRole::Relocated},
+                                 {5, 5, 2, BlockRole::Hit}};
+  QVERIFY(links == expected);
+}
+
+void TestBlockTable::evicted() {
+  test::TraceMaker maker(4, 3);
+  maker.computedRequest(1, 1, 8, 1);
+  QCOMPARE(tableOf(maker.input()).rows[0].cells[1].role, ui::BlockRole::Computed);
+  maker.startRun(2, 2, {test::TraceMaker::segment(4, 0, "/g/input", 50)});
+  maker.send(2, 2, trace::BlockRemoved{2, {1, 2}, trace::RemovalReason::Evicted});
+  const ui::BlockTable table = tableOf(maker.input());
+  QCOMPARE(table.rows[0].cells[0].role, ui::BlockRole::Computed);
+  QCOMPARE(table.rows[0].cells[1].role, ui::BlockRole::Evicted);
+  QVERIFY(table.rows[0].cells[1].lostAt.has_value());
+  QVERIFY(ui::cellTip(maker.input(), table, {0, 1}).contains(QStringLiteral("Taken away by event")));
+  // What has not been looked up yet is free.
+  QCOMPARE(table.rows[1].cells[0].role, ui::BlockRole::Free);
+}
+
+void TestBlockTable::partialIsSplit() {
+  test::TraceMaker maker;
+  maker.computedRequest(1, 1, 4, 1);
+  maker.startRun(2, 2, {test::TraceMaker::segment(4, 0, "/g/input")});
+  trace::BlockLookedUp lookup = test::lookupOf(4);
+  lookup.block = 1;
+  lookup.outcome = trace::LookupOutcome::Partial;
+  lookup.reason = trace::MissReason::LastToken;
+  lookup.tokens = 3;
+  lookup.storedByRun = 1;
+  lookup.storedByRequest = 1;
+  maker.send(2, 2, lookup);
+  maker.send(2, 2, trace::BlockShared{1, 0, 0, 1});
+  maker.send(2, 2, trace::BlockAllocated{2, 0, 0});
+  const ui::BlockTable table = tableOf(maker.input());
+  const ui::TableCell& cell = table.rows[1].cells[0];
+  QCOMPARE(cell.role, ui::BlockRole::Computed);
+  QCOMPARE(cell.facts.found, 3);
+  QCOMPARE(cell.facts.foundRole, ui::BlockRole::Hit);
+  QCOMPARE(table.links.size(), std::size_t{1});
+  QVERIFY(table.links[0].copied);
+  QVERIFY(ui::cellTip(maker.input(), table, {1, 0})
+              .contains(QStringLiteral("first 3 tokens were copied from #1")));
+}
+
+void TestBlockTable::sharedWhileRunning() {
+  test::TraceMaker maker;
+  maker.computedRequest(1, 1, 4, 1);
+  for (const RequestId id : {RequestId{2}, RequestId{3}}) {
+    maker.startRun(id, id, {test::TraceMaker::segment(4, 0, "/g/input")});
+    trace::BlockLookedUp lookup = test::lookupOf(4);
+    lookup.block = 1;
+    lookup.outcome = trace::LookupOutcome::Hit;
+    lookup.reason = trace::MissReason::None;
+    lookup.tokens = 4;
+    maker.send(id, id, lookup);
+    maker.send(id, id, trace::BlockShared{1, 0, 0, static_cast<std::int32_t>(id) - 1});
+  }
+  const ui::BlockTable table = tableOf(maker.input());
+  for (const ui::TableRow& row : table.rows) QCOMPARE(row.cells[0].references, 2);
+}
+
+void TestBlockTable::sizes_data() {
+  QTest::addColumn<int>("tokens");
+  QTest::addColumn<int>("size");
+  QTest::addColumn<bool>("overview");
+  QTest::newRow("few") << 10 << int(ui::CellSize::Large) << false;
+  QTest::newRow("some") << 100 << int(ui::CellSize::Small) << false;
+  QTest::newRow("many") << 400 << int(ui::CellSize::Strip) << false;
+  QTest::newRow("most") << 20000 << int(ui::CellSize::Strip) << true;
+}
+
+void TestBlockTable::sizes() {
+  QFETCH(int, tokens);
+  QFETCH(int, size);
+  QFETCH(bool, overview);
+  test::TraceMaker maker(4, tokens / 4 + 8);
+  maker.computedRequest(1, 1, tokens, 1);
+  ui::BlockTableView view;
+  view.resize(1000, 300);
+  view.setInput(maker.input());
+  view.show();
+  auto* area = view.findChild<ui::BlockTableArea*>();
+  QCOMPARE(int(area->tableLayout().size()), size);
+  QCOMPARE(area->hasOverview(), overview);
+  if (overview) {
+    QVERIFY(area->horizontalScrollBar()->maximum() > 0);
+    QTest::mouseClick(area->viewport(), Qt::LeftButton, Qt::NoModifier, QPoint(980, 14));
+    QCOMPARE(area->horizontalScrollBar()->value(), area->horizontalScrollBar()->maximum());
+  }
+  // Larger cells on demand, and back to what fits.
+  QTest::keyClick(area, Qt::Key_Plus);
+  QCOMPARE(int(area->tableLayout().size()), std::max(0, size - 1));
+  QTest::keyClick(area, Qt::Key_0);
+  QCOMPARE(int(area->tableLayout().size()), size);
+  QVERIFY(!view.grab().isNull());
+}
+
+void TestBlockTable::placesAnswerToClicks() {
+  const ui::BlockTable table = tableOf(m_recording->input());
+  for (const ui::CellSize size : {ui::CellSize::Large, ui::CellSize::Small, ui::CellSize::Strip}) {
+    const ui::TableLayout layout(table, size, false);
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      for (std::size_t cell = 0; cell < table.rows[row].cells.size(); ++cell) {
+        const ui::CellPlace place{row, cell};
+        QCOMPARE(layout.at(layout.cell(place).center()), std::optional(place));
+      }
+    }
+    QVERIFY(!layout.at({2, 2}));
+  }
+}
+
+void TestBlockTable::clickSelects() {
+  ui::BlockTableView view;
+  view.resize(1000, 300);
+  const ui::ViewInput input = m_recording->input();
+  view.setInput(input);
+  view.show();
+  auto* area = view.findChild<ui::BlockTableArea*>();
+  QSignalSpy wanted(&view, &ui::View::selectionWanted);
+  const QPoint place = area->tableLayout().cell({1, 3}).center() - area->offset();
+  QTest::mouseClick(area->viewport(), Qt::LeftButton, Qt::NoModifier, place);
+  QCOMPARE(wanted.size(), 1);
+  const auto selection = wanted.first().first().value<ui::Selection>();
+  QCOMPARE(selection.request, std::optional<RequestId>(2));
+  QCOMPARE(selection.block, std::optional(ui::BlockRef{2, 2, 0}));
+  QCOMPARE(selection.physical, 2);
+  QVERIFY(selection.currentNode() != document::kNoNode);
+}
+
+void TestBlockTable::keysWalk() {
+  ui::BlockTableView view;
+  view.resize(1000, 300);
+  ui::ViewInput input = m_recording->input();
+  view.setInput(input);
+  view.show();
+  QObject::connect(&view, &ui::View::selectionWanted, &view, [&](const ui::Selection& selection) {
+    input.selection = selection;
+    view.setInput(input);
+  });
+  auto* area = view.findChild<ui::BlockTableArea*>();
+  const auto current = [&] { return ui::selectedCell(view.table(), input.selection); };
+  QTest::keyClick(area, Qt::Key_Right);
+  QCOMPARE(current(), (std::optional<ui::CellPlace>({1, 0})));
+  QTest::keyClick(area, Qt::Key_Right);
+  QCOMPARE(current(), (std::optional<ui::CellPlace>({1, 1})));
+  QTest::keyClick(area, Qt::Key_Up);
+  QCOMPARE(current(), (std::optional<ui::CellPlace>({0, 1})));
+  QTest::keyClick(area, Qt::Key_End);
+  QCOMPARE(current()->cell, view.table().rows[0].cells.size() - 1);
+  QVERIFY(!area->accessibleDescription().isEmpty());
+}
+
+void TestBlockTable::csv() {
+  ui::BlockTableView view;
+  view.setInput(m_recording->input());
+  const QString csv = view.csv();
+  QVERIFY(csv.contains(QStringLiteral("document 1")));
+  const ui::BlockTable table = tableOf(m_recording->input());
+  QCOMPARE(static_cast<std::size_t>(csv.count(QLatin1Char('\n'))),
+           1 + table.rows[0].cells.size() + table.rows[1].cells.size());
+}
+
+QTEST_MAIN(TestBlockTable)
+#include "tst_block_table.moc"

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/ui/views/common/recorded_runs.h"
+
+#include "engine/plan/explain.h"
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
+#include "engine/workbench/planned_query.h"
+#include "engine/workbench/resource_paths.h"
+#include "tests/support/cpu_backends.h"
+#include "ui/session/run_inputs.h"
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace spanscope::test {
+
+ui::ViewInput Recorded::input(std::size_t count, ui::Scheme scheme) const {
+  auto trace = std::make_shared<ui::TraceStore>();
+  for (std::size_t i = 0; i < count; ++i) trace->append(events[i]);
+  ui::ViewInput input;
+  input.document = document;
+  input.position = trace->size();
+  input.trace = std::move(trace);
+  input.paths = paths;
+  input.theme = ui::Theme(scheme);
+  return input;
+}
+
+RunRecorder::RunRecorder()
+    : m_bundle(workbench::loadModelBundle(workbench::bundledModelDirectory(), test::cpuBackends())),
+      m_recorder({.session = 1, .queueCapacity = 65536, .keepEvents = true, .clock = {}}),
+      m_session(workbench::makeSession(m_bundle, {}, m_recorder)),
+      m_document(std::make_shared<document::Document>()) {}
+
+void RunRecorder::run(const document::Document& document, run::Policy policy, bool observeRows) {
+  document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
+  if (!query.query) throw std::runtime_error("the document is not complete");
+  run::RunOptions options;
+  options.policy = policy;
+  options.queryJson = query::writeCanonical(*query.query);
+  const workbench::PlannedQuery planned = workbench::planQuery(options.queryJson, {});
+  if (!planned.plan) throw std::runtime_error("the query cannot be planned");
+  options.explain = plan::explain(*planned.plan);
+  for (std::int32_t layer = 0; layer < m_bundle.config.layers; ++layer)
+    options.observedLayers.push_back(layer);
+  options.observeRows = observeRows;
+  (void)m_session->run(*planned.plan, options);
+  m_document = std::make_shared<const document::Document>(document);
+  m_paths[++m_runs] = std::move(query.paths);
+}
+
+std::shared_ptr<const ui::Forecast> RunRecorder::forecast(const document::Document& document) {
+  document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
+  if (!query.query) throw std::runtime_error("the document is not complete");
+  auto forecast =
+      m_forecaster.forecast({.id = 1,
+                             .query = std::move(*query.query),
+                             .paths = std::move(query.paths),
+                             .parameters = document.parameters,
+                             .settings = document.settings,
+                             .surroundings = std::make_shared<ui::RunInputs>(QString(), ui::Asker{})},
+                            m_session.get(), &m_bundle, {});
+  return std::make_shared<const ui::Forecast>(std::move(*forecast));
+}
+
+Recorded RunRecorder::recorded() const {
+  return {.document = m_document, .paths = m_paths, .events = m_recorder.events()};
+}
+
+document::Document exampleDocument(const std::string& name) {
+  std::ifstream file(SPANSCOPE_SOURCE_DIR "/resources/queries/" + name);
+  const std::string json{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  query::ParseResult parsed = query::parseJson(json);
+  if (!parsed.query) throw std::runtime_error("the query cannot be read");
+  return document::fromQuery(*parsed.query);
+}
+
+document::Document swapped(document::Document document) {
+  for (const document::NodeId id : document.ids()) {
+    const auto* join = document.at(id).own.as<query::Join>();
+    if (join == nullptr || join->kind != query::JoinKind::Plus) continue;
+    (void)document::swapChildren(document, id, 0, 1);
+    break;
+  }
+  return document;
+}
+
+}  // namespace spanscope::test

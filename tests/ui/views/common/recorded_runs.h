@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs of example queries on the bundled model, as views get them.
+#pragma once
+
+#include "engine/run/session.h"
+#include "engine/trace/recorder.h"
+#include "engine/workbench/document/document.h"
+#include "engine/workbench/model_bundle.h"
+#include "ui/session/forecaster.h"
+#include "ui/session/view_input.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spanscope::test {
+
+/// A document and which of its nodes the runs mean.
+struct Recorded {
+  std::shared_ptr<const document::Document> document;
+  std::map<RunId, document::NodePaths> paths;
+  std::vector<trace::Event> events;
+
+  /// Of the first `count` events of the whole trace.
+  ui::ViewInput input(std::size_t count, ui::Scheme scheme = ui::Scheme::Light) const;
+  ui::ViewInput input(ui::Scheme scheme = ui::Scheme::Light) const { return input(events.size(), scheme); }
+};
+
+class RunRecorder {
+ public:
+  RunRecorder();
+
+  /// The next run of the session. `observeRows`: attention of every token.
+  void run(const document::Document& document, run::Policy policy = run::Policy::Spans,
+           bool observeRows = false);
+  /// What the next run of the document would find.
+  std::shared_ptr<const ui::Forecast> forecast(const document::Document& document);
+  /// Nothing can be reused after it.
+  void clearCache() { m_session->clearCache(); }
+  /// Starts over with the paths: the runs so far were of another document.
+  void forgetPaths() { m_paths.clear(); }
+  Recorded recorded() const;
+
+ private:
+  workbench::ModelBundle m_bundle;
+  trace::Recorder m_recorder;
+  std::unique_ptr<run::Session> m_session;
+  std::shared_ptr<const document::Document> m_document;
+  std::map<RunId, document::NodePaths> m_paths;
+  RunId m_runs = 0;
+  ui::Forecaster m_forecaster;
+};
+
+/// resources/queries/NAME
+document::Document exampleDocument(const std::string& name);
+/// The first plus of the document with its first two children exchanged.
+document::Document swapped(document::Document document);
+
+}  // namespace spanscope::test

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The list of operators and the list of problems.
+#include "engine/workbench/document/edits.h"
+#include "tests/ui/views/common/view_bench.h"
+#include "ui/operators/operator_table.h"
+#include "ui/views/add/add_view.h"
+#include "ui/views/add/operator_list_model.h"
+#include "ui/views/problems/problem_list_model.h"
+#include "ui/views/problems/problems_view.h"
+
+#include <QAbstractItemModelTester>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListView>
+#include <QListWidget>
+#include <QMimeData>
+#include <QTest>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+using spanscope::document::NodeId;
+using spanscope::ui::testing::ViewBench;
+
+namespace {
+
+constexpr auto kQuery = R"({"g": {"model": "m", "input": {"cross": [{"user": "a"}, {"user": "b"}]}}})";
+
+void clickRow(QListView* list, int row, bool isDouble) {
+  const QPoint place = list->visualRect(list->model()->index(row, 0)).center();
+  QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, place);
+  if (isDouble) QTest::mouseDClick(list->viewport(), Qt::LeftButton, {}, place);
+}
+
+}  // namespace
+
+class TestDocumentLists : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void everyOperatorIsThere();
+  void addsByDoubleClick();
+  void addsByTyping();
+  void opensExamples();
+  void drags();
+  void tellsProblems();
+  void problemsSelectTheirNode();
+  void problemsFollowTheDocument();
+  void problemModelIsSound();
+};
+
+void TestDocumentLists::everyOperatorIsThere() {
+  QCOMPARE(operatorTable().size(), document::operatorNames().size());
+  for (const OperatorInfo& info : operatorTable()) {
+    QVERIFY(!info.label.isEmpty());
+    QVERIFY(!info.hint.isEmpty());
+    QVERIFY(!info.help.isEmpty());
+  }
+  AddView view;
+  ViewBench bench(view, kQuery);
+  bench.show({200, 760});
+  view.findChild<QListView*>(QStringLiteral("operators"))
+      ->setCurrentIndex(view.findChild<QListView*>(QStringLiteral("operators"))->model()->index(5, 0));
+  bench.picture(QStringLiteral("add"));
+}
+
+void TestDocumentLists::addsByDoubleClick() {
+  AddView view;
+  ViewBench bench(view, kQuery);
+  bench.show({200, 760});
+  clickRow(view.findChild<QListView*>(QStringLiteral("operators")), 3, true);
+  QCOMPARE(bench.commands(), QStringList({QStringLiteral("node.add:g")}));
+}
+
+void TestDocumentLists::addsByTyping() {
+  AddView view;
+  ViewBench bench(view, kQuery);
+  bench.show({200, 760});
+  auto* search = view.findChild<QLineEdit*>(QStringLiteral("search"));
+  search->setFocus();
+  QTest::keyClicks(search, QStringLiteral("any order"));
+  QTest::keyClick(search, Qt::Key_Return);
+  QCOMPARE(bench.commands(), QStringList({QStringLiteral("node.add:plus")}));
+  search->clear();
+  QTest::keyClicks(search, QStringLiteral("message"));
+  QTest::keyClick(search, Qt::Key_Down);
+  QTest::keyClick(search, Qt::Key_Return);
+  QCOMPARE(bench.commands().last(), QStringLiteral("node.add:user"));
+  search->clear();
+  QTest::keyClicks(search, QStringLiteral("nothing like it"));
+  QTest::keyClick(search, Qt::Key_Return);
+  QCOMPARE(bench.commands().size(), 2);
+}
+
+void TestDocumentLists::opensExamples() {
+  AddView view;
+  ViewBench bench(view, kQuery);
+  bench.show({200, 760});
+  auto* examples = view.findChild<QListWidget*>(QStringLiteral("examples"));
+  QCOMPARE(examples->item(2)->text(), QStringLiteral("RAG, swapped"));
+  clickRow(examples, 2, true);
+  QCOMPARE(bench.commands(), QStringList({QStringLiteral("file.open-example:rag-swapped.json")}));
+}
+
+void TestDocumentLists::drags() {
+  OperatorListModel model;
+  const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+  QVERIFY((model.flags(model.index(0)) & Qt::ItemIsDragEnabled) != 0);
+  const std::unique_ptr<QMimeData> data(model.mimeData({model.index(3)}));
+  QCOMPARE(data->data(QStringLiteral("application/x-spanscope-operator")), QByteArray("g"));
+}
+
+void TestDocumentLists::tellsProblems() {
+  ProblemsView view;
+  ViewBench bench(view, kQuery);
+  bench.show({700, 160});
+  auto* empty = view.findChild<QLabel*>(QStringLiteral("empty"));
+  QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
+  QVERIFY(empty->isVisible());
+  bench.picture(QStringLiteral("problems-none"));
+  bench.model().change(QStringLiteral("Break"), [](document::Document& d) {
+    const NodeId cross = d.at(d.root()).children.at(0);
+    document::connect(d, document::addNode(d, document::makeOperator("zip")), {.parent = cross, .index = 0});
+    document::setName(d, d.at(cross).children.at(0), "pairs");
+    document::connect(d, document::addNode(d, document::makeOperator("plus")), {.parent = cross, .index = 1});
+  });
+  QTRY_COMPARE(bench.summary(), QStringLiteral("2 errors, 1 warning"));
+  QVERIFY(!empty->isVisible());
+  bench.picture(QStringLiteral("problems"));
+  QVERIFY(view.csv().startsWith(QStringLiteral("severity,node,problem,hint\n")));
+  QCOMPARE(view.csv().count(QLatin1Char('\n')), 4);
+}
+
+void TestDocumentLists::problemsSelectTheirNode() {
+  ProblemsView view;
+  ViewBench bench(view, kQuery);
+  bench.show({700, 160});
+  bench.model().change(QStringLiteral("Draft"),
+                       [](document::Document& d) { document::addNode(d, document::makeOperator("g")); });
+  QTRY_COMPARE(bench.summary(), QStringLiteral("1 warning"));
+  auto* list = view.findChild<QListView*>(QStringLiteral("problems"));
+  clickRow(list, 0, false);
+  QCOMPARE(bench.selection().currentNode(), bench.document().tops().back());
+  bench.select(bench.document().root());
+  list->setFocus();
+  QTest::keyClick(list, Qt::Key_Return);
+  QCOMPARE(bench.selection().currentNode(), bench.document().tops().back());
+}
+
+void TestDocumentLists::problemsFollowTheDocument() {
+  ProblemsView view;
+  ViewBench bench(view, kQuery);
+  bench.loadTokenizer();
+  bench.show({700, 160});
+  QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
+  bench.model().change(QStringLiteral("Long"), [](document::Document& d) {
+    std::string text;
+    for (int i = 0; i < 20000; ++i) text += "word and ";
+    const NodeId cross = d.at(d.root()).children.at(0);
+    document::setOwn(d, d.at(cross).children.at(0),
+                     {query::Message{.role = query::Role::User, .text = text}});
+  });
+  QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
+  bench.model().undoStack().undo();
+  QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
+}
+
+void TestDocumentLists::problemModelIsSound() {
+  ProblemListModel model;
+  const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+  model.setRows({{{document::Severity::Error, 1, QStringLiteral("a"), {}}, QStringLiteral("user")},
+                 {{document::Severity::Warning, 0, QStringLiteral("b"), QStringLiteral("c")}, {}}});
+  QCOMPARE(model.rowCount(), 2);
+  QVERIFY(model.index(1).data(Qt::AccessibleTextRole).toString().contains(QStringLiteral("Warning")));
+  QCOMPARE(problemSummary(model.rows()), QStringLiteral("1 error, 1 warning"));
+  model.setRows({});
+  QCOMPARE(model.rowCount(), 0);
+}
+
+QTEST_MAIN(TestDocumentLists)
+#include "tst_document_lists.moc"

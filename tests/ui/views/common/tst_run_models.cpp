@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/trace_file.h"
+#include "tests/ui/views/common/recorded_runs.h"
+#include "ui/views/attention/attention_model.h"
+#include "ui/views/attention/attention_rows.h"
+#include "ui/views/common/csv_line.h"
+#include "ui/views/common/number_text.h"
+#include "ui/views/compare/compare_model.h"
+#include "ui/views/log/log_model.h"
+#include "ui/views/metrics/metrics_model.h"
+#include "ui/views/output/output_model.h"
+#include "ui/views/plan/plan_model.h"
+#include "ui/views/scrubber/scrubber_model.h"
+#include "ui/views/timeline/axis_ticks.h"
+#include "ui/views/timeline/timeline_model.h"
+
+#include <QAbstractItemModelTester>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+/// Everything that the views show, but for the scrubber, which looks ahead.
+struct Models {
+  AttentionModel attention;
+  AttentionModel head;
+  MetricsModel metrics;
+  TimelineModel timeline;
+  TimelineModel allRuns;
+  OutputModel output;
+  PlanModel plan;
+  CompareModel compare;
+  QString log;
+  QString everything;
+  bool operator==(const Models&) const = default;
+};
+
+QString logOf(const ViewInput& input, bool allEvents) {
+  LogModel model;
+  model.setInput(input);
+  model.setOptions({.allEvents = allEvents});
+  return model.csv();
+}
+
+Models modelsOf(const ViewInput& input) {
+  AttentionOptions one;
+  one.layer = 1;
+  one.head = 2;
+  return {.attention = attentionModel(input),
+          .head = attentionModel(input, one),
+          .metrics = metricsModel(input),
+          .timeline = timelineModel(input),
+          .allRuns = timelineModel(input, true),
+          .output = outputModel(input),
+          .plan = planModel(input),
+          .compare = compareModel(input),
+          .log = logOf(input, false),
+          .everything = logOf(input, true)};
+}
+
+/// The request of the last step of a run.
+RequestId lastOf(const ViewInput& input, RunId run) {
+  return input.state().progress().runs.at(run).requests.back();
+}
+
+ViewInput selecting(ViewInput input, RequestId request) {
+  input.selection.request = request;
+  return input;
+}
+
+}  // namespace
+
+class TestRunModels : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    test::RunRecorder recorder;
+    const document::Document rag = test::exampleDocument("rag.json");
+    recorder.run(rag);
+    recorder.run(test::swapped(rag));
+    recorder.run(rag, run::Policy::Prefix, true);
+    recorder.forgetPaths();
+    recorder.run(test::exampleDocument("judge-4.json"));
+    m_runs = recorder.recorded();
+  }
+
+  void fileGivesTheSameModels() {
+    QTemporaryDir folder;
+    const std::filesystem::path path = folder.filePath(QStringLiteral("run.trace")).toStdString();
+    trace::writeTrace(path, m_runs.events);
+    const ViewInput live = m_runs.input();
+    ViewInput read = live;
+    read.trace = std::make_shared<const TraceStore>(TraceStore::open(path));
+    QCOMPARE(read.trace->size(), live.trace->size());
+    for (const RequestId request : {RequestId{0}, lastOf(live, 1), lastOf(live, 2), lastOf(live, 3)}) {
+      ViewInput a = live;
+      ViewInput b = read;
+      if (request != 0) {
+        a.selection.request = request;
+        b.selection.request = request;
+      }
+      QVERIFY(modelsOf(a) == modelsOf(b));
+      QVERIFY(scrubberModel(a) == scrubberModel(b));
+    }
+  }
+
+  void scrubbedGivesTheModelsOfThatMoment() {
+    const ViewInput whole = m_runs.input();
+    auto growing = std::make_shared<TraceStore>();
+    ViewInput partial = whole;
+    partial.trace = growing;
+    for (std::size_t count = 0; count <= m_runs.events.size(); ++count) {
+      if (count > 0) growing->append(m_runs.events[count - 1]);
+      if (count % 97 != 0 && count != m_runs.events.size()) continue;
+      ViewInput scrubbed = whole;
+      scrubbed.position = count;
+      partial.position = count;
+      QVERIFY2(modelsOf(scrubbed) == modelsOf(partial), qPrintable(QString::number(count)));
+    }
+  }
+
+  void attentionThatWasLeftOutIsSaid() {
+    ViewInput input = selecting(m_runs.input(), lastOf(m_runs.input(), 1));
+    QVERIFY(!attentionModel(input).leftOut);
+    auto longer = std::make_shared<TraceStore>(*input.trace);
+    trace::Event event = longer->events().back();
+    ++event.sequence;
+    event.run = 1;
+    event.request = 0;
+    event.payload = trace::AttentionLeftOut{.leftOut = 12, .recorded = 30, .limit = 64ULL << 20};
+    longer->append(event);
+    QVERIFY(longer->contradictions().empty());
+    input.trace = longer;
+    input.position = longer->size();
+    const AttentionModel model = attentionModel(input);
+    QVERIFY(model.leftOut.has_value());
+    const QString text = QStringLiteral("12 records of attention left out: limit of 64 MiB a run");
+    QCOMPARE(leftOutText(*model.leftOut), text);
+    QVERIFY(logOf(input, false).contains(text));
+    QVERIFY(!attentionModel(selecting(input, lastOf(input, 2))).leftOut);
+  }
+
+  void attentionRowsSumToOne() {
+    const ViewInput input = selecting(m_runs.input(), lastOf(m_runs.input(), 1));
+    for (const auto layer : {std::optional<std::int32_t>(), std::optional<std::int32_t>(2)}) {
+      AttentionOptions options;
+      options.layer = layer;
+      const AttentionModel model = attentionModel(input, options);
+      QVERIFY(model.recorded);
+      QCOMPARE(model.layers.size(), std::size_t{6});
+      QCOMPARE(model.heads, 4);
+      QCOMPARE(model.segments.size(), std::size_t{5});
+      for (std::int32_t row = 0; row < static_cast<std::int32_t>(model.rows.size()); ++row) {
+        double sum = 0;
+        for (std::int32_t column = 0; column < model.columns; ++column) {
+          sum += static_cast<double>(model.mass[model.at(row, column)]);
+        }
+        QVERIFY2(std::abs(sum - 1) < 1e-3, qPrintable(QStringLiteral("row %1: %2").arg(row).arg(sum)));
+      }
+    }
+  }
+
+  void attentionMaskFollowsTheTree() {
+    const AttentionModel model = attentionModel(selecting(m_runs.input(), lastOf(m_runs.input(), 1)));
+    const auto cell = [&](std::size_t query, std::size_t key) {
+      return model.states[model.at(model.segments[query].firstRow, model.segments[key].firstColumn)];
+    };
+    QCOMPARE(cell(2, 1), CellState::Forbidden);  // children of plus
+    QCOMPARE(cell(1, 2), CellState::Blank);
+    QCOMPARE(cell(1, 1), CellState::Measured);
+    QCOMPARE(cell(4, 2), CellState::Measured);  // the question sees every document
+    QVERIFY(!model.regions(CellState::Forbidden).empty());
+    std::int32_t forbidden = 0;
+    for (const AttentionRegion& region : model.regions(CellState::Forbidden))
+      forbidden += region.rows * region.columns;
+    QCOMPARE(forbidden, static_cast<std::int32_t>(
+                            std::count(model.states.begin(), model.states.end(), CellState::Forbidden)));
+  }
+
+  void reusedRowsComeFromTheRunThatStoredThem() {
+    const ViewInput input = m_runs.input();
+    const AttentionModel first = attentionModel(selecting(input, lastOf(input, 1)));
+    const AttentionModel second = attentionModel(selecting(input, lastOf(input, 2)));
+    QCOMPARE(second.earlierRuns, std::vector<RunId>{1});
+    QCOMPARE(second.rows.back().source, RowSource::Computed);
+    // Documents 1 and 2 changed places: the second run's first document is the first run's second one.
+    const AttentionSegment& moved = second.segments[1];
+    const AttentionSegment& stored = first.segments[2];
+    QCOMPARE(moved.blocks, stored.blocks);
+    for (std::int32_t row = 0; row < moved.rows; ++row) {
+      QCOMPARE(second.rows[static_cast<std::size_t>(moved.firstRow + row)].source, RowSource::Earlier);
+      for (std::int32_t column = 0; column < moved.columns; ++column) {
+        QCOMPARE(second.mass[second.at(moved.firstRow + row, moved.firstColumn + column)],
+                 first.mass[first.at(stored.firstRow + row, stored.firstColumn + column)]);
+      }
+    }
+    const QString text = attentionReadout(second, {}, moved.firstRow, moved.firstColumn);
+    QVERIFY2(text.contains(QStringLiteral("recorded in run 1, reused here")), qPrintable(text));
+  }
+
+  void tokensAreShownWhereTheyWereRecorded() {
+    const ViewInput input = selecting(m_runs.input(), lastOf(m_runs.input(), 3));
+    const AttentionModel blocks = attentionModel(input);
+    QCOMPARE(blocks.segments.size(), std::size_t{1});
+    QCOMPARE(blocks.tokenSegments, std::vector<std::uint32_t>{0});
+    AttentionOptions options;
+    options.tokensOf = 0;
+    const AttentionModel tokens = attentionModel(input, options);
+    QVERIFY(tokens.rows.size() > 83);
+    QCOMPARE(tokens.rows[5].token, 5);
+    QVERIFY(!tokens.rows[5].text.isEmpty());
+    QVERIFY(tokens.tokenColumns);
+    QCOMPARE(tokens.columns, static_cast<std::int32_t>(tokens.rows.size()));
+    QCOMPARE(tokens.tokenOfColumn(20), 20);
+    QCOMPARE(tokens.blockOfColumn(20), 1);
+    QCOMPARE(tokens.states[tokens.at(20, 20)], CellState::Measured);
+    QCOMPARE(tokens.states[tokens.at(20, 21)], CellState::Blank);
+    // A block's row is the mean of its tokens', and a block's column the sum over its tokens.
+    for (std::int32_t block = 0; block < blocks.columns; ++block) {
+      double sum = 0;
+      for (std::int32_t row = 16; row < 32; ++row) {
+        for (std::int32_t key = 16 * block; key < std::min(16 * (block + 1), tokens.columns); ++key)
+          sum += static_cast<double>(tokens.mass[tokens.at(row, key)]);
+      }
+      QVERIFY(std::abs(sum / 16 - static_cast<double>(blocks.mass[blocks.at(1, block)])) < 1e-4);
+    }
+    const QString text = attentionReadout(tokens, options, 20, 3);
+    QVERIFY2(text.contains(QStringLiteral("token 3 “") + tokens.rows[3].text.trimmed()), qPrintable(text));
+    const QString csv = attentionCsv(tokens);
+    QCOMPARE(csv.section(QLatin1Char('\n'), 1, 1).count(QLatin1Char(',')), 8);
+  }
+
+  void manyBlocksShareCells() {
+    AttentionOptions options;
+    options.mostBlocks = 4;
+    const AttentionModel model =
+        attentionModel(selecting(m_runs.input(), lastOf(m_runs.input(), 4)), options);
+    QVERIFY(model.blocksPerCell > 1);
+    for (const AttentionSegment& segment : model.segments) {
+      QCOMPARE(segment.columns, (segment.blocks + model.blocksPerCell - 1) / model.blocksPerCell);
+    }
+    const auto last = static_cast<std::int32_t>(model.rows.size()) - 1;
+    double sum = 0;
+    for (std::int32_t column = 0; column < model.columns; ++column) {
+      sum += static_cast<double>(model.mass[model.at(last, column)]);
+    }
+    QVERIFY(std::abs(sum - 1) < 1e-3);
+  }
+
+  void metricsCountWhatTheEngineReported() {
+    const ViewInput input = m_runs.input();
+    const MetricsModel model = metricsModel(input);
+    QCOMPARE(model.runs.size(), std::size_t{4});
+    QCOMPARE(model.runs[0].hitTokens + model.runs[0].relocatedTokens, 0);
+    QVERIFY(model.runs[1].relocatedTokens > 0);
+    QVERIFY(model.runs[1].hitTokens > 0);
+    QCOMPARE(model.runs[3].requests.size(), std::size_t{5});
+    QVERIFY(model.runs[0].prefillRate && model.runs[0].decodeRate);
+    const auto& request = input.state().progress().requests.at(lastOf(input, 1));
+    QCOMPARE(*model.runs[0].timeToFirstToken, request.metrics->timeToFirstToken);
+    QCOMPARE(model.use.back().held, 0);
+    QVERIFY(
+        std::any_of(model.use.begin(), model.use.end(), [](const BlockUse& use) { return use.shared > 0; }));
+  }
+
+  void blockUseIsTheSameStepByStep() {
+    const ViewInput input = m_runs.input();
+    BlockUseSampler steps;
+    for (std::size_t count = 0; count <= input.position; count += 13) (void)steps.sample(input.trace, count);
+    BlockUseSampler once;
+    QVERIFY(steps.sample(input.trace, input.position) == once.sample(input.trace, input.position));
+    // The pool's own count at every moment that a point stands for.
+    for (const BlockUse& use : once.sample(input.trace, input.position)) {
+      const trace::Replay& state = input.trace->stateAt(input.trace->countAt(use.time));
+      QCOMPARE(static_cast<std::size_t>(use.held), state.pool().blockCount() - 1 - state.pool().freeCount());
+    }
+  }
+
+  void timelineTellsWaitingComputingDecoding() {
+    const ViewInput input = m_runs.input();
+    const TimelineModel model = timelineModel(input);
+    QCOMPARE(model.runs, std::vector<RunId>{4});
+    QCOMPARE(model.rows.size(), std::size_t{5});
+    const auto& progress = input.state().progress();
+    for (const TimelineRow& row : model.rows) {
+      const auto& request = progress.requests.at(row.request);
+      std::int64_t computed = 0;
+      std::int64_t decoded = 0;
+      std::int64_t last = model.begin;
+      for (const TimelineBar& bar : row.bars) {
+        QVERIFY(bar.begin >= last - 1000 && bar.end >= bar.begin);
+        last = bar.end;
+        if (bar.kind == BarKind::Prefill) computed += bar.tokens;
+        if (bar.kind == BarKind::Decode) decoded += bar.tokens;
+      }
+      QCOMPARE(computed, request.computedTokens);
+      QCOMPARE(decoded, request.generatedTokens - 1);
+    }
+    QCOMPARE(model.starts.size(), std::size_t{1});
+    QCOMPARE(model.starts[0].closures, 4);
+    QCOMPARE(model.starts[0].relocatedTokens, progress.requests.at(model.starts[0].request).relocatedTokens);
+    QCOMPARE(timelineModel(input, true).runs.size(), std::size_t{4});
+  }
+
+  void outputMarksTheSameAnswer() {
+    const OutputModel model = outputModel(m_runs.input());
+    QCOMPARE(model.answers.size(), std::size_t{8});
+    QCOMPARE(model.answers[0].run, RunId{4});
+    const auto second =
+        std::find_if(model.answers.begin(), model.answers.end(), [](const Answer& a) { return a.run == 2; });
+    QVERIFY(second != model.answers.end());
+    QVERIFY(second->text.contains(QStringLiteral("Biscuit")));
+    QCOMPARE(second->sameAs, RunId{1});
+    QVERIFY(second->exactness.contains(QStringLiteral("block attention")));
+    QVERIFY(second->cachedTokens > 0);
+    QCOMPARE(outputModel(m_runs.input(), 3).left, std::size_t{5});
+  }
+
+  void failuresShowTheirText() {
+    auto trace = std::make_shared<TraceStore>();
+    for (const trace::Event& event : m_runs.events) trace->append(event);
+    const auto send = [&trace](RunId run, RequestId request, trace::Payload payload) {
+      const trace::Event& last = trace->event(trace->size() - 1);
+      trace::Event event;
+      event.sequence = last.sequence + 1;
+      event.time = last.time + 1000;
+      event.session = last.session;
+      event.run = run;
+      event.request = request;
+      event.payload = std::move(payload);
+      trace->append(std::move(event));
+    };
+    const RequestId request = m_runs.input().state().progress().requests.rbegin()->first + 1;
+    send(5, 0, trace::RunStarted{.queryJson = "{}", .policy = "spans", .seed = 0});
+    send(5, request, trace::StepStarted{});
+    send(5, request,
+         trace::MessageLogged{.severity = trace::Severity::Error, .text = "the prompt does not fit"});
+    send(5, request, trace::StepFinished{.step = 0, .outcome = trace::StepOutcome::Failed, .text = {}});
+    send(5, 0, trace::RunFinished{.outcome = trace::RunOutcome::Failed, .answer = {}});
+    QVERIFY(trace->contradictions().empty());
+    ViewInput input = m_runs.input();
+    input.trace = trace;
+    input.position = trace->size();
+    const OutputModel model = outputModel(input);
+    QCOMPARE(model.answers[0].run, RunId{5});
+    QCOMPARE(model.answers[0].state, AnswerState::Failed);
+    QCOMPARE(model.answers[0].problem, QStringLiteral("the prompt does not fit"));
+
+    LogModel log;
+    log.setInput(input);
+    log.setOptions({.least = trace::Severity::Error});
+    QCOMPARE(log.rowCount(), 3);
+    QCOMPARE(log.line(0).text, QStringLiteral("the prompt does not fit"));
+    QCOMPARE(log.errors(), std::size_t{1});
+  }
+
+  void aReplyThatEndsWithTheContextSaysSo() {
+    auto trace = std::make_shared<TraceStore>();
+    const auto send = [&trace](RequestId request, trace::Payload payload) {
+      trace::Event event;
+      event.sequence = trace->size() + 1;
+      event.run = 1;
+      event.request = request;
+      event.payload = std::move(payload);
+      trace->append(std::move(event));
+    };
+    send(0, trace::SessionStarted{});
+    send(0, trace::RunStarted{.queryJson = "{}", .policy = "spans", .seed = 0});
+    send(1, trace::StepStarted{});
+    send(1, trace::StepFinished{.step = 0, .outcome = trace::StepOutcome::ContextLimit, .text = "cut"});
+    ViewInput input = m_runs.input();
+    input.trace = trace;
+    input.position = trace->size();
+    const OutputModel model = outputModel(input);
+    QCOMPARE(model.answers.size(), std::size_t{1});
+    QCOMPARE(model.answers[0].state, AnswerState::Finished);
+    QCOMPARE(answerFacts(model.answers[0]), QStringLiteral("ended where the model's context ends"));
+
+    LogModel log;
+    log.setInput(input);
+    QStringList lines;
+    for (int row = 0; row < log.rowCount(); ++row) lines.push_back(log.line(row).text);
+    QVERIFY2(lines.join('\n').contains(QStringLiteral("filled the model's context: cut")),
+             qPrintable(lines.join('\n')));
+  }
+
+  void planListsItsSteps() {
+    const PlanModel model = planModel(m_runs.input());
+    QCOMPARE(model.run, RunId{4});
+    QCOMPARE(model.steps.size(), std::size_t{5});
+    QCOMPARE(needsText(model.steps[4].needs), QStringLiteral("0, 1, 2, 3"));
+    QCOMPARE(model.steps[4].state, StepState::Finished);
+    QVERIFY(model.explain.contains(QStringLiteral("distribute plus")));
+    QCOMPARE(model.steps[1].name, QStringLiteral("inner 2"));
+  }
+
+  void compareTellsBetterFromWorse() {
+    const ViewInput input = m_runs.input();
+    const CompareModel model = compareModel(input, 1, 2);
+    const auto row = [&](const char* name) {
+      return *std::find_if(model.rows.begin(), model.rows.end(),
+                           [&](const CompareRow& r) { return r.name == QLatin1String(name); });
+    };
+    QCOMPARE(row("Computed").verdict, Verdict::Better);
+    QCOMPARE(row("Cached").left, QStringLiteral("0"));
+    QCOMPARE(row("Blocks allocated").verdict, Verdict::Better);
+    QCOMPARE(row("Prompt tokens").verdict, Verdict::Same);
+    QCOMPARE(row("Answer").verdict, Verdict::Same);
+    QCOMPARE(compareModel(input).left, RunId{3});
+    QCOMPARE(compareModel(input).right, RunId{4});
+  }
+
+  void logFollowsAndGoesBack() {
+    const ViewInput whole = m_runs.input();
+    LogModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    for (const bool all : {false, true}) {
+      model.setOptions({.allEvents = all});
+      for (const std::size_t position :
+           {std::size_t{0}, std::size_t{3}, std::size_t{200}, std::size_t{90}, whole.position}) {
+        ViewInput input = whole;
+        input.position = position;
+        model.setInput(input);
+        QCOMPARE(model.csv(), logOf(input, all));
+      }
+    }
+    QCOMPARE(model.rowCount(), static_cast<int>(whole.position));
+    QVERIFY(model.index(0, LogModel::Text).data().toString().contains(QStringLiteral("session_started")));
+  }
+
+  void ticksAreTheSameStepByStep() {
+    auto trace = std::make_shared<TraceStore>();
+    TickBins steps;
+    std::uint64_t sequence = 0;
+    const auto send = [&](trace::Payload payload, RequestId request) {
+      trace::Event event;
+      event.sequence = ++sequence;
+      event.time = static_cast<std::int64_t>(sequence);
+      event.session = 1;
+      event.run = request == 0 ? 0 : 1;
+      event.request = request;
+      event.payload = std::move(payload);
+      trace->append(std::move(event));
+    };
+    send(trace::SessionStarted{}, 0);
+    send(trace::RunStarted{}, 0);
+    send(trace::StepStarted{}, 1);
+    for (int i = 0; i < 20000; ++i) {
+      if (i % 3 == 0) {
+        send(trace::TokenGenerated{.index = i / 3, .text = {}, .shown = {}, .segmentMass = {}}, 1);
+      } else {
+        send(trace::MessageLogged{.text = {}}, 0);
+      }
+      if (i % 777 == 0) steps.follow(trace);
+    }
+    steps.follow(trace);
+    TickBins once;
+    once.follow(trace);
+    QVERIFY(once.bins().size() <= TickBins::kMostBins);
+    QCOMPARE(once.eventsPerBin(), std::size_t{8});
+    QVERIFY(steps.bins() == once.bins());
+    std::size_t tokens = 0;
+    for (const TickBin& bin : once.bins()) tokens += bin.counts[static_cast<std::size_t>(TickKind::Token)];
+    std::size_t expected = 0;
+    for (const trace::Event& event : trace->events()) {
+      expected += std::holds_alternative<trace::TokenGenerated>(event.payload) ? 1 : 0;
+    }
+    QCOMPARE(tokens, expected);
+  }
+
+  void emptyTraceGivesEmptyModels() {
+    const ViewInput input = m_runs.input(0);
+    QVERIFY(modelsOf(input).attention == AttentionModel{});
+    QVERIFY(metricsModel(input) == MetricsModel{});
+    QVERIFY(timelineModel(input) == TimelineModel{});
+    QVERIFY(outputModel(input) == OutputModel{});
+    QVERIFY(planModel(input) == PlanModel{});
+    QVERIFY(compareModel(input).rows.empty());
+  }
+
+  void numbersReadWell_data() {
+    QTest::addColumn<double>("seconds");
+    QTest::addColumn<QString>("text");
+    QTest::newRow("small") << 0.00027 << QStringLiteral("0.27 ms");
+    QTest::newRow("some") << 0.0031 << QStringLiteral("3.1 ms");
+    QTest::newRow("many") << 0.1204 << QStringLiteral("120 ms");
+    QTest::newRow("seconds") << 1.25 << QStringLiteral("1.25 s");
+  }
+  void numbersReadWell() {
+    QFETCH(double, seconds);
+    QFETCH(QString, text);
+    QCOMPARE(durationText(seconds), text);
+  }
+
+  void changesReadWell() {
+    QCOMPARE(changeText(1, 14.8), QStringLiteral("▼ 15×"));
+    QCOMPARE(changeText(1.12, 1), QStringLiteral("▲ +12 %"));
+    QCOMPARE(changeText(0.9, 1), QStringLiteral("▼ −10 %"));
+    QCOMPARE(changeText(2, 2), QStringLiteral("= same"));
+    QVERIFY(changeText(2, 0).isEmpty());
+    QCOMPARE(csvLine({QStringLiteral("a"), QString(), QStringLiteral("x,\"y\"")}),
+             QStringLiteral("a,,\"x,\"\"y\"\"\"\n"));
+    QCOMPARE(axisTicks(0, 10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
+    QVERIFY(axisTicks(1, 1, 5).empty());
+  }
+
+ private:
+  test::Recorded m_runs;
+};
+
+QTEST_MAIN(TestRunModels)
+#include "tst_run_models.moc"

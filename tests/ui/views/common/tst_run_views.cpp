@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/ui/views/common/recorded_runs.h"
+#include "ui/views/attention/attention_plot.h"
+#include "ui/views/attention/attention_view.h"
+#include "ui/views/compare/compare_view.h"
+#include "ui/views/log/log_view.h"
+#include "ui/views/metrics/metrics_view.h"
+#include "ui/views/output/answer_card.h"
+#include "ui/views/output/output_view.h"
+#include "ui/views/plan/plan_view.h"
+#include "ui/views/scrubber/scrubber.h"
+#include "ui/views/scrubber/scrubber_track.h"
+#include "ui/views/timeline/timeline_canvas.h"
+#include "ui/views/timeline/timeline_view.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDir>
+#include <QTableView>
+#include <QTableWidget>
+#include <QToolButton>
+#include <QtTest>
+
+#include <algorithm>
+#include <set>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+struct Wanted {
+  std::vector<Selection> selections;
+  std::vector<std::size_t> positions;
+
+  explicit Wanted(View& view) {
+    QObject::connect(&view, &View::selectionWanted, &view,
+                     [this](const Selection& s) { selections.push_back(s); });
+    QObject::connect(&view, &View::positionWanted, &view, [this](std::size_t p) { positions.push_back(p); });
+  }
+};
+
+const QStringList kRunViews{QStringLiteral("attention"), QStringLiteral("output"),  QStringLiteral("plan"),
+                            QStringLiteral("timeline"),  QStringLiteral("metrics"), QStringLiteral("compare"),
+                            QStringLiteral("log"),       QStringLiteral("scrubber")};
+
+std::unique_ptr<View> makeView(const QString& id) {
+  for (const ViewInfo& info : viewTable()) {
+    if (info.id == id) return std::unique_ptr<View>(info.make(nullptr));
+  }
+  return nullptr;
+}
+
+QSize sizeOf(const QString& id) {
+  if (id == QLatin1String("scrubber")) return {1200, 48};
+  if (id == QLatin1String("timeline")) return {1100, 260};
+  if (id == QLatin1String("metrics")) return {1100, 460};
+  return {600, 460};
+}
+
+template <class T>
+void show(T& view, const ViewInput& input, const QSize& size) {
+  view.resize(size);
+  view.setInput(input);
+  view.show();
+  QVERIFY(QTest::qWaitForWindowExposed(&view));
+  QCoreApplication::processEvents();
+}
+
+}  // namespace
+
+class TestRunViews : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    QApplication::setStyle(QStringLiteral("Fusion"));
+    test::RunRecorder recorder;
+    document::Document rag = test::exampleDocument("rag.json");
+    recorder.run(rag);
+    recorder.run(test::swapped(rag));
+    m_rag = recorder.recorded();
+    recorder.forgetPaths();
+    recorder.run(test::exampleDocument("judge-4.json"));
+    m_judge = recorder.recorded();
+  }
+
+  void everyViewDraws_data() {
+    QTest::addColumn<QString>("id");
+    for (const QString& id : kRunViews) QTest::newRow(qPrintable(id)) << id;
+  }
+
+  /// With SPANSCOPE_PICTURES set to a folder, the pictures stay there to be looked at.
+  void everyViewDraws() {
+    QFETCH(QString, id);
+    const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
+    for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
+      const Theme theme(scheme);
+      qApp->setPalette(theme.palette());
+      qApp->setStyleSheet(theme.styleSheet());
+      const QString dark = scheme == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light");
+      int number = 0;
+      for (const ViewInput& input : {m_rag.input(scheme), m_judge.input(scheme), m_rag.input(0, scheme)}) {
+        const std::unique_ptr<View> view = makeView(id);
+        QVERIFY(view);
+        show(*view, input, sizeOf(id));
+        QVERIFY(!view->accessibleName().isEmpty());
+        const bool empty = input.position == 0;
+        QCOMPARE(view->csv().isEmpty(), empty);
+        const QImage shown = view->grab().toImage();
+        QImage painted(sizeOf(id), QImage::Format_ARGB32_Premultiplied);
+        painted.fill(Qt::transparent);
+        QPainter painter(&painted);
+        view->paintTo(painter, painted.size());
+        painter.end();
+        for (const QImage& picture : {shown, painted}) {
+          QSet<QRgb> colours;
+          for (int y = 0; y < picture.height(); y += 3) {
+            for (int x = 0; x < picture.width(); x += 3) colours.insert(picture.pixel(x, y));
+          }
+          QVERIFY(colours.size() > 3);
+        }
+        if (!folder.isEmpty()) {
+          const QString name = QStringLiteral("%1/%2-%3-%4").arg(folder, id, dark).arg(number++);
+          QVERIFY(shown.save(name + QStringLiteral(".png")));
+          QVERIFY(painted.save(name + QStringLiteral("-painted.png")));
+          const std::unique_ptr<QWidget> controls(view->takeTitleControls());
+          if (controls && number == 1) {
+            controls->adjustSize();
+            QVERIFY(controls->grab().save(name + QStringLiteral("-controls.png")));
+          }
+        }
+      }
+      qApp->setStyleSheet({});
+    }
+  }
+
+  void hiddenViewsComputeWhenShown() {
+    OutputView view;
+    view.setInput(m_rag.input());
+    QVERIFY(view.model().answers.empty());
+    view.show();
+    QCOMPARE(view.model().answers.size(), std::size_t{2});
+  }
+
+  void attentionClickSelectsBlockAndNode() {
+    AttentionView view;
+    show(view, m_rag.input(), {600, 500});
+    Wanted wanted(view);
+    const AttentionModel& model = view.model();
+    const AttentionSegment question = model.segments[4];
+    const QPoint cell =
+        view.plot().cellRect({question.firstRow, 1, model.segments[1].firstColumn, 1}).center().toPoint();
+    QTest::mouseClick(&view.plot(), Qt::LeftButton, {}, cell);
+    QCOMPARE(wanted.selections.size(), std::size_t{1});
+    QVERIFY(wanted.selections[0].block);
+    QCOMPARE(*wanted.selections[0].block,
+             (BlockRef{.request = model.request, .segment = 4, .virtualIndex = 0}));
+    QCOMPARE(wanted.selections[0].currentNode(), question.id);
+    QVERIFY(question.id != document::kNoNode);
+    QVERIFY2(view.readout().contains(QStringLiteral("→")), qPrintable(view.readout()));
+
+    ViewInput input = m_rag.input();
+    input.selection = wanted.selections[0];
+    view.setInput(input);
+    QTRY_COMPARE(view.plot().marks().row, std::optional<std::int32_t>(question.firstRow));
+    QCOMPARE(view.plot().marks().column, std::optional<std::int32_t>(question.firstColumn));
+    QCOMPARE(view.plot().marks().segments, std::vector<std::uint32_t>{4});
+  }
+
+  void attentionKeysMoveZoomAndOpen() {
+    AttentionView view;
+    show(view, m_rag.input(), {600, 500});
+    AttentionPlot& plot = view.plot();
+    plot.setFocus();
+    QTest::keyClick(&plot, Qt::Key_Up);
+    QVERIFY(plot.cursor());
+    const std::int32_t row = plot.cursor()->row;
+    QTest::keyClick(&plot, Qt::Key_Up);
+    QCOMPARE(plot.cursor()->row, row - 1);
+    QTest::keyClick(&plot, Qt::Key_Right);
+    QCOMPARE(plot.cursor()->column, 1);
+    QTest::keyClick(&plot, Qt::Key_Plus);
+    QVERIFY(plot.xAxis->range().size() < view.model().columns);
+    QTest::keyClick(&plot, Qt::Key_F);
+    QCOMPARE(plot.xAxis->range().size(), static_cast<double>(view.model().columns));
+
+    // A document was recorded block by block only; of the question the decoded tokens are there.
+    plot.setCursorCell(AttentionCell{view.model().segments[1].firstRow, 0});
+    QTest::keyClick(&plot, Qt::Key_Return);
+    QVERIFY(view.readout().contains(QStringLiteral("Record every token")));
+    QVERIFY(!view.options().tokensOf);
+    plot.setCursorCell(AttentionCell{view.model().segments[4].firstRow, 0});
+    QTest::keyClick(&plot, Qt::Key_Return);
+    QCOMPARE(view.options().tokensOf, std::optional<std::uint32_t>(4));
+    QTest::keyClick(&plot, Qt::Key_Escape);
+    QVERIFY(!view.options().tokensOf);
+  }
+
+  void attentionChoosersChooseLayerAndHead() {
+    AttentionView view;
+    show(view, m_rag.input(), {600, 500});
+    const std::unique_ptr<QWidget> controls(view.takeTitleControls());
+    const QList<QComboBox*> boxes = controls->findChildren<QComboBox*>();
+    QCOMPARE(boxes.size(), 2);
+    QCOMPARE(boxes[0]->count(), 7);
+    boxes[0]->setCurrentIndex(3);
+    boxes[1]->setCurrentIndex(1);
+    QCOMPARE(view.options().layer, std::optional<std::int32_t>(2));
+    QCOMPARE(view.options().head, std::optional<std::int32_t>(0));
+    QVERIFY(view.model() == attentionModel(m_rag.input(), view.options()));
+  }
+
+  void timelineClickSelectsAndWheelZooms() {
+    TimelineView view;
+    show(view, m_judge.input(), {1000, 260});
+    Wanted wanted(view);
+    TimelineCanvas& canvas = view.canvas();
+    const QPoint bar = canvas.barRect(2, view.model().rows[2].bars.back()).center().toPoint();
+    QVERIFY(canvas.factsAt(bar).contains(QStringLiteral("inner 3")));
+    QTest::mouseClick(canvas.viewport(), Qt::LeftButton, {}, bar);
+    QCOMPARE(wanted.selections.size(), std::size_t{1});
+    QCOMPARE(wanted.selections[0].request, std::optional<RequestId>(view.model().rows[2].request));
+    QVERIFY(wanted.selections[0].currentNode() != document::kNoNode);
+
+    const double before = canvas.rangeEnd() - canvas.rangeBegin();
+    QWheelEvent wheel(bar, canvas.viewport()->mapToGlobal(bar), {}, {0, 240}, Qt::NoButton, Qt::NoModifier,
+                      Qt::NoScrollPhase, false);
+    QApplication::sendEvent(canvas.viewport(), &wheel);
+    QVERIFY(canvas.rangeEnd() - canvas.rangeBegin() < before);
+    QTest::keyClick(&canvas, Qt::Key_F);
+    QCOMPARE(canvas.rangeEnd() - canvas.rangeBegin(), before);
+  }
+
+  void outputCopies() {
+    OutputView view;
+    show(view, m_rag.input(), {500, 400});
+    QCOMPARE(view.cards().size(), std::size_t{2});
+    QTest::mouseClick(&view.cards()[0]->copyButton(), Qt::LeftButton);
+    QCOMPARE(QApplication::clipboard()->text(), view.model().answers[0].text);
+    Wanted wanted(view);
+    QTest::keyClick(view.cards()[1], Qt::Key_Return);
+    QCOMPARE(wanted.selections.size(), std::size_t{1});
+    QCOMPARE(wanted.selections[0].request, std::optional<RequestId>(view.model().answers[1].request));
+  }
+
+  void outputStreams() {
+    OutputView view;
+    const ViewInput whole = m_rag.input();
+    ViewInput input = whole;
+    const RequestEvents* events = whole.trace->request(1);
+    input.position = events->tokens[2] + 1;
+    show(view, input, {500, 400});
+    QCOMPARE(view.model().answers[0].state, AnswerState::Streaming);
+    const QString text = view.model().answers[0].text;
+    input.position = events->tokens[4] + 1;
+    view.setInput(input);
+    QTRY_VERIFY(view.model().answers[0].text.size() > text.size());
+    QVERIFY(view.model().answers[0].text.startsWith(text));
+  }
+
+  void compareChooses() {
+    CompareView view;
+    show(view, m_judge.input(), {600, 400});
+    const std::unique_ptr<QWidget> controls(view.takeTitleControls());
+    const QList<QComboBox*> boxes = controls->findChildren<QComboBox*>();
+    QCOMPARE(boxes[0]->count(), 3);
+    QCOMPARE(view.model().left, RunId{2});
+    boxes[0]->setCurrentIndex(0);
+    QCOMPARE(view.model().left, RunId{1});
+    QCOMPARE(view.model().right, RunId{3});
+  }
+
+  void planSelectsTheStep() {
+    PlanView view;
+    show(view, m_judge.input(), {600, 400});
+    Wanted wanted(view);
+    const QModelIndex cell = view.table().model()->index(3, 1);
+    QTest::mouseClick(view.table().viewport(), Qt::LeftButton, {}, view.table().visualRect(cell).center());
+    QCOMPARE(wanted.selections.size(), std::size_t{1});
+    QCOMPARE(wanted.selections[0].request, std::optional<RequestId>(view.model().steps[3].request));
+  }
+
+  void logOpensTheMoment() {
+    LogView view;
+    show(view, m_rag.input(), {600, 400});
+    Wanted wanted(view);
+    view.table().setFocus();
+    view.table().selectRow(1);
+    view.table().setCurrentIndex(view.model().index(1, 0));
+    QTest::keyClick(&view.table(), Qt::Key_Return);
+    QCOMPARE(wanted.positions, std::vector<std::size_t>{view.model().eventIndex(1) + 1});
+    view.setOptions({.allEvents = true});
+    QCOMPARE(view.model().rowCount(), static_cast<int>(m_rag.events.size()));
+  }
+
+  void metricsCardsAreNoTowers_data() {
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<int>("rows");
+    QTest::newRow("wide and low") << QSize(1600, 420) << 1;
+    QTest::newRow("wide and high") << QSize(1600, 760) << 2;
+    QTest::newRow("narrow") << QSize(620, 900) << 3;
+    QTest::newRow("narrow and high") << QSize(300, 1600) << 5;
+  }
+  void metricsCardsAreNoTowers() {
+    QFETCH(const QSize, size);
+    QFETCH(const int, rows);
+    MetricsView view;
+    show(view, m_judge.input(), size);
+    std::set<int> tops;
+    for (const MetricCard* card : view.cards()) tops.insert(card->y());
+    QCOMPARE(static_cast<int>(tops.size()), rows);
+  }
+
+  /// Marks that lie on each other are drawn as plainly as they are seen; each is still found.
+  void crowdedMetricsAreDrawnPlainly_data() {
+    QTest::addColumn<int>("runs");
+    QTest::addColumn<bool>("isPlain");
+    QTest::newRow("a few runs") << 40 << false;
+    QTest::newRow("2000 runs") << 2000 << true;
+  }
+  void crowdedMetricsAreDrawnPlainly() {
+    QFETCH(const int, runs);
+    QFETCH(const bool, isPlain);
+    CardContent content;
+    for (const SeriesKind kind : {SeriesKind::Bars, SeriesKind::Markers, SeriesKind::Line}) {
+      PlotSeries series{.kind = kind, .name = QStringLiteral("series"), .points = {}};
+      if (kind == SeriesKind::Bars) series.role = BlockRole::Relocated;
+      for (int run = 1; run <= runs; ++run)
+        series.points.push_back({.x = double(run), .y = double(run % 7), .text = QString::number(run)});
+      content.series.push_back(series);
+    }
+    MetricCard card;
+    card.resize(400, 240);
+    card.setContent(content, Theme());
+    card.show();
+    card.plot().replot();
+    QCOMPARE(card.plot().graph(0)->scatterStyle().shape() == QCPScatterStyle::ssDot, isPlain);
+    QCOMPARE(card.plot().graph(1)->scatterStyle().isNone(), isPlain);
+    const auto* bars = qobject_cast<QCPBars*>(card.plot().plottable(0));
+    QVERIFY(bars != nullptr);
+    QCOMPARE(bars->pen().style() == Qt::NoPen, isPlain);
+    QCOMPARE(bars->dataCount(), runs);
+    const QPointF last(card.plot().xAxis->coordToPixel(runs), card.plot().yAxis->coordToPixel(runs % 7));
+    const PlotPoint* found = card.pointAt(last);
+    QVERIFY(found != nullptr);
+    QCOMPARE(found->text, QString::number(runs));
+    const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
+    if (!folder.isEmpty()) card.grab().save(QStringLiteral("%1/card-%2-runs.png").arg(folder).arg(runs));
+  }
+
+  void metricsPointsSelect() {
+    MetricsView view;
+    show(view, m_judge.input(), {1100, 460});
+    Wanted wanted(view);
+    MetricCard& card = *view.cards()[0];
+    QTest::keyClick(&card, Qt::Key_Left);
+    QTest::keyClick(&card, Qt::Key_Return);
+    QCOMPARE(wanted.selections.size(), std::size_t{1});
+    QVERIFY(wanted.selections[0].request);
+    QVERIFY(!card.content().value.isEmpty());
+    QVERIFY(card.content().change.contains(QStringLiteral("vs run")));
+  }
+
+  void scrubberAsksForPositions() {
+    Scrubber view;
+    ViewInput input = m_rag.input();
+    const std::size_t total = input.trace->size();
+    show(view, input, {1200, 48});
+    Wanted wanted(view);
+    // What the window does with it.
+    QObject::connect(&view, &View::positionWanted, &view, [&](std::size_t position) {
+      input.position = position;
+      view.setInput(input);
+    });
+    view.track().setFocus();
+    QTest::keyClick(&view.track(), Qt::Key_Left);
+    QCOMPARE(input.position, total - 1);
+    QTest::keyClick(&view.track(), Qt::Key_Home);
+    QCOMPARE(input.position, std::size_t{0});
+    view.step(1);
+    QCOMPARE(input.position, std::size_t{1});
+    QTest::mouseClick(&view.track(), Qt::LeftButton, {},
+                      QPoint(static_cast<int>(view.track().xOf(total / 2)), view.track().height() / 2));
+    QVERIFY(input.position > total / 2 - total / 100 - 2 && input.position < total / 2 + total / 100 + 2);
+    QVERIFY2(view.label().startsWith(QStringLiteral("event %1 of %2").arg(input.position).arg(total)),
+             qPrintable(view.label()));
+    view.toEnd();
+    QCOMPARE(input.position, total);
+
+    view.setPlaying(true);
+    QVERIFY(view.isPlaying());
+    QCOMPARE(input.position, std::size_t{0});
+    QTRY_VERIFY(input.position > 2);
+    QTest::keyClick(&view, Qt::Key_Space);
+    QVERIFY(!view.isPlaying());
+    QVERIFY(!wanted.positions.empty());
+  }
+
+ private:
+  test::Recorded m_rag;
+  test::Recorded m_judge;
+};
+
+QTEST_MAIN(TestRunViews)
+#include "tst_run_views.moc"

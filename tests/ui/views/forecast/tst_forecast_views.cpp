@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The forecast, the rules of a plan with the trees around them: models, and what a person does with them.
+#include "tests/ui/views/common/recorded_runs.h"
+#include "ui/views/forecast/forecast_painting.h"
+#include "ui/views/forecast/forecast_view.h"
+#include "ui/views/plan/pass_view.h"
+#include "ui/views/plan/plan_view.h"
+
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QComboBox>
+#include <QListWidget>
+#include <QTableView>
+#include <QTableWidget>
+#include <QTreeView>
+#include <QtTest>
+
+#include <algorithm>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+using Column = ForecastModel::Column;
+
+namespace {
+
+plan::TreeLine line(std::uint32_t depth, const char* label) {
+  return {.depth = depth, .node = {}, .label = label, .changed = false};
+}
+
+/// "− a | + b": both sides of a row as they are shown.
+QStringList shownRows(const TreePairModel& model) {
+  QStringList rows;
+  for (int row = 0; row < model.rowCount(); ++row) {
+    rows << model.index(row, 0).data().toString() + QStringLiteral("|") +
+                model.index(row, 1).data().toString();
+  }
+  return rows;
+}
+
+QString cell(const ForecastModel& model, int row, int column, const QModelIndex& parent = {}) {
+  return model.index(row, column, parent).data().toString();
+}
+
+template <class T>
+void show(T& view, const ViewInput& input, const QSize& size = {800, 420}) {
+  view.resize(size);
+  view.setInput(input);
+  view.show();
+  QVERIFY(QTest::qWaitForWindowExposed(&view));
+  QCoreApplication::processEvents();
+}
+
+}  // namespace
+
+class TestForecastViews : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    QApplication::setStyle(QStringLiteral("Fusion"));
+    test::RunRecorder recorder;
+    const document::Document rag = test::exampleDocument("rag.json");
+    const document::Document swapped = test::swapped(rag);
+    const auto first = recorder.forecast(rag);
+    recorder.run(rag);
+    m_repeated = recorder.recorded().input();
+    m_repeated.forecast = recorder.forecast(rag);
+    m_repeated.forecastBefore = first;
+    m_swapped = m_repeated;
+    m_swapped.document = std::make_shared<const document::Document>(swapped);
+    m_swapped.forecast = recorder.forecast(swapped);
+    m_swapped.forecastBefore = first;
+    const document::Document judge = test::exampleDocument("judge-4.json");
+    m_judge.document = std::make_shared<const document::Document>(judge);
+    m_judge.trace = std::make_shared<const TraceStore>();
+    m_judge.forecast = recorder.forecast(judge);
+  }
+
+  /// Documents swapped: they are relocated hits and the question is computed; before, all would have been.
+  void tableOfSwappedDocuments() {
+    const ForecastTable table = forecastTable(m_swapped, Against::Present);
+    QCOMPARE(table.gap, QString());
+    QCOMPARE(table.steps.size(), std::size_t{1});
+    QCOMPARE(rangeText(table.totals.prompt), QStringLiteral("83"));
+    QCOMPARE(rangeText(table.totals.cached), QStringLiteral("70"));
+    QCOMPARE(rangeText(table.totals.relocated), QStringLiteral("38"));
+    QCOMPARE(changedText(table.computedBefore, table.totals.computed), QStringLiteral("83 → 13"));
+    QVERIFY(!table.ran);  // no run was of this plan
+    const std::vector<ForecastSegment>& segments = table.steps[0].segments;
+    QCOMPARE(segments.size(), std::size_t{5});
+    QCOMPARE(segments[1].name, QStringLiteral("document 1"));
+    QCOMPARE(segments[1].kind, QStringLiteral("independent"));
+    QCOMPARE(segments[1].blockWords, QStringLiteral("2 relocated hit"));
+    QCOMPARE(segments[1].relocated, segments[1].tokens);
+    QCOMPARE(segments[3].relocated, std::int64_t{0});
+    QCOMPARE(segments[4].blockWords, QStringLiteral("1 computed (sees something else)"));
+    QCOMPARE(segments[4].blocks.at(0).role, BlockRole::Computed);
+    QCOMPARE(segments[4].sees, QStringLiteral("system, document 1, document 2, document 3"));
+    QVERIFY(forecastComparison(table).contains(QStringLiteral("83 before the last change")));
+  }
+
+  void tableOfTheSamePlanNamesTheLastRun() {
+    const ForecastTable table = forecastTable(m_repeated, Against::Present);
+    QVERIFY(table.ran);
+    QCOMPARE(table.ran->computed, std::int64_t{83});
+    QCOMPARE(table.ranRun, RunId{1});
+    QCOMPARE(rangeText(table.totals.computed), QStringLiteral("1"));
+    const ForecastTable empty = forecastTable(m_repeated, Against::Empty);
+    QCOMPARE(rangeText(empty.totals.computed), QStringLiteral("83"));
+    QVERIFY(empty.cache != table.cache);
+  }
+
+  void tableOfAJudgeSaysWhyItIsNotExact() {
+    const ForecastTable table = forecastTable(m_judge, Against::Present);
+    const ForecastStep& judge = table.steps.back();
+    QVERIFY(judge.doubt.contains(QStringLiteral("a reply that has yet to be sampled")));
+    QVERIFY(rangeText(judge.counts.computed).contains(QStringLiteral("–")));
+    QVERIFY(std::any_of(judge.segments.begin(), judge.segments.end(),
+                        [](const ForecastSegment& segment) { return segment.holdsReply; }));
+    QVERIFY(table.steps.front().doubt.isEmpty());
+    // Every copy has a name of its own.
+    QCOMPARE(table.steps[0].name, QStringLiteral("inner 1"));
+    QCOMPARE(table.steps[1].name, QStringLiteral("inner 2"));
+  }
+
+  void gapsAreSaid_data() {
+    QTest::addColumn<ForecastGap>("gap");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("asks") << ForecastGap::Asks << QStringLiteral("asks a question");
+    QTest::newRow("retrieves") << ForecastGap::Retrieves << QStringLiteral("searches documents");
+    QTest::newRow("nothing") << ForecastGap::Nothing << QStringLiteral("no generate");
+    QTest::newRow("problem") << ForecastGap::Problem << QStringLiteral("a thing is missing");
+  }
+  void gapsAreSaid() {
+    QFETCH(ForecastGap, gap);
+    QFETCH(QString, words);
+    ViewInput input = m_swapped;
+    auto forecast = std::make_shared<Forecast>();
+    forecast->gap = gap;
+    forecast->problem = "a thing is missing";
+    input.forecast = forecast;
+    const ForecastTable table = forecastTable(input, Against::Present);
+    QVERIFY2(table.gap.contains(words), qPrintable(table.gap));
+    QVERIFY(forecastCsv(table).isEmpty());
+    ForecastView view;
+    show(view, input);
+    QVERIFY(!view.tree().isVisible());
+    input.forecast = m_swapped.forecast;
+    view.setInput(input);
+    QTRY_VERIFY(view.tree().isVisible());
+  }
+
+  void errorsAreSaid() {
+    ViewInput input = m_swapped;
+    auto forecast = std::make_shared<Forecast>(*m_swapped.forecast);
+    forecast->present.error = Error{.file = {}, .place = "pool", .found = "4 blocks", .expected = "more"};
+    forecast->present.errorIsCertain = true;
+    input.forecast = forecast;
+    const ForecastTable table = forecastTable(input, Against::Present);
+    QVERIFY(table.errorIsCertain && table.error.contains(QStringLiteral("4 blocks")));
+    QCOMPARE(forecastTable(input, Against::Empty).error, QString());
+  }
+
+  void model_data() {
+    QTest::addColumn<ViewInput*>("input");
+    QTest::newRow("swapped") << &m_swapped;
+    QTest::newRow("judge") << &m_judge;
+  }
+  void model() {
+    QFETCH(ViewInput*, input);
+    ForecastModel model;
+    const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    model.setTable(forecastTable(*input, Against::Present), Theme());
+    const ForecastTable& table = model.table();
+    QCOMPARE(model.rowCount(), static_cast<int>(table.steps.size()));
+    for (int row = 0; row < model.rowCount(); ++row) {
+      const ForecastStep& step = table.steps[static_cast<std::size_t>(row)];
+      const QModelIndex index = model.index(row, 0);
+      const int sentences = step.doubt.isEmpty() ? 0 : 1;
+      QCOMPARE(model.rowCount(index), static_cast<int>(step.segments.size()) + sentences);
+      QCOMPARE(cell(model, row, Column::Name), step.name);
+      QCOMPARE(model.isSentence(model.index(0, 0, index)), sentences == 1);
+      for (std::size_t i = 0; i < step.segments.size(); ++i) {
+        const QModelIndex segment = model.index(static_cast<int>(i) + sentences, 0, index);
+        QCOMPARE(model.segment(segment), &step.segments[i]);
+        QCOMPARE(model.parent(segment), index);
+        QVERIFY(segment.siblingAtColumn(Column::Blocks)
+                    .data(Qt::AccessibleTextRole)
+                    .toString()
+                    .contains(step.segments[i].blockWords));
+      }
+    }
+    model.setTable({}, Theme());
+    QCOMPARE(model.rowCount(), 0);
+  }
+
+  /// A click selects the node on the canvas; a node selected there is marked here.
+  void selectionIsLinked() {
+    ForecastView view;
+    show(view, m_swapped);
+    std::vector<Selection> wanted;
+    connect(&view, &View::selectionWanted, &view, [&](const Selection& s) { wanted.push_back(s); });
+    const ForecastModel& model = view.model();
+    const QModelIndex document = model.index(2, 0, model.index(0, 0));
+    QTest::mouseClick(view.tree().viewport(), Qt::LeftButton, {}, view.tree().visualRect(document).center());
+    QCOMPARE(wanted.size(), std::size_t{1});
+    QCOMPARE(wanted[0].currentNode(), model.node(document));
+    ViewInput input = m_swapped;
+    input.selection.nodes = {model.node(model.index(3, 0, model.index(0, 0)))};
+    view.setInput(input);
+    QTRY_COMPARE(view.tree().currentIndex().row(), 3);
+    // By the keyboard as well.
+    view.tree().setFocus();
+    QTest::keyClick(&view.tree(), Qt::Key_Return);
+    QCOMPARE(wanted.back().currentNode(), input.selection.nodes[0]);
+  }
+
+  void foldedStepsStayFolded() {
+    ForecastView view;
+    show(view, m_swapped);
+    QVERIFY(view.tree().isExpanded(view.model().index(0, 0)));
+    view.tree().collapse(view.model().index(0, 0));
+    view.setInput(m_repeated);
+    QTRY_VERIFY(!view.tree().isExpanded(view.model().index(0, 0)));
+  }
+
+  void theCacheIsChosen() {
+    ForecastView view;
+    show(view, m_repeated);
+    const std::unique_ptr<QWidget> controls(view.takeTitleControls());
+    auto* box = controls->findChild<QComboBox*>();
+    QVERIFY(box);
+    box->setCurrentIndex(1);
+    QCOMPARE(rangeText(view.model().table().totals.computed), QStringLiteral("83"));
+    QVERIFY(view.csv().contains(QStringLiteral("83")));
+  }
+
+  void treesArePaired_data() {
+    using Lines = std::vector<plan::TreeLine>;
+    QTest::addColumn<Lines>("before");
+    QTest::addColumn<Lines>("after");
+    QTest::addColumn<QStringList>("rows");
+    const Lines abc{line(0, "a"), line(1, "b"), line(1, "c")};
+    QTest::newRow("same") << abc << abc << QStringList{"  a|  a", "    b|    b", "    c|    c"};
+    QTest::newRow("one replaced") << abc << Lines{line(0, "a"), line(1, "x"), line(1, "c")}
+                                  << QStringList{"  a|  a", "−   b|+   x", "    c|    c"};
+    QTest::newRow("one added") << abc << Lines{line(0, "a"), line(1, "b"), line(1, "x"), line(1, "c")}
+                               << QStringList{"  a|  a", "    b|    b", "|+   x", "    c|    c"};
+    QTest::newRow("all gone") << abc << Lines{} << QStringList{"− a|", "−   b|", "−   c|"};
+    QTest::newRow("deeper") << Lines{line(0, "a")} << Lines{line(1, "a")} << QStringList{"− a|+   a"};
+  }
+  void treesArePaired() {
+    QFETCH(std::vector<plan::TreeLine>, before);
+    QFETCH(std::vector<plan::TreeLine>, after);
+    QFETCH(QStringList, rows);
+    TreePairModel model;
+    const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    model.setRows(pairTrees(before, after), Theme());
+    QCOMPARE(shownRows(model), rows);
+  }
+
+  /// Too many lines to be matched one by one: all of both are there, in order.
+  void largeTreesAreShownWhole() {
+    std::vector<plan::TreeLine> before;
+    std::vector<plan::TreeLine> after;
+    for (int i = 0; i < 5000; ++i) {
+      before.push_back(line(0, ("a" + std::to_string(i)).c_str()));
+      after.push_back(line(0, ("b" + std::to_string(i)).c_str()));
+    }
+    const std::vector<TreePairRow> rows = pairTrees(before, after);
+    QCOMPARE(rows.size(), std::size_t{5000});
+    QCOMPARE(rows.back().before->label, std::string("a4999"));
+    QCOMPARE(rows.back().after->label, std::string("b4999"));
+  }
+
+  void passesShowTheirTrees() {
+    PlanView view;
+    show(view, m_judge);
+    QCOMPARE(view.page(), PlanView::Page::Rules);
+    PassView& passes = view.passes();
+    const std::size_t count = m_judge.forecast->plan->passes.size();
+    QVERIFY(count >= 3);
+    QCOMPARE(passes.list().count(), static_cast<int>(count) + 1);
+    const QStringList whole = shownRows(passes.model());
+    QVERIFY(!whole.filter(QStringLiteral("repeat")).isEmpty());
+    QTest::keyClick(&passes.list(), Qt::Key_Down);
+    QCOMPARE(passes.chosen(), 1);
+    QVERIFY(shownRows(passes.model()) != whole);
+    QVERIFY(!shownRows(passes.model()).filter(QStringLiteral("+ ")).isEmpty());
+    QVERIFY(view.csv().contains(QStringLiteral("distribute plus")));
+
+    std::vector<Selection> wanted;
+    connect(&view, &View::selectionWanted, &view, [&](const Selection& s) { wanted.push_back(s); });
+    const QModelIndex system = passes.model().index(2, 0);
+    QTest::mouseClick(passes.trees().viewport(), Qt::LeftButton, {},
+                      passes.trees().visualRect(system).center());
+    QCOMPARE(wanted.size(), std::size_t{1});
+    QVERIFY(m_judge.document->contains(wanted[0].currentNode()));
+  }
+
+  void planViewTurnsToWhatThereIs() {
+    PlanView view;
+    ViewInput input = m_repeated;
+    input.forecast = nullptr;
+    show(view, input);
+    QCOMPARE(view.page(), PlanView::Page::Steps);  // a run, and nothing planned ahead
+    view.setInput(m_repeated);
+    QTRY_COMPARE(view.page(), PlanView::Page::Rules);
+    view.setPage(PlanView::Page::Steps);
+    QCOMPARE(view.page(), PlanView::Page::Steps);
+    QVERIFY(view.table().isVisible());
+    view.setInput(m_judge);
+    QTRY_COMPARE(view.page(), PlanView::Page::Rules);  // nothing has run
+  }
+
+  /// With SPANSCOPE_PICTURES set to a folder, the pictures stay there to be looked at.
+  void viewsDraw() {
+    const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
+    for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
+      const Theme theme(scheme);
+      qApp->setPalette(theme.palette());
+      qApp->setStyleSheet(theme.styleSheet());
+      int number = 0;
+      for (ViewInput input : {m_swapped, m_judge}) {
+        input.theme = theme;
+        ForecastView forecast;
+        PlanView plan;
+        for (View* view : {static_cast<View*>(&forecast), static_cast<View*>(&plan)}) {
+          show(*view, input);
+          const QImage shown = view->grab().toImage();
+          QSet<QRgb> colours;
+          for (int y = 0; y < shown.height(); y += 3) {
+            for (int x = 0; x < shown.width(); x += 3) colours.insert(shown.pixel(x, y));
+          }
+          QVERIFY(colours.size() > 6);
+          if (folder.isEmpty()) continue;
+          QVERIFY(shown.save(
+              QStringLiteral("%1/%2-%3-%4.png")
+                  .arg(folder, view == &plan ? QStringLiteral("rules") : QStringLiteral("forecast"),
+                       scheme == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light"))
+                  .arg(number)));
+        }
+        ++number;
+      }
+    }
+  }
+
+ private:
+  ViewInput m_repeated;  ///< the same query again after it has run
+  ViewInput m_swapped;   ///< its documents in another order, after it has run
+  ViewInput m_judge;     ///< another query, before it has run
+};
+
+QTEST_MAIN(TestForecastViews)
+#include "tst_forecast_views.moc"

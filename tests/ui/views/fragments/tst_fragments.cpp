@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
+#include "ui/document/document_model.h"
+#include "ui/views/fragments/fragments_view.h"
+#include "ui/words/score_text.h"
+
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QComboBox>
+#include <QDir>
+#include <QSpinBox>
+#include <QTableView>
+#include <QToolButton>
+#include <QtTest>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+using document::FragmentMark;
+
+namespace {
+
+constexpr const char* kHashes[] = {"00000000000000000000000000000001", "00000000000000000000000000000002",
+                                   "00000000000000000000000000000003", "00000000000000000000000000000004"};
+
+trace::FragmentInfo fragment(std::size_t number, double score, const char* text, bool inPrompt) {
+  trace::FragmentInfo info;
+  info.hash = kHashes[number];
+  info.source = "people.csv";
+  info.place = "record " + std::to_string(number + 1);
+  info.text = text;
+  info.rank = static_cast<std::uint32_t>(number + 1);
+  info.score = score;
+  info.lexicalRank = info.rank;
+  info.lexicalScore = score;
+  info.inPrompt = inPrompt;
+  return info;
+}
+
+/// A run of a query with one augment, as the engine tells it.
+class Run {
+ public:
+  Run() : model(*query::parseJson(kQuery).query) {}
+
+  static constexpr const char* kQuery =
+      R"({"g":{"model":"m","input":{"cross":[{"augment":{"embedding_model":"e","body":{"user":"Where?"},)"
+      R"("doc":["people.csv",{"Text":"x"}]}},{"user":"Where?"}]}}})";
+
+  document::NodeId augment() const {
+    for (const document::NodeId id : document.document().ids()) {
+      if (document.document().at(id).own.as<query::Augment>() != nullptr) return id;
+    }
+    return document::kNoNode;
+  }
+
+  ViewInput input(std::size_t events = 100) const {
+    auto store = std::make_shared<TraceStore>();
+    std::uint64_t sequence = 0;
+    const auto send = [&](RunId run, const NodePath& node, trace::Payload payload) {
+      if (store->size() >= events) return;
+      trace::Event event;
+      event.sequence = ++sequence;
+      event.run = run;
+      event.node = node;
+      event.payload = std::move(payload);
+      store->append(std::move(event));
+    };
+    trace::SessionStarted session;
+    session.pool.blockSize = 16;
+    send(0, {}, session);
+    for (const RunId run : {RunId(1), RunId(2)}) {
+      send(run, {}, trace::RunStarted{"{}", "spans", 0});
+      trace::FragmentsRetrieved found{"Where?", trace::FragmentRanking::Hybrid, 1, {}};
+      found.fragments = {fragment(0, 8.25, "Mira lives in Lisbon.", true),
+                         fragment(1, 4.5, "Otto lives\nin Porto.", run == 1),
+                         fragment(2, 0.25, "Tarek is a baker.", false)};
+      found.fragments[0].embeddingRank = 2;
+      found.fragments[0].embeddingScore = 0.75;
+      send(run, "/g/input/cross/0", found);
+    }
+    ViewInput result;
+    result.document = document.snapshot();
+    result.position = store->size();
+    result.trace = std::move(store);
+    const document::NodePaths paths =
+        document::toQuery(document.document(), document::TakeOut::Nothing).paths;
+    result.paths = {{1, paths}, {2, paths}};
+    return result;
+  }
+
+  query::Node model;
+  document::DocumentModel document{document::fromQuery(model)};
+};
+
+void press(QTableView& table, int row, Qt::Key key) {
+  table.setCurrentIndex(table.model()->index(row, 0));
+  QTest::keyClick(&table, key);
+}
+
+}  // namespace
+
+class TestFragments : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { QApplication::setStyle(QStringLiteral("Fusion")); }
+
+  void contentIsOfTheLastRunThatRetrieved() {
+    const Run run;
+    const FragmentsContent content = fragmentsContent(run.input());
+    QCOMPARE(content.run, RunId(2));
+    QCOMPARE(content.node, run.augment());
+    QCOMPARE(content.rows.size(), std::size_t(3));
+    QCOMPARE(content.rows[0].found, QStringLiteral("words 1 (8.25) · vectors 2 (0.750)"));
+    QCOMPARE(content.rows[0].source, QStringLiteral("people.csv, record 1"));
+    QVERIFY(content.rows[0].inPrompt && !content.rows[1].inPrompt && content.canMark);
+    QCOMPARE(fragmentsSummary(content), QStringLiteral("1 in the prompt · 1 document · hybrid"));
+    // Back in time, the run before; before anything was retrieved, nothing.
+    QCOMPARE(fragmentsContent(run.input(4)).run, RunId(1));
+    QVERIFY(fragmentsContent(run.input(4)).rows[1].inPrompt);
+    QVERIFY(fragmentsContent(run.input(2)).rows.empty());
+    QVERIFY(fragmentsSummary(fragmentsContent(run.input(2))).isEmpty());
+  }
+
+  void scoresAreShownInOneWay() {
+    QCOMPARE(scoreText(12.345), QStringLiteral("12.35"));
+    QCOMPARE(scoreText(0.457), QStringLiteral("0.457"));
+    QCOMPARE(scoreText(-0.457), QStringLiteral("-0.457"));
+    QVERIFY(scoreText(1.0 / 61) != scoreText(1.0 / 62));
+    FragmentListModel list;
+    const Run run;
+    list.setContent(fragmentsContent(run.input()));
+    const QString score = list.index(2, FragmentListModel::Score).data().toString();
+    const QString found = list.index(2, FragmentListModel::Found).data().toString();
+    QVERIFY2(found.contains(QStringLiteral("(%1)").arg(score)), qPrintable(found));
+  }
+
+  void selectionChoosesTheAugment() {
+    Run run;
+    document::NodeId other = document::kNoNode;
+    run.document.change(QStringLiteral("Add"), [&](document::Document& document) {
+      other = document::addNode(document, document::makeOperator("augment"));
+    });
+    ViewInput input = run.input();
+    input.selection.nodes = {other};
+    const FragmentsContent none = fragmentsContent(input);
+    QVERIFY(none.rows.empty() && none.isAsked);
+    input.selection.nodes = {run.augment()};
+    QCOMPARE(fragmentsContent(input).rows.size(), std::size_t(3));
+    input.selection.nodes = {run.document.document().root()};
+    QCOMPARE(fragmentsContent(input).node, run.augment());
+  }
+
+  void modelTellsStates() {
+    Run run;
+    FragmentListModel list;
+    const QAbstractItemModelTester tester(&list, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    const auto state = [&](int row) { return list.index(row, FragmentListModel::State).data().toString(); };
+    list.setContent(fragmentsContent(run.input()));
+    QCOMPARE(list.rowCount(), 3);
+    QCOMPARE(state(0), QStringLiteral("in the prompt"));
+    QCOMPARE(state(2), QStringLiteral("left out"));
+    QCOMPARE(list.index(1, FragmentListModel::Text).data().toString(),
+             QStringLiteral("Otto lives in Porto."));
+    QCOMPARE(list.index(2, FragmentListModel::Score).data().toString(), QStringLiteral("0.250"));
+    run.document.change(QStringLiteral("Marks"), [&](document::Document& document) {
+      document::setFragmentMark(document, run.augment(), kHashes[0], FragmentMark::Dropped);
+      document::setFragmentMark(document, run.augment(), kHashes[2], FragmentMark::Pinned);
+    });
+    QSignalSpy reset(&list, &QAbstractItemModel::modelReset);
+    list.setContent(fragmentsContent(run.input()));
+    QCOMPARE(reset.count(), 0);
+    QCOMPARE(state(0), QStringLiteral("dropped, next run"));
+    QCOMPARE(state(2), QStringLiteral("pinned, next run"));
+  }
+
+  void keysPinAndDrop() {
+    Run run;
+    FragmentsView view;
+    view.setModel(&run.document);
+    view.resize(900, 300);
+    view.setInput(run.input());
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    auto* table = view.findChild<QTableView*>(QStringLiteral("fragments"));
+    const auto marks = [&] { return run.document.document().at(run.augment()).fragments; };
+    press(*table, 2, Qt::Key_P);
+    QCOMPARE(marks(), (std::map<std::string, FragmentMark>{{kHashes[2], FragmentMark::Pinned}}));
+    QCOMPARE(run.document.undoStack().undoText(), QStringLiteral("Pin fragment"));
+    view.setInput(run.input());
+    QCOMPARE(table->currentIndex().row(), 2);
+    press(*table, 2, Qt::Key_D);
+    QCOMPARE(marks(), (std::map<std::string, FragmentMark>{{kHashes[2], FragmentMark::Dropped}}));
+    view.setInput(run.input());
+    press(*table, 2, Qt::Key_D);
+    QVERIFY(marks().empty());
+    run.document.undoStack().undo();
+    run.document.undoStack().undo();
+    run.document.undoStack().undo();
+    QVERIFY(marks().empty());
+    QVERIFY(!run.document.undoStack().canUndo());
+  }
+
+  void controlsChangeTheSettings() {
+    Run run;
+    FragmentsView view;
+    view.setModel(&run.document);
+    view.setInput(run.input());
+    const std::unique_ptr<QWidget> controls(view.takeTitleControls());
+    auto* count = controls->findChild<QSpinBox*>();
+    auto* ranking = controls->findChild<QComboBox*>();
+    QCOMPARE(count->value(), 5);
+    count->setValue(3);
+    QCOMPARE(run.document.document().settings.fragments, 3);
+    ranking->setCurrentIndex(3);
+    Q_EMIT ranking->activated(3);
+    QCOMPARE(run.document.document().settings.ranking, std::string("hybrid"));
+    run.document.undoStack().undo();
+    view.setModel(&run.document);
+    QCOMPARE(ranking->currentData().toString(), QStringLiteral("auto"));
+    view.setModel(nullptr);
+    QVERIFY(!count->isEnabled() && !ranking->isEnabled());
+  }
+
+  /// With SPANSCOPE_PICTURES set to a folder, the pictures stay there to be looked at.
+  void draws() {
+    Run run;
+    run.document.change(QStringLiteral("Marks"), [&](document::Document& document) {
+      document::setFragmentMark(document, run.augment(), kHashes[1], FragmentMark::Dropped);
+      document::setFragmentMark(document, run.augment(), kHashes[2], FragmentMark::Pinned);
+    });
+    const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
+    for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
+      const Theme theme(scheme);
+      qApp->setPalette(theme.palette());
+      qApp->setStyleSheet(theme.styleSheet());
+      for (const std::size_t events : {std::size_t(100), std::size_t(0)}) {
+        FragmentsView view;
+        view.setModel(&run.document);
+        view.resize(760, 200);
+        ViewInput input = run.input(events);
+        input.theme = theme;
+        view.setInput(input);
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        QCOMPARE(view.csv().isEmpty(), events == 0);
+        const QImage shown = view.grab().toImage();
+        QImage painted(760, 200, QImage::Format_ARGB32_Premultiplied);
+        QPainter painter(&painted);
+        view.paintTo(painter, painted.size());
+        painter.end();
+        QVERIFY(!shown.isNull());
+        QCOMPARE(painted.pixelColor(2, painted.height() - 2), theme.color(Role::Surface));
+        if (folder.isEmpty()) continue;
+        const QString name =
+            QStringLiteral("fragments-%1-%2")
+                .arg(events == 0 ? QStringLiteral("empty") : QStringLiteral("found"),
+                     scheme == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light"));
+        QVERIFY(shown.save(QDir(folder).filePath(name + QStringLiteral(".png"))));
+        QVERIFY(painted.save(QDir(folder).filePath(name + QStringLiteral("-painted.png"))));
+      }
+    }
+  }
+};
+
+QTEST_MAIN(TestFragments)
+#include "tst_fragments.moc"

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The text and the canvas in step, both ways.
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
+#include "tests/ui/views/common/view_bench.h"
+#include "ui/views/json/json_editor.h"
+#include "ui/views/json/json_sync.h"
+#include "ui/views/json/json_view.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QElapsedTimer>
+#include <QListWidget>
+#include <QPushButton>
+#include <QTest>
+#include <QToolButton>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+using spanscope::document::NodeId;
+using spanscope::ui::testing::ViewBench;
+
+namespace {
+
+constexpr auto kQuery = R"({"g": {"model": "m", "max_tokens": 32, "input": {"cross": [{"system": "Answer."},
+  {"plus": [{"user": "Mira lives in Lisbon."}, {"user": "Tarek is a baker."}]}, {"user": "Where?"}]}}})";
+
+/// Puts the cursor behind the text and types.
+void typeBehind(JsonEditor& editor, const QString& place, const QString& text) {
+  const qsizetype at = editor.toPlainText().indexOf(place);
+  if (at < 0) qFatal("no %s", qPrintable(place));
+  editor.setFocus();
+  QTextCursor cursor = editor.textCursor();
+  cursor.setPosition(static_cast<int>(at + place.size()));
+  editor.setTextCursor(cursor);
+  QTest::keyClicks(&editor, text);
+}
+
+std::string textOf(const document::Document& document, NodeId id) {
+  return document.at(id).own.as<query::Message>()->text;
+}
+
+struct Fixture {
+  JsonView view;
+  ViewBench bench;
+  JsonEditor* editor;
+  NodeId cross = document::kNoNode;
+  NodeId plus = document::kNoNode;
+  NodeId last = document::kNoNode;
+
+  explicit Fixture(std::string_view query = kQuery)
+      : bench(view, query), editor(view.findChild<JsonEditor*>()) {
+    bench.show({380, 320});
+    const document::Document& d = bench.document();
+    const document::DocumentNode* root = d.find(d.root());
+    if (root == nullptr || root->own.as<query::Generate>() == nullptr) return;
+    cross = root->children.at(0);
+    plus = d.at(cross).children.at(1);
+    last = d.at(cross).children.at(2);
+  }
+
+  QWidget* bar() const { return view.findChild<QWidget*>(QStringLiteral("conflict")); }
+  QListWidget* errors() const { return view.findChild<QListWidget*>(QStringLiteral("errors")); }
+  void rename(const char* text) {
+    bench.model().change(QStringLiteral("Canvas"), [&](document::Document& d) {
+      document::setOwn(d, last, {query::Message{.role = query::Role::User, .text = text}});
+    });
+  }
+};
+
+}  // namespace
+
+class TestJsonView : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void showsTheQuery();
+  void followsTheCanvas();
+  void typedTextBecomesTheQuery();
+  void typingIsOneCommand();
+  void keepsTextThatIsNoQuery();
+  void neverOverwritesTypedText();
+  void keepTypingWins();
+  void clickSelectsTheNode();
+  void copies();
+  void pastesIntoAnEmptyDocument();
+  void missingInputsStayMissing();
+  void isQuickWithManyNodes();
+};
+
+void TestJsonView::showsTheQuery() {
+  Fixture f;
+  QCOMPARE(f.editor->toPlainText().toStdString() + "\n",
+           query::writePretty(document::toTree(f.bench.document(), f.bench.document().root())));
+  QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓"));
+  f.bench.select(f.plus);
+  f.bench.picture(QStringLiteral("json"));
+}
+
+void TestJsonView::followsTheCanvas() {
+  Fixture f;
+  f.rename("Why?");
+  QVERIFY(f.editor->toPlainText().contains(QStringLiteral("Why?")));
+  f.bench.model().undoStack().undo();
+  QVERIFY(f.editor->toPlainText().contains(QStringLiteral("Where?")));
+  QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓"));
+  QCOMPARE(f.bench.model().undoStack().count(), 1);
+}
+
+void TestJsonView::typedTextBecomesTheQuery() {
+  Fixture f;
+  document::NodeId second = f.bench.document().at(f.plus).children.at(1);
+  typeBehind(*f.editor, QStringLiteral("Tarek is a baker"), QStringLiteral(" of bread"));
+  QTRY_COMPARE(textOf(f.bench.document(), second), std::string("Tarek is a baker of bread."));
+  QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓"));
+  // White space is the person's own.
+  const QString before = f.editor->toPlainText();
+  typeBehind(*f.editor, QStringLiteral("\"max_tokens\":"), QStringLiteral("   "));
+  QTest::qWait(300);
+  QVERIFY(f.editor->toPlainText() != before);
+  QVERIFY(f.editor->toPlainText().contains(QStringLiteral("\"max_tokens\":    32")));
+}
+
+void TestJsonView::typingIsOneCommand() {
+  Fixture f;
+  typeBehind(*f.editor, QStringLiteral("Where"), QStringLiteral(" is"));
+  QTRY_COMPARE(textOf(f.bench.document(), f.last), std::string("Where is?"));
+  typeBehind(*f.editor, QStringLiteral("Where is"), QStringLiteral(" it"));
+  QTRY_COMPARE(textOf(f.bench.document(), f.last), std::string("Where is it?"));
+  QCOMPARE(f.bench.model().undoStack().count(), 1);
+  QCOMPARE(f.bench.model().undoStack().undoText(), QStringLiteral("Edit JSON"));
+  QTest::keyClick(f.editor, Qt::Key_Z, Qt::ControlModifier);
+  QCOMPARE(textOf(f.bench.document(), f.last), std::string("Where?"));
+  QVERIFY(f.editor->toPlainText().contains(QStringLiteral("\"Where?\"")));
+}
+
+void TestJsonView::keepsTextThatIsNoQuery() {
+  Fixture f;
+  const document::Document before = f.bench.document();
+  typeBehind(*f.editor, QStringLiteral("\"max_tokens\": 32"), QStringLiteral(" x"));
+  const QString typed = f.editor->toPlainText();
+  const qsizetype at = typed.indexOf(QStringLiteral("32 x"));
+  const qsizetype line = 1 + typed.left(at).count(QLatin1Char('\n'));
+  QTRY_VERIFY(f.bench.summary().startsWith(QStringLiteral("line %1: expected ").arg(line)));
+  QCOMPARE(f.editor->toPlainText(), typed);
+  QVERIFY(f.bench.document() == before);
+  QVERIFY(f.errors()->isVisible());
+  QVERIFY(f.errors()->item(0)->text().startsWith(QStringLiteral("%1:").arg(line)));
+  QVERIFY(!f.editor->extraSelections().isEmpty());
+  f.bench.picture(QStringLiteral("json-error"));
+  QTest::keyClick(f.editor, Qt::Key_Backspace);
+  QTest::keyClick(f.editor, Qt::Key_Backspace);
+  QTRY_COMPARE(f.bench.summary(), QString::fromUtf8("in step ✓"));
+  QVERIFY(!f.errors()->isVisible());
+}
+
+void TestJsonView::neverOverwritesTypedText() {
+  Fixture f;
+  typeBehind(*f.editor, QStringLiteral("\"max_tokens\": 32"), QStringLiteral("["));
+  QTRY_VERIFY(f.bench.summary().startsWith(QStringLiteral("line ")));
+  const QString typed = f.editor->toPlainText();
+  f.rename("From the canvas?");
+  QCOMPARE(f.editor->toPlainText(), typed);
+  QVERIFY(f.bar()->isVisible());
+  f.bench.picture(QStringLiteral("json-conflict"));
+  QTest::mouseClick(f.view.findChild<QPushButton*>(QStringLiteral("take")), Qt::LeftButton);
+  QVERIFY(!f.bar()->isVisible());
+  QVERIFY(f.editor->toPlainText().contains(QStringLiteral("From the canvas?")));
+  QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓"));
+  // Text that has not been read yet is not lost either.
+  typeBehind(*f.editor, QStringLiteral("From"), QStringLiteral(" far"));
+  f.rename("Again?");
+  QTest::qWait(300);
+  QVERIFY(f.editor->toPlainText().contains(QStringLiteral("From far the canvas?")));
+  QCOMPARE(textOf(f.bench.document(), f.last), std::string("Again?"));
+  QVERIFY(f.bar()->isVisible());
+  // The canvas goes back to where the typing began: nothing stands against it any more.
+  f.bench.model().undoStack().undo();
+  QTRY_COMPARE(textOf(f.bench.document(), f.last), std::string("From far the canvas?"));
+}
+
+void TestJsonView::keepTypingWins() {
+  Fixture f;
+  typeBehind(*f.editor, QStringLiteral("\"max_tokens\": 32"), QStringLiteral("["));
+  QTRY_VERIFY(f.bench.summary().startsWith(QStringLiteral("line ")));
+  f.rename("From the canvas?");
+  QTest::mouseClick(f.view.findChild<QPushButton*>(QStringLiteral("keep")), Qt::LeftButton);
+  QVERIFY(!f.bar()->isVisible());
+  QTest::keyClick(f.editor, Qt::Key_Backspace);
+  QTRY_COMPARE(textOf(f.bench.document(), f.last), std::string("Where?"));
+  f.bench.model().undoStack().undo();
+  QCOMPARE(textOf(f.bench.document(), f.last), std::string("From the canvas?"));
+}
+
+void TestJsonView::clickSelectsTheNode() {
+  Fixture f;
+  const NodeId first = f.bench.document().at(f.plus).children.at(0);
+  const auto at = static_cast<int>(f.editor->toPlainText().indexOf(QStringLiteral("Mira lives")));
+  f.editor->setFocus();
+  QTextCursor cursor(f.editor->document());
+  cursor.setPosition(at);
+  const QPoint place = f.editor->cursorRect(cursor).center();
+  QTest::mouseClick(f.editor->viewport(), Qt::LeftButton, {}, place);
+  QCOMPARE(f.bench.selection().currentNode(), first);
+  QVERIFY(!f.editor->extraSelections().isEmpty());
+}
+
+void TestJsonView::copies() {
+  Fixture f;
+  const std::unique_ptr<QWidget> copy(f.view.takeTitleControls());
+  QTest::mouseClick(copy.get(), Qt::LeftButton);
+  QCOMPARE(QGuiApplication::clipboard()->text(), f.editor->toPlainText());
+}
+
+void TestJsonView::pastesIntoAnEmptyDocument() {
+  Fixture f("");
+  QCOMPARE(f.editor->toPlainText(), QString());
+  f.editor->setFocus();
+  QGuiApplication::clipboard()->setText(QStringLiteral("{\"user\": \"Hello\"}"));
+  f.editor->paste();
+  QTRY_COMPARE(f.bench.document().size(), std::size_t{1});
+  QCOMPARE(textOf(f.bench.document(), f.bench.document().root()), std::string("Hello"));
+}
+
+void TestJsonView::missingInputsStayMissing() {
+  Fixture f(R"({"cross": [{"user": "a"}, {"user": "b"}, {"monad": {"user": "c"}}]})");
+  NodeId monad = f.bench.document().at(f.bench.document().root()).children.at(2);
+  f.bench.model().change(QStringLiteral("Delete"), [&](document::Document& d) {
+    document::removeSubtrees(d, {d.at(monad).children.at(0)});
+  });
+  typeBehind(*f.editor, QStringLiteral("\"a"), QStringLiteral("bc"));
+  QTRY_VERIFY(textOf(f.bench.document(), f.bench.document().at(f.bench.document().root()).children.at(0)) ==
+              "abc");
+  QCOMPARE(f.bench.document().at(monad).children.at(0), document::kNoNode);
+}
+
+void TestJsonView::isQuickWithManyNodes() {
+  std::string text =
+      R"({"g": {"model": "m", "input": {"cross": [{"user": "a"}, {"user": "b"}, {"user": "c"})";
+  for (int i = 0; i < 1000; ++i) text += R"(, {"user": "A document of a few words."})";
+  Fixture f(text + "]}}}");
+  QList<qint64> times;
+  for (int i = 0; i < 20; ++i) {
+    const std::string said = "Question " + std::to_string(i);
+    QElapsedTimer timer;
+    timer.start();
+    f.rename(said.c_str());
+    times += timer.nsecsElapsed();
+  }
+  std::sort(times.begin(), times.end());
+  qInfo("a change takes %.2f ms (median), %.2f ms (longest)", double(times[10]) / 1e6,
+        double(times.last()) / 1e6);
+}
+
+QTEST_MAIN(TestJsonView)
+#include "tst_json_view.moc"

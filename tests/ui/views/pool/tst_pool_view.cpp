@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/ui/views/common/traced_requests.h"
+#include "ui/views/pool/pool_area.h"
+#include "ui/views/pool/pool_view.h"
+
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTest>
+#include <QWheelEvent>
+
+using namespace spanscope;
+
+class TestPoolView : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void states();
+  void evictionOrder();
+  void ages();
+  void clickSelectsTheOwnersBlock();
+  void keysWalk();
+  void cellsAreZoomed();
+  void largePoolScrolls();
+  void csv();
+};
+
+void TestPoolView::states() {
+  test::TraceMaker maker(4, 8);
+  maker.computedRequest(1, 1, 8, 1);
+  maker.startRun(2, 2, {test::TraceMaker::segment(8, 0, "/g/input")});
+  maker.send(2, 2, trace::BlockShared{1, 0, 0, 1});
+  maker.send(2, 2, trace::BlockAllocated{3, 0, 1});
+  const ui::ViewInput input = maker.input();
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  const ui::PoolTable table = ui::poolTable(input, history, ui::PoolShade::State);
+  QCOMPARE(table.blocks.size(), std::size_t{8});
+  QCOMPARE(table.blocks[0].state, ui::PoolBlockState::Null);
+  QCOMPARE(table.blocks[1].state, ui::PoolBlockState::Held);
+  QCOMPARE(table.blocks[2].state, ui::PoolBlockState::Cached);
+  QCOMPARE(table.blocks[3].state, ui::PoolBlockState::Computing);
+  QCOMPARE(table.blocks[4].state, ui::PoolBlockState::Free);
+  QCOMPARE(table.summary, QStringLiteral("7 blocks · 2 held · 1 cached · 4 free"));
+}
+
+void TestPoolView::evictionOrder() {
+  test::TraceMaker maker(4, 6);
+  maker.computedRequest(1, 1, 8, 1);
+  const ui::ViewInput input = maker.input();
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  // Free ones first (3, 4, 5), then the tail of the chain, then its head.
+  QVERIFY(ui::poolDetail(input, history, 2).text.contains(QStringLiteral("would be evicted 4th")));
+  QVERIFY(ui::poolDetail(input, history, 1).text.contains(QStringLiteral("would be evicted 5th")));
+  QVERIFY(ui::poolDetail(input, history, 3).text.contains(QStringLiteral("would be taken 1st")));
+  QVERIFY(ui::poolDetail(input, history, 1).text.contains(QStringLiteral("stored by run 1")));
+  QVERIFY(ui::poolDetail(input, history, 1).text.contains(QStringLiteral("4 of 4 slots filled")));
+  QVERIFY(ui::poolDetail(input, history, 0).text.contains(QStringLiteral("null block")));
+  QVERIFY(ui::poolDetail(input, history, 77).text.isEmpty());
+}
+
+void TestPoolView::ages() {
+  test::TraceMaker maker(4, 8);
+  maker.computedRequest(1, 1, 4, 1);
+  maker.computedRequest(2, 2, 4, 2);
+  const ui::ViewInput input = maker.input();
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  const ui::PoolTable table = ui::poolTable(input, history, ui::PoolShade::Age);
+  QCOMPARE(table.blocks[1].age, 1.F);
+  QVERIFY(table.blocks[2].age > 0 && table.blocks[2].age < 1);
+  QCOMPARE(table.blocks[3].age, -1.F);
+  QVERIFY(table.oldest > 0);
+}
+
+void TestPoolView::clickSelectsTheOwnersBlock() {
+  test::TraceMaker maker(4, 8);
+  maker.computedRequest(1, 1, 8, 1);
+  maker.computedRequest(2, 2, 4, 3);
+  ui::PoolView view;
+  view.resize(600, 300);
+  view.setInput(maker.input());
+  view.show();
+  auto* area = view.findChild<ui::PoolArea*>();
+  QSignalSpy wanted(&view, &ui::View::selectionWanted);
+  QTest::mouseClick(area->viewport(), Qt::LeftButton, Qt::NoModifier, area->cell(2).center());
+  QCOMPARE(wanted.size(), 1);
+  auto selection = wanted.takeFirst().first().value<ui::Selection>();
+  QCOMPARE(selection.physical, 2);
+  QCOMPARE(selection.block, std::optional(ui::BlockRef{1, 0, 1}));
+  QTest::mouseClick(area->viewport(), Qt::LeftButton, Qt::NoModifier, area->cell(6).center());
+  selection = wanted.takeFirst().first().value<ui::Selection>();
+  QCOMPARE(selection.physical, 6);
+  QVERIFY(!selection.block);
+}
+
+void TestPoolView::keysWalk() {
+  test::TraceMaker maker(4, 64);
+  maker.computedRequest(1, 1, 8, 1);
+  ui::PoolView view;
+  view.resize(500, 400);
+  ui::ViewInput input = maker.input();
+  view.setInput(input);
+  view.show();
+  QObject::connect(&view, &ui::View::selectionWanted, &view, [&](const ui::Selection& selection) {
+    input.selection = selection;
+    view.setInput(input);
+  });
+  auto* area = view.findChild<ui::PoolArea*>();
+  QTest::keyClick(area, Qt::Key_Right);
+  QCOMPARE(input.selection.physical, 1);
+  QTest::keyClick(area, Qt::Key_Down);
+  QCOMPARE(input.selection.physical, 1 + area->columns());
+  QTest::keyClick(area, Qt::Key_End);
+  QCOMPARE(input.selection.physical, 63);
+  QTest::keyClick(area, Qt::Key_Home);
+  QCOMPARE(input.selection.physical, 1);
+  QVERIFY(view.detail().text.startsWith(QStringLiteral("#1 · cached")));
+}
+
+void TestPoolView::cellsAreZoomed() {
+  test::TraceMaker maker(4, 64);
+  ui::PoolView view;
+  view.resize(500, 400);
+  view.setInput(maker.input());
+  view.show();
+  auto* area = view.findChild<ui::PoolArea*>();
+  const int fitting = area->cellPitch();
+  QTest::keyClick(area, Qt::Key_Minus);
+  const int smaller = area->cellPitch();
+  QVERIFY(smaller < fitting);
+  const auto wheel = [area](int turn, Qt::KeyboardModifiers modifiers) {
+    const QPointF place(20, 20);
+    QWheelEvent event(place, area->viewport()->mapToGlobal(place), {}, {0, turn}, Qt::NoButton, modifiers,
+                      Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(area->viewport(), &event);
+  };
+  wheel(120, Qt::ControlModifier);
+  QCOMPARE(area->cellPitch(), fitting);
+  wheel(-120, Qt::NoModifier);
+  QCOMPARE(area->cellPitch(), fitting);
+  QTest::keyClick(area, Qt::Key_Minus);
+  QTest::keyClick(area, Qt::Key_0);
+  QCOMPARE(area->cellPitch(), fitting);
+}
+
+void TestPoolView::largePoolScrolls() {
+  test::TraceMaker maker(2, 100'000);
+  ui::PoolView view;
+  view.resize(1280, 800);
+  ui::ViewInput input = maker.input();
+  input.selection.physical = 99'999;
+  view.setInput(input);
+  view.show();
+  auto* area = view.findChild<ui::PoolArea*>();
+  QVERIFY(area->verticalScrollBar()->maximum() > 0);
+  QVERIFY(area->visibleContent().contains(area->cell(99'999)));
+  QCOMPARE(area->blockAt(area->cell(54'321).center()), 54'321);
+  view.setShade(ui::PoolShade::Age);
+  QVERIFY(!view.grab().isNull());
+}
+
+void TestPoolView::csv() {
+  test::TraceMaker maker(4, 8);
+  maker.computedRequest(1, 1, 8, 1);
+  ui::PoolView view;
+  view.setInput(maker.input());
+  QCOMPARE(view.csv().count(QLatin1Char('\n')), 9);
+  QVERIFY(view.csv().contains(QStringLiteral("cached")));
+}
+
+QTEST_MAIN(TestPoolView)
+#include "tst_pool_view.moc"

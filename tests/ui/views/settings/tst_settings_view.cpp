@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/run/policy.h"
+#include "engine/workbench/document/edits.h"
+#include "engine/workbench/document/retrieval_options.h"
+#include "tests/ui/views/common/view_bench.h"
+#include "ui/views/common/checked_field.h"
+#include "ui/views/settings/settings_view.h"
+
+#include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QScrollArea>
+#include <QSpinBox>
+#include <QTest>
+
+#include <algorithm>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+using spanscope::ui::testing::ViewBench;
+
+namespace {
+
+constexpr const char* kRetrieving =
+    R"({"augment":{"embedding_model":"e","body":{"user":"Where?"},"doc":["people.csv",{"Text":"x"}]}})";
+
+struct Fixture {
+  SettingsView view;
+  ViewBench bench;
+
+  explicit Fixture(const char* query = R"({"user": "a"})") : bench(view, query) { bench.show({360, 620}); }
+
+  const document::RunSettings& settings() { return bench.document().settings; }
+  template <class T>
+  T* child(const char* name) {
+    T* found = view.findChild<T*>(QString::fromLatin1(name));
+    if (found == nullptr) qFatal("no widget %s", name);
+    return found;
+  }
+  void choose(const char* name, int index) {
+    auto* combo = child<QComboBox>(name);
+    combo->setCurrentIndex(index);
+    Q_EMIT combo->activated(index);
+  }
+};
+
+}  // namespace
+
+class TestSettingsView : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void showsAndChanges();
+  void refusesWhatIsNone();
+  void saysTheExactness();
+  void stepsBlockSizesByTwo();
+  void everyChangeIsUndone();
+  void retrievalIsForAugments();
+  void retrievalIsChanged();
+  void addressesAreChecked();
+  void retrievalByKeyboard();
+  void layerTexts();
+};
+
+void TestSettingsView::showsAndChanges() {
+  Fixture f;
+  f.bench.picture(QStringLiteral("settings"));
+  f.choose("kvType", 1);
+  QCOMPARE(f.settings().kvType, std::string("bf16"));
+  f.choose("outputForm", 1);
+  QCOMPARE(f.settings().outputForm, std::string("reused"));
+  f.child<QSpinBox>("blockCount")->setValue(1024);
+  QCOMPARE(f.settings().blockCount, 1024);
+  f.child<QSpinBox>("threads")->setValue(2);
+  QCOMPARE(f.settings().threads, 2);
+  f.child<QSpinBox>("maxTokens")->setValue(64);
+  QCOMPARE(f.settings().maxTokens, 64);
+  f.child<QSpinBox>("attentionMebibytes")->setValue(128);
+  QCOMPARE(f.settings().attentionMebibytes, 128);
+  f.child<QSpinBox>("keptMebibytes")->setValue(1024);
+  QCOMPARE(f.settings().keptMebibytes, 1024);
+  auto* observe = f.child<QCheckBox>("observe");
+  QTest::mouseClick(observe, Qt::LeftButton, {}, QPoint(8, observe->height() / 2));
+  QVERIFY(!f.settings().observe);
+  QVERIFY(!f.child<QCheckBox>("observeRows")->isEnabled());
+  QVERIFY(!f.child<QSpinBox>("attentionMebibytes")->isEnabled());
+  auto* distribute = f.child<QCheckBox>("distribute");
+  QTest::mouseClick(distribute, Qt::LeftButton, {}, QPoint(8, distribute->height() / 2));
+  QVERIFY(!f.settings().distribute);
+  QCOMPARE(f.bench.model().undoStack().count(), 9);
+  QVERIFY(!f.child<QLineEdit>("reducePrompt")->isEnabled());
+  f.child<QSpinBox>("locality")->setValue(4);
+  QCOMPARE(f.settings().locality, 4);
+  f.choose("localityShape", 1);
+  QCOMPARE(f.settings().localityShape, std::string("map-reduce"));
+  auto* reduce = f.child<QLineEdit>("reducePrompt");
+  QVERIFY(reduce->isEnabled());
+  reduce->setFocus();
+  QTest::keyClicks(reduce, QStringLiteral("Which is best?"));
+  QCOMPARE(f.settings().reducePrompt, std::string("Which is best?"));
+}
+
+void TestSettingsView::refusesWhatIsNone() {
+  Fixture f;
+  auto* seed = f.child<CheckedField>("seed");
+  seed->line()->setFocus();
+  seed->line()->selectAll();
+  QTest::keyClicks(seed->line(), QStringLiteral("18446744073709551615"));
+  QCOMPARE(f.settings().seed, std::uint64_t{18446744073709551615ULL});
+  QTest::keyClicks(seed->line(), QStringLiteral("0"));
+  QVERIFY(!seed->reason().isEmpty());
+  QCOMPARE(f.settings().seed, std::uint64_t{18446744073709551615ULL});
+  auto* layers = f.child<CheckedField>("layers");
+  layers->line()->setFocus();
+  layers->line()->selectAll();
+  QTest::keyClicks(layers->line(), QStringLiteral("3, 1"));
+  QCOMPARE(f.settings().layers, (std::vector<std::int32_t>{1, 3}));
+  QCOMPARE(layers->text(), QStringLiteral("3, 1"));
+  QTest::keyClicks(layers->line(), QStringLiteral(", x"));
+  QVERIFY(!layers->reason().isEmpty());
+}
+
+void TestSettingsView::saysTheExactness() {
+  Fixture f;
+  const auto says = [&f](run::Policy policy) {
+    for (const QLabel* label : f.view.findChildren<QLabel*>()) {
+      if (label->text() == QString::fromUtf8(run::exactness(policy))) return true;
+    }
+    return false;
+  };
+  QVERIFY(says(run::Policy::Spans));
+  f.choose("policy", 1);
+  QCOMPARE(f.settings().policy, std::string("prefix"));
+  QVERIFY(says(run::Policy::Prefix));
+}
+
+void TestSettingsView::stepsBlockSizesByTwo() {
+  Fixture f;
+  auto* size = f.child<QSpinBox>("blockSize");
+  size->stepUp();
+  QCOMPARE(f.settings().blockSize, 32);
+  size->stepDown();
+  size->stepDown();
+  QCOMPARE(f.settings().blockSize, 8);
+  QTest::keyClick(size, Qt::Key_Down);
+  QCOMPARE(f.settings().blockSize, 4);
+}
+
+void TestSettingsView::everyChangeIsUndone() {
+  Fixture f;
+  const document::Document before = f.bench.document();
+  f.choose("policy", 1);
+  f.child<QSpinBox>("blockSize")->stepUp();
+  f.bench.model().undoStack().setIndex(0);
+  QVERIFY(f.bench.document() == before);
+  QCOMPARE(f.child<QSpinBox>("blockSize")->value(), 16);
+  QCOMPARE(f.child<QComboBox>("policy")->currentIndex(), 0);
+}
+
+void TestSettingsView::retrievalIsForAugments() {
+  Fixture f;
+  const std::vector<const char*> always = {"fragments", "ranking",   "chunk",
+                                           "overlap",   "summaries", "embeddings"};
+  const auto isShown = [&f](const char* name) { return f.child<QWidget>(name)->isVisibleTo(&f.view); };
+  for (const char* name : always) QVERIFY2(!isShown(name), name);
+  QVERIFY(!isShown("embeddingsUrl"));
+  f.bench.model().change(QStringLiteral("Add"), [](document::Document& document) {
+    document::addNode(document, document::makeOperator("augment"));
+  });
+  for (const char* name : always) QVERIFY2(isShown(name), name);
+  // Rows of a server come with the choice of one.
+  QVERIFY(!isShown("embeddingsUrl") && !isShown("embeddingsModel"));
+  f.choose("embeddings", 1);
+  QVERIFY(isShown("embeddingsUrl") && isShown("embeddingsModel"));
+  f.bench.model().undoStack().setIndex(0);
+  for (const char* name : always) QVERIFY2(!isShown(name), name);
+}
+
+void TestSettingsView::retrievalIsChanged() {
+  Fixture f(kRetrieving);
+  QScrollArea* scroll = f.view.findChild<QScrollArea*>();
+  f.choose("embeddings", 1);
+  QTest::qWait(50);  // until the rows have their places
+  scroll->ensureWidgetVisible(f.child<QWidget>("embeddingsModel"), 0, 120);
+  f.bench.picture(QStringLiteral("settings-retrieval"));
+  f.bench.model().undoStack().setIndex(0);
+  const document::Document before = f.bench.document();
+  // The same defaults as on the command line.
+  const retrieve::RetrievalOptions defaults;
+  QCOMPARE(f.child<QSpinBox>("fragments")->value(), defaults.fragments);
+  QCOMPARE(f.child<QSpinBox>("chunk")->value(), defaults.chunk.tokens);
+  QCOMPARE(f.child<QSpinBox>("overlap")->value(), defaults.chunk.overlap);
+  QCOMPARE(f.child<QCheckBox>("summaries")->isChecked(), defaults.summaries);
+  QCOMPARE(f.child<QComboBox>("ranking")->currentData().toString(), QStringLiteral("auto"));
+  QCOMPARE(f.child<QComboBox>("embeddings")->currentIndex(), 0);
+
+  f.child<QSpinBox>("fragments")->setValue(9);
+  f.choose("ranking", 3);
+  f.child<QSpinBox>("chunk")->setValue(40);
+  auto* summaries = f.child<QCheckBox>("summaries");
+  QTest::mouseClick(summaries, Qt::LeftButton, {}, QPoint(8, summaries->height() / 2));
+  f.choose("embeddings", 1);
+  QCOMPARE(f.settings().fragments, 9);
+  QCOMPARE(f.settings().ranking, std::string("hybrid"));
+  QCOMPARE(f.settings().chunk, 40);
+  QVERIFY(f.settings().summaries);
+  QCOMPARE(f.settings().embeddings, std::string("server"));
+  // More than a quarter of the chunk does not count, and it is said.
+  const auto says = [&f](const QString& part) {
+    const QList<QLabel*> labels = f.view.findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
+      return label->isVisibleTo(&f.view) && label->text().contains(part);
+    });
+  };
+  QVERIFY(says(QStringLiteral("10 tokens")));
+  QCOMPARE(document::retrievalOptionsOf(f.settings()).chunk.overlap, 10);
+  f.child<QSpinBox>("overlap")->setValue(10);
+  QVERIFY(!says(QStringLiteral("10 tokens")));
+  QCOMPARE(f.settings().overlap, 10);
+  QCOMPARE(f.bench.model().undoStack().count(), 6);
+
+  const document::Document after = f.bench.document();
+  f.bench.model().undoStack().setIndex(0);
+  QVERIFY(f.bench.document() == before);
+  QCOMPARE(f.child<QSpinBox>("chunk")->value(), 128);
+  QCOMPARE(f.child<QComboBox>("ranking")->currentIndex(), 0);
+  f.bench.model().undoStack().setIndex(6);
+  QVERIFY(f.bench.document() == after);
+}
+
+void TestSettingsView::addressesAreChecked() {
+  Fixture f(kRetrieving);
+  f.choose("embeddings", 1);
+  auto* address = f.child<CheckedField>("embeddingsUrl");
+  auto* model = f.child<CheckedField>("embeddingsModel");
+  address->line()->setFocus();
+  QTest::keyClicks(address->line(), QStringLiteral("localhost"));
+  QVERIFY(address->reason().contains(QStringLiteral("http://")));
+  QVERIFY(f.settings().embeddingsUrl.empty());
+  address->line()->selectAll();
+  QTest::keyClicks(address->line(), QStringLiteral(" http://localhost:8000/v1 "));
+  QCOMPARE(address->reason(), QString());
+  QCOMPARE(f.settings().embeddingsUrl, std::string("http://localhost:8000/v1"));
+  QTest::keyClicks(address->line(), QStringLiteral("?key=1"));
+  QVERIFY(!address->reason().isEmpty());
+  QCOMPARE(f.settings().embeddingsUrl, std::string("http://localhost:8000/v1"));
+  model->line()->setFocus();
+  QTest::keyClicks(model->line(), QStringLiteral("minilm"));
+  QCOMPARE(f.settings().embeddingsModel, std::string("minilm"));
+  // What is typed in one go is one command.
+  QCOMPARE(f.bench.model().undoStack().count(), 3);
+  address->line()->setFocus();
+  address->line()->clear();
+  QTest::keyClick(address->line(), Qt::Key_Backspace);
+  address->line()->selectAll();
+  QTest::keyClicks(address->line(), QStringLiteral("x"));
+  QTest::keyClick(address->line(), Qt::Key_Backspace);
+  QCOMPARE(address->reason(), QString());
+  QVERIFY(f.settings().embeddingsUrl.empty());
+}
+
+void TestSettingsView::retrievalByKeyboard() {
+  Fixture f(kRetrieving);
+  f.choose("embeddings", 1);
+  f.child<QSpinBox>("fragments")->setFocus();
+  QStringList reached;
+  for (int i = 0; i < 8; ++i) {
+    QWidget* focus = QApplication::focusWidget();
+    while (focus != nullptr && focus->objectName().isEmpty()) focus = focus->parentWidget();
+    QVERIFY(focus != nullptr);
+    QVERIFY2(!focus->accessibleName().isEmpty() || qobject_cast<QCheckBox*>(focus) != nullptr,
+             qPrintable(focus->objectName()));
+    reached += focus->objectName();
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+  }
+  QCOMPARE(
+      reached.join(QLatin1Char(' ')),
+      QStringLiteral("fragments ranking chunk overlap summaries embeddings embeddingsUrl embeddingsModel"));
+  f.child<QCheckBox>("summaries")->setFocus();
+  QTest::keyClick(f.child<QCheckBox>("summaries"), Qt::Key_Space);
+  QVERIFY(f.settings().summaries);
+  QTest::keyClick(f.child<QSpinBox>("chunk"), Qt::Key_Up);
+  QCOMPARE(f.settings().chunk, 144);
+}
+
+void TestSettingsView::layerTexts() {
+  QCOMPARE(layersText({}), QStringLiteral("all"));
+  QCOMPARE(layersText({0, 2}), QStringLiteral("0, 2"));
+  QCOMPARE(readLayers(QStringLiteral(" all ")), std::vector<std::int32_t>());
+  QCOMPARE(readLayers(QStringLiteral("2,0,2")), (std::vector<std::int32_t>{0, 2}));
+  QVERIFY(!readLayers(QStringLiteral("0,,1")));
+  QVERIFY(!readLayers(QStringLiteral("-1")));
+}
+
+QTEST_MAIN(TestSettingsView)
+#include "tst_settings_view.moc"

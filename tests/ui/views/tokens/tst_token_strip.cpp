@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/document/edits.h"
+#include "tests/ui/views/common/recording.h"
+#include "tests/ui/views/common/traced_requests.h"
+#include "ui/views/common/request_blocks.h"
+#include "ui/views/tokens/token_strip_area.h"
+#include "ui/views/tokens/token_strip_view.h"
+
+#include <QElapsedTimer>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTest>
+
+#include <memory>
+
+using namespace spanscope;
+
+class TestTokenStrip : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void initTestCase();
+  void stripOfARun();
+  void roles();
+  void positionBeforeGeneration();
+  void wrapsWithoutOverlap_data();
+  void wrapsWithoutOverlap();
+  void clickSelects();
+  void keysWalk();
+  void hiddenPartsAreLeftOut();
+  void csv();
+
+ private:
+  std::unique_ptr<test::Recording> m_recording;
+};
+
+void TestTokenStrip::initTestCase() {
+  m_recording = std::make_unique<test::Recording>(128);
+  document::Document document = test::Recording::example("rag.json");
+  m_recording->run(document);
+  for (const document::NodeId id : document.ids()) {
+    const auto* join = document.at(id).own.as<query::Join>();
+    if (join != nullptr && join->kind == query::JoinKind::Plus)
+      QVERIFY(document::swapChildren(document, id, 0, 1));
+  }
+  m_recording->run(document);
+}
+
+void TestTokenStrip::stripOfARun() {
+  const ui::TokenStrip strip = ui::tokenStrip(m_recording->input());
+  QCOMPARE(strip.run, 2U);
+  QCOMPARE(strip.segments.size(), std::size_t{5});
+  QStringList names;
+  for (const ui::StripSegment& segment : strip.segments) names << segment.name;
+  QCOMPARE(names,
+           (QStringList{QStringLiteral("system"), QStringLiteral("document 1"), QStringLiteral("document 2"),
+                        QStringLiteral("document 3"), QStringLiteral("question")}));
+  QCOMPARE(strip.prompt, std::size_t{83});
+  QVERIFY(strip.tokens.size() > strip.prompt);
+  QVERIFY(strip.summary.startsWith(QStringLiteral("83 tokens · ")));
+  QVERIFY(std::any_of(strip.tokens.begin(), strip.tokens.end(), [](const ui::StripToken& token) {
+    return token.text == QStringLiteral("‹user›") && token.quiet;
+  }));
+  // What was sampled last is in no block yet.
+  QVERIFY(!strip.tokens.back().computed);
+  QVERIFY(strip.tokens[strip.tokens.size() - 2].computed);
+}
+
+void TestTokenStrip::roles() {
+  const ui::TokenStrip strip = ui::tokenStrip(m_recording->input());
+  const auto roleOf = [&](std::size_t segment) { return strip.tokens[strip.segments[segment].first].role; };
+  QCOMPARE(roleOf(0), ui::BlockRole::Hit);
+  QCOMPARE(roleOf(1), ui::BlockRole::Relocated);
+  QCOMPARE(roleOf(2), ui::BlockRole::Relocated);
+  QCOMPARE(roleOf(3), ui::BlockRole::Hit);
+  QCOMPARE(roleOf(4), ui::BlockRole::Computed);
+  // One tail a segment: the system prompt fills 13 of 16 slots.
+  QCOMPARE(strip.tokens[12].tail, 13);
+  QVERIFY(strip.tokens[13].opensBlock);
+  QCOMPARE(strip.tokens[13].block, 1);
+}
+
+void TestTokenStrip::positionBeforeGeneration() {
+  ui::ViewInput input = m_recording->input();
+  const ui::RequestEvents* events = input.trace->request(2);
+  QVERIFY(events != nullptr && !events->tokens.empty());
+  input.position = events->lookups.front();
+  const ui::TokenStrip early = ui::tokenStrip(input);
+  QCOMPARE(early.tokens.size(), early.prompt);
+  QCOMPARE(early.tokens.front().role, ui::BlockRole::Free);
+}
+
+void TestTokenStrip::wrapsWithoutOverlap_data() {
+  QTest::addColumn<int>("width");
+  for (const int width : {120, 333, 960, 2000}) QTest::addRow("%d", width) << width;
+}
+
+void TestTokenStrip::wrapsWithoutOverlap() {
+  QFETCH(int, width);
+  const ui::ViewInput input = m_recording->input();
+  const ui::TokenStrip strip = ui::tokenStrip(input);
+  const ui::StripLayout layout =
+      ui::layOutTokens(strip, width, input.theme.monoFont(), input.theme.smallFont());
+  QCOMPARE(layout.tiles.size(), strip.tokens.size());
+  for (std::size_t i = 0; i < layout.tiles.size(); ++i) {
+    QVERIFY(layout.tiles[i].left() >= ui::kStripMargin);
+    QVERIFY(layout.tiles[i].right() <= width);
+    QVERIFY(layout.tiles[i].bottom() < layout.height);
+    QCOMPARE(layout.at(layout.tiles[i].center()), i);
+    if (i == 0) continue;
+    QVERIFY(!layout.tiles[i].intersects(layout.tiles[i - 1]));
+    QVERIFY(!layout.tiles[i].intersects(layout.tails[i - 1]));
+  }
+}
+
+void TestTokenStrip::clickSelects() {
+  ui::TokenStripView view;
+  view.resize(900, 300);
+  const ui::ViewInput input = m_recording->input();
+  view.setInput(input);
+  view.show();
+  auto* area = view.findChild<ui::TokenStripArea*>();
+  QVERIFY(area != nullptr);
+  QSignalSpy wanted(&view, &ui::View::selectionWanted);
+  QTest::mouseClick(area->viewport(), Qt::LeftButton, Qt::NoModifier, area->stripLayout().tiles[15].center());
+  QCOMPARE(wanted.size(), 1);
+  const auto selection = wanted.first().first().value<ui::Selection>();
+  QCOMPARE(selection.token, std::optional(ui::TokenRef{2, 1, 2}));
+  QCOMPARE(selection.block, std::optional(ui::BlockRef{2, 1, 0}));
+  QVERIFY(selection.physical != kNullBlock);
+  const document::DocumentNode* node = input.document->find(selection.currentNode());
+  QVERIFY(node != nullptr && node->own.as<query::Message>() != nullptr);
+  QVERIFY(node->own.as<query::Message>()->text.starts_with("Tarek"));
+}
+
+void TestTokenStrip::keysWalk() {
+  ui::TokenStripView view;
+  view.resize(400, 120);
+  ui::ViewInput input = m_recording->input();
+  view.setInput(input);
+  view.show();
+  QObject::connect(&view, &ui::View::selectionWanted, &view, [&](const ui::Selection& selection) {
+    input.selection = selection;
+    view.setInput(input);
+  });
+  auto* area = view.findChild<ui::TokenStripArea*>();
+  const auto current = [&] { return ui::selectedToken(view.strip(), input.selection); };
+  QTest::keyClick(area, Qt::Key_Right);
+  QCOMPARE(current(), std::size_t{0});
+  QTest::keyClick(area, Qt::Key_Right);
+  QCOMPARE(current(), std::size_t{1});
+  QTest::keyClick(area, Qt::Key_Right, Qt::ControlModifier);
+  QCOMPARE(current(), std::size_t{13});
+  QTest::keyClick(area, Qt::Key_Left);
+  QCOMPARE(current(), std::size_t{12});
+  QTest::keyClick(area, Qt::Key_Down);
+  QCOMPARE(area->stripLayout().rowOf(current()), area->stripLayout().rowOf(12) + 1);
+  QTest::keyClick(area, Qt::Key_End, Qt::ControlModifier);
+  QCOMPARE(current(), view.strip().tokens.size() - 1);
+  QVERIFY(area->visibleContent().contains(area->stripLayout().tiles.back()));
+  QVERIFY(area->verticalScrollBar()->value() > 0);
+  QTest::keyClick(area, Qt::Key_Home, Qt::ControlModifier);
+  QCOMPARE(current(), std::size_t{0});
+}
+
+void TestTokenStrip::hiddenPartsAreLeftOut() {
+  test::TraceMaker maker;
+  trace::SegmentInfo hidden = test::TraceMaker::segment(5, 0, "/g/input/cross/0");
+  hidden.hidden = true;
+  trace::SegmentInfo shown = test::TraceMaker::segment(6, 0, "/g/input/cross/1", 50);
+  shown.visibleBegin = 2;
+  maker.startRun(1, 1, {hidden, shown});
+  const ui::TokenStrip strip = ui::tokenStrip(maker.input());
+  QCOMPARE(strip.tokens.size(), std::size_t{4});
+  QCOMPARE(strip.tokens.front().text, QStringLiteral("w52"));
+  QCOMPARE(strip.segments.size(), std::size_t{1});
+  QCOMPARE(strip.segments.front().segment, 1U);
+}
+
+void TestTokenStrip::csv() {
+  ui::TokenStripView view;
+  view.setInput(m_recording->input());
+  const QStringList lines = view.csv().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+  const ui::TokenStrip strip = ui::tokenStrip(m_recording->input());
+  QCOMPARE(static_cast<std::size_t>(lines.size()), strip.tokens.size() + 1);
+  QVERIFY(lines.front().startsWith(QStringLiteral("index,segment,name")));
+}
+
+QTEST_MAIN(TestTokenStrip)
+#include "tst_token_strip.moc"

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
+#include "tests/ui/views/common/traced_requests.h"
+#include "ui/views/why/why_model.h"
+#include "ui/views/why/why_view.h"
+
+#include <QSignalSpy>
+#include <QTest>
+#include <QTextBrowser>
+
+#include <functional>
+
+using namespace spanscope;
+using trace::LookupOutcome;
+using trace::MissReason;
+
+namespace {
+
+/// Run 1 stores 8 tokens of the only segment in blocks 1 and 2; run 2 lays out the same segment at base 4
+/// behind a system segment and looks its block up as told.
+struct Scene {
+  explicit Scene(const std::function<void(trace::BlockLookedUp&)>& change, std::int32_t tokens = 8) {
+    maker.computedRequest(1, 1, 8, 1);
+    const trace::SegmentInfo system = test::TraceMaker::segment(4, 0, "/g/input/cross/0", 10);
+    trace::SegmentInfo child = test::TraceMaker::segment(tokens, 4, "/g/input/cross/1/plus/0");
+    child.independent = true;
+    child.depth = 1;
+    child.scope = 1;
+    trace::SegmentInfo question = test::TraceMaker::segment(4, 12, "/g/input/cross/2", 30);
+    question.sees = {0, 1};
+    maker.startRun(2, 2, {system, child, question});
+    trace::BlockLookedUp lookup;
+    lookup.segment = 1;
+    lookup.wanted = 4;
+    lookup.base = 4;
+    lookup.storedBase = 4;
+    lookup.storedByRun = 1;
+    lookup.storedByRequest = 1;
+    lookup.storedByNode = "/g/input";
+    lookup.block = 1;
+    change(lookup);
+    maker.send(2, 2, lookup);
+    segment = lookup.segment;
+    index = lookup.virtualIndex;
+  }
+
+  ui::ViewInput input() const {
+    ui::ViewInput result = maker.input();
+    result.selection.block = ui::BlockRef{2, segment, index};
+    return result;
+  }
+  ui::Why why() const {
+    const ui::ViewInput own = input();
+    ui::BlockHistory history;
+    history.follow(own.trace);
+    return ui::why(own, history);
+  }
+
+  test::TraceMaker maker;
+  std::uint32_t segment = 1;
+  std::int32_t index = 0;
+};
+
+using Change = std::function<void(trace::BlockLookedUp&)>;
+
+}  // namespace
+
+Q_DECLARE_METATYPE(Change)
+
+class TestWhy : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void verdicts_data();
+  void verdicts();
+  void evictionNamesEventAndRequest();
+  void nothingSelected();
+  void linksAskForCommands();
+  void childOfPlusOffersCross();
+  void generatedBlocks();
+};
+
+void TestWhy::verdicts_data() {
+  QTest::addColumn<Change>("change");
+  QTest::addColumn<QString>("verdict");
+  QTest::addColumn<QString>("title");
+  QTest::addColumn<QStringList>("says");
+  const auto row = [](const char* name, const Change& change, const char* verdict, const char* title,
+                      const QStringList& says) {
+    QTest::newRow(name) << change << QString::fromUtf8(verdict) << QString::fromUtf8(title) << says;
+  };
+  const auto miss = [](MissReason reason) {
+    return [reason](trace::BlockLookedUp& lookup) {
+      lookup.outcome = LookupOutcome::Miss;
+      lookup.reason = reason;
+    };
+  };
+  const char* isMiss = "It would be a miss if";
+  const char* isHit = "It would be a hit if";
+  row("hit",
+      [](trace::BlockLookedUp& lookup) {
+        lookup.outcome = LookupOutcome::Hit;
+        lookup.tokens = 4;
+      },
+      "hit", isMiss,
+      {"4 of 4 tokens", "Stored by: run 1", "position 4 (not moved)", "the cache were emptied"});
+  row("relocated",
+      [](trace::BlockLookedUp& lookup) {
+        lookup.outcome = LookupOutcome::Relocated;
+        lookup.tokens = 4;
+        lookup.storedBase = 0;
+      },
+      "relocated hit", isMiss,
+      {"at position 0", "position 4 (moved by +4)", "the query is rotated, not the keys",
+       "seeing only itself"});
+  row("moved back",
+      [](trace::BlockLookedUp& lookup) {
+        lookup.outcome = LookupOutcome::Relocated;
+        lookup.tokens = 4;
+        lookup.storedBase = 24;
+      },
+      "relocated hit", isMiss, {"(moved by −20)"});
+  row("partial",
+      [](trace::BlockLookedUp& lookup) {
+        lookup.outcome = LookupOutcome::Partial;
+        lookup.reason = MissReason::TokensDiffer;
+        lookup.tokens = 3;
+        lookup.differsAt = 3;
+        lookup.tokenWanted = 103;
+        lookup.tokenStored = 104;
+      },
+      "found in part: tokens differ", "All of it would be a hit if",
+      {"3 of 4 tokens, copied from #1", "first 3 of its 4 tokens", "token 3 of",
+       "wanted “ w103”, stored “ w104”"});
+  row("never seen",
+      [&](trace::BlockLookedUp& lookup) {
+        lookup = test::lookupOf(4, 1, 0, 4);
+        lookup.reason = MissReason::NeverSeen;
+      },
+      "miss: never seen", isHit, {"0 of 4 tokens", "the same tokens came again"});
+  row("tokens differ",
+      [](trace::BlockLookedUp& lookup) {
+        lookup.reason = MissReason::TokensDiffer;
+        lookup.differsAt = 2;
+        lookup.tokenWanted = 102;
+        lookup.tokenStored = 107;
+      },
+      "miss: tokens differ", isHit,
+      {"Nearest block: #1, stored by run 1", "stored “ w107”", "from token 2 on it read"});
+  row("stored block is shorter",
+      [](trace::BlockLookedUp& lookup) {
+        lookup.reason = MissReason::TokensDiffer;
+        lookup.differsAt = 2;
+        lookup.tokenWanted = 102;
+      },
+      "miss: tokens differ", isHit, {"the stored block ends before it", "ended before its token 2"});
+  row("context differs",
+      [](trace::BlockLookedUp& lookup) {
+        lookup.segment = 2;
+        lookup.base = 12;
+        lookup.reason = MissReason::ContextDiffers;
+        lookup.contextDiffersAt = 1;
+      },
+      "miss: it sees something else", isHit,
+      {"Same tokens in: #1", "as number 2 of what it sees: document",
+       "in the same order and at the same distances"});
+  row("sees fewer segments",
+      [](trace::BlockLookedUp& lookup) {
+        lookup.segment = 2;
+        lookup.reason = MissReason::ContextDiffers;
+        lookup.contextDiffersAt = 2;
+      },
+      "miss: it sees something else", isHit, {"fewer segments than the stored one: 2"});
+  row("after a miss",
+      [](trace::BlockLookedUp& lookup) {
+        lookup.virtualIndex = 1;
+        lookup.block = 2;
+        lookup.reason = MissReason::AfterMiss;
+      },
+      "miss: after a miss", isHit, {"An earlier block of document", "its own content is stored as #2"});
+  row("last token", miss(MissReason::LastToken), "miss: last token", "It is always so",
+      {"the last token of a prompt is computed"});
+  row("cache off", miss(MissReason::CacheOff), "miss: caching is off", isHit, {"caching were on"});
+  row("tail with caching off",
+      [](trace::BlockLookedUp& lookup) {
+        lookup.wanted = 2;
+        lookup.reason = MissReason::CacheOff;
+      },
+      "miss: caching is off", isHit,
+      {"off for blocks that are not full", "blocks that are not full were kept too"});
+  row("evicted",
+      [](trace::BlockLookedUp& lookup) {
+        lookup = test::lookupOf(4, 1, 0, 4);
+        lookup.reason = MissReason::Evicted;
+        lookup.evictedBy = 999;
+      },
+      "miss: evicted", isHit, {"event 999, which is not in this recording", "it has 15 blocks of 4 tokens"});
+}
+
+void TestWhy::verdicts() {
+  QFETCH(Change, change);
+  QFETCH(QString, verdict);
+  QFETCH(QString, title);
+  QFETCH(QStringList, says);
+  Scene scene(change);
+  if (scene.index == 1) {
+    // The block before it, so that the chain has a miss to follow.
+    scene.maker.send(2, 2, test::lookupOf(4, 1, 0, 4));
+  }
+  const ui::Why why = scene.why();
+  QVERIFY(why.empty.isEmpty());
+  QCOMPARE(why.verdict, verdict);
+  QCOMPARE(why.otherwiseTitle, title);
+  QVERIFY(!why.otherwise.empty());
+  const QString text = ui::whyText(why);
+  for (const QString& part : says)
+    QVERIFY2(text.contains(part), qPrintable(part + QStringLiteral("\nnot in\n") + text));
+  QVERIFY(!text.contains(QStringLiteral("%1")));
+  QVERIFY(!ui::whyCsv(why).isEmpty());
+}
+
+void TestWhy::evictionNamesEventAndRequest() {
+  test::TraceMaker maker(4, 3);
+  maker.computedRequest(1, 1, 4, 1);
+  maker.startRun(2, 2, {test::TraceMaker::segment(4, 0, "/g/input", 50)});
+  const std::uint64_t removed =
+      maker.send(2, 2, trace::BlockRemoved{1, {1, 1}, trace::RemovalReason::Evicted});
+  maker.finish(2, 2);
+  maker.startRun(3, 3, {test::TraceMaker::segment(4, 0, "/g/input")});
+  trace::BlockLookedUp lookup = test::lookupOf(4);
+  lookup.reason = MissReason::Evicted;
+  lookup.evictedBy = removed;
+  maker.send(3, 3, lookup);
+  ui::ViewInput input = maker.input();
+  input.selection.block = ui::BlockRef{3, 0, 0};
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  const ui::Why why = ui::why(input, history);
+  const ui::WhyFact* fact = why.fact(QStringLiteral("Evicted by"));
+  QVERIFY(fact != nullptr);
+  QCOMPARE(fact->value.linkText, QStringLiteral("event %1").arg(removed));
+  QVERIFY(fact->value.after.contains(QStringLiteral("to make room for run 2")));
+  QVERIFY(fact->value.link.position.has_value());
+  QCOMPARE(input.trace->event(*fact->value.link.position - 1).sequence, removed);
+
+  // The request that was evicted says so of its own block too.
+  input.selection.block = ui::BlockRef{1, 0, 0};
+  const ui::Why first = ui::why(input, history);
+  QVERIFY(first.fact(QStringLiteral("Since then")) != nullptr);
+  QVERIFY(first.fact(QStringLiteral("Key")) == nullptr);
+}
+
+void TestWhy::nothingSelected() {
+  ui::ViewInput input;
+  input.document = std::make_shared<const document::Document>();
+  input.trace = std::make_shared<const ui::TraceStore>();
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  QVERIFY(ui::why(input, history).empty.startsWith(QStringLiteral("Run a query")));
+  test::TraceMaker maker;
+  maker.computedRequest(1, 1, 6, 1);
+  input = maker.input();
+  history.follow(input.trace);
+  QVERIFY(ui::why(input, history).empty.startsWith(QStringLiteral("Select a block")));
+  // A token stands for its block, a block of the pool for its place in the shown request.
+  input.selection.token = ui::TokenRef{1, 0, 5};
+  QCOMPARE(ui::why(input, history).block, std::optional(ui::BlockRef{1, 0, 1}));
+  input.selection = {};
+  input.selection.physical = 1;
+  QCOMPARE(ui::why(input, history).block, std::optional(ui::BlockRef{1, 0, 0}));
+  // What is not there (any more) selects nothing.
+  input.selection = {};
+  input.selection.block = ui::BlockRef{7, 3, 9};
+  QVERIFY(!ui::why(input, history).empty.isEmpty());
+}
+
+void TestWhy::linksAskForCommands() {
+  Scene scene([](trace::BlockLookedUp& lookup) {
+    lookup.outcome = LookupOutcome::Relocated;
+    lookup.tokens = 4;
+    lookup.storedBase = 0;
+  });
+  ui::WhyView view;
+  view.resize(500, 500);
+  view.setInput(scene.input());
+  view.show();
+  QSignalSpy commands(&view, &ui::View::commandWanted);
+  QSignalSpy selections(&view, &ui::View::selectionWanted);
+  for (const ui::WhyText& text : view.shown().otherwise) view.follow(text.link);
+  QCOMPARE(commands.size(), 1);
+  QCOMPARE(commands.first().first().toString(), QStringLiteral("run.clear-cache"));
+
+  // By keyboard: the first link is who stored it.
+  auto* browser = view.findChild<QTextBrowser*>();
+  QVERIFY(browser != nullptr);
+  view.activateWindow();
+  QVERIFY(QTest::qWaitForWindowActive(&view));
+  browser->setFocus();
+  QTest::keyClick(browser, Qt::Key_Tab);
+  QTest::keyClick(browser, Qt::Key_Return);
+  QCOMPARE(selections.size(), 1);
+  QCOMPARE(selections.first().first().value<ui::Selection>().block, std::optional(ui::BlockRef{1, 0, 0}));
+}
+
+void TestWhy::childOfPlusOffersCross() {
+  const auto message = [](query::Role role, const char* text) {
+    return query::Node{query::Message{role, text}};
+  };
+  query::Node plus{
+      query::Join{query::JoinKind::Plus, {message(query::Role::User, "a"), message(query::Role::User, "b")}}};
+  query::Node cross{query::Join{query::JoinKind::Cross,
+                                {message(query::Role::System, "s"), plus, message(query::Role::User, "q")}}};
+  query::Generate generate;
+  generate.input = Box<query::Node>(cross);
+  const document::Document document = document::fromQuery(query::Node{generate});
+  const document::QueryOf of = document::toQuery(document, document::TakeOut::Nothing);
+
+  Scene scene([](trace::BlockLookedUp& lookup) {
+    lookup.outcome = LookupOutcome::Relocated;
+    lookup.tokens = 4;
+    lookup.storedBase = 0;
+  });
+  ui::ViewInput input = scene.input();
+  input.document = std::make_shared<const document::Document>(document);
+  input.paths[2] = of.paths;
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  const ui::Why why = ui::why(input, history);
+  const auto offer = std::find_if(why.otherwise.begin(), why.otherwise.end(), [](const ui::WhyText& text) {
+    return text.link.command == QStringLiteral("node.plus-cross");
+  });
+  QVERIFY(offer != why.otherwise.end());
+  QCOMPARE(offer->link.node, of.paths.byPath.at("/g/input/cross/1"));
+  QVERIFY(why.sentence.contains(QStringLiteral("a child of <b>plus</b>")));
+}
+
+void TestWhy::generatedBlocks() {
+  test::TraceMaker maker;
+  maker.startRun(1, 1, {test::TraceMaker::segment(4, 0, "/g/input")});
+  for (std::int32_t i = 0; i < 3; ++i) {
+    trace::TokenGenerated token;
+    token.index = i;
+    token.token = 200 + i;
+    token.shown = " t" + std::to_string(i);
+    maker.send(1, 1, token);
+  }
+  ui::ViewInput input = maker.input();
+  input.selection.block = ui::BlockRef{1, 0, 1};
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  const ui::Why why = ui::why(input, history);
+  QCOMPARE(why.verdict, QStringLiteral("generated"));
+  QVERIFY(why.fact(QStringLiteral("Tokens")) != nullptr);
+  QCOMPARE(why.fact(QStringLiteral("Tokens"))->value.text, QStringLiteral("t0 t1"));
+}
+
+QTEST_MAIN(TestWhy)
+#include "tst_why.moc"

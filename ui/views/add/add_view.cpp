@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/add/add_view.h"
+
+#include "ui/operators/operator_icon.h"
+#include "ui/views/add/operator_list_model.h"
+#include "ui/views/common/example_table.h"
+#include "ui/views/common/text_tools.h"
+
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListView>
+#include <QListWidget>
+#include <QPainter>
+#include <QSortFilterProxyModel>
+#include <QStyledItemDelegate>
+#include <QVBoxLayout>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kRowHeight = 28;
+
+/// Icon, word, and the hint at the right.
+class OperatorDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  void setTheme(const Theme& theme) { m_theme = theme; }
+
+  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {160, kRowHeight}; }
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    const QRect row = option.rect.adjusted(0, 1, 0, -1);
+    const bool isSelected = (option.state & QStyle::State_Selected) != 0;
+    const bool isHovered = (option.state & QStyle::State_MouseOver) != 0;
+    if (isSelected || isHovered) {
+      painter->setPen(Qt::NoPen);
+      painter->setBrush(m_theme.color(isSelected ? Role::AccentFill : Role::Canvas));
+      painter->drawRoundedRect(row, kSpace, kSpace);
+    }
+    if ((option.state & QStyle::State_HasFocus) != 0 && isSelected) {
+      painter->setPen(m_theme.color(Role::Accent));
+      painter->setBrush(Qt::NoBrush);
+      painter->drawRoundedRect(QRectF(row).adjusted(0.5, 0.5, -0.5, -0.5), kSpace, kSpace);
+    }
+    painter->setPen(QPen(m_theme.color(Role::TextSecond), 1.3, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter->setBrush(Qt::NoBrush);
+    const std::string op = index.data(OperatorListModel::NameRole).toString().toStdString();
+    painter->drawPath(operatorIcon(op).translated(row.left() + 2 * kSpace, row.center().y() - 7));
+    QRect text = row.adjusted(9 * kSpace, 0, -2 * kSpace, 0);
+    painter->setFont(m_theme.interfaceFont());
+    painter->setPen(m_theme.color(Role::Text));
+    const QString label = index.data().toString();
+    painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter, label);
+    text.setLeft(text.left() + painter->fontMetrics().horizontalAdvance(label) + 2 * kSpace);
+    painter->setFont(m_theme.smallFont());
+    painter->setPen(m_theme.color(Role::TextThird));
+    const QString hint = index.data(OperatorListModel::HintRole).toString();
+    painter->drawText(text, Qt::AlignRight | Qt::AlignVCenter,
+                      painter->fontMetrics().elidedText(hint, Qt::ElideRight, text.width()));
+    painter->restore();
+  }
+
+ private:
+  Theme m_theme;
+};
+
+}  // namespace
+
+AddView::AddView(QWidget* parent)
+    : DocumentView(parent),
+      m_search(new QLineEdit(this)),
+      m_operators(new QListView(this)),
+      m_found(new QSortFilterProxyModel(this)),
+      m_none(new QLabel(tr("No operator is called that."), this)),
+      m_rule(new QWidget(this)),
+      m_exampleTitle(new QLabel(tr("Examples"), this)),
+      m_examples(new QListWidget(this)) {
+  m_search->setObjectName(QStringLiteral("search"));
+  m_search->setPlaceholderText(tr("Search operators…"));
+  m_search->setAccessibleName(tr("Search operators"));
+  m_search->setClearButtonEnabled(true);
+  m_search->installEventFilter(this);
+
+  m_found->setSourceModel(new OperatorListModel(m_found));
+  m_found->setFilterRole(OperatorListModel::SearchRole);
+  m_found->setFilterCaseSensitivity(Qt::CaseInsensitive);
+  m_operators->setObjectName(QStringLiteral("operators"));
+  m_operators->setAccessibleName(tr("Operators"));
+  m_operators->setModel(m_found);
+  m_operators->setItemDelegate(new OperatorDelegate(m_operators));
+  m_operators->setUniformItemSizes(true);
+  m_operators->setMouseTracking(true);
+  m_operators->setDragEnabled(true);
+  m_operators->setDragDropMode(QAbstractItemView::DragOnly);
+  m_operators->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_operators->setMaximumHeight(m_found->rowCount() * kRowHeight + 4);
+  m_operators->setMinimumHeight(3 * kRowHeight);
+  m_none->hide();
+
+  m_rule->setFixedHeight(1);
+  m_rule->setAutoFillBackground(true);
+  m_examples->setObjectName(QStringLiteral("examples"));
+  m_examples->setAccessibleName(tr("Examples"));
+  m_examples->setMouseTracking(true);
+  m_examples->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_examples->setMinimumHeight(2 * kRowHeight);
+  for (const Example& example : exampleTable()) {
+    auto* item = new QListWidgetItem(example.title, m_examples);
+    item->setData(Qt::UserRole, example.file);
+    item->setToolTip(example.description);
+  }
+
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(2 * kSpace, 2 * kSpace, 2 * kSpace, kSpace);
+  layout->setSpacing(kSpace);
+  layout->addWidget(m_search);
+  layout->addWidget(m_none);
+  layout->addWidget(m_operators, 16);
+  layout->addSpacing(kSpace);
+  layout->addWidget(m_rule);
+  layout->addWidget(m_exampleTitle);
+  layout->addWidget(m_examples, 7);
+  setTabOrder(m_search, m_operators);
+  setTabOrder(m_operators, m_examples);
+
+  connect(m_search, &QLineEdit::textChanged, this, [this](const QString& text) {
+    m_found->setFilterFixedString(text.trimmed());
+    m_none->setVisible(m_found->rowCount() == 0);
+    if (!text.isEmpty()) m_operators->setCurrentIndex(m_found->index(0, 0));
+  });
+  connect(m_search, &QLineEdit::returnPressed, this, [this] {
+    const QModelIndex current = m_operators->currentIndex();
+    add(current.isValid() ? current : m_found->index(0, 0));
+  });
+  connect(m_operators, &QListView::activated, this, &AddView::add);
+  connect(m_examples, &QListWidget::itemActivated, this, [this](const QListWidgetItem* item) {
+    Q_EMIT commandWanted(QStringLiteral("file.open-example:") + item->data(Qt::UserRole).toString());
+  });
+}
+
+void AddView::refresh() {
+  const Theme now = theme();
+  static_cast<OperatorDelegate*>(m_operators->itemDelegate())->setTheme(now);
+  m_exampleTitle->setFont(now.titleFont());
+  m_none->setFont(now.smallFont());
+  colorLabel(*m_none, now, Role::TextThird);
+  setSheet(*m_rule, QStringLiteral("background: %1").arg(now.color(Role::Line).name()));
+  m_operators->viewport()->update();
+}
+
+void AddView::showEvent(QShowEvent* event) {
+  DocumentView::showEvent(event);
+  Q_EMIT summaryChanged(tr("Tab"));
+}
+
+bool AddView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == m_search && event->type() == QEvent::KeyPress) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    const int step = key->key() == Qt::Key_Down ? 1 : key->key() == Qt::Key_Up ? -1 : 0;
+    if (step != 0 && m_found->rowCount() > 0) {
+      const QModelIndex current = m_operators->currentIndex();
+      const int row = current.isValid() ? current.row() + step : 0;
+      m_operators->setCurrentIndex(m_found->index(qBound(0, row, m_found->rowCount() - 1), 0));
+      return true;
+    }
+  }
+  return DocumentView::eventFilter(watched, event);
+}
+
+void AddView::add(const QModelIndex& index) {
+  if (!index.isValid()) return;
+  Q_EMIT commandWanted(QStringLiteral("node.add:") + index.data(OperatorListModel::NameRole).toString());
+}
+
+}  // namespace spanscope::ui

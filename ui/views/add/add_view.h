@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The operators, to be dragged to the canvas or added by a double click, and the example queries.
+#pragma once
+
+#include "ui/views/common/document_view.h"
+
+class QLabel;
+class QLineEdit;
+class QListView;
+class QListWidget;
+class QModelIndex;
+class QSortFilterProxyModel;
+
+namespace spanscope::ui {
+
+class AddView : public DocumentView {
+  Q_OBJECT
+ public:
+  explicit AddView(QWidget* parent = nullptr);
+
+ protected:
+  void refresh() override;
+  void showEvent(QShowEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void add(const QModelIndex& index);
+
+  QLineEdit* m_search;
+  QListView* m_operators;
+  QSortFilterProxyModel* m_found;
+  QLabel* m_none;
+  QWidget* m_rule;
+  QLabel* m_exampleTitle;
+  QListWidget* m_examples;
+};
+
+}  // namespace spanscope::ui

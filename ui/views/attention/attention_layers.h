@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The two things an attention plot paints: the cells within its axes and the brackets beside them.
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/views/common/plot_library.h"
+
+namespace spanscope::ui {
+
+class AttentionPlot;
+
+class AttentionCells : public QCPAbstractPlottable {
+  Q_OBJECT
+ public:
+  AttentionCells(AttentionPlot& plot, QCPAxis* columns, QCPAxis* rows);
+
+  double selectTest(const QPointF& place, bool onlySelectable, QVariant* details) const override;
+  QCPRange getKeyRange(bool& found, QCP::SignDomain domain) const override;
+  QCPRange getValueRange(bool& found, QCP::SignDomain domain, const QCPRange& keys) const override;
+
+ protected:
+  void draw(QCPPainter* painter) override;
+  void drawLegendIcon(QCPPainter* painter, const QRectF& rect) const override;
+
+ private:
+  void drawCells(QCPPainter* painter) const;
+  void drawMask(QCPPainter* painter) const;
+  void drawRules(QCPPainter* painter) const;
+  void drawMarks(QCPPainter* painter) const;
+
+  AttentionPlot& m_plot;
+};
+
+/// Coloured brackets with the names of the segments, on the left and above.
+class AttentionBrackets : public QCPLayerable {
+  Q_OBJECT
+ public:
+  explicit AttentionBrackets(AttentionPlot& plot);
+
+ protected:
+  void applyDefaultAntialiasingHint(QCPPainter* painter) const override;
+  void draw(QCPPainter* painter) override;
+
+ private:
+  AttentionPlot& m_plot;
+};
+
+/// The hatch of what the tree forbids, and the one of what was not recorded.
+QBrush forbiddenBrush(const Theme& theme);
+QBrush missingBrush(const Theme& theme);
+
+}  // namespace spanscope::ui

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/attention/attention_legend.h"
+
+#include "ui/views/attention/attention_layers.h"
+
+#include <QFontMetrics>
+#include <QPainter>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kLine = 20;
+constexpr int kSwatch = 10;
+constexpr int kGap = 4 * kSpace;
+
+}  // namespace
+
+void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme) {
+  std::vector<Entry> entries;
+  const auto has = [&model](CellState state) {
+    return std::find(model.states.begin(), model.states.end(), state) != model.states.end();
+  };
+  if (has(CellState::Forbidden)) {
+    entries.push_back({Mark::Forbidden, tr("not visible: the tree keeps these apart")});
+  }
+  if (has(CellState::Missing)) entries.push_back({Mark::Missing, tr("seen, but not recorded")});
+  if (model.leftOut) entries.push_back({Mark::None, leftOutText(*model.leftOut)});
+  if (!model.earlierRuns.empty()) {
+    QStringList runs;
+    for (const RunId run : model.earlierRuns) runs.push_back(QString::number(run));
+    entries.push_back(
+        {Mark::Pale, runs.size() == 1
+                         ? tr("pale: recorded in run %1, reused here").arg(runs.front())
+                         : tr("pale: recorded in runs %1, reused here").arg(runs.join(tr(", ")))});
+  }
+  if (model.earlierHere) entries.push_back({Mark::Pale, tr("pale: recorded for another step of this run")});
+  // The scale then ends below 1.
+  if (model.singles && model.highest <= 0.8F)
+    entries.push_back({Mark::None, tr("1 where a row sees one block only")});
+  if (model.blocksPerCell > 1 && !model.tokenColumns)
+    entries.push_back({Mark::None, tr("%1 blocks a cell").arg(model.blocksPerCell)});
+  if (entries == m_entries && theme == m_theme) return;
+  m_entries = std::move(entries);
+  m_theme = theme;
+  updateGeometry();
+  update();
+}
+
+int AttentionLegend::flow(QPainter* painter, const QRect& area) const {
+  const QFontMetrics metrics(m_theme.smallFont());
+  int x = area.left();
+  int y = area.top();
+  for (const Entry& entry : m_entries) {
+    const int swatch = entry.mark == Mark::None ? 0 : kSwatch + 6;
+    const int width = swatch + metrics.horizontalAdvance(entry.text);
+    if (x > area.left() && x + width > area.right()) {
+      x = area.left();
+      y += kLine;
+    }
+    if (painter != nullptr) {
+      const QRect box(x, y + (kLine - kSwatch) / 2, kSwatch, kSwatch);
+      painter->setPen(QPen(m_theme.color(Role::Outline), 1));
+      if (entry.mark == Mark::Forbidden || entry.mark == Mark::Missing) {
+        painter->setBrush(entry.mark == Mark::Forbidden ? forbiddenBrush(m_theme) : missingBrush(m_theme));
+        painter->drawRect(box);
+      } else if (entry.mark == Mark::Pale) {
+        QColor pale = Theme::heat(0.35);
+        pale.setAlphaF(0.45F);
+        painter->fillRect(box, pale);
+      }
+      painter->setPen(m_theme.color(Role::TextSecond));
+      painter->drawText(QRect(x + swatch, y, std::min(width, area.right() - x) + 1, kLine),
+                        Qt::AlignLeft | Qt::AlignVCenter,
+                        metrics.elidedText(entry.text, Qt::ElideRight, area.right() - x - swatch));
+    }
+    x += width + kGap;
+  }
+  return m_entries.empty() ? 0 : y + kLine - area.top();
+}
+
+QSize AttentionLegend::sizeHint() const {
+  return {200, heightForWidth(std::max(width(), 200))};
+}
+
+QSize AttentionLegend::minimumSizeHint() const {
+  return {0, 0};
+}
+
+int AttentionLegend::heightForWidth(int width) const {
+  return flow(nullptr, QRect(0, 0, width, 1));
+}
+
+void AttentionLegend::paint(QPainter& painter, const QRect& area) const {
+  painter.save();
+  painter.setFont(m_theme.smallFont());
+  flow(&painter, area);
+  painter.restore();
+}
+
+void AttentionLegend::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  paint(painter, rect());
+}
+
+}  // namespace spanscope::ui

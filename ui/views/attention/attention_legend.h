@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/views/attention/attention_model.h"
+
+#include <QWidget>
+
+namespace spanscope::ui {
+
+/// What hatches and pale rows mean, as far as there are any.
+class AttentionLegend : public QWidget {
+  Q_OBJECT
+ public:
+  using QWidget::QWidget;
+
+  void setContent(const AttentionModel& model, const Theme& theme);
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+  bool hasHeightForWidth() const override { return true; }
+  int heightForWidth(int width) const override;
+  void paint(QPainter& painter, const QRect& area) const;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  enum class Mark { None, Forbidden, Missing, Pale };
+  struct Entry {
+    Mark mark = Mark::None;
+    QString text;
+    bool operator==(const Entry&) const = default;
+  };
+  /// Lays the entries out, painting them where there is a painter; returns the height.
+  int flow(QPainter* painter, const QRect& area) const;
+
+  std::vector<Entry> m_entries;
+  Theme m_theme;
+};
+
+}  // namespace spanscope::ui

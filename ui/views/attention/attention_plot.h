@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The heat map itself: cells, mask, brackets and scale bar, with the mouse and the keys that move in it.
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/views/attention/attention_model.h"
+#include "ui/views/common/plot_library.h"
+
+#include <QImage>
+#include <QPoint>
+
+#include <optional>
+#include <vector>
+
+namespace spanscope::ui {
+
+/// A cell, by row and column of the model.
+struct AttentionCell {
+  std::int32_t row = 0;
+  std::int32_t column = 0;
+  bool operator==(const AttentionCell&) const = default;
+};
+
+/// What is outlined because it is selected somewhere.
+struct AttentionMarks {
+  std::optional<std::int32_t> row;
+  std::optional<std::int32_t> column;
+  std::vector<std::uint32_t> segments;
+  bool operator==(const AttentionMarks&) const = default;
+};
+
+class AttentionPlot : public QCustomPlot {
+  Q_OBJECT
+ public:
+  explicit AttentionPlot(QWidget* parent = nullptr);
+
+  void setContent(const AttentionModel& model, const Theme& theme, const AttentionMarks& marks);
+  const AttentionModel& model() const { return m_model; }
+  const Theme& theme() const { return m_theme; }
+  const AttentionMarks& marks() const { return m_marks; }
+  const QImage& image() const { return m_image; }
+  const std::vector<AttentionRegion>& forbidden() const { return m_forbidden; }
+  const std::vector<AttentionRegion>& missing() const { return m_missing; }
+  std::optional<AttentionCell> cursor() const { return m_cursor; }
+  void setCursorCell(std::optional<AttentionCell> cell);
+
+  void fit();
+  /// Zooms around a place of the widget.
+  void zoom(double factor, const QPointF& place);
+  std::optional<AttentionCell> cellAt(const QPointF& place) const;
+  QRectF cellRect(const AttentionRegion& region) const;  ///< pixels
+  double scaleTop() const { return m_scaleTop; }
+
+ Q_SIGNALS:
+  void cellHovered(int row, int column);  ///< −1: none
+  void cellClicked(int row, int column);
+  void cellOpened(int row, int column);  ///< double click or Return
+  void closed();                         ///< Escape
+
+ protected:
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+
+ private:
+  void buildImage();
+  void layOut();
+  void setRanges(QCPRange columns, QCPRange rows);
+
+  AttentionModel m_model;
+  Theme m_theme;
+  AttentionMarks m_marks;
+  QImage m_image;  ///< one pixel a cell
+  std::vector<AttentionRegion> m_forbidden;
+  std::vector<AttentionRegion> m_missing;
+  double m_scaleTop = 1;
+  std::optional<AttentionCell> m_cursor;
+  QCPColorScale* m_scale = nullptr;
+  std::optional<QPointF> m_pressed;
+  bool m_dragged = false;
+  QCPRange m_columnsAtPress;
+  QCPRange m_rowsAtPress;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/block_table/block_table_area.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QScrollBar>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+
+BlockTableArea::BlockTableArea(QWidget* parent) : ZoomedScroll(parent) {
+  setAccessibleName(tr("Blocks of each request"));
+}
+
+void BlockTableArea::showTable(const BlockTable* table, bool changed, std::optional<CellPlace> current,
+                               BlockId physical, const Theme& theme) {
+  changed = changed || m_table == nullptr;
+  if (changed || current != m_current || theme != this->theme()) m_overview = {};
+  m_table = table;
+  m_current = current;
+  m_physical = physical;
+  setTheme(theme);
+  m_painter.setTheme(theme);
+  if (changed) layOut();
+  viewport()->update();
+}
+
+void BlockTableArea::layOut() {
+  if (m_table == nullptr) return;
+  const int width = viewport()->width();
+  const CellSize size = m_wanted.value_or(TableLayout::fitting(*m_table, width));
+  m_layout = TableLayout(*m_table, size, false);
+  m_overviewShown = m_layout.contentSize().width() > width;
+  if (m_overviewShown) m_layout = TableLayout(*m_table, size, true);
+  m_overview = {};
+  contentChanged();
+}
+
+void BlockTableArea::setCellSize(std::optional<CellSize> size) {
+  if (m_wanted == size) return;
+  m_wanted = size;
+  layOut();
+  if (m_current) reveal(*m_current);
+}
+
+void BlockTableArea::zoom(int steps) {
+  const int next =
+      std::clamp(static_cast<int>(m_layout.size()) - steps, 0, static_cast<int>(CellSize::Strip));
+  setCellSize(static_cast<CellSize>(next));
+}
+
+void BlockTableArea::reveal(const CellPlace& place) {
+  QRect cell = m_layout.cell(place);
+  if (cell.isNull()) return;
+  // The labels at the left and the overview above cover content.
+  cell.adjust(-kTableLabel, m_overviewShown ? -kTableOverview - 28 : -28, 0, 20);
+  makeVisible(cell);
+}
+
+void BlockTableArea::showNewest() {
+  verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+}
+
+QSize BlockTableArea::contentSize() const {
+  if (m_table == nullptr || m_table->rows.empty()) return viewport()->size();
+  return m_layout.contentSize();
+}
+
+void BlockTableArea::resizeEvent(QResizeEvent* event) {
+  layOut();
+  ZoomedScroll::resizeEvent(event);
+}
+
+QRect BlockTableArea::overviewBar() const {
+  return {kTableLabel, 2 * kSpace, std::max(1, viewport()->width() - kTableLabel - 3 * kSpace), 16};
+}
+
+void BlockTableArea::scrollByOverview(int x) {
+  const QRect bar = overviewBar();
+  const double share = std::clamp(double(x - bar.left()) / bar.width(), 0.0, 1.0);
+  const int content = m_layout.contentSize().width() - kTableLabel;
+  const int seen = viewport()->width() - kTableLabel;
+  horizontalScrollBar()->setValue(static_cast<int>(share * content) - seen / 2);
+}
+
+void BlockTableArea::pressed(const QPoint& place) {
+  const QPoint seen = place - offset();
+  m_dragging = m_overviewShown && seen.y() < kTableOverview;
+  if (m_dragging) {
+    scrollByOverview(seen.x());
+    return;
+  }
+  if (seen.x() < kTableLabel) return;
+  if (const std::optional<CellPlace> cell = m_layout.at(place)) Q_EMIT chosen(*cell);
+}
+
+void BlockTableArea::mouseMoveEvent(QMouseEvent* event) {
+  if (m_dragging && event->buttons().testFlag(Qt::LeftButton))
+    scrollByOverview(event->position().toPoint().x());
+}
+
+QString BlockTableArea::tipAt(const QPoint& place) const {
+  const QPoint seen = place - offset();
+  if (m_table == nullptr || (m_overviewShown && seen.y() < kTableOverview)) return {};
+  if (seen.x() < kTableLabel) {
+    const auto [first, last] = m_layout.rowsBetween(place.y(), place.y());
+    if (first >= last) return {};
+    const TableRow& row = m_table->rows[first];
+    return QStringList{row.title, row.subtitle, row.note}.join(QLatin1Char('\n'));
+  }
+  const std::optional<CellPlace> cell = m_layout.at(place);
+  return cell && m_tips ? m_tips(*cell) : QString();
+}
+
+std::optional<CellPlace> BlockTableArea::target(const QKeyEvent& event) const {
+  if (m_table == nullptr || m_table->rows.empty()) return std::nullopt;
+  const std::size_t rows = m_table->rows.size();
+  // Nothing is selected yet: any of the keys starts with the newest request.
+  const CellPlace from = m_current.value_or(CellPlace{rows - 1, 0});
+  const std::size_t cells = m_table->rows[from.row].cells.size();
+  if (cells == 0) return std::nullopt;
+  const int x = m_layout.cell(from).center().x();
+  switch (event.key()) {
+    case Qt::Key_Right:
+      return m_current ? CellPlace{from.row, std::min(from.cell + 1, cells - 1)} : from;
+    case Qt::Key_Left:
+      return m_current ? CellPlace{from.row, from.cell == 0 ? 0 : from.cell - 1} : from;
+    case Qt::Key_Home:
+      return CellPlace{from.row, 0};
+    case Qt::Key_End:
+      return CellPlace{from.row, cells - 1};
+    case Qt::Key_Up:
+      return m_current ? m_layout.nearest(from.row == 0 ? 0 : from.row - 1, x) : from;
+    case Qt::Key_Down:
+      return m_current ? m_layout.nearest(std::min(from.row + 1, rows - 1), x) : from;
+    case Qt::Key_PageUp:
+      return m_layout.nearest(0, x);
+    case Qt::Key_PageDown:
+      return m_layout.nearest(rows - 1, x);
+    default:
+      return std::nullopt;
+  }
+}
+
+void BlockTableArea::keyPressEvent(QKeyEvent* event) {
+  const std::optional<CellPlace> next = target(*event);
+  if (!next) {
+    ZoomedScroll::keyPressEvent(event);
+    return;
+  }
+  reveal(*next);
+  if (next != m_current) Q_EMIT chosen(*next);
+}
+
+}  // namespace spanscope::ui

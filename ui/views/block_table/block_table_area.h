@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The painted content of the block table.
+#pragma once
+
+#include "ui/views/block_table/block_table_layout.h"
+#include "ui/views/block_table/block_table_model.h"
+#include "ui/views/common/block_painter.h"
+#include "ui/views/common/zoomed_scroll.h"
+
+#include <QImage>
+
+#include <functional>
+#include <optional>
+
+namespace spanscope::ui {
+
+class BlockTableArea : public ZoomedScroll {
+  Q_OBJECT
+ public:
+  explicit BlockTableArea(QWidget* parent = nullptr);
+
+  /// `table` must outlive the area or the next call; it is laid out only when `changed`.
+  void showTable(const BlockTable* table, bool changed, std::optional<CellPlace> current, BlockId physical,
+                 const Theme& theme);
+  void setTips(std::function<QString(const CellPlace&)> tips) { m_tips = std::move(tips); }
+  void reveal(const CellPlace& place);
+  void showNewest();
+
+  /// Nothing: the largest that fits.
+  void setCellSize(std::optional<CellSize> size);
+  const TableLayout& tableLayout() const { return m_layout; }
+  bool hasOverview() const { return m_overviewShown; }
+
+  void paintContent(QPainter& painter, const QRect& visible) override;
+  QSize contentSize() const override;
+
+ Q_SIGNALS:
+  void chosen(const spanscope::ui::CellPlace& place);
+
+ protected:
+  void pressed(const QPoint& place) override;
+  QString tipAt(const QPoint& place) const override;
+  void paintFixed(QPainter& painter) override;
+  void zoom(int steps) override;
+  void zoomToFit() override { setCellSize(std::nullopt); }
+  void keyPressEvent(QKeyEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void layOut();
+  void paintLabels(QPainter& painter, int x, std::pair<std::size_t, std::size_t> rows) const;
+  void paintBrackets(QPainter& painter, std::size_t row, const QRect& visible) const;
+  void paintCells(QPainter& painter, std::size_t row, const QRect& visible) const;
+  void paintNumbers(QPainter& painter, const TableCell& cell, const QRect& place) const;
+  void paintRings(QPainter& painter, std::pair<std::size_t, std::size_t> rows, const QRect& visible) const;
+  void paintLinks(QPainter& painter, std::pair<std::size_t, std::size_t> rows, const QRect& visible) const;
+  void paintBand(QPainter& painter, const TableLink& link) const;
+  void paintLink(QPainter& painter, const TableLink& link, std::size_t index) const;
+  QRect overviewBar() const;
+  void scrollByOverview(int x);
+  /// The row that the overview shows: the current one, else the newest.
+  std::size_t overviewRow() const;
+  const QImage& overviewImage();
+  std::optional<CellPlace> target(const QKeyEvent& event) const;
+
+  const BlockTable* m_table = nullptr;
+  TableLayout m_layout;
+  BlockPainter m_painter;
+  std::optional<CellSize> m_wanted;
+  std::optional<CellPlace> m_current;
+  BlockId m_physical = kNullBlock;
+  bool m_overviewShown = false;
+  bool m_dragging = false;
+  QImage m_overview;
+  std::function<QString(const CellPlace&)> m_tips;
+};
+
+}  // namespace spanscope::ui

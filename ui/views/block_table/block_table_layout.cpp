@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/block_table/block_table_layout.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kMargin = 3 * kSpace;
+constexpr int kBracketZone = 28;  // name, bracket and the gap below it
+
+int pitchOf(CellSize size) {
+  switch (size) {
+    case CellSize::Large:
+      return 50;
+    case CellSize::Small:
+      return 24;
+    case CellSize::Strip:
+      break;
+  }
+  return 6;
+}
+
+int gapOf(CellSize size) {
+  switch (size) {
+    case CellSize::Large:
+      return 8;
+    case CellSize::Small:
+      return 6;
+    case CellSize::Strip:
+      break;
+  }
+  return 3;
+}
+
+int widthOf(const BlockTable& table, CellSize size) {
+  int width = kTableLabel;
+  for (const TableRow& row : table.rows) {
+    width = std::max(width, kTableLabel + static_cast<int>(row.cells.size()) * pitchOf(size) +
+                                static_cast<int>(row.segments.size()) * gapOf(size) + kMargin);
+  }
+  return width;
+}
+
+}  // namespace
+
+CellSize TableLayout::fitting(const BlockTable& table, int width) {
+  for (const CellSize size : {CellSize::Large, CellSize::Small}) {
+    if (widthOf(table, size) <= width) return size;
+  }
+  return CellSize::Strip;
+}
+
+TableLayout::TableLayout(const BlockTable& table, CellSize size, bool overview)
+    : m_size(size), m_top(kMargin + (overview ? kTableOverview : 0)), m_width(widthOf(table, size)) {
+  m_rows.reserve(table.rows.size());
+  for (const TableRow& row : table.rows) {
+    Row own;
+    own.cells = row.cells.size();
+    int x = kTableLabel;
+    for (const TableSegment& segment : row.segments) {
+      own.parts.push_back({segment.first, segment.count, x});
+      x += static_cast<int>(segment.count) * pitch() + gapOf(size);
+    }
+    m_rows.push_back(std::move(own));
+  }
+  m_height = m_rows.empty() ? 0 : rowTop(m_rows.size()) + kMargin;
+}
+
+int TableLayout::pitch() const {
+  return pitchOf(m_size);
+}
+
+int TableLayout::cellHeight() const {
+  switch (m_size) {
+    case CellSize::Large:
+      return 44;
+    case CellSize::Small:
+      return 22;
+    case CellSize::Strip:
+      break;
+  }
+  return 18;
+}
+
+int TableLayout::rowHeight() const {
+  // Below the cells: virtual numbers, then room for the links.
+  return kBracketZone + cellHeight() + 20 + (m_size == CellSize::Large ? 36 : 28);
+}
+
+int TableLayout::cellTop(std::size_t row) const {
+  return rowTop(row) + kBracketZone;
+}
+
+const TableLayout::Part* TableLayout::partOf(const Row& row, std::size_t cell) const {
+  const auto after =
+      std::upper_bound(row.parts.begin(), row.parts.end(), cell,
+                       [](std::size_t wanted, const Part& part) { return wanted < part.first; });
+  return after == row.parts.begin() ? nullptr : &*std::prev(after);
+}
+
+QRect TableLayout::cell(const CellPlace& place) const {
+  if (place.row >= m_rows.size()) return {};
+  const Part* part = partOf(m_rows[place.row], place.cell);
+  if (part == nullptr) return {};
+  const int gap = m_size == CellSize::Large ? 4 : m_size == CellSize::Small ? 2 : 0;
+  return {part->x + static_cast<int>(place.cell - part->first) * pitch(), cellTop(place.row), pitch() - gap,
+          cellHeight()};
+}
+
+QRect TableLayout::bracket(std::size_t row, std::size_t segment) const {
+  if (row >= m_rows.size() || segment >= m_rows[row].parts.size()) return {};
+  const Part& part = m_rows[row].parts[segment];
+  const int gap = m_size == CellSize::Strip ? 1 : m_size == CellSize::Small ? 2 : 4;
+  return {part.x, rowTop(row), static_cast<int>(part.count) * pitch() - gap, kBracketZone - kSpace};
+}
+
+std::optional<CellPlace> TableLayout::at(const QPoint& place) const {
+  const int y = place.y() - m_top;
+  if (y < 0) return std::nullopt;
+  const auto row = static_cast<std::size_t>(y / rowHeight());
+  if (row >= m_rows.size()) return std::nullopt;
+  const std::optional<CellPlace> found = nearest(row, place.x());
+  if (!found) return std::nullopt;
+  // The gap beside a cell and the number below it belong to it.
+  const QRect own = cell(*found).adjusted(0, 0, m_size == CellSize::Strip ? 0 : 4, 16);
+  return own.contains(place) ? found : std::nullopt;
+}
+
+std::optional<CellPlace> TableLayout::nearest(std::size_t row, int x) const {
+  if (row >= m_rows.size() || m_rows[row].parts.empty()) return std::nullopt;
+  const auto& parts = m_rows[row].parts;
+  auto after = std::upper_bound(parts.begin(), parts.end(), x,
+                                [](int wanted, const Part& part) { return wanted < part.x; });
+  const Part& part = after == parts.begin() ? parts.front() : *std::prev(after);
+  const int index = std::clamp((x - part.x) / pitch(), 0, static_cast<int>(part.count) - 1);
+  return CellPlace{row, part.first + static_cast<std::size_t>(index)};
+}
+
+std::pair<std::size_t, std::size_t> TableLayout::between(std::size_t row, int left, int right) const {
+  const auto first = nearest(row, left);
+  const auto last = nearest(row, right);
+  if (!first || !last) return {0, 0};
+  return {first->cell, std::min(last->cell + 1, m_rows[row].cells)};
+}
+
+std::pair<std::size_t, std::size_t> TableLayout::rowsBetween(int top, int bottom) const {
+  const int height = rowHeight();
+  const int first = std::max(0, (top - m_top) / height);
+  const int last = std::max(0, (bottom - m_top) / height + 1);
+  return {std::min(static_cast<std::size_t>(first), m_rows.size()),
+          std::min(static_cast<std::size_t>(last), m_rows.size())};
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the cells of a block table stand. All in pixels of the content.
+#pragma once
+
+#include "ui/views/block_table/block_table_model.h"
+
+#include <QPoint>
+#include <QRect>
+#include <QSize>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace spanscope::ui {
+
+enum class CellSize {
+  Large,  ///< 50 px a block, with numbers
+  Small,  ///< 24 px, without text
+  Strip,  ///< 6 px
+};
+
+inline constexpr int kTableLabel = 136;    ///< width of the labels of rows
+inline constexpr int kTableOverview = 32;  ///< height of the overview above, where there is one
+
+class TableLayout {
+ public:
+  TableLayout() = default;
+  TableLayout(const BlockTable& table, CellSize size, bool overview);
+
+  /// The largest size at which every row fits in the width, else Strip.
+  static CellSize fitting(const BlockTable& table, int width);
+
+  CellSize size() const { return m_size; }
+  QSize contentSize() const { return {m_width, m_height}; }
+  int pitch() const;
+  int top() const { return m_top; }
+  int rowHeight() const;
+  int rowTop(std::size_t row) const { return m_top + static_cast<int>(row) * rowHeight(); }
+  /// The cells of a row stand at this height.
+  int cellTop(std::size_t row) const;
+  int cellHeight() const;
+  QRect cell(const CellPlace& place) const;
+  /// The bracket of a segment, from its first cell to its last.
+  QRect bracket(std::size_t row, std::size_t segment) const;
+
+  std::optional<CellPlace> at(const QPoint& place) const;
+  /// The cell of a row that is nearest to x; nothing where the row has none.
+  std::optional<CellPlace> nearest(std::size_t row, int x) const;
+  /// First cell and one past the last cell of a row between two x.
+  std::pair<std::size_t, std::size_t> between(std::size_t row, int left, int right) const;
+  std::size_t rowCount() const { return m_rows.size(); }
+  /// Rows that touch a stretch of heights: first and one past the last.
+  std::pair<std::size_t, std::size_t> rowsBetween(int top, int bottom) const;
+
+ private:
+  struct Part {
+    std::size_t first = 0;  ///< cell
+    std::size_t count = 0;
+    int x = 0;
+  };
+  struct Row {
+    std::vector<Part> parts;  ///< a segment
+    std::size_t cells = 0;
+  };
+  const Part* partOf(const Row& row, std::size_t cell) const;
+
+  CellSize m_size = CellSize::Large;
+  std::vector<Row> m_rows;
+  int m_top = 0;
+  int m_width = 0;
+  int m_height = 0;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/block_table/block_table_model.h"
+
+#include "ui/views/common/csv_line.h"
+#include "ui/views/common/segment_names.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace spanscope::ui {
+namespace {
+
+std::vector<RequestId> shownRequests(const trace::Progress& progress) {
+  std::vector<RequestId> requests;
+  std::size_t runs = 0;
+  for (auto run = progress.runs.rbegin(); run != progress.runs.rend() && runs < kTableRuns; ++run, ++runs) {
+    std::vector<RequestId> own = run->second.requests;
+    for (auto id = own.rbegin(); id != own.rend() && requests.size() < kTableRows; ++id) {
+      const auto request = progress.requests.find(*id);
+      if (request != progress.requests.end() && !request->second.segments.empty()) requests.push_back(*id);
+    }
+  }
+  std::reverse(requests.begin(), requests.end());
+  return requests;
+}
+
+QString cacheNote(const trace::RequestState& request) {
+  if (request.admittedAt < 0) {
+    return request.phase == trace::RequestPhase::Waiting ? tr("waiting") : tr("looking up");
+  }
+  if (request.cachedTokens == 0) return tr("cold");
+  return tr("%1 of %2 cached").arg(request.cachedTokens).arg(request.promptTokens);
+}
+
+class TableMaker {
+  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::TableMaker)
+ public:
+  TableMaker(const ViewInput& input, const BlockHistory& history)
+      : m_input(input), m_history(history), m_state(input.state()) {}
+
+  BlockTable make() {
+    m_table.blockSize = std::max(1, m_state.pool().blockSize());
+    for (const RequestId id : shownRequests(m_state.progress())) {
+      addRow(id, m_state.progress().requests.at(id));
+      if (m_table.rows.size() > 1) linkLast();
+    }
+    return std::move(m_table);
+  }
+
+ private:
+  void addRow(RequestId id, const trace::RequestState& request) {
+    TableRow row;
+    row.request = id;
+    row.run = request.run;
+    row.title = tr("Run %1").arg(request.run);
+    QStringList parts;
+    if (const QString detail = requestDetail(m_state, id); !detail.isEmpty()) parts << detail;
+    parts << nodeName(m_input, request.run, request.node);
+    const auto run = m_state.progress().runs.find(request.run);
+    if (parts.size() == 1 && run != m_state.progress().runs.end() && !run->second.policy.empty())
+      parts << QString::fromStdString(run->second.policy);
+    row.subtitle = parts.join(QStringLiteral(" · "));
+    row.note = cacheNote(request);
+
+    const std::vector<SegmentName> names = segmentNames(m_input, request.run, request.segments);
+    const RequestBlocks blocks = requestBlocks(*m_input.trace, m_state, id);
+    row.cells.reserve(blocks.blockCount());
+    for (const SegmentBlocks& own : blocks.segments) {
+      TableSegment segment{.segment = own.segment,
+                           .name = names[own.segment].name,
+                           .hue = names[own.segment].hue,
+                           .hidden = own.hidden,
+                           .generated = false,
+                           .first = row.cells.size(),
+                           .count = 0};
+      for (const VirtualBlockFacts& facts : own.blocks) {
+        if (facts.prompt == 0 && !segment.generated) {
+          if (segment.count > 0) row.segments.push_back(segment);
+          segment.name = tr("generated");
+          segment.generated = true;
+          segment.first = row.cells.size();
+          segment.count = 0;
+        }
+        row.cells.push_back(cell(facts, request));
+        ++segment.count;
+      }
+      if (segment.count > 0) row.segments.push_back(std::move(segment));
+    }
+    m_table.rows.push_back(std::move(row));
+  }
+
+  TableCell cell(const VirtualBlockFacts& facts, const trace::RequestState& request) const {
+    TableCell cell{.facts = facts, .role = facts.role, .references = 0, .lostAt = {}};
+    if (facts.physical == kNullBlock) return cell;
+    cell.lostAt = m_history.lostAt(facts.physical, facts.place.request, m_input.position);
+    const auto& pool = m_state.pool().blocks();
+    const auto index = static_cast<std::size_t>(facts.physical);
+    const bool known = index < pool.size();
+    // What was never stored cannot be found once its request has let it go.
+    const bool dropped = known && request.phase == trace::RequestPhase::Finished && !pool[index].cached &&
+                         pool[index].references == 0;
+    if (cell.lostAt || dropped) {
+      cell.role = BlockRole::Evicted;
+    } else if (known) {
+      cell.references = pool[index].references;
+    }
+    return cell;
+  }
+
+  void linkLast() {
+    const std::size_t upperIndex = m_table.rows.size() - 2;
+    const TableRow& upper = m_table.rows[upperIndex];
+    const TableRow& lower = m_table.rows.back();
+    std::unordered_map<BlockId, std::size_t> byBlock;
+    for (std::size_t i = 0; i < upper.cells.size(); ++i) {
+      if (upper.cells[i].facts.physical != kNullBlock) byBlock.emplace(upper.cells[i].facts.physical, i);
+    }
+    for (std::size_t i = 0; i < lower.cells.size(); ++i) {
+      const VirtualBlockFacts& facts = lower.cells[i].facts;
+      const bool copied = facts.outcome == trace::LookupOutcome::Partial && facts.found > 0;
+      if (facts.lookup == 0 || (!copied && facts.role == BlockRole::Computed) || facts.physical == kNullBlock)
+        continue;
+      const trace::BlockLookedUp* lookup = lookupEvent(*m_input.trace, facts.lookup);
+      if (lookup == nullptr) continue;
+      const auto from = byBlock.find(copied ? lookup->block : facts.physical);
+      if (from == byBlock.end()) continue;
+      // The block may have held something else when the upper row had it.
+      const std::optional<std::size_t> lost = upper.cells[from->second].lostAt;
+      const std::optional<std::size_t> at = m_input.trace->indexOf(facts.lookup);
+      if (lost && at && *lost < *at) continue;
+      addLink({.row = upperIndex,
+               .from = from->second,
+               .to = i,
+               .count = 1,
+               .role = facts.foundRole,
+               .copied = copied});
+    }
+  }
+
+  void addLink(const TableLink& link) {
+    if (!m_table.links.empty()) {
+      TableLink& last = m_table.links.back();
+      if (last.row == link.row && last.from + last.count == link.from && last.to + last.count == link.to &&
+          last.role == link.role && last.copied == link.copied) {
+        ++last.count;
+        return;
+      }
+    }
+    m_table.links.push_back(link);
+  }
+
+  const ViewInput& m_input;
+  const BlockHistory& m_history;
+  const trace::Replay& m_state;
+  BlockTable m_table;
+};
+
+const TableSegment* segmentOf(const TableRow& row, std::size_t cell) {
+  const auto after = std::upper_bound(
+      row.segments.begin(), row.segments.end(), cell,
+      [](std::size_t wanted, const TableSegment& segment) { return wanted < segment.first; });
+  return after == row.segments.begin() ? nullptr : &*std::prev(after);
+}
+
+}  // namespace
+
+std::size_t BlockTable::widest() const {
+  std::size_t most = 0;
+  for (const TableRow& row : rows) most = std::max(most, row.cells.size());
+  return most;
+}
+
+BlockTable blockTable(const ViewInput& input, const BlockHistory& history) {
+  return TableMaker(input, history).make();
+}
+
+std::optional<CellPlace> selectedCell(const BlockTable& table, const Selection& selection) {
+  if (selection.block) {
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      if (table.rows[row].request != selection.block->request) continue;
+      const auto& cells = table.rows[row].cells;
+      const auto found = std::find_if(cells.begin(), cells.end(), [&](const TableCell& cell) {
+        return cell.facts.place == *selection.block;
+      });
+      if (found != cells.end()) return CellPlace{row, static_cast<std::size_t>(found - cells.begin())};
+    }
+  }
+  if (selection.physical == kNullBlock) return std::nullopt;
+  for (std::size_t row = table.rows.size(); row-- > 0;) {
+    const auto& cells = table.rows[row].cells;
+    const auto found = std::find_if(cells.begin(), cells.end(), [&](const TableCell& cell) {
+      return cell.facts.physical == selection.physical && cell.role != BlockRole::Evicted;
+    });
+    if (found != cells.end()) return CellPlace{row, static_cast<std::size_t>(found - cells.begin())};
+  }
+  return std::nullopt;
+}
+
+QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace& place) {
+  if (place.row >= table.rows.size() || place.cell >= table.rows[place.row].cells.size()) return {};
+  const TableRow& row = table.rows[place.row];
+  const TableCell& cell = row.cells[place.cell];
+  const VirtualBlockFacts& facts = cell.facts;
+  QStringList lines;
+  QString first = facts.number < 0 ? tr("Hidden block") : tr("Block %1").arg(facts.number);
+  first += facts.physical == kNullBlock ? tr(" · no physical block yet") : tr(" → #%1").arg(facts.physical);
+  if (facts.physical != kNullBlock) first += QStringLiteral(" · ") + Theme::name(facts.role);
+  lines << first;
+  const TableSegment* segment = segmentOf(row, place.cell);
+  lines << tr("%1 · %2 of %3 slots filled")
+               .arg(segment == nullptr ? QString() : segment->name)
+               .arg(facts.tokens)
+               .arg(table.blockSize);
+  if (const trace::BlockLookedUp* lookup = lookupEvent(*input.trace, facts.lookup)) {
+    if (lookup->outcome == trace::LookupOutcome::Partial)
+      lines << tr("Its first %1 tokens were copied from #%2").arg(lookup->tokens).arg(lookup->block);
+    if (lookup->outcome == trace::LookupOutcome::Relocated) {
+      lines << tr("Stored at position %1, used at %2")
+                   .arg(lookup->storedBase + std::int64_t{lookup->virtualIndex} * table.blockSize)
+                   .arg(lookup->base + std::int64_t{lookup->virtualIndex} * table.blockSize);
+    }
+  }
+  if (cell.references >= 2) lines << tr("Held %1 times").arg(cell.references);
+  if (cell.lostAt) {
+    lines << tr("Taken away by event %1").arg(input.trace->event(*cell.lostAt).sequence);
+  } else if (cell.role == BlockRole::Evicted) {
+    lines << tr("Not kept after the request");
+  }
+  return lines.join(QLatin1Char('\n'));
+}
+
+QString blockTableCsv(const BlockTable& table) {
+  if (table.rows.empty()) return {};
+  QString csv = csvLine({QStringLiteral("run"), QStringLiteral("request"), QStringLiteral("segment"),
+                         QStringLiteral("name"), QStringLiteral("index"), QStringLiteral("number"),
+                         QStringLiteral("physical"), QStringLiteral("served"), QStringLiteral("found"),
+                         QStringLiteral("tokens"), QStringLiteral("references"), QStringLiteral("present")});
+  for (const TableRow& row : table.rows) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const TableCell& cell = row.cells[i];
+      const TableSegment* segment = segmentOf(row, i);
+      csv += csvLine(
+          {QString::number(row.run), QString::number(row.request), QString::number(cell.facts.place.segment),
+           segment == nullptr ? QString() : segment->name, QString::number(cell.facts.place.virtualIndex),
+           cell.facts.number < 0 ? QString() : QString::number(cell.facts.number),
+           cell.facts.physical == kNullBlock ? QString() : QString::number(cell.facts.physical),
+           Theme::name(cell.facts.role), QString::number(cell.facts.found),
+           QString::number(cell.facts.tokens), QString::number(cell.references),
+           cell.role == BlockRole::Evicted ? QStringLiteral("evicted") : QStringLiteral("yes")});
+    }
+  }
+  return csv;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How BlockTableArea looks.
+#include "ui/views/block_table/block_table_area.h"
+
+#include <QFontMetrics>
+#include <QPainter>
+#include <QPainterPath>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace spanscope::ui {
+namespace {
+
+BlockLook lookOf(const TableCell& cell, std::int32_t blockSize) {
+  BlockLook look;
+  look.role = cell.role;
+  look.shared = cell.references >= 2;
+  look.share = double(cell.facts.tokens) / blockSize;
+  if (cell.facts.outcome == trace::LookupOutcome::Partial && cell.facts.found > 0 &&
+      cell.role == BlockRole::Computed) {
+    look.split = double(cell.facts.found) / std::max(1, cell.facts.tokens);
+    look.found = cell.facts.foundRole;
+  }
+  return look;
+}
+
+}  // namespace
+
+void BlockTableArea::paintContent(QPainter& painter, const QRect& visible) {
+  if (m_table == nullptr || m_table->rows.empty()) {
+    painter.setFont(theme().interfaceFont());
+    painter.setPen(theme().color(Role::TextThird));
+    painter.drawText(
+        visible.adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap,
+        tr("A row for each request appears here when a query runs: which block of the pool serves "
+           "each block of its prompt."));
+    return;
+  }
+  const auto rows = m_layout.rowsBetween(visible.top(), visible.bottom());
+  paintLinks(painter, rows, visible);
+  for (std::size_t row = rows.first; row < rows.second; ++row) {
+    paintBrackets(painter, row, visible);
+    paintCells(painter, row, visible);
+  }
+  paintRings(painter, rows, visible);
+  if (visible.left() < kTableLabel) paintLabels(painter, 0, rows);
+}
+
+void BlockTableArea::paintFixed(QPainter& painter) {
+  if (m_table == nullptr || m_table->rows.empty()) return;
+  const QRect visible = visibleContent();
+  if (offset().x() > 0) {
+    painter.save();
+    painter.translate(0, -offset().y());
+    painter.fillRect(QRect(0, visible.top(), kTableLabel - kSpace, visible.height()),
+                     theme().color(Role::Surface));
+    paintLabels(painter, 0, m_layout.rowsBetween(visible.top(), visible.bottom()));
+    painter.restore();
+  }
+  if (!m_overviewShown) return;
+  painter.fillRect(QRect(0, 0, viewport()->width(), kTableOverview), theme().color(Role::Surface));
+  painter.fillRect(QRect(0, kTableOverview - 1, viewport()->width(), 1), theme().color(Role::Line));
+  const QRect bar = overviewBar();
+  painter.setFont(theme().smallFont());
+  painter.setPen(theme().color(Role::TextThird));
+  const QFontMetrics metrics(theme().smallFont());
+  painter.drawText(
+      QRect(3 * kSpace, 0, kTableLabel - 4 * kSpace, kTableOverview), Qt::AlignVCenter | Qt::AlignLeft,
+      metrics.elidedText(m_table->rows[overviewRow()].title, Qt::ElideRight, kTableLabel - 4 * kSpace));
+  painter.drawImage(bar, overviewImage());
+  const double content = std::max(1, m_layout.contentSize().width() - kTableLabel);
+  const double left = bar.left() + bar.width() * (offset().x() / content);
+  const double width = bar.width() * ((viewport()->width() - kTableLabel) / content);
+  painter.setPen(QPen(theme().color(Role::Accent), 2));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(QRectF(left, bar.top() - 3, std::max(6.0, width), bar.height() + 6));
+}
+
+std::size_t BlockTableArea::overviewRow() const {
+  return m_current ? std::min(m_current->row, m_table->rows.size() - 1) : m_table->rows.size() - 1;
+}
+
+const QImage& BlockTableArea::overviewImage() {
+  const QRect bar = overviewBar();
+  if (m_overview.width() == bar.width()) return m_overview;
+  m_overview = QImage(bar.width(), bar.height(), QImage::Format_ARGB32_Premultiplied);
+  m_overview.fill(theme().color(Role::Canvas));
+  const TableRow& row = m_table->rows[overviewRow()];
+  QPainter painter(&m_overview);
+  // Several blocks share a column of pixels: each state gets its share of the height.
+  const int content = std::max(1, m_layout.contentSize().width() - kTableLabel);
+  for (int x = 0; x < bar.width(); ++x) {
+    const int left = kTableLabel + static_cast<int>(std::int64_t{content} * x / bar.width());
+    const int right = kTableLabel + static_cast<int>(std::int64_t{content} * (x + 1) / bar.width());
+    const std::optional<CellPlace> last = m_layout.nearest(overviewRow(), right);
+    if (!last || m_layout.cell(*last).right() < left) break;
+    const auto [begin, end] = m_layout.between(overviewRow(), left, right);
+    std::array<int, 5> counts{};
+    for (std::size_t i = begin; i < end; ++i) ++counts[static_cast<std::size_t>(row.cells[i].role)];
+    double y = 0;
+    for (std::size_t role = 0; role < counts.size(); ++role) {
+      const double height =
+          double(bar.height()) * counts[role] / double(std::max<std::size_t>(1, end - begin));
+      painter.fillRect(QRectF(x, y, 1, height), theme().ink(static_cast<BlockRole>(role)));
+      y += height;
+    }
+  }
+  return m_overview;
+}
+
+void BlockTableArea::paintLabels(QPainter& painter, int x, std::pair<std::size_t, std::size_t> rows) const {
+  const int width = kTableLabel - 5 * kSpace;
+  const QFontMetrics titles(theme().titleFont());
+  const QFontMetrics small(theme().smallFont());
+  for (std::size_t row = rows.first; row < rows.second; ++row) {
+    const TableRow& own = m_table->rows[row];
+    int y = m_layout.cellTop(row) - 2;
+    const auto line = [&](const QString& text, const QFont& font, const QFontMetrics& metrics, Role role) {
+      painter.setFont(font);
+      painter.setPen(theme().color(role));
+      painter.drawText(QRect(x + 3 * kSpace, y, width, 16), Qt::AlignVCenter | Qt::AlignLeft,
+                       metrics.elidedText(text, Qt::ElideRight, width));
+      y += 16;
+    };
+    line(own.title, theme().titleFont(), titles, Role::Text);
+    line(own.subtitle, theme().smallFont(), small, Role::TextSecond);
+    line(own.note, theme().smallFont(), small, Role::TextThird);
+  }
+}
+
+void BlockTableArea::paintBrackets(QPainter& painter, std::size_t row, const QRect& visible) const {
+  const auto& segments = m_table->rows[row].segments;
+  QFont font = theme().smallFont();
+  font.setWeight(QFont::DemiBold);
+  const QFontMetrics metrics(font);
+  painter.setFont(font);
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const TableSegment& segment = segments[i];
+    const QRect place = m_layout.bracket(row, i);
+    if (place.right() < visible.left() || place.left() > visible.right()) continue;
+    const QColor ink = segment.hidden || segment.generated ? theme().color(Role::TextSecond)
+                                                           : theme().segmentInk(segment.hue);
+    const int y = place.bottom() - 4;
+    painter.fillRect(QRect(place.left(), y, place.width(), 2), ink);
+    painter.fillRect(QRect(place.left(), y, 2, 6), ink);
+    painter.fillRect(QRect(place.right() - 1, y, 2, 6), ink);
+    // The name may use the room up to the next bracket; one that is partly out of sight stays readable.
+    const int room = i + 1 < segments.size() ? m_layout.bracket(row, i + 1).left() - place.left() - kSpace
+                                             : std::max(place.width(), 120);
+    QRect text(place.left(), place.top(),
+               std::max(place.width(), std::min(room, metrics.horizontalAdvance(segment.name))),
+               place.height() - 6);
+    text.setLeft(std::max(text.left(), std::min(visible.left() + kTableLabel, place.right() - 40)));
+    if (text.width() < 16) continue;
+    painter.setPen(ink);
+    painter.drawText(text,
+                     (text.width() > place.width() ? Qt::AlignLeft : Qt::AlignHCenter) | Qt::AlignBottom,
+                     metrics.elidedText(segment.name, Qt::ElideRight, text.width()));
+  }
+}
+
+void BlockTableArea::paintCells(QPainter& painter, std::size_t row, const QRect& visible) const {
+  const TableRow& own = m_table->rows[row];
+  const auto [begin, end] = m_layout.between(row, visible.left(), visible.right());
+  for (std::size_t i = begin; i < end; ++i) {
+    const QRect place = m_layout.cell({row, i});
+    const BlockLook look = lookOf(own.cells[i], m_table->blockSize);
+    if (exporting()) {
+      m_painter.block(painter, place, look);
+    } else {
+      m_painter.stamp(painter, place, look);
+    }
+    if (m_layout.size() == CellSize::Large) paintNumbers(painter, own.cells[i], place);
+  }
+  // Virtual numbers: below every large cell, else below the first one of a segment.
+  painter.setFont(theme().monoFont());
+  painter.setPen(theme().color(Role::TextThird));
+  const QFontMetrics metrics(theme().monoFont());
+  int free = 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::int32_t number = own.cells[i].facts.number;
+    if (number < 0) continue;
+    const bool large = m_layout.size() == CellSize::Large;
+    if (!large && own.cells[i].facts.place.virtualIndex != 0 && number % 10 != 0) continue;
+    const QRect place = m_layout.cell({row, i});
+    const QString text = QString::number(number);
+    if (!large && place.left() < free) continue;
+    painter.drawText(large ? QRect(place.left(), place.bottom() + 2, place.width(), 16)
+                           : QRect(place.left(), place.bottom() + 2, 60, 16),
+                     (large ? Qt::AlignHCenter : Qt::AlignLeft) | Qt::AlignVCenter, text);
+    free = place.left() + metrics.horizontalAdvance(text) + 2 * kSpace;
+  }
+}
+
+void BlockTableArea::paintNumbers(QPainter& painter, const TableCell& cell, const QRect& place) const {
+  painter.setFont(theme().monoFont());
+  painter.setPen(cell.role == BlockRole::Free ? theme().color(Role::TextThird) : theme().ink(cell.role));
+  const bool second = cell.facts.tokens < m_table->blockSize || cell.references >= 2;
+  if (cell.facts.physical != kNullBlock) {
+    painter.drawText(place.adjusted(0, second ? 4 : 0, 0, second ? -place.height() / 2 : 0), Qt::AlignCenter,
+                     QStringLiteral("#%1").arg(cell.facts.physical));
+  }
+  if (!second) return;
+  QString text;
+  if (cell.facts.tokens < m_table->blockSize) {
+    text = QStringLiteral("%1/%2").arg(cell.facts.tokens).arg(m_table->blockSize);
+  }
+  if (cell.references >= 2) {
+    if (!text.isEmpty()) text += QLatin1Char(' ');
+    text += QStringLiteral("×%1").arg(cell.references);
+  }
+  QFont font = theme().monoFont();
+  font.setPixelSize(text.size() > 6 ? 8 : 10);
+  painter.setFont(font);
+  painter.drawText(place.adjusted(0, place.height() / 2, 0, -4), Qt::AlignCenter, text);
+}
+
+void BlockTableArea::paintRings(QPainter& painter, std::pair<std::size_t, std::size_t> rows,
+                                const QRect& visible) const {
+  for (std::size_t row = rows.first; row < rows.second; ++row) {
+    const auto [begin, end] = m_layout.between(row, visible.left(), visible.right());
+    for (std::size_t i = begin; i < end; ++i) {
+      const TableCell& cell = m_table->rows[row].cells[i];
+      if (m_current && *m_current == CellPlace{row, i}) {
+        m_painter.ring(painter, m_layout.cell({row, i}));
+      } else if (m_physical != kNullBlock && cell.facts.physical == m_physical &&
+                 cell.role != BlockRole::Evicted) {
+        m_painter.echo(painter, m_layout.cell({row, i}));
+      }
+    }
+  }
+}
+
+void BlockTableArea::paintLinks(QPainter& painter, std::pair<std::size_t, std::size_t> rows,
+                                const QRect& visible) const {
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  auto link =
+      std::lower_bound(m_table->links.begin(), m_table->links.end(), rows.first == 0 ? 0 : rows.first - 1,
+                       [](const TableLink& own, std::size_t row) { return own.row < row; });
+  for (; link != m_table->links.end() && link->row < rows.second; ++link) {
+    const QRect from = m_layout.cell({link->row, link->from});
+    const QRect to = m_layout.cell({link->row + 1, link->to});
+    const int width = static_cast<int>(link->count) * m_layout.pitch();
+    const int left = std::min(from.left(), to.left());
+    const int right = std::max(from.left(), to.left()) + width;
+    if (right < visible.left() || left > visible.right()) continue;
+    if (m_layout.size() == CellSize::Strip) {
+      paintBand(painter, *link);
+      continue;
+    }
+    for (std::size_t i = 0; i < link->count; ++i) {
+      const int shift = static_cast<int>(i) * m_layout.pitch();
+      const auto inSight = [&](const QRect& cell) {
+        return cell.right() + shift >= visible.left() && cell.left() + shift <= visible.right();
+      };
+      if (inSight(from) || inSight(to)) paintLink(painter, *link, i);
+    }
+  }
+  painter.restore();
+}
+
+void BlockTableArea::paintBand(QPainter& painter, const TableLink& link) const {
+  const double width = static_cast<double>(link.count) * m_layout.pitch();
+  const QRect from = m_layout.cell({link.row, link.from});
+  const QRect to = m_layout.cell({link.row + 1, link.to});
+  const double top = from.bottom() + 18;
+  const double bottom = m_layout.bracket(link.row + 1, 0).top();
+  const double middle = (top + bottom) / 2;
+  QPainterPath path(QPointF(from.left(), top));
+  path.cubicTo(QPointF(from.left(), middle), QPointF(to.left(), middle), QPointF(to.left(), bottom));
+  path.lineTo(to.left() + width, bottom);
+  path.cubicTo(QPointF(to.left() + width, middle), QPointF(from.left() + width, middle),
+               QPointF(from.left() + width, top));
+  path.closeSubpath();
+  QColor ink = theme().ink(link.role);
+  ink.setAlphaF(0.25F);
+  painter.fillPath(path, ink);
+}
+
+void BlockTableArea::paintLink(QPainter& painter, const TableLink& link, std::size_t index) const {
+  const QRect from = m_layout.cell({link.row, link.from + index});
+  const QRect to = m_layout.cell({link.row + 1, link.to + index});
+  const QPointF start(from.center().x() + 0.5, from.bottom() + 18);
+  const QPointF end(to.center().x() + 0.5, m_layout.rowTop(link.row + 1) + 2);
+  const double middle = (start.y() + end.y()) / 2;
+  QPainterPath path(start);
+  path.cubicTo(QPointF(start.x(), middle), QPointF(end.x(), middle), end);
+  QColor ink = theme().ink(link.role);
+  ink.setAlphaF(link.role == BlockRole::Relocated ? 0.8F : 0.45F);
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(ink, 1.2, link.copied ? Qt::DashLine : Qt::SolidLine));
+  painter.drawPath(path);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/block_table/block_table_view.h"
+
+#include "ui/views/block_table/block_table_area.h"
+#include "ui/views/common/block_painter.h"
+#include "ui/views/common/request_blocks.h"
+
+#include <QVBoxLayout>
+
+#include <utility>
+
+namespace spanscope::ui {
+
+BlockTableView::BlockTableView(QWidget* parent) : LazyView(parent), m_area(new BlockTableArea(this)) {
+  setAccessibleName(tr("Block table"));
+  setFocusProxy(m_area);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(m_area);
+  m_area->showTable(&m_table, true, {}, kNullBlock, theme());
+  m_area->setTips(
+      [this](const CellPlace& place) { return input() ? cellTip(*input(), m_table, place) : QString(); });
+  connect(m_area, &BlockTableArea::chosen, this, &BlockTableView::select);
+}
+
+QWidget* BlockTableView::takeTitleControls() {
+  if (!m_legend) {
+    m_legend = new BlockLegend(stateLegend());
+    m_legend->setTheme(theme());
+  }
+  return m_legend;
+}
+
+void BlockTableView::refresh() {
+  m_history.follow(input()->trace);
+  BlockTable table = blockTable(*input(), m_history);
+  const bool changed = table != m_table;
+  const bool grown = table.rows.size() > m_table.rows.size();
+  if (changed) m_table = std::move(table);
+  if (m_legend) m_legend->setTheme(theme());
+
+  const std::optional<CellPlace> current = selectedCell(m_table, input()->selection);
+  BlockId physical = input()->selection.physical;
+  if (physical == kNullBlock && current)
+    physical = m_table.rows[current->row].cells[current->cell].facts.physical;
+  m_area->showTable(&m_table, changed, current, physical, theme());
+  if (grown) m_area->showNewest();
+  m_area->setAccessibleDescription(current ? cellTip(*input(), m_table, *current) : QString());
+  if (m_shown != input()->selection) {
+    m_shown = input()->selection;
+    if (current) m_area->reveal(*current);
+  }
+
+  QString summary;
+  if (!m_table.rows.empty()) {
+    summary = m_table.blockSize == 1 ? tr("virtual → physical, 1 token a block")
+                                     : tr("virtual → physical, %1 tokens a block").arg(m_table.blockSize);
+  }
+  if (summary == m_summary) return;
+  m_summary = summary;
+  Q_EMIT summaryChanged(m_summary);
+}
+
+void BlockTableView::select(const CellPlace& place) {
+  if (input() == nullptr || place.row >= m_table.rows.size()) return;
+  const TableRow& row = m_table.rows[place.row];
+  if (place.cell >= row.cells.size()) return;
+  Q_EMIT selectionWanted(selectionOfBlock(*input(), row.cells[place.cell].facts.place));
+}
+
+QString BlockTableView::csv() const {
+  if (input() == nullptr) return {};
+  BlockHistory history;
+  history.follow(input()->trace);
+  return blockTableCsv(blockTable(*input(), history));
+}
+
+void BlockTableView::paintTo(QPainter& painter, const QSize& size) {
+  ensureFresh();
+  m_area->paintWhole(painter, size);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Shows which physical block serves each virtual block, a row a request.
+#pragma once
+
+#include "ui/views/block_table/block_table_model.h"
+#include "ui/views/common/block_history.h"
+#include "ui/views/common/lazy_view.h"
+
+#include <QPointer>
+
+namespace spanscope::ui {
+
+class BlockLegend;
+class BlockTableArea;
+
+class BlockTableView : public LazyView {
+  Q_OBJECT
+ public:
+  explicit BlockTableView(QWidget* parent = nullptr);
+
+  QWidget* takeTitleControls() override;
+  QString csv() const override;
+  void paintTo(QPainter& painter, const QSize& size) override;
+
+  const BlockTable& table() const { return m_table; }
+
+ protected:
+  void refresh() override;
+
+ private:
+  void select(const CellPlace& place);
+
+  BlockHistory m_history;
+  BlockTable m_table;
+  Selection m_shown;  ///< the selection that is in sight already
+  QString m_summary;
+  BlockTableArea* m_area;
+  QPointer<BlockLegend> m_legend;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/common/block_painter.h"
+
+#include "ui/words/tr.h"
+
+#include <QFontMetrics>
+#include <QHelpEvent>
+#include <QImage>
+#include <QPainterPath>
+#include <QToolTip>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kSwatch = 14;  // pixels of a legend's sample
+constexpr std::array<BlockRole, 5> kRoles{BlockRole::Free, BlockRole::Hit, BlockRole::Relocated,
+                                          BlockRole::Computed, BlockRole::Evicted};
+
+/// Long dashes for Relocated, short ones for Computed, else solid; they go on from token to token.
+QBrush dashes(BlockRole role, const QColor& ink) {
+  const int period = role == BlockRole::Relocated ? 8 : 4;
+  const int dash = role == BlockRole::Relocated ? 6 : 2;
+  if (role != BlockRole::Relocated && role != BlockRole::Computed) return ink;
+  QImage image(period, 1, QImage::Format_ARGB32_Premultiplied);
+  image.fill(Qt::transparent);
+  for (int x = 0; x < dash; ++x) image.setPixelColor(x, 0, ink);
+  return QBrush(image);
+}
+
+}  // namespace
+
+BlockPainter::BlockPainter(const Theme& theme) {
+  setTheme(theme);
+}
+
+void BlockPainter::setTheme(const Theme& theme) {
+  if (m_theme != theme) m_stamps.clear();
+  m_theme = theme;
+  for (const BlockRole role : kRoles) {
+    m_patterns[static_cast<std::size_t>(role)] = theme.pattern(role);
+    m_dashes[static_cast<std::size_t>(role)] = dashes(role, theme.ink(role));
+  }
+}
+
+void BlockPainter::fill(QPainter& painter, const QRectF& place, BlockRole role, const QPointF& origin) const {
+  painter.fillRect(place, m_theme.fill(role));
+  const QBrush& pattern = m_patterns[static_cast<std::size_t>(role)];
+  if (pattern.style() == Qt::NoBrush) return;
+  const QPointF before = painter.brushOrigin();
+  painter.setBrushOrigin(origin);
+  painter.fillRect(place, pattern);
+  painter.setBrushOrigin(before);
+}
+
+void BlockPainter::block(QPainter& painter, const QRectF& place, const BlockLook& look) const {
+  const bool large = place.height() >= 16 && place.width() >= 16;
+  const double radius = large ? (place.width() >= 30 ? 4 : 2) : 0;
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing, large);
+  QRectF inner = place;
+  if (large) {
+    inner = place.adjusted(0.5, 0.5, -0.5, -0.5);
+    QPainterPath path;
+    path.addRoundedRect(inner, radius, radius);
+    painter.fillPath(path, m_theme.color(Role::Surface));
+    painter.setClipPath(path, Qt::IntersectClip);
+  } else {
+    painter.fillRect(place, m_theme.color(Role::Surface));
+  }
+  if (look.role != BlockRole::Free) {
+    const double share = std::clamp(look.share, 0.0, 1.0);
+    QRectF filled = inner;
+    filled.setTop(inner.bottom() - inner.height() * share);
+    QRectF right = filled;
+    if (look.split > 0) {
+      QRectF left = filled;
+      left.setWidth(filled.width() * std::min(1.0, look.split));
+      right.setLeft(left.right());
+      fill(painter, left, look.found, place.topLeft());
+    }
+    if (right.width() > 0) fill(painter, right, look.role, place.topLeft());
+    if (look.split > 0 && look.split < 1 && large) {
+      painter.setPen(QPen(m_theme.ink(look.found), 1));
+      painter.drawLine(QPointF(right.left(), filled.top()), QPointF(right.left(), filled.bottom()));
+    }
+  }
+  painter.restore();
+  core(painter, place, look.core);
+
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing, large);
+  painter.setBrush(Qt::NoBrush);
+  if (large) {
+    painter.setPen(QPen(m_theme.ink(look.role), place.width() >= 30 ? 1.5 : 1));
+    painter.drawRoundedRect(inner, radius, radius);
+    if (look.shared) painter.drawRoundedRect(inner.adjusted(2.5, 2.5, -2.5, -2.5), radius - 1, radius - 1);
+  } else if (place.width() >= 8) {
+    painter.setPen(QPen(m_theme.ink(look.role), 1));
+    painter.drawRect(place.adjusted(0, 0, -1, -1));
+    if (look.shared && place.width() >= 10) painter.drawRect(place.adjusted(2, 2, -3, -3));
+  } else {
+    // Too narrow for an outline: a foot in the ink carries the state.
+    painter.fillRect(QRectF(place.left(), place.bottom() - 3, place.width() - 1, 3), m_theme.ink(look.role));
+    if (look.shared)
+      painter.fillRect(QRectF(place.left(), place.top(), place.width() - 1, 2), m_theme.ink(look.role));
+  }
+  painter.restore();
+}
+
+void BlockPainter::stamp(QPainter& painter, const QRect& place, const BlockLook& look) const {
+  const double scale = painter.device()->devicePixelRatioF();
+  // Shares in steps of a pixel are as fine as can be seen.
+  const auto pixels = [](double share, int size) {
+    return static_cast<quint64>(std::clamp(static_cast<int>(std::lround(share * size)), 0, size)) & 0xFFU;
+  };
+  const quint64 key = static_cast<quint64>(look.role) | static_cast<quint64>(look.found) << 4U |
+                      static_cast<quint64>(look.core) << 8U | static_cast<quint64>(look.shared) << 12U |
+                      pixels(look.share, place.height()) << 16U | pixels(look.split, place.width()) << 24U |
+                      static_cast<quint64>(place.width()) << 32U |
+                      static_cast<quint64>(place.height()) << 48U;
+  auto found = m_stamps.find(key);
+  if (found == m_stamps.end() || found->devicePixelRatio() != scale) {
+    QPixmap pixmap(place.size() * scale);
+    pixmap.setDevicePixelRatio(scale);
+    pixmap.fill(m_theme.color(Role::Surface));
+    QPainter own(&pixmap);
+    block(own, QRect(QPoint(), place.size()), look);
+    own.end();
+    found = m_stamps.insert(key, pixmap);
+  }
+  painter.drawPixmap(place.topLeft(), *found);
+}
+
+void BlockPainter::core(QPainter& painter, const QRectF& place, BlockCore core) const {
+  switch (core) {
+    case BlockCore::None:
+      return;
+    case BlockCore::Light:
+    case BlockCore::Dark: {
+      const double inset = place.width() >= 30 ? 4 : place.width() >= 14 ? 3 : 2;
+      painter.fillRect(place.adjusted(inset, inset, -inset, -inset),
+                       m_theme.color(core == BlockCore::Dark ? Role::TextThird : Role::Outline));
+      return;
+    }
+    case BlockCore::Cross:
+      painter.setPen(QPen(m_theme.color(Role::TextThird), 1));
+      painter.drawLine(place.topLeft() + QPointF(3, 3), place.bottomRight() - QPointF(3, 3));
+      painter.drawLine(place.topRight() + QPointF(-3, 3), place.bottomLeft() + QPointF(3, -3));
+      return;
+  }
+}
+
+void BlockPainter::underline(QPainter& painter, const QRectF& place, BlockRole role) const {
+  if (role == BlockRole::Free) {
+    painter.fillRect(QRectF(place.left(), place.bottom() - 1, place.width(), 1), m_theme.ink(role));
+  } else {
+    painter.fillRect(place, m_dashes[static_cast<std::size_t>(role)]);
+  }
+}
+
+void BlockPainter::ring(QPainter& painter, const QRectF& place) const {
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(m_theme.color(Role::Accent), 2));
+  painter.drawRoundedRect(place.adjusted(-2, -2, 2, 2), 5, 5);
+  painter.restore();
+}
+
+void BlockPainter::echo(QPainter& painter, const QRectF& place) const {
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(m_theme.color(Role::Accent), 1.5, Qt::DashLine));
+  painter.drawRoundedRect(place.adjusted(-2, -2, 2, 2), 5, 5);
+  painter.restore();
+}
+
+BlockLegend::BlockLegend(std::vector<Entry> entries, QWidget* parent)
+    : QWidget(parent), m_entries(std::move(entries)) {
+  QStringList names;
+  for (const Entry& entry : m_entries) names << entry.name;
+  setAccessibleName(tr("Legend: %1").arg(names.join(QStringLiteral(", "))));
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+}
+
+void BlockLegend::setTheme(const Theme& theme) {
+  if (m_painter.theme() == theme) return;
+  m_painter.setTheme(theme);
+  updateGeometry();
+  update();
+}
+
+int BlockLegend::widthOf(const Entry& entry) const {
+  return kSwatch + kSpace + QFontMetrics(m_painter.theme().smallFont()).horizontalAdvance(entry.name) +
+         3 * kSpace;
+}
+
+QSize BlockLegend::sizeHint() const {
+  int width = 0;
+  for (const Entry& entry : m_entries) width += widthOf(entry);
+  return {width, 20};
+}
+
+QSize BlockLegend::minimumSizeHint() const {
+  return {0, 20};
+}
+
+void BlockLegend::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.setFont(m_painter.theme().smallFont());
+  int x = 0;
+  for (const Entry& entry : m_entries) {
+    // The last one needs no room behind it; half a word says nothing.
+    if (x + widthOf(entry) - 3 * kSpace > width()) break;
+    const QRect swatch(x, (height() - kSwatch) / 2, kSwatch + 2, kSwatch + 2);
+    m_painter.block(painter, swatch, entry.look);
+    painter.setPen(m_painter.theme().color(Role::TextSecond));
+    painter.drawText(QRect(swatch.right() + kSpace, 0, widthOf(entry), height()),
+                     Qt::AlignVCenter | Qt::AlignLeft, entry.name);
+    x += widthOf(entry);
+  }
+}
+
+bool BlockLegend::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  int x = 0;
+  for (const Entry& entry : m_entries) {
+    x += widthOf(entry);
+    if (help->pos().x() >= x) continue;
+    QToolTip::showText(help->globalPos(), entry.help, this);
+    return true;
+  }
+  QToolTip::hideText();
+  return true;
+}
+
+std::vector<BlockLegend::Entry> stateLegend() {
+  const auto entry = [](BlockRole role, const QString& help) {
+    return BlockLegend::Entry{{.role = role}, Theme::name(role), help};
+  };
+  return {entry(BlockRole::Hit, tr("Found in the pool, at the position at which it was stored")),
+          entry(BlockRole::Relocated,
+                tr("Found in the pool, at another position than the one at which it was stored")),
+          entry(BlockRole::Computed, tr("Not found, or only in part: computed and added to the pool")),
+          entry(BlockRole::Evicted, tr("Its place in the pool has been given to something else since")),
+          entry(BlockRole::Free, tr("No physical block yet"))};
+}
+
+}  // namespace spanscope::ui

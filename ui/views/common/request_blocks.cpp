@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/common/request_blocks.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+BlockRole roleOf(trace::LookupOutcome outcome) {
+  switch (outcome) {
+    case trace::LookupOutcome::Hit:
+      return BlockRole::Hit;
+    case trace::LookupOutcome::Relocated:
+      return BlockRole::Relocated;
+    case trace::LookupOutcome::Partial:
+    case trace::LookupOutcome::Miss:
+      break;
+  }
+  return BlockRole::Computed;
+}
+
+const trace::RequestState* findRequest(const trace::Replay& state, RequestId request) {
+  const auto& requests = state.progress().requests;
+  const auto found = requests.find(request);
+  return found == requests.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+const VirtualBlockFacts* RequestBlocks::find(const BlockRef& place) const {
+  if (place.request != request || place.segment >= segments.size()) return nullptr;
+  const auto& blocks = segments[place.segment].blocks;
+  if (place.virtualIndex < 0 || static_cast<std::size_t>(place.virtualIndex) >= blocks.size()) return nullptr;
+  return &blocks[static_cast<std::size_t>(place.virtualIndex)];
+}
+
+std::size_t RequestBlocks::blockCount() const {
+  std::size_t count = 0;
+  for (const SegmentBlocks& segment : segments) count += segment.blocks.size();
+  return count;
+}
+
+const trace::BlockLookedUp* lookupEvent(const TraceStore& trace, std::uint64_t sequence) {
+  if (sequence == 0) return nullptr;
+  const std::optional<std::size_t> index = trace.indexOf(sequence);
+  return index ? std::get_if<trace::BlockLookedUp>(&trace.event(*index).payload) : nullptr;
+}
+
+RequestBlocks requestBlocks(const TraceStore& trace, const trace::Replay& state, RequestId request) {
+  RequestBlocks result;
+  const trace::RequestState* own = findRequest(state, request);
+  if (own == nullptr) return result;
+  result.request = request;
+  result.run = own->run;
+  result.blockSize = std::max(1, state.pool().blockSize());
+  const auto size = static_cast<std::int64_t>(result.blockSize);
+
+  std::int32_t number = 0;
+  auto block = own->blocks.begin();
+  for (std::size_t i = 0; i < own->segments.size(); ++i) {
+    const trace::SegmentInfo& info = own->segments[i];
+    SegmentBlocks segment{.segment = static_cast<std::uint32_t>(i), .hidden = info.hidden, .blocks = {}};
+    const auto prompt = static_cast<std::int64_t>(info.tokens.size());
+    // The last generated token has been sampled, but no pass has seen it yet.
+    const bool grows = i + 1 == own->segments.size();
+    const std::int64_t length = prompt + (grows ? std::max<std::int64_t>(0, own->generatedTokens - 1) : 0);
+    const std::int64_t count = (length + size - 1) / size;
+    segment.blocks.reserve(static_cast<std::size_t>(count));
+    for (std::int64_t index = 0; index < count; ++index) {
+      VirtualBlockFacts facts;
+      facts.place = {request, segment.segment, static_cast<std::int32_t>(index)};
+      facts.number = info.hidden ? -1 : number++;
+      facts.prompt = static_cast<std::int32_t>(std::clamp<std::int64_t>(prompt - index * size, 0, size));
+      facts.tokens = static_cast<std::int32_t>(std::clamp<std::int64_t>(length - index * size, 0, size));
+      const trace::BlockPlace place{segment.segment, facts.place.virtualIndex};
+      while (block != own->blocks.end() && block->first < place) ++block;
+      if (block != own->blocks.end() && block->first == place) {
+        const trace::VirtualBlock& state_ = block->second;
+        facts.physical = state_.block;
+        facts.allocated = state_.allocated;
+        facts.lookup = state_.lookup;
+        facts.outcome = state_.outcome;
+        facts.reason = state_.reason;
+        if (state_.block != kNullBlock) facts.role = roleOf(state_.outcome);
+        if (const trace::BlockLookedUp* lookup = lookupEvent(trace, state_.lookup)) {
+          facts.found = lookup->tokens;
+          facts.foundRole = lookup->base == lookup->storedBase ? BlockRole::Hit : BlockRole::Relocated;
+        }
+      }
+      segment.blocks.push_back(facts);
+    }
+    result.segments.push_back(std::move(segment));
+  }
+  return result;
+}
+
+std::vector<GeneratedToken> generatedTokens(const TraceStore& trace, RequestId request,
+                                            std::size_t position) {
+  std::vector<GeneratedToken> tokens;
+  const RequestEvents* events = trace.request(request);
+  if (events == nullptr) return tokens;
+  for (const std::size_t index : events->tokens) {
+    if (index >= position) break;
+    if (const auto* token = std::get_if<trace::TokenGenerated>(&trace.event(index).payload))
+      tokens.push_back({token, index});
+  }
+  return tokens;
+}
+
+std::optional<BlockRef> placeOf(const trace::Replay& state, RequestId request, BlockId physical) {
+  const trace::RequestState* own = findRequest(state, request);
+  if (own == nullptr || physical == kNullBlock) return std::nullopt;
+  for (const auto& [place, block] : own->blocks) {
+    if (block.block == physical) return BlockRef{request, place.segment, place.virtualIndex};
+  }
+  return std::nullopt;
+}
+
+NodePath nodeOfToken(const trace::RequestState& request, std::uint32_t segment, std::int32_t local) {
+  if (segment >= request.segments.size()) return request.node;
+  const trace::SegmentInfo& info = request.segments[segment];
+  std::int32_t end = 0;
+  for (const trace::TokenRunInfo& run : info.runs) {
+    end += run.count;
+    if (local < end) return run.node.empty() ? info.node : run.node;
+  }
+  return local < static_cast<std::int32_t>(info.tokens.size()) ? info.node : request.node;
+}
+
+Selection selectionOfBlock(const ViewInput& input, const BlockRef& place) {
+  Selection selection;
+  selection.request = place.request;
+  selection.block = place;
+  const trace::Replay& state = input.state();
+  const trace::RequestState* own = findRequest(state, place.request);
+  if (own == nullptr) return selection;
+  const auto block = own->blocks.find({place.segment, place.virtualIndex});
+  if (block != own->blocks.end()) selection.physical = block->second.block;
+  if (place.segment < own->segments.size()) {
+    const std::int32_t first = place.virtualIndex * std::max(1, state.pool().blockSize());
+    const document::NodeId node = input.nodeOf(own->run, nodeOfToken(*own, place.segment, first));
+    if (node != document::kNoNode) selection.nodes = {node};
+  }
+  return selection;
+}
+
+Selection selectionOfToken(const ViewInput& input, const TokenRef& place) {
+  const std::int32_t size = std::max(1, input.state().pool().blockSize());
+  Selection selection = selectionOfBlock(input, {place.request, place.segment, place.local / size});
+  selection.token = place;
+  const trace::RequestState* own = findRequest(input.state(), place.request);
+  if (own == nullptr) return selection;
+  const document::NodeId node = input.nodeOf(own->run, nodeOfToken(*own, place.segment, place.local));
+  if (node != document::kNoNode) selection.nodes = {node};
+  return selection;
+}
+
+QString shownToken(const std::string& text) {
+  QString shown = QString::fromStdString(text);
+  // Sentencepiece writes the space before a word as a lower one eighth block.
+  shown.replace(QChar(0x2581), QLatin1Char(' '));
+  if (shown.size() > 1 && shown.startsWith(QLatin1Char(' '))) shown.remove(0, 1);
+  QString result;
+  for (const QChar c : shown) {
+    if (c == QLatin1Char('\n')) {
+      result += QChar(0x23CE);
+    } else if (c == QLatin1Char('\t')) {
+      result += QChar(0x21E5);
+    } else if (c == QLatin1Char('\r')) {
+      result += QChar(0x240D);
+    } else if (c.unicode() < 0x20) {
+      result += QChar(static_cast<char16_t>(0x2400 + c.unicode()));
+    } else {
+      result += c;
+    }
+  }
+  if (!result.isEmpty() && result.trimmed().isEmpty()) result.fill(QChar(0x2423));
+  return result;
+}
+
+}  // namespace spanscope::ui

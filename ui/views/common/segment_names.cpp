@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/common/segment_names.h"
+
+#include "engine/query/json/json.h"
+#include "engine/query/query.h"
+#include "ui/document/problems.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace spanscope::ui {
+namespace {
+
+/// The nodes of one run, or of the next one: those of the document where it knows them, else those of the
+/// query that was or will be run.
+class RunNodes {
+ public:
+  RunNodes(const ViewInput& input, RunId run) : m_input(input), m_run(run) {}
+  RunNodes(const ViewInput& input, const Forecast& forecast) : m_input(input), m_forecast(&forecast) {}
+
+  const document::DocumentNode* inDocument(const NodePath& path) const {
+    const document::NodeId id =
+        m_forecast != nullptr ? m_forecast->paths.nodeOf(path) : m_input.nodeOf(m_run, path);
+    return id == document::kNoNode ? nullptr : m_input.document->find(id);
+  }
+
+  /// nullptr where neither knows the path.
+  const query::Node* find(const NodePath& path) {
+    if (const document::DocumentNode* node = inDocument(path)) return &node->own;
+    if (!m_read) {
+      m_read = true;
+      m_query = query::parseJson(queryJson()).query;
+    }
+    return m_query ? query::nodeAt(*m_query, path) : nullptr;
+  }
+
+ private:
+  std::string queryJson() const {
+    if (m_forecast != nullptr) return m_forecast->queryJson;
+    const auto& runs = m_input.state().progress().runs;
+    const auto run = runs.find(m_run);
+    return run == runs.end() ? std::string() : *run->second.queryJson;
+  }
+
+  const ViewInput& m_input;
+  RunId m_run = 0;
+  const Forecast* m_forecast = nullptr;
+  bool m_read = false;
+  std::optional<query::Node> m_query;
+};
+
+QString operatorLabel(const query::Node& node) {
+  return document::operatorLabel(query::operatorName(node));
+}
+
+bool holdsOutput(const trace::SegmentInfo& segment) {
+  return std::any_of(segment.runs.begin(), segment.runs.end(), [](const trace::TokenRunInfo& run) {
+    return run.source == trace::TokenSource::Output && run.count > 0;
+  });
+}
+
+QString roleOf(const trace::SegmentInfo& segment, const query::Node* node, bool only, bool last) {
+  if (segment.depth > 0) {
+    if (holdsOutput(segment)) return tr("answer");
+    const bool isText = node == nullptr || node->as<query::Message>() != nullptr ||
+                        node->as<query::File>() != nullptr || node->as<query::Ask>() != nullptr ||
+                        node->as<query::Augment>() != nullptr;
+    return isText ? tr("document") : tr("part");
+  }
+  if (only) return tr("prompt");
+  const query::Message* message = node == nullptr ? nullptr : node->as<query::Message>();
+  if (last && (message == nullptr || message->role == query::Role::User)) return tr("question");
+  if (holdsOutput(segment)) return tr("answer");
+  return node == nullptr ? tr("part") : operatorLabel(*node);
+}
+
+std::vector<SegmentName> namesOf(const std::vector<trace::SegmentInfo>& segments, RunNodes nodes) {
+  std::vector<SegmentName> names(segments.size());
+  std::size_t visible = 0;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    names[i].hidden = segments[i].hidden;
+    names[i].hue = visible;
+    if (segments[i].hidden) continue;
+    ++visible;
+    last = i;
+  }
+  std::map<QString, std::vector<std::size_t>> byRole;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    if (names[i].hidden) {
+      names[i].name = tr("hidden prefix");
+      continue;
+    }
+    const document::DocumentNode* node = nodes.inDocument(segments[i].node);
+    if (node != nullptr && !node->name.empty()) {
+      names[i].name = QString::fromStdString(node->name);
+      continue;
+    }
+    names[i].name = roleOf(segments[i], nodes.find(segments[i].node), visible == 1, i == last);
+    byRole[names[i].name].push_back(i);
+  }
+  for (const auto& [role, places] : byRole) {
+    if (places.size() < 2) continue;
+    for (std::size_t n = 0; n < places.size(); ++n) {
+      names[places[n]].name = tr("%1 %2").arg(role).arg(n + 1);
+    }
+  }
+  return names;
+}
+
+/// What names depend on.
+trace::SegmentInfo infoOf(const layout::Segment& segment) {
+  trace::SegmentInfo info;
+  info.node = segment.node;
+  info.independent = segment.independent;
+  info.hidden = segment.hidden;
+  info.depth = segment.depth;
+  for (const layout::TokenRun& run : segment.runs) {
+    const bool isOutput = run.source == layout::TokenRun::Source::Output;
+    info.runs.push_back({.count = run.count,
+                         .source = isOutput ? trace::TokenSource::Output : trace::TokenSource::Text,
+                         .node = run.node});
+  }
+  return info;
+}
+
+}  // namespace
+
+std::vector<SegmentName> segmentNames(const ViewInput& input, RunId run,
+                                      const std::vector<trace::SegmentInfo>& segments) {
+  return namesOf(segments, RunNodes(input, run));
+}
+
+std::vector<SegmentName> segmentNames(const ViewInput& input, const Forecast& forecast,
+                                      const layout::SpanTable& table) {
+  std::vector<trace::SegmentInfo> segments;
+  segments.reserve(table.segments.size());
+  for (const layout::Segment& segment : table.segments) segments.push_back(infoOf(segment));
+  return namesOf(segments, RunNodes(input, forecast));
+}
+
+QString nodeName(const ViewInput& input, RunId run, const NodePath& path) {
+  RunNodes nodes(input, run);
+  const document::DocumentNode* node = nodes.inDocument(path);
+  if (node != nullptr && !node->name.empty()) return QString::fromStdString(node->name);
+  const query::Node* own = nodes.find(path);
+  return own == nullptr ? tr("node") : operatorLabel(*own);
+}
+
+QString requestDetail(const trace::Replay& state, RequestId request) {
+  const auto& requests = state.progress().requests;
+  const auto found = requests.find(request);
+  if (found == requests.end()) return {};
+  const trace::RequestState& own = found->second;
+  const auto run = state.progress().runs.find(own.run);
+  if (run == state.progress().runs.end() || run->second.requests.size() < 2) return {};
+  const auto copies =
+      std::count_if(run->second.requests.begin(), run->second.requests.end(), [&](RequestId other) {
+        const auto sibling = requests.find(other);
+        return sibling != requests.end() && sibling->second.node == own.node;
+      });
+  const QString step = tr("step %1").arg(own.step + 1);
+  return copies < 2 ? step : tr("%1, copy %2").arg(step).arg(own.copy + 1);
+}
+
+QString requestName(const trace::Replay& state, RequestId request) {
+  const auto& requests = state.progress().requests;
+  const auto found = requests.find(request);
+  if (found == requests.end()) return tr("request %1").arg(request);
+  const QString run = tr("run %1").arg(found->second.run);
+  const QString detail = requestDetail(state, request);
+  return detail.isEmpty() ? run : tr("%1, %2").arg(run, detail);
+}
+
+}  // namespace spanscope::ui

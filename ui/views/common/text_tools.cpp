@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/common/text_tools.h"
+
+#include <QKeyEvent>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QTextCursor>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+class WheelGuard : public QObject {
+ public:
+  explicit WheelGuard(QWidget* widget) : QObject(widget), m_widget(widget) {}
+
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (event->type() != QEvent::Wheel || m_widget->hasFocus()) return QObject::eventFilter(watched, event);
+    event->ignore();
+    return true;
+  }
+
+ private:
+  QWidget* m_widget;
+};
+
+}  // namespace
+
+void replaceText(QPlainTextEdit& editor, const QString& text) {
+  const QString old = editor.toPlainText();
+  if (old == text) return;
+  const qsizetype shorter = std::min(old.size(), text.size());
+  qsizetype front = 0;
+  while (front < shorter && old[front] == text[front]) ++front;
+  qsizetype back = 0;
+  while (back < shorter - front && old[old.size() - 1 - back] == text[text.size() - 1 - back]) ++back;
+  // Halves of a character must not be parted.
+  if (front > 0 && old[front - 1].isHighSurrogate()) --front;
+  if (back > 0 && old[old.size() - back].isLowSurrogate()) --back;
+
+  QTextCursor cursor(editor.document());
+  cursor.setPosition(static_cast<int>(front));
+  cursor.setPosition(static_cast<int>(old.size() - back), QTextCursor::KeepAnchor);
+  cursor.insertText(text.mid(front, text.size() - front - back));
+}
+
+void colorLabel(QLabel& label, const Theme& theme, Role role) {
+  setSheet(label, QStringLiteral("color: %1").arg(theme.color(role).name()));
+}
+
+void setSheet(QWidget& widget, const QString& sheet) {
+  if (widget.styleSheet() != sheet) widget.setStyleSheet(sheet);
+}
+
+DocumentUndo::DocumentUndo(QWidget* editor, ModelOf model) : QObject(editor), m_model(std::move(model)) {
+  editor->installEventFilter(this);
+}
+
+bool DocumentUndo::eventFilter(QObject* watched, QEvent* event) {
+  document::DocumentModel* const model = m_model();
+  if (model == nullptr) return QObject::eventFilter(watched, event);
+  if (event->type() == QEvent::FocusOut) model->endMerge();
+  if (event->type() == QEvent::KeyPress) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (key->matches(QKeySequence::Undo)) {
+      model->undoStack().undo();
+      return true;
+    }
+    if (key->matches(QKeySequence::Redo)) {
+      model->undoStack().redo();
+      return true;
+    }
+  }
+  return QObject::eventFilter(watched, event);
+}
+
+void ignoreWheelWithoutFocus(QWidget* widget) {
+  widget->setFocusPolicy(Qt::StrongFocus);
+  widget->installEventFilter(new WheelGuard(widget));
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Two runs side by side, as a table.
+#pragma once
+
+#include "ui/views/common/run_view.h"
+#include "ui/views/common/table_painting.h"
+#include "ui/views/compare/compare_model.h"
+
+#include <QPointer>
+
+#include <memory>
+#include <optional>
+
+class QComboBox;
+class QTableWidget;
+
+namespace spanscope::ui {
+
+class CompareView : public RunView {
+  Q_OBJECT
+ public:
+  explicit CompareView(QWidget* parent = nullptr);
+  ~CompareView() override;
+
+  QWidget* takeTitleControls() override;
+  QString csv() const override;
+  void paintTo(QPainter& painter, const QSize& size) override;
+
+  const CompareModel& model() const { return m_model; }
+  /// 0: the last but one, the last.
+  void setRuns(RunId left, RunId right);
+
+ protected:
+  void refresh() override;
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void fillChoices();
+  void fillTable();
+  PaintedTable painted() const;
+
+  CompareModel m_model;
+  std::optional<Theme> m_shown;  ///< theme the table was filled with
+  RunId m_left = 0;
+  RunId m_right = 0;
+  QTableWidget* m_table;
+  std::unique_ptr<QWidget> m_controls;  ///< until it is taken
+  QPointer<QComboBox> m_leftBox;
+  QPointer<QComboBox> m_rightBox;
+  bool m_filling = false;
+};
+
+}  // namespace spanscope::ui

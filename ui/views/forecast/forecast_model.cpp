@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/forecast/forecast_model.h"
+
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+// The internal id of a row below a step is the step's row and 1; of a step it is 0.
+int parentRow(const QModelIndex& index) {
+  return static_cast<int>(index.internalId()) - 1;
+}
+
+QString atMost(bool isBound, std::int64_t count) {
+  return isBound ? QStringLiteral("≤ %1").arg(count) : QString::number(count);
+}
+
+QString stepText(const ForecastStep& step, int column) {
+  switch (column) {
+    case ForecastModel::Name:
+      return step.name;
+    case ForecastModel::Tokens:
+      return rangeText(step.counts.prompt);
+    case ForecastModel::Cached:
+      return rangeText(step.counts.cached);
+    case ForecastModel::Relocated:
+      return rangeText(step.counts.relocated);
+    case ForecastModel::Computed:
+      return changedText(step.computedBefore, step.counts.computed);
+    case ForecastModel::LastRun:
+      return step.ran ? QString::number(step.ran->computed) : QStringLiteral("–");
+    default:
+      return {};
+  }
+}
+
+QString segmentText(const ForecastSegment& segment, int column) {
+  switch (column) {
+    case ForecastModel::Name:
+      return segment.name;
+    case ForecastModel::Tokens:
+      return atMost(segment.holdsReply, segment.tokens);
+    case ForecastModel::Base:
+      return atMost(segment.isAfterReply, segment.base);
+    case ForecastModel::Cached:
+      return QString::number(segment.cached);
+    case ForecastModel::Relocated:
+      return QString::number(segment.relocated);
+    case ForecastModel::Computed:
+      return atMost(segment.holdsReply, segment.tokens - segment.cached);
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+void ForecastModel::setTable(ForecastTable table, const Theme& theme) {
+  beginResetModel();
+  m_table = std::move(table);
+  m_theme = theme;
+  endResetModel();
+}
+
+const ForecastStep* ForecastModel::step(const QModelIndex& index) const {
+  if (!index.isValid() || index.internalId() != 0) return nullptr;
+  return &m_table.steps[static_cast<std::size_t>(index.row())];
+}
+
+const ForecastSegment* ForecastModel::segment(const QModelIndex& index) const {
+  if (!index.isValid() || index.internalId() == 0 || isSentence(index)) return nullptr;
+  const ForecastStep& step = m_table.steps[static_cast<std::size_t>(parentRow(index))];
+  return &step.segments[static_cast<std::size_t>(index.row() - (step.doubt.isEmpty() ? 0 : 1))];
+}
+
+bool ForecastModel::isSentence(const QModelIndex& index) const {
+  return index.isValid() && index.internalId() != 0 && index.row() == 0 &&
+         !m_table.steps[static_cast<std::size_t>(parentRow(index))].doubt.isEmpty();
+}
+
+document::NodeId ForecastModel::node(const QModelIndex& index) const {
+  if (const ForecastSegment* own = segment(index)) return own->node;
+  if (const ForecastStep* own = step(index)) return own->node;
+  return document::kNoNode;
+}
+
+QModelIndex ForecastModel::indexOf(document::NodeId node) const {
+  if (node == document::kNoNode) return {};
+  for (int row = 0; row < rowCount(); ++row) {
+    if (m_table.steps[static_cast<std::size_t>(row)].node == node) return index(row, Name);
+  }
+  for (int row = 0; row < rowCount(); ++row) {
+    const QModelIndex above = index(row, Name);
+    for (int child = 0; child < rowCount(above); ++child) {
+      const QModelIndex below = index(child, Name, above);
+      if (const ForecastSegment* own = segment(below); own != nullptr && own->node == node) return below;
+    }
+  }
+  return {};
+}
+
+QModelIndex ForecastModel::index(int row, int column, const QModelIndex& parent) const {
+  if (!hasIndex(row, column, parent)) return {};
+  return createIndex(row, column, parent.isValid() ? static_cast<quintptr>(parent.row()) + 1 : quintptr{0});
+}
+
+QModelIndex ForecastModel::parent(const QModelIndex& index) const {
+  if (!index.isValid() || index.internalId() == 0) return {};
+  return createIndex(parentRow(index), 0, quintptr{0});
+}
+
+int ForecastModel::rowCount(const QModelIndex& parent) const {
+  if (!parent.isValid()) return static_cast<int>(m_table.steps.size());
+  if (parent.internalId() != 0 || parent.column() != 0) return 0;
+  const ForecastStep& own = m_table.steps[static_cast<std::size_t>(parent.row())];
+  return static_cast<int>(own.segments.size()) + (own.doubt.isEmpty() ? 0 : 1);
+}
+
+int ForecastModel::columnCount(const QModelIndex& /*parent*/) const {
+  return ColumnCount;
+}
+
+QString ForecastModel::text(const QModelIndex& index) const {
+  if (isSentence(index)) {
+    return index.column() == Name ? m_table.steps[static_cast<std::size_t>(parentRow(index))].doubt
+                                  : QString();
+  }
+  if (const ForecastSegment* own = segment(index)) return segmentText(*own, index.column());
+  return stepText(*step(index), index.column());
+}
+
+QString ForecastModel::tip(const QModelIndex& index) const {
+  if (isSentence(index)) return text(index.siblingAtColumn(Name));
+  if (const ForecastSegment* own = segment(index)) {
+    return tr("%1: %2, %3 tokens at position %4\nSees: %5\nBlocks: %6")
+        .arg(own->name, own->kind, atMost(own->holdsReply, own->tokens), atMost(own->isAfterReply, own->base),
+             own->sees, own->blockWords);
+  }
+  const ForecastStep& own = *step(index);
+  QString words = tr("%1: %2 of %3 prompt tokens are computed, %4 come from the cache, %5 of them relocated")
+                      .arg(own.name, rangeText(own.counts.computed), rangeText(own.counts.prompt),
+                           rangeText(own.counts.cached), rangeText(own.counts.relocated));
+  if (own.counts.evicted.most > 0)
+    words += tr("\n%1 blocks are evicted for it").arg(rangeText(own.counts.evicted));
+  if (own.ran) {
+    words += tr("\nThe last run of this plan computed %1 of %2").arg(own.ran->computed).arg(own.ran->prompt);
+  }
+  return words;
+}
+
+Role ForecastModel::ink(const QModelIndex& index) const {
+  if (isSentence(index)) return Role::TextThird;
+  if (segment(index) != nullptr) return Role::TextSecond;
+  if (index.column() != Computed) return index.column() == LastRun ? Role::TextThird : Role::Text;
+  const ForecastStep& own = *step(index);
+  if (!own.computedBefore || *own.computedBefore == own.counts.computed) return Role::Text;
+  return own.counts.computed.most < own.computedBefore->most ? Role::HitInk : Role::ComputedInk;
+}
+
+QVariant ForecastModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+  const bool isNumber = index.column() != Name && index.column() != Blocks;
+  switch (role) {
+    case Qt::DisplayRole:
+      return text(index);
+    case Qt::AccessibleTextRole:
+      return index.column() == Blocks ? tip(index) : text(index);
+    case Qt::ToolTipRole:
+      return tip(index);
+    case Qt::TextAlignmentRole:
+      return QVariant(isNumber ? Qt::AlignRight | Qt::AlignVCenter : Qt::AlignLeft | Qt::AlignVCenter);
+    case Qt::FontRole:
+      return isNumber ? m_theme.monoFont() : m_theme.interfaceFont();
+    case Qt::ForegroundRole:
+      return m_theme.color(ink(index));
+    default:
+      return {};
+  }
+}
+
+QVariant ForecastModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
+  static const char* const kTitles[] = {
+      QT_TR_NOOP("Step and segment"), QT_TR_NOOP("Prompt"),   QT_TR_NOOP("Base"),     QT_TR_NOOP("Cached"),
+      QT_TR_NOOP("Relocated"),        QT_TR_NOOP("Computed"), QT_TR_NOOP("Last run"), QT_TR_NOOP("Blocks")};
+  static const char* const kTips[] = {
+      QT_TR_NOOP("What is generated, and below it the segments of its prompt"),
+      QT_TR_NOOP("Tokens"),
+      QT_TR_NOOP("Position of the segment's first token in the prompt"),
+      QT_TR_NOOP("Tokens that come from the cache, relocated ones included"),
+      QT_TR_NOOP("Cached tokens that are used at another position than they were stored at"),
+      QT_TR_NOOP("Tokens that have to be computed; before the arrow, what it was before the last change"),
+      QT_TR_NOOP("Tokens that the last run of the same plan computed"),
+      QT_TR_NOOP("How each block of the prompt will be served")};
+  switch (role) {
+    case Qt::DisplayRole:
+      return tr(kTitles[section]);
+    case Qt::ToolTipRole:
+      return tr(kTips[section]);
+    case Qt::TextAlignmentRole:
+      return QVariant(section == Name || section == Blocks ? Qt::AlignLeft | Qt::AlignVCenter
+                                                           : Qt::AlignRight | Qt::AlignVCenter);
+    default:
+      return {};
+  }
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A forecast as a tree for a view: the steps, and under each why it is not exact and the segments of its
+// prompt.
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/views/forecast/forecast_table.h"
+
+#include <QAbstractItemModel>
+
+namespace spanscope::ui {
+
+class ForecastModel : public QAbstractItemModel {
+  Q_OBJECT
+ public:
+  enum Column { Name, Tokens, Base, Cached, Relocated, Computed, LastRun, Blocks, ColumnCount };
+
+  using QAbstractItemModel::QAbstractItemModel;
+
+  void setTable(ForecastTable table, const Theme& theme);
+  const ForecastTable& table() const { return m_table; }
+
+  /// nullptr where the row is none.
+  const ForecastStep* step(const QModelIndex& index) const;
+  const ForecastSegment* segment(const QModelIndex& index) const;
+  /// Whether the row is a sentence that takes all columns.
+  bool isSentence(const QModelIndex& index) const;
+  /// What the row stands for in the document; kNoNode: nothing, or it has gone.
+  document::NodeId node(const QModelIndex& index) const;
+  /// The first row of a node, a step's before a segment's; invalid: it has none.
+  QModelIndex indexOf(document::NodeId node) const;
+
+  QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
+  QModelIndex parent(const QModelIndex& index) const override;
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+
+ private:
+  QString text(const QModelIndex& index) const;
+  QString tip(const QModelIndex& index) const;
+  Role ink(const QModelIndex& index) const;
+
+  ForecastTable m_table;
+  Theme m_theme;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/forecast/forecast_painting.h"
+
+#include <QPainter>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kRow = 24;
+constexpr int kCell = 14;      // pixels of a block where there is room
+constexpr int kLeastCell = 3;  // and where there is none
+constexpr int kCellGap = 2;
+constexpr int kBar = 8;
+constexpr int kMargin = 3 * kSpace;
+
+}  // namespace
+
+void paintForecastBar(QPainter& painter, const QRectF& place, const ForecastCounts& counts,
+                      const BlockPainter& blocks) {
+  const double whole = static_cast<double>(std::max<std::int64_t>(1, counts.prompt.most));
+  const std::int64_t relocated = std::min(counts.relocated.least, counts.cached.least);
+  const std::int64_t hit = std::max<std::int64_t>(0, counts.cached.least - counts.relocated.most);
+  QRectF piece = place;
+  const auto add = [&](std::int64_t tokens, BlockRole role) {
+    piece.setWidth(place.width() * static_cast<double>(tokens) / whole);
+    if (tokens > 0) blocks.fill(painter, piece, role, place.topLeft());
+    piece.moveLeft(piece.right());
+  };
+  add(hit, BlockRole::Hit);
+  add(relocated, BlockRole::Relocated);
+  add(counts.computed.least, BlockRole::Computed);
+  painter.setPen(QPen(blocks.theme().color(Role::Outline), 1));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(place.adjusted(0, 0, -1, -1));
+}
+
+ForecastDelegate::ForecastDelegate(const ForecastModel& model, QObject* parent)
+    : QStyledItemDelegate(parent), m_model(model) {}
+
+void ForecastDelegate::paintCells(QPainter& painter, const QRect& area,
+                                  const std::vector<BlockLook>& looks) const {
+  if (looks.empty() || area.width() < kLeastCell) return;
+  const int count = static_cast<int>(looks.size());
+  const int step = std::clamp(area.width() / count, kLeastCell, kCell + kCellGap);
+  const int gap = step > 2 * kLeastCell ? kCellGap : 0;
+  const int shown = std::min(count, area.width() / step);
+  const int top = area.top() + (area.height() - kCell) / 2;
+  for (int i = 0; i < shown; ++i) {
+    // Of more blocks than there are pixels, each cell stands for the first of a few.
+    const auto look = static_cast<std::size_t>(static_cast<std::int64_t>(i) * count / shown);
+    m_blocks.block(painter, QRect(area.left() + i * step, top, step - gap, kCell), looks[look]);
+  }
+}
+
+void ForecastDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
+                             const QModelIndex& index) const {
+  QStyledItemDelegate::paint(painter, option, index);
+  if (index.column() != ForecastModel::Blocks) return;
+  const QRect area = option.rect.adjusted(2 * kSpace, 0, -2 * kSpace, 0);
+  painter->save();
+  if (const ForecastSegment* segment = m_model.segment(index)) {
+    paintCells(*painter, area, segment->blocks);
+  } else if (const ForecastStep* step = m_model.step(index)) {
+    const int top = area.top() + (area.height() - kBar) / 2;
+    paintForecastBar(*painter, QRect(area.left(), top, area.width(), kBar), step->counts, m_blocks);
+  }
+  painter->restore();
+}
+
+QSize ForecastDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  return {QStyledItemDelegate::sizeHint(option, index).width(), kRow};
+}
+
+ForecastHeader::ForecastHeader(QWidget* parent) : QWidget(parent) {
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+}
+
+void ForecastHeader::show(const ForecastTable* table, const Theme& theme) {
+  m_table = table;
+  m_blocks.setTheme(theme);
+  setAccessibleName(table == nullptr ? QString() : forecastSentence(*table));
+  setAccessibleDescription(table == nullptr ? QString() : forecastComparison(*table));
+  updateGeometry();
+  update();
+}
+
+QSize ForecastHeader::sizeHint() const {
+  const int sentence = QFontMetrics(m_blocks.theme().interfaceFont()).height();
+  const int comparison = QFontMetrics(m_blocks.theme().smallFont()).height();
+  const int error = m_table != nullptr && !m_table->error.isEmpty() ? comparison + kSpace : 0;
+  return {400, 2 * kSpace + sentence + kSpace + comparison + error + 2 * kSpace + kBar + 2 * kSpace};
+}
+
+void ForecastHeader::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  const Theme& theme = m_blocks.theme();
+  painter.fillRect(rect(), theme.color(Role::Surface));
+  if (m_table == nullptr) return;
+  const int width = std::max(1, this->width() - 2 * kMargin);
+  int y = 2 * kSpace;
+  const auto line = [&](const QFont& font, Role ink, const QString& text) {
+    const QFontMetrics metrics(font);
+    painter.setFont(font);
+    painter.setPen(theme.color(ink));
+    painter.drawText(QRect(kMargin, y, width, metrics.height()), Qt::AlignLeft | Qt::AlignVCenter,
+                     metrics.elidedText(text, Qt::ElideRight, width));
+    y += metrics.height() + kSpace;
+  };
+  QFont strong = theme.interfaceFont();
+  strong.setWeight(QFont::DemiBold);
+  line(strong, Role::Text, forecastSentence(*m_table));
+  line(theme.smallFont(), Role::TextSecond, forecastComparison(*m_table));
+  if (!m_table->error.isEmpty()) {
+    line(theme.smallFont(), Role::Error,
+         m_table->errorIsCertain
+             ? tr("⚠ The run will fail: %1").arg(m_table->error)
+             : tr("⚠ The run may fail, depending on how long replies get: %1").arg(m_table->error));
+  }
+  paintForecastBar(painter, QRectF(kMargin, y + kSpace, width, kBar), m_table->totals, m_blocks);
+}
+
+QString forecastSentence(const ForecastTable& table) {
+  return ForecastHeader::tr("The next run computes %1 of %2 prompt tokens")
+      .arg(rangeText(table.totals.computed), rangeText(table.totals.prompt));
+}
+
+QString forecastComparison(const ForecastTable& table) {
+  QStringList parts;
+  parts << ForecastHeader::tr("%1 from the cache, %2 of them relocated")
+               .arg(rangeText(table.totals.cached), rangeText(table.totals.relocated));
+  if (table.computedBefore) {
+    parts << (*table.computedBefore == table.totals.computed
+                  ? ForecastHeader::tr("as many as before the last change")
+                  : ForecastHeader::tr("%1 before the last change").arg(rangeText(*table.computedBefore)));
+  }
+  if (table.ran) parts << ForecastHeader::tr("%1 in run %2").arg(table.ran->computed).arg(table.ranRun);
+  parts << table.cache;
+  if (table.isPending) parts << ForecastHeader::tr("changing…");
+  return parts.join(ForecastHeader::tr(" · "));
+}
+
+}  // namespace spanscope::ui

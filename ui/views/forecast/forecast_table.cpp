@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/forecast/forecast_table.h"
+
+#include "ui/views/common/csv_line.h"
+#include "ui/views/common/request_names.h"
+#include "ui/views/common/segment_names.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+QString doubtText(run::Doubt doubt) {
+  switch (doubt) {
+    case run::Doubt::None:
+      break;
+    case run::Doubt::HoldsReply:
+      return tr("Bounds only: the prompt holds a reply that has yet to be sampled.");
+    case run::Doubt::ContinuesReply:
+      return tr("Bounds only: a segment reaches to where a reply to an earlier prompt will stand.");
+    case run::Doubt::FullPool:
+      return tr(
+          "Bounds only: the pool is full, and how long replies get decides what is evicted or has to wait.");
+  }
+  return {};
+}
+
+QString gapText(const Forecast& forecast) {
+  switch (forecast.gap) {
+    case ForecastGap::None:
+      break;
+    case ForecastGap::Asks:
+      return tr("Not known before it runs: the query asks a question first.");
+    case ForecastGap::Retrieves:
+      return tr("Not known before it runs: the query searches documents first.");
+    case ForecastGap::Nothing:
+      return tr("There is nothing to predict: the query has no generate node.");
+    case ForecastGap::Problem:
+      return tr("It cannot be predicted: %1").arg(QString::fromStdString(forecast.problem));
+  }
+  return {};
+}
+
+QString outcomeText(const trace::BlockLookedUp& block) {
+  switch (block.outcome) {
+    case trace::LookupOutcome::Hit:
+      return tr("hit");
+    case trace::LookupOutcome::Relocated:
+      return tr("relocated hit");
+    case trace::LookupOutcome::Partial:
+      return tr("found in part");
+    case trace::LookupOutcome::Miss:
+      break;
+  }
+  switch (block.reason) {
+    case trace::MissReason::NeverSeen:
+      return tr("computed (never seen)");
+    case trace::MissReason::TokensDiffer:
+      return tr("computed (tokens differ)");
+    case trace::MissReason::ContextDiffers:
+      return tr("computed (sees something else)");
+    case trace::MissReason::Evicted:
+      return tr("computed (was evicted)");
+    case trace::MissReason::AfterMiss:
+      return tr("computed (after a miss)");
+    case trace::MissReason::LastToken:
+      return tr("computed (the last token always is)");
+    case trace::MissReason::None:
+    case trace::MissReason::CacheOff:
+      break;
+  }
+  return tr("computed");
+}
+
+BlockLook lookOf(const trace::BlockLookedUp& block, std::int32_t blockSize) {
+  BlockLook look;
+  look.role = block.outcome == trace::LookupOutcome::Hit         ? BlockRole::Hit
+              : block.outcome == trace::LookupOutcome::Relocated ? BlockRole::Relocated
+                                                                 : BlockRole::Computed;
+  look.share = 1.0 * block.wanted / std::max(1, blockSize);
+  if (block.outcome == trace::LookupOutcome::Partial && block.wanted > 0) {
+    look.split = 1.0 * block.tokens / block.wanted;
+    look.found = block.base == block.storedBase ? BlockRole::Hit : BlockRole::Relocated;
+  }
+  return look;
+}
+
+void addBlocks(const run::StepPrediction& step, std::int32_t blockSize,
+               std::vector<ForecastSegment>& segments) {
+  // Words of a segment's blocks, equal neighbours counted once.
+  std::vector<std::vector<std::pair<QString, int>>> words(segments.size());
+  for (const trace::BlockLookedUp& block : step.blocks) {
+    if (block.segment >= segments.size()) continue;
+    ForecastSegment& segment = segments[block.segment];
+    segment.blocks.push_back(lookOf(block, blockSize));
+    segment.cached += block.tokens;
+    if (block.base != block.storedBase) segment.relocated += block.tokens;
+    auto& own = words[block.segment];
+    const QString word = outcomeText(block);
+    if (own.empty() || own.back().first != word) own.emplace_back(word, 0);
+    ++own.back().second;
+  }
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    QStringList parts;
+    for (const auto& [word, count] : words[i]) parts.push_back(tr("%1 %2").arg(count).arg(word));
+    segments[i].blockWords = parts.join(tr(", "));
+  }
+}
+
+std::vector<ForecastSegment> segmentsOf(const ViewInput& input, const run::StepPrediction& step) {
+  const Forecast& forecast = *input.forecast;
+  const std::vector<SegmentName> names = segmentNames(input, forecast, step.table);
+  std::vector<ForecastSegment> segments;
+  bool isAfterReply = false;
+  for (std::size_t i = 0; i < step.table.segments.size(); ++i) {
+    const layout::Segment& own = step.table.segments[i];
+    ForecastSegment segment;
+    segment.name = names[i].name;
+    segment.hue = names[i].hue;
+    const document::NodeId node = forecast.paths.nodeOf(own.node);
+    if (input.document->contains(node)) segment.node = node;
+    segment.kind = own.hidden ? tr("hidden prefix") : own.independent ? tr("independent") : tr("dependent");
+    segment.tokens = own.length();
+    segment.holdsReply = std::any_of(own.tokens.begin(), own.tokens.end(), run::isUnknown);
+    segment.base = own.base;
+    segment.isAfterReply = isAfterReply;
+    isAfterReply |= segment.holdsReply;
+    QStringList seen;
+    for (const std::uint32_t other : own.sees) seen.push_back(names[other].name);
+    segment.sees = seen.isEmpty() ? tr("nothing but itself") : seen.join(tr(", "));
+    segments.push_back(std::move(segment));
+  }
+  addBlocks(step, forecast.blockSize, segments);
+  return segments;
+}
+
+ForecastCounts countsOf(const run::StepPrediction& step) {
+  return {.prompt = step.prompt,
+          .cached = step.cached,
+          .relocated = step.relocated,
+          .computed = step.computed,
+          .evicted = step.evicted};
+}
+
+void add(ForecastCounts& sum, const ForecastCounts& counts) {
+  sum.prompt += counts.prompt;
+  sum.cached += counts.cached;
+  sum.relocated += counts.relocated;
+  sum.computed += counts.computed;
+  sum.evicted += counts.evicted;
+}
+
+const run::Prediction& predictionOf(const Forecast& forecast, Against against) {
+  return against == Against::Present ? forecast.present : forecast.empty;
+}
+
+/// Copies of a step and its node, which stay the same while a query is edited.
+using StepKey = std::pair<document::NodeId, std::uint32_t>;
+
+StepKey keyOf(const Forecast& forecast, StepIndex step) {
+  const plan::Step& planned = forecast.plan->steps[step];
+  return {forecast.paths.nodeOf(planned.node), planned.copy};
+}
+
+std::map<StepKey, run::CountRange> computedOf(const Forecast& forecast, Against against) {
+  std::map<StepKey, run::CountRange> computed;
+  for (const run::StepPrediction& step : predictionOf(forecast, against).steps)
+    computed.emplace(keyOf(forecast, step.step), step.computed);
+  return computed;
+}
+
+/// Whether a run that is over was of this plan.
+bool isRunOf(const trace::RunState& run, const Forecast& forecast) {
+  const std::vector<plan::Step>& steps = forecast.plan->steps;
+  return run.outcome && *run.queryJson == forecast.queryJson && run.policy == forecast.policy &&
+         std::equal(run.plan->steps.begin(), run.plan->steps.end(), steps.begin(), steps.end(),
+                    [](const trace::PlannedStep& ran, const plan::Step& planned) {
+                      return ran.node == planned.node && ran.copy == planned.copy &&
+                             ran.needs == planned.needs;
+                    });
+}
+
+std::map<StepIndex, RanCounts> lastRunOf(const ViewInput& input, RunId& newest) {
+  std::map<StepIndex, RanCounts> counts;
+  const trace::Progress& progress = input.state().progress();
+  const trace::RunState* found = nullptr;
+  for (const auto& [id, run] : progress.runs) {
+    if (!isRunOf(run, *input.forecast)) continue;
+    found = &run;
+    newest = id;
+  }
+  if (found == nullptr) return counts;
+  for (const RequestId id : found->requests) {
+    const auto request = progress.requests.find(id);
+    if (request == progress.requests.end()) continue;
+    const trace::RequestState& own = request->second;
+    counts[own.step] = {.prompt = own.promptTokens,
+                        .cached = own.cachedTokens,
+                        .relocated = own.relocatedTokens,
+                        .computed = own.promptTokens - own.cachedTokens};
+  }
+  return counts;
+}
+
+QString cacheText(const Forecast& forecast, Against against) {
+  if (against == Against::Empty) return tr("against an empty cache");
+  return forecast.startsEmpty ? tr("against the empty cache that the run will start with")
+                              : tr("against the cache as it is");
+}
+
+std::map<StepIndex, QString> namesOf(const ViewInput& input) {
+  const Forecast& forecast = *input.forecast;
+  std::vector<NamedStep> steps;
+  for (StepIndex i = 0; i < forecast.plan->steps.size(); ++i) {
+    const NodePath& node = forecast.plan->steps[i].node;
+    steps.push_back({.step = i, .node = forecast.paths.nodeOf(node), .isRoot = node.empty()});
+  }
+  return stepNames(*input.document, steps);
+}
+
+}  // namespace
+
+ForecastTable forecastTable(const ViewInput& input, Against against) {
+  ForecastTable table;
+  table.isPending = input.forecastIsPending;
+  if (!input.forecast) {
+    table.gap = table.isPending ? tr("Predicting…")
+                                : tr("Open a query to see what its next run would find in the cache.");
+    return table;
+  }
+  const Forecast& forecast = *input.forecast;
+  table.gap = gapText(forecast);
+  if (!table.gap.isEmpty()) return table;
+
+  const run::Prediction& prediction = predictionOf(forecast, against);
+  table.cache = cacheText(forecast, against);
+  if (prediction.error) {
+    table.error = QString::fromStdString(prediction.error->message());
+    table.errorIsCertain = prediction.errorIsCertain;
+  }
+  std::map<StepKey, run::CountRange> before;
+  if (input.forecastBefore) before = computedOf(*input.forecastBefore, against);
+  std::map<StepIndex, RanCounts> ran = lastRunOf(input, table.ranRun);
+  const std::map<StepIndex, QString> names = namesOf(input);
+  for (const run::StepPrediction& predicted : prediction.steps) {
+    ForecastStep step;
+    step.step = predicted.step;
+    step.name = names.at(predicted.step);
+    const StepKey key = keyOf(forecast, predicted.step);
+    if (input.document->contains(key.first)) step.node = key.first;
+    step.counts = countsOf(predicted);
+    step.doubt = doubtText(predicted.doubt);
+    if (const auto found = before.find(key); found != before.end()) step.computedBefore = found->second;
+    if (const auto found = ran.find(predicted.step); found != ran.end()) step.ran = found->second;
+    step.segments = segmentsOf(input, predicted);
+    add(table.totals, step.counts);
+    table.steps.push_back(std::move(step));
+  }
+  if (input.forecastBefore) {
+    table.computedBefore.emplace();
+    for (const auto& [key, range] : before) *table.computedBefore += range;
+  }
+  if (!ran.empty()) {
+    table.ran.emplace();
+    for (const auto& [step, counts] : ran) {
+      table.ran->prompt += counts.prompt;
+      table.ran->cached += counts.cached;
+      table.ran->relocated += counts.relocated;
+      table.ran->computed += counts.computed;
+    }
+  }
+  return table;
+}
+
+QString rangeText(const run::CountRange& range) {
+  if (!range.bounded()) return tr("%1 or more").arg(range.least);
+  return range.known() ? QString::number(range.least)
+                       : QStringLiteral("%1–%2").arg(range.least).arg(range.most);
+}
+
+QString changedText(const std::optional<run::CountRange>& before, const run::CountRange& now) {
+  if (!before || *before == now) return rangeText(now);
+  return QStringLiteral("%1 → %2").arg(rangeText(*before), rangeText(now));
+}
+
+QString forecastCsv(const ForecastTable& table) {
+  if (!table.gap.isEmpty()) return {};
+  const auto number = [](std::int64_t value) { return QString::number(value); };
+  QString text = csvLine({tr("step"), tr("name"), tr("segment"), tr("kind"), tr("prompt tokens, least"),
+                          tr("prompt tokens, most"), tr("base"), tr("cached, least"), tr("cached, most"),
+                          tr("relocated, least"), tr("relocated, most"), tr("computed, least"),
+                          tr("computed, most"), tr("blocks"), tr("computed in the last run")});
+  for (const ForecastStep& step : table.steps) {
+    const ForecastCounts& c = step.counts;
+    text += csvLine({number(step.step),
+                     step.name,
+                     {},
+                     {},
+                     number(c.prompt.least),
+                     number(c.prompt.most),
+                     {},
+                     number(c.cached.least),
+                     number(c.cached.most),
+                     number(c.relocated.least),
+                     number(c.relocated.most),
+                     number(c.computed.least),
+                     number(c.computed.most),
+                     {},
+                     step.ran ? number(step.ran->computed) : QString()});
+    for (const ForecastSegment& s : step.segments) {
+      const QString computed = number(s.tokens - s.cached);
+      text += csvLine({number(step.step),
+                       step.name,
+                       s.name,
+                       s.kind,
+                       s.holdsReply ? QString() : number(s.tokens),
+                       number(s.tokens),
+                       number(s.base),
+                       number(s.cached),
+                       number(s.cached),
+                       number(s.relocated),
+                       number(s.relocated),
+                       computed,
+                       computed,
+                       s.blockWords,
+                       {}});
+    }
+  }
+  return text;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the document's next run would find in the cache: steps, their span tables, and how that compares with
+// what was predicted before and with the last run.
+#pragma once
+
+#include "engine/run/prediction.h"
+#include "ui/session/view_input.h"
+#include "ui/views/common/block_painter.h"
+
+#include <QString>
+#include <QStringList>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace spanscope::ui {
+
+/// Which cache is predicted against.
+enum class Against : std::uint8_t { Present, Empty };
+
+struct ForecastCounts {
+  run::CountRange prompt;  ///< tokens, as all but the last
+  run::CountRange cached;
+  run::CountRange relocated;
+  run::CountRange computed;
+  run::CountRange evicted;  ///< blocks
+  bool operator==(const ForecastCounts&) const = default;
+};
+
+/// What a run of the same plan had, in tokens.
+struct RanCounts {
+  std::int64_t prompt = 0;
+  std::int64_t cached = 0;
+  std::int64_t relocated = 0;
+  std::int64_t computed = 0;
+  bool operator==(const RanCounts&) const = default;
+};
+
+struct ForecastSegment {
+  QString name;
+  std::size_t hue = 0;
+  document::NodeId node = document::kNoNode;
+  QString kind;             ///< "independent", "dependent", "hidden prefix"
+  std::int64_t tokens = 0;  ///< at most, where it holds a reply
+  bool holdsReply = false;
+  std::int64_t base = 0;  ///< at most, where a reply stands before it
+  bool isAfterReply = false;
+  QString sees;             ///< names of the segments it sees
+  std::int64_t cached = 0;  ///< relocated ones included
+  std::int64_t relocated = 0;
+  std::vector<BlockLook> blocks;
+  QString blockWords;  ///< "2 hit, 1 computed (never seen)"
+  bool operator==(const ForecastSegment&) const = default;
+};
+
+struct ForecastStep {
+  StepIndex step = 0;
+  QString name;
+  document::NodeId node = document::kNoNode;
+  ForecastCounts counts;
+  std::optional<run::CountRange> computedBefore;  ///< by the forecast before
+  std::optional<RanCounts> ran;
+  QString doubt;  ///< why counts are bounds; empty where they are exact
+  std::vector<ForecastSegment> segments;
+  bool operator==(const ForecastStep&) const = default;
+};
+
+struct ForecastTable {
+  QString gap;    ///< why there is nothing to show; empty where there is
+  QString error;  ///< why the run will or may fail
+  bool errorIsCertain = false;
+  bool isPending = false;
+  QString cache;  ///< which one it is predicted against, in words
+  ForecastCounts totals;
+  std::optional<run::CountRange> computedBefore;
+  std::optional<RanCounts> ran;
+  RunId ranRun = 0;  ///< that `ran` is of
+  std::vector<ForecastStep> steps;
+  bool operator==(const ForecastTable&) const = default;
+};
+
+ForecastTable forecastTable(const ViewInput& input, Against against);
+
+/// "12", "12–20"
+QString rangeText(const run::CountRange& range);
+/// "83 → 13" where it has changed, else "13".
+QString changedText(const std::optional<run::CountRange>& before, const run::CountRange& now);
+QString forecastCsv(const ForecastTable& table);
+
+}  // namespace spanscope::ui

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/forecast/forecast_view.h"
+
+#include "ui/views/common/table_painting.h"
+#include "ui/views/forecast/forecast_painting.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QPainter>
+#include <QTreeView>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+/// With more rows than this, steps are folded: what each costs comes first.
+constexpr int kMostOpenRows = 60;
+constexpr int kNameWidth = 150;
+constexpr int kNumberWidth = 76;
+constexpr int kComputedWidth = 104;
+
+}  // namespace
+
+ForecastView::ForecastView(QWidget* parent)
+    : RunView(parent),
+      m_header(new ForecastHeader(this)),
+      m_tree(new QTreeView(this)),
+      m_model(new ForecastModel(this)),
+      m_delegate(new ForecastDelegate(*m_model, this)),
+      m_controls(std::make_unique<QWidget>()) {
+  setAccessibleName(tr("Forecast"));
+  setFocusProxy(m_tree);
+  m_tree->setAccessibleName(tr("Steps of the next run and the segments of their prompts"));
+  m_tree->setModel(m_model);
+  m_tree->setItemDelegate(m_delegate);
+  m_tree->setFrameShape(QFrame::NoFrame);
+  m_tree->setUniformRowHeights(true);
+  m_tree->setIndentation(4 * kSpace);
+  m_tree->setAllColumnsShowFocus(true);
+  m_tree->setSelectionBehavior(QAbstractItemView::SelectRows);
+  m_tree->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  m_tree->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  QHeaderView* header = m_tree->header();
+  header->setHighlightSections(false);
+  header->setStretchLastSection(true);
+  header->setMinimumSectionSize(10 * kSpace);
+  for (int column = 0; column < ForecastModel::ColumnCount; ++column) {
+    header->resizeSection(column, column == ForecastModel::Name       ? kNameWidth
+                                  : column == ForecastModel::Computed ? kComputedWidth
+                                                                      : kNumberWidth);
+  }
+  connect(m_tree, &QTreeView::clicked, this, &ForecastView::choose);
+  connect(m_tree, &QTreeView::activated, this, &ForecastView::choose);
+  const auto remember = [this](const QModelIndex& index, bool isClosed) {
+    if (m_filling) return;
+    if (isClosed)
+      m_closed.insert(m_model->node(index));
+    else
+      m_closed.erase(m_model->node(index));
+  };
+  connect(m_tree, &QTreeView::collapsed, this, [remember](const QModelIndex& i) { remember(i, true); });
+  connect(m_tree, &QTreeView::expanded, this, [remember](const QModelIndex& i) { remember(i, false); });
+
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(m_header);
+  layout->addWidget(m_tree, 1);
+  m_header->hide();
+  m_tree->hide();
+
+  auto* row = new QHBoxLayout(m_controls.get());
+  row->setContentsMargins(0, 0, 0, 0);
+  m_box = new QComboBox(m_controls.get());
+  m_box->setAccessibleName(tr("Cache to predict against"));
+  m_box->setToolTip(tr("The cache that the runs so far have left, or an empty one"));
+  m_box->addItem(tr("cache as it is"));
+  m_box->addItem(tr("empty cache"));
+  row->addWidget(m_box);
+  connect(m_box, &QComboBox::currentIndexChanged, this,
+          [this](int index) { setAgainst(index == 0 ? Against::Present : Against::Empty); });
+}
+
+ForecastView::~ForecastView() = default;
+
+QWidget* ForecastView::takeTitleControls() {
+  return m_controls.release();
+}
+
+void ForecastView::setAgainst(Against against) {
+  if (against == m_against) return;
+  m_against = against;
+  if (m_box) m_box->setCurrentIndex(against == Against::Present ? 0 : 1);
+  if (input() != nullptr) refresh();
+}
+
+void ForecastView::refresh() {
+  ForecastTable table = forecastTable(*input(), m_against);
+  const bool isSame = table == m_model->table() && m_shown == input()->theme;
+  if (!isSame) fill(std::move(table));
+  showSelected();
+}
+
+void ForecastView::fill(ForecastTable table) {
+  if (m_shown != input()->theme) m_tree->setStyleSheet(tableStyle(input()->theme));
+  m_shown = input()->theme;
+  m_filling = true;
+  m_delegate->setTheme(theme());
+  m_model->setTable(std::move(table), theme());
+  const ForecastTable& now = m_model->table();
+  m_header->show(&now, theme());
+  m_header->setVisible(now.gap.isEmpty());
+  m_tree->setVisible(now.gap.isEmpty());
+  arrange();
+  m_filling = false;
+  Q_EMIT summaryChanged(now.gap.isEmpty()
+                            ? tr("computed %1").arg(changedText(now.computedBefore, now.totals.computed))
+                            : QString());
+  update();
+}
+
+void ForecastView::arrange() {
+  int rows = m_model->rowCount();
+  for (int row = 0; row < m_model->rowCount(); ++row) rows += m_model->rowCount(m_model->index(row, 0));
+  for (int row = 0; row < m_model->rowCount(); ++row) {
+    const QModelIndex step = m_model->index(row, 0);
+    const bool isOpen = rows <= kMostOpenRows && !m_closed.contains(m_model->node(step));
+    m_tree->setExpanded(step, isOpen);
+    if (m_model->isSentence(m_model->index(0, 0, step))) m_tree->setFirstColumnSpanned(0, step, true);
+  }
+}
+
+void ForecastView::showSelected() {
+  const QModelIndex wanted = m_model->indexOf(input()->selection.currentNode());
+  if (!wanted.isValid()) {
+    m_tree->selectionModel()->clear();
+    return;
+  }
+  // Several rows can be of one node: the one that was clicked stays.
+  const QModelIndex now = m_tree->currentIndex();
+  if (now.isValid() && m_tree->selectionModel()->isRowSelected(now.row(), now.parent()) &&
+      m_model->node(now) == m_model->node(wanted))
+    return;
+  m_tree->setCurrentIndex(wanted);
+}
+
+void ForecastView::choose(const QModelIndex& index) {
+  const document::NodeId node = m_model->node(index);
+  if (input() == nullptr || node == document::kNoNode) return;
+  Selection selection = input()->selection;
+  selection.nodes = {node};
+  Q_EMIT selectionWanted(selection);
+}
+
+QString ForecastView::csv() const {
+  return input() == nullptr ? QString() : forecastCsv(forecastTable(*input(), m_against));
+}
+
+void ForecastView::paintTo(QPainter& painter, const QSize& size) {
+  if (input() == nullptr || !forecastTable(*input(), m_against).gap.isEmpty()) {
+    painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
+    const QString text = input() == nullptr ? QString() : forecastTable(*input(), m_against).gap;
+    paintEmptyText(painter, QRect(QPoint(), size), text, theme());
+    return;
+  }
+  refresh();
+  RunView::paintTo(painter, size);
+}
+
+void ForecastView::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.fillRect(rect(), theme().color(Role::Surface));
+  if (!m_model->table().gap.isEmpty()) paintEmptyText(painter, rect(), m_model->table().gap, theme());
+}
+
+}  // namespace spanscope::ui

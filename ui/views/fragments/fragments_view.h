@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the selected augment found, with scores; fragments can be pinned and dropped for the next run.
+#pragma once
+
+#include "ui/views/common/run_view.h"
+#include "ui/views/common/table_painting.h"
+#include "ui/views/fragments/fragment_list_model.h"
+
+#include <QPointer>
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+class QComboBox;
+class QSpinBox;
+class QTableView;
+class QToolButton;
+
+namespace spanscope::ui {
+
+class FragmentsView : public RunView {
+  Q_OBJECT
+ public:
+  explicit FragmentsView(QWidget* parent = nullptr);
+  ~FragmentsView() override;
+
+  void setModel(document::DocumentModel* model) override;
+  QWidget* takeTitleControls() override;
+  QString csv() const override;
+  void paintTo(QPainter& painter, const QSize& size) override;
+
+  const FragmentListModel& list() const { return *m_list; }
+
+ protected:
+  void refresh() override;
+  void paintEvent(QPaintEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void makeControls();
+  void showControls();
+  void showMenu(const QPoint& at);
+  /// Gives the current row this mark or, where it has it already, takes it away.
+  void toggleMark(document::FragmentMark mark);
+  void changeSettings(const QString& name, const std::function<void(document::RunSettings&)>& change);
+  std::optional<FragmentRow> currentRow() const;
+  QString emptyText() const;
+  PaintedTable painted(const FragmentsContent& content) const;
+
+  FragmentListModel* m_list;
+  QTableView* m_table;
+  QPointer<document::DocumentModel> m_document;
+  std::optional<Theme> m_shown;         ///< theme that the table has
+  std::unique_ptr<QWidget> m_controls;  ///< until it is taken
+  QPointer<QComboBox> m_ranking;
+  QPointer<QSpinBox> m_count;
+  QPointer<QToolButton> m_pin;
+  QPointer<QToolButton> m_drop;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/inspector/augment_section.h"
+
+#include "ui/views/inspector/text_section.h"
+
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QVBoxLayout>
+
+#include <utility>
+
+namespace spanscope::ui {
+
+AugmentSection::AugmentSection(EditOwn edit, DocumentUndo::ModelOf model, QWidget* parent)
+    : QWidget(parent),
+      m_edit(std::move(edit)),
+      m_rows(new FormRows(this)),
+      m_embedding(new QLineEdit(this)),
+      m_name(new QLineEdit(this)),
+      m_bytes(new QLabel(this)),
+      m_content(new TextSection(model, this)) {
+  m_embedding->setObjectName(QStringLiteral("embedding"));
+  m_name->setObjectName(QStringLiteral("documentName"));
+  m_content->setObjectName(QStringLiteral("content"));
+  m_content->setLabel(tr("Text of the document"));
+  m_content->setCounted(false);
+  m_content->editor()->setMinimumHeight(24 * kSpace);
+  for (QLineEdit* line : {m_embedding, m_name}) new DocumentUndo(line, model);
+  m_rows->addRow(tr("Embedding model"), m_embedding);
+  m_rows->addRow(tr("Document"), m_name);
+  m_bytesLabel = m_rows->addRow(tr("Content"), m_bytes);
+  m_rows->addWide(m_content);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(m_rows);
+
+  const auto augment = [this](const QString& name, const QString& field,
+                              const std::function<void(query::Augment&)>& change) {
+    m_edit(name, field, [&change](query::Node& own) {
+      if (auto* node = own.as<query::Augment>()) change(*node);
+    });
+  };
+  connect(m_embedding, &QLineEdit::textEdited, this, [augment](const QString& text) {
+    augment(tr("Embedding model"), QStringLiteral("embedding"),
+            [&text](query::Augment& node) { node.embeddingModel = text.toStdString(); });
+  });
+  connect(m_name, &QLineEdit::textEdited, this, [augment](const QString& text) {
+    augment(tr("Name of the document"), QStringLiteral("document"),
+            [&text](query::Augment& node) { node.document.name = text.toStdString(); });
+  });
+  connect(m_content, &TextSection::edited, this, [this, augment] {
+    augment(tr("Text of the document"), QStringLiteral("content"),
+            [this](query::Augment& node) { node.document.content = m_content->text(); });
+  });
+}
+
+void AugmentSection::setNode(const document::DocumentNode& node) {
+  const auto* augment = node.own.as<query::Augment>();
+  if (augment == nullptr) return;
+  const auto show = [](QLineEdit* line, const std::string& text) {
+    const QString now = QString::fromStdString(text);
+    if (line->text() != now) line->setText(now);
+  };
+  show(m_embedding, augment->embeddingModel);
+  show(m_name, augment->document.name);
+  const auto* bytes = std::get_if<std::vector<std::uint8_t>>(&augment->document.content);
+  m_bytes->setVisible(bytes != nullptr);
+  m_bytesLabel->setVisible(bytes != nullptr);
+  m_content->setVisible(bytes == nullptr);
+  if (bytes != nullptr)
+    m_bytes->setText(tr("a PDF of %1 bytes").arg(bytes->size()));
+  else
+    m_content->setText(std::get<std::string>(augment->document.content));
+}
+
+void AugmentSection::setTheme(const Theme& theme) {
+  m_rows->setTheme(theme);
+  m_content->setTheme(theme);
+}
+
+void AugmentSection::focusFirst() {
+  m_name->setFocus(Qt::OtherFocusReason);
+}
+
+}  // namespace spanscope::ui

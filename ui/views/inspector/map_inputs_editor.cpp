@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/inspector/map_inputs_editor.h"
+
+#include "ui/views/common/text_tools.h"
+#include "ui/views/inspector/map_inputs_model.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QListView>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace spanscope::ui {
+
+MapInputsEditor::MapInputsEditor(QWidget* parent)
+    : QWidget(parent),
+      m_model(new MapInputsModel(this)),
+      m_label(new QLabel(tr("Inputs, one answer each"), this)),
+      m_list(new QListView(this)),
+      m_add(new QPushButton(tr("Add"), this)),
+      m_remove(new QPushButton(tr("Remove"), this)),
+      m_up(new QPushButton(tr("Up"), this)),
+      m_down(new QPushButton(tr("Down"), this)) {
+  m_list->setObjectName(QStringLiteral("inputs"));
+  m_list->setAccessibleName(tr("Inputs of the map"));
+  m_list->setModel(m_model);
+  m_list->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed |
+                          QAbstractItemView::AnyKeyPressed);
+  m_list->setMinimumHeight(24 * kSpace);
+  m_list->setMaximumHeight(60 * kSpace);
+  m_label->setBuddy(m_list);
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(kSpace);
+  for (QPushButton* button : {m_add, m_remove, m_up, m_down}) buttons->addWidget(button);
+  buttons->addStretch(1);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(kSpace);
+  layout->addWidget(m_label);
+  layout->addWidget(m_list, 1);
+  layout->addLayout(buttons);
+
+  connect(m_model, &MapInputsModel::edited, this, &MapInputsEditor::edited);
+  connect(m_add, &QPushButton::clicked, this, &MapInputsEditor::add);
+  connect(m_remove, &QPushButton::clicked, this, &MapInputsEditor::remove);
+  connect(m_up, &QPushButton::clicked, this, [this] { move(-1); });
+  connect(m_down, &QPushButton::clicked, this, [this] { move(1); });
+  connect(m_list->selectionModel(), &QItemSelectionModel::currentChanged, this,
+          &MapInputsEditor::updateButtons);
+  connect(m_model, &QAbstractItemModel::modelReset, this, &MapInputsEditor::updateButtons);
+  connect(m_model, &QAbstractItemModel::rowsMoved, this, &MapInputsEditor::updateButtons);
+  updateButtons();
+}
+
+void MapInputsEditor::setInputs(const std::vector<std::string>& inputs) {
+  m_model->setInputs(inputs);
+}
+
+const std::vector<std::string>& MapInputsEditor::inputs() const {
+  return m_model->inputs();
+}
+
+void MapInputsEditor::setTheme(const Theme& theme) {
+  m_label->setFont(theme.smallFont());
+  colorLabel(*m_label, theme, Role::TextSecond);
+  setSheet(*m_list, QStringLiteral("QListView { background: %1; border: 1px solid %2; border-radius: 5px; } "
+                                   "QListView:focus { border: 1px solid %3; }")
+                        .arg(theme.color(Role::Canvas).name(), theme.color(Role::Outline).name(),
+                             theme.color(Role::Accent).name()));
+}
+
+void MapInputsEditor::focusList() {
+  m_list->setFocus();
+}
+
+void MapInputsEditor::add() {
+  const QModelIndex current = m_list->currentIndex();
+  const int row = current.isValid() ? current.row() + 1 : m_model->rowCount();
+  m_model->insertRows(row, 1);
+  const QModelIndex added = m_model->index(row);
+  m_list->setCurrentIndex(added);
+  m_list->edit(added);
+}
+
+void MapInputsEditor::remove() {
+  const QModelIndex current = m_list->currentIndex();
+  if (current.isValid()) m_model->removeRows(current.row(), 1);
+  updateButtons();
+}
+
+void MapInputsEditor::move(int step) {
+  const QModelIndex current = m_list->currentIndex();
+  if (!current.isValid()) return;
+  const int to = step < 0 ? current.row() - 1 : current.row() + 2;
+  m_model->moveRows({}, current.row(), 1, {}, to);
+}
+
+void MapInputsEditor::updateButtons() {
+  const QModelIndex current = m_list->currentIndex();
+  m_remove->setEnabled(current.isValid());
+  m_up->setEnabled(current.isValid() && current.row() > 0);
+  m_down->setEnabled(current.isValid() && current.row() + 1 < m_model->rowCount());
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/inspector/parameter_section.h"
+
+#include "ui/views/common/checked_field.h"
+#include "ui/views/inspector/form_rows.h"
+
+#include <QComboBox>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kLabelWidth = 96;
+
+bool askForTheSame(const std::vector<ParameterRow>& a, const std::vector<ParameterRow>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) {
+    return one.name == other.name && one.placesKind == other.placesKind;
+  });
+}
+
+QString objectNameOf(const char* what, const ParameterRow& row) {
+  return QStringLiteral("%1:%2").arg(QLatin1String(what), QString::fromStdString(row.name));
+}
+
+QString labelTip(const ParameterRow& row) {
+  const QString places =
+      row.nodes == 0 ? ParameterSection::tr("Stands in no node")
+                     : ParameterSection::tr("Stands in %n node(s)", nullptr, static_cast<int>(row.nodes));
+  if (row.declaration.description.empty()) return places;
+  return QString::fromStdString(row.declaration.description) + QStringLiteral("\n") + places;
+}
+
+}  // namespace
+
+ParameterSection::ParameterSection(ParameterEdits edits, DocumentUndo::ModelOf model, QWidget* parent)
+    : QWidget(parent),
+      m_edits(std::move(edits)),
+      m_model(std::move(model)),
+      m_heading(new QLabel(tr("Parameters"), this)),
+      m_define(new QToolButton(this)) {
+  m_define->setObjectName(QStringLiteral("define"));
+  m_define->setText(tr("Define"));
+  m_define->setCheckable(true);
+  m_define->setAutoRaise(true);
+  m_define->setToolTip(tr("Show the type, the default and the description of each parameter"));
+  connect(m_define, &QToolButton::toggled, this, &ParameterSection::showDefinitions);
+  auto* head = new QHBoxLayout;
+  head->addWidget(m_heading);
+  head->addStretch();
+  head->addWidget(m_define);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(2 * kSpace);
+  layout->addLayout(head);
+  hide();
+}
+
+void ParameterSection::setRows(const std::vector<ParameterRow>& rows) {
+  setVisible(!rows.empty());
+  const bool isSame = askForTheSame(rows, m_rows) && m_body != nullptr;
+  m_rows = rows;
+  if (!isSame) rebuild(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) showRow(m_fields[i], rows[i]);
+}
+
+void ParameterSection::setTheme(const Theme& theme) {
+  m_theme = theme;
+  m_heading->setFont(theme.smallFont());
+  m_define->setFont(theme.smallFont());
+  colorLabel(*m_heading, theme, Role::TextThird);
+  for (const Field& field : m_fields) {
+    field.label->setFont(theme.interfaceFont());
+    colorLabel(*field.label, theme, Role::TextSecond);
+    field.value->setTheme(theme);
+    field.definition->setTheme(theme);
+    field.defaultValue->setTheme(theme);
+  }
+}
+
+void ParameterSection::rebuild(const std::vector<ParameterRow>& rows) {
+  if (m_body != nullptr) m_body->deleteLater();
+  m_fields.clear();
+  m_body = new QWidget(this);
+  layout()->addWidget(m_body);
+  auto* grid = new QGridLayout(m_body);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setHorizontalSpacing(2 * kSpace);
+  grid->setVerticalSpacing(2 * kSpace);
+  grid->setColumnMinimumWidth(0, kLabelWidth);
+  grid->setColumnStretch(1, 1);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const QString shown = QStringLiteral("{%1}").arg(QString::fromStdString(rows[i].name));
+    Field field{};
+    makeValue(field, i, shown);
+    makeDefinition(field, i, shown);
+    const int line = grid->rowCount();
+    grid->addWidget(field.label, line, 0, Qt::AlignTop);
+    grid->addWidget(field.value, line, 1);
+    grid->addWidget(field.remove, line, 2, Qt::AlignTop);
+    grid->addWidget(field.definition, line + 1, 0, 1, 2);
+    m_fields.push_back(field);
+  }
+  m_body->setVisible(true);
+  showDefinitions(m_define->isChecked());
+  setTheme(m_theme);
+}
+
+void ParameterSection::makeValue(Field& field, std::size_t index, const QString& shown) {
+  const ParameterRow& row = m_rows[index];
+  field.label = new QLabel(shown, m_body);
+  field.label->setContentsMargins(0, kSpace, 0, 0);
+  field.value = new CheckedField(
+      tr("Value of %1").arg(shown),
+      [this, index](const QString& text) {
+        const ParameterRow& now = m_rows[index];
+        QString reason = parameterReason(now.kind(), text.toStdString());
+        if (reason.isEmpty()) m_edits.setValue(now.name, text.toStdString());
+        return reason;
+      },
+      m_body);
+  field.value->setObjectName(objectNameOf("parameter", row));
+  new DocumentUndo(field.value->line(), m_model);
+  field.label->setBuddy(field.value);
+  field.remove = new QToolButton(m_body);
+  field.remove->setObjectName(objectNameOf("remove", row));
+  field.remove->setText(QStringLiteral("×"));
+  field.remove->setAutoRaise(true);
+  QSizePolicy policy = field.remove->sizePolicy();
+  policy.setRetainSizeWhenHidden(true);
+  field.remove->setSizePolicy(policy);
+  field.remove->setToolTip(tr("Take the value away"));
+  field.remove->setAccessibleName(tr("Take the value of %1 away").arg(shown));
+  connect(field.remove, &QToolButton::clicked, this,
+          [this, name = row.name] { m_edits.setValue(name, std::nullopt); });
+}
+
+void ParameterSection::makeDefinition(Field& field, std::size_t index, const QString& shown) {
+  const ParameterRow& row = m_rows[index];
+  field.definition = new FormRows(m_body);
+  field.kind = new QComboBox(field.definition);
+  field.kind->setObjectName(objectNameOf("kind", row));
+  field.kind->setAccessibleName(tr("Type of %1").arg(shown));
+  for (const query::ParameterKind kind : kindChoices(row)) {
+    field.kind->addItem(kindLabel(kind), static_cast<int>(kind));
+  }
+  // What its places take leaves no choice where nothing is narrower.
+  field.kind->setEnabled(field.kind->count() > 1);
+  ignoreWheelWithoutFocus(field.kind);
+  connect(field.kind, &QComboBox::activated, this, [this, index, kind = field.kind](int item) {
+    const auto chosen = static_cast<query::ParameterKind>(kind->itemData(item).toInt());
+    declare(index, tr("Type of {%1}"), {}, [&](query::ParameterDeclaration& said) {
+      said.kind = chosen == m_rows[index].placesKind ? std::nullopt : std::optional(chosen);
+    });
+  });
+  field.defaultValue = new CheckedField(
+      tr("Default of %1").arg(shown),
+      [this, index](const QString& text) {
+        QString reason;
+        if (!text.isEmpty()) reason = parameterReason(m_rows[index].kind(), text.toStdString());
+        if (!reason.isEmpty()) return reason;
+        declare(index, tr("Default of {%1}"), QStringLiteral("default"),
+                [&text](query::ParameterDeclaration& said) {
+                  said.defaultValue = text.isEmpty() ? std::nullopt : std::optional(text.toStdString());
+                });
+        return reason;
+      },
+      field.definition);
+  field.defaultValue->setObjectName(objectNameOf("default", row));
+  field.defaultValue->line()->setPlaceholderText(tr("none"));
+  field.description = new QLineEdit(field.definition);
+  field.description->setObjectName(objectNameOf("description", row));
+  field.description->setAccessibleName(tr("Description of %1").arg(shown));
+  field.description->setPlaceholderText(tr("what it is for"));
+  connect(field.description, &QLineEdit::textEdited, this, [this, index](const QString& text) {
+    declare(index, tr("Description of {%1}"), QStringLiteral("description"),
+            [&text](query::ParameterDeclaration& said) { said.description = text.toStdString(); });
+  });
+  for (QLineEdit* line : {field.defaultValue->line(), field.description}) new DocumentUndo(line, m_model);
+  // What belongs to one parameter stands together.
+  field.definition->layout()->setContentsMargins(0, 0, 0, 4 * kSpace);
+  field.definition->addRow(tr("Type"), field.kind);
+  field.definition->addRow(tr("Default"), field.defaultValue);
+  field.definition->addRow(tr("Description"), field.description);
+}
+
+void ParameterSection::showRow(const Field& field, const ParameterRow& row) const {
+  field.value->setText(QString::fromStdString(row.value.value_or(std::string())));
+  field.value->line()->setPlaceholderText(row.value ? tr("an empty text") : withoutValueText(row));
+  field.remove->setVisible(row.value.has_value());
+  field.label->setToolTip(labelTip(row));
+  field.value->line()->setToolTip(QString::fromStdString(row.declaration.description));
+  field.kind->setCurrentIndex(field.kind->findData(static_cast<int>(row.kind())));
+  field.defaultValue->setText(QString::fromStdString(row.declaration.defaultValue.value_or(std::string())));
+  const QString description = QString::fromStdString(row.declaration.description);
+  if (field.description->text() != description) field.description->setText(description);
+}
+
+void ParameterSection::showDefinitions(bool shown) {
+  m_define->setText(shown ? tr("Done") : tr("Define"));
+  for (const Field& field : m_fields) field.definition->setVisible(shown);
+}
+
+void ParameterSection::declare(std::size_t index, const QString& what, const QString& key,
+                               const std::function<void(query::ParameterDeclaration&)>& change) {
+  query::ParameterDeclaration said = m_rows[index].declaration;
+  change(said);
+  const QString name = QString::fromStdString(said.name);
+  m_edits.declare(what.arg(name), key.isEmpty() ? key : key + QStringLiteral(":") + name, std::move(said));
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// An editor for a long text with the number of its tokens below.
+#pragma once
+
+#include "engine/text/tokenizer.h"
+#include "ui/theme/theme.h"
+#include "ui/views/common/text_tools.h"
+
+#include <QWidget>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+class QLabel;
+class QPlainTextEdit;
+
+namespace spanscope::ui {
+
+class TextSection : public QWidget {
+  Q_OBJECT
+ public:
+  TextSection(DocumentUndo::ModelOf model, QWidget* parent);
+
+  void setLabel(const QString& label);
+  /// The text of the document; what the person typed last is not set again.
+  void setText(const std::string& text);
+  std::string text() const;
+  void setReadOnly(bool isReadOnly);
+  /// nullptr: no model is loaded. `blockSize` in tokens.
+  void setCounting(std::shared_ptr<const text::Tokenizer> tokenizer, std::int32_t blockSize);
+  /// Whether tokens are counted at all.
+  void setCounted(bool isCounted);
+  void setTheme(const Theme& theme);
+  void focusText();
+  QPlainTextEdit* editor() const { return m_editor; }
+  QString countText() const;
+
+ Q_SIGNALS:
+  void edited();
+
+ private:
+  void count();
+
+  QLabel* m_label;
+  QPlainTextEdit* m_editor;
+  QLabel* m_count;
+  std::shared_ptr<const text::Tokenizer> m_tokenizer;
+  std::int32_t m_blockSize = 0;
+  std::string m_shown;
+  std::optional<std::string> m_counted;  ///< text that the count belongs to
+  bool m_isSetting = false;
+  bool m_isCounted = true;
+  int m_countSerial = 0;
+};
+
+}  // namespace spanscope::ui

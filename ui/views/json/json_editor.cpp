@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/json/json_editor.h"
+
+#include "ui/views/json/json_highlighter.h"
+
+#include <QPaintEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QTextBlock>
+#include <QTextEdit>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+
+/// The strip left of the text; its painting is the editor's.
+class LineNumbers : public QWidget {
+ public:
+  explicit LineNumbers(JsonEditor& editor) : QWidget(&editor), m_editor(editor) {}
+  QSize sizeHint() const override { return {m_editor.gutterWidth(), 0}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override { m_editor.paintLineNumbers(event); }
+
+ private:
+  JsonEditor& m_editor;
+};
+
+JsonEditor::JsonEditor(QWidget* parent)
+    : QPlainTextEdit(parent),
+      m_gutter(new LineNumbers(*this)),
+      m_highlighter(new JsonHighlighter(document())) {
+  setObjectName(QStringLiteral("bare"));
+  setAccessibleName(tr("The query as JSON"));
+  setLineWrapMode(QPlainTextEdit::NoWrap);
+  setTabChangesFocus(true);
+  connect(this, &QPlainTextEdit::blockCountChanged, this, &JsonEditor::updateGutter);
+  connect(this, &QPlainTextEdit::updateRequest, this, [this](const QRect& area, int dy) {
+    if (dy != 0)
+      m_gutter->scroll(0, dy);
+    else
+      m_gutter->update(0, area.y(), m_gutter->width(), area.height());
+  });
+  updateGutter();
+}
+
+void JsonEditor::setTheme(const Theme& theme) {
+  if (m_theme == theme && font() == theme.monoFont()) return;
+  m_theme = theme;
+  setFont(theme.monoFont());
+  m_highlighter->setTheme(theme);
+  updateGutter();
+  updateSelections();
+}
+
+void JsonEditor::setHighlight(std::optional<query::SourceRange> range) {
+  m_highlight = range;
+  updateSelections();
+}
+
+void JsonEditor::setErrors(const std::vector<std::size_t>& offsets) {
+  m_errors = offsets;
+  updateSelections();
+}
+
+void JsonEditor::showOffset(std::size_t offset) {
+  const QTextBlock block = document()->findBlock(positionOf(offset));
+  const QRectF area = blockBoundingGeometry(block).translated(contentOffset());
+  if (area.top() >= 0 && area.bottom() <= viewport()->height()) return;
+  QTextCursor place(block);
+  const QTextCursor before = textCursor();
+  const bool wasBlocked = blockSignals(true);
+  setTextCursor(place);
+  centerCursor();
+  setTextCursor(before);
+  blockSignals(wasBlocked);
+  // The cursor's own line must not pull the view back.
+  verticalScrollBar()->setValue(block.firstLineNumber() -
+                                viewport()->height() / std::max(1, fontMetrics().height()) / 3);
+}
+
+void JsonEditor::setCursorTo(std::size_t offset) {
+  QTextCursor cursor(document());
+  cursor.setPosition(positionOf(offset));
+  setTextCursor(cursor);
+  setFocus();
+}
+
+std::size_t JsonEditor::cursorOffset() const {
+  return static_cast<std::size_t>(toPlainText().left(textCursor().position()).toUtf8().size());
+}
+
+int JsonEditor::positionOf(std::size_t offset) const {
+  const QByteArray bytes = toPlainText().toUtf8();
+  const auto end = std::min(static_cast<qsizetype>(offset), bytes.size());
+  return static_cast<int>(QString::fromUtf8(bytes.constData(), end).size());
+}
+
+void JsonEditor::resizeEvent(QResizeEvent* event) {
+  QPlainTextEdit::resizeEvent(event);
+  updateGutter();
+}
+
+int JsonEditor::gutterWidth() const {
+  int digits = 2;
+  for (int most = blockCount(); most >= 100; most /= 10) ++digits;
+  return 4 * kSpace + digits * m_gutter->fontMetrics().horizontalAdvance(QLatin1Char('0'));
+}
+
+void JsonEditor::updateGutter() {
+  m_gutter->setFont(m_theme.monoFont());
+  setViewportMargins(gutterWidth(), 0, 0, 0);
+  const QRect area = contentsRect();
+  m_gutter->setGeometry(area.left(), area.top(), gutterWidth(), area.height());
+}
+
+void JsonEditor::paintLineNumbers(QPaintEvent* event) {
+  QPainter painter(m_gutter);
+  painter.fillRect(event->rect(), m_theme.color(Role::Surface));
+  painter.setFont(m_theme.monoFont());
+  painter.setPen(m_theme.color(Role::TextThird));
+  QTextBlock block = firstVisibleBlock();
+  double top = blockBoundingGeometry(block).translated(contentOffset()).top() + viewport()->geometry().top() -
+               contentsRect().top();
+  while (block.isValid() && top <= event->rect().bottom()) {
+    const double height = blockBoundingRect(block).height();
+    painter.drawText(QRectF(0, top, gutterWidth() - 2 * kSpace, height), Qt::AlignRight | Qt::AlignVCenter,
+                     QString::number(block.blockNumber() + 1));
+    top += height;
+    block = block.next();
+  }
+}
+
+void JsonEditor::updateSelections() {
+  QList<QTextEdit::ExtraSelection> selections;
+  if (m_highlight) {
+    QTextBlock block = document()->findBlock(positionOf(m_highlight->begin));
+    const int last = document()->findBlock(positionOf(m_highlight->end)).blockNumber();
+    for (; block.isValid() && block.blockNumber() <= last; block = block.next()) {
+      QTextEdit::ExtraSelection line;
+      line.cursor = QTextCursor(block);
+      line.format.setBackground(m_theme.color(Role::AccentFill));
+      line.format.setProperty(QTextFormat::FullWidthSelection, true);
+      selections.append(line);
+    }
+  }
+  for (const std::size_t offset : m_errors) {
+    QTextEdit::ExtraSelection error;
+    error.cursor = QTextCursor(document());
+    const int begin = std::min(positionOf(offset), std::max(0, document()->characterCount() - 2));
+    error.cursor.setPosition(begin);
+    error.cursor.movePosition(QTextCursor::EndOfWord, QTextCursor::KeepAnchor);
+    if (!error.cursor.hasSelection())
+      error.cursor.movePosition(QTextCursor::NextCharacter, QTextCursor::KeepAnchor);
+    error.format.setUnderlineStyle(QTextCharFormat::WaveUnderline);
+    error.format.setUnderlineColor(m_theme.color(Role::Error));
+    error.format.setBackground(m_theme.color(Role::ErrorFill));
+    selections.append(error);
+  }
+  setExtraSelections(selections);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/json/json_view.h"
+
+#include "ui/views/common/text_tools.h"
+#include "ui/views/json/json_editor.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QListWidget>
+#include <QPushButton>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kPause = 200;  ///< milliseconds without a key before typed text is read
+/// Above it the text follows the document when that pauses: writing and reading it takes milliseconds.
+constexpr std::size_t kManyNodes = 200;
+constexpr int kMostErrorRows = 4;
+constexpr int kErrorRowHeight = 22;
+
+}  // namespace
+
+JsonView::JsonView(QWidget* parent)
+    : DocumentView(parent),
+      m_editor(new JsonEditor(this)),
+      m_bar(new QWidget(this)),
+      m_barText(new QLabel(m_bar)),
+      m_errors(new QListWidget(this)) {
+  m_editor->setPlaceholderText(tr("The query's JSON appears here. You can also paste one."));
+  m_editor->installEventFilter(this);
+  m_barText->setText(tr("The canvas has changed while this text was being typed."));
+  m_barText->setWordWrap(true);
+  auto* take = new QPushButton(tr("Take the canvas's version"), m_bar);
+  take->setObjectName(QStringLiteral("take"));
+  auto* keep = new QPushButton(tr("Keep typing"), m_bar);
+  keep->setObjectName(QStringLiteral("keep"));
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(kSpace);
+  buttons->addWidget(take);
+  buttons->addWidget(keep);
+  buttons->addStretch(1);
+  auto* barLayout = new QVBoxLayout(m_bar);
+  barLayout->setContentsMargins(2 * kSpace, kSpace, 2 * kSpace, 2 * kSpace);
+  barLayout->setSpacing(kSpace);
+  barLayout->addWidget(m_barText);
+  barLayout->addLayout(buttons);
+  m_bar->setObjectName(QStringLiteral("conflict"));
+  m_bar->setAttribute(Qt::WA_StyledBackground);
+  m_bar->hide();
+  m_errors->setObjectName(QStringLiteral("errors"));
+  m_errors->setAccessibleName(tr("Errors of the text"));
+  m_errors->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_errors->setTextElideMode(Qt::ElideRight);
+  m_errors->hide();
+
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(m_bar);
+  layout->addWidget(m_editor, 1);
+  layout->addWidget(m_errors);
+
+  m_typing.setSingleShot(true);
+  m_typing.setInterval(kPause);
+  connect(&m_typing, &QTimer::timeout, this, &JsonView::applyTyped);
+  m_following.setSingleShot(true);
+  m_following.setInterval(kPause);
+  connect(&m_following, &QTimer::timeout, this, &JsonView::follow);
+  connect(m_editor, &QPlainTextEdit::textChanged, this, &JsonView::noteTyping);
+  connect(m_editor, &QPlainTextEdit::cursorPositionChanged, this, &JsonView::followCursor);
+  connect(take, &QPushButton::clicked, this, &JsonView::takeCanvas);
+  connect(keep, &QPushButton::clicked, this, &JsonView::keepTyping);
+  const auto show = [this](const QListWidgetItem* item) {
+    m_editor->setCursorTo(item->data(Qt::UserRole).value<std::size_t>());
+  };
+  connect(m_errors, &QListWidget::itemClicked, this, show);
+  connect(m_errors, &QListWidget::itemActivated, this, show);
+}
+
+QWidget* JsonView::takeTitleControls() {
+  auto* copy = new QToolButton;
+  copy->setText(tr("Copy"));
+  copy->setAutoRaise(true);
+  copy->setToolTip(tr("Copy the text"));
+  connect(copy, &QToolButton::clicked, this, [this] {
+    if (m_following.isActive()) follow();
+    QGuiApplication::clipboard()->setText(m_editor->toPlainText());
+  });
+  return copy;
+}
+
+void JsonView::modelChanged() {
+  // Another document: what was typed for the last one is not for this one.
+  m_typing.stop();
+  m_following.stop();
+  m_isOther = true;
+  m_isTyped = false;
+  m_isConflict = false;
+}
+
+void JsonView::refresh() {
+  m_editor->setTheme(theme());
+  m_editor->setReadOnly(model() == nullptr);
+  m_errors->setFont(theme().smallFont());
+  m_barText->setFont(theme().smallFont());
+  setSheet(*m_bar, QStringLiteral("#conflict { background: %1; border-bottom: 1px solid %2; }")
+                       .arg(theme().color(Role::ComputedFill).name(), theme().color(Role::Line).name()));
+
+  if (m_isTyped) {
+    // m_text still holds the query that the document was when the typing began.
+    const bool wasConflict = std::exchange(m_isConflict, !saysTheSame(m_text, document()));
+    if (m_isConflict) m_typing.stop();
+    if (wasConflict && !m_isConflict) m_typing.start();
+  } else if (document().size() > kManyNodes && !m_isOther) {
+    m_following.start();
+    return;
+  } else if (!saysTheSame(m_text, document())) {
+    takeCanvas();
+    return;
+  }
+  showState();
+}
+
+void JsonView::follow() {
+  if (m_isTyped) return;
+  if (saysTheSame(m_text, document()))
+    showState();
+  else
+    takeCanvas();
+}
+
+void JsonView::noteTyping() {
+  // Tinting the text is told as a change of it, too.
+  const QString now = m_editor->toPlainText();
+  if (std::exchange(m_seen, now) == now || m_isSetting || model() == nullptr) return;
+  if (!m_isTyped) m_editor->setHighlight(std::nullopt);
+  m_isTyped = true;
+  if (!m_isConflict) m_typing.start();
+}
+
+void JsonView::applyTyped() {
+  m_typing.stop();
+  if (model() == nullptr || !m_isTyped) return;
+  JsonText typed = readJsonText(m_editor->toPlainText().toStdString());
+  const bool isNothing = typed.isEmpty && document().root() == document::kNoNode;
+  if (!typed.query && !isNothing) {
+    // What the document said last stays the measure for changes from elsewhere.
+    typed.query.swap(m_text.query);
+    typed.isEmpty = m_text.isEmpty;
+    m_text = std::move(typed);
+    if (m_text.diagnostics.empty()) {
+      m_text.diagnostics.push_back({.severity = query::Severity::Error,
+                                    .pointer = {},
+                                    .position = {1, 1},
+                                    .offset = 0,
+                                    .found = tr("no text").toStdString(),
+                                    .expected = tr("a query").toStdString(),
+                                    .hint = {}});
+    }
+    showState();
+    return;
+  }
+  m_text = std::move(typed);
+  m_isTyped = false;
+  m_isConflict = false;
+  if (!isNothing) {
+    // A copy: the change makes refresh() look at the text.
+    const query::Node wanted = *m_text.query;
+    model()->change(
+        tr("Edit JSON"), [&wanted](document::Document& value) { applyJson(value, wanted); },
+        QStringLiteral("json"));
+  }
+  showState();
+}
+
+void JsonView::takeCanvas() {
+  m_typing.stop();
+  m_following.stop();
+  m_isOther = false;
+  m_isTyped = false;
+  m_isConflict = false;
+  m_text = readJsonText(jsonOf(document()));
+  m_isSetting = true;
+  replaceText(*m_editor, QString::fromStdString(m_text.text));
+  m_isSetting = false;
+  // Undo from here on is the document's.
+  m_editor->document()->clearUndoRedoStacks();
+  m_shownNode = document::kNoNode;
+  showState();
+}
+
+void JsonView::keepTyping() {
+  m_isConflict = false;
+  const JsonText canvas = readJsonText(jsonOf(document()));
+  m_text.query = canvas.query;
+  m_text.isEmpty = canvas.isEmpty;
+  m_editor->setFocus();
+  applyTyped();
+}
+
+void JsonView::showState() {
+  m_bar->setVisible(m_isConflict);
+  std::vector<std::size_t> errors;
+  m_errors->clear();
+  for (const query::Diagnostic& diagnostic : m_text.diagnostics) {
+    const bool isError = diagnostic.severity == query::Severity::Error;
+    if (isError) errors.push_back(diagnostic.offset);
+    auto* item = new QListWidgetItem(tr("%1:%2  %3: %4")
+                                         .arg(diagnostic.position.line)
+                                         .arg(diagnostic.position.column)
+                                         .arg(isError ? tr("error") : tr("warning"))
+                                         .arg(QString::fromStdString(diagnostic.message())),
+                                     m_errors);
+    item->setToolTip(QString::fromStdString(diagnostic.message()));
+    item->setForeground(theme().color(isError ? Role::Error : Role::ComputedInk));
+    item->setData(Qt::UserRole, QVariant::fromValue(diagnostic.offset));
+    item->setSizeHint({0, kErrorRowHeight});
+  }
+  m_errors->setVisible(m_errors->count() > 0);
+  m_errors->setFixedHeight(std::min(m_errors->count(), kMostErrorRows) * kErrorRowHeight + 2 * kSpace);
+  m_editor->setErrors(errors);
+  showSelection();
+  const QString summary = jsonSummary(m_text, isInStep());
+  if (summary == m_summary) return;
+  m_summary = summary;
+  Q_EMIT summaryChanged(summary);
+}
+
+void JsonView::showSelection() {
+  const document::NodeId node = selection().currentNode();
+  if (!isInStep()) {
+    m_editor->setHighlight(std::nullopt);
+    m_shownNode = document::kNoNode;
+    return;
+  }
+  const std::optional<query::SourceRange> range = rangeOf(m_text, document(), node);
+  m_editor->setHighlight(range);
+  // The place that the person looks at is theirs while they are in the text.
+  if (range && node != m_shownNode && !m_editor->hasFocus()) m_editor->showOffset(range->begin);
+  m_shownNode = node;
+}
+
+void JsonView::followCursor() {
+  if (m_isSetting || !isInStep() || m_typing.isActive() || !m_editor->hasFocus()) return;
+  const document::NodeId node = nodeAtOffset(m_text, document(), m_editor->cursorOffset());
+  if (node != document::kNoNode && node != selection().currentNode()) wantNode(node);
+}
+
+bool JsonView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched != m_editor || model() == nullptr) return DocumentView::eventFilter(watched, event);
+  if (event->type() == QEvent::FocusOut) model()->endMerge();
+  if (event->type() == QEvent::KeyPress && isInStep()) {
+    // In step, undo is the document's; text that is no query yet has the editor's own.
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (key->matches(QKeySequence::Undo)) {
+      model()->undoStack().undo();
+      return true;
+    }
+    if (key->matches(QKeySequence::Redo)) {
+      model()->undoStack().redo();
+      return true;
+    }
+  }
+  return DocumentView::eventFilter(watched, event);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The query as JSON, in step with the canvas both ways. Text that is no query is kept as it was typed.
+#pragma once
+
+#include "ui/views/common/document_view.h"
+#include "ui/views/json/json_sync.h"
+
+#include <QTimer>
+
+class QLabel;
+class QListWidget;
+class QToolButton;
+
+namespace spanscope::ui {
+
+class JsonEditor;
+
+class JsonView : public DocumentView {
+  Q_OBJECT
+ public:
+  explicit JsonView(QWidget* parent = nullptr);
+
+  QWidget* takeTitleControls() override;
+  QString summary() const { return m_summary; }
+
+ protected:
+  void refresh() override;
+  void modelChanged() override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void noteTyping();
+  void applyTyped();
+  void takeCanvas();
+  /// Takes what a large document has become.
+  void follow();
+  void keepTyping();
+  void followCursor();
+  void showState();
+  void showSelection();
+  bool isInStep() const { return !m_isTyped && !m_isConflict; }
+
+  JsonEditor* m_editor;
+  QWidget* m_bar;
+  QLabel* m_barText;
+  QListWidget* m_errors;
+  QTimer m_following;         ///< runs out when a large document has stopped changing
+  QTimer m_typing;            ///< runs out when the person has paused
+  JsonText m_text;            ///< what the editor holds, as it was read last
+  bool m_isOther = true;      ///< another document than the text is of
+  bool m_isTyped = false;     ///< the editor holds something that the document does not
+  bool m_isConflict = false;  ///< and the document has changed meanwhile
+  bool m_isSetting = false;
+  document::NodeId m_shownNode = document::kNoNode;
+  QString m_seen;  ///< the editor's text when it changed last
+  QString m_summary;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/log/log_view.h"
+
+#include "ui/views/common/table_painting.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kRow = 24;
+constexpr int kPaintedRows = 200;
+
+QString emptyText() {
+  return LogView::tr("Messages, runs and steps are listed here as they happen.");
+}
+
+}  // namespace
+
+LogView::LogView(QWidget* parent)
+    : RunView(parent),
+      m_model(new LogModel(this)),
+      m_table(new QTableView(this)),
+      m_controls(std::make_unique<QWidget>()) {
+  setAccessibleName(tr("Log"));
+  m_table->setAccessibleName(tr("What happened"));
+  m_table->setAccessibleDescription(tr("Return goes to the moment of the line."));
+  m_table->setModel(m_model);
+  showWholeRows(*m_table, kRow);
+  QHeaderView* header = m_table->horizontalHeader();
+  header->setSectionResizeMode(QHeaderView::Interactive);
+  header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  header->resizeSection(LogModel::Time, 108);
+  header->resizeSection(LogModel::Kind, 104);
+  header->resizeSection(LogModel::Run, 56);
+  m_table->hide();
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(m_table);
+
+  auto* row = new QHBoxLayout(m_controls.get());
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(2 * kSpace);
+  m_all = new QCheckBox(tr("all events"), m_controls.get());
+  m_all->setToolTip(tr("Every event of the trace, in the engine's words"));
+  m_least = new QComboBox(m_controls.get());
+  m_least->setAccessibleName(tr("Severity"));
+  m_least->addItem(tr("everything"), static_cast<int>(trace::Severity::Note));
+  m_least->addItem(tr("warnings and errors"), static_cast<int>(trace::Severity::Warning));
+  m_least->addItem(tr("errors"), static_cast<int>(trace::Severity::Error));
+  row->addWidget(m_least);
+  row->addWidget(m_all);
+  connect(m_all, &QCheckBox::toggled, this, [this](bool all) {
+    LogOptions options = m_model->options();
+    options.allEvents = all;
+    setOptions(options);
+  });
+  connect(m_least, &QComboBox::currentIndexChanged, this, [this] {
+    LogOptions options = m_model->options();
+    options.least = static_cast<trace::Severity>(m_least->currentData().toInt());
+    setOptions(options);
+  });
+  connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& index) { select(index.row()); });
+  connect(m_table, &QTableView::activated, this, [this](const QModelIndex& index) { open(index.row()); });
+}
+
+LogView::~LogView() = default;
+
+QWidget* LogView::takeTitleControls() {
+  return m_controls.release();
+}
+
+void LogView::setOptions(const LogOptions& options) {
+  m_model->setOptions(options);
+  if (m_all) m_all->setChecked(options.allEvents);
+  if (m_least) {
+    m_least->setCurrentIndex(m_least->findData(static_cast<int>(options.least)));
+    m_least->setEnabled(!options.allEvents);
+  }
+  m_table->scrollToBottom();
+  showCounts();
+}
+
+void LogView::refresh() {
+  const QScrollBar* bar = m_table->verticalScrollBar();
+  const bool follows = bar->value() >= bar->maximum();
+  m_model->setInput(*input());
+  m_table->setVisible(input()->position > 0);
+  if (m_shown != input()->theme) {
+    m_shown = input()->theme;
+    m_table->setStyleSheet(tableStyle(input()->theme));
+  }
+  if (follows) m_table->scrollToBottom();
+  showCounts();
+  update();
+}
+
+void LogView::showCounts() {
+  const std::size_t errors = m_model->errors();
+  const std::size_t warnings = m_model->warnings();
+  QString text = m_model->rowCount() == 1 ? tr("1 line") : tr("%1 lines").arg(m_model->rowCount());
+  if (warnings > 0) text += warnings == 1 ? tr(" · 1 warning") : tr(" · %1 warnings").arg(warnings);
+  if (errors > 0) text += errors == 1 ? tr(" · 1 error") : tr(" · %1 errors").arg(errors);
+  Q_EMIT summaryChanged(m_model->rowCount() == 0 ? QString() : text);
+}
+
+void LogView::select(int row) {
+  if (input() == nullptr || row < 0 || row >= m_model->rowCount()) return;
+  const trace::Event& event = input()->trace->event(m_model->eventIndex(row));
+  if (event.request != 0) Q_EMIT selectionWanted(selectionOf(event.run, event.request, event.node));
+}
+
+void LogView::open(int row) {
+  if (row < 0 || row >= m_model->rowCount()) return;
+  Q_EMIT positionWanted(m_model->eventIndex(row) + 1);
+}
+
+QString LogView::csv() const {
+  if (input() == nullptr) return {};
+  LogModel whole;
+  whole.setOptions(m_model->options());
+  whole.setInput(*input());
+  return whole.rowCount() == 0 ? QString() : whole.csv();
+}
+
+void LogView::paintTo(QPainter& painter, const QSize& size) {
+  if (input() != nullptr) m_model->setInput(*input());
+  const int count = m_model->rowCount();
+  if (count == 0) {
+    painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
+    paintEmptyText(painter, QRect(QPoint(), size), emptyText(), theme());
+    return;
+  }
+  PaintedTable table{.headers = {tr("Time"), tr("Kind"), tr("Run"), tr("What happened")},
+                     .shares = {3, 2, 1, 14},
+                     .rows = {}};
+  // The newest ones: a picture of a million lines would show nothing.
+  for (int row = std::max(0, count - kPaintedRows); row < count; ++row) {
+    const auto text = [&](int column) { return m_model->index(row, column).data().toString(); };
+    const trace::Severity severity = m_model->line(row).severity;
+    const Role ink = severity == trace::Severity::Error     ? Role::Error
+                     : severity == trace::Severity::Warning ? Role::ComputedInk
+                                                            : Role::Text;
+    table.rows.push_back({{text(LogModel::Time), Role::TextThird, true},
+                          {text(LogModel::Kind), ink == Role::Text ? Role::TextThird : ink, false},
+                          {text(LogModel::Run), Role::TextThird, true},
+                          {text(LogModel::Text), ink, false}});
+  }
+  paintTableInto(painter, size, table, theme());
+}
+
+void LogView::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.fillRect(rect(), theme().color(Role::Surface));
+  if (input() == nullptr || input()->position == 0) paintEmptyText(painter, rect(), emptyText(), theme());
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The log as a table.
+#pragma once
+
+#include "ui/views/common/run_view.h"
+#include "ui/views/log/log_model.h"
+
+#include <QPointer>
+
+#include <memory>
+#include <optional>
+
+class QCheckBox;
+class QComboBox;
+class QTableView;
+
+namespace spanscope::ui {
+
+class LogView : public RunView {
+  Q_OBJECT
+ public:
+  explicit LogView(QWidget* parent = nullptr);
+  ~LogView() override;
+
+  QWidget* takeTitleControls() override;
+  QString csv() const override;
+  void paintTo(QPainter& painter, const QSize& size) override;
+
+  const LogModel& model() const { return *m_model; }
+  QTableView& table() { return *m_table; }
+  void setOptions(const LogOptions& options);
+
+ protected:
+  void refresh() override;
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void showCounts();
+  void select(int row);
+  void open(int row);
+
+  LogModel* m_model;
+  QTableView* m_table;
+  std::optional<Theme> m_shown;
+  std::unique_ptr<QWidget> m_controls;  ///< until it is taken
+  QPointer<QComboBox> m_least;
+  QPointer<QCheckBox> m_all;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/common/number_text.h"
+#include "ui/views/metrics/metrics_view.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+
+namespace spanscope::ui {
+namespace {
+
+using RunValue = std::optional<double> RunMetrics::*;
+
+/// The newest value, and how it stands to the run before that has one.
+void setNewest(CardContent& card, const MetricsModel& model, RunValue value, QString (*format)(double),
+               bool lessIsBetter) {
+  const RunMetrics* last = nullptr;
+  const RunMetrics* before = nullptr;
+  for (const RunMetrics& run : model.runs) {
+    if (!(run.*value)) continue;
+    before = last;
+    last = &run;
+  }
+  if (last == nullptr) return;
+  card.value = format(*(last->*value));
+  if (before == nullptr) return;
+  const double now = *(last->*value);
+  const double then = *(before->*value);
+  const QString change = changeText(now, then);
+  if (change.isEmpty()) return;
+  card.change = tr("%1 vs run %2").arg(change).arg(before->run);
+  card.verdict = now == then ? 0 : (now < then) == lessIsBetter ? 1 : -1;
+}
+
+QString rateText(double value) {
+  return tr("%1 tokens/s").arg(countText(value));
+}
+
+CardContent latencyCard(const MetricsModel& model, RunValue median, double trace::StepMetrics::*each,
+                        BlockRole role, std::int64_t leastTokens) {
+  CardContent card;
+  card.xName = tr("run");
+  card.yName = tr("ms");
+  PlotSeries requests{
+      .kind = SeriesKind::Markers, .name = tr("request"), .role = role, .square = true, .points = {}};
+  PlotSeries line{.kind = SeriesKind::Line, .name = tr("median"), .role = role, .dashed = true, .points = {}};
+  for (const RunMetrics& run : model.runs) {
+    for (const RequestMetrics& request : run.requests) {
+      if (request.values.generatedTokens < leastTokens) continue;
+      const double value = request.values.*each;
+      requests.points.push_back(
+          {.x = static_cast<double>(run.run),
+           .y = value * 1000,
+           .text = tr("Run %1 · %2: %3").arg(run.run).arg(request.name, durationText(value)),
+           .tag = static_cast<int>(request.request)});
+    }
+    if (run.*median) {
+      line.points.push_back({.x = static_cast<double>(run.run), .y = *(run.*median) * 1000, .text = {}});
+    }
+  }
+  card.series = {std::move(line), std::move(requests)};
+  setNewest(card, model, median, durationText, true);
+  return card;
+}
+
+CardContent cachedCard(const MetricsModel& model) {
+  CardContent card;
+  card.title = tr("Prompt tokens cached");
+  card.explanation =
+      tr("Share of each run's prompt tokens that came from the cache: where they stood before (hit), or "
+         "moved to another position (relocated).");
+  card.xName = tr("run");
+  card.yName = tr("% of prompt");
+  card.yTop = 100;
+  PlotSeries hit{.kind = SeriesKind::Bars, .name = tr("hit"), .role = BlockRole::Hit, .points = {}};
+  PlotSeries relocated{
+      .kind = SeriesKind::Bars, .name = tr("relocated"), .role = BlockRole::Relocated, .points = {}};
+  const RunMetrics* last = nullptr;
+  const RunMetrics* before = nullptr;
+  for (const RunMetrics& run : model.runs) {
+    if (run.promptTokens <= 0) continue;
+    before = last;
+    last = &run;
+    const double whole = static_cast<double>(run.promptTokens);
+    const double hits = 100 * static_cast<double>(run.hitTokens) / whole;
+    const double moved = 100 * static_cast<double>(run.relocatedTokens) / whole;
+    const QString text = tr("Run %1: %2 of %3 prompt tokens cached, %4 of them relocated")
+                             .arg(run.run)
+                             .arg(run.hitTokens + run.relocatedTokens)
+                             .arg(run.promptTokens)
+                             .arg(run.relocatedTokens);
+    const int tag = run.requests.empty() ? -1 : static_cast<int>(run.requests.back().request);
+    hit.points.push_back({.x = static_cast<double>(run.run), .y = hits, .text = {}});
+    relocated.points.push_back({.x = static_cast<double>(run.run), .y = moved, .text = text, .tag = tag});
+  }
+  if (last != nullptr) {
+    const std::int64_t now = last->hitTokens + last->relocatedTokens;
+    card.value = shareText(now, last->promptTokens);
+    if (before != nullptr) {
+      const std::int64_t then = before->hitTokens + before->relocatedTokens;
+      card.change = tr("%1 in run %2").arg(shareText(then, before->promptTokens)).arg(before->run);
+      const std::int64_t a = now * before->promptTokens;
+      const std::int64_t b = then * last->promptTokens;
+      card.verdict = a == b ? 0 : a > b ? 1 : -1;
+    }
+  }
+  card.series = {std::move(hit), std::move(relocated)};
+  return card;
+}
+
+CardContent blocksCard(const MetricsModel& model) {
+  CardContent card;
+  card.title = tr("Blocks in use");
+  card.explanation =
+      tr("Blocks of the pool that a request holds, and those that two or more requests share.");
+  card.xName = tr("s since the session started");
+  card.yName = tr("blocks");
+  card.wholeX = false;
+  PlotSeries held{.kind = SeriesKind::Area, .name = tr("held"), .role = BlockRole::Hit, .points = {}};
+  PlotSeries shared{
+      .kind = SeriesKind::Area, .name = tr("shared"), .role = BlockRole::Relocated, .points = {}};
+  std::int32_t most = 0;
+  for (const BlockUse& use : model.use) {
+    const double seconds = static_cast<double>(use.time) * 1e-9;
+    held.points.push_back({.x = seconds, .y = static_cast<double>(use.held), .text = {}});
+    shared.points.push_back({.x = seconds, .y = static_cast<double>(use.shared), .text = {}});
+    most = std::max(most, use.held);
+  }
+  if (!model.use.empty()) {
+    card.value = model.blockCount > 0 ? tr("%1 of %2").arg(model.use.back().held).arg(model.blockCount)
+                                      : QString::number(model.use.back().held);
+    card.change = tr("at most %1").arg(most);
+  }
+  card.series = {std::move(held), std::move(shared)};
+  return card;
+}
+
+CardContent speedCard(const MetricsModel& model) {
+  CardContent card;
+  card.title = tr("Speed");
+  card.explanation =
+      tr("Tokens a second: of prompts, over the passes that compute some; decoded, over the passes that "
+         "only decode.");
+  card.xName = tr("run");
+  card.yName = tr("tokens/s");
+  const auto series = [&model](RunValue value, PlotSeries shown) {
+    for (const RunMetrics& run : model.runs) {
+      if (!(run.*value)) continue;
+      const int tag = run.requests.empty() ? -1 : static_cast<int>(run.requests.back().request);
+      shown.points.push_back(
+          {.x = static_cast<double>(run.run),
+           .y = *(run.*value),
+           .text = tr("Run %1 · %2: %3").arg(run.run).arg(shown.name, rateText(*(run.*value))),
+           .tag = tag});
+    }
+    return shown;
+  };
+  card.series = {
+      series(&RunMetrics::prefillRate,
+             {.kind = SeriesKind::Line, .name = tr("prompt"), .role = BlockRole::Computed, .points = {}}),
+      series(&RunMetrics::decodeRate, {.kind = SeriesKind::Line,
+                                       .name = tr("decoding"),
+                                       .role = BlockRole::Hit,
+                                       .dashed = true,
+                                       .square = true,
+                                       .points = {}})};
+  setNewest(card, model, &RunMetrics::decodeRate, rateText, false);
+  return card;
+}
+
+}  // namespace
+
+std::vector<CardContent> metricCards(const MetricsModel& model) {
+  CardContent first = latencyCard(model, &RunMetrics::timeToFirstToken, &trace::StepMetrics::timeToFirstToken,
+                                  BlockRole::Computed, 1);
+  first.title = tr("Time to first token (TTFT)");
+  first.explanation =
+      tr("TTFT: from the moment a step could start until its first token. What reuse makes shorter.");
+  CardContent between = latencyCard(model, &RunMetrics::interTokenLatency,
+                                    &trace::StepMetrics::interTokenLatency, BlockRole::Hit, 2);
+  between.title = tr("Inter-token latency (ITL)");
+  between.explanation = tr("ITL: mean time between two generated tokens of a step.");
+  return {std::move(first), std::move(between), cachedCard(model), blocksCard(model), speedCard(model)};
+}
+
+}  // namespace spanscope::ui

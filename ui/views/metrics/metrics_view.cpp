@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/metrics/metrics_view.h"
+
+#include <QGridLayout>
+#include <QPainter>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kCards = 5;
+constexpr int kCardWidth = 280;
+constexpr int kGap = 2 * kSpace;
+constexpr int kSteepest = 2;  ///< most of a card's height by its width
+
+QString emptyText() {
+  return MetricsView::tr("Run a query to see latency, reuse, blocks and speed, run by run.");
+}
+
+}  // namespace
+
+MetricsView::MetricsView(QWidget* parent) : RunView(parent), m_scroll(new QScrollArea(this)) {
+  setAccessibleName(tr("Metrics"));
+  auto* content = new QWidget(m_scroll);
+  content->setAutoFillBackground(false);
+  m_grid = new QGridLayout(content);
+  m_grid->setContentsMargins(kGap, kGap, kGap, kGap);
+  m_grid->setSpacing(kGap);
+  for (int i = 0; i < kCards; ++i) {
+    auto* card = new MetricCard(content);
+    connect(card, &MetricCard::pointChosen, this, &MetricsView::select);
+    m_cards.push_back(card);
+  }
+  m_scroll->setWidget(content);
+  m_scroll->setWidgetResizable(true);
+  m_scroll->setFrameShape(QFrame::NoFrame);
+  m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_scroll->viewport()->setAutoFillBackground(false);
+  m_scroll->setFocusPolicy(Qt::NoFocus);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(m_scroll);
+  m_scroll->hide();
+  arrange();
+}
+
+int MetricsView::columnsFor(QSize size) const {
+  const int fitting = std::clamp(size.width() / kCardWidth, 1, kCards);
+  // As few rows as fit, unless the cards would be towers; evenly filled.
+  int rows = (kCards + fitting - 1) / fitting;
+  const auto columnsOf = [](int count) { return (kCards + count - 1) / count; };
+  while (columnsOf(rows) > 1 && size.height() / rows > kSteepest * size.width() / columnsOf(rows)) ++rows;
+  return columnsOf(rows);
+}
+
+void MetricsView::arrange() {
+  const int columns = columnsFor(this->size());
+  if (columns == m_columns) return;
+  m_columns = columns;
+  for (MetricCard* card : m_cards) m_grid->removeWidget(card);
+  for (int i = 0; i < kCards; ++i)
+    m_grid->addWidget(m_cards[static_cast<std::size_t>(i)], i / columns, i % columns);
+  for (int column = 0; column < kCards; ++column) m_grid->setColumnStretch(column, column < columns ? 1 : 0);
+}
+
+void MetricsView::refresh() {
+  m_model = metricsModel(*input(), m_sampler);
+  const std::vector<CardContent> contents = metricCards(m_model);
+  for (std::size_t i = 0; i < m_cards.size() && i < contents.size(); ++i) {
+    m_cards[i]->setContent(contents[i], input()->theme);
+  }
+  m_scroll->setVisible(!m_model.runs.empty());
+  Q_EMIT summaryChanged(m_model.runs.empty()       ? QString()
+                        : m_model.runs.size() == 1 ? tr("1 run")
+                                                   : tr("%1 runs").arg(m_model.runs.size()));
+  update();
+}
+
+void MetricsView::select(int request) {
+  if (input() == nullptr) return;
+  for (const RunMetrics& run : m_model.runs) {
+    for (const RequestMetrics& metrics : run.requests) {
+      if (static_cast<int>(metrics.request) != request) continue;
+      Q_EMIT selectionWanted(selectionOf(run.run, metrics.request, metrics.node));
+      return;
+    }
+  }
+}
+
+QString MetricsView::csv() const {
+  if (input() == nullptr) return {};
+  const MetricsModel model = metricsModel(*input());
+  return model.runs.empty() ? QString() : metricsCsv(model);
+}
+
+void MetricsView::paintTo(QPainter& painter, const QSize& size) {
+  if (input() != nullptr) refresh();
+  painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
+  if (m_model.runs.empty()) {
+    paintEmptyText(painter, QRect(QPoint(), size), emptyText(), theme());
+    return;
+  }
+  const int columns = columnsFor(size);
+  const int rows = (kCards + columns - 1) / columns;
+  const int width = (size.width() - kGap) / columns - kGap;
+  const int height = (size.height() - kGap) / rows - kGap;
+  for (int i = 0; i < kCards; ++i) {
+    m_cards[static_cast<std::size_t>(i)]->paint(
+        painter, {kGap + i % columns * (width + kGap), kGap + i / columns * (height + kGap), width, height});
+  }
+}
+
+void MetricsView::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.fillRect(rect(), theme().color(Role::Surface));
+  if (m_model.runs.empty()) paintEmptyText(painter, rect(), emptyText(), theme());
+}
+
+void MetricsView::resizeEvent(QResizeEvent* event) {
+  RunView::resizeEvent(event);
+  arrange();
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Small plots over the runs of the session.
+#pragma once
+
+#include "ui/views/common/run_view.h"
+#include "ui/views/metrics/metric_card.h"
+#include "ui/views/metrics/metrics_model.h"
+
+#include <vector>
+
+class QGridLayout;
+class QScrollArea;
+
+namespace spanscope::ui {
+
+/// What the cards say, in their order: time to first token, inter-token latency, share cached, blocks in use,
+/// tokens a second.
+std::vector<CardContent> metricCards(const MetricsModel& model);
+
+class MetricsView : public RunView {
+  Q_OBJECT
+ public:
+  explicit MetricsView(QWidget* parent = nullptr);
+
+  QString csv() const override;
+  void paintTo(QPainter& painter, const QSize& size) override;
+
+  const MetricsModel& model() const { return m_model; }
+  const std::vector<MetricCard*>& cards() const { return m_cards; }
+
+ protected:
+  void refresh() override;
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void arrange();
+  int columnsFor(QSize size) const;
+  void select(int request);
+
+  MetricsModel m_model;
+  BlockUseSampler m_sampler;
+  QScrollArea* m_scroll;
+  QGridLayout* m_grid;
+  std::vector<MetricCard*> m_cards;
+  int m_columns = 0;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/output/answer_card.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace spanscope::ui {
+namespace {
+
+void setInk(QLabel& label, const QColor& ink, const QFont& font) {
+  // The window's style sheet overrules palettes.
+  const QString style = QStringLiteral("color: %1").arg(ink.name());
+  if (label.styleSheet() != style) label.setStyleSheet(style);
+  label.setFont(font);
+}
+
+void setTextIfNew(QLabel& label, const QString& text) {
+  // A label that is set again forgets what a person has selected in it.
+  if (label.text() != text) label.setText(text);
+  label.setVisible(!text.isEmpty());
+}
+
+}  // namespace
+
+QString answerStateText(AnswerState state) {
+  switch (state) {
+    case AnswerState::Waiting:
+      return AnswerCard::tr("waiting");
+    case AnswerState::Computing:
+      return AnswerCard::tr("computing the prompt …");
+    case AnswerState::Streaming:
+      return AnswerCard::tr("streaming …");
+    case AnswerState::Finished:
+      return {};
+    case AnswerState::Stopped:
+      return AnswerCard::tr("stopped");
+    case AnswerState::Failed:
+      return AnswerCard::tr("failed");
+  }
+  return {};
+}
+
+AnswerCard::AnswerCard(QWidget* parent)
+    : QWidget(parent),
+      m_title(new QLabel(this)),
+      m_run(new QLabel(this)),
+      m_policy(new QLabel(this)),
+      m_text(new QLabel(this)),
+      m_problem(new QLabel(this)),
+      m_same(new QLabel(this)),
+      m_facts(new QLabel(this)),
+      m_copy(new QToolButton(this)) {
+  setFocusPolicy(Qt::StrongFocus);
+  for (QLabel* label : {m_title, m_run, m_policy, m_text, m_problem, m_same, m_facts}) {
+    label->setTextFormat(Qt::PlainText);
+  }
+  for (QLabel* label : {m_text, m_problem}) {
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    label->setFocusPolicy(Qt::ClickFocus);
+  }
+  m_facts->setWordWrap(true);
+  m_facts->setToolTip(tr("TTFT: time to first token, from the moment the step could start."));
+  m_policy->setWordWrap(true);
+  m_policy->setToolTip(tr("Reuse policy of the run, and what its result is exact against"));
+  m_copy->setText(tr("Copy"));
+  m_copy->setAutoRaise(true);
+  m_copy->setToolTip(tr("Copy the answer"));
+  connect(m_copy, &QToolButton::clicked, this, [this] {
+    QApplication::clipboard()->setText(m_answer.text.isEmpty() ? m_answer.problem : m_answer.text);
+  });
+
+  auto* header = new QHBoxLayout;
+  header->setSpacing(2 * kSpace);
+  header->addWidget(m_title);
+  header->addWidget(m_run);
+  header->addStretch(1);
+  header->addWidget(m_copy);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(3 * kSpace, 2 * kSpace, 2 * kSpace, 2 * kSpace);
+  layout->setSpacing(kSpace);
+  layout->addLayout(header);
+  layout->addWidget(m_text);
+  layout->addWidget(m_problem);
+  layout->addWidget(m_same);
+  layout->addWidget(m_facts);
+  layout->addWidget(m_policy);
+}
+
+void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selected) {
+  if (m_theme == theme && answer == m_answer && selected == m_selected) return;
+  const bool newTheme = m_theme != theme;
+  m_answer = answer;
+  m_theme = theme;
+  m_selected = selected;
+  if (newTheme) {
+    QFont bold = theme.interfaceFont();
+    bold.setWeight(QFont::DemiBold);
+    setInk(*m_title, theme.color(Role::Text), bold);
+    setInk(*m_run, theme.color(Role::TextSecond), theme.smallFont());
+    setInk(*m_policy, theme.color(Role::TextThird), theme.smallFont());
+    setInk(*m_text, theme.color(Role::Text), theme.interfaceFont());
+    setInk(*m_problem, theme.color(Role::Error), theme.interfaceFont());
+    setInk(*m_same, theme.color(Role::HitInk), theme.smallFont());
+    setInk(*m_facts, theme.color(Role::TextThird), theme.smallFont());
+    m_copy->setFont(theme.smallFont());
+  }
+  const QString state = answerStateText(answer.state);
+  m_title->setText(answer.name);
+  m_run->setText(state.isEmpty() ? tr("run %1").arg(answer.run)
+                                 : tr("run %1 · %2").arg(answer.run).arg(state));
+  m_policy->setText(answer.exactness.isEmpty() ? answer.policy
+                                               : tr("%1: %2").arg(answer.policy, answer.exactness));
+  setTextIfNew(*m_text, answer.text);
+  setTextIfNew(*m_problem, answer.state == AnswerState::Failed && answer.problem.isEmpty()
+                               ? tr("Failed; the trace does not say why.")
+                               : answer.problem);
+  setInk(*m_problem, theme.color(answer.state == AnswerState::Failed ? Role::Error : Role::TextSecond),
+         theme.interfaceFont());
+  setTextIfNew(*m_same, answer.sameAs == 0 ? QString() : tr("✓ same answer as run %1").arg(answer.sameAs));
+  setTextIfNew(*m_facts, answerFacts(answer));
+  m_copy->setVisible(!answer.text.isEmpty() || !answer.problem.isEmpty());
+  m_copy->setAccessibleName(tr("Copy the answer of %1, run %2").arg(answer.name).arg(answer.run));
+  setAccessibleName(tr("%1, run %2").arg(answer.name).arg(answer.run));
+  setAccessibleDescription(tr("%1 %2 %3").arg(state, answer.text, answer.problem));
+  update();
+}
+
+void AnswerCard::paintEvent(QPaintEvent* /*event*/) {
+  if (!m_theme) return;
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const QRectF area = QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5);
+  const bool marked = m_selected || hasFocus();
+  painter.setBrush(m_theme->color(Role::Surface));
+  painter.setPen(QPen(m_theme->color(marked ? Role::Accent : Role::Line), m_selected ? 2 : 1));
+  painter.drawRoundedRect(m_selected ? area.adjusted(0.5, 0.5, -0.5, -0.5) : area, kDockRadius, kDockRadius);
+}
+
+void AnswerCard::mouseReleaseEvent(QMouseEvent* event) {
+  if (event->button() == Qt::LeftButton && rect().contains(event->position().toPoint())) Q_EMIT chosen();
+}
+
+void AnswerCard::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Space) {
+    Q_EMIT chosen();
+  } else if (event->matches(QKeySequence::Copy)) {
+    m_copy->click();
+  } else {
+    QWidget::keyPressEvent(event);
+  }
+}
+
+void AnswerCard::focusInEvent(QFocusEvent* event) {
+  QWidget::focusInEvent(event);
+  update();
+}
+
+void AnswerCard::focusOutEvent(QFocusEvent* event) {
+  QWidget::focusOutEvent(event);
+  update();
+}
+
+}  // namespace spanscope::ui

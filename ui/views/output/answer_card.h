@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One answer as a card.
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/views/output/output_model.h"
+
+#include <QWidget>
+
+#include <optional>
+
+class QLabel;
+class QToolButton;
+
+namespace spanscope::ui {
+
+class AnswerCard : public QWidget {
+  Q_OBJECT
+ public:
+  explicit AnswerCard(QWidget* parent = nullptr);
+
+  void setContent(const Answer& answer, const Theme& theme, bool selected);
+  const Answer& answer() const { return m_answer; }
+  QToolButton& copyButton() { return *m_copy; }
+
+ Q_SIGNALS:
+  void chosen();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+
+ private:
+  Answer m_answer;
+  std::optional<Theme> m_theme;
+  bool m_selected = false;
+  QLabel* m_title;
+  QLabel* m_run;
+  QLabel* m_policy;
+  QLabel* m_text;
+  QLabel* m_problem;
+  QLabel* m_same;
+  QLabel* m_facts;
+  QToolButton* m_copy;
+};
+
+/// "streaming …", "waiting", "stopped", "failed"; empty once finished.
+QString answerStateText(AnswerState state);
+
+}  // namespace spanscope::ui

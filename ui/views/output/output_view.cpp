@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/output/output_view.h"
+
+#include "ui/views/common/table_painting.h"
+#include "ui/views/output/answer_card.h"
+#include "ui/words/tr.h"
+
+#include <QPainter>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include <limits>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr std::size_t kAtFirst = 40;
+
+QString emptyText() {
+  return tr("Run a query to read its answers here, as they come.");
+}
+
+}  // namespace
+
+OutputView::OutputView(QWidget* parent)
+    : RunView(parent), m_most(kAtFirst), m_scroll(new QScrollArea(this)), m_more(new QPushButton) {
+  setAccessibleName(tr("Output"));
+  auto* content = new QWidget(m_scroll);
+  content->setAutoFillBackground(false);
+  m_list = new QVBoxLayout(content);
+  m_list->setContentsMargins(2 * kSpace, 2 * kSpace, 2 * kSpace, 2 * kSpace);
+  m_list->setSpacing(2 * kSpace);
+  m_list->addWidget(m_more);
+  m_list->addStretch(1);
+  m_more->hide();
+  connect(m_more, &QPushButton::clicked, this, [this] {
+    m_most += kAtFirst;
+    if (input() != nullptr) refresh();
+  });
+  m_scroll->setWidget(content);
+  m_scroll->setWidgetResizable(true);
+  m_scroll->setFrameShape(QFrame::NoFrame);
+  m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_scroll->viewport()->setAutoFillBackground(false);
+  m_scroll->hide();
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(m_scroll);
+}
+
+void OutputView::refresh() {
+  m_model = outputModel(*input(), m_most);
+  while (m_cards.size() > m_model.answers.size()) {
+    m_cards.back()->deleteLater();
+    m_cards.back()->hide();
+    m_list->removeWidget(m_cards.back());
+    m_cards.pop_back();
+  }
+  while (m_cards.size() < m_model.answers.size()) {
+    auto* card = new AnswerCard(m_scroll->widget());
+    connect(card, &AnswerCard::chosen, this, [this, card] {
+      const Answer& answer = card->answer();
+      if (answer.request != 0) Q_EMIT selectionWanted(selectionOf(answer.run, answer.request, answer.node));
+    });
+    m_list->insertWidget(static_cast<int>(m_cards.size()), card);
+    card->show();
+    m_cards.push_back(card);
+  }
+  for (std::size_t i = 0; i < m_cards.size(); ++i) {
+    const Answer& answer = m_model.answers[i];
+    const bool selected = answer.request != 0 && input()->selection.request == answer.request;
+    m_cards[i]->setContent(answer, input()->theme, selected);
+  }
+  m_more->setText(tr("Show earlier answers (%1)").arg(m_model.left));
+  m_more->setVisible(m_model.left > 0);
+  m_scroll->setVisible(!m_model.answers.empty());
+  const std::size_t count = m_model.answers.size() + m_model.left;
+  Q_EMIT summaryChanged(count == 0 ? QString() : count == 1 ? tr("1 answer") : tr("%1 answers").arg(count));
+  update();
+}
+
+QString OutputView::csv() const {
+  if (input() == nullptr) return {};
+  const OutputModel model = outputModel(*input(), std::numeric_limits<std::size_t>::max());
+  return model.answers.empty() ? QString() : outputCsv(model);
+}
+
+void OutputView::paintTo(QPainter& painter, const QSize& size) {
+  if (input() != nullptr) refresh();
+  if (m_model.answers.empty()) {
+    painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
+    paintEmptyText(painter, QRect(QPoint(), size), emptyText(), theme());
+    return;
+  }
+  PaintedTable table{
+      .headers = {tr("Run"), tr("Step"), tr("Answer"), tr("Measured")}, .shares = {1, 2, 7, 5}, .rows = {}};
+  for (const Answer& answer : m_model.answers) {
+    const bool failed = answer.state == AnswerState::Failed;
+    QString facts = answerFacts(answer);
+    if (answer.sameAs != 0) facts += tr("\n✓ same answer as run %1").arg(answer.sameAs);
+    table.rows.push_back({{QString::number(answer.run), Role::TextSecond, true},
+                          {answer.name, Role::TextSecond, false},
+                          {failed ? answer.problem : answer.text, failed ? Role::Error : Role::Text, false},
+                          {facts, Role::TextThird, false}});
+  }
+  paintTableInto(painter, size, table, theme());
+}
+
+void OutputView::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.fillRect(rect(), theme().color(Role::Surface));
+  if (m_model.answers.empty()) paintEmptyText(painter, rect(), emptyText(), theme());
+}
+
+}  // namespace spanscope::ui

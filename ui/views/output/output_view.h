@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The answers, newest first.
+#pragma once
+
+#include "ui/views/common/run_view.h"
+#include "ui/views/output/output_model.h"
+
+#include <vector>
+
+class QPushButton;
+class QScrollArea;
+class QVBoxLayout;
+
+namespace spanscope::ui {
+
+class AnswerCard;
+
+class OutputView : public RunView {
+  Q_OBJECT
+ public:
+  explicit OutputView(QWidget* parent = nullptr);
+
+  QString csv() const override;
+  void paintTo(QPainter& painter, const QSize& size) override;
+
+  const OutputModel& model() const { return m_model; }
+  /// The cards that are shown, in their order.
+  const std::vector<AnswerCard*>& cards() const { return m_cards; }
+
+ protected:
+  void refresh() override;
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  OutputModel m_model;
+  std::size_t m_most;
+  QScrollArea* m_scroll;
+  QVBoxLayout* m_list;
+  QPushButton* m_more;
+  std::vector<AnswerCard*> m_cards;
+};
+
+}  // namespace spanscope::ui

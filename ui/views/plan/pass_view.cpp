@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/plan/pass_view.h"
+
+#include "ui/views/common/table_painting.h"
+
+#include <QHeaderView>
+#include <QLabel>
+#include <QListWidget>
+#include <QPainter>
+#include <QSplitter>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kLine = 20;
+constexpr int kListWidth = 200;
+
+/// The table's style sheet would leave out the ground of what has changed.
+class LineDelegate final : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const QVariant ground = index.data(Qt::BackgroundRole);
+    if (ground.isValid()) painter->fillRect(option.rect, ground.value<QColor>());
+    QStyledItemDelegate::paint(painter, option, index);
+  }
+};
+
+/// Without the marks of single passes: what has changed in all is what the trees do not share.
+std::vector<plan::TreeLine> unmarked(std::vector<plan::TreeLine> tree) {
+  for (plan::TreeLine& line : tree) line.changed = false;
+  return tree;
+}
+
+QString timesText(std::uint32_t count) {
+  return count == 1 ? PassView::tr("once") : PassView::tr("%1 times").arg(count);
+}
+
+}  // namespace
+
+PassView::PassView(QWidget* parent)
+    : QWidget(parent),
+      m_splitter(new QSplitter(Qt::Horizontal, this)),
+      m_list(new QListWidget(m_splitter)),
+      m_why(nullptr),
+      m_trees(nullptr),
+      m_model(new TreePairModel(this)) {
+  m_list->setAccessibleName(tr("Rewrite passes"));
+  m_list->setFrameShape(QFrame::NoFrame);
+  m_list->setWordWrap(true);
+  auto* right = new QWidget(m_splitter);
+  m_why = new QLabel(right);
+  m_why->setWordWrap(true);
+  m_why->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  m_why->setContentsMargins(3 * kSpace, 2 * kSpace, 3 * kSpace, 2 * kSpace);
+  m_why->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  m_trees = new QTableView(right);
+  m_trees->setAccessibleName(tr("The query before and after"));
+  m_trees->setModel(m_model);
+  m_trees->setItemDelegate(new LineDelegate(m_trees));
+  m_trees->setFrameShape(QFrame::NoFrame);
+  m_trees->setShowGrid(false);
+  m_trees->setWordWrap(false);
+  m_trees->setTabKeyNavigation(false);
+  m_trees->setSelectionMode(QAbstractItemView::SingleSelection);
+  m_trees->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  m_trees->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  m_trees->verticalHeader()->hide();
+  m_trees->verticalHeader()->setMinimumSectionSize(kLine);
+  m_trees->verticalHeader()->setDefaultSectionSize(kLine);
+  m_trees->horizontalHeader()->setHighlightSections(false);
+  m_trees->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  auto* column = new QVBoxLayout(right);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(m_why);
+  column->addWidget(m_trees, 1);
+  m_splitter->setStretchFactor(0, 0);
+  m_splitter->setStretchFactor(1, 1);
+  m_splitter->setSizes({kListWidth, 3 * kListWidth});
+  m_splitter->setChildrenCollapsible(false);
+  m_list->setMinimumWidth(kListWidth * 3 / 5);
+
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(m_splitter);
+  connect(m_list, &QListWidget::currentRowChanged, this, [this] {
+    if (!m_filling) showChosen();
+  });
+  connect(m_trees, &QTableView::clicked, this, &PassView::choose);
+  connect(m_trees, &QTableView::activated, this, &PassView::choose);
+}
+
+int PassView::chosen() const {
+  return std::max(0, m_list->currentRow());
+}
+
+void PassView::show(std::shared_ptr<const Forecast> forecast, document::NodeId selected, const Theme& theme) {
+  const bool isSame = forecast == m_forecast && m_theme == theme;
+  const bool isMarkedAnew = selected != m_selected;
+  m_selected = selected;
+  if (!isSame) {
+    if (m_theme != theme) m_trees->setStyleSheet(tableStyle(theme));
+    m_forecast = std::move(forecast);
+    m_theme = theme;
+    fillList();
+    showChosen();
+  } else if (isMarkedAnew) {
+    showSelected();
+  }
+}
+
+void PassView::fillList() {
+  m_filling = true;
+  const int before = chosen();
+  m_list->clear();
+  if (m_forecast && m_forecast->plan) {
+    m_list->addItem(tr("All rules: as given and as run"));
+    int number = 1;
+    for (const plan::PassReport& pass : m_forecast->plan->passes) {
+      m_list->addItem(
+          tr("%1. %2, %3").arg(number++).arg(QString::fromStdString(pass.rule), timesText(pass.applied)));
+    }
+    m_list->setCurrentRow(std::min(before, m_list->count() - 1));
+  }
+  m_filling = false;
+}
+
+void PassView::showChosen() {
+  const plan::Plan* plan = m_forecast && m_forecast->plan ? &*m_forecast->plan : nullptr;
+  const Theme theme = m_theme.value_or(Theme());
+  const bool hasPasses = plan != nullptr && !plan->passes.empty();
+  m_trees->setVisible(hasPasses);
+  m_list->setVisible(hasPasses);
+  if (!hasPasses) {
+    m_model->setRows({}, theme);
+    m_why->setText(plan == nullptr ? QString() : tr("No rule applies: the query runs as it was given."));
+    return;
+  }
+  const int row = chosen();
+  if (row == 0) {
+    m_why->setText(
+        tr("What all rules together make of the query. Choose a rule to see what it did, and why."));
+    m_model->setRows(pairTrees(unmarked(plan->passes.front().before), unmarked(plan->passes.back().after)),
+                     theme);
+  } else {
+    const plan::PassReport& pass = plan->passes[static_cast<std::size_t>(row) - 1];
+    m_why->setText(tr("%1 %2").arg(QString::fromStdString(pass.reason),
+                                   pass.keepsMeaning ? tr("Every prompt reads the same before and after.")
+                                                     : tr("It changes what prompts hold.")));
+    m_model->setRows(pairTrees(pass.before, pass.after), theme);
+  }
+  showSelected();
+}
+
+document::NodeId PassView::nodeOf(const QModelIndex& index) const {
+  const plan::TreeLine* line = m_model->line(index);
+  return line == nullptr || !m_forecast ? document::kNoNode : m_forecast->paths.nodeOf(line->node);
+}
+
+void PassView::showSelected() {
+  if (m_selected == document::kNoNode) {
+    m_trees->selectionModel()->clear();
+    return;
+  }
+  if (nodeOf(m_trees->currentIndex()) == m_selected && m_trees->selectionModel()->hasSelection()) return;
+  for (int row = 0; row < m_model->rowCount(); ++row) {
+    for (const int column : {TreePairModel::Before, TreePairModel::After}) {
+      const QModelIndex index = m_model->index(row, column);
+      if (nodeOf(index) != m_selected) continue;
+      m_trees->setCurrentIndex(index);
+      return;
+    }
+  }
+  m_trees->selectionModel()->clear();
+}
+
+void PassView::choose(const QModelIndex& index) {
+  if (const document::NodeId node = nodeOf(index); node != document::kNoNode) Q_EMIT nodeWanted(node);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The passes that make a plan of a query: a list of them, and of the chosen one the tree before and after.
+#pragma once
+
+#include "ui/session/forecast.h"
+#include "ui/theme/theme.h"
+#include "ui/views/plan/tree_pair_model.h"
+
+#include <QWidget>
+
+#include <memory>
+#include <optional>
+
+class QLabel;
+class QListWidget;
+class QSplitter;
+class QTableView;
+
+namespace spanscope::ui {
+
+class PassView : public QWidget {
+  Q_OBJECT
+ public:
+  explicit PassView(QWidget* parent = nullptr);
+
+  /// Null, or without a plan: nothing is shown. `selected`: the node whose lines are marked.
+  void show(std::shared_ptr<const Forecast> forecast, document::NodeId selected, const Theme& theme);
+
+  QListWidget& list() { return *m_list; }
+  QTableView& trees() { return *m_trees; }
+  const TreePairModel& model() const { return *m_model; }
+  /// What is chosen: 0 for all passes together, else a pass from 1.
+  int chosen() const;
+
+ Q_SIGNALS:
+  void nodeWanted(spanscope::document::NodeId node);
+
+ private:
+  void fillList();
+  void showChosen();
+  void showSelected();
+  void choose(const QModelIndex& index);
+  document::NodeId nodeOf(const QModelIndex& index) const;
+
+  std::shared_ptr<const Forecast> m_forecast;
+  document::NodeId m_selected = document::kNoNode;
+  std::optional<Theme> m_theme;
+  bool m_filling = false;
+  QSplitter* m_splitter;
+  QListWidget* m_list;
+  QLabel* m_why;
+  QTableView* m_trees;
+  TreePairModel* m_model;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/plan/plan_view.h"
+
+#include "ui/views/common/table_painting.h"
+#include "ui/views/plan/pass_view.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QPainter>
+#include <QPlainTextEdit>
+#include <QSplitter>
+#include <QStackedLayout>
+#include <QTableWidget>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kRow = 26;
+
+QString emptyText() {
+  return PlanView::tr("Run a query to see its plan: which steps it became, what each needs, and why.");
+}
+
+Role inkOf(StepState state) {
+  switch (state) {
+    case StepState::Computing:
+      return Role::ComputedInk;
+    case StepState::Decoding:
+      return Role::HitInk;
+    case StepState::Failed:
+      return Role::Error;
+    case StepState::Finished:
+      return Role::TextSecond;
+    case StepState::Planned:
+    case StepState::Waiting:
+    case StepState::Stopped:
+      break;
+  }
+  return Role::TextThird;
+}
+
+QStringList cellsOf(const PlanStep& step) {
+  const bool started = step.request != 0;
+  return {QString::number(step.step),
+          step.name,
+          needsText(step.needs),
+          stepStateText(step.state),
+          started ? QString::number(step.promptTokens) : QString(),
+          started ? QString::number(step.cachedTokens) : QString(),
+          started ? QString::number(step.generatedTokens) : QString()};
+}
+
+QStringList headers() {
+  return {PlanView::tr("Step"),   PlanView::tr("Name"),   PlanView::tr("Needs"),    PlanView::tr("State"),
+          PlanView::tr("Prompt"), PlanView::tr("Cached"), PlanView::tr("Generated")};
+}
+
+}  // namespace
+
+PlanView::PlanView(QWidget* parent)
+    : RunView(parent),
+      m_controls(std::make_unique<QWidget>()),
+      m_stack(new QStackedLayout(this)),
+      m_nothing(new QWidget(this)),
+      m_passes(new PassView(this)),
+      m_splitter(new QSplitter(Qt::Vertical, this)),
+      m_table(new QTableWidget(m_splitter)),
+      m_text(new QPlainTextEdit(m_splitter)) {
+  setAccessibleName(tr("Plan"));
+  m_table->setAccessibleName(tr("Steps"));
+  m_table->setColumnCount(static_cast<int>(headers().size()));
+  m_table->setHorizontalHeaderLabels(headers());
+  m_table->verticalHeader()->hide();
+  m_table->verticalHeader()->setDefaultSectionSize(kRow);
+  m_table->setShowGrid(false);
+  m_table->setFrameShape(QFrame::NoFrame);
+  m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+  m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+  m_table->setTabKeyNavigation(false);
+  m_table->horizontalHeader()->setHighlightSections(false);
+  m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  m_table->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Stretch);
+  m_text->setAccessibleName(tr("What the planner did"));
+  m_text->setReadOnly(true);
+  m_text->setFrameShape(QFrame::NoFrame);
+  m_text->setLineWrapMode(QPlainTextEdit::WidgetWidth);
+  m_text->setTabChangesFocus(true);
+  m_splitter->setStretchFactor(0, 1);
+  m_splitter->setStretchFactor(1, 2);
+  m_splitter->setChildrenCollapsible(false);
+  m_nothing->setAttribute(Qt::WA_TransparentForMouseEvents);
+  m_stack->setContentsMargins(0, 0, 0, 0);
+  for (QWidget* page : {m_nothing, static_cast<QWidget*>(m_passes), static_cast<QWidget*>(m_splitter)})
+    m_stack->addWidget(page);
+  connect(m_passes, &PassView::nodeWanted, this, [this](document::NodeId node) {
+    Selection selection = input()->selection;
+    selection.nodes = {node};
+    Q_EMIT selectionWanted(selection);
+  });
+  auto* row = new QHBoxLayout(m_controls.get());
+  row->setContentsMargins(0, 0, 0, 0);
+  m_pages = new QComboBox(m_controls.get());
+  m_pages->setAccessibleName(tr("Page of the plan"));
+  m_pages->setToolTip(
+      tr("Rules: what the planner makes of the query as it is now. Steps: what a run became."));
+  m_pages->addItem(tr("rules"));
+  m_pages->addItem(tr("steps"));
+  row->addWidget(m_pages);
+  connect(m_pages, &QComboBox::currentIndexChanged, this,
+          [this](int index) { setPage(index == 0 ? Page::Rules : Page::Steps); });
+  connect(m_table, &QTableWidget::cellClicked, this, &PlanView::select);
+  connect(m_table, &QTableWidget::cellActivated, this, &PlanView::select);
+}
+
+PlanView::~PlanView() = default;
+
+QWidget* PlanView::takeTitleControls() {
+  return m_controls.release();
+}
+
+bool PlanView::hasRules() const {
+  return input() != nullptr && input()->forecast && input()->forecast->plan;
+}
+
+PlanView::Page PlanView::page() const {
+  if (m_page == Page::Rules) return hasRules() || m_model.run == 0 ? Page::Rules : Page::Steps;
+  return m_model.run != 0 || !hasRules() ? Page::Steps : Page::Rules;
+}
+
+void PlanView::setPage(Page page) {
+  if (page == m_page) return;
+  m_page = page;
+  if (m_pages) m_pages->setCurrentIndex(page == Page::Rules ? 0 : 1);
+  if (input() != nullptr) refresh();
+}
+
+void PlanView::refresh() {
+  refreshSteps();
+  m_passes->show(input()->forecast, input()->selection.currentNode(), input()->theme);
+  const bool isEmpty = m_model.run == 0 && !hasRules();
+  m_stack->setCurrentWidget(isEmpty                 ? m_nothing
+                            : page() == Page::Rules ? static_cast<QWidget*>(m_passes)
+                                                    : static_cast<QWidget*>(m_splitter));
+  summarize();
+}
+
+void PlanView::summarize() {
+  QString summary;
+  if (page() == Page::Steps && m_model.run != 0) {
+    summary = tr("run %1 · %2").arg(m_model.run).arg(m_model.policy);
+  } else if (hasRules()) {
+    const std::size_t count = input()->forecast->plan->passes.size();
+    summary = count == 1 ? tr("1 rule applies") : tr("%1 rules apply").arg(count);
+  }
+  if (summary == m_summary) return;
+  m_summary = summary;
+  Q_EMIT summaryChanged(summary);
+}
+
+void PlanView::refreshSteps() {
+  PlanModel model = planModel(*input());
+  const bool same = model == m_model && m_shown == input()->theme;
+  m_model = std::move(model);
+  if (!same) {
+    if (m_shown != input()->theme) m_table->setStyleSheet(tableStyle(input()->theme));
+    m_shown = input()->theme;
+    fill();
+    update();
+  }
+  for (std::size_t i = 0; i < m_model.steps.size(); ++i) {
+    const RequestId request = m_model.steps[i].request;
+    if (request == 0 || input()->selection.request != request) continue;
+    const int row = static_cast<int>(i);
+    if (m_table->currentRow() != row) m_table->selectRow(row);
+  }
+}
+
+void PlanView::fill() {
+  const Theme now = theme();
+  m_table->setRowCount(static_cast<int>(m_model.steps.size()));
+  for (int row = 0; row < m_table->rowCount(); ++row) {
+    const PlanStep& step = m_model.steps[static_cast<std::size_t>(row)];
+    const QStringList cells = cellsOf(step);
+    for (int column = 0; column < cells.size(); ++column) {
+      auto* item = new QTableWidgetItem(cells[column]);
+      const bool number = column == 0 || column > 3;
+      item->setFont(number ? now.monoFont() : now.interfaceFont());
+      item->setTextAlignment((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+      item->setForeground(now.color(column == 1   ? Role::Text
+                                    : column == 3 ? inkOf(step.state)
+                                                  : Role::TextSecond));
+      item->setToolTip(step.node.empty() ? tr("the root of the query") : QString::fromStdString(step.node));
+      m_table->setItem(row, column, item);
+    }
+  }
+  m_text->setFont(now.monoFont());
+  QPalette palette = m_text->palette();
+  palette.setColor(QPalette::Base, now.color(Role::Canvas));
+  palette.setColor(QPalette::Text, now.color(Role::Text));
+  m_text->setPalette(palette);
+  if (m_text->toPlainText() != m_model.explain) m_text->setPlainText(m_model.explain);
+}
+
+void PlanView::select(int row) {
+  if (input() == nullptr || row < 0 || static_cast<std::size_t>(row) >= m_model.steps.size()) return;
+  const PlanStep& step = m_model.steps[static_cast<std::size_t>(row)];
+  Selection selection = selectionOf(m_model.run, step.request, step.node);
+  if (step.request == 0) selection.request = input()->selection.request;
+  Q_EMIT selectionWanted(selection);
+}
+
+QString PlanView::csv() const {
+  if (input() == nullptr) return {};
+  if (page() == Page::Rules && hasRules()) return passesCsv(*input()->forecast->plan);
+  const PlanModel model = planModel(*input());
+  return model.run == 0 ? QString() : planCsv(model);
+}
+
+void PlanView::paintTo(QPainter& painter, const QSize& size) {
+  if (input() != nullptr) m_model = planModel(*input());
+  if (page() == Page::Rules && hasRules()) {
+    refresh();
+    RunView::paintTo(painter, size);
+    return;
+  }
+  if (m_model.run == 0) {
+    painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
+    paintEmptyText(painter, QRect(QPoint(), size), emptyText(), theme());
+    return;
+  }
+  PaintedTable table{.headers = {}, .shares = {1, 4, 3, 2, 2, 2, 2}, .rows = {}};
+  for (const QString& header : headers()) table.headers.push_back(header);
+  for (const PlanStep& step : m_model.steps) {
+    std::vector<PaintedCell> row;
+    const QStringList cells = cellsOf(step);
+    for (int column = 0; column < cells.size(); ++column) {
+      row.push_back({cells[column], column == 3 ? inkOf(step.state) : Role::Text, column == 0 || column > 3});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  const Theme now = theme();
+  painter.fillRect(QRect(QPoint(), size), now.color(Role::Surface));
+  const QFontMetrics metrics(now.monoFont());
+  constexpr int kLeastWidth = 640;
+  int width = std::max(kLeastWidth, size.width());
+  const int steps = paintedTableHeight(table, now, width);
+  const int text =
+      metrics.boundingRect(QRect(0, 0, width - 4 * kSpace, 1 << 20), Qt::TextWordWrap, m_model.explain)
+          .height();
+  const int height = steps + text + 6 * kSpace;
+  const double scale = std::min({1.0, 1.0 * size.width() / width, 1.0 * size.height() / height});
+  painter.save();
+  painter.scale(scale, scale);
+  width = static_cast<int>(size.width() / scale);
+  paintTable(painter, QRect(0, 0, width, steps + 1), table, now);
+  painter.setFont(now.monoFont());
+  painter.setPen(now.color(Role::Text));
+  painter.drawText(QRect(2 * kSpace, steps + 3 * kSpace, width - 4 * kSpace, text + kSpace), Qt::TextWordWrap,
+                   m_model.explain);
+  painter.restore();
+}
+
+void PlanView::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.fillRect(rect(), theme().color(Role::Surface));
+  if (m_model.run == 0 && !hasRules()) paintEmptyText(painter, rect(), emptyText(), theme());
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The painted grid of the pool.
+#pragma once
+
+#include "ui/views/common/block_painter.h"
+#include "ui/views/common/zoomed_scroll.h"
+#include "ui/views/pool/pool_model.h"
+
+#include <functional>
+#include <optional>
+
+namespace spanscope::ui {
+
+class PoolArea : public ZoomedScroll {
+  Q_OBJECT
+ public:
+  explicit PoolArea(QWidget* parent = nullptr);
+
+  /// `table` must outlive the area or the next call.
+  void showPool(const PoolTable* table, PoolShade shade, BlockId current, const Theme& theme);
+  void setTips(std::function<QString(BlockId)> tips) { m_tips = std::move(tips); }
+  void reveal(BlockId block);
+
+  int cellPitch() const { return m_pitch; }
+  int columns() const { return m_columns; }
+  QRect cell(BlockId block) const;
+  BlockId blockAt(const QPoint& place) const;  ///< −1: none
+
+  void paintContent(QPainter& painter, const QRect& visible) override;
+  QSize contentSize() const override;
+
+ Q_SIGNALS:
+  void chosen(BlockId block);
+
+ protected:
+  void pressed(const QPoint& place) override;
+  QString tipAt(const QPoint& place) const override;
+  void zoom(int steps) override;
+  void zoomToFit() override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void layOut();
+  int count() const;
+  void paintLook(QPainter& painter, const QRect& place, const PoolBlock& block) const;
+  void paintText(QPainter& painter, const QRect& place, BlockId id, const PoolBlock& block) const;
+
+  const PoolTable* m_table = nullptr;
+  PoolShade m_shade = PoolShade::State;
+  BlockId m_current = kNullBlock;
+  BlockPainter m_painter;
+  int m_pitch = 0;
+  int m_columns = 1;
+  std::optional<int> m_wanted;  ///< index into the sizes of a cell; nothing: the largest that fits
+  std::size_t m_laidOut = 0;    ///< blocks
+  std::function<QString(BlockId)> m_tips;
+};
+
+BlockLook poolLook(const PoolBlock& block);
+
+}  // namespace spanscope::ui

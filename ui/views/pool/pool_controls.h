@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// For the title bar of the pool: what its colours say, and the choice between state and age.
+#pragma once
+
+#include "ui/views/pool/pool_model.h"
+
+#include <QWidget>
+
+class QComboBox;
+
+namespace spanscope::ui {
+
+class BlockLegend;
+class AgeScale;
+
+class PoolControls : public QWidget {
+  Q_OBJECT
+ public:
+  explicit PoolControls(QWidget* parent = nullptr);
+
+  void showShade(PoolShade shade, double oldest, const Theme& theme);
+
+ Q_SIGNALS:
+  void shadeWanted(spanscope::ui::PoolShade shade);
+
+ private:
+  BlockLegend* m_legend;
+  AgeScale* m_scale;
+  QComboBox* m_choice;
+};
+
+}  // namespace spanscope::ui

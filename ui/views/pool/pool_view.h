@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Shows every block of the pool, and the selected one in words.
+#pragma once
+
+#include "ui/views/common/block_history.h"
+#include "ui/views/common/lazy_view.h"
+#include "ui/views/pool/pool_model.h"
+
+#include <QPointer>
+
+class QLabel;
+
+namespace spanscope::ui {
+
+class BlockLegend;
+class PoolArea;
+class PoolControls;
+
+class PoolView : public LazyView {
+  Q_OBJECT
+ public:
+  explicit PoolView(QWidget* parent = nullptr);
+
+  QWidget* takeTitleControls() override;
+  QString csv() const override;
+  void paintTo(QPainter& painter, const QSize& size) override;
+
+  const PoolTable& table() const { return m_table; }
+  const PoolDetail& detail() const { return m_detail; }
+  PoolShade shade() const { return m_shade; }
+  void setShade(PoolShade shade);
+
+ protected:
+  void refresh() override;
+
+ private:
+  void select(BlockId block);
+  BlockId current() const;
+
+  BlockHistory m_history;
+  PoolTable m_table;
+  PoolDetail m_detail;
+  PoolShade m_shade = PoolShade::State;
+  BlockId m_revealed = kNullBlock;
+  QString m_summary;
+  PoolArea* m_area;
+  QLabel* m_detailLabel;
+  QPointer<PoolControls> m_controls;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/problems/problems_view.h"
+
+#include "engine/model/config.h"
+#include "engine/workbench/resource_paths.h"
+#include "ui/views/common/csv_line.h"
+#include "ui/views/common/text_tools.h"
+#include "ui/views/problems/problem_list_model.h"
+
+#include <QLabel>
+#include <QListView>
+#include <QPainter>
+#include <QPainterPath>
+#include <QStackedLayout>
+#include <QStyledItemDelegate>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kRowHeight = 28;
+/// Milliseconds after which a person who types has paused. Finding takes milliseconds in a large query.
+constexpr int kPause = 150;
+constexpr int kSeverityWidth = 56;
+
+/// Shape, severity in words, what is wrong, how to mend it; the node at the right.
+class ProblemDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  void setTheme(const Theme& theme) { m_theme = theme; }
+
+  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {200, kRowHeight}; }
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const auto* model = dynamic_cast<const ProblemListModel*>(index.model());
+    if (model == nullptr) return;
+    const ProblemRow& row = model->rows().at(static_cast<std::size_t>(index.row()));
+    const bool isError = row.problem.severity == document::Severity::Error;
+    const QColor ink = m_theme.color(isError ? Role::Error : Role::ComputedInk);
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    paintBackground(*painter, option);
+    paintSign(*painter, QRectF(option.rect.left() + 2 * kSpace, option.rect.center().y() - 6, 14, 14),
+              isError, ink);
+
+    QRect text = option.rect.adjusted(8 * kSpace, 0, -2 * kSpace, 0);
+    painter->setFont(m_theme.interfaceFont());
+    painter->setPen(ink);
+    painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter, severityWord(row.problem.severity));
+    text.setLeft(text.left() + kSeverityWidth);
+
+    painter->setFont(m_theme.smallFont());
+    painter->setPen(m_theme.color(Role::TextSecond));
+    const QString node = painter->fontMetrics().elidedText(row.node, Qt::ElideRight, text.width() / 4);
+    painter->drawText(text, Qt::AlignRight | Qt::AlignVCenter, node);
+    text.setRight(text.right() - painter->fontMetrics().horizontalAdvance(node) - 4 * kSpace);
+
+    painter->setFont(m_theme.interfaceFont());
+    painter->setPen(m_theme.color(Role::Text));
+    const QString said = painter->fontMetrics().elidedText(row.problem.text, Qt::ElideRight, text.width());
+    painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter, said);
+    text.setLeft(text.left() + painter->fontMetrics().horizontalAdvance(said) + 4 * kSpace);
+    if (text.width() > 20 * kSpace) {
+      painter->setFont(m_theme.smallFont());
+      painter->setPen(m_theme.color(Role::TextThird));
+      painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter,
+                        painter->fontMetrics().elidedText(row.problem.hint, Qt::ElideRight, text.width()));
+    }
+    painter->restore();
+  }
+
+ private:
+  void paintBackground(QPainter& painter, const QStyleOptionViewItem& option) const {
+    const bool isSelected = (option.state & QStyle::State_Selected) != 0;
+    const bool isHovered = (option.state & QStyle::State_MouseOver) != 0;
+    const QRectF row = QRectF(option.rect).adjusted(0.5, 1.5, -0.5, -1.5);
+    if (isSelected || isHovered) {
+      painter.setPen(Qt::NoPen);
+      painter.setBrush(m_theme.color(isSelected ? Role::AccentFill : Role::Canvas));
+      painter.drawRoundedRect(row, kSpace, kSpace);
+    }
+    if (isSelected && (option.state & QStyle::State_HasFocus) != 0) {
+      painter.setPen(m_theme.color(Role::Accent));
+      painter.setBrush(Qt::NoBrush);
+      painter.drawRoundedRect(row, kSpace, kSpace);
+    }
+  }
+
+  /// A disc with a bar for an error, a triangle for a warning.
+  void paintSign(QPainter& painter, const QRectF& area, bool isError, const QColor& ink) const {
+    QPainterPath path;
+    if (isError) {
+      path.addEllipse(area.adjusted(1, 1, -1, -1));
+    } else {
+      path.moveTo(area.center().x(), area.top() + 1);
+      path.lineTo(area.right() - 0.5, area.bottom() - 1);
+      path.lineTo(area.left() + 0.5, area.bottom() - 1);
+      path.closeSubpath();
+    }
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ink);
+    painter.drawPath(path);
+    const QPointF middle = area.center() + QPointF(0, isError ? 0 : 1.5);
+    painter.setPen(QPen(m_theme.color(Role::Surface), 1.6, Qt::SolidLine, Qt::RoundCap));
+    if (isError) {
+      painter.drawLine(middle - QPointF(2.4, 2.4), middle + QPointF(2.4, 2.4));
+      painter.drawLine(middle - QPointF(2.4, -2.4), middle + QPointF(2.4, -2.4));
+    } else {
+      painter.drawLine(middle - QPointF(0, 3), middle + QPointF(0, 0.5));
+      painter.drawPoint(middle + QPointF(0, 3));
+    }
+  }
+
+  Theme m_theme;
+};
+
+}  // namespace
+
+ProblemsView::ProblemsView(QWidget* parent)
+    : DocumentView(parent),
+      m_list(new QListView(this)),
+      m_empty(new QLabel(this)),
+      m_model(new ProblemListModel(this)) {
+  m_list->setObjectName(QStringLiteral("problems"));
+  m_list->setAccessibleName(tr("Problems of the query"));
+  m_list->setModel(m_model);
+  m_list->setItemDelegate(new ProblemDelegate(m_list));
+  m_list->setUniformItemSizes(true);
+  m_list->setMouseTracking(true);
+  m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_empty->setObjectName(QStringLiteral("empty"));
+  m_empty->setText(tr("The query is complete."));
+  m_empty->setWordWrap(true);
+  m_empty->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+  m_empty->setContentsMargins(3 * kSpace, 3 * kSpace, 3 * kSpace, kSpace);
+
+  auto* layout = new QStackedLayout(this);
+  layout->setContentsMargins(kSpace, kSpace, kSpace, kSpace);
+  layout->addWidget(m_list);
+  layout->addWidget(m_empty);
+
+  m_later.setSingleShot(true);
+  m_later.setInterval(0);
+  connect(&m_later, &QTimer::timeout, this, &ProblemsView::find);
+  const auto show = [this](const QModelIndex& index) {
+    const ProblemRow* row = rowAt(index);
+    if (row != nullptr && document().contains(row->problem.node)) wantNode(row->problem.node);
+  };
+  connect(m_list, &QListView::clicked, this, show);
+  connect(m_list, &QListView::activated, this, show);
+}
+
+void ProblemsView::refresh() {
+  static_cast<ProblemDelegate*>(m_list->itemDelegate())->setTheme(theme());
+  m_empty->setFont(theme().interfaceFont());
+  colorLabel(*m_empty, theme(), Role::TextSecond);
+  m_list->viewport()->update();
+  m_later.start();
+}
+
+void ProblemsView::modelChanged() {
+  m_later.setInterval(0);
+}
+
+void ProblemsView::find() {
+  m_later.setInterval(kPause);
+  document::ProblemContext context;
+  if (tokenizer() != nullptr) {
+    context.countTokens = [this](const std::string& text) { return countTokens(text); };
+    context.contextLength = contextLength();
+  }
+  std::vector<ProblemRow> rows = problemRows(document(), context);
+  const QString summary = problemSummary(rows);
+  static_cast<QStackedLayout*>(layout())->setCurrentIndex(rows.empty() ? 1 : 0);
+  m_model->setRows(std::move(rows));
+  Q_EMIT summaryChanged(summary);
+}
+
+const ProblemRow* ProblemsView::rowAt(const QModelIndex& index) const {
+  if (!index.isValid()) return nullptr;
+  return &m_model->rows().at(static_cast<std::size_t>(index.row()));
+}
+
+std::int64_t ProblemsView::countTokens(const std::string& text) {
+  constexpr std::size_t kMostKept = 10'000;
+  if (m_counted != tokenizer() || m_counts.size() > kMostKept) m_counts.clear();
+  m_counted = tokenizer();
+  const auto [entry, isNew] = m_counts.try_emplace(text, 0);
+  if (isNew) entry->second = static_cast<std::int64_t>(m_counted->encode(text).size());
+  return entry->second;
+}
+
+std::int64_t ProblemsView::contextLength() {
+  const std::string& directory = document().settings.model;
+  if (m_modelDirectory == directory) return m_contextLength;
+  m_modelDirectory = directory;
+  m_contextLength = 0;
+  try {
+    m_contextLength = model::readConfig(directory.empty() ? workbench::bundledModelDirectory()
+                                                          : std::filesystem::path(directory))
+                          .maxPositions;
+  } catch (const Failure&) {
+    // A folder that holds no model is told when it is loaded.
+    return 0;
+  }
+  return m_contextLength;
+}
+
+QString ProblemsView::csv() const {
+  QString text = QStringLiteral("severity,node,problem,hint\n");
+  for (const ProblemRow& row : m_model->rows()) {
+    text += csvLine({severityWord(row.problem.severity), row.node, row.problem.text, row.problem.hint});
+  }
+  return text;
+}
+
+}  // namespace spanscope::ui

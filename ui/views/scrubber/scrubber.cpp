@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/scrubber/scrubber.h"
+
+#include "ui/views/common/csv_line.h"
+#include "ui/views/common/number_text.h"
+#include "ui/views/scrubber/scrubber_track.h"
+
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QPainter>
+#include <QPainterPath>
+#include <QToolButton>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+namespace {
+
+/// An event every so many milliseconds, but a whole trace in no more than kLongest.
+constexpr int kBeat = 80;
+constexpr int kLongest = 30'000;
+constexpr int kIcon = 16;
+
+QString emptyText() {
+  return Scrubber::tr("Run a query, then go back and forth in what happened.");
+}
+
+}  // namespace
+
+Scrubber::Scrubber(QWidget* parent)
+    : RunView(parent), m_track(new ScrubberTrack(this)), m_label(new QLabel(this)) {
+  setAccessibleName(tr("Time"));
+  m_first = makeButton(tr("First"), tr("To the beginning"));
+  m_back = makeButton(tr("Back"), tr("One event back"));
+  m_playButton = makeButton(tr("Play"), tr("Play through the events"));
+  m_next = makeButton(tr("Next"), tr("One event on"));
+  m_last = makeButton(tr("Last"), tr("To now, and follow what happens"));
+  m_label->setAccessibleName(tr("Event and time"));
+  m_label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(2 * kSpace, 0, 3 * kSpace, 0);
+  layout->setSpacing(kSpace);
+  for (QToolButton* button : {m_first, m_back, m_playButton, m_next, m_last}) layout->addWidget(button);
+  layout->addWidget(m_track, 1);
+  layout->addWidget(m_label);
+
+  connect(m_first, &QToolButton::clicked, this, &Scrubber::toStart);
+  connect(m_back, &QToolButton::clicked, this, [this] { step(-1); });
+  connect(m_playButton, &QToolButton::clicked, this, [this] { setPlaying(!isPlaying()); });
+  connect(m_next, &QToolButton::clicked, this, [this] { step(1); });
+  connect(m_last, &QToolButton::clicked, this, &Scrubber::toEnd);
+  connect(m_track, &ScrubberTrack::moved, this, [this](std::size_t position) {
+    setPlaying(false);
+    go(position);
+  });
+  connect(&m_play, &QTimer::timeout, this, &Scrubber::playOn);
+  m_play.setInterval(kBeat);
+}
+
+QToolButton* Scrubber::makeButton(const QString& name, const QString& tip) {
+  auto* button = new QToolButton(this);
+  button->setAccessibleName(name);
+  button->setToolTip(tip);
+  button->setAutoRaise(true);
+  button->setAutoRepeat(name == tr("Back") || name == tr("Next"));
+  button->setIconSize({kIcon, kIcon});
+  button->setFixedSize(28, 28);
+  return button;
+}
+
+QIcon Scrubber::icon(Glyph glyph) const {
+  const auto draw = [&](const QColor& ink) {
+    constexpr int kScale = 2;
+    QPixmap picture(kIcon * kScale, kIcon * kScale);
+    picture.setDevicePixelRatio(kScale);
+    picture.fill(Qt::transparent);
+    QPainter painter(&picture);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ink);
+    const auto arrow = [&painter](double tip, double base) {
+      painter.drawPolygon(QPolygonF({QPointF(tip, 8), QPointF(base, 2), QPointF(base, 14)}));
+    };
+    switch (glyph) {
+      case Glyph::First:
+        painter.drawRect(QRectF(2, 2, 2, 12));
+        arrow(5, 14);
+        break;
+      case Glyph::Back:
+        arrow(3, 12);
+        break;
+      case Glyph::Play:
+        arrow(14, 3);
+        break;
+      case Glyph::Pause:
+        painter.drawRect(QRectF(3, 2, 4, 12));
+        painter.drawRect(QRectF(9, 2, 4, 12));
+        break;
+      case Glyph::Next:
+        arrow(11, 2);
+        painter.drawRect(QRectF(11, 2, 2, 12));
+        break;
+      case Glyph::Last:
+        arrow(9, 2);
+        arrow(14, 7);
+        painter.drawRect(QRectF(13, 2, 2, 12));
+        break;
+    }
+    return picture;
+  };
+  QIcon result;
+  result.addPixmap(draw(theme().color(Role::Text)), QIcon::Normal);
+  result.addPixmap(draw(theme().color(Role::Outline)), QIcon::Disabled);
+  return result;
+}
+
+void Scrubber::drawIcons() {
+  m_first->setIcon(icon(Glyph::First));
+  m_back->setIcon(icon(Glyph::Back));
+  m_playButton->setIcon(icon(isPlaying() ? Glyph::Pause : Glyph::Play));
+  m_playButton->setAccessibleName(isPlaying() ? tr("Pause") : tr("Play"));
+  m_next->setIcon(icon(Glyph::Next));
+  m_last->setIcon(icon(Glyph::Last));
+}
+
+void Scrubber::refresh() {
+  m_model = scrubberModel(*input(), m_bins);
+  if (!m_drawn || m_shown != theme()) {
+    m_drawn = true;
+    m_shown = theme();
+    drawIcons();
+    m_label->setStyleSheet(QStringLiteral("color: %1").arg(m_shown.color(Role::TextSecond).name()));
+    m_label->setFont(m_shown.monoFont());
+  }
+  const bool any = m_model.total > 0;
+  m_track->setVisible(any);
+  m_label->setVisible(any);
+  for (QToolButton* button : {m_first, m_back, m_playButton, m_next, m_last}) button->setVisible(any);
+  m_first->setEnabled(m_model.position > 0);
+  m_back->setEnabled(m_model.position > 0);
+  m_next->setEnabled(m_model.position < m_model.total);
+  m_last->setEnabled(m_model.position < m_model.total);
+  m_label->setText(m_model.label);
+  // Wide enough for every number of the trace, so that the track does not move while it is dragged.
+  const QString widest =
+      tr("event %1 of %1 · %2").arg(m_model.total).arg(durationText(0.9999)) + QStringLiteral("  ");
+  m_label->setMinimumWidth(QFontMetrics(m_label->font()).horizontalAdvance(widest));
+  m_label->setToolTip(m_model.event);
+  m_track->setContent(m_model, theme());
+  if (isPlaying() && m_model.position >= m_model.total) setPlaying(false);
+  update();
+}
+
+QString Scrubber::label() const {
+  return m_label->text();
+}
+
+void Scrubber::go(std::size_t position) {
+  if (input() == nullptr) return;
+  position = std::min(position, input()->trace->size());
+  if (position != m_model.position) Q_EMIT positionWanted(position);
+}
+
+void Scrubber::step(std::int64_t events) {
+  setPlaying(false);
+  const auto now = static_cast<std::int64_t>(m_model.position);
+  go(static_cast<std::size_t>(std::max<std::int64_t>(0, now + events)));
+}
+
+void Scrubber::toStart() {
+  setPlaying(false);
+  go(0);
+}
+
+void Scrubber::toEnd() {
+  setPlaying(false);
+  if (input() != nullptr) go(input()->trace->size());
+}
+
+void Scrubber::setPlaying(bool playing) {
+  if (playing == isPlaying() || input() == nullptr) return;
+  if (!playing) {
+    m_play.stop();
+    drawIcons();
+    return;
+  }
+  if (m_model.position >= m_model.total) go(0);
+  constexpr std::size_t kBeats = kLongest / kBeat;
+  m_stride = std::max<std::size_t>(1, (m_model.total + kBeats - 1) / kBeats);
+  m_play.start();
+  drawIcons();
+}
+
+void Scrubber::playOn() {
+  if (m_model.position >= m_model.total) {
+    setPlaying(false);
+    return;
+  }
+  go(m_model.position + m_stride);
+}
+
+void Scrubber::keyPressEvent(QKeyEvent* event) {
+  switch (event->key()) {
+    case Qt::Key_Left:
+      step(-1);
+      break;
+    case Qt::Key_Right:
+      step(1);
+      break;
+    case Qt::Key_Home:
+      toStart();
+      break;
+    case Qt::Key_End:
+      toEnd();
+      break;
+    case Qt::Key_Space:
+    case Qt::Key_P:
+      setPlaying(!isPlaying());
+      break;
+    default:
+      RunView::keyPressEvent(event);
+  }
+}
+
+QString Scrubber::csv() const {
+  if (input() == nullptr || input()->trace->size() == 0) return {};
+  const ScrubberModel model = scrubberModel(*input());
+  QString text = csvLine({tr("first event"), tr("last event"), tickName(TickKind::Computed),
+                          tickName(TickKind::Relocated), tickName(TickKind::Hit), tickName(TickKind::Token)});
+  for (std::size_t bin = 0; bin < model.bins.size(); ++bin) {
+    QStringList fields{QString::number(bin * model.eventsPerBin + 1),
+                       QString::number(std::min((bin + 1) * model.eventsPerBin, model.total))};
+    for (const std::uint32_t count : model.bins[bin].counts) fields.push_back(QString::number(count));
+    text += csvLine(fields);
+  }
+  return text;
+}
+
+void Scrubber::paintTo(QPainter& painter, const QSize& size) {
+  if (input() != nullptr) refresh();
+  const Theme now = theme();
+  const QRect area(QPoint(), size);
+  painter.fillRect(area, now.color(Role::Surface));
+  if (m_model.total == 0) {
+    paintEmptyText(painter, area, emptyText(), now);
+    return;
+  }
+  const int label = QFontMetrics(now.monoFont()).horizontalAdvance(m_model.label) + 4 * kSpace;
+  m_track->paint(painter, area.adjusted(2 * kSpace, 0, -label - 2 * kSpace, 0));
+  painter.setFont(now.monoFont());
+  painter.setPen(now.color(Role::TextSecond));
+  painter.drawText(area.adjusted(0, 0, -3 * kSpace, 0), Qt::AlignRight | Qt::AlignVCenter, m_model.label);
+}
+
+void Scrubber::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.fillRect(rect(), theme().color(Role::Surface));
+  if (m_model.total == 0) paintEmptyText(painter, rect(), emptyText(), theme());
+}
+
+}  // namespace spanscope::ui

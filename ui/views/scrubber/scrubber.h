@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Steps and plays through the events of a trace.
+#pragma once
+
+#include "ui/views/common/run_view.h"
+#include "ui/views/scrubber/scrubber_model.h"
+
+#include <QTimer>
+
+class QLabel;
+class QToolButton;
+
+namespace spanscope::ui {
+
+class ScrubberTrack;
+
+class Scrubber : public RunView {
+  Q_OBJECT
+ public:
+  explicit Scrubber(QWidget* parent = nullptr);
+
+  void paintTo(QPainter& painter, const QSize& size) override;
+  QString csv() const override;
+
+  const ScrubberModel& model() const { return m_model; }
+  ScrubberTrack& track() { return *m_track; }
+  QString label() const;
+
+  bool isPlaying() const { return m_play.isActive(); }
+  void setPlaying(bool playing);
+  void step(std::int64_t events);
+  void toStart();
+  void toEnd();
+
+ protected:
+  void refresh() override;
+  bool usesWholeTrace() const override { return true; }
+  /// Steps count from the position that is shown.
+  bool mayWait() const override { return false; }
+  void paintEvent(QPaintEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  enum class Glyph { First, Back, Play, Pause, Next, Last };
+  QToolButton* makeButton(const QString& name, const QString& tip);
+  void drawIcons();
+  QIcon icon(Glyph glyph) const;
+  void playOn();
+  void go(std::size_t position);
+
+  ScrubberModel m_model;
+  TickBins m_bins;
+  bool m_drawn = false;
+  Theme m_shown;
+  QToolButton* m_first;
+  QToolButton* m_back;
+  QToolButton* m_playButton;
+  QToolButton* m_next;
+  QToolButton* m_last;
+  ScrubberTrack* m_track;
+  QLabel* m_label;
+  QTimer m_play;
+  std::size_t m_stride = 1;  ///< events a tick of the timer
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/scrubber/scrubber_track.h"
+
+#include "ui/views/common/request_names.h"
+
+#include <QFontMetrics>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QStringList>
+#include <QToolTip>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kEdge = 10;   ///< room for the handle at both ends
+constexpr int kTick = 10;   ///< height
+constexpr int kHandle = 7;  ///< radius
+constexpr int kWheel = 1;
+
+QColor inkOf(TickKind kind, const Theme& theme) {
+  switch (kind) {
+    case TickKind::Computed:
+      return theme.ink(BlockRole::Computed);
+    case TickKind::Relocated:
+      return theme.ink(BlockRole::Relocated);
+    case TickKind::Hit:
+      return theme.ink(BlockRole::Hit);
+    case TickKind::Token:
+      return theme.color(Role::Text);
+  }
+  return {};
+}
+
+int lineOf(const QRect& area) {
+  return area.top() + area.height() / 2;
+}
+
+}  // namespace
+
+ScrubberTrack::ScrubberTrack(QWidget* parent) : QAbstractSlider(parent) {
+  setOrientation(Qt::Horizontal);
+  setFocusPolicy(Qt::StrongFocus);
+  setMouseTracking(true);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+  setAccessibleName(tr("Position in the trace"));
+}
+
+void ScrubberTrack::setContent(const ScrubberModel& model, const Theme& theme) {
+  m_model = model;
+  m_theme = theme;
+  const auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  const QSignalBlocker quiet(this);
+  setRange(0, static_cast<int>(std::min(model.total, most)));
+  setPageStep(std::max(1, maximum() / 20));
+  setValue(static_cast<int>(std::min(model.position, most)));
+  setAccessibleDescription(model.label);
+  update();
+}
+
+double ScrubberTrack::xIn(const QRect& area, std::size_t position, std::size_t total) {
+  const double width = std::max(1, area.width() - 2 * kEdge);
+  const double share = total == 0 ? 0 : static_cast<double>(position) / static_cast<double>(total);
+  return area.left() + kEdge + share * width;
+}
+
+double ScrubberTrack::xOf(std::size_t position) const {
+  return xIn(rect(), position, m_model.total);
+}
+
+std::size_t ScrubberTrack::positionAt(double x) const {
+  const double span = std::max(1, width() - 2 * kEdge);
+  const double share = std::clamp((x - kEdge) / span, 0.0, 1.0);
+  return static_cast<std::size_t>(std::llround(share * static_cast<double>(m_model.total)));
+}
+
+void ScrubberTrack::go(std::int64_t position) {
+  const auto wanted = static_cast<std::size_t>(
+      std::clamp<std::int64_t>(position, 0, static_cast<std::int64_t>(m_model.total)));
+  if (wanted != m_model.position) Q_EMIT moved(wanted);
+}
+
+void ScrubberTrack::paintTicks(QPainter& painter, const QRect& area) const {
+  const int bottom = lineOf(area) - 5;
+  const double perBin = static_cast<double>(m_model.eventsPerBin);
+  // One column of pixels shows what all bins in it hold, each kind as a part of its height.
+  int column = std::numeric_limits<int>::min();
+  std::array<std::uint64_t, kTickKinds> sums{};
+  bool ahead = false;
+  const auto flush = [&] {
+    const auto kinds =
+        static_cast<int>(std::count_if(sums.begin(), sums.end(), [](std::uint64_t n) { return n > 0; }));
+    if (kinds == 0) return;
+    int y = bottom - kTick;
+    int done = 0;
+    for (std::size_t kind = 0; kind < kTickKinds; ++kind) {
+      if (sums[kind] == 0) continue;
+      ++done;
+      const int end = bottom - kTick + kTick * done / kinds;
+      QColor ink = inkOf(static_cast<TickKind>(kind), m_theme);
+      if (ahead) ink.setAlphaF(0.45F);
+      painter.fillRect(column, y, 2, end - y, ink);
+      y = end;
+    }
+  };
+  for (std::size_t bin = 0; bin < m_model.bins.size(); ++bin) {
+    const TickBin& counts = m_model.bins[bin];
+    if (counts == TickBin{}) continue;
+    const double event = (static_cast<double>(bin) + 1) * perBin;
+    const int x = static_cast<int>(xIn(area, static_cast<std::size_t>(event), m_model.total)) - 1;
+    if (x / 2 != column / 2) {
+      flush();
+      sums = {};
+      column = x;
+    }
+    ahead = static_cast<double>(bin) * perBin >= static_cast<double>(m_model.position);
+    for (std::size_t kind = 0; kind < kTickKinds; ++kind) sums[kind] += counts.counts[kind];
+  }
+  flush();
+}
+
+void ScrubberTrack::paint(QPainter& painter, const QRect& area) const {
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  paintTicks(painter, area);
+  const int line = lineOf(area);
+  const double handle = xIn(area, m_model.position, m_model.total);
+  const QRectF whole(area.left() + kEdge, line - 1, area.width() - 2 * kEdge, 3);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(m_theme.color(Role::Outline));
+  painter.drawRoundedRect(whole, 1.5, 1.5);
+  painter.setBrush(m_theme.color(Role::Accent));
+  painter.drawRoundedRect(QRectF(whole.left(), whole.top(), handle - whole.left(), 3), 1.5, 1.5);
+
+  painter.setFont(m_theme.smallFont());
+  const QFontMetrics metrics(m_theme.smallFont());
+  painter.setPen(m_theme.color(Role::TextThird));
+  double free = area.left();
+  for (const RunLabel& run : m_model.runs) {
+    const double x = xIn(area, run.index, m_model.total);
+    // Thousands of runs share a line that has room for a few names: most need not be measured.
+    if (x < free) continue;
+    const QString text = tr("run %1").arg(run.run);
+    const int width = metrics.horizontalAdvance(text);
+    const double left = std::min(x, static_cast<double>(area.right()) - width);
+    if (left < free) continue;
+    painter.drawText(QRectF(left, line + 6, width + 1, 16), Qt::AlignLeft | Qt::AlignVCenter, text);
+    free = left + width + 3 * kSpace;
+  }
+  painter.setBrush(m_theme.color(Role::Surface));
+  painter.setPen(QPen(m_theme.color(Role::Accent), 2.5));
+  painter.drawEllipse(QPointF(handle, line + 0.5), kHandle - 1.5, kHandle - 1.5);
+}
+
+void ScrubberTrack::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  if (m_model.total == 0) return;
+  paint(painter, rect());
+  if (hasFocus()) {
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(m_theme.color(Role::Accent), 1));
+    painter.drawEllipse(QPointF(xOf(m_model.position), lineOf(rect()) + 0.5), kHandle + 2, kHandle + 2);
+  }
+}
+
+void ScrubberTrack::mousePressEvent(QMouseEvent* event) {
+  if (event->button() == Qt::LeftButton) go(static_cast<std::int64_t>(positionAt(event->position().x())));
+}
+
+void ScrubberTrack::mouseMoveEvent(QMouseEvent* event) {
+  if ((event->buttons() & Qt::LeftButton) != 0)
+    go(static_cast<std::int64_t>(positionAt(event->position().x())));
+}
+
+void ScrubberTrack::keyPressEvent(QKeyEvent* event) {
+  const auto now = static_cast<std::int64_t>(m_model.position);
+  switch (event->key()) {
+    case Qt::Key_Left:
+    case Qt::Key_Down:
+      go(now - 1);
+      break;
+    case Qt::Key_Right:
+    case Qt::Key_Up:
+      go(now + 1);
+      break;
+    case Qt::Key_PageUp:
+      go(now + pageStep());
+      break;
+    case Qt::Key_PageDown:
+      go(now - pageStep());
+      break;
+    case Qt::Key_Home:
+      go(0);
+      break;
+    case Qt::Key_End:
+      go(static_cast<std::int64_t>(m_model.total));
+      break;
+    default:
+      event->ignore();
+  }
+}
+
+void ScrubberTrack::wheelEvent(QWheelEvent* event) {
+  const int steps = event->angleDelta().y() > 0 ? kWheel : -kWheel;
+  go(static_cast<std::int64_t>(m_model.position) + steps);
+  event->accept();
+}
+
+QString ScrubberTrack::factsAt(double x) const {
+  if (m_model.total == 0) return {};
+  const std::size_t position = positionAt(x);
+  const std::size_t bin =
+      std::min(position == 0 ? 0 : position - 1, m_model.total - 1) / m_model.eventsPerBin;
+  QStringList kinds;
+  for (std::size_t kind = 0; bin < m_model.bins.size() && kind < kTickKinds; ++kind) {
+    const std::uint32_t count = m_model.bins[bin].counts[kind];
+    if (count > 0) kinds.push_back(tr("%1 × %2").arg(count).arg(tickName(static_cast<TickKind>(kind))));
+  }
+  const QString text = tr("event %1").arg(position);
+  return kinds.isEmpty() ? text : tr("%1: %2").arg(text, kinds.join(tr(", ")));
+}
+
+bool ScrubberTrack::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    QToolTip::showText(help->globalPos(), factsAt(help->pos().x()), this);
+    return true;
+  }
+  return QAbstractSlider::event(event);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The line with its ticks and the handle: a slider over the events of a trace.
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/views/scrubber/scrubber_model.h"
+
+#include <QAbstractSlider>
+
+namespace spanscope::ui {
+
+class ScrubberTrack : public QAbstractSlider {
+  Q_OBJECT
+ public:
+  explicit ScrubberTrack(QWidget* parent = nullptr);
+
+  void setContent(const ScrubberModel& model, const Theme& theme);
+  QSize sizeHint() const override { return {400, 48}; }
+  QSize minimumSizeHint() const override { return {120, 40}; }
+  void paint(QPainter& painter, const QRect& area) const;
+  double xOf(std::size_t position) const;  ///< in this widget
+
+ Q_SIGNALS:
+  void moved(std::size_t position);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  static double xIn(const QRect& area, std::size_t position, std::size_t total);
+  std::size_t positionAt(double x) const;
+  void go(std::int64_t position);
+  void paintTicks(QPainter& painter, const QRect& area) const;
+  QString factsAt(double x) const;
+
+  ScrubberModel m_model;
+  Theme m_theme;
+};
+
+}  // namespace spanscope::ui

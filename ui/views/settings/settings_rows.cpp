@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/settings/settings_rows.h"
+
+#include "ui/views/common/text_tools.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QSpinBox>
+
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+using document::RunSettings;
+
+constexpr int kFieldWidth = 96;
+
+}  // namespace
+
+SettingsRows::SettingsRows(QWidget& owner, QGridLayout& grid, ModelOf model)
+    : m_owner(owner), m_grid(grid), m_model(std::move(model)) {}
+
+QLabel* SettingsRows::addHeader(const QString& title) {
+  auto* label = new QLabel(title, &m_owner);
+  label->setContentsMargins(0, m_headers.empty() ? 0 : kSpace, 0, 0);
+  m_grid.addWidget(label, m_grid.rowCount(), 0, 1, 2);
+  m_headers.push_back(label);
+  return label;
+}
+
+QLabel* SettingsRows::addRow(const QString& label, QWidget* field) {
+  const int row = m_grid.rowCount();
+  // As wide as its largest number otherwise.
+  field->setMinimumWidth(kFieldWidth);
+  if (label.isEmpty()) {
+    m_grid.addWidget(field, row, 0, 1, 2);
+    return nullptr;
+  }
+  auto* text = new QLabel(label, &m_owner);
+  text->setBuddy(field);
+  text->setContentsMargins(0, kSpace, 0, 0);
+  m_grid.addWidget(text, row, 0, Qt::AlignTop);
+  m_labels.push_back(text);
+  if (field->accessibleName().isEmpty()) field->setAccessibleName(label);
+  m_grid.addWidget(field, row, 1);
+  return text;
+}
+
+QLabel* SettingsRows::addHint() {
+  auto* label = new QLabel(&m_owner);
+  label->setWordWrap(true);
+  m_grid.addWidget(label, m_grid.rowCount(), 1);
+  m_hints.push_back(label);
+  return label;
+}
+
+QLabel* SettingsRows::addNote(const QString& text) {
+  auto* label = new QLabel(text, &m_owner);
+  label->setWordWrap(true);
+  m_grid.addWidget(label, m_grid.rowCount(), 0, 1, 2);
+  m_hints.push_back(label);
+  return label;
+}
+
+QSpinBox* SettingsRows::makeSpin(const QString& name, int least, int most,
+                                 std::int32_t RunSettings::*member) {
+  auto* spin = new QSpinBox(&m_owner);
+  spin->setObjectName(name);
+  spin->setRange(least, most);
+  spin->setGroupSeparatorShown(false);
+  ignoreWheelWithoutFocus(spin);
+  connect(spin, &QSpinBox::valueChanged, this, [this, name, member](int value) {
+    change(tr("Settings"), name, [=](RunSettings& settings) { settings.*member = value; });
+  });
+  connect(spin, &QSpinBox::editingFinished, this, [this] { endMerge(); });
+  return spin;
+}
+
+QComboBox* SettingsRows::makeCombo(const QString& name, const QStringList& values,
+                                   std::string RunSettings::*member) {
+  auto* combo = new QComboBox(&m_owner);
+  combo->setObjectName(name);
+  for (const QString& value : values) combo->addItem(value, value);
+  ignoreWheelWithoutFocus(combo);
+  connect(combo, &QComboBox::activated, this, [this, combo, name, member](int index) {
+    const std::string value = combo->itemData(index).toString().toStdString();
+    change(tr("Settings"), name, [&](RunSettings& settings) { settings.*member = value; });
+    endMerge();
+  });
+  return combo;
+}
+
+QCheckBox* SettingsRows::makeCheck(const QString& name, const QString& text, bool RunSettings::*member) {
+  auto* check = new QCheckBox(text, &m_owner);
+  check->setObjectName(name);
+  connect(check, &QCheckBox::clicked, this, [this, member](bool on) {
+    change(tr("Settings"), {}, [=](RunSettings& settings) { settings.*member = on; });
+  });
+  return check;
+}
+
+void SettingsRows::change(const QString& name, const QString& key, const Change& change) {
+  document::DocumentModel* const model = m_model();
+  if (model == nullptr || m_isShowing) return;
+  model->change(
+      name, [&change](document::Document& document) { change(document.settings); },
+      key.isEmpty() ? QString() : QStringLiteral("settings:") + key);
+}
+
+void SettingsRows::endMerge() {
+  if (document::DocumentModel* const model = m_model()) model->endMerge();
+}
+
+void SettingsRows::setTheme(const Theme& theme) {
+  for (QLabel* header : m_headers) header->setFont(theme.titleFont());
+  for (QLabel* label : m_labels) colorLabel(*label, theme, Role::TextSecond);
+  for (QLabel* hint : m_hints) {
+    hint->setFont(theme.smallFont());
+    colorLabel(*hint, theme, Role::TextThird);
+  }
+}
+
+}  // namespace spanscope::ui

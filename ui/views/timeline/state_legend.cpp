@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/timeline/state_legend.h"
+
+#include <QFontMetrics>
+#include <QPainter>
+#include <QStringList>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kSwatch = 12;
+constexpr int kGap = 3 * kSpace;
+constexpr int kHeight = 20;
+
+}  // namespace
+
+StateLegend::StateLegend(std::vector<Entry> entries, QWidget* parent)
+    : QWidget(parent), m_entries(std::move(entries)) {
+  QStringList words;
+  for (const Entry& entry : m_entries) words.push_back(entry.text);
+  setAccessibleName(tr("Legend: %1").arg(words.join(tr(", "))));
+}
+
+void StateLegend::setTheme(const Theme& theme) {
+  if (theme == m_theme) return;
+  m_theme = theme;
+  update();
+}
+
+QSize StateLegend::sizeHint() const {
+  const QFontMetrics metrics(m_theme.smallFont());
+  int width = 0;
+  for (const Entry& entry : m_entries) width += kSwatch + 6 + metrics.horizontalAdvance(entry.text) + kGap;
+  return {width, kHeight};
+}
+
+void StateLegend::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setFont(m_theme.smallFont());
+  const QFontMetrics metrics(m_theme.smallFont());
+  int x = 0;
+  for (const Entry& entry : m_entries) {
+    const QRectF box(x + 0.5, (height() - kSwatch) / 2 + 0.5, kSwatch - 1, kSwatch - 1);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(m_theme.fill(entry.role));
+    painter.drawRoundedRect(box, 2, 2);
+    painter.setBrush(m_theme.pattern(entry.role));
+    painter.setPen(QPen(m_theme.ink(entry.role), 1));
+    painter.drawRoundedRect(box, 2, 2);
+    x += kSwatch + 6;
+    const int width = metrics.horizontalAdvance(entry.text);
+    painter.setPen(m_theme.color(Role::TextSecond));
+    painter.drawText(QRect(x, 0, width + 1, height()), Qt::AlignLeft | Qt::AlignVCenter, entry.text);
+    x += width + kGap;
+  }
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/timeline/timeline_canvas.h"
+
+#include "ui/views/common/number_text.h"
+#include "ui/views/timeline/axis_ticks.h"
+
+#include <QApplication>
+#include <QFontMetrics>
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QToolTip>
+
+#include <algorithm>
+#include <cmath>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kRow = 32;
+constexpr int kBar = 20;
+constexpr int kAxis = 28;
+constexpr int kRight = 20;
+constexpr int kMargin = 12;
+constexpr double kWheelStep = 1.25;
+constexpr double kShortest = 1000;  ///< nanoseconds that fill the width at most zoom
+
+}  // namespace
+
+double TimelineCanvas::Frame::x(double nanoseconds) const {
+  const double share = (nanoseconds - begin) / std::max(1.0, end - begin);
+  return labels + share * std::max(1, width - labels - kRight);
+}
+
+TimelineCanvas::TimelineCanvas(QWidget* parent) : QAbstractScrollArea(parent) {
+  setFrameShape(QFrame::NoFrame);
+  setFocusPolicy(Qt::StrongFocus);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  viewport()->setMouseTracking(true);
+  verticalScrollBar()->setSingleStep(kRow);
+}
+
+void TimelineCanvas::setContent(const TimelineModel& model, const Theme& theme,
+                                std::optional<RequestId> selected) {
+  const bool otherRun = model.runs != m_model.runs;
+  m_model = model;
+  m_theme = theme;
+  m_selected = selected;
+  if (otherRun || m_fitted) fit();
+  updateScrollBar();
+  viewport()->update();
+}
+
+void TimelineCanvas::fit() {
+  m_begin = 0;
+  m_end = std::max(kShortest, static_cast<double>(m_model.end - m_model.begin));
+  m_fitted = true;
+  viewport()->update();
+}
+
+void TimelineCanvas::setRange(double begin, double end) {
+  const double most = std::max(kShortest, static_cast<double>(m_model.end - m_model.begin));
+  const double length = std::clamp(end - begin, kShortest, most);
+  m_begin = std::clamp(begin, 0.0, most - length);
+  m_end = m_begin + length;
+  m_fitted = length >= most;
+  viewport()->update();
+}
+
+void TimelineCanvas::zoom(double factor, double x) {
+  const Frame now = frame();
+  const double share = std::clamp((x - now.labels) / std::max(1, now.width - now.labels - kRight), 0.0, 1.0);
+  const double place = m_begin + share * (m_end - m_begin);
+  const double length = std::clamp((m_end - m_begin) / factor, kShortest,
+                                   std::max(kShortest, static_cast<double>(m_model.end - m_model.begin)));
+  setRange(place - share * length, place + (1 - share) * length);
+}
+
+int TimelineCanvas::topSpace() const {
+  return m_model.starts.empty() ? 2 * kSpace : 6 * kSpace;
+}
+
+int TimelineCanvas::labelWidth() const {
+  QFont font = m_theme.interfaceFont();
+  font.setWeight(QFont::DemiBold);
+  const QFontMetrics metrics(font);
+  int widest = 40;
+  for (const TimelineRow& row : m_model.rows) widest = std::max(widest, metrics.horizontalAdvance(row.name));
+  if (m_model.runs.size() > 1) widest += metrics.horizontalAdvance(tr("%1 · ").arg(m_model.runs.back()));
+  return std::min(widest, 160) + kMargin + 3 * kSpace;
+}
+
+TimelineCanvas::Frame TimelineCanvas::frame() const {
+  return {.labels = labelWidth(),
+          .top = topSpace(),
+          .width = viewport()->width(),
+          .height = viewport()->height(),
+          .offset = verticalScrollBar()->value(),
+          .begin = m_begin,
+          .end = m_end};
+}
+
+QSize TimelineCanvas::contentSize() const {
+  return {std::max(640, viewport()->width()),
+          topSpace() + kRow * static_cast<int>(m_model.rows.size()) + kAxis};
+}
+
+void TimelineCanvas::paintAll(QPainter& painter, const QSize& size) const {
+  const QSize natural = contentSize();
+  const double scale = std::min(static_cast<double>(size.width()) / natural.width(),
+                                static_cast<double>(size.height()) / natural.height());
+  Frame whole = frame();
+  whole.width = static_cast<int>(size.width() / scale);
+  whole.height = natural.height();
+  whole.offset = 0;
+  whole.begin = 0;
+  whole.end = std::max(kShortest, static_cast<double>(m_model.end - m_model.begin));
+  painter.save();
+  painter.scale(scale, scale);
+  paint(painter, whole);
+  painter.restore();
+}
+
+QRectF TimelineCanvas::rectOf(const Frame& frame, std::size_t row, double begin, double end) const {
+  const double x = frame.x(begin);
+  const double y = frame.top + kRow * static_cast<double>(row) - frame.offset + (kRow - kBar) / 2.0;
+  return {x, y, std::max(1.0, frame.x(end) - x), kBar};
+}
+
+QRectF TimelineCanvas::barRect(std::size_t row, const TimelineBar& bar) const {
+  return rectOf(frame(), row, static_cast<double>(bar.begin - m_model.begin),
+                static_cast<double>(bar.end - m_model.begin));
+}
+
+void TimelineCanvas::paint(QPainter& painter, const Frame& frame) const {
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setFont(m_theme.smallFont());
+  paintAxis(painter, frame);
+  painter.save();
+  painter.setClipRect(QRect(0, frame.top - 1, frame.width, frame.height - frame.top - kAxis + 1),
+                      Qt::IntersectClip);
+  for (std::size_t row = 0; row < m_model.rows.size(); ++row) {
+    const double y = frame.top + kRow * static_cast<double>(row) - frame.offset;
+    if (y + kRow < frame.top || y > frame.height - kAxis) continue;
+    paintRow(painter, frame, row);
+  }
+  painter.restore();
+  paintStarts(painter, frame);
+}
+
+void TimelineCanvas::paintAxis(QPainter& painter, const Frame& frame) const {
+  const int bottom = frame.height - kAxis;
+  painter.setPen(QPen(m_theme.color(Role::Grid), 1));
+  painter.drawLine(QPointF(frame.labels, bottom + 0.5), QPointF(frame.width - kRight, bottom + 0.5));
+  painter.setFont(m_theme.monoFont());
+  const int most = std::max(2, (frame.width - frame.labels) / 120);
+  for (const double tick : axisTicks(frame.begin * 1e-6, frame.end * 1e-6, most)) {
+    const double x = std::round(frame.x(tick * 1e6)) + 0.5;
+    painter.setPen(QPen(m_theme.color(Role::Grid), 1));
+    painter.drawLine(QPointF(x, frame.top), QPointF(x, bottom));
+    painter.setPen(m_theme.color(Role::TextSecond));
+    painter.drawText(QRectF(x - 60, bottom + 6, 120, 16), Qt::AlignHCenter | Qt::AlignTop,
+                     tr("%1 ms").arg(QString::number(tick, 'g', 6)));
+  }
+}
+
+void TimelineCanvas::paintRow(QPainter& painter, const Frame& frame, std::size_t index) const {
+  const TimelineRow& row = m_model.rows[index];
+  const double y = frame.top + kRow * static_cast<double>(index) - frame.offset;
+  if (m_selected == row.request) {
+    painter.fillRect(QRectF(0, y, frame.width, kRow), m_theme.color(Role::AccentFill));
+    painter.fillRect(QRectF(0, y, 3, kRow), m_theme.color(Role::Accent));
+  }
+  painter.setPen(QPen(m_theme.color(Role::Line), 1));
+  painter.drawLine(QPointF(frame.labels, y + kRow - 0.5), QPointF(frame.width - kRight, y + kRow - 0.5));
+
+  QFont font = m_theme.interfaceFont();
+  font.setWeight(QFont::DemiBold);
+  painter.setFont(font);
+  painter.setPen(m_theme.color(row.failed ? Role::Error : Role::Text));
+  const QString name = m_model.runs.size() > 1 ? tr("%1 · %2").arg(row.run).arg(row.name) : row.name;
+  const int room = frame.labels - kMargin - 2 * kSpace;
+  painter.drawText(QRectF(kMargin, y, room, kRow), Qt::AlignLeft | Qt::AlignVCenter,
+                   QFontMetrics(font).elidedText(name, Qt::ElideRight, room));
+
+  painter.save();
+  painter.setClipRect(QRectF(frame.labels, y, frame.width - frame.labels - kRight / 2.0, kRow),
+                      Qt::IntersectClip);
+  painter.setFont(m_theme.smallFont());
+  const QFontMetrics metrics(m_theme.smallFont());
+  for (const TimelineBar& bar : row.bars) {
+    const QRectF area = rectOf(frame, index, static_cast<double>(bar.begin - m_model.begin),
+                               static_cast<double>(bar.end - m_model.begin));
+    if (area.right() < frame.labels || area.left() > frame.width) continue;
+    const bool waiting = bar.kind == BarKind::Waiting;
+    const BlockRole role = bar.kind == BarKind::Decode ? BlockRole::Hit : BlockRole::Computed;
+    const QColor ink = waiting ? m_theme.color(Role::TextThird) : m_theme.ink(role);
+    if (waiting) {
+      painter.setPen(QPen(ink, 1, Qt::DotLine));
+      painter.drawLine(QPointF(area.left(), area.center().y()), QPointF(area.right(), area.center().y()));
+    } else {
+      painter.setPen(Qt::NoPen);
+      painter.setBrush(m_theme.fill(role));
+      painter.drawRoundedRect(area, 3, 3);
+      painter.setBrush(m_theme.pattern(role));
+      painter.drawRoundedRect(area, 3, 3);
+      painter.setBrush(Qt::NoBrush);
+      painter.setPen(QPen(ink, 1));
+      if (area.width() > 3) painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3);
+      if (area.width() <= 3) painter.fillRect(area, ink);
+    }
+    const QRectF shown = area.intersected(QRectF(frame.labels, y, frame.width - frame.labels, kRow));
+    const QString tokens = bar.tokens == 1 ? tr("1 token") : tr("%1 tokens").arg(bar.tokens);
+    for (const QString& text :
+         {waiting ? barName(bar.kind) : tr("%1 %2").arg(barName(bar.kind), tokens), barName(bar.kind)}) {
+      const double width = metrics.horizontalAdvance(text) + 2.0 * kSpace;
+      if (width > shown.width() - 2 * kSpace) continue;
+      const QRectF place(shown.left() + 6, area.top() + 3, width, kBar - 6);
+      painter.fillRect(place, waiting ? m_theme.color(Role::Surface) : m_theme.fill(role));
+      painter.setPen(ink);
+      painter.drawText(place, Qt::AlignCenter, text);
+      break;
+    }
+  }
+  if (row.admittedAt >= 0 && row.relocatedTokens > 0) {
+    // Reading takes no time of its own in the trace: a mark of fixed size at admission.
+    const double x = frame.x(static_cast<double>(row.admittedAt - m_model.begin));
+    const QRectF mark(x - 4, y + (kRow - kBar) / 2.0 - 3, 8, kBar + 6);
+    painter.setPen(QPen(m_theme.ink(BlockRole::Relocated), 1));
+    painter.setBrush(m_theme.fill(BlockRole::Relocated));
+    painter.drawRoundedRect(mark, 2, 2);
+    painter.setBrush(m_theme.pattern(BlockRole::Relocated));
+    painter.drawRoundedRect(mark, 2, 2);
+  }
+  painter.restore();
+}
+
+void TimelineCanvas::paintStarts(QPainter& painter, const Frame& frame) const {
+  painter.setFont(m_theme.smallFont());
+  const QFontMetrics metrics(m_theme.smallFont());
+  double used = -1;
+  for (const TimelineStart& start : m_model.starts) {
+    const double x = std::round(frame.x(static_cast<double>(start.time - m_model.begin))) + 0.5;
+    if (x < frame.labels || x > frame.width - kRight) continue;
+    painter.setPen(QPen(m_theme.color(Role::Accent), 1, Qt::DashLine));
+    painter.drawLine(QPointF(x, kSpace), QPointF(x, frame.height - kAxis));
+    const double width = metrics.horizontalAdvance(start.text) + 2 * kSpace;
+    // To the left where the right has no room.
+    const double left = x + 6 + width > frame.width ? std::max(0.0, x - 6 - width) : x + 6;
+    if (left < used) continue;
+    used = left + width;
+    const QRectF place(left, 2, width, 18);
+    painter.fillRect(place, m_theme.color(Role::Surface));
+    painter.setPen(m_theme.color(Role::Accent));
+    painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, start.text);
+  }
+}
+
+int TimelineCanvas::rowAt(double y) const {
+  const Frame now = frame();
+  if (y < now.top || y > now.height - kAxis) return -1;
+  const int row = static_cast<int>((y - now.top + now.offset) / kRow);
+  return row < static_cast<int>(m_model.rows.size()) ? row : -1;
+}
+
+QString TimelineCanvas::factsAt(const QPointF& place) const {
+  const int row = rowAt(place.y());
+  if (row < 0) return {};
+  const TimelineRow& shown = m_model.rows[static_cast<std::size_t>(row)];
+  for (const TimelineBar& bar : shown.bars) {
+    if (barRect(static_cast<std::size_t>(row), bar).adjusted(-1, -4, 1, 4).contains(place)) {
+      return timelineFacts(m_model, shown, bar);
+    }
+  }
+  return timelineFacts(m_model, shown);
+}
+
+void TimelineCanvas::updateScrollBar() {
+  const int content = kRow * static_cast<int>(m_model.rows.size());
+  const int room = viewport()->height() - topSpace() - kAxis;
+  verticalScrollBar()->setPageStep(std::max(1, room));
+  verticalScrollBar()->setRange(0, std::max(0, content - room));
+}
+
+void TimelineCanvas::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(viewport());
+  painter.fillRect(viewport()->rect(), m_theme.color(Role::Surface));
+  if (m_model.rows.empty()) return;
+  paint(painter, frame());
+  if (hasFocus()) {
+    painter.setPen(QPen(m_theme.color(Role::Accent), 1));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(QRectF(viewport()->rect()).adjusted(0.5, 0.5, -0.5, -0.5));
+  }
+}
+
+void TimelineCanvas::resizeEvent(QResizeEvent* event) {
+  QAbstractScrollArea::resizeEvent(event);
+  updateScrollBar();
+}
+
+void TimelineCanvas::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return;
+  m_pressed = event->position();
+  m_dragged = false;
+  m_beginAtPress = m_begin;
+}
+
+void TimelineCanvas::mouseMoveEvent(QMouseEvent* event) {
+  if (!m_pressed) return;
+  const double way = event->position().x() - m_pressed->x();
+  if (!m_dragged && std::abs(way) < QApplication::startDragDistance()) return;
+  m_dragged = true;
+  const Frame now = frame();
+  const double moved = way * (m_end - m_begin) / std::max(1, now.width - now.labels - kRight);
+  setRange(m_beginAtPress - moved, m_beginAtPress - moved + (m_end - m_begin));
+}
+
+void TimelineCanvas::mouseReleaseEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton || !m_pressed) return;
+  m_pressed.reset();
+  if (m_dragged) return;
+  if (const int row = rowAt(event->position().y()); row >= 0) Q_EMIT rowClicked(row);
+}
+
+void TimelineCanvas::wheelEvent(QWheelEvent* event) {
+  if ((event->modifiers() & Qt::ShiftModifier) != 0) {
+    QAbstractScrollArea::wheelEvent(event);
+    return;
+  }
+  zoom(std::pow(kWheelStep, event->angleDelta().y() / 120.0), event->position().x());
+  event->accept();
+}
+
+void TimelineCanvas::keyPressEvent(QKeyEvent* event) {
+  const double step = (m_end - m_begin) / 8;
+  int current = -1;
+  for (std::size_t i = 0; i < m_model.rows.size(); ++i) {
+    if (m_selected == m_model.rows[i].request) current = static_cast<int>(i);
+  }
+  const int rows = static_cast<int>(m_model.rows.size());
+  const Frame now = frame();
+  const double middle = now.labels + (now.width - now.labels) / 2.0;
+  switch (event->key()) {
+    case Qt::Key_F:
+    case Qt::Key_Home:
+      fit();
+      return;
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+      zoom(kWheelStep, middle);
+      return;
+    case Qt::Key_Minus:
+      zoom(1 / kWheelStep, middle);
+      return;
+    case Qt::Key_Left:
+      setRange(m_begin - step, m_end - step);
+      return;
+    case Qt::Key_Right:
+      setRange(m_begin + step, m_end + step);
+      return;
+    case Qt::Key_Up:
+    case Qt::Key_Down: {
+      if (rows == 0) return;
+      const int next =
+          current < 0 ? 0 : std::clamp(current + (event->key() == Qt::Key_Up ? -1 : 1), 0, rows - 1);
+      const int y = next * kRow;
+      QScrollBar* bar = verticalScrollBar();
+      bar->setValue(std::clamp(bar->value(), y + kRow - bar->pageStep(), y));
+      Q_EMIT rowClicked(next);
+      return;
+    }
+    default:
+      QAbstractScrollArea::keyPressEvent(event);
+  }
+}
+
+bool TimelineCanvas::viewportEvent(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    QToolTip::showText(help->globalPos(), factsAt(help->pos()), viewport());
+    return true;
+  }
+  return QAbstractScrollArea::viewportEvent(event);
+}
+
+void TimelineCanvas::focusInEvent(QFocusEvent* event) {
+  QAbstractScrollArea::focusInEvent(event);
+  viewport()->update();
+}
+
+void TimelineCanvas::focusOutEvent(QFocusEvent* event) {
+  QAbstractScrollArea::focusOutEvent(event);
+  viewport()->update();
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The timeline's drawing: rows, bars, axis; zoomed and scrolled with mouse and keys.
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/views/timeline/timeline_model.h"
+
+#include <QAbstractScrollArea>
+
+#include <optional>
+
+namespace spanscope::ui {
+
+class TimelineCanvas : public QAbstractScrollArea {
+  Q_OBJECT
+ public:
+  explicit TimelineCanvas(QWidget* parent = nullptr);
+
+  void setContent(const TimelineModel& model, const Theme& theme, std::optional<RequestId> selected);
+  const TimelineModel& model() const { return m_model; }
+  /// Shown part of the axis in nanoseconds since model().begin.
+  double rangeBegin() const { return m_begin; }
+  double rangeEnd() const { return m_end; }
+  void fit();
+  void zoom(double factor, double x);
+
+  QRectF barRect(std::size_t row, const TimelineBar& bar) const;  ///< in the viewport
+  QSize contentSize() const;
+  /// Everything, in its own size times `size` / contentSize().
+  void paintAll(QPainter& painter, const QSize& size) const;
+  QString factsAt(const QPointF& place) const;
+
+ Q_SIGNALS:
+  void rowClicked(int row);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool viewportEvent(QEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+
+ private:
+  /// Where things go in a drawing of some size.
+  struct Frame {
+    int labels = 0;  ///< width of the names
+    int top = 0;     ///< of the first row
+    int width = 0;   ///< of the whole
+    int height = 0;
+    int offset = 0;  ///< rows are scrolled up by this
+    double begin = 0;
+    double end = 1;
+    double x(double nanoseconds) const;
+  };
+  Frame frame() const;
+  int topSpace() const;
+  int labelWidth() const;
+  void paint(QPainter& painter, const Frame& frame) const;
+  void paintAxis(QPainter& painter, const Frame& frame) const;
+  void paintRow(QPainter& painter, const Frame& frame, std::size_t index) const;
+  void paintStarts(QPainter& painter, const Frame& frame) const;
+  QRectF rectOf(const Frame& frame, std::size_t row, double begin, double end) const;
+  int rowAt(double y) const;  ///< −1: none
+  void setRange(double begin, double end);
+  void updateScrollBar();
+
+  TimelineModel m_model;
+  Theme m_theme;
+  std::optional<RequestId> m_selected;
+  double m_begin = 0;
+  double m_end = 1;
+  bool m_fitted = true;  ///< follows the whole
+  std::optional<QPointF> m_pressed;
+  bool m_dragged = false;
+  double m_beginAtPress = 0;
+};
+
+}  // namespace spanscope::ui

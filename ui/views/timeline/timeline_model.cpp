@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/timeline/timeline_model.h"
+
+#include "ui/views/common/csv_line.h"
+#include "ui/views/common/number_text.h"
+#include "ui/views/common/request_names.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace spanscope::ui {
+namespace {
+
+QString span(std::int64_t nanoseconds) {
+  return durationText(static_cast<double>(nanoseconds) * 1e-9);
+}
+
+void addPass(TimelineRow& row, const trace::BatchEntry& entry, std::int64_t begin, std::int64_t end) {
+  const BarKind kind = entry.decode ? BarKind::Decode : BarKind::Prefill;
+  TimelineBar* last = row.bars.empty() ? nullptr : &row.bars.back();
+  if (last != nullptr && last->kind == kind && (entry.decode || last->end == end)) {
+    // Decoding passes follow each other closely; entries of one pass are one bar.
+    if (last->end != end) ++last->passes;
+    last->end = end;
+    last->tokens += entry.count;
+    return;
+  }
+  row.bars.push_back({.kind = kind, .begin = begin, .end = end, .tokens = entry.count, .passes = 1});
+}
+
+TimelineStart startOf(const ViewInput& input, const trace::RunState& run, const trace::Progress& progress,
+                      const TimelineRow& row, const std::vector<StepIndex>& needs) {
+  TimelineStart start{
+      .time = row.admittedAt, .request = row.request, .relocatedTokens = row.relocatedTokens, .text = {}};
+  std::set<RequestId> found;
+  const RequestEvents* events = input.trace->request(row.request);
+  if (events == nullptr) return start;
+  for (const std::size_t index : events->lookups) {
+    if (index >= input.position) break;
+    const auto* lookup = std::get_if<trace::BlockLookedUp>(&input.trace->event(index).payload);
+    if (lookup == nullptr || lookup->tokens == 0) continue;
+    const auto source = progress.requests.find(lookup->storedByRequest);
+    if (source == progress.requests.end() || source->second.run != row.run) continue;
+    if (std::find(run.requests.begin(), run.requests.end(), source->first) == run.requests.end()) continue;
+    if (std::find(needs.begin(), needs.end(), source->second.step) != needs.end())
+      found.insert(source->first);
+  }
+  start.closures = static_cast<std::int64_t>(found.size());
+  const QString closures =
+      start.closures == 1 ? tr("1 closure reused") : tr("%1 closures reused").arg(start.closures);
+  start.text = tr("%1 starts: %2, %3 tokens relocated").arg(row.name, closures).arg(start.relocatedTokens);
+  return start;
+}
+
+}  // namespace
+
+TimelineModel timelineModel(const ViewInput& input, bool allRuns) {
+  TimelineModel model;
+  const trace::Progress& progress = input.state().progress();
+  RunId shown = 0;
+  if (input.selection.request) {
+    const auto request = progress.requests.find(*input.selection.request);
+    if (request != progress.requests.end()) shown = request->second.run;
+  }
+  for (const auto& [id, run] : progress.runs) {
+    if (run.requests.empty()) continue;
+    if (allRuns) {
+      model.runs.push_back(id);
+    } else if (shown == 0 || shown == id) {
+      model.runs = {id};
+    }
+  }
+  if (model.runs.empty()) return model;
+
+  std::map<RequestId, std::size_t> rows;
+  StepNames names(input, progress);
+  model.begin = progress.runs.at(model.runs.front()).startedAt;
+  for (const RunId id : model.runs) {
+    for (const RequestId requestId : progress.runs.at(id).requests) {
+      const auto found = progress.requests.find(requestId);
+      if (found == progress.requests.end()) continue;
+      const trace::RequestState& request = found->second;
+      TimelineRow row{.request = requestId,
+                      .run = id,
+                      .node = request.node,
+                      .name = names.of(request),
+                      .bars = {},
+                      .admittedAt = request.admittedAt,
+                      .promptTokens = request.promptTokens,
+                      .cachedTokens = request.cachedTokens,
+                      .relocatedTokens = request.relocatedTokens,
+                      .firstTokenAt = request.firstTokenAt,
+                      .waitReason = QString::fromStdString(request.waitReason),
+                      .failed = request.outcome == trace::StepOutcome::Failed};
+      if (model.begin < 0) model.begin = std::max<std::int64_t>(0, request.startedAt);
+      if (request.startedAt >= 0) {
+        std::int64_t until = request.admittedAt;
+        if (until < 0) until = request.finishedAt >= 0 ? request.finishedAt : progress.time;
+        if (until > request.startedAt) {
+          row.bars.push_back({.kind = BarKind::Waiting, .begin = request.startedAt, .end = until});
+        }
+        model.end = std::max(model.end, until);
+      }
+      model.end = std::max({model.end, request.finishedAt, request.lastTokenAt});
+      rows.emplace(requestId, model.rows.size());
+      model.rows.push_back(std::move(row));
+    }
+  }
+
+  const std::vector<std::size_t>& passes = input.trace->passes();
+  const std::size_t first = model.begin > 0 ? input.trace->countAt(model.begin - 1) : 0;
+  for (auto pass = std::lower_bound(passes.begin(), passes.end(), first); pass != passes.end(); ++pass) {
+    if (*pass >= input.position) break;
+    const trace::Event& event = input.trace->event(*pass);
+    const auto* batch = std::get_if<trace::BatchComputed>(&event.payload);
+    if (batch == nullptr) continue;
+    for (const trace::BatchEntry& entry : batch->entries) {
+      const auto row = rows.find(entry.request);
+      if (row == rows.end()) continue;
+      addPass(model.rows[row->second], entry, event.time - batch->nanoseconds, event.time);
+      model.end = std::max(model.end, event.time);
+    }
+  }
+
+  for (const TimelineRow& row : model.rows) {
+    if (row.admittedAt < 0) continue;
+    const trace::RunState& run = progress.runs.at(row.run);
+    const trace::RequestState& request = progress.requests.at(row.request);
+    const auto planned =
+        std::find_if(run.plan->steps.begin(), run.plan->steps.end(),
+                     [&](const trace::PlannedStep& step) { return step.step == request.step; });
+    if (planned == run.plan->steps.end() || planned->needs.empty()) continue;
+    TimelineStart start = startOf(input, run, progress, row, planned->needs);
+    if (start.closures > 0) model.starts.push_back(std::move(start));
+  }
+  return model;
+}
+
+QString barName(BarKind kind) {
+  switch (kind) {
+    case BarKind::Waiting:
+      return tr("waiting");
+    case BarKind::Prefill:
+      return tr("computing");
+    case BarKind::Decode:
+      return tr("decoding");
+  }
+  return {};
+}
+
+QString timelineFacts(const TimelineModel& model, const TimelineRow& row, const TimelineBar& bar) {
+  QString text = tr("%1 · %2").arg(row.name, barName(bar.kind));
+  if (bar.kind != BarKind::Waiting) {
+    text += bar.tokens == 1 ? tr(" 1 token") : tr(" %1 tokens").arg(bar.tokens);
+    if (bar.passes > 1) text += tr(" in %1 passes").arg(bar.passes);
+  } else if (!row.waitReason.isEmpty()) {
+    text += tr(": %1").arg(row.waitReason);
+  }
+  return text + tr(" · %1, from %2").arg(span(bar.end - bar.begin), span(bar.begin - model.begin));
+}
+
+QString timelineFacts(const TimelineModel& model, const TimelineRow& row) {
+  QString text = tr("%1, request %2 of run %3").arg(row.name).arg(row.request).arg(row.run);
+  if (row.admittedAt >= 0) {
+    text += tr(" · %1 prompt tokens, %2 cached, %3 of them relocated")
+                .arg(row.promptTokens)
+                .arg(row.cachedTokens)
+                .arg(row.relocatedTokens);
+  }
+  if (row.firstTokenAt >= 0) text += tr(" · first token at %1").arg(span(row.firstTokenAt - model.begin));
+  if (row.failed) text += tr(" · failed");
+  return text;
+}
+
+QString timelineCsv(const TimelineModel& model) {
+  QString text = csvLine({tr("run"), tr("request"), tr("step"), tr("doing"), tr("begin ms"), tr("end ms"),
+                          tr("tokens"), tr("passes")});
+  const auto ms = [&model](std::int64_t time) {
+    return csvNumber(static_cast<double>(time - model.begin) * 1e-6);
+  };
+  for (const TimelineRow& row : model.rows) {
+    for (const TimelineBar& bar : row.bars) {
+      text += csvLine({QString::number(row.run), QString::number(row.request), row.name, barName(bar.kind),
+                       ms(bar.begin), ms(bar.end), QString::number(bar.tokens), QString::number(bar.passes)});
+    }
+  }
+  return text;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/timeline/timeline_view.h"
+
+#include "ui/views/timeline/state_legend.h"
+#include "ui/views/timeline/timeline_canvas.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QPainter>
+#include <QVBoxLayout>
+
+namespace spanscope::ui {
+namespace {
+
+QString emptyText() {
+  return TimelineView::tr("Run a query to see when each step waited, computed its prompt and decoded.");
+}
+
+}  // namespace
+
+TimelineView::TimelineView(QWidget* parent)
+    : RunView(parent), m_canvas(new TimelineCanvas(this)), m_controls(std::make_unique<QWidget>()) {
+  setAccessibleName(tr("Timeline"));
+  m_canvas->setAccessibleName(tr("Requests over time"));
+  m_canvas->setAccessibleDescription(tr(
+      "Up and Down select a request, Left and Right move in time, plus and minus zoom, F shows everything."));
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(m_canvas);
+
+  auto* row = new QHBoxLayout(m_controls.get());
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(2 * kSpace);
+  m_legend = new StateLegend({{BlockRole::Computed, tr("computing")},
+                              {BlockRole::Relocated, tr("reading relocated")},
+                              {BlockRole::Hit, tr("decoding")}},
+                             m_controls.get());
+  m_scope = new QComboBox(m_controls.get());
+  m_scope->setAccessibleName(tr("Runs"));
+  m_scope->setToolTip(tr("Which runs are shown"));
+  m_scope->addItem(tr("one run"));
+  m_scope->addItem(tr("all runs"));
+  row->addWidget(m_legend);
+  row->addWidget(m_scope);
+  connect(m_scope, &QComboBox::currentIndexChanged, this, [this](int index) { setAllRuns(index == 1); });
+  connect(m_canvas, &TimelineCanvas::rowClicked, this, &TimelineView::select);
+}
+
+TimelineView::~TimelineView() = default;
+
+QWidget* TimelineView::takeTitleControls() {
+  return m_controls.release();
+}
+
+void TimelineView::setAllRuns(bool all) {
+  if (all == m_allRuns) return;
+  m_allRuns = all;
+  if (m_scope) m_scope->setCurrentIndex(all ? 1 : 0);
+  if (input() != nullptr) refresh();
+}
+
+void TimelineView::refresh() {
+  m_model = timelineModel(*input(), m_allRuns);
+  m_canvas->setVisible(!m_model.rows.empty());
+  m_canvas->setContent(m_model, input()->theme, input()->selection.request);
+  if (m_legend) m_legend->setTheme(input()->theme);
+  Q_EMIT summaryChanged(m_model.runs.size() == 1 ? tr("run %1").arg(m_model.runs.front())
+                        : m_model.runs.empty()   ? QString()
+                                                 : tr("%1 runs").arg(m_model.runs.size()));
+  update();
+}
+
+void TimelineView::select(int row) {
+  const TimelineRow& shown = m_model.rows[static_cast<std::size_t>(row)];
+  Q_EMIT selectionWanted(selectionOf(shown.run, shown.request, shown.node));
+}
+
+QString TimelineView::csv() const {
+  if (input() == nullptr) return {};
+  const TimelineModel model = timelineModel(*input(), m_allRuns);
+  return model.rows.empty() ? QString() : timelineCsv(model);
+}
+
+void TimelineView::paintTo(QPainter& painter, const QSize& size) {
+  if (input() != nullptr) refresh();
+  painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
+  if (m_model.rows.empty()) {
+    paintEmptyText(painter, QRect(QPoint(), size), emptyText(), theme());
+  } else {
+    m_canvas->paintAll(painter, size);
+  }
+}
+
+void TimelineView::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.fillRect(rect(), theme().color(Role::Surface));
+  if (m_model.rows.empty()) paintEmptyText(painter, rect(), emptyText(), theme());
+}
+
+}  // namespace spanscope::ui

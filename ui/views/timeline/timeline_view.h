@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One row a request: waiting, computing, decoding.
+#pragma once
+
+#include "ui/views/common/run_view.h"
+#include "ui/views/timeline/timeline_model.h"
+
+#include <QPointer>
+
+#include <memory>
+
+class QComboBox;
+
+namespace spanscope::ui {
+
+class TimelineCanvas;
+class StateLegend;
+
+class TimelineView : public RunView {
+  Q_OBJECT
+ public:
+  explicit TimelineView(QWidget* parent = nullptr);
+  ~TimelineView() override;
+
+  QWidget* takeTitleControls() override;
+  QString csv() const override;
+  void paintTo(QPainter& painter, const QSize& size) override;
+
+  const TimelineModel& model() const { return m_model; }
+  TimelineCanvas& canvas() { return *m_canvas; }
+  void setAllRuns(bool all);
+
+ protected:
+  void refresh() override;
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void select(int row);
+
+  TimelineModel m_model;
+  bool m_allRuns = false;
+  TimelineCanvas* m_canvas;
+  std::unique_ptr<QWidget> m_controls;  ///< until it is taken
+  QPointer<StateLegend> m_legend;
+  QPointer<QComboBox> m_scope;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/tokens/token_strip_area.h"
+
+#include <QFontMetrics>
+#include <QKeyEvent>
+#include <QPainter>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+
+TokenStripArea::TokenStripArea(QWidget* parent) : PaintedScroll(parent) {
+  setAccessibleName(tr("Tokens of the prompt and the answer"));
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+}
+
+void TokenStripArea::showStrip(const TokenStrip* strip, bool changed, std::size_t current,
+                               const Theme& theme) {
+  changed = changed || m_strip == nullptr;
+  m_strip = strip;
+  m_current = current;
+  setTheme(theme);
+  m_painter.setTheme(theme);
+  if (changed) layOut();
+  viewport()->update();
+}
+
+void TokenStripArea::layOut() {
+  if (m_strip == nullptr) return;
+  m_layout = layOutTokens(*m_strip, viewport()->width(), theme().monoFont(), theme().smallFont());
+  contentChanged();
+}
+
+void TokenStripArea::reveal(std::size_t token) {
+  if (token < m_layout.tiles.size()) makeVisible(m_layout.tiles[token], 5 * kSpace);
+}
+
+QSize TokenStripArea::contentSize() const {
+  if (m_layout.tiles.empty()) return viewport()->size();
+  return {m_layout.width, m_layout.height};
+}
+
+void TokenStripArea::resizeEvent(QResizeEvent* event) {
+  if (m_layout.width != viewport()->width()) layOut();
+  PaintedScroll::resizeEvent(event);
+}
+
+void TokenStripArea::paintContent(QPainter& painter, const QRect& visible) {
+  if (m_strip == nullptr || m_strip->tokens.empty()) {
+    paintEmpty(painter, visible);
+    return;
+  }
+  painter.setFont(theme().monoFont());
+  const int first = std::max(0, (visible.top() - kStripMargin) / kStripRow);
+  for (auto row = static_cast<std::size_t>(first); row < m_layout.rows.size(); ++row) {
+    if (kStripMargin + static_cast<int>(row) * kStripRow > visible.bottom()) break;
+    paintRow(painter, row);
+  }
+}
+
+void TokenStripArea::paintEmpty(QPainter& painter, const QRect& visible) const {
+  painter.setFont(theme().interfaceFont());
+  painter.setPen(theme().color(Role::TextThird));
+  painter.drawText(
+      visible.adjusted(16, 16, -16, -16), Qt::AlignCenter | Qt::TextWordWrap,
+      tr("The tokens of the prompt and how the cache served each of them appear here when a query runs."));
+}
+
+void TokenStripArea::paintRow(QPainter& painter, std::size_t row) const {
+  const std::size_t begin = m_layout.rows[row];
+  const std::size_t end = m_layout.rowEnd(row);
+  for (std::size_t i = begin; i < end; ++i) paintToken(painter, i);
+
+  // Rules and labels of blocks come last, above the tiles; a label that would run into the one before it is
+  // left out.
+  const QFont small = theme().smallFont();
+  const QFontMetrics metrics(small);
+  painter.setFont(small);
+  int free = 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    const StripToken& token = m_strip->tokens[i];
+    const bool generationStarts = i == m_strip->prompt && token.generated;
+    if (!token.opensBlock && !generationStarts) continue;
+    const QRect& tile = m_layout.tiles[i];
+    const int x = std::max(2, tile.left() - 3);
+    if (token.opensBlock) {
+      painter.fillRect(QRect(x, tile.top() - kStripLabel + 2, 1, kStripLabel + kStripTile + 3),
+                       theme().color(Role::TextThird));
+    }
+    QString label = token.opensBlock ? tr("block %1").arg(token.block) : tr("generated");
+    if (generationStarts && token.opensBlock) label += tr(" · generated");
+    if (x + 3 < free) continue;
+    // Where the next label comes soon, the number alone has to do.
+    if (token.opensBlock && m_strip->blockSize <= 4) label = QString::number(token.block);
+    painter.setPen(theme().color(Role::TextThird));
+    painter.drawText(QPoint(x + 4, tile.top() - 3), label);
+    free = x + 8 + metrics.horizontalAdvance(label);
+  }
+  painter.setFont(theme().monoFont());
+}
+
+void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
+  const StripToken& token = m_strip->tokens[index];
+  const StripSegment& segment = m_strip->segments[token.segment];
+  const QRect& tile = m_layout.tiles[index];
+  if (token.generated) {
+    painter.setPen(theme().segmentInk(segment.hue));
+    painter.setBrush(theme().color(Role::Surface));
+    painter.drawRect(tile.adjusted(0, 0, -1, -1));
+  } else {
+    painter.fillRect(tile, theme().segmentTint(segment.hue));
+  }
+  painter.setPen(theme().color(token.quiet ? Role::TextSecond : Role::Text));
+  const QFontMetrics metrics = painter.fontMetrics();
+  const int baseline = tile.top() + (kStripTile + metrics.ascent() - metrics.descent()) / 2;
+  // Only a token that is as wide as a whole row may be cut off.
+  const bool cut = tile.width() >= m_layout.width - 2 * kStripMargin;
+  const QString text =
+      cut ? metrics.elidedText(token.text, Qt::ElideRight, tile.width() - 2 * kSpace) : token.text;
+  painter.drawText(QPoint(tile.left() + kSpace, baseline), text);
+  if (token.computed) {
+    m_painter.underline(painter, QRectF(tile.left(), tile.bottom() + 2, tile.width(), 3), token.role);
+  }
+  const QRect& tail = m_layout.tails[index];
+  if (!tail.isNull()) {
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(theme().color(Role::Outline), 1, Qt::DashLine));
+    painter.drawRect(tail.adjusted(0, 0, -1, -1));
+    painter.setFont(theme().smallFont());
+    painter.setPen(theme().color(Role::TextThird));
+    painter.drawText(tail, Qt::AlignCenter, tailText(token.tail, m_strip->blockSize));
+    painter.setFont(theme().monoFont());
+  }
+  if (m_current >= m_strip->tokens.size()) return;
+  const StripToken& current = m_strip->tokens[m_current];
+  if (index == m_current) {
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(theme().color(Role::Accent), 2));
+    painter.drawRect(tile);
+  } else if (token.block >= 0 && token.block == current.block) {
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(theme().color(Role::Accent), 1));
+    painter.drawRect(tile.adjusted(0, 0, -1, -1));
+  }
+}
+
+void TokenStripArea::pressed(const QPoint& place) {
+  const std::size_t token = m_layout.at(place);
+  if (token < m_layout.tiles.size()) Q_EMIT chosen(token);
+}
+
+QString TokenStripArea::tipAt(const QPoint& place) const {
+  const std::size_t token = m_layout.at(place);
+  return token < m_layout.tiles.size() && m_tips ? m_tips(token) : QString();
+}
+
+std::size_t TokenStripArea::target(const QKeyEvent& event) const {
+  const std::size_t count = m_layout.tiles.size();
+  const bool none = m_current >= count;
+  const std::size_t row = none ? 0 : m_layout.rowOf(m_current);
+  const auto page = static_cast<std::size_t>(std::max(1, viewport()->height() / kStripRow - 1));
+  const int x = none ? 0 : m_layout.tiles[m_current].center().x();
+  const auto inRow = [&](std::size_t wanted) {
+    const std::size_t token = m_layout.nearest(std::min(wanted, m_layout.rows.size() - 1), x);
+    return token < count ? token : m_current;
+  };
+  const bool byBlock = event.modifiers().testFlag(Qt::ControlModifier);
+  const auto block = [this](std::size_t token) { return m_strip->tokens[token].block; };
+  switch (event.key()) {
+    case Qt::Key_Right: {
+      if (none) return 0;
+      std::size_t next = m_current + 1;
+      while (byBlock && next < count && block(next) == block(m_current)) ++next;
+      return std::min(next, count - 1);
+    }
+    case Qt::Key_Left: {
+      if (none || m_current == 0) return 0;
+      std::size_t next = m_current - 1;
+      while (byBlock && next > 0 && block(next - 1) == block(next)) --next;
+      return next;
+    }
+    case Qt::Key_Down:
+      return none ? 0 : inRow(row + 1);
+    case Qt::Key_Up:
+      return none ? 0 : inRow(row == 0 ? 0 : row - 1);
+    case Qt::Key_PageDown:
+      return none ? 0 : inRow(row + page);
+    case Qt::Key_PageUp:
+      return none ? 0 : inRow(row < page ? 0 : row - page);
+    case Qt::Key_Home:
+      return byBlock ? 0 : m_layout.rows[row];
+    case Qt::Key_End:
+      return byBlock ? count - 1 : m_layout.rowEnd(row) - 1;
+    default:
+      return count;
+  }
+}
+
+void TokenStripArea::keyPressEvent(QKeyEvent* event) {
+  const std::size_t count = m_layout.tiles.size();
+  const std::size_t next = count == 0 ? count : target(*event);
+  if (next >= count) {
+    PaintedScroll::keyPressEvent(event);
+    return;
+  }
+  reveal(next);
+  if (next != m_current) Q_EMIT chosen(next);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The painted content of the token view.
+#pragma once
+
+#include "ui/views/common/block_painter.h"
+#include "ui/views/common/painted_scroll.h"
+#include "ui/views/tokens/token_strip_layout.h"
+#include "ui/views/tokens/token_strip_model.h"
+
+#include <cstddef>
+#include <functional>
+
+namespace spanscope::ui {
+
+class TokenStripArea : public PaintedScroll {
+  Q_OBJECT
+ public:
+  explicit TokenStripArea(QWidget* parent = nullptr);
+
+  /// `strip` must outlive the area or the next call; it is laid out only when `changed`.
+  void showStrip(const TokenStrip* strip, bool changed, std::size_t current, const Theme& theme);
+  void setTips(std::function<QString(std::size_t)> tips) { m_tips = std::move(tips); }
+  void reveal(std::size_t token);
+
+  const StripLayout& stripLayout() const { return m_layout; }
+
+  void paintContent(QPainter& painter, const QRect& visible) override;
+  QSize contentSize() const override;
+
+ Q_SIGNALS:
+  void chosen(std::size_t token);
+
+ protected:
+  void pressed(const QPoint& place) override;
+  QString tipAt(const QPoint& place) const override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void layOut();
+  void paintEmpty(QPainter& painter, const QRect& visible) const;
+  void paintRow(QPainter& painter, std::size_t row) const;
+  void paintToken(QPainter& painter, std::size_t token) const;
+  /// Where a key goes from the current token; tiles.size(): nowhere.
+  std::size_t target(const QKeyEvent& event) const;
+
+  const TokenStrip* m_strip = nullptr;
+  StripLayout m_layout;
+  BlockPainter m_painter;
+  std::size_t m_current = 0;
+  std::function<QString(std::size_t)> m_tips;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/tokens/token_strip_model.h"
+
+#include "ui/views/common/csv_line.h"
+#include "ui/views/common/request_blocks.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace spanscope::ui {
+namespace {
+
+bool isMarker(std::string_view text) {
+  return text.size() > 2 && text.front() == '<' && text.back() == '>' &&
+         text.find(' ') == std::string_view::npos;
+}
+
+/// "<|user|>" → "‹user›"
+QString markerText(const std::string& text) {
+  QString name = QString::fromStdString(text);
+  name = name.mid(1, name.size() - 2);
+  if (name.size() > 2 && name.startsWith(QLatin1Char('|')) && name.endsWith(QLatin1Char('|')))
+    name = name.mid(1, name.size() - 2);
+  return QChar(0x2039) + name + QChar(0x203A);
+}
+
+bool startsWord(const std::string& text) {
+  const QString own = QString::fromStdString(text.substr(0, 3));
+  return own.isEmpty() || own.front().isSpace() || own.front() == QChar(0x2581);
+}
+
+class StripMaker {
+  Q_DECLARE_TR_FUNCTIONS(spanscope::ui::StripMaker)
+ public:
+  StripMaker(const ViewInput& input, RequestId id) : m_input(input), m_state(input.state()) {
+    const auto found = m_state.progress().requests.find(id);
+    if (found == m_state.progress().requests.end()) return;
+    m_request = &found->second;
+    m_strip.request = id;
+    m_strip.run = m_request->run;
+  }
+
+  TokenStrip make() {
+    if (m_request == nullptr) return {};
+    m_blocks = requestBlocks(*m_input.trace, m_state, m_strip.request);
+    m_strip.blockSize = m_blocks.blockSize;
+    const std::vector<SegmentName> names = segmentNames(m_input, m_strip.run, m_request->segments);
+    for (std::size_t i = 0; i < m_request->segments.size(); ++i) {
+      if (names[i].hidden) continue;
+      StripSegment segment{.segment = static_cast<std::uint32_t>(i),
+                           .name = names[i].name,
+                           .hue = names[i].hue,
+                           .first = m_strip.tokens.size(),
+                           .count = 0};
+      addPrompt(segment);
+      m_strip.prompt = m_strip.tokens.size();
+      if (i + 1 == m_request->segments.size()) addGenerated(segment);
+      segment.count = m_strip.tokens.size() - segment.first;
+      m_strip.segments.push_back(std::move(segment));
+      countBlocks(i);
+    }
+    m_strip.summary = summary();
+    return std::move(m_strip);
+  }
+
+ private:
+  void addPrompt(const StripSegment& segment) {
+    const trace::SegmentInfo& info = m_request->segments[segment.segment];
+    std::size_t run = 0;
+    std::int32_t runEnd = info.runs.empty() ? 0 : info.runs.front().count;
+    bool afterMarker = true;
+    for (std::size_t local = 0; local < info.tokens.size(); ++local) {
+      while (run < info.runs.size() && static_cast<std::int32_t>(local) >= runEnd) {
+        if (++run < info.runs.size()) runEnd += info.runs[run].count;
+      }
+      if (static_cast<std::int32_t>(local) < info.visibleBegin) continue;
+      const bool fromTemplate =
+          run < info.runs.size() && info.runs[run].source == trace::TokenSource::Template;
+      const std::string text =
+          local < info.texts.size() ? info.texts[local] : "#" + std::to_string(info.tokens[local]);
+      const bool marker = fromTemplate && isMarker(text);
+      StripToken token;
+      token.text = marker ? markerText(text) : shownToken(text);
+      token.quiet = fromTemplate;
+      token.joined = !marker && !afterMarker && !startsWord(text);
+      afterMarker = marker;
+      add(segment, static_cast<std::int32_t>(local), std::move(token));
+    }
+  }
+
+  void addGenerated(const StripSegment& segment) {
+    const auto prompt = static_cast<std::int32_t>(m_request->segments[segment.segment].tokens.size());
+    bool afterMarker = true;
+    for (const GeneratedToken& own : generatedTokens(*m_input.trace, m_strip.request, m_input.position)) {
+      const bool marker = isMarker(own.token->shown);
+      StripToken token;
+      token.text = marker ? markerText(own.token->shown) : shownToken(own.token->shown);
+      token.quiet = marker;
+      token.joined = !marker && !afterMarker && !startsWord(own.token->shown);
+      token.generated = true;
+      token.probability = own.token->probability;
+      afterMarker = marker;
+      add(segment, prompt + own.token->index, std::move(token));
+    }
+  }
+
+  void add(const StripSegment& segment, std::int32_t local, StripToken token) {
+    token.place = {m_strip.request, segment.segment, local};
+    token.segment = m_strip.segments.size();
+    token.position = m_request->segments[segment.segment].base + local;
+    const std::int32_t slot = local % m_strip.blockSize;
+    const VirtualBlockFacts* block =
+        m_blocks.find({m_strip.request, segment.segment, local / m_strip.blockSize});
+    token.computed = block != nullptr && slot < block->tokens;
+    if (token.computed) {
+      token.block = block->number;
+      token.physical = block->physical;
+      token.role = block->role;
+      if (block->role == BlockRole::Computed && slot < block->found) token.role = block->foundRole;
+      token.opensBlock = slot == 0;
+      if (slot + 1 == block->tokens && block->tokens < m_strip.blockSize) token.tail = block->tokens;
+    }
+    m_strip.tokens.push_back(std::move(token));
+  }
+
+  void countBlocks(std::size_t segment) {
+    if (segment >= m_blocks.segments.size()) return;
+    for (const VirtualBlockFacts& block : m_blocks.segments[segment].blocks) {
+      (block.tokens == m_strip.blockSize ? m_strip.fullBlocks : m_strip.tails) += 1;
+    }
+  }
+
+  QString summary() const {
+    const auto counted = [](const QString& one, const QString& many, std::size_t count) {
+      return (count == 1 ? one : many).arg(count);
+    };
+    QStringList parts{counted(tr("%1 token"), tr("%1 tokens"), m_strip.prompt)};
+    const std::size_t generated = m_strip.tokens.size() - m_strip.prompt;
+    if (generated > 0) parts << counted(tr("%1 generated"), tr("%1 generated"), generated);
+    parts << counted(tr("%1 full block"), tr("%1 full blocks"), static_cast<std::size_t>(m_strip.fullBlocks));
+    parts << counted(tr("%1 tail"), tr("%1 tails"), static_cast<std::size_t>(m_strip.tails));
+    return parts.join(QStringLiteral(" · "));
+  }
+
+  const ViewInput& m_input;
+  const trace::Replay& m_state;
+  const trace::RequestState* m_request = nullptr;
+  RequestBlocks m_blocks;
+  TokenStrip m_strip;
+};
+
+/// Exact text and id of a token of the strip.
+std::pair<QString, TokenId> exactToken(const ViewInput& input, const StripToken& token) {
+  const auto& requests = input.state().progress().requests;
+  const auto request = requests.find(token.place.request);
+  if (request == requests.end() || token.place.segment >= request->second.segments.size())
+    return {token.text, -1};
+  const trace::SegmentInfo& info = request->second.segments[token.place.segment];
+  const auto local = static_cast<std::size_t>(token.place.local);
+  if (local < info.tokens.size()) {
+    return {local < info.texts.size() ? QString::fromStdString(info.texts[local]) : token.text,
+            info.tokens[local]};
+  }
+  const std::vector<GeneratedToken> generated =
+      generatedTokens(*input.trace, token.place.request, input.position);
+  const std::size_t index = local - info.tokens.size();
+  if (index >= generated.size()) return {token.text, -1};
+  return {QString::fromStdString(generated[index].token->shown), generated[index].token->token};
+}
+
+QString visibleText(QString text) {
+  text.replace(QLatin1Char('\n'), QChar(0x23CE));
+  text.replace(QLatin1Char('\t'), QChar(0x21E5));
+  return text;
+}
+
+}  // namespace
+
+TokenStrip tokenStrip(const ViewInput& input) {
+  return StripMaker(input, input.shownRequest()).make();
+}
+
+std::size_t selectedToken(const TokenStrip& strip, const Selection& selection) {
+  std::uint32_t segment = 0;
+  std::int32_t local = 0;
+  if (selection.token && selection.token->request == strip.request) {
+    segment = selection.token->segment;
+    local = selection.token->local;
+  } else if (selection.block && selection.block->request == strip.request) {
+    segment = selection.block->segment;
+    local = selection.block->virtualIndex * strip.blockSize;
+  } else {
+    return strip.tokens.size();
+  }
+  const auto found =
+      std::lower_bound(strip.tokens.begin(), strip.tokens.end(), std::pair(segment, local),
+                       [](const StripToken& token, const std::pair<std::uint32_t, std::int32_t>& wanted) {
+                         return std::pair(token.place.segment, token.place.local) < wanted;
+                       });
+  if (found == strip.tokens.end() || found->place.segment != segment) return strip.tokens.size();
+  return static_cast<std::size_t>(found - strip.tokens.begin());
+}
+
+QString tokenTip(const ViewInput& input, const TokenStrip& strip, std::size_t token) {
+  if (token >= strip.tokens.size()) return {};
+  const StripToken& own = strip.tokens[token];
+  const auto [text, id] = exactToken(input, own);
+  QStringList lines;
+  lines << tr("“%1” · token %2").arg(visibleText(text)).arg(id);
+  lines << tr("%1, token %2 · position %3")
+               .arg(strip.segments[own.segment].name)
+               .arg(own.place.local)
+               .arg(own.position);
+  if (!own.computed) {
+    lines << tr("Sampled, but no pass has seen it: no block holds it");
+  } else {
+    QString block = tr("Block %1, slot %2").arg(own.block).arg(own.place.local % strip.blockSize);
+    if (own.physical != kNullBlock)
+      block += tr(" · physical #%1 · %2").arg(own.physical).arg(Theme::name(own.role));
+    lines << block;
+  }
+  if (own.generated) {
+    lines << tr("Generated, probability %1").arg(double(own.probability), 0, 'f', 3);
+  } else if (own.quiet) {
+    lines << tr("Written by the chat template");
+  }
+  return lines.join(QLatin1Char('\n'));
+}
+
+QString tokenStripCsv(const ViewInput& input, const TokenStrip& strip) {
+  QString csv = csvLine({QStringLiteral("index"), QStringLiteral("segment"), QStringLiteral("name"),
+                         QStringLiteral("local"), QStringLiteral("position"), QStringLiteral("token"),
+                         QStringLiteral("text"), QStringLiteral("block"), QStringLiteral("slot"),
+                         QStringLiteral("physical"), QStringLiteral("served"), QStringLiteral("generated")});
+  for (std::size_t i = 0; i < strip.tokens.size(); ++i) {
+    const StripToken& token = strip.tokens[i];
+    const auto [text, id] = exactToken(input, token);
+    csv +=
+        csvLine({QString::number(i), QString::number(token.place.segment), strip.segments[token.segment].name,
+                 QString::number(token.place.local), QString::number(token.position), QString::number(id),
+                 text, token.block < 0 ? QString() : QString::number(token.block),
+                 QString::number(token.place.local % strip.blockSize),
+                 token.physical == kNullBlock ? QString() : QString::number(token.physical),
+                 token.computed ? Theme::name(token.role) : QString(),
+                 token.generated ? QStringLiteral("1") : QStringLiteral("0")});
+  }
+  return csv;
+}
+
+}  // namespace spanscope::ui

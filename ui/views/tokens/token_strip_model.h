@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The shown request's prompt and answer as tokens, block by block.
+#pragma once
+
+#include "ui/session/view_input.h"
+#include "ui/theme/theme.h"
+#include "ui/views/common/segment_names.h"
+
+#include <QString>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace spanscope::ui {
+
+struct StripToken {
+  TokenRef place;
+  QString text;             ///< as it is painted: "Mira", "‹user›"
+  std::size_t segment = 0;  ///< index in TokenStrip::segments
+  bool joined = false;      ///< continues the word before it: no space between them
+  bool quiet = false;       ///< of the chat template
+  bool generated = false;
+  bool computed = true;       ///< a pass has seen it, so a block holds it
+  std::int64_t position = 0;  ///< in the view
+  std::int32_t block = -1;    ///< number of its block in the view; −1: none holds it
+  BlockId physical = kNullBlock;
+  BlockRole role = BlockRole::Free;  ///< how its key and value came to be there
+  bool opensBlock = false;
+  std::int32_t tail = 0;  ///< it ends a block that is filled so far only; 0: it does not
+  float probability = 0;  ///< of a generated one
+  bool operator==(const StripToken&) const = default;
+};
+
+struct StripSegment {
+  std::uint32_t segment = 0;  ///< index in the span table
+  QString name;
+  std::size_t hue = 0;
+  std::size_t first = 0;  ///< token
+  std::size_t count = 0;  ///< tokens
+  bool operator==(const StripSegment&) const = default;
+};
+
+struct TokenStrip {
+  RequestId request = 0;  ///< 0: there is none
+  RunId run = 0;
+  std::int32_t blockSize = 16;
+  std::vector<StripSegment> segments;
+  std::vector<StripToken> tokens;
+  std::size_t prompt = 0;  ///< tokens of the prompt; those after it are generated
+  std::int32_t fullBlocks = 0;
+  std::int32_t tails = 0;
+  QString summary;  ///< "204 tokens · 11 full blocks · 4 tails"
+  bool operator==(const TokenStrip&) const = default;
+};
+
+/// Hidden segments and prefixes are left out.
+TokenStrip tokenStrip(const ViewInput& input);
+
+/// The token that is selected, else the first one of the selected block; tokens.size(): none.
+std::size_t selectedToken(const TokenStrip& strip, const Selection& selection);
+
+/// What a tool tip says of a token.
+QString tokenTip(const ViewInput& input, const TokenStrip& strip, std::size_t token);
+
+QString tokenStripCsv(const ViewInput& input, const TokenStrip& strip);
+
+}  // namespace spanscope::ui

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/tokens/token_strip_view.h"
+
+#include "ui/views/common/request_blocks.h"
+#include "ui/views/tokens/segment_chips.h"
+#include "ui/views/tokens/token_strip_area.h"
+
+#include <QVBoxLayout>
+
+#include <utility>
+
+namespace spanscope::ui {
+
+TokenStripView::TokenStripView(QWidget* parent) : LazyView(parent), m_area(new TokenStripArea(this)) {
+  setAccessibleName(tr("Tokens"));
+  setFocusProxy(m_area);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(m_area);
+  m_area->showStrip(&m_strip, true, 0, theme());
+  m_area->setTips(
+      [this](std::size_t token) { return input() ? tokenTip(*input(), m_strip, token) : QString(); });
+  connect(m_area, &TokenStripArea::chosen, this, &TokenStripView::select);
+}
+
+QWidget* TokenStripView::takeTitleControls() {
+  if (!m_chips) {
+    m_chips = new SegmentChips;
+    connect(m_chips, &SegmentChips::chosen, this, [this](std::size_t chip) {
+      if (chip < m_strip.segments.size()) select(m_strip.segments[chip].first);
+    });
+    showChips();
+  }
+  return m_chips;
+}
+
+void TokenStripView::showChips() {
+  if (!m_chips) return;
+  std::vector<SegmentName> names;
+  for (const StripSegment& segment : m_strip.segments) names.push_back({segment.name, segment.hue, false});
+  m_chips->showNames(std::move(names), theme());
+}
+
+void TokenStripView::refresh() {
+  TokenStrip strip = tokenStrip(*input());
+  const bool changed = strip != m_strip;
+  const QString before = m_strip.summary;
+  if (changed) m_strip = std::move(strip);
+  const std::size_t current = selectedToken(m_strip, input()->selection);
+  m_area->showStrip(&m_strip, changed, current, theme());
+  showChips();
+  if (m_strip.summary != before) Q_EMIT summaryChanged(m_strip.summary);
+  m_area->setAccessibleDescription(current < m_strip.tokens.size() ? tokenTip(*input(), m_strip, current)
+                                                                   : m_strip.summary);
+  // What was selected elsewhere comes into sight; scrolling away from it later is left alone.
+  if (m_shown != input()->selection) {
+    m_shown = input()->selection;
+    m_area->reveal(current);
+  }
+}
+
+void TokenStripView::select(std::size_t token) {
+  if (input() == nullptr || token >= m_strip.tokens.size()) return;
+  Q_EMIT selectionWanted(selectionOfToken(*input(), m_strip.tokens[token].place));
+}
+
+QString TokenStripView::csv() const {
+  if (input() == nullptr) return {};
+  const TokenStrip strip = tokenStrip(*input());
+  return strip.tokens.empty() ? QString() : tokenStripCsv(*input(), strip);
+}
+
+void TokenStripView::paintTo(QPainter& painter, const QSize& size) {
+  ensureFresh();
+  m_area->paintWhole(painter, size);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Shows the shown request's tokens, wrapped, with the blocks they fill.
+#pragma once
+
+#include "ui/views/common/lazy_view.h"
+#include "ui/views/tokens/token_strip_model.h"
+
+#include <QPointer>
+
+#include <cstddef>
+
+namespace spanscope::ui {
+
+class SegmentChips;
+class TokenStripArea;
+
+class TokenStripView : public LazyView {
+  Q_OBJECT
+ public:
+  explicit TokenStripView(QWidget* parent = nullptr);
+
+  QWidget* takeTitleControls() override;
+  QString csv() const override;
+  void paintTo(QPainter& painter, const QSize& size) override;
+
+  const TokenStrip& strip() const { return m_strip; }
+
+ protected:
+  void refresh() override;
+
+ private:
+  void select(std::size_t token);
+  void showChips();
+
+  TokenStrip m_strip;
+  Selection m_shown;  ///< the selection that is in sight already
+  TokenStripArea* m_area;
+  QPointer<SegmentChips> m_chips;
+};
+
+}  // namespace spanscope::ui

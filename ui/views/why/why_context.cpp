@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/why/why_context.h"
+
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+const trace::RequestState* findRequest(const trace::Replay& state, RequestId id) {
+  const auto& requests = state.progress().requests;
+  const auto found = requests.find(id);
+  return found == requests.end() ? nullptr : &found->second;
+}
+
+QString oneLine(const std::string& text) {
+  QString line = QString::fromStdString(text);
+  line.replace(QChar(0x2581), QLatin1Char(' '));
+  line.replace(QLatin1Char('\n'), QChar(0x23CE));
+  return line;
+}
+
+}  // namespace
+
+WhyContext::WhyContext(const ViewInput& ownInput, const BlockHistory& ownHistory, const BlockRef& place)
+    : input(ownInput), history(ownHistory), state(ownInput.state()) {
+  request = findRequest(state, place.request);
+  if (request == nullptr) return;
+  blocks = requestBlocks(*input.trace, state, place.request);
+  facts = blocks.find(place);
+  if (facts == nullptr) return;
+  segment = &request->segments[place.segment];
+  names = segmentNames(input, request->run, request->segments);
+  lookup = lookupEvent(*input.trace, facts->lookup);
+  if (lookup != nullptr) lookupIndex = input.trace->indexOf(facts->lookup).value_or(0);
+}
+
+bool WhyContext::holdsLastToken() const {
+  return facts->place.segment + 1 == request->segments.size() &&
+         firstToken() + facts->prompt == static_cast<std::int32_t>(segment->tokens.size());
+}
+
+QString WhyContext::tokensText(std::int32_t begin, std::int32_t end) const {
+  QString text;
+  const auto prompt = static_cast<std::int32_t>(segment->tokens.size());
+  for (std::int32_t i = std::max(0, begin); i < std::min(end, prompt); ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    text += index < segment->texts.size() ? oneLine(segment->texts[index])
+                                          : QStringLiteral("#%1 ").arg(segment->tokens[index]);
+  }
+  if (end > prompt) {
+    const std::vector<GeneratedToken> generated =
+        generatedTokens(*input.trace, facts->place.request, input.position);
+    for (std::int32_t i = std::max(begin, prompt); i < end; ++i) {
+      const auto index = static_cast<std::size_t>(i - prompt);
+      if (index < generated.size()) text += oneLine(generated[index].token->shown);
+    }
+  }
+  return text.trimmed();
+}
+
+QString WhyContext::tokenText(TokenId token) const {
+  if (token < 0) return {};
+  const auto quoted = [](const QString& text) { return QStringLiteral("“%1”").arg(text); };
+  if (input.tokenizer && token < input.tokenizer->vocabularySize())
+    return quoted(oneLine(input.tokenizer->display(token)));
+  // Without a model the trace may still have shown it somewhere.
+  for (const auto& [id, own] : state.progress().requests) {
+    for (const trace::SegmentInfo& info : own.segments) {
+      const auto found = std::find(info.tokens.begin(), info.tokens.end(), token);
+      const auto index = static_cast<std::size_t>(found - info.tokens.begin());
+      if (found != info.tokens.end() && index < info.texts.size()) return quoted(oneLine(info.texts[index]));
+    }
+  }
+  return tr("token %1").arg(token);
+}
+
+std::vector<TokenId> WhyContext::storedTokens() const {
+  if (lookup == nullptr || lookup->block == kNullBlock) return {};
+  const auto stored = history.storedAt(lookup->block, lookupIndex);
+  if (!stored) return {};
+  const auto* event = std::get_if<trace::BlockStored>(&input.trace->event(*stored).payload);
+  return event == nullptr ? std::vector<TokenId>{} : event->tokens;
+}
+
+std::optional<BlockRef> WhyContext::storedPlace() const {
+  const trace::RequestState* by = findRequest(state, lookup->storedByRequest);
+  if (by == nullptr) return std::nullopt;
+  for (std::size_t i = 0; i < by->segments.size(); ++i) {
+    const BlockRef place{lookup->storedByRequest, static_cast<std::uint32_t>(i), lookup->virtualIndex};
+    if (by->segments[i].node != lookup->storedByNode || by->segments[i].base != lookup->storedBase) continue;
+    if (by->blocks.contains({place.segment, place.virtualIndex})) return place;
+  }
+  return std::nullopt;
+}
+
+QString WhyContext::storedBy() const {
+  QString text = requestName(state, lookup->storedByRequest);
+  const trace::RequestState* by = findRequest(state, lookup->storedByRequest);
+  const std::optional<BlockRef> place = storedPlace();
+  if (by != nullptr && place) {
+    text += QStringLiteral(", ") + segmentNames(input, by->run, by->segments)[place->segment].name;
+  } else {
+    text += QStringLiteral(", ") + nodeName(input, lookup->storedByRun, lookup->storedByNode);
+  }
+  return text;
+}
+
+document::NodeId WhyContext::node() const {
+  return input.nodeOf(request->run, nodeOfToken(*request, facts->place.segment, firstToken()));
+}
+
+document::NodeId WhyContext::parentJoin(query::JoinKind kind) const {
+  const document::NodeId own =
+      kind == query::JoinKind::Plus ? input.nodeOf(request->run, segment->node) : node();
+  const document::DocumentNode* child = input.document->find(own);
+  if (child == nullptr) return document::kNoNode;
+  const document::DocumentNode* parent = input.document->find(child->parent);
+  const query::Join* join = parent == nullptr ? nullptr : parent->own.as<query::Join>();
+  return join != nullptr && join->kind == kind ? child->parent : document::kNoNode;
+}
+
+std::optional<std::size_t> WhyContext::lostAt() const {
+  if (facts->physical == kNullBlock) return std::nullopt;
+  return history.lostAt(facts->physical, facts->place.request, input.position);
+}
+
+bool WhyContext::present() const {
+  const auto& pool = state.pool().blocks();
+  const auto index = static_cast<std::size_t>(facts->physical);
+  return facts->physical != kNullBlock && index < pool.size() && pool[index].cached && !lostAt();
+}
+
+const VirtualBlockFacts* WhyContext::firstMissed() const {
+  for (const VirtualBlockFacts& block : blocks.segments[facts->place.segment].blocks) {
+    if (block.place.virtualIndex >= facts->place.virtualIndex) break;
+    if (block.outcome == trace::LookupOutcome::Miss || block.outcome == trace::LookupOutcome::Partial)
+      return &block;
+  }
+  return nullptr;
+}
+
+QString timeText(std::int64_t nanoseconds) {
+  const double milliseconds = double(nanoseconds) / 1e6;
+  if (milliseconds >= 1000) return tr("%1 s").arg(milliseconds / 1000, 0, 'f', 3);
+  return tr("%1 ms").arg(milliseconds, 0, 'f', 1);
+}
+
+}  // namespace spanscope::ui
