@@ -15,7 +15,7 @@
 namespace spanscope::cli {
 namespace {
 
-using remote::Target;
+using exports::Target;
 
 const std::map<std::string, Target> kTargets = {
     {"spnl", Target::Query},   {"yaml", Target::Yaml},      {"lisp", Target::Lisp},    {"chat", Target::Chat},
@@ -42,9 +42,9 @@ query::QueryForm formOf(const std::string& format) {
   return format == "lisp" ? query::QueryForm::Lisp : query::QueryForm::Json;
 }
 
-remote::Stage stageOf(const std::string& stage) {
-  if (stage == "simplified") return remote::Stage::Simplified;
-  return stage == "optimized" ? remote::Stage::Optimized : remote::Stage::Read;
+exports::Stage stageOf(const std::string& stage) {
+  if (stage == "simplified") return exports::Stage::Simplified;
+  return stage == "optimized" ? exports::Stage::Optimized : exports::Stage::Read;
 }
 
 /// Refuses options of another target than the one that is written.

@@ -11,7 +11,7 @@
 namespace spanscope::cli {
 
 void addRequestOptions(CLI::App& command, RequestOptions& options) {
-  options.endpoint = remote::kDefaultEndpoint;
+  options.endpoint = spnl::kDefaultEndpoint;
   command.add_option("--endpoint", options.endpoint, "Address of the server's query endpoint")
       ->type_name("URL")
       ->capture_default_str()
@@ -26,17 +26,17 @@ void addRequestOptions(CLI::App& command, RequestOptions& options) {
 ExitCode writeRequest(const Outgoing& outgoing, bool asPython, const RequestOptions& options,
                       const Streams& streams) {
   if (!warnOfTarget(outgoing, streams)) return ExitCode::WrongInput;
-  const query::Node request = remote::requestFor(outgoing.query);
+  const query::Node request = spnl::requestFor(outgoing.query);
   const std::string body = query::writeCanonical(request);
-  const bool stream = !options.inOnePiece && !remote::wantsOneToken(request);
-  streams.out << (asPython ? remote::pythonProgram(body, options.endpoint, stream)
-                           : remote::curlLine(body, options.endpoint, stream));
+  const bool stream = !options.inOnePiece && !spnl::wantsOneToken(request);
+  streams.out << (asPython ? spnl::pythonProgram(body, options.endpoint, stream)
+                           : spnl::curlLine(body, options.endpoint, stream));
   return ExitCode::Fine;
 }
 
 ExitCode writeChat(const Outgoing& outgoing, const RequestOptions& options, const Streams& streams) {
   if (!warnOfTarget(outgoing, streams)) return ExitCode::WrongInput;
-  streams.out << remote::writeChatRequests(remote::chatRequests(outgoing.query, options.seed).requests);
+  streams.out << exports::writeChatRequests(exports::chatRequests(outgoing.query, options.seed).requests);
   return ExitCode::Fine;
 }
 

@@ -48,8 +48,8 @@ ExitCode refuseCalls(const Outgoing& outgoing, const Streams& streams) {
 
 ExitCode writeCalls(const Outgoing& outgoing, const Streams& streams) {
   warnOfTarget(outgoing, streams);
-  const plan::spnl::ServerBodies result = plan::spnl::serverBodies(outgoing.query);
-  for (const plan::spnl::ServerBody& body : result.bodies) {
+  const spnl::ServerBodies result = spnl::serverBodies(outgoing.query);
+  for (const spnl::ServerBody& body : result.bodies) {
     streams.out << query::writeCanonical(body.body) << '\n';
   }
   return result.bodies.empty() ? refuseCalls(outgoing, streams) : ExitCode::Fine;
@@ -58,10 +58,10 @@ ExitCode writeCalls(const Outgoing& outgoing, const Streams& streams) {
 ExitCode writeStage(const Outgoing& outgoing, query::QueryForm form, const Streams& streams) {
   warnOfTarget(outgoing, streams);
   query::Node written = outgoing.query;
-  if (outgoing.settings.stage != remote::Stage::Read) {
-    plan::spnl::Rewritten result = outgoing.settings.stage == remote::Stage::Simplified
-                                       ? plan::spnl::simplifyOnce(std::move(written))
-                                       : plan::spnl::optimize(written);
+  if (outgoing.settings.stage != exports::Stage::Read) {
+    spnl::Rewritten result = outgoing.settings.stage == exports::Stage::Simplified
+                                 ? spnl::simplifyOnce(std::move(written))
+                                 : spnl::optimize(written);
     if (!result.query) fail(std::move(*result.problem), outgoing.name);
     written = std::move(*result.query);
   }

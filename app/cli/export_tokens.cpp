@@ -49,12 +49,12 @@ ExitCode writeTokens(Outgoing outgoing, const TokenExportOptions& options, const
   const text::ChatTemplate& chat = options.chatTemplate.empty()
                                        ? text::findChatTemplate(options.tokenizer)
                                        : text::chatTemplateNamed(options.chatTemplate);
-  const std::vector<remote::CallTokens> calls = remote::promptTokens(outgoing.query, *tokenizer, chat,
-                                                                     {.blockSize = options.blockSize,
-                                                                      .pad = options.pad.value_or(0),
-                                                                      .plus = options.plus,
-                                                                      .cross = options.cross});
-  for (const remote::CallTokens& call : calls) streams.out << remote::tokensOnOneLine(call) << '\n';
+  const std::vector<spnl::CallTokens> calls = spnl::promptTokens(outgoing.query, *tokenizer, chat,
+                                                                 {.blockSize = options.blockSize,
+                                                                  .pad = options.pad.value_or(0),
+                                                                  .plus = options.plus,
+                                                                  .cross = options.cross});
+  for (const spnl::CallTokens& call : calls) streams.out << spnl::tokensOnOneLine(call) << '\n';
   return calls.empty() ? refuseCalls(outgoing, streams) : ExitCode::Fine;
 }
 

@@ -9,7 +9,7 @@ namespace spanscope::cli {
 namespace {
 
 /// "file:line:column: pointer: " of the first place, as diagnostics have it.
-std::string placeOf(const remote::TargetRemark& remark, const Outgoing& outgoing) {
+std::string placeOf(const exports::TargetRemark& remark, const Outgoing& outgoing) {
   query::Diagnostic diagnostic;
   if (!remark.places.empty()) diagnostic.pointer = remark.places.front();
   if (outgoing.file != nullptr) locate(diagnostic, *outgoing.file);
@@ -20,10 +20,10 @@ std::string placeOf(const remote::TargetRemark& remark, const Outgoing& outgoing
 
 bool warnOfTarget(const Outgoing& outgoing, const Streams& streams) {
   bool isTaken = true;
-  for (const remote::TargetRemark& remark :
-       remote::targetRemarks(outgoing.query, outgoing.target, outgoing.settings)) {
-    if (remark.effect == remote::Effect::Note) continue;
-    if (remark.effect == remote::Effect::Refused) isTaken = false;
+  for (const exports::TargetRemark& remark :
+       exports::targetRemarks(outgoing.query, outgoing.target, outgoing.settings)) {
+    if (remark.effect == exports::Effect::Note) continue;
+    if (remark.effect == exports::Effect::Refused) isTaken = false;
     streams.err << placeOf(remark, outgoing) << "warning: " << remark.text << '\n';
   }
   return isTaken;

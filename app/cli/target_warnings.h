@@ -13,8 +13,8 @@ namespace spanscope::cli {
 /// A query that is about to be written for a target.
 struct Outgoing {
   const query::Node& query;
-  remote::Target target = remote::Target::Query;
-  remote::TargetSettings settings{};
+  exports::Target target = exports::Target::Query;
+  exports::TargetSettings settings{};
   const std::string& name;  ///< of the file, in messages
   /// The file, if the places of the query are those of its text still; else nullptr.
   const QueryFile* file = nullptr;

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-namespace spanscope::text {
+namespace spanscope::checkpoint {
 namespace {
 
 /// "-00002-of-00003" at the end of the name, but not the first part.
@@ -44,4 +44,4 @@ std::optional<std::filesystem::path> findGguf(const std::filesystem::path& direc
   return found.front();
 }
 
-}  // namespace spanscope::text
+}  // namespace spanscope::checkpoint

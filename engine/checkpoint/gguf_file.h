@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace spanscope::text {
+namespace spanscope::checkpoint {
 
 /// The GGUF files of a directory in the order of their names; of a model in parts (-00001-of-00003.gguf) the
 /// first, which holds the metadata.
@@ -14,4 +14,4 @@ std::vector<std::filesystem::path> ggufFiles(const std::filesystem::path& direct
 /// The GGUF file of a model directory. Throws Failure if there are several models.
 std::optional<std::filesystem::path> findGguf(const std::filesystem::path& directory);
 
-}  // namespace spanscope::text
+}  // namespace spanscope::checkpoint

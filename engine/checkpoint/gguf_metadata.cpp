@@ -11,7 +11,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace spanscope::text {
+namespace spanscope::checkpoint {
 namespace {
 
 constexpr std::string_view kPrefix = "tokenizer.";
@@ -278,4 +278,4 @@ void GgufMetadata::failType(const std::string& key, const char* expected) const 
   throw Failure({m_file, key, "a value of another type", expected});
 }
 
-}  // namespace spanscope::text
+}  // namespace spanscope::checkpoint

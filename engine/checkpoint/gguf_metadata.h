@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-namespace spanscope::text {
+namespace spanscope::checkpoint {
 
 /// One value. Whole numbers of every width are kept as 64-bit ones, floating-point numbers as doubles.
 using GgufValue = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>,
@@ -60,4 +60,4 @@ class GgufMetadata {
   std::map<std::string, GgufValue> m_values;
 };
 
-}  // namespace spanscope::text
+}  // namespace spanscope::checkpoint

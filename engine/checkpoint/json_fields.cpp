@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace spanscope::model {
+namespace spanscope::checkpoint {
 
 using nlohmann::json;
 
@@ -190,4 +190,4 @@ std::optional<JsonFields> JsonFields::object(const char* name) const {
   return JsonFields(*value, m_source, m_pointer + "/" + name);
 }
 
-}  // namespace spanscope::model
+}  // namespace spanscope::checkpoint

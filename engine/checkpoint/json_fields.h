@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace spanscope::model {
+namespace spanscope::checkpoint {
 
 inline constexpr std::size_t kMaxJsonBytes = std::size_t{16} << 20;
 inline constexpr std::size_t kMaxJsonDepth = 64;
@@ -58,4 +58,4 @@ class JsonFields {
   std::string m_pointer;
 };
 
-}  // namespace spanscope::model
+}  // namespace spanscope::checkpoint

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-namespace spanscope::model {
+namespace spanscope::checkpoint {
 
 namespace {
 
@@ -70,4 +70,4 @@ void MappedFile::unmap() noexcept {
   if (!m_bytes.empty()) ::munmap(const_cast<std::byte*>(m_bytes.data()), m_bytes.size());
 }
 
-}  // namespace spanscope::model
+}  // namespace spanscope::checkpoint

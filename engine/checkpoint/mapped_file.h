@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <span>
 
-namespace spanscope::model {
+namespace spanscope::checkpoint {
 
 /// A regular file mapped into memory for reading. Its pages are read when they are first touched. The file
 /// must not be cut while it is mapped.
@@ -27,4 +27,4 @@ class MappedFile {
   std::span<const std::byte> m_bytes;
 };
 
-}  // namespace spanscope::model
+}  // namespace spanscope::checkpoint

@@ -12,7 +12,7 @@
 #include <limits>
 #include <utility>
 
-namespace spanscope::model {
+namespace spanscope::checkpoint {
 
 namespace {
 
@@ -330,4 +330,4 @@ SafetensorsFile parseSafetensors(std::span<const std::byte> bytes, const std::st
   return file;
 }
 
-}  // namespace spanscope::model
+}  // namespace spanscope::checkpoint

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace spanscope::model {
+namespace spanscope::checkpoint {
 
 inline constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;  ///< bytes; the format's own limit
 inline constexpr std::size_t kMaxSafetensorsRank = 64;
@@ -38,4 +38,4 @@ SafetensorsFile parseSafetensors(std::span<const std::byte> bytes, const std::st
 /// "[2048, 128]".
 std::string shapeText(const std::vector<std::uint64_t>& shape);
 
-}  // namespace spanscope::model
+}  // namespace spanscope::checkpoint

@@ -11,7 +11,7 @@
 #include <map>
 #include <utility>
 
-namespace spanscope::remote {
+namespace spanscope::exports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -100,7 +100,7 @@ ChatRequests chatRequests(const query::Node& query, std::optional<std::uint64_t>
     const plan::Step& step = plan.steps[i];
     ChatRequest request;
     request.node = step.node;
-    request.model = std::string(nameWithoutProvider(step.model));
+    request.model = std::string(spnl::nameWithoutProvider(step.model));
     request.maxTokens = step.maxTokens;
     request.temperature = step.temperature;
     constexpr std::uint64_t kSeedMask = 0x7FFFFFFF;
@@ -143,4 +143,4 @@ std::string writeChatRequests(const std::vector<ChatRequest>& requests, bool pre
   return text;
 }
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::exports

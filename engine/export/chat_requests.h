@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace spanscope::remote {
+namespace spanscope::exports {
 
 struct ChatMessage {
   query::Role role = query::Role::User;
@@ -58,4 +58,4 @@ std::string chatBody(const ChatRequest& request, bool pretty = false);
 /// it where no request needs the reply of another. `pretty`: a single body on indented lines.
 std::string writeChatRequests(const std::vector<ChatRequest>& requests, bool pretty = false);
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::exports

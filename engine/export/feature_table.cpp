@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/export/feature_table.h"
 
-namespace spanscope::remote {
+namespace spanscope::exports {
 namespace {
 
 constexpr Targets kForms{Target::Query, Target::Yaml, Target::Lisp};
@@ -221,4 +221,4 @@ const std::vector<FeatureRow>& featureTable() {
   return table;
 }
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::exports

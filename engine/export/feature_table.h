@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace spanscope::remote {
+namespace spanscope::exports {
 
 /// A set of targets.
 class Targets {
@@ -53,4 +53,4 @@ struct FeatureRow {
 /// In the order in which remarks of equal weight are shown.
 const std::vector<FeatureRow>& featureTable();
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::exports

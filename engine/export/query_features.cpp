@@ -10,7 +10,7 @@
 #include <map>
 #include <utility>
 
-namespace spanscope::remote {
+namespace spanscope::exports {
 namespace {
 
 using query::Node;
@@ -35,7 +35,7 @@ query::Role roleOfMap(const query::Join& join) {
   constexpr query::Role kKept = query::Role::User;
   if (join.kind != query::JoinKind::Plus || join.children.size() < 2) return kKept;
   const query::GenerateSettings* first = settingsOf(join.children.front());
-  if (first == nullptr || !plan::spnl::supportsBulkMap(first->model)) return kKept;
+  if (first == nullptr || !spnl::supportsBulkMap(first->model)) return kKept;
   query::Role role = kKept;
   for (const Node& child : join.children) {
     const auto* generate = child.as<query::Generate>();
@@ -107,10 +107,10 @@ class Finder {
     }
     if (settings.model.empty()) {
       add(Feature::NoModel, path);
-    } else if (providerOf(settings.model).empty()) {
+    } else if (spnl::providerOf(settings.model).empty()) {
       add(Feature::NoProvider, path, settings.model);
-    } else if (plan::spnl::supportsSpans(settings.model)) {
-      add(Feature::SpanProvider, path, std::string(nameWithoutProvider(settings.model)));
+    } else if (spnl::supportsSpans(settings.model)) {
+      add(Feature::SpanProvider, path, std::string(spnl::nameWithoutProvider(settings.model)));
     } else {
       add(Feature::OtherProvider, path, settings.model);
     }
@@ -160,4 +160,4 @@ std::vector<FoundFeature> findFeatures(const Node& query) {
   return finder.take();
 }
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::exports

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace spanscope::remote {
+namespace spanscope::exports {
 
 enum class Feature {
   Ask,
@@ -48,4 +48,4 @@ struct FoundFeature {
 /// stand in the order in which they were first met.
 std::vector<FoundFeature> findFeatures(const query::Node& query);
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::exports

@@ -2,7 +2,7 @@
 // What a query can be exported to.
 #pragma once
 
-namespace spanscope::remote {
+namespace spanscope::exports {
 
 /// A target that a query is written for.
 enum class Target {
@@ -22,4 +22,4 @@ enum class Stage {
   Optimized,   ///< the reference's whole optimizer, without retrieval
 };
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::exports

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace spanscope::remote {
+namespace spanscope::exports {
 namespace {
 
 void replaceAll(std::string& text, std::string_view what, std::string_view by) {
@@ -59,10 +59,10 @@ void addForm(Remarks& remarks, const query::Node& query, query::QueryForm form) 
 
 /// Which calls cannot be sent yet. Others can, so that is no refusal as long as there are others.
 void addWithheld(Remarks& remarks, const query::Node& query) {
-  if (plan::spnl::isServerBody(query)) return;
-  const plan::spnl::ServerBodies calls = plan::spnl::serverBodies(query);
+  if (spnl::isServerBody(query)) return;
+  const spnl::ServerBodies calls = spnl::serverBodies(query);
   const Effect effect = calls.bodies.empty() ? Effect::Refused : Effect::Differs;
-  for (const plan::spnl::Withheld& withheld : calls.withheld) {
+  for (const spnl::Withheld& withheld : calls.withheld) {
     const query::Node* node = query::nodeAt(query, withheld.node);
     const bool isGenerate = node == nullptr || node->as<query::Generate>() != nullptr;
     const std::string name = isGenerate ? "generate" : query::operatorName(*node);
@@ -140,4 +140,4 @@ std::vector<TargetRemark> targetRemarks(const query::Node& query, Target target,
   return remarks.take();
 }
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::exports

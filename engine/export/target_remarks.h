@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace spanscope::remote {
+namespace spanscope::exports {
 
 enum class Effect {
   Refused,  ///< the target will not take it
@@ -38,4 +38,4 @@ struct TargetSettings {
 std::vector<TargetRemark> targetRemarks(const query::Node& query, Target target,
                                         const TargetSettings& settings = {});
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::exports

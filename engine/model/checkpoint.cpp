@@ -73,7 +73,7 @@ class Checkpoint : public WeightSource {
   void addFile(const std::string& name, const std::set<std::string>* wanted) {
     const std::string path = (m_directory / name).string();
     m_files.emplace_back(m_directory / name);
-    SafetensorsFile file = parseSafetensors(m_files.back().bytes(), path);
+    checkpoint::SafetensorsFile file = checkpoint::parseSafetensors(m_files.back().bytes(), path);
     if (wanted == nullptr) {
       for (auto& [tensor, entry] : file.tensors) m_tensors.emplace(tensor, Located{path, std::move(entry)});
       return;
@@ -81,8 +81,8 @@ class Checkpoint : public WeightSource {
     for (const std::string& tensor : *wanted) {
       const auto found = file.tensors.find(tensor);
       if (found == file.tensors.end()) {
-        throw Failure(
-            {path, inQuotes(tensor), "no such tensor", std::string("it here, as ") + kIndexFile + " says"});
+        throw Failure({path, checkpoint::inQuotes(tensor), "no such tensor",
+                       std::string("it here, as ") + kIndexFile + " says"});
       }
       m_tensors.emplace(tensor, Located{path, std::move(found->second)});
     }
@@ -99,13 +99,14 @@ class Checkpoint : public WeightSource {
     const auto wide = static_cast<std::uint64_t>(columns);
     const std::vector<std::uint64_t> matrix = {high, wide};
     const std::vector<std::uint64_t> vector = {wide};
-    const std::string expected = rows == 1 ? shapeText(vector) : shapeText(matrix);
+    const std::string expected = rows == 1 ? checkpoint::shapeText(vector) : checkpoint::shapeText(matrix);
     if (found == m_tensors.end()) {
       throw Failure({m_directory.string(), name, "no such tensor", "one of shape " + expected});
     }
-    const SafetensorsTensor& tensor = found->second.tensor;
+    const checkpoint::SafetensorsTensor& tensor = found->second.tensor;
     if (tensor.shape != matrix && !(rows == 1 && tensor.shape == vector)) {
-      throw Failure({found->second.file, name, "shape " + shapeText(tensor.shape), "shape " + expected});
+      throw Failure(
+          {found->second.file, name, "shape " + checkpoint::shapeText(tensor.shape), "shape " + expected});
     }
     if (!tensor.type)
       throw Failure({found->second.file, name, "type " + tensor.typeName, "F32, F16 or BF16"});
@@ -136,11 +137,11 @@ class Checkpoint : public WeightSource {
  private:
   struct Located {
     std::string file;
-    SafetensorsTensor tensor;
+    checkpoint::SafetensorsTensor tensor;
   };
 
   std::filesystem::path m_directory;
-  std::vector<MappedFile> m_files;  ///< the tensors point into these
+  std::vector<checkpoint::MappedFile> m_files;  ///< the tensors point into these
   std::map<std::string, Located> m_tensors;
   std::map<std::string, std::string> m_unlisted;  ///< files of tensors that the index does not name
 };
@@ -152,19 +153,20 @@ bool isPlainFileName(const std::string& name) {
 }
 
 std::map<std::string, std::set<std::string>> readIndex(const std::filesystem::path& path) {
-  const MappedFile file(path);
+  const checkpoint::MappedFile file(path);
   const auto bytes = file.bytes();
   const auto document =
-      parseJsonObject({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
-  const auto map = JsonFields(document, path.string()).object("weight_map");
+      checkpoint::parseJsonObject({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+  const auto map = checkpoint::JsonFields(document, path.string()).object("weight_map");
   if (!map) throw Failure({path.string(), "/weight_map", "nothing", "an object: tensor name → file name"});
   std::map<std::string, std::set<std::string>> shards;
   for (const auto& [tensor, shard] : map->value().items()) {
-    const std::string place = "/weight_map, " + inQuotes(tensor);
+    const std::string place = "/weight_map, " + checkpoint::inQuotes(tensor);
     if (!shard.is_string()) throw Failure({path.string(), place, "something else", "a file name"});
     const auto name = shard.get<std::string>();
     if (!isPlainFileName(name)) {
-      throw Failure({path.string(), place, inQuotes(name), "the name of a file in the same directory"});
+      throw Failure(
+          {path.string(), place, checkpoint::inQuotes(name), "the name of a file in the same directory"});
     }
     shards[name].insert(tensor);
   }

@@ -36,15 +36,16 @@ std::int32_t narrow(std::int64_t value) {
   return static_cast<std::int32_t>(value);
 }
 
-void checkArchitecture(const JsonFields& config) {
+void checkArchitecture(const checkpoint::JsonFields& config) {
   const auto architectures = config.texts("architectures");
   const auto type = config.text("model_type");
   if (!architectures.empty() &&
       std::find(architectures.begin(), architectures.end(), kArchitecture) == architectures.end()) {
-    config.fail("architectures", inQuotes(architectures.front()),
+    config.fail("architectures", checkpoint::inQuotes(architectures.front()),
                 std::string("the supported one, ") + kArchitecture);
   }
-  if (type && *type != "llama") config.fail("model_type", inQuotes(*type), "the supported one, \"llama\"");
+  if (type && *type != "llama")
+    config.fail("model_type", checkpoint::inQuotes(*type), "the supported one, \"llama\"");
   if (architectures.empty() && !type) {
     config.fail("model_type", "nothing, and no architectures either", "\"llama\"");
   }
@@ -52,24 +53,25 @@ void checkArchitecture(const JsonFields& config) {
     config.fail("quantization_config", "a quantised checkpoint", "weights in F32, F16 or BF16");
   }
   const auto activation = config.text("hidden_act").value_or("silu");
-  if (activation != "silu") config.fail("hidden_act", inQuotes(activation), "the supported one, \"silu\"");
+  if (activation != "silu")
+    config.fail("hidden_act", checkpoint::inQuotes(activation), "the supported one, \"silu\"");
 }
 
 /// Rotating only a part of each head, as some architectures do.
-void refusePartialRotation(const JsonFields& fields) {
+void refusePartialRotation(const checkpoint::JsonFields& fields) {
   if (fields.number("partial_rotary_factor", 0, 1, 1) != 1) {
     fields.fail("partial_rotary_factor", "a part of each head", "1; rotating a part is not supported");
   }
 }
 
 /// `rope_scaling` of older files and `rope_parameters` of newer ones say the same in the same words.
-std::optional<Llama3Scaling> parseScaling(const JsonFields& fields, std::int64_t maxPositions) {
+std::optional<Llama3Scaling> parseScaling(const checkpoint::JsonFields& fields, std::int64_t maxPositions) {
   refusePartialRotation(fields);
   const char* typeField = fields.has("rope_type") ? "rope_type" : "type";
   const std::string type = fields.text(typeField).value_or("default");
   if (type == "default") return std::nullopt;
   if (type != "llama3")
-    fields.fail(typeField, inQuotes(type), "\"default\" or \"llama3\"; others are not supported");
+    fields.fail(typeField, checkpoint::inQuotes(type), "\"default\" or \"llama3\"; others are not supported");
   Llama3Scaling scaling;
   scaling.factor = fields.number("factor", 1, kMaxRopeFactor);
   scaling.lowFrequencyFactor = fields.number("low_freq_factor", 1e-6, kMaxRopeFactor);
@@ -83,7 +85,7 @@ std::optional<Llama3Scaling> parseScaling(const JsonFields& fields, std::int64_t
 }
 
 /// A file may say the same in more than one place, but not different things.
-void parseRope(const JsonFields& config, ModelConfig& result) {
+void parseRope(const checkpoint::JsonFields& config, ModelConfig& result) {
   refusePartialRotation(config);
   const auto older = config.object("rope_scaling");
   const auto newer = config.object("rope_parameters");
@@ -99,7 +101,8 @@ void parseRope(const JsonFields& config, ModelConfig& result) {
   result.llama3 = scaling.value_or(Llama3Scaling{});
 
   std::optional<double> theta;
-  for (const JsonFields* fields : {&config, older ? &*older : nullptr, newer ? &*newer : nullptr}) {
+  for (const checkpoint::JsonFields* fields :
+       {&config, older ? &*older : nullptr, newer ? &*newer : nullptr}) {
     if (fields == nullptr || !fields->has("rope_theta")) continue;
     const double stated = fields->number("rope_theta", 1, kMaxRopeTheta);
     if (theta && stated != *theta)
@@ -109,7 +112,7 @@ void parseRope(const JsonFields& config, ModelConfig& result) {
   result.ropeTheta = theta.value_or(kDefaultRopeTheta);
 }
 
-void parseHeads(const JsonFields& config, ModelConfig& result) {
+void parseHeads(const checkpoint::JsonFields& config, ModelConfig& result) {
   result.heads = narrow(config.integer("num_attention_heads", 1, kMaxHeads));
   result.keyValueHeads = narrow(config.integer("num_key_value_heads", 1, kMaxHeads, result.heads));
   if (result.heads % result.keyValueHeads != 0) {
@@ -129,13 +132,13 @@ void parseHeads(const JsonFields& config, ModelConfig& result) {
 
 /// Of all files that name end tokens none takes back what another says: each was written for some program
 /// that reads only it.
-void addEndTokens(const JsonFields& fields, const std::string& source, ModelConfig& result) {
+void addEndTokens(const checkpoint::JsonFields& fields, const std::string& source, ModelConfig& result) {
   const std::string file = std::filesystem::path(source).filename().string();
   for (const std::int64_t id : fields.integers("eos_token_id", 0, result.vocabularySize - 1))
     addEndToken(result.endTokens, narrow(id), file);
 }
 
-std::string_view textOf(const MappedFile& file) {
+std::string_view textOf(const checkpoint::MappedFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
@@ -149,8 +152,8 @@ std::vector<TokenId> ModelConfig::endTokenIds() const {
 }
 
 ModelConfig parseConfig(std::string_view json, const std::string& source) {
-  const auto document = parseJsonObject(json, source);
-  const JsonFields config(document, source);
+  const auto document = checkpoint::parseJsonObject(json, source);
+  const checkpoint::JsonFields config(document, source);
   checkArchitecture(config);
   ModelConfig result;
   result.architecture = kArchitecture;
@@ -171,15 +174,15 @@ ModelConfig parseConfig(std::string_view json, const std::string& source) {
 }
 
 ModelConfig readConfig(const std::filesystem::path& directory) {
-  const MappedFile file(directory / "config.json");
+  const checkpoint::MappedFile file(directory / "config.json");
   ModelConfig result = parseConfig(textOf(file), (directory / "config.json").string());
 
   const std::filesystem::path generation = directory / "generation_config.json";
   std::error_code ignored;
   if (!std::filesystem::exists(generation, ignored)) return result;
-  const MappedFile generationFile(generation);
-  const auto document = parseJsonObject(textOf(generationFile), generation.string());
-  const JsonFields fields(document, generation.string());
+  const checkpoint::MappedFile generationFile(generation);
+  const auto document = checkpoint::parseJsonObject(textOf(generationFile), generation.string());
+  const checkpoint::JsonFields fields(document, generation.string());
   addEndTokens(fields, generation.string(), result);
   result.maxNewTokens =
       narrow(fields.integer("max_new_tokens", 1, std::numeric_limits<std::int32_t>::max(), 0));

@@ -121,7 +121,7 @@ void refuseSurplus(const ModelConfig& config, const WeightSource& source, const 
   if (surplus.empty()) return;
   std::string names;
   for (std::size_t i = 0; i < std::min(kNamed, surplus.size()); ++i)
-    names += (names.empty() ? "" : ", ") + inQuotes(surplus[i].name);
+    names += (names.empty() ? "" : ", ") + checkpoint::inQuotes(surplus[i].name);
   if (surplus.size() > kNamed) names += " and " + std::to_string(surplus.size() - kNamed) + " more";
   throw Failure({surplus.front().file, "",
                  (surplus.size() == 1 ? "a tensor that the model has no use for: "

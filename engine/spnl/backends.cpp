@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace spanscope::plan::spnl {
+namespace spanscope::spnl {
 namespace {
 
 // The providers without a bulk form, as the recorded rows show them. The last of each list is a name that the
@@ -29,4 +29,4 @@ bool supportsBulkMap(std::string_view model) {
                       [&](std::string_view provider) { return model.starts_with(provider); });
 }
 
-}  // namespace spanscope::plan::spnl
+}  // namespace spanscope::spnl

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace spanscope::plan::spnl {
+namespace spanscope::spnl {
 
 /// Whether the server behind the model reuses spans: only then are inner prompts distributed.
 bool supportsSpans(std::string_view model);
@@ -15,4 +15,4 @@ bool supportsBulkRepeat(std::string_view model);
 /// Whether `map` is sent as it is; if not, it is written out as a plus of generates.
 bool supportsBulkMap(std::string_view model);
 
-}  // namespace spanscope::plan::spnl
+}  // namespace spanscope::spnl

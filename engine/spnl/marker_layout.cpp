@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace spanscope::layout {
+namespace spanscope::spnl {
 namespace {
 
 using query::JoinKind;
@@ -106,7 +106,7 @@ std::vector<query::Message> messagesOf(const query::Node& body) {
 
 std::vector<std::vector<TokenId>> layoutWithMarkers(const query::Node& body, const BodyTokens& tokens,
                                                     const MarkerOptions& options) {
-  check(plan::spnl::isServerBody(body), "", std::string("an operator \"") + query::operatorName(body) + "\"",
+  check(spnl::isServerBody(body), "", std::string("an operator \"") + query::operatorName(body) + "\"",
         "a generate, repeat or map whose prompt holds messages and joins only");
   check(options.blockSize >= 1, "block size", std::to_string(options.blockSize), "1 or more tokens");
   check(options.assistantSuffix >= 0, "assistant suffix", std::to_string(options.assistantSuffix),
@@ -133,4 +133,4 @@ std::vector<std::vector<TokenId>> layoutWithMarkers(const query::Node& body, con
   return prompts;
 }
 
-}  // namespace spanscope::layout
+}  // namespace spanscope::spnl

@@ -21,7 +21,7 @@
 #include <optional>
 #include <vector>
 
-namespace spanscope::layout {
+namespace spanscope::spnl {
 
 struct MarkerOptions {
   std::int32_t blockSize = 16;  ///< tokens, from 1 up
@@ -40,9 +40,9 @@ struct BodyTokens {
 std::vector<query::Message> messagesOf(const query::Node& body);
 
 /// The prompt of a generate or repeat; for a map, one of each input. Throws Failure if the query is no body
-/// that a server takes (plan::spnl::isServerBody), there are not as many token lists as messages, or an
+/// that a server takes (spnl::isServerBody), there are not as many token lists as messages, or an
 /// option is out of range.
 std::vector<std::vector<TokenId>> layoutWithMarkers(const query::Node& body, const BodyTokens& tokens,
                                                     const MarkerOptions& options);
 
-}  // namespace spanscope::layout
+}  // namespace spanscope::spnl

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace spanscope::remote {
+namespace spanscope::spnl {
 
 /// The provider of span servers.
 inline constexpr std::string_view kSpanProvider = "spnl";
@@ -22,4 +22,4 @@ inline std::string_view nameWithoutProvider(std::string_view model) {
   return slash == std::string_view::npos ? model : model.substr(slash + 1);
 }
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::spnl

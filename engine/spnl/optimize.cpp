@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace spanscope::plan::spnl {
+namespace spanscope::spnl {
 namespace {
 
 using query::Generate;
@@ -137,4 +137,4 @@ Rewritten optimize(const query::Node& query) {
   return result;
 }
 
-}  // namespace spanscope::plan::spnl
+}  // namespace spanscope::spnl

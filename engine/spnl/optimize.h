@@ -17,8 +17,8 @@
 #include "engine/query/query.h"
 #include "engine/spnl/rewritten.h"
 
-namespace spanscope::plan::spnl {
+namespace spanscope::spnl {
 
 Rewritten optimize(const query::Node& query);
 
-}  // namespace spanscope::plan::spnl
+}  // namespace spanscope::spnl

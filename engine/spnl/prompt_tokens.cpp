@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace spanscope::remote {
+namespace spanscope::spnl {
 namespace {
 
 /// The whole way from a body to ids, with one tokenizer and template.
@@ -30,8 +30,8 @@ class BodyWriter {
   /// Nothing if the end was asked for.
   std::vector<std::vector<TokenId>> promptsOf(const query::Node& body, const std::stop_token& stop) const {
     const bool isMap = body.as<query::Map>() != nullptr;
-    layout::BodyTokens tokens;
-    for (const query::Message& message : layout::messagesOf(body)) {
+    spnl::BodyTokens tokens;
+    for (const query::Message& message : spnl::messagesOf(body)) {
       if (stop.stop_requested()) return {};
       const bool isFirst = isMap || tokens.messages.empty();
       std::vector<TokenId> ids;
@@ -42,7 +42,7 @@ class BodyWriter {
       tokens.messages.push_back(std::move(ids));
     }
     tokens.generationPrompt = text::renderPieces(m_chat->generationPrompt, *m_tokenizer);
-    return layout::layoutWithMarkers(body, tokens, m_markers);
+    return spnl::layoutWithMarkers(body, tokens, m_markers);
   }
 
  private:
@@ -54,7 +54,7 @@ class BodyWriter {
 
   const text::Tokenizer* m_tokenizer;
   const text::ChatTemplate* m_chat;
-  layout::MarkerOptions m_markers;
+  spnl::MarkerOptions m_markers;
 };
 
 /// Ids with commas; `perLine`: a line break and two blanks before so many each, 0: none.
@@ -85,12 +85,12 @@ std::vector<CallTokens> promptTokens(const query::Node& query, const text::Token
                                      const text::ChatTemplate& chat, const PromptTokenOptions& options,
                                      const std::stop_token& stop) {
   // A body that the server takes is sent as it is, empty messages included.
-  const plan::spnl::ServerBodies bodies =
-      plan::spnl::isServerBody(query) ? plan::spnl::ServerBodies{.bodies = {{{}, query}}, .withheld = {}}
-                                      : plan::spnl::serverBodies(query);
+  const spnl::ServerBodies bodies = spnl::isServerBody(query)
+                                        ? spnl::ServerBodies{.bodies = {{{}, query}}, .withheld = {}}
+                                        : spnl::serverBodies(query);
   const BodyWriter writer(tokenizer, chat, options);
   std::vector<CallTokens> calls;
-  for (const plan::spnl::ServerBody& body : bodies.bodies) {
+  for (const spnl::ServerBody& body : bodies.bodies) {
     const bool isMap = body.body.as<query::Map>() != nullptr;
     CallTokens call{.node = body.node, .isMap = isMap, .prompts = writer.promptsOf(body.body, stop)};
     if (stop.stop_requested()) break;
@@ -107,4 +107,4 @@ std::string tokensByBlock(const CallTokens& call, std::int32_t blockSize) {
   return written(call, blockSize > 0 ? static_cast<std::size_t>(blockSize) : 1) + "\n";
 }
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::spnl

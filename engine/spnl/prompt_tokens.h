@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace spanscope::remote {
+namespace spanscope::spnl {
 
 struct PromptTokenOptions {
   std::int32_t blockSize = 16;     ///< tokens, from 1 up
@@ -29,7 +29,7 @@ struct CallTokens {
   std::vector<std::vector<TokenId>> prompts;
 };
 
-/// The prompts of each call of the query that can be sent as it is (plan::spnl::serverBodies), in the order
+/// The prompts of each call of the query that can be sent as it is (spnl::serverBodies), in the order
 /// in which they must be sent; an end that was asked for leaves calls out. Throws Failure if an id is not in
 /// the vocabulary, an option is out of range or a text cannot be rendered.
 std::vector<CallTokens> promptTokens(const query::Node& query, const text::Tokenizer& tokenizer,
@@ -41,4 +41,4 @@ std::string tokensOnOneLine(const CallTokens& call);
 /// The same JSON with the ids of a block on each line; ends with a line break.
 std::string tokensByBlock(const CallTokens& call, std::int32_t blockSize);
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::spnl

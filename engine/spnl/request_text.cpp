@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/spnl/request_text.h"
 
-namespace spanscope::remote {
+namespace spanscope::spnl {
 
 std::string shellQuoted(std::string_view text) {
   std::string quoted = "'";
@@ -104,4 +104,4 @@ std::string pythonProgram(std::string_view body, std::string_view endpoint, bool
   return program;
 }
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::spnl

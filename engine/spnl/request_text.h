@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace spanscope::remote {
+namespace spanscope::spnl {
 
 inline constexpr char kDefaultEndpoint[] = "http://localhost:8000/v1/query/execute";
 
@@ -38,4 +38,4 @@ std::string curlLine(std::string_view body, std::string_view endpoint, bool stre
 /// With the package requests, ends with a line break.
 std::string pythonProgram(std::string_view body, std::string_view endpoint, bool stream);
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::spnl

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <optional>
 
-namespace spanscope::plan::spnl {
+namespace spanscope::spnl {
 
 /// Most nodes that a query may have when its repeats and maps are written out.
 inline constexpr std::size_t kMaxNodes = 1'000'000;
@@ -20,4 +20,4 @@ struct Rewritten {
   std::optional<Error> problem;  ///< set if and only if there is no query
 };
 
-}  // namespace spanscope::plan::spnl
+}  // namespace spanscope::spnl

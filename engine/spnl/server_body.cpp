@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-namespace spanscope::plan::spnl {
+namespace spanscope::spnl {
 namespace {
 
 using query::Generate;
@@ -115,4 +115,4 @@ ServerBodies serverBodies(const query::Node& query) {
   return collector.take();
 }
 
-}  // namespace spanscope::plan::spnl
+}  // namespace spanscope::spnl

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace spanscope::plan::spnl {
+namespace spanscope::spnl {
 
 /// Whether the server's endpoint takes the query as a body.
 bool isServerBody(const query::Node& query);
@@ -35,4 +35,4 @@ struct ServerBodies {
 /// something that is resolved before a query is sent.
 ServerBodies serverBodies(const query::Node& query);
 
-}  // namespace spanscope::plan::spnl
+}  // namespace spanscope::spnl

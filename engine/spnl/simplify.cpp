@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-namespace spanscope::plan::spnl {
+namespace spanscope::spnl {
 namespace {
 
 using query::Generate;
@@ -272,4 +272,4 @@ Error tooLarge() {
               " bytes of text"};
 }
 
-}  // namespace spanscope::plan::spnl
+}  // namespace spanscope::spnl

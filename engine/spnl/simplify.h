@@ -23,7 +23,7 @@
 #include "engine/query/query.h"
 #include "engine/spnl/rewritten.h"
 
-namespace spanscope::plan::spnl {
+namespace spanscope::spnl {
 
 /// One round of simplify. It is no fixed point: joins of several levels take several rounds, and a map that
 /// was written out for want of a bulk form is put together again by the next.
@@ -43,4 +43,4 @@ std::optional<query::Node> simplifyPart(query::Node part, Size& size);
 /// Why a query past the limits cannot be rewritten.
 Error tooLarge();
 
-}  // namespace spanscope::plan::spnl
+}  // namespace spanscope::spnl

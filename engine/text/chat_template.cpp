@@ -116,7 +116,7 @@ Failure noTemplate(const std::string& file, const std::string& place) {
 
 const ChatTemplate& ggufTemplate(const std::filesystem::path& path) {
   const std::string place = "tokenizer.chat_template";
-  const GgufMetadata metadata = GgufMetadata::read(path);
+  const checkpoint::GgufMetadata metadata = checkpoint::GgufMetadata::read(path);
   const std::string* source = metadata.text(place);
   if (source == nullptr) throw noTemplate(path.string(), place);
   return requireKnown(*source, path.string(), place);
@@ -274,7 +274,8 @@ const ChatTemplate& findChatTemplate(const std::filesystem::path& directory) {
   }
   const std::filesystem::path path = directory / "tokenizer_config.json";
   if (!std::filesystem::exists(path, error)) {
-    if (const std::optional<std::filesystem::path> gguf = findGguf(directory)) return ggufTemplate(*gguf);
+    if (const std::optional<std::filesystem::path> gguf = checkpoint::findGguf(directory))
+      return ggufTemplate(*gguf);
   }
   return *readJsonFile(path, kMaxTokenizerConfigBytes, "the configuration of a tokenizer",
                        [](const JsonPlace& root) { return &templateOf(root); });

@@ -72,7 +72,8 @@ void addPieces(const JsonPlace& place, const JsonPlace& config, const Tokenizer&
   addEndToken(tokens, *id, source);
 }
 
-void addGgufIds(const GgufMetadata& metadata, std::int32_t vocabularySize, std::vector<EndToken>& tokens) {
+void addGgufIds(const checkpoint::GgufMetadata& metadata, std::int32_t vocabularySize,
+                std::vector<EndToken>& tokens) {
   for (const char* key :
        {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
     const std::int64_t* id = metadata.integer(key);
@@ -99,7 +100,8 @@ void addTokenizerEndTokens(const std::filesystem::path& directory, const Tokeniz
                  });
   }
   const std::filesystem::path source = tokenizer.source();
-  if (source.extension() == ".gguf") addGgufIds(GgufMetadata::read(source), vocabularySize, tokens);
+  if (source.extension() == ".gguf")
+    addGgufIds(checkpoint::GgufMetadata::read(source), vocabularySize, tokens);
 }
 
 void addClosingPiece(const ChatTemplate& chat, const Tokenizer& tokenizer, std::int32_t vocabularySize,

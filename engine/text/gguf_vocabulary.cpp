@@ -45,12 +45,12 @@ constexpr std::array kKnown = {
     PreTokenization{"smollm", WordPattern::Gpt2, true},
 };
 
-Failure failAt(const GgufMetadata& metadata, const std::string& key, std::string found,
+Failure failAt(const checkpoint::GgufMetadata& metadata, const std::string& key, std::string found,
                std::string expected) {
   return Failure({metadata.file(), key, std::move(found), std::move(expected)});
 }
 
-const std::vector<std::string>& requireTexts(const GgufMetadata& metadata, const char* key,
+const std::vector<std::string>& requireTexts(const checkpoint::GgufMetadata& metadata, const char* key,
                                              std::size_t limit) {
   const std::vector<std::string>* texts = metadata.texts(key);
   if (texts == nullptr) throw failAt(metadata, key, "nothing", "a list of texts");
@@ -66,7 +66,7 @@ const std::vector<std::string>& requireTexts(const GgufMetadata& metadata, const
 }
 
 /// The types of all pieces; "normal" where the file does not say.
-std::vector<SentencePiece::Type> readTypes(const GgufMetadata& metadata, std::size_t pieces) {
+std::vector<SentencePiece::Type> readTypes(const checkpoint::GgufMetadata& metadata, std::size_t pieces) {
   std::vector<SentencePiece::Type> types(pieces, SentencePiece::Type::Normal);
   const std::vector<std::int64_t>* numbers = metadata.integers(kTypesKey);
   if (numbers == nullptr) return types;
@@ -86,7 +86,7 @@ std::vector<SentencePiece::Type> readTypes(const GgufMetadata& metadata, std::si
   return types;
 }
 
-const PreTokenization& requirePreTokenization(const GgufMetadata& metadata) {
+const PreTokenization& requirePreTokenization(const checkpoint::GgufMetadata& metadata) {
   const std::string* name = metadata.text(kPreKey);
   std::string names;
   for (const PreTokenization& known : kKnown) {
@@ -110,7 +110,7 @@ void addPipeline(const PreTokenization& pre, BpeDescription& description) {
   description.wholeWordsFirst = pre.wholeWordsFirst;
 }
 
-void addPieces(const GgufMetadata& metadata, BpeDescription& description) {
+void addPieces(const checkpoint::GgufMetadata& metadata, BpeDescription& description) {
   const std::vector<std::string>& tokens = requireTexts(metadata, kTokensKey, kMaxVocabulary);
   const std::vector<SentencePiece::Type> types = readTypes(metadata, tokens.size());
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -131,7 +131,7 @@ void addPieces(const GgufMetadata& metadata, BpeDescription& description) {
   }
 }
 
-void addMerges(const GgufMetadata& metadata, BpeDescription& description) {
+void addMerges(const checkpoint::GgufMetadata& metadata, BpeDescription& description) {
   for (const std::string& merge : requireTexts(metadata, kMergesKey, kMaxMerges)) {
     const std::size_t space = merge.find(' ');
     if (space == std::string::npos || merge.find(' ', space + 1) != std::string::npos) {
@@ -142,7 +142,7 @@ void addMerges(const GgufMetadata& metadata, BpeDescription& description) {
   }
 }
 
-std::unique_ptr<Tokenizer> makeByteLevel(const GgufMetadata& metadata) {
+std::unique_ptr<Tokenizer> makeByteLevel(const checkpoint::GgufMetadata& metadata) {
   BpeDescription description;
   addPipeline(requirePreTokenization(metadata), description);
   const bool* spacePrefix = metadata.boolean(kSpacePrefixKey);
@@ -154,7 +154,7 @@ std::unique_ptr<Tokenizer> makeByteLevel(const GgufMetadata& metadata) {
   return makeBpeTokenizer(std::move(description), metadata.file(), kTokensKey);
 }
 
-std::unique_ptr<Tokenizer> makeSentencePiece(const GgufMetadata& metadata) {
+std::unique_ptr<Tokenizer> makeSentencePiece(const checkpoint::GgufMetadata& metadata) {
   const bool* extraSpaces = metadata.boolean(kExtraSpacesKey);
   if (extraSpaces != nullptr && *extraSpaces) {
     throw failAt(metadata, kExtraSpacesKey, "removal of white space",
@@ -182,7 +182,7 @@ std::unique_ptr<Tokenizer> makeSentencePiece(const GgufMetadata& metadata) {
 
 }  // namespace
 
-std::unique_ptr<Tokenizer> makeGgufTokenizer(const GgufMetadata& metadata) {
+std::unique_ptr<Tokenizer> makeGgufTokenizer(const checkpoint::GgufMetadata& metadata) {
   const std::string* model = metadata.text(kModelKey);
   if (model != nullptr && *model == "gpt2") return makeByteLevel(metadata);
   if (model != nullptr && *model == "llama") return makeSentencePiece(metadata);

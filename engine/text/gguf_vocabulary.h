@@ -11,6 +11,6 @@ namespace spanscope::text {
 /// The tokenizer of a GGUF file: byte-level BPE (`tokenizer.ggml.model` "gpt2", with a `tokenizer.ggml.pre`
 /// that is known) or sentencepiece with scores ("llama"). Throws Failure for other kinds, for a pre-tokenizer
 /// that is not known, and for whatever is missing: a guess would give wrong ids.
-std::unique_ptr<Tokenizer> makeGgufTokenizer(const GgufMetadata& metadata);
+std::unique_ptr<Tokenizer> makeGgufTokenizer(const checkpoint::GgufMetadata& metadata);
 
 }  // namespace spanscope::text

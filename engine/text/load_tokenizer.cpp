@@ -37,8 +37,8 @@ std::unique_ptr<Tokenizer> loadTokenizer(const std::filesystem::path& directory)
   requireModelDirectory(directory);
   if (isThere(directory / "tokenizer.json")) return loadJson(directory / "tokenizer.json");
   if (isThere(directory / "tokenizer.model")) return loadSentencePiece(directory / "tokenizer.model");
-  const std::optional<std::filesystem::path> gguf = findGguf(directory);
-  if (gguf) return makeGgufTokenizer(GgufMetadata::read(*gguf));
+  const std::optional<std::filesystem::path> gguf = checkpoint::findGguf(directory);
+  if (gguf) return makeGgufTokenizer(checkpoint::GgufMetadata::read(*gguf));
   throw Failure({directory.string(), "", "no tokenizer in it",
                  "a directory with tokenizer.json, tokenizer.model or a .gguf file"});
 }

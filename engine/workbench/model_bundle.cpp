@@ -56,7 +56,7 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
 
 /// Where weights are wanted and only those of a GGUF file are there, that is the thing to say.
 void refuseGgufWeights(const std::filesystem::path& directory) {
-  const std::vector<std::filesystem::path> ggufs = text::ggufFiles(directory);
+  const std::vector<std::filesystem::path> ggufs = checkpoint::ggufFiles(directory);
   if (!ggufs.empty()) throw text::ggufIsNoCheckpoint(ggufs.front());
 }
 

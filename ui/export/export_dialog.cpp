@@ -275,7 +275,7 @@ void ExportDialog::showRemarks(const std::vector<ExportRemark>& remarks) {
   m_remarks->clear();
   int refused = 0;
   for (const ExportRemark& remark : remarks) {
-    if (remark.effect == remote::Effect::Refused) ++refused;
+    if (remark.effect == exports::Effect::Refused) ++refused;
     auto* item = new QListWidgetItem(remark.text, m_remarks);
     item->setData(RemarkDelegate::EffectRole, static_cast<int>(remark.effect));
     item->setData(RemarkDelegate::NodeRole, QVariant::fromValue(remark.node));

@@ -13,35 +13,35 @@ namespace {
 
 using document::Document;
 using document::NodeId;
-using remote::Effect;
+using exports::Effect;
 
 /// `many` has the number as %1.
 QString counted(int count, const QString& one, const QString& many) {
   return count == 1 ? one : many.arg(count);
 }
 
-remote::Target targetOf(const QueryExportOptions& options) {
+exports::Target targetOf(const QueryExportOptions& options) {
   switch (options.target) {
     case ExportTarget::Json:
       break;
     case ExportTarget::Yaml:
-      return remote::Target::Yaml;
+      return exports::Target::Yaml;
     case ExportTarget::Lisp:
-      return remote::Target::Lisp;
+      return exports::Target::Lisp;
     case ExportTarget::Curl:
     case ExportTarget::Python:
-      return remote::Target::Request;
+      return exports::Target::Request;
     case ExportTarget::Chat:
-      return remote::Target::Chat;
+      return exports::Target::Chat;
     case ExportTarget::Tokens:
-      return remote::Target::Tokens;
+      return exports::Target::Tokens;
   }
-  return options.stage == ExportStage::Lowered ? remote::Target::Calls : remote::Target::Query;
+  return options.stage == ExportStage::Lowered ? exports::Target::Calls : exports::Target::Query;
 }
 
-remote::Stage stageOf(ExportStage stage) {
-  if (stage == ExportStage::Simplified) return remote::Stage::Simplified;
-  return stage == ExportStage::Optimized ? remote::Stage::Optimized : remote::Stage::Read;
+exports::Stage stageOf(ExportStage stage) {
+  if (stage == ExportStage::Simplified) return exports::Stage::Simplified;
+  return stage == ExportStage::Optimized ? exports::Stage::Optimized : exports::Stage::Read;
 }
 
 class Remarks {
@@ -62,7 +62,7 @@ class Remarks {
 };
 
 void addEndpoint(Remarks& remarks, const QueryExportOptions& options) {
-  if (targetOf(options) != remote::Target::Request) return;
+  if (targetOf(options) != exports::Target::Request) return;
   const QUrl url(QString::fromStdString(options.endpoint), QUrl::StrictMode);
   if (!url.isValid() || url.host().isEmpty() ||
       (url.scheme() != QLatin1String("http") && url.scheme() != QLatin1String("https"))) {
@@ -104,10 +104,10 @@ void addTakenOut(Remarks& remarks, const Document& document) {
 std::vector<ExportRemark> exportRemarks(const Document& document, const query::Node& query,
                                         const document::NodePaths& paths, const QueryExportOptions& options) {
   Remarks remarks;
-  const remote::TargetSettings settings{.stage = stageOf(options.stage),
-                                        .hasPlusMarker = options.hasPlusMarker,
-                                        .hasCrossMarker = options.hasCrossMarker};
-  for (const remote::TargetRemark& remark : remote::targetRemarks(query, targetOf(options), settings)) {
+  const exports::TargetSettings settings{.stage = stageOf(options.stage),
+                                         .hasPlusMarker = options.hasPlusMarker,
+                                         .hasCrossMarker = options.hasCrossMarker};
+  for (const exports::TargetRemark& remark : exports::targetRemarks(query, targetOf(options), settings)) {
     remarks.add(remark.effect, QString::fromStdString(remark.text),
                 remark.places.empty() ? document::kNoNode : paths.nodeOf(remark.places.front()));
   }

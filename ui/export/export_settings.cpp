@@ -91,7 +91,7 @@ void ExportSettings::makeQueryFields() {
 
 void ExportSettings::makeRequestFields(std::uint64_t seed) {
   m_runSeed = seed;
-  m_endpoint = new QLineEdit(QLatin1String(remote::kDefaultEndpoint), this);
+  m_endpoint = new QLineEdit(QLatin1String(spnl::kDefaultEndpoint), this);
   m_endpoint->setAccessibleName(tr("Endpoint"));
   m_endpoint->setToolTip(tr("Address of the server's query endpoint"));
   m_stream = new QCheckBox(tr("&Stream the answer"), this);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/export/query_export.h"
 
-#include "engine/export/change_settings.h"
 #include "engine/export/chat_requests.h"
 #include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
+#include "engine/spnl/change_settings.h"
 #include "engine/spnl/optimize.h"
 #include "engine/spnl/server_body.h"
 #include "engine/spnl/simplify.h"
@@ -85,17 +85,17 @@ Error missing(const document::Document& document, const std::vector<document::No
           .expected = isZip ? "a node connected to each input" : "a node connected to the input"};
 }
 
-std::string jsonLines(const std::vector<plan::spnl::ServerBody>& bodies) {
+std::string jsonLines(const std::vector<spnl::ServerBody>& bodies) {
   std::string text;
-  for (const plan::spnl::ServerBody& body : bodies) text += query::writeCanonical(body.body) + "\n";
+  for (const spnl::ServerBody& body : bodies) text += query::writeCanonical(body.body) + "\n";
   return text;
 }
 
 /// The query at its stage in one of SPNL's forms, or why it cannot be rewritten.
 std::variant<std::string, Error> wholeText(const query::Node& query, const QueryExportOptions& options) {
-  plan::spnl::Rewritten written{.query = query, .problem = {}};
-  if (options.stage == ExportStage::Simplified) written = plan::spnl::simplifyOnce(query);
-  if (options.stage == ExportStage::Optimized) written = plan::spnl::optimize(query);
+  spnl::Rewritten written{.query = query, .problem = {}};
+  if (options.stage == ExportStage::Simplified) written = spnl::simplifyOnce(query);
+  if (options.stage == ExportStage::Optimized) written = spnl::optimize(query);
   if (!written.query) return *written.problem;
   if (options.target == ExportTarget::Yaml) return query::writeQuery(*written.query, query::QueryForm::Yaml);
   if (options.target == ExportTarget::Lisp) return query::writeQuery(*written.query, query::QueryForm::Lisp);
@@ -105,22 +105,22 @@ std::variant<std::string, Error> wholeText(const query::Node& query, const Query
 std::variant<std::string, Error> textOf(const query::Node& query, const QueryExportOptions& options) {
   switch (options.target) {
     case ExportTarget::Json:
-      if (options.stage == ExportStage::Lowered) return jsonLines(plan::spnl::serverBodies(query).bodies);
+      if (options.stage == ExportStage::Lowered) return jsonLines(spnl::serverBodies(query).bodies);
       break;
     case ExportTarget::Yaml:
     case ExportTarget::Lisp:
       break;
     case ExportTarget::Curl:
     case ExportTarget::Python: {
-      const query::Node request = remote::requestFor(query);
+      const query::Node request = spnl::requestFor(query);
       const std::string body = query::writeCanonical(request);
-      const bool stream = options.stream && !remote::wantsOneToken(request);
-      return options.target == ExportTarget::Curl ? remote::curlLine(body, options.endpoint, stream)
-                                                  : remote::pythonProgram(body, options.endpoint, stream);
+      const bool stream = options.stream && !spnl::wantsOneToken(request);
+      return options.target == ExportTarget::Curl ? spnl::curlLine(body, options.endpoint, stream)
+                                                  : spnl::pythonProgram(body, options.endpoint, stream);
     }
     case ExportTarget::Chat: {
-      const remote::ChatRequests made = remote::chatRequests(query, options.seed);
-      return made.requests.empty() ? std::string() : remote::writeChatRequests(made.requests, true);
+      const exports::ChatRequests made = exports::chatRequests(query, options.seed);
+      return made.requests.empty() ? std::string() : exports::writeChatRequests(made.requests, true);
     }
     case ExportTarget::Tokens:
       return std::string();
@@ -145,8 +145,8 @@ std::variant<QueryExport, Error> exportQuery(const document::Document& document,
   QueryExport result;
   result.query = resolved(*made.query, document::effectiveValues(document));
   if (!options.model.empty()) {
-    remote::changeSettings(result.query,
-                           [&options](query::GenerateSettings& settings) { settings.model = options.model; });
+    spnl::changeSettings(result.query,
+                         [&options](query::GenerateSettings& settings) { settings.model = options.model; });
   }
   std::variant<std::string, Error> text = textOf(result.query, options);
   if (auto* problem = std::get_if<Error>(&text)) return std::move(*problem);

@@ -46,7 +46,7 @@ struct QueryExportOptions {
   ExportStage stage = ExportStage::Read;
   bool oneLine = false;  ///< JSON without white space
   std::string model{};   ///< takes the place of every model that the query names; empty: they stay
-  std::string endpoint = remote::kDefaultEndpoint;
+  std::string endpoint = spnl::kDefaultEndpoint;
   bool stream = true;
   std::optional<std::uint64_t> seed{};  ///< of chat requests
   bool hasPlusMarker = true;            ///< tokens: those of a plus child are marked
@@ -55,7 +55,7 @@ struct QueryExportOptions {
 };
 
 struct ExportRemark {
-  remote::Effect effect = remote::Effect::Note;
+  exports::Effect effect = exports::Effect::Note;
   QString text;
   document::NodeId node = document::kNoNode;  ///< the first one it is about
   bool operator==(const ExportRemark&) const = default;

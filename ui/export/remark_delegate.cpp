@@ -11,7 +11,7 @@
 
 namespace spanscope::ui {
 
-using remote::Effect;
+using exports::Effect;
 
 namespace {
 

@@ -9,7 +9,7 @@
 namespace spanscope::ui {
 
 /// "Refused", "Differs", "Note".
-QString effectWord(remote::Effect effect);
+QString effectWord(exports::Effect effect);
 
 /// A remark with its shape and word in front, its text wrapped beside it.
 class RemarkDelegate : public QStyledItemDelegate {

@@ -35,10 +35,10 @@ struct TokenExport::Loaded {
   TokenText make(const TokenRequest& request, const std::stop_token& stop) {
     load(request.modelDirectory.empty() ? workbench::bundledModelDirectory() : request.modelDirectory);
     TokenText made;
-    for (const remote::CallTokens& call : remote::promptTokens(
+    for (const spnl::CallTokens& call : spnl::promptTokens(
              request.query, *tokenizer, chatNamed(request.chatTemplate), request.options, stop)) {
       if (stop.stop_requested()) break;
-      made.text += remote::tokensByBlock(call, request.options.blockSize);
+      made.text += spnl::tokensByBlock(call, request.options.blockSize);
       made.prompts += call.prompts.size();
       for (const std::vector<TokenId>& prompt : call.prompts) made.tokens += prompt.size();
     }

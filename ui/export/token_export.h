@@ -23,7 +23,7 @@ struct TokenRequest {
   query::Node query;
   std::filesystem::path modelDirectory;  ///< of the tokenizer; empty: the bundled model
   std::string chatTemplate;              ///< by name; empty: the directory's own
-  remote::PromptTokenOptions options;
+  spnl::PromptTokenOptions options;
 };
 
 struct TokenText {

@@ -141,7 +141,7 @@ void TestSpanqPlan::exportLowered() {
   const SpanqResult result = spanq({"export", "--to", "spnl", "--stage", "lowered", kJudge});
   QCOMPARE(result.code, 0);
   const query::ParseResult body = query::parseJson(result.out);
-  QVERIFY(body.query && plan::spnl::isServerBody(*body.query));
+  QVERIFY(body.query && spnl::isServerBody(*body.query));
   QVERIFY(holds(result.err, "This generate is not written: its prompt holds a reply"));
   const SpanqResult none = spanq({"export", "--to", "spnl", "--stage", "lowered", "-"}, R"({"user":"a"})");
   QCOMPARE(none.code, 1);

@@ -11,12 +11,13 @@
 #include <string>
 
 using namespace spanscope;
+using namespace spanscope::checkpoint;
 using namespace spanscope::text;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::istringstream stream(std::string(reinterpret_cast<const char*>(data), size));
   try {
-    const auto tokenizer = makeGgufTokenizer(GgufMetadata::read(stream, size, "fuzz"));
+    const auto tokenizer = makeGgufTokenizer(checkpoint::GgufMetadata::read(stream, size, "fuzz"));
     test::useTokenizer(*tokenizer);
   } catch (const Failure& failure) {
     test::require(!failure.error().found.empty() && !failure.error().expected.empty());

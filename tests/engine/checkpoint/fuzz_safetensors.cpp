@@ -12,7 +12,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   try {
-    const auto file = spanscope::model::parseSafetensors(bytes, "input");
+    const auto file = spanscope::checkpoint::parseSafetensors(bytes, "input");
     std::size_t total = 0;
     for (const auto& [name, tensor] : file.tensors) {
       if (tensor.data.empty()) continue;

@@ -13,14 +13,15 @@
 #include <sstream>
 
 using namespace spanscope;
+using namespace spanscope::checkpoint;
 using namespace spanscope::text;
 using namespace spanscope::text::test;
 
 namespace {
 
-GgufMetadata readBytes(const std::string& bytes) {
+checkpoint::GgufMetadata readBytes(const std::string& bytes) {
   std::istringstream stream(bytes);
-  return GgufMetadata::read(stream, bytes.size(), "model.gguf");
+  return checkpoint::GgufMetadata::read(stream, bytes.size(), "model.gguf");
 }
 
 std::optional<Error> errorOf(const std::function<void()>& action) {
@@ -95,7 +96,7 @@ void TestGguf::vectors() {
   const std::string base = "ggml-vocab-" + name.toStdString() + ".gguf";
   const std::filesystem::path golden = goldenTokenizers();
   if (!std::filesystem::exists(golden / base)) QSKIP("no golden/tokenizers: set SPANSCOPE_GOLDEN_DIR");
-  const auto tokenizer = makeGgufTokenizer(GgufMetadata::read(golden / base));
+  const auto tokenizer = makeGgufTokenizer(checkpoint::GgufMetadata::read(golden / base));
   const std::string separator = "\n__ggml_vocab_test__\n";
   const std::string texts = readFile(golden / (base + ".inp"));
   std::istringstream expected(readFile(golden / (base + ".out")));
@@ -126,7 +127,7 @@ void TestGguf::readsEveryType() {
     file.anyValue("tokenizer.of_type_" + std::to_string(type), type);
   file.nestedList("general.nested", 4);
   file.text("tokenizer.last", "reached");
-  const GgufMetadata metadata = readBytes(file.bytes());
+  const checkpoint::GgufMetadata metadata = readBytes(file.bytes());
   QCOMPARE(*metadata.text("tokenizer.last"), std::string("reached"));
   QVERIFY(*metadata.boolean("tokenizer.of_type_7"));
   QCOMPARE(metadata.texts("tokenizer.of_type_9")->size(), std::size_t{1});

@@ -15,7 +15,7 @@
 #include <vector>
 
 using namespace spanscope;
-using namespace spanscope::model;
+using namespace spanscope::checkpoint;
 using compute::DType;
 
 namespace {
@@ -55,7 +55,7 @@ void write(const std::filesystem::path& path, const std::string& bytes) {
 
 Error openFailure(const std::filesystem::path& directory) {
   try {
-    openSafetensors(directory);
+    model::openSafetensors(directory);
   } catch (const Failure& failure) {
     return failure.error();
   }
@@ -214,7 +214,7 @@ class TestSafetensors : public QObject {
                                tensor("v", "F32", "2", "12,20") + "," + tensor("i", "I32", "1", "20,24") +
                                "}";
     write(path / "model.safetensors", image(header, 24));
-    const auto source = openSafetensors(path);
+    const auto source = model::openSafetensors(path);
     QVERIFY(source->has("m") && !source->has("x"));
     const auto matrix = source->get("m", 2, 3);
     QVERIFY(matrix.type == DType::BF16);
@@ -255,7 +255,7 @@ class TestSafetensors : public QObject {
       write(path / "model.safetensors.index.json", "{\"weight_map\":" + map + "}");
     };
     index("{\"a\":\"one.safetensors\",\"b\":\"two.safetensors\"}");
-    const auto source = openSafetensors(path);
+    const auto source = model::openSafetensors(path);
     QVERIFY(source->has("a") && source->has("b") && !source->has("extra"));
     QCOMPARE(source->get("b", 1, 1).rows, 1);
 
@@ -287,7 +287,7 @@ class TestSafetensors : public QObject {
     const auto fingerprint = [&path](const char* directory, const std::string& bytes) {
       std::filesystem::create_directory(path / directory);
       write(path / directory / "model.safetensors", bytes);
-      return openSafetensors(path / directory)->fingerprint();
+      return model::openSafetensors(path / directory)->fingerprint();
     };
     const std::string header = "{" + tensor("a", "U8", "100,400", "0,40000") + "}";
     const std::string bytes = image(header, 40000);

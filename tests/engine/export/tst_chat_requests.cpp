@@ -11,7 +11,7 @@
 #include <set>
 
 using namespace spanscope;
-using namespace spanscope::remote;
+using namespace spanscope::exports;
 using Json = nlohmann::json;
 
 class TestChatRequests : public QObject {

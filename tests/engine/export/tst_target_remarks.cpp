@@ -11,9 +11,9 @@
 #include <set>
 
 using namespace spanscope;
-using namespace spanscope::remote;
+using namespace spanscope::exports;
 
-Q_DECLARE_METATYPE(spanscope::remote::TargetSettings)
+Q_DECLARE_METATYPE(spanscope::exports::TargetSettings)
 
 class TestTargetRemarks : public QObject {
   Q_OBJECT

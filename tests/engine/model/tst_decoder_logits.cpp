@@ -34,7 +34,7 @@ struct Golden {
   std::vector<float> full, spans;
 };
 
-std::vector<float> floats(const model::SafetensorsTensor& tensor) {
+std::vector<float> floats(const checkpoint::SafetensorsTensor& tensor) {
   std::vector<float> values(tensor.data.size() / sizeof(float));
   std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
   return values;
@@ -66,8 +66,8 @@ Golden readGolden(const QString& name) {
     golden.ids = idsOf(entry.toObject()["ids"]);
     golden.segments = parseSegments(entry.toObject()["segments"].toString().toStdString());
   }
-  const model::MappedFile file(dataDirectory(name) / "golden.safetensors");
-  const auto parsed = model::parseSafetensors(file.bytes(), "golden");
+  const checkpoint::MappedFile file(dataDirectory(name) / "golden.safetensors");
+  const auto parsed = checkpoint::parseSafetensors(file.bytes(), "golden");
   golden.full = floats(parsed.tensors.at("full"));
   golden.spans = floats(parsed.tensors.at("spans"));
   return golden;

@@ -11,7 +11,7 @@
 #include <QTest>
 
 using namespace spanscope;
-using namespace spanscope::layout;
+using namespace spanscope::spnl;
 
 namespace {
 

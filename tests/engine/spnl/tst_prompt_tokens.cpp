@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 using namespace spanscope;
-using namespace spanscope::remote;
+using namespace spanscope::spnl;
 using Json = nlohmann::json;
 
 class TestPromptTokens : public QObject {

@@ -19,7 +19,7 @@
 using namespace spanscope;
 using namespace spanscope::ui;
 using document::Document;
-using remote::Effect;
+using exports::Effect;
 
 class TestQueryExport : public QObject {
   Q_OBJECT
@@ -172,7 +172,7 @@ void TestQueryExport::shellWordsSurvive() {
   QRandomGenerator random(seed);
   for (int i = 0; i < 60; ++i) {
     const std::string text = randomText(random);
-    const QString command = QString::fromStdString("printf %s " + remote::shellQuoted(text));
+    const QString command = QString::fromStdString("printf %s " + spnl::shellQuoted(text));
     QVERIFY2(run("sh", {"-c", command}) == bytes(text),
              qPrintable(QString("seed %1, case %2").arg(seed).arg(i)));
   }
@@ -191,7 +191,7 @@ void TestQueryExport::curlPassesTheBody() {
   std::string text;
   while (text.size() < static_cast<std::size_t>(characters)) text += randomText(random);
   const std::string body = bodyWith(text);
-  const std::string line = remote::curlLine(body, "http://host:8000/v1/query/execute?key=a'b", true);
+  const std::string line = spnl::curlLine(body, "http://host:8000/v1/query/execute?key=a'b", true);
   // curl is a function here that prints its arguments and, where asked for, its input.
   QTemporaryDir folder;
   QFile script(folder.filePath("line.sh"));
@@ -205,7 +205,7 @@ void TestQueryExport::curlPassesTheBody() {
   QVERIFY(words.contains("http://host:8000/v1/query/execute?key=a'b&stream=true"));
   QVERIFY(words.contains("Content-Type: text/plain"));
   QVERIFY(words.contains("POST"));
-  if (body.size() <= remote::kMaxCurlWord) {
+  if (body.size() <= spnl::kMaxCurlWord) {
     QCOMPARE(words.last(), bytes(body));
     QCOMPARE(input, QByteArray());
   } else {
@@ -221,7 +221,7 @@ void TestQueryExport::pythonLiteralsSurvive() {
   QByteArray expected;
   for (int i = 0; i < 200; ++i) {
     const std::string text = randomText(random);
-    program += "out.write(" + remote::pythonLiteral(text) + ".encode('utf-8'))\n";
+    program += "out.write(" + spnl::pythonLiteral(text) + ".encode('utf-8'))\n";
     expected += bytes(text);
   }
   QCOMPARE(run(python(), {"-c", QString::fromStdString(program)}), expected);
@@ -261,7 +261,7 @@ def post(url, params, headers, data, timeout, stream=False):
   const QString program = folder.filePath("program.py");
   QFile file(program);
   QVERIFY(file.open(QIODevice::WriteOnly));
-  file.write(bytes(remote::pythonProgram(body, "http://host/it's", stream)));
+  file.write(bytes(spnl::pythonProgram(body, "http://host/it's", stream)));
   file.close();
   const QByteArray answer =
       run(python(), {program},
@@ -275,7 +275,7 @@ def post(url, params, headers, data, timeout, stream=False):
 }
 
 void TestQueryExport::requestIsWhatTheServerTakes() {
-  const auto requestOf = [](const char* json) { return remote::requestFor(*query::parseJson(json).query); };
+  const auto requestOf = [](const char* json) { return spnl::requestFor(*query::parseJson(json).query); };
   const query::Node wrapped =
       requestOf(R"J({"g":{"model":"spnl/org/m","input":{"user":"a"},"max_tokens":5,"temperature":0.5}})J");
   const auto* repeat = wrapped.as<query::Repeat>();

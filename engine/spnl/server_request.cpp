@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/export/change_settings.h"
+#include "engine/spnl/change_settings.h"
 #include "engine/spnl/model_name.h"
 #include "engine/spnl/request_text.h"
 
-namespace spanscope::remote {
+namespace spanscope::spnl {
 
 query::Node requestFor(const query::Node& query) {
   query::Node request = query;
@@ -11,7 +11,7 @@ query::Node requestFor(const query::Node& query) {
     request = query::Node{query::Repeat{.count = std::uint8_t{1}, .generate = *generate}};
   }
   changeSettings(request, [](query::GenerateSettings& settings) {
-    if (providerOf(settings.model) == kSpanProvider)
+    if (providerOf(settings.model) == spnl::kSpanProvider)
       settings.model = std::string(nameWithoutProvider(settings.model));
   });
   return request;
@@ -26,4 +26,4 @@ bool wantsOneToken(const query::Node& request) {
   return tokens != nullptr && *tokens == 1;
 }
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::spnl

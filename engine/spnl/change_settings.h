@@ -3,7 +3,7 @@
 
 #include "engine/query/query.h"
 
-namespace spanscope::remote {
+namespace spanscope::spnl {
 
 /// Calls `change` with the settings of every generate, repeat and map.
 template <class Change>
@@ -28,4 +28,4 @@ void changeSettings(query::Node& node, const Change& change) {
   }
 }
 
-}  // namespace spanscope::remote
+}  // namespace spanscope::spnl
