@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/block_key.h"
 
-#include <xxhash.h>
+#include "engine/base/hash.h"
 
 #include <vector>
 
@@ -44,8 +44,8 @@ constexpr std::uint8_t kBlockKind = 'b';
 }  // namespace
 
 trace::BlockKey xxh3Key(std::span<const std::uint8_t> bytes) {
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return {hash.high64, hash.low64};
+  const Hash128 hash = hash128(bytes);
+  return {hash.high, hash.low};
 }
 
 trace::BlockKey rootKey(KeyHash hash, std::string_view fingerprint, std::string_view salt,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/sampling.h"
 
+#include "engine/base/hash.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,15 +12,6 @@
 
 namespace spanscope::compute {
 namespace {
-
-constexpr std::uint64_t kGoldenGamma = 0x9E3779B97F4A7C15U;
-
-std::uint64_t mix(std::uint64_t value) {
-  value += kGoldenGamma;
-  value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9U;
-  value = (value ^ (value >> 27U)) * 0x94D049BB133111EBU;
-  return value ^ (value >> 31U);
-}
 
 /// The best token, or what is wrong.
 SampledToken bestToken(std::span<const float> logits) {
@@ -96,7 +89,7 @@ std::uint64_t weightToKeep(std::uint64_t total, float topP) {
 }
 
 std::uint64_t randomBits(std::uint64_t seed, std::uint64_t index) {
-  return mix(mix(seed) + index * kGoldenGamma);
+  return mixBits(mixBits(seed) + index * kGoldenGamma);
 }
 
 SampledToken sampleRow(const SamplingRow& row) {

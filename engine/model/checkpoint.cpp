@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A Hugging Face model directory as a source of weights.
 #include "engine/base/error.h"
+#include "engine/base/hash.h"
 #include "engine/checkpoint/json_fields.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
 #include "engine/model/weights.h"
-
-#include <xxhash.h>
 
 #include <map>
 #include <set>
@@ -20,36 +19,6 @@ namespace {
 
 constexpr const char* kSingleFile = "model.safetensors";
 constexpr const char* kIndexFile = "model.safetensors.index.json";
-
-/// A hash over facts, each with its length so that no two lists of facts look alike.
-class Digest {
- public:
-  Digest() : m_state(XXH3_createState()) {
-    if (!m_state) throw Failure({"", "", "no memory", "a hash state"});
-    XXH3_128bits_reset(m_state.get());
-  }
-  void add(std::span<const std::byte> bytes) {
-    const std::uint64_t size = bytes.size();
-    XXH3_128bits_update(m_state.get(), &size, sizeof size);
-    XXH3_128bits_update(m_state.get(), bytes.data(), bytes.size());
-  }
-  void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
-  void add(const std::vector<std::uint64_t>& numbers) { add(std::as_bytes(std::span(numbers))); }
-  std::string hex() const {
-    XXH128_canonical_t canonical = {};
-    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(m_state.get()));
-    constexpr char kDigits[] = "0123456789abcdef";
-    std::string text;
-    for (const unsigned char byte : canonical.digest) text += {kDigits[byte >> 4], kDigits[byte & 15]};
-    return text;
-  }
-
- private:
-  struct Free {
-    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-  };
-  std::unique_ptr<XXH3_state_t, Free> m_state;
-};
 
 /// Small tensors whole, large ones in evenly spaced pieces: reading gigabytes would cost more than loading
 /// them.
@@ -129,7 +98,7 @@ class Checkpoint : public WeightSource {
       digest.add(located.tensor.shape);
       addSamples(digest, located.tensor.data);
     }
-    return digest.hex();
+    return digest.value().hex();
   }
 
   std::string name() const override { return m_directory.string(); }

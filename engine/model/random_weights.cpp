@@ -2,6 +2,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/base/hash.h"
 #include "engine/compute/half.h"
 #include "engine/model/weights.h"
 
@@ -66,15 +67,9 @@ std::vector<std::byte> randomPattern(std::size_t count, std::int64_t columns, co
     compute::storeElement(bytes.data(), type, static_cast<float>(value * amplitude));
   }
   std::vector<std::byte> pattern(count * sizeof(Element));
-  std::uint64_t state = seed | 1U;
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    if (i % 4 == 0) {  // xorshift64* (Vigna 2016), 16 bits for each of four elements
-      state ^= state >> 12;
-      state ^= state << 25;
-      state ^= state >> 27;
-      bits = state * 0x2545F4914F6CDD1DU;
-    }
+    if (i % 4 == 0) bits = mixBits(seed + i / 4);  // 16 bits for each of four elements
     std::memcpy(pattern.data() + i * sizeof(Element), &table[bits & 0xFFFFU], sizeof(Element));
     bits >>= 16;
   }
@@ -98,7 +93,7 @@ class RandomWeights : public WeightSource {
       m_places.emplace(tensor.name, place);
     }
     for (const auto& [columns, count] : longest) {
-      const std::uint64_t start = seed * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(columns);
+      const std::uint64_t start = mixBits(mixBits(seed) ^ static_cast<std::uint64_t>(columns));
       m_patterns.emplace(columns, type == compute::DType::F32
                                       ? randomPattern<std::uint32_t>(count, columns, type, start)
                                       : randomPattern<std::uint16_t>(count, columns, type, start));

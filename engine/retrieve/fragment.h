@@ -25,7 +25,7 @@ struct Fragment {
   std::int64_t number = 0;  ///< of the fragment in its document, from 0; summaries come last
   std::uint32_t level = 0;  ///< 0: the document's own text; n: a summary of fragments of level n − 1
   std::string place;        ///< in its document, e.g. "page 3"; may be empty
-  std::string hash;         ///< contentHash of the text
+  std::string hash;         ///< hash128 of the text, in hexadecimal digits
   std::string text;
   double score = 0;  ///< of what found it, higher is better
 };

@@ -2,8 +2,8 @@
 #include "engine/retrieve/fragment_index.h"
 
 #include "engine/base/counted.h"
+#include "engine/base/hash.h"
 #include "engine/retrieve/bm25.h"
-#include "engine/retrieve/content_hash.h"
 #include "engine/retrieve/document_text.h"
 #include "engine/retrieve/index_pruning.h"
 #include "engine/retrieve/index_tables.h"
@@ -39,17 +39,18 @@ std::string settingsText(const text::Tokenizer& tokenizer, const IndexOptions& o
     vocabulary += std::to_string(bytes.size()) + ":" + bytes;
   }
   std::string text = std::to_string(options.chunk.tokens) + "," + std::to_string(options.chunk.overlap) +
-                     "," + contentHash(vocabulary);
+                     "," + hash128(vocabulary).hex();
   if (options.summarizer != nullptr) {
-    text += "," + contentHash(options.summarizer->fingerprint()) + "," +
+    text += "," + hash128(options.summarizer->fingerprint()).hex() + "," +
             std::to_string(options.summarizer->groupSize());
   }
   return text;
 }
 
 DocumentKey keyOf(const SourceDocument& document, const std::string& settings) {
-  return contentHash(settings + "," + formatName(formatOf(document.name, document.bytes)) + "," +
-                     contentHash(document.bytes));
+  return hash128(settings + "," + formatName(formatOf(document.name, document.bytes)) + "," +
+                 hash128(document.bytes).hex())
+      .hex();
 }
 
 std::variant<std::vector<Fragment>, Error> fragmentsOf(const SourceDocument& document,
@@ -196,7 +197,7 @@ struct FragmentIndex::Parts final : SummaryStore {
     document.run();
     const std::int64_t id = database.lastRow();
     for (std::size_t i = 0; i < fragments.size(); ++i) {
-      const std::string hash = contentHash(fragments[i].text);
+      const std::string hash = hash128(fragments[i].text).hex();
       fragment.bind(1, id);
       fragment.bind(2, static_cast<std::int64_t>(i));
       fragment.bind(3, static_cast<std::int64_t>(fragments[i].level));
@@ -300,7 +301,7 @@ struct FragmentIndex::Parts final : SummaryStore {
     Statement& statement =
         prepared(addSummary, "INSERT OR IGNORE INTO summaries(key, text, hash, used) VALUES(?1, ?2, ?3, ?4)");
     for (const auto& [key, text] : summaries) {
-      const std::string hash = contentHash(text);
+      const std::string hash = hash128(text).hex();
       statement.bind(1, key);
       statement.bind(2, text);
       statement.bind(3, hash);

@@ -2,7 +2,7 @@
 #include "engine/retrieve/summary_tree.h"
 
 #include "engine/base/error.h"
-#include "engine/retrieve/content_hash.h"
+#include "engine/base/hash.h"
 
 #include <algorithm>
 #include <span>
@@ -22,9 +22,9 @@ struct Group {
 };
 
 std::string keyOf(std::span<const Fragment> texts, const std::string& fingerprint) {
-  std::string all = contentHash(fingerprint);
-  for (const Fragment& text : texts) all += contentHash(text.text);
-  return contentHash(all);
+  std::string all = hash128(fingerprint).hex();
+  for (const Fragment& text : texts) all += hash128(text.text).hex();
+  return hash128(all).hex();
 }
 
 std::vector<Group> groupsOf(const std::vector<Fragment>& fragments, std::size_t first, std::size_t size,

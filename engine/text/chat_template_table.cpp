@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/chat_template_table.h"
 
-#include <xxhash.h>
+#include "engine/base/hash.h"
 
 #include <utility>
 
@@ -306,7 +306,7 @@ std::string canonicalTemplate(std::string_view source) {
 
 std::uint64_t templateFingerprint(std::string_view source) {
   const std::string text = canonicalTemplate(source);
-  return XXH3_64bits(text.data(), text.size());
+  return hash64(text);
 }
 
 const std::vector<KnownChatTemplate>& knownChatTemplates() {

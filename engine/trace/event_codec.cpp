@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/event_codec.h"
 
+#include "engine/base/hash.h"
 #include "engine/trace/memory_bytes.h"
 #include "engine/trace/replay_fields.h"
-
-#include <xxhash.h>
 
 #include <array>
 #include <limits>
@@ -155,7 +154,7 @@ std::string schemaText() {
 std::uint64_t schemaFingerprint() {
   static const std::uint64_t kFingerprint = [] {
     const std::string text = schemaText();
-    return std::uint64_t{XXH64(text.data(), text.size(), 0)};
+    return checksum64(text);
   }();
   return kFingerprint;
 }

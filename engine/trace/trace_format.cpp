@@ -2,8 +2,8 @@
 #include "engine/trace/trace_format.h"
 
 #include "engine/base/counted.h"
+#include "engine/base/hash.h"
 
-#include <xxhash.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void writeFields(ByteWriter& writer, const RecordHeader& header) {
 }
 
 std::uint64_t sumOf(std::span<const std::uint8_t> headerFields, std::span<const std::uint8_t> stored) {
-  return XXH64(stored.data(), stored.size(), XXH64(headerFields.data(), headerFields.size(), kTraceVersion));
+  return checksum64(stored, checksum64(headerFields, kTraceVersion));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Documents on the command line: what is muted, frozen and declared in them, and values for their parameters.
-#include "engine/retrieve/content_hash.h"
+#include "engine/base/hash.h"
 #include "tests/app/cli/spanq_process.h"
 
 #include <QTemporaryDir>
@@ -294,7 +294,7 @@ std::string augmented(const std::string& beside = {}) {
 }
 
 std::string marked(const std::string& path, const char* mark, const std::string& text) {
-  return "\"" + path + R"(": {")" + mark + R"(": [")" + spanscope::retrieve::contentHash(text) + "\"]}";
+  return "\"" + path + R"(": {")" + mark + R"(": [")" + spanscope::hash128(text).hex() + "\"]}";
 }
 
 /// The fragments of the one augment, in the order of the prompt.

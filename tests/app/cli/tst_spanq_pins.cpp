@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A document whose fragments were pinned and dropped has the same prompt in the window and on the command
 // line.
-#include "engine/retrieve/content_hash.h"
+#include "engine/base/hash.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/edits.h"
@@ -91,7 +91,7 @@ class TestSpanqPins : public QObject {
     document.edit(nodeWith(document, "/g/input/cross/0")).muted = true;
     const auto mark = [&](const QStringList& texts, FragmentMark given) {
       for (const QString& text : texts)
-        document::setFragmentMark(document, augment, retrieve::contentHash(text.toStdString()), given);
+        document::setFragmentMark(document, augment, hash128(text.toStdString()).hex(), given);
     };
     mark(pinned, FragmentMark::Pinned);
     mark(dropped, FragmentMark::Dropped);
