@@ -10,6 +10,7 @@
 #include "engine/base/output_file.h"
 #include "engine/experiment/charts.h"
 #include "engine/experiment/needle.h"
+#include "engine/policy/policies.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -36,7 +37,7 @@ using experiment::NeedleRow;
 struct Options {
   SessionOptions session;
   experiment::NeedleOptions needle;
-  std::string policy = "spans";
+  std::string policy = policy::standardPolicy().name;
   std::string pictures;
   bool misses = false;
   bool json = false;
@@ -126,7 +127,7 @@ void writeText(std::ostream& out, const Report& report) {
              "  good runs: at least {} of {} names found, and at least {:.0f} % of the names given are "
              "right\n"
              "  times are of whole runs from an empty cache; medians\n\n",
-             needle.documents, counted(needle.trials, "trial"), needle.seed, run::policyName(needle.policy),
+             needle.documents, counted(needle.trials, "trial"), needle.seed, needle.policy->name,
              report.goodCount(), needle.documents, needle.goodShare * 100)
       << tableText(report);
   std::int64_t longest = 0;
@@ -171,7 +172,7 @@ nlohmann::ordered_json toJson(const NeedleRow& row) {
 
 nlohmann::ordered_json toJson(const Report& report, nlohmann::ordered_json head) {
   const experiment::NeedleOptions& needle = report.options.needle;
-  head["policy"] = run::policyName(needle.policy);
+  head["policy"] = needle.policy->name;
   head["documents"] = needle.documents;
   head["good_share"] = needle.goodShare;
   head["seed"] = needle.seed;
@@ -183,9 +184,8 @@ nlohmann::ordered_json toJson(const Report& report, nlohmann::ordered_json head)
 
 std::string underTitle(const Report& report, const std::string& model) {
   const experiment::NeedleOptions& needle = report.options.needle;
-  return fmt::format("{}, policy {}, {} documents, {} a point, seed {}", model,
-                     run::policyName(needle.policy), needle.documents, counted(needle.trials, "trial"),
-                     needle.seed);
+  return fmt::format("{}, policy {}, {} documents, {} a point, seed {}", model, needle.policy->name,
+                     needle.documents, counted(needle.trials, "trial"), needle.seed);
 }
 
 /// Attention locality over hay, as in figure 17 of the paper.
@@ -255,7 +255,7 @@ void makeFolder(const std::filesystem::path& folder) {
 
 ExitCode runNeedle(const Context& context, Options options) {
   if (!options.pictures.empty()) makeFolder(options.pictures);
-  options.needle.policy = run::parsePolicy(options.policy).value_or(run::Policy::Spans);
+  if (const policy::Policy* policy = policy::findPolicy(options.policy)) options.needle.policy = policy;
   workbench::ModelBundle bundle = loadChosenModel(options.session, context.backends);
   NoSink sink;
   const std::unique_ptr<run::Session> session =
@@ -307,8 +307,11 @@ void addNeedleCommand(CLI::App& group, Context& context) {
   addNumber(*command, "--trials", needle.trials, "Runs a row, each with other names and hay", {1, 100'000});
   addNumber(*command, "--good", needle.goodShare, "Recall and precision from which a run is good",
             {0.0, 1.0});
-  command->add_option("--policy", options->policy, "Reuse policy: prefix or spans")
-      ->check(CLI::IsMember({"prefix", "spans"}))
+  std::vector<std::string> policies = policy::policyNames();
+  std::sort(policies.begin(), policies.end());
+  command
+      ->add_option("--policy", options->policy, fmt::format("Reuse policy: {}", fmt::join(policies, " or ")))
+      ->check(CLI::IsMember(policies))
       ->capture_default_str();
   addSeedOption(*command, needle.seed, "Seed of names and hay");
   command

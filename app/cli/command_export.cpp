@@ -28,7 +28,7 @@ struct Options {
   bool retrieve = false;
   QueryOptionTexts query;
   TokenExportOptions tokens;
-  RequestOptions request;
+  RequestExportOptions request;
 
   /// Whether the target is a form of the whole query.
   bool isWhole() const { return format == "spnl" || format == "yaml" || format == "lisp"; }

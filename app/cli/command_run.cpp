@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
 #include "engine/plan/explain.h"
+#include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/retrieval_report.h"
@@ -34,7 +35,7 @@ struct Options {
   std::vector<std::string> files;
   QueryOptionTexts query;
   SessionOptions session;
-  std::string policy = "spans";
+  std::string policy = policy::standardPolicy().name;
   std::int32_t maxTokens = 0;
   std::int32_t topK = 0;
   float topP = 1;
@@ -156,7 +157,7 @@ class RunCommand {
     }
 
     run::RunOptions options;
-    options.policy = policy();
+    options.policy = &policy();
     options.seed = m_options.query.seed;
     options.maxTokens = m_options.maxTokens;
     options.topK = m_options.topK;
@@ -166,7 +167,7 @@ class RunCommand {
     options.retrieved = workbench::retrievalReports(job.planned.retrieved, {});
     options.queryJson = query::writeCanonical(*job.planned.query);
     options.explain = plan::explain(plan);
-    RunView view(streams, plan, m_options.json, inputName(job.file));
+    RunPrinter view(streams, plan, m_options.json, inputName(job.file));
     const run::RunResult result = runLive(*m_session, plan, options, m_recorder, view, m_context.stop);
 
     if (m_options.json) {
@@ -178,21 +179,24 @@ class RunCommand {
       if (anyAdmitted) {
         streams.out << '\n' << stepTable(plan, result) << "  " << reuseSummary(result, view.spans()) << '\n';
       }
-      streams.out << "  policy " << run::policyName(options.policy) << " (" << run::exactness(options.policy)
-                  << ") on " << m_bundle.name << ", " << m_bundle.backend->info().name << '\n';
+      streams.out << "  policy " << options.policy->name << " (" << options.policy->exactness << ") on "
+                  << m_bundle.name << ", " << m_bundle.backend->info().name << '\n';
       streams.out.flush();
     }
     return exitCodeOf(result.outcome);
   }
 
-  run::Policy policy() const { return run::parsePolicy(m_options.policy).value_or(run::Policy::Spans); }
+  const policy::Policy& policy() const {
+    const policy::Policy* chosen = policy::findPolicy(m_options.policy);
+    return chosen != nullptr ? *chosen : policy::standardPolicy();
+  }
 
   void writeJson(nlohmann::ordered_json runs) const {
     nlohmann::ordered_json json;
     json["model"] = m_bundle.name;
     json["device"] = m_bundle.backend->info().name;
-    json["policy"] = run::policyName(policy());
-    json["exactness"] = run::exactness(policy());
+    json["policy"] = policy().name;
+    json["exactness"] = policy().exactness;
     json["seed"] = m_options.query.seed;
     json["runs"] = std::move(runs);
     // A stopped run may end in the middle of a character.

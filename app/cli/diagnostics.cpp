@@ -9,7 +9,7 @@ void writeDiagnostics(std::ostream& err, const std::string& name,
                       const std::vector<query::Diagnostic>& diagnostics) {
   for (const query::Diagnostic& diagnostic : diagnostics) {
     std::string line = diagnostic.located(name);
-    if (diagnostic.severity == query::Severity::Warning) {
+    if (diagnostic.severity == Severity::Warning) {
       line.insert(line.size() - diagnostic.message().size(), "warning: ");
     }
     err << line << '\n';

@@ -10,7 +10,7 @@
 
 namespace spanscope::cli {
 
-void addRequestOptions(CLI::App& command, RequestOptions& options) {
+void addRequestOptions(CLI::App& command, RequestExportOptions& options) {
   options.endpoint = spnl::kDefaultEndpoint;
   command.add_option("--endpoint", options.endpoint, "Address of the server's query endpoint")
       ->type_name("URL")
@@ -23,7 +23,7 @@ void addRequestOptions(CLI::App& command, RequestOptions& options) {
       ->group(kChatGroup);
 }
 
-ExitCode writeRequest(const Outgoing& outgoing, bool asPython, const RequestOptions& options,
+ExitCode writeRequest(const Outgoing& outgoing, bool asPython, const RequestExportOptions& options,
                       const Streams& streams) {
   if (!warnOfTarget(outgoing, streams)) return ExitCode::WrongInput;
   const query::Node request = spnl::requestFor(outgoing.query);
@@ -34,7 +34,7 @@ ExitCode writeRequest(const Outgoing& outgoing, bool asPython, const RequestOpti
   return ExitCode::Fine;
 }
 
-ExitCode writeChat(const Outgoing& outgoing, const RequestOptions& options, const Streams& streams) {
+ExitCode writeChat(const Outgoing& outgoing, const RequestExportOptions& options, const Streams& streams) {
   if (!warnOfTarget(outgoing, streams)) return ExitCode::WrongInput;
   streams.out << exports::writeChatRequests(exports::chatRequests(outgoing.query, options.seed).requests);
   return ExitCode::Fine;

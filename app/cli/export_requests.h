@@ -16,20 +16,20 @@ namespace spanscope::cli {
 inline constexpr const char* kRequestGroup = "With --to curl and --to python";
 inline constexpr const char* kChatGroup = "With --to chat";
 
-struct RequestOptions {
+struct RequestExportOptions {
   std::string endpoint;               ///< curl and python
   bool inOnePiece = false;            ///< curl and python: the reply is not streamed
   std::optional<std::uint64_t> seed;  ///< chat
 };
 
-void addRequestOptions(CLI::App& command, RequestOptions& options);
+void addRequestOptions(CLI::App& command, RequestExportOptions& options);
 
 /// Writes a line for the shell, or a Python program; nothing if the server would refuse the query.
-ExitCode writeRequest(const Outgoing& outgoing, bool asPython, const RequestOptions& options,
+ExitCode writeRequest(const Outgoing& outgoing, bool asPython, const RequestExportOptions& options,
                       const Streams& streams);
 
 /// Writes the body of a chat request, or a batch file where there are several; nothing if the query cannot be
 /// written so.
-ExitCode writeChat(const Outgoing& outgoing, const RequestOptions& options, const Streams& streams);
+ExitCode writeChat(const Outgoing& outgoing, const RequestExportOptions& options, const Streams& streams);
 
 }  // namespace spanscope::cli

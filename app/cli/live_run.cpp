@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPeriod(15);  // as often as a person can see
 
-void showWaiting(trace::Recorder& recorder, RunView& view) {
+void showWaiting(trace::Recorder& recorder, RunPrinter& view) {
   std::vector<trace::Event> events;
   recorder.drain(events);
   for (const trace::Event& event : events) view.take(event);
@@ -19,7 +19,7 @@ void showWaiting(trace::Recorder& recorder, RunView& view) {
 }  // namespace
 
 run::RunResult runLive(run::Session& session, const plan::Plan& plan, const run::RunOptions& options,
-                       trace::Recorder& recorder, RunView& view, std::stop_token stop) {
+                       trace::Recorder& recorder, RunPrinter& view, std::stop_token stop) {
   std::future<run::RunResult> result =
       std::async(std::launch::async, [&] { return session.run(plan, options, stop); });
   while (result.wait_for(kPeriod) != std::future_status::ready) showWaiting(recorder, view);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/cli/run_view.h"
+#include "app/cli/run_printer.h"
 #include "engine/run/session.h"
 #include "engine/trace/recorder.h"
 
@@ -12,6 +12,6 @@ namespace spanscope::cli {
 /// Runs a plan on a thread of its own and shows its events as they come, so that the engine never waits for
 /// the terminal. Returns when the run has ended and all of its events were shown.
 run::RunResult runLive(run::Session& session, const plan::Plan& plan, const run::RunOptions& options,
-                       trace::Recorder& recorder, RunView& view, std::stop_token stop);
+                       trace::Recorder& recorder, RunPrinter& view, std::stop_token stop);
 
 }  // namespace spanscope::cli

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/predicted_reuse.h"
 
-#include "app/cli/run_view.h"
+#include "app/cli/run_printer.h"
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
-#include "engine/run/policy.h"
+#include "engine/policy/policies.h"
 #include "engine/trace/event_fields.h"
 
 #include <algorithm>
@@ -205,7 +205,7 @@ ReusePrediction::ReusePrediction(const PredictionOptions& options, std::uint64_t
     : m_options(options),
       m_model(describeChosenModel(options.session)),
       m_predictor(options.session.config(), m_model.config, *m_model.tokenizer, *m_model.chat) {
-  m_run.policy = run::parsePolicy(options.policy).value_or(run::Policy::Spans);
+  if (const policy::Policy* policy = policy::findPolicy(options.policy)) m_run.policy = policy;
   m_run.seed = seed;
   m_run.maxTokens = options.maxTokens;
 }
@@ -219,7 +219,7 @@ std::optional<run::Prediction> ReusePrediction::predict(const plan::Plan& plan, 
 
 std::string ReusePrediction::setting() const {
   const run::SessionConfig config = m_options.session.config();
-  return std::string("policy ") + run::policyName(m_run.policy) + " on " + m_model.name + ", " +
+  return std::string("policy ") + m_run.policy->name + " on " + m_model.name + ", " +
          counted(config.blockCount, "block") + " of " + counted(config.blockSize, "token") +
          ", empty at first";
 }

@@ -5,6 +5,7 @@
 
 #include "app/cli/session_options.h"
 #include "engine/plan/plan.h"
+#include "engine/policy/policies.h"
 #include "engine/run/prediction.h"
 #include "engine/run/predictor.h"
 
@@ -21,7 +22,7 @@ namespace spanscope::cli {
 struct PredictionOptions {
   bool isWanted = false;
   SessionOptions session;
-  std::string policy = "spans";
+  std::string policy = policy::standardPolicy().name;
   std::int32_t maxTokens = 0;
 };
 

@@ -384,7 +384,7 @@ void warnOfUnusedSettings(const QueryOptions& options, const Streams& streams) {
   std::vector<query::Diagnostic> problems = query::checkValues(options.book->parameters, options.parameters);
   // A value of the wrong kind was reported at each of its places.
   std::erase_if(problems,
-                [](const query::Diagnostic& problem) { return problem.severity == query::Severity::Error; });
+                [](const query::Diagnostic& problem) { return problem.severity == Severity::Error; });
   writeDiagnostics(streams.err, "--set", problems);
 }
 

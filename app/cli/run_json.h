@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/cli/run_view.h"
+#include "app/cli/run_printer.h"
 #include "engine/plan/plan.h"
 #include "engine/run/session.h"
 

@@ -7,7 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/cache/pool_limits.h"
 #include "engine/compute/backends.h"
-#include "engine/run/policy.h"
+#include "engine/policy/policies.h"
 #include "engine/text/chat_template.h"
 #include "engine/workbench/resource_paths.h"
 
@@ -20,6 +20,23 @@
 #include <utility>
 
 namespace spanscope::cli {
+namespace {
+
+/// "prefix (one segment, as stock servers) or spans (block attention)": by name, as a reader looks for it.
+std::string policyList() {
+  std::vector<std::string> entries;
+  for (const policy::Policy* policy : policy::policies())
+    entries.push_back(std::string(policy->name) + " (" + policy->brief + ")");
+  std::sort(entries.begin(), entries.end());
+  std::string list;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (i > 0) list += i + 1 == entries.size() ? " or " : ", ";
+    list += entries[i];
+  }
+  return list;
+}
+
+}  // namespace
 
 std::filesystem::path modelDirectory(const SessionOptions& options) {
   return options.model.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(options.model);
@@ -109,12 +126,11 @@ const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory,
 }
 
 void addPolicyOption(CLI::App& command, std::string& policy) {
-  command
-      .add_option("--policy", policy,
-                  "Reuse policy: prefix (one segment, as stock servers) or spans (block attention)")
+  command.add_option("--policy", policy, "Reuse policy: " + policyList())
       ->check(CLI::Validator(
           [](const std::string& name) {
-            return run::parsePolicy(name) ? std::string() : "there is no policy \"" + name + "\"";
+            return policy::findPolicy(name) != nullptr ? std::string()
+                                                       : "there is no policy \"" + name + "\"";
           },
           ""))
       ->type_name("NAME")

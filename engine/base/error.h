@@ -20,6 +20,11 @@ struct Error {
   bool operator==(const Error&) const = default;
 };
 
+/// An error of something that stands in no file.
+inline Error errorAt(std::string place, std::string found, std::string expected) {
+  return {.file = {}, .place = std::move(place), .found = std::move(found), .expected = std::move(expected)};
+}
+
 /// The one exception type of the engine. Thrown where bad input or a missing resource makes a result
 /// impossible; whoever throws it has left everything as it was.
 class Failure : public std::exception {

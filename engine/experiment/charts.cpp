@@ -32,7 +32,7 @@ const SeriesLook& lookOf(std::size_t series) {
 }
 
 /// Another shape for each series: circle, square, triangle, diamond, and again.
-void drawMark(SvgWriter& svg, Point at, std::size_t series) {
+void drawMark(SvgWriter& svg, SvgPoint at, std::size_t series) {
   constexpr double kRadius = 4.5;
   const char* color = lookOf(series).color;
   switch (series % 4) {
@@ -63,7 +63,7 @@ struct Plot {
   double height = 270;
   double xMost = 1;
 
-  Point at(double x, double share) const { return {left + width * x / xMost, top + height * (1 - share)}; }
+  SvgPoint at(double x, double share) const { return {left + width * x / xMost, top + height * (1 - share)}; }
 };
 
 void drawAxes(SvgWriter& svg, const Plot& plot, const ShareChart& chart) {
@@ -81,7 +81,7 @@ void drawAxes(SvgWriter& svg, const Plot& plot, const ShareChart& chart) {
   std::sort(values.begin(), values.end());
   double last = -1e9;
   for (const double x : values) {
-    const Point at = plot.at(x, 0);
+    const SvgPoint at = plot.at(x, 0);
     if (at.x - last < 28) continue;  // the next number would touch this one
     last = at.x;
     svg.line(at, {at.x, at.y + 5}, {.color = kQuiet});
@@ -108,13 +108,13 @@ void drawLegend(SvgWriter& svg, const Plot& plot, const ShareChart& chart) {
 
 void drawSeries(SvgWriter& svg, const Plot& plot, const ShareSeries& series, std::size_t index) {
   const SeriesLook& look = lookOf(index);
-  std::vector<Point> points;
+  std::vector<SvgPoint> points;
   for (const SharePoint& point : series.points) {
     points.push_back(plot.at(point.x, point.y));
     svg.line(plot.at(point.x, point.low), plot.at(point.x, point.high), {.color = look.color, .width = 1});
   }
   if (points.size() > 1) svg.polyline(points, {.color = look.color, .width = 2, .dash = look.dash});
-  for (const Point& at : points) drawMark(svg, at, index);
+  for (const SvgPoint& at : points) drawMark(svg, at, index);
 }
 
 using Color = std::array<double, 3>;
@@ -168,8 +168,8 @@ void drawPanel(SvgWriter& svg, const Grid& grid, const HeatChart& chart, std::si
   svg.text({left, grid.top - 10}, panel.title, {.color = kInk, .bold = true});
   for (std::size_t row = 0; row < panel.cells.size(); ++row) {
     for (std::size_t column = 0; column < panel.cells[row].size(); ++column) {
-      const Point at{left + grid.cellWidth * static_cast<double>(column),
-                     grid.top + grid.cellHeight * static_cast<double>(row)};
+      const SvgPoint at{left + grid.cellWidth * static_cast<double>(column),
+                        grid.top + grid.cellHeight * static_cast<double>(row)};
       const std::optional<double>& share = panel.cells[row][column];
       const Color color = scaleColor(share.value_or(0));
       svg.rectangle(at, grid.cellWidth - 1, grid.cellHeight - 1, share ? hex(color) : kNoValue);

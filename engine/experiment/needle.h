@@ -6,8 +6,8 @@
 #pragma once
 
 #include "engine/experiment/statistics.h"
+#include "engine/policy/policies.h"
 #include "engine/query/query.h"
-#include "engine/run/policy.h"
 #include "engine/run/session.h"
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct NeedleOptions {
   std::int32_t trials = 50;
   double goodShare = 0.75;  ///< a run is good where recall and precision are both at least this
   std::uint64_t seed = 0;   ///< of names and words; the same for every k
-  run::Policy policy = run::Policy::Spans;
+  const policy::Policy* policy = &policy::standardPolicy();
 };
 
 /// Why a name is not in the answer.

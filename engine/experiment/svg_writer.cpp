@@ -50,9 +50,9 @@ std::string strokeText(const Stroke& stroke) {
   return text;
 }
 
-std::string pointsText(const std::vector<Point>& points) {
+std::string pointsText(const std::vector<SvgPoint>& points) {
   std::string text;
-  for (const Point& point : points) {
+  for (const SvgPoint& point : points) {
     fmt::format_to(std::back_inserter(text), "{}{:.2f},{:.2f}", text.empty() ? "" : " ", point.x, point.y);
   }
   return text;
@@ -68,42 +68,42 @@ SvgWriter::SvgWriter(double width, double height, std::string_view title)
   rectangle({}, width, height, "#ffffff");
 }
 
-void SvgWriter::rectangle(Point topLeft, double width, double height, std::string_view fill) {
+void SvgWriter::rectangle(SvgPoint topLeft, double width, double height, std::string_view fill) {
   fmt::format_to(std::back_inserter(m_text),
                  R"(<rect x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" fill="{}"/>)"
                  "\n",
                  topLeft.x, topLeft.y, width, height, escaped(fill));
 }
 
-void SvgWriter::line(Point from, Point to, const Stroke& stroke) {
+void SvgWriter::line(SvgPoint from, SvgPoint to, const Stroke& stroke) {
   fmt::format_to(std::back_inserter(m_text),
                  R"(<line x1="{:.2f}" y1="{:.2f}" x2="{:.2f}" y2="{:.2f}" {}/>)"
                  "\n",
                  from.x, from.y, to.x, to.y, strokeText(stroke));
 }
 
-void SvgWriter::polyline(const std::vector<Point>& points, const Stroke& stroke) {
+void SvgWriter::polyline(const std::vector<SvgPoint>& points, const Stroke& stroke) {
   fmt::format_to(std::back_inserter(m_text),
                  R"(<polyline points="{}" fill="none" stroke-linejoin="round" {}/>)"
                  "\n",
                  pointsText(points), strokeText(stroke));
 }
 
-void SvgWriter::polygon(const std::vector<Point>& points, std::string_view fill) {
+void SvgWriter::polygon(const std::vector<SvgPoint>& points, std::string_view fill) {
   fmt::format_to(std::back_inserter(m_text),
                  R"(<polygon points="{}" fill="{}"/>)"
                  "\n",
                  pointsText(points), escaped(fill));
 }
 
-void SvgWriter::circle(Point center, double radius, std::string_view fill) {
+void SvgWriter::circle(SvgPoint center, double radius, std::string_view fill) {
   fmt::format_to(std::back_inserter(m_text),
                  R"(<circle cx="{:.2f}" cy="{:.2f}" r="{:g}" fill="{}"/>)"
                  "\n",
                  center.x, center.y, radius, escaped(fill));
 }
 
-void SvgWriter::text(Point at, std::string_view text, const TextStyle& style) {
+void SvgWriter::text(SvgPoint at, std::string_view text, const TextStyle& style) {
   std::string turn;
   if (style.turned != 0)
     turn = fmt::format(R"~( transform="rotate({:g} {:.2f} {:.2f})")~", style.turned, at.x, at.y);

@@ -7,7 +7,7 @@
 
 namespace spanscope::experiment {
 
-struct Point {
+struct SvgPoint {
   double x = 0;
   double y = 0;
 };
@@ -35,13 +35,13 @@ class SvgWriter {
   /// On a white ground, so that it can be read on any page. `title` is what screen readers say.
   SvgWriter(double width, double height, std::string_view title);
 
-  void rectangle(Point topLeft, double width, double height, std::string_view fill);
-  void line(Point from, Point to, const Stroke& stroke);
-  void polyline(const std::vector<Point>& points, const Stroke& stroke);
-  void polygon(const std::vector<Point>& points, std::string_view fill);
-  void circle(Point center, double radius, std::string_view fill);
+  void rectangle(SvgPoint topLeft, double width, double height, std::string_view fill);
+  void line(SvgPoint from, SvgPoint to, const Stroke& stroke);
+  void polyline(const std::vector<SvgPoint>& points, const Stroke& stroke);
+  void polygon(const std::vector<SvgPoint>& points, std::string_view fill);
+  void circle(SvgPoint center, double radius, std::string_view fill);
   /// `at` is where the base line of the text begins, is halved or ends.
-  void text(Point at, std::string_view text, const TextStyle& style);
+  void text(SvgPoint at, std::string_view text, const TextStyle& style);
 
   /// The whole picture, ended by a newline.
   std::string finish() &&;

@@ -21,8 +21,8 @@ struct StepOutput {
 
 /// Which visibility the segments get.
 enum class Visibility {
-  Full,  ///< everything is one segment with plain causal attention (policy `prefix`)
-  Spans  ///< block attention: plus children are independent (policy `spans`)
+  Full,  ///< everything is one segment with plain causal attention
+  Spans  ///< block attention: plus children are independent
 };
 
 /// The exact layout: nothing is padded or cropped, and joining all segments gives exactly the chat template's

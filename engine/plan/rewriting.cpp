@@ -39,8 +39,8 @@ class Pass {
   const std::set<NodePath>& changed() const { return m_reported; }
 
  private:
-  void visit(Draft& draft, const Surroundings& around) {
-    Surroundings inside = around;
+  void visit(Draft& draft, const RuleSite& around) {
+    RuleSite inside = around;
     if (draft.kind == Draft::Kind::Generate || draft.kind == Draft::Kind::Repeat)
       inside.enclosing = &draft.settings;
     // What is dropped is part of no prompt.
@@ -50,7 +50,7 @@ class Pass {
     apply(draft, around);
   }
 
-  void apply(Draft& draft, const Surroundings& around) {
+  void apply(Draft& draft, const RuleSite& around) {
     ++m_applied;
     const bool reported = m_reported.insert(draft.node).second;
     RuleReport report;

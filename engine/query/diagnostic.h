@@ -2,17 +2,14 @@
 // What is said about a query text: where, what was found and what should stand there.
 #pragma once
 
+#include "engine/base/severity.h"
+
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace spanscope::query {
-
-enum class Severity {
-  Error,    ///< the query is refused
-  Warning,  ///< advice: the query is read, but probably does not do what was meant
-};
 
 /// A place in a text, both counted from 1, columns in characters (code points). 0: there is no text to point
 /// into.

@@ -60,7 +60,7 @@ class Resolver {
   }
 
  private:
-  void add(query::Severity severity, const NodePath& path, std::string found, std::string expected,
+  void add(Severity severity, const NodePath& path, std::string found, std::string expected,
            std::string hint = {}) {
     Diagnostic diagnostic;
     diagnostic.severity = severity;
@@ -80,7 +80,7 @@ class Resolver {
         gatherText(*child.node, path + child.step, text, isKnown);
     } else if (node.as<query::Print>() == nullptr && node.as<query::Monad>() == nullptr) {
       isKnown = false;
-      add(query::Severity::Error, path, std::string("an operator \"") + query::operatorName(node) + "\"",
+      add(Severity::Error, path, std::string("an operator \"") + query::operatorName(node) + "\"",
           "messages: the question of an augment is known before the query runs");
     }
   }
@@ -93,7 +93,7 @@ class Resolver {
     if (!isKnown) return plus;
     auto listed = AugmentDocuments::of(augment.document, m_tools.files);
     if (auto* refused = std::get_if<query::NotGiven>(&listed)) {
-      add(query::Severity::Error, path, std::move(refused->found), std::move(refused->expected),
+      add(Severity::Error, path, std::move(refused->found), std::move(refused->expected),
           std::move(refused->hint));
       return plus;
     }
@@ -106,7 +106,7 @@ class Resolver {
                                 choice == m_options.choices.end() ? FragmentChoice() : choice->second,
                                 m_options, m_tools, remarks);
     } catch (const Failure& failure) {
-      add(query::Severity::Error, path, foundIn(failure.error()), failure.error().expected);
+      add(Severity::Error, path, foundIn(failure.error()), failure.error().expected);
       return plus;
     }
     if (!retrieved) {
@@ -121,7 +121,7 @@ class Resolver {
           Node{query::Message{.role = query::Role::User, .text = found.ranked.fragment.text}});
     }
     if (plus.children.empty()) {
-      add(query::Severity::Warning, path,
+      add(Severity::Warning, path,
           "nothing in " + query::quoted(augment.document.name) +
               (retrieved->ranking == Ranking::Lexical ? " that shares a word with " : " that is like ") +
               query::quoted(question),
@@ -136,18 +136,18 @@ class Resolver {
     std::size_t named = 0;
     const auto leftOut = [&](std::string found, std::string expected) {
       if (++named <= kNamedDocuments)
-        add(query::Severity::Warning, path, std::move(found) + " (left out)", std::move(expected));
+        add(Severity::Warning, path, std::move(found) + " (left out)", std::move(expected));
     };
     for (const query::NotGiven& file : documents.leftOut()) leftOut(file.found, file.expected);
     for (const Error& error : remarks.skipped) leftOut(foundIn(error), error.expected);
     if (named > kNamedDocuments) {
-      add(query::Severity::Warning, path,
+      add(Severity::Warning, path,
           counted(named - kNamedDocuments, "further file") + " of " + query::quoted(augment.document.name) +
               " that cannot be read (left out)",
           "files that can");
     }
     if (!remarks.lostPins.empty()) {
-      add(query::Severity::Warning, path,
+      add(Severity::Warning, path,
           counted(remarks.lostPins.size(), "pinned fragment that is", "pinned fragments that are") +
               " not in " + query::quoted(augment.document.name) + " any more",
           "fragments of the documents as they are now, cut as now");

@@ -118,7 +118,7 @@ void PlanRun::onFailed(RequestId request, const Error& error) {
   m_progress.end(step.result.step, {});
   if (!m_error) m_error = error;
   m_sink.send(m_run, request, nodeOf(step),
-              trace::MessageLogged{.severity = trace::Severity::Error, .text = error.message()});
+              trace::MessageLogged{.severity = Severity::Error, .text = error.message()});
   m_sink.send(m_run, request, nodeOf(step),
               trace::StepFinished{
                   .step = step.result.step, .outcome = trace::StepOutcome::Failed, .text = step.result.text});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/session.h"
 
+#include "engine/policy/policies.h"
 #include "engine/run/plan_run.h"
 #include "engine/run/predictor.h"
 #include "engine/run/scheduler.h"
@@ -96,7 +97,7 @@ struct Session::Impl final : RequestListener {
 
   void logError(RunId run, const Error& error) {
     sink.send(run, 0, error.place,
-              trace::MessageLogged{.severity = trace::Severity::Error, .text = error.message()});
+              trace::MessageLogged{.severity = Severity::Error, .text = error.message()});
   }
 
   /// Runs the plan's steps until all have ended, one failed or the run was stopped.
@@ -157,25 +158,25 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
   const auto begin = std::chrono::steady_clock::now();
   RunResult result;
 
-  impl.sink.send(
-      run, 0, {},
-      trace::RunStarted{
-          .queryJson = options.queryJson, .policy = policyName(options.policy), .seed = options.seed});
+  impl.sink.send(run, 0, {},
+                 trace::RunStarted{
+                     .queryJson = options.queryJson, .policy = options.policy->name, .seed = options.seed});
   for (const RetrievalReport& report : options.retrieved) {
     impl.sink.send(run, 0, report.node, report.found);
     for (const std::string& text : report.warnings) {
-      impl.sink.send(run, 0, report.node,
-                     trace::MessageLogged{.severity = trace::Severity::Warning, .text = text});
+      impl.sink.send(run, 0, report.node, trace::MessageLogged{.severity = Severity::Warning, .text = text});
     }
   }
   impl.sink.send(run, 0, {}, planEvent(plan, options.explain));
-  if (options.policy == Policy::Spans && !impl.decoder.config().blockAttention) {
+  if (options.policy->wantsBlockAttention && !impl.decoder.config().blockAttention) {
     impl.sink.send(
         run, 0, {},
         trace::MessageLogged{
-            .severity = trace::Severity::Warning,
-            .text = "this checkpoint does not say that it was trained for block attention: answers "
-                    "will be less accurate than with the policy prefix"});
+            .severity = Severity::Warning,
+            .text =
+                std::string("this checkpoint does not say that it was trained for block attention: answers "
+                            "will be less accurate than with the policy ") +
+                policy::policyForAnyCheckpoint().name});
   }
   if (impl.tokenizer == nullptr || impl.chat == nullptr) {
     result.error = Error{.file = {},

@@ -9,9 +9,9 @@
 #include "engine/layout/span_table.h"
 #include "engine/model/decoder.h"
 #include "engine/plan/plan.h"
+#include "engine/policy/policies.h"
 #include "engine/run/attention_limit.h"
 #include "engine/run/observation.h"
-#include "engine/run/policy.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/sink.h"
@@ -45,7 +45,7 @@ struct RetrievalReport {
 };
 
 struct RunOptions {
-  Policy policy = Policy::Spans;
+  const policy::Policy* policy = &policy::standardPolicy();
   std::uint64_t seed = 0;
   std::int32_t maxTokens = 0;  ///< limit for generates that have none; 0: the model's own, else 256
   std::int32_t topK = 0;       ///< 0: off

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/base/severity.h"
 #include "engine/base/shared.h"
 #include "engine/trace/pool_state.h"
 
@@ -317,7 +318,6 @@ struct StepMetrics {
   bool operator==(const StepMetrics&) const = default;
 };
 
-enum class Severity : std::uint8_t { Note, Warning, Error };
 struct MessageLogged {
   Severity severity = Severity::Note;
   std::string text;

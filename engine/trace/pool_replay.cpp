@@ -14,10 +14,6 @@ namespace spanscope::trace {
 
 namespace {
 
-Error makeError(std::string place, std::string found, std::string expected) {
-  return Error{"", std::move(place), std::move(found), std::move(expected)};
-}
-
 std::string blockPlace(std::int64_t block) {
   return "block " + std::to_string(block);
 }
@@ -27,45 +23,45 @@ std::string blockPlace(std::int64_t block) {
 std::optional<Error> PoolReplay::check(const PoolState& state) {
   constexpr auto kMostBlocks = static_cast<std::size_t>(std::numeric_limits<BlockId>::max());
   if (state.blockSize < 1) {
-    return makeError("pool", "a block size of " + std::to_string(state.blockSize), "at least 1");
+    return errorAt("pool", "a block size of " + std::to_string(state.blockSize), "at least 1");
   }
   if (state.blocks.size() > kMostBlocks) {
-    return makeError("pool", std::to_string(state.blocks.size()) + " blocks",
-                     "at most " + std::to_string(kMostBlocks));
+    return errorAt("pool", std::to_string(state.blocks.size()) + " blocks",
+                   "at most " + std::to_string(kMostBlocks));
   }
   std::size_t unreferenced = 0;
   for (std::size_t i = 0; i < state.blocks.size(); ++i) {
     const BlockState& block = state.blocks[i];
     const auto place = [i] { return blockPlace(static_cast<std::int64_t>(i)); };
     if (block.references < 0) {
-      return makeError(place(), std::to_string(block.references) + " references", "at least 0");
+      return errorAt(place(), std::to_string(block.references) + " references", "at least 0");
     }
     if (block.fill < 0 || block.fill > state.blockSize) {
-      return makeError(place(), "a fill of " + std::to_string(block.fill),
-                       "0 to " + std::to_string(state.blockSize));
+      return errorAt(place(), "a fill of " + std::to_string(block.fill),
+                     "0 to " + std::to_string(state.blockSize));
     }
     if (static_cast<std::size_t>(block.fill) != block.tokens.size()) {
-      return makeError(place(), counted(block.tokens.size(), "token"),
-                       std::to_string(block.fill) + ", its fill");
+      return errorAt(place(), counted(block.tokens.size(), "token"),
+                     std::to_string(block.fill) + ", its fill");
     }
     if (i == 0 && (block.cached || block.references != 0)) {
-      return makeError(place(), "a null block in use", "one that nobody refers to or finds");
+      return errorAt(place(), "a null block in use", "one that nobody refers to or finds");
     }
     if (i != 0 && block.references == 0) ++unreferenced;
   }
   if (state.freeOrder.size() != unreferenced) {
-    return makeError("free list", counted(state.freeOrder.size(), "block"),
-                     std::to_string(unreferenced) + ", the blocks nobody refers to");
+    return errorAt("free list", counted(state.freeOrder.size(), "block"),
+                   std::to_string(unreferenced) + ", the blocks nobody refers to");
   }
   std::vector<bool> seen(state.blocks.size(), false);
   for (const BlockId id : state.freeOrder) {
     if (id < 1 || static_cast<std::size_t>(id) >= state.blocks.size()) {
-      return makeError("free list", blockPlace(id), "a block of the pool");
+      return errorAt("free list", blockPlace(id), "a block of the pool");
     }
     const auto index = static_cast<std::size_t>(id);
-    if (seen[index]) return makeError("free list", blockPlace(id) + " twice", "each block once");
+    if (seen[index]) return errorAt("free list", blockPlace(id) + " twice", "each block once");
     if (state.blocks[index].references != 0) {
-      return makeError("free list", blockPlace(id) + ", which is referred to", "blocks nobody refers to");
+      return errorAt("free list", blockPlace(id) + ", which is referred to", "blocks nobody refers to");
     }
     seen[index] = true;
   }
@@ -147,8 +143,8 @@ struct PoolReplay::Applier {
   Result outOfRange(BlockId block) const {
     if (block >= 1 && static_cast<std::size_t>(block) < pool.m_blocks.size()) return std::nullopt;
     if (pool.m_blocks.empty())
-      return makeError("block", std::to_string(block), "none: the trace has reported no pool");
-    return makeError("block", std::to_string(block), "1 to " + std::to_string(pool.m_blocks.size() - 1));
+      return errorAt("block", std::to_string(block), "none: the trace has reported no pool");
+    return errorAt("block", std::to_string(block), "1 to " + std::to_string(pool.m_blocks.size() - 1));
   }
   const BlockState& at(BlockId block) const { return pool.m_blocks[static_cast<std::size_t>(block)]; }
   BlockState& edit(BlockId block) const { return pool.m_blocks.edit(static_cast<std::size_t>(block)); }
@@ -165,11 +161,11 @@ struct PoolReplay::Applier {
     if (Result error = outOfRange(payload.block)) return error;
     const BlockState& block = at(payload.block);
     if (block.references != 0) {
-      return makeError(blockPlace(payload.block), "allocated with " + counted(block.references, "reference"),
-                       "a free block");
+      return errorAt(blockPlace(payload.block), "allocated with " + counted(block.references, "reference"),
+                     "a free block");
     }
     if (block.cached) {
-      return makeError(blockPlace(payload.block), "allocated while lookups can find it", "its removal first");
+      return errorAt(blockPlace(payload.block), "allocated while lookups can find it", "its removal first");
     }
     edit(payload.block).references = 1;
     pool.leaveFreeList(payload.block);
@@ -179,8 +175,8 @@ struct PoolReplay::Applier {
     if (Result error = outOfRange(payload.block)) return error;
     const BlockState& block = at(payload.block);
     if (payload.references != std::int64_t{block.references} + 1) {
-      return makeError(blockPlace(payload.block), "shared: " + counted(payload.references, "reference"),
-                       std::to_string(std::int64_t{block.references} + 1));
+      return errorAt(blockPlace(payload.block), "shared: " + counted(payload.references, "reference"),
+                     std::to_string(std::int64_t{block.references} + 1));
     }
     if (block.references == 0) pool.leaveFreeList(payload.block);
     edit(payload.block).references = payload.references;
@@ -189,9 +185,9 @@ struct PoolReplay::Applier {
   Result operator()(const BlockStored& payload) const {
     if (Result error = outOfRange(payload.block)) return error;
     if (payload.tokens.empty() || payload.tokens.size() > static_cast<std::size_t>(pool.m_blockSize)) {
-      return makeError(blockPlace(payload.block),
-                       "stored with " + std::to_string(payload.tokens.size()) + " tokens",
-                       "1 to " + std::to_string(pool.m_blockSize));
+      return errorAt(blockPlace(payload.block),
+                     "stored with " + std::to_string(payload.tokens.size()) + " tokens",
+                     "1 to " + std::to_string(pool.m_blockSize));
     }
     BlockState& block = edit(payload.block);
     if (!block.cached) ++pool.m_cachedCount;
@@ -211,10 +207,10 @@ struct PoolReplay::Applier {
     if (Result error = outOfRange(payload.block)) return error;
     const BlockState& block = at(payload.block);
     if (!block.cached) {
-      return makeError(blockPlace(payload.block), "removed, though lookups cannot find it", "a stored block");
+      return errorAt(blockPlace(payload.block), "removed, though lookups cannot find it", "a stored block");
     }
     if (block.key != payload.key) {
-      return makeError(blockPlace(payload.block), "removed under another key", "the key it was stored under");
+      return errorAt(blockPlace(payload.block), "removed under another key", "the key it was stored under");
     }
     pool.forget(static_cast<std::size_t>(payload.block));
     return std::nullopt;
@@ -223,8 +219,8 @@ struct PoolReplay::Applier {
     if (Result error = outOfRange(payload.source)) return error;
     if (Result error = outOfRange(payload.target)) return error;
     if (payload.slots < 0 || payload.slots > pool.m_blockSize) {
-      return makeError(blockPlace(payload.target), std::to_string(payload.slots) + " slots copied",
-                       "0 to " + std::to_string(pool.m_blockSize));
+      return errorAt(blockPlace(payload.target), std::to_string(payload.slots) + " slots copied",
+                     "0 to " + std::to_string(pool.m_blockSize));
     }
     return std::nullopt;
   }
@@ -232,11 +228,11 @@ struct PoolReplay::Applier {
     if (Result error = outOfRange(payload.block)) return error;
     const BlockState& block = at(payload.block);
     if (block.references == 0) {
-      return makeError(blockPlace(payload.block), "released, though nobody refers to it", "a block in use");
+      return errorAt(blockPlace(payload.block), "released, though nobody refers to it", "a block in use");
     }
     if (payload.references != block.references - 1) {
-      return makeError(blockPlace(payload.block), "released: " + counted(payload.references, "reference"),
-                       std::to_string(block.references - 1));
+      return errorAt(blockPlace(payload.block), "released: " + counted(payload.references, "reference"),
+                     std::to_string(block.references - 1));
     }
     edit(payload.block).references = payload.references;
     if (payload.references == 0) pool.joinFreeList(payload.block, !at(payload.block).cached);
@@ -245,7 +241,7 @@ struct PoolReplay::Applier {
   Result operator()(const CacheCleared&) const {
     if (pool.m_blocks.empty()) return std::nullopt;
     if (pool.m_freeCount + 1 != pool.m_blocks.size()) {
-      return makeError("pool", "cleared while blocks are in use", "nobody referring to a block");
+      return errorAt("pool", "cleared while blocks are in use", "nobody referring to a block");
     }
     for (std::size_t i = 0; i < pool.m_blocks.size(); ++i) pool.forget(i);
     std::vector<BlockId> order(pool.m_blocks.size() - 1);

@@ -18,10 +18,6 @@ namespace {
 
 using Result = std::optional<Error>;
 
-Error makeError(std::string place, std::string found, std::string expected) {
-  return Error{"", std::move(place), std::move(found), std::move(expected)};
-}
-
 /// Sums of numbers that a hostile file chose stop at the largest number.
 void addTo(std::int64_t& sum, std::int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
@@ -30,26 +26,25 @@ void addTo(std::int64_t& sum, std::int64_t value) {
 Result checkSegment(const SegmentInfo& segment, std::size_t index) {
   const std::string place = "segment " + std::to_string(index);
   for (const std::uint32_t seen : segment.sees) {
-    if (seen >= index)
-      return makeError(place, "sees segment " + std::to_string(seen), "earlier segments only");
+    if (seen >= index) return errorAt(place, "sees segment " + std::to_string(seen), "earlier segments only");
   }
   if (!segment.texts.empty() && segment.texts.size() != segment.tokens.size()) {
-    return makeError(place, counted(segment.texts.size(), "text"),
-                     "one for each of the " + counted(segment.tokens.size(), "token") + ", or none");
+    return errorAt(place, counted(segment.texts.size(), "text"),
+                   "one for each of the " + counted(segment.tokens.size(), "token") + ", or none");
   }
   std::int64_t covered = 0;
   for (const TokenRunInfo& run : segment.runs) {
     if (run.count < 0)
-      return makeError(place, "a run of " + std::to_string(run.count) + " tokens", "at least 0");
+      return errorAt(place, "a run of " + std::to_string(run.count) + " tokens", "at least 0");
     addTo(covered, run.count);
   }
   if (covered > static_cast<std::int64_t>(segment.tokens.size())) {
-    return makeError(place, "runs of " + counted(covered, "token"),
-                     "at most " + std::to_string(segment.tokens.size()));
+    return errorAt(place, "runs of " + counted(covered, "token"),
+                   "at most " + std::to_string(segment.tokens.size()));
   }
   if (segment.visibleBegin < 0 || static_cast<std::size_t>(segment.visibleBegin) > segment.tokens.size()) {
-    return makeError(place, "visible from token " + std::to_string(segment.visibleBegin),
-                     "0 to " + std::to_string(segment.tokens.size()));
+    return errorAt(place, "visible from token " + std::to_string(segment.visibleBegin),
+                   "0 to " + std::to_string(segment.tokens.size()));
   }
   return std::nullopt;
 }
@@ -63,10 +58,10 @@ Result checkSegments(const std::vector<SegmentInfo>& segments) {
 
 Result checkCounts(std::int64_t prompt, std::int64_t cached, std::int64_t relocated) {
   if (prompt < 0 || cached < 0 || relocated < 0 || cached > prompt || relocated > cached) {
-    return makeError("token counts",
-                     std::to_string(relocated) + " relocated of " + std::to_string(cached) + " cached of " +
-                         std::to_string(prompt),
-                     "each from 0 to the next");
+    return errorAt("token counts",
+                   std::to_string(relocated) + " relocated of " + std::to_string(cached) + " cached of " +
+                       std::to_string(prompt),
+                   "each from 0 to the next");
   }
   return std::nullopt;
 }
@@ -92,23 +87,22 @@ struct Checker {
     return found == progress.requests.end() ? nullptr : &found->second;
   }
   Result place(std::uint32_t segment, std::int32_t virtualIndex) const {
-    if (virtualIndex < 0) return makeError("virtual block", std::to_string(virtualIndex), "at least 0");
+    if (virtualIndex < 0) return errorAt("virtual block", std::to_string(virtualIndex), "at least 0");
     const RequestState* request = find(event.request);
     if (request != nullptr && !request->segments.empty() && segment >= request->segments.size()) {
-      return makeError("segment", std::to_string(segment),
-                       "below " + std::to_string(request->segments.size()));
+      return errorAt("segment", std::to_string(segment), "below " + std::to_string(request->segments.size()));
     }
     return std::nullopt;
   }
   Result known(RequestId id) const {
     if (!whole || find(id) != nullptr) return std::nullopt;
-    return makeError("request", std::to_string(id), "one that an earlier event introduced");
+    return errorAt("request", std::to_string(id), "one that an earlier event introduced");
   }
 
   Result operator()(const Snapshot& payload) const {
     if (pool.blockCount() != 0 && payload.pool.blocks.size() != pool.blockCount()) {
-      return makeError("pool", counted(payload.pool.blocks.size(), "block"),
-                       std::to_string(pool.blockCount()) + " as before");
+      return errorAt("pool", counted(payload.pool.blocks.size(), "block"),
+                     std::to_string(pool.blockCount()) + " as before");
     }
     return std::nullopt;
   }
@@ -117,7 +111,7 @@ struct Checker {
   Result operator()(const FragmentsRetrieved& payload) const {
     for (const FragmentInfo& fragment : payload.fragments) {
       for (const double score : {fragment.score, fragment.lexicalScore, fragment.embeddingScore}) {
-        if (!std::isfinite(score)) return makeError("score", "no finite number", "one");
+        if (!std::isfinite(score)) return errorAt("score", "no finite number", "one");
       }
     }
     return hasRun();
@@ -126,15 +120,15 @@ struct Checker {
   Result operator()(const RunFinished&) const {
     if (Result error = hasRun()) return error;
     if (!whole || progress.runs.contains(event.run)) return std::nullopt;
-    return makeError("run", std::to_string(event.run), "one that has started");
+    return errorAt("run", std::to_string(event.run), "one that has started");
   }
   Result hasRun() const {
     if (event.run != 0) return std::nullopt;
-    return makeError("run", "0", "a run");
+    return errorAt("run", "0", "a run");
   }
   Result hasRequest() const {
     if (event.request != 0) return std::nullopt;
-    return makeError("request", "0", "a request");
+    return errorAt("request", "0", "a request");
   }
 
   Result operator()(const StepStarted&) const { return hasRequest(); }
@@ -146,7 +140,7 @@ struct Checker {
       return error;
     if (payload.computedTokens < 0 || payload.generatedTokens < 0 || payload.preemptions < 0 ||
         payload.recomputedTokens < 0) {
-      return makeError("token counts", "a negative one", "at least 0");
+      return errorAt("token counts", "a negative one", "at least 0");
     }
     return event.request == 0 ? std::nullopt : known(event.request);
   }
@@ -155,8 +149,8 @@ struct Checker {
     const RequestState* request = find(event.request);
     if (request != nullptr && !request->blocks.empty() &&
         request->blocks.rbegin()->first.segment >= payload.segments.size()) {
-      return makeError("segments", std::to_string(payload.segments.size()),
-                       "enough for the blocks reported before");
+      return errorAt("segments", std::to_string(payload.segments.size()),
+                     "enough for the blocks reported before");
     }
     return checkSegments(payload.segments);
   }
@@ -165,12 +159,12 @@ struct Checker {
     if (Result error = place(payload.segment, payload.virtualIndex)) return error;
     if (payload.block < 0 || (payload.block != kNullBlock && !progress.gap &&
                               static_cast<std::size_t>(payload.block) >= pool.blockCount())) {
-      return makeError("block", std::to_string(payload.block), "a block of the pool, or 0");
+      return errorAt("block", std::to_string(payload.block), "a block of the pool, or 0");
     }
     if (payload.tokens < 0 || payload.wanted < 0 || payload.tokens > payload.wanted) {
-      return makeError("token slots",
-                       std::to_string(payload.tokens) + " found of " + std::to_string(payload.wanted),
-                       "none negative, and no more found than looked for");
+      return errorAt("token slots",
+                     std::to_string(payload.tokens) + " found of " + std::to_string(payload.wanted),
+                     "none negative, and no more found than looked for");
     }
     return std::nullopt;
   }
@@ -182,7 +176,7 @@ struct Checker {
   Result operator()(const RequestAdmitted& payload) const {
     if (Result error = hasRequest()) return error;
     if (payload.recomputedTokens < 0) {
-      return makeError("recomputed tokens", std::to_string(payload.recomputedTokens), "at least 0");
+      return errorAt("recomputed tokens", std::to_string(payload.recomputedTokens), "at least 0");
     }
     return checkCounts(payload.promptTokens, payload.cachedTokens, payload.relocatedTokens);
   }
@@ -191,46 +185,45 @@ struct Checker {
     if (Result error = hasRequest()) return error;
     if (Result error = known(event.request)) return error;
     if (payload.blocks < 0 || payload.computedTokens < 0) {
-      return makeError("counts", "a negative one", "at least 0");
+      return errorAt("counts", "a negative one", "at least 0");
     }
     return std::nullopt;
   }
   Result operator()(const BatchComputed& payload) const {
     for (const BatchEntry& entry : payload.entries) {
-      if (entry.request == 0) return makeError("request", "0", "a request");
+      if (entry.request == 0) return errorAt("request", "0", "a request");
       if (Result error = known(entry.request)) return error;
       if (entry.count < 0 || entry.begin < 0) {
-        return makeError("rows", std::to_string(entry.count) + " from " + std::to_string(entry.begin),
-                         "none negative");
+        return errorAt("rows", std::to_string(entry.count) + " from " + std::to_string(entry.begin),
+                       "none negative");
       }
     }
     if (payload.nanoseconds < 0)
-      return makeError("duration", std::to_string(payload.nanoseconds), "at least 0");
+      return errorAt("duration", std::to_string(payload.nanoseconds), "at least 0");
     return std::nullopt;
   }
   Result operator()(const TokenGenerated& payload) const {
     if (Result error = hasRequest()) return error;
     if (Result error = known(event.request)) return error;
     const RequestState* request = find(event.request);
-    if (payload.index < 0) return makeError("token index", std::to_string(payload.index), "at least 0");
+    if (payload.index < 0) return errorAt("token index", std::to_string(payload.index), "at least 0");
     if (whole && request->complete && payload.index != request->generatedTokens) {
-      return makeError("token index", std::to_string(payload.index),
-                       std::to_string(request->generatedTokens));
+      return errorAt("token index", std::to_string(payload.index), std::to_string(request->generatedTokens));
     }
     return std::nullopt;
   }
   Result operator()(const AttentionMass& payload) const {
     if (Result error = hasRequest()) return error;
     if (Result error = place(payload.segment, payload.virtualIndex)) return error;
-    if (payload.keySpan < 0) return makeError("key span", std::to_string(payload.keySpan), "at least 0");
+    if (payload.keySpan < 0) return errorAt("key span", std::to_string(payload.keySpan), "at least 0");
     std::uint64_t width = 0;
     for (const std::int32_t blocks : payload.keyBlocks) {
-      if (blocks < 0) return makeError("key blocks", std::to_string(blocks), "at least 0");
+      if (blocks < 0) return errorAt("key blocks", std::to_string(blocks), "at least 0");
       width += static_cast<std::uint64_t>(blocks);
     }
     if (payload.keySegments.size() != payload.keyBlocks.size()) {
-      return makeError("key blocks", counted(payload.keyBlocks.size(), "count"),
-                       "one for each of the " + counted(payload.keySegments.size(), "key segment"));
+      return errorAt("key blocks", counted(payload.keyBlocks.size(), "count"),
+                     "one for each of the " + counted(payload.keySegments.size(), "key segment"));
     }
     for (const std::uint32_t segment : payload.keySegments) {
       if (Result error = place(segment, 0)) return error;
@@ -239,8 +232,8 @@ struct Checker {
     const auto heads = static_cast<std::uint64_t>(std::max(payload.heads, 0));
     const bool fits = width == 0 || heads == 0 ? values == 0 : values % width == 0 && values / width == heads;
     if (payload.heads < 0 || !fits) {
-      return makeError("attention mass", counted(values, "value"),
-                       counted(payload.heads, "head") + " of " + counted(width, "key block"));
+      return errorAt("attention mass", counted(values, "value"),
+                     counted(payload.heads, "head") + " of " + counted(width, "key block"));
     }
     return std::nullopt;
   }
@@ -253,14 +246,14 @@ struct Checker {
 
 Result checkKeyframe(const Keyframe& keyframe) {
   if (!keyframe.sameRuns.empty() || !keyframe.sameTables.empty()) {
-    return makeError("keyframe", "parts that are left out", "a whole state");
+    return errorAt("keyframe", "parts that are left out", "a whole state");
   }
   for (const auto& [id, request] : keyframe.progress.requests) {
     Result error = checkSegments(request.segments);
     if (!error) error = checkCounts(request.promptTokens, request.cachedTokens, request.relocatedTokens);
     if (!error && (request.computedTokens < 0 || request.generatedTokens < 0 || request.preemptions < 0 ||
                    request.recomputedTokens < 0)) {
-      error = makeError("token counts", "a negative one", "at least 0");
+      error = errorAt("token counts", "a negative one", "at least 0");
     }
     for (const auto& [place, block] : request.blocks) {
       if (error) break;
@@ -269,8 +262,8 @@ Result checkKeyframe(const Keyframe& keyframe) {
           (block.block > 0 && static_cast<std::size_t>(block.block) < keyframe.pool.blocks.size());
       const bool inTable = request.segments.empty() || place.segment < request.segments.size();
       if (!inPool || !inTable || place.virtualIndex < 0) {
-        error = makeError("virtual block", "one that stands nowhere",
-                          "a block of the pool in a segment of the request");
+        error = errorAt("virtual block", "one that stands nowhere",
+                        "a block of the pool in a segment of the request");
       }
     }
     if (error) {
@@ -279,9 +272,9 @@ Result checkKeyframe(const Keyframe& keyframe) {
     }
   }
   if (keyframe.progress.time < 0)
-    return makeError("time", std::to_string(keyframe.progress.time), "at least 0");
+    return errorAt("time", std::to_string(keyframe.progress.time), "at least 0");
   if (keyframe.progress.rows < 0 || keyframe.progress.passes < 0 || keyframe.progress.passTime < 0) {
-    return makeError("passes", "a negative count", "at least 0");
+    return errorAt("passes", "a negative count", "at least 0");
   }
   return std::nullopt;
 }
@@ -450,7 +443,7 @@ struct Replay::Updater {
 };
 
 Replay::Replay(Keyframe keyframe) {
-  if (!keyframe.all) throw Failure(makeError("keyframe", "changes", "a whole state"));
+  if (!keyframe.all) throw Failure(errorAt("keyframe", "changes", "a whole state"));
   if (Result error = checkKeyframe(keyframe)) throw Failure(std::move(*error));
   m_pool = PoolReplay(std::move(keyframe.pool));
   m_progress = std::move(keyframe.progress);
@@ -473,8 +466,8 @@ template <class Id, class State>
 const State& stateOf(const SharedMap<Id, State>& states, Id id, const char* what) {
   const auto found = states.find(id);
   if (found == states.end()) {
-    throw Failure(makeError(std::string(what) + " " + std::to_string(id), "nothing to go on from",
-                            "one that the state holds"));
+    throw Failure(errorAt(std::string(what) + " " + std::to_string(id), "nothing to go on from",
+                          "one that the state holds"));
   }
   return found->second;
 }
@@ -570,18 +563,17 @@ std::optional<Error> Replay::apply(const Event& event) {
   const bool repeats = std::holds_alternative<Snapshot>(event.payload) && event.sequence == last && last != 0;
   if (event.sequence <= last && !repeats) {
     return named(
-        makeError("sequence number", std::to_string(event.sequence), "more than " + std::to_string(last)));
+        errorAt("sequence number", std::to_string(event.sequence), "more than " + std::to_string(last)));
   }
   if (event.time < m_progress.time) {
-    return named(
-        makeError("time", std::to_string(event.time), "at least " + std::to_string(m_progress.time)));
+    return named(errorAt("time", std::to_string(event.time), "at least " + std::to_string(m_progress.time)));
   }
 
   const bool jump = event.sequence - last > 1;
   const bool bringsPool = std::visit([]<class T>(const T&) { return kBringsPool<T>; }, event.payload);
   const bool changesPool = std::visit([]<class T>(const T&) { return kChangesPool<T>; }, event.payload);
   if (changesPool && (jump || m_progress.gap)) {
-    return named(makeError("pool", "a change after events that are missing", "a snapshot before it"));
+    return named(errorAt("pool", "a change after events that are missing", "a snapshot before it"));
   }
   const bool whole = m_progress.whole && !jump;
   if (Result error = std::visit(Checker{m_progress, m_pool, event, whole}, event.payload)) {

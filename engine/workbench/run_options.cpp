@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/run_options.h"
 
-#include "engine/run/policy.h"
+#include "engine/policy/policies.h"
 #include "engine/workbench/resource_paths.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ bool isSameSession(const run::SessionConfig& a, const run::SessionConfig& b) {
 
 run::RunOptions runOptionsOf(const document::RunSettings& settings) {
   run::RunOptions options;
-  options.policy = run::parsePolicy(settings.policy).value_or(run::Policy::Spans);
+  if (const policy::Policy* policy = policy::findPolicy(settings.policy)) options.policy = policy;
   options.seed = settings.seed;
   options.maxTokens = settings.maxTokens;
   return options;

@@ -19,7 +19,7 @@ namespace {
 
 OpenedDocument refused(std::string found, std::string expected) {
   OpenedDocument opened;
-  opened.diagnostics.push_back({.severity = query::Severity::Error,
+  opened.diagnostics.push_back({.severity = Severity::Error,
                                 .pointer = {},
                                 .position = {},
                                 .offset = 0,
@@ -105,7 +105,7 @@ std::optional<Error> saveDocument(const QString& path, const Document& document)
   const std::string text = form ? queryText(document, *form) : writeDocument(document);
   // What could not be opened again must not take the place of what can.
   for (const query::Diagnostic& diagnostic : readText(text, path).diagnostics) {
-    if (diagnostic.severity != query::Severity::Error) continue;
+    if (diagnostic.severity != Severity::Error) continue;
     return Error{path.toStdString(), diagnostic.pointer, diagnostic.found, diagnostic.expected};
   }
   return writeFile(path.toStdString(), text);

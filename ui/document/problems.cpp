@@ -2,6 +2,7 @@
 #include "ui/document/problems.h"
 
 #include "engine/plan/planner.h"
+#include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/surroundings.h"
@@ -86,11 +87,17 @@ Depth depthOf(const query::Node& own) {
   return {};
 }
 
+/// The document's policy, or what is run in its place.
+const policy::Policy& policyOf(const RunSettings& settings) {
+  const policy::Policy* policy = policy::findPolicy(settings.policy);
+  return policy != nullptr ? *policy : policy::standardPolicy();
+}
+
 class Finder {
   Q_DECLARE_TR_FUNCTIONS(spanscope::document::Finder)
  public:
   Finder(const Document& document, const ProblemContext& context)
-      : m_document(document), m_context(context) {}
+      : m_document(document), m_policy(policyOf(document.settings)), m_context(context) {}
 
   std::vector<Problem> find() {
     if (m_document.root() == kNoNode) {
@@ -282,16 +289,17 @@ class Finder {
     if (const auto* children = std::get_if<plan::PromptRun>(&prompt.value)) {
       for (const plan::PromptNode& child : children->children) notePolicy(child, paths);
     } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
-      if (m_document.settings.policy == "prefix" && !m_isPrefixNoted) {
-        m_isPrefixNoted = true;
+      if (!m_policy.hasIndependentSpans && !m_isOrderNoted) {
+        m_isOrderNoted = true;
         add(Severity::Warning, paths.nodeOf(prompt.node),
-            tr("Under the policy prefix the children of a plus are reused only from the front, in the same "
-               "order"),
-            tr("The policy spans reuses them in any order"));
+            tr("Under the policy %1 the children of a plus are reused only from the front, in the same order")
+                .arg(QString::fromUtf8(m_policy.name)),
+            tr("The policy %1 reuses them in any order")
+                .arg(QString::fromUtf8(policy::standardPolicy().name)));
       }
       for (const plan::PromptNode& child : plus->children) notePolicy(child, paths);
     } else if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
-      if (output->form != plan::OutputForm::Anew || m_document.settings.policy == "prefix") return;
+      if (output->form != plan::OutputForm::Anew || !m_policy.hasIndependentSpans) return;
       const NodeId node = paths.nodeOf(prompt.node);
       if (!m_notedAnew.insert(node).second) return;
       add(Severity::Warning, node,
@@ -353,12 +361,13 @@ class Finder {
   }
 
   const Document& m_document;
+  const policy::Policy& m_policy;
   const ProblemContext& m_context;
   std::vector<Problem> m_problems;
   std::set<NodeId> m_notedAnew;
   std::set<NodeId> m_measured;
   bool m_isTooDeep = false;
-  bool m_isPrefixNoted = false;
+  bool m_isOrderNoted = false;
 };
 
 }  // namespace

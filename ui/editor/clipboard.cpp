@@ -53,7 +53,7 @@ std::optional<std::vector<std::string>> listElements(const std::string& text) {
 
 QString reasonOf(const query::ParseResult& result) {
   for (const query::Diagnostic& diagnostic : result.diagnostics) {
-    if (diagnostic.severity != query::Severity::Error) continue;
+    if (diagnostic.severity != Severity::Error) continue;
     return tr("The clipboard holds no query: line %1: %2")
         .arg(diagnostic.position.line)
         .arg(QString::fromStdString(diagnostic.message()));

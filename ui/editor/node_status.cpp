@@ -148,7 +148,7 @@ class StatusBuilder {
       if (*index >= m_input.position) continue;
       const trace::Event& event = m_input.trace->event(*index);
       const auto* message = std::get_if<trace::MessageLogged>(&event.payload);
-      if (message == nullptr || message->severity != trace::Severity::Error || event.run != run) continue;
+      if (message == nullptr || message->severity != Severity::Error || event.run != run) continue;
       if (event.request == id) return firstLine(message->text);
       if (ofRun.empty()) ofRun = firstLine(message->text);
     }

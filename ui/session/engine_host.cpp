@@ -225,9 +225,9 @@ class EngineHost::Worker {
     tell([this] { m_host.setActivity({}); });
     if (found.isStopped) return false;
     if (!found.query) {
-      const auto first = std::find_if(
-          found.diagnostics.begin(), found.diagnostics.end(),
-          [](const query::Diagnostic& problem) { return problem.severity == query::Severity::Error; });
+      const auto first =
+          std::find_if(found.diagnostics.begin(), found.diagnostics.end(),
+                       [](const query::Diagnostic& problem) { return problem.severity == Severity::Error; });
       error = QString::fromStdString(first->located({}));
       return false;
     }

@@ -117,7 +117,7 @@ TraceStore TraceStore::newestPart(std::uint64_t bytes) const {
   part.append(event);
   ++event.sequence;
   event.payload = trace::MessageLogged{
-      .severity = trace::Severity::Note,
+      .severity = Severity::Note,
       .text = tr("the window keeps a part of this session: %1 older events were left out for want of memory")
                   .arg(part.m_missing)
                   .toStdString()};

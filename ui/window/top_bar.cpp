@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/top_bar.h"
 
-#include "engine/run/policy.h"
+#include "engine/policy/policies.h"
 #include "ui/window/workspace.h"
 
 #include <QFrame>
@@ -71,9 +71,9 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
                           tr("How far the run departs from a full prefill, and what it is exact against"));
   m_policy->setPopupMode(QToolButton::InstantPopup);
   auto* policies = new QMenu(m_policy);
-  for (const run::Policy policy : {run::Policy::Spans, run::Policy::Prefix}) {
-    const QString name = QString::fromLatin1(run::policyName(policy));
-    policies->addAction(name + QStringLiteral(": ") + QString::fromUtf8(run::exactness(policy)), this,
+  for (const policy::Policy* policy : policy::policies()) {
+    const QString name = QString::fromUtf8(policy->name);
+    policies->addAction(name + QStringLiteral(": ") + QString::fromUtf8(policy->exactness), this,
                         [this, name] {
                           if (document::DocumentModel* model = m_workspace.model()) {
                             model->change(tr("Policy %1").arg(name), [&name](document::Document& document) {
@@ -160,12 +160,13 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
   const EngineHost& engine = m_workspace.engine();
   m_model->setText(modelText(engine) + QStringLiteral(" ▾"));
   const OpenDocument* current = m_workspace.current();
-  const std::string policy = current == nullptr ? "spans" : current->model->document().settings.policy;
-  const run::Policy parsed = run::parsePolicy(policy).value_or(run::Policy::Spans);
-  m_policy->setText(QString::fromLatin1(run::policyName(parsed)) + QStringLiteral(" ▾"));
+  const policy::Policy* chosen =
+      current == nullptr ? nullptr : policy::findPolicy(current->model->document().settings.policy);
+  const policy::Policy& policy = chosen != nullptr ? *chosen : policy::standardPolicy();
+  m_policy->setText(QString::fromUtf8(policy.name) + QStringLiteral(" ▾"));
   m_policy->setToolTip(
       tr("Reuse policy %1: %2.\nHow far the run departs from a full prefill, and what it is exact against.")
-          .arg(QString::fromLatin1(run::policyName(parsed)), QString::fromUtf8(run::exactness(parsed))));
+          .arg(QString::fromUtf8(policy.name), QString::fromUtf8(policy.exactness)));
   const bool running = engine.state() == EngineState::Running;
   m_stop->setEnabled(running);
   m_run->setEnabled(current != nullptr && !running && !current->recording);

@@ -14,14 +14,14 @@ bool becomesClosure(const Draft& child, const DraftSettings& enclosing) {
          child.mark != Draft::Mark::ReplyOnly && child.settings.model == enclosing.model;
 }
 
-bool matches(const Draft& node, const Surroundings& around, const RewriteState& /*state*/) {
+bool matches(const Draft& node, const RuleSite& around, const RewriteState& /*state*/) {
   if (around.enclosing == nullptr || !node.isJoin(query::JoinKind::Plus)) return false;
   return std::any_of(node.children.begin(), node.children.end(),
                      [&](const Draft& child) { return becomesClosure(child, *around.enclosing); });
 }
 
 /// No rule takes a closure back.
-void rewrite(Draft& node, const Surroundings& around, RewriteState& /*state*/) {
+void rewrite(Draft& node, const RuleSite& around, RewriteState& /*state*/) {
   for (Draft& child : node.children) {
     if (becomesClosure(child, *around.enclosing)) child.form = OutputForm::Continuation;
   }

@@ -11,12 +11,12 @@ bool isEmpty(const Draft& draft) {
   return draft.kind == Draft::Kind::Join && draft.children.empty();
 }
 
-bool matches(const Draft& node, const Surroundings& /*around*/, const RewriteState& /*state*/) {
+bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
   return node.kind == Draft::Kind::Join && std::any_of(node.children.begin(), node.children.end(), isEmpty);
 }
 
 /// There are fewer nodes afterwards.
-void rewrite(Draft& node, const Surroundings& /*around*/, RewriteState& /*state*/) {
+void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& /*state*/) {
   std::erase_if(node.children, isEmpty);
 }
 

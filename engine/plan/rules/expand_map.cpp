@@ -5,12 +5,12 @@
 namespace spanscope::plan {
 namespace {
 
-bool matches(const Draft& node, const Surroundings& /*around*/, const RewriteState& /*state*/) {
+bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
   return node.kind == Draft::Kind::Map;
 }
 
 /// No rule makes maps out of anything else.
-void rewrite(Draft& node, const Surroundings& /*around*/, RewriteState& state) {
+void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& state) {
   const DraftSize each = {3, 2 * node.node.size() + node.settings.model.size() + 32};
   if (!state.grow(each, node.inputs.size())) return;
   Draft plus = plusInPlaceOf(node);

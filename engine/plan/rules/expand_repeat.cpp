@@ -5,12 +5,12 @@
 namespace spanscope::plan {
 namespace {
 
-bool matches(const Draft& node, const Surroundings& /*around*/, const RewriteState& /*state*/) {
+bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
   return node.kind == Draft::Kind::Repeat;
 }
 
 /// No rule makes repeats out of anything else, and the inner ones are expanded first.
-void rewrite(Draft& node, const Surroundings& /*around*/, RewriteState& state) {
+void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& state) {
   if (!state.grow(sizeOf(node), node.count)) return;
   Draft plus = plusInPlaceOf(node);
   plus.children.reserve(node.count);

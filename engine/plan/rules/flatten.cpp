@@ -12,7 +12,7 @@ bool isTakenIn(const Draft& parent, const Draft& child, bool last) {
   return parent.join != query::JoinKind::Cross || last;
 }
 
-bool matches(const Draft& node, const Surroundings& /*around*/, const RewriteState& /*state*/) {
+bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
   if (node.kind != Draft::Kind::Join) return false;
   for (std::size_t i = 0; i < node.children.size(); ++i) {
     if (isTakenIn(node, node.children[i], i + 1 == node.children.size())) return true;
@@ -21,7 +21,7 @@ bool matches(const Draft& node, const Surroundings& /*around*/, const RewriteSta
 }
 
 /// There are fewer nodes afterwards. Where an empty cross is taken in, the entry before it is the last.
-void rewrite(Draft& node, const Surroundings& around, RewriteState& state) {
+void rewrite(Draft& node, const RuleSite& around, RewriteState& state) {
   while (matches(node, around, state)) {
     takeIn(node, [&node](const Draft& child, bool last) { return isTakenIn(node, child, last); });
   }

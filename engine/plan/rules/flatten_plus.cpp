@@ -11,12 +11,12 @@ bool isPlus(const Draft& draft) {
   return draft.isJoin(query::JoinKind::Plus);
 }
 
-bool matches(const Draft& node, const Surroundings& /*around*/, const RewriteState& /*state*/) {
+bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
   return isPlus(node) && std::any_of(node.children.begin(), node.children.end(), isPlus);
 }
 
 /// There are fewer nodes afterwards.
-void rewrite(Draft& node, const Surroundings& /*around*/, RewriteState& /*state*/) {
+void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& /*state*/) {
   takeIn(node, [](const Draft& child, bool /*last*/) { return isPlus(child); });
 }
 

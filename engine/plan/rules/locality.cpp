@@ -186,12 +186,12 @@ class JudgeTree {
   std::vector<Draft> m_silent;  ///< entries that run for their effect: no tokens come from them
 };
 
-bool matches(const Draft& node, const Surroundings& /*around*/, const RewriteState& state) {
+bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& state) {
   return node.kind == Draft::Kind::Generate && node.mark == Draft::Mark::None &&
          widePluses(node, state.locality()).size() == 1;
 }
 
-void rewrite(Draft& node, const Surroundings& /*around*/, RewriteState& state) {
+void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& state) {
   JudgeTree tree(node, widePluses(node, state.locality()).front(), state);
   if (!state.grow(tree.sizeOfJudge(), tree.judges())) return;
   node = tree.build();

@@ -14,14 +14,14 @@ bool isFragment(const Draft& draft) {
          std::all_of(draft.children.begin(), draft.children.end(), isFragment);
 }
 
-bool matches(const Draft& node, const Surroundings& around, const RewriteState& /*state*/) {
+bool matches(const Draft& node, const RuleSite& around, const RewriteState& /*state*/) {
   return around.enclosing != nullptr && node.isJoin(query::JoinKind::Plus) &&
          node.mark == Draft::Mark::None && !node.children.empty() &&
          std::all_of(node.children.begin(), node.children.end(), isFragment);
 }
 
 /// The plus is marked, so it is prepared once.
-void rewrite(Draft& node, const Surroundings& around, RewriteState& state) {
+void rewrite(Draft& node, const RuleSite& around, RewriteState& state) {
   DraftSize size = sizeOf(node);
   size.nodes += node.children.size() + 3;
   if (!state.grow(size, 1)) return;

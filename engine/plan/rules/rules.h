@@ -13,7 +13,7 @@
 namespace spanscope::plan {
 
 /// What stands around a node while the rules are applied.
-struct Surroundings {
+struct RuleSite {
   const DraftSettings* enclosing =
       nullptr;  ///< of the generate whose prompt the node is part of; none outside
 };
@@ -65,9 +65,9 @@ struct Rule {
   Meaning meaning = Meaning::Kept;
   Default byDefault = Default::On;
   bool isIdempotent = true;  ///< one pass over the tree leaves nothing that it matches
-  bool (*matches)(const Draft& node, const Surroundings& around, const RewriteState& state) = nullptr;
+  bool (*matches)(const Draft& node, const RuleSite& around, const RewriteState& state) = nullptr;
   /// Only called where it matches.
-  void (*rewrite)(Draft& node, const Surroundings& around, RewriteState& state) = nullptr;
+  void (*rewrite)(Draft& node, const RuleSite& around, RewriteState& state) = nullptr;
 };
 
 extern const Rule kDropEmptyRule;

@@ -11,12 +11,12 @@ bool isRunOfOne(const Draft& draft) {
   return draft.kind == Draft::Kind::Join && draft.join != query::JoinKind::Plus && draft.children.size() == 1;
 }
 
-bool matches(const Draft& node, const Surroundings& /*around*/, const RewriteState& /*state*/) {
+bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
   return std::any_of(node.children.begin(), node.children.end(), isRunOfOne);
 }
 
 /// There are fewer nodes afterwards.
-void rewrite(Draft& node, const Surroundings& /*around*/, RewriteState& /*state*/) {
+void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& /*state*/) {
   for (Draft& child : node.children) {
     while (isRunOfOne(child)) {
       Draft entry = std::move(child.children.front());

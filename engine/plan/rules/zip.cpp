@@ -24,7 +24,7 @@ void tidy(Draft& draft, RewriteState& state) {
   }
 }
 
-bool matches(const Draft& node, const Surroundings& /*around*/, const RewriteState& /*state*/) {
+bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
   return node.kind == Draft::Kind::Zip && isSettled(node.children[0]) && isSettled(node.children[1]);
 }
 
@@ -35,7 +35,7 @@ bool takesFirst(const Draft& element) {
 
 /// `first` is copied with its calls: its generates run once and their output stands in every place. No rule
 /// makes zips out of anything else.
-void rewrite(Draft& node, const Surroundings& /*around*/, RewriteState& state) {
+void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& state) {
   tidy(node, state);
   const Draft first = std::move(node.children[0]);
   Draft second = std::move(node.children[1]);

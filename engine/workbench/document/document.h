@@ -5,6 +5,7 @@
 // part of the query yet.
 #pragma once
 
+#include "engine/policy/policies.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query.h"
 
@@ -99,7 +100,7 @@ inline constexpr std::int32_t kMostMebibytes = 1 << 20;
 /// Model and cache settings, applied on the next run.
 struct RunSettings {
   std::string model;  ///< directory of the checkpoint; empty: the bundled one
-  std::string policy = "spans";
+  std::string policy = policy::standardPolicy().name;
   std::uint64_t seed = 0;
   std::int32_t blockSize = 16;           ///< 1 … 1024
   std::int32_t blockCount = 512;         ///< the null block included

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/utf8.h"
+#include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/shown_text.h"
@@ -269,7 +270,7 @@ class FileReader {
       if (key == "model")
         settings.model = m_fields.text(kMostName).value_or("");
       else if (key == "policy")
-        readChoice(settings.policy, {"spans", "prefix"});
+        readChoice(settings.policy, policy::policyNames());
       else if (key == "seed")
         settings.seed = m_fields.natural().value_or(0);
       else if (key == "block_size")
@@ -385,7 +386,7 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
   std::vector<NodeId> missing;
   for (const auto& [path, looks] : tree.looks) {
     const auto leaveOut = [&, at = looks.offset](const char* found) {
-      diagnostics.push_back({.severity = query::Severity::Warning,
+      diagnostics.push_back({.severity = Severity::Warning,
                              .pointer = {},
                              .position = {},
                              .offset = at,

@@ -228,19 +228,19 @@ std::string JsonFields::pointer() const {
 }
 
 void JsonFields::error(std::size_t offset, std::string found, std::string expected, std::string hint) {
-  report(query::Severity::Error, {offset, std::move(found), std::move(expected), std::move(hint)});
+  report(Severity::Error, {offset, std::move(found), std::move(expected), std::move(hint)});
 }
 
 void JsonFields::warning(std::size_t offset, std::string found, std::string expected, std::string hint) {
-  report(query::Severity::Warning, {offset, std::move(found), std::move(expected), std::move(hint)});
+  report(Severity::Warning, {offset, std::move(found), std::move(expected), std::move(hint)});
 }
 
 void JsonFields::jsonIssue(query::JsonIssue issue) {
-  report(query::Severity::Error, std::move(issue));
+  report(Severity::Error, std::move(issue));
 }
 
-void JsonFields::report(query::Severity severity, query::JsonIssue issue) {
-  const bool isWarning = severity == query::Severity::Warning;
+void JsonFields::report(Severity severity, query::JsonIssue issue) {
+  const bool isWarning = severity == Severity::Warning;
   if (isWarning && ++m_warnings > kMaxDiagnostics) return;
   m_diagnostics.push_back({.severity = severity,
                            .pointer = pointer(),

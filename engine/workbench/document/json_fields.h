@@ -56,7 +56,7 @@ class JsonFields : private query::JsonCursor::Listener {
 
  private:
   void jsonIssue(query::JsonIssue issue) override;
-  void report(query::Severity severity, query::JsonIssue issue);
+  void report(Severity severity, query::JsonIssue issue);
   /// Whether a value of that kind comes next; reports and passes it if not.
   bool require(bool holds, const std::string& expected);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The pieces of the command line that need no model: tables, span table options, the view of a run.
 #include "app/cli/number_option.h"
-#include "app/cli/run_view.h"
+#include "app/cli/run_printer.h"
 #include "app/cli/segments.h"
 #include "app/cli/text_table.h"
 
@@ -184,7 +184,7 @@ void TestCliText::badSegments() {
 void TestCliText::viewShowsStepsInOrder() {
   Terminal terminal;
   const plan::Plan plan = planOf(2);
-  cli::RunView view(terminal.streams, plan, false, "a.json");
+  cli::RunPrinter view(terminal.streams, plan, false, "a.json");
   view.take(makeEvent(7, trace::StepStarted{.step = 0, .copy = 0}));
   view.take(makeEvent(8, trace::StepStarted{.step = 1, .copy = 1}));
   view.take(token(8, "two "));
@@ -201,7 +201,7 @@ void TestCliText::viewShowsStepsInOrder() {
 void TestCliText::viewMakesUpForLostTokens() {
   Terminal terminal;
   const plan::Plan plan = planOf(1);
-  cli::RunView view(terminal.streams, plan, false, "a.json");
+  cli::RunPrinter view(terminal.streams, plan, false, "a.json");
   view.take(makeEvent(1, trace::StepStarted{}));
   view.take(token(1, "Mira"));
   view.take(finished(1, 0, "Mira lives in Lisbon."));
@@ -212,7 +212,7 @@ void TestCliText::viewMakesUpForLostTokens() {
 void TestCliText::viewCountsSpans() {
   Terminal terminal;
   const plan::Plan plan = planOf(1);
-  cli::RunView view(terminal.streams, plan, false, "a.json");
+  cli::RunPrinter view(terminal.streams, plan, false, "a.json");
   view.take(makeEvent(1, trace::StepStarted{}));
   std::vector<trace::SegmentInfo> segments(5);
   for (std::size_t s = 1; s < 5; ++s) segments[s].independent = true;
@@ -240,10 +240,10 @@ void TestCliText::viewCountsSpans() {
 void TestCliText::quietViewShowsOnlyMessages() {
   Terminal terminal;
   const plan::Plan plan = planOf(1);
-  cli::RunView view(terminal.streams, plan, true, "a.json");
+  cli::RunPrinter view(terminal.streams, plan, true, "a.json");
   view.take(makeEvent(1, trace::StepStarted{}));
   view.take(token(1, "text"));
-  view.take(makeEvent(0, trace::MessageLogged{.severity = trace::Severity::Warning, .text = "mind this"}));
+  view.take(makeEvent(0, trace::MessageLogged{.severity = Severity::Warning, .text = "mind this"}));
   view.take(finished(1, 0, "text"));
   view.finish();
   QCOMPARE(terminal.out.str(), std::string());

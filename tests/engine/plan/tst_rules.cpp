@@ -42,8 +42,8 @@ Draft draftOf(const query::Node& query) {
 }
 
 /// Applies one rule to every node once, children first. How often it matched.
-int applyOnce(const Rule& rule, Draft& draft, const Surroundings& around, RewriteState& state) {
-  Surroundings inside = around;
+int applyOnce(const Rule& rule, Draft& draft, const RuleSite& around, RewriteState& state) {
+  RuleSite inside = around;
   if (draft.kind == Draft::Kind::Generate || draft.kind == Draft::Kind::Repeat) {
     inside.enclosing = &draft.settings;
   }

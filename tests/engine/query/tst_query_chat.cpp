@@ -16,7 +16,7 @@ namespace {
 QString textOf(const std::vector<Diagnostic>& diagnostics) {
   std::string lines;
   for (const Diagnostic& diagnostic : diagnostics) {
-    const std::string mark = diagnostic.severity == Severity::Warning ? "warning " : "";
+    const std::string mark = diagnostic.severity == spanscope::Severity::Warning ? "warning " : "";
     lines += mark + diagnostic.located({}) + "\n";
   }
   return QString::fromStdString(lines);
@@ -178,7 +178,7 @@ void TestQueryChat::refused() {
   const ParseResult result = parseJson(text.toStdString());
   QVERIFY(!result.query.has_value());
   std::vector<Diagnostic> errors = result.diagnostics;
-  std::erase_if(errors, [](const Diagnostic& found) { return found.severity == Severity::Warning; });
+  std::erase_if(errors, [](const Diagnostic& found) { return found.severity == spanscope::Severity::Warning; });
   QTEST(textOf(errors), "error");
 }
 
@@ -234,7 +234,7 @@ void TestQueryChat::emptyMessages() {
   QFETCH(QByteArray, json);
   QStringList found;
   for (const Diagnostic& advice : adviceOn(*parseJson(json.toStdString()).query)) {
-    QVERIFY(advice.severity == Severity::Warning);
+    QVERIFY(advice.severity == spanscope::Severity::Warning);
     QCOMPARE(QString::fromStdString(advice.message()),
              QStringLiteral("found an empty message, expected text; it is left out of the prompt"));
     found << QString::fromStdString(advice.pointer);

@@ -23,7 +23,7 @@ const std::string kSample =
 QString textOf(const std::vector<Diagnostic>& diagnostics) {
   std::string lines;
   for (const Diagnostic& diagnostic : diagnostics) {
-    const std::string mark = diagnostic.severity == Severity::Warning ? "warning " : "";
+    const std::string mark = diagnostic.severity == spanscope::Severity::Warning ? "warning " : "";
     lines += mark + diagnostic.located({}) + "\n";
   }
   return QString::fromStdString(lines);

@@ -27,7 +27,7 @@ Node parsed(const char* json) {
 QString textOf(const std::vector<Diagnostic>& diagnostics) {
   std::string lines;
   for (const Diagnostic& diagnostic : diagnostics) {
-    const std::string mark = diagnostic.severity == Severity::Warning ? "warning " : "";
+    const std::string mark = diagnostic.severity == spanscope::Severity::Warning ? "warning " : "";
     lines += mark + diagnostic.located({}) + "\n";
   }
   return QString::fromStdString(lines);

@@ -146,7 +146,7 @@ void TestResolveAugments::nothingFoundIsAWarning() {
   const ResolvedAugments resolved = resolve(augment(user("quokka"), "a.csv", kPeople));
   QVERIFY(resolved.query == join(query::JoinKind::Plus, {}));
   QCOMPARE(resolved.diagnostics.size(), std::size_t{1});
-  QCOMPARE(resolved.diagnostics[0].severity, query::Severity::Warning);
+  QCOMPARE(resolved.diagnostics[0].severity, Severity::Warning);
 }
 
 void TestResolveAugments::problems_data() {

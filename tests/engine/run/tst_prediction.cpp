@@ -19,8 +19,8 @@
 #include <set>
 
 using namespace spanscope;
+using spanscope::policy::Policy;
 using spanscope::run::Doubt;
-using spanscope::run::Policy;
 
 namespace {
 
@@ -126,15 +126,15 @@ class TestPrediction : public QObject {
 };
 
 void TestPrediction::equalsTheRun_data() {
-  QTest::addColumn<int>("policy");
+  QTest::addColumn<const Policy*>("policy");
   QTest::addColumn<int>("blocks");
   QTest::addColumn<int>("blockSize");
   QTest::addColumn<bool>("endTokens");
   QTest::addColumn<bool>("tails");
-  for (const Policy policy : {Policy::Prefix, Policy::Spans}) {
+  for (const Policy* policy : spanscope::policy::policies()) {
     for (const bool ends : {false, true}) {
-      const QByteArray name = QByteArray(run::policyName(policy)) + (ends ? ", any length" : ", full length");
-      const int p = static_cast<int>(policy);
+      const QByteArray name = QByteArray(policy->name) + (ends ? ", any length" : ", full length");
+      const Policy* p = policy;
       QTest::newRow(name + ", roomy") << p << 4096 << 16 << ends << true;
       QTest::newRow(name + ", full") << p << 40 << 16 << ends << true;
       QTest::newRow(name + ", full, small blocks") << p << 200 << 3 << ends << true;
@@ -144,7 +144,7 @@ void TestPrediction::equalsTheRun_data() {
 }
 
 void TestPrediction::equalsTheRun() {
-  QFETCH(int, policy);
+  QFETCH(const Policy*, policy);
   QFETCH(int, blocks);
   QFETCH(int, blockSize);
   QFETCH(bool, endTokens);
@@ -158,7 +158,7 @@ void TestPrediction::equalsTheRun() {
   config.rowsPerPass = 256;
   RandomSession random(config, endTokens);
   run::RunOptions options;
-  options.policy = static_cast<Policy>(policy);
+  options.policy = policy;
   int exact = 0;
   int bounded = 0;
   for (int round = 0; round < 18; ++round) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Plans on the bundled checkpoint: answers, reuse between runs, batching, limits and stopping.
 #include "engine/plan/planner.h"
+#include "engine/policy/prefix/prefix.h"
+#include "engine/policy/spans/spans.h"
 #include "engine/query/json/json.h"
 #include "engine/run/predictor.h"
 #include "engine/trace/memory_bytes.h"
@@ -22,7 +24,9 @@
 #include <utility>
 
 using namespace spanscope;
-using spanscope::run::Policy;
+using spanscope::policy::kPrefix;
+using spanscope::policy::kSpans;
+using spanscope::policy::Policy;
 using spanscope::run::RunOptions;
 using spanscope::run::RunResult;
 using spanscope::test::SpanletSession;
@@ -61,9 +65,9 @@ std::string judge(int candidates, float temperature, int innerTokens = 24) {
   return json + R"(]},{"user":"Show the best email and its score."}]}}})";
 }
 
-RunOptions withPolicy(Policy policy) {
+RunOptions withPolicy(const Policy& policy) {
   RunOptions options;
-  options.policy = policy;
+  options.policy = &policy;
   return options;
 }
 
@@ -110,18 +114,18 @@ class TestSessionRun : public QObject {
 
  private Q_SLOTS:
   void answersFromDocumentsInAnyOrder_data() {
-    QTest::addColumn<int>("policy");
-    QTest::newRow("prefix") << static_cast<int>(Policy::Prefix);
-    QTest::newRow("spans") << static_cast<int>(Policy::Spans);
+    QTest::addColumn<const Policy*>("policy");
+    QTest::newRow("prefix") << &kPrefix;
+    QTest::newRow("spans") << &kSpans;
   }
   void answersFromDocumentsInAnyOrder() {
-    QFETCH(int, policy);
+    QFETCH(const Policy*, policy);
     SpanletSession spanlet;
     std::vector<std::string> documents{kMira, kTarek, kNadia};
     std::sort(documents.begin(), documents.end());
     do {
-      const RunResult result = spanlet.session->run(planOf(rag(documents, "Where does Mira live?")),
-                                                    withPolicy(static_cast<Policy>(policy)));
+      const RunResult result =
+          spanlet.session->run(planOf(rag(documents, "Where does Mira live?")), withPolicy(*policy));
       QCOMPARE(result.outcome, trace::RunOutcome::Finished);
       QCOMPARE(QString::fromStdString(result.answer), QStringLiteral("Mira lives in Lisbon."));
     } while (std::next_permutation(documents.begin(), documents.end()));
@@ -574,7 +578,7 @@ class TestSessionRun : public QObject {
     QCOMPARE(QString::fromStdString(result.error->place), QString());  // the generate is the root
     int errors = 0;
     for (const auto& message : spanlet.sink.all<trace::MessageLogged>()) {
-      if (message.severity == trace::Severity::Error) ++errors;
+      if (message.severity == Severity::Error) ++errors;
     }
     QCOMPARE(errors, 1);
   }
@@ -648,22 +652,21 @@ class TestSessionRun : public QObject {
   }
 
   void spansOnACheckpointNotTrainedForThemWarns_data() {
-    QTest::addColumn<int>("policy");
+    QTest::addColumn<const Policy*>("policy");
     QTest::addColumn<bool>("trained");
     QTest::addColumn<int>("warnings");
-    QTest::newRow("spans, trained") << static_cast<int>(Policy::Spans) << true << 0;
-    QTest::newRow("spans, not trained") << static_cast<int>(Policy::Spans) << false << 1;
-    QTest::newRow("prefix, not trained") << static_cast<int>(Policy::Prefix) << false << 0;
+    QTest::newRow("spans, trained") << &kSpans << true << 0;
+    QTest::newRow("spans, not trained") << &kSpans << false << 1;
+    QTest::newRow("prefix, not trained") << &kPrefix << false << 0;
   }
   void spansOnACheckpointNotTrainedForThemWarns() {
-    QFETCH(int, policy);
+    QFETCH(const Policy*, policy);
     QFETCH(bool, trained);
     SpanletSession spanlet({}, 2, trained);
-    spanlet.session->run(planOf(rag({kMira}, "Where does Mira live?")),
-                         withPolicy(static_cast<Policy>(policy)));
+    spanlet.session->run(planOf(rag({kMira}, "Where does Mira live?")), withPolicy(*policy));
     int warnings = 0;
     for (const auto& message : spanlet.sink.all<trace::MessageLogged>()) {
-      if (message.severity == trace::Severity::Warning) ++warnings;
+      if (message.severity == Severity::Warning) ++warnings;
     }
     QTEST(warnings, "warnings");
   }

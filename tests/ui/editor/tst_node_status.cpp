@@ -195,8 +195,8 @@ class TestNodeStatus : public QObject {
     send(0, session);
     send(0, trace::RunStarted{.queryJson = "{}", .policy = "spans", .seed = 0});
     send(1, trace::StepStarted{});
-    send(1, trace::MessageLogged{.severity = trace::Severity::Error,
-                                 .text = "The prompt does not fit\nby 3 blocks"});
+    send(1,
+         trace::MessageLogged{.severity = Severity::Error, .text = "The prompt does not fit\nby 3 blocks"});
     send(1, trace::StepFinished{.step = 0, .outcome = trace::StepOutcome::Failed, .text = {}});
     QVERIFY(trace->contradictions().empty());
     ViewInput input;

@@ -62,7 +62,7 @@ std::vector<trace::Event> makeEvents(std::size_t requests) {
              .index = 0, .token = 3, .text = "c", .shown = "c", .probability = 1, .segmentMass = {}});
     send(run, request, trace::BlockReleased{.block = block, .references = 0});
     send(run, request, trace::StepFinished{.step = 0, .outcome = trace::StepOutcome::EndToken, .text = "c"});
-    send(run, 0, trace::MessageLogged{.severity = trace::Severity::Note, .text = "done"});
+    send(run, 0, trace::MessageLogged{.severity = Severity::Note, .text = "done"});
     send(run, 0, trace::RunFinished{.outcome = trace::RunOutcome::Finished, .answer = "c"});
   }
   return events;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/compare/compare_model.h"
 
-#include "engine/run/policy.h"
+#include "engine/policy/policies.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/metrics/metrics_model.h"
@@ -30,9 +30,9 @@ struct Sums {
 };
 
 QString policyWords(const std::string& name) {
-  const std::optional<run::Policy> policy = run::parsePolicy(name);
+  const policy::Policy* policy = policy::findPolicy(name);
   const QString plain = QString::fromStdString(name);
-  return policy ? tr("%1 · %2").arg(plain, QString::fromUtf8(run::exactness(*policy))) : plain;
+  return policy != nullptr ? tr("%1 · %2").arg(plain, QString::fromUtf8(policy->exactness)) : plain;
 }
 
 QString outcomeWord(const std::optional<trace::RunOutcome>& outcome) {

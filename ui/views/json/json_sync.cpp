@@ -83,7 +83,7 @@ document::NodeId nodeAtOffset(const JsonText& text, const document::Document& do
 QString jsonSummary(const JsonText& text, bool isInStep) {
   const auto error = std::find_if(
       text.diagnostics.begin(), text.diagnostics.end(),
-      [](const query::Diagnostic& diagnostic) { return diagnostic.severity == query::Severity::Error; });
+      [](const query::Diagnostic& diagnostic) { return diagnostic.severity == Severity::Error; });
   if (error != text.diagnostics.end()) {
     return tr("line %1: expected %2").arg(error->position.line).arg(QString::fromStdString(error->expected));
   }

@@ -157,7 +157,7 @@ void JsonView::applyTyped() {
     typed.isEmpty = m_text.isEmpty;
     m_text = std::move(typed);
     if (m_text.diagnostics.empty()) {
-      m_text.diagnostics.push_back({.severity = query::Severity::Error,
+      m_text.diagnostics.push_back({.severity = Severity::Error,
                                     .pointer = {},
                                     .position = {1, 1},
                                     .offset = 0,
@@ -211,7 +211,7 @@ void JsonView::showState() {
   std::vector<std::size_t> errors;
   m_errors->clear();
   for (const query::Diagnostic& diagnostic : m_text.diagnostics) {
-    const bool isError = diagnostic.severity == query::Severity::Error;
+    const bool isError = diagnostic.severity == Severity::Error;
     if (isError) errors.push_back(diagnostic.offset);
     auto* item = new QListWidgetItem(tr("%1:%2  %3: %4")
                                          .arg(diagnostic.position.line)

@@ -53,11 +53,11 @@ struct Teller {
         break;
       case trace::RunOutcome::Stopped:
         line.text = tr("Run %1 was stopped").arg(event.run);
-        line.severity = trace::Severity::Warning;
+        line.severity = Severity::Warning;
         break;
       case trace::RunOutcome::Failed:
         line.text = tr("Run %1 failed").arg(event.run);
-        line.severity = trace::Severity::Error;
+        line.severity = Severity::Error;
         break;
     }
     return true;
@@ -95,11 +95,11 @@ struct Teller {
         break;
       case trace::StepOutcome::Stopped:
         line.text = tr("%1 was stopped").arg(name);
-        line.severity = trace::Severity::Warning;
+        line.severity = Severity::Warning;
         break;
       case trace::StepOutcome::Failed:
         line.text = tr("%1 failed").arg(name);
-        line.severity = trace::Severity::Error;
+        line.severity = Severity::Error;
         break;
     }
     return true;
@@ -128,12 +128,12 @@ struct Teller {
   bool operator()(const trace::Snapshot& payload) const {
     if (payload.lost == 0) return false;
     line.text = tr("%1 events were lost; a snapshot stands for them").arg(payload.lost);
-    line.severity = trace::Severity::Warning;
+    line.severity = Severity::Warning;
     return true;
   }
   bool operator()(const trace::AttentionLeftOut& payload) const {
     line.text = leftOutText(payload);
-    line.severity = trace::Severity::Warning;
+    line.severity = Severity::Warning;
     return true;
   }
   template <class T>
@@ -145,8 +145,7 @@ struct Teller {
 };
 
 /// Whether an event has a line of its own, and how severe, without making its text.
-std::optional<trace::Severity> severityOf(const trace::Event& event) {
-  using trace::Severity;
+std::optional<Severity> severityOf(const trace::Event& event) {
   if (const auto* message = std::get_if<trace::MessageLogged>(&event.payload)) return message->severity;
   if (const auto* run = std::get_if<trace::RunFinished>(&event.payload)) {
     return run->outcome == trace::RunOutcome::Failed    ? Severity::Error
@@ -175,7 +174,7 @@ std::optional<trace::Severity> severityOf(const trace::Event& event) {
 }
 
 /// Severities differ by shape: a dot, a triangle, a cross.
-QPixmap severityPicture(trace::Severity severity, const Theme& theme) {
+QPixmap severityPicture(Severity severity, const Theme& theme) {
   constexpr int kSize = 12;
   constexpr int kScale = 2;
   QPixmap picture(kSize * kScale, kSize * kScale);
@@ -185,15 +184,15 @@ QPixmap severityPicture(trace::Severity severity, const Theme& theme) {
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(Qt::NoPen);
   switch (severity) {
-    case trace::Severity::Note:
+    case Severity::Note:
       painter.setBrush(theme.color(Role::TextThird));
       painter.drawEllipse(QRectF(4, 4, 4, 4));
       break;
-    case trace::Severity::Warning:
+    case Severity::Warning:
       painter.setBrush(theme.color(Role::ComputedInk));
       painter.drawPolygon(QPolygonF({QPointF(6, 1), QPointF(11, 11), QPointF(1, 11)}));
       break;
-    case trace::Severity::Error:
+    case Severity::Error:
       painter.setPen(QPen(theme.color(Role::Error), 2.5, Qt::SolidLine, Qt::RoundCap));
       painter.drawLine(QPointF(2, 2), QPointF(10, 10));
       painter.drawLine(QPointF(10, 2), QPointF(2, 10));
@@ -217,18 +216,18 @@ LogLine eventLine(const trace::Event& event) {
   const qsizetype second = first < 0 ? -1 : text.indexOf(QLatin1Char(' '), first + 1);
   if (second > 0) text = text.left(first) + text.mid(second);
   return {.time = event.time,
-          .severity = severityOf(event).value_or(trace::Severity::Note),
+          .severity = severityOf(event).value_or(Severity::Note),
           .run = event.run,
           .text = text};
 }
 
-QString severityText(trace::Severity severity) {
+QString severityText(Severity severity) {
   switch (severity) {
-    case trace::Severity::Note:
+    case Severity::Note:
       return tr("note");
-    case trace::Severity::Warning:
+    case Severity::Warning:
       return tr("warning");
-    case trace::Severity::Error:
+    case Severity::Error:
       return tr("error");
   }
   return {};
@@ -237,7 +236,7 @@ QString severityText(trace::Severity severity) {
 LogModel::LogModel(QObject* parent) : QAbstractTableModel(parent) {}
 
 bool LogModel::isShown(const trace::Event& event) const {
-  const std::optional<trace::Severity> severity = severityOf(event);
+  const std::optional<Severity> severity = severityOf(event);
   return severity && *severity >= m_options.least;
 }
 
@@ -348,9 +347,9 @@ QVariant LogModel::data(const QModelIndex& index, int role) const {
                  ? QVariant(m_input->theme.monoFont())
                  : QVariant(m_input->theme.interfaceFont());
     case Qt::ForegroundRole: {
-      const trace::Severity severity = line(index.row()).severity;
-      if (severity == trace::Severity::Error) return m_input->theme.color(Role::Error);
-      if (severity == trace::Severity::Warning && index.column() != Time) {
+      const Severity severity = line(index.row()).severity;
+      if (severity == Severity::Error) return m_input->theme.color(Role::Error);
+      if (severity == Severity::Warning && index.column() != Time) {
         return m_input->theme.color(Role::ComputedInk);
       }
       return m_input->theme.color(index.column() == Text ? Role::Text : Role::TextThird);

@@ -16,7 +16,7 @@ namespace spanscope::ui {
 
 struct LogLine {
   std::int64_t time = 0;  ///< nanoseconds since the session started
-  trace::Severity severity = trace::Severity::Note;
+  Severity severity = Severity::Note;
   RunId run = 0;  ///< 0: none
   QString text;
   bool operator==(const LogLine&) const = default;
@@ -26,11 +26,11 @@ struct LogLine {
 std::optional<LogLine> logLine(const ViewInput& input, const trace::Event& event);
 /// The line of any event, in the engine's words.
 LogLine eventLine(const trace::Event& event);
-QString severityText(trace::Severity severity);
+QString severityText(Severity severity);
 
 struct LogOptions {
   bool allEvents = false;  ///< the severity does not count then
-  trace::Severity least = trace::Severity::Note;
+  Severity least = Severity::Note;
   bool operator==(const LogOptions&) const = default;
 };
 

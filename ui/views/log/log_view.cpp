@@ -55,9 +55,9 @@ LogView::LogView(QWidget* parent)
   m_all->setToolTip(tr("Every event of the trace, in the engine's words"));
   m_least = new QComboBox(m_controls.get());
   m_least->setAccessibleName(tr("Severity"));
-  m_least->addItem(tr("everything"), static_cast<int>(trace::Severity::Note));
-  m_least->addItem(tr("warnings and errors"), static_cast<int>(trace::Severity::Warning));
-  m_least->addItem(tr("errors"), static_cast<int>(trace::Severity::Error));
+  m_least->addItem(tr("everything"), static_cast<int>(Severity::Note));
+  m_least->addItem(tr("warnings and errors"), static_cast<int>(Severity::Warning));
+  m_least->addItem(tr("errors"), static_cast<int>(Severity::Error));
   row->addWidget(m_least);
   row->addWidget(m_all);
   connect(m_all, &QCheckBox::toggled, this, [this](bool all) {
@@ -67,7 +67,7 @@ LogView::LogView(QWidget* parent)
   });
   connect(m_least, &QComboBox::currentIndexChanged, this, [this] {
     LogOptions options = m_model->options();
-    options.least = static_cast<trace::Severity>(m_least->currentData().toInt());
+    options.least = static_cast<Severity>(m_least->currentData().toInt());
     setOptions(options);
   });
   connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& index) { select(index.row()); });
@@ -147,10 +147,10 @@ void LogView::paintTo(QPainter& painter, const QSize& size) {
   // The newest ones: a picture of a million lines would show nothing.
   for (int row = std::max(0, count - kPaintedRows); row < count; ++row) {
     const auto text = [&](int column) { return m_model->index(row, column).data().toString(); };
-    const trace::Severity severity = m_model->line(row).severity;
-    const Role ink = severity == trace::Severity::Error     ? Role::Error
-                     : severity == trace::Severity::Warning ? Role::ComputedInk
-                                                            : Role::Text;
+    const Severity severity = m_model->line(row).severity;
+    const Role ink = severity == Severity::Error     ? Role::Error
+                     : severity == Severity::Warning ? Role::ComputedInk
+                                                     : Role::Text;
     table.rows.push_back({{text(LogModel::Time), Role::TextThird, true},
                           {text(LogModel::Kind), ink == Role::Text ? Role::TextThird : ink, false},
                           {text(LogModel::Run), Role::TextThird, true},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/output/output_model.h"
 
-#include "engine/run/policy.h"
+#include "engine/policy/policies.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_names.h"
@@ -41,7 +41,7 @@ QString errorsOf(const ViewInput& input, RunId run, RequestId request) {
     if (index >= input.position) break;
     const trace::Event& event = input.trace->event(index);
     const auto* message = std::get_if<trace::MessageLogged>(&event.payload);
-    if (message == nullptr || message->severity != trace::Severity::Error) continue;
+    if (message == nullptr || message->severity != Severity::Error) continue;
     if (event.run == run && event.request == request) lines.push_back(QString::fromStdString(message->text));
   }
   return lines.join(QLatin1Char('\n'));
@@ -73,11 +73,11 @@ OutputModel outputModel(const ViewInput& input, std::size_t most) {
   StepNames names(input, progress);
   for (auto entry = progress.runs.rbegin(); entry != progress.runs.rend(); ++entry) {
     const auto& [id, run] = *entry;
-    const std::optional<run::Policy> policy = run::parsePolicy(run.policy);
+    const policy::Policy* policy = policy::findPolicy(run.policy);
     Answer blank;
     blank.run = id;
     blank.policy = QString::fromStdString(run.policy);
-    if (policy) blank.exactness = QString::fromUtf8(run::exactness(*policy));
+    if (policy != nullptr) blank.exactness = QString::fromUtf8(policy->exactness);
     const bool runProblem = run.outcome == trace::RunOutcome::Failed;
     const bool room = model.answers.size() < most;
     // What failed a run before or beside its steps.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/settings/settings_view.h"
 
-#include "engine/run/policy.h"
+#include "engine/policy/policies.h"
 #include "engine/workbench/resource_paths.h"
 #include "ui/views/common/checked_field.h"
 #include "ui/views/common/text_tools.h"
@@ -139,12 +139,13 @@ void SettingsView::makeModelRows() {
 
 void SettingsView::makeCacheRows() {
   m_rows->addHeader(tr("Cache"));
-  m_policy = m_rows->makeCombo(QStringLiteral("policy"), {QStringLiteral("spans"), QStringLiteral("prefix")},
-                               &RunSettings::policy);
-  m_policy->setItemData(0, tr("Children of a plus are computed by themselves and reused in any order"),
-                        Qt::ToolTipRole);
-  m_policy->setItemData(1, tr("What a stock server does: only the longest common beginning is reused"),
-                        Qt::ToolTipRole);
+  QStringList policies;
+  for (const policy::Policy* policy : policy::policies()) policies.append(QString::fromUtf8(policy->name));
+  m_policy = m_rows->makeCombo(QStringLiteral("policy"), policies, &RunSettings::policy);
+  for (const policy::Policy* policy : policy::policies()) {
+    m_policy->setItemData(m_policy->findText(QString::fromUtf8(policy->name)),
+                          QString::fromUtf8(policy->help), Qt::ToolTipRole);
+  }
   m_rows->addRow(tr("Reuse policy"), m_policy);
   m_exactness = m_rows->addHint();
   m_blockSize = new PowerSpinBox(this);
@@ -311,8 +312,8 @@ void SettingsView::refresh() {
   choose(m_policy, settings.policy);
   choose(m_kvType, settings.kvType);
   choose(m_outputForm, settings.outputForm);
-  const std::optional<run::Policy> policy = run::parsePolicy(settings.policy);
-  m_exactness->setText(policy ? QString::fromUtf8(run::exactness(*policy)) : QString());
+  const policy::Policy* policy = policy::findPolicy(settings.policy);
+  m_exactness->setText(policy != nullptr ? QString::fromUtf8(policy->exactness) : QString());
   m_blockSize->setValue(settings.blockSize);
   m_blockCount->setValue(settings.blockCount);
   const std::int64_t tokens = std::int64_t{settings.blockCount - 1} * settings.blockSize;

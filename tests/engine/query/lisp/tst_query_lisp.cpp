@@ -235,7 +235,7 @@ void TestQueryLisp::olderForms() {
   QTEST(textOf(result.diagnostics), "warnings");
   QVERIFY(result.query.has_value());
   QCOMPARE(QByteArray::fromStdString(writeCanonical(*result.query)), canonical);
-  for (const Diagnostic& diagnostic : result.diagnostics) QVERIFY(diagnostic.severity == Severity::Warning);
+  for (const Diagnostic& diagnostic : result.diagnostics) QVERIFY(diagnostic.severity == spanscope::Severity::Warning);
   const ParseResult written = parseLisp(writeLisp(*result.query));
   QVERIFY(written.query == result.query);
   QVERIFY(written.diagnostics.empty());
@@ -460,7 +460,7 @@ void TestQueryLisp::remarks() {
   QFETCH(QStringList, pointers);
   QStringList found;
   for (const Diagnostic& remark : lispRemarks(*parseJson(json.toStdString()).query)) {
-    QVERIFY(remark.severity == Severity::Warning);
+    QVERIFY(remark.severity == spanscope::Severity::Warning);
     found << QString::fromStdString(remark.pointer);
   }
   QCOMPARE(found, pointers);

@@ -22,7 +22,7 @@ namespace {
 QString textOf(const std::vector<Diagnostic>& diagnostics) {
   std::string lines;
   for (const Diagnostic& diagnostic : diagnostics) {
-    const std::string mark = diagnostic.severity == Severity::Warning ? "warning " : "";
+    const std::string mark = diagnostic.severity == spanscope::Severity::Warning ? "warning " : "";
     lines += mark + diagnostic.located({}) + "\n";
   }
   return QString::fromStdString(lines);
@@ -318,7 +318,7 @@ void TestQueryYaml::remarks() {
   QFETCH(QStringList, pointers);
   QStringList found;
   for (const Diagnostic& remark : yamlRemarks(*parseJson(json.toStdString()).query)) {
-    QVERIFY(remark.severity == Severity::Warning);
+    QVERIFY(remark.severity == spanscope::Severity::Warning);
     found << QString::fromStdString(remark.pointer);
   }
   QCOMPARE(found, pointers);

@@ -34,11 +34,11 @@ RunRecorder::RunRecorder()
       m_session(workbench::makeSession(m_bundle, {}, m_recorder)),
       m_document(std::make_shared<document::Document>()) {}
 
-void RunRecorder::run(const document::Document& document, run::Policy policy, bool observeRows) {
+void RunRecorder::run(const document::Document& document, const policy::Policy& policy, bool observeRows) {
   document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
   if (!query.query) throw std::runtime_error("the document is not complete");
   run::RunOptions options;
-  options.policy = policy;
+  options.policy = &policy;
   options.queryJson = query::writeCanonical(*query.query);
   const workbench::PlannedQuery planned = workbench::planQuery(options.queryJson, {});
   if (!planned.plan) throw std::runtime_error("the query cannot be planned");

@@ -32,7 +32,7 @@ class RunRecorder {
   RunRecorder();
 
   /// The next run of the session. `observeRows`: attention of every token.
-  void run(const document::Document& document, run::Policy policy = run::Policy::Spans,
+  void run(const document::Document& document, const policy::Policy& policy = policy::standardPolicy(),
            bool observeRows = false);
   /// What the next run of the document would find.
   std::shared_ptr<const ui::Forecast> forecast(const document::Document& document);

@@ -32,14 +32,14 @@ Recording::Recording(std::int32_t blockCount, std::int32_t blockSize)
       m_session(workbench::makeSession(m_bundle, configOf(blockCount, blockSize), m_recorder)),
       m_document(std::make_shared<document::Document>()) {}
 
-void Recording::run(const document::Document& document, run::Policy policy) {
+void Recording::run(const document::Document& document, const policy::Policy& policy) {
   document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
   if (!query.query) throw std::runtime_error("the document is not complete");
   const std::string json = query::writeCanonical(*query.query);
   workbench::PlannedQuery planned = workbench::planQuery(json, {});
   if (!planned.plan) throw std::runtime_error("the query cannot be planned");
   run::RunOptions options;
-  options.policy = policy;
+  options.policy = &policy;
   options.queryJson = json;
   options.explain = plan::explain(*planned.plan);
   const run::RunResult result = m_session->run(*planned.plan, options);

@@ -2,7 +2,7 @@
 // Runs documents on the bundled model and keeps what a view is a function of.
 #pragma once
 
-#include "engine/run/policy.h"
+#include "engine/policy/policies.h"
 #include "engine/run/session.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/document/document.h"
@@ -21,7 +21,7 @@ class Recording {
   explicit Recording(std::int32_t blockCount, std::int32_t blockSize = 16);
 
   /// Throws std::runtime_error where the document cannot be run.
-  void run(const document::Document& document, run::Policy policy = run::Policy::Spans);
+  void run(const document::Document& document, const policy::Policy& policy = policy::standardPolicy());
   void clearCache() { m_session->clearCache(); }
 
   /// The whole trace so far, with the last document that was run.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/policy/prefix/prefix.h"
 #include "engine/trace/trace_file.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/views/attention/attention_model.h"
@@ -85,7 +86,7 @@ class TestRunModels : public QObject {
     const document::Document rag = test::exampleDocument("rag.json");
     recorder.run(rag);
     recorder.run(test::swapped(rag));
-    recorder.run(rag, run::Policy::Prefix, true);
+    recorder.run(rag, policy::kPrefix, true);
     recorder.forgetPaths();
     recorder.run(test::exampleDocument("judge-4.json"));
     m_runs = recorder.recorded();
@@ -340,8 +341,7 @@ class TestRunModels : public QObject {
     const RequestId request = m_runs.input().state().progress().requests.rbegin()->first + 1;
     send(5, 0, trace::RunStarted{.queryJson = "{}", .policy = "spans", .seed = 0});
     send(5, request, trace::StepStarted{});
-    send(5, request,
-         trace::MessageLogged{.severity = trace::Severity::Error, .text = "the prompt does not fit"});
+    send(5, request, trace::MessageLogged{.severity = Severity::Error, .text = "the prompt does not fit"});
     send(5, request, trace::StepFinished{.step = 0, .outcome = trace::StepOutcome::Failed, .text = {}});
     send(5, 0, trace::RunFinished{.outcome = trace::RunOutcome::Failed, .answer = {}});
     QVERIFY(trace->contradictions().empty());
@@ -355,7 +355,7 @@ class TestRunModels : public QObject {
 
     LogModel log;
     log.setInput(input);
-    log.setOptions({.least = trace::Severity::Error});
+    log.setOptions({.least = Severity::Error});
     QCOMPARE(log.rowCount(), 3);
     QCOMPARE(log.line(0).text, QStringLiteral("the prompt does not fit"));
     QCOMPARE(log.errors(), std::size_t{1});

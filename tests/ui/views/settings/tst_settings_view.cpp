@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/run/policy.h"
+#include "engine/policy/prefix/prefix.h"
+#include "engine/policy/spans/spans.h"
 #include "engine/workbench/document/edits.h"
 #include "engine/workbench/document/retrieval_options.h"
 #include "tests/ui/views/common/view_bench.h"
@@ -125,16 +126,16 @@ void TestSettingsView::refusesWhatIsNone() {
 
 void TestSettingsView::saysTheExactness() {
   Fixture f;
-  const auto says = [&f](run::Policy policy) {
+  const auto says = [&f](const policy::Policy& policy) {
     for (const QLabel* label : f.view.findChildren<QLabel*>()) {
-      if (label->text() == QString::fromUtf8(run::exactness(policy))) return true;
+      if (label->text() == QString::fromUtf8(policy.exactness)) return true;
     }
     return false;
   };
-  QVERIFY(says(run::Policy::Spans));
+  QVERIFY(says(policy::kSpans));
   f.choose("policy", 1);
   QCOMPARE(f.settings().policy, std::string("prefix"));
-  QVERIFY(says(run::Policy::Prefix));
+  QVERIFY(says(policy::kPrefix));
 }
 
 void TestSettingsView::stepsBlockSizesByTwo() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/run_view.h"
+#include "app/cli/run_printer.h"
 
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
@@ -13,13 +13,13 @@ namespace {
 
 constexpr double kMilliseconds = 1000;
 
-const char* severityName(trace::Severity severity) {
+const char* severityName(Severity severity) {
   switch (severity) {
-    case trace::Severity::Warning:
+    case Severity::Warning:
       return "warning: ";
-    case trace::Severity::Error:
+    case Severity::Error:
       return "error: ";
-    case trace::Severity::Note:
+    case Severity::Note:
       break;
   }
   return "note: ";
@@ -43,14 +43,14 @@ const char* outcomeName(trace::StepOutcome outcome) {
 
 }  // namespace
 
-RunView::RunView(const Streams& streams, const plan::Plan& plan, bool quiet, std::string name)
+RunPrinter::RunPrinter(const Streams& streams, const plan::Plan& plan, bool quiet, std::string name)
     : m_streams(streams),
       m_name(std::move(name)),
       m_plan(plan),
       m_quiet(quiet),
       m_replies(plan.steps.size()) {}
 
-void RunView::take(const trace::Event& event) {
+void RunPrinter::take(const trace::Event& event) {
   const auto& payload = event.payload;
   if (const auto* started = std::get_if<trace::StepStarted>(&payload)) {
     if (started->step < m_replies.size()) m_steps[event.request] = started->step;
@@ -97,7 +97,7 @@ void RunView::take(const trace::Event& event) {
   }
 }
 
-void RunView::takeText(RequestId request, const std::string& text) {
+void RunPrinter::takeText(RequestId request, const std::string& text) {
   const auto step = m_steps.find(request);
   if (step == m_steps.end()) return;
   Reply& reply = m_replies[step->second];
@@ -106,7 +106,7 @@ void RunView::takeText(RequestId request, const std::string& text) {
   showTurn();
 }
 
-void RunView::showTurn() {
+void RunPrinter::showTurn() {
   if (m_quiet) return;
   bool shown = false;
   while (m_turn < m_replies.size()) {
@@ -135,7 +135,7 @@ void RunView::showTurn() {
   if (shown) m_streams.out.flush();
 }
 
-void RunView::showProgress() {
+void RunPrinter::showProgress() {
   // A line that is being written must not be broken by progress: on a terminal both stand in the same place.
   if (m_streams.terminal == nullptr || m_midLine) return;
   *m_streams.terminal << "\r\x1b[Kprompt tokens computed " << m_computed << " of " << m_toCompute
@@ -143,13 +143,13 @@ void RunView::showProgress() {
   m_progressShown = true;
 }
 
-void RunView::wipeProgress() {
+void RunPrinter::wipeProgress() {
   if (!m_progressShown) return;
   *m_streams.terminal << "\r\x1b[K" << std::flush;
   m_progressShown = false;
 }
 
-void RunView::countSpans(RequestId request) {
+void RunPrinter::countSpans(RequestId request) {
   for (const Segment& segment : m_segments[request]) {
     if (!segment.independent) continue;
     if (segment.found == 0) {
@@ -164,7 +164,7 @@ void RunView::countSpans(RequestId request) {
   }
 }
 
-void RunView::finish() {
+void RunPrinter::finish() {
   for (Reply& reply : m_replies) reply.ended = true;
   showTurn();
   wipeProgress();

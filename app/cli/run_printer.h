@@ -28,11 +28,11 @@ struct SpanCounts {
 /// Streams one run. Steps run at the same time, but a terminal has one cursor: the first step that has not
 /// ended is shown live, the others wait for their turn, so every text stands in one piece, in the order of
 /// the plan.
-class RunView {
+class RunPrinter {
  public:
   /// `quiet`: only messages and progress, nothing on standard output. `name`: of the query's file, with which
   /// messages begin.
-  RunView(const Streams& streams, const plan::Plan& plan, bool quiet, std::string name);
+  RunPrinter(const Streams& streams, const plan::Plan& plan, bool quiet, std::string name);
 
   void take(const trace::Event& event);
   /// Ends the text. Call it when all events were taken, before the tables.

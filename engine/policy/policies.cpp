@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/policy/policies.h"
+
+#include "engine/policy/prefix/prefix.h"
+#include "engine/policy/spans/spans.h"
+
+#include <algorithm>
+#include <array>
+
+namespace spanscope::policy {
+namespace {
+
+// The one place where a policy is registered.
+constexpr std::array<const Policy*, 2> kPolicies{&kSpans, &kPrefix};
+
+}  // namespace
+
+std::span<const Policy* const> policies() {
+  return kPolicies;
+}
+
+const Policy& standardPolicy() {
+  return *kPolicies.front();
+}
+
+const Policy& policyForAnyCheckpoint() {
+  return **std::find_if(kPolicies.begin(), kPolicies.end(),
+                        [](const Policy* policy) { return !policy->wantsBlockAttention; });
+}
+
+const Policy* findPolicy(std::string_view name) {
+  const auto found = std::find_if(kPolicies.begin(), kPolicies.end(),
+                                  [name](const Policy* policy) { return name == policy->name; });
+  return found == kPolicies.end() ? nullptr : *found;
+}
+
+std::vector<std::string> policyNames() {
+  std::vector<std::string> names;
+  for (const Policy* policy : kPolicies) names.emplace_back(policy->name);
+  return names;
+}
+
+}  // namespace spanscope::policy

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/policy/policy.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::policy {
+
+/// All policies, in the order in which they are offered; the first is the standard one.
+std::span<const Policy* const> policies();
+
+const Policy& standardPolicy();
+
+/// The first that is as accurate as the checkpoint on any of them.
+const Policy& policyForAnyCheckpoint();
+
+/// The policy of that name; nullptr if there is none.
+const Policy* findPolicy(std::string_view name);
+
+/// The names of all policies, in their order.
+std::vector<std::string> policyNames();
+
+}  // namespace spanscope::policy

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/policy/prefix/prefix.h"
+
+namespace spanscope::policy {
+namespace {
+
+layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
+                         layout::MessageRenderer& renderer) {
+  return layout::layoutExact(step, outputs, renderer, layout::Visibility::Full);
+}
+
+}  // namespace
+
+constinit const Policy kPrefix = {
+    .name = "prefix",
+    .brief = "one segment, as stock servers",
+    .help = "What a stock server does: only the longest common beginning is reused",
+    .exactness = "full prefill ✓",
+    .hasIndependentSpans = false,
+    .wantsBlockAttention = false,
+    .layOut = &layOut};
+
+}  // namespace spanscope::policy

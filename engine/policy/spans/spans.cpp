@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/policy/spans/spans.h"
+
+namespace spanscope::policy {
+namespace {
+
+layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
+                         layout::MessageRenderer& renderer) {
+  return layout::layoutExact(step, outputs, renderer, layout::Visibility::Spans);
+}
+
+}  // namespace
+
+constinit const Policy kSpans = {
+    .name = "spans",
+    .brief = "block attention",
+    .help = "Children of a plus are computed by themselves and reused in any order",
+    .exactness = "block attention ✓ · full prefill ≈",
+    .hasIndependentSpans = true,
+    .wantsBlockAttention = true,
+    .layOut = &layOut};
+
+}  // namespace spanscope::policy

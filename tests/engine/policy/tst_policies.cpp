@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/policy/policies.h"
+
+#include <QTest>
+
+#include <set>
+#include <string>
+
+using namespace spanscope;
+
+/// What every user of the registry relies on.
+class TestPolicies : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void eachIsFoundByItsName() {
+    std::set<std::string> names;
+    for (const policy::Policy* policy : policy::policies()) {
+      QVERIFY2(names.insert(policy->name).second, policy->name);
+      QCOMPARE(policy::findPolicy(policy->name), policy);
+      QVERIFY2(policy->layOut != nullptr, policy->name);
+      for (const char* words : {policy->brief, policy->help, policy->exactness})
+        QVERIFY2(words != nullptr && *words != '\0', policy->name);
+    }
+    QCOMPARE(policy::policyNames().size(), names.size());
+    QCOMPARE(policy::findPolicy("no such policy"), nullptr);
+    QCOMPARE(policy::findPolicy(""), nullptr);
+  }
+
+  void theStandardOneIsOfferedFirst() { QCOMPARE(policy::policies().front(), &policy::standardPolicy()); }
+
+  void oneIsForAnyCheckpoint() { QVERIFY(!policy::policyForAnyCheckpoint().wantsBlockAttention); }
+};
+
+QTEST_APPLESS_MAIN(TestPolicies)
+#include "tst_policies.moc"
