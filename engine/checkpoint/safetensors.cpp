@@ -3,7 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
-#include "engine/checkpoint/json_fields.h"
+#include "engine/checkpoint/json_reading.h"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 // A Hugging Face model directory as a source of weights.
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
-#include "engine/checkpoint/json_fields.h"
+#include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
 #include "engine/model/weights.h"
@@ -124,22 +124,21 @@ bool isPlainFileName(const std::string& name) {
 std::map<std::string, std::set<std::string>> readIndex(const std::filesystem::path& path) {
   const checkpoint::MappedFile file(path);
   const auto bytes = file.bytes();
-  const auto document =
-      checkpoint::parseJsonObject({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
-  const auto map = checkpoint::JsonFields(document, path.string()).object("weight_map");
-  if (!map) throw Failure({path.string(), "/weight_map", "nothing", "an object: tensor name → file name"});
-  std::map<std::string, std::set<std::string>> shards;
-  for (const auto& [tensor, shard] : map->value().items()) {
-    const std::string place = "/weight_map, " + checkpoint::inQuotes(tensor);
-    if (!shard.is_string()) throw Failure({path.string(), place, "something else", "a file name"});
-    const auto name = shard.get<std::string>();
-    if (!isPlainFileName(name)) {
-      throw Failure(
-          {path.string(), place, checkpoint::inQuotes(name), "the name of a file in the same directory"});
-    }
-    shards[name].insert(tensor);
-  }
-  return shards;
+  return checkpoint::readJsonText(
+      {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(), "an index of tensors",
+      [](const checkpoint::JsonPlace& root) {
+        const checkpoint::JsonPlace map = root.field("weight_map");
+        if (!map.value().is_object()) throw map.unexpected("an object: tensor name → file name");
+        std::map<std::string, std::set<std::string>> shards;
+        for (const auto& [tensor, value] : map.value().items()) {
+          const checkpoint::JsonPlace shard = map.member(tensor, value);
+          if (!isPlainFileName(shard.requireText()))
+            throw shard.unexpected("the name of a file in the same directory");
+          shards[shard.requireText()].insert(tensor);
+        }
+        return shards;
+      },
+      checkpoint::kConfigurationRules);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
-#include "engine/checkpoint/json_fields.h"
+#include "engine/checkpoint/json_reading.h"
 #include "engine/checkpoint/mapped_file.h"
 
 #include <algorithm>
@@ -18,6 +18,9 @@ namespace spanscope::model {
 
 namespace {
 
+using checkpoint::inQuotes;
+using checkpoint::JsonPlace;
+
 // Far above every model there is, and low enough that no product of two of them overflows 64 bits.
 constexpr std::int64_t kMaxVocabulary = 1 << 22;
 constexpr std::int64_t kMaxHiddenSize = 1 << 16;
@@ -31,47 +34,49 @@ constexpr double kDefaultRopeTheta = 10000;
 constexpr double kMaxRopeFactor = 1e6;
 
 constexpr const char* kArchitecture = "LlamaForCausalLM";
+constexpr const char* kConfiguration = "the configuration of a model";
 
 std::int32_t narrow(std::int64_t value) {
   return static_cast<std::int32_t>(value);
 }
 
-void checkArchitecture(const checkpoint::JsonFields& config) {
+void checkArchitecture(const JsonPlace& config) {
   const auto architectures = config.texts("architectures");
   const auto type = config.text("model_type");
   if (!architectures.empty() &&
       std::find(architectures.begin(), architectures.end(), kArchitecture) == architectures.end()) {
-    config.fail("architectures", checkpoint::inQuotes(architectures.front()),
-                std::string("the supported one, ") + kArchitecture);
+    throw config.field("architectures")
+        .fail(inQuotes(architectures.front()), std::string("the supported one, ") + kArchitecture);
   }
   if (type && *type != "llama")
-    config.fail("model_type", checkpoint::inQuotes(*type), "the supported one, \"llama\"");
+    throw config.field("model_type").fail(inQuotes(*type), "the supported one, \"llama\"");
   if (architectures.empty() && !type) {
-    config.fail("model_type", "nothing, and no architectures either", "\"llama\"");
+    throw config.field("model_type").fail("nothing, and no architectures either", "\"llama\"");
   }
   if (config.has("quantization_config")) {
-    config.fail("quantization_config", "a quantised checkpoint", "weights in F32, F16 or BF16");
+    throw config.field("quantization_config").fail("a quantised checkpoint", "weights in F32, F16 or BF16");
   }
   const auto activation = config.text("hidden_act").value_or("silu");
   if (activation != "silu")
-    config.fail("hidden_act", checkpoint::inQuotes(activation), "the supported one, \"silu\"");
+    throw config.field("hidden_act").fail(inQuotes(activation), "the supported one, \"silu\"");
 }
 
 /// Rotating only a part of each head, as some architectures do.
-void refusePartialRotation(const checkpoint::JsonFields& fields) {
+void refusePartialRotation(const JsonPlace& fields) {
   if (fields.number("partial_rotary_factor", 0, 1, 1) != 1) {
-    fields.fail("partial_rotary_factor", "a part of each head", "1; rotating a part is not supported");
+    throw fields.field("partial_rotary_factor")
+        .fail("a part of each head", "1; rotating a part is not supported");
   }
 }
 
 /// `rope_scaling` of older files and `rope_parameters` of newer ones say the same in the same words.
-std::optional<Llama3Scaling> parseScaling(const checkpoint::JsonFields& fields, std::int64_t maxPositions) {
+std::optional<Llama3Scaling> parseScaling(const JsonPlace& fields, std::int64_t maxPositions) {
   refusePartialRotation(fields);
   const char* typeField = fields.has("rope_type") ? "rope_type" : "type";
   const std::string type = fields.text(typeField).value_or("default");
   if (type == "default") return std::nullopt;
   if (type != "llama3")
-    fields.fail(typeField, checkpoint::inQuotes(type), "\"default\" or \"llama3\"; others are not supported");
+    throw fields.field(typeField).fail(inQuotes(type), "\"default\" or \"llama3\"; others are not supported");
   Llama3Scaling scaling;
   scaling.factor = fields.number("factor", 1, kMaxRopeFactor);
   scaling.lowFrequencyFactor = fields.number("low_freq_factor", 1e-6, kMaxRopeFactor);
@@ -79,13 +84,13 @@ std::optional<Llama3Scaling> parseScaling(const checkpoint::JsonFields& fields, 
   scaling.originalMaxPositions =
       fields.integer("original_max_position_embeddings", 1, kMaxPositions, maxPositions);
   if (scaling.highFrequencyFactor <= scaling.lowFrequencyFactor) {
-    fields.fail("high_freq_factor", "no more than low_freq_factor", "more than low_freq_factor");
+    throw fields.field("high_freq_factor").fail("no more than low_freq_factor", "more than low_freq_factor");
   }
   return scaling;
 }
 
 /// A file may say the same in more than one place, but not different things.
-void parseRope(const checkpoint::JsonFields& config, ModelConfig& result) {
+void parseRope(const JsonPlace& config, ModelConfig& result) {
   refusePartialRotation(config);
   const auto older = config.object("rope_scaling");
   const auto newer = config.object("rope_parameters");
@@ -94,45 +99,46 @@ void parseRope(const checkpoint::JsonFields& config, ModelConfig& result) {
   if (newer) {
     const auto stated = parseScaling(*newer, result.maxPositions);
     if (older && stated != scaling)
-      config.fail("rope_parameters", "another scaling than in rope_scaling", "the same");
+      throw config.field("rope_parameters").fail("another scaling than in rope_scaling", "the same");
     scaling = stated;
   }
   result.hasLlama3Scaling = scaling.has_value();
   result.llama3 = scaling.value_or(Llama3Scaling{});
 
   std::optional<double> theta;
-  for (const checkpoint::JsonFields* fields :
-       {&config, older ? &*older : nullptr, newer ? &*newer : nullptr}) {
+  for (const JsonPlace* fields : {&config, older ? &*older : nullptr, newer ? &*newer : nullptr}) {
     if (fields == nullptr || !fields->has("rope_theta")) continue;
     const double stated = fields->number("rope_theta", 1, kMaxRopeTheta);
     if (theta && stated != *theta)
-      fields->fail("rope_theta", "another value than elsewhere in the file", "the same");
+      throw fields->field("rope_theta").fail("another value than elsewhere in the file", "the same");
     theta = stated;
   }
   result.ropeTheta = theta.value_or(kDefaultRopeTheta);
 }
 
-void parseHeads(const checkpoint::JsonFields& config, ModelConfig& result) {
+void parseHeads(const JsonPlace& config, ModelConfig& result) {
   result.heads = narrow(config.integer("num_attention_heads", 1, kMaxHeads));
   result.keyValueHeads = narrow(config.integer("num_key_value_heads", 1, kMaxHeads, result.heads));
   if (result.heads % result.keyValueHeads != 0) {
-    config.fail("num_key_value_heads", std::to_string(result.keyValueHeads),
-                "a divisor of the " + counted(result.heads, "attention head"));
+    throw config.field("num_key_value_heads")
+        .fail(std::to_string(result.keyValueHeads),
+              "a divisor of the " + counted(result.heads, "attention head"));
   }
   if (!config.has("head_dim") && result.hiddenSize % result.heads != 0) {
-    config.fail("hidden_size", std::to_string(result.hiddenSize),
-                "a multiple of the " + std::to_string(result.heads) + " attention heads, or a head_dim");
+    throw config.field("hidden_size")
+        .fail(std::to_string(result.hiddenSize),
+              "a multiple of the " + std::to_string(result.heads) + " attention heads, or a head_dim");
   }
   result.headSize = narrow(config.integer("head_dim", 2, kMaxHeadSize, result.hiddenSize / result.heads));
   if (result.headSize < 2 || result.headSize > kMaxHeadSize || result.headSize % 2 != 0) {
-    config.fail("head_dim", std::to_string(result.headSize),
-                "an even number up to " + std::to_string(kMaxHeadSize));
+    throw config.field("head_dim")
+        .fail(std::to_string(result.headSize), "an even number up to " + std::to_string(kMaxHeadSize));
   }
 }
 
 /// Of all files that name end tokens none takes back what another says: each was written for some program
 /// that reads only it.
-void addEndTokens(const checkpoint::JsonFields& fields, const std::string& source, ModelConfig& result) {
+void addEndTokens(const JsonPlace& fields, const std::string& source, ModelConfig& result) {
   const std::string file = std::filesystem::path(source).filename().string();
   for (const std::int64_t id : fields.integers("eos_token_id", 0, result.vocabularySize - 1))
     addEndToken(result.endTokens, narrow(id), file);
@@ -152,25 +158,28 @@ std::vector<TokenId> ModelConfig::endTokenIds() const {
 }
 
 ModelConfig parseConfig(std::string_view json, const std::string& source) {
-  const auto document = checkpoint::parseJsonObject(json, source);
-  const checkpoint::JsonFields config(document, source);
-  checkArchitecture(config);
-  ModelConfig result;
-  result.architecture = kArchitecture;
-  result.vocabularySize = narrow(config.integer("vocab_size", 1, kMaxVocabulary));
-  result.hiddenSize = narrow(config.integer("hidden_size", 1, kMaxHiddenSize));
-  result.intermediateSize = narrow(config.integer("intermediate_size", 1, kMaxIntermediateSize));
-  result.layers = narrow(config.integer("num_hidden_layers", 1, kMaxLayers));
-  parseHeads(config, result);
-  result.maxPositions = config.integer("max_position_embeddings", 1, kMaxPositions, 2048);
-  result.normEpsilon = static_cast<float>(config.number("rms_norm_eps", 1e-12, 1, 1e-6));
-  parseRope(config, result);
-  result.tiedEmbeddings = config.flag("tie_word_embeddings", false);
-  result.attentionBias = config.flag("attention_bias", false);
-  result.mlpBias = config.flag("mlp_bias", false);
-  addEndTokens(config, source, result);
-  result.blockAttention = config.flag("block_attention", false);
-  return result;
+  return checkpoint::readJsonText(
+      json, source, kConfiguration,
+      [&source](const JsonPlace& config) {
+        checkArchitecture(config);
+        ModelConfig result;
+        result.architecture = kArchitecture;
+        result.vocabularySize = narrow(config.integer("vocab_size", 1, kMaxVocabulary));
+        result.hiddenSize = narrow(config.integer("hidden_size", 1, kMaxHiddenSize));
+        result.intermediateSize = narrow(config.integer("intermediate_size", 1, kMaxIntermediateSize));
+        result.layers = narrow(config.integer("num_hidden_layers", 1, kMaxLayers));
+        parseHeads(config, result);
+        result.maxPositions = config.integer("max_position_embeddings", 1, kMaxPositions, 2048);
+        result.normEpsilon = static_cast<float>(config.number("rms_norm_eps", 1e-12, 1, 1e-6));
+        parseRope(config, result);
+        result.tiedEmbeddings = config.flag("tie_word_embeddings", false);
+        result.attentionBias = config.flag("attention_bias", false);
+        result.mlpBias = config.flag("mlp_bias", false);
+        addEndTokens(config, source, result);
+        result.blockAttention = config.flag("block_attention", false);
+        return result;
+      },
+      checkpoint::kConfigurationRules);
 }
 
 ModelConfig readConfig(const std::filesystem::path& directory) {
@@ -181,11 +190,15 @@ ModelConfig readConfig(const std::filesystem::path& directory) {
   std::error_code ignored;
   if (!std::filesystem::exists(generation, ignored)) return result;
   const checkpoint::MappedFile generationFile(generation);
-  const auto document = checkpoint::parseJsonObject(textOf(generationFile), generation.string());
-  const checkpoint::JsonFields fields(document, generation.string());
-  addEndTokens(fields, generation.string(), result);
-  result.maxNewTokens =
-      narrow(fields.integer("max_new_tokens", 1, std::numeric_limits<std::int32_t>::max(), 0));
+  const std::string source = generation.string();
+  checkpoint::readJsonText(
+      textOf(generationFile), source, "how a model generates",
+      [&](const JsonPlace& fields) {
+        addEndTokens(fields, source, result);
+        result.maxNewTokens =
+            narrow(fields.integer("max_new_tokens", 1, std::numeric_limits<std::int32_t>::max(), 0));
+      },
+      checkpoint::kConfigurationRules);
   return result;
 }
 

@@ -3,11 +3,11 @@
 
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
+#include "engine/checkpoint/file_bytes.h"
 #include "engine/checkpoint/gguf_file.h"
 #include "engine/checkpoint/gguf_metadata.h"
+#include "engine/checkpoint/json_reading.h"
 #include "engine/text/chat_template_table.h"
-#include "engine/text/file_bytes.h"
-#include "engine/text/json_reading.h"
 #include "engine/text/model_directory.h"
 #include "engine/text/spnl_templates.h"
 #include "engine/text/unicode.h"
@@ -123,14 +123,14 @@ const ChatTemplate& ggufTemplate(const std::filesystem::path& path) {
 }
 
 /// A template is a text, or a list of named texts.
-const ChatTemplate& templateOf(const JsonPlace& config) {
-  const JsonPlace field = config.field("chat_template");
+const ChatTemplate& templateOf(const checkpoint::JsonPlace& config) {
+  const checkpoint::JsonPlace field = config.field("chat_template");
   if (field.isNull()) throw noTemplate(field.file(), field.pointer());
   if (field.value().is_array()) {
     for (std::size_t i = 0; i < field.value().size(); ++i) {
-      const JsonPlace entry = field.element(i);
+      const checkpoint::JsonPlace entry = field.element(i);
       if (!entry.value().is_object() || entry.field("name").value() != "default") continue;
-      const JsonPlace source = entry.field("template");
+      const checkpoint::JsonPlace source = entry.field("template");
       return requireKnown(source.requireText(), source.file(), source.pointer());
     }
   } else if (field.value().is_string()) {
@@ -270,15 +270,18 @@ const ChatTemplate& findChatTemplate(const std::filesystem::path& directory) {
   const std::filesystem::path own = directory / "chat_template.jinja";
   std::error_code error;
   if (std::filesystem::is_regular_file(own, error)) {
-    return requireKnown(readFileBytes(own, kMaxTokenizerConfigBytes, "a chat template"), own.string(), "");
+    return requireKnown(
+        checkpoint::readFileBytes(own, checkpoint::kMaxTokenizerConfigBytes, "a chat template"), own.string(),
+        "");
   }
   const std::filesystem::path path = directory / "tokenizer_config.json";
   if (!std::filesystem::exists(path, error)) {
     if (const std::optional<std::filesystem::path> gguf = checkpoint::findGguf(directory))
       return ggufTemplate(*gguf);
   }
-  return *readJsonFile(path, kMaxTokenizerConfigBytes, "the configuration of a tokenizer",
-                       [](const JsonPlace& root) { return &templateOf(root); });
+  return *checkpoint::readJsonFile(path, checkpoint::kMaxTokenizerConfigBytes,
+                                   "the configuration of a tokenizer",
+                                   [](const checkpoint::JsonPlace& root) { return &templateOf(root); });
 }
 
 }  // namespace spanscope::text

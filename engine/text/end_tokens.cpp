@@ -3,8 +3,8 @@
 
 #include "engine/base/error.h"
 #include "engine/checkpoint/gguf_metadata.h"
+#include "engine/checkpoint/json_reading.h"
 #include "engine/query/shown_text.h"
-#include "engine/text/json_reading.h"
 
 #include <optional>
 #include <string>
@@ -30,22 +30,23 @@ std::optional<TokenId> idOf(const Tokenizer& tokenizer, const std::string& piece
 }
 
 /// Older tokenizers get pieces from their configuration: {"32000": {"content": "<|im_end|>"}}.
-std::optional<TokenId> addedId(const JsonPlace& config, const std::string& piece) {
-  const JsonPlace added = config.field("added_tokens_decoder");
+std::optional<TokenId> addedId(const checkpoint::JsonPlace& config, const std::string& piece) {
+  const checkpoint::JsonPlace added = config.field("added_tokens_decoder");
   if (added.isNull()) return std::nullopt;
   added.requireObject();
   for (const auto& [number, entry] : added.value().items()) {
-    const JsonPlace token = added.member(number, entry);
+    const checkpoint::JsonPlace token = added.member(number, entry);
     if (token.field("content").value() != piece) continue;
     const nlohmann::json id = nlohmann::json::parse(number, nullptr, false);
-    return JsonPlace(id, token.pointer(), token.file()).requireId();
+    return checkpoint::JsonPlace(id, token.pointer(), token.file()).requireId();
   }
   return std::nullopt;
 }
 
 /// One piece, as a text or an object, or a list of them; nothing for null and for an empty text.
-void addPieces(const JsonPlace& place, const JsonPlace& config, const Tokenizer& tokenizer,
-               std::int32_t vocabularySize, const std::string& source, std::vector<EndToken>& tokens) {
+void addPieces(const checkpoint::JsonPlace& place, const checkpoint::JsonPlace& config,
+               const Tokenizer& tokenizer, std::int32_t vocabularySize, const std::string& source,
+               std::vector<EndToken>& tokens) {
   if (place.isNull()) return;
   if (place.value().is_array()) {
     const std::size_t count = place.requireList(kMostEndTokens);
@@ -55,7 +56,7 @@ void addPieces(const JsonPlace& place, const JsonPlace& config, const Tokenizer&
     }
     return;
   }
-  const JsonPlace text = place.value().is_object() ? place.field("content") : place;
+  const checkpoint::JsonPlace text = place.value().is_object() ? place.field("content") : place;
   if (!text.value().is_string())
     throw text.unexpected("a text, an object with \"content\", or a list of them");
   const std::string& piece = text.requireText();
@@ -94,10 +95,11 @@ void addTokenizerEndTokens(const std::filesystem::path& directory, const Tokeniz
     std::error_code error;
     const std::filesystem::path path = directory / name;
     if (!std::filesystem::exists(path, error)) continue;
-    readJsonFile(path, kMaxTokenizerConfigBytes, "the configuration of a tokenizer",
-                 [&](const JsonPlace& root) {
-                   addPieces(root.field("eos_token"), root, tokenizer, vocabularySize, name, tokens);
-                 });
+    checkpoint::readJsonFile(path, checkpoint::kMaxTokenizerConfigBytes, "the configuration of a tokenizer",
+                             [&](const checkpoint::JsonPlace& root) {
+                               addPieces(root.field("eos_token"), root, tokenizer, vocabularySize, name,
+                                         tokens);
+                             });
   }
   const std::filesystem::path source = tokenizer.source();
   if (source.extension() == ".gguf")

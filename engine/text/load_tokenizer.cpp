@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
+#include "engine/checkpoint/file_bytes.h"
 #include "engine/checkpoint/gguf_file.h"
-#include "engine/text/file_bytes.h"
 #include "engine/text/gguf_vocabulary.h"
 #include "engine/text/model_directory.h"
 #include "engine/text/sentencepiece_tokenizer.h"
@@ -17,12 +17,13 @@ namespace {
 constexpr std::uintmax_t kMaxModelBytes = std::uintmax_t{256} << 20U;
 
 std::unique_ptr<Tokenizer> loadJson(const std::filesystem::path& path) {
-  const std::string bytes = readFileBytes(path, kMaxTokenizerJsonBytes, "the description of a tokenizer");
+  const std::string bytes =
+      checkpoint::readFileBytes(path, kMaxTokenizerJsonBytes, "the description of a tokenizer");
   return makeJsonTokenizer(bytes, path.string());
 }
 
 std::unique_ptr<Tokenizer> loadSentencePiece(const std::filesystem::path& path) {
-  const std::string bytes = readFileBytes(path, kMaxModelBytes, "a sentencepiece model");
+  const std::string bytes = checkpoint::readFileBytes(path, kMaxModelBytes, "a sentencepiece model");
   return makeSentencePieceTokenizer(parseSentencePieceModel(bytes, path.string()), path.string());
 }
 

@@ -3,8 +3,8 @@
 
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
+#include "engine/checkpoint/json_reading.h"
 #include "engine/text/bpe_tokenizer.h"
-#include "engine/text/json_reading.h"
 
 #include <array>
 #include <optional>
@@ -15,13 +15,14 @@ namespace {
 constexpr std::size_t kMaxSteps = 64;
 constexpr int kMaxNestedSequences = 8;
 
-Failure unsupported(const JsonPlace& place, const std::string& what, const std::string& supported) {
+Failure unsupported(const checkpoint::JsonPlace& place, const std::string& what,
+                    const std::string& supported) {
   return place.fail(what + " \"" + toValidUtf8(place.field("type").textOrEmpty()) + "\"", supported);
 }
 
 /// The steps of a "Sequence", or the one step itself, called in order; nothing for null.
 template <class Read>
-void forEachStep(const JsonPlace& place, const char* listName, const Read& read, int depth = 0) {
+void forEachStep(const checkpoint::JsonPlace& place, const char* listName, const Read& read, int depth = 0) {
   if (place.isNull()) return;
   if (place.field("type").requireText() != "Sequence") {
     read(place);
@@ -30,24 +31,24 @@ void forEachStep(const JsonPlace& place, const char* listName, const Read& read,
   if (depth == kMaxNestedSequences) {
     throw place.fail("a sequence within " + std::to_string(depth) + " others", "fewer sequences");
   }
-  const JsonPlace list = place.field(listName);
+  const checkpoint::JsonPlace list = place.field(listName);
   const std::size_t count = list.requireList(kMaxSteps);
   for (std::size_t i = 0; i < count; ++i) forEachStep(list.element(i), listName, read, depth + 1);
 }
 
 /// {"String": …} or {"Regex": …}.
-std::unique_ptr<const TextPattern> readPattern(const JsonPlace& place) {
-  const JsonPlace literal = place.field("String");
+std::unique_ptr<const TextPattern> readPattern(const checkpoint::JsonPlace& place) {
+  const checkpoint::JsonPlace literal = place.field("String");
   if (!literal.isNull()) {
     if (literal.requireText().empty()) throw literal.fail("an empty text", "one character or more");
     return literalPattern(literal.requireText());
   }
-  const JsonPlace expression = place.field("Regex");
+  const checkpoint::JsonPlace expression = place.field("Regex");
   if (expression.isNull()) throw place.unexpected("\"String\" or \"Regex\"");
   return expressionPattern(expression.requireText(), expression.file(), expression.pointer());
 }
 
-void readNormalizer(const JsonPlace& place, BpeDescription& description) {
+void readNormalizer(const checkpoint::JsonPlace& place, BpeDescription& description) {
   constexpr std::array<std::pair<std::string_view, NormalForm>, 4> kForms = {
       {{"NFC", NormalForm::C}, {"NFD", NormalForm::D}, {"NFKC", NormalForm::Kc}, {"NFKD", NormalForm::Kd}}};
   const std::string& type = place.field("type").requireText();
@@ -66,7 +67,7 @@ void readNormalizer(const JsonPlace& place, BpeDescription& description) {
   }
 }
 
-SplitBehavior readBehavior(const JsonPlace& place) {
+SplitBehavior readBehavior(const checkpoint::JsonPlace& place) {
   constexpr std::array<std::pair<std::string_view, SplitBehavior>, 5> kBehaviors = {
       {{"Removed", SplitBehavior::Removed},
        {"Isolated", SplitBehavior::Isolated},
@@ -79,10 +80,10 @@ SplitBehavior readBehavior(const JsonPlace& place) {
   throw place.unexpected("Removed, Isolated, MergedWithPrevious, MergedWithNext or Contiguous");
 }
 
-void readMetaspace(const JsonPlace& place, BpeDescription& description) {
+void readMetaspace(const checkpoint::JsonPlace& place, BpeDescription& description) {
   const std::string mark = place.field("replacement").requireText();
   if (mark.empty()) throw place.field("replacement").unexpected("one character");
-  const JsonPlace scheme = place.field("prepend_scheme");
+  const checkpoint::JsonPlace scheme = place.field("prepend_scheme");
   PrependScheme prepend = PrependScheme::Always;
   if (scheme.isNull()) {
     prepend = place.field("add_prefix_space").boolOr(true) ? PrependScheme::Always : PrependScheme::Never;
@@ -98,7 +99,7 @@ void readMetaspace(const JsonPlace& place, BpeDescription& description) {
   description.spaceMark = mark;
 }
 
-void readByteLevel(const JsonPlace& place, BpeDescription& description) {
+void readByteLevel(const checkpoint::JsonPlace& place, BpeDescription& description) {
   if (place.field("add_prefix_space").boolOr(true)) {
     description.preTokenizers.push_back(prefixSpacePreTokenizer());
   }
@@ -109,7 +110,7 @@ void readByteLevel(const JsonPlace& place, BpeDescription& description) {
   description.byteLevel = true;
 }
 
-void readPreTokenizer(const JsonPlace& place, BpeDescription& description) {
+void readPreTokenizer(const checkpoint::JsonPlace& place, BpeDescription& description) {
   const std::string& type = place.field("type").requireText();
   if (description.byteLevel) {
     throw unsupported(place, "after ByteLevel the pre-tokenizer", "ByteLevel as the last pre-tokenizer");
@@ -132,12 +133,12 @@ void readPreTokenizer(const JsonPlace& place, BpeDescription& description) {
 }
 
 /// A decoder says how a space is written; that bytes are joined is known from the rest.
-void readDecoder(const JsonPlace& place, BpeDescription& description) {
+void readDecoder(const checkpoint::JsonPlace& place, BpeDescription& description) {
   const std::string& type = place.field("type").requireText();
   if (type == "Metaspace") {
     description.spaceMark = place.field("replacement").requireText();
   } else if (type == "Replace") {
-    const JsonPlace literal = place.field("pattern").field("String");
+    const checkpoint::JsonPlace literal = place.field("pattern").field("String");
     if (place.field("content").requireText() != " " || literal.textOrEmpty().empty()) {
       throw place.fail("a decoder that replaces something else than a mark for the space",
                        "the mark for the space and \" \"");
@@ -153,11 +154,11 @@ void readDecoder(const JsonPlace& place, BpeDescription& description) {
   }
 }
 
-void readAddedTokens(const JsonPlace& list, BpeDescription& description) {
+void readAddedTokens(const checkpoint::JsonPlace& list, BpeDescription& description) {
   if (list.isNull()) return;
   const std::size_t count = list.requireList(kMaxAddedTokens);
   for (std::size_t i = 0; i < count; ++i) {
-    const JsonPlace entry = list.element(i);
+    const checkpoint::JsonPlace entry = list.element(i);
     AddedToken token;
     token.id = entry.field("id").requireId();
     token.content = entry.field("content").requireText();
@@ -174,7 +175,7 @@ void readAddedTokens(const JsonPlace& list, BpeDescription& description) {
   }
 }
 
-void readVocabulary(const JsonPlace& place, BpeDescription& description) {
+void readVocabulary(const checkpoint::JsonPlace& place, BpeDescription& description) {
   place.requireObject();
   if (place.value().empty()) throw place.fail("no pieces", "a vocabulary");
   if (place.value().size() > kMaxVocabulary) {
@@ -188,7 +189,7 @@ void readVocabulary(const JsonPlace& place, BpeDescription& description) {
 }
 
 /// "a b", or in newer files ["a", "b"].
-std::pair<std::string, std::string> readMerge(const JsonPlace& place) {
+std::pair<std::string, std::string> readMerge(const checkpoint::JsonPlace& place) {
   if (place.value().is_array()) {
     if (place.value().size() != 2) throw place.unexpected("a pair of texts");
     return {place.element(0).requireText(), place.element(1).requireText()};
@@ -202,20 +203,20 @@ std::pair<std::string, std::string> readMerge(const JsonPlace& place) {
 }
 
 /// Settings that change what text becomes and that must be as if they were not there.
-void requireUnset(const JsonPlace& model) {
+void requireUnset(const checkpoint::JsonPlace& model) {
   for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-    const JsonPlace setting = model.field(name);
+    const checkpoint::JsonPlace setting = model.field(name);
     if (!setting.textOrEmpty().empty()) throw setting.unexpected("nothing: such pieces are not supported");
   }
-  const JsonPlace dropout = model.field("dropout");
+  const checkpoint::JsonPlace dropout = model.field("dropout");
   if (!dropout.isNull() && dropout.value() != 0) {
     throw dropout.unexpected("no dropout: with it the same text has many tokenizations");
   }
 }
 
-void readModel(const JsonPlace& model, BpeDescription& description) {
+void readModel(const checkpoint::JsonPlace& model, BpeDescription& description) {
   model.requireObject();
-  const JsonPlace type = model.field("type");
+  const checkpoint::JsonPlace type = model.field("type");
   const bool untyped = type.isNull() && !model.field("merges").isNull();
   if (!untyped && type.requireText() != "BPE") throw unsupported(model, "the model", "BPE");
   requireUnset(model);
@@ -224,22 +225,22 @@ void readModel(const JsonPlace& model, BpeDescription& description) {
   description.wholeWordsFirst = model.field("ignore_merges").boolOr(false);
   description.unknownPiece = model.field("unk_token").textOrEmpty();
   readVocabulary(model.field("vocab"), description);
-  const JsonPlace merges = model.field("merges");
+  const checkpoint::JsonPlace merges = model.field("merges");
   const std::size_t count = merges.requireList(kMaxMerges);
   description.merges.reserve(count);
   for (std::size_t i = 0; i < count; ++i) description.merges.push_back(readMerge(merges.element(i)));
 }
 
-BpeDescription readDescription(const JsonPlace& root) {
+BpeDescription readDescription(const checkpoint::JsonPlace& root) {
   BpeDescription description;
   readModel(root.field("model"), description);
   readAddedTokens(root.field("added_tokens"), description);
   forEachStep(root.field("normalizer"), "normalizers",
-              [&](const JsonPlace& step) { readNormalizer(step, description); });
+              [&](const checkpoint::JsonPlace& step) { readNormalizer(step, description); });
   forEachStep(root.field("pre_tokenizer"), "pretokenizers",
-              [&](const JsonPlace& step) { readPreTokenizer(step, description); });
+              [&](const checkpoint::JsonPlace& step) { readPreTokenizer(step, description); });
   forEachStep(root.field("decoder"), "decoders",
-              [&](const JsonPlace& step) { readDecoder(step, description); });
+              [&](const checkpoint::JsonPlace& step) { readDecoder(step, description); });
   if (description.byteLevel) description.spaceMark.clear();
   return description;
 }
@@ -247,9 +248,10 @@ BpeDescription readDescription(const JsonPlace& root) {
 }  // namespace
 
 std::unique_ptr<Tokenizer> makeJsonTokenizer(std::string_view bytes, const std::string& file) {
-  return readJsonText(bytes, file, "the description of a tokenizer", [&](const JsonPlace& root) {
-    return makeBpeTokenizer(readDescription(root), file, "/model");
-  });
+  return checkpoint::readJsonText(bytes, file, "the description of a tokenizer",
+                                  [&](const checkpoint::JsonPlace& root) {
+                                    return makeBpeTokenizer(readDescription(root), file, "/model");
+                                  });
 }
 
 }  // namespace spanscope::text

@@ -217,7 +217,7 @@ void TestSpanqModels::endTokensOutsideTheVocabulary_data() {
   QTest::newRow("config.json") << "config.json" << QByteArray(R"({"eos_token_id": 2048})")
                                << ": /eos_token_id: ";
   QTest::newRow("generation_config.json")
-      << "generation_config.json" << QByteArray(R"({"eos_token_id": [7, 5000]})") << ": /eos_token_id: ";
+      << "generation_config.json" << QByteArray(R"({"eos_token_id": [7, 5000]})") << ": /eos_token_id/1: ";
   QTest::newRow("tokenizer_config.json")
       << "tokenizer_config.json" << QByteArray(R"({"eos_token": "<|stop|>"})") << ": /eos_token: ";
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/text/file_bytes.h"
+#include "engine/checkpoint/file_bytes.h"
 
 #include "engine/base/error.h"
 
 #include <fstream>
 #include <system_error>
 
-namespace spanscope::text {
+namespace spanscope::checkpoint {
 
 std::string readFileBytes(const std::filesystem::path& path, std::uintmax_t limit, std::string_view what) {
   const auto fail = [&](std::string found) -> Failure {
@@ -32,4 +32,4 @@ std::string readFileBytes(const std::filesystem::path& path, std::uintmax_t limi
   return bytes;
 }
 
-}  // namespace spanscope::text
+}  // namespace spanscope::checkpoint

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-namespace spanscope::text {
+namespace spanscope::checkpoint {
 
 /// The bytes of a regular file of at most `limit` bytes. Throws Failure with the path; `what` says what the
 /// file should be, e.g. "a sentencepiece model".
 std::string readFileBytes(const std::filesystem::path& path, std::uintmax_t limit, std::string_view what);
 
-}  // namespace spanscope::text
+}  // namespace spanscope::checkpoint
