@@ -109,7 +109,9 @@ std::vector<CommandInfo> makeTable() {
 
   add("help.palette", tr("Help"), tr("Commands…"), tr("Find a command by its name"),
       {"Ctrl+K", "Ctrl+Shift+P"});
-  add("help.keys", tr("Help"), tr("Keys"), tr("All keys on one sheet"), {"?", "F1"});
+  add("help.manual", tr("Help"), tr("Manual"), tr("The page on the dock that has the focus, or the contents"),
+      {"F1"});
+  add("help.keys", tr("Help"), tr("Keys"), tr("All keys on one sheet"), {"?"});
   add("help.about", tr("Help"), tr("About Spanscope"), tr("Versions and device"));
   return table;
 }

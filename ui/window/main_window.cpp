@@ -5,6 +5,7 @@
 #include "ui/commands/key_sheet.h"
 #include "ui/document/problems.h"
 #include "ui/document/recent_files.h"
+#include "ui/manual/manual_window.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/view.h"
 #include "ui/window/status_model.h"
@@ -192,6 +193,7 @@ void MainWindow::setScheme(Scheme scheme) {
   m_welcome->setTheme(theme);
   m_palette->setTheme(theme);
   m_workspace.setTheme(theme);
+  if (m_manual != nullptr) m_manual->setTheme(theme);
 }
 
 void MainWindow::followSystemScheme() {
@@ -408,6 +410,8 @@ void MainWindow::perform(const QString& commandId) {
     openPalette();
   else if (is("help.keys"))
     KeySheet(m_workspace.input().theme, this).exec();
+  else if (is("help.manual"))
+    openManual(argument);
   else if (is("help.about"))
     showAbout();
   else if (is("view.theme")) {

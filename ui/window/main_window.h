@@ -26,6 +26,7 @@
 namespace spanscope::ui {
 
 class CommandPalette;
+class ManualWindow;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -53,7 +54,7 @@ class MainWindow : public QMainWindow {
   Scheme scheme() const { return m_workspace.input().theme.scheme(); }
 
   /// Carries out a command of the table, or one with an argument ("node.add:plus",
-  /// "file.open-example:rag.json", "view.dock.settings").
+  /// "file.open-example:rag.json", "view.dock.settings", "help.manual:numbers.md").
   void perform(const QString& commandId);
 
   Workspace& workspace() { return m_workspace; }
@@ -94,6 +95,8 @@ class MainWindow : public QMainWindow {
   void exportView(const QString& id);
   void openPalette();
   void showAbout();
+  /// At a page, or where `page` is empty at the page on the dock that has the focus.
+  void openManual(const QString& page);
   void fitOnce();
   void run(bool selectedOnly);
   /// Asks the person; what they answered to the same question before is offered again.
@@ -115,6 +118,7 @@ class MainWindow : public QMainWindow {
   DockHost* m_docks = nullptr;
   Canvas* m_canvas = nullptr;
   CommandPalette* m_palette = nullptr;
+  ManualWindow* m_manual = nullptr;  ///< nullptr: not opened yet
   QLabel* m_status = nullptr;
   QLabel* m_statusRight = nullptr;
   QString m_lastFolder;

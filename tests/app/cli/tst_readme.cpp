@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the README tells a person to type exists: commands, options and files.
+// What README and manual tell a person to type exists, and does what they show.
+#include "tests/app/cli/console_examples.h"
 #include "tests/app/cli/spanq_process.h"
 
+#include <QDir>
+#include <QDirIterator>
 #include <QFile>
 #include <QFileInfo>
 #include <QRegularExpression>
+#include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+using spanscope::test::ConsoleExample;
+using spanscope::test::differenceOf;
+using spanscope::test::ExampleFile;
+using spanscope::test::ExamplePage;
+using spanscope::test::examplesIn;
 using spanscope::test::spanq;
 
 class TestReadme : public QObject {
@@ -20,26 +30,28 @@ class TestReadme : public QObject {
   void commandsExist();
   void everyCommandIsShown();
   void foldersExist();
+  void examplesDoWhatIsShown_data();
+  void examplesDoWhatIsShown();
+  void differencesAreFound_data();
+  void differencesAreFound();
 };
 
 namespace {
 
 const QString kSource = SPANSCOPE_SOURCE_DIR;
 
-QString readme() {
-  QFile file(kSource + "/README.md");
-  return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+/// README and every page of the manual, relative to the source.
+QStringList pages() {
+  QStringList found{"README.md"};
+  QDirIterator files(kSource + "/resources/manual", {"*.md"}, QDir::Files, QDirIterator::Subdirectories);
+  while (files.hasNext()) found.append(QDir(kSource).relativeFilePath(files.next()));
+  found.sort();
+  return found;
 }
 
-/// Lines of code blocks that a person types: they begin with "$ ".
-QStringList typedLines() {
-  QStringList lines;
-  bool code = false;
-  for (const QString& line : readme().split('\n')) {
-    if (line.startsWith("```")) code = !code;
-    if (code && line.startsWith("$ ")) lines.append(line.mid(2));
-  }
-  return lines;
+QString textOf(const QString& page) {
+  QFile file(kSource + "/" + page);
+  return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
 }
 
 /// "spanq bench abba --shape 21m" → {"bench", "abba"}.
@@ -50,17 +62,25 @@ std::vector<std::string> commandOf(const QStringList& words) {
   return command;
 }
 
+QStringList linesOf(const std::string& text) {
+  QStringList lines = QString::fromStdString(text).split('\n');
+  if (lines.last().isEmpty()) lines.removeLast();
+  return lines;
+}
+
 }  // namespace
 
 void TestReadme::commandsExist_data() {
-  QTest::addColumn<QString>("line");
-  for (const QString& line : typedLines()) QTest::newRow(qPrintable(line)) << line;
-  QVERIFY(!typedLines().isEmpty());
+  QTest::addColumn<QStringList>("words");
+  for (const QString& page : pages()) {
+    for (const ConsoleExample& example : examplesIn(textOf(page)).examples) {
+      QTest::newRow(qPrintable(QString("%1:%2").arg(page).arg(example.line))) << example.command;
+    }
+  }
 }
 
 void TestReadme::commandsExist() {
-  QFETCH(QString, line);
-  const QStringList words = line.split(' ', Qt::SkipEmptyParts);
+  QFETCH(QStringList, words);
   if (words[0] != "spanq") {
     QVERIFY2(QFileInfo::exists(kSource + "/" + words[0]) || !words[0].contains('/'), qPrintable(words[0]));
     return;
@@ -71,7 +91,8 @@ void TestReadme::commandsExist() {
   QCOMPARE(help.code, 0);
   for (const QString& word : words) {
     if (word.startsWith("-")) {
-      QVERIFY2(QString::fromStdString(help.out).contains(QRegularExpression("[ ,]" + word + "[ ,=:]")),
+      const QString option = word.section('=', 0, 0);
+      QVERIFY2(QString::fromStdString(help.out).contains(QRegularExpression("[ ,]" + option + "[ ,=:]")),
                qPrintable(word));
     } else if (word.startsWith("resources/") && !word.contains('*')) {
       QVERIFY2(QFileInfo::exists(kSource + "/" + word), qPrintable(word));
@@ -80,25 +101,98 @@ void TestReadme::commandsExist() {
 }
 
 void TestReadme::everyCommandIsShown() {
-  const QString shown = typedLines().join('\n');
+  QStringList shown;
+  for (const QString& page : pages()) {
+    for (const ConsoleExample& example : examplesIn(textOf(page)).examples)
+      shown += example.command.join(' ');
+  }
+  const QString all = shown.join('\n');
   for (const char* command : {"validate", "explain", "run", "export", "trace show", "trace stats",
                               "model show", "model logits", "bench abba", "bench speed", "bench needle"}) {
-    QVERIFY2(shown.contains(QString("spanq ") + command), command);
+    QVERIFY2(all.contains(QString("spanq ") + command), command);
   }
-  QVERIFY(shown.contains("packaging/run"));
-  QVERIFY(shown.contains("packaging/test"));
+  QVERIFY(textOf("README.md").contains("packaging/run"));
+  QVERIFY(textOf("README.md").contains("packaging/test"));
 }
 
 void TestReadme::foldersExist() {
-  QRegularExpressionMatchIterator places = QRegularExpression(
-                                               "`((?:app|engine|kernels|tests|resources|packaging)/"
-                                               "[\\w./-]+)`")
-                                               .globalMatch(readme());
-  QVERIFY(places.hasNext());
-  while (places.hasNext()) {
-    const QString place = places.next().captured(1);
-    QVERIFY2(QFileInfo::exists(kSource + "/" + place), qPrintable(place));
+  const QRegularExpression place("`((?:app|engine|kernels|ui|tests|resources|packaging)/[\\w./-]+)`");
+  bool any = false;
+  for (const QString& page : pages()) {
+    QRegularExpressionMatchIterator places = place.globalMatch(textOf(page));
+    while (places.hasNext()) {
+      const QString path = places.next().captured(1);
+      QVERIFY2(QFileInfo::exists(kSource + "/" + path), qPrintable(page + ": " + path));
+      any = true;
+    }
   }
+  QVERIFY(any);
+}
+
+void TestReadme::examplesDoWhatIsShown_data() {
+  QTest::addColumn<QString>("page");
+  for (const QString& page : pages()) {
+    const ExamplePage found = examplesIn(textOf(page));
+    if (std::any_of(found.examples.begin(), found.examples.end(),
+                    [](const ConsoleExample& example) { return example.isRun; }))
+      QTest::newRow(qPrintable(page)) << page;
+  }
+}
+
+/// Each page in a folder of its own, in which "resources" is what it is in the source.
+void TestReadme::examplesDoWhatIsShown() {
+  QFETCH(QString, page);
+  const QTemporaryDir folder;
+  QVERIFY(QFile::link(kSource + "/resources", folder.filePath("resources")));
+  const QString before = QDir::currentPath();
+  QVERIFY(QDir::setCurrent(folder.path()));
+  const ExamplePage found = examplesIn(textOf(page));
+  for (const ExampleFile& file : found.files) {
+    QFile made(folder.filePath(file.name));
+    QVERIFY(made.open(QIODevice::WriteOnly));
+    made.write(file.text.toUtf8());
+  }
+  QStringList problems;
+  for (const ConsoleExample& example : found.examples) {
+    if (!example.isRun || example.command.value(0) != "spanq") continue;
+    std::vector<std::string> arguments;
+    for (const QString& word : example.command.mid(1)) arguments.push_back(word.toStdString());
+    const auto result = spanq(arguments);
+    QString problem = differenceOf(
+        example.output, linesOf(result.err) + (example.isQuiet ? QStringList() : linesOf(result.out)));
+    if (problem.isEmpty() && result.code != example.exitCode)
+      problem = QString("exit code %1").arg(result.code);
+    if (!problem.isEmpty())
+      problems +=
+          QString("%1:%2: %3: %4").arg(page).arg(example.line).arg(example.command.join(' '), problem);
+  }
+  QDir::setCurrent(before);
+  QVERIFY2(problems.isEmpty(), qPrintable(problems.join('\n')));
+}
+
+void TestReadme::differencesAreFound_data() {
+  QTest::addColumn<QStringList>("shown");
+  QTest::addColumn<QStringList>("written");
+  QTest::addColumn<bool>("fits");
+  QTest::newRow("equal") << QStringList{"a 1"} << QStringList{"a 1"} << true;
+  QTest::newRow("another count") << QStringList{"a 1"} << QStringList{"a 2"} << false;
+  QTest::newRow("another time") << QStringList{"a  1.50"} << QStringList{"a 12.25"} << true;
+  QTest::newRow("another device") << QStringList{"policy spans on spanlet, A, B, 2 threads"}
+                                  << QStringList{"policy spans on spanlet, C, 1 thread"} << true;
+  QTest::newRow("rest of a line") << QStringList{"abc…"} << QStringList{"abcdef"} << true;
+  QTest::newRow("another line") << QStringList{"abd…"} << QStringList{"abcdef"} << false;
+  QTest::newRow("lines between") << QStringList{"a", "…", "c"} << QStringList{"a", "b", "b", "c"} << true;
+  QTest::newRow("a line too many") << QStringList{"a"} << QStringList{"a", "b"} << false;
+  QTest::newRow("a line too few") << QStringList{"a", "b"} << QStringList{"a"} << false;
+  QTest::newRow("not found behind lines") << QStringList{"…", "c"} << QStringList{"a", "b"} << false;
+  QTest::newRow("rest") << QStringList{"a", "…"} << QStringList{"a", "b"} << true;
+}
+
+void TestReadme::differencesAreFound() {
+  QFETCH(QStringList, shown);
+  QFETCH(QStringList, written);
+  QFETCH(bool, fits);
+  QCOMPARE(differenceOf(shown, written).isEmpty(), fits);
 }
 
 QTEST_APPLESS_MAIN(TestReadme)

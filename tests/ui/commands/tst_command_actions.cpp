@@ -143,7 +143,7 @@ void TestCommandActions::controlKeysWorkInTextFields() {
   QTest::keyClick(m_field, Qt::Key_F1);
   QCOMPARE(triggered.size(), 2);
   QCOMPARE(triggered[0][0].toString(), QString("run.run"));
-  QCOMPARE(triggered[1][0].toString(), QString("help.keys"));
+  QCOMPARE(triggered[1][0].toString(), QString("help.manual"));
 }
 
 void TestCommandActions::disabledActionsDoNothing() {

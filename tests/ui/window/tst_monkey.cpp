@@ -29,7 +29,7 @@ const QStringList& commands() {
         QStringLiteral("file.export"),    QStringLiteral("file.export-view"), QStringLiteral("file.close"),
         QStringLiteral("file.quit"),      QStringLiteral("file.new"),         QStringLiteral("run.record"),
         QStringLiteral("run.save-trace"), QStringLiteral("help.keys"),        QStringLiteral("help.about"),
-        QStringLiteral("help.palette"),   QStringLiteral("file.welcome")};
+        QStringLiteral("help.palette"),   QStringLiteral("help.manual"),      QStringLiteral("file.welcome")};
     QStringList ids;
     for (const CommandInfo& info : commandTable()) {
       if (!dialogs.contains(info.id)) ids << info.id;

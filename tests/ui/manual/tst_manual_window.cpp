@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The manual in the window: pages load, a search finds, F1 opens the page of the dock, links open docks and
+// examples.
+#include "tests/support/cpu_backends.h"
+#include "ui/manual/manual_browser.h"
+#include "ui/manual/manual_window.h"
+#include "ui/views/view.h"
+#include "ui/window/main_window.h"
+
+#include <QAction>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QScrollBar>
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QTextBlock>
+#include <QTextTable>
+#include <QTreeWidget>
+#include <QtTest>
+
+#include <memory>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+const QString kManual = QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/manual");
+
+}  // namespace
+
+class TestManualWindow : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<QTemporaryDir> m_folder;
+  std::unique_ptr<QSettings> m_settings;
+  std::unique_ptr<MainWindow> m_window;
+
+  void makeMainWindow() {
+    m_folder = std::make_unique<QTemporaryDir>();
+    m_settings =
+        std::make_unique<QSettings>(m_folder->filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+    m_window = std::make_unique<MainWindow>(*m_settings, m_folder->filePath(QStringLiteral("autosave")),
+                                            test::cpuBackends());
+    m_window->resize(1280, 800);
+    m_window->show();
+    QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+  }
+
+  ManualWindow* manual() const { return m_window->findChild<ManualWindow*>(); }
+
+  static ManualBrowser& browser(const ManualWindow& window) { return *window.findChild<ManualBrowser*>(); }
+
+  /// Activates the link with the keyboard: Tab to it, then Return.
+  static bool followLink(ManualWindow& window, const QString& target) {
+    ManualBrowser& page = browser(window);
+    QTextCursor link(page.document());
+    while (!link.atEnd()) {
+      link.movePosition(QTextCursor::NextCharacter);
+      if (link.charFormat().anchorHref() != target) continue;
+      Q_EMIT page.anchorClicked(QUrl(target));
+      return true;
+    }
+    return false;
+  }
+
+ private Q_SLOTS:
+  void cleanup() {
+    m_window.reset();
+    m_settings.reset();
+    m_folder.reset();
+  }
+
+  void everyPageIsShown_data() {
+    QTest::addColumn<QString>("path");
+    for (const ManualPage& page : readManual(kManual)) QTest::newRow(qPrintable(page.path)) << page.path;
+  }
+
+  void everyPageIsShown() {
+    QFETCH(QString, path);
+    ManualWindow window(kManual);
+    window.show();
+    window.openPage(path);
+    QCOMPARE(window.page(), path);
+    const QTextDocument& document = *browser(window).document();
+    const QTextBlock head = document.begin();
+    QCOMPARE(head.blockFormat().headingLevel(), 1);
+    QVERIFY(document.toPlainText().size() > 200);
+    // Qt reads what is no Markdown as text.
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+      if (block.blockFormat().hasProperty(QTextFormat::BlockCodeFence)) continue;
+      for (const char* mark : {"](", "```", "| --", "|--"})
+        QVERIFY2(!block.text().contains(QLatin1String(mark)), qPrintable(block.text()));
+    }
+  }
+
+  void contentsListEveryPage() {
+    ManualWindow window(kManual);
+    const auto* contents = window.findChild<QTreeWidget*>();
+    QSet<QString> listed;
+    for (QTreeWidgetItemIterator item(const_cast<QTreeWidget*>(contents)); *item != nullptr; ++item)
+      listed.insert((*item)->data(0, Qt::UserRole).toString());
+    QVERIFY(window.pages().size() > 20);
+    for (const ManualPage& page : window.pages()) QVERIFY2(listed.contains(page.path), qPrintable(page.path));
+  }
+
+  void headingsHaveAnchors() {
+    ManualWindow window(kManual);
+    window.resize(900, 500);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    window.openPage(QStringLiteral("numbers.md"));
+    QCOMPARE(browser(window).verticalScrollBar()->value(), 0);
+    window.openPage(QStringLiteral("numbers.md#fidelity"));
+    QVERIFY(browser(window).verticalScrollBar()->value() > 0);
+    QCOMPARE(headingAnchor(QStringLiteral("TTFT and ITL")), QStringLiteral("ttft-and-itl"));
+    QCOMPARE(headingAnchor(QStringLiteral("Cached, relocated, computed")),
+             QStringLiteral("cached-relocated-computed"));
+  }
+
+  void searchFindsLinesOfAllPages() {
+    ManualWindow window(kManual);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    QTest::keyClick(&window, Qt::Key_F, Qt::ControlModifier);
+    auto* field = window.findChild<QLineEdit*>();
+    QTRY_VERIFY(field->hasFocus());
+    QTest::keyClicks(field, QStringLiteral("relocated hit"));
+    const auto* found = window.findChild<QListWidget*>();
+    QVERIFY(found->isVisible());
+    QVERIFY(found->count() > 2);
+    QVERIFY(!window.findChild<QTreeWidget*>()->isVisible());
+    for (int row = 0; row < found->count(); ++row) {
+      QVERIFY(found->item(row)->text().contains(QStringLiteral("relocated"), Qt::CaseInsensitive));
+      QVERIFY(found->item(row)->text().contains(QStringLiteral("line ")));
+    }
+    QTest::keyClick(field, Qt::Key_Return);
+    QVERIFY(!browser(window).extraSelections().isEmpty());
+    QVERIFY(browser(window).document()->toPlainText().contains(QStringLiteral("relocated")));
+    QTest::keyClick(field, Qt::Key_Escape);
+    QVERIFY(field->text().isEmpty());
+    QVERIFY(window.findChild<QTreeWidget*>()->isVisible());
+    QTest::keyClicks(field, QStringLiteral("qqqqq"));
+    QCOMPARE(found->count(), 0);
+  }
+
+  void linesAreShownWithoutMarks_data() {
+    QTest::addColumn<QString>("markdown");
+    QTest::addColumn<QString>("shown");
+    QTest::newRow("heading") << "## A head"
+                             << "A head";
+    QTest::newRow("code") << "Run `spanq run`."
+                          << "Run spanq run.";
+    QTest::newRow("link") << "See [numbers](numbers.md#x)."
+                          << "See numbers.";
+    QTest::newRow("bold") << "- **one** of _two_"
+                          << "one of two";
+    QTest::newRow("table") << "| `a` | b \\| c |"
+                           << "a  b | c";
+    QTest::newRow("rule") << "|---|:--|"
+                          << "";
+  }
+
+  void linesAreShownWithoutMarks() {
+    QFETCH(QString, markdown);
+    QTEST(shownLine(markdown), "shown");
+  }
+
+  void backAndForward() {
+    ManualWindow window(kManual);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    window.openPage(QStringLiteral("numbers.md"));
+    browser(window).verticalScrollBar()->setValue(120);
+    window.openPage(QStringLiteral("docks/pool.md"));
+    QTest::keyClick(&window, Qt::Key_Left, Qt::AltModifier);
+    QCOMPARE(window.page(), QStringLiteral("numbers.md"));
+    QCOMPARE(browser(window).verticalScrollBar()->value(), 120);
+    QTest::keyClick(&window, Qt::Key_Right, Qt::AltModifier);
+    QCOMPARE(window.page(), QStringLiteral("docks/pool.md"));
+    QTest::keyClick(&window, Qt::Key_F1);
+    QCOMPARE(window.page(), QStringLiteral("index.md"));
+    window.openPage(QStringLiteral("nothing.md"));
+    QCOMPARE(window.page(), QStringLiteral("index.md"));
+  }
+
+  void linksLeadToOtherPages() {
+    ManualWindow window(kManual);
+    QVERIFY(followLink(window, QStringLiteral("docks/pool.md")));
+    QCOMPARE(window.page(), QStringLiteral("docks/pool.md"));
+    QVERIFY(followLink(window, QStringLiteral("../numbers.md#pool-and-eviction")));
+    QCOMPARE(window.page(), QStringLiteral("numbers.md"));
+  }
+
+  void aMissingManualIsSaid() {
+    const QTemporaryDir empty;
+    ManualWindow window(empty.path());
+    QVERIFY(window.pages().empty());
+    QVERIFY(!browser(window).toPlainText().isEmpty());
+  }
+
+  void keysOpenThePageOfTheDock() {
+    makeMainWindow();
+    QTest::keyClick(m_window.get(), Qt::Key_F1);
+    QVERIFY(manual() != nullptr);
+    QTRY_VERIFY(manual()->isVisible());
+    QCOMPARE(manual()->page(), QStringLiteral("index.md"));
+    QVERIFY(m_window->openExample(QStringLiteral("chat.json")));
+    QStringList ids{QStringLiteral("canvas")};
+    for (const ViewInfo& info : viewTable()) ids << info.id;
+    for (const QString& id : ids) {
+      m_window->activateWindow();
+      m_window->docks().reveal(id);
+      Dock* dock = m_window->docks().dock(id);
+      dock->setFocusPolicy(Qt::StrongFocus);
+      dock->setFocus();
+      QTRY_VERIFY2(dock->isAncestorOf(QApplication::focusWidget()) || QApplication::focusWidget() == dock,
+                   qPrintable(id));
+      m_window->perform(QStringLiteral("help.manual"));
+      QCOMPARE(manual()->page(), manualPageOfDock(id));
+    }
+  }
+
+  void f1OnTheCanvasOpensItsPage() {
+    makeMainWindow();
+    QVERIFY(m_window->openExample(QStringLiteral("chat.json")));
+    m_window->activateWindow();
+    m_window->canvas().setFocus();
+    QTest::keyClick(&m_window->canvas(), Qt::Key_F1);
+    QVERIFY(manual() != nullptr);
+    QCOMPARE(manual()->page(), QStringLiteral("docks/canvas.md"));
+  }
+
+  void linksRaiseDocks() {
+    makeMainWindow();
+    m_window->perform(QStringLiteral("help.manual:docks/pool.md"));
+    QVERIFY(m_window->isWelcome());
+    QVERIFY(followLink(*manual(), QStringLiteral("dock:pool")));
+    QVERIFY(!m_window->isWelcome());
+    const Dock* pool = m_window->docks().dock(QStringLiteral("pool"));
+    QVERIFY(pool->isVisible());
+    m_window->perform(QStringLiteral("view.measure"));
+    QVERIFY(followLink(*manual(), QStringLiteral("dock:pool")));
+    QTRY_VERIFY(!pool->visibleRegion().isEmpty());
+  }
+
+  void linksOpenExamples() {
+    makeMainWindow();
+    m_window->perform(QStringLiteral("help.manual:index.md"));
+    QVERIFY(followLink(*manual(), QStringLiteral("example:rag.json")));
+    QCOMPARE(m_window->workspace().documents().size(), std::size_t(1));
+    QCOMPARE(m_window->workspace().model()->title(), QStringLiteral("rag"));
+  }
+
+  void itFollowsTheTheme_data() {
+    QTest::addColumn<QString>("page");
+    for (const ManualPage& page : readManual(kManual)) QTest::newRow(qPrintable(page.path)) << page.path;
+  }
+
+  void itFollowsTheTheme() {
+    QFETCH(QString, page);
+    for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
+      const Theme theme(scheme);
+      qApp->setFont(theme.interfaceFont());
+      qApp->setPalette(theme.palette());
+      QWidget parent;
+      parent.setStyleSheet(theme.styleSheet());
+      auto* window = new ManualWindow(kManual, &parent);
+      window->setTheme(theme);
+      window->openPage(page);
+      window->show();
+      QVERIFY(QTest::qWaitForWindowExposed(window));
+      QCOMPARE(browser(*window).document()->begin().begin().fragment().charFormat().foreground().color(),
+               theme.color(Role::Text));
+      const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
+      if (folder.isEmpty()) continue;
+      QString name = page;
+      name.replace(QLatin1Char('/'), QLatin1Char('-')).chop(3);
+      // The page whole, so that every line of it can be looked at.
+      const int height = static_cast<int>(browser(*window).document()->size().height()) + 60;
+      window->resize(window->width(), std::clamp(height, 800, 6000));
+      QTest::qWait(50);
+      window->grab().save(
+          folder + QStringLiteral("/manual-%1-%2.png").arg(name, scheme == Scheme::Dark ? "dark" : "light"));
+    }
+  }
+};
+
+QTEST_MAIN(TestManualWindow)
+#include "tst_manual_window.moc"

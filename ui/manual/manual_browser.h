@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/manual/manual_pages.h"
+#include "ui/theme/theme.h"
+
+#include <QTextBrowser>
+
+namespace spanscope::ui {
+
+/// One page of the manual, as it is read.
+class ManualBrowser : public QTextBrowser {
+  Q_OBJECT
+ public:
+  explicit ManualBrowser(QString folder, QWidget* parent = nullptr);
+
+  void setTheme(const Theme& theme);
+  void showPage(const ManualPage& page);
+  /// Marks every place of the words, and goes to the one in `line` (a line of shownLine); to the first one if
+  /// the line is empty.
+  void mark(const QStringList& words, const QString& line);
+  /// Larger or smaller text, by steps; kept from page to page.
+  void zoom(int steps);
+
+  QVariant loadResource(int type, const QUrl& name) override;
+
+ private:
+  void render();
+
+  QString m_folder;
+  Theme m_theme;
+  ManualPage m_page;
+  int m_zoom = 0;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/manual/manual_pages.h"
+
+#include <QString>
+#include <QStringList>
+
+#include <cstddef>
+#include <vector>
+
+namespace spanscope::ui {
+
+struct ManualHit {
+  std::size_t page = 0;
+  int line = 0;  ///< of the page's Markdown, from 1
+  QString text;  ///< the line as it is shown
+  bool operator==(const ManualHit&) const = default;
+};
+
+/// The words of what a person typed: separated by blanks.
+QStringList searchWords(const QString& typed);
+
+/// Every line that holds all words, in any case: headings first, else in the order of pages and lines.
+std::vector<ManualHit> searchManual(const std::vector<ManualPage>& pages, const QString& typed);
+
+/// A line of Markdown without its marks, as the page shows it. Cells of a table stand apart by two blanks.
+QString shownLine(const QString& markdown);
+
+}  // namespace spanscope::ui

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/manual/manual_style.h"
+
+#include "ui/manual/manual_pages.h"
+
+#include <QTextBlock>
+#include <QTextCursor>
+#include <QTextDocument>
+#include <QTextFrame>
+#include <QTextList>
+#include <QTextTable>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kTextSize = 14;  // pixels: read at length, so a step larger than controls
+constexpr int kCodeSize = 12;
+constexpr double kLineHeight = 140;  // percent
+constexpr double kCodeLineHeight = 125;
+
+struct HeadingLook {
+  int size = kTextSize;
+  double above = 0;
+  double below = 0;
+};
+
+HeadingLook headingLook(int level) {
+  constexpr std::array<HeadingLook, 3> kLooks{{{24, 4, 12}, {18, 24, 8}, {15, 18, 6}}};
+  return kLooks[std::min<std::size_t>(static_cast<std::size_t>(level), kLooks.size()) - 1];
+}
+
+class Styler {
+ public:
+  Styler(QTextDocument& page, const Theme& theme, int larger)
+      : m_page(page), m_theme(theme), m_larger(larger) {}
+
+  void run() {
+    QFont text = m_theme.interfaceFont();
+    text.setPixelSize(kTextSize + m_larger);
+    m_page.setDefaultFont(text);
+    m_page.setDocumentMargin(6 * kSpace);
+    QTextCursor(&m_page).beginEditBlock();
+    for (QTextBlock block = m_page.begin(); block.isValid(); block = block.next()) styleBlock(block);
+    styleTables(*m_page.rootFrame());
+    frameCode();
+    QTextCursor(&m_page).endEditBlock();
+  }
+
+ private:
+  static bool isCode(const QTextBlock& block) {
+    return block.blockFormat().hasProperty(QTextFormat::BlockCodeFence);
+  }
+
+  void styleBlock(const QTextBlock& block) {
+    QTextCursor cursor(block);
+    QTextBlockFormat format = block.blockFormat();
+    const int level = format.headingLevel();
+    if (isCode(block)) {
+      styleCode(cursor, format);
+      return;
+    }
+    format.setLineHeight(kLineHeight, QTextBlockFormat::ProportionalHeight);
+    if (level > 0) {
+      const HeadingLook look = headingLook(level);
+      format.setTopMargin(block.blockNumber() == 0 ? 0 : look.above);
+      format.setBottomMargin(look.below);
+    } else if (cursor.currentTable() != nullptr) {
+      format.setTopMargin(0);
+      format.setBottomMargin(0);
+    } else if (block.textList() != nullptr) {
+      format.setTopMargin(2);
+      format.setBottomMargin(2);
+    } else {
+      format.setTopMargin(0);
+      format.setBottomMargin(10);
+    }
+    cursor.setBlockFormat(format);
+    styleFragments(block);
+  }
+
+  void styleCode(QTextCursor& cursor, QTextBlockFormat format) {
+    format.setTopMargin(0);
+    format.setBottomMargin(0);
+    format.setLineHeight(kCodeLineHeight, QTextBlockFormat::ProportionalHeight);
+    format.setNonBreakableLines(true);
+    cursor.setBlockFormat(format);
+    cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
+    QTextCharFormat look;
+    look.setFont(codeFont());
+    look.setForeground(m_theme.color(Role::Text));
+    cursor.setCharFormat(look);
+    cursor.setBlockCharFormat(look);
+  }
+
+  QTextCharFormat headingFormat(const QTextBlock& block, int level) const {
+    QTextCharFormat format;
+    QFont font = m_theme.interfaceFont();
+    font.setPixelSize(headingLook(level).size + m_larger);
+    font.setWeight(QFont::DemiBold);
+    format.setFont(font);
+    format.setForeground(m_theme.color(Role::Text));
+    format.setAnchor(true);
+    format.setAnchorNames({headingAnchor(block.text())});
+    return format;
+  }
+
+  /// Headings, links and pieces of code in running text.
+  void styleFragments(const QTextBlock& block) {
+    struct Piece {
+      int start = 0;
+      int end = 0;
+      QTextCharFormat format;
+    };
+    const int level = block.blockFormat().headingLevel();
+    std::vector<Piece> pieces;
+    for (auto at = block.begin(); !at.atEnd(); ++at) {
+      const QTextFragment fragment = at.fragment();
+      QTextCharFormat format = fragment.charFormat();
+      if (format.isImageFormat()) continue;
+      const bool isCode = format.fontFixedPitch();
+      const bool isLink = format.isAnchor() && !format.anchorHref().isEmpty();
+      if (level > 0) {
+        // Qt's own size of headings goes by the default font and wins over any other.
+        format.clearProperty(QTextFormat::FontSizeAdjustment);
+        format.merge(headingFormat(block, level));
+      }
+      if (isCode) {
+        QFont code = codeFont();
+        if (level > 0) code.setPixelSize(headingLook(level).size - 1 + m_larger);
+        format.setFont(code);
+        format.setBackground(m_theme.color(Role::Canvas));
+      }
+      if (isLink) {
+        format.setForeground(m_theme.color(Role::Accent));
+        format.setFontUnderline(true);
+        format.setUnderlineColor(m_theme.color(Role::Outline));
+      }
+      if (level > 0 || isCode || isLink)
+        pieces.push_back({fragment.position(), fragment.position() + fragment.length(), format});
+    }
+    for (const Piece& piece : pieces) {
+      QTextCursor cursor(&m_page);
+      cursor.setPosition(piece.start);
+      cursor.setPosition(piece.end, QTextCursor::KeepAnchor);
+      cursor.setCharFormat(piece.format);
+    }
+  }
+
+  void styleTables(const QTextFrame& parent) {
+    for (QTextFrame* frame : parent.childFrames()) {
+      auto* table = qobject_cast<QTextTable*>(frame);
+      if (table == nullptr) continue;
+      QTextTableFormat format = table->format();
+      format.setBorder(1);
+      format.setBorderStyle(QTextFrameFormat::BorderStyle_Solid);
+      format.setBorderBrush(m_theme.color(Role::Line));
+      format.setBorderCollapse(true);
+      format.setCellPadding(6);
+      format.setCellSpacing(0);
+      format.setTopMargin(4);
+      format.setBottomMargin(14);
+      table->setFormat(format);
+      for (int column = 0; column < table->columns(); ++column) {
+        QTextTableCell cell = table->cellAt(0, column);
+        QTextCharFormat head = cell.format();
+        head.setBackground(m_theme.color(Role::Canvas));
+        cell.setFormat(head);
+        QTextCursor text = cell.firstCursorPosition();
+        text.setPosition(cell.lastCursorPosition().position(), QTextCursor::KeepAnchor);
+        QTextCharFormat weight;
+        weight.setFontWeight(QFont::DemiBold);
+        weight.setForeground(m_theme.color(Role::TextSecond));
+        text.mergeCharFormat(weight);
+      }
+    }
+  }
+
+  /// Each run of code lines in a frame of its own, last first, so that positions before it stay.
+  void frameCode() {
+    std::vector<std::pair<int, int>> runs;
+    bool inside = false;
+    for (QTextBlock block = m_page.begin(); block.isValid(); block = block.next()) {
+      const int end = block.position() + block.length() - 1;
+      if (!isCode(block))
+        inside = false;
+      else if (std::exchange(inside, true))
+        runs.back().second = end;
+      else
+        runs.emplace_back(block.position(), end);
+    }
+    QTextFrameFormat format;
+    format.setBackground(m_theme.color(Role::Canvas));
+    format.setBorder(1);
+    format.setBorderStyle(QTextFrameFormat::BorderStyle_Solid);
+    format.setBorderBrush(m_theme.color(Role::Line));
+    format.setPadding(8);
+    format.setTopMargin(2);
+    format.setBottomMargin(12);
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+      QTextCursor cursor(&m_page);
+      cursor.setPosition(run->first);
+      cursor.setPosition(run->second, QTextCursor::KeepAnchor);
+      cursor.insertFrame(format);
+    }
+  }
+
+  QFont codeFont() const {
+    QFont font = m_theme.monoFont();
+    font.setPixelSize(kCodeSize + m_larger);
+    return font;
+  }
+
+  QTextDocument& m_page;
+  Theme m_theme;
+  int m_larger;
+};
+
+}  // namespace
+
+void styleManual(QTextDocument& page, const Theme& theme, int larger) {
+  Styler(page, theme, larger).run();
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/manual/manual_history.h"
+#include "ui/manual/manual_pages.h"
+#include "ui/manual/manual_search.h"
+#include "ui/theme/theme.h"
+
+#include <QWidget>
+
+#include <vector>
+
+class QLabel;
+class QLineEdit;
+class QListWidget;
+class QToolButton;
+class QTreeWidget;
+class QUrl;
+
+namespace spanscope::ui {
+
+class ManualBrowser;
+
+/// The manual in a window of its own: contents or what a search found on the left, the page on the right.
+class ManualWindow : public QWidget {
+  Q_OBJECT
+ public:
+  /// Reads the pages in `folder`.
+  explicit ManualWindow(const QString& folder, QWidget* parent = nullptr);
+
+  void setTheme(const Theme& theme);
+  /// Goes to a page ("docks/pool.md", "numbers.md#cached"); to the contents where there is none of that name.
+  void openPage(const QString& page);
+
+  QString page() const { return m_page; }
+  const std::vector<ManualPage>& pages() const { return m_pages; }
+
+ Q_SIGNALS:
+  /// A link asks for a dock or an example: "view.dock.pool", "file.open-example:rag.json".
+  void commandWanted(const QString& command);
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  QWidget* makeSide();
+  QWidget* makeBar();
+  void addShortcuts();
+  void fillContents();
+  void showPage(const QString& page, int scroll);
+  void leave();
+  void goBack();
+  void goForward();
+  void search(const QString& typed);
+  void openHit(int row);
+  void follow(const QUrl& link);
+  void refresh();
+
+  std::vector<ManualPage> m_pages;
+  std::vector<ManualHit> m_hits;
+  ManualHistory m_history;
+  QString m_page;
+  ManualBrowser* m_browser = nullptr;
+  QTreeWidget* m_contents = nullptr;
+  QListWidget* m_found = nullptr;
+  QLineEdit* m_search = nullptr;
+  QLabel* m_count = nullptr;
+  QLabel* m_title = nullptr;
+  QToolButton* m_back = nullptr;
+  QToolButton* m_forward = nullptr;
+};
+
+}  // namespace spanscope::ui
