@@ -19,7 +19,8 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kTextSize = 14;  // pixels: read at length, so a step larger than controls
-constexpr int kCodeSize = 12;
+constexpr int kCodeSize = 11;  // of whole lines, so that those of a terminal fit
+constexpr int kInlineCodeSize = 12;
 constexpr double kLineHeight = 140;  // percent
 constexpr double kCodeLineHeight = 125;
 
@@ -61,7 +62,7 @@ class Styler {
     QTextBlockFormat format = block.blockFormat();
     const int level = format.headingLevel();
     if (isCode(block)) {
-      styleCode(cursor, format);
+      styleCode(block);
       return;
     }
     format.setLineHeight(kLineHeight, QTextBlockFormat::ProportionalHeight);
@@ -83,11 +84,13 @@ class Styler {
     styleFragments(block);
   }
 
-  void styleCode(QTextCursor& cursor, QTextBlockFormat format) {
+  void styleCode(const QTextBlock& block) {
+    QTextBlockFormat format = block.blockFormat();
     format.setTopMargin(0);
     format.setBottomMargin(0);
     format.setLineHeight(kCodeLineHeight, QTextBlockFormat::ProportionalHeight);
     format.setNonBreakableLines(true);
+    QTextCursor cursor(block);
     cursor.setBlockFormat(format);
     cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
     QTextCharFormat look;
@@ -131,7 +134,7 @@ class Styler {
       }
       if (isCode) {
         QFont code = codeFont();
-        if (level > 0) code.setPixelSize(headingLook(level).size - 1 + m_larger);
+        code.setPixelSize((level > 0 ? headingLook(level).size - 1 : kInlineCodeSize) + m_larger);
         format.setFont(code);
         format.setBackground(m_theme.color(Role::Canvas));
       }
@@ -182,16 +185,22 @@ class Styler {
 
   /// Each run of code lines in a frame of its own, last first, so that positions before it stay.
   void frameCode() {
-    std::vector<std::pair<int, int>> runs;
+    struct Run {
+      int begin = 0;
+      int end = 0;
+      QString language;
+    };
+    std::vector<Run> runs;
     bool inside = false;
     for (QTextBlock block = m_page.begin(); block.isValid(); block = block.next()) {
       const int end = block.position() + block.length() - 1;
+      const QString language = block.blockFormat().stringProperty(QTextFormat::BlockCodeLanguage);
       if (!isCode(block))
         inside = false;
-      else if (std::exchange(inside, true))
-        runs.back().second = end;
+      else if (std::exchange(inside, true) && runs.back().language == language)
+        runs.back().end = end;
       else
-        runs.emplace_back(block.position(), end);
+        runs.push_back({block.position(), end, language});
     }
     QTextFrameFormat format;
     format.setBackground(m_theme.color(Role::Canvas));
@@ -203,10 +212,22 @@ class Styler {
     format.setBottomMargin(12);
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
       QTextCursor cursor(&m_page);
-      cursor.setPosition(run->first);
-      cursor.setPosition(run->second, QTextCursor::KeepAnchor);
-      cursor.insertFrame(format);
+      cursor.setPosition(run->begin);
+      cursor.setPosition(run->end, QTextCursor::KeepAnchor);
+      const QTextFrame* frame = cursor.insertFrame(format);
+      // The block that was cut in two to put the frame there has lost its look, and its empty rest stands
+      // above the frame.
+      styleCode(m_page.findBlock(frame->firstPosition()));
+      hide(m_page.findBlock(frame->firstPosition() - 1));
     }
+  }
+
+  /// Makes an empty block as low as it can be.
+  static void hide(const QTextBlock& block) {
+    if (block.length() > 1) return;
+    QTextBlockFormat format;
+    format.setLineHeight(1, QTextBlockFormat::FixedHeight);
+    QTextCursor(block).setBlockFormat(format);
   }
 
   QFont codeFont() const {

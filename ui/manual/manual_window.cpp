@@ -23,8 +23,8 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr QSize kSize(1120, 800);
-constexpr int kSideWidth = 260;
+constexpr QSize kSize(1180, 820);
+constexpr int kSideWidth = 240;
 constexpr int kPathRole = Qt::UserRole;
 constexpr std::size_t kMostHits = 300;
 
@@ -172,7 +172,9 @@ void ManualWindow::fillContents() {
 }
 
 void ManualWindow::setTheme(const Theme& theme) {
-  setStyleSheet(QStringLiteral("#manual { background: %1; }").arg(theme.color(Role::Surface).name()));
+  setStyleSheet(QStringLiteral("#manual { background: %1; } QTreeView { show-decoration-selected: 0; } "
+                               "QTreeView::branch { background: %1; }")
+                    .arg(theme.color(Role::Surface).name()));
   m_title->setStyleSheet(QStringLiteral("color: %1").arg(theme.color(Role::TextSecond).name()));
   m_count->setStyleSheet(QStringLiteral("color: %1").arg(theme.color(Role::TextThird).name()));
   m_browser->setTheme(theme);
@@ -254,9 +256,9 @@ void ManualWindow::openHit(int row) {
 void ManualWindow::follow(const QUrl& link) {
   const QString scheme = link.scheme();
   if (scheme == QLatin1String("dock"))
-    Q_EMIT commandWanted(QStringLiteral("view.dock.") + link.path());
+    Q_EMIT dockWanted(link.path());
   else if (scheme == QLatin1String("example"))
-    Q_EMIT commandWanted(QStringLiteral("file.open-example:") + link.path());
+    Q_EMIT exampleWanted(link.path());
   else if (!scheme.isEmpty())
     QDesktopServices::openUrl(link);
   else if (link.path().isEmpty())

@@ -36,8 +36,9 @@ class ManualWindow : public QWidget {
   const std::vector<ManualPage>& pages() const { return m_pages; }
 
  Q_SIGNALS:
-  /// A link asks for a dock or an example: "view.dock.pool", "file.open-example:rag.json".
-  void commandWanted(const QString& command);
+  /// Links ask for a dock, by its id, or for an example, by the name of its file.
+  void dockWanted(const QString& id);
+  void exampleWanted(const QString& fileName);
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;

@@ -30,13 +30,15 @@ void MainWindow::openManual(const QString& page) {
       say(QString::fromUtf8(failure.what()));
       return;
     }
-    connect(m_manual, &ManualWindow::commandWanted, this, [this](const QString& command) {
+    connect(m_manual, &ManualWindow::dockWanted, this, [this](const QString& id) {
       // A dock shows nothing without a document.
-      if (command.startsWith(QLatin1String("view.dock."))) {
-        if (m_workspace.current() == nullptr) newDocument();
-        showDocuments();
-      }
-      perform(command);
+      if (m_workspace.current() == nullptr) newDocument();
+      showDocuments();
+      m_docks->reveal(id);
+      activateWindow();
+    });
+    connect(m_manual, &ManualWindow::exampleWanted, this, [this](const QString& fileName) {
+      openExample(fileName);
       activateWindow();
     });
   }
