@@ -57,6 +57,13 @@ class Styler {
     return block.blockFormat().hasProperty(QTextFormat::BlockCodeFence);
   }
 
+  static bool holdsPicture(const QTextBlock& block) {
+    for (auto at = block.begin(); !at.atEnd(); ++at) {
+      if (at.fragment().charFormat().isImageFormat()) return true;
+    }
+    return false;
+  }
+
   void styleBlock(const QTextBlock& block) {
     QTextCursor cursor(block);
     QTextBlockFormat format = block.blockFormat();
@@ -65,7 +72,9 @@ class Styler {
       styleCode(block);
       return;
     }
-    format.setLineHeight(kLineHeight, QTextBlockFormat::ProportionalHeight);
+    // A picture is a letter of its line: of a share of its height nothing but a gap would come.
+    const bool isPicture = holdsPicture(block);
+    if (!isPicture) format.setLineHeight(kLineHeight, QTextBlockFormat::ProportionalHeight);
     if (level > 0) {
       const HeadingLook look = headingLook(level);
       format.setTopMargin(block.blockNumber() == 0 ? 0 : look.above);
@@ -77,8 +86,8 @@ class Styler {
       format.setTopMargin(2);
       format.setBottomMargin(2);
     } else {
-      format.setTopMargin(0);
-      format.setBottomMargin(10);
+      format.setTopMargin(isPicture ? 4 : 0);
+      format.setBottomMargin(isPicture ? 16 : 10);
     }
     cursor.setBlockFormat(format);
     styleFragments(block);

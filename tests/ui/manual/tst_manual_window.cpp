@@ -139,6 +139,10 @@ class TestManualWindow : public QObject {
     QTest::keyClick(field, Qt::Key_Return);
     QVERIFY(!browser(window).extraSelections().isEmpty());
     QVERIFY(browser(window).document()->toPlainText().contains(QStringLiteral("relocated")));
+    if (const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES"); !folder.isEmpty()) {
+      window.setStyleSheet(Theme().styleSheet());
+      window.grab().save(folder + QStringLiteral("/manual-search-light.png"));
+    }
     QTest::keyClick(field, Qt::Key_Escape);
     QVERIFY(field->text().isEmpty());
     QVERIFY(window.findChild<QTreeWidget*>()->isVisible());
