@@ -12,6 +12,19 @@ bool isFence(const QString& line) {
   return line.trimmed().startsWith(QLatin1String("```"));
 }
 
+/// A link or a picture; its text is the first group.
+const QRegularExpression& link() {
+  static const QRegularExpression expression(QStringLiteral("!?\\[([^\\]]*)\\]\\([^)]*\\)"));
+  return expression;
+}
+
+/// Emphasis may begin on one line and end on another: each mark is taken by itself.
+QString withoutMarks(QString text) {
+  static const QRegularExpression mark(
+      QStringLiteral("\\*\\*|(?<![\\w*])[*_](?=\\w)|(?<=[\\w.…])[*_](?![\\w*])"));
+  return text.replace(link(), QStringLiteral("\\1")).remove(mark);
+}
+
 bool holdsAll(const QString& text, const QStringList& words) {
   return std::all_of(words.begin(), words.end(),
                      [&text](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
@@ -24,20 +37,17 @@ QStringList searchWords(const QString& typed) {
 }
 
 QString shownLine(const QString& markdown) {
-  static const QRegularExpression picture(QStringLiteral("!\\[([^\\]]*)\\]\\([^)]*\\)"));
-  static const QRegularExpression link(QStringLiteral("\\[([^\\]]*)\\]\\([^)]*\\)"));
   static const QRegularExpression start(QStringLiteral("^\\s*(#{1,6}\\s+|[-*]\\s+|\\d+\\.\\s+|>\\s*)"));
   static const QRegularExpression rule(QStringLiteral("^\\s*\\|?[\\s:|-]+\\|?\\s*$"));
+  if (rule.match(markdown).hasMatch()) return {};
   QString text = markdown;
-  if (rule.match(text).hasMatch()) return {};
-  text.replace(picture, QStringLiteral("\\1"));
-  text.replace(link, QStringLiteral("\\1"));
   text.remove(start);
-  text.remove(QLatin1Char('`'));
-  text.remove(QStringLiteral("**"));
-  static const QRegularExpression emphasis(QStringLiteral("(?<![\\w*])[*_]([^*_]+)[*_](?![\\w*])"));
-  text.replace(emphasis, QStringLiteral("\\1"));
-  text.replace(QStringLiteral("\\|"), QStringLiteral("\x1f"));
+  // What stands between backticks is shown as it is.
+  QStringList parts = text.split(QLatin1Char('`'));
+  for (qsizetype i = 0; i < parts.size(); i += 2) parts[i] = withoutMarks(parts[i]);
+  text = parts.join(QString()).replace(link(), QStringLiteral("\\1"));
+  const QString bar(QLatin1Char('\x1f'));  // one that separates no cells
+  text.replace(QStringLiteral("\\|"), bar);
   if (text.startsWith(QLatin1Char('|'))) {
     QStringList cells;
     for (const QString& cell : text.split(QLatin1Char('|'))) {
@@ -45,8 +55,7 @@ QString shownLine(const QString& markdown) {
     }
     text = cells.join(QStringLiteral("  "));
   }
-  text.replace(QLatin1Char('\x1f'), QLatin1Char('|'));
-  return text.trimmed();
+  return text.replace(bar, QStringLiteral("|")).trimmed();
 }
 
 std::vector<ManualHit> searchManual(const std::vector<ManualPage>& pages, const QString& typed) {

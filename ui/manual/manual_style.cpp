@@ -84,7 +84,7 @@ class Styler {
       format.setBottomMargin(0);
     } else if (block.textList() != nullptr) {
       format.setTopMargin(2);
-      format.setBottomMargin(2);
+      format.setBottomMargin(block.next().textList() == nullptr ? 10 : 2);
     } else {
       format.setTopMargin(isPicture ? 4 : 0);
       format.setBottomMargin(isPicture ? 16 : 10);

@@ -259,7 +259,7 @@ void ManualWindow::follow(const QUrl& link) {
     Q_EMIT dockWanted(link.path());
   else if (scheme == QLatin1String("example"))
     Q_EMIT exampleWanted(link.path());
-  else if (!scheme.isEmpty())
+  else if (scheme == QLatin1String("https") || scheme == QLatin1String("http"))
     QDesktopServices::openUrl(link);
   else if (link.path().isEmpty())
     openPage(m_page + QLatin1Char('#') + link.fragment());
