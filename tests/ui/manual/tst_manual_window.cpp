@@ -239,6 +239,12 @@ class TestManualWindow : public QObject {
       m_window->perform(QStringLiteral("help.manual"));
       QCOMPARE(manual()->page(), manualPageOfDock(id));
     }
+    // In the manual the same key is its own.
+    QTRY_COMPARE(QApplication::activeWindow(), static_cast<QWidget*>(manual()));
+    QTest::keyClick(&browser(*manual()), Qt::Key_F1);
+    QCOMPARE(manual()->page(), QStringLiteral("index.md"));
+    QTest::keyClick(&browser(*manual()), Qt::Key_Escape);
+    QVERIFY(!manual()->isVisible());
   }
 
   void f1OnTheCanvasOpensItsPage() {
