@@ -4,6 +4,9 @@
 #include <QProcess>
 #include <QRegularExpression>
 
+#include <algorithm>
+#include <utility>
+
 namespace spanscope::test {
 namespace {
 
@@ -27,13 +30,12 @@ bool fits(const QString& shown, const QString& written) {
 ConsoleExample commandOf(const QString& text) {
   ConsoleExample example;
   QStringList words = QProcess::splitCommand(text);
-  for (qsizetype i = 0; i < words.size(); ++i) {
-    if (words[i] == QLatin1String(">/dev/null")) example.isQuiet = true;
-    if (words[i].startsWith(QLatin1Char('>')) || words[i] == QLatin1String("|")) {
-      if (words[i] != QLatin1String(">/dev/null")) example.isRun = false;
-      words.erase(words.begin() + i, words.end());
-    }
-  }
+  const auto redirection = std::find_if(words.begin(), words.end(), [](const QString& word) {
+    return word.startsWith(QLatin1Char('>')) || word == QLatin1String("|");
+  });
+  example.isQuiet = redirection != words.end() && *redirection == QLatin1String(">/dev/null");
+  example.isWhole = redirection == words.end() || example.isQuiet;
+  words.erase(redirection, words.end());
   example.command = words;
   return example;
 }

@@ -24,6 +24,7 @@ struct ConsoleExample {
   QStringList output;
   bool isRun = true;
   bool isQuiet = false;  ///< its standard output goes to /dev/null
+  bool isWhole = true;   ///< nothing but that stood behind it
   int exitCode = 0;
 };
 

@@ -28,6 +28,7 @@ class TestReadme : public QObject {
  private Q_SLOTS:
   void commandsExist_data();
   void commandsExist();
+  void everyExampleIsRunOrMarked();
   void everyCommandIsShown();
   void foldersExist();
   void examplesDoWhatIsShown_data();
@@ -40,9 +41,9 @@ namespace {
 
 const QString kSource = SPANSCOPE_SOURCE_DIR;
 
-/// README and every page of the manual, relative to the source.
+/// README, how to contribute, and every page of the manual, relative to the source.
 QStringList pages() {
-  QStringList found{"README.md"};
+  QStringList found{"README.md", ".github/CONTRIBUTING.md"};
   QDirIterator files(kSource + "/resources/manual", {"*.md"}, QDir::Files, QDirIterator::Subdirectories);
   while (files.hasNext()) found.append(QDir(kSource).relativeFilePath(files.next()));
   found.sort();
@@ -100,6 +101,26 @@ void TestReadme::commandsExist() {
   }
 }
 
+/// What is no command of spanq, or goes into a file or another program, is marked as not run.
+void TestReadme::everyExampleIsRunOrMarked() {
+  int run = 0;
+  for (const QString& page : pages()) {
+    for (const ConsoleExample& example : examplesIn(textOf(page)).examples) {
+      if (!example.isRun) continue;
+      QVERIFY2(example.command[0] == "spanq" && example.isWhole,
+               qPrintable(QString("%1:%2").arg(page).arg(example.line)));
+      ++run;
+    }
+    // A command outside of such a block would be neither.
+    bool console = false;
+    for (const QString& line : textOf(page).split('\n')) {
+      if (line.startsWith("```")) console = line.startsWith("```console");
+      QVERIFY2(console || !line.startsWith("$ "), qPrintable(page + ": " + line));
+    }
+  }
+  QVERIFY(run > 15);
+}
+
 void TestReadme::everyCommandIsShown() {
   QStringList shown;
   for (const QString& page : pages()) {
@@ -154,7 +175,7 @@ void TestReadme::examplesDoWhatIsShown() {
   }
   QStringList problems;
   for (const ConsoleExample& example : found.examples) {
-    if (!example.isRun || example.command.value(0) != "spanq") continue;
+    if (!example.isRun) continue;
     std::vector<std::string> arguments;
     for (const QString& word : example.command.mid(1)) arguments.push_back(word.toStdString());
     const auto result = spanq(arguments);
