@@ -195,6 +195,21 @@ class TestManual : public QObject {
     }
   }
 
+  /// The list of events is whole, and what numbers come from is on it.
+  void eventsExist() {
+    static const QRegularExpression name(QStringLiteral("kEventName<\\w+> = \"(\\w+)\""));
+    QStringList events;
+    const QString fields = linesOf(QStringLiteral("engine/trace/event_fields.h")).join(QLatin1Char('\n'));
+    for (auto found = name.globalMatch(fields); found.hasNext();) events.append(found.next().captured(1));
+    QVERIFY(events.size() > 20);
+    const QStringList listed = codeOf(QStringLiteral("resources/manual/architecture.md"));
+    for (const QString& event : events) QVERIFY2(listed.contains(event), qPrintable(event));
+    static const QRegularExpression form(QStringLiteral("^[a-z]+(_[a-z]+)+$"));
+    for (const QString& piece : codeOf(QStringLiteral("resources/manual/numbers.md"))) {
+      if (form.match(piece).hasMatch()) QVERIFY2(events.contains(piece), qPrintable(piece));
+    }
+  }
+
   void filesToAddInExist() {
     static const QRegularExpression place(
         QStringLiteral("^(app|engine|kernels|ui|tests|resources|packaging|\\.github)/[\\w./-]*$"));
