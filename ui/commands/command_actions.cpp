@@ -7,8 +7,6 @@
 #include <QKeyEvent>
 #include <QKeySequence>
 #include <QLineEdit>
-#include <QMenu>
-#include <QMenuBar>
 #include <QPlainTextEdit>
 #include <QTextEdit>
 
@@ -75,16 +73,12 @@ void CommandActions::addCanvas(QWidget* canvas) {
   }
 }
 
-void CommandActions::fillMenuBar(QMenuBar& bar) const {
-  QHash<QString, QMenu*> menus;
+QList<QAction*> CommandActions::actions(CommandCategory category) const {
+  QList<QAction*> actions;
   for (const CommandInfo& info : commandTable()) {
-    QMenu*& menu = menus[info.category];
-    if (menu == nullptr) {
-      menu = bar.addMenu(info.category);
-      menu->setToolTipsVisible(true);
-    }
-    menu->addAction(m_actions.value(info.id));
+    if (info.category == category) actions.append(m_actions.value(info.id));
   }
+  return actions;
 }
 
 bool CommandActions::eventFilter(QObject* watched, QEvent* event) {

@@ -5,10 +5,10 @@
 #include "ui/commands/command_table.h"
 
 #include <QHash>
+#include <QList>
 #include <QObject>
 
 class QAction;
-class QMenuBar;
 class QWidget;
 
 namespace spanscope::ui {
@@ -27,8 +27,8 @@ class CommandActions : public QObject {
 
   /// nullptr for an id that is not in the table.
   QAction* action(const QString& id) const { return m_actions.value(id); }
-  /// One menu a category, in the order of the table.
-  void fillMenuBar(QMenuBar& bar) const;
+  /// What the menu of a category lists, in the order of the table.
+  QList<QAction*> actions(CommandCategory category) const;
 
   bool eventFilter(QObject* watched, QEvent* event) override;
 

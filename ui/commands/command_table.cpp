@@ -11,12 +11,16 @@ namespace spanscope::ui {
 namespace {
 
 std::vector<CommandInfo> makeTable() {
+  using enum CommandCategory;
+  using enum CommandSubject;
   using enum CommandScope;
   std::vector<CommandInfo> table;
-  const auto add = [&table](const char* id, const QString& category, const QString& text, const QString& help,
+  const auto add = [&table](const char* id, CommandCategory category, CommandSubject subject,
+                            const QString& text, const QString& help,
                             std::initializer_list<const char*> keys = {}, CommandScope scope = Window) {
     CommandInfo info{.id = QString::fromLatin1(id),
                      .category = category,
+                     .subject = subject,
                      .text = text,
                      .help = help,
                      .keys = {},
@@ -25,98 +29,120 @@ std::vector<CommandInfo> makeTable() {
     table.push_back(std::move(info));
   };
 
-  add("file.new", tr("File"), tr("New"), tr("An empty query in a new tab"), {"Ctrl+N"});
-  add("file.open", tr("File"), tr("Open…"), tr("Open a query, a document or a recorded run"), {"Ctrl+O"});
-  add("file.welcome", tr("File"), tr("Welcome page"), tr("Examples and recent files"));
-  add("file.save", tr("File"), tr("Save"), tr("Save the document"), {"Ctrl+S"});
-  add("file.save-as", tr("File"), tr("Save as…"), tr("Save the document under another name"),
+  add("file.new", File, Program, tr("New"), tr("An empty query in a new tab"), {"Ctrl+N"});
+  add("file.open", File, Program, tr("Open…"), tr("Open a query, a document or a recorded run"), {"Ctrl+O"});
+  add("file.welcome", File, Program, tr("Welcome page"), tr("Examples and recent files"));
+  add("file.save", File, Document, tr("Save"), tr("Save the document"), {"Ctrl+S"});
+  add("file.save-as", File, Document, tr("Save as…"), tr("Save the document under another name"),
       {"Ctrl+Shift+S"});
-  add("file.export", tr("File"), tr("Export query…"), tr("The query as JSON, curl or Python, for a server"),
-      {"Ctrl+E"});
-  add("file.export-view", tr("File"), tr("Export view…"), tr("A view as a picture or a table"),
+  add("file.export", File, Document, tr("Export query…"),
+      tr("The query as JSON, curl or Python, for a server"), {"Ctrl+E"});
+  add("file.export-view", File, Document, tr("Export view…"), tr("A view as a picture or a table"),
       {"Ctrl+Shift+E"});
-  add("file.close", tr("File"), tr("Close tab"), tr("Close the document"), {"Ctrl+W"});
-  add("file.quit", tr("File"), tr("Quit"), tr("Close the window"), {"Ctrl+Q"});
+  add("file.close", File, Document, tr("Close tab"), tr("Close the document"), {"Ctrl+W"});
+  add("file.quit", File, Program, tr("Quit"), tr("Close the window"), {"Ctrl+Q"});
 
-  add("edit.undo", tr("Edit"), tr("Undo"), tr("Take the last change back"), {"Ctrl+Z"});
-  add("edit.redo", tr("Edit"), tr("Redo"), tr("Make the change again"), {"Ctrl+Shift+Z", "Ctrl+Y"});
-  add("edit.cut", tr("Edit"), tr("Cut"), tr("Cut the selected nodes, as JSON text"), {"Ctrl+X"}, Canvas);
-  add("edit.copy", tr("Edit"), tr("Copy"), tr("Copy the selected nodes, as JSON text"), {"Ctrl+C"}, Canvas);
-  add("edit.paste", tr("Edit"), tr("Paste"), tr("Paste nodes or the JSON of a query"), {"Ctrl+V"}, Canvas);
-  add("edit.duplicate", tr("Edit"), tr("Duplicate"), tr("A copy of the selected nodes beside them"),
+  add("edit.undo", Edit, Document, tr("Undo"), tr("Take the last change back"), {"Ctrl+Z"});
+  add("edit.redo", Edit, Document, tr("Redo"), tr("Make the change again"), {"Ctrl+Shift+Z", "Ctrl+Y"});
+  add("edit.cut", Edit, Document, tr("Cut"), tr("Cut the selected nodes, as JSON text"), {"Ctrl+X"}, Canvas);
+  add("edit.copy", Edit, Document, tr("Copy"), tr("Copy the selected nodes, as JSON text"), {"Ctrl+C"},
+      Canvas);
+  add("edit.paste", Edit, Document, tr("Paste"), tr("Paste nodes or the JSON of a query"), {"Ctrl+V"},
+      Canvas);
+  add("edit.duplicate", Edit, Document, tr("Duplicate"), tr("A copy of the selected nodes beside them"),
       {"Ctrl+D"}, Canvas);
-  add("edit.delete", tr("Edit"), tr("Delete"), tr("Delete the selected nodes with everything under them"),
+  add("edit.delete", Edit, Document, tr("Delete"), tr("Delete the selected nodes with everything under them"),
       {"Delete"}, Canvas);
-  add("edit.delete-keep", tr("Edit"), tr("Delete, keep the chain"),
+  add("edit.delete-keep", Edit, Document, tr("Delete, keep the chain"),
       tr("Delete the selected nodes; their children take their place"), {"Ctrl+Delete"}, Canvas);
-  add("edit.select-all", tr("Edit"), tr("Select all"), tr("Select every node"), {"Ctrl+A"}, Canvas);
-  add("edit.find", tr("Edit"), tr("Find…"), tr("Find a node by its text"), {"Ctrl+F"});
+  add("edit.select-all", Edit, Document, tr("Select all"), tr("Select every node"), {"Ctrl+A"}, Canvas);
+  add("edit.find", Edit, Document, tr("Find…"), tr("Find a node by its text"), {"Ctrl+F"});
 
-  add("node.add", tr("Node"), tr("Add…"), tr("Add a node: what fits the selected one comes first"),
+  add("node.add", Node, Document, tr("Add…"), tr("Add a node: what fits the selected one comes first"),
       {"Tab", "Insert"}, Canvas);
-  add("node.edit", tr("Node"), tr("Edit text"), tr("Edit the selected node in the inspector"),
+  add("node.edit", Node, Document, tr("Edit text"), tr("Edit the selected node in the inspector"),
       {"Return", "Enter"}, Canvas);
-  add("node.rename", tr("Node"), tr("Rename"), tr("Give the selected node a name"), {"F2"}, Canvas);
-  add("node.move-up", tr("Node"), tr("Move up"), tr("Move the selected node before its sibling"), {"Ctrl+Up"},
-      Canvas);
-  add("node.move-down", tr("Node"), tr("Move down"), tr("Move the selected node behind its sibling"),
+  add("node.rename", Node, Document, tr("Rename"), tr("Give the selected node a name"), {"F2"}, Canvas);
+  add("node.move-up", Node, Document, tr("Move up"), tr("Move the selected node before its sibling"),
+      {"Ctrl+Up"}, Canvas);
+  add("node.move-down", Node, Document, tr("Move down"), tr("Move the selected node behind its sibling"),
       {"Ctrl+Down"}, Canvas);
-  add("node.disconnect", tr("Node"), tr("Disconnect"), tr("Take the selected node out of its parent"),
+  add("node.disconnect", Node, Document, tr("Disconnect"), tr("Take the selected node out of its parent"),
       {"Shift+Delete"}, Canvas);
-  add("node.replace", tr("Node"), tr("Replace operator…"), tr("Another operator in place"), {"Ctrl+R"},
+  add("node.replace", Node, Document, tr("Replace operator…"), tr("Another operator in place"), {"Ctrl+R"},
       Canvas);
-  add("node.plus-cross", tr("Node"), tr("Plus ⇄ cross"), tr("Make a plus a cross or a cross a plus"), {"X"},
-      Canvas);
-  add("node.make-root", tr("Node"), tr("Make this the query"),
+  add("node.plus-cross", Node, Document, tr("Plus ⇄ cross"), tr("Make a plus a cross or a cross a plus"),
+      {"X"}, Canvas);
+  add("node.make-root", Node, Document, tr("Make this the query"),
       tr("The tree of the selected node becomes the query"));
-  add("node.mute", tr("Node"), tr("Mute"), tr("Leave the branch out when running"), {"M"}, Canvas);
-  add("node.freeze", tr("Node"), tr("Freeze answer"),
+  add("node.mute", Node, Document, tr("Mute"), tr("Leave the branch out when running"), {"M"}, Canvas);
+  add("node.freeze", Node, Document, tr("Freeze answer"),
       tr("Use the last answers instead of running the node again"), {"Z"}, Canvas);
-  add("node.collapse", tr("Node"), tr("Collapse"), tr("Hide what is under the node"), {"H"}, Canvas);
-  add("node.frame", tr("Node"), tr("Frame"), tr("A titled frame around the selected nodes"), {"Ctrl+G"},
+  add("node.collapse", Node, Document, tr("Collapse"), tr("Hide what is under the node"), {"H"}, Canvas);
+  add("node.frame", Node, Document, tr("Frame"), tr("A titled frame around the selected nodes"), {"Ctrl+G"},
       Canvas);
-  add("node.note", tr("Node"), tr("Note"), tr("A text on the canvas"), {"Shift+N"}, Canvas);
-  add("node.tidy", tr("Node"), tr("Tidy layout"), tr("Lay out the selected nodes, or all, as a tree"),
+  add("node.note", Node, Document, tr("Note"), tr("A text on the canvas"), {"Shift+N"}, Canvas);
+  add("node.tidy", Node, Document, tr("Tidy layout"), tr("Lay out the selected nodes, or all, as a tree"),
       {"Ctrl+L"});
 
-  add("run.run", tr("Run"), tr("Run"), tr("Run the query"), {"Ctrl+Return", "Ctrl+Enter"});
-  add("run.run-selected", tr("Run"), tr("Run selected"), tr("Run the subtree of the selected node"),
+  add("run.run", Run, Document, tr("Run"), tr("Run the query"), {"Ctrl+Return", "Ctrl+Enter"});
+  add("run.run-selected", Run, Document, tr("Run selected"), tr("Run the subtree of the selected node"),
       {"Ctrl+Shift+Return", "Ctrl+Shift+Enter"});
-  add("run.stop", tr("Run"), tr("Stop"), tr("Stop the run"), {"Ctrl+."});
-  add("run.clear-cache", tr("Run"), tr("Empty the cache"), tr("Forget every stored block"));
-  add("run.record", tr("Run"), tr("Record…"), tr("Record the events from here on in a file"));
-  add("run.save-trace", tr("Run"), tr("Save run…"), tr("Save the recorded events of this session"));
-  add("run.step-back", tr("Run"), tr("Step back"), tr("One event back"), {"Alt+Left"});
-  add("run.step-forward", tr("Run"), tr("Step forward"), tr("One event on"), {"Alt+Right"});
-  add("run.to-end", tr("Run"), tr("Back to now"), tr("Show the newest state"), {"Alt+End"});
+  add("run.stop", Run, Program, tr("Stop"), tr("Stop the run"), {"Ctrl+."});
+  add("run.clear-cache", Run, Document, tr("Empty the cache"), tr("Forget every stored block"));
+  add("run.record", Run, Document, tr("Record…"), tr("Record the events from here on in a file"));
+  add("run.save-trace", Run, Document, tr("Save run…"), tr("Save the recorded events of this session"));
+  add("run.step-back", Run, Document, tr("Step back"), tr("One event back"), {"Alt+Left"});
+  add("run.step-forward", Run, Document, tr("Step forward"), tr("One event on"), {"Alt+Right"});
+  add("run.to-end", Run, Document, tr("Back to now"), tr("Show the newest state"), {"Alt+End"});
 
-  add("view.author", tr("View"), tr("Author layout"), tr("Docks for writing a query"), {"Alt+1"});
-  add("view.explain", tr("View"), tr("Explain layout"),
+  add("view.author", View, Document, tr("Author layout"), tr("Docks for writing a query"), {"Alt+1"});
+  add("view.explain", View, Document, tr("Explain layout"),
       tr("Docks for seeing what the cache and the attention did"), {"Alt+2"});
-  add("view.measure", tr("View"), tr("Measure layout"), tr("Docks for numbers"), {"Alt+3"});
-  add("view.reset", tr("View"), tr("Reset layout"), tr("Put the docks of this layout back in their places"));
-  add("view.zoom-in", tr("View"), tr("Zoom in"), tr("Larger nodes"), {"Ctrl++", "Ctrl+="});
-  add("view.zoom-out", tr("View"), tr("Zoom out"), tr("Smaller nodes"), {"Ctrl+-"});
-  add("view.zoom-reset", tr("View"), tr("Zoom to 100 %"), tr("Nodes at their own size"), {"Ctrl+0"});
-  add("view.fit-all", tr("View"), tr("Fit all"), tr("Show every node"), {"Home"}, Canvas);
-  add("view.fit-selection", tr("View"), tr("Fit selection"), tr("Show the selected nodes"), {"F", "."},
+  add("view.measure", View, Document, tr("Measure layout"), tr("Docks for numbers"), {"Alt+3"});
+  add("view.reset", View, Document, tr("Reset layout"),
+      tr("Put the docks of this layout back in their places"));
+  add("view.zoom-in", View, Document, tr("Zoom in"), tr("Larger nodes"), {"Ctrl++", "Ctrl+="});
+  add("view.zoom-out", View, Document, tr("Zoom out"), tr("Smaller nodes"), {"Ctrl+-"});
+  add("view.zoom-reset", View, Document, tr("Zoom to 100 %"), tr("Nodes at their own size"), {"Ctrl+0"});
+  add("view.fit-all", View, Document, tr("Fit all"), tr("Show every node"), {"Home"}, Canvas);
+  add("view.fit-selection", View, Document, tr("Fit selection"), tr("Show the selected nodes"), {"F", "."},
       Canvas);
-  add("view.minimap", tr("View"), tr("Minimap"), tr("Show or hide the overview of the canvas"), {"Alt+M"});
-  add("view.forecast", tr("View"), tr("Forecast on nodes"),
+  add("view.minimap", View, Document, tr("Minimap"), tr("Show or hide the overview of the canvas"),
+      {"Alt+M"});
+  add("view.forecast", View, Document, tr("Forecast on nodes"),
       tr("Show or hide on each node what the next run would find in the cache"), {"Shift+F"}, Canvas);
-  add("view.theme", tr("View"), tr("Light or dark"), tr("Switch between the light and the dark theme"),
+  add("view.theme", View, Program, tr("Light or dark"), tr("Switch between the light and the dark theme"),
       {"Ctrl+Shift+L"});
 
-  add("help.palette", tr("Help"), tr("Commands…"), tr("Find a command by its name"),
+  add("help.palette", Help, Program, tr("Commands…"), tr("Find a command by its name"),
       {"Ctrl+K", "Ctrl+Shift+P"});
-  add("help.manual", tr("Help"), tr("Manual"), tr("The page on the dock that has the focus, or the contents"),
-      {"F1"});
-  add("help.keys", tr("Help"), tr("Keys"), tr("All keys on one sheet"), {"?"});
-  add("help.about", tr("Help"), tr("About Spanscope"), tr("Versions and device"));
+  add("help.manual", Help, Program, tr("Manual"),
+      tr("The page on the dock that has the focus, or the contents"), {"F1"});
+  add("help.keys", Help, Program, tr("Keys"), tr("All keys on one sheet"), {"?"});
+  add("help.about", Help, Program, tr("About Spanscope"), tr("Versions and device"));
   return table;
 }
 
 }  // namespace
+
+QString categoryTitle(CommandCategory category) {
+  switch (category) {
+    case CommandCategory::File:
+      return tr("File");
+    case CommandCategory::Edit:
+      return tr("Edit");
+    case CommandCategory::Node:
+      return tr("Node");
+    case CommandCategory::Run:
+      return tr("Run");
+    case CommandCategory::View:
+      return tr("View");
+    case CommandCategory::Help:
+      return tr("Help");
+  }
+  return {};
+}
 
 const std::vector<CommandInfo>& commandTable() {
   static const std::vector<CommandInfo> table = makeTable();
@@ -128,6 +154,11 @@ const CommandInfo* findCommand(const QString& id) {
   const auto found =
       std::find_if(table.begin(), table.end(), [&id](const CommandInfo& info) { return info.id == id; });
   return found == table.end() ? nullptr : &*found;
+}
+
+const QStringList& linkCommands() {
+  static const QStringList ids{QStringLiteral("file.open-example"), QStringLiteral("view.dock")};
+  return ids;
 }
 
 }  // namespace spanscope::ui

@@ -1,14 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The one table of what a person can do: menus, tool tips, keys, the command palette and the key sheet are
-// made from it.
+// made from it. What a command does, and when it can, is a row of the same id in command_handlers.h.
 #pragma once
 
 #include <QString>
 #include <QStringList>
 
+#include <array>
 #include <vector>
 
 namespace spanscope::ui {
+
+/// The menu that a command stands in.
+enum class CommandCategory { File, Edit, Node, Run, View, Help };
+
+/// In the order of the menus.
+inline constexpr std::array kCommandCategories{CommandCategory::File, CommandCategory::Edit,
+                                               CommandCategory::Node, CommandCategory::Run,
+                                               CommandCategory::View, CommandCategory::Help};
+
+QString categoryTitle(CommandCategory category);
+
+/// What a command acts on.
+enum class CommandSubject {
+  Program,   ///< works whatever is open
+  Document,  ///< needs an open document; menus and keys offer it while one is in sight
+};
 
 /// Where a command's keys work.
 enum class CommandScope {
@@ -17,8 +34,9 @@ enum class CommandScope {
 };
 
 struct CommandInfo {
-  QString id;        ///< "file.open"
-  QString category;  ///< menu: "File", "Edit", "Node", "Run", "View", "Help"
+  QString id;  ///< "file.open"
+  CommandCategory category = CommandCategory::File;
+  CommandSubject subject = CommandSubject::Document;
   QString text;      ///< "Open…"
   QString help;      ///< one sentence
   QStringList keys;  ///< portable key sequences, the first one is shown; may be empty
@@ -27,5 +45,9 @@ struct CommandInfo {
 
 const std::vector<CommandInfo>& commandTable();
 const CommandInfo* findCommand(const QString& id);
+
+/// Ids that stand in no menu, as they mean nothing without an argument: "file.open-example:rag.json". Links
+/// and buttons ask for them.
+const QStringList& linkCommands();
 
 }  // namespace spanscope::ui

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
+#include <utility>
 
 namespace spanscope::ui {
 namespace {
@@ -56,6 +56,15 @@ double columnWidth(const std::vector<KeySection>& column, const Theme& theme) {
   return width;
 }
 
+KeyRow keyRow(const CommandInfo& info) {
+  KeyRow row{.keys = {}, .text = info.text, .onCanvas = info.scope == CommandScope::Canvas};
+  for (const QString& key : info.keys) {
+    const QString shown = QKeySequence(key, QKeySequence::PortableText).toString(QKeySequence::NativeText);
+    if (!row.keys.contains(shown)) row.keys += shown;
+  }
+  return row;
+}
+
 /// Keys that work on the canvas alone have a small square before them, which the foot explains.
 void paintCanvasMark(QPainter& painter, double left, double middle, const Theme& theme) {
   painter.setPen(QPen(theme.color(Role::TextThird), 1));
@@ -67,20 +76,12 @@ void paintCanvasMark(QPainter& painter, double left, double middle, const Theme&
 
 std::vector<KeySection> keySheetSections(const std::vector<CommandInfo>& table) {
   std::vector<KeySection> sections;
-  for (const CommandInfo& info : table) {
-    if (info.keys.isEmpty()) continue;
-    auto section = std::find_if(sections.begin(), sections.end(),
-                                [&info](const KeySection& known) { return known.title == info.category; });
-    if (section == sections.end()) {
-      sections.push_back({.title = info.category, .rows = {}});
-      section = std::prev(sections.end());
+  for (const CommandCategory category : kCommandCategories) {
+    KeySection section{.title = categoryTitle(category), .rows = {}};
+    for (const CommandInfo& info : table) {
+      if (info.category == category && !info.keys.isEmpty()) section.rows.push_back(keyRow(info));
     }
-    KeyRow row{.keys = {}, .text = info.text, .onCanvas = info.scope == CommandScope::Canvas};
-    for (const QString& key : info.keys) {
-      const QString shown = QKeySequence(key, QKeySequence::PortableText).toString(QKeySequence::NativeText);
-      if (!row.keys.contains(shown)) row.keys += shown;
-    }
-    section->rows.push_back(std::move(row));
+    if (!section.rows.empty()) sections.push_back(std::move(section));
   }
   sections.push_back({.title = tr("Canvas"),
                       .rows = {{{tr("Arrow keys")}, tr("Go to parent, child, sibling"), true},

@@ -43,12 +43,13 @@ std::vector<PaletteModel::Hit> PaletteModel::hits() const {
       continue;
     }
     Hit hit{.entry = i, .score = 0, .matched = {}};
-    const qsizetype prefix = info.category.size() + 1;
+    const QString category = categoryTitle(info.category);
+    const qsizetype prefix = category.size() + 1;
     if (const auto inText = fuzzyMatch(wanted, info.text)) {
       hit.score = kInText + inText->score;
       for (const qsizetype place : inText->positions) hit.matched.append(static_cast<int>(place));
     } else if (const auto withCategory =
-                   fuzzyMatch(wanted, QString(info.category + QLatin1Char(' ') + info.text))) {
+                   fuzzyMatch(wanted, QString(category + QLatin1Char(' ') + info.text))) {
       hit.score = kWithCategory + withCategory->score;
       for (const qsizetype place : withCategory->positions) {
         if (place >= prefix) hit.matched.append(static_cast<int>(place - prefix));
@@ -103,7 +104,7 @@ QVariant PaletteModel::data(const QModelIndex& index, int role) const {
     case HelpRole:
       return entry.info.help;
     case Qt::AccessibleTextRole: {
-      QString text = tr("%1: %2").arg(entry.info.category, entry.info.text);
+      QString text = tr("%1: %2").arg(categoryTitle(entry.info.category), entry.info.text);
       if (!entry.info.keys.isEmpty()) text += QStringLiteral(", ") + keys().join(QStringLiteral(", "));
       return entry.enabled ? text : tr("%1, not available now").arg(text);
     }
@@ -112,7 +113,7 @@ QVariant PaletteModel::data(const QModelIndex& index, int role) const {
     case IdRole:
       return entry.info.id;
     case CategoryRole:
-      return entry.info.category;
+      return categoryTitle(entry.info.category);
     case KeysRole:
       return keys();
     case MatchedRole:

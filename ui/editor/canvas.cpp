@@ -40,21 +40,16 @@ void Canvas::setInput(const ViewInput& input) {
   m_impl->parts.core().setInput(input);
 }
 
-bool Canvas::perform(const QString& commandId) {
-  const QLatin1String addNamed("node.add:");
-  if (commandId.startsWith(addNamed)) {
-    m_impl->parts.addNamed(commandId.mid(addNamed.size()));
-    return true;
-  }
-  const auto command = m_impl->parts.commands().find(commandId);
-  if (command == m_impl->parts.commands().end()) return false;
-  if (command->second.can()) command->second.run();
-  return true;
+const CommandHandlers& Canvas::commands() const {
+  return m_impl->parts.commands();
 }
 
-bool Canvas::canPerform(const QString& commandId) const {
-  const auto command = m_impl->parts.commands().find(commandId);
-  return command != m_impl->parts.commands().end() && command->second.can();
+bool Canvas::perform(const QString& command) {
+  return commands().perform(command);
+}
+
+bool Canvas::canPerform(const QString& command) const {
+  return commands().can(command);
 }
 
 void Canvas::reveal(document::NodeId node) {

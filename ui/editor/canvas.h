@@ -2,6 +2,7 @@
 // The node canvas: a document drawn as a tree that reads like the prompt, and every gesture that edits it.
 #pragma once
 
+#include "ui/commands/command_handlers.h"
 #include "ui/document/document_model.h"
 #include "ui/session/view_input.h"
 
@@ -29,12 +30,13 @@ class Canvas : public QWidget {
   /// Run states, badges, streamed text, selection and theme.
   void setInput(const ViewInput& input);
 
-  /// Carries out a command of the table whose id begins with "edit.", "node." or "view." and concerns nodes,
-  /// or "node.add:OPERATOR", which adds that operator where it fits the selected node. False: it is none of
-  /// the canvas's.
-  bool perform(const QString& commandId);
+  /// The commands that concern nodes and where the canvas looks.
+  const CommandHandlers& commands() const;
+  /// Carries out one of them if it can; "node.add:OPERATOR" adds that operator where it fits the selected
+  /// node. False: it is none of the canvas's.
+  bool perform(const QString& command);
   /// Whether the command would do something now.
-  bool canPerform(const QString& commandId) const;
+  bool canPerform(const QString& command) const;
 
   /// Selects the node, opens collapsed nodes above it, and moves it into sight.
   void reveal(document::NodeId node);

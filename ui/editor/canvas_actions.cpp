@@ -17,16 +17,17 @@ using document::Point;
 using document::Rect;
 
 void CanvasParts::addViewCommands() {
-  const auto add = [this](const char* id, std::function<bool()> can, std::function<void()> run) {
-    m_commands[QString::fromLatin1(id)] = {std::move(can), std::move(run)};
-  };
-  const auto always = [] { return true; };
   const auto editable = [this] { return m_core.model() != nullptr; };
   const auto hasNode = [this] { return m_core.document().contains(m_core.current()); };
   const auto hasAny = [this] { return m_core.document().size() > 0; };
-  add("edit.find", hasAny, [this] { openFind(); });
-  add("node.add", editable, [this] { openAddForSelection(); });
-  add(
+  m_commands.add("edit.find", hasAny, [this] { openFind(); });
+  m_commands.addWithArgument("node.add", editable, [this](const QString& op) {
+    if (op.isEmpty())
+      openAddForSelection();
+    else
+      addNamed(op);
+  });
+  m_commands.add(
       "node.edit", [this, hasNode] { return hasNode() || m_core.selectedArea().kind != AreaRef::Kind::None; },
       [this, hasNode] {
         if (hasNode()) {
@@ -35,13 +36,13 @@ void CanvasParts::addViewCommands() {
           renameArea(m_core.selectedArea());
         }
       });
-  add(
+  m_commands.add(
       "node.rename",
       [this, editable, hasNode] {
         return editable() && (hasNode() || m_core.selectedArea().kind != AreaRef::Kind::None);
       },
       [this] { rename(); });
-  add(
+  m_commands.add(
       "node.replace", [editable, hasNode] { return editable() && hasNode(); },
       [this] {
         AddPlace place{.kind = AddPlace::Kind::Replace, .node = m_core.current(), .index = 0, .at = {}};
@@ -49,21 +50,21 @@ void CanvasParts::addViewCommands() {
         const QPointF at = rect == nullptr ? m_view->centerPoint() : QPointF(rect->x, rect->y + rect->height);
         openAdd(place, m_view->mapFromScene(at));
       });
-  add("view.zoom-in", always, [this] { zoomBy(kZoomStep); });
-  add("view.zoom-out", always, [this] { zoomBy(1 / kZoomStep); });
-  add("view.zoom-reset", always, [this] {
+  m_commands.add("view.zoom-in", [this] { zoomBy(kZoomStep); });
+  m_commands.add("view.zoom-out", [this] { zoomBy(1 / kZoomStep); });
+  m_commands.add("view.zoom-reset", [this] {
     m_keepsFit = false;
     m_view->setZoom(1);
   });
-  add("view.fit-all", hasAny, [this] { fitAll(); });
-  add(
+  m_commands.add("view.fit-all", hasAny, [this] { fitAll(); });
+  m_commands.add(
       "view.fit-selection", [this] { return !m_core.selection().empty(); },
       [this] {
         m_keepsFit = false;
         m_view->fit(selectionRect());
       });
-  add("view.forecast", always, [this] { m_core.setForecastsShown(!m_core.areForecastsShown()); });
-  add("view.minimap", always, [this] {
+  m_commands.add("view.forecast", [this] { m_core.setForecastsShown(!m_core.areForecastsShown()); });
+  m_commands.add("view.minimap", [this] {
     m_minimapOn = !m_minimapOn;
     updateMinimap();
   });

@@ -279,12 +279,12 @@ void CanvasParts::showContextMenu(const QContextMenuEvent& event) {
       action->setText(info->text + QLatin1Char('\t') +
                       QKeySequence(info->keys.first()).toString(QKeySequence::NativeText));
     }
-    const auto own = m_commands.find(id);
-    if (own == m_commands.end()) {
+    const CommandHandler* own = m_commands.find(id);
+    if (own == nullptr) {
       connect(action, &QAction::triggered, this, [this, id] { Q_EMIT commandWanted(id); });
       return;
     }
-    action->setEnabled(own->second.can());
+    action->setEnabled(own->when());
     connect(action, &QAction::triggered, this, [this, id] { m_canvas.perform(id); });
   };
   const std::vector<std::vector<const char*>> groups = {

@@ -33,7 +33,7 @@ class CanvasParts : public QObject {
   CanvasCore& core() { return m_core; }
   CanvasScene& scene() { return m_scene; }
   CanvasView& view() const { return *m_view; }
-  const CanvasCommands& commands() const { return m_commands; }
+  const CommandHandlers& commands() const { return m_commands; }
 
   void setModel(document::DocumentModel* model);
   void reveal(document::NodeId id);
@@ -86,7 +86,7 @@ class CanvasParts : public QObject {
   InlineEdit* m_lineEdit;
   NoteEdit* m_noteEdit;
   Minimap* m_minimap;
-  CanvasCommands m_commands;
+  CommandHandlers m_commands;
   AddPlace m_addPlace;
   QPointF m_addPoint;  ///< viewport
   std::vector<document::NodeId> m_hits;

@@ -314,44 +314,41 @@ class DocumentCommands {
 
 }  // namespace
 
-void addDocumentCommands(CanvasCommands& commands, CanvasCore& core, std::function<QPointF()> pointer) {
+void addDocumentCommands(CommandHandlers& commands, CanvasCore& core, std::function<QPointF()> pointer) {
   auto own = std::make_shared<DocumentCommands>(core, std::move(pointer));
-  const auto add = [&](const char* id, std::function<bool()> can, std::function<void()> run) {
-    commands[QString::fromLatin1(id)] = {std::move(can), std::move(run)};
-  };
   const auto nodes = [own] { return own->canEditNodes(); };
-  add(
+  commands.add(
       "edit.copy", [own] { return own->hasNodes(); }, [own] { own->copy(); });
-  add("edit.cut", nodes, [own] { own->cut(); });
-  add(
+  commands.add("edit.cut", nodes, [own] { own->cut(); });
+  commands.add(
       "edit.paste", [own] { return own->editable(); }, [own] { own->paste(); });
-  add("edit.duplicate", nodes, [own] { own->duplicate(); });
-  add(
+  commands.add("edit.duplicate", nodes, [own] { own->duplicate(); });
+  commands.add(
       "edit.delete", [own] { return own->canRemove(); }, [own] { own->remove(false); });
-  add(
+  commands.add(
       "edit.delete-keep", [own] { return own->canRemove(); }, [own] { own->remove(true); });
-  add(
+  commands.add(
       "edit.select-all", [own] { return own->document().size() > 0; }, [own] { own->selectAll(); });
-  add(
+  commands.add(
       "node.move-up", [own] { return own->canMove(-1); }, [own] { own->move(-1); });
-  add(
+  commands.add(
       "node.move-down", [own] { return own->canMove(1); }, [own] { own->move(1); });
-  add(
+  commands.add(
       "node.disconnect", [own] { return own->canDisconnect(); }, [own] { own->disconnect(); });
-  add(
+  commands.add(
       "node.plus-cross", [own] { return own->editable() && !own->plusAndCross().empty(); },
       [own] { own->switchPlusCross(); });
-  add(
+  commands.add(
       "node.make-root", [own] { return own->canMakeRoot(); }, [own] { own->makeRoot(); });
-  add("node.mute", nodes, [own] { own->toggleMuted(); });
-  add(
+  commands.add("node.mute", nodes, [own] { own->toggleMuted(); });
+  commands.add(
       "node.freeze", [own] { return own->canFreeze(); }, [own] { own->toggleFrozen(); });
-  add(
+  commands.add(
       "node.collapse", [own] { return own->canCollapse(); }, [own] { own->toggleCollapsed(); });
-  add("node.frame", nodes, [own] { own->frame(); });
-  add(
+  commands.add("node.frame", nodes, [own] { own->frame(); });
+  commands.add(
       "node.note", [own] { return own->editable(); }, [own] { own->note(); });
-  add(
+  commands.add(
       "node.tidy", [own] { return own->canTidy(); }, [own] { own->tidy(); });
 }
 

@@ -2,7 +2,6 @@
 #include "ui/window/main_window.h"
 
 #include "ui/commands/command_palette.h"
-#include "ui/commands/key_sheet.h"
 #include "ui/document/problems.h"
 #include "ui/document/recent_files.h"
 #include "ui/manual/manual_window.h"
@@ -14,7 +13,7 @@
 #include <QApplication>
 #include <QHBoxLayout>
 #include <QInputDialog>
-#include <QMenuBar>
+#include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QStatusBar>
@@ -48,6 +47,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   setAcceptDrops(true);
   resize(1280, 800);
 
+  addCommands();
   m_actions = new CommandActions(this);
   connect(m_actions, &CommandActions::triggered, this, &MainWindow::perform);
   m_docks = new DockHost;
@@ -170,19 +170,13 @@ void MainWindow::makeStatusBar() {
 }
 
 void MainWindow::fillMenu() {
-  QMenuBar bar;
-  m_actions->fillMenuBar(bar);
-  for (QAction* action : bar.actions()) {
-    QMenu* made = action->menu();
-    if (made == nullptr) continue;
-    QMenu* menu = m_menu->addMenu(action->text());
-    menu->addActions(made->actions());
-    if (menu->isEmpty()) continue;
-    if (made->actions().contains(m_actions->action(QStringLiteral("view.author")))) {
-      menu->addSeparator();
-      QMenu* docks = menu->addMenu(tr("Docks"));
-      for (Dock* dock : m_docks->docks()) docks->addAction(dock->toggleViewAction());
-    }
+  for (const CommandCategory category : kCommandCategories) {
+    QMenu* menu = m_menu->addMenu(categoryTitle(category));
+    menu->addActions(m_actions->actions(category));
+    if (category != CommandCategory::View) continue;
+    menu->addSeparator();
+    QMenu* docks = menu->addMenu(tr("Docks"));
+    for (Dock* dock : m_docks->docks()) docks->addAction(dock->toggleViewAction());
   }
 }
 
@@ -265,41 +259,6 @@ void MainWindow::refresh() {
   refreshCommands();
 }
 
-void MainWindow::refreshCommands() {
-  const OpenDocument* current = m_workspace.current();
-  const bool open = current != nullptr && !isWelcome();
-  const bool running = m_workspace.engine().state() == EngineState::Running;
-  for (const CommandInfo& info : commandTable()) {
-    QAction* action = m_actions->action(info.id);
-    if (action == nullptr) continue;
-    bool enabled = true;
-    if (info.id == QLatin1String("edit.undo"))
-      enabled = open && m_workspace.model()->undoStack().canUndo();
-    else if (info.id == QLatin1String("edit.redo"))
-      enabled = open && m_workspace.model()->undoStack().canRedo();
-    else if (info.id == QLatin1String("run.stop"))
-      enabled = running;
-    else if (info.id == QLatin1String("run.run") || info.id == QLatin1String("run.run-selected"))
-      enabled = open && !running;
-    else if (info.category != findCommand(QStringLiteral("file.new"))->category &&
-             info.category != findCommand(QStringLiteral("help.keys"))->category &&
-             info.id != QLatin1String("view.theme"))
-      enabled = open;
-    else if (info.id.startsWith(QLatin1String("file.save")) ||
-             info.id.startsWith(QLatin1String("file.export")) || info.id == QLatin1String("file.close"))
-      enabled = open;
-    action->setEnabled(enabled);
-  }
-  if (QAction* undo = m_actions->action(QStringLiteral("edit.undo")); open) {
-    const QString name = m_workspace.model()->undoStack().undoText();
-    undo->setText(name.isEmpty() ? tr("Undo") : tr("Undo “%1”").arg(name));
-  }
-  if (QAction* redo = m_actions->action(QStringLiteral("edit.redo")); open) {
-    const QString name = m_workspace.model()->undoStack().redoText();
-    redo->setText(name.isEmpty() ? tr("Redo") : tr("Redo “%1”").arg(name));
-  }
-}
-
 void MainWindow::showDocuments() {
   if (m_workspace.current() != nullptr) m_pages->setCurrentIndex(1);
   refresh();
@@ -367,104 +326,6 @@ void MainWindow::fitOnce() {
   if (!m_fitWanted || !m_canvas->isVisible()) return;
   m_fitWanted = false;
   m_canvas->perform(QStringLiteral("view.fit-all"));
-}
-
-void MainWindow::step(int events) {
-  const ViewInput& input = m_workspace.input();
-  const auto size = static_cast<std::ptrdiff_t>(input.trace->size());
-  const auto wanted =
-      std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(input.position) + events, 0, size);
-  m_workspace.setPosition(static_cast<std::size_t>(wanted));
-}
-
-void MainWindow::openPalette() {
-  std::vector<PaletteEntry> entries;
-  for (const CommandInfo& info : commandTable()) {
-    const QAction* action = m_actions->action(info.id);
-    const bool canvasOnly = info.scope == CommandScope::Canvas;
-    const bool enabled =
-        action != nullptr && action->isEnabled() && (!canvasOnly || m_canvas->canPerform(info.id));
-    entries.push_back({.info = info, .enabled = enabled});
-  }
-  m_palette->open(std::move(entries));
-}
-
-void MainWindow::perform(const QString& commandId) {
-  const QString id = commandId.section(QLatin1Char(':'), 0, 0);
-  const QString argument = commandId.section(QLatin1Char(':'), 1);
-  const auto is = [&id](const char* name) { return id == QLatin1String(name); };
-
-  if (is("file.new"))
-    newDocument();
-  else if (is("file.open"))
-    openDialog();
-  else if (is("file.open-example"))
-    openExample(argument);
-  else if (is("file.welcome")) {
-    m_welcome->setRecentFiles(document::RecentFiles(m_settings).paths());
-    m_pages->setCurrentIndex(0);
-    refresh();
-  } else if (is("file.quit"))
-    close();
-  else if (is("help.palette"))
-    openPalette();
-  else if (is("help.keys"))
-    KeySheet(m_workspace.input().theme, this).exec();
-  else if (is("help.manual"))
-    openManual(argument);
-  else if (is("help.about"))
-    showAbout();
-  else if (is("view.theme")) {
-    setScheme(scheme() == Scheme::Light ? Scheme::Dark : Scheme::Light);
-    m_settings.setValue(QStringLiteral("window/scheme"),
-                        scheme() == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light"));
-  } else if (m_workspace.current() == nullptr)
-    return;
-  else if (is("file.save"))
-    save(*m_workspace.current(), false);
-  else if (is("file.save-as"))
-    save(*m_workspace.current(), true);
-  else if (is("file.export"))
-    exportQuery();
-  else if (is("file.export-view"))
-    exportView(QStringLiteral("canvas"));
-  else if (is("file.close"))
-    closeTab(*m_workspace.current());
-  else if (is("edit.undo"))
-    m_workspace.model()->undoStack().undo();
-  else if (is("edit.redo"))
-    m_workspace.model()->undoStack().redo();
-  else if (is("run.run"))
-    run(false);
-  else if (is("run.run-selected"))
-    run(true);
-  else if (is("run.stop"))
-    m_workspace.engine().stop();
-  else if (is("run.clear-cache"))
-    m_workspace.engine().clearCache();
-  else if (is("run.record"))
-    toggleRecording();
-  else if (is("run.save-trace"))
-    saveTrace();
-  else if (is("run.step-back"))
-    step(-1);
-  else if (is("run.step-forward"))
-    step(1);
-  else if (is("run.to-end"))
-    m_workspace.setPosition(m_workspace.input().trace->size());
-  else if (is("view.author"))
-    m_docks->setLayout(LayoutId::Author);
-  else if (is("view.explain"))
-    m_docks->setLayout(LayoutId::Explain);
-  else if (is("view.measure"))
-    m_docks->setLayout(LayoutId::Measure);
-  else if (is("view.reset"))
-    m_docks->resetLayout();
-  else if (id.startsWith(QLatin1String("view.dock.")))
-    m_docks->reveal(id.mid(10));
-  else
-    m_canvas->perform(commandId);
-  refresh();
 }
 
 }  // namespace spanscope::ui

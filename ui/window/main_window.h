@@ -4,6 +4,7 @@
 
 #include "engine/compute/backends.h"
 #include "ui/commands/command_actions.h"
+#include "ui/commands/command_handlers.h"
 #include "ui/document/autosave.h"
 #include "ui/editor/canvas.h"
 #include "ui/window/dock_host.h"
@@ -54,8 +55,10 @@ class MainWindow : public QMainWindow {
   Scheme scheme() const { return m_workspace.input().theme.scheme(); }
 
   /// Carries out a command of the table, or one with an argument ("node.add:plus",
-  /// "file.open-example:rag.json", "view.dock.settings", "help.manual:numbers.md").
-  void perform(const QString& commandId);
+  /// "file.open-example:rag.json", "view.dock:settings", "help.manual:numbers.md"); nothing if it cannot now.
+  void perform(const QString& command);
+  /// The window's own; those of nodes are the canvas's.
+  const CommandHandlers& commands() const { return m_commands; }
 
   Workspace& workspace() { return m_workspace; }
   DockHost& docks() { return *m_docks; }
@@ -76,6 +79,11 @@ class MainWindow : public QMainWindow {
   void fillMenu();
   void refresh();
   void refreshCommands();
+  void addCommands();
+  /// Whether what the command acts on is there.
+  bool hasSubject(const CommandInfo& info) const;
+  /// Whether menus and keys offer it.
+  bool isOffered(const CommandInfo& info) const;
   void showInput();
   void showCurrent();
   void say(const QString& text);
@@ -111,6 +119,7 @@ class MainWindow : public QMainWindow {
   std::map<std::uint32_t, std::unique_ptr<document::Autosave>>
       m_autosaves;  ///< by tab; end before their models
   std::unique_ptr<QMenu> m_menu;
+  CommandHandlers m_commands;
   CommandActions* m_actions = nullptr;
   TopBar* m_topBar = nullptr;
   QStackedWidget* m_pages = nullptr;

@@ -64,7 +64,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
 
   m_model = makeDropDown(tr("Model"), tr("The loaded model, its weights and device. Opens the settings."));
   connect(m_model, &QToolButton::clicked, this,
-          [this] { Q_EMIT commandWanted(QStringLiteral("view.dock.settings")); });
+          [this] { Q_EMIT commandWanted(QStringLiteral("view.dock:settings")); });
   layout->addWidget(m_model);
 
   m_policy = makeDropDown(tr("Reuse policy"),

@@ -49,6 +49,7 @@ class Workspace : public QObject {
 
   const std::vector<std::unique_ptr<OpenDocument>>& documents() const { return m_documents; }
   OpenDocument* current() { return m_current; }  ///< nullptr: nothing is open
+  const OpenDocument* current() const { return m_current; }
   document::DocumentModel* model() { return m_current == nullptr ? nullptr : m_current->model.get(); }
   void setCurrent(OpenDocument* document);
 

@@ -86,7 +86,7 @@ class TestForecastWindow : public QObject {
     QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     m_window->perform(QStringLiteral("view.explain"));
-    m_window->perform(QStringLiteral("view.dock.forecast"));
+    m_window->perform(QStringLiteral("view.dock:forecast"));
     QTRY_VERIFY_WITH_TIMEOUT(workspace().input().forecast && !workspace().input().forecastIsPending,
                              kPatience);
   }

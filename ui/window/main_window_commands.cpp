@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the window's own commands do, and when they can: a row a command, under its id in the command table.
+#include "ui/commands/command_palette.h"
+#include "ui/commands/key_sheet.h"
+#include "ui/document/recent_files.h"
+#include "ui/window/main_window.h"
+
+#include <QAction>
+
+#include <algorithm>
+
+namespace spanscope::ui {
+
+void MainWindow::addCommands() {
+  CommandHandlers& rows = m_commands;
+  const auto isRunning = [this] { return m_workspace.engine().state() == EngineState::Running; };
+  const auto isIdle = [isRunning] { return !isRunning(); };
+  const auto undoStack = [this]() -> QUndoStack& { return m_workspace.model()->undoStack(); };
+
+  rows.add("file.new", [this] { newDocument(); });
+  rows.add("file.open", [this] { openDialog(); });
+  rows.addWithArgument(
+      "file.open-example", [] { return true; }, [this](const QString& name) { openExample(name); });
+  rows.add("file.welcome", [this] {
+    m_welcome->setRecentFiles(document::RecentFiles(m_settings).paths());
+    m_pages->setCurrentIndex(0);
+  });
+  rows.add("file.save", [this] { save(*m_workspace.current(), false); });
+  rows.add("file.save-as", [this] { save(*m_workspace.current(), true); });
+  rows.add("file.export", [this] { exportQuery(); });
+  rows.add("file.export-view", [this] { exportView(QStringLiteral("canvas")); });
+  rows.add("file.close", [this] { closeTab(*m_workspace.current()); });
+  rows.add("file.quit", [this] { close(); });
+
+  rows.add(
+      "edit.undo", [undoStack] { return undoStack().canUndo(); }, [undoStack] { undoStack().undo(); },
+      [undoStack] {
+        const QString name = undoStack().undoText();
+        return name.isEmpty() ? tr("Undo") : tr("Undo “%1”").arg(name);
+      });
+  rows.add(
+      "edit.redo", [undoStack] { return undoStack().canRedo(); }, [undoStack] { undoStack().redo(); },
+      [undoStack] {
+        const QString name = undoStack().redoText();
+        return name.isEmpty() ? tr("Redo") : tr("Redo “%1”").arg(name);
+      });
+
+  rows.add("run.run", isIdle, [this] { run(false); });
+  rows.add("run.run-selected", isIdle, [this] { run(true); });
+  rows.add("run.stop", isRunning, [this] { m_workspace.engine().stop(); });
+  rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
+  rows.add("run.record", [this] { toggleRecording(); });
+  rows.add("run.save-trace", [this] { saveTrace(); });
+  rows.add("run.step-back", [this] { step(-1); });
+  rows.add("run.step-forward", [this] { step(1); });
+  rows.add("run.to-end", [this] { m_workspace.setPosition(m_workspace.input().trace->size()); });
+
+  rows.add("view.author", [this] { m_docks->setLayout(LayoutId::Author); });
+  rows.add("view.explain", [this] { m_docks->setLayout(LayoutId::Explain); });
+  rows.add("view.measure", [this] { m_docks->setLayout(LayoutId::Measure); });
+  rows.add("view.reset", [this] { m_docks->resetLayout(); });
+  rows.addWithArgument(
+      "view.dock", [this] { return m_workspace.current() != nullptr; },
+      [this](const QString& dock) { m_docks->reveal(dock); });
+  rows.add("view.theme", [this] {
+    setScheme(scheme() == Scheme::Light ? Scheme::Dark : Scheme::Light);
+    m_settings.setValue(QStringLiteral("window/scheme"),
+                        scheme() == Scheme::Dark ? QStringLiteral("dark") : QStringLiteral("light"));
+  });
+
+  rows.add("help.palette", [this] { openPalette(); });
+  rows.addWithArgument(
+      "help.manual", [] { return true; }, [this](const QString& page) { openManual(page); });
+  rows.add("help.keys", [this] { KeySheet(m_workspace.input().theme, this).exec(); });
+  rows.add("help.about", [this] { showAbout(); });
+}
+
+void MainWindow::perform(const QString& command) {
+  const CommandInfo* info = findCommand(commandId(command));
+  if (info != nullptr && !hasSubject(*info)) return;
+  if (!m_commands.perform(command)) m_canvas->perform(command);
+  refresh();
+}
+
+bool MainWindow::hasSubject(const CommandInfo& info) const {
+  return info.subject == CommandSubject::Program || m_workspace.current() != nullptr;
+}
+
+bool MainWindow::isOffered(const CommandInfo& info) const {
+  if (!hasSubject(info) || (info.subject == CommandSubject::Document && isWelcome())) return false;
+  // The canvas is asked when its command is carried out: selections come and go without the window, and a key
+  // whose action is off would go to the focused widget instead, where Tab moves the focus.
+  const CommandHandler* own = m_commands.find(info.id);
+  return own == nullptr || own->when();
+}
+
+void MainWindow::refreshCommands() {
+  for (const CommandInfo& info : commandTable()) {
+    QAction* action = m_actions->action(info.id);
+    action->setEnabled(isOffered(info));
+    const CommandHandler* own = m_commands.find(info.id);
+    if (own != nullptr && own->title && hasSubject(info)) action->setText(own->title());
+  }
+}
+
+void MainWindow::openPalette() {
+  m_palette->open(paletteEntries(commandTable(), [this](const QString& id) {
+    const CommandInfo& info = *findCommand(id);
+    return isOffered(info) && (info.scope == CommandScope::Window || m_canvas->canPerform(id));
+  }));
+}
+
+void MainWindow::step(int events) {
+  const ViewInput& input = m_workspace.input();
+  const auto size = static_cast<std::ptrdiff_t>(input.trace->size());
+  const auto wanted =
+      std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(input.position) + events, 0, size);
+  m_workspace.setPosition(static_cast<std::size_t>(wanted));
+}
+
+}  // namespace spanscope::ui
