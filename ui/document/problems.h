@@ -2,6 +2,7 @@
 // What is wrong with a document, or probably not meant, before it is run.
 #pragma once
 
+#include "engine/query/diagnostic.h"
 #include "engine/workbench/document/document.h"
 
 #include <QString>
@@ -13,13 +14,9 @@
 
 namespace spanscope::document {
 
-enum class Severity {
-  Error,    ///< the query cannot be run
-  Warning,  ///< it can, but probably does not do what was meant
-};
-
 struct Problem {
-  Severity severity = Severity::Error;
+  /// Error: the query cannot be run. Warning: it can, but probably does not do what was meant.
+  query::Severity severity = query::Severity::Error;
   NodeId node = kNoNode;  ///< where; kNoNode: the document as a whole
   QString text;           ///< one sentence
   QString hint;           ///< how to mend it; may be empty

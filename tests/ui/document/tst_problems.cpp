@@ -26,8 +26,9 @@ Document documentOf(std::string_view text) {
 QStringList textsOf(const std::vector<Problem>& problems) {
   QStringList texts;
   for (const Problem& problem : problems) {
-    texts += (problem.severity == Severity::Error ? QStringLiteral("error ") : QStringLiteral("warning ")) +
-             QString::number(problem.node) + QStringLiteral(": ") + problem.text;
+    texts +=
+        (problem.severity == query::Severity::Error ? QStringLiteral("error ") : QStringLiteral("warning ")) +
+        QString::number(problem.node) + QStringLiteral(": ") + problem.text;
   }
   return texts;
 }

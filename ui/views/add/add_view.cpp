@@ -71,7 +71,7 @@ class OperatorDelegate : public QStyledItemDelegate {
 }  // namespace
 
 AddView::AddView(QWidget* parent)
-    : DocumentView(parent),
+    : InputView(InputPart::Model, Pace::EveryInput, parent),
       m_search(new QLineEdit(this)),
       m_operators(new QListView(this)),
       m_found(new QSortFilterProxyModel(this)),
@@ -153,7 +153,7 @@ void AddView::refresh() {
 }
 
 void AddView::showEvent(QShowEvent* event) {
-  DocumentView::showEvent(event);
+  InputView::showEvent(event);
   Q_EMIT summaryChanged(tr("Tab"));
 }
 
@@ -168,7 +168,7 @@ bool AddView::eventFilter(QObject* watched, QEvent* event) {
       return true;
     }
   }
-  return DocumentView::eventFilter(watched, event);
+  return InputView::eventFilter(watched, event);
 }
 
 void AddView::add(const QModelIndex& index) {

@@ -2,7 +2,7 @@
 // The operators, to be dragged to the canvas or added by a double click, and the example queries.
 #pragma once
 
-#include "ui/views/common/document_view.h"
+#include "ui/views/common/input_view.h"
 
 class QLabel;
 class QLineEdit;
@@ -13,7 +13,7 @@ class QSortFilterProxyModel;
 
 namespace spanscope::ui {
 
-class AddView : public DocumentView {
+class AddView : public InputView {
   Q_OBJECT
  public:
   explicit AddView(QWidget* parent = nullptr);

@@ -9,7 +9,7 @@ namespace spanscope::ui {
 class OperatorListModel : public QAbstractListModel {
   Q_OBJECT
  public:
-  enum Role {
+  enum OperatorRole {
     NameRole = Qt::UserRole,  ///< "g"
     HintRole,                 ///< "ask a model"
     SearchRole,               ///< everything that may be typed to find it

@@ -18,31 +18,31 @@ constexpr int kGap = 4 * kSpace;
 }  // namespace
 
 void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme) {
-  std::vector<Entry> entries;
+  std::vector<Sample> samples;
   const auto has = [&model](CellState state) {
     return std::find(model.states.begin(), model.states.end(), state) != model.states.end();
   };
   if (has(CellState::Forbidden)) {
-    entries.push_back({Mark::Forbidden, tr("not visible: the tree keeps these apart")});
+    samples.push_back({Hatch::Forbidden, tr("not visible: the tree keeps these apart")});
   }
-  if (has(CellState::Missing)) entries.push_back({Mark::Missing, tr("seen, but not recorded")});
-  if (model.leftOut) entries.push_back({Mark::None, leftOutText(*model.leftOut)});
+  if (has(CellState::Missing)) samples.push_back({Hatch::Missing, tr("seen, but not recorded")});
+  if (model.leftOut) samples.push_back({Hatch::None, leftOutText(*model.leftOut)});
   if (!model.earlierRuns.empty()) {
     QStringList runs;
     for (const RunId run : model.earlierRuns) runs.push_back(QString::number(run));
-    entries.push_back(
-        {Mark::Pale, runs.size() == 1
-                         ? tr("pale: recorded in run %1, reused here").arg(runs.front())
-                         : tr("pale: recorded in runs %1, reused here").arg(runs.join(tr(", ")))});
+    samples.push_back(
+        {Hatch::Pale, runs.size() == 1
+                          ? tr("pale: recorded in run %1, reused here").arg(runs.front())
+                          : tr("pale: recorded in runs %1, reused here").arg(runs.join(tr(", ")))});
   }
-  if (model.earlierHere) entries.push_back({Mark::Pale, tr("pale: recorded for another step of this run")});
+  if (model.earlierHere) samples.push_back({Hatch::Pale, tr("pale: recorded for another step of this run")});
   // The scale then ends below 1.
   if (model.singles && model.highest <= 0.8F)
-    entries.push_back({Mark::None, tr("1 where a row sees one block only")});
+    samples.push_back({Hatch::None, tr("1 where a row sees one block only")});
   if (model.blocksPerCell > 1 && !model.tokenColumns)
-    entries.push_back({Mark::None, tr("%1 blocks a cell").arg(model.blocksPerCell)});
-  if (entries == m_entries && theme == m_theme) return;
-  m_entries = std::move(entries);
+    samples.push_back({Hatch::None, tr("%1 blocks a cell").arg(model.blocksPerCell)});
+  if (samples == m_samples && theme == m_theme) return;
+  m_samples = std::move(samples);
   m_theme = theme;
   updateGeometry();
   update();
@@ -52,9 +52,9 @@ int AttentionLegend::flow(QPainter* painter, const QRect& area) const {
   const QFontMetrics metrics(m_theme.smallFont());
   int x = area.left();
   int y = area.top();
-  for (const Entry& entry : m_entries) {
-    const int swatch = entry.mark == Mark::None ? 0 : kSwatch + 6;
-    const int width = swatch + metrics.horizontalAdvance(entry.text);
+  for (const Sample& sample : m_samples) {
+    const int swatch = sample.hatch == Hatch::None ? 0 : kSwatch + 6;
+    const int width = swatch + metrics.horizontalAdvance(sample.text);
     if (x > area.left() && x + width > area.right()) {
       x = area.left();
       y += kLine;
@@ -62,10 +62,10 @@ int AttentionLegend::flow(QPainter* painter, const QRect& area) const {
     if (painter != nullptr) {
       const QRect box(x, y + (kLine - kSwatch) / 2, kSwatch, kSwatch);
       painter->setPen(QPen(m_theme.color(Role::Outline), 1));
-      if (entry.mark == Mark::Forbidden || entry.mark == Mark::Missing) {
-        painter->setBrush(entry.mark == Mark::Forbidden ? forbiddenBrush(m_theme) : missingBrush(m_theme));
+      if (sample.hatch == Hatch::Forbidden || sample.hatch == Hatch::Missing) {
+        painter->setBrush(sample.hatch == Hatch::Forbidden ? forbiddenBrush(m_theme) : missingBrush(m_theme));
         painter->drawRect(box);
-      } else if (entry.mark == Mark::Pale) {
+      } else if (sample.hatch == Hatch::Pale) {
         QColor pale = Theme::heat(0.35);
         pale.setAlphaF(0.45F);
         painter->fillRect(box, pale);
@@ -73,11 +73,11 @@ int AttentionLegend::flow(QPainter* painter, const QRect& area) const {
       painter->setPen(m_theme.color(Role::TextSecond));
       painter->drawText(QRect(x + swatch, y, std::min(width, area.right() - x) + 1, kLine),
                         Qt::AlignLeft | Qt::AlignVCenter,
-                        metrics.elidedText(entry.text, Qt::ElideRight, area.right() - x - swatch));
+                        metrics.elidedText(sample.text, Qt::ElideRight, area.right() - x - swatch));
     }
     x += width + kGap;
   }
-  return m_entries.empty() ? 0 : y + kLine - area.top();
+  return m_samples.empty() ? 0 : y + kLine - area.top();
 }
 
 QSize AttentionLegend::sizeHint() const {

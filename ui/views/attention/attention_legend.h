@@ -25,16 +25,16 @@ class AttentionLegend : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  enum class Mark { None, Forbidden, Missing, Pale };
-  struct Entry {
-    Mark mark = Mark::None;
+  enum class Hatch { None, Forbidden, Missing, Pale };
+  struct Sample {
+    Hatch hatch = Hatch::None;
     QString text;
-    bool operator==(const Entry&) const = default;
+    bool operator==(const Sample&) const = default;
   };
-  /// Lays the entries out, painting them where there is a painter; returns the height.
+  /// Lays the samples out, painting them where there is a painter; returns the height.
   int flow(QPainter* painter, const QRect& area) const;
 
-  std::vector<Entry> m_entries;
+  std::vector<Sample> m_samples;
   Theme m_theme;
 };
 

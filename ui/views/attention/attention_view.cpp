@@ -3,6 +3,7 @@
 
 #include "ui/views/attention/attention_legend.h"
 #include "ui/views/attention/attention_plot.h"
+#include "ui/views/common/empty_text.h"
 #include "ui/views/common/plot_painting.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/words/tr.h"
@@ -39,11 +40,10 @@ QString emptyText(const AttentionModel& model) {
 }  // namespace
 
 AttentionView::AttentionView(QWidget* parent)
-    : RunView(parent),
+    : InputView(kRunParts, Pace::MayWait, parent),
       m_plot(new AttentionPlot(this)),
       m_legend(new AttentionLegend(this)),
-      m_readout(new QLabel(this)),
-      m_controls(std::make_unique<QWidget>()) {
+      m_readout(new QLabel(this)) {
   setAccessibleName(tr("Attention"));
   m_plot->setAccessibleName(tr("Attention heat map"));
   m_plot->setAccessibleDescription(
@@ -62,13 +62,11 @@ AttentionView::AttentionView(QWidget* parent)
   layout->addWidget(m_legend);
   layout->addWidget(m_readout);
 
-  auto* row = new QHBoxLayout(m_controls.get());
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(2 * kSpace);
-  m_layer = new QComboBox(m_controls.get());
+  QHBoxLayout* row = titleRow();
+  m_layer = new QComboBox(row->parentWidget());
   m_layer->setAccessibleName(tr("Layer"));
   m_layer->setToolTip(tr("Which layer's attention is shown"));
-  m_head = new QComboBox(m_controls.get());
+  m_head = new QComboBox(row->parentWidget());
   m_head->setAccessibleName(tr("Head"));
   m_head->setToolTip(tr("Which head's attention is shown"));
   for (const QPointer<QComboBox>& box : {m_layer, m_head}) {
@@ -87,12 +85,6 @@ AttentionView::AttentionView(QWidget* parent)
   connect(m_plot, &AttentionPlot::cellOpened, this, &AttentionView::openCell);
   connect(m_plot, &AttentionPlot::closed, this, &AttentionView::showAllBlocks);
   fillChoices();
-}
-
-AttentionView::~AttentionView() = default;
-
-QWidget* AttentionView::takeTitleControls() {
-  return m_controls.release();
 }
 
 void AttentionView::setOptions(const AttentionOptions& options) {

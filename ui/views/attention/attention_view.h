@@ -3,11 +3,9 @@
 #pragma once
 
 #include "ui/views/attention/attention_model.h"
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 
 #include <QPointer>
-
-#include <memory>
 
 class QComboBox;
 class QLabel;
@@ -17,13 +15,11 @@ namespace spanscope::ui {
 class AttentionPlot;
 class AttentionLegend;
 
-class AttentionView : public RunView {
+class AttentionView : public InputView {
   Q_OBJECT
  public:
   explicit AttentionView(QWidget* parent = nullptr);
-  ~AttentionView() override;
 
-  QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
 
@@ -49,7 +45,6 @@ class AttentionView : public RunView {
   AttentionPlot* m_plot;
   AttentionLegend* m_legend;
   QLabel* m_readout;
-  std::unique_ptr<QWidget> m_controls;  ///< until it is taken
   QPointer<QComboBox> m_layer;
   QPointer<QComboBox> m_head;
   bool m_filling = false;

@@ -11,7 +11,9 @@
 
 namespace spanscope::ui {
 
-BlockTableView::BlockTableView(QWidget* parent) : LazyView(parent), m_area(new BlockTableArea(this)) {
+BlockTableView::BlockTableView(QWidget* parent)
+    : InputView(kRunParts | InputPart::WholeTrace, Pace::EveryInput, parent),
+      m_area(new BlockTableArea(this)) {
   setAccessibleName(tr("Block table"));
   setFocusProxy(m_area);
   auto* column = new QVBoxLayout(this);

@@ -4,7 +4,7 @@
 
 #include "ui/views/block_table/block_table_model.h"
 #include "ui/views/common/block_history.h"
-#include "ui/views/common/lazy_view.h"
+#include "ui/views/common/input_view.h"
 
 #include <QPointer>
 
@@ -13,7 +13,7 @@ namespace spanscope::ui {
 class BlockLegend;
 class BlockTableArea;
 
-class BlockTableView : public LazyView {
+class BlockTableView : public InputView {
   Q_OBJECT
  public:
   explicit BlockTableView(QWidget* parent = nullptr);

@@ -21,7 +21,7 @@ BlockHistory::Block& BlockHistory::at(BlockId block) {
   return m_blocks[index];
 }
 
-const std::vector<BlockHistory::Entry>* BlockHistory::entries(BlockId block) const {
+const std::vector<BlockHistory::BlockEvent>* BlockHistory::entries(BlockId block) const {
   if (block < 0 || static_cast<std::size_t>(block) >= m_blocks.size()) return nullptr;
   return &m_blocks[static_cast<std::size_t>(block)].entries;
 }
@@ -68,10 +68,10 @@ void BlockHistory::replacePool(std::size_t index, const trace::PoolState& pool) 
 }
 
 std::optional<std::size_t> BlockHistory::last(BlockId block, std::size_t position, bool stored) const {
-  const std::vector<Entry>* all = entries(block);
+  const std::vector<BlockEvent>* all = entries(block);
   if (all == nullptr) return std::nullopt;
   auto entry = std::lower_bound(all->begin(), all->end(), position,
-                                [](const Entry& own, std::size_t wanted) { return own.event < wanted; });
+                                [](const BlockEvent& own, std::size_t wanted) { return own.event < wanted; });
   while (entry != all->begin()) {
     --entry;
     if (stored && entry->change == Change::Lost) return std::nullopt;
@@ -93,10 +93,10 @@ std::optional<std::size_t> BlockHistory::usedAt(BlockId block, std::size_t posit
 
 std::optional<std::size_t> BlockHistory::lostAt(BlockId block, RequestId request,
                                                 std::size_t position) const {
-  const std::vector<Entry>* all = entries(block);
+  const std::vector<BlockEvent>* all = entries(block);
   if (all == nullptr) return std::nullopt;
   auto entry = std::lower_bound(all->begin(), all->end(), position,
-                                [](const Entry& own, std::size_t wanted) { return own.event < wanted; });
+                                [](const BlockEvent& own, std::size_t wanted) { return own.event < wanted; });
   std::optional<std::size_t> lost;
   while (entry != all->begin()) {
     --entry;

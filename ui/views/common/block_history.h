@@ -31,20 +31,20 @@ class BlockHistory {
 
  private:
   enum class Change : std::uint8_t { Stored, Shared, Allocated, Lost };
-  struct Entry {
+  struct BlockEvent {
     std::size_t event = 0;
     RequestId request = 0;
     Change change = Change::Stored;
   };
   struct Block {
     trace::BlockKey key;  ///< at the end of what was read; zero: cannot be found
-    std::vector<Entry> entries;
+    std::vector<BlockEvent> entries;
   };
 
   void note(std::size_t index);
   void replacePool(std::size_t index, const trace::PoolState& pool);
   Block& at(BlockId block);
-  const std::vector<Entry>* entries(BlockId block) const;
+  const std::vector<BlockEvent>* entries(BlockId block) const;
   std::optional<std::size_t> last(BlockId block, std::size_t position, bool stored) const;
 
   std::shared_ptr<const TraceStore> m_trace;  ///< kept, so that another one cannot have its address

@@ -180,10 +180,10 @@ void BlockPainter::echo(QPainter& painter, const QRectF& place) const {
   painter.restore();
 }
 
-BlockLegend::BlockLegend(std::vector<Entry> entries, QWidget* parent)
+BlockLegend::BlockLegend(std::vector<Meaning> entries, QWidget* parent)
     : QWidget(parent), m_entries(std::move(entries)) {
   QStringList names;
-  for (const Entry& entry : m_entries) names << entry.name;
+  for (const Meaning& entry : m_entries) names << entry.name;
   setAccessibleName(tr("Legend: %1").arg(names.join(QStringLiteral(", "))));
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
 }
@@ -195,14 +195,14 @@ void BlockLegend::setTheme(const Theme& theme) {
   update();
 }
 
-int BlockLegend::widthOf(const Entry& entry) const {
+int BlockLegend::widthOf(const Meaning& entry) const {
   return kSwatch + kSpace + QFontMetrics(m_painter.theme().smallFont()).horizontalAdvance(entry.name) +
          3 * kSpace;
 }
 
 QSize BlockLegend::sizeHint() const {
   int width = 0;
-  for (const Entry& entry : m_entries) width += widthOf(entry);
+  for (const Meaning& entry : m_entries) width += widthOf(entry);
   return {width, 20};
 }
 
@@ -214,7 +214,7 @@ void BlockLegend::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   painter.setFont(m_painter.theme().smallFont());
   int x = 0;
-  for (const Entry& entry : m_entries) {
+  for (const Meaning& entry : m_entries) {
     // The last one needs no room behind it; half a word says nothing.
     if (x + widthOf(entry) - 3 * kSpace > width()) break;
     const QRect swatch(x, (height() - kSwatch) / 2, kSwatch + 2, kSwatch + 2);
@@ -230,7 +230,7 @@ bool BlockLegend::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QWidget::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
   int x = 0;
-  for (const Entry& entry : m_entries) {
+  for (const Meaning& entry : m_entries) {
     x += widthOf(entry);
     if (help->pos().x() >= x) continue;
     QToolTip::showText(help->globalPos(), entry.help, this);
@@ -240,9 +240,9 @@ bool BlockLegend::event(QEvent* event) {
   return true;
 }
 
-std::vector<BlockLegend::Entry> stateLegend() {
+std::vector<BlockLegend::Meaning> stateLegend() {
   const auto entry = [](BlockRole role, const QString& help) {
-    return BlockLegend::Entry{{.role = role}, Theme::name(role), help};
+    return BlockLegend::Meaning{{.role = role}, Theme::name(role), help};
   };
   return {entry(BlockRole::Hit, tr("Found in the pool, at the position at which it was stored")),
           entry(BlockRole::Relocated,

@@ -67,12 +67,12 @@ class BlockPainter {
 class BlockLegend : public QWidget {
   Q_OBJECT
  public:
-  struct Entry {
+  struct Meaning {
     BlockLook look;
     QString name;
     QString help;
   };
-  explicit BlockLegend(std::vector<Entry> entries, QWidget* parent = nullptr);
+  explicit BlockLegend(std::vector<Meaning> entries, QWidget* parent = nullptr);
   void setTheme(const Theme& theme);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
@@ -82,13 +82,13 @@ class BlockLegend : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  int widthOf(const Entry& entry) const;
+  int widthOf(const Meaning& entry) const;
 
-  std::vector<Entry> m_entries;
+  std::vector<Meaning> m_entries;
   BlockPainter m_painter;
 };
 
 /// The five states of a virtual block.
-std::vector<BlockLegend::Entry> stateLegend();
+std::vector<BlockLegend::Meaning> stateLegend();
 
 }  // namespace spanscope::ui

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/compare/compare_view.h"
 
+#include "ui/views/common/empty_text.h"
+
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -39,7 +41,7 @@ Role inkOf(const CompareRow& row) {
 }  // namespace
 
 CompareView::CompareView(QWidget* parent)
-    : RunView(parent), m_table(new QTableWidget(this)), m_controls(std::make_unique<QWidget>()) {
+    : InputView(kRunParts, Pace::MayWait, parent), m_table(new QTableWidget(this)) {
   setAccessibleName(tr("Compare"));
   m_table->setAccessibleName(tr("Two runs side by side"));
   m_table->setColumnCount(kColumns);
@@ -62,16 +64,14 @@ CompareView::CompareView(QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(m_table);
 
-  auto* row = new QHBoxLayout(m_controls.get());
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(2 * kSpace);
-  m_controls->hide();
-  m_leftBox = new QComboBox(m_controls.get());
+  QHBoxLayout* row = titleRow();
+  row->parentWidget()->hide();
+  m_leftBox = new QComboBox(row->parentWidget());
   m_leftBox->setAccessibleName(tr("Run on the left"));
-  m_rightBox = new QComboBox(m_controls.get());
+  m_rightBox = new QComboBox(row->parentWidget());
   m_rightBox->setAccessibleName(tr("Run on the right"));
   row->addWidget(m_leftBox);
-  row->addWidget(new QLabel(tr("with"), m_controls.get()));
+  row->addWidget(new QLabel(tr("with"), row->parentWidget()));
   row->addWidget(m_rightBox);
   for (const QPointer<QComboBox>& box : {m_leftBox, m_rightBox}) {
     box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
@@ -80,12 +80,6 @@ CompareView::CompareView(QWidget* parent)
       setRuns(m_leftBox->currentData().toUInt(), m_rightBox->currentData().toUInt());
     });
   }
-}
-
-CompareView::~CompareView() = default;
-
-QWidget* CompareView::takeTitleControls() {
-  return m_controls.release();
 }
 
 void CompareView::setRuns(RunId left, RunId right) {

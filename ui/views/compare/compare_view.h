@@ -2,13 +2,12 @@
 // Two runs side by side, as a table.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/compare/compare_model.h"
 
 #include <QPointer>
 
-#include <memory>
 #include <optional>
 
 class QComboBox;
@@ -16,13 +15,11 @@ class QTableWidget;
 
 namespace spanscope::ui {
 
-class CompareView : public RunView {
+class CompareView : public InputView {
   Q_OBJECT
  public:
   explicit CompareView(QWidget* parent = nullptr);
-  ~CompareView() override;
 
-  QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
 
@@ -44,7 +41,6 @@ class CompareView : public RunView {
   RunId m_left = 0;
   RunId m_right = 0;
   QTableWidget* m_table;
-  std::unique_ptr<QWidget> m_controls;  ///< until it is taken
   QPointer<QComboBox> m_leftBox;
   QPointer<QComboBox> m_rightBox;
   bool m_filling = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/forecast/forecast_view.h"
 
+#include "ui/views/common/empty_text.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/forecast/forecast_painting.h"
 
@@ -26,12 +27,11 @@ constexpr int kComputedWidth = 104;
 }  // namespace
 
 ForecastView::ForecastView(QWidget* parent)
-    : RunView(parent),
+    : InputView(kRunParts | InputPart::Forecast, Pace::EveryInput, parent),
       m_header(new ForecastHeader(this)),
       m_tree(new QTreeView(this)),
       m_model(new ForecastModel(this)),
-      m_delegate(new ForecastDelegate(*m_model, this)),
-      m_controls(std::make_unique<QWidget>()) {
+      m_delegate(new ForecastDelegate(*m_model, this)) {
   setAccessibleName(tr("Forecast"));
   setFocusProxy(m_tree);
   m_tree->setAccessibleName(tr("Steps of the next run and the segments of their prompts"));
@@ -73,9 +73,8 @@ ForecastView::ForecastView(QWidget* parent)
   m_header->hide();
   m_tree->hide();
 
-  auto* row = new QHBoxLayout(m_controls.get());
-  row->setContentsMargins(0, 0, 0, 0);
-  m_box = new QComboBox(m_controls.get());
+  QHBoxLayout* row = titleRow();
+  m_box = new QComboBox(row->parentWidget());
   m_box->setAccessibleName(tr("Cache to predict against"));
   m_box->setToolTip(tr("The cache that the runs so far have left, or an empty one"));
   m_box->addItem(tr("cache as it is"));
@@ -83,12 +82,6 @@ ForecastView::ForecastView(QWidget* parent)
   row->addWidget(m_box);
   connect(m_box, &QComboBox::currentIndexChanged, this,
           [this](int index) { setAgainst(index == 0 ? Against::Present : Against::Empty); });
-}
-
-ForecastView::~ForecastView() = default;
-
-QWidget* ForecastView::takeTitleControls() {
-  return m_controls.release();
 }
 
 void ForecastView::setAgainst(Against against) {
@@ -168,7 +161,7 @@ void ForecastView::paintTo(QPainter& painter, const QSize& size) {
     return;
   }
   refresh();
-  RunView::paintTo(painter, size);
+  InputView::paintTo(painter, size);
 }
 
 void ForecastView::paintEvent(QPaintEvent* /*event*/) {

@@ -2,12 +2,11 @@
 // What the next run will find in the cache, while the query is still being changed.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/forecast/forecast_model.h"
 
 #include <QPointer>
 
-#include <memory>
 #include <optional>
 #include <set>
 
@@ -19,13 +18,11 @@ namespace spanscope::ui {
 class ForecastDelegate;
 class ForecastHeader;
 
-class ForecastView : public RunView {
+class ForecastView : public InputView {
   Q_OBJECT
  public:
   explicit ForecastView(QWidget* parent = nullptr);
-  ~ForecastView() override;
 
-  QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
 
@@ -36,7 +33,6 @@ class ForecastView : public RunView {
  protected:
   void refresh() override;
   void paintEvent(QPaintEvent* event) override;
-  bool mayWait() const override { return false; }
 
  private:
   void fill(ForecastTable table);
@@ -52,7 +48,6 @@ class ForecastView : public RunView {
   ForecastDelegate* m_delegate;
   std::set<document::NodeId> m_closed;  ///< steps that the person has folded
   bool m_filling = false;
-  std::unique_ptr<QWidget> m_controls;  ///< until it is taken
   QPointer<QComboBox> m_box;
 };
 

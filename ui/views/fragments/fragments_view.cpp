@@ -4,6 +4,7 @@
 #include "engine/retrieve/resolve_augments.h"
 #include "engine/workbench/document/edits.h"
 #include "ui/views/common/csv_line.h"
+#include "ui/views/common/empty_text.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -25,10 +26,9 @@ constexpr int kRow = 24;
 }  // namespace
 
 FragmentsView::FragmentsView(QWidget* parent)
-    : RunView(parent),
+    : InputView(kRunParts, Pace::MayWait, parent),
       m_list(new FragmentListModel(this)),
-      m_table(new QTableView(this)),
-      m_controls(std::make_unique<QWidget>()) {
+      m_table(new QTableView(this)) {
   setAccessibleName(tr("Fragments"));
   m_table->setObjectName(QStringLiteral("fragments"));
   m_table->setAccessibleName(tr("What the augment found"));
@@ -54,14 +54,10 @@ FragmentsView::FragmentsView(QWidget* parent)
   makeControls();
 }
 
-FragmentsView::~FragmentsView() = default;
-
 void FragmentsView::makeControls() {
-  auto* row = new QHBoxLayout(m_controls.get());
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(2 * kSpace);
+  QHBoxLayout* row = titleRow();
   const auto button = [&](const QString& text, const QString& help, document::FragmentMark mark) {
-    auto* made = new QToolButton(m_controls.get());
+    auto* made = new QToolButton(row->parentWidget());
     made->setText(text);
     made->setToolTip(help);
     made->setAutoRaise(true);
@@ -77,7 +73,7 @@ void FragmentsView::makeControls() {
       button(tr("Pin"), tr("Always have this fragment in the prompt (P)"), document::FragmentMark::Pinned);
   m_drop =
       button(tr("Drop"), tr("Never have this fragment in the prompt (D)"), document::FragmentMark::Dropped);
-  m_ranking = new QComboBox(m_controls.get());
+  m_ranking = new QComboBox(row->parentWidget());
   m_ranking->setAccessibleName(tr("Ranked by"));
   m_ranking->setToolTip(
       tr("How fragments are ranked on the next run: by shared words (BM25), by the vectors of the model, or "
@@ -87,7 +83,7 @@ void FragmentsView::makeControls() {
   m_ranking->addItem(tr("vectors"), QStringLiteral("embedding"));
   m_ranking->addItem(tr("both"), QStringLiteral("hybrid"));
   row->addWidget(m_ranking);
-  m_count = new QSpinBox(m_controls.get());
+  m_count = new QSpinBox(row->parentWidget());
   m_count->setAccessibleName(tr("Fragments of an augment"));
   m_count->setToolTip(tr("Most fragments that an augment puts into the prompt, on the next run"));
   m_count->setRange(1, retrieve::kMaxFragments);
@@ -105,12 +101,8 @@ void FragmentsView::makeControls() {
   showControls();
 }
 
-QWidget* FragmentsView::takeTitleControls() {
-  return m_controls.release();
-}
-
 void FragmentsView::setModel(document::DocumentModel* model) {
-  m_document = model;
+  InputView::setModel(model);
   showControls();
 }
 
@@ -138,15 +130,15 @@ std::optional<FragmentRow> FragmentsView::currentRow() const {
 void FragmentsView::showControls() {
   if (!m_ranking || !m_count || !m_pin || !m_drop) return;
   const std::optional<FragmentRow> row = currentRow();
-  const bool canMark = row.has_value() && m_list->content().canMark && m_document != nullptr;
+  const bool canMark = row.has_value() && m_list->content().canMark && model() != nullptr;
   m_pin->setEnabled(canMark);
   m_drop->setEnabled(canMark);
   m_pin->setChecked(canMark && row->mark == document::FragmentMark::Pinned);
   m_drop->setChecked(canMark && row->mark == document::FragmentMark::Dropped);
-  m_ranking->setEnabled(m_document != nullptr);
-  m_count->setEnabled(m_document != nullptr);
-  if (m_document == nullptr) return;
-  const document::RunSettings& settings = m_document->document().settings;
+  m_ranking->setEnabled(model() != nullptr);
+  m_count->setEnabled(model() != nullptr);
+  if (model() == nullptr) return;
+  const document::RunSettings& settings = model()->document().settings;
   const QSignalBlocker quiet(m_count);
   m_count->setValue(settings.fragments);
   m_ranking->setCurrentIndex(m_ranking->findData(QString::fromStdString(settings.ranking)));
@@ -154,19 +146,19 @@ void FragmentsView::showControls() {
 
 void FragmentsView::changeSettings(const QString& name,
                                    const std::function<void(document::RunSettings&)>& change) {
-  if (m_document == nullptr) return;
-  m_document->change(name, [&](document::Document& document) { change(document.settings); });
+  if (model() == nullptr) return;
+  model()->change(name, [&](document::Document& document) { change(document.settings); });
 }
 
 void FragmentsView::toggleMark(document::FragmentMark mark) {
   const std::optional<FragmentRow> row = currentRow();
-  if (!row || m_document == nullptr || !m_list->content().canMark) return;
+  if (!row || model() == nullptr || !m_list->content().canMark) return;
   const bool isPin = mark == document::FragmentMark::Pinned;
   const bool isSet = row->mark == mark;
   const QString name = isSet   ? tr("Leave the fragment to its rank")
                        : isPin ? tr("Pin fragment")
                                : tr("Drop fragment");
-  m_document->change(name, [&](document::Document& document) {
+  model()->change(name, [&](document::Document& document) {
     document::setFragmentMark(document, m_list->content().node, row->hash.toStdString(),
                               isSet ? std::nullopt : std::optional(mark));
   });
@@ -174,7 +166,7 @@ void FragmentsView::toggleMark(document::FragmentMark mark) {
 
 void FragmentsView::showMenu(const QPoint& at) {
   const std::optional<FragmentRow> row = currentRow();
-  if (!row || !m_list->content().canMark || m_document == nullptr) return;
+  if (!row || !m_list->content().canMark || model() == nullptr) return;
   QMenu menu(this);
   const auto add = [&](const QString& text, document::FragmentMark mark) {
     QAction* action = menu.addAction(text);
@@ -196,7 +188,7 @@ bool FragmentsView::eventFilter(QObject* watched, QEvent* event) {
       return true;
     }
   }
-  return RunView::eventFilter(watched, event);
+  return InputView::eventFilter(watched, event);
 }
 
 QString FragmentsView::emptyText() const {

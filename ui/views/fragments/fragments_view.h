@@ -2,14 +2,13 @@
 // What the selected augment found, with scores; fragments can be pinned and dropped for the next run.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/fragments/fragment_list_model.h"
 
 #include <QPointer>
 
 #include <functional>
-#include <memory>
 #include <optional>
 
 class QComboBox;
@@ -19,14 +18,12 @@ class QToolButton;
 
 namespace spanscope::ui {
 
-class FragmentsView : public RunView {
+class FragmentsView : public InputView {
   Q_OBJECT
  public:
   explicit FragmentsView(QWidget* parent = nullptr);
-  ~FragmentsView() override;
 
   void setModel(document::DocumentModel* model) override;
-  QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
 
@@ -50,9 +47,7 @@ class FragmentsView : public RunView {
 
   FragmentListModel* m_list;
   QTableView* m_table;
-  QPointer<document::DocumentModel> m_document;
-  std::optional<Theme> m_shown;         ///< theme that the table has
-  std::unique_ptr<QWidget> m_controls;  ///< until it is taken
+  std::optional<Theme> m_shown;  ///< theme that the table has
   QPointer<QComboBox> m_ranking;
   QPointer<QSpinBox> m_count;
   QPointer<QToolButton> m_pin;

@@ -24,7 +24,8 @@
 
 namespace spanscope::ui {
 
-InspectorView::InspectorView(QWidget* parent) : DocumentView(parent), m_scroll(new QScrollArea(this)) {
+InspectorView::InspectorView(QWidget* parent)
+    : InputView(InputPart::Model, Pace::EveryInput, parent), m_scroll(new QScrollArea(this)) {
   makeEmptyPage();
   m_scroll->setWidgetResizable(true);
   m_scroll->setFrameShape(QFrame::NoFrame);

@@ -2,7 +2,7 @@
 // The fields of the selected node.
 #pragma once
 
-#include "ui/views/common/document_view.h"
+#include "ui/views/common/input_view.h"
 
 #include <functional>
 #include <optional>
@@ -24,7 +24,7 @@ class ParameterSection;
 struct ParameterEdits;
 class TextSection;
 
-class InspectorView : public DocumentView {
+class InspectorView : public InputView {
   Q_OBJECT
  public:
   explicit InspectorView(QWidget* parent = nullptr);

@@ -29,7 +29,7 @@ constexpr int kErrorRowHeight = 22;
 }  // namespace
 
 JsonView::JsonView(QWidget* parent)
-    : DocumentView(parent),
+    : InputView(InputPart::Model, Pace::EveryInput, parent),
       m_editor(new JsonEditor(this)),
       m_bar(new QWidget(this)),
       m_barText(new QLabel(m_bar)),
@@ -255,7 +255,7 @@ void JsonView::followCursor() {
 }
 
 bool JsonView::eventFilter(QObject* watched, QEvent* event) {
-  if (watched != m_editor || model() == nullptr) return DocumentView::eventFilter(watched, event);
+  if (watched != m_editor || model() == nullptr) return InputView::eventFilter(watched, event);
   if (event->type() == QEvent::FocusOut) model()->endMerge();
   if (event->type() == QEvent::KeyPress && isInStep()) {
     // In step, undo is the document's; text that is no query yet has the editor's own.
@@ -269,7 +269,7 @@ bool JsonView::eventFilter(QObject* watched, QEvent* event) {
       return true;
     }
   }
-  return DocumentView::eventFilter(watched, event);
+  return InputView::eventFilter(watched, event);
 }
 
 }  // namespace spanscope::ui

@@ -2,7 +2,7 @@
 // The query as JSON, in step with the canvas both ways. Text that is no query is kept as it was typed.
 #pragma once
 
-#include "ui/views/common/document_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/json/json_sync.h"
 
 #include <QTimer>
@@ -15,7 +15,7 @@ namespace spanscope::ui {
 
 class JsonEditor;
 
-class JsonView : public DocumentView {
+class JsonView : public InputView {
   Q_OBJECT
  public:
   explicit JsonView(QWidget* parent = nullptr);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/log/log_view.h"
 
+#include "ui/views/common/empty_text.h"
 #include "ui/views/common/table_painting.h"
 
 #include <QCheckBox>
@@ -28,10 +29,9 @@ QString emptyText() {
 }  // namespace
 
 LogView::LogView(QWidget* parent)
-    : RunView(parent),
+    : InputView(kRunParts, Pace::MayWait, parent),
       m_model(new LogModel(this)),
-      m_table(new QTableView(this)),
-      m_controls(std::make_unique<QWidget>()) {
+      m_table(new QTableView(this)) {
   setAccessibleName(tr("Log"));
   m_table->setAccessibleName(tr("What happened"));
   m_table->setAccessibleDescription(tr("Return goes to the moment of the line."));
@@ -48,12 +48,10 @@ LogView::LogView(QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(m_table);
 
-  auto* row = new QHBoxLayout(m_controls.get());
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(2 * kSpace);
-  m_all = new QCheckBox(tr("all events"), m_controls.get());
+  QHBoxLayout* row = titleRow();
+  m_all = new QCheckBox(tr("all events"), row->parentWidget());
   m_all->setToolTip(tr("Every event of the trace, in the engine's words"));
-  m_least = new QComboBox(m_controls.get());
+  m_least = new QComboBox(row->parentWidget());
   m_least->setAccessibleName(tr("Severity"));
   m_least->addItem(tr("everything"), static_cast<int>(Severity::Note));
   m_least->addItem(tr("warnings and errors"), static_cast<int>(Severity::Warning));
@@ -72,12 +70,6 @@ LogView::LogView(QWidget* parent)
   });
   connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& index) { select(index.row()); });
   connect(m_table, &QTableView::activated, this, [this](const QModelIndex& index) { open(index.row()); });
-}
-
-LogView::~LogView() = default;
-
-QWidget* LogView::takeTitleControls() {
-  return m_controls.release();
 }
 
 void LogView::setOptions(const LogOptions& options) {

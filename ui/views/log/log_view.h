@@ -2,12 +2,11 @@
 // The log as a table.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/log/log_model.h"
 
 #include <QPointer>
 
-#include <memory>
 #include <optional>
 
 class QCheckBox;
@@ -16,13 +15,11 @@ class QTableView;
 
 namespace spanscope::ui {
 
-class LogView : public RunView {
+class LogView : public InputView {
   Q_OBJECT
  public:
   explicit LogView(QWidget* parent = nullptr);
-  ~LogView() override;
 
-  QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
 
@@ -42,7 +39,6 @@ class LogView : public RunView {
   LogModel* m_model;
   QTableView* m_table;
   std::optional<Theme> m_shown;
-  std::unique_ptr<QWidget> m_controls;  ///< until it is taken
   QPointer<QComboBox> m_least;
   QPointer<QCheckBox> m_all;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/metrics/metrics_view.h"
 
+#include "ui/views/common/empty_text.h"
+
 #include <QGridLayout>
 #include <QPainter>
 #include <QScrollArea>
@@ -23,7 +25,8 @@ QString emptyText() {
 
 }  // namespace
 
-MetricsView::MetricsView(QWidget* parent) : RunView(parent), m_scroll(new QScrollArea(this)) {
+MetricsView::MetricsView(QWidget* parent)
+    : InputView(kRunParts, Pace::MayWait, parent), m_scroll(new QScrollArea(this)) {
   setAccessibleName(tr("Metrics"));
   auto* content = new QWidget(m_scroll);
   content->setAutoFillBackground(false);
@@ -121,7 +124,7 @@ void MetricsView::paintEvent(QPaintEvent* /*event*/) {
 }
 
 void MetricsView::resizeEvent(QResizeEvent* event) {
-  RunView::resizeEvent(event);
+  InputView::resizeEvent(event);
   arrange();
 }
 

@@ -2,7 +2,7 @@
 // Small plots over the runs of the session.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/metrics/metric_card.h"
 #include "ui/views/metrics/metrics_model.h"
 
@@ -17,7 +17,7 @@ namespace spanscope::ui {
 /// tokens a second.
 std::vector<CardContent> metricCards(const MetricsModel& model);
 
-class MetricsView : public RunView {
+class MetricsView : public InputView {
   Q_OBJECT
  public:
   explicit MetricsView(QWidget* parent = nullptr);

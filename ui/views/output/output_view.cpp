@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/output/output_view.h"
 
+#include "ui/views/common/empty_text.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/output/answer_card.h"
 #include "ui/words/tr.h"
@@ -24,7 +25,10 @@ QString emptyText() {
 }  // namespace
 
 OutputView::OutputView(QWidget* parent)
-    : RunView(parent), m_most(kAtFirst), m_scroll(new QScrollArea(this)), m_more(new QPushButton) {
+    : InputView(kRunParts, Pace::MayWait, parent),
+      m_most(kAtFirst),
+      m_scroll(new QScrollArea(this)),
+      m_more(new QPushButton) {
   setAccessibleName(tr("Output"));
   auto* content = new QWidget(m_scroll);
   content->setAutoFillBackground(false);

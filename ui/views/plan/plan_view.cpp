@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/plan/plan_view.h"
 
+#include "ui/views/common/empty_text.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/plan/pass_view.h"
 
@@ -61,8 +62,7 @@ QStringList headers() {
 }  // namespace
 
 PlanView::PlanView(QWidget* parent)
-    : RunView(parent),
-      m_controls(std::make_unique<QWidget>()),
+    : InputView(kRunParts | InputPart::Forecast, Pace::MayWait, parent),
       m_stack(new QStackedLayout(this)),
       m_nothing(new QWidget(this)),
       m_passes(new PassView(this)),
@@ -102,9 +102,8 @@ PlanView::PlanView(QWidget* parent)
     selection.nodes = {node};
     Q_EMIT selectionWanted(selection);
   });
-  auto* row = new QHBoxLayout(m_controls.get());
-  row->setContentsMargins(0, 0, 0, 0);
-  m_pages = new QComboBox(m_controls.get());
+  QHBoxLayout* row = titleRow();
+  m_pages = new QComboBox(row->parentWidget());
   m_pages->setAccessibleName(tr("Page of the plan"));
   m_pages->setToolTip(
       tr("Rules: what the planner makes of the query as it is now. Steps: what a run became."));
@@ -115,12 +114,6 @@ PlanView::PlanView(QWidget* parent)
           [this](int index) { setPage(index == 0 ? Page::Rules : Page::Steps); });
   connect(m_table, &QTableWidget::cellClicked, this, &PlanView::select);
   connect(m_table, &QTableWidget::cellActivated, this, &PlanView::select);
-}
-
-PlanView::~PlanView() = default;
-
-QWidget* PlanView::takeTitleControls() {
-  return m_controls.release();
 }
 
 bool PlanView::hasRules() const {
@@ -225,7 +218,7 @@ void PlanView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) m_model = planModel(*input());
   if (page() == Page::Rules && hasRules()) {
     refresh();
-    RunView::paintTo(painter, size);
+    InputView::paintTo(painter, size);
     return;
   }
   if (m_model.run == 0) {

@@ -3,13 +3,12 @@
 // planner's own words.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/plan/plan_model.h"
 
 #include <QPointer>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 
 class QComboBox;
@@ -22,15 +21,13 @@ namespace spanscope::ui {
 
 class PassView;
 
-class PlanView : public RunView {
+class PlanView : public InputView {
   Q_OBJECT
  public:
   enum class Page : std::uint8_t { Rules, Steps };
 
   explicit PlanView(QWidget* parent = nullptr);
-  ~PlanView() override;
 
-  QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
 
@@ -55,7 +52,6 @@ class PlanView : public RunView {
   PlanModel m_model;
   Page m_page = Page::Rules;
   QString m_summary;
-  std::unique_ptr<QWidget> m_controls;  ///< until it is taken
   QPointer<QComboBox> m_pages;
   QStackedLayout* m_stack;
   QWidget* m_nothing;

@@ -14,7 +14,9 @@
 namespace spanscope::ui {
 
 PoolView::PoolView(QWidget* parent)
-    : LazyView(parent), m_area(new PoolArea(this)), m_detailLabel(new QLabel(this)) {
+    : InputView(kRunParts | InputPart::WholeTrace, Pace::EveryInput, parent),
+      m_area(new PoolArea(this)),
+      m_detailLabel(new QLabel(this)) {
   setAccessibleName(tr("Pool"));
   setFocusProxy(m_area);
   auto* column = new QVBoxLayout(this);

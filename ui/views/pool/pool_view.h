@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ui/views/common/block_history.h"
-#include "ui/views/common/lazy_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/pool/pool_model.h"
 
 #include <QPointer>
@@ -16,7 +16,7 @@ class BlockLegend;
 class PoolArea;
 class PoolControls;
 
-class PoolView : public LazyView {
+class PoolView : public InputView {
   Q_OBJECT
  public:
   explicit PoolView(QWidget* parent = nullptr);

@@ -35,7 +35,7 @@ class ProblemDelegate : public QStyledItemDelegate {
     const auto* model = dynamic_cast<const ProblemListModel*>(index.model());
     if (model == nullptr) return;
     const ProblemRow& row = model->rows().at(static_cast<std::size_t>(index.row()));
-    const bool isError = row.problem.severity == document::Severity::Error;
+    const bool isError = row.problem.severity == query::Severity::Error;
     const QColor ink = m_theme.color(isError ? Role::Error : Role::ComputedInk);
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
@@ -117,7 +117,7 @@ class ProblemDelegate : public QStyledItemDelegate {
 }  // namespace
 
 ProblemsView::ProblemsView(QWidget* parent)
-    : DocumentView(parent),
+    : InputView(InputPart::Model, Pace::EveryInput, parent),
       m_list(new QListView(this)),
       m_empty(new QLabel(this)),
       m_model(new ProblemListModel(this)) {

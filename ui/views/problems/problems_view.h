@@ -2,7 +2,7 @@
 // What is wrong with the query, each at its node.
 #pragma once
 
-#include "ui/views/common/document_view.h"
+#include "ui/views/common/input_view.h"
 
 #include <QTimer>
 
@@ -19,7 +19,7 @@ namespace spanscope::ui {
 class ProblemListModel;
 struct ProblemRow;
 
-class ProblemsView : public DocumentView {
+class ProblemsView : public InputView {
   Q_OBJECT
  public:
   explicit ProblemsView(QWidget* parent = nullptr);

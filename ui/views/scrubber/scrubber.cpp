@@ -2,6 +2,7 @@
 #include "ui/views/scrubber/scrubber.h"
 
 #include "ui/views/common/csv_line.h"
+#include "ui/views/common/empty_text.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/scrubber/scrubber_track.h"
 
@@ -29,7 +30,10 @@ QString emptyText() {
 }  // namespace
 
 Scrubber::Scrubber(QWidget* parent)
-    : RunView(parent), m_track(new ScrubberTrack(this)), m_label(new QLabel(this)) {
+    // Steps count from the position that is shown.
+    : InputView(kRunParts | InputPart::WholeTrace, Pace::EveryInput, parent),
+      m_track(new ScrubberTrack(this)),
+      m_label(new QLabel(this)) {
   setAccessibleName(tr("Time"));
   m_first = makeButton(tr("First"), tr("To the beginning"));
   m_back = makeButton(tr("Back"), tr("One event back"));
@@ -219,7 +223,7 @@ void Scrubber::keyPressEvent(QKeyEvent* event) {
       setPlaying(!isPlaying());
       break;
     default:
-      RunView::keyPressEvent(event);
+      InputView::keyPressEvent(event);
   }
 }
 

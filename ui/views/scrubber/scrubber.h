@@ -2,7 +2,7 @@
 // Steps and plays through the events of a trace.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/scrubber/scrubber_model.h"
 
 #include <QTimer>
@@ -14,7 +14,7 @@ namespace spanscope::ui {
 
 class ScrubberTrack;
 
-class Scrubber : public RunView {
+class Scrubber : public InputView {
   Q_OBJECT
  public:
   explicit Scrubber(QWidget* parent = nullptr);
@@ -34,9 +34,6 @@ class Scrubber : public RunView {
 
  protected:
   void refresh() override;
-  bool usesWholeTrace() const override { return true; }
-  /// Steps count from the position that is shown.
-  bool mayWait() const override { return false; }
   void paintEvent(QPaintEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 

@@ -91,7 +91,7 @@ std::optional<std::vector<std::int32_t>> readLayers(const QString& text) {
   return layers;
 }
 
-SettingsView::SettingsView(QWidget* parent) : DocumentView(parent) {
+SettingsView::SettingsView(QWidget* parent) : InputView(InputPart::Model, Pace::EveryInput, parent) {
   auto* body = new QWidget;
   auto* grid = new QGridLayout(body);
   grid->setContentsMargins(3 * kSpace, 2 * kSpace, 3 * kSpace, 3 * kSpace);

@@ -2,7 +2,7 @@
 // Model and cache settings of the document, for its next run.
 #pragma once
 
-#include "ui/views/common/document_view.h"
+#include "ui/views/common/input_view.h"
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +21,7 @@ class CheckedField;
 class RetrievalRows;
 class SettingsRows;
 
-class SettingsView : public DocumentView {
+class SettingsView : public InputView {
   Q_OBJECT
  public:
   explicit SettingsView(QWidget* parent = nullptr);

@@ -14,10 +14,10 @@ constexpr int kHeight = 20;
 
 }  // namespace
 
-StateLegend::StateLegend(std::vector<Entry> entries, QWidget* parent)
+StateLegend::StateLegend(std::vector<Swatch> entries, QWidget* parent)
     : QWidget(parent), m_entries(std::move(entries)) {
   QStringList words;
-  for (const Entry& entry : m_entries) words.push_back(entry.text);
+  for (const Swatch& entry : m_entries) words.push_back(entry.text);
   setAccessibleName(tr("Legend: %1").arg(words.join(tr(", "))));
 }
 
@@ -30,7 +30,7 @@ void StateLegend::setTheme(const Theme& theme) {
 QSize StateLegend::sizeHint() const {
   const QFontMetrics metrics(m_theme.smallFont());
   int width = 0;
-  for (const Entry& entry : m_entries) width += kSwatch + 6 + metrics.horizontalAdvance(entry.text) + kGap;
+  for (const Swatch& entry : m_entries) width += kSwatch + 6 + metrics.horizontalAdvance(entry.text) + kGap;
   return {width, kHeight};
 }
 
@@ -40,7 +40,7 @@ void StateLegend::paintEvent(QPaintEvent* /*event*/) {
   painter.setFont(m_theme.smallFont());
   const QFontMetrics metrics(m_theme.smallFont());
   int x = 0;
-  for (const Entry& entry : m_entries) {
+  for (const Swatch& entry : m_entries) {
     const QRectF box(x + 0.5, (height() - kSwatch) / 2 + 0.5, kSwatch - 1, kSwatch - 1);
     painter.setPen(Qt::NoPen);
     painter.setBrush(m_theme.fill(entry.role));

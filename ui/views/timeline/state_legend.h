@@ -13,11 +13,11 @@ namespace spanscope::ui {
 class StateLegend : public QWidget {
   Q_OBJECT
  public:
-  struct Entry {
+  struct Swatch {
     BlockRole role = BlockRole::Free;
     QString text;
   };
-  explicit StateLegend(std::vector<Entry> entries, QWidget* parent = nullptr);
+  explicit StateLegend(std::vector<Swatch> entries, QWidget* parent = nullptr);
 
   void setTheme(const Theme& theme);
   QSize sizeHint() const override;
@@ -27,7 +27,7 @@ class StateLegend : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  std::vector<Entry> m_entries;
+  std::vector<Swatch> m_entries;
   Theme m_theme;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/timeline/timeline_view.h"
 
+#include "ui/views/common/empty_text.h"
 #include "ui/views/timeline/state_legend.h"
 #include "ui/views/timeline/timeline_canvas.h"
 
@@ -19,7 +20,7 @@ QString emptyText() {
 }  // namespace
 
 TimelineView::TimelineView(QWidget* parent)
-    : RunView(parent), m_canvas(new TimelineCanvas(this)), m_controls(std::make_unique<QWidget>()) {
+    : InputView(kRunParts, Pace::MayWait, parent), m_canvas(new TimelineCanvas(this)) {
   setAccessibleName(tr("Timeline"));
   m_canvas->setAccessibleName(tr("Requests over time"));
   m_canvas->setAccessibleDescription(tr(
@@ -28,14 +29,12 @@ TimelineView::TimelineView(QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(m_canvas);
 
-  auto* row = new QHBoxLayout(m_controls.get());
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(2 * kSpace);
+  QHBoxLayout* row = titleRow();
   m_legend = new StateLegend({{BlockRole::Computed, tr("computing")},
                               {BlockRole::Relocated, tr("reading relocated")},
                               {BlockRole::Hit, tr("decoding")}},
-                             m_controls.get());
-  m_scope = new QComboBox(m_controls.get());
+                             row->parentWidget());
+  m_scope = new QComboBox(row->parentWidget());
   m_scope->setAccessibleName(tr("Runs"));
   m_scope->setToolTip(tr("Which runs are shown"));
   m_scope->addItem(tr("one run"));
@@ -44,12 +43,6 @@ TimelineView::TimelineView(QWidget* parent)
   row->addWidget(m_scope);
   connect(m_scope, &QComboBox::currentIndexChanged, this, [this](int index) { setAllRuns(index == 1); });
   connect(m_canvas, &TimelineCanvas::rowClicked, this, &TimelineView::select);
-}
-
-TimelineView::~TimelineView() = default;
-
-QWidget* TimelineView::takeTitleControls() {
-  return m_controls.release();
 }
 
 void TimelineView::setAllRuns(bool all) {

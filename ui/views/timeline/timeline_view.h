@@ -2,12 +2,10 @@
 // One row a request: waiting, computing, decoding.
 #pragma once
 
-#include "ui/views/common/run_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/timeline/timeline_model.h"
 
 #include <QPointer>
-
-#include <memory>
 
 class QComboBox;
 
@@ -16,13 +14,11 @@ namespace spanscope::ui {
 class TimelineCanvas;
 class StateLegend;
 
-class TimelineView : public RunView {
+class TimelineView : public InputView {
   Q_OBJECT
  public:
   explicit TimelineView(QWidget* parent = nullptr);
-  ~TimelineView() override;
 
-  QWidget* takeTitleControls() override;
   QString csv() const override;
   void paintTo(QPainter& painter, const QSize& size) override;
 
@@ -40,7 +36,6 @@ class TimelineView : public RunView {
   TimelineModel m_model;
   bool m_allRuns = false;
   TimelineCanvas* m_canvas;
-  std::unique_ptr<QWidget> m_controls;  ///< until it is taken
   QPointer<StateLegend> m_legend;
   QPointer<QComboBox> m_scope;
 };

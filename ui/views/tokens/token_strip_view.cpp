@@ -11,7 +11,9 @@
 
 namespace spanscope::ui {
 
-TokenStripView::TokenStripView(QWidget* parent) : LazyView(parent), m_area(new TokenStripArea(this)) {
+TokenStripView::TokenStripView(QWidget* parent)
+    : InputView(kRunParts | InputPart::WholeTrace, Pace::EveryInput, parent),
+      m_area(new TokenStripArea(this)) {
   setAccessibleName(tr("Tokens"));
   setFocusProxy(m_area);
   auto* column = new QVBoxLayout(this);

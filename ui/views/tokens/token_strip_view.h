@@ -2,7 +2,7 @@
 // Shows the shown request's tokens, wrapped, with the blocks they fill.
 #pragma once
 
-#include "ui/views/common/lazy_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/tokens/token_strip_model.h"
 
 #include <QPointer>
@@ -14,7 +14,7 @@ namespace spanscope::ui {
 class SegmentChips;
 class TokenStripArea;
 
-class TokenStripView : public LazyView {
+class TokenStripView : public InputView {
   Q_OBJECT
  public:
   explicit TokenStripView(QWidget* parent = nullptr);

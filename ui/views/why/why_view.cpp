@@ -56,7 +56,9 @@ class VerdictChip : public QWidget {
 };
 
 WhyView::WhyView(QWidget* parent)
-    : LazyView(parent), m_chip(new VerdictChip(this)), m_text(new QTextBrowser(this)) {
+    : InputView(kRunParts | InputPart::WholeTrace, Pace::EveryInput, parent),
+      m_chip(new VerdictChip(this)),
+      m_text(new QTextBrowser(this)) {
   setAccessibleName(tr("Why"));
   setFocusProxy(m_text);
   auto* column = new QVBoxLayout(this);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ui/views/common/block_history.h"
-#include "ui/views/common/lazy_view.h"
+#include "ui/views/common/input_view.h"
 #include "ui/views/why/why_model.h"
 
 #include <vector>
@@ -15,7 +15,7 @@ namespace spanscope::ui {
 
 class VerdictChip;
 
-class WhyView : public LazyView {
+class WhyView : public InputView {
   Q_OBJECT
  public:
   explicit WhyView(QWidget* parent = nullptr);
