@@ -13,7 +13,6 @@
 #include <QAbstractItemModelTester>
 #include <QCheckBox>
 #include <QComboBox>
-#include <QElapsedTimer>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
@@ -91,7 +90,6 @@ class TestInspectorView : public QObject {
   void freezesSeveralReplies();
   void focusesTheText();
   void followsTheSelection();
-  void isQuickWithManyNodes();
   void editsParameters();
   void listsAllParametersWhereNothingIsSelected();
   void definesParameters();
@@ -491,28 +489,6 @@ void TestInspectorView::followsTheSelection() {
   QVERIFY(!child<QLabel>(view, "empty")->isVisible());
   view.setModel(nullptr);
   QVERIFY(!child<QPlainTextEdit>(*child<QWidget>(view, "textSection"), "text")->isEnabled());
-}
-
-void TestInspectorView::isQuickWithManyNodes() {
-  std::string text = R"({"g": {"model": "m", "input": {"plus": [)";
-  for (int i = 0; i < 1000; ++i) text += R"({"user": "A document of a few words."}, )";
-  InspectorView view;
-  ViewBench bench(view, text + R"({"user": "end"}]}}})");
-  bench.show({380, 560});
-  bench.loadTokenizer();
-  bench.select(nodeAt(bench.document(), {0, 500}));
-  auto* editor = child<QPlainTextEdit>(*child<QWidget>(view, "textSection"), "text");
-  editor->setFocus();
-  QList<qint64> times;
-  for (int i = 0; i < 40; ++i) {
-    QElapsedTimer timer;
-    timer.start();
-    QTest::keyClick(editor, Qt::Key_A);
-    times += timer.nsecsElapsed();
-  }
-  std::sort(times.begin(), times.end());
-  qInfo("a key takes %.2f ms (median), %.2f ms (longest)", double(times[20]) / 1e6,
-        double(times.last()) / 1e6);
 }
 
 void TestInspectorView::editsParameters() {

@@ -10,7 +10,6 @@
 
 #include <QApplication>
 #include <QClipboard>
-#include <QElapsedTimer>
 #include <QListWidget>
 #include <QPushButton>
 #include <QTest>
@@ -86,7 +85,6 @@ class TestJsonView : public QObject {
   void copies();
   void pastesIntoAnEmptyDocument();
   void missingInputsStayMissing();
-  void isQuickWithManyNodes();
 };
 
 void TestJsonView::showsTheQuery() {
@@ -233,24 +231,6 @@ void TestJsonView::missingInputsStayMissing() {
   QTRY_VERIFY(textOf(f.bench.document(), f.bench.document().at(f.bench.document().root()).children.at(0)) ==
               "abc");
   QCOMPARE(f.bench.document().at(monad).children.at(0), document::kNoNode);
-}
-
-void TestJsonView::isQuickWithManyNodes() {
-  std::string text =
-      R"({"g": {"model": "m", "input": {"cross": [{"user": "a"}, {"user": "b"}, {"user": "c"})";
-  for (int i = 0; i < 1000; ++i) text += R"(, {"user": "A document of a few words."})";
-  Fixture f(text + "]}}}");
-  QList<qint64> times;
-  for (int i = 0; i < 20; ++i) {
-    const std::string said = "Question " + std::to_string(i);
-    QElapsedTimer timer;
-    timer.start();
-    f.rename(said.c_str());
-    times += timer.nsecsElapsed();
-  }
-  std::sort(times.begin(), times.end());
-  qInfo("a change takes %.2f ms (median), %.2f ms (longest)", double(times[10]) / 1e6,
-        double(times.last()) / 1e6);
 }
 
 QTEST_MAIN(TestJsonView)
