@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What golden pictures show: an example, run, two of its documents exchanged, and run again, at set times.
+#pragma once
+
+#include "ui/session/view_input.h"
+
+namespace spanscope::test {
+
+/// Made from a run on the bundled model, whose answers are the same on every machine; times, speeds and the
+/// name of the machine are replaced by set ones. Without a tokenizer and a selection.
+ui::ViewInput pictureScene();
+
+}  // namespace spanscope::test
