@@ -17,7 +17,12 @@ constexpr double kBetweenTokens = 0.001;   // seconds
 /// The clock and the machine of a picture, whatever those of the run were.
 void pin(trace::Event& event, std::int64_t index) {
   event.time = index * kStep;
-  if (auto* session = std::get_if<trace::SessionStarted>(&event.payload)) session->backend = "CPU";
+  if (auto* session = std::get_if<trace::SessionStarted>(&event.payload)) {
+    session->program = "spanscope";
+    session->model = "spanlet";
+    session->backend = "CPU";
+    session->threads = 1;
+  }
   if (auto* pass = std::get_if<trace::BatchComputed>(&event.payload)) pass->nanoseconds = kPass;
   if (auto* metrics = std::get_if<trace::StepMetrics>(&event.payload)) {
     metrics->timeToFirstToken = kFirstToken;

@@ -6,8 +6,9 @@
 
 namespace spanscope::test {
 
-/// Made from a run on the bundled model, whose answers are the same on every machine; times, speeds and the
-/// name of the machine are replaced by set ones. Without a tokenizer and a selection.
+/// Made from a run on the bundled model, whose answers are the same on every machine; times, speeds,
+/// versions and the names of folders and the machine are replaced by set ones. Without a tokenizer and a
+/// selection.
 ui::ViewInput pictureScene();
 
 }  // namespace spanscope::test
