@@ -35,7 +35,6 @@ class CanvasGestures : public QObject {
   bool isActive() const { return m_kind != Kind::None; }
   /// While it is held, dragging with the left button moves the view.
   void setSpaceHeld(bool held);
-  QPointF lastScenePoint() const { return m_last; }
   /// How near, in units of the scene, a pointer is to a port or a wire that it means.
   double reach() const;
 

@@ -56,13 +56,11 @@ TokenExport::~TokenExport() {
 void TokenExport::cancel() {
   m_stop.request_stop();
   ++m_asked;
-  m_busy = false;
 }
 
 void TokenExport::start(TokenRequest request) {
   cancel();
   m_stop = std::stop_source();
-  m_busy = true;
   m_thread->post(
       [this, loaded = m_loaded, asked = m_asked, stop = m_stop.get_token(), request = std::move(request)] {
         if (stop.stop_requested()) return;
@@ -77,7 +75,6 @@ void TokenExport::start(TokenRequest request) {
         if (stop.stop_requested()) return;
         QMetaObject::invokeMethod(this, [this, asked, made = std::move(made)] {
           if (asked != m_asked) return;
-          m_busy = false;
           Q_EMIT ready(made);
         });
       });

@@ -42,7 +42,6 @@ class TokenExport : public QObject {
   /// Makes the tokens and sends them with ready(); what was asked for before is given up.
   void start(TokenRequest request);
   void cancel();
-  bool isBusy() const { return m_busy; }
 
  Q_SIGNALS:
   void ready(const spanscope::ui::TokenText& made);
@@ -53,7 +52,6 @@ class TokenExport : public QObject {
   std::shared_ptr<Loaded> m_loaded;  ///< touched on the thread alone
   std::stop_source m_stop;
   std::uint64_t m_asked = 0;
-  bool m_busy = false;
   std::unique_ptr<TaskThread> m_thread;
 };
 

@@ -49,7 +49,6 @@ class AttentionPlot : public QCustomPlot {
   void zoom(double factor, const QPointF& place);
   std::optional<AttentionCell> cellAt(const QPointF& place) const;
   QRectF cellRect(const AttentionRegion& region) const;  ///< pixels
-  double scaleTop() const { return m_scaleTop; }
 
  Q_SIGNALS:
   void cellHovered(int row, int column);  ///< −1: none

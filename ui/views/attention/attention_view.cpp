@@ -3,10 +3,8 @@
 
 #include "ui/views/attention/attention_legend.h"
 #include "ui/views/attention/attention_plot.h"
-#include "ui/views/common/empty_text.h"
 #include "ui/views/common/plot_painting.h"
 #include "ui/views/common/request_blocks.h"
-#include "ui/words/tr.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -32,15 +30,10 @@ void setChoice(QComboBox& box, const std::optional<std::int32_t>& choice) {
   box.setCurrentIndex(std::max(0, box.findData(choice.value_or(kMean))));
 }
 
-QString emptyText(const AttentionModel& model) {
-  if (model.leftOut) return leftOutText(*model.leftOut);
-  return tr("Run a query with attention recording on to see where it looked.");
-}
-
 }  // namespace
 
 AttentionView::AttentionView(QWidget* parent)
-    : InputView(kRunParts, Pace::MayWait, parent),
+    : RunView(parent),
       m_plot(new AttentionPlot(this)),
       m_legend(new AttentionLegend(this)),
       m_readout(new QLabel(this)) {
@@ -118,6 +111,12 @@ void AttentionView::fillChoices() {
   setChoice(*m_layer, m_options.layer);
   setChoice(*m_head, m_options.head);
   m_filling = false;
+}
+
+QString AttentionView::emptyText() const {
+  if (m_model.recorded) return {};
+  if (m_model.leftOut) return leftOutText(*m_model.leftOut);
+  return tr("Run a query with attention recording on to see where it looked.");
 }
 
 void AttentionView::refresh() {
@@ -242,12 +241,9 @@ QString AttentionView::csv() const {
 
 void AttentionView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) refresh();
+  if (paintIfEmpty(painter, size)) return;
   const QRect area(QPoint(), size);
   painter.fillRect(area, theme().color(Role::Surface));
-  if (!m_model.recorded) {
-    paintEmptyText(painter, area, emptyText(m_model), theme());
-    return;
-  }
   const int legend = m_legend->heightForWidth(size.width() - 4 * kSpace);
   const QCPRange columns = m_plot->xAxis->range();
   const QCPRange rows = m_plot->yAxis->range();
@@ -257,13 +253,6 @@ void AttentionView::paintTo(QPainter& painter, const QSize& size) {
   m_plot->yAxis->setRange(rows);
   m_legend->paint(painter,
                   QRect(2 * kSpace, size.height() - legend - kSpace, size.width() - 4 * kSpace, legend));
-}
-
-void AttentionView::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  painter.fillRect(rect(), theme().color(Role::Surface));
-  if (m_model.recorded) return;
-  paintEmptyText(painter, rect(), emptyText(m_model), theme());
 }
 
 }  // namespace spanscope::ui

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ui/views/attention/attention_model.h"
-#include "ui/views/common/input_view.h"
+#include "ui/views/common/run_view.h"
 
 #include <QPointer>
 
@@ -15,7 +15,7 @@ namespace spanscope::ui {
 class AttentionPlot;
 class AttentionLegend;
 
-class AttentionView : public InputView {
+class AttentionView : public RunView {
   Q_OBJECT
  public:
   explicit AttentionView(QWidget* parent = nullptr);
@@ -31,7 +31,7 @@ class AttentionView : public InputView {
 
  protected:
   void refresh() override;
-  void paintEvent(QPaintEvent* event) override;
+  QString emptyText() const override;
 
  private:
   void fillChoices();

@@ -7,11 +7,6 @@
 #include <vector>
 
 namespace spanscope::ui {
-namespace {}  // namespace
-
-QString runName(RunId run) {
-  return tr("Run %1").arg(run);
-}
 
 std::map<StepIndex, QString> stepNames(const document::Document& document,
                                        const std::vector<NamedStep>& steps) {

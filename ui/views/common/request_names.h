@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the views of runs call runs and the steps of their plans.
+// What the views of runs call the steps of their plans.
 #pragma once
 
 #include "ui/session/view_input.h"
@@ -11,9 +11,6 @@
 #include <vector>
 
 namespace spanscope::ui {
-
-/// "Run 2"
-QString runName(RunId run);
 
 /// A step of a plan as its name depends on it.
 struct NamedStep {

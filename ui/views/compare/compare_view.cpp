@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/compare/compare_view.h"
 
-#include "ui/views/common/empty_text.h"
-
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -17,11 +15,6 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kColumns = 4;
-
-QString emptyText() {
-  return CompareView::tr(
-      "Run a query twice, e.g. with its documents swapped or with another policy, to compare the runs.");
-}
 
 Role inkOf(const CompareRow& row) {
   switch (row.verdict) {
@@ -40,8 +33,7 @@ Role inkOf(const CompareRow& row) {
 
 }  // namespace
 
-CompareView::CompareView(QWidget* parent)
-    : InputView(kRunParts, Pace::MayWait, parent), m_table(new QTableWidget(this)) {
+CompareView::CompareView(QWidget* parent) : RunView(parent), m_table(new QTableWidget(this)) {
   setAccessibleName(tr("Compare"));
   m_table->setAccessibleName(tr("Two runs side by side"));
   m_table->setColumnCount(kColumns);
@@ -86,6 +78,12 @@ void CompareView::setRuns(RunId left, RunId right) {
   m_left = left;
   m_right = right;
   if (input() != nullptr) refresh();
+}
+
+QString CompareView::emptyText() const {
+  if (!m_model.rows.empty()) return {};
+  return tr(
+      "Run a query twice, e.g. with its documents swapped or with another policy, to compare the runs.");
 }
 
 void CompareView::refresh() {
@@ -160,18 +158,7 @@ QString CompareView::csv() const {
 
 void CompareView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) refresh();
-  if (!m_model.rows.empty()) {
-    paintTableInto(painter, size, painted(), theme());
-    return;
-  }
-  painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
-  paintEmptyText(painter, QRect(QPoint(), size), emptyText(), theme());
-}
-
-void CompareView::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  painter.fillRect(rect(), theme().color(Role::Surface));
-  if (m_model.rows.empty()) paintEmptyText(painter, rect(), emptyText(), theme());
+  if (!paintIfEmpty(painter, size)) paintTableInto(painter, size, painted(), theme());
 }
 
 }  // namespace spanscope::ui

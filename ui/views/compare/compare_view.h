@@ -2,7 +2,7 @@
 // Two runs side by side, as a table.
 #pragma once
 
-#include "ui/views/common/input_view.h"
+#include "ui/views/common/run_view.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/compare/compare_model.h"
 
@@ -15,7 +15,7 @@ class QTableWidget;
 
 namespace spanscope::ui {
 
-class CompareView : public InputView {
+class CompareView : public RunView {
   Q_OBJECT
  public:
   explicit CompareView(QWidget* parent = nullptr);
@@ -29,7 +29,7 @@ class CompareView : public InputView {
 
  protected:
   void refresh() override;
-  void paintEvent(QPaintEvent* event) override;
+  QString emptyText() const override;
 
  private:
   void fillChoices();

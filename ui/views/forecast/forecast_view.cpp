@@ -27,7 +27,7 @@ constexpr int kComputedWidth = 104;
 }  // namespace
 
 ForecastView::ForecastView(QWidget* parent)
-    : InputView(kRunParts | InputPart::Forecast, Pace::EveryInput, parent),
+    : RunView(parent, InputPart::Forecast, Pace::EveryInput),
       m_header(new ForecastHeader(this)),
       m_tree(new QTreeView(this)),
       m_model(new ForecastModel(this)),
@@ -89,6 +89,10 @@ void ForecastView::setAgainst(Against against) {
   m_against = against;
   if (m_box) m_box->setCurrentIndex(against == Against::Present ? 0 : 1);
   if (input() != nullptr) refresh();
+}
+
+QString ForecastView::emptyText() const {
+  return m_model->table().gap;
 }
 
 void ForecastView::refresh() {
@@ -161,13 +165,7 @@ void ForecastView::paintTo(QPainter& painter, const QSize& size) {
     return;
   }
   refresh();
-  InputView::paintTo(painter, size);
-}
-
-void ForecastView::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  painter.fillRect(rect(), theme().color(Role::Surface));
-  if (!m_model->table().gap.isEmpty()) paintEmptyText(painter, rect(), m_model->table().gap, theme());
+  RunView::paintTo(painter, size);
 }
 
 }  // namespace spanscope::ui

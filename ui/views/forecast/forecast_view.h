@@ -2,7 +2,7 @@
 // What the next run will find in the cache, while the query is still being changed.
 #pragma once
 
-#include "ui/views/common/input_view.h"
+#include "ui/views/common/run_view.h"
 #include "ui/views/forecast/forecast_model.h"
 
 #include <QPointer>
@@ -18,7 +18,7 @@ namespace spanscope::ui {
 class ForecastDelegate;
 class ForecastHeader;
 
-class ForecastView : public InputView {
+class ForecastView : public RunView {
   Q_OBJECT
  public:
   explicit ForecastView(QWidget* parent = nullptr);
@@ -32,7 +32,7 @@ class ForecastView : public InputView {
 
  protected:
   void refresh() override;
-  void paintEvent(QPaintEvent* event) override;
+  QString emptyText() const override;
 
  private:
   void fill(ForecastTable table);

@@ -26,9 +26,7 @@ constexpr int kRow = 24;
 }  // namespace
 
 FragmentsView::FragmentsView(QWidget* parent)
-    : InputView(kRunParts, Pace::MayWait, parent),
-      m_list(new FragmentListModel(this)),
-      m_table(new QTableView(this)) {
+    : RunView(parent), m_list(new FragmentListModel(this)), m_table(new QTableView(this)) {
   setAccessibleName(tr("Fragments"));
   m_table->setObjectName(QStringLiteral("fragments"));
   m_table->setAccessibleName(tr("What the augment found"));
@@ -102,7 +100,7 @@ void FragmentsView::makeControls() {
 }
 
 void FragmentsView::setModel(document::DocumentModel* model) {
-  InputView::setModel(model);
+  RunView::setModel(model);
   showControls();
 }
 
@@ -188,10 +186,14 @@ bool FragmentsView::eventFilter(QObject* watched, QEvent* event) {
       return true;
     }
   }
-  return InputView::eventFilter(watched, event);
+  return RunView::eventFilter(watched, event);
 }
 
 QString FragmentsView::emptyText() const {
+  return m_list->content().rows.empty() ? whatWillStandHere() : QString();
+}
+
+QString FragmentsView::whatWillStandHere() const {
   return m_list->content().isAsked
              ? tr("No run has searched for this augment yet. Run the query (Ctrl+Return) to see what it "
                   "finds.")
@@ -241,13 +243,7 @@ void FragmentsView::paintTo(QPainter& painter, const QSize& size) {
     return;
   }
   painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
-  paintEmptyText(painter, QRect(QPoint(), size), emptyText(), theme());
-}
-
-void FragmentsView::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  painter.fillRect(rect(), theme().color(Role::Surface));
-  if (m_list->content().rows.empty()) paintEmptyText(painter, rect(), emptyText(), theme());
+  paintEmptyText(painter, QRect(QPoint(), size), whatWillStandHere(), theme());
 }
 
 }  // namespace spanscope::ui

@@ -2,7 +2,7 @@
 // What the selected augment found, with scores; fragments can be pinned and dropped for the next run.
 #pragma once
 
-#include "ui/views/common/input_view.h"
+#include "ui/views/common/run_view.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/fragments/fragment_list_model.h"
 
@@ -18,7 +18,7 @@ class QToolButton;
 
 namespace spanscope::ui {
 
-class FragmentsView : public InputView {
+class FragmentsView : public RunView {
   Q_OBJECT
  public:
   explicit FragmentsView(QWidget* parent = nullptr);
@@ -31,18 +31,18 @@ class FragmentsView : public InputView {
 
  protected:
   void refresh() override;
-  void paintEvent(QPaintEvent* event) override;
+  QString emptyText() const override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void makeControls();
+  QString whatWillStandHere() const;
   void showControls();
   void showMenu(const QPoint& at);
   /// Gives the current row this mark or, where it has it already, takes it away.
   void toggleMark(document::FragmentMark mark);
   void changeSettings(const QString& name, const std::function<void(document::RunSettings&)>& change);
   std::optional<FragmentRow> currentRow() const;
-  QString emptyText() const;
   PaintedTable painted(const FragmentsContent& content) const;
 
   FragmentListModel* m_list;

@@ -22,16 +22,14 @@ namespace {
 constexpr int kRow = 24;
 constexpr int kPaintedRows = 200;
 
-QString emptyText() {
+QString whatWillStandHere() {
   return LogView::tr("Messages, runs and steps are listed here as they happen.");
 }
 
 }  // namespace
 
 LogView::LogView(QWidget* parent)
-    : InputView(kRunParts, Pace::MayWait, parent),
-      m_model(new LogModel(this)),
-      m_table(new QTableView(this)) {
+    : RunView(parent), m_model(new LogModel(this)), m_table(new QTableView(this)) {
   setAccessibleName(tr("Log"));
   m_table->setAccessibleName(tr("What happened"));
   m_table->setAccessibleDescription(tr("Return goes to the moment of the line."));
@@ -83,6 +81,10 @@ void LogView::setOptions(const LogOptions& options) {
   showCounts();
 }
 
+QString LogView::emptyText() const {
+  return (input() != nullptr && input()->position > 0) ? QString() : whatWillStandHere();
+}
+
 void LogView::refresh() {
   const QScrollBar* bar = m_table->verticalScrollBar();
   const bool follows = bar->value() >= bar->maximum();
@@ -130,7 +132,7 @@ void LogView::paintTo(QPainter& painter, const QSize& size) {
   const int count = m_model->rowCount();
   if (count == 0) {
     painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
-    paintEmptyText(painter, QRect(QPoint(), size), emptyText(), theme());
+    paintEmptyText(painter, QRect(QPoint(), size), whatWillStandHere(), theme());
     return;
   }
   PaintedTable table{.headers = {tr("Time"), tr("Kind"), tr("Run"), tr("What happened")},
@@ -149,12 +151,6 @@ void LogView::paintTo(QPainter& painter, const QSize& size) {
                           {text(LogModel::Text), ink, false}});
   }
   paintTableInto(painter, size, table, theme());
-}
-
-void LogView::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  painter.fillRect(rect(), theme().color(Role::Surface));
-  if (input() == nullptr || input()->position == 0) paintEmptyText(painter, rect(), emptyText(), theme());
 }
 
 }  // namespace spanscope::ui

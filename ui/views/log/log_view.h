@@ -2,7 +2,7 @@
 // The log as a table.
 #pragma once
 
-#include "ui/views/common/input_view.h"
+#include "ui/views/common/run_view.h"
 #include "ui/views/log/log_model.h"
 
 #include <QPointer>
@@ -15,7 +15,7 @@ class QTableView;
 
 namespace spanscope::ui {
 
-class LogView : public InputView {
+class LogView : public RunView {
   Q_OBJECT
  public:
   explicit LogView(QWidget* parent = nullptr);
@@ -29,7 +29,7 @@ class LogView : public InputView {
 
  protected:
   void refresh() override;
-  void paintEvent(QPaintEvent* event) override;
+  QString emptyText() const override;
 
  private:
   void showCounts();

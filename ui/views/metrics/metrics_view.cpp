@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/metrics/metrics_view.h"
 
-#include "ui/views/common/empty_text.h"
-
 #include <QGridLayout>
 #include <QPainter>
 #include <QScrollArea>
@@ -19,14 +17,9 @@ constexpr int kCardWidth = 280;
 constexpr int kGap = 2 * kSpace;
 constexpr int kSteepest = 2;  ///< most of a card's height by its width
 
-QString emptyText() {
-  return MetricsView::tr("Run a query to see latency, reuse, blocks and speed, run by run.");
-}
-
 }  // namespace
 
-MetricsView::MetricsView(QWidget* parent)
-    : InputView(kRunParts, Pace::MayWait, parent), m_scroll(new QScrollArea(this)) {
+MetricsView::MetricsView(QWidget* parent) : RunView(parent), m_scroll(new QScrollArea(this)) {
   setAccessibleName(tr("Metrics"));
   auto* content = new QWidget(m_scroll);
   content->setAutoFillBackground(false);
@@ -70,6 +63,11 @@ void MetricsView::arrange() {
   for (int column = 0; column < kCards; ++column) m_grid->setColumnStretch(column, column < columns ? 1 : 0);
 }
 
+QString MetricsView::emptyText() const {
+  if (!m_model.runs.empty()) return {};
+  return tr("Run a query to see latency, reuse, blocks and speed, run by run.");
+}
+
 void MetricsView::refresh() {
   m_model = metricsModel(*input(), m_sampler);
   const std::vector<CardContent> contents = metricCards(m_model);
@@ -102,11 +100,8 @@ QString MetricsView::csv() const {
 
 void MetricsView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) refresh();
+  if (paintIfEmpty(painter, size)) return;
   painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
-  if (m_model.runs.empty()) {
-    paintEmptyText(painter, QRect(QPoint(), size), emptyText(), theme());
-    return;
-  }
   const int columns = columnsFor(size);
   const int rows = (kCards + columns - 1) / columns;
   const int width = (size.width() - kGap) / columns - kGap;
@@ -117,14 +112,8 @@ void MetricsView::paintTo(QPainter& painter, const QSize& size) {
   }
 }
 
-void MetricsView::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  painter.fillRect(rect(), theme().color(Role::Surface));
-  if (m_model.runs.empty()) paintEmptyText(painter, rect(), emptyText(), theme());
-}
-
 void MetricsView::resizeEvent(QResizeEvent* event) {
-  InputView::resizeEvent(event);
+  RunView::resizeEvent(event);
   arrange();
 }
 

@@ -2,7 +2,7 @@
 // Small plots over the runs of the session.
 #pragma once
 
-#include "ui/views/common/input_view.h"
+#include "ui/views/common/run_view.h"
 #include "ui/views/metrics/metric_card.h"
 #include "ui/views/metrics/metrics_model.h"
 
@@ -17,7 +17,7 @@ namespace spanscope::ui {
 /// tokens a second.
 std::vector<CardContent> metricCards(const MetricsModel& model);
 
-class MetricsView : public InputView {
+class MetricsView : public RunView {
   Q_OBJECT
  public:
   explicit MetricsView(QWidget* parent = nullptr);
@@ -30,7 +30,7 @@ class MetricsView : public InputView {
 
  protected:
   void refresh() override;
-  void paintEvent(QPaintEvent* event) override;
+  QString emptyText() const override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/output/output_view.h"
 
-#include "ui/views/common/empty_text.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/output/answer_card.h"
-#include "ui/words/tr.h"
 
 #include <QPainter>
 #include <QPushButton>
@@ -18,17 +16,10 @@ namespace {
 
 constexpr std::size_t kAtFirst = 40;
 
-QString emptyText() {
-  return tr("Run a query to read its answers here, as they come.");
-}
-
 }  // namespace
 
 OutputView::OutputView(QWidget* parent)
-    : InputView(kRunParts, Pace::MayWait, parent),
-      m_most(kAtFirst),
-      m_scroll(new QScrollArea(this)),
-      m_more(new QPushButton) {
+    : RunView(parent), m_most(kAtFirst), m_scroll(new QScrollArea(this)), m_more(new QPushButton) {
   setAccessibleName(tr("Output"));
   auto* content = new QWidget(m_scroll);
   content->setAutoFillBackground(false);
@@ -51,6 +42,11 @@ OutputView::OutputView(QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(m_scroll);
+}
+
+QString OutputView::emptyText() const {
+  if (!m_model.answers.empty()) return {};
+  return tr("Run a query to read its answers here, as they come.");
 }
 
 void OutputView::refresh() {
@@ -92,11 +88,7 @@ QString OutputView::csv() const {
 
 void OutputView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) refresh();
-  if (m_model.answers.empty()) {
-    painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
-    paintEmptyText(painter, QRect(QPoint(), size), emptyText(), theme());
-    return;
-  }
+  if (paintIfEmpty(painter, size)) return;
   PaintedTable table{
       .headers = {tr("Run"), tr("Step"), tr("Answer"), tr("Measured")}, .shares = {1, 2, 7, 5}, .rows = {}};
   for (const Answer& answer : m_model.answers) {
@@ -109,12 +101,6 @@ void OutputView::paintTo(QPainter& painter, const QSize& size) {
                           {facts, Role::TextThird, false}});
   }
   paintTableInto(painter, size, table, theme());
-}
-
-void OutputView::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  painter.fillRect(rect(), theme().color(Role::Surface));
-  if (m_model.answers.empty()) paintEmptyText(painter, rect(), emptyText(), theme());
 }
 
 }  // namespace spanscope::ui

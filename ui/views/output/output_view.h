@@ -2,7 +2,7 @@
 // The answers, newest first.
 #pragma once
 
-#include "ui/views/common/input_view.h"
+#include "ui/views/common/run_view.h"
 #include "ui/views/output/output_model.h"
 
 #include <vector>
@@ -15,7 +15,7 @@ namespace spanscope::ui {
 
 class AnswerCard;
 
-class OutputView : public InputView {
+class OutputView : public RunView {
   Q_OBJECT
  public:
   explicit OutputView(QWidget* parent = nullptr);
@@ -29,7 +29,7 @@ class OutputView : public InputView {
 
  protected:
   void refresh() override;
-  void paintEvent(QPaintEvent* event) override;
+  QString emptyText() const override;
 
  private:
   OutputModel m_model;

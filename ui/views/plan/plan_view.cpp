@@ -21,10 +21,6 @@ namespace {
 
 constexpr int kRow = 26;
 
-QString emptyText() {
-  return PlanView::tr("Run a query to see its plan: which steps it became, what each needs, and why.");
-}
-
 Role inkOf(StepState state) {
   switch (state) {
     case StepState::Computing:
@@ -59,10 +55,14 @@ QStringList headers() {
           PlanView::tr("Prompt"), PlanView::tr("Cached"), PlanView::tr("Generated")};
 }
 
+QString whatWillStandHere() {
+  return PlanView::tr("Run a query to see its plan: which steps it became, what each needs, and why.");
+}
+
 }  // namespace
 
 PlanView::PlanView(QWidget* parent)
-    : InputView(kRunParts | InputPart::Forecast, Pace::MayWait, parent),
+    : RunView(parent, InputPart::Forecast),
       m_stack(new QStackedLayout(this)),
       m_nothing(new QWidget(this)),
       m_passes(new PassView(this)),
@@ -130,6 +130,10 @@ void PlanView::setPage(Page page) {
   m_page = page;
   if (m_pages) m_pages->setCurrentIndex(page == Page::Rules ? 0 : 1);
   if (input() != nullptr) refresh();
+}
+
+QString PlanView::emptyText() const {
+  return (m_model.run != 0 || hasRules()) ? QString() : whatWillStandHere();
 }
 
 void PlanView::refresh() {
@@ -218,12 +222,12 @@ void PlanView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) m_model = planModel(*input());
   if (page() == Page::Rules && hasRules()) {
     refresh();
-    InputView::paintTo(painter, size);
+    RunView::paintTo(painter, size);
     return;
   }
   if (m_model.run == 0) {
     painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
-    paintEmptyText(painter, QRect(QPoint(), size), emptyText(), theme());
+    paintEmptyText(painter, QRect(QPoint(), size), whatWillStandHere(), theme());
     return;
   }
   PaintedTable table{.headers = {}, .shares = {1, 4, 3, 2, 2, 2, 2}, .rows = {}};
@@ -256,12 +260,6 @@ void PlanView::paintTo(QPainter& painter, const QSize& size) {
   painter.drawText(QRect(2 * kSpace, steps + 3 * kSpace, width - 4 * kSpace, text + kSpace), Qt::TextWordWrap,
                    m_model.explain);
   painter.restore();
-}
-
-void PlanView::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  painter.fillRect(rect(), theme().color(Role::Surface));
-  if (m_model.run == 0 && !hasRules()) paintEmptyText(painter, rect(), emptyText(), theme());
 }
 
 }  // namespace spanscope::ui

@@ -3,7 +3,7 @@
 // planner's own words.
 #pragma once
 
-#include "ui/views/common/input_view.h"
+#include "ui/views/common/run_view.h"
 #include "ui/views/plan/plan_model.h"
 
 #include <QPointer>
@@ -21,7 +21,7 @@ namespace spanscope::ui {
 
 class PassView;
 
-class PlanView : public InputView {
+class PlanView : public RunView {
   Q_OBJECT
  public:
   enum class Page : std::uint8_t { Rules, Steps };
@@ -40,7 +40,7 @@ class PlanView : public InputView {
 
  protected:
   void refresh() override;
-  void paintEvent(QPaintEvent* event) override;
+  QString emptyText() const override;
 
  private:
   bool hasRules() const;

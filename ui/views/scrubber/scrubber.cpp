@@ -2,7 +2,6 @@
 #include "ui/views/scrubber/scrubber.h"
 
 #include "ui/views/common/csv_line.h"
-#include "ui/views/common/empty_text.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/scrubber/scrubber_track.h"
 
@@ -23,15 +22,11 @@ constexpr int kBeat = 80;
 constexpr int kLongest = 30'000;
 constexpr int kIcon = 16;
 
-QString emptyText() {
-  return Scrubber::tr("Run a query, then go back and forth in what happened.");
-}
-
 }  // namespace
 
 Scrubber::Scrubber(QWidget* parent)
     // Steps count from the position that is shown.
-    : InputView(kRunParts | InputPart::WholeTrace, Pace::EveryInput, parent),
+    : RunView(parent, InputPart::WholeTrace, Pace::EveryInput),
       m_track(new ScrubberTrack(this)),
       m_label(new QLabel(this)) {
   setAccessibleName(tr("Time"));
@@ -126,6 +121,11 @@ void Scrubber::drawIcons() {
   m_playButton->setAccessibleName(isPlaying() ? tr("Pause") : tr("Play"));
   m_next->setIcon(icon(Glyph::Next));
   m_last->setIcon(icon(Glyph::Last));
+}
+
+QString Scrubber::emptyText() const {
+  if (m_model.total > 0) return {};
+  return tr("Run a query, then go back and forth in what happened.");
 }
 
 void Scrubber::refresh() {
@@ -223,7 +223,7 @@ void Scrubber::keyPressEvent(QKeyEvent* event) {
       setPlaying(!isPlaying());
       break;
     default:
-      InputView::keyPressEvent(event);
+      RunView::keyPressEvent(event);
   }
 }
 
@@ -243,24 +243,15 @@ QString Scrubber::csv() const {
 
 void Scrubber::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) refresh();
+  if (paintIfEmpty(painter, size)) return;
   const Theme now = theme();
   const QRect area(QPoint(), size);
   painter.fillRect(area, now.color(Role::Surface));
-  if (m_model.total == 0) {
-    paintEmptyText(painter, area, emptyText(), now);
-    return;
-  }
   const int label = QFontMetrics(now.monoFont()).horizontalAdvance(m_model.label) + 4 * kSpace;
   m_track->paint(painter, area.adjusted(2 * kSpace, 0, -label - 2 * kSpace, 0));
   painter.setFont(now.monoFont());
   painter.setPen(now.color(Role::TextSecond));
   painter.drawText(area.adjusted(0, 0, -3 * kSpace, 0), Qt::AlignRight | Qt::AlignVCenter, m_model.label);
-}
-
-void Scrubber::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  painter.fillRect(rect(), theme().color(Role::Surface));
-  if (m_model.total == 0) paintEmptyText(painter, rect(), emptyText(), theme());
 }
 
 }  // namespace spanscope::ui

@@ -2,7 +2,7 @@
 // Steps and plays through the events of a trace.
 #pragma once
 
-#include "ui/views/common/input_view.h"
+#include "ui/views/common/run_view.h"
 #include "ui/views/scrubber/scrubber_model.h"
 
 #include <QTimer>
@@ -14,7 +14,7 @@ namespace spanscope::ui {
 
 class ScrubberTrack;
 
-class Scrubber : public InputView {
+class Scrubber : public RunView {
   Q_OBJECT
  public:
   explicit Scrubber(QWidget* parent = nullptr);
@@ -34,7 +34,7 @@ class Scrubber : public InputView {
 
  protected:
   void refresh() override;
-  void paintEvent(QPaintEvent* event) override;
+  QString emptyText() const override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/timeline/timeline_view.h"
 
-#include "ui/views/common/empty_text.h"
 #include "ui/views/timeline/state_legend.h"
 #include "ui/views/timeline/timeline_canvas.h"
 
@@ -11,16 +10,9 @@
 #include <QVBoxLayout>
 
 namespace spanscope::ui {
-namespace {
+namespace {}  // namespace
 
-QString emptyText() {
-  return TimelineView::tr("Run a query to see when each step waited, computed its prompt and decoded.");
-}
-
-}  // namespace
-
-TimelineView::TimelineView(QWidget* parent)
-    : InputView(kRunParts, Pace::MayWait, parent), m_canvas(new TimelineCanvas(this)) {
+TimelineView::TimelineView(QWidget* parent) : RunView(parent), m_canvas(new TimelineCanvas(this)) {
   setAccessibleName(tr("Timeline"));
   m_canvas->setAccessibleName(tr("Requests over time"));
   m_canvas->setAccessibleDescription(tr(
@@ -52,6 +44,11 @@ void TimelineView::setAllRuns(bool all) {
   if (input() != nullptr) refresh();
 }
 
+QString TimelineView::emptyText() const {
+  if (!m_model.rows.empty()) return {};
+  return tr("Run a query to see when each step waited, computed its prompt and decoded.");
+}
+
 void TimelineView::refresh() {
   m_model = timelineModel(*input(), m_allRuns);
   m_canvas->setVisible(!m_model.rows.empty());
@@ -76,18 +73,9 @@ QString TimelineView::csv() const {
 
 void TimelineView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) refresh();
+  if (paintIfEmpty(painter, size)) return;
   painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
-  if (m_model.rows.empty()) {
-    paintEmptyText(painter, QRect(QPoint(), size), emptyText(), theme());
-  } else {
-    m_canvas->paintAll(painter, size);
-  }
-}
-
-void TimelineView::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  painter.fillRect(rect(), theme().color(Role::Surface));
-  if (m_model.rows.empty()) paintEmptyText(painter, rect(), emptyText(), theme());
+  m_canvas->paintAll(painter, size);
 }
 
 }  // namespace spanscope::ui

@@ -2,7 +2,7 @@
 // One row a request: waiting, computing, decoding.
 #pragma once
 
-#include "ui/views/common/input_view.h"
+#include "ui/views/common/run_view.h"
 #include "ui/views/timeline/timeline_model.h"
 
 #include <QPointer>
@@ -14,7 +14,7 @@ namespace spanscope::ui {
 class TimelineCanvas;
 class StateLegend;
 
-class TimelineView : public InputView {
+class TimelineView : public RunView {
   Q_OBJECT
  public:
   explicit TimelineView(QWidget* parent = nullptr);
@@ -28,7 +28,7 @@ class TimelineView : public InputView {
 
  protected:
   void refresh() override;
-  void paintEvent(QPaintEvent* event) override;
+  QString emptyText() const override;
 
  private:
   void select(int row);
