@@ -4,6 +4,7 @@
 #include "engine/workbench/resource_paths.h"
 #include "ui/document/document_file.h"
 #include "ui/document/recent_files.h"
+#include "ui/editor/canvas_view.h"
 #include "ui/export/export_dialog.h"
 #include "ui/export/view_export_dialog.h"
 #include "ui/window/about_box.h"
@@ -25,8 +26,6 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr double kLeastZoom = 0.05;
-constexpr double kMostZoom = 4;
 constexpr int kSettleTime = 50;  // milliseconds, for where the docks have their sizes already
 
 QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const QString& file) {
