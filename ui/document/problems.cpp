@@ -24,8 +24,6 @@
 namespace spanscope::document {
 namespace {
 
-using query::Severity;
-
 /// Queries that grow beyond this when they are written out are planned when they are run, not while they are
 /// typed.
 constexpr double kMostPlannedNodes = 20'000;

@@ -16,7 +16,7 @@ namespace spanscope::document {
 
 struct Problem {
   /// Error: the query cannot be run. Warning: it can, but probably does not do what was meant.
-  query::Severity severity = query::Severity::Error;
+  Severity severity = Severity::Error;
   NodeId node = kNoNode;  ///< where; kNoNode: the document as a whole
   QString text;           ///< one sentence
   QString hint;           ///< how to mend it; may be empty

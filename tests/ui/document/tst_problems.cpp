@@ -27,7 +27,7 @@ QStringList textsOf(const std::vector<Problem>& problems) {
   QStringList texts;
   for (const Problem& problem : problems) {
     texts +=
-        (problem.severity == query::Severity::Error ? QStringLiteral("error ") : QStringLiteral("warning ")) +
+        (problem.severity == Severity::Error ? QStringLiteral("error ") : QStringLiteral("warning ")) +
         QString::number(problem.node) + QStringLiteral(": ") + problem.text;
   }
   return texts;

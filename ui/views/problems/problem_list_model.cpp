@@ -21,7 +21,7 @@ std::vector<ProblemRow> problemRows(const document::Document& document,
 
 QString problemSummary(const std::vector<ProblemRow>& rows) {
   const auto errors = std::count_if(rows.begin(), rows.end(), [](const ProblemRow& row) {
-    return row.problem.severity == query::Severity::Error;
+    return row.problem.severity == Severity::Error;
   });
   const auto warnings = static_cast<std::ptrdiff_t>(rows.size()) - errors;
   QStringList parts;
@@ -30,8 +30,8 @@ QString problemSummary(const std::vector<ProblemRow>& rows) {
   return parts.isEmpty() ? tr("none") : parts.join(tr(", "));
 }
 
-QString severityWord(query::Severity severity) {
-  return severity == query::Severity::Error ? tr("Error") : tr("Warning");
+QString severityWord(Severity severity) {
+  return severity == Severity::Error ? tr("Error") : tr("Warning");
 }
 
 void ProblemListModel::setRows(std::vector<ProblemRow> rows) {

@@ -20,7 +20,7 @@ std::vector<ProblemRow> problemRows(const document::Document& document,
                                     const document::ProblemContext& context);
 /// "none", "2 errors, 1 warning".
 QString problemSummary(const std::vector<ProblemRow>& rows);
-QString severityWord(query::Severity severity);
+QString severityWord(Severity severity);
 
 class ProblemListModel : public QAbstractListModel {
   Q_OBJECT

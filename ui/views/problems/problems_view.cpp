@@ -35,7 +35,7 @@ class ProblemDelegate : public QStyledItemDelegate {
     const auto* model = dynamic_cast<const ProblemListModel*>(index.model());
     if (model == nullptr) return;
     const ProblemRow& row = model->rows().at(static_cast<std::size_t>(index.row()));
-    const bool isError = row.problem.severity == query::Severity::Error;
+    const bool isError = row.problem.severity == Severity::Error;
     const QColor ink = m_theme.color(isError ? Role::Error : Role::ComputedInk);
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);

@@ -167,8 +167,8 @@ void TestDocumentLists::problemsFollowTheDocument() {
 void TestDocumentLists::problemModelIsSound() {
   ProblemListModel model;
   const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-  model.setRows({{{query::Severity::Error, 1, QStringLiteral("a"), {}}, QStringLiteral("user")},
-                 {{query::Severity::Warning, 0, QStringLiteral("b"), QStringLiteral("c")}, {}}});
+  model.setRows({{{Severity::Error, 1, QStringLiteral("a"), {}}, QStringLiteral("user")},
+                 {{Severity::Warning, 0, QStringLiteral("b"), QStringLiteral("c")}, {}}});
   QCOMPARE(model.rowCount(), 2);
   QVERIFY(model.index(1).data(Qt::AccessibleTextRole).toString().contains(QStringLiteral("Warning")));
   QCOMPARE(problemSummary(model.rows()), QStringLiteral("1 error, 1 warning"));
