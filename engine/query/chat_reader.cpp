@@ -2,7 +2,7 @@
 #include "engine/query/chat_reader.h"
 
 #include "engine/query/number_text.h"
-#include "engine/query/operators/operator_fields.h"
+#include "engine/query/read_fields.h"
 #include "engine/query/read_values.h"
 #include "engine/query/shown_text.h"
 
@@ -86,20 +86,20 @@ class ChatReader {
     Setting<std::int32_t> newerMaxTokens;
     std::size_t maxTokensOffset = 0;
     const std::array fields = {
-        Field{"model", Need::Required, "the name of a model",
-              [&] { readModel(m_walk, generate.settings.model, "the name of a model"); }},
-        Field{"messages", Need::Required, "a list of messages",
-              [&] { readMessages(*generate.input, "/g/input"); }},
-        Field{"max_tokens", Need::Optional, nullptr,
-              [&] {
-                m_cursor.peek();
-                maxTokensOffset = m_cursor.offset();
-                readMaxTokens(m_walk, generate.settings.maxTokens);
-              }},
-        Field{"max_completion_tokens", Need::Optional, nullptr,
-              [&] { readMaxTokens(m_walk, newerMaxTokens); }},
-        Field{"temperature", Need::Optional, nullptr,
-              [&] { readTemperature(m_walk, generate.settings.temperature); }},
+        FieldReader{"model", Need::Required, "the name of a model",
+                    [&] { readModel(m_walk, generate.settings.model, "the name of a model"); }},
+        FieldReader{"messages", Need::Required, "a list of messages",
+                    [&] { readMessages(*generate.input, "/g/input"); }},
+        FieldReader{"max_tokens", Need::Optional, nullptr,
+                    [&] {
+                      m_cursor.peek();
+                      maxTokensOffset = m_cursor.offset();
+                      readMaxTokens(m_walk, generate.settings.maxTokens);
+                    }},
+        FieldReader{"max_completion_tokens", Need::Optional, nullptr,
+                    [&] { readMaxTokens(m_walk, newerMaxTokens); }},
+        FieldReader{"temperature", Need::Optional, nullptr,
+                    [&] { readTemperature(m_walk, generate.settings.temperature); }},
     };
     readFields(m_walk, ListForm::Refused, fields,
                [&](const std::string& key, std::size_t offset) { return readOther(key, offset); });
@@ -158,9 +158,9 @@ class ChatReader {
     const std::size_t entry = m_sources.open(std::move(step), begin);
     Message message;
     const std::array fields = {
-        Field{"role", Need::Required, "system, developer, user or assistant",
-              [&] { readRole(message.role); }},
-        Field{"content", Need::Required, "the text of the message", [&] { readContent(message.text); }},
+        FieldReader{"role", Need::Required, "system, developer, user or assistant",
+                    [&] { readRole(message.role); }},
+        FieldReader{"content", Need::Required, "the text of the message", [&] { readContent(message.text); }},
     };
     readFields(m_walk, ListForm::Refused, fields,
                [&](const std::string& key, std::size_t offset) { return readOther(key, offset); });
@@ -219,12 +219,13 @@ class ChatReader {
     std::optional<std::string> type;
     bool hasText = false;
     const std::array fields = {
-        Field{"type", Need::Required, "text", [&] { readText(m_walk, type.emplace(), "the type text"); }},
-        Field{"text", Need::Optional, nullptr,
-              [&] {
-                hasText = true;
-                readText(m_walk, text, "text");
-              }},
+        FieldReader{"type", Need::Required, "text",
+                    [&] { readText(m_walk, type.emplace(), "the type text"); }},
+        FieldReader{"text", Need::Optional, nullptr,
+                    [&] {
+                      hasText = true;
+                      readText(m_walk, text, "text");
+                    }},
     };
     const std::size_t errorsBefore = m_walk.errors();
     std::vector<std::pair<std::string, std::size_t>> others;

@@ -2,10 +2,11 @@
 #pragma once
 
 #include "engine/base/ids.h"
-#include "engine/query/query.h"
+#include "engine/query/visit_fields.h"
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 
@@ -22,58 +23,62 @@ class FieldWalk {
 
   void walk(AnyNode& node, const NodePath& path) {
     if constexpr (requires { m_visitor.node(path, node); }) m_visitor.node(path, node);
-    std::visit([&](auto& value) { fields(value, path); }, node.value);
+    Fields fields(*this, path, path + "/" + operatorName(node));
+    visitFields(node, fields);
   }
 
  private:
-  void text(const NodePath& node, const char* step, auto& value) { m_visitor.text(node, node + step, value); }
-  void settings(const NodePath& node, const std::string& prefix, auto& settings) {
-    m_visitor.text(node, prefix + "/model", settings.model);
-    m_visitor.maxTokens(node, prefix + "/max_tokens", settings.maxTokens);
-    m_visitor.temperature(node, prefix + "/temperature", settings.temperature);
-  }
+  /// Those of one node.
+  class Fields {
+   public:
+    Fields(FieldWalk& walk, const NodePath& node, std::string prefix)
+        : m_walk(walk), m_visitor(walk.m_visitor), m_node(node), m_prefix(std::move(prefix)) {}
 
-  template <class Value>
-  void fields(Value& value, const NodePath& path) {
-    using Kind = std::remove_const_t<Value>;
-    if constexpr (std::is_same_v<Kind, Message>) {
-      m_visitor.text(path, path + "/" + roleName(value.role), value.text);
-    } else if constexpr (std::is_same_v<Kind, Print>) {
-      text(path, "/print", value.text);
-    } else if constexpr (std::is_same_v<Kind, Ask>) {
-      text(path, "/ask", value.prompt);
-    } else if constexpr (std::is_same_v<Kind, File>) {
-      text(path, "/file", value.path);
-    } else if constexpr (std::is_same_v<Kind, Generate>) {
-      settings(path, path + "/g", value.settings);
-      walk(*value.input, path + "/g/input");
-    } else if constexpr (std::is_same_v<Kind, Repeat>) {
-      m_visitor.count(path, path + "/repeat/n", value.count);
-      settings(path, path + "/repeat/g", value.generate.settings);
-      walk(*value.generate.input, path + "/repeat/g/input");
-    } else if constexpr (std::is_same_v<Kind, Map>) {
-      settings(path, path + "/map/metadata", value.settings);
-      for (std::size_t i = 0; i < value.inputs.size(); ++i) {
-        m_visitor.text(path, path + "/map/inputs/" + std::to_string(i), value.inputs[i]);
-      }
-    } else if constexpr (std::is_same_v<Kind, Join>) {
-      const std::string prefix = path + "/" + joinName(value.kind) + "/";
-      for (std::size_t i = 0; i < value.children.size(); ++i)
-        walk(value.children[i], prefix + std::to_string(i));
-    } else if constexpr (std::is_same_v<Kind, Monad>) {
-      walk(*value.body, path + "/monad");
-    } else if constexpr (std::is_same_v<Kind, Zip>) {
-      walk(*value.first, path + "/zip/first");
-      walk(*value.second, path + "/zip/second");
-    } else {
-      static_assert(std::is_same_v<Kind, Augment>);
-      text(path, "/augment/embedding_model", value.embeddingModel);
-      walk(*value.body, path + "/augment/body");
-      text(path, "/augment/doc/0", value.document.name);
-      if constexpr (requires { m_visitor.content(path, path, value.document.content); })
-        m_visitor.content(path, path + "/augment/doc/1", value.document.content);
+    void operator()(const FieldInfo& info, TextField auto& text) {
+      m_visitor.text(m_node, pointer(info), text);
     }
-  }
+    void operator()(const FieldInfo& info, CountField auto& count) {
+      m_visitor.count(m_node, pointer(info), count);
+    }
+    void operator()(const FieldInfo& info, SettingField auto& setting) {
+      if constexpr (IsOneOf<std::remove_reference_t<decltype(setting)>, Setting<float>>) {
+        m_visitor.temperature(m_node, pointer(info), setting);
+      } else {
+        m_visitor.maxTokens(m_node, pointer(info), setting);
+      }
+    }
+    void operator()(const FieldInfo& info, TextsField auto& texts) {
+      const std::string prefix = pointer(info) + "/";
+      for (std::size_t i = 0; i < texts.size(); ++i)
+        m_visitor.text(m_node, prefix + std::to_string(i), texts[i]);
+    }
+    void operator()(const FieldInfo& info, DocumentField auto& document) {
+      m_visitor.text(m_node, pointer(info) + "/0", document.name);
+      if constexpr (requires { m_visitor.content(m_node, m_prefix, document.content); })
+        m_visitor.content(m_node, pointer(info) + "/1", document.content);
+    }
+    void operator()(const FieldInfo& info, GroupField auto& group) {
+      const std::size_t size = m_prefix.size();
+      m_prefix = pointer(info);
+      visitGroup(group, *this);
+      m_prefix.resize(size);
+    }
+    void operator()(const FieldInfo& info, ChildField auto& child) { m_walk.walk(*child, pointer(info)); }
+    void operator()(const FieldInfo& info, ChildrenField auto& children) {
+      const std::string prefix = pointer(info) + "/";
+      for (std::size_t i = 0; i < children.size(); ++i) m_walk.walk(children[i], prefix + std::to_string(i));
+    }
+
+   private:
+    std::string pointer(const FieldInfo& info) const {
+      return info.hasKey() ? m_prefix + "/" + info.key : m_prefix;
+    }
+
+    FieldWalk& m_walk;
+    Visitor& m_visitor;
+    const NodePath& m_node;
+    std::string m_prefix;
+  };
 
   Visitor& m_visitor;
 };

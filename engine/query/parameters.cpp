@@ -38,8 +38,7 @@ class Finder {
       if (name) uses.push_back({std::string(*name), ParameterKind::Text, node, pointer});
     }
   }
-  void count(const NodePath& node, const std::string& pointer,
-             const std::variant<std::uint8_t, Parameter>& value) {
+  void count(const NodePath& node, const std::string& pointer, const Times& value) {
     number(ParameterKind::Count, node, pointer, value);
   }
   void maxTokens(const NodePath& node, const std::string& pointer, const Setting<std::int32_t>& value) {
@@ -83,8 +82,7 @@ class Resolver {
     text = std::move(resolved);
   }
 
-  void count(const NodePath& /*node*/, const std::string& pointer,
-             std::variant<std::uint8_t, Parameter>& value) {
+  void count(const NodePath& /*node*/, const std::string& pointer, Times& value) {
     const std::string* given = valueFor(value, pointer, ParameterKind::Count);
     if (given != nullptr) value = static_cast<std::uint8_t>(*wholeNumberValue(*given));
   }

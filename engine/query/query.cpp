@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/query.h"
 
+#include "engine/query/visit_fields.h"
+
 #include <charconv>
 #include <system_error>
 
 namespace spanscope::query {
 namespace {
 
-template <class... Ts>
-struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
-template <class... Ts>
-Overloaded(Ts...) -> Overloaded<Ts...>;
-
-/// Takes `step` off the front of `pointer` if it stands there as whole reference tokens.
-bool takeStep(std::string_view& pointer, std::string_view step) {
-  if (!pointer.starts_with(step)) return false;
-  if (pointer.size() > step.size() && pointer[step.size()] != '/') return false;
-  pointer.remove_prefix(step.size());
+/// Takes the key off the front of `pointer` if it stands there as a whole reference token.
+bool takeStep(std::string_view& pointer, std::string_view key) {
+  if (!pointer.starts_with('/') || !pointer.substr(1).starts_with(key)) return false;
+  const std::size_t size = 1 + key.size();
+  if (pointer.size() > size && pointer[size] != '/') return false;
+  pointer.remove_prefix(size);
   return true;
 }
 
 /// Takes "/<index>" off the front of `pointer`. Lists can be long, so the index is read instead of being
-/// compared with the step of each child.
+/// compared with that of each child.
 const Node* takeElement(const std::vector<Node>& children, std::string_view& pointer) {
   if (!pointer.starts_with('/')) return nullptr;
   const std::string_view digits = pointer.substr(1, pointer.substr(1).find('/'));
@@ -36,79 +32,51 @@ const Node* takeElement(const std::vector<Node>& children, std::string_view& poi
   return &children[index];
 }
 
+/// Finds the child that a pointer into the fields of a node goes to next.
+class ChildFinder {
+ public:
+  explicit ChildFinder(std::string_view pointer) : m_pointer(pointer) {}
+
+  const Node* child = nullptr;
+  std::string_view rest;  ///< of the pointer, behind the child
+
+  void operator()(const FieldInfo& /*info*/, const LeafField auto& /*field*/) {}
+  void operator()(const FieldInfo& info, const GroupField auto& group) {
+    const std::string_view pointer = m_pointer;
+    if (take(info)) visitGroup(group, *this);
+    m_pointer = pointer;
+  }
+  void operator()(const FieldInfo& info, const ChildField auto& field) {
+    const std::string_view pointer = m_pointer;
+    if (child == nullptr && take(info)) found(&*field);
+    m_pointer = pointer;
+  }
+  void operator()(const FieldInfo& info, const ChildrenField auto& children) {
+    const std::string_view pointer = m_pointer;
+    if (child == nullptr && take(info)) found(takeElement(children, m_pointer));
+    m_pointer = pointer;
+  }
+
+ private:
+  bool take(const FieldInfo& info) { return !info.hasKey() || takeStep(m_pointer, info.key); }
+  void found(const Node* node) {
+    child = node;
+    rest = m_pointer;
+  }
+
+  std::string_view m_pointer;
+};
+
 /// The child of `node` that `pointer` goes to next, taken off the front of it; nullptr if there is none.
 const Node* takeChild(const Node& node, std::string_view& pointer) {
-  if (const auto* join = node.as<Join>()) {
-    if (!takeStep(pointer, std::string("/") + joinName(join->kind))) return nullptr;
-    return takeElement(join->children, pointer);
-  }
-  for (const ChildRef& child : childrenOf(node)) {
-    if (takeStep(pointer, child.step)) return child.node;
-  }
-  return nullptr;
+  if (!takeStep(pointer, operatorName(node))) return nullptr;
+  ChildFinder finder(pointer);
+  visitFields(node, finder);
+  pointer = finder.rest;
+  return finder.child;
 }
 
 }  // namespace
-
-const char* roleName(Role role) {
-  switch (role) {
-    case Role::System:
-      return "system";
-    case Role::User:
-      return "user";
-    case Role::Assistant:
-      return "assistant";
-  }
-  return "";
-}
-
-const char* joinName(JoinKind kind) {
-  switch (kind) {
-    case JoinKind::Seq:
-      return "seq";
-    case JoinKind::Par:
-      return "par";
-    case JoinKind::Cross:
-      return "cross";
-    case JoinKind::Plus:
-      return "plus";
-  }
-  return "";
-}
-
-const char* operatorName(const Node& node) {
-  return std::visit(
-      Overloaded{[](const Message& m) { return roleName(m.role); }, [](const Generate&) { return "g"; },
-                 [](const Join& j) { return joinName(j.kind); }, [](const Monad&) { return "monad"; },
-                 [](const Zip&) { return "zip"; }, [](const Print&) { return "print"; },
-                 [](const Repeat&) { return "repeat"; }, [](const Map&) { return "map"; },
-                 [](const Augment&) { return "augment"; }, [](const Ask&) { return "ask"; },
-                 [](const File&) { return "file"; }},
-      node.value);
-}
-
-std::vector<ChildRef> childrenOf(const Node& node) {
-  std::vector<ChildRef> children;
-  if (const auto* join = node.as<Join>()) {
-    children.reserve(join->children.size());
-    const std::string step = std::string("/") + joinName(join->kind) + "/";
-    for (std::size_t i = 0; i < join->children.size(); ++i) {
-      children.push_back({&join->children[i], step + std::to_string(i)});
-    }
-  } else if (const auto* generate = node.as<Generate>()) {
-    children.push_back({&*generate->input, "/g/input"});
-  } else if (const auto* monad = node.as<Monad>()) {
-    children.push_back({&*monad->body, "/monad"});
-  } else if (const auto* zip = node.as<Zip>()) {
-    children.push_back({&*zip->first, "/zip/first"});
-    children.push_back({&*zip->second, "/zip/second"});
-  } else if (const auto* repeat = node.as<Repeat>()) {
-    children.push_back({&*repeat->generate.input, "/repeat/g/input"});
-  } else if (const auto* augment = node.as<Augment>()) {
-    children.push_back({&*augment->body, "/augment/body"});
-  }
-  return children;
-}
 
 const Node* nodeAt(const Node& root, std::string_view pointer) {
   const Node* node = &root;

@@ -2,136 +2,35 @@
 // The span query: a tree of messages and operators, as IBM/spnl 0.22 defines it. Plain values that copy,
 // compare and cross threads. What was read is kept: the order of children, and absent against null against a
 // value.
+//
+// Each operator is a file of operators/: its struct, its fields and what is said of it. Readers, writers,
+// walks and everything else that holds for all operators are made from that (visit_fields.h, node_walk.h,
+// node_parts.h).
 #pragma once
 
-#include "engine/base/box.h"
+#include "engine/query/operators/ask.h"
+#include "engine/query/operators/augment.h"
+#include "engine/query/operators/file.h"
+#include "engine/query/operators/generate.h"
+#include "engine/query/operators/join.h"
+#include "engine/query/operators/map.h"
+#include "engine/query/operators/message.h"
+#include "engine/query/operators/monad.h"
+#include "engine/query/operators/operator_info.h"
+#include "engine/query/operators/print.h"
+#include "engine/query/operators/repeat.h"
+#include "engine/query/operators/settings.h"
+#include "engine/query/operators/zip.h"
 
-#include <cstdint>
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace spanscope::query {
-
-struct Node;
-
-/// A place for a value that is given when the query is run: written "{name}".
-struct Parameter {
-  std::string name;
-  bool operator==(const Parameter&) const = default;
-};
-
-struct Absent {
-  bool operator==(const Absent&) const = default;
-};
-struct Null {
-  bool operator==(const Null&) const = default;
-};
-
-/// A field that may be left out (then its default holds), null (then there is no limit or value), a value or
-/// a parameter.
-template <class T>
-using Setting = std::variant<Absent, Null, T, Parameter>;
-
-enum class Role { System, User, Assistant };
-
-/// A leaf: `{"user": "text"}`.
-struct Message {
-  Role role = Role::User;
-  std::string text;
-  bool operator==(const Message&) const = default;
-};
-
-/// Defaults of the language: a generate without max_tokens has 0 (the server's own limit), without
-/// temperature 0.6.
-inline constexpr std::int32_t kDefaultMaxTokens = 0;
-inline constexpr float kDefaultTemperature = 0.6F;
-
-/// What a generate says besides its input. `model` may hold a parameter as its text ("{model}").
-struct GenerateSettings {
-  std::string model;
-  Setting<std::int32_t> maxTokens;
-  Setting<float> temperature;
-  bool operator==(const GenerateSettings&) const = default;
-};
-
-/// `{"g": {...}}`: generate new tokens after the input.
-struct Generate {
-  GenerateSettings settings;
-  Box<Node> input;
-  bool operator==(const Generate&) const = default;
-};
-
-/// Seq and Cross: order matters. Plus and Par: children may run in parallel; only Plus declares that its
-/// children are independent of each other and that their order does not matter.
-enum class JoinKind { Seq, Par, Cross, Plus };
-
-struct Join {
-  JoinKind kind = JoinKind::Seq;
-  std::vector<Node> children;
-  bool operator==(const Join&) const;
-};
-
-/// Run for its side effect; the output is dropped.
-struct Monad {
-  Box<Node> body;
-  bool operator==(const Monad&) const = default;
-};
-
-/// `first` is repeated before every element of `second`.
-struct Zip {
-  Box<Node> first;
-  Box<Node> second;
-  bool operator==(const Zip&) const = default;
-};
-
-/// A message to the console; evaluates to an empty user message.
-struct Print {
-  std::string text;
-  bool operator==(const Print&) const = default;
-};
-
-/// `count` generates of the same prompt. `count` is 0 … 255.
-struct Repeat {
-  std::variant<std::uint8_t, Parameter> count = std::uint8_t{1};
-  Generate generate;
-  bool operator==(const Repeat&) const = default;
-};
-
-/// One generate per input, each input a user message.
-struct Map {
-  GenerateSettings settings;
-  std::vector<std::string> inputs;
-  bool operator==(const Map&) const = default;
-};
-
-struct Document {
-  std::string name;
-  std::variant<std::string, std::vector<std::uint8_t>> content;  ///< text, or the bytes of a PDF
-  bool operator==(const Document&) const = default;
-};
-
-/// Fragments of the document that fit `body`, found with an embedding model.
-struct Augment {
-  std::string embeddingModel;
-  Box<Node> body;
-  Document document;
-  bool operator==(const Augment&) const = default;
-};
-
-/// Sugar of older documents: text to be asked of the person who runs the query.
-struct Ask {
-  std::string prompt;
-  bool operator==(const Ask&) const = default;
-};
-
-/// Sugar of older documents: the text of a file, relative to the query's own file.
-struct File {
-  std::string path;
-  bool operator==(const File&) const = default;
-};
 
 struct Node {
   std::variant<Message, Generate, Join, Monad, Zip, Print, Repeat, Map, Augment, Ask, File> value;
@@ -150,11 +49,17 @@ struct Node {
 inline bool Join::operator==(const Join& other) const {
   return kind == other.kind && children == other.children;
 }
+inline Join Join::ofKind(JoinKind kind) {
+  return {kind, {}};
+}
+
+/// Every operator, in the order in which they are listed wherever all are.
+using Operators = decltype(Node::value);
 
 /// The key of the node's operator in JSON: "user", "g", "plus", "repeat", …
 const char* operatorName(const Node& node);
-const char* roleName(Role role);
-const char* joinName(JoinKind kind);
+/// What its operator is like.
+const OperatorInfo& infoOf(const Node& node);
 
 /// One child of a node and the steps that lead to it in the JSON pointer, e.g. "/cross/1" or "/g/input".
 struct ChildRef {

@@ -2,6 +2,7 @@
 #include "engine/query/query_form.h"
 
 #include "engine/base/utf8.h"
+#include "engine/query/json/json.h"
 #include "engine/query/lisp/lisp.h"
 #include "engine/query/yaml/yaml.h"
 

@@ -2,7 +2,7 @@
 // The written forms of a query, as one.
 #pragma once
 
-#include "engine/query/json/json.h"
+#include "engine/query/parse_result.h"
 #include "engine/query/surroundings.h"
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/query/json/json.h"
+#include "engine/query/parse_result.h"
 #include "engine/query/query_walk.h"
 #include "engine/query/value_cursor.h"
 
@@ -13,7 +13,7 @@
 namespace spanscope::query {
 
 /// Reads one query from a document of values: the part of parseJson() and parseYaml() that knows the
-/// language. Used once.
+/// language, which it has from the operators' lists of fields. Used once.
 class QueryReader {
  public:
   /// `text` is well-formed UTF-8 of a size within the limits: what the offsets of the cursor refer to.
@@ -22,17 +22,11 @@ class QueryReader {
   ParseResult read();
 
  private:
+  struct OperatorEntry;
+
   void readNode(Node& node, std::string step);
-  void readOperator(std::string_view key, Node& node);
+  void readOperator(const OperatorEntry& entry, Node& node);
   void readUnknownOperator(const std::string& key, std::size_t offset);
-  void readJoin(JoinKind kind, Node& node);
-  void readGenerate(Generate& generate, std::string step);
-  void readRepeat(Node& node);
-  void readLegacyGenerate(Generate& generate);
-  void readMap(Node& node);
-  void readInputs(std::vector<std::string>& inputs);
-  void readZip(Node& node);
-  void readAugment(Node& node);
 
   QueryWalk m_walk;
   ValueCursor& m_cursor;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/query/json/json.h"
+#include "engine/query/parse_result.h"
 #include "engine/query/value_cursor.h"
 
 #include <cstddef>

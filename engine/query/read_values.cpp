@@ -115,7 +115,7 @@ void readTemperature(QueryWalk& walk, Setting<float>& setting) {
   }
 }
 
-void readCount(QueryWalk& walk, std::variant<std::uint8_t, Parameter>& count) {
+void readCount(QueryWalk& walk, Times& count) {
   constexpr std::int64_t kMost = std::numeric_limits<std::uint8_t>::max();
   const std::string expected = "a whole number from 0 to 255";
   const JsonKind kind = walk.cursor().peekNumber();

@@ -21,7 +21,7 @@ void readModel(QueryWalk& walk, std::string& model, const char* expected);
 void readMaxTokens(QueryWalk& walk, Setting<std::int32_t>& setting);
 void readTemperature(QueryWalk& walk, Setting<float>& setting);
 /// How often a repeat repeats.
-void readCount(QueryWalk& walk, std::variant<std::uint8_t, Parameter>& count);
+void readCount(QueryWalk& walk, Times& count);
 
 /// A list of numbers from 0 to 255. Those that are something else are left out after a report.
 void readBytes(QueryWalk& walk, std::vector<std::uint8_t>& bytes);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/summary.h"
 
+#include "engine/query/node_parts.h"
 #include "engine/query/shown_text.h"
+#include "engine/query/visit_fields.h"
 
+#include <variant>
 #include <vector>
 
 namespace spanscope::query {
@@ -13,50 +16,63 @@ class Outline {
   explicit Outline(std::size_t textCharacters) : m_textCharacters(textCharacters) {}
 
   std::string of(const Node& node) const {
-    std::string line = operatorName(node);
-    if (const auto* message = node.as<Message>()) {
-      line += quoted(message->text);
-    } else if (const auto* print = node.as<Print>()) {
-      line += quoted(print->text);
-    } else if (const auto* ask = node.as<Ask>()) {
-      line += quoted(ask->prompt);
-    } else if (const auto* file = node.as<File>()) {
-      line += quoted(file->path);
-    } else if (const auto* repeat = node.as<Repeat>()) {
-      line += "(g(" + of(*repeat->generate.input) + ") ×" + countOf(*repeat) + ")";
-    } else if (const auto* map = node.as<Map>()) {
-      line += "(" + inputsOf(*map) + ")";
-    } else if (const auto* augment = node.as<Augment>()) {
-      line += "(" + of(*augment->body) + ", " + cutText(augment->document.name, kNameCharacters) + ")";
-    } else {
-      line += "(" + childrenIn(node) + ")";
-    }
-    return line;
+    const std::string name = operatorName(node);
+    if (const std::string* text = textOf(node)) return name + quoted(*text);
+    Fields fields(*this);
+    visitFields(node, fields);
+    return name + "(" + fields.take() + ")";
   }
 
  private:
   static constexpr std::size_t kNameCharacters = 40;
 
+  /// What is shown between the brackets: the queries and texts of a node, and what documents are called.
+  class Fields {
+   public:
+    explicit Fields(const Outline& outline) : m_outline(outline) {}
+
+    void operator()(const FieldInfo& /*info*/, const TextField auto& /*name*/) {}
+    void operator()(const FieldInfo& /*info*/, const SettingField auto& /*setting*/) {}
+    void operator()(const FieldInfo& /*info*/, const Times& count) {
+      const auto* parameter = std::get_if<Parameter>(&count);
+      m_times = " ×" + (parameter != nullptr ? "{" + parameter->name + "}"
+                                             : std::to_string(std::get<std::uint8_t>(count)));
+    }
+    void operator()(const FieldInfo& /*info*/, const std::vector<std::string>& texts) {
+      for (const std::string& text : texts) m_queries.push_back("user" + m_outline.quoted(text));
+    }
+    void operator()(const FieldInfo& /*info*/, const Document& document) {
+      m_rest += ", " + cutText(document.name, kNameCharacters);
+    }
+    void operator()(const FieldInfo& info, const GroupField auto& group) {
+      Fields inside(m_outline);
+      visitGroup(group, inside);
+      // A group that holds queries is an operator of its own.
+      const bool isOperator = info.hasKey() && !inside.m_queries.empty();
+      if (isOperator) {
+        m_queries.push_back(std::string(info.key) + "(" + inside.take() + ")");
+      } else {
+        m_queries.insert(m_queries.end(), inside.m_queries.begin(), inside.m_queries.end());
+      }
+    }
+    void operator()(const FieldInfo& /*info*/, const Box<Node>& child) {
+      m_queries.push_back(m_outline.of(*child));
+    }
+    void operator()(const FieldInfo& /*info*/, const std::vector<Node>& children) {
+      for (const Node& child : children) m_queries.push_back(m_outline.of(child));
+    }
+
+    std::string take() const { return joined(m_queries) + m_rest + m_times; }
+
+   private:
+    const Outline& m_outline;
+    std::vector<std::string> m_queries;
+    std::string m_rest;   ///< what is no query
+    std::string m_times;  ///< how often all of it runs
+  };
+
   std::string quoted(const std::string& text) const {
     return m_textCharacters == 0 ? std::string() : " \"" + cutText(text, m_textCharacters) + "\"";
-  }
-
-  static std::string countOf(const Repeat& repeat) {
-    if (const auto* parameter = std::get_if<Parameter>(&repeat.count)) return "{" + parameter->name + "}";
-    return std::to_string(std::get<std::uint8_t>(repeat.count));
-  }
-
-  std::string inputsOf(const Map& map) const {
-    std::vector<std::string> forms;
-    forms.reserve(map.inputs.size());
-    for (const std::string& input : map.inputs) forms.push_back("user" + quoted(input));
-    return joined(forms);
-  }
-
-  std::string childrenIn(const Node& node) const {
-    std::vector<std::string> forms;
-    for (const ChildRef& child : childrenOf(node)) forms.push_back(of(*child.node));
-    return joined(forms);
   }
 
   static std::string joined(const std::vector<std::string>& forms) {

@@ -3,62 +3,14 @@
 
 #include "engine/base/ids.h"
 #include "engine/base/utf8.h"
+#include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
 #include "engine/query/shown_text.h"
 
+#include <type_traits>
 #include <utility>
 
 namespace spanscope::query {
-namespace {
-
-class SugarResolver {
- public:
-  explicit SugarResolver(Surroundings& surroundings) : m_surroundings(surroundings) {}
-
-  std::vector<Diagnostic> diagnostics;
-
-  void resolve(Node& node, const NodePath& path) {
-    if (const auto* ask = node.as<Ask>()) {
-      put(m_surroundings.ask(ask->prompt), node, path);
-    } else if (const auto* file = node.as<File>()) {
-      put(readTextFile(m_surroundings, file->path), node, path);
-    } else if (auto* join = node.as<Join>()) {
-      const std::string prefix = path + "/" + joinName(join->kind) + "/";
-      for (std::size_t i = 0; i < join->children.size(); ++i)
-        resolve(join->children[i], prefix + std::to_string(i));
-    } else if (auto* generate = node.as<Generate>()) {
-      resolve(*generate->input, path + "/g/input");
-    } else if (auto* monad = node.as<Monad>()) {
-      resolve(*monad->body, path + "/monad");
-    } else if (auto* zip = node.as<Zip>()) {
-      resolve(*zip->first, path + "/zip/first");
-      resolve(*zip->second, path + "/zip/second");
-    } else if (auto* repeat = node.as<Repeat>()) {
-      resolve(*repeat->generate.input, path + "/repeat/g/input");
-    } else if (auto* augment = node.as<Augment>()) {
-      resolve(*augment->body, path + "/augment/body");
-    }
-  }
-
- private:
-  void put(std::variant<std::string, NotGiven> given, Node& node, const NodePath& path) {
-    if (auto* text = std::get_if<std::string>(&given)) {
-      node.value = Message{Role::User, std::move(*text)};
-      return;
-    }
-    auto& reason = std::get<NotGiven>(given);
-    diagnostics.push_back({Severity::Error,
-                           path,
-                           {},
-                           0,
-                           std::move(reason.found),
-                           std::move(reason.expected),
-                           std::move(reason.hint)});
-  }
-
-  Surroundings& m_surroundings;
-};
-
-}  // namespace
 
 std::variant<FileList, NotGiven> Surroundings::listFiles(const std::string& path) {
   return NotGiven{"the files \"" + cutText(path, 80) + "\"", "text: files cannot be listed here", {}};
@@ -75,11 +27,42 @@ std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, con
   return NotGiven{"the file \"" + cutText(path, 80) + "\", which is not UTF-8", "a text file", {}};
 }
 
+std::variant<std::string, NotGiven> textOfSugar(const Node& sugar, Surroundings& surroundings) {
+  using Given = std::variant<std::string, NotGiven>;
+  return std::visit(
+      [&]<class Operator>(const Operator& op) -> Given {
+        if constexpr (std::is_same_v<Operator, Ask>) {
+          return surroundings.ask(op.prompt);
+        } else if constexpr (std::is_same_v<Operator, File>) {
+          return readTextFile(surroundings, op.path);
+        } else {
+          static_assert(Operator::kInfo.resolvedBy != ResolvedBy::Surroundings);
+          return NotGiven{std::string("the operator \"") + operatorName(sugar) + "\"", "sugar", {}};
+        }
+      },
+      sugar.value);
+}
+
 std::variant<Node, std::vector<Diagnostic>> resolveSugar(const Node& node, Surroundings& surroundings) {
-  SugarResolver resolver(surroundings);
+  std::vector<Diagnostic> diagnostics;
   Node resolved = node;
-  resolver.resolve(resolved, {});
-  if (!resolver.diagnostics.empty()) return std::move(resolver.diagnostics);
+  walk(resolved, {}, [&](Node& part, const NodePath& path) {
+    if (!isSugar(part)) return;
+    auto given = textOfSugar(part, surroundings);
+    if (auto* text = std::get_if<std::string>(&given)) {
+      part.value = Message{Role::User, std::move(*text)};
+      return;
+    }
+    auto& reason = std::get<NotGiven>(given);
+    diagnostics.push_back({Severity::Error,
+                           path,
+                           {},
+                           0,
+                           std::move(reason.found),
+                           std::move(reason.expected),
+                           std::move(reason.hint)});
+  });
+  if (!diagnostics.empty()) return diagnostics;
   return resolved;
 }
 

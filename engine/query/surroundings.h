@@ -41,6 +41,9 @@ class Surroundings {
 /// The bytes of a file as text: UTF-8, or it is refused. A byte order mark is no part of it.
 std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, const std::string& path);
 
+/// What stands for sugar (isSugar() in node_parts.h): the answer to a question, the text of a file.
+std::variant<std::string, NotGiven> textOfSugar(const Node& sugar, Surroundings& surroundings);
+
 /// The query with every `ask` and `file` replaced by a user message of the answer or the text, or everything
 /// that was not given. The diagnostics have the path of the node and no position. Neither
 /// answers nor files are searched for parameters.

@@ -3,6 +3,7 @@
 // is half a second for JSON.
 //
 // bench_query [rounds]
+#include "engine/query/json/json.h"
 #include "engine/query/lisp/lisp.h"
 #include "engine/query/yaml/yaml.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
 #include "engine/query/number_text.h"
+#include "engine/query/visit_fields.h"
 
-#include <type_traits>
+#include <variant>
 
 namespace spanscope::query {
 namespace {
@@ -54,6 +55,7 @@ enum class Style {
   Pretty,     ///< indented, only what was given
 };
 
+/// Writes nodes by their lists of fields: as a visitor, the next field.
 class Writer {
  public:
   explicit Writer(Style style) : m_style(style) {}
@@ -63,8 +65,75 @@ class Writer {
   void node(const Node& node) {
     m_out += '{';
     key(operatorName(node));
-    std::visit([this](const auto& value) { body(value); }, node.value);
+    const bool isObject = infoOf(node).form != BodyForm::Value;
+    if (isObject) open('{');
+    visitFields(node, *this);
+    if (isObject) close('}');
     m_out += '}';
+  }
+
+  void operator()(const FieldInfo& info, const std::string& value) {
+    field(info);
+    text(value);
+  }
+  template <SettingField Setting>
+  void operator()(const FieldInfo& info, const Setting& setting) {
+    using T = std::variant_alternative_t<2, Setting>;
+    if (std::holds_alternative<Absent>(setting)) {
+      if (isPretty()) return;
+      field(info);
+      number(kDefaultOf<T>);
+      return;
+    }
+    field(info);
+    if (const auto* value = std::get_if<T>(&setting)) {
+      number(*value);
+    } else if (const auto* name = std::get_if<Parameter>(&setting)) {
+      parameter(*name);
+    } else {
+      m_out += "null";
+    }
+  }
+  void operator()(const FieldInfo& info, const Times& count) {
+    field(info);
+    if (const auto* name = std::get_if<Parameter>(&count)) {
+      parameter(*name);
+    } else {
+      m_out += std::to_string(std::get<std::uint8_t>(count));
+    }
+  }
+  void operator()(const FieldInfo& info, const std::vector<std::string>& texts) {
+    field(info);
+    open('[');
+    for (const std::string& value : texts) {
+      next();
+      text(value);
+    }
+    close(']');
+  }
+  void operator()(const FieldInfo& info, const Document& value) {
+    field(info);
+    document(value);
+  }
+  template <GroupField Group>
+  void operator()(const FieldInfo& info, const Group& group) {
+    field(info);
+    if (info.hasKey()) open('{');
+    visitGroup(group, *this);
+    if (info.hasKey()) close('}');
+  }
+  void operator()(const FieldInfo& info, const Box<Node>& child) {
+    field(info);
+    node(*child);
+  }
+  void operator()(const FieldInfo& info, const std::vector<Node>& children) {
+    field(info);
+    open('[');
+    for (const Node& child : children) {
+      next();
+      node(child);
+    }
+    close(']');
   }
 
  private:
@@ -76,8 +145,8 @@ class Writer {
     m_out += isPretty() ? ": " : ":";
   }
   void parameter(const Parameter& value) { text("{" + value.name + "}"); }
-  void value(std::int32_t number) { m_out += std::to_string(number); }
-  void value(float number) { m_out += floatText(number); }
+  void number(std::int32_t value) { m_out += std::to_string(value); }
+  void number(float value) { m_out += floatText(value); }
 
   void breakLine() {
     if (!isPretty()) return;
@@ -95,111 +164,16 @@ class Writer {
     m_isFirst = false;
     breakLine();
   }
-  void field(std::string_view name) {
+  void field(const FieldInfo& info) {
+    if (!info.hasKey()) return;
     next();
-    key(name);
+    key(info.key);
   }
   void close(char bracket) {
     --m_indent;
     if (!m_isFirst) breakLine();
     m_isFirst = false;
     m_out += bracket;
-  }
-
-  template <class T>
-  void setting(std::string_view name, const Setting<T>& setting, T defaultValue) {
-    if (std::holds_alternative<Absent>(setting)) {
-      if (isPretty()) return;
-      field(name);
-      value(defaultValue);
-      return;
-    }
-    field(name);
-    if (const auto* number = std::get_if<T>(&setting)) {
-      value(*number);
-    } else if (const auto* name_ = std::get_if<Parameter>(&setting)) {
-      parameter(*name_);
-    } else {
-      m_out += "null";
-    }
-  }
-  void settings(const GenerateSettings& settings) {
-    field("model");
-    text(settings.model);
-    setting("max_tokens", settings.maxTokens, kDefaultMaxTokens);
-    setting("temperature", settings.temperature, kDefaultTemperature);
-  }
-
-  void body(const Message& message) { text(message.text); }
-  void body(const Print& print) { text(print.text); }
-  void body(const Ask& ask) { text(ask.prompt); }
-  void body(const File& file) { text(file.path); }
-  void body(const Monad& monad) { node(*monad.body); }
-
-  void body(const Generate& generate) {
-    open('{');
-    settings(generate.settings);
-    field("input");
-    node(*generate.input);
-    close('}');
-  }
-
-  void body(const Join& join) {
-    open('[');
-    for (const Node& child : join.children) {
-      next();
-      node(child);
-    }
-    close(']');
-  }
-
-  void body(const Zip& zip) {
-    open('{');
-    field("first");
-    node(*zip.first);
-    field("second");
-    node(*zip.second);
-    close('}');
-  }
-
-  void body(const Repeat& repeat) {
-    open('{');
-    field("n");
-    if (const auto* name = std::get_if<Parameter>(&repeat.count)) {
-      parameter(*name);
-    } else {
-      m_out += std::to_string(std::get<std::uint8_t>(repeat.count));
-    }
-    field("g");
-    body(repeat.generate);
-    close('}');
-  }
-
-  void body(const Map& map) {
-    open('{');
-    field("metadata");
-    open('{');
-    settings(map.settings);
-    close('}');
-    field("inputs");
-    open('[');
-    for (const std::string& input : map.inputs) {
-      next();
-      text(input);
-    }
-    close(']');
-    close('}');
-  }
-
-  void body(const Augment& augment) {
-    open('{');
-    field("embedding_model");
-    text(augment.embeddingModel);
-    field("body");
-    node(*augment.body);
-    field("doc");
-    document(augment.document);
-    close('}');
   }
 
   void document(const Document& document) {

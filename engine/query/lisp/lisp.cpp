@@ -3,6 +3,7 @@
 
 #include "engine/query/lisp/lisp_evaluator.h"
 #include "engine/query/lisp/lisp_form.h"
+#include "engine/query/node_walk.h"
 #include "engine/query/refuse_text.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ class SourceBuilder {
     if (m_next >= m_ranges.size()) return;
     const SourceRange range = m_ranges[m_next++];
     const std::size_t entry = m_sources.open(std::move(step), range.begin);
-    for (const ChildRef& child : childrenOf(node)) add(*child.node, child.step);
+    forEachChild(node, [this](const Node& child, const std::string& childStep) { add(child, childStep); });
     m_sources.close(entry, range.end);
   }
 

@@ -26,7 +26,7 @@
 // question is asked and the file is read.
 #pragma once
 
-#include "engine/query/json/json.h"
+#include "engine/query/parse_result.h"
 #include "engine/query/surroundings.h"
 
 #include <cstddef>

@@ -3,6 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/query/lisp/lisp.h"
+#include "engine/query/node_parts.h"
 #include "engine/query/number_text.h"
 #include "engine/query/operators/vocabulary.h"
 #include "engine/query/parameters.h"
@@ -13,34 +14,24 @@
 #include <utility>
 
 namespace spanscope::query {
-namespace {
-
-constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
-
-}  // namespace
-
 LispEvaluator::LispEvaluator(const ParseLimits& limits, Surroundings* surroundings)
     : m_limits(limits), m_surroundings(surroundings) {
   m_limits.maxDepth = std::min(limits.maxDepth, kMaxDepth);
 }
 
-std::span<const LispEvaluator::Operation> LispEvaluator::operations() {
+const std::vector<LispEvaluator::Operation>& LispEvaluator::operations() {
+  static const std::vector<Operation> all = [] {
+    std::vector<Operation> operations = operatorForms();
+    const std::vector<Operation> others = otherForms();
+    operations.insert(operations.end(), others.begin(), others.end());
+    return operations;
+  }();
+  return all;
+}
+
+std::vector<LispEvaluator::Operation> LispEvaluator::otherForms() {
   using E = LispEvaluator;
-  static constexpr Operation kOperations[] = {
-      {"user", 1, 1, "(user text)", &E::evaluateMessage},
-      {"system", 1, 1, "(system text)", &E::evaluateMessage},
-      {"assistant", 1, 1, "(assistant text)", &E::evaluateMessage},
-      {"print", 1, 1, "(print text)", &E::evaluatePrint},
-      {"seq", 0, kAnyNumber, "(seq query…)", &E::evaluateJoin},
-      {"par", 0, kAnyNumber, "(par query…)", &E::evaluateJoin},
-      {"cross", 0, kAnyNumber, "(cross query…)", &E::evaluateJoin},
-      {"plus", 0, kAnyNumber, "(plus query…)", &E::evaluateJoin},
-      {"g", 2, 5, "(g model input [temperature [max_tokens]])", &E::evaluateGenerate},
-      {"repeat", 2, 5, "(repeat n model input [temperature [max_tokens]])", &E::evaluateRepeat},
-      {"map", 2, 4, "(map model list [temperature [max_tokens]])", &E::evaluateMap},
-      {"monad", 1, 1, "(monad query)", &E::evaluateMonad},
-      {"zip", 2, 2, "(zip query query)", &E::evaluateZip},
-      {"augment", 3, 3, "(augment embedding_model query document)", &E::evaluateAugment},
+  return {
       {"with", 3, 3, "(with embedding_model question documents)", &E::evaluateWith},
       {"extract", 3, 3, "(extract model n query)", &E::evaluateExtract},
       {"combine", 2, 2, "(combine model query)", &E::evaluateCombine},
@@ -62,11 +53,10 @@ std::span<const LispEvaluator::Operation> LispEvaluator::operations() {
       {"length", 1, 1, "(length list)", &E::evaluateLength},
       {"format", 1, kAnyNumber, "(format text value…)", &E::evaluateFormat},
   };
-  return kOperations;
 }
 
 const LispEvaluator::Operation* LispEvaluator::findOperation(std::string_view name) {
-  const auto all = operations();
+  const std::vector<Operation>& all = operations();
   const auto found = std::find_if(all.begin(), all.end(),
                                   [name](const Operation& operation) { return operation.name == name; });
   return found == all.end() ? nullptr : &*found;
@@ -161,8 +151,7 @@ std::string LispEvaluator::describe(const LispValue& value) {
   if (const auto* query = value.as<LispQuery>()) return std::string("a query, ") + operatorName(query->node);
   if (const auto* text = value.as<std::string>()) return "the text " + quoted(*text);
   if (const auto* number = value.as<LispNumber>()) return "the number " + cutText(number->text, 40);
-  if (value.as<LispFile>() != nullptr) return "a file";
-  if (value.as<LispQuestion>() != nullptr) return "a question";
+  if (const auto* sugar = value.as<LispSugar>()) return std::string("a ") + infoOf(sugar->node).noun;
   if (value.as<LispBytes>() != nullptr) return "bytes";
   if (value.as<Document>() != nullptr) return "a document";
   if (value.as<LispLambda>() != nullptr) return "a lambda";
@@ -178,11 +167,7 @@ std::optional<LispQuery> LispEvaluator::queryOf(const Maybe& value) {
   if (!value) return std::nullopt;
   if (const auto* query = value->as<LispQuery>()) return *query;
   if (const auto* text = value->as<std::string>()) return message(Role::User, *text, value->range);
-  if (const auto* file = value->as<LispFile>())
-    return leaf({File{file->path}}, value->range, file->path.size());
-  if (const auto* question = value->as<LispQuestion>()) {
-    return leaf({Ask{question->prompt}}, value->range, question->prompt.size());
-  }
+  if (const auto* sugar = value->as<LispSugar>()) return assembled(sugar->node, {}, value->range);
   wrongKind(*value, "a query", value->as<LispList>() != nullptr ? "a list of queries stands in (seq …)" : "");
   return std::nullopt;
 }
@@ -190,9 +175,8 @@ std::optional<LispQuery> LispEvaluator::queryOf(const Maybe& value) {
 std::optional<std::string> LispEvaluator::textOf(const Maybe& value, const char* expected) {
   if (!value) return std::nullopt;
   if (const auto* text = value->as<std::string>()) return *text;
-  const auto* file = value->as<LispFile>();
-  const auto* question = value->as<LispQuestion>();
-  if (file == nullptr && question == nullptr) {
+  const auto* sugar = value->as<LispSugar>();
+  if (sugar == nullptr) {
     const bool isNumber = value->as<LispNumber>() != nullptr;
     wrongKind(*value, expected, isNumber ? "text stands in double quotes, or is made by (format …)" : "");
     return std::nullopt;
@@ -201,8 +185,7 @@ std::optional<std::string> LispEvaluator::textOf(const Maybe& value, const char*
     wrongKind(*value, "text that is known when the query is read");
     return std::nullopt;
   }
-  auto given =
-      file != nullptr ? readTextFile(*m_surroundings, file->path) : m_surroundings->ask(question->prompt);
+  auto given = textOfSugar(sugar->node, *m_surroundings);
   if (auto* reason = std::get_if<NotGiven>(&given)) {
     error(value->range, std::move(reason->found), std::move(reason->expected), std::move(reason->hint));
     return std::nullopt;

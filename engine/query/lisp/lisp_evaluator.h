@@ -2,15 +2,16 @@
 #pragma once
 
 #include "engine/query/diagnostic.h"
-#include "engine/query/json/json.h"
 #include "engine/query/lisp/lisp_value.h"
+#include "engine/query/parse_result.h"
 #include "engine/query/surroundings.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ class LispEvaluator {
   std::vector<Diagnostic> takeDiagnostics();
 
  private:
+  class FieldEvaluator;
+
   using Scope = std::shared_ptr<const LispScope>;
   using Maybe = std::optional<LispValue>;
 
@@ -45,10 +48,14 @@ class LispEvaluator {
     std::string_view name;
     std::size_t least;  ///< arguments
     std::size_t most;
-    const char* usage;  ///< "(length list)"
+    std::string usage;  ///< "(length list)"
     Maybe (LispEvaluator::*handler)(const Call&);
   };
-  static std::span<const Operation> operations();
+  static constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
+  static const std::vector<Operation>& operations();
+  /// The operators of the language, whose forms follow their lists of fields.
+  static std::vector<Operation> operatorForms();
+  static std::vector<Operation> otherForms();
   static const Operation* findOperation(std::string_view name);
 
   Maybe evaluate(const LispForm& form, const Scope& scope);
@@ -57,20 +64,16 @@ class LispEvaluator {
   Maybe argument(const Call& call, std::size_t i) { return evaluate(call.argument(i), call.scope); }
 
   // Nodes.
-  Maybe evaluateMessage(const Call& call);
-  Maybe evaluatePrint(const Call& call);
-  Maybe evaluateJoin(const Call& call);
-  Maybe evaluateGenerate(const Call& call);
-  Maybe evaluateRepeat(const Call& call);
-  Maybe evaluateOlderRepeat(const Call& call);
-  Maybe evaluateMap(const Call& call);
-  Maybe evaluateMonad(const Call& call);
-  Maybe evaluateZip(const Call& call);
-  Maybe evaluateAugment(const Call& call);
+  template <class Operator>
+  Maybe evaluateOperator(const Call& call);
+  /// A repeat of a whole generate: (repeat n (g …)).
+  template <class Operator>
+  Maybe evaluateOlder(const Call& call);
   Maybe evaluateWith(const Call& call);
   Maybe evaluateExtract(const Call& call);
   Maybe evaluateCombine(const Call& call);
   // From outside.
+  Maybe sugar(const Call& call, std::string_view key);
   Maybe evaluateAsk(const Call& call);
   Maybe evaluateRead(const Call& call);
   Maybe evaluateFile(const Call& call);
@@ -103,17 +106,14 @@ class LispEvaluator {
   Maybe olderNumber(const Call& call, std::size_t i);
   bool setMaxTokens(const Maybe& value, GenerateSettings& settings);
   bool setTemperature(const Maybe& value, GenerateSettings& settings);
-  std::optional<decltype(Repeat::count)> countOf(const Maybe& value);
+  std::optional<Times> countOf(const Maybe& value);
   Maybe callLambda(const LispLambda& lambda, LispValue argument);
   std::optional<std::string> shown(const LispValue& value, bool debug);
 
-  LispQuery leaf(Node node, SourceRange range, std::size_t bytes) const;
-  LispQuery message(Role role, std::string text, SourceRange range) const;
-  /// Accounts for a child that stands `containers` deep in the JSON of its parent, next in prompt order.
-  static void adopt(LispQuery& parent, LispQuery& child, std::size_t containers);
-  LispQuery join(JoinKind kind, std::vector<LispQuery> children, SourceRange range) const;
-  LispQuery generate(GenerateSettings settings, LispQuery input, SourceRange range) const;
-  LispQuery augment(const std::string& model, LispQuery body, Document document, SourceRange range) const;
+  /// The node, which is alone yet, with its children.
+  static LispQuery assembled(Node own, std::vector<LispQuery> children, SourceRange range);
+  static LispQuery message(Role role, std::string text, SourceRange range);
+  static LispQuery join(JoinKind kind, std::vector<LispQuery> children, SourceRange range);
   /// What extract and combine have in common.
   Maybe combined(const Call& call, std::string model, LispQuery body, std::string task);
   /// The query as a value, if it is within the limits.

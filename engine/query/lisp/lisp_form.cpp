@@ -2,7 +2,7 @@
 #include "engine/query/lisp/lisp_form.h"
 
 #include "engine/base/utf8.h"
-#include "engine/query/yaml/yaml_scalar.h"
+#include "engine/query/loose_number.h"
 
 #include <algorithm>
 #include <charconv>
@@ -16,8 +16,7 @@ constexpr std::string_view kSpace = " \t\r\n\f\v";
 
 /// Numbers have a digit; ".inf" and the like are words here.
 bool isNumber(std::string_view word) {
-  return word.find_first_of("0123456789") != std::string_view::npos &&
-         yamlScalarKind(word) == JsonKind::Number;
+  return word.find_first_of("0123456789") != std::string_view::npos && isLooseNumber(word);
 }
 
 class Reader {
@@ -109,7 +108,7 @@ class Reader {
     const std::string_view word = m_text.substr(m_offset, end - m_offset);
     m_offset = end;
     form.kind = isNumber(word) ? LispFormKind::Number : LispFormKind::Symbol;
-    form.text = form.kind == LispFormKind::Number ? yamlNumber(word) : std::string(word);
+    form.text = form.kind == LispFormKind::Number ? looseNumberAsJson(word) : std::string(word);
   }
 
   void readText(LispForm& form) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The forms that make lists and texts, and those that take them from outside.
-#include "engine/query/json/json_cursor.h"
+#include "engine/query/json_texts.h"
 #include "engine/query/lisp/lisp_evaluator.h"
-#include "engine/query/rust_format.h"
+#include "engine/query/lisp/rust_format.h"
+#include "engine/query/node_parts.h"
 #include "engine/query/shown_text.h"
+#include "engine/query/visit_fields.h"
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace spanscope::query {
@@ -14,66 +17,53 @@ namespace {
 
 constexpr std::int64_t kMostTurns = 1'000'000;
 
-class FirstIssue final : public ValueCursor::Listener {
- public:
-  std::optional<JsonIssue> issue;
-  void jsonIssue(JsonIssue found) override {
-    if (!issue) issue = std::move(found);
-  }
-};
-
-/// The elements of a JSON list of texts; nothing if it is another text.
-std::optional<std::vector<std::string>> readJsonTexts(std::string_view json) {
-  FirstIssue listener;
-  JsonCursor cursor(json, 1, listener);
-  if (cursor.peek() != JsonKind::Array) return std::nullopt;
-  std::vector<std::string> texts;
-  cursor.enterArray();
-  for (ValueCursor::Container array; cursor.nextElement(array);) {
-    if (cursor.peek() != JsonKind::String) return std::nullopt;
-    texts.push_back(cursor.readString());
-  }
-  cursor.expectEnd();
-  if (listener.issue) return std::nullopt;
-  return texts;
-}
-
 }  // namespace
 
+LispEvaluator::Maybe LispEvaluator::sugar(const Call& call, std::string_view key) {
+  Node node = makeOperator(key);
+  bool isGiven = false;
+  visitFields(node, [&](const FieldInfo& info, auto& member) {
+    if constexpr (TextField<std::remove_reference_t<decltype(member)>>) {
+      auto text = textOf(argument(call, 0), info.expected);
+      isGiven = text.has_value();
+      if (text) member = std::move(*text);
+    }
+  });
+  if (!isGiven) return std::nullopt;
+  return LispValue{LispSugar{std::move(node)}, {}};
+}
+
 LispEvaluator::Maybe LispEvaluator::evaluateAsk(const Call& call) {
-  auto prompt = textOf(argument(call, 0));
-  if (!prompt) return std::nullopt;
-  return LispValue{LispQuestion{std::move(*prompt)}, {}};
+  return sugar(call, "ask");
 }
 
 LispEvaluator::Maybe LispEvaluator::evaluateRead(const Call& call) {
   warning(call.form.range, "the older name \"read\"", "(ask text)", "it is read as that");
-  return evaluateAsk(call);
+  return sugar(call, "ask");
 }
 
 LispEvaluator::Maybe LispEvaluator::evaluateFile(const Call& call) {
-  auto path = textOf(argument(call, 0), "the path of a file");
-  if (!path) return std::nullopt;
-  return LispValue{LispFile{std::move(*path)}, {}};
+  return sugar(call, "file");
 }
 
 LispEvaluator::Maybe LispEvaluator::evaluateNamedFile(const Call& call) {
-  const auto path = textOf(argument(call, 0), "the path of a file");
-  if (!path) return std::nullopt;
-  LispValue file{LispFile{*path}, call.form.range};
+  Maybe file = sugar(call, "file");
+  if (!file) return std::nullopt;
+  file->range = call.form.range;
+  const std::string path = *query::textOf(file->as<LispSugar>()->node);
   if (call.name() != "fetchb" || m_surroundings == nullptr) {
-    auto text = textOf(std::move(file));
+    auto text = textOf(file);
     if (!text) return std::nullopt;
-    return LispValue{Document{*path, std::move(*text)}, {}};
+    return LispValue{Document{path, std::move(*text)}, {}};
   }
-  auto given = m_surroundings->readFile(*path);
+  auto given = m_surroundings->readFile(path);
   if (auto* reason = std::get_if<NotGiven>(&given)) {
     error(call.form.range, std::move(reason->found), std::move(reason->expected), std::move(reason->hint));
     return std::nullopt;
   }
   const auto& bytes = std::get<std::string>(given);
   if (!spendText(bytes.size(), call.form.range)) return std::nullopt;
-  return LispValue{Document{*path, std::vector<std::uint8_t>(bytes.begin(), bytes.end())}, {}};
+  return LispValue{Document{path, std::vector<std::uint8_t>(bytes.begin(), bytes.end())}, {}};
 }
 
 LispEvaluator::Maybe LispEvaluator::evaluateDocument(const Call& call) {

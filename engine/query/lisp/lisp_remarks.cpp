@@ -13,11 +13,8 @@ class Remarks {
   std::vector<Diagnostic> found;
 
   void node(const NodePath& path, const Node& node) {
-    const bool hasForm = node.as<Monad>() == nullptr && node.as<Zip>() == nullptr &&
-                         node.as<Map>() == nullptr && node.as<Augment>() == nullptr &&
-                         node.as<Ask>() == nullptr;
     const auto* message = node.as<Message>();
-    if (!hasForm || (message != nullptr && message->role == Role::Assistant)) {
+    if (!infoOf(node).isInMacro || (message != nullptr && message->role == Role::Assistant)) {
       add(path, std::string("the operator \"") + operatorName(node) + "\"",
           "one that the macro has a form for");
     }

@@ -29,14 +29,10 @@ struct LispNumber {
   std::string text;  ///< as JSON writes it
 };
 
-/// The text of a file. It is read only where a text belongs.
-struct LispFile {
-  std::string path;
-};
-
-/// The answer to a question. It is asked only where a text belongs.
-struct LispQuestion {
-  std::string prompt;
+/// A node that stands for the text of a file or the answer to a question. The file is read, the question
+/// asked, only where a text belongs.
+struct LispSugar {
+  Node node;
 };
 
 struct LispBytes {
@@ -62,8 +58,8 @@ struct LispList {
 struct LispNone {};
 
 struct LispValue {
-  std::variant<LispNone, LispQuery, std::string, LispNumber, LispFile, LispQuestion, LispBytes, Document,
-               LispLambda, LispList>
+  std::variant<LispNone, LispQuery, std::string, LispNumber, LispSugar, LispBytes, Document, LispLambda,
+               LispList>
       content;
   SourceRange range;  ///< of the form it comes from
 

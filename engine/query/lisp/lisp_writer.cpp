@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/lisp/lisp.h"
 #include "engine/query/number_text.h"
+#include "engine/query/visit_fields.h"
 
-#include <type_traits>
+#include <cstdint>
 #include <utility>
+#include <variant>
 
 namespace spanscope::query {
 namespace {
@@ -40,12 +42,69 @@ class Writer {
     m_out += '(';
     m_out += operatorName(node);
     ++m_indent;
-    std::visit([this](const auto& value) { body(value); }, node.value);
+    Fields fields(*this);
+    visitFields(node, fields);
+    fields.writeSettings();
     --m_indent;
     m_out += ')';
   }
 
  private:
+  /// The fields of one node in the order of their list, but for temperature and max_tokens: they may be left
+  /// out and come last, on a line of their own where queries stand between them and the name.
+  class Fields {
+   public:
+    explicit Fields(Writer& writer) : m_writer(writer) {}
+
+    void operator()(const FieldInfo& /*info*/, const std::string& text) { m_writer.text(text); }
+    void operator()(const FieldInfo& /*info*/, const Setting<std::int32_t>& maxTokens) {
+      m_maxTokens = &maxTokens;
+    }
+    void operator()(const FieldInfo& /*info*/, const Setting<float>& temperature) {
+      m_temperature = &temperature;
+    }
+    void operator()(const FieldInfo& /*info*/, const Times& count) {
+      if (const auto* parameter = std::get_if<Parameter>(&count)) {
+        m_writer.text("{" + parameter->name + "}");
+      } else {
+        m_writer.word(std::to_string(std::get<std::uint8_t>(count)));
+      }
+    }
+    void operator()(const FieldInfo& /*info*/, const std::vector<std::string>& texts) {
+      m_writer.m_out += " (list";
+      for (const std::string& text : texts) m_writer.text(text);
+      m_writer.m_out += ')';
+    }
+    void operator()(const FieldInfo& /*info*/, const Document& document) { m_writer.document(document); }
+    template <GroupField Group>
+    void operator()(const FieldInfo& /*info*/, const Group& group) {
+      visitGroup(group, *this);
+    }
+    void operator()(const FieldInfo& /*info*/, const Box<Node>& child) {
+      m_hasQuery = true;
+      m_writer.child(*child);
+    }
+    void operator()(const FieldInfo& /*info*/, const std::vector<Node>& children) {
+      for (const Node& child : children) m_writer.child(child);
+    }
+
+    void writeSettings() {
+      if (m_temperature == nullptr || m_maxTokens == nullptr) return;
+      if (m_hasQuery) {
+        m_writer.m_out += '\n';
+        m_writer.m_out.append(2 * m_writer.m_indent - 1, ' ');
+      }
+      m_writer.setting(*m_temperature);
+      m_writer.setting(*m_maxTokens);
+    }
+
+   private:
+    Writer& m_writer;
+    const Setting<float>* m_temperature = nullptr;
+    const Setting<std::int32_t>* m_maxTokens = nullptr;
+    bool m_hasQuery = false;
+  };
+
   void text(std::string_view value) {
     m_out += ' ';
     appendText(m_out, value);
@@ -61,75 +120,26 @@ class Writer {
   static std::string numberText(float value) { return floatText(value); }
 
   template <class T>
-  void setting(const Setting<T>& setting, T defaultValue) {
+  void setting(const std::variant<Absent, Null, T, Parameter>& setting) {
     if (const auto* number = std::get_if<T>(&setting)) {
       word(numberText(*number));
     } else if (const auto* parameter = std::get_if<Parameter>(&setting)) {
       text("{" + parameter->name + "}");
     } else {
-      word(std::holds_alternative<Null>(setting) ? "none" : numberText(defaultValue));
+      word(std::holds_alternative<Null>(setting) ? "none" : numberText(kDefaultOf<T>));
     }
   }
-  /// In the order of the form, on a line of its own where queries stand between it and the name.
-  void settings(const GenerateSettings& settings, bool onOwnLine) {
-    if (onOwnLine) {
-      m_out += '\n';
-      m_out.append(2 * m_indent - 1, ' ');
-    }
-    setting(settings.temperature, kDefaultTemperature);
-    setting(settings.maxTokens, kDefaultMaxTokens);
-  }
 
-  void body(const Message& message) { text(message.text); }
-  void body(const Print& print) { text(print.text); }
-  void body(const Ask& ask) { text(ask.prompt); }
-  void body(const File& file) { text(file.path); }
-  void body(const Monad& monad) { child(*monad.body); }
-
-  void body(const Generate& generate) {
-    text(generate.settings.model);
-    child(*generate.input);
-    settings(generate.settings, true);
-  }
-
-  void body(const Join& join) {
-    for (const Node& node : join.children) child(node);
-  }
-
-  void body(const Zip& zip) {
-    child(*zip.first);
-    child(*zip.second);
-  }
-
-  void body(const Repeat& repeat) {
-    if (const auto* parameter = std::get_if<Parameter>(&repeat.count)) {
-      text("{" + parameter->name + "}");
-    } else {
-      word(std::to_string(std::get<std::uint8_t>(repeat.count)));
-    }
-    body(repeat.generate);
-  }
-
-  void body(const Map& map) {
-    text(map.settings.model);
-    m_out += " (list";
-    for (const std::string& input : map.inputs) text(input);
-    m_out += ')';
-    settings(map.settings, false);
-  }
-
-  void body(const Augment& augment) {
-    text(augment.embeddingModel);
-    child(*augment.body);
+  void document(const Document& document) {
     m_out += '\n';
     m_out.append(2 * m_indent, ' ');
     m_out += "(doc";
-    text(augment.document.name);
-    if (const auto* content = std::get_if<std::string>(&augment.document.content)) {
+    text(document.name);
+    if (const auto* content = std::get_if<std::string>(&document.content)) {
       text(*content);
     } else {
       m_out += " (bytes";
-      for (const std::uint8_t byte : std::get<std::vector<std::uint8_t>>(augment.document.content)) {
+      for (const std::uint8_t byte : std::get<std::vector<std::uint8_t>>(document.content)) {
         word(std::to_string(byte));
       }
       m_out += ')';

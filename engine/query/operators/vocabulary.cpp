@@ -1,52 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/operators/vocabulary.h"
 
+#include "engine/query/visit_fields.h"
+
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <numeric>
 
 namespace spanscope::query {
 namespace {
 
-struct OperatorName {
-  std::string_view key;
-  Operator op;
-};
+/// Calls f(key) for the key of every operator.
+template <class F>
+void forEachName(F f) {
+  forEachOperator([&]<class Operator>() {
+    forEachKey<Operator>([&](std::string_view key, const auto& /*make*/) { f(key); });
+  });
+}
 
-constexpr std::array kOperators = {
-    OperatorName{"user", Operator::User},
-    OperatorName{"system", Operator::System},
-    OperatorName{"assistant", Operator::Assistant},
-    OperatorName{"g", Operator::Generate},
-    OperatorName{"seq", Operator::Seq},
-    OperatorName{"par", Operator::Par},
-    OperatorName{"cross", Operator::Cross},
-    OperatorName{"plus", Operator::Plus},
-    OperatorName{"monad", Operator::Monad},
-    OperatorName{"zip", Operator::Zip},
-    OperatorName{"print", Operator::Print},
-    OperatorName{"repeat", Operator::Repeat},
-    OperatorName{"map", Operator::Map},
-    OperatorName{"augment", Operator::Augment},
-    OperatorName{"ask", Operator::Ask},
-    OperatorName{"file", Operator::File},
-};
-
-/// What other formats, the Lisp form and everyday speech call the same thing.
-struct OtherName {
-  std::string_view name;
+/// The key of what other formats, the Lisp form and everyday speech call `name`; empty if nothing is.
+std::string_view keyOfOtherName(std::string_view name) {
   std::string_view key;
-};
-constexpr std::array kOtherNames = {
-    OtherName{"generate", "g"},   OtherName{"gen", "g"},
-    OtherName{"text", "user"},    OtherName{"human", "user"},
-    OtherName{"prompt", "user"},  OtherName{"model", "g"},
-    OtherName{"ai", "assistant"}, OtherName{"sequence", "seq"},
-    OtherName{"parallel", "par"}, OtherName{"foreach", "map"},
-    OtherName{"with", "augment"}, OtherName{"fetch", "file"},
-    OtherName{"loop", "repeat"},  OtherName{"commutative", "plus"},
-};
+  forEachOperator([&]<class Operator>() {
+    for (const OtherName& other : Operator::kInfo.otherNames) {
+      if (!other.name.empty() && other.name == name) key = other.key;
+    }
+  });
+  return key;
+}
 
 char lowered(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -85,32 +66,23 @@ std::size_t editDistance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::optional<Operator> findOperator(std::string_view key) {
-  const auto* found = std::find_if(kOperators.begin(), kOperators.end(),
-                                   [key](const OperatorName& name) { return name.key == key; });
-  if (found == kOperators.end()) return std::nullopt;
-  return found->op;
-}
-
 std::string operatorKeys() {
   std::string keys;
-  for (const OperatorName& name : kOperators) {
+  forEachName([&](std::string_view name) {
     if (!keys.empty()) keys += ", ";
-    keys += name.key;
-  }
+    keys += name;
+  });
   return keys;
 }
 
 std::string hintForOperator(std::string_view key) {
   if (key == "role" || key == "content") return "a message is written {\"user\": \"text\"}";
   std::optional<std::string> meant;
-  const std::string lower = lowered(key.substr(0, 32));
-  for (const OtherName& other : kOtherNames) {
-    if (other.name == lower) meant = std::string(other.key);
-  }
-  if (!meant) {
+  if (const std::string_view other = keyOfOtherName(lowered(key.substr(0, 32))); !other.empty()) {
+    meant = std::string(other);
+  } else {
     std::vector<std::string> keys;
-    for (const OperatorName& name : kOperators) keys.emplace_back(name.key);
+    forEachName([&](std::string_view name) { keys.emplace_back(name); });
     meant = nearestName(key, keys);
   }
   return meant ? "did you mean \"" + *meant + "\"?" : std::string();

@@ -9,28 +9,6 @@
 
 namespace spanscope::query {
 
-enum class Operator {
-  User,
-  System,
-  Assistant,
-  Generate,
-  Seq,
-  Par,
-  Cross,
-  Plus,
-  Monad,
-  Zip,
-  Print,
-  Repeat,
-  Map,
-  Augment,
-  Ask,
-  File,
-};
-
-/// The operator with that key in JSON.
-std::optional<Operator> findOperator(std::string_view key);
-
 /// Keys of all operators, separated by commas.
 std::string operatorKeys();
 

@@ -2,7 +2,7 @@
 // Queries as YAML: the same tree as in JSON, in the notation that IBM/spnl's command line reads too.
 #pragma once
 
-#include "engine/query/json/json.h"
+#include "engine/query/parse_result.h"
 
 #include <cstddef>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/field_walk.h"
+#include "engine/query/node_parts.h"
 #include "engine/query/shown_text.h"
 #include "engine/query/yaml/yaml.h"
 #include "engine/query/yaml/yaml_scalar.h"
@@ -15,7 +16,7 @@ class Remarks {
   std::vector<Diagnostic> found;
 
   void node(const NodePath& path, const Node& node) {
-    if (node.as<Ask>() == nullptr && node.as<File>() == nullptr) return;
+    if (!isSugar(node)) return;
     add(path, std::string("the operator \"") + operatorName(node) + "\"", "an operator that IBM/spnl knows",
         "it is resolved before a query is sent");
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/number_text.h"
+#include "engine/query/visit_fields.h"
 #include "engine/query/yaml/yaml.h"
 #include "engine/query/yaml/yaml_scalar.h"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace spanscope::query {
 namespace {
@@ -92,15 +93,93 @@ void appendQuoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
+/// Writes nodes by their lists of fields: as a visitor, the next field, `indent` columns in.
 class Writer {
  public:
   std::string take() { return std::move(m_out); }
 
-  /// Writes a node whose first line has begun, `indent` columns in.
+  /// Writes a node whose first line has begun.
   void node(const Node& node, std::size_t indent) {
+    const std::size_t before = m_indent;
+    m_indent = indent + 2;
     m_out += operatorName(node);
     m_out += ':';
-    std::visit([&](const auto& value) { body(value, indent + 2); }, node.value);
+    if (infoOf(node).form != BodyForm::Value) m_out += '\n';
+    visitFields(node, *this);
+    m_indent = before;
+  }
+
+  void operator()(const FieldInfo& info, const std::string& value) {
+    field(info);
+    text(value, info.hasKey() ? m_indent + 2 : m_indent);
+  }
+  template <SettingField Setting>
+  void operator()(const FieldInfo& info, const Setting& setting) {
+    using T = std::variant_alternative_t<2, Setting>;
+    if (std::holds_alternative<Absent>(setting)) return;
+    field(info);
+    if (const auto* value = std::get_if<T>(&setting)) {
+      line(numberText(*value));
+    } else if (const auto* named = std::get_if<Parameter>(&setting)) {
+      parameter(*named);
+    } else {
+      line("null");
+    }
+  }
+  void operator()(const FieldInfo& info, const Times& count) {
+    field(info);
+    if (const auto* named = std::get_if<Parameter>(&count)) {
+      parameter(*named);
+    } else {
+      line(std::to_string(std::get<std::uint8_t>(count)));
+    }
+  }
+  void operator()(const FieldInfo& info, const std::vector<std::string>& texts) {
+    field(info);
+    if (texts.empty()) {
+      line("[]");
+      return;
+    }
+    m_out += '\n';
+    for (const std::string& value : texts) {
+      begin(m_indent + 2);
+      m_out += '-';
+      text(value, m_indent + 4);
+    }
+  }
+  void operator()(const FieldInfo& info, const Document& value) {
+    field(info);
+    document(value);
+  }
+  template <GroupField Group>
+  void operator()(const FieldInfo& info, const Group& group) {
+    field(info);
+    if (info.hasKey()) {
+      m_out += '\n';
+      m_indent += 2;
+    }
+    visitGroup(group, *this);
+    if (info.hasKey()) m_indent -= 2;
+  }
+  void operator()(const FieldInfo& info, const Box<Node>& child) {
+    field(info);
+    m_out += '\n';
+    const std::size_t indent = info.hasKey() ? m_indent + 2 : m_indent;
+    begin(indent);
+    node(*child, indent);
+  }
+  void operator()(const FieldInfo& info, const std::vector<Node>& children) {
+    field(info);
+    if (children.empty()) {
+      line("[]");
+      return;
+    }
+    m_out += '\n';
+    for (const Node& child : children) {
+      begin(m_indent);
+      m_out += "- ";
+      node(child, m_indent + 2);
+    }
   }
 
  private:
@@ -129,129 +208,30 @@ class Writer {
       from = end + 1;
     }
   }
-  void field(const char* name, std::size_t indent) {
-    begin(indent);
-    m_out += name;
+  void field(const FieldInfo& info) {
+    if (!info.hasKey()) return;
+    begin(m_indent);
+    m_out += info.key;
     m_out += ':';
-  }
-  void textField(const char* name, std::string_view value, std::size_t indent) {
-    field(name, indent);
-    text(value, indent + 2);
-  }
-  void nodeField(const char* name, const Node& value, std::size_t indent) {
-    field(name, indent);
-    m_out += '\n';
-    begin(indent + 2);
-    node(value, indent + 2);
   }
   void line(const std::string& value) { m_out += " " + value + "\n"; }
   void parameter(const Parameter& value) { line("\"{" + value.name + "}\""); }
+  static std::string numberText(std::int32_t value) { return std::to_string(value); }
+  static std::string numberText(float value) { return floatText(value); }
 
-  template <class T>
-  void setting(const char* name, const Setting<T>& setting, std::size_t indent) {
-    if (std::holds_alternative<Absent>(setting)) return;
-    field(name, indent);
-    if (const auto* number = std::get_if<T>(&setting)) {
-      if constexpr (std::is_same_v<T, float>) {
-        line(floatText(*number));
-      } else {
-        line(std::to_string(*number));
-      }
-    } else if (const auto* named = std::get_if<Parameter>(&setting)) {
-      parameter(*named);
-    } else {
-      line("null");
-    }
-  }
-  void settings(const GenerateSettings& settings, std::size_t indent) {
-    textField("model", settings.model, indent);
-    setting("max_tokens", settings.maxTokens, indent);
-    setting("temperature", settings.temperature, indent);
-  }
-
-  void body(const Message& message, std::size_t indent) { text(message.text, indent); }
-  void body(const Print& print, std::size_t indent) { text(print.text, indent); }
-  void body(const Ask& ask, std::size_t indent) { text(ask.prompt, indent); }
-  void body(const File& file, std::size_t indent) { text(file.path, indent); }
-
-  void body(const Monad& monad, std::size_t indent) {
+  void document(const Document& document) {
     m_out += '\n';
-    begin(indent);
-    node(*monad.body, indent);
-  }
-
-  void body(const Generate& generate, std::size_t indent) {
-    m_out += '\n';
-    settings(generate.settings, indent);
-    nodeField("input", *generate.input, indent);
-  }
-
-  void body(const Join& join, std::size_t indent) {
-    if (join.children.empty()) {
-      line("[]");
-      return;
-    }
-    m_out += '\n';
-    for (const Node& child : join.children) {
-      begin(indent);
-      m_out += "- ";
-      node(child, indent + 2);
-    }
-  }
-
-  void body(const Zip& zip, std::size_t indent) {
-    m_out += '\n';
-    nodeField("first", *zip.first, indent);
-    nodeField("second", *zip.second, indent);
-  }
-
-  void body(const Repeat& repeat, std::size_t indent) {
-    m_out += '\n';
-    field("n", indent);
-    if (const auto* named = std::get_if<Parameter>(&repeat.count)) {
-      parameter(*named);
-    } else {
-      line(std::to_string(std::get<std::uint8_t>(repeat.count)));
-    }
-    field("g", indent);
-    body(repeat.generate, indent + 2);
-  }
-
-  void body(const Map& map, std::size_t indent) {
-    m_out += '\n';
-    field("metadata", indent);
-    m_out += '\n';
-    settings(map.settings, indent + 2);
-    field("inputs", indent);
-    if (map.inputs.empty()) {
-      line("[]");
-      return;
-    }
-    m_out += '\n';
-    for (const std::string& input : map.inputs) {
-      begin(indent + 2);
-      m_out += '-';
-      text(input, indent + 4);
-    }
-  }
-
-  void body(const Augment& augment, std::size_t indent) {
-    m_out += '\n';
-    textField("embedding_model", augment.embeddingModel, indent);
-    nodeField("body", *augment.body, indent);
-    field("doc", indent);
-    m_out += '\n';
-    begin(indent + 2);
+    begin(m_indent + 2);
     m_out += '-';
-    text(augment.document.name, indent + 4);
-    begin(indent + 2);
+    text(document.name, m_indent + 4);
+    begin(m_indent + 2);
     m_out += "- ";
-    if (const auto* content = std::get_if<std::string>(&augment.document.content)) {
+    if (const auto* content = std::get_if<std::string>(&document.content)) {
       m_out += "Text:";
-      text(*content, indent + 6);
+      text(*content, m_indent + 6);
     } else {
       m_out += "Binary:";
-      bytes(std::get<std::vector<std::uint8_t>>(augment.document.content));
+      bytes(std::get<std::vector<std::uint8_t>>(document.content));
     }
   }
 
@@ -265,6 +245,7 @@ class Writer {
   }
 
   std::string m_out;
+  std::size_t m_indent = 0;
 };
 
 }  // namespace

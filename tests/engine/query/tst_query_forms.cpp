@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Ten thousand random queries go through every form and come back unchanged, and what a form of the reference
 // cannot say is warned of.
+#include "engine/query/json/json.h"
 #include "engine/query/lisp/lisp.h"
 #include "engine/query/yaml/yaml.h"
 #include "tests/engine/query/random_query.h"

@@ -3,6 +3,7 @@
 // defaults.
 #include "engine/query/files/file_access.h"
 #include "engine/query/files/path_pattern.h"
+#include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
 

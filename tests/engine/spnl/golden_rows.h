@@ -2,6 +2,7 @@
 // The recorded results of the reference program.
 #pragma once
 
+#include "engine/query/json/json.h"
 #include "engine/query/query.h"
 
 #include <string>

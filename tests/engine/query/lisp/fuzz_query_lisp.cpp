@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes are either refused with an error or evaluated to a query that Lisp keeps.
 // Words of the language for it: data/query-lisp.dict.
+#include "engine/query/json/json.h"
 #include "engine/query/lisp/lisp.h"
 
 #include <cstddef>

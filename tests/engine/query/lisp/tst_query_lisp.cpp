@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Queries as Lisp: what the reference's macro makes of them, errors that point at the form, limits, and that
 // nothing is lost on the way.
+#include "engine/query/json/json.h"
 #include "engine/query/lisp/lisp.h"
-#include "engine/query/rust_format.h"
+#include "engine/query/lisp/rust_format.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/support/processor_timer.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes are either refused with an error or read as a query that YAML keeps.
 // Words of the language for it: data/query-yaml.dict.
+#include "engine/query/json/json.h"
 #include "engine/query/yaml/yaml.h"
 
 #include <cstddef>

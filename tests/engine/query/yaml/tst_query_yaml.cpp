@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Queries as YAML: what the reference accepts and how it reads it, errors and their places, limits, and that
 // nothing is lost on the way.
+#include "engine/query/json/json.h"
 #include "engine/query/yaml/yaml.h"
 #include "engine/query/yaml/yaml_scalar.h"
 #include "tests/engine/query/random_query.h"

@@ -18,7 +18,7 @@ enum class Need {
   Optional,
 };
 
-struct Field {
+struct FieldReader {
   const char* name;
   Need need;
   const char* meaning;  ///< what is missing without it; nullptr if it may be left out
@@ -36,7 +36,7 @@ enum class ListForm { Allowed, Refused };
 using OtherField = std::function<bool(const std::string&, std::size_t)>;
 
 /// Reads the fields of an operator and reports those that are missing, given twice or unknown.
-FieldsRead readFields(QueryWalk& walk, ListForm listForm, std::span<const Field> fields,
+FieldsRead readFields(QueryWalk& walk, ListForm listForm, std::span<const FieldReader> fields,
                       const OtherField& readOther = {});
 
 }  // namespace spanscope::query

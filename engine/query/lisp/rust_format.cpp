@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/query/rust_format.h"
+#include "engine/query/lisp/rust_format.h"
 
 #include "engine/query/number_text.h"
 #include "engine/query/shown_text.h"

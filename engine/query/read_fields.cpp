@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/query/operators/operator_fields.h"
+#include "engine/query/read_fields.h"
 
 #include "engine/query/operators/vocabulary.h"
 #include "engine/query/shown_text.h"
@@ -10,7 +10,7 @@
 namespace spanscope::query {
 namespace {
 
-std::string namesOf(std::span<const Field> fields) {
+std::string namesOf(std::span<const FieldReader> fields) {
   std::string names;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (i > 0) names += i + 1 == fields.size() ? " and " : ", ";
@@ -20,9 +20,9 @@ std::string namesOf(std::span<const Field> fields) {
 }
 
 void warnOfUnknownField(QueryWalk& walk, const std::string& key, std::size_t offset,
-                        std::span<const Field> fields) {
+                        std::span<const FieldReader> fields) {
   std::vector<std::string> names;
-  for (const Field& field : fields) names.emplace_back(field.name);
+  for (const FieldReader& field : fields) names.emplace_back(field.name);
   const auto meant = nearestName(key, names);
   std::string hint = "it is ignored";
   if (meant) hint += "; did you mean \"" + *meant + "\"?";
@@ -32,14 +32,14 @@ void warnOfUnknownField(QueryWalk& walk, const std::string& key, std::size_t off
   walk.warning(offset, "the unknown field " + quoted(key), "one of " + namesOf(fields), std::move(hint));
 }
 
-void readMembers(QueryWalk& walk, std::span<const Field> fields, const OtherField& readOther,
+void readMembers(QueryWalk& walk, std::span<const FieldReader> fields, const OtherField& readOther,
                  FieldsRead& read) {
   const std::size_t begin = walk.cursor().offset();
   walk.cursor().enterObject();
   std::string key;
   for (ValueCursor::Container object; walk.cursor().nextMember(object, key);) {
     const auto field =
-        std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return key == f.name; });
+        std::find_if(fields.begin(), fields.end(), [&](const FieldReader& f) { return key == f.name; });
     if (field == fields.end()) {
       if (readOther && readOther(key, object.keyOffset)) continue;
       walk.within(key, [&] {
@@ -68,7 +68,7 @@ void readMembers(QueryWalk& walk, std::span<const Field> fields, const OtherFiel
   }
 }
 
-void readElements(QueryWalk& walk, std::span<const Field> fields, FieldsRead& read) {
+void readElements(QueryWalk& walk, std::span<const FieldReader> fields, FieldsRead& read) {
   const std::size_t begin = walk.cursor().offset();
   const std::string form = "a list of " + namesOf(fields);
   walk.cursor().enterArray();
@@ -92,7 +92,7 @@ void readElements(QueryWalk& walk, std::span<const Field> fields, FieldsRead& re
 
 }  // namespace
 
-FieldsRead readFields(QueryWalk& walk, ListForm listForm, std::span<const Field> fields,
+FieldsRead readFields(QueryWalk& walk, ListForm listForm, std::span<const FieldReader> fields,
                       const OtherField& readOther) {
   FieldsRead read{std::vector<bool>(fields.size(), false), false};
   const JsonKind kind = walk.cursor().peek();

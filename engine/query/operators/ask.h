@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/query/operators/field_info.h"
+#include "engine/query/operators/operator_info.h"
+
+#include <string>
+
+namespace spanscope::query {
+
+/// `{"ask": "text"}`: sugar of older documents: text to be asked of the person who runs the query.
+struct Ask {
+  std::string prompt;
+  bool operator==(const Ask&) const = default;
+
+  static constexpr const char* kKey = "ask";
+  static constexpr OperatorInfo kInfo = {
+      .form = BodyForm::Value,
+      .resolvedBy = ResolvedBy::Surroundings,
+      .isInMacro = false,
+      .noun = "question",
+      .unplannedAs = "the question ",
+      .plannedAs = "its answer: questions are asked before planning",
+      .elsewhere = {"An ask node: a server has nobody to ask. Put the text itself there.",
+                    "{n} ask nodes: a server has nobody to ask. Put the text itself there."},
+  };
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit(FieldInfo{}, self.prompt);
+  }
+};
+
+}  // namespace spanscope::query

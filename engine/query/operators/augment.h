@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/box.h"
+#include "engine/query/operators/field_info.h"
+#include "engine/query/operators/operator_info.h"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace spanscope::query {
+
+struct Node;
+
+struct Document {
+  std::string name;
+  std::variant<std::string, std::vector<std::uint8_t>> content;  ///< text, or the bytes of a PDF
+  bool operator==(const Document&) const = default;
+};
+
+/// `{"augment": {…, "doc": […]}}`: fragments of the document that fit `body`, found with an embedding model.
+struct Augment {
+  std::string embeddingModel;
+  Box<Node> body;
+  Document document;
+  bool operator==(const Augment&) const = default;
+
+  static constexpr const char* kKey = "augment";
+  static constexpr OperatorInfo kInfo = {
+      .resolvedBy = ResolvedBy::Retrieval,
+      .isInMacro = false,
+      .otherNames = {{{"with", "augment"}}},
+      .unplannedAs = "an augment over ",
+      .plannedAs = "its fragments: documents are retrieved before planning",
+      .onServer = {"An augment: the server takes messages and joins only. SPNL retrieves before it sends.",
+                   "{n} augments: the server takes messages and joins only. SPNL retrieves before it sends."},
+      .elsewhere = {"An augment: chat completions do not retrieve. Its fragments must be found first.",
+                    "{n} augments: chat completions do not retrieve. Their fragments must be found first."},
+  };
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit(FieldInfo{.key = "embedding_model",
+                    .missing = "the name of a model",
+                    .expected = "the name of an embedding model",
+                    .isName = true},
+          self.embeddingModel);
+    visit(FieldInfo{.key = "body", .missing = "the query to find fragments for"}, self.body);
+    visit(FieldInfo{.key = "doc", .missing = "a list of a name and a content"}, self.document);
+  }
+};
+
+}  // namespace spanscope::query

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/query/operators/field_info.h"
+#include "engine/query/operators/operator_info.h"
+
+#include <string>
+
+namespace spanscope::query {
+
+/// `{"file": "path"}`: sugar of older documents: the text of a file, relative to the query's own file.
+struct File {
+  std::string path;
+  bool operator==(const File&) const = default;
+
+  static constexpr const char* kKey = "file";
+  static constexpr OperatorInfo kInfo = {
+      .form = BodyForm::Value,
+      .resolvedBy = ResolvedBy::Surroundings,
+      .otherNames = {{{"fetch", "file"}}},
+      .noun = "file",
+      .unplannedAs = "the file ",
+      .plannedAs = "its text: files are read before planning",
+      .elsewhere = {"A file node: a server does not read your files. Put the text itself there.",
+                    "{n} file nodes: a server does not read your files. Put the text itself there."},
+  };
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit(FieldInfo{.expected = "the path of a file"}, self.path);
+  }
+};
+
+}  // namespace spanscope::query

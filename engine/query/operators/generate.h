@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/box.h"
+#include "engine/query/operators/operator_info.h"
+#include "engine/query/operators/settings.h"
+
+namespace spanscope::query {
+
+struct Node;
+
+/// `{"g": {...}}`: generate new tokens after the input.
+struct Generate {
+  GenerateSettings settings;
+  Box<Node> input;
+  bool operator==(const Generate&) const = default;
+
+  static constexpr const char* kKey = "g";
+  static constexpr OperatorInfo kInfo = {
+      .form = BodyForm::NamedFields,
+      .gives = Gives::Reply,
+      .otherNames = {{{"generate", "g"}, {"gen", "g"}, {"model", "g"}}},
+  };
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit(FieldInfo{}, self.settings);
+    visit(FieldInfo{.key = "input", .missing = "the query to go on from"}, self.input);
+  }
+};
+
+}  // namespace spanscope::query

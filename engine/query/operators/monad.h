@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/box.h"
+#include "engine/query/operators/field_info.h"
+#include "engine/query/operators/operator_info.h"
+
+namespace spanscope::query {
+
+struct Node;
+
+/// `{"monad": {…}}`: run for its side effect; the output is dropped.
+struct Monad {
+  Box<Node> body;
+  bool operator==(const Monad&) const = default;
+
+  static constexpr const char* kKey = "monad";
+  static constexpr OperatorInfo kInfo = {
+      .form = BodyForm::Value,
+      .gives = Gives::Nothing,
+      .isInMacro = false,
+      .onServer = {"A monad: the server takes messages and joins only. SPNL runs it on its own.",
+                   "{n} monads: the server takes messages and joins only. SPNL runs them on their own."},
+      .elsewhere = {"A monad is left out of the prompt: it only warms a cache.",
+                    "{n} monads are left out of the prompt: they only warm a cache."},
+  };
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit(FieldInfo{}, self.body);
+  }
+};
+
+}  // namespace spanscope::query

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/query/operators/field_info.h"
+#include "engine/query/operators/operator_info.h"
+
+#include <string>
+
+namespace spanscope::query {
+
+/// `{"print": "text"}`: a message to the console; evaluates to an empty user message.
+struct Print {
+  std::string text;
+  bool operator==(const Print&) const = default;
+
+  static constexpr const char* kKey = "print";
+  static constexpr OperatorInfo kInfo = {
+      .form = BodyForm::Value,
+      .gives = Gives::Nothing,
+      .onServer = {"A print: the server takes messages and joins only. SPNL prints it itself.",
+                   "{n} prints: the server takes messages and joins only. SPNL prints them itself."},
+      .elsewhere = {"A print is left out: nothing prints it.",
+                    "{n} prints are left out: nothing prints them."},
+  };
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit(FieldInfo{}, self.text);
+  }
+};
+
+}  // namespace spanscope::query

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/query/operators/generate.h"
+#include "engine/query/operators/operator_info.h"
+#include "engine/query/operators/settings.h"
+
+#include <cstdint>
+
+namespace spanscope::query {
+
+/// `{"repeat": {"n": 4, "g": {…}}}`: `count` generates of the same prompt.
+struct Repeat {
+  Times count = std::uint8_t{1};
+  Generate generate;
+  bool operator==(const Repeat&) const = default;
+
+  static constexpr const char* kKey = "repeat";
+  static constexpr OperatorInfo kInfo = {
+      .gives = Gives::Reply,
+      .resolvedBy = ResolvedBy::Rule,
+      .otherNames = {{{"loop", "repeat"}}},
+      .elsewhere = {"A repeat is written as a request for each of its copies: chat completions have no bulk "
+                    "form.",
+                    "{n} repeats are written as a request for each of their copies: chat completions have no "
+                    "bulk form."},
+  };
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit(FieldInfo{.key = "n", .missing = "how often"}, self.count);
+    visit(FieldInfo{.key = "g", .missing = "what to generate", .olderKey = "query"}, self.generate);
+  }
+};
+
+}  // namespace spanscope::query

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/box.h"
+#include "engine/query/operators/field_info.h"
+#include "engine/query/operators/operator_info.h"
+
+namespace spanscope::query {
+
+struct Node;
+
+/// `{"zip": {"first": …, "second": …}}`: `first` is repeated before every element of `second`.
+struct Zip {
+  Box<Node> first;
+  Box<Node> second;
+  bool operator==(const Zip&) const = default;
+
+  static constexpr const char* kKey = "zip";
+  static constexpr OperatorInfo kInfo = {
+      .resolvedBy = ResolvedBy::Rule,
+      .isInMacro = false,
+      .onServer = {"A zip: the server takes messages and joins only. SPNL resolves it before it sends.",
+                   "{n} zips: the server takes messages and joins only. SPNL resolves them before it sends."},
+      .elsewhere = {"A zip is written out.", "{n} zips are written out."},
+  };
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit(FieldInfo{.key = "first", .missing = "the query that is repeated"}, self.first);
+    visit(FieldInfo{.key = "second", .missing = "the query it is put before each part of"}, self.second);
+  }
+};
+
+}  // namespace spanscope::query

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The fields of a node, whichever operator it is.
+#pragma once
+
+#include "engine/query/operators/field_kinds.h"
+#include "engine/query/query.h"
+
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+namespace spanscope::query {
+
+/// Calls visit(info, member) for each field of the node's operator, in the order in which they are written.
+/// `AnyNode` is Node or const Node.
+template <class AnyNode, class Visit>
+void visitFields(AnyNode& node, Visit&& visit) {
+  std::visit([&](auto& op) { std::remove_cvref_t<decltype(op)>::fields(op, visit); }, node.value);
+}
+
+/// The key of an operator's value in JSON.
+template <class Operator>
+const char* keyOf(const Operator& op) {
+  if constexpr (requires { op.key(); }) {
+    return op.key();
+  } else {
+    return Operator::kKey;
+  }
+}
+
+/// Calls f(key, make) for each key of the operator in JSON; make() is the empty operator of that key.
+template <class Operator, class F>
+void forEachKey(F&& f) {
+  if constexpr (requires { Operator::kKinds; }) {
+    for (const auto kind : Operator::kKinds)
+      f(Operator::keyOf(kind), [kind] { return Operator::ofKind(kind); });
+  } else {
+    f(Operator::kKey, [] { return Operator{}; });
+  }
+}
+
+/// The empty operator of that key.
+template <class Operator>
+Operator operatorOf(std::string_view key) {
+  Operator op;
+  forEachKey<Operator>([&](std::string_view known, const auto& make) {
+    if (known == key) op = make();
+  });
+  return op;
+}
+
+/// Calls f.template operator()<Operator>() for every operator, in their order.
+template <class F>
+void forEachOperator(F&& f) {
+  [&]<class... Operator>(std::type_identity<std::variant<Operator...>>) {
+    (f.template operator()<Operator>(), ...);
+  }(std::type_identity<Operators>());
+}
+
+}  // namespace spanscope::query
