@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/export/feature_table.h"
 
+#include "engine/query/node_parts.h"
+#include "engine/query/visit_fields.h"
+
 namespace spanscope::exports {
 namespace {
 
@@ -8,6 +11,34 @@ constexpr Targets kForms{Target::Query, Target::Yaml, Target::Lisp};
 constexpr Targets kServer{Target::Calls, Target::Request};
 constexpr Targets kSent = kServer | Targets{Target::Chat};
 constexpr Targets kAll = kForms | kSent | Targets{Target::Tokens};
+
+/// What is said of an operator where it is met, by how it is like.
+void addOperator(std::vector<FeatureRow>& rows, std::string_view key, const query::OperatorInfo& info) {
+  const auto add = [&](Targets targets, Effect effect, const query::Remark& remark) {
+    if (remark.one.empty()) return;
+    rows.push_back({Feature::Operator, targets, effect, remark.one, remark.many, RowCondition::Always, key});
+  };
+  add({Target::Request}, Effect::Refused, info.onServer);
+  if (query::isSugar(info)) {
+    add(kAll, Effect::Refused, info.elsewhere);
+  } else if (info.resolvedBy == query::ResolvedBy::Retrieval) {
+    add({Target::Chat}, Effect::Refused, info.elsewhere);
+  } else if (info.gives == query::Gives::Nothing) {
+    add({Target::Calls, Target::Chat, Target::Tokens}, Effect::Differs, info.elsewhere);
+  } else {
+    // A reply for each copy or input is more than what is written out before anything is sent.
+    add({Target::Chat}, info.gives == query::Gives::Reply ? Effect::Differs : Effect::Note, info.elsewhere);
+  }
+}
+
+std::vector<FeatureRow> operatorRows() {
+  std::vector<FeatureRow> rows;
+  query::forEachOperator([&]<class Operator>() {
+    query::forEachKey<Operator>(
+        [&](std::string_view key, const auto& /*make*/) { addOperator(rows, key, Operator::kInfo); });
+  });
+  return rows;
+}
 
 }  // namespace
 
@@ -31,12 +62,8 @@ bool FeatureRow::holdsFor(Target target, const TargetSettings& settings) const {
 const std::vector<FeatureRow>& featureTable() {
   using enum Effect;
   using enum Feature;
-  static const std::vector<FeatureRow> table = {
-      // What must be resolved first.
-      {Ask, kAll, Refused, "An ask node: a server has nobody to ask. Put the text itself there.",
-       "{n} ask nodes: a server has nobody to ask. Put the text itself there."},
-      {File, kAll, Refused, "A file node: a server does not read your files. Put the text itself there.",
-       "{n} file nodes: a server does not read your files. Put the text itself there."},
+  static const std::vector<FeatureRow> otherRows = {
+      // Parameters without a value.
       {NumberParameter, kAll, Refused,
        "{{name}} stands where a number belongs and has no number as its value: give it one in the "
        "document's parameters.",
@@ -106,53 +133,7 @@ const std::vector<FeatureRow>& featureTable() {
        "inputs of a map are the user's.",
        "", RowCondition::Rewritten},
 
-      // Operators.
-      {Augment,
-       {Target::Request},
-       Refused,
-       "An augment: the server takes messages and joins only. SPNL retrieves before it sends.",
-       "{n} augments: the server takes messages and joins only. SPNL retrieves before it sends."},
-      {Augment,
-       {Target::Chat},
-       Refused,
-       "An augment: chat completions do not retrieve. Its fragments must be found first.",
-       "{n} augments: chat completions do not retrieve. Their fragments must be found first."},
-      {Zip,
-       {Target::Request},
-       Refused,
-       "A zip: the server takes messages and joins only. SPNL resolves it before it sends.",
-       "{n} zips: the server takes messages and joins only. SPNL resolves them before it sends."},
-      {Zip, {Target::Chat}, Note, "A zip is written out.", "{n} zips are written out."},
-      {Monad,
-       {Target::Request},
-       Refused,
-       "A monad: the server takes messages and joins only. SPNL runs it on its own.",
-       "{n} monads: the server takes messages and joins only. SPNL runs them on their own."},
-      {Monad,
-       {Target::Calls, Target::Chat, Target::Tokens},
-       Differs,
-       "A monad is left out of the prompt: it only warms a cache.",
-       "{n} monads are left out of the prompt: they only warm a cache."},
-      {Print,
-       {Target::Request},
-       Refused,
-       "A print: the server takes messages and joins only. SPNL prints it itself.",
-       "{n} prints: the server takes messages and joins only. SPNL prints them itself."},
-      {Print,
-       {Target::Calls, Target::Chat, Target::Tokens},
-       Differs,
-       "A print is left out: nothing prints it.",
-       "{n} prints are left out: nothing prints them."},
-      {Repeat,
-       {Target::Chat},
-       Differs,
-       "A repeat is written as a request for each of its copies: chat completions have no bulk form.",
-       "{n} repeats are written as a request for each of their copies: chat completions have no bulk form."},
-      {Map,
-       {Target::Chat},
-       Differs,
-       "A map is written as a request for each of its inputs: chat completions have no bulk form.",
-       "{n} maps are written as a request for each of their inputs: chat completions have no bulk form."},
+      // Joins and messages.
       {Plus, kServer, Note,
        "Reuse under plus in any order needs vLLM with the span patch and VLLM_V1_SPANS_ENABLED; a stock "
        "server does not have this endpoint.",
@@ -218,6 +199,11 @@ const std::vector<FeatureRow>& featureTable() {
        "A generate sets no number of tokens, and so does its request: the server's own limit holds.",
        "{n} generates set no number of tokens, and so do their requests: the server's own limit holds."},
   };
+  static const std::vector<FeatureRow> table = [] {
+    std::vector<FeatureRow> rows = operatorRows();
+    rows.insert(rows.end(), otherRows.begin(), otherRows.end());
+    return rows;
+  }();
   return table;
 }
 

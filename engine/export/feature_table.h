@@ -40,12 +40,13 @@ enum class RowCondition {
 };
 
 struct FeatureRow {
-  Feature feature = Feature::Ask;
+  Feature feature = Feature::Operator;
   Targets targets{};
   Effect effect = Effect::Note;
   std::string_view one;   ///< what is said of one place; {name} is the feature's
   std::string_view many;  ///< of several, {n} being how many; empty: the same
   RowCondition condition = RowCondition::Always;
+  std::string_view name = {};  ///< holds only where the feature has it; empty: whatever it is called
 
   bool holdsFor(Target target, const TargetSettings& settings) const;
 };

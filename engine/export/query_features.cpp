@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/export/query_features.h"
 
+#include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
 #include "engine/query/parameters.h"
 #include "engine/spnl/backends.h"
 #include "engine/spnl/model_name.h"
@@ -23,18 +25,11 @@ struct Around {
   bool isDropped = false;                             ///< in a monad: no answer holds it
 };
 
-const query::GenerateSettings* settingsOf(const Node& node) {
-  if (const auto* generate = node.as<query::Generate>()) return &generate->settings;
-  if (const auto* repeat = node.as<query::Repeat>()) return &repeat->generate.settings;
-  if (const auto* map = node.as<query::Map>()) return &map->settings;
-  return nullptr;
-}
-
 /// The role of the messages that simplify makes the inputs of a map; the user's where it makes none.
 query::Role roleOfMap(const query::Join& join) {
   constexpr query::Role kKept = query::Role::User;
   if (join.kind != query::JoinKind::Plus || join.children.size() < 2) return kKept;
-  const query::GenerateSettings* first = settingsOf(join.children.front());
+  const query::GenerateSettings* first = query::settingsOf(join.children.front());
   if (first == nullptr || !spnl::supportsBulkMap(first->model)) return kKept;
   query::Role role = kKept;
   for (const Node& child : join.children) {
@@ -50,14 +45,13 @@ query::Role roleOfMap(const query::Join& join) {
 class Finder {
  public:
   void visit(const Node& node, const NodePath& path, const Around& around) {
-    if (const query::GenerateSettings* settings = settingsOf(node)) {
+    if (const query::GenerateSettings* settings = query::settingsOf(node)) {
       visitSettings(*settings, path);
       if (around.generate != nullptr) add(Feature::InnerGenerate, path);
-      const bool isShared = around.inPlus && around.generate != nullptr && node.as<query::Map>() == nullptr &&
-                            settings->model == around.generate->model;
+      const bool isShared = around.inPlus && around.generate != nullptr &&
+                            query::generateOf(node) != nullptr && settings->model == around.generate->model;
       if (isShared) add(Feature::SharedPrompt, path);
-      if (node.as<query::Repeat>() != nullptr) add(Feature::Repeat, path);
-      if (node.as<query::Map>() != nullptr) add(Feature::Map, path);
+      if (query::infoOf(node).resolvedBy == query::ResolvedBy::Rule) addOperator(node, path);
       visitChildren(node, path, {.generate = settings, .isDropped = around.isDropped});
       return;
     }
@@ -66,10 +60,10 @@ class Finder {
     } else if (const auto* join = node.as<query::Join>()) {
       visitJoin(*join, path, around);
     } else {
-      visitOther(node, path);
+      addOperator(node, path);
     }
     Around within = around;
-    if (node.as<query::Monad>() != nullptr) within = {.isDropped = true};
+    if (query::infoOf(node).gives == query::Gives::Nothing) within = {.isDropped = true};
     const auto* join = node.as<query::Join>();
     within.inPlus = join != nullptr && join->kind == query::JoinKind::Plus;
     visitChildren(node, path, within);
@@ -92,10 +86,10 @@ class Finder {
 
  private:
   void visitChildren(const Node& node, const NodePath& path, Around around) {
-    for (const query::ChildRef& child : query::childrenOf(node)) {
-      visit(*child.node, path + child.step, around);
+    query::forEachChild(node, [&](const Node& child, const std::string& step) {
+      visit(child, path + step, around);
       around.isFirst = false;
-    }
+    });
   }
 
   void visitSettings(const query::GenerateSettings& settings, const NodePath& path) {
@@ -137,13 +131,8 @@ class Finder {
     if (roleOfMap(join) != query::Role::User) add(Feature::LostRole, path);
   }
 
-  void visitOther(const Node& node, const NodePath& path) {
-    if (node.as<query::Ask>() != nullptr) add(Feature::Ask, path);
-    if (node.as<query::File>() != nullptr) add(Feature::File, path);
-    if (node.as<query::Augment>() != nullptr) add(Feature::Augment, path);
-    if (node.as<query::Zip>() != nullptr) add(Feature::Zip, path);
-    if (node.as<query::Monad>() != nullptr) add(Feature::Monad, path);
-    if (node.as<query::Print>() != nullptr) add(Feature::Print, path);
+  void addOperator(const Node& node, const NodePath& path) {
+    add(Feature::Operator, path, query::operatorName(node));
   }
 
   std::vector<FoundFeature> m_found;
@@ -154,7 +143,7 @@ class Finder {
 
 std::vector<FoundFeature> findFeatures(const Node& query) {
   Finder finder;
-  if (settingsOf(query) == nullptr) finder.add(Feature::NotAGenerate, {}, query::operatorName(query));
+  if (query::settingsOf(query) == nullptr) finder.add(Feature::NotAGenerate, {}, query::operatorName(query));
   finder.parameters(query);
   finder.visit(query, {}, {});
   return finder.take();

@@ -11,8 +11,7 @@
 namespace spanscope::exports {
 
 enum class Feature {
-  Ask,
-  File,
+  Operator,         ///< by key: one that is resolved, written out or there for its effect
   NumberParameter,  ///< by name: a parameter without a value that stands for a number
   TextParameter,    ///< by name: the same within a text
   NoModel,          ///< a generate, repeat or map without one
@@ -22,14 +21,8 @@ enum class Feature {
   NoTemperature,
   NoMaxTokens,
   WrongTemperature,  ///< negative or not finite
-  Augment,
-  Zip,
-  Monad,
-  Print,
-  Plus,  ///< in a prompt, where its children have something to be independent of
+  Plus,              ///< in a prompt, where its children have something to be independent of
   Cross,
-  Repeat,
-  Map,
   InnerGenerate,     ///< a generate, repeat or map in the prompt of another
   SharedPrompt,      ///< an inner generate whose prompt would stand in the outer one: plus distribution
   AssistantMessage,  ///< in a prompt
@@ -39,7 +32,7 @@ enum class Feature {
 };
 
 struct FoundFeature {
-  Feature feature = Feature::Ask;
+  Feature feature = Feature::Operator;
   std::string name;  ///< of those that are told apart by one
   std::vector<NodePath> places;
 };

@@ -128,7 +128,8 @@ std::vector<TargetRemark> targetRemarks(const query::Node& query, Target target,
   Remarks remarks;
   for (const FoundFeature& found : findFeatures(query)) {
     for (const FeatureRow& row : featureTable()) {
-      if (row.feature == found.feature && row.holdsFor(target, settings)) {
+      const bool isMeant = row.name.empty() || row.name == found.name;
+      if (row.feature == found.feature && isMeant && row.holdsFor(target, settings)) {
         remarks.add(row.effect, sentence(row, found), found.places);
       }
     }

@@ -7,6 +7,8 @@
 #include <cctype>
 #include <cmath>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace spanscope::plan {
 namespace {
@@ -35,7 +37,14 @@ class DraftMaker {
   Draft make(const query::Node& node, const NodePath& path, std::size_t depth) {
     m_path = path;
     m_depth = depth;
-    return std::visit([this](const auto& value) { return convert(value); }, node.value);
+    const query::OperatorInfo& info = query::infoOf(node);
+    if (query::isSugar(info) || info.resolvedBy == query::ResolvedBy::Retrieval) {
+      const query::Document* document = query::documentOf(node);
+      const std::string& name = document != nullptr ? document->name : *query::textOf(node);
+      problem(m_path, info.unplannedAs + quoted(name, kShownText), info.plannedAs);
+      return start(query::kIndexOf<query::Join>);
+    }
+    return std::visit([this](const auto& op) { return convert(op); }, node.value);
   }
 
  private:
@@ -43,9 +52,9 @@ class DraftMaker {
     m_problems->push_back({"", std::move(place), std::move(found), std::move(expected)});
   }
 
-  Draft start(Draft::Kind kind) const {
+  Draft start(std::size_t op) const {
     Draft draft;
-    draft.kind = kind;
+    draft.op = op;
     draft.node = m_path;
     return draft;
   }
@@ -59,7 +68,7 @@ class DraftMaker {
         problem(path, "nodes nested more than " + std::to_string(m_maxDepth) + " deep", "a flatter query");
       }
       m_tooDeep = true;
-      parent.children.push_back(start(Draft::Kind::Join));
+      parent.children.push_back(start(query::kIndexOf<query::Join>));
       return;
     }
     parent.children.push_back(make(child, path + step, depth + 1));
@@ -98,89 +107,74 @@ class DraftMaker {
     return result;
   }
 
-  Draft convert(const query::Message& message) {
-    Draft draft = start(Draft::Kind::Message);
-    draft.role = message.role;
-    draft.text = message.text;
+  template <class Operator>
+  Draft convert(const Operator& op) {
+    Draft draft = start(query::kIndexOf<Operator>);
+    if constexpr (std::is_same_v<Operator, query::Message>) draft.role = op.role;
+    if constexpr (std::is_same_v<Operator, query::Join>) draft.join = op.kind;
+    if constexpr (std::is_same_v<Operator, query::Generate>) draft.call = ++m_lastCall;
+    if (Operator::kInfo.gives == query::Gives::Reply) draft.form = m_outputForm;
+    Fields fields(*this, draft, std::string("/") + query::keyOf(op));
+    Operator::fields(op, fields);
     return draft;
   }
 
-  Draft convert(const query::Print& print) {
-    Draft draft = start(Draft::Kind::Print);
-    draft.text = print.text;
-    return draft;
-  }
+  /// Takes over the fields of one node. Texts that have a key and documents belong to operators that were
+  /// resolved before.
+  class Fields {
+   public:
+    Fields(DraftMaker& maker, Draft& draft, std::string step)
+        : m_maker(maker), m_draft(draft), m_step(std::move(step)) {}
 
-  Draft convert(const query::Generate& generate) {
-    Draft draft = start(Draft::Kind::Generate);
-    draft.settings = settings(generate.settings, m_path + "/g");
-    draft.form = m_outputForm;
-    draft.call = ++m_lastCall;
-    addChild(draft, *generate.input, "/g/input");
-    return draft;
-  }
-
-  Draft convert(const query::Join& join) {
-    Draft draft = start(Draft::Kind::Join);
-    draft.join = join.kind;
-    const std::string step = std::string("/") + query::joinName(join.kind) + "/";
-    draft.children.reserve(join.children.size());
-    for (std::size_t i = 0; i < join.children.size(); ++i) {
-      addChild(draft, join.children[i], step + std::to_string(i));
+    void operator()(const query::FieldInfo& /*info*/, const std::string& text) { m_draft.text = text; }
+    void operator()(const query::FieldInfo& info, const query::GenerateSettings& settings) {
+      m_draft.settings = m_maker.settings(settings, m_maker.m_path + pointer(info));
+      // What is wrong with settings comes before what is wrong with their number.
+      if (m_count != nullptr) takeCount();
     }
-    return draft;
-  }
-
-  Draft convert(const query::Monad& monad) {
-    Draft draft = start(Draft::Kind::Monad);
-    addChild(draft, *monad.body, "/monad");
-    return draft;
-  }
-
-  Draft convert(const query::Zip& zip) {
-    Draft draft = start(Draft::Kind::Zip);
-    addChild(draft, *zip.first, "/zip/first");
-    addChild(draft, *zip.second, "/zip/second");
-    return draft;
-  }
-
-  Draft convert(const query::Repeat& repeat) {
-    Draft draft = start(Draft::Kind::Repeat);
-    draft.settings = settings(repeat.generate.settings, m_path + "/repeat/g");
-    draft.form = m_outputForm;
-    if (const auto* parameter = std::get_if<query::Parameter>(&repeat.count)) {
-      unresolved(m_path + "/repeat/n", parameter->name);
-    } else {
-      draft.count = std::get<std::uint8_t>(repeat.count);
+    void operator()(const query::FieldInfo& info, const query::Generate& generate) {
+      const std::string before = std::exchange(m_step, pointer(info));
+      query::visitGroup(generate, *this);
+      m_step = before;
     }
-    addChild(draft, *repeat.generate.input, "/repeat/g/input");
-    return draft;
-  }
+    void operator()(const query::FieldInfo& info, const query::Times& count) {
+      m_count = &count;
+      m_countStep = pointer(info);
+    }
+    void operator()(const query::FieldInfo& /*info*/, const std::vector<std::string>& texts) {
+      m_draft.inputs = texts;
+    }
+    void operator()(const query::FieldInfo& /*info*/, const query::SettingField auto& /*setting*/) {}
+    void operator()(const query::FieldInfo& /*info*/, const query::Document& /*document*/) {}
+    void operator()(const query::FieldInfo& info, const Box<query::Node>& child) {
+      m_maker.addChild(m_draft, *child, pointer(info));
+    }
+    void operator()(const query::FieldInfo& info, const std::vector<query::Node>& children) {
+      const std::string step = pointer(info) + "/";
+      m_draft.children.reserve(children.size());
+      for (std::size_t i = 0; i < children.size(); ++i) {
+        m_maker.addChild(m_draft, children[i], step + std::to_string(i));
+      }
+    }
 
-  Draft convert(const query::Map& map) {
-    Draft draft = start(Draft::Kind::Map);
-    draft.settings = settings(map.settings, m_path + "/map/metadata");
-    draft.form = m_outputForm;
-    draft.inputs = map.inputs;
-    return draft;
-  }
+   private:
+    std::string pointer(const query::FieldInfo& info) const {
+      return info.hasKey() ? m_step + "/" + info.key : m_step;
+    }
+    void takeCount() {
+      if (const auto* parameter = std::get_if<query::Parameter>(m_count)) {
+        m_maker.unresolved(m_maker.m_path + m_countStep, parameter->name);
+      } else {
+        m_draft.count = std::get<std::uint8_t>(*m_count);
+      }
+    }
 
-  Draft convert(const query::Augment& augment) {
-    problem(m_path, "an augment over " + quoted(augment.document.name, kShownText),
-            "its fragments: documents are retrieved before planning");
-    return start(Draft::Kind::Join);
-  }
-
-  Draft convert(const query::Ask& ask) {
-    problem(m_path, "the question " + quoted(ask.prompt, kShownText),
-            "its answer: questions are asked before planning");
-    return start(Draft::Kind::Join);
-  }
-
-  Draft convert(const query::File& file) {
-    problem(m_path, "the file " + quoted(file.path, kShownText), "its text: files are read before planning");
-    return start(Draft::Kind::Join);
-  }
+    DraftMaker& m_maker;
+    Draft& m_draft;
+    std::string m_step;
+    const query::Times* m_count = nullptr;
+    std::string m_countStep;
+  };
 
   float m_defaultTemperature;
   OutputForm m_outputForm;
@@ -201,19 +195,21 @@ void addSize(const Draft& draft, DraftSize& size) {
 
 }  // namespace
 
+const char* Draft::name() const {
+  if (is<query::Message>()) return query::roleName(role);
+  return is<query::Join>() ? query::joinName(join) : shape().key;
+}
+
 bool givesNothing(const Draft& draft) {
-  switch (draft.kind) {
-    case Draft::Kind::Message:
+  switch (draft.info().gives) {
+    case query::Gives::Text:
       return draft.text.empty();
-    case Draft::Kind::Print:
-    case Draft::Kind::Monad:
+    case query::Gives::Nothing:
       return true;
-    case Draft::Kind::Join:
+    case query::Gives::Children:
       return std::all_of(draft.children.begin(), draft.children.end(), givesNothing);
-    case Draft::Kind::Generate:
-    case Draft::Kind::Zip:
-    case Draft::Kind::Repeat:
-    case Draft::Kind::Map:
+    case query::Gives::Reply:
+    case query::Gives::Resolved:
       return false;
   }
   return false;

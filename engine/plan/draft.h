@@ -5,7 +5,8 @@
 
 #include "engine/base/error.h"
 #include "engine/plan/plan.h"
-#include "engine/query/query.h"
+#include "engine/query/node_parts.h"
+#include "engine/query/visit_fields.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +24,6 @@ struct DraftSettings {
 };
 
 struct Draft {
-  enum class Kind { Message, Print, Join, Generate, Monad, Zip, Repeat, Map };
-
   /// Left by a rule on what it made.
   enum class Mark {
     None,
@@ -32,21 +31,30 @@ struct Draft {
     ReplyOnly  ///< a judge of attention locality: the same, and prompts take its reply and never its prompt
   };
 
-  Kind kind = Kind::Join;
-  NodePath node;                                ///< where it came from in the query as given
-  query::Role role = query::Role::User;         ///< of Message
-  std::string text;                             ///< of Message and Print
-  query::JoinKind join = query::JoinKind::Seq;  ///< of Join
-  DraftSettings settings;                       ///< of Generate, Repeat and Map
-  std::uint32_t count = 0;                      ///< of Repeat
-  std::vector<std::string> inputs;              ///< of Map
-  OutputForm form = OutputForm::Anew;  ///< of Generate: how its output reaches the prompt it stands in
-  std::uint32_t call = 0;              ///< of Generate: equal where the same output is used in several places
+  std::size_t op = query::kIndexOf<query::Join>;  ///< which of query::Operators it is
+  NodePath node;                                  ///< where it came from in the query as given
+  query::Role role = query::Role::User;           ///< of a message
+  std::string text;                               ///< of those that have one: messages, what is printed
+  query::JoinKind join = query::JoinKind::Seq;    ///< of a join
+  DraftSettings settings;                         ///< of those that answer
+  std::uint32_t count = 0;                        ///< how often a generate is repeated
+  std::vector<std::string> inputs;                ///< that are answered one by one
+  OutputForm form = OutputForm::Anew;  ///< of a generate: how its output reaches the prompt it stands in
+  std::uint32_t call = 0;  ///< of a generate: equal where the same output is used in several places
   Mark mark = Mark::None;
-  std::vector<Draft> children;  ///< Join: any; Generate, Monad, Repeat: one; Zip: first and second
+  std::vector<Draft> children;  ///< as many as the operator takes
 
   const Draft& input() const { return children.front(); }
-  bool isJoin(query::JoinKind kindOfJoin) const { return kind == Kind::Join && join == kindOfJoin; }
+  template <class Operator>
+  bool is() const {
+    return op == query::kIndexOf<Operator>;
+  }
+  bool isJoin(query::JoinKind kindOfJoin) const { return is<query::Join>() && join == kindOfJoin; }
+  /// What its operator is like.
+  const query::OperatorShape& shape() const { return query::shapeOf(op); }
+  const query::OperatorInfo& info() const { return shape().info; }
+  /// The key of its operator: "user", "plus", …
+  const char* name() const;
 };
 
 /// A message without text, a print, a dropped step or a join of nothing: no tokens of a prompt come from it.

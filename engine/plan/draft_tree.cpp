@@ -18,31 +18,20 @@ std::string settingsOf(const Draft& draft) {
 }
 
 std::string labelOf(const Draft& draft) {
-  switch (draft.kind) {
-    case Draft::Kind::Message:
-      return std::string(query::roleName(draft.role)) + " " + quoted(draft.text, kShownText);
-    case Draft::Kind::Print:
-      return "print " + quoted(draft.text, kShownText);
-    case Draft::Kind::Join:
-      return query::joinName(draft.join);
-    case Draft::Kind::Generate:
-      return "g" + settingsOf(draft) +
-             (draft.form == OutputForm::Continuation ? ", read with its prompt" : "");
-    case Draft::Kind::Monad:
-      return "monad";
-    case Draft::Kind::Zip:
-      return "zip";
-    case Draft::Kind::Repeat:
-      return fmt::format("repeat {}{}", draft.count, settingsOf(draft));
-    case Draft::Kind::Map:
-      return fmt::format("map {}{}", draft.inputs.size(), settingsOf(draft));
-  }
-  return "";
+  const query::OperatorShape& shape = draft.shape();
+  std::string label = draft.name();
+  if (shape.hasText) label += " " + quoted(draft.text, kShownText);
+  if (shape.hasCount) label += " " + std::to_string(draft.count);
+  if (shape.hasInputs) label += " " + std::to_string(draft.inputs.size());
+  if (shape.answers) label += settingsOf(draft);
+  if (draft.is<query::Generate>() && draft.form == OutputForm::Continuation)
+    label += ", read with its prompt";
+  return label;
 }
 
 /// Whether two drafts read the same; where they came from does not matter.
 bool areAlike(const Draft& a, const Draft& b) {
-  if (a.kind != b.kind || a.join != b.join || a.role != b.role || a.text != b.text || a.form != b.form ||
+  if (a.op != b.op || a.join != b.join || a.role != b.role || a.text != b.text || a.form != b.form ||
       a.count != b.count || a.inputs != b.inputs || a.settings != b.settings ||
       a.children.size() != b.children.size()) {
     return false;

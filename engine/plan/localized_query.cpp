@@ -6,7 +6,10 @@
 #include "engine/plan/rules/rules.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace spanscope::plan {
 namespace {
@@ -19,31 +22,40 @@ query::GenerateSettings settingsOf(const DraftSettings& settings) {
   return result;
 }
 
-query::Node toQuery(const Draft& draft) {
-  switch (draft.kind) {
-    case Draft::Kind::Message:
-      return {query::Message{draft.role, draft.text}};
-    case Draft::Kind::Print:
-      return {query::Print{draft.text}};
-    case Draft::Kind::Join: {
-      query::Join join{draft.join, {}};
-      join.children.reserve(draft.children.size());
-      for (const Draft& child : draft.children) join.children.push_back(toQuery(child));
-      return {std::move(join)};
-    }
-    case Draft::Kind::Generate:
-      return {query::Generate{settingsOf(draft.settings), toQuery(draft.input())}};
-    case Draft::Kind::Monad:
-      return {query::Monad{toQuery(draft.children.front())}};
-    case Draft::Kind::Zip:
-      return {query::Zip{toQuery(draft.children[0]), toQuery(draft.children[1])}};
-    case Draft::Kind::Repeat:
-      return {query::Repeat{static_cast<std::uint8_t>(std::min(draft.count, 255U)),
-                            {settingsOf(draft.settings), toQuery(draft.input())}}};
-    case Draft::Kind::Map:
-      return {query::Map{settingsOf(draft.settings), draft.inputs}};
+/// Fills the fields of an operator from a draft of it.
+class FieldFiller {
+ public:
+  explicit FieldFiller(const Draft& draft) : m_draft(draft) {}
+
+  void operator()(const query::FieldInfo& /*info*/, std::string& text) { text = m_draft.text; }
+  void operator()(const query::FieldInfo& /*info*/, query::Times& count) {
+    count = static_cast<std::uint8_t>(std::min(m_draft.count, 255U));
   }
-  return {};
+  void operator()(const query::FieldInfo& /*info*/, query::GenerateSettings& settings) {
+    settings = settingsOf(m_draft.settings);
+  }
+  void operator()(const query::FieldInfo& /*info*/, query::Generate& generate) {
+    query::visitGroup(generate, *this);
+  }
+  void operator()(const query::FieldInfo& /*info*/, std::vector<std::string>& texts) {
+    texts = m_draft.inputs;
+  }
+  void operator()(const query::FieldInfo& /*info*/, query::SettingField auto& /*setting*/) {}
+  void operator()(const query::FieldInfo& /*info*/, query::DocumentField auto& /*document*/) {}
+  void operator()(const query::FieldInfo& /*info*/, query::ChildField auto& /*child*/) {}
+  void operator()(const query::FieldInfo& /*info*/, query::ChildrenField auto& /*children*/) {}
+
+ private:
+  const Draft& m_draft;
+};
+
+query::Node toQuery(const Draft& draft) {
+  query::Node node = query::makeOperator(draft.name());
+  query::visitFields(node, FieldFiller(draft));
+  std::vector<query::Node> children;
+  children.reserve(draft.children.size());
+  for (const Draft& child : draft.children) children.push_back(toQuery(child));
+  return query::withChildren(std::move(node), std::move(children));
 }
 
 }  // namespace

@@ -31,30 +31,23 @@ class Lowering {
       : m_options(&options), m_plan(&plan), m_problems(&problems) {}
 
   void lowerResult(const Draft& draft) {
-    switch (draft.kind) {
-      case Draft::Kind::Message:
-        if (!draft.text.empty()) {
-          m_plan->result.push_back({draft.node, PromptMessage{draft.role, draft.text}});
-        }
-        break;
-      case Draft::Kind::Join:
-        for (const Draft& child : draft.children) lowerResult(child);
-        break;
-      case Draft::Kind::Generate:
-        m_plan->result.push_back({draft.node, stepFor(draft, false)});
-        break;
-      default:
-        runForEffect(draft);
-        break;
+    if (draft.is<query::Message>()) {
+      if (!draft.text.empty()) m_plan->result.push_back({draft.node, PromptMessage{draft.role, draft.text}});
+    } else if (draft.is<query::Join>()) {
+      for (const Draft& child : draft.children) lowerResult(child);
+    } else if (draft.is<query::Generate>()) {
+      m_plan->result.push_back({draft.node, stepFor(draft, false)});
+    } else {
+      runForEffect(draft);
     }
   }
 
  private:
   /// What gives no tokens may still print or run steps.
   void runForEffect(const Draft& draft) {
-    if (draft.kind == Draft::Kind::Print) {
+    if (draft.is<query::Print>()) {
       if (m_printed.insert(draft.node).second) m_plan->printed.push_back(draft.text);
-    } else if (draft.kind == Draft::Kind::Generate) {
+    } else if (draft.is<query::Generate>()) {
       stepFor(draft, true);
     } else {
       for (const Draft& child : draft.children) runForEffect(child);
@@ -64,40 +57,38 @@ class Lowering {
   /// The prompt nodes that a draft gives to the prompt it stands in; an empty run if it gives nothing.
   PromptNode lowerPrompt(const Draft& draft, bool dropped) {
     PromptNode nothing{draft.node, PromptRun{}};
-    switch (draft.kind) {
-      case Draft::Kind::Message:
-        if (draft.text.empty()) return nothing;
-        count(1, draft.text.size());
-        return {draft.node, PromptMessage{draft.role, draft.text}};
-      case Draft::Kind::Join: {
-        std::vector<PromptNode> children;
-        for (const Draft& child : draft.children) {
-          PromptNode node = lowerPrompt(child, dropped);
-          if (!isEmptyPrompt(node)) children.push_back(std::move(node));
-        }
-        if (children.empty()) return nothing;
-        count(1, 0);
-        if (draft.join == query::JoinKind::Plus) return {draft.node, PromptPlus{std::move(children)}};
-        if (children.size() == 1) return std::move(children.front());
-        return {draft.node, PromptRun{std::move(children)}};
-      }
-      case Draft::Kind::Generate: {
-        const StepIndex step = stepFor(draft, dropped);
-        count(1, 0);
-        if (m_exceeded || draft.form != OutputForm::Continuation) {
-          return {draft.node, PromptOutput{step, formOf(draft)}};
-        }
-        const PromptNode& inner = m_plan->steps[step].prompt;
-        countAll(inner);
-        PromptRun closure;
-        if (!m_exceeded && !isEmptyPrompt(inner)) closure.children.push_back(inner);
-        closure.children.push_back({draft.node, PromptOutput{step, OutputForm::Continuation}});
-        return {draft.node, std::move(closure)};
-      }
-      default:
-        runForEffect(draft);
-        return nothing;
+    if (draft.is<query::Message>()) {
+      if (draft.text.empty()) return nothing;
+      count(1, draft.text.size());
+      return {draft.node, PromptMessage{draft.role, draft.text}};
     }
+    if (draft.is<query::Join>()) {
+      std::vector<PromptNode> children;
+      for (const Draft& child : draft.children) {
+        PromptNode node = lowerPrompt(child, dropped);
+        if (!isEmptyPrompt(node)) children.push_back(std::move(node));
+      }
+      if (children.empty()) return nothing;
+      count(1, 0);
+      if (draft.join == query::JoinKind::Plus) return {draft.node, PromptPlus{std::move(children)}};
+      if (children.size() == 1) return std::move(children.front());
+      return {draft.node, PromptRun{std::move(children)}};
+    }
+    if (!draft.is<query::Generate>()) {
+      runForEffect(draft);
+      return nothing;
+    }
+    const StepIndex step = stepFor(draft, dropped);
+    count(1, 0);
+    if (m_exceeded || draft.form != OutputForm::Continuation) {
+      return {draft.node, PromptOutput{step, formOf(draft)}};
+    }
+    const PromptNode& inner = m_plan->steps[step].prompt;
+    countAll(inner);
+    PromptRun closure;
+    if (!m_exceeded && !isEmptyPrompt(inner)) closure.children.push_back(inner);
+    closure.children.push_back({draft.node, PromptOutput{step, OutputForm::Continuation}});
+    return {draft.node, std::move(closure)};
   }
 
   static OutputForm formOf(const Draft& draft) {

@@ -29,41 +29,20 @@ class OutlineWriter {
 
   void add(const Draft& draft) {
     if (full()) return;
-    switch (draft.kind) {
-      case Draft::Kind::Message:
-        m_text += query::roleName(draft.role);
-        return;
-      case Draft::Kind::Print:
-        m_text += "print";
-        return;
-      case Draft::Kind::Join:
-        m_text += query::joinName(draft.join);
-        break;
-      case Draft::Kind::Generate:
-        if (draft.form == OutputForm::Continuation) {
-          m_text += "(";
-          if (!givesNothing(draft.input())) {
-            add(draft.input());
-            m_text += ", ";
-          }
-          m_text += "reply)";
-          return;
-        }
-        m_text += "g";
-        break;
-      case Draft::Kind::Monad:
-        m_text += "monad";
-        break;
-      case Draft::Kind::Zip:
-        m_text += "zip";
-        break;
-      case Draft::Kind::Repeat:
-        m_text += "repeat " + std::to_string(draft.count);
-        break;
-      case Draft::Kind::Map:
-        m_text += "map " + std::to_string(draft.inputs.size());
-        return;
+    if (draft.is<query::Generate>() && draft.form == OutputForm::Continuation) {
+      m_text += "(";
+      if (!givesNothing(draft.input())) {
+        add(draft.input());
+        m_text += ", ";
+      }
+      m_text += "reply)";
+      return;
     }
+    const query::OperatorShape& shape = draft.shape();
+    m_text += draft.name();
+    if (shape.hasCount) m_text += " " + std::to_string(draft.count);
+    if (shape.hasInputs) m_text += " " + std::to_string(draft.inputs.size());
+    if (shape.hasText || shape.hasInputs) return;
     addChildren(draft.children);
   }
 

@@ -41,10 +41,9 @@ class Pass {
  private:
   void visit(Draft& draft, const RuleSite& around) {
     RuleSite inside = around;
-    if (draft.kind == Draft::Kind::Generate || draft.kind == Draft::Kind::Repeat)
-      inside.enclosing = &draft.settings;
+    if (draft.info().gives == query::Gives::Reply) inside.enclosing = &draft.settings;
     // What is dropped is part of no prompt.
-    if (draft.kind == Draft::Kind::Monad) inside.enclosing = nullptr;
+    if (draft.info().gives == query::Gives::Nothing) inside.enclosing = nullptr;
     for (Draft& child : draft.children) visit(child, inside);
     if (m_state->exceeded() || !m_rule->matches(draft, around, *m_state)) return;
     apply(draft, around);
@@ -149,14 +148,13 @@ class Rewriter {
 
 /// What only a rule that was switched off could have turned into steps.
 void findLeftovers(const Draft& draft, std::vector<Error>& problems) {
-  const auto leftover = [&](const char* what, const Rule& rule) {
+  for (const Rule* rule : rules()) {
+    if (rule->writesOut != draft.op) continue;
+    const std::string what = draft.name();
     problems.push_back(
-        {"", draft.node, std::string("a ") + what + " that is not written out",
-         "the rule \"" + std::string(rule.name) + "\" switched on: the engine has no " + what});
-  };
-  if (draft.kind == Draft::Kind::Repeat) leftover("repeat", kExpandRepeatRule);
-  if (draft.kind == Draft::Kind::Map) leftover("map", kExpandMapRule);
-  if (draft.kind == Draft::Kind::Zip) leftover("zip", kZipRule);
+        {"", draft.node, "a " + what + " that is not written out",
+         "the rule \"" + std::string(rule->name) + "\" switched on: the engine has no " + what});
+  }
   for (const Draft& child : draft.children) findLeftovers(child, problems);
 }
 

@@ -31,6 +31,23 @@ struct PartFinder {
   }
 };
 
+/// Finds the name of a model that is not one of those that generate.
+template <class Text>
+struct ModelFinder {
+  Text* found = nullptr;
+
+  void operator()(const FieldInfo& info, TextField auto& text) {
+    if (info.isName) found = &text;
+  }
+  void operator()(const FieldInfo& /*info*/, const SettingField auto& /*setting*/) {}
+  void operator()(const FieldInfo& /*info*/, const CountField auto& /*count*/) {}
+  void operator()(const FieldInfo& /*info*/, const TextsField auto& /*texts*/) {}
+  void operator()(const FieldInfo& /*info*/, const DocumentField auto& /*document*/) {}
+  void operator()(const FieldInfo& /*info*/, const GroupField auto& /*group*/) {}
+  void operator()(const FieldInfo& /*info*/, const ChildField auto& /*child*/) {}
+  void operator()(const FieldInfo& /*info*/, const ChildrenField auto& /*children*/) {}
+};
+
 template <class Part, class AnyNode>
 auto* partOf(AnyNode& node) {
   PartFinder<std::conditional_t<std::is_const_v<AnyNode>, const Part, Part>> finder;
@@ -192,6 +209,38 @@ const Document* documentOf(const Node& node) {
 }
 Document* documentOf(Node& node) {
   return partOf<Document>(node);
+}
+
+const std::string* embeddingModelOf(const Node& node) {
+  ModelFinder<const std::string> finder;
+  visitFields(node, finder);
+  return finder.found;
+}
+std::string* embeddingModelOf(Node& node) {
+  ModelFinder<std::string> finder;
+  visitFields(node, finder);
+  return finder.found;
+}
+
+const OperatorShape& shapeOf(std::size_t index) {
+  static const std::vector<OperatorShape> shapes = [] {
+    std::vector<OperatorShape> all;
+    forEachOperator([&]<class Operator>() {
+      const Node node{Operator{}};
+      const char* key = nullptr;
+      forEachKey<Operator>([&](const char* known, const auto& /*make*/) {
+        if (key == nullptr) key = known;
+      });
+      all.push_back({.key = key,
+                     .info = Operator::kInfo,
+                     .hasText = textOf(node) != nullptr,
+                     .answers = answers(node),
+                     .hasCount = countOf(node) != nullptr,
+                     .hasInputs = inputsOf(node) != nullptr});
+    });
+    return all;
+  }();
+  return shapes.at(index);
 }
 
 Arity arityOf(const Node& node) {

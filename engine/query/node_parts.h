@@ -40,10 +40,29 @@ std::vector<std::string>* inputsOf(Node& node);
 const Document* documentOf(const Node& node);
 Document* documentOf(Node& node);
 
+/// The model that fragments are looked up with.
+const std::string* embeddingModelOf(const Node& node);
+std::string* embeddingModelOf(Node& node);
+
 /// Whether files or the person are asked for what stands in its place.
-inline bool isSugar(const Node& node) {
-  return infoOf(node).resolvedBy == ResolvedBy::Surroundings;
+constexpr bool isSugar(const OperatorInfo& info) {
+  return info.resolvedBy == ResolvedBy::Files || info.resolvedBy == ResolvedBy::Person;
 }
+inline bool isSugar(const Node& node) {
+  return isSugar(infoOf(node));
+}
+
+/// What is said of an operator apart from any node: of the one at that place of query::Operators. The key is
+/// the first where it has several.
+struct OperatorShape {
+  const char* key = "";
+  OperatorInfo info = {};
+  bool hasText = false;    ///< textOf()
+  bool answers = false;    ///< settingsOf()
+  bool hasCount = false;   ///< countOf()
+  bool hasInputs = false;  ///< inputsOf()
+};
+const OperatorShape& shapeOf(std::size_t index);
 
 /// How many children an operator takes.
 struct Arity {

@@ -7,7 +7,6 @@
 #include "engine/query/node_walk.h"
 #include "engine/query/shown_text.h"
 
-#include <type_traits>
 #include <utility>
 
 namespace spanscope::query {
@@ -28,19 +27,17 @@ std::variant<std::string, NotGiven> readTextFile(Surroundings& surroundings, con
 }
 
 std::variant<std::string, NotGiven> textOfSugar(const Node& sugar, Surroundings& surroundings) {
-  using Given = std::variant<std::string, NotGiven>;
-  return std::visit(
-      [&]<class Operator>(const Operator& op) -> Given {
-        if constexpr (std::is_same_v<Operator, Ask>) {
-          return surroundings.ask(op.prompt);
-        } else if constexpr (std::is_same_v<Operator, File>) {
-          return readTextFile(surroundings, op.path);
-        } else {
-          static_assert(Operator::kInfo.resolvedBy != ResolvedBy::Surroundings);
-          return NotGiven{std::string("the operator \"") + operatorName(sugar) + "\"", "sugar", {}};
-        }
-      },
-      sugar.value);
+  switch (infoOf(sugar).resolvedBy) {
+    case ResolvedBy::Files:
+      return readTextFile(surroundings, *textOf(sugar));
+    case ResolvedBy::Person:
+      return surroundings.ask(*textOf(sugar));
+    case ResolvedBy::Nobody:
+    case ResolvedBy::Rule:
+    case ResolvedBy::Retrieval:
+      break;
+  }
+  return NotGiven{std::string("the operator \"") + operatorName(sugar) + "\"", "sugar", {}};
 }
 
 std::variant<Node, std::vector<Diagnostic>> resolveSugar(const Node& node, Surroundings& surroundings) {

@@ -5,6 +5,7 @@
 #include "engine/query/operators/field_kinds.h"
 #include "engine/query/query.h"
 
+#include <cstddef>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -28,9 +29,20 @@ const char* keyOf(const Operator& op) {
   }
 }
 
+/// The place of an operator among query::Operators.
+template <class Operator>
+inline constexpr std::size_t kIndexOf = [] {
+  std::size_t index = 0;
+  bool isFound = false;
+  [&]<class... Known>(std::type_identity<std::variant<Known...>>) {
+    (((isFound = isFound || std::is_same_v<Known, Operator>) || ++index), ...);
+  }(std::type_identity<Operators>());
+  return index;
+}();
+
 /// Calls f(key, make) for each key of the operator in JSON; make() is the empty operator of that key.
 template <class Operator, class F>
-void forEachKey(F&& f) {
+constexpr void forEachKey(F&& f) {
   if constexpr (requires { Operator::kKinds; }) {
     for (const auto kind : Operator::kKinds)
       f(Operator::keyOf(kind), [kind] { return Operator::ofKind(kind); });
@@ -51,7 +63,7 @@ Operator operatorOf(std::string_view key) {
 
 /// Calls f.template operator()<Operator>() for every operator, in their order.
 template <class F>
-void forEachOperator(F&& f) {
+constexpr void forEachOperator(F&& f) {
   [&]<class... Operator>(std::type_identity<std::variant<Operator...>>) {
     (f.template operator()<Operator>(), ...);
   }(std::type_identity<Operators>());

@@ -9,10 +9,9 @@
 namespace spanscope::retrieve {
 namespace {
 
-Ranking rankingFor(const query::Augment& augment, const RetrievalOptions& options,
-                   const RetrievalTools& tools) {
+Ranking rankingFor(const std::string& model, const RetrievalOptions& options, const RetrievalTools& tools) {
   if (options.ranking) return *options.ranking;
-  const bool isNamed = tools.isEmbedder && tools.isEmbedder(augment.embeddingModel);
+  const bool isNamed = tools.isEmbedder && tools.isEmbedder(model);
   return isNamed ? Ranking::Embedding : Ranking::Lexical;
 }
 
@@ -95,13 +94,13 @@ std::vector<FoundFragment> choose(std::vector<RankedFragment> ranked, const Frag
 
 }  // namespace
 
-std::optional<Retrieved> searchAugment(const query::Augment& augment, std::string question,
+std::optional<Retrieved> searchAugment(const std::string& model, std::string question,
                                        AugmentDocuments& documents, const FragmentChoice& choice,
                                        const RetrievalOptions& options, const RetrievalTools& tools,
                                        SearchRemarks& remarks) {
   Retrieved result;
   result.question = std::move(question);
-  result.ranking = rankingFor(augment, options, tools);
+  result.ranking = rankingFor(model, options, tools);
   const std::optional<Indexed> indexed = indexDocuments(documents, options, tools, remarks);
   if (!indexed) return std::nullopt;
   result.documents = indexed->keys.size();

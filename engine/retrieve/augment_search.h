@@ -17,9 +17,9 @@ struct SearchRemarks {
   std::vector<std::string> lostPins;  ///< hashes of pinned fragments that no document has
 };
 
-/// Indexes the documents of an augment and searches them. Nothing if it was stopped. Throws Failure, also
-/// where none of the documents can be read.
-std::optional<Retrieved> searchAugment(const query::Augment& augment, std::string question,
+/// Indexes the documents of an augment and searches them; `model` is the one it names. Nothing if it was
+/// stopped. Throws Failure, also where none of the documents can be read.
+std::optional<Retrieved> searchAugment(const std::string& model, std::string question,
                                        AugmentDocuments& documents, const FragmentChoice& choice,
                                        const RetrievalOptions& options, const RetrievalTools& tools,
                                        SearchRemarks& remarks);

@@ -3,11 +3,12 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
 #include "engine/query/shown_text.h"
 #include "engine/retrieve/augment_documents.h"
 #include "engine/retrieve/augment_search.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <variant>
@@ -38,25 +39,11 @@ class Resolver {
 
   ResolvedAugments result;
 
-  /// The parser bounds the depth of a query.
-  void resolve(Node& node, const NodePath& path) {
-    if (result.isStopped) return;
-    if (auto* augment = node.as<query::Augment>()) {
-      node.value = retrieve(*augment, path);
-    } else if (auto* join = node.as<query::Join>()) {
-      const std::string prefix = path + "/" + joinName(join->kind) + "/";
-      for (std::size_t i = 0; i < join->children.size(); ++i)
-        resolve(join->children[i], prefix + std::to_string(i));
-    } else if (auto* generate = node.as<query::Generate>()) {
-      resolve(*generate->input, path + "/g/input");
-    } else if (auto* monad = node.as<query::Monad>()) {
-      resolve(*monad->body, path + "/monad");
-    } else if (auto* zip = node.as<query::Zip>()) {
-      resolve(*zip->first, path + "/zip/first");
-      resolve(*zip->second, path + "/zip/second");
-    } else if (auto* repeat = node.as<query::Repeat>()) {
-      resolve(*repeat->generate.input, path + "/repeat/g/input");
-    }
+  void resolve(Node& query) {
+    query::walk(query, {}, [this](Node& node, const NodePath& path) {
+      if (result.isStopped || query::documentOf(node) == nullptr) return;
+      node.value = retrieve(node, path);
+    });
   }
 
  private:
@@ -72,26 +59,32 @@ class Resolver {
   }
 
   void gatherText(const Node& node, const NodePath& path, std::string& text, bool& isKnown) {
-    if (const auto* message = node.as<query::Message>()) {
+    const query::Gives gives = query::infoOf(node).gives;
+    const bool isArranged = query::arityOf(node).most > 1;
+    if (gives == query::Gives::Text) {
       if (!text.empty()) text += '\n';
-      text += message->text;
-    } else if (node.as<query::Join>() != nullptr || node.as<query::Zip>() != nullptr) {
-      for (const query::ChildRef& child : query::childrenOf(node))
-        gatherText(*child.node, path + child.step, text, isKnown);
-    } else if (node.as<query::Print>() == nullptr && node.as<query::Monad>() == nullptr) {
+      text += *query::textOf(node);
+    } else if (isArranged) {
+      query::forEachChild(node, [&](const Node& child, const std::string& step) {
+        gatherText(child, path + step, text, isKnown);
+      });
+    } else if (gives != query::Gives::Nothing) {
       isKnown = false;
       add(Severity::Error, path, std::string("an operator \"") + query::operatorName(node) + "\"",
           "messages: the question of an augment is known before the query runs");
     }
   }
 
-  query::Join retrieve(const query::Augment& augment, const NodePath& path) {
+  query::Join retrieve(const Node& augment, const NodePath& path) {
+    const query::Document& document = *query::documentOf(augment);
     query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
     std::string question;
     bool isKnown = true;
-    gatherText(*augment.body, path + "/augment/body", question, isKnown);
+    query::forEachChild(augment, [&](const Node& body, const std::string& step) {
+      gatherText(body, path + step, question, isKnown);
+    });
     if (!isKnown) return plus;
-    auto listed = AugmentDocuments::of(augment.document, m_tools.files);
+    auto listed = AugmentDocuments::of(document, m_tools.files);
     if (auto* refused = std::get_if<query::NotGiven>(&listed)) {
       add(Severity::Error, path, std::move(refused->found), std::move(refused->expected),
           std::move(refused->hint));
@@ -102,7 +95,7 @@ class Resolver {
     auto& documents = std::get<AugmentDocuments>(listed);
     try {
       const auto choice = m_options.choices.find(path);
-      retrieved = searchAugment(augment, question, documents,
+      retrieved = searchAugment(*query::embeddingModelOf(augment), question, documents,
                                 choice == m_options.choices.end() ? FragmentChoice() : choice->second,
                                 m_options, m_tools, remarks);
     } catch (const Failure& failure) {
@@ -113,7 +106,7 @@ class Resolver {
       result.isStopped = true;
       return plus;
     }
-    remark(augment, path, documents, remarks);
+    remark(document, path, documents, remarks);
     retrieved->node = path;
     for (const FoundFragment& found : retrieved->fragments) {
       if (!found.isInPrompt) continue;
@@ -122,7 +115,7 @@ class Resolver {
     }
     if (plus.children.empty()) {
       add(Severity::Warning, path,
-          "nothing in " + query::quoted(augment.document.name) +
+          "nothing in " + query::quoted(document.name) +
               (retrieved->ranking == Ranking::Lexical ? " that shares a word with " : " that is like ") +
               query::quoted(question),
           "a fragment");
@@ -131,7 +124,7 @@ class Resolver {
     return plus;
   }
 
-  void remark(const query::Augment& augment, const NodePath& path, const AugmentDocuments& documents,
+  void remark(const query::Document& document, const NodePath& path, const AugmentDocuments& documents,
               const SearchRemarks& remarks) {
     std::size_t named = 0;
     const auto leftOut = [&](std::string found, std::string expected) {
@@ -142,14 +135,14 @@ class Resolver {
     for (const Error& error : remarks.skipped) leftOut(foundIn(error), error.expected);
     if (named > kNamedDocuments) {
       add(Severity::Warning, path,
-          counted(named - kNamedDocuments, "further file") + " of " + query::quoted(augment.document.name) +
+          counted(named - kNamedDocuments, "further file") + " of " + query::quoted(document.name) +
               " that cannot be read (left out)",
           "files that can");
     }
     if (!remarks.lostPins.empty()) {
       add(Severity::Warning, path,
           counted(remarks.lostPins.size(), "pinned fragment that is", "pinned fragments that are") +
-              " not in " + query::quoted(augment.document.name) + " any more",
+              " not in " + query::quoted(document.name) + " any more",
           "fragments of the documents as they are now, cut as now");
     }
   }
@@ -161,10 +154,7 @@ class Resolver {
 }  // namespace
 
 bool hasAugment(const Node& node) {
-  if (node.as<query::Augment>() != nullptr) return true;
-  const std::vector<query::ChildRef> children = query::childrenOf(node);
-  return std::any_of(children.begin(), children.end(),
-                     [](const query::ChildRef& child) { return hasAugment(*child.node); });
+  return query::anyNode(node, [](const Node& part) { return query::documentOf(part) != nullptr; });
 }
 
 ResolvedAugments resolveAugments(const Node& node, const RetrievalOptions& options,
@@ -183,7 +173,7 @@ ResolvedAugments resolveAugments(const Node& node, const RetrievalOptions& optio
     return std::move(resolver.result);
   }
   Node resolved = node;
-  resolver.resolve(resolved, {});
+  resolver.resolve(resolved);
   if (!resolver.result.isStopped && !query::hasErrors(resolver.result.diagnostics))
     resolver.result.query = std::move(resolved);
   return std::move(resolver.result);

@@ -1,31 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/query/query.h"
+#include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
 
 namespace spanscope::spnl {
 
 /// Calls `change` with the settings of every generate, repeat and map.
 template <class Change>
-void changeSettings(query::Node& node, const Change& change) {
-  if (auto* generate = node.as<query::Generate>()) {
-    change(generate->settings);
-    changeSettings(*generate->input, change);
-  } else if (auto* repeat = node.as<query::Repeat>()) {
-    change(repeat->generate.settings);
-    changeSettings(*repeat->generate.input, change);
-  } else if (auto* map = node.as<query::Map>()) {
-    change(map->settings);
-  } else if (auto* join = node.as<query::Join>()) {
-    for (query::Node& child : join->children) changeSettings(child, change);
-  } else if (auto* monad = node.as<query::Monad>()) {
-    changeSettings(*monad->body, change);
-  } else if (auto* zip = node.as<query::Zip>()) {
-    changeSettings(*zip->first, change);
-    changeSettings(*zip->second, change);
-  } else if (auto* augment = node.as<query::Augment>()) {
-    changeSettings(*augment->body, change);
-  }
+void changeSettings(query::Node& query, const Change& change) {
+  query::walk(query, {}, [&](query::Node& node, const NodePath& /*path*/) {
+    if (query::GenerateSettings* settings = query::settingsOf(node)) change(*settings);
+  });
 }
 
 }  // namespace spanscope::spnl

@@ -3,6 +3,8 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
 #include "engine/spnl/server_body.h"
 
 #include <algorithm>
@@ -14,15 +16,10 @@ namespace {
 
 using query::JoinKind;
 
-/// What a generate or a repeat is asked.
-const query::Node& inputOf(const query::Node& body) {
-  if (const auto* repeat = body.as<query::Repeat>()) return *repeat->generate.input;
-  return *body.as<query::Generate>()->input;
-}
-
 void collect(const query::Node& node, std::vector<query::Message>& messages) {
   if (const auto* message = node.as<query::Message>()) messages.push_back(*message);
-  for (const query::ChildRef& child : query::childrenOf(node)) collect(*child.node, messages);
+  query::forEachChild(
+      node, [&](const query::Node& child, const std::string& /*step*/) { collect(child, messages); });
 }
 
 class MarkerWriter {
@@ -96,8 +93,8 @@ void check(bool isFine, std::string place, std::string found, std::string expect
 
 std::vector<query::Message> messagesOf(const query::Node& body) {
   std::vector<query::Message> messages;
-  if (const auto* map = body.as<query::Map>()) {
-    for (const std::string& input : map->inputs) messages.push_back({query::Role::User, input});
+  if (const std::vector<std::string>* inputs = query::inputsOf(body)) {
+    for (const std::string& input : *inputs) messages.push_back({query::Role::User, input});
   } else {
     collect(body, messages);
   }
@@ -117,9 +114,9 @@ std::vector<std::vector<TokenId>> layoutWithMarkers(const query::Node& body, con
 
   MarkerWriter writer(tokens, options);
   std::vector<std::vector<TokenId>> prompts;
-  if (const auto* map = body.as<query::Map>()) {
-    prompts.reserve(map->inputs.size());
-    for (std::size_t i = 0; i < map->inputs.size(); ++i) {
+  if (const std::vector<std::string>* inputs = query::inputsOf(body)) {
+    prompts.reserve(inputs->size());
+    for (std::size_t i = 0; i < inputs->size(); ++i) {
       writer.mark(options.plus);
       writer.writeMessage(query::Role::User);
       writer.padToBlock();
@@ -127,7 +124,7 @@ std::vector<std::vector<TokenId>> layoutWithMarkers(const query::Node& body, con
     }
     return prompts;
   }
-  writer.write(inputOf(body));
+  writer.write(*query::generateOf(body)->input);
   writer.writeGenerationPrompt();
   prompts.push_back(writer.take());
   return prompts;

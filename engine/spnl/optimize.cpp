@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/spnl/optimize.h"
 
+#include "engine/query/node_parts.h"
 #include "engine/spnl/backends.h"
 #include "engine/spnl/simplify.h"
 
@@ -49,15 +50,18 @@ Node distributed(const Generate& generate) {
   return plusOf({*generate.input, Node{withPlus(generate)}});
 }
 
-Node distributed(const query::Repeat& repeat) {
-  const Node& input = *repeat.generate.input;
+/// The same of a generate that is repeated.
+Node distributedRepeat(const Node& repeat) {
+  const Generate& generate = *query::generateOf(repeat);
+  const Node& input = *generate.input;
   const Join* seq = seqOf(input);
-  return Node{query::Zip{seq != nullptr ? plusOf(seq->children) : input,
-                         Node{query::Repeat{repeat.count, withPlus(repeat.generate)}}}};
+  Node inner = repeat;
+  *query::generateOf(inner) = withPlus(generate);
+  return Node{query::Zip{seq != nullptr ? plusOf(seq->children) : input, std::move(inner)}};
 }
 
 Node distributed(const Node& node) {
-  if (const auto* repeat = node.as<query::Repeat>()) return distributed(*repeat);
+  if (query::countOf(node) != nullptr) return distributedRepeat(node);
   const Join* plus = plusOfGenerates(node);
   if (plus == nullptr) return node;
   std::vector<Node> children;
@@ -67,7 +71,7 @@ Node distributed(const Node& node) {
 }
 
 bool isDistributed(const Node& node) {
-  return node.as<query::Repeat>() != nullptr || plusOfGenerates(node) != nullptr;
+  return query::countOf(node) != nullptr || plusOfGenerates(node) != nullptr;
 }
 
 class Pass {
@@ -87,9 +91,11 @@ class Pass {
     if (const auto* generate = node.as<Generate>()) {
       return Node{Generate{generate->settings, rewriteInput(*generate)}};
     }
-    if (const auto* repeat = node.as<query::Repeat>()) {
-      const Generate& generate = repeat->generate;
-      return plusOf({Node{query::Repeat{repeat->count, {generate.settings, rewrite(*generate.input)}}}});
+    if (query::countOf(node) != nullptr) {
+      Node repeat = node;
+      Generate& generate = *query::generateOf(repeat);
+      generate.input = rewrite(*generate.input);
+      return plusOf({std::move(repeat)});
     }
     return node;
   }

@@ -2,6 +2,7 @@
 #include "engine/spnl/prompt_tokens.h"
 
 #include "engine/base/error.h"
+#include "engine/query/node_parts.h"
 #include "engine/spnl/marker_layout.h"
 #include "engine/spnl/server_body.h"
 
@@ -29,7 +30,7 @@ class BodyWriter {
 
   /// Nothing if the end was asked for.
   std::vector<std::vector<TokenId>> promptsOf(const query::Node& body, const std::stop_token& stop) const {
-    const bool isMap = body.as<query::Map>() != nullptr;
+    const bool isMap = query::inputsOf(body) != nullptr;
     spnl::BodyTokens tokens;
     for (const query::Message& message : spnl::messagesOf(body)) {
       if (stop.stop_requested()) return {};
@@ -91,7 +92,7 @@ std::vector<CallTokens> promptTokens(const query::Node& query, const text::Token
   const BodyWriter writer(tokenizer, chat, options);
   std::vector<CallTokens> calls;
   for (const spnl::ServerBody& body : bodies.bodies) {
-    const bool isMap = body.body.as<query::Map>() != nullptr;
+    const bool isMap = query::inputsOf(body.body) != nullptr;
     CallTokens call{.node = body.node, .isMap = isMap, .prompts = writer.promptsOf(body.body, stop)};
     if (stop.stop_requested()) break;
     calls.push_back(std::move(call));

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/spnl/server_body.h"
 
+#include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
+
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace spanscope::spnl {
@@ -21,24 +25,25 @@ bool isPrompt(const Node& node) {
   return join != nullptr && std::all_of(join->children.begin(), join->children.end(), isPrompt);
 }
 
-bool generates(const Node& node) {
-  return node.as<Generate>() != nullptr || node.as<query::Repeat>() != nullptr ||
-         node.as<query::Map>() != nullptr;
-}
-
 /// What keeps a prompt from being sent, in words; nothing if it can be.
 std::string obstacle(const Node& node) {
-  if (generates(node)) return "its prompt holds a reply that is not known yet";
-  if (node.as<query::Print>() != nullptr || node.as<query::Monad>() != nullptr) return {};
-  if (node.as<Message>() == nullptr && node.as<Join>() == nullptr) {
-    return std::string("its prompt holds an operator \"") + query::operatorName(node) +
-           "\", which is resolved before a query is sent";
+  switch (query::infoOf(node).gives) {
+    case query::Gives::Reply:
+      return "its prompt holds a reply that is not known yet";
+    case query::Gives::Resolved:
+      return std::string("its prompt holds an operator \"") + query::operatorName(node) +
+             "\", which is resolved before a query is sent";
+    case query::Gives::Nothing:
+    case query::Gives::Text:
+      return {};
+    case query::Gives::Children:
+      break;
   }
-  for (const query::ChildRef& child : query::childrenOf(node)) {
-    std::string found = obstacle(*child.node);
-    if (!found.empty()) return found;
-  }
-  return {};
+  std::string found;
+  query::forEachChild(node, [&](const Node& child, const std::string& /*step*/) {
+    if (found.empty()) found = obstacle(child);
+  });
+  return found;
 }
 
 bool isParameter(const query::GenerateSettings& settings) {
@@ -72,23 +77,22 @@ class Collector {
   ServerBodies take() { return std::move(m_result); }
 
   void visit(const Node& node, const NodePath& path) {
-    for (const query::ChildRef& child : query::childrenOf(node)) visit(*child.node, path + child.step);
-    if (const auto* map = node.as<query::Map>()) {
-      add(path, node, isParameter(map->settings) ? kParameter : std::string());
-    } else if (const auto* generate = node.as<Generate>()) {
-      add(path, Node{cleaned(*generate)}, reasonAgainst(*generate));
-    } else if (const auto* repeat = node.as<query::Repeat>()) {
-      const bool isKnown = std::holds_alternative<std::uint8_t>(repeat->count);
-      add(path, Node{query::Repeat{repeat->count, cleaned(repeat->generate)}},
-          isKnown ? reasonAgainst(repeat->generate) : kParameter);
+    query::forEachChild(node, [&](const Node& child, const std::string& step) { visit(child, path + step); });
+    const query::GenerateSettings* settings = query::settingsOf(node);
+    if (settings == nullptr) return;
+    Node body = node;
+    Generate* generate = query::generateOf(body);
+    std::string reason = isParameter(*settings) ? kParameter : std::string();
+    if (generate != nullptr) {
+      if (reason.empty()) reason = obstacle(*generate->input);
+      *generate = cleaned(*generate);
     }
+    const query::Times* count = query::countOf(node);
+    const bool isKnown = count == nullptr || std::holds_alternative<std::uint8_t>(*count);
+    add(path, std::move(body), isKnown ? std::move(reason) : kParameter);
   }
 
  private:
-  static std::string reasonAgainst(const Generate& generate) {
-    return isParameter(generate.settings) ? kParameter : obstacle(*generate.input);
-  }
-
   void add(const NodePath& path, Node body, std::string reason) {
     if (reason.empty()) {
       m_result.bodies.push_back({path, std::move(body)});
@@ -103,10 +107,9 @@ class Collector {
 }  // namespace
 
 bool isServerBody(const query::Node& query) {
-  if (query.as<query::Map>() != nullptr) return true;
-  if (const auto* generate = query.as<Generate>()) return isPrompt(*generate->input);
-  const auto* repeat = query.as<query::Repeat>();
-  return repeat != nullptr && isPrompt(*repeat->generate.input);
+  if (query::inputsOf(query) != nullptr) return true;
+  const Generate* generate = query::generateOf(query);
+  return generate != nullptr && isPrompt(*generate->input);
 }
 
 ServerBodies serverBodies(const query::Node& query) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/node_parts.h"
 #include "engine/spnl/change_settings.h"
 #include "engine/spnl/model_name.h"
 #include "engine/spnl/request_text.h"
@@ -18,10 +19,8 @@ query::Node requestFor(const query::Node& query) {
 }
 
 bool wantsOneToken(const query::Node& request) {
-  const query::GenerateSettings* settings = nullptr;
-  if (const auto* repeat = request.as<query::Repeat>()) settings = &repeat->generate.settings;
-  if (const auto* map = request.as<query::Map>()) settings = &map->settings;
-  if (settings == nullptr) return false;
+  if (query::mostReplies(request) != query::Arity::kMany) return false;
+  const query::GenerateSettings* settings = query::settingsOf(request);
   const auto* tokens = std::get_if<std::int32_t>(&settings->maxTokens);
   return tokens != nullptr && *tokens == 1;
 }

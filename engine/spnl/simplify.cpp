@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/spnl/simplify.h"
 
+#include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
 #include "engine/spnl/backends.h"
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <utility>
 
 namespace spanscope::spnl {
@@ -72,18 +75,14 @@ bool makeMap(const std::vector<Node>& children) {
 void addSize(const Node& node, Size& size) {
   ++size.nodes;
   if (const auto* message = node.as<Message>()) size.textBytes += message->text.size();
-  if (const auto* map = node.as<query::Map>()) {
-    size.nodes += map->inputs.size();
-    for (const std::string& input : map->inputs) size.textBytes += input.size();
+  if (const std::vector<std::string>* inputs = query::inputsOf(node)) {
+    size.nodes += inputs->size();
+    for (const std::string& input : *inputs) size.textBytes += input.size();
   }
-  if (const auto* augment = node.as<query::Augment>()) {
-    if (const auto* text = std::get_if<std::string>(&augment->document.content)) {
-      size.textBytes += text->size();
-    } else {
-      size.textBytes += std::get<std::vector<std::uint8_t>>(augment->document.content).size();
-    }
+  if (const query::Document* document = query::documentOf(node)) {
+    size.textBytes += std::visit([](const auto& content) { return content.size(); }, document->content);
   }
-  for (const query::ChildRef& child : query::childrenOf(node)) addSize(*child.node, size);
+  query::forEachChild(node, [&](const Node& child, const std::string& /*step*/) { addSize(child, size); });
 }
 
 /// What is left of a node after one round; nothing if it vanishes.
@@ -107,17 +106,19 @@ class Simplifier {
       if (message->text.empty()) return std::nullopt;
     } else if (auto* join = node.as<Join>()) {
       return simplifyJoin(*join);
-    } else if (auto* generate = node.as<Generate>()) {
-      *generate->input = simplify(std::move(*generate->input));
-    } else if (auto* monad = node.as<query::Monad>()) {
-      *monad->body = simplify(std::move(*monad->body));
-    } else if (auto* repeat = node.as<query::Repeat>()) {
-      const auto* count = std::get_if<std::uint8_t>(&repeat->count);
-      if (count != nullptr && !supportsBulkRepeat(repeat->generate.settings.model)) {
-        return expandRepeat(*repeat, *count);
+    } else if (const query::Times* count = query::countOf(node)) {
+      const auto* times = std::get_if<std::uint8_t>(count);
+      Generate& generate = *query::generateOf(node);
+      if (times != nullptr && !supportsBulkRepeat(generate.settings.model)) {
+        return expandRepeat(generate, *times);
       }
-    } else if (auto* map = node.as<query::Map>()) {
-      if (!supportsBulkMap(map->settings.model)) return expandMap(*map);
+    } else if (std::vector<std::string>* inputs = query::inputsOf(node)) {
+      const query::GenerateSettings& settings = *query::settingsOf(node);
+      if (!supportsBulkMap(settings.model)) return expandMap(settings, *inputs);
+    } else if (query::infoOf(node).gives != query::Gives::Resolved) {
+      // What is resolved first is left as it is.
+      query::forEachChild(
+          node, [this](Node& child, const std::string& /*step*/) { child = simplify(std::move(child)); });
     }
     return node;
   }
@@ -209,19 +210,19 @@ class Simplifier {
     return Node{std::move(map)};
   }
 
-  Node expandRepeat(query::Repeat& repeat, std::size_t count) {
-    const Node generate{std::move(repeat.generate)};
+  Node expandRepeat(Generate& repeated, std::size_t count) {
+    const Node generate{std::move(repeated)};
     std::vector<Node> copies;
     if (grow(sizeOf(generate), count)) copies.assign(count, generate);
     return joinNode(JoinKind::Plus, std::move(copies));
   }
 
-  Node expandMap(query::Map& map) {
+  Node expandMap(const query::GenerateSettings& settings, std::vector<std::string>& inputs) {
     std::vector<Node> generates;
-    generates.reserve(map.inputs.size());
-    if (grow({1, 0}, map.inputs.size())) {
-      for (std::string& input : map.inputs) {
-        generates.push_back(Node{Generate{map.settings, Node{Message{query::Role::User, std::move(input)}}}});
+    generates.reserve(inputs.size());
+    if (grow({1, 0}, inputs.size())) {
+      for (std::string& input : inputs) {
+        generates.push_back(Node{Generate{settings, Node{Message{query::Role::User, std::move(input)}}}});
       }
     }
     return joinNode(JoinKind::Plus, std::move(generates));

@@ -2,6 +2,8 @@
 #include "engine/workbench/planned_query.h"
 
 #include "engine/plan/planner.h"
+#include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
 #include "engine/query/parameters.h"
 
 #include <utility>
@@ -80,18 +82,15 @@ ReadQuery read(const QuerySource& given, Source& source, const QueryOptions& opt
   return result;
 }
 
-void refuseSugar(const query::Node& node, const NodePath& path, const Source& source,
-                 std::vector<Diagnostic>& diagnostics) {
-  if (node.as<query::Ask>() != nullptr || node.as<query::File>() != nullptr) {
+void refuseSugar(const query::Node& query, const Source& source, std::vector<Diagnostic>& diagnostics) {
+  query::walk(query, {}, [&](const query::Node& node, const NodePath& path) {
+    if (!query::isSugar(node)) return;
     Diagnostic problem;
     problem.pointer = path;
     problem.found = std::string("an operator \"") + query::operatorName(node) + "\"";
     problem.expected = "one that servers know: put the text itself there";
     add(diagnostics, std::move(problem), source);
-  }
-  for (const query::ChildRef& child : query::childrenOf(node)) {
-    refuseSugar(*child.node, path + child.step, source, diagnostics);
-  }
+  });
 }
 
 }  // namespace
@@ -106,7 +105,7 @@ ReadQuery readQuery(const QuerySource& given, const QueryOptions& options) {
 ReadQuery readQueryForServer(const QuerySource& given, const QueryOptions& options) {
   Source source;
   ReadQuery result = read(given, source, options);
-  if (result.query) refuseSugar(*result.query, {}, source, result.diagnostics);
+  if (result.query) refuseSugar(*result.query, source, result.diagnostics);
   if (query::hasErrors(result.diagnostics)) result.query.reset();
   result.sources = std::move(source.map);
   return result;

@@ -2,10 +2,11 @@
 #include "engine/workbench/run_options.h"
 
 #include "engine/policy/policies.h"
+#include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
 #include "engine/workbench/resource_paths.h"
 
-#include <algorithm>
-#include <vector>
+#include <string>
 
 namespace spanscope::workbench {
 
@@ -41,14 +42,12 @@ std::optional<remote::EmbeddingsServer> embeddingsServerOf(const document::RunSe
 
 bool asksServer(const query::Node& query, const document::RunSettings& settings) {
   if (settings.embeddings != "server" || settings.ranking == "lexical") return false;
-  if (const auto* augment = query.as<query::Augment>()) {
-    const bool isNamed =
-        !augment->embeddingModel.empty() && augment->embeddingModel == settings.embeddingsModel;
-    if (settings.ranking != "auto" || isNamed) return true;
-  }
-  const std::vector<query::ChildRef> children = query::childrenOf(query);
-  return std::any_of(children.begin(), children.end(),
-                     [&](const query::ChildRef& child) { return asksServer(*child.node, settings); });
+  return query::anyNode(query, [&](const query::Node& node) {
+    if (query::documentOf(node) == nullptr) return false;
+    const std::string& model = *query::embeddingModelOf(node);
+    const bool isNamed = !model.empty() && model == settings.embeddingsModel;
+    return settings.ranking != "auto" || isNamed;
+  });
 }
 
 }  // namespace spanscope::workbench

@@ -4,10 +4,12 @@
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
+#include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"
 #include "engine/query/surroundings.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/plan_options.h"
+#include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -41,21 +43,14 @@ class StandIns final : public query::Surroundings {
   std::variant<std::string, query::NotGiven> ask(const std::string& prompt) override { return prompt; }
 };
 
-const query::GenerateSettings* settingsOf(const query::Node& own) {
-  if (const auto* generate = own.as<query::Generate>()) return &generate->settings;
-  if (const auto* repeat = own.as<query::Repeat>()) return &repeat->generate.settings;
-  if (const auto* map = own.as<query::Map>()) return &map->settings;
-  return nullptr;
-}
-
 /// How many replies a run of the node would give, where that is known.
 std::optional<std::size_t> repliesOf(const query::Node& own,
                                      const std::map<std::string, std::string>& values) {
-  if (const auto* map = own.as<query::Map>()) return map->inputs.size();
-  const auto* repeat = own.as<query::Repeat>();
-  if (repeat == nullptr) return std::nullopt;
-  if (const auto* count = std::get_if<std::uint8_t>(&repeat->count)) return *count;
-  const auto value = values.find(std::get<query::Parameter>(repeat->count).name);
+  if (const std::vector<std::string>* inputs = query::inputsOf(own)) return inputs->size();
+  const query::Times* times = query::countOf(own);
+  if (times == nullptr) return std::nullopt;
+  if (const auto* count = std::get_if<std::uint8_t>(times)) return *count;
+  const auto value = values.find(std::get<query::Parameter>(*times).name);
   std::uint8_t count = 0;
   if (value == values.end()) return std::nullopt;
   const char* const end = value->second.data() + value->second.size();
@@ -64,27 +59,21 @@ std::optional<std::size_t> repliesOf(const query::Node& own,
 }
 
 bool hasNumberParameter(const query::Node& own) {
-  if (const auto* repeat = own.as<query::Repeat>()) {
-    if (std::holds_alternative<query::Parameter>(repeat->count)) return true;
-  }
-  const query::GenerateSettings* settings = settingsOf(own);
+  const query::Times* times = query::countOf(own);
+  if (times != nullptr && std::holds_alternative<query::Parameter>(*times)) return true;
+  const query::GenerateSettings* settings = query::settingsOf(own);
   return settings != nullptr && (std::holds_alternative<query::Parameter>(settings->maxTokens) ||
                                  std::holds_alternative<query::Parameter>(settings->temperature));
 }
 
-/// Containers that a node adds in JSON between itself and what it holds, and below itself for its own fields.
-struct Depth {
-  std::size_t toChild = 2;
-  std::size_t own = 2;
-};
-
-Depth depthOf(const query::Node& own) {
-  if (own.as<query::Monad>() != nullptr) return {.toChild = 1, .own = 1};
-  if (own.as<query::Repeat>() != nullptr) return {.toChild = 3, .own = 3};
-  if (own.as<query::Map>() != nullptr) return {.toChild = 0, .own = 3};
-  if (own.as<query::Augment>() != nullptr) return {.toChild = 2, .own = 5};
-  if (arityOf(own).most == 0) return {.toChild = 0, .own = 1};
-  return {};
+/// Containers that the node may have by itself in JSON: the content of a document counted as bytes, of which
+/// there is one more around than around text.
+std::size_t mostContainers(const query::Node& own) {
+  query::Node withBytes = own;
+  if (query::Document* document = query::documentOf(withBytes)) {
+    document->content.emplace<std::vector<std::uint8_t>>();
+  }
+  return query::containersOf(withBytes).own;
 }
 
 /// The document's policy, or what is run in its place.
@@ -130,8 +119,7 @@ class Finder {
       checkFrozen(id, node);
       return 1 + static_cast<double>(node.frozen.size());
     }
-    const Depth containers = depthOf(node.own);
-    if (depth + containers.own > query::kMaxDepth && !m_isTooDeep) {
+    if (depth + mostContainers(node.own) > query::kMaxDepth && !m_isTooDeep) {
       m_isTooDeep = true;
       add(Severity::Error, id,
           tr("Nested too deeply: a query may hold at most %1 lists and objects within each other")
@@ -140,20 +128,23 @@ class Finder {
     }
     checkOwn(id, node);
     checkInputs(id, node);
+    const std::size_t around = query::containersOf(node.own).aroundChild;
     double size = 1;
     double product = 1;
     for (const NodeId child : node.children) {
       if (child == kNoNode || m_document.at(child).muted) continue;
-      const double below = visit(child, depth + containers.toChild);
+      const double below = visit(child, depth + around);
       size += below;
       product *= below + 1;
     }
-    if (const auto* repeat = node.own.as<query::Repeat>()) {
-      const auto* count = std::get_if<std::uint8_t>(&repeat->count);
+    if (const query::Times* times = query::countOf(node.own)) {
+      const auto* count = std::get_if<std::uint8_t>(times);
       size *= count != nullptr ? *count : 16;
     }
-    if (const auto* map = node.own.as<query::Map>()) size *= 1 + static_cast<double>(map->inputs.size());
-    return node.own.as<query::Zip>() != nullptr ? product : size;
+    if (const auto* inputs = query::inputsOf(node.own)) size *= 1 + static_cast<double>(inputs->size());
+    // One input may stand before every part of the other.
+    const std::size_t most = arityOf(node.own).most;
+    return most > 1 && most != Arity::kMany ? product : size;
   }
 
   /// Replies stay what they were when the node is edited; that there would be more or fewer of them is said.
@@ -198,18 +189,18 @@ class Finder {
   }
 
   void checkOwn(NodeId id, const DocumentNode& node) {
-    if (const query::GenerateSettings* settings = settingsOf(node.own)) checkSettings(id, *settings);
+    if (const query::GenerateSettings* settings = query::settingsOf(node.own)) checkSettings(id, *settings);
     if (hasNumberParameter(node.own)) checkParameters(id, node.own);
-    if (const auto* repeat = node.own.as<query::Repeat>()) {
-      const auto* count = std::get_if<std::uint8_t>(&repeat->count);
+    if (const query::Times* times = query::countOf(node.own)) {
+      const auto* count = std::get_if<std::uint8_t>(times);
       if (count != nullptr && *count == 0)
         add(Severity::Warning, id, tr("A repeat of 0 times"), tr("It adds nothing to the prompt"));
     }
-    if (const auto* map = node.own.as<query::Map>()) {
-      if (map->inputs.empty())
+    if (const auto* inputs = query::inputsOf(node.own)) {
+      if (inputs->empty())
         add(Severity::Warning, id, tr("The map has no inputs"), tr("It adds nothing to the prompt"));
     }
-    if (const auto* file = node.own.as<query::File>(); file != nullptr && file->path.empty())
+    if (ui::operatorInfo(query::operatorName(node.own)).isPath && query::textOf(node.own)->empty())
       add(Severity::Error, id, tr("The file has no path"), tr("It is read when the query is run"));
   }
 
@@ -263,7 +254,7 @@ class Finder {
     // says something is enough here.
     const std::vector<NodeId> ids = m_document.ids();
     const auto retrieves = [this](NodeId id) {
-      return m_document.inQuery(id) && m_document.at(id).own.as<query::Augment>() != nullptr;
+      return m_document.inQuery(id) && query::documentOf(m_document.at(id).own) != nullptr;
     };
     if (std::any_of(ids.begin(), ids.end(), retrieves)) return;
     StandIns standIns;
@@ -377,13 +368,7 @@ std::vector<Problem> findProblems(const Document& document, const ProblemContext
 }
 
 QString operatorLabel(const std::string& op) {
-  if (op == "system") return tr("system");
-  if (op == "user") return tr("user");
-  if (op == "assistant") return tr("assistant");
-  if (op == "g") return tr("generate");
-  if (op == "seq") return tr("sequence");
-  if (op == "par") return tr("parallel");
-  return QString::fromStdString(op);
+  return ui::operatorInfo(op).label;
 }
 
 QString nodeLabel(const DocumentNode& node) {

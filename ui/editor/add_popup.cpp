@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/add_popup.h"
 
-#include "ui/operators/operator_icon.h"
 #include "ui/operators/operator_table.h"
 
 #include <QKeyEvent>

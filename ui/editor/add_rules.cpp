@@ -2,6 +2,7 @@
 #include "ui/editor/add_rules.h"
 
 #include "ui/editor/node_look.h"
+#include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ std::vector<std::string> ordered(const std::vector<std::string>& first, bool nee
     result.push_back(op);
   };
   for (const std::string& op : first) take(op);
-  for (const std::string& op : document::operatorNames()) take(op);
+  for (const OperatorInfo& info : operatorTable()) take(info.name);
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include "ui/editor/freezable_replies.h"
 
 #include "engine/query/json/json.h"
+#include "engine/query/node_parts.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -38,9 +39,9 @@ std::size_t repliesEachTime(const trace::RunState& run, const NodePath& path) {
   const query::ParseResult read = query::parseJson(*run.queryJson);
   const query::Node* then = read.query ? query::nodeAt(*read.query, path) : nullptr;
   if (then == nullptr) return 0;
-  if (const auto* map = then->as<query::Map>()) return map->inputs.size();
-  const auto* repeat = then->as<query::Repeat>();
-  const auto* count = repeat == nullptr ? nullptr : std::get_if<std::uint8_t>(&repeat->count);
+  if (const std::vector<std::string>* inputs = query::inputsOf(*then)) return inputs->size();
+  const query::Times* times = query::countOf(*then);
+  const auto* count = times == nullptr ? nullptr : std::get_if<std::uint8_t>(times);
   return count == nullptr ? 0 : *count;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/node_forecast.h"
 
+#include "engine/query/node_parts.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -15,8 +16,7 @@ using document::Document;
 using document::NodeId;
 
 bool isLeaf(const query::Node& own) {
-  return own.as<query::Message>() != nullptr || own.as<query::Ask>() != nullptr ||
-         own.as<query::File>() != nullptr;
+  return query::infoOf(own).gives == query::Gives::Text || query::isSugar(own);
 }
 
 run::CountRange exactly(std::int64_t count) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/node_look.h"
 
+#include "engine/query/node_parts.h"
 #include "ui/editor/tidy_layout.h"
 #include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
@@ -26,13 +27,6 @@ QString shortened(const std::string& text) {
   return QString::fromStdString(text.substr(0, kShownCharacters * 4)).left(kShownCharacters).simplified();
 }
 
-const query::GenerateSettings* settingsOf(const query::Node& own) {
-  if (const auto* generate = own.as<query::Generate>()) return &generate->settings;
-  if (const auto* repeat = own.as<query::Repeat>()) return &repeat->generate.settings;
-  if (const auto* map = own.as<query::Map>()) return &map->settings;
-  return nullptr;
-}
-
 /// The number as it is written, or nothing where the setting says none.
 template <class T>
 QString written(const query::Setting<T>& setting) {
@@ -43,40 +37,32 @@ QString written(const query::Setting<T>& setting) {
   return {};
 }
 
+/// What a card says besides its title: by the fields of the operator.
 QString textOf(const DocumentNode& node) {
-  struct Visitor {
-    QString operator()(const query::Message& own) const { return shortened(own.text); }
-    QString operator()(const query::Print& own) const { return shortened(own.text); }
-    QString operator()(const query::Ask& own) const { return shortened(own.prompt); }
-    QString operator()(const query::File& own) const { return shortened(own.path); }
-    QString operator()(const query::Map& own) const {
-      QStringList inputs;
-      for (std::size_t i = 0; i < own.inputs.size() && i < 4; ++i) inputs.append(shortened(own.inputs[i]));
-      return inputs.join(QStringLiteral(" · "));
-    }
-    QString operator()(const query::Augment& own) const {
-      return tr("Fragments of %1 that fit the question").arg(shortened(own.document.name));
-    }
-    QString operator()(const query::Monad&) const { return operatorInfo("monad").help; }
-    QString operator()(const query::Generate&) const { return {}; }
-    QString operator()(const query::Repeat&) const { return {}; }
-    QString operator()(const query::Zip&) const { return {}; }
-    QString operator()(const query::Join&) const { return {}; }
-  };
-  return std::visit(Visitor{}, node.own.value);
+  const query::Node& own = node.own;
+  if (const std::string* text = query::textOf(own)) return shortened(*text);
+  if (const std::vector<std::string>* inputs = query::inputsOf(own)) {
+    QStringList shown;
+    for (std::size_t i = 0; i < inputs->size() && i < 4; ++i) shown.append(shortened((*inputs)[i]));
+    return shown.join(QStringLiteral(" · "));
+  }
+  if (const query::Document* document = query::documentOf(own)) {
+    return tr("Fragments of %1 that fit the question").arg(shortened(document->name));
+  }
+  const bool isEffect = query::infoOf(own).gives == query::Gives::Nothing;
+  return isEffect ? operatorInfo(query::operatorName(own)).help : QString();
 }
 
 QString titleOf(const DocumentNode& node) {
   QString title = operatorInfo(query::operatorName(node.own)).label;
-  if (const auto* repeat = node.own.as<query::Repeat>()) {
-    if (const auto* count = std::get_if<std::uint8_t>(&repeat->count)) {
+  if (const query::Times* times = query::countOf(node.own)) {
+    if (const auto* count = std::get_if<std::uint8_t>(times)) {
       title += QStringLiteral(" ×%1").arg(*count);
     } else {
-      title += QStringLiteral(" ×{%1}").arg(
-          QString::fromStdString(std::get<query::Parameter>(repeat->count).name));
+      title += QStringLiteral(" ×{%1}").arg(QString::fromStdString(std::get<query::Parameter>(*times).name));
     }
   }
-  if (const auto* map = node.own.as<query::Map>()) title += QStringLiteral(" ×%1").arg(map->inputs.size());
+  if (const auto* inputs = query::inputsOf(node.own)) title += QStringLiteral(" ×%1").arg(inputs->size());
   return title;
 }
 
@@ -88,7 +74,7 @@ std::map<NodeId, int> huesOf(const Document& document) {
     for (const NodeId id : document.subtree(top)) {
       if (document.at(id).own.as<query::Message>() != nullptr) hues[id] = next++;
     }
-    if (settingsOf(document.at(top).own) != nullptr) hues[top] = next;
+    if (query::answers(document.at(top).own)) hues[top] = next;
   }
   return hues;
 }
@@ -96,7 +82,7 @@ std::map<NodeId, int> huesOf(const Document& document) {
 }  // namespace
 
 QString modelLine(const query::Node& own) {
-  const query::GenerateSettings* settings = settingsOf(own);
+  const query::GenerateSettings* settings = query::settingsOf(own);
   if (settings == nullptr) return {};
   QStringList parts;
   const QString model = QString::fromStdString(settings->model);
@@ -117,8 +103,8 @@ QString nodeTitle(const DocumentNode& node) {
 QString nodeSearchText(const DocumentNode& node) {
   QStringList parts{nodeTitle(node), textOf(node), modelLine(node.own)};
   if (const auto* message = node.own.as<query::Message>()) parts[1] = QString::fromStdString(message->text);
-  if (const auto* map = node.own.as<query::Map>()) {
-    for (const std::string& input : map->inputs) parts.append(QString::fromStdString(input));
+  if (const std::vector<std::string>* inputs = query::inputsOf(node.own)) {
+    for (const std::string& input : *inputs) parts.append(QString::fromStdString(input));
   }
   return parts.join(QLatin1Char('\n'));
 }
@@ -163,7 +149,7 @@ std::map<NodeId, NodeLook> nodeLooks(const Document& document,
       setOwnLook(look, node);
       look.problem = nodeProblem(document, id);
       look.pill = isPill(node.own);
-      look.answers = settingsOf(node.own) != nullptr;
+      look.answers = query::answers(node.own);
       look.muted = muted.count(id) != 0;
       look.draft = inQuery.count(id) == 0;
       look.hasParent = node.parent != kNoNode;

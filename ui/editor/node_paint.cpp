@@ -2,7 +2,7 @@
 #include "ui/editor/node_paint.h"
 
 #include "ui/editor/tidy_layout.h"
-#include "ui/operators/operator_icon.h"
+#include "ui/operators/operator_table.h"
 #include "ui/words/score_text.h"
 #include "ui/words/tr.h"
 

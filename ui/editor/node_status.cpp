@@ -2,6 +2,7 @@
 #include "ui/editor/node_status.h"
 
 #include "engine/query/json/json.h"
+#include "engine/query/node_parts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,19 +19,8 @@ using document::NodeId;
 using document::NodePaths;
 
 /// The text that becomes tokens of the node itself; nullptr: it has none.
-const std::string* textOf(const query::Node& node) {
-  if (const auto* message = node.as<query::Message>()) return &message->text;
-  return nullptr;
-}
-
-/// Whether the node gets its text when the query is run.
-bool getsText(const query::Node& node) {
-  return node.as<query::Ask>() != nullptr || node.as<query::File>() != nullptr;
-}
-
-bool isAnswering(const query::Node& node) {
-  return node.as<query::Generate>() != nullptr || node.as<query::Repeat>() != nullptr ||
-         node.as<query::Map>() != nullptr;
+const std::string* ownText(const query::Node& node) {
+  return query::infoOf(node).gives == query::Gives::Text ? query::textOf(node) : nullptr;
 }
 
 std::string firstLine(const std::string& text) {
@@ -66,9 +56,9 @@ class StatusBuilder {
   NodeStatuses build(const std::vector<NodeId>& nodes) {
     for (const NodeId id : nodes) {
       const query::Node& own = m_document.at(id).own;
-      if (textOf(own) != nullptr || getsText(own)) m_leavesLeft.insert(id);
-      if (isAnswering(own)) m_answersLeft.insert(id);
-      if (own.as<query::Augment>() != nullptr) m_augmentsLeft.insert(id);
+      if (ownText(own) != nullptr || query::isSugar(own)) m_leavesLeft.insert(id);
+      if (query::answers(own)) m_answersLeft.insert(id);
+      if (query::documentOf(own) != nullptr) m_augmentsLeft.insert(id);
     }
     for (auto run = m_input.paths.rbegin(); run != m_input.paths.rend(); ++run) {
       if (m_leavesLeft.empty() && m_answersLeft.empty() && m_augmentsLeft.empty()) break;
@@ -201,8 +191,8 @@ class StatusBuilder {
   /// Whether the run had the text that the document has now. A text with a parameter has its value in the
   /// run, and so has a question or a file, so only its place says that it is the same.
   bool isTextOfRun(RunId run, const NodePath& path, NodeId node) {
-    if (getsText(m_document.at(node).own)) return true;
-    const std::string& now = *textOf(m_document.at(node).own);
+    if (query::isSugar(m_document.at(node).own)) return true;
+    const std::string& now = *ownText(m_document.at(node).own);
     if ((!m_document.parameters.empty() || !m_document.declarations.empty()) &&
         now.find('{') != std::string::npos)
       return true;
@@ -212,7 +202,7 @@ class StatusBuilder {
     }
     if (!read->second) return true;
     const query::Node* then = query::nodeAt(*read->second, path);
-    const std::string* text = then == nullptr ? nullptr : textOf(*then);
+    const std::string* text = then == nullptr ? nullptr : ownText(*then);
     return text == nullptr || *text == now;
   }
 
@@ -222,8 +212,8 @@ class StatusBuilder {
     }
     if (!m_input.tokenizer) return;
     for (const NodeId node : m_leavesLeft) {
-      if (getsText(m_document.at(node).own)) continue;
-      const std::string& text = *textOf(m_document.at(node).own);
+      if (query::isSugar(m_document.at(node).own)) continue;
+      const std::string& text = *ownText(m_document.at(node).own);
       auto count = m_cache.tokens.find(text);
       if (count == m_cache.tokens.end()) {
         const auto tokens = static_cast<std::int64_t>(m_input.tokenizer->encode(text).size());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/tidy_layout.h"
 
+#include "engine/query/node_parts.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -18,14 +20,6 @@ using Layout = std::map<NodeId, Rect>;
 
 /// Bytes of a text that fit one line of a card for sure.
 constexpr std::size_t kOneLine = 30;
-
-const std::string* shownText(const query::Node& own) {
-  if (const auto* message = own.as<query::Message>()) return &message->text;
-  if (const auto* print = own.as<query::Print>()) return &print->text;
-  if (const auto* ask = own.as<query::Ask>()) return &ask->prompt;
-  if (const auto* file = own.as<query::File>()) return &file->path;
-  return nullptr;
-}
 
 bool hasInputs(const DocumentNode& node) {
   return !node.children.empty() || isPill(node.own);
@@ -45,11 +39,8 @@ double ownHeight(const DocumentNode& node) {
     const double ports = static_cast<double>(std::max<std::size_t>(1, node.children.size()));
     return node.collapsed ? 96 : std::max(96.0, kPortDistance * (ports + 1));
   }
-  if (node.own.as<query::Generate>() != nullptr || node.own.as<query::Repeat>() != nullptr ||
-      node.own.as<query::Map>() != nullptr) {
-    return kGenerateHeight;
-  }
-  const std::string* text = shownText(node.own);
+  if (query::answers(node.own)) return kGenerateHeight;
+  const std::string* text = query::textOf(node.own);
   const bool oneLine = text != nullptr && text->size() <= kOneLine && text->find('\n') == std::string::npos;
   return oneLine ? kLineCardHeight : kTextCardHeight;
 }
@@ -157,7 +148,7 @@ class TreeLayout {
 }  // namespace
 
 bool isPill(const query::Node& own) {
-  return own.as<query::Join>() != nullptr || own.as<query::Zip>() != nullptr;
+  return query::arityOf(own).most > 1;
 }
 
 bool laidOutAlike(const DocumentNode& one, const DocumentNode& other) {

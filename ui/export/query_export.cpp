@@ -3,6 +3,7 @@
 
 #include "engine/export/chat_requests.h"
 #include "engine/query/json/json.h"
+#include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
 #include "engine/spnl/change_settings.h"
@@ -23,17 +24,14 @@ void setNumber(query::Node& root, const query::ParameterUse& use, bool asParamet
   query::Node* node = query::nodeAt(root, use.node);
   if (node == nullptr) return;
   const query::Parameter parameter{use.name};
-  auto* repeat = node->as<query::Repeat>();
   if (use.kind == query::ParameterKind::Count) {
-    if (repeat == nullptr) return;
-    repeat->count = std::uint8_t{1};
-    if (asParameter) repeat->count = parameter;
+    query::Times* times = query::countOf(*node);
+    if (times == nullptr) return;
+    *times = std::uint8_t{1};
+    if (asParameter) *times = parameter;
     return;
   }
-  query::GenerateSettings* settings = nullptr;
-  if (repeat != nullptr) settings = &repeat->generate.settings;
-  if (auto* generate = node->as<query::Generate>()) settings = &generate->settings;
-  if (auto* map = node->as<query::Map>()) settings = &map->settings;
+  query::GenerateSettings* settings = query::settingsOf(*node);
   if (settings == nullptr) return;
   const auto set = [&](auto& field) {
     field = query::Absent{};
@@ -69,7 +67,7 @@ query::Node resolved(const query::Node& query, const std::map<std::string, std::
 
 Error missing(const document::Document& document, const std::vector<document::NodeId>& incomplete) {
   const document::DocumentNode& node = document.at(incomplete.front());
-  const bool isZip = node.own.as<query::Zip>() != nullptr;
+  const bool takesTwo = query::arityOf(node.own).most == 2;
   std::string place = query::operatorName(node.own);
   if (!node.name.empty()) place += " “" + node.name + "”";
   if (incomplete.size() > 1) place += " and " + std::to_string(incomplete.size() - 1) + " more";
@@ -79,10 +77,10 @@ Error missing(const document::Document& document, const std::vector<document::No
   }
   return {.file = {},
           .place = place,
-          .found = isMuted ? "an input that is muted"
-                   : isZip ? "fewer than two inputs"
-                           : "no input",
-          .expected = isZip ? "a node connected to each input" : "a node connected to the input"};
+          .found = isMuted    ? "an input that is muted"
+                   : takesTwo ? "fewer than two inputs"
+                              : "no input",
+          .expected = takesTwo ? "a node connected to each input" : "a node connected to the input"};
 }
 
 std::string jsonLines(const std::vector<spnl::ServerBody>& bodies) {

@@ -1,61 +1,265 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/operators/operator_table.h"
 
-#include "engine/workbench/document/edits.h"
-#include "ui/document/problems.h"
+#include "engine/query/visit_fields.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
 
 namespace spanscope::ui {
 namespace {
 
-struct Texts {
-  QString hint;
-  QString help;
-  QString promise = {};
+void addStar(QPainterPath& path) {
+  path.moveTo(8, 1);
+  path.quadTo(8.8, 7.2, 15, 8);
+  path.quadTo(8.8, 8.8, 8, 15);
+  path.quadTo(7.2, 8.8, 1, 8);
+  path.quadTo(7.2, 7.2, 8, 1);
+}
+
+void addPerson(QPainterPath& path) {
+  path.addEllipse(QPointF(8, 5), 3.2, 3.2);
+  path.moveTo(2, 15);
+  path.cubicTo(2, 11, 5, 10.2, 8, 10.2);
+  path.cubicTo(11, 10.2, 14, 11, 14, 15);
+}
+
+void addScreen(QPainterPath& path) {
+  path.addRoundedRect(1.5, 2.5, 13, 9, 1, 1);
+  path.moveTo(5, 14.5);
+  path.lineTo(11, 14.5);
+  path.moveTo(8, 11.5);
+  path.lineTo(8, 14.5);
+}
+
+void addPage(QPainterPath& path) {
+  path.moveTo(3.5, 1.5);
+  path.lineTo(9.5, 1.5);
+  path.lineTo(12.5, 4.5);
+  path.lineTo(12.5, 14.5);
+  path.lineTo(3.5, 14.5);
+  path.closeSubpath();
+  path.moveTo(9.5, 1.5);
+  path.lineTo(9.5, 4.5);
+  path.lineTo(12.5, 4.5);
+}
+
+void addLine(QPainterPath& path, double x1, double y1, double x2, double y2) {
+  path.moveTo(x1, y1);
+  path.lineTo(x2, y2);
+}
+
+void addBubble(QPainterPath& path) {
+  path.addRoundedRect(1.5, 2.5, 13, 9, 2, 2);
+  path.moveTo(5, 11.5);
+  path.lineTo(5, 14.5);
+  path.lineTo(8.5, 11.5);
+  addLine(path, 4.5, 7, 11.5, 7);
+}
+
+void addStarAndMore(QPainterPath& path) {
+  addStar(path);
+  path = path.translated(-1.5, 1.5);
+  addLine(path, 13, 1, 13, 5);
+  addLine(path, 11, 3, 15, 3);
+}
+
+void addPlus(QPainterPath& path) {
+  addLine(path, 8, 2, 8, 14);
+  addLine(path, 2, 8, 14, 8);
+}
+
+void addCross(QPainterPath& path) {
+  addLine(path, 3, 3, 13, 13);
+  addLine(path, 13, 3, 3, 13);
+}
+
+void addArrow(QPainterPath& path) {
+  addLine(path, 8, 1.5, 8, 14);
+  path.moveTo(4.5, 10.5);
+  path.lineTo(8, 14);
+  path.lineTo(11.5, 10.5);
+}
+
+void addRails(QPainterPath& path) {
+  addLine(path, 4.5, 2, 4.5, 14);
+  addLine(path, 11.5, 2, 11.5, 14);
+}
+
+void addList(QPainterPath& path) {
+  for (const double y : {3.5, 8.0, 12.5}) {
+    path.addEllipse(QPointF(3, y), 1.2, 1.2);
+    addLine(path, 7, y, 14, y);
+  }
+}
+
+void addTeeth(QPainterPath& path) {
+  for (const double y : {3.0, 6.5, 10.0, 13.5}) addLine(path, 5, y, 11, y);
+  addLine(path, 8, 1, 8, 15);
+}
+
+void addLens(QPainterPath& path) {
+  path.addEllipse(QPointF(6.5, 6.5), 4.5, 4.5);
+  addLine(path, 10, 10, 14.5, 14.5);
+}
+
+void addQuestionMark(QPainterPath& path) {
+  path.addEllipse(QPointF(8, 8), 6.5, 6.5);
+  path.moveTo(6, 6.5);
+  path.cubicTo(6, 3.5, 10.2, 3.5, 10.2, 6.3);
+  path.cubicTo(10.2, 8, 8, 7.8, 8, 9.8);
+  addLine(path, 8, 11.6, 8, 12);
+}
+
+void addPromptSign(QPainterPath& path) {
+  addLine(path, 2, 13.5, 9, 13.5);
+  path.moveTo(2, 3);
+  path.lineTo(6.5, 7);
+  path.lineTo(2, 11);
+}
+
+void addCrossedCircle(QPainterPath& path) {
+  path.addEllipse(QPointF(8, 8), 6, 6);
+  addLine(path, 4, 12, 12, 4);
+}
+
+/// An operator in the window: what is said of it, and its sign in a square of 16 × 16.
+struct Row {
+  std::string_view name;
+  void (*addSign)(QPainterPath& path);
+  OperatorWords (*words)();
 };
 
-std::map<std::string, Texts> makeTexts() {
-  return {
-      {"system", {tr("message"), tr("What the model is told about its task")}},
-      {"user", {tr("message"), tr("What the person says, or a document")}},
-      {"assistant", {tr("message"), tr("What the model said earlier")}},
-      {"g", {tr("an answer"), tr("Generates an answer to its input")}},
-      {"repeat", {tr("n answers"), tr("Generates several answers to the same input")}},
-      {"plus",
-       {tr("any order"),
-        tr("Children that are independent of each other: each is stored and reused by itself"),
-        tr("any order")}},
-      {"cross",
-       {tr("in order"), tr("Children that build on each other: each sees all before it"),
-        tr("in this order")}},
-      {"seq", {tr("in order"), tr("Children one after the other"), tr("in this order")}},
-      {"par",
-       {tr("at once"), tr("Children that may run at the same time, kept in order"), tr("side by side")}},
-      {"map", {tr("per input"), tr("Generates one answer for each of its inputs")}},
-      {"zip",
-       {tr("interleave"), tr("Repeats the first input before every element of the second"),
-        tr("first before each")}},
-      {"augment", {tr("retrieve"), tr("Puts the fragments of a document that fit its input under a plus")}},
-      {"ask", {tr("a question"), tr("Text to be asked of the person who runs the query")}},
-      {"file", {tr("from disk"), tr("The text of a file, relative to the query's own file")}},
-      {"print", {tr("console"), tr("Writes a message to the console and adds nothing to the prompt")}},
-      {"monad", {tr("side effect"), tr("Runs its input and drops the output")}},
-  };
+/// In the order of the palette.
+constexpr std::array kRows = std::to_array<Row>({
+    {"system", addScreen,
+     [] {
+       return OperatorWords{
+           .label = tr("system"), .hint = tr("message"), .help = tr("What the model is told about its task")};
+     }},
+    {"user", addPerson,
+     [] {
+       return OperatorWords{
+           .label = tr("user"), .hint = tr("message"), .help = tr("What the person says, or a document")};
+     }},
+    {"assistant", addBubble,
+     [] {
+       return OperatorWords{
+           .label = tr("assistant"), .hint = tr("message"), .help = tr("What the model said earlier")};
+     }},
+    {"g", addStar,
+     [] {
+       return OperatorWords{
+           .label = tr("generate"), .hint = tr("an answer"), .help = tr("Generates an answer to its input")};
+     }},
+    {"repeat", addStarAndMore,
+     [] {
+       return OperatorWords{.label = QStringLiteral("repeat"),
+                            .hint = tr("n answers"),
+                            .help = tr("Generates several answers to the same input")};
+     }},
+    {"plus", addPlus,
+     [] {
+       return OperatorWords{
+           .label = QStringLiteral("plus"),
+           .hint = tr("any order"),
+           .help = tr("Children that are independent of each other: each is stored and reused by itself"),
+           .promise = tr("any order")};
+     }},
+    {"cross", addCross,
+     [] {
+       return OperatorWords{.label = QStringLiteral("cross"),
+                            .hint = tr("in order"),
+                            .help = tr("Children that build on each other: each sees all before it"),
+                            .promise = tr("in this order")};
+     }},
+    {"seq", addArrow,
+     [] {
+       return OperatorWords{.label = tr("sequence"),
+                            .hint = tr("in order"),
+                            .help = tr("Children one after the other"),
+                            .promise = tr("in this order")};
+     }},
+    {"par", addRails,
+     [] {
+       return OperatorWords{.label = tr("parallel"),
+                            .hint = tr("at once"),
+                            .help = tr("Children that may run at the same time, kept in order"),
+                            .promise = tr("side by side")};
+     }},
+    {"map", addList,
+     [] {
+       return OperatorWords{.label = QStringLiteral("map"),
+                            .hint = tr("per input"),
+                            .help = tr("Generates one answer for each of its inputs")};
+     }},
+    {"zip", addTeeth,
+     [] {
+       return OperatorWords{.label = QStringLiteral("zip"),
+                            .hint = tr("interleave"),
+                            .help = tr("Repeats the first input before every element of the second"),
+                            .promise = tr("first before each")};
+     }},
+    {"augment", addLens,
+     [] {
+       return OperatorWords{.label = QStringLiteral("augment"),
+                            .hint = tr("retrieve"),
+                            .help = tr("Puts the fragments of a document that fit its input under a plus")};
+     }},
+    {"ask", addQuestionMark,
+     [] {
+       return OperatorWords{.label = QStringLiteral("ask"),
+                            .hint = tr("a question"),
+                            .help = tr("Text to be asked of the person who runs the query"),
+                            .textLabel = tr("Question")};
+     }},
+    {"file", addPage,
+     [] {
+       return OperatorWords{.label = QStringLiteral("file"),
+                            .hint = tr("from disk"),
+                            .help = tr("The text of a file, relative to the query's own file"),
+                            .textLabel = tr("Path"),
+                            .isPath = true};
+     }},
+    {"print", addPromptSign,
+     [] {
+       return OperatorWords{.label = QStringLiteral("print"),
+                            .hint = tr("console"),
+                            .help = tr("Writes a message to the console and adds nothing to the prompt"),
+                            .textLabel = tr("Message to the console")};
+     }},
+    {"monad", addCrossedCircle,
+     [] {
+       return OperatorWords{.label = QStringLiteral("monad"),
+                            .hint = tr("side effect"),
+                            .help = tr("Runs its input and drops the output")};
+     }},
+});
+
+constexpr bool hasRow(std::string_view key) {
+  for (const Row& row : kRows) {
+    if (row.name == key) return true;
+  }
+  return false;
 }
+
+constexpr bool hasEveryOperator() {
+  bool hasAll = true;
+  query::forEachOperator([&]<class Operator>() {
+    query::forEachKey<Operator>(
+        [&](std::string_view key, const auto& /*make*/) { hasAll = hasAll && hasRow(key); });
+  });
+  return hasAll;
+}
+static_assert(hasEveryOperator(), "each operator has a row");
 
 }  // namespace
 
 const std::vector<OperatorInfo>& operatorTable() {
   static const std::vector<OperatorInfo> table = [] {
-    const std::map<std::string, Texts> texts = makeTexts();
     std::vector<OperatorInfo> entries;
-    for (const std::string& name : document::operatorNames()) {
-      const Texts& text = texts.at(name);
-      entries.push_back({name, document::operatorLabel(name), text.hint, text.help, text.promise});
-    }
+    for (const Row& row : kRows) entries.push_back({row.words(), std::string(row.name)});
     return entries;
   }();
   return table;
@@ -66,6 +270,18 @@ const OperatorInfo& operatorInfo(std::string_view name) {
   const auto found = std::find_if(table.begin(), table.end(),
                                   [&name](const OperatorInfo& info) { return info.name == name; });
   return found == table.end() ? table.front() : *found;
+}
+
+QPainterPath operatorIcon(std::string_view op) {
+  QPainterPath path;
+  const auto* found =
+      std::find_if(kRows.begin(), kRows.end(), [op](const Row& row) { return row.name == op; });
+  if (found == kRows.end()) {
+    addPage(path);
+  } else {
+    found->addSign(path);
+  }
+  return path;
 }
 
 }  // namespace spanscope::ui

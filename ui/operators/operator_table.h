@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window says of each operator.
+// What the window says of each operator, and its sign: one row each (operator_table.cpp).
 #pragma once
 
+#include <QPainterPath>
 #include <QString>
 
 #include <string>
@@ -10,17 +11,25 @@
 
 namespace spanscope::ui {
 
-struct OperatorInfo {
+struct OperatorWords {
+  QString label;           ///< "generate"
+  QString hint;            ///< two words at most: "an answer"
+  QString help;            ///< one sentence
+  QString promise = {};    ///< of joins and zip: what holds of the order of their inputs; else empty
+  QString textLabel = {};  ///< what its text is called, where it is not just that
+  bool isPath = false;     ///< its text is a path: a line, not a text
+};
+
+struct OperatorInfo : OperatorWords {
   std::string name;  ///< "g"
-  QString label;     ///< "generate"
-  QString hint;      ///< two words at most: "an answer"
-  QString help;      ///< one sentence
-  QString promise;   ///< of joins and zip: what holds of the order of their inputs; else empty
 };
 
 /// In the order of the palette.
 const std::vector<OperatorInfo>& operatorTable();
 /// For a name that is in the table; else the first entry.
 const OperatorInfo& operatorInfo(std::string_view name);
+
+/// The sign of an operator, to be stroked, in a square of 16 × 16 from the origin.
+QPainterPath operatorIcon(std::string_view op);
 
 }  // namespace spanscope::ui

@@ -4,11 +4,11 @@
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
+#include "engine/query/node_walk.h"
 #include "engine/run/predictor.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/run_options.h"
 
-#include <algorithm>
 #include <exception>
 #include <utility>
 #include <variant>
@@ -19,12 +19,9 @@ namespace {
 
 using Diagnostics = std::vector<query::Diagnostic>;
 
-template <class Operator>
-bool holds(const query::Node& node) {
-  if (node.as<Operator>() != nullptr) return true;
-  const std::vector<query::ChildRef> children = query::childrenOf(node);
-  return std::any_of(children.begin(), children.end(),
-                     [](const query::ChildRef& child) { return holds<Operator>(*child.node); });
+bool holds(const query::Node& query, query::ResolvedBy resolver) {
+  return query::anyNode(
+      query, [resolver](const query::Node& node) { return query::infoOf(node).resolvedBy == resolver; });
 }
 
 /// Plans what can be planned ahead; says in `forecast` why not. The plan is the run's, but for the trees.
@@ -36,11 +33,11 @@ void planAhead(const ForecastRequest& request, Forecast& forecast) {
   auto resolved = query::resolveParameters(request.query, request.declarations, request.parameters);
   if (const auto* problems = std::get_if<Diagnostics>(&resolved)) return fail(problems->front().located({}));
   const auto& withValues = std::get<query::Node>(resolved);
-  if (holds<query::Ask>(withValues)) {
+  if (holds(withValues, query::ResolvedBy::Person)) {
     forecast.gap = ForecastGap::Asks;
     return;
   }
-  if (holds<query::Augment>(withValues)) {
+  if (holds(withValues, query::ResolvedBy::Retrieval)) {
     forecast.gap = ForecastGap::Retrieves;
     return;
   }

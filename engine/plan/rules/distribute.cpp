@@ -10,7 +10,7 @@ namespace {
 /// judge of attention locality hands on its reply alone: with its prompt the outer prompt would be as long as
 /// ever.
 bool becomesClosure(const Draft& child, const DraftSettings& enclosing) {
-  return child.kind == Draft::Kind::Generate && child.form != OutputForm::Continuation &&
+  return child.is<query::Generate>() && child.form != OutputForm::Continuation &&
          child.mark != Draft::Mark::ReplyOnly && child.settings.model == enclosing.model;
 }
 

@@ -7,12 +7,12 @@ namespace spanscope::plan {
 namespace {
 
 bool isEmpty(const Draft& draft) {
-  if (draft.kind == Draft::Kind::Message) return draft.text.empty();
-  return draft.kind == Draft::Kind::Join && draft.children.empty();
+  if (draft.is<query::Message>()) return draft.text.empty();
+  return draft.is<query::Join>() && draft.children.empty();
 }
 
 bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
-  return node.kind == Draft::Kind::Join && std::any_of(node.children.begin(), node.children.end(), isEmpty);
+  return node.is<query::Join>() && std::any_of(node.children.begin(), node.children.end(), isEmpty);
 }
 
 /// There are fewer nodes afterwards.

@@ -6,7 +6,7 @@ namespace spanscope::plan {
 namespace {
 
 bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
-  return node.kind == Draft::Kind::Map;
+  return node.is<query::Map>();
 }
 
 /// No rule makes maps out of anything else.
@@ -17,7 +17,7 @@ void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& state) {
   plus.children.reserve(node.inputs.size());
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     Draft message;
-    message.kind = Draft::Kind::Message;
+    message.op = query::kIndexOf<query::Message>;
     message.node = node.node + "/map/inputs/" + std::to_string(i);
     message.text = std::move(node.inputs[i]);
     plus.children.push_back(generateInPlaceOf(node, std::move(message), state));
@@ -33,6 +33,7 @@ const Rule kExpandMapRule = {
     .before = "map(\"a\", \"b\")",
     .after = "plus(g(user \"a\"), g(user \"b\"))",
     .reason = "The engine has no bulk form: each input is a step of its own, and together they are a plus.",
+    .writesOut = query::kIndexOf<query::Map>,
     .matches = matches,
     .rewrite = rewrite,
 };

@@ -6,7 +6,7 @@ namespace spanscope::plan {
 namespace {
 
 bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
-  return node.kind == Draft::Kind::Repeat;
+  return node.is<query::Repeat>();
 }
 
 /// No rule makes repeats out of anything else, and the inner ones are expanded first.
@@ -30,6 +30,7 @@ const Rule kExpandRepeatRule = {
     .before = "repeat 2(a)",
     .after = "plus(g(a), g(a))",
     .reason = "The engine has no bulk form: each copy is a step of its own, and together they are a plus.",
+    .writesOut = query::kIndexOf<query::Repeat>,
     .matches = matches,
     .rewrite = rewrite,
 };

@@ -13,7 +13,7 @@ bool isTakenIn(const Draft& parent, const Draft& child, bool last) {
 }
 
 bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
-  if (node.kind != Draft::Kind::Join) return false;
+  if (!node.is<query::Join>()) return false;
   for (std::size_t i = 0; i < node.children.size(); ++i) {
     if (isTakenIn(node, node.children[i], i + 1 == node.children.size())) return true;
   }

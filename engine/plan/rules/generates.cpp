@@ -12,7 +12,7 @@ Draft plusInPlaceOf(const Draft& node) {
 
 Draft generateInPlaceOf(const Draft& node, Draft input, RewriteState& state) {
   Draft generate;
-  generate.kind = Draft::Kind::Generate;
+  generate.op = query::kIndexOf<query::Generate>;
   generate.node = node.node;
   generate.settings = node.settings;
   generate.form = node.form;
@@ -22,7 +22,7 @@ Draft generateInPlaceOf(const Draft& node, Draft input, RewriteState& state) {
 }
 
 void giveOwnCalls(Draft& draft, RewriteState& state) {
-  if (draft.kind == Draft::Kind::Generate) draft.call = state.newCall();
+  if (draft.is<query::Generate>()) draft.call = state.newCall();
   for (Draft& child : draft.children) giveOwnCalls(child, state);
 }
 

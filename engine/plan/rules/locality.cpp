@@ -13,7 +13,7 @@ namespace {
 using Route = std::vector<std::size_t>;
 
 bool isRun(const Draft& draft) {
-  return draft.kind == Draft::Kind::Join && draft.join != query::JoinKind::Plus;
+  return draft.is<query::Join>() && draft.join != query::JoinKind::Plus;
 }
 
 /// Whether a plus has more entries than one judge may read. A tree of judges judges what was generated; in
@@ -22,7 +22,7 @@ bool isTooWide(const Draft& plus, const LocalityOptions& options) {
   std::size_t entries = 0;
   for (const Draft& child : plus.children) {
     if (givesNothing(child)) continue;
-    if (options.shape == LocalityShape::Tree && child.kind != Draft::Kind::Generate) return false;
+    if (options.shape == LocalityShape::Tree && !child.is<query::Generate>()) return false;
     ++entries;
   }
   return entries > options.fanIn;
@@ -56,7 +56,7 @@ Draft& follow(Draft& input, const Route& route) {
 
 /// The last user message after the plus: the question. nullptr if nothing is asked there.
 Draft* lastUserMessage(Draft& draft) {
-  if (draft.kind == Draft::Kind::Message) return draft.role == query::Role::User ? &draft : nullptr;
+  if (draft.is<query::Message>()) return draft.role == query::Role::User ? &draft : nullptr;
   if (!isRun(draft)) return nullptr;
   for (std::size_t i = draft.children.size(); i-- > 0;) {
     if (Draft* found = lastUserMessage(draft.children[i])) return found;
@@ -93,7 +93,7 @@ void ask(Pattern& pattern, const std::string& text) {
     return;
   }
   Draft message;
-  message.kind = Draft::Kind::Message;
+  message.op = query::kIndexOf<query::Message>;
   message.node = pattern.judge.node;
   message.text = text;
   if (isRun(input)) {
@@ -187,7 +187,7 @@ class JudgeTree {
 };
 
 bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& state) {
-  return node.kind == Draft::Kind::Generate && node.mark == Draft::Mark::None &&
+  return node.is<query::Generate>() && node.mark == Draft::Mark::None &&
          widePluses(node, state.locality()).size() == 1;
 }
 

@@ -9,8 +9,8 @@ namespace {
 
 /// A message, or a join of nothing but messages.
 bool isFragment(const Draft& draft) {
-  if (draft.kind == Draft::Kind::Message) return !draft.text.empty();
-  return draft.kind == Draft::Kind::Join && !draft.children.empty() &&
+  if (draft.is<query::Message>()) return !draft.text.empty();
+  return draft.is<query::Join>() && !draft.children.empty() &&
          std::all_of(draft.children.begin(), draft.children.end(), isFragment);
 }
 
@@ -34,7 +34,7 @@ void rewrite(Draft& node, const RuleSite& around, RewriteState& state) {
     steps.children.push_back(generateInPlaceOf(like, fragment, state));
   }
   Draft monad;
-  monad.kind = Draft::Kind::Monad;
+  monad.op = query::kIndexOf<query::Monad>;
   monad.node = node.node;
   monad.children.push_back(std::move(steps));
 

@@ -5,7 +5,9 @@
 #include "engine/plan/draft.h"
 #include "engine/plan/planner.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +67,8 @@ struct Rule {
   Meaning meaning = Meaning::Kept;
   Default byDefault = Default::On;
   bool isIdempotent = true;  ///< one pass over the tree leaves nothing that it matches
+  /// The operator that the engine does not have, of query::Operators, if it is there to write that out.
+  std::optional<std::size_t> writesOut = std::nullopt;
   bool (*matches)(const Draft& node, const RuleSite& around, const RewriteState& state) = nullptr;
   /// Only called where it matches.
   void (*rewrite)(Draft& node, const RuleSite& around, RewriteState& state) = nullptr;

@@ -8,7 +8,7 @@ namespace {
 
 /// A run of one is its entry. A plus of one is not: it opens a scope.
 bool isRunOfOne(const Draft& draft) {
-  return draft.kind == Draft::Kind::Join && draft.join != query::JoinKind::Plus && draft.children.size() == 1;
+  return draft.is<query::Join>() && draft.join != query::JoinKind::Plus && draft.children.size() == 1;
 }
 
 bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {

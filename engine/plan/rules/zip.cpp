@@ -9,9 +9,7 @@ namespace {
 
 /// What an element is must be known: the rules that decide it have had their turn.
 bool isSettled(const Draft& draft) {
-  if (draft.kind == Draft::Kind::Repeat || draft.kind == Draft::Kind::Map || draft.kind == Draft::Kind::Zip) {
-    return false;
-  }
+  if (draft.info().resolvedBy == query::ResolvedBy::Rule) return false;
   return std::all_of(draft.children.begin(), draft.children.end(), isSettled);
 }
 
@@ -25,7 +23,7 @@ void tidy(Draft& draft, RewriteState& state) {
 }
 
 bool matches(const Draft& node, const RuleSite& /*around*/, const RewriteState& /*state*/) {
-  return node.kind == Draft::Kind::Zip && isSettled(node.children[0]) && isSettled(node.children[1]);
+  return node.is<query::Zip>() && isSettled(node.children[0]) && isSettled(node.children[1]);
 }
 
 /// What gives no tokens is no element.
@@ -42,7 +40,7 @@ void rewrite(Draft& node, const RuleSite& /*around*/, RewriteState& state) {
   Draft join;
   join.node = node.node;
   std::vector<Draft> elements;
-  if (second.kind == Draft::Kind::Join) {
+  if (second.is<query::Join>()) {
     join.join = second.join;
     elements = std::move(second.children);
   } else {
@@ -78,6 +76,7 @@ const Rule kZipRule = {
     .before = "zip(a, seq(b, c))",
     .after = "seq(a, b, a, c)",
     .reason = "What is repeated before every element is written out, so that each prompt is whole.",
+    .writesOut = query::kIndexOf<query::Zip>,
     .matches = matches,
     .rewrite = rewrite,
 };

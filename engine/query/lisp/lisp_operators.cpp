@@ -2,6 +2,7 @@
 // The forms of the operators. They follow the lists of fields: an argument a field, in their order, but for
 // temperature and max_tokens, which come last and may be left out.
 #include "engine/query/lisp/lisp_evaluator.h"
+#include "engine/query/node_parts.h"
 #include "engine/query/visit_fields.h"
 
 #include <optional>
@@ -129,7 +130,7 @@ class FormDescriber {
 enum class FormPart { Texts, Joins, Answers, Others, Sugar };
 
 FormPart partOf(const OperatorInfo& info, const FormDescriber& form) {
-  if (info.resolvedBy == ResolvedBy::Surroundings) return FormPart::Sugar;
+  if (isSugar(info)) return FormPart::Sugar;
   if (form.answers) return FormPart::Answers;
   if (form.takesAny) return FormPart::Joins;
   return form.arguments == " text" ? FormPart::Texts : FormPart::Others;

@@ -16,7 +16,7 @@ struct File {
   static constexpr const char* kKey = "file";
   static constexpr OperatorInfo kInfo = {
       .form = BodyForm::Value,
-      .resolvedBy = ResolvedBy::Surroundings,
+      .resolvedBy = ResolvedBy::Files,
       .otherNames = {{{"fetch", "file"}}},
       .noun = "file",
       .unplannedAs = "the file ",

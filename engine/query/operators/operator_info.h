@@ -26,10 +26,11 @@ enum class Gives {
 
 /// Who puts what in the place of an operator that the engine does not know.
 enum class ResolvedBy {
-  Nobody,        ///< the engine knows it
-  Rule,          ///< a rule of the planner writes it out
-  Retrieval,     ///< fragments are looked up before planning
-  Surroundings,  ///< sugar: files and the person are asked before planning
+  Nobody,     ///< the engine knows it
+  Rule,       ///< a rule of the planner writes it out
+  Retrieval,  ///< fragments are looked up before planning
+  Files,      ///< sugar: the file that its text names is read before planning
+  Person,     ///< sugar: the person is asked its text before planning
 };
 
 /// What is said of one node and, with {n}, of several. Empty: nothing.

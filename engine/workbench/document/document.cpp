@@ -7,29 +7,6 @@
 
 namespace spanscope::document {
 
-Arity arityOf(const query::Node& own) {
-  struct Visitor {
-    Arity operator()(const query::Join&) const { return {.least = 0, .most = Arity::kMany}; }
-    Arity operator()(const query::Zip&) const { return {.least = 2, .most = 2}; }
-    Arity operator()(const query::Generate&) const { return {.least = 1, .most = 1}; }
-    Arity operator()(const query::Repeat&) const { return {.least = 1, .most = 1}; }
-    Arity operator()(const query::Monad&) const { return {.least = 1, .most = 1}; }
-    Arity operator()(const query::Augment&) const { return {.least = 1, .most = 1}; }
-    Arity operator()(const query::Message&) const { return {}; }
-    Arity operator()(const query::Print&) const { return {}; }
-    Arity operator()(const query::Map&) const { return {}; }
-    Arity operator()(const query::Ask&) const { return {}; }
-    Arity operator()(const query::File&) const { return {}; }
-  };
-  return std::visit(Visitor{}, own.value);
-}
-
-std::size_t mostReplies(const query::Node& own) {
-  if (own.as<query::Generate>() != nullptr) return 1;
-  const bool givesMany = own.as<query::Repeat>() != nullptr || own.as<query::Map>() != nullptr;
-  return givesMany ? Arity::kMany : 0;
-}
-
 const DocumentNode* Document::find(NodeId id) const {
   const auto found = m_nodes.find(id);
   return found == m_nodes.end() ? nullptr : found->second.get();

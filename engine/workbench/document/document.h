@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/policy/policies.h"
+#include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query.h"
 
@@ -37,19 +38,9 @@ struct Rect {
   bool operator==(const Rect&) const = default;
 };
 
-/// How many children an operator takes.
-struct Arity {
-  std::size_t least = 0;
-  std::size_t most = 0;
-  static constexpr std::size_t kMany = static_cast<std::size_t>(-1);
-  bool ordered() const { return most > 1; }
-};
-/// By operator: messages, print, map, ask and file 0; generate, repeat, monad and augment 1; zip 2; joins
-/// any.
-Arity arityOf(const query::Node& own);
-
-/// How many replies a run of the operator may give: generate 1, repeat and map Arity::kMany, all others 0.
-std::size_t mostReplies(const query::Node& own);
+using query::Arity;
+using query::arityOf;
+using query::mostReplies;
 
 /// What a person decided of a fragment that an augment finds.
 enum class FragmentMark {

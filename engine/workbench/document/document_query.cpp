@@ -20,7 +20,7 @@ query::Node reply(const std::string& text) {
 /// What stands in for a frozen node: the planner expands repeats and maps to a plus of generates, even where
 /// there is only one, and this is that plus with the replies in it.
 query::Node standIn(const DocumentNode& node) {
-  if (node.own.as<query::Generate>() != nullptr) return reply(node.frozen.front());
+  if (mostReplies(node.own) == 1) return reply(node.frozen.front());
   query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
   plus.children.reserve(node.frozen.size());
   for (const std::string& text : node.frozen) plus.children.push_back(reply(text));

@@ -2,6 +2,7 @@
 #include "engine/base/utf8.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
+#include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"
 #include "engine/query/shown_text.h"
 #include "engine/retrieve/resolve_augments.h"
@@ -406,7 +407,7 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
         leaveOut("a missing input where there is one: ");
       continue;
     }
-    if (!looks.fragments.empty() && document.at(found->second).own.as<query::Augment>() == nullptr)
+    if (!looks.fragments.empty() && query::documentOf(document.at(found->second).own) == nullptr)
       leaveOut("fragments of a node that finds none: ");
     const std::size_t mostFrozen = mostReplies(document.at(found->second).own);
     if (looks.frozen.size() > mostFrozen)
@@ -421,7 +422,7 @@ void applyLooks(Document& document, NodeId top, const Tree& tree,
     node.collapsed = looks.collapsed;
     node.muted = looks.muted;
     if (looks.frozen.size() <= mostFrozen) node.frozen = looks.frozen;
-    if (node.own.as<query::Augment>() != nullptr) node.fragments = looks.fragments;
+    if (query::documentOf(node.own) != nullptr) node.fragments = looks.fragments;
   }
   removeSubtrees(document, missing);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
+#include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
 
@@ -50,7 +52,7 @@ Json looksOf(const DocumentNode& node) {
     looks["frozen"] = node.frozen.front();
   else if (node.isFrozen())
     looks["frozen"] = node.frozen;
-  if (node.own.as<query::Augment>() == nullptr) return looks;
+  if (query::documentOf(node.own) == nullptr) return looks;
   for (const auto& [hash, mark] : node.fragments)
     looks[mark == FragmentMark::Pinned ? "pinned" : "dropped"].push_back(hash);
   return looks;
@@ -135,18 +137,13 @@ void addPaths(const Document& document, NodeId id, const std::string& path,
   paths.emplace_back(path, id);
   if (id == kNoNode) return;
   const DocumentNode& node = document.at(id);
-  if (const auto* join = node.own.as<query::Join>()) {
-    const std::string step = path + "/" + query::joinName(join->kind) + "/";
-    for (std::size_t i = 0; i < node.children.size(); ++i) {
-      addPaths(document, node.children[i], step + std::to_string(i), paths);
-    }
-    return;
-  }
-  // Boxes are never empty, so that the node itself knows the steps to its children.
-  const std::vector<query::ChildRef> steps = query::childrenOf(node.own);
-  for (std::size_t i = 0; i < node.children.size(); ++i) {
-    addPaths(document, node.children[i], path + steps[i].step, paths);
-  }
+  if (node.children.empty()) return;
+  // The steps that lead to children are the operator's own: asked of a node that has as many.
+  const query::Node shape = query::withChildren(node.own, std::vector<query::Node>(node.children.size()));
+  std::size_t i = 0;
+  query::forEachChild(shape, [&](const query::Node& /*child*/, const std::string& step) {
+    addPaths(document, node.children[i++], path + step, paths);
+  });
 }
 
 }  // namespace

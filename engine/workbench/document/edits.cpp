@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/edits.h"
 
+#include "engine/query/node_parts.h"
+#include "engine/query/visit_fields.h"
 #include "engine/workbench/document/tree_parts.h"
 
 #include <algorithm>
@@ -47,65 +49,21 @@ bool isJoin(const DocumentNode& node) {
   return arityOf(node.own).most == Arity::kMany;
 }
 
-/// What an operator says as text, if it says any.
-std::string textOf(const query::Node& own) {
-  if (const auto* message = own.as<query::Message>()) return message->text;
-  if (const auto* print = own.as<query::Print>()) return print->text;
-  if (const auto* ask = own.as<query::Ask>()) return ask->prompt;
-  if (const auto* file = own.as<query::File>()) return file->path;
-  return {};
-}
-
-void setText(query::Node& own, std::string text) {
-  if (auto* message = own.as<query::Message>()) message->text = std::move(text);
-  if (auto* print = own.as<query::Print>()) print->text = std::move(text);
-  if (auto* ask = own.as<query::Ask>()) ask->prompt = std::move(text);
-  if (auto* file = own.as<query::File>()) file->path = std::move(text);
-}
-
-const query::GenerateSettings* settingsOf(const query::Node& own) {
-  if (const auto* generate = own.as<query::Generate>()) return &generate->settings;
-  if (const auto* repeat = own.as<query::Repeat>()) return &repeat->generate.settings;
-  if (const auto* map = own.as<query::Map>()) return &map->settings;
-  return nullptr;
-}
-
-void setSettings(query::Node& own, const query::GenerateSettings& settings) {
-  if (auto* generate = own.as<query::Generate>()) generate->settings = settings;
-  if (auto* repeat = own.as<query::Repeat>()) repeat->generate.settings = settings;
-  if (auto* map = own.as<query::Map>()) map->settings = settings;
-}
-
 }  // namespace
 
 const std::vector<std::string>& operatorNames() {
-  static const std::vector<std::string> names{"system", "user", "assistant", "g",    "repeat", "plus",
-                                              "cross",  "seq",  "par",       "map",  "zip",    "augment",
-                                              "ask",    "file", "print",     "monad"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    query::forEachOperator([&]<class Operator>() {
+      query::forEachKey<Operator>([&](const char* key, const auto& /*make*/) { all.emplace_back(key); });
+    });
+    return all;
+  }();
   return names;
 }
 
 query::Node makeOperator(std::string_view op) {
-  using query::Join;
-  using query::JoinKind;
-  using query::Message;
-  using query::Role;
-  if (op == "system") return {Message{.role = Role::System, .text = {}}};
-  if (op == "assistant") return {Message{.role = Role::Assistant, .text = {}}};
-  if (op == "g") return {query::Generate{}};
-  if (op == "repeat") return {query::Repeat{}};
-  if (op == "plus") return {Join{.kind = JoinKind::Plus, .children = {}}};
-  if (op == "cross") return {Join{.kind = JoinKind::Cross, .children = {}}};
-  if (op == "seq") return {Join{.kind = JoinKind::Seq, .children = {}}};
-  if (op == "par") return {Join{.kind = JoinKind::Par, .children = {}}};
-  if (op == "map") return {query::Map{}};
-  if (op == "zip") return {query::Zip{}};
-  if (op == "augment") return {query::Augment{}};
-  if (op == "ask") return {query::Ask{}};
-  if (op == "file") return {query::File{}};
-  if (op == "print") return {query::Print{}};
-  if (op == "monad") return {query::Monad{}};
-  return {Message{.role = Role::User, .text = {}}};
+  return query::makeOperator(op);
 }
 
 NodeId addNode(Document& document, query::Node own, std::optional<Point> position) {
@@ -237,8 +195,12 @@ bool replaceOperator(Document& document, NodeId id, std::string_view op) {
   const bool isSameOperator = own.value.index() == document.at(id).own.value.index();
   {
     const query::Node& old = document.at(id).own;
-    setText(own, textOf(old));
-    if (const query::GenerateSettings* settings = settingsOf(old)) setSettings(own, *settings);
+    const std::string* oldText = query::textOf(old);
+    std::string* text = query::textOf(own);
+    if (oldText != nullptr && text != nullptr) *text = *oldText;
+    const query::GenerateSettings* oldSettings = query::settingsOf(old);
+    query::GenerateSettings* settings = query::settingsOf(own);
+    if (oldSettings != nullptr && settings != nullptr) *settings = *oldSettings;
   }
 
   std::vector<NodeId> children;
@@ -251,7 +213,7 @@ bool replaceOperator(Document& document, NodeId id, std::string_view op) {
   node.own = std::move(own);
   node.children.assign(arity.most == Arity::kMany ? 0 : arity.most, kNoNode);
   if (!isSameOperator) node.frozen.clear();
-  if (node.own.as<query::Augment>() == nullptr) node.fragments.clear();
+  if (query::documentOf(node.own) == nullptr) node.fragments.clear();
   for (std::size_t i = 0; i < children.size() && i < arity.most; ++i) {
     attach(document, children[i], {.parent = id, .index = i});
   }
@@ -283,7 +245,7 @@ void setFrozen(Document& document, NodeId id, std::vector<std::string> replies) 
 void setFragmentMark(Document& document, NodeId id, const std::string& hash,
                      std::optional<FragmentMark> mark) {
   const DocumentNode* node = document.find(id);
-  if (node == nullptr || node->own.as<query::Augment>() == nullptr) return;
+  if (node == nullptr || query::documentOf(node->own) == nullptr) return;
   if (mark)
     document.edit(id).fragments[hash] = *mark;
   else if (node->fragments.contains(hash))

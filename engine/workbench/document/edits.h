@@ -22,10 +22,9 @@ struct Place {
 /// Media type of an operator that is dragged; the data is its name, e.g. "plus".
 inline constexpr char kOperatorMimeType[] = "application/x-spanscope-operator";
 
-/// A node with default fields, as the palette offers it: "system", "user", "assistant", "g", "seq", "par",
-/// "cross", "plus", "monad", "zip", "print", "repeat", "map", "augment", "ask", "file".
+/// A node with default fields, by its key in JSON: "system", "g", "plus", …; a user message for any other.
 query::Node makeOperator(std::string_view op);
-/// All of them in the order of the palette.
+/// The keys of all of them, in the order of the language.
 const std::vector<std::string>& operatorNames();
 
 /// A new top without children: inputs of operators with a fixed number of them are empty.

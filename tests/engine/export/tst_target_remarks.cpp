@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string>
+#include <tuple>
 
 using namespace spanscope;
 using namespace spanscope::exports;
@@ -182,7 +184,7 @@ void TestTargetRemarks::countsAreSaid() {
 
 /// A row that no target shows, or that says nothing, would be forgotten.
 void TestTargetRemarks::everyRowCanBeMet() {
-  std::set<std::pair<int, int>> seen;
+  std::set<std::tuple<int, std::string, int>> seen;
   for (const FeatureRow& row : featureTable()) {
     QVERIFY(!row.one.empty());
     QVERIFY2(row.many.empty() || row.many.find("{n}") != std::string_view::npos, row.many.data());
@@ -193,7 +195,8 @@ void TestTargetRemarks::everyRowCanBeMet() {
       ++shown;
       // Two rows for one pair say it twice, unless conditions tell them apart.
       if (row.condition == RowCondition::Always)
-        QVERIFY2(seen.insert({static_cast<int>(row.feature), static_cast<int>(target)}).second,
+        QVERIFY2(seen.insert({static_cast<int>(row.feature), std::string(row.name), static_cast<int>(target)})
+                     .second,
                  row.one.data());
     }
     QVERIFY2(shown > 0, row.one.data());

@@ -44,10 +44,10 @@ Draft draftOf(const query::Node& query) {
 /// Applies one rule to every node once, children first. How often it matched.
 int applyOnce(const Rule& rule, Draft& draft, const RuleSite& around, RewriteState& state) {
   RuleSite inside = around;
-  if (draft.kind == Draft::Kind::Generate || draft.kind == Draft::Kind::Repeat) {
+  if (draft.is<query::Generate>() || draft.is<query::Repeat>()) {
     inside.enclosing = &draft.settings;
   }
-  if (draft.kind == Draft::Kind::Monad) inside.enclosing = nullptr;
+  if (draft.is<query::Monad>()) inside.enclosing = nullptr;
   int applied = 0;
   for (Draft& child : draft.children) applied += applyOnce(rule, child, inside, state);
   if (!rule.matches(draft, around, state)) return applied;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/add/add_view.h"
 
-#include "ui/operators/operator_icon.h"
+#include "ui/operators/operator_table.h"
 #include "ui/views/add/operator_list_model.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/common/text_tools.h"

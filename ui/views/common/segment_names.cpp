@@ -2,6 +2,7 @@
 #include "ui/views/common/segment_names.h"
 
 #include "engine/query/json/json.h"
+#include "engine/query/node_parts.h"
 #include "engine/query/query.h"
 #include "ui/document/problems.h"
 #include "ui/words/tr.h"
@@ -65,9 +66,8 @@ bool holdsOutput(const trace::SegmentInfo& segment) {
 QString roleOf(const trace::SegmentInfo& segment, const query::Node* node, bool only, bool last) {
   if (segment.depth > 0) {
     if (holdsOutput(segment)) return tr("answer");
-    const bool isText = node == nullptr || node->as<query::Message>() != nullptr ||
-                        node->as<query::File>() != nullptr || node->as<query::Ask>() != nullptr ||
-                        node->as<query::Augment>() != nullptr;
+    const bool isText = node == nullptr || query::infoOf(*node).gives == query::Gives::Text ||
+                        query::isSugar(*node) || query::documentOf(*node) != nullptr;
     return isText ? tr("document") : tr("part");
   }
   if (only) return tr("prompt");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/fragments/fragments_content.h"
 
+#include "engine/query/node_parts.h"
 #include "engine/trace/event_fields.h"
 #include "ui/words/score_text.h"
 #include "ui/words/tr.h"
@@ -53,7 +54,7 @@ std::optional<Found> lastOf(const ViewInput& input, std::optional<document::Node
 
 bool isAugment(const document::Document& document, document::NodeId id) {
   const document::DocumentNode* node = document.find(id);
-  return node != nullptr && node->own.as<query::Augment>() != nullptr;
+  return node != nullptr && query::documentOf(node->own) != nullptr;
 }
 
 }  // namespace

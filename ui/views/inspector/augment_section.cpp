@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/inspector/augment_section.h"
 
+#include "engine/query/node_parts.h"
 #include "ui/views/inspector/text_section.h"
 
 #include <QLabel>
@@ -35,43 +36,44 @@ AugmentSection::AugmentSection(EditOwn edit, DocumentUndo::ModelOf model, QWidge
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(m_rows);
 
-  const auto augment = [this](const QString& name, const QString& field,
-                              const std::function<void(query::Augment&)>& change) {
+  connect(m_embedding, &QLineEdit::textEdited, this, [this](const QString& text) {
+    m_edit(tr("Embedding model"), QStringLiteral("embedding"), [&text](query::Node& own) {
+      if (std::string* name = query::embeddingModelOf(own)) *name = text.toStdString();
+    });
+  });
+  const auto editDocument = [this](const QString& name, const QString& field,
+                                   const std::function<void(query::Document&)>& change) {
     m_edit(name, field, [&change](query::Node& own) {
-      if (auto* node = own.as<query::Augment>()) change(*node);
+      if (query::Document* document = query::documentOf(own)) change(*document);
     });
   };
-  connect(m_embedding, &QLineEdit::textEdited, this, [augment](const QString& text) {
-    augment(tr("Embedding model"), QStringLiteral("embedding"),
-            [&text](query::Augment& node) { node.embeddingModel = text.toStdString(); });
+  connect(m_name, &QLineEdit::textEdited, this, [editDocument](const QString& text) {
+    editDocument(tr("Name of the document"), QStringLiteral("document"),
+                 [&text](query::Document& document) { document.name = text.toStdString(); });
   });
-  connect(m_name, &QLineEdit::textEdited, this, [augment](const QString& text) {
-    augment(tr("Name of the document"), QStringLiteral("document"),
-            [&text](query::Augment& node) { node.document.name = text.toStdString(); });
-  });
-  connect(m_content, &TextSection::edited, this, [this, augment] {
-    augment(tr("Text of the document"), QStringLiteral("content"),
-            [this](query::Augment& node) { node.document.content = m_content->text(); });
+  connect(m_content, &TextSection::edited, this, [this, editDocument] {
+    editDocument(tr("Text of the document"), QStringLiteral("content"),
+                 [this](query::Document& document) { document.content = m_content->text(); });
   });
 }
 
 void AugmentSection::setNode(const document::DocumentNode& node) {
-  const auto* augment = node.own.as<query::Augment>();
-  if (augment == nullptr) return;
+  const query::Document* document = query::documentOf(node.own);
+  if (document == nullptr) return;
   const auto show = [](QLineEdit* line, const std::string& text) {
     const QString now = QString::fromStdString(text);
     if (line->text() != now) line->setText(now);
   };
-  show(m_embedding, augment->embeddingModel);
-  show(m_name, augment->document.name);
-  const auto* bytes = std::get_if<std::vector<std::uint8_t>>(&augment->document.content);
+  show(m_embedding, *query::embeddingModelOf(node.own));
+  show(m_name, document->name);
+  const auto* bytes = std::get_if<std::vector<std::uint8_t>>(&document->content);
   m_bytes->setVisible(bytes != nullptr);
   m_bytesLabel->setVisible(bytes != nullptr);
   m_content->setVisible(bytes == nullptr);
   if (bytes != nullptr)
     m_bytes->setText(tr("a PDF of %1 bytes").arg(bytes->size()));
   else
-    m_content->setText(std::get<std::string>(augment->document.content));
+    m_content->setText(std::get<std::string>(document->content));
 }
 
 void AugmentSection::setTheme(const Theme& theme) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/inspector/generate_section.h"
 
+#include "engine/query/node_parts.h"
 #include "ui/document/problems.h"
 #include "ui/views/common/checked_field.h"
 #include "ui/views/inspector/inspector_model.h"
@@ -92,28 +93,28 @@ GenerateSection::GenerateSection(EditOwn edit, DocumentUndo::ModelOf model, QWid
 
   connect(m_model, &QLineEdit::textEdited, this, [this](const QString& text) {
     m_edit(tr("Model"), QStringLiteral("model"), [&text](query::Node& own) {
-      if (auto* settings = settingsOfNode(own)) settings->model = text.toStdString();
+      if (auto* settings = query::settingsOf(own)) settings->model = text.toStdString();
     });
   });
   connect(m_maxTokens, &NumberField::edited, this, [this] {
     m_edit(tr("Max tokens"), QStringLiteral("max_tokens"), [this](query::Node& own) {
-      if (auto* settings = settingsOfNode(own))
+      if (auto* settings = query::settingsOf(own))
         settings->maxTokens = toSetting<std::int32_t>(m_maxTokens->value());
     });
   });
   connect(m_temperature, &NumberField::edited, this, [this] {
     m_edit(tr("Temperature"), QStringLiteral("temperature"), [this](query::Node& own) {
-      if (auto* settings = settingsOfNode(own))
+      if (auto* settings = query::settingsOf(own))
         settings->temperature = toSetting<float>(m_temperature->value());
     });
   });
   connect(m_count, &NumberField::edited, this, [this] {
     m_edit(tr("Number of answers"), QStringLiteral("n"), [this](query::Node& own) {
-      auto* repeat = own.as<query::Repeat>();
-      if (repeat == nullptr) return;
+      query::Times* times = query::countOf(own);
+      if (times == nullptr) return;
       if (const auto* number = std::get_if<double>(&m_count->value()))
-        repeat->count = static_cast<std::uint8_t>(*number);
-      if (const auto* name = std::get_if<query::Parameter>(&m_count->value())) repeat->count = *name;
+        *times = static_cast<std::uint8_t>(*number);
+      if (const auto* name = std::get_if<query::Parameter>(&m_count->value())) *times = *name;
     });
   });
   connect(m_freeze, &QPushButton::clicked, this, [this] {
@@ -128,12 +129,12 @@ GenerateSection::GenerateSection(EditOwn edit, DocumentUndo::ModelOf model, QWid
 }
 
 void GenerateSection::setNode(document::NodeId id, const document::DocumentNode& node) {
-  const query::GenerateSettings* settings = settingsOfNode(node.own);
+  const query::GenerateSettings* settings = query::settingsOf(node.own);
   if (settings == nullptr) return;
-  const auto* repeat = node.own.as<query::Repeat>();
-  m_count->setVisible(repeat != nullptr);
-  m_countLabel->setVisible(repeat != nullptr);
-  if (repeat != nullptr) {
+  const query::Times* times = query::countOf(node.own);
+  m_count->setVisible(times != nullptr);
+  m_countLabel->setVisible(times != nullptr);
+  if (times != nullptr) {
     m_count->setValue(std::visit(
         [](const auto& count) -> NumberValue {
           if constexpr (std::is_same_v<std::decay_t<decltype(count)>, query::Parameter>)
@@ -141,7 +142,7 @@ void GenerateSection::setNode(document::NodeId id, const document::DocumentNode&
           else
             return static_cast<double>(count);
         },
-        repeat->count));
+        *times));
   }
   const QString model = QString::fromStdString(settings->model);
   if (m_model->text() != model) m_model->setText(model);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/inspector/inspector_model.h"
 
+#include "engine/query/node_parts.h"
 #include "ui/document/problems.h"
 #include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
-
-#include <utility>
 
 namespace spanscope::ui {
 namespace {
@@ -19,7 +18,7 @@ QString placeOf(const document::Document& document, document::NodeId node) {
   const QString label = document::nodeLabel(above);
   const std::size_t place = document.indexInParent(node);
   if (document::arityOf(above.own).most == 1) return label;
-  if (above.own.as<query::Zip>() != nullptr)
+  if (document::arityOf(above.own).most != document::Arity::kMany)
     return place == 0 ? tr("%1, first input").arg(label) : tr("%1, second input").arg(label);
   return tr("%1, place %2 of %3").arg(label).arg(place + 1).arg(above.children.size());
 }
@@ -43,37 +42,17 @@ QString tokenText(std::int64_t tokens, std::int32_t blockSize) {
   return tr("%1 · %2 blocks, last holds %3 of %4").arg(count).arg(blocks).arg(last).arg(blockSize);
 }
 
-std::optional<std::string> textOfNode(const query::Node& own) {
-  if (const auto* message = own.as<query::Message>()) return message->text;
-  if (const auto* print = own.as<query::Print>()) return print->text;
-  if (const auto* ask = own.as<query::Ask>()) return ask->prompt;
-  return std::nullopt;
+bool hasTextSection(const query::Node& own) {
+  return query::textOf(own) != nullptr && !hasPath(own);
 }
 
-void setTextOfNode(query::Node& own, std::string text) {
-  if (auto* message = own.as<query::Message>())
-    message->text = std::move(text);
-  else if (auto* print = own.as<query::Print>())
-    print->text = std::move(text);
-  else if (auto* ask = own.as<query::Ask>())
-    ask->prompt = std::move(text);
+bool hasPath(const query::Node& own) {
+  return operatorInfo(query::operatorName(own)).isPath;
 }
 
 QString textLabel(const query::Node& own) {
-  if (own.as<query::Print>() != nullptr) return tr("Message to the console");
-  if (own.as<query::Ask>() != nullptr) return tr("Question");
-  return tr("Text");
-}
-
-const query::GenerateSettings* settingsOfNode(const query::Node& own) {
-  if (const auto* generate = own.as<query::Generate>()) return &generate->settings;
-  if (const auto* repeat = own.as<query::Repeat>()) return &repeat->generate.settings;
-  if (const auto* map = own.as<query::Map>()) return &map->settings;
-  return nullptr;
-}
-
-query::GenerateSettings* settingsOfNode(query::Node& own) {
-  return const_cast<query::GenerateSettings*>(settingsOfNode(std::as_const(own)));
+  const QString label = operatorInfo(query::operatorName(own)).textLabel;
+  return label.isEmpty() ? tr("Text") : label;
 }
 
 }  // namespace spanscope::ui

@@ -24,15 +24,11 @@ InspectorFacts inspectorFacts(const document::Document& document, document::Node
 /// "58 tokens · 4 blocks, last holds 10 of 16".
 QString tokenText(std::int64_t tokens, std::int32_t blockSize);
 
-/// The text of nodes that are one: messages, prints, questions.
-std::optional<std::string> textOfNode(const query::Node& own);
-/// Does nothing for other nodes.
-void setTextOfNode(query::Node& own, std::string text);
+/// Whether the node is a text: a message, a print, a question.
+bool hasTextSection(const query::Node& own);
+/// Whether its text is a path.
+bool hasPath(const query::Node& own);
 /// What the text is called: "Text", "Message to the console", "Question".
 QString textLabel(const query::Node& own);
-
-/// The settings of nodes that generate; nullptr: it does not.
-const query::GenerateSettings* settingsOfNode(const query::Node& own);
-query::GenerateSettings* settingsOfNode(query::Node& own);
 
 }  // namespace spanscope::ui

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/inspector/inspector_view.h"
 
+#include "engine/query/node_parts.h"
 #include "engine/workbench/document/edits.h"
 #include "ui/operators/operator_table.h"
 #include "ui/views/inspector/augment_section.h"
@@ -119,17 +120,18 @@ void InspectorView::makeFields() {
 
 void InspectorView::connectFields() {
   connect(m_text, &TextSection::edited, this, [this] {
-    editOwn(tr("Text"), QStringLiteral("text"),
-            [this](query::Node& own) { setTextOfNode(own, m_text->text()); });
+    editOwn(tr("Text"), QStringLiteral("text"), [this](query::Node& own) {
+      if (hasTextSection(own)) *query::textOf(own) = m_text->text();
+    });
   });
   connect(m_path, &QLineEdit::textEdited, this, [this](const QString& text) {
     editOwn(tr("Path"), QStringLiteral("path"), [&text](query::Node& own) {
-      if (auto* file = own.as<query::File>()) file->path = text.toStdString();
+      if (hasPath(own)) *query::textOf(own) = text.toStdString();
     });
   });
   connect(m_inputs, &MapInputsEditor::edited, this, [this] {
     editOwn(tr("Inputs of the map"), {}, [this](query::Node& own) {
-      if (auto* map = own.as<query::Map>()) map->inputs = m_inputs->inputs();
+      if (std::vector<std::string>* inputs = query::inputsOf(own)) *inputs = m_inputs->inputs();
     });
   });
   connect(m_operator, &QComboBox::activated, this, [this](int index) {
@@ -168,15 +170,15 @@ void InspectorView::connectFields() {
 void InspectorView::focusText() {
   if (!document().contains(m_node)) return;
   const query::Node& own = document().at(m_node).own;
-  if (textOfNode(own))
+  if (hasTextSection(own))
     m_text->focusText();
-  else if (own.as<query::Map>() != nullptr)
+  else if (query::inputsOf(own) != nullptr)
     m_inputs->focusList();
-  else if (settingsOfNode(own) != nullptr)
+  else if (query::answers(own))
     m_generate->focusFirst();
-  else if (own.as<query::Augment>() != nullptr)
+  else if (query::documentOf(own) != nullptr)
     m_augment->focusFirst();
-  else if (own.as<query::File>() != nullptr)
+  else if (hasPath(own))
     m_path->setFocus(Qt::OtherFocusReason);
   else
     m_name->setFocus(Qt::OtherFocusReason);
@@ -204,30 +206,30 @@ void InspectorView::refresh() {
 
 void InspectorView::showNode(const document::DocumentNode& node) {
   const InspectorFacts facts = inspectorFacts(document(), m_node);
-  const std::optional<std::string> text = textOfNode(node.own);
-  m_text->setVisible(text.has_value());
-  if (text) {
+  const bool hasText = hasTextSection(node.own);
+  m_text->setVisible(hasText);
+  if (hasText) {
     m_text->setLabel(textLabel(node.own));
-    m_text->setCounted(node.own.as<query::Print>() == nullptr);
+    m_text->setCounted(query::infoOf(node.own).gives != query::Gives::Nothing);
     m_text->setCounting(tokenizer(), document().settings.blockSize);
-    m_text->setText(*text);
+    m_text->setText(*query::textOf(node.own));
   }
-  m_generate->setVisible(settingsOfNode(node.own) != nullptr);
+  m_generate->setVisible(query::answers(node.own));
   m_generate->setNode(m_node, node);
-  const auto* map = node.own.as<query::Map>();
-  m_inputs->setVisible(map != nullptr);
-  if (map != nullptr) m_inputs->setInputs(map->inputs);
-  m_augment->setVisible(node.own.as<query::Augment>() != nullptr);
+  const std::vector<std::string>* inputs = query::inputsOf(node.own);
+  m_inputs->setVisible(inputs != nullptr);
+  if (inputs != nullptr) m_inputs->setInputs(*inputs);
+  m_augment->setVisible(query::documentOf(node.own) != nullptr);
   m_augment->setNode(node);
   m_parameters->setRows(parameterRows(document(), m_node));
-  const auto* file = node.own.as<query::File>();
-  m_path->setVisible(file != nullptr);
-  m_pathLabel->setVisible(file != nullptr);
+  const bool isFile = hasPath(node.own);
+  m_path->setVisible(isFile);
+  m_pathLabel->setVisible(isFile);
   const auto show = [](QLineEdit* line, const std::string& value) {
     const QString now = QString::fromStdString(value);
     if (line->text() != now) line->setText(now);
   };
-  if (file != nullptr) show(m_path, file->path);
+  if (isFile) show(m_path, *query::textOf(node.own));
   show(m_name, node.name);
   showOperator(node.own);
   m_place->setText(facts.place);

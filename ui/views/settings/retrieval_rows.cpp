@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/settings/retrieval_rows.h"
 
+#include "engine/query/node_parts.h"
 #include "engine/remote/server_address.h"
 #include "engine/retrieve/resolve_augments.h"
 #include "ui/views/common/checked_field.h"
@@ -25,9 +26,8 @@ constexpr int kChunkStep = 16;  ///< tokens
 
 bool hasAugment(const document::Document& document) {
   const std::vector<document::NodeId> ids = document.ids();
-  return std::any_of(ids.begin(), ids.end(), [&](document::NodeId id) {
-    return document.at(id).own.as<query::Augment>() != nullptr;
-  });
+  return std::any_of(ids.begin(), ids.end(),
+                     [&](document::NodeId id) { return query::documentOf(document.at(id).own) != nullptr; });
 }
 
 void choose(QComboBox& combo, const std::string& value) {
