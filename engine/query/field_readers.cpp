@@ -40,7 +40,7 @@ void readChildren(const ReadContext& context, std::vector<Node>& children, const
   for (ValueCursor::Container array; cursor.nextElement(array);) {
     const std::string index = std::to_string(children.size());
     children.emplace_back();
-    context.walk.within(index, [&] { context.readNode(children.back(), step + index); });
+    context.walk.within(index, [&] { context.nodes.readNode(children.back(), step + index); });
   }
   if (!cursor.stopped() && children.empty()) {
     context.walk.warning(begin, std::string("a ") + context.key + " without queries", "at least one",

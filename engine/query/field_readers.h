@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,12 +20,16 @@ namespace spanscope::query {
 bool hasNoPrompt(const Node& node);
 
 /// Reads a query that stands where the walk is; the step leads to it from the node around it.
-using ReadNode = std::function<void(Node&, std::string)>;
+class NodeReader {
+ public:
+  virtual ~NodeReader() = default;
+  virtual void readNode(Node& node, std::string step) = 0;
+};
 
 /// What the readers of one operator share: where they read, and the operator's key.
 struct ReadContext {
   QueryWalk& walk;
-  const ReadNode& readNode;
+  NodeReader& nodes;
   const char* key = "";
 };
 
@@ -60,7 +63,9 @@ class ValueReader {
   void operator()(const FieldInfo& /*info*/, Times& count) { readCount(m_context.walk, count); }
   void operator()(const FieldInfo& /*info*/, std::vector<std::string>& texts) { readTexts(m_context, texts); }
   void operator()(const FieldInfo& /*info*/, Document& document) { readDocument(m_context.walk, document); }
-  void operator()(const FieldInfo& /*info*/, Box<Node>& child) { m_context.readNode(*child, m_pointer); }
+  void operator()(const FieldInfo& /*info*/, Box<Node>& child) {
+    m_context.nodes.readNode(*child, m_pointer);
+  }
   void operator()(const FieldInfo& /*info*/, std::vector<Node>& children) {
     readChildren(m_context, children, m_pointer);
   }

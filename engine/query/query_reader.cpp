@@ -14,32 +14,37 @@ namespace {
 
 constexpr const char* kQueryForm = "a query: an object with one operator, such as {\"user\": \"text\"}";
 
+/// Reads in place: `kind` is the place among the operator's kinds, if it has several.
 template <class Operator>
-void readAs(const ReadContext& context, Node& node) {
-  auto op = operatorOf<Operator>(context.key);
-  readOperatorValue(context, op);
-  node.value = std::move(op);
+void readAs(const ReadContext& context, [[maybe_unused]] std::size_t kind, Node& node) {
+  if constexpr (requires { Operator::kKinds; }) {
+    readOperatorValue(context, node.value.emplace<Operator>(Operator::ofKind(Operator::kKinds[kind])));
+  } else {
+    readOperatorValue(context, node.value.emplace<Operator>());
+  }
 }
 
 }  // namespace
 
 /// How the value of an operator is read, by its key.
 struct QueryReader::OperatorEntry {
-  const char* key;
-  void (*read)(const ReadContext& context, Node& node);
+  std::string_view key;
+  std::size_t kind = 0;
+  void (*read)(const ReadContext& context, std::size_t kind, Node& node) = nullptr;
 
   static const OperatorEntry* find(std::string_view key) {
     static const std::vector<OperatorEntry> all = [] {
       std::vector<OperatorEntry> entries;
       forEachOperator([&]<class Operator>() {
+        std::size_t kind = 0;
         forEachKey<Operator>([&](const char* known, const auto& /*make*/) {
-          entries.push_back({known, &readAs<Operator>});
+          entries.push_back({known, kind++, &readAs<Operator>});
         });
       });
       return entries;
     }();
     const auto found =
-        std::find_if(all.begin(), all.end(), [key](const OperatorEntry& entry) { return key == entry.key; });
+        std::find_if(all.begin(), all.end(), [key](const OperatorEntry& known) { return key == known.key; });
     return found == all.end() ? nullptr : &*found;
   }
 };
@@ -126,8 +131,9 @@ void QueryReader::readUnknownOperator(const std::string& key, std::size_t offset
 }
 
 void QueryReader::readOperator(const OperatorEntry& entry, Node& node) {
-  const ReadNode readInner = [this](Node& inner, std::string step) { readNode(inner, std::move(step)); };
-  m_walk.within(std::string(entry.key), [&] { entry.read({m_walk, readInner, entry.key}, node); });
+  m_walk.within(std::string(entry.key), [&] {
+    entry.read({m_walk, *this, entry.key.data()}, entry.kind, node);
+  });
 }
 
 }  // namespace spanscope::query

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/query/field_readers.h"
 #include "engine/query/parse_result.h"
 #include "engine/query/query_walk.h"
 #include "engine/query/value_cursor.h"
@@ -14,7 +15,7 @@ namespace spanscope::query {
 
 /// Reads one query from a document of values: the part of parseJson() and parseYaml() that knows the
 /// language, which it has from the operators' lists of fields. Used once.
-class QueryReader {
+class QueryReader : private NodeReader {
  public:
   /// `text` is well-formed UTF-8 of a size within the limits: what the offsets of the cursor refer to.
   QueryReader(std::string_view text, const ParseLimits& limits, const QueryWalk::MakeCursor& makeCursor);
@@ -24,7 +25,7 @@ class QueryReader {
  private:
   struct OperatorEntry;
 
-  void readNode(Node& node, std::string step);
+  void readNode(Node& node, std::string step) override;
   void readOperator(const OperatorEntry& entry, Node& node);
   void readUnknownOperator(const std::string& key, std::size_t offset);
 
