@@ -58,7 +58,8 @@ class ExplainCommand {
   ExitCode run() {
     ExitCode code = ExitCode::Fine;
     QueryOptions given = queryOptions(m_options.query);
-    given.recordTrees = !m_options.dot;
+    given.plan.recordTrees = !m_options.dot;
+    given.plansWithoutLocality = true;
     retrieveWith(given, m_options.query, m_context, m_options.prediction.session.model);
     for (const std::string& file : m_options.files) {
       const auto planned = planFile(file, given, m_streams);
@@ -74,18 +75,17 @@ class ExplainCommand {
 
  private:
   /// False: it was stopped.
-  bool explainOne(const std::string& file, const workbench::PlannedQuery& planned) {
+  bool explainOne(const std::string& file, const PlannedFile& planned) {
     plan::ExplainOptions explain;
     explain.eachTree = m_options.trees;
     if (m_tokenizer != nullptr) explain.measure = tokensOf(*m_tokenizer);
-    if (planned.planWithoutLocality) explain.withoutLocality = &*planned.planWithoutLocality;
-    const plan::Plan& plan = *planned.plan;
+    if (planned.made.planWithoutLocality) explain.withoutLocality = &*planned.made.planWithoutLocality;
+    const plan::Plan& plan = planned.plan();
     std::optional<run::Prediction> predicted;
     if (m_prediction) predicted = m_prediction->predict(plan, m_context.stop);
     if (predicted && predicted->stopped) return false;
 
-    const std::vector<query::ParameterInfo> parameters =
-        planned.parameters.value_or(std::vector<query::ParameterInfo>());
+    const std::vector<query::ParameterInfo>& parameters = planned.parameters;
     std::ostream& out = m_streams.out;
     if (m_options.json) {
       std::string json = plan::explainJson(plan, explain);

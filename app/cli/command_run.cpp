@@ -47,7 +47,7 @@ struct Options {
 
 struct Job {
   std::string file;
-  workbench::PlannedQuery planned;
+  PlannedFile planned;
 };
 
 /// Whether a server's name for a model ("spnl/spanlet") means the model that is loaded.
@@ -56,7 +56,7 @@ bool asksFor(const std::string& wanted, const std::string& loaded) {
 }
 
 void noteOtherModels(std::ostream& err, const Job& job, const std::string& loaded) {
-  for (const plan::Step& step : job.planned.plan->steps) {
+  for (const plan::Step& step : job.planned.plan().steps) {
     if (asksFor(step.model, loaded)) continue;
     err << "note: " << inputName(job.file) << " asks for the model " << step.model << "; running it on "
         << loaded << '\n';
@@ -148,7 +148,7 @@ class RunCommand {
 
   ExitCode runOne(const Job& job, nlohmann::ordered_json& runs) {
     const Streams& streams = m_context.streams;
-    const plan::Plan& plan = *job.planned.plan;
+    const plan::Plan& plan = job.planned.plan();
     noteOtherModels(streams.err, job, m_bundle.name);
     if (!m_options.json) {
       if (m_jobs.size() > 1)
@@ -164,8 +164,8 @@ class RunCommand {
     options.topP = m_options.topP;
     options.observedLayers = m_options.observedLayers;
     options.attentionBytes = m_options.attentionMebibytes << kMebibyteBits;
-    options.retrieved = workbench::retrievalReports(job.planned.retrieved, {});
-    options.queryJson = query::writeCanonical(*job.planned.query);
+    options.retrieved = workbench::retrievalReports(job.planned.made.retrieved, {});
+    options.queryJson = query::writeCanonical(job.planned.query());
     options.explain = plan::explain(plan);
     RunPrinter view(streams, plan, m_options.json, inputName(job.file));
     const run::RunResult result = runLive(*m_session, plan, options, m_recorder, view, m_context.stop);

@@ -8,12 +8,13 @@
 #include "engine/query/advice.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
-#include "engine/workbench/planned_query.h"
+#include "engine/workbench/pipeline.h"
 
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -68,14 +69,18 @@ Checked check(const std::string& file, const std::string& text, query::Surroundi
     if (query::hasErrors(checked.diagnostics)) checked.query.reset();
     return checked;
   }
-  query::ParseResult parsed = query::parseQuery(text, query::queryFormOf(file, text), {}, &surroundings);
-  if (parsed.query) {
-    for (query::Diagnostic& advice : query::adviceOn(*parsed.query)) {
-      advice.position = workbench::positionOf(advice.pointer, parsed.sources, text);
-      parsed.diagnostics.push_back(std::move(advice));
-    }
+  workbench::PipelineResult read = workbench::runPipeline({.source = std::string_view(text),
+                                                           .form = query::queryFormOf(file, text),
+                                                           .surroundings = &surroundings},
+                                                          workbench::Stage::Read);
+  Checked checked{.query = std::nullopt, .diagnostics = std::move(read.diagnostics), .declarations = {}};
+  if (!read.isReached()) return checked;
+  checked.query = read.takeQuery();
+  for (query::Diagnostic& advice : query::adviceOn(*checked.query)) {
+    advice.position = workbench::positionOf(advice.pointer, read.sources, text);
+    checked.diagnostics.push_back(std::move(advice));
   }
-  return {.query = std::move(parsed.query), .diagnostics = std::move(parsed.diagnostics), .declarations = {}};
+  return checked;
 }
 
 ExitCode validate(const Context& context, const Options& options) {

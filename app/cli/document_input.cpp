@@ -4,7 +4,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/retrieval_options.h"
-#include "engine/workbench/planned_query.h"
+#include "engine/workbench/pipeline.h"
 
 #include <utility>
 

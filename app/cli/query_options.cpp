@@ -27,20 +27,10 @@
 namespace spanscope::cli {
 namespace {
 
-/// The options for one file: with its form, and what it is given.
-workbench::QueryOptions optionsFor(const std::string& file, const std::string& text,
-                                   const QueryOptions& options, QueryInputs& inputs) {
-  workbench::QueryOptions own = options;
-  own.form = query::queryFormOf(file, text);
-  own.surroundings = &inputs;
-  return own;
-}
-
 /// What a command reads of a file: a query as it is written, or that of a document.
 struct FileInput {
   std::optional<DocumentInput> document;
-  workbench::QuerySource source;
-  workbench::QueryOptions options;
+  workbench::PipelineInput pipeline;  ///< with what the file is given
 
   /// Whether there is a query to go on with; a document may have none.
   bool isReadable() const { return !document || document->query; }
@@ -48,15 +38,17 @@ struct FileInput {
 
 FileInput inputOf(const std::string& file, const std::string& text, const QueryOptions& options,
                   QueryInputs& inputs) {
-  FileInput input{.document = readDocumentInput(text),
-                  .source = std::string_view(text),
-                  .options = optionsFor(file, text, options, inputs)};
+  FileInput input{.document = readDocumentInput(text), .pipeline = options};
+  workbench::PipelineInput& pipeline = input.pipeline;
+  pipeline.source = std::string_view(text);
+  pipeline.form = query::queryFormOf(file, text);
+  pipeline.surroundings = &inputs;
   if (!input.isReadable() || !input.document) return input;
-  input.source = *input.document->query;
-  input.options.declarations = input.document->declarations;
-  input.options.choices = input.document->choices;
+  pipeline.source = *input.document->query;
+  pipeline.declarations = input.document->declarations;
+  pipeline.fragments.choices = input.document->choices;
   // What is given on the command line comes first.
-  input.options.parameters.insert(input.document->values.begin(), input.document->values.end());
+  pipeline.parameters.insert(input.document->values.begin(), input.document->values.end());
   return input;
 }
 
@@ -69,22 +61,28 @@ void report(std::ostream& err, const std::string& file, std::vector<query::Diagn
   writeDiagnostics(err, inputName(file), diagnostics);
 }
 
-void noteEnd(AnswerBook& book, const std::vector<retrieve::Retrieved>& retrieved, bool isFine) {
-  book.hasAugment |= !retrieved.empty();
-  book.isFinished &= isFine;
+void noteEnd(AnswerBook& book, const workbench::PipelineResult& made) {
+  book.hasAugment |= !made.retrieved.empty();
+  book.isFinished &= made.isReached();
 }
 
-void keep(AnswerBook& book, const std::optional<std::vector<query::ParameterInfo>>& parameters) {
-  if (!parameters) {
+/// The parameters of a query that was read, which the book keeps; none where it was not.
+std::vector<query::ParameterInfo> keepParameters(
+    AnswerBook& book, const workbench::PipelineResult& made,
+    const std::vector<query::ParameterDeclaration>& declarations) {
+  const query::Node* const written = made.queryAfter(workbench::Stage::Read);
+  if (written == nullptr) {
     book.isComplete = false;
-    return;
+    return {};
   }
-  for (const query::ParameterInfo& parameter : *parameters) {
+  std::vector<query::ParameterInfo> parameters = query::listParameters(*written, declarations);
+  for (const query::ParameterInfo& parameter : parameters) {
     const bool isKnown =
         std::any_of(book.parameters.begin(), book.parameters.end(),
                     [&](const query::ParameterInfo& known) { return known.name == parameter.name; });
     if (!isKnown) book.parameters.push_back(parameter);
   }
+  return parameters;
 }
 
 }  // namespace
@@ -194,7 +192,7 @@ void addRuleOption(CLI::App& command, QueryOptionTexts& texts) {
 void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts) {
   const char* const group = kRetrievalGroup;
   workbench::RetrievalSettings& retrieval = texts.retrieval;
-  auto* fragments = addNumber(command, "--fragments", retrieval.fragments,
+  auto* fragments = addNumber(command, "--fragments", texts.fragments.fragments,
                               "Most fragments that an augment finds", {1, retrieve::kMaxFragments})
                         ->group(group);
   auto* rank =
@@ -225,10 +223,10 @@ void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts) {
   auto* summaries =
       command
           .add_flag(
-              "--summaries", retrieval.summaries,
+              "--summaries", texts.fragments.summaries,
               "Have the model sum up neighbouring fragments, and their summaries again, and search those too")
           ->group(group);
-  auto* chunk = addNumber(command, "--chunk", retrieval.chunk.tokens, "Most tokens of a fragment",
+  auto* chunk = addNumber(command, "--chunk", texts.fragments.chunk.tokens, "Most tokens of a fragment",
                           {retrieve::kMinChunkTokens, retrieve::kMaxChunkTokens})
                     ->group(group);
   auto* overlap =
@@ -236,7 +234,7 @@ void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts) {
           command, "--overlap", texts.overlap,
           "Most tokens that a fragment shares with the one before: at most a quarter of --chunk; without, "
           "at most " +
-              std::to_string(retrieval.chunk.overlap),
+              std::to_string(texts.fragments.chunk.overlap),
           Range<std::int32_t>{0, retrieve::kMaxChunkTokens / 4})
           ->group(group);
   auto* index =
@@ -291,11 +289,11 @@ void checkRules(const QueryOptionTexts& texts) {
 void QueryOptionTexts::check() const {
   checkSettings(settings);
   checkRules(*this);
-  const std::int32_t mostOverlap = retrieval.chunk.tokens / 4;
+  const std::int32_t mostOverlap = fragments.chunk.tokens / 4;
   if (overlap && *overlap > mostOverlap) {
     refuseOption("--overlap", std::to_string(*overlap),
                  "at most " + std::to_string(mostOverlap) + ", a quarter of the " +
-                     std::to_string(retrieval.chunk.tokens) + " tokens of --chunk");
+                     std::to_string(fragments.chunk.tokens) + " tokens of --chunk");
   }
   if (ranking == "lexical" && !embeddingsUrl.empty())
     refuseOption("--embeddings-url", "vectors for --rank lexical, which has none",
@@ -313,17 +311,17 @@ QueryOptions queryOptions(const QueryOptionTexts& texts) {
     const std::size_t equals = setting.find('=');
     options.parameters[setting.substr(0, equals)] = setting.substr(equals + 1);
   }
-  options.seed = texts.seed;
-  options.distribute = !texts.noDistribute;
-  options.outputForm = texts.outputForm == "reused" ? plan::OutputForm::Reused : plan::OutputForm::Anew;
+  options.plan.seed = texts.seed;
+  options.plan.distribute = !texts.noDistribute;
+  options.plan.outputForm = texts.outputForm == "reused" ? plan::OutputForm::Reused : plan::OutputForm::Anew;
   for (const std::string& setting : texts.rules) {
     const auto [rule, isOn] = ruleOf(setting);
-    options.rules[std::string(rule->name)] = isOn;
+    options.plan.rules[std::string(rule->name)] = isOn;
   }
-  options.locality.fanIn = texts.locality;
-  options.locality.shape =
+  options.plan.locality.fanIn = texts.locality;
+  options.plan.locality.shape =
       texts.localityShape == "tree" ? plan::LocalityShape::Tree : plan::LocalityShape::MapReduce;
-  options.locality.reducePrompt = texts.reducePrompt;
+  options.plan.locality.reducePrompt = texts.reducePrompt;
   return options;
 }
 
@@ -355,10 +353,11 @@ class ProgressLines {
 void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Context& context,
                   const std::filesystem::path& modelDirectory, int threads) {
   workbench::RetrievalSettings settings = texts.retrieval;
-  settings.chunk.overlap =
-      texts.overlap.value_or(std::min(settings.chunk.overlap, settings.chunk.tokens / 4));
+  options.fragments = texts.fragments;
+  retrieve::ChunkOptions& chunk = options.fragments.chunk;
+  chunk.overlap = texts.overlap.value_or(std::min(chunk.overlap, chunk.tokens / 4));
+  options.fragments.ranking = retrieve::parseRanking(texts.ranking);
   settings.modelDirectory = modelDirectory;
-  settings.ranking = retrieve::parseRanking(texts.ranking);
   settings.model.threads = threads;
   if (!texts.embeddingsUrl.empty()) {
     remote::EmbeddingsServer& server = settings.embeddings.emplace();
@@ -368,8 +367,8 @@ void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Co
     if (key != nullptr) server.key = key;
   }
   options.retriever = std::make_shared<workbench::Retrieval>(std::move(settings), context.backends);
-  options.retriever->setWatch({.progress = ProgressLines(context.streams.err), .stop = context.stop});
   options.retrieval = options.retriever.get();
+  options.watch = {.progress = ProgressLines(context.streams.err), .stop = context.stop};
 }
 
 namespace {
@@ -427,46 +426,53 @@ void warnOfUnused(const QueryOptions& options, const Streams& streams) {
     warn(streams.err, name, "an option of augment", "none: there is no augment");
 }
 
-std::optional<workbench::PlannedQuery> planFile(const std::string& file, const QueryOptions& options,
-                                                const Streams& streams) {
-  const std::string text = readInput(file, streams);
+namespace {
+
+struct FileRun {
+  PlannedFile file;  ///< up to the stage that was asked for
+  std::optional<DocumentInput> document;
+};
+
+/// What is wrong with the file goes to standard error; what it has goes into the book.
+FileRun runFile(const std::string& file, const std::string& text, const QueryOptions& options,
+                workbench::Stage last, const Streams& streams) {
   QueryInputs inputs(file, options.folders, *options.book, streams);
-  const FileInput input = inputOf(file, text, options, inputs);
+  FileInput input = inputOf(file, text, options, inputs);
   if (input.document) writeDiagnostics(streams.err, inputName(file), input.document->diagnostics);
-  if (!input.isReadable()) {
-    keep(*options.book, std::nullopt);
-    noteEnd(*options.book, {}, false);
-    return std::nullopt;
+  PlannedFile result;
+  if (input.isReadable()) {
+    result.values = input.pipeline.parameters;
+    result.made = workbench::runPipeline(input.pipeline, last);
+    report(streams.err, file, result.made.diagnostics, input, text);
   }
-  workbench::PlannedQuery planned = workbench::planQuery(input.source, input.options);
-  report(streams.err, file, planned.diagnostics, input, text);
-  keep(*options.book, planned.parameters);
-  noteEnd(*options.book, planned.retrieved, planned.plan.has_value());
-  if (planned.isStopped) streams.err << inputName(file) << ": stopped while it was indexed\n";
-  if (!planned.plan) return std::nullopt;
-  if (planned.parameters) warnOfTextsWithoutValues(file, *planned.parameters, planned.values, streams.err);
+  result.parameters = keepParameters(*options.book, result.made, input.pipeline.declarations);
+  noteEnd(*options.book, result.made);
+  return {.file = std::move(result), .document = std::move(input.document)};
+}
+
+}  // namespace
+
+std::optional<PlannedFile> planFile(const std::string& file, const QueryOptions& options,
+                                    const Streams& streams) {
+  const std::string text = readInput(file, streams);
+  PlannedFile planned = runFile(file, text, options, workbench::Stage::Plan, streams).file;
+  if (planned.made.end == workbench::PipelineEnd::Stopped)
+    streams.err << inputName(file) << ": stopped while it was indexed\n";
+  if (!planned.made.isReached()) return std::nullopt;
+  warnOfTextsWithoutValues(file, planned.parameters, planned.values, streams.err);
   return planned;
 }
 
 std::optional<QueryFile> readFileForServer(const std::string& file, const QueryOptions& options,
                                            const Streams& streams) {
   std::string text = readInput(file, streams);
-  QueryInputs inputs(file, options.folders, *options.book, streams);
-  FileInput input = inputOf(file, text, options, inputs);
-  if (input.document) writeDiagnostics(streams.err, inputName(file), input.document->diagnostics);
-  if (!input.isReadable()) {
-    keep(*options.book, std::nullopt);
-    noteEnd(*options.book, {}, false);
-    return std::nullopt;
-  }
-  workbench::ReadQuery read = workbench::readQueryForServer(input.source, input.options);
-  report(streams.err, file, read.diagnostics, input, text);
-  keep(*options.book, read.parameters);
-  noteEnd(*options.book, read.retrieved, read.query.has_value());
-  if (!read.query) return std::nullopt;
-  if (read.parameters) warnOfTextsWithoutValues(file, *read.parameters, read.values, streams.err);
-  QueryFile result{std::move(*read.query), std::move(text), std::move(read.sources)};
-  if (input.document) result.places = std::move(input.document->places);
+  QueryOptions forServer = options;
+  forServer.isForServer = true;
+  auto [read, document] = runFile(file, text, forServer, workbench::Stage::Retrieve, streams);
+  if (!read.made.isReached()) return std::nullopt;
+  warnOfTextsWithoutValues(file, read.parameters, read.values, streams.err);
+  QueryFile result{read.made.takeQuery(), std::move(text), std::move(read.made.sources)};
+  if (document) result.places = std::move(document->places);
   return result;
 }
 

@@ -6,12 +6,13 @@
 #include "app/cli/command.h"
 #include "app/cli/document_input.h"
 #include "app/cli/query_inputs.h"
-#include "engine/workbench/planned_query.h"
+#include "engine/workbench/pipeline.h"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,7 +37,8 @@ struct QueryOptionTexts {
   std::string localityShape = "tree";
   std::optional<std::string> reducePrompt;
   workbench::RetrievalSettings retrieval;
-  std::optional<std::int32_t> overlap;  ///< of `retrieval`; nothing: what is usual, where it fits
+  retrieve::RetrievalOptions fragments;
+  std::optional<std::int32_t> overlap;  ///< of `fragments`; nothing: what is usual, where it fits
   std::string ranking = "auto";
   std::string embeddingsUrl;
   std::string embeddingsModel;
@@ -44,7 +46,7 @@ struct QueryOptionTexts {
 };
 
 /// The options of a command, and what its queries are given.
-struct QueryOptions : workbench::QueryOptions {
+struct QueryOptions : workbench::PipelineInput {
   std::vector<std::string> folders;
   std::shared_ptr<AnswerBook> book;
   std::shared_ptr<workbench::Retrieval> retriever;  ///< that `retrieval` points to
@@ -79,9 +81,19 @@ void warnOfUnused(const QueryOptions& options, const Streams& streams);
 /// The part of it that a command without other such options needs.
 void warnOfUnusedFolders(const std::vector<std::string>& folders, const AnswerBook& book, std::ostream& err);
 
+/// A query that was planned, with what is said of its parameters.
+struct PlannedFile {
+  workbench::PipelineResult made;
+  std::vector<query::ParameterInfo> parameters;
+  std::map<std::string, std::string> values;  ///< those that were given
+
+  const query::Node& query() const { return *made.queryAfter(workbench::Stage::Plan); }
+  const plan::Plan& plan() const { return *made.plan; }
+};
+
 /// Reads and plans a file; what is wrong with it goes to standard error. Nothing if there was an error.
-std::optional<workbench::PlannedQuery> planFile(const std::string& file, const QueryOptions& options,
-                                                const Streams& streams);
+std::optional<PlannedFile> planFile(const std::string& file, const QueryOptions& options,
+                                    const Streams& streams);
 
 /// A query that was read, and where its nodes stood.
 struct QueryFile {

@@ -50,14 +50,6 @@ void Retrieval::useEmbeddings(const std::optional<remote::EmbeddingsServer>& ser
 }
 
 retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query,
-                                              std::map<NodePath, retrieve::FragmentChoice> choices,
-                                              query::Surroundings* files, const retrieve::Watch& watch) {
-  retrieve::RetrievalOptions options = m_settings;
-  options.choices = std::move(choices);
-  return resolve(query, options, files, watch);
-}
-
-retrieve::ResolvedAugments Retrieval::resolve(const query::Node& query,
                                               const retrieve::RetrievalOptions& options,
                                               query::Surroundings* files, const retrieve::Watch& watch) {
   retrieve::ResolvedAugments result;

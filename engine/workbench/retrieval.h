@@ -14,15 +14,13 @@
 #include "engine/workbench/model_bundle.h"
 
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace spanscope::workbench {
 
-struct RetrievalSettings : retrieve::RetrievalOptions {
+struct RetrievalSettings {
   std::string indexFile;                 ///< empty: an index in memory
   std::filesystem::path modelDirectory;  ///< of the model that chunks, embeds and summarises; empty: the
                                          ///< bundled one
@@ -35,12 +33,8 @@ class Retrieval {
   /// `backends`: what the model is loaded on, where one is needed.
   Retrieval(RetrievalSettings settings, compute::Backends backends);
 
-  /// As retrieve::resolveAugments, with the options of the settings and these choices; a tokenizer, a model
-  /// or an index that cannot be opened is an error of the query. `files` may be null.
-  retrieve::ResolvedAugments resolve(const query::Node& query,
-                                     std::map<NodePath, retrieve::FragmentChoice> choices,
-                                     query::Surroundings* files, const retrieve::Watch& watch);
-  /// The same with other options than the settings' for this query.
+  /// As retrieve::resolveAugments; a tokenizer, a model or an index that cannot be opened is an error of the
+  /// query. `files` may be null.
   retrieve::ResolvedAugments resolve(const query::Node& query, const retrieve::RetrievalOptions& options,
                                      query::Surroundings* files, const retrieve::Watch& watch);
 
@@ -52,16 +46,11 @@ class Retrieval {
   /// The model, if it was needed or given.
   const std::shared_ptr<ModelBundle>& model() const { return m_model; }
 
-  /// Who watches the queries of planQuery.
-  void setWatch(retrieve::Watch watch) { m_watch = std::move(watch); }
-  const retrieve::Watch& watch() const { return m_watch; }
-
  private:
   ModelBundle& neededModel();
 
   RetrievalSettings m_settings;
   compute::Backends m_backends;
-  retrieve::Watch m_watch;
   std::shared_ptr<ModelBundle> m_model;
   std::unique_ptr<text::Tokenizer> m_tokenizer;  ///< where no model was needed yet
   std::unique_ptr<retrieve::Embedder> m_embedder;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/document/problems.h"
 
-#include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
@@ -9,6 +8,7 @@
 #include "engine/query/surroundings.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/plan_options.h"
+#include "engine/workbench/pipeline.h"
 #include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
 
@@ -240,30 +240,27 @@ class Finder {
   }
 
   void plan() {
-    const QueryOf run = toQuery(m_document, TakeOut::MutedAndFrozen);
+    QueryOf run = toQuery(m_document, TakeOut::MutedAndFrozen);
     if (!run.query) return;
-    auto resolved = query::resolveParameters(*run.query, m_document.declarations, m_document.parameters);
-    if (const auto* diagnostics = std::get_if<std::vector<query::Diagnostic>>(&resolved)) {
-      for (const query::Diagnostic& diagnostic : *diagnostics) {
-        add(Severity::Error, run.paths.nodeOf(diagnostic.pointer),
-            sentence(diagnostic.found, diagnostic.expected));
-      }
-      return;
-    }
     // What is retrieved is known when the query is run, and so is what a question or a file will say: that it
     // says something is enough here.
     const std::vector<NodeId> ids = m_document.ids();
     const auto retrieves = [this](NodeId id) {
       return m_document.inQuery(id) && query::documentOf(m_document.at(id).own) != nullptr;
     };
-    if (std::any_of(ids.begin(), ids.end(), retrieves)) return;
     StandIns standIns;
-    auto whole = query::resolveSugar(std::get<query::Node>(resolved), standIns);
-    if (std::holds_alternative<std::vector<query::Diagnostic>>(whole)) return;
-    const plan::PlanResult result =
-        plan::makePlan(std::get<query::Node>(whole), planOptionsOf(m_document.settings));
-    for (const Error& problem : result.problems) {
-      add(Severity::Error, run.paths.nodeOf(problem.place), sentence(problem.found, problem.expected));
+    const workbench::PipelineResult result =
+        workbench::runPipeline({.source = std::move(*run.query),
+                                .parameters = m_document.parameters,
+                                .declarations = m_document.declarations,
+                                .surroundings = &standIns,
+                                .plan = planOptionsOf(m_document.settings)},
+                               std::any_of(ids.begin(), ids.end(), retrieves) ? workbench::Stage::Parameters
+                                                                              : workbench::Stage::Plan);
+    if (result.at == workbench::Stage::Sugar) return;
+    for (const query::Diagnostic& diagnostic : result.diagnostics) {
+      add(Severity::Error, run.paths.nodeOf(diagnostic.pointer),
+          sentence(diagnostic.found, diagnostic.expected));
     }
     if (!result.plan) return;
     if (result.plan->steps.empty()) {

@@ -4,66 +4,19 @@
 #include "engine/export/chat_requests.h"
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
-#include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
 #include "engine/spnl/change_settings.h"
 #include "engine/spnl/optimize.h"
 #include "engine/spnl/server_body.h"
 #include "engine/spnl/simplify.h"
 #include "engine/workbench/document/document_query.h"
+#include "engine/workbench/pipeline.h"
 #include "ui/export/export_remarks.h"
 
-#include <map>
 #include <utility>
 
 namespace spanscope::ui {
 namespace {
-
-/// The field where the parameter stands as a number takes this value.
-void setNumber(query::Node& root, const query::ParameterUse& use, bool asParameter) {
-  query::Node* node = query::nodeAt(root, use.node);
-  if (node == nullptr) return;
-  const query::Parameter parameter{use.name};
-  if (use.kind == query::ParameterKind::Count) {
-    query::Times* times = query::countOf(*node);
-    if (times == nullptr) return;
-    *times = std::uint8_t{1};
-    if (asParameter) *times = parameter;
-    return;
-  }
-  query::GenerateSettings* settings = query::settingsOf(*node);
-  if (settings == nullptr) return;
-  const auto set = [&](auto& field) {
-    field = query::Absent{};
-    if (asParameter) field = parameter;
-  };
-  if (use.kind == query::ParameterKind::MaxTokens) set(settings->maxTokens);
-  if (use.kind == query::ParameterKind::Temperature) set(settings->temperature);
-}
-
-/// With the values put in wherever there is one that fits: a number without a value keeps its parameter and
-/// does not keep the others from their values.
-query::Node resolved(const query::Node& query, const std::map<std::string, std::string>& values) {
-  auto result = query::resolveParameters(query, values);
-  if (auto* node = std::get_if<query::Node>(&result)) return std::move(*node);
-
-  std::vector<query::ParameterUse> unresolved;
-  for (const query::ParameterUse& use : query::findParameters(query)) {
-    for (const query::Diagnostic& problem : std::get<std::vector<query::Diagnostic>>(result)) {
-      if (problem.pointer == use.pointer && use.kind != query::ParameterKind::Text) {
-        unresolved.push_back(use);
-        break;
-      }
-    }
-  }
-  query::Node rest = query;
-  for (const query::ParameterUse& use : unresolved) setNumber(rest, use, false);
-  auto again = query::resolveParameters(rest, values);
-  auto* node = std::get_if<query::Node>(&again);
-  if (node == nullptr) return query;
-  for (const query::ParameterUse& use : unresolved) setNumber(*node, use, true);
-  return std::move(*node);
-}
 
 Error missing(const document::Document& document, const std::vector<document::NodeId>& incomplete) {
   const document::DocumentNode& node = document.at(incomplete.front());
@@ -141,7 +94,11 @@ std::variant<QueryExport, Error> exportQuery(const document::Document& document,
   }
 
   QueryExport result;
-  result.query = resolved(*made.query, document::effectiveValues(document));
+  result.query = workbench::runPipeline({.source = std::move(*made.query),
+                                         .parameters = document::effectiveValues(document),
+                                         .keepsNumbers = true},
+                                        workbench::Stage::Parameters)
+                     .takeQuery();
   if (!options.model.empty()) {
     spnl::changeSettings(result.query,
                          [&options](query::GenerateSettings& settings) { settings.model = options.model; });

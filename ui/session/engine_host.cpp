@@ -2,7 +2,6 @@
 #include "ui/session/engine_host.h"
 
 #include "engine/base/error.h"
-#include "engine/query/json/json.h"
 #include "engine/run/session.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/retrieval.h"
@@ -14,7 +13,6 @@
 #include <QCoreApplication>
 #include <QDateTime>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -220,26 +218,22 @@ class EngineHost::Worker {
     m_retrieval->useModel(m_bundle);
     RetrievalRequest& asked = *request.retrieval;
     m_retrieval->useEmbeddings(asked.embeddings);
-    retrieve::ResolvedAugments found =
-        m_retrieval->resolve(asked.query, asked.options, asked.files.get(), watch());
+    PlannedRun planned = planRun({.source = std::move(asked.query),
+                                  .from = workbench::Stage::Retrieve,
+                                  .surroundings = asked.files.get(),
+                                  .retrieval = &*m_retrieval,
+                                  .fragments = std::move(asked.options),
+                                  .watch = watch(),
+                                  .plan = std::move(asked.planOptions)});
     tell([this] { m_host.setActivity({}); });
-    if (found.isStopped) return false;
-    if (!found.query) {
-      const auto first =
-          std::find_if(found.diagnostics.begin(), found.diagnostics.end(),
-                       [](const query::Diagnostic& problem) { return problem.severity == Severity::Error; });
-      error = QString::fromStdString(first->located({}));
-      return false;
-    }
-    PlannedRun planned = planRun(*found.query, asked.planOptions);
     if (!planned.plan) {
       error = planned.problem;
       return false;
     }
     request.plan = std::move(*planned.plan);
     request.explain = std::move(planned.explain);
-    request.queryJson = query::writeCanonical(*found.query);
-    options.retrieved = workbench::retrievalReports(found.retrieved, found.diagnostics);
+    request.queryJson = std::move(planned.queryJson);
+    options.retrieved = workbench::retrievalReports(planned.made.retrieved, planned.made.diagnostics);
     return true;
   }
 

@@ -1,57 +1,48 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/forecaster.h"
 
-#include "engine/base/error.h"
-#include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "engine/query/node_walk.h"
 #include "engine/run/predictor.h"
 #include "engine/workbench/document/plan_options.h"
+#include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"
 
 #include <exception>
 #include <utility>
-#include <variant>
-#include <vector>
 
 namespace spanscope::ui {
 namespace {
 
-using Diagnostics = std::vector<query::Diagnostic>;
-
-bool holds(const query::Node& query, query::ResolvedBy resolver) {
-  return query::anyNode(
-      query, [resolver](const query::Node& node) { return query::infoOf(node).resolvedBy == resolver; });
-}
-
 /// Plans what can be planned ahead; says in `forecast` why not. The plan is the run's, but for the trees.
 void planAhead(const ForecastRequest& request, Forecast& forecast) {
-  const auto fail = [&forecast](std::string problem) {
-    forecast.gap = ForecastGap::Problem;
-    forecast.problem = std::move(problem);
-  };
-  auto resolved = query::resolveParameters(request.query, request.declarations, request.parameters);
-  if (const auto* problems = std::get_if<Diagnostics>(&resolved)) return fail(problems->front().located({}));
-  const auto& withValues = std::get<query::Node>(resolved);
-  if (holds(withValues, query::ResolvedBy::Person)) {
-    forecast.gap = ForecastGap::Asks;
-    return;
+  workbench::PipelineInput input{.source = request.query,
+                                 .parameters = request.parameters,
+                                 .declarations = request.declarations,
+                                 .surroundings = request.surroundings.get(),
+                                 .endsAtAsk = true,
+                                 .endsAtAugment = true,
+                                 .plan = document::planOptionsOf(request.settings)};
+  input.plan.recordTrees = true;
+  workbench::PipelineResult made = workbench::runPipeline(std::move(input));
+  switch (made.end) {
+    case workbench::PipelineEnd::Reached:
+      forecast.gap = made.plan->steps.empty() ? ForecastGap::Nothing : ForecastGap::None;
+      forecast.queryJson = query::writeCanonical(*made.queryAfter(workbench::Stage::Plan));
+      forecast.plan = std::move(made.plan);
+      break;
+    case workbench::PipelineEnd::Asks:
+      forecast.gap = ForecastGap::Asks;
+      break;
+    case workbench::PipelineEnd::Retrieves:
+      forecast.gap = ForecastGap::Retrieves;
+      break;
+    case workbench::PipelineEnd::Problem:
+    case workbench::PipelineEnd::Stopped:
+      forecast.gap = ForecastGap::Problem;
+      forecast.problem = made.diagnostics.front().located({});
+      break;
   }
-  if (holds(withValues, query::ResolvedBy::Retrieval)) {
-    forecast.gap = ForecastGap::Retrieves;
-    return;
-  }
-  auto whole = query::resolveSugar(withValues, *request.surroundings);
-  if (const auto* problems = std::get_if<Diagnostics>(&whole)) return fail(problems->front().located({}));
-  const auto& query = std::get<query::Node>(whole);
-
-  plan::PlanOptions options = document::planOptionsOf(request.settings);
-  options.recordTrees = true;
-  plan::PlanResult planned = plan::makePlan(query, options);
-  if (!planned.plan) return fail(planned.problems.front().message());
-  forecast.queryJson = query::writeCanonical(query);
-  forecast.gap = planned.plan->steps.empty() ? ForecastGap::Nothing : ForecastGap::None;
-  forecast.plan = std::move(planned.plan);
 }
 
 }  // namespace

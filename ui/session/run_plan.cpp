@@ -1,43 +1,46 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/run_plan.h"
 
-#include "engine/base/error.h"
 #include "engine/plan/explain.h"
+#include "engine/query/diagnostic.h"
+#include "engine/query/json/json.h"
 #include "ui/words/tr.h"
 
+#include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace spanscope::ui {
-namespace {
 
-QString firstOf(const std::vector<Error>& problems) {
-  QString text = QString::fromStdString(problems.front().message());
-  if (problems.size() > 1) text += tr(" (and %1 more)").arg(problems.size() - 1);
+QString firstProblem(const workbench::PipelineResult& made) {
+  const auto isError = [](const query::Diagnostic& problem) {
+    return problem.severity == query::Severity::Error;
+  };
+  const auto first = std::find_if(made.diagnostics.begin(), made.diagnostics.end(), isError);
+  if (first == made.diagnostics.end()) return {};
+  QString text = QString::fromStdString(first->located({}));
+  const auto others = std::count_if(first + 1, made.diagnostics.end(), isError);
+  if (others > 0) text += tr(" (and %1 more)").arg(others);
   return text;
 }
 
-std::string explainOf(const plan::Plan& plan, const query::Node& query, plan::PlanOptions options) {
-  if (!options.locality.isOn()) return plan::explain(plan);
-  options.locality = {};
-  const plan::PlanResult without = plan::makePlan(query, options);
-  plan::ExplainOptions explain;
-  explain.withoutLocality = without.plan ? &*without.plan : nullptr;
-  return plan::explain(plan, explain);
-}
-
-}  // namespace
-
-PlannedRun planRun(const query::Node& query, plan::PlanOptions options) {
-  PlannedRun run;
-  plan::PlanResult planned = plan::makePlan(query, options);
-  if (!planned.plan) {
-    run.problem = firstOf(planned.problems);
-  } else if (planned.plan->steps.empty()) {
+PlannedRun planRun(workbench::PipelineInput input) {
+  input.plansWithoutLocality = true;
+  PlannedRun run{.made = workbench::runPipeline(std::move(input)),
+                 .plan = std::nullopt,
+                 .queryJson = {},
+                 .explain = {},
+                 .problem = {}};
+  workbench::PipelineResult& made = run.made;
+  if (!made.isReached()) {
+    if (made.end != workbench::PipelineEnd::Stopped) run.problem = firstProblem(made);
+  } else if (made.plan->steps.empty()) {
     run.problem = tr("There is nothing to generate: the query has no generate node.");
   } else {
-    run.explain = explainOf(*planned.plan, query, std::move(options));
-    run.plan = std::move(*planned.plan);
+    plan::ExplainOptions explain;
+    explain.withoutLocality = made.planWithoutLocality ? &*made.planWithoutLocality : nullptr;
+    run.explain = plan::explain(*made.plan, explain);
+    run.queryJson = query::writeCanonical(*made.queryAfter(workbench::Stage::Plan));
+    run.plan = std::exchange(made.plan, std::nullopt);
   }
   return run;
 }

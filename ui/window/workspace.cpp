@@ -4,12 +4,12 @@
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
-#include "engine/query/parameters.h"
 #include "engine/query/surroundings.h"
 #include "engine/remote/server_address.h"
 #include "engine/trace/trace_file.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/document/retrieval_options.h"
+#include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"
 #include "ui/session/run_plan.h"
 
@@ -178,16 +178,14 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
     return count == 1 ? tr("The query is not complete: a node lacks an input.")
                       : tr("The query is not complete: %1 nodes lack an input.").arg(count);
   }
-  auto resolved = query::resolveParameters(*taken.query, document.declarations, document.parameters);
-  if (const auto* problems = std::get_if<std::vector<query::Diagnostic>>(&resolved)) {
-    return QString::fromStdString(problems->front().located({}));
-  }
   RunInputs inputs(m_current->model->filePath(), asker);
-  auto whole = query::resolveSugar(std::get<query::Node>(resolved), inputs);
-  if (const auto* problems = std::get_if<std::vector<query::Diagnostic>>(&whole)) {
-    return QString::fromStdString(problems->front().located({}));
-  }
-  const query::Node& query = std::get<query::Node>(whole);
+  workbench::PipelineResult resolved = workbench::runPipeline({.source = std::move(*taken.query),
+                                                               .parameters = document.parameters,
+                                                               .declarations = document.declarations,
+                                                               .surroundings = &inputs},
+                                                              workbench::Stage::Sugar);
+  if (!resolved.isReached()) return firstProblem(resolved);
+  query::Node query = resolved.takeQuery();
   RunRequest request;
   request.settings = document.settings;
   plan::PlanOptions options = document::planOptionsOf(document.settings);
@@ -201,11 +199,12 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
     retrieval.planOptions = std::move(options);
     if (QString problem = findEmbeddings(query, retrieval); !problem.isEmpty()) return problem;
   } else {
-    PlannedRun planned = planRun(query, std::move(options));
+    PlannedRun planned =
+        planRun({.source = std::move(query), .from = workbench::Stage::Plan, .plan = std::move(options)});
     if (!planned.plan) return planned.problem;
     request.plan = std::move(*planned.plan);
     request.explain = std::move(planned.explain);
-    request.queryJson = query::writeCanonical(query);
+    request.queryJson = std::move(planned.queryJson);
   }
   m_runner = m_current->id;
   m_runnerPaths = std::move(taken.paths);

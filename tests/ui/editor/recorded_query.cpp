@@ -3,7 +3,7 @@
 
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
-#include "engine/workbench/planned_query.h"
+#include "engine/workbench/pipeline.h"
 #include "engine/workbench/resource_paths.h"
 #include "tests/support/cpu_backends.h"
 #include "ui/session/forecaster.h"
@@ -48,7 +48,8 @@ void QueryRecorder::run(const document::Document& document) {
   if (!query.query) throw std::runtime_error("the document is not complete");
   run::RunOptions options;
   options.queryJson = query::writeCanonical(*query.query);
-  const workbench::PlannedQuery planned = workbench::planQuery(options.queryJson, {});
+  const workbench::PipelineResult planned =
+      workbench::runPipeline({.source = std::string_view(options.queryJson)});
   if (!planned.plan) throw std::runtime_error("the query cannot be planned");
   (void)m_session->run(*planned.plan, options);
   m_document = std::make_shared<const document::Document>(document);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/explain.h"
 #include "engine/query/json/json.h"
-#include "engine/workbench/planned_query.h"
+#include "engine/workbench/pipeline.h"
 #include "tests/support/cpu_backends.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/trace_store.h"
@@ -19,10 +19,11 @@ constexpr int kPatience = 60'000;  // milliseconds, for slow and instrumented ma
 RunRequest requestFor(const QString& example, document::RunSettings settings = {}) {
   QFile file(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/") + example);
   if (!file.open(QIODevice::ReadOnly)) return {};
-  workbench::PlannedQuery planned = workbench::planQuery(file.readAll().toStdString(), {});
+  const std::string json = file.readAll().toStdString();
+  workbench::PipelineResult planned = workbench::runPipeline({.source = std::string_view(json)});
   RunRequest request;
   request.settings = std::move(settings);
-  request.queryJson = query::writeCanonical(*planned.query);
+  request.queryJson = query::writeCanonical(*planned.queryAfter(workbench::Stage::Plan));
   request.explain = plan::explain(*planned.plan);
   request.plan = std::move(*planned.plan);
   return request;

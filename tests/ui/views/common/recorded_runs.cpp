@@ -5,7 +5,7 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
-#include "engine/workbench/planned_query.h"
+#include "engine/workbench/pipeline.h"
 #include "engine/workbench/resource_paths.h"
 #include "tests/support/cpu_backends.h"
 #include "ui/session/run_inputs.h"
@@ -40,7 +40,8 @@ void RunRecorder::run(const document::Document& document, const policy::Policy& 
   run::RunOptions options;
   options.policy = &policy;
   options.queryJson = query::writeCanonical(*query.query);
-  const workbench::PlannedQuery planned = workbench::planQuery(options.queryJson, {});
+  const workbench::PipelineResult planned =
+      workbench::runPipeline({.source = std::string_view(options.queryJson)});
   if (!planned.plan) throw std::runtime_error("the query cannot be planned");
   options.explain = plan::explain(*planned.plan);
   for (std::int32_t layer = 0; layer < m_bundle.config.layers; ++layer)

@@ -4,7 +4,7 @@
 #include "engine/plan/explain.h"
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
-#include "engine/workbench/planned_query.h"
+#include "engine/workbench/pipeline.h"
 #include "engine/workbench/resource_paths.h"
 #include "tests/support/cpu_backends.h"
 
@@ -36,7 +36,7 @@ void Recording::run(const document::Document& document, const policy::Policy& po
   document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
   if (!query.query) throw std::runtime_error("the document is not complete");
   const std::string json = query::writeCanonical(*query.query);
-  workbench::PlannedQuery planned = workbench::planQuery(json, {});
+  workbench::PipelineResult planned = workbench::runPipeline({.source = std::string_view(json)});
   if (!planned.plan) throw std::runtime_error("the query cannot be planned");
   run::RunOptions options;
   options.policy = &policy;
