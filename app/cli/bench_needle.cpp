@@ -11,6 +11,7 @@
 #include "engine/experiment/charts.h"
 #include "engine/experiment/needle.h"
 #include "engine/policy/policies.h"
+#include "engine/workbench/setting_values.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -37,7 +38,6 @@ using experiment::NeedleRow;
 struct Options {
   SessionOptions session;
   experiment::NeedleOptions needle;
-  std::string policy = policy::standardPolicy().name;
   std::string pictures;
   bool misses = false;
   bool json = false;
@@ -255,7 +255,7 @@ void makeFolder(const std::filesystem::path& folder) {
 
 ExitCode runNeedle(const Context& context, Options options) {
   if (!options.pictures.empty()) makeFolder(options.pictures);
-  if (const policy::Policy* policy = policy::findPolicy(options.policy)) options.needle.policy = policy;
+  options.needle.policy = &workbench::policyOf(options.session.settings.policy);
   workbench::ModelBundle bundle = loadChosenModel(options.session, context.backends);
   NoSink sink;
   const std::unique_ptr<run::Session> session =
@@ -295,7 +295,8 @@ void addNeedleCommand(CLI::App& group, Context& context) {
   command->footer("Example:\n  spanq bench needle --hay 0,40,80 --trials 10 --picture pictures\n");
   const auto options = std::make_shared<Options>();
   experiment::NeedleOptions& needle = options->needle;
-  addModelOption(*command, options->session);
+  workbench::RunSettings& settings = options->session.settings;
+  addSettings(*command, settings, {"model"});
   addTemplateOption(*command, options->session.chatTemplate);
   addNumber(*command, "--documents", needle.documents, "Documents, each with one name",
             {2, experiment::kMostNeedles});
@@ -310,7 +311,7 @@ void addNeedleCommand(CLI::App& group, Context& context) {
   std::vector<std::string> policies = policy::policyNames();
   std::sort(policies.begin(), policies.end());
   command
-      ->add_option("--policy", options->policy, fmt::format("Reuse policy: {}", fmt::join(policies, " or ")))
+      ->add_option("--policy", settings.policy, fmt::format("Reuse policy: {}", fmt::join(policies, " or ")))
       ->check(CLI::IsMember(policies))
       ->capture_default_str();
   addSeedOption(*command, needle.seed, "Seed of names and hay");
@@ -321,9 +322,7 @@ void addNeedleCommand(CLI::App& group, Context& context) {
       ->type_name("DIR");
   command->add_flag("--misses", options->misses, "List every miss with its cause");
   command->add_flag("--json", options->json, "Write JSON, with every miss and all samples");
-  addThreadsOption(*command, options->session.threads);
-  addBlockOptions(*command, options->session);
-  addKvOption(*command, options->session);
+  addSettings(*command, settings, {"threads", "block_size", "blocks", "kv_type"});
   command->callback([&context, options] {
     options->session.check();
     context.action = [&context, options] { return runNeedle(context, *options); };

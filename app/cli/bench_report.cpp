@@ -2,6 +2,7 @@
 #include "app/cli/bench_report.h"
 
 #include "app/cli/text_table.h"
+#include "engine/workbench/setting_values.h"
 
 #include <ostream>
 #include <vector>
@@ -28,14 +29,14 @@ nlohmann::ordered_json benchHeader(const workbench::ModelBundle& bundle, const S
           {"weight_bytes_in_memory", bundle.decoder->weightBytes()},
           {"device", device.name},
           {"threads", device.threads},
-          {"kv_type", compute::nameOf(session.kv())}};
+          {"kv_type", compute::nameOf(workbench::kvTypeOf(session.settings.kvType))}};
 }
 
 void writeBenchHeader(std::ostream& out, const workbench::ModelBundle& bundle,
                       const SessionOptions& session) {
   out << bundle.name << ", " << shortNumber(static_cast<double>(bundle.decoder->parameterCount()))
-      << " parameters, keys and values in " << compute::nameOf(session.kv()) << ", "
-      << bundle.backend->info().name << "\n\n";
+      << " parameters, keys and values in " << compute::nameOf(workbench::kvTypeOf(session.settings.kvType))
+      << ", " << bundle.backend->info().name << "\n\n";
 }
 
 void showProgress(const Context& context, const std::string& text) {

@@ -9,13 +9,11 @@
 #include "engine/base/counted.h"
 #include "engine/experiment/abba.h"
 #include "engine/experiment/speed.h"
-#include "engine/workbench/resource_paths.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -39,12 +37,9 @@ struct Options {
 };
 
 workbench::ModelBundle loadForBench(const Context& context, const Options& options) {
-  const workbench::ModelOptions model{.threads = options.session.threads};
+  const workbench::ModelOptions model{.threads = options.session.settings.threads};
   if (!options.shape.empty()) return workbench::makeShapeBundle(options.shape, context.backends, model);
-  const std::string& directory = options.session.model;
-  return workbench::loadModelWeights(
-      directory.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(directory),
-      context.backends, model);
+  return workbench::loadModelWeights(modelDirectory(options.session), context.backends, model);
 }
 
 nlohmann::ordered_json toJson(const experiment::AbbaRow& row) {
@@ -65,12 +60,9 @@ nlohmann::ordered_json toJson(const experiment::AbbaRow& row) {
 
 ExitCode runAbba(const Context& context, const Options& options) {
   workbench::ModelBundle bundle = loadForBench(context, options);
-  run::SessionConfig config;
-  config.blockSize = options.session.blockSize;
-  config.blockCount = options.session.blocks > 0
-                          ? options.session.blocks
-                          : experiment::abbaBlocks(options.abba, options.session.blockSize);
-  config.kvType = options.session.kv();
+  run::SessionConfig config = options.session.config();
+  if (options.session.settings.blockCount == 0)
+    config.blockCount = experiment::abbaBlocks(options.abba, config.blockSize);
   NoSink sink;
   const std::unique_ptr<run::Session> session = workbench::makeSession(bundle, config, sink);
 
@@ -133,7 +125,7 @@ ExitCode runSpeed(const Context& context, const Options& options) {
   workbench::ModelBundle bundle = loadForBench(context, options);
   experiment::SpeedOptions speed;
   speed.repeats = options.repeats;
-  speed.kvType = options.session.kv();
+  speed.kvType = options.session.config().kvType;
   speed.weightElementBytes = bundle.weightElementBytes();
   const compute::RateMeter measureMachine = bundle.backendKind.meter(bundle.backend->info().threads);
 
@@ -185,14 +177,13 @@ ExitCode runSpeed(const Context& context, const Options& options) {
 }
 
 void addSourceOptions(CLI::App& command, Options& options) {
-  addModelOption(command, options.session);
+  addSettings(command, options.session.settings, {"model"});
   command
       .add_option("--shape", options.shape,
                   "Random weights of a shape instead of a model: llama-1b, 21m or 3m")
       ->check(CLI::IsMember({"llama-1b", "21m", "3m"}))
       ->excludes("--model");
-  addThreadsOption(command, options.session.threads);
-  addKvOption(command, options.session);
+  addSettings(command, options.session.settings, {"threads", "kv_type"});
   command.add_flag("--json", options.json, "Write JSON, with all samples");
 }
 
@@ -210,7 +201,7 @@ void addAbbaCommand(CLI::App& group, Context& context) {
   addNumber(*command, "--seconds", abba.seconds, "Warm runs go on for so many seconds", {0.0, 86400.0});
   addNumber(*command, "--cold-repeats", abba.coldRepeats, "Cold runs", {1, kMostRepeats});
   addSeedOption(*command, abba.seed, "Seed of the token ids");
-  addBlockOptions(*command, options->session);
+  addSettings(*command, options->session.settings, {"block_size", "blocks"});
   command->callback([&context, options] {
     options->session.check();
     context.action = [&context, options] { return runAbba(context, *options); };

@@ -51,7 +51,7 @@ class ExplainCommand {
  public:
   ExplainCommand(const Context& context, const Options& options)
       : m_context(context), m_streams(context.streams), m_options(options) {
-    if (options.prediction.isWanted) m_prediction.emplace(options.prediction, options.query.seed);
+    if (options.prediction.isWanted) m_prediction.emplace(options.prediction, options.query.settings.seed);
     if (!options.dot) m_tokenizer = text::loadTokenizer(modelDirectory(options.prediction.session));
   }
 
@@ -60,7 +60,7 @@ class ExplainCommand {
     QueryOptions given = queryOptions(m_options.query);
     given.plan.recordTrees = !m_options.dot;
     given.plansWithoutLocality = true;
-    retrieveWith(given, m_options.query, m_context, m_options.prediction.session.model);
+    retrieveWith(given, m_options.query, m_context, m_options.prediction.session.settings.model);
     for (const std::string& file : m_options.files) {
       const auto planned = planFile(file, given, m_streams);
       if (!planned) {

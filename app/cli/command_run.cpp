@@ -14,6 +14,8 @@
 #include "engine/query/json/json.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/retrieval_report.h"
+#include "engine/workbench/run_options.h"
+#include "engine/workbench/setting_values.h"
 
 #include <algorithm>
 #include <chrono>
@@ -35,12 +37,8 @@ struct Options {
   std::vector<std::string> files;
   QueryOptionTexts query;
   SessionOptions session;
-  std::string policy = policy::standardPolicy().name;
-  std::int32_t maxTokens = 0;
   std::int32_t topK = 0;
   float topP = 1;
-  std::vector<std::int32_t> observedLayers;
-  std::uint64_t attentionMebibytes = run::kAttentionBytes >> kMebibyteBits;
   std::string trace;
   bool json = false;
 };
@@ -88,7 +86,7 @@ class RunCommand {
                                  : std::make_shared<workbench::ModelBundle>(
                                        loadChosenModel(options.session, context.backends))),
         m_bundle(*m_model) {
-    for (const std::int32_t layer : options.observedLayers) {
+    for (const std::int32_t layer : options.session.settings.layers) {
       if (layer < m_bundle.config.layers) continue;
       refuseOption(
           "--observe", std::to_string(layer),
@@ -156,14 +154,12 @@ class RunCommand {
       for (const std::string& text : plan.printed) streams.out << text << '\n';
     }
 
-    run::RunOptions options;
-    options.policy = &policy();
-    options.seed = m_options.query.seed;
-    options.maxTokens = m_options.maxTokens;
+    run::RunOptions options = workbench::runOptionsOf(m_options.session.settings);
+    options.seed = m_options.query.settings.seed;
     options.topK = m_options.topK;
     options.topP = m_options.topP;
-    options.observedLayers = m_options.observedLayers;
-    options.attentionBytes = m_options.attentionMebibytes << kMebibyteBits;
+    options.observedLayers = m_options.session.settings.layers;
+    options.attentionBytes = std::uint64_t(m_options.session.settings.attentionMebibytes) << kMebibyteBits;
     options.retrieved = workbench::retrievalReports(job.planned.made.retrieved, {});
     options.queryJson = query::writeCanonical(job.planned.query());
     options.explain = plan::explain(plan);
@@ -186,10 +182,7 @@ class RunCommand {
     return exitCodeOf(result.outcome);
   }
 
-  const policy::Policy& policy() const {
-    const policy::Policy* chosen = policy::findPolicy(m_options.policy);
-    return chosen != nullptr ? *chosen : policy::standardPolicy();
-  }
+  const policy::Policy& policy() const { return workbench::policyOf(m_options.session.settings.policy); }
 
   void writeJson(nlohmann::ordered_json runs) const {
     nlohmann::ordered_json json;
@@ -197,7 +190,7 @@ class RunCommand {
     json["device"] = m_bundle.backend->info().name;
     json["policy"] = policy().name;
     json["exactness"] = policy().exactness;
-    json["seed"] = m_options.query.seed;
+    json["seed"] = m_options.query.settings.seed;
     json["runs"] = std::move(runs);
     // A stopped run may end in the middle of a character.
     m_context.streams.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
@@ -218,7 +211,8 @@ ExitCode runFiles(const Context& context, const Options& options) {
   std::vector<Job> jobs;
   bool wrong = false;
   QueryOptions given = queryOptions(options.query);
-  retrieveWith(given, options.query, context, options.session.model, options.session.threads);
+  retrieveWith(given, options.query, context, options.session.settings.model,
+               options.session.settings.threads);
   for (const std::string& file : options.files) {
     auto planned = planFile(file, given, context.streams);
     if (planned) {
@@ -242,28 +236,24 @@ void addRun(CLI::App& app, Context& context) {
       "  spanq run --policy prefix --json --trace run.trace resources/queries/judge-4.json\n");
   const auto options = std::make_shared<Options>();
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
-  addModelOption(*command, options->session);
+  workbench::RunSettings& settings = options->session.settings;
+  addSettings(*command, settings, {"model"});
   addTemplateOption(*command, options->session.chatTemplate);
-  addPolicyOption(*command, options->policy);
+  addSettings(*command, settings, {"policy"});
   addPlanOptions(*command, options->query);
-  addMaxTokensOption(*command, options->maxTokens);
+  addSettings(*command, settings, {"max_tokens"});
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
   addNumber(*command, "--top-k", options->topK, "Draw from the k likeliest tokens; 0: off", {0, kMost});
   addNumber(*command, "--top-p", options->topP, "Draw from the likeliest tokens that make up p; 1: off",
             {0.0F, 1.0F});
-  addThreadsOption(*command, options->session.threads);
-  addBlockOptions(*command, options->session);
-  addKvOption(*command, options->session);
+  addSettings(*command, settings, {"threads", "block_size", "blocks", "kv_type"});
+  using workbench::Effect;
+  addOtherSettings(*command, settings, {Effect::Model, Effect::Session, Effect::Run});
   CLI::Option* trace =
       command->add_option("--trace", options->trace, "Record the events of all runs in this file")
           ->type_name("FILE");
-  CLI::Option* observe = addNumbers(*command, "--observe", options->observedLayers,
-                                    "Layers whose attention goes into the trace, e.g. 0,5", {0, kMost})
-                             ->needs(trace);
-  addNumber(*command, "--observe-limit", options->attentionMebibytes,
-            "Most MiB of attention that a run records; the trace says what was left out",
-            {std::uint64_t{1}, std::uint64_t{1} << kMebibyteBits})
-      ->needs(observe);
+  addSettings(*command, settings, {"layers", "attention_mib"});
+  command->get_option("--observe")->needs(trace);
   command->add_flag("--json", options->json, "Write one JSON document instead of text");
 
   command->callback([&context, options] {

@@ -6,6 +6,7 @@
 #include "engine/base/counted.h"
 #include "engine/policy/policies.h"
 #include "engine/trace/event_fields.h"
+#include "engine/workbench/run_options.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -189,11 +190,10 @@ void addPredictionOptions(CLI::App& command, PredictionOptions& options) {
           .add_flag("--predict", options.isWanted,
                     "Say what running the queries, one after the other with one cache, will find in it")
           ->group(group);
-  addModelOption(command, options.session);
+  workbench::RunSettings& settings = options.session.settings;
+  addSettings(command, settings, {"model"});
   addTemplateOption(command, options.session.chatTemplate);
-  addPolicyOption(command, options.policy);
-  addMaxTokensOption(command, options.maxTokens);
-  addBlockOptions(command, options.session);
+  addSettings(command, settings, {"policy", "max_tokens", "block_size", "blocks"});
   for (const char* name : {"--policy", "--max-tokens", "--block-size", "--blocks"})
     command.get_option(name)->needs(predict)->group(group);
   command.get_option("--model")->description(
@@ -205,9 +205,8 @@ ReusePrediction::ReusePrediction(const PredictionOptions& options, std::uint64_t
     : m_options(options),
       m_model(describeChosenModel(options.session)),
       m_predictor(options.session.config(), m_model.config, *m_model.tokenizer, *m_model.chat) {
-  if (const policy::Policy* policy = policy::findPolicy(options.policy)) m_run.policy = policy;
+  m_run = workbench::runOptionsOf(options.session.settings);
   m_run.seed = seed;
-  m_run.maxTokens = options.maxTokens;
 }
 
 std::optional<run::Prediction> ReusePrediction::predict(const plan::Plan& plan, const std::stop_token& stop) {

@@ -22,8 +22,6 @@ namespace spanscope::cli {
 struct PredictionOptions {
   bool isWanted = false;
   SessionOptions session;
-  std::string policy = policy::standardPolicy().name;
-  std::int32_t maxTokens = 0;
 };
 
 /// --predict, and with it what `spanq run` has to say model, policy and cache.

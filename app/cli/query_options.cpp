@@ -3,19 +3,19 @@
 
 #include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
-#include "app/cli/number_option.h"
 #include "app/cli/usage.h"
 #include "engine/base/visible_text.h"
 #include "engine/plan/rules/rules.h"
 #include "engine/query/operators/vocabulary.h"
 #include "engine/query/parameters.h"
 #include "engine/query/shown_text.h"
+#include "engine/workbench/document/plan_options.h"
+#include "engine/workbench/document/retrieval_options.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
-#include <limits>
 #include <map>
 #include <optional>
 #include <ostream>
@@ -111,8 +111,7 @@ void addSettingOption(CLI::App& command, QueryOptionTexts& texts) {
     return equals == std::string::npos || equals == 0 ? "\"" + text + "\" is not name=value" : std::string();
   };
   command
-      .add_option("--set", texts.settings,
-                  "Value of a parameter of the query, as name=value; may be repeated")
+      .add_option("--set", texts.values, "Value of a parameter of the query, as name=value; may be repeated")
       ->check(CLI::Validator(isAssignment, ""))
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
@@ -127,22 +126,8 @@ void addSettingOption(CLI::App& command, QueryOptionTexts& texts) {
 }
 
 void addLocalityOptions(CLI::App& command, QueryOptionTexts& texts) {
-  CLI::Option* locality =
-      addNumber(command, "--locality", texts.locality,
-                "Attention locality: judges of many become trees of judges of at most so many; 0: off",
-                {.least = 2, .most = std::numeric_limits<std::uint32_t>::max(), .orZero = true});
-  command
-      .add_option("--locality-shape", texts.localityShape,
-                  "Plies of judges until one is left (tree), or one ply and then one judge of all replies "
-                  "(map-reduce; documents are judged in portions too)")
-      ->check(CLI::IsMember({"tree", "map-reduce"}))
-      ->needs(locality)
-      ->capture_default_str();
-  command
-      .add_option("--reduce-prompt", texts.reducePrompt,
-                  "The question of every ply but the first; without it the question stays the same")
-      ->needs(locality)
-      ->type_name("TEXT");
+  addSettings(command, texts.settings, {"locality", "locality_shape", "reduce_prompt"});
+  texts.reducePrompt = command.get_option("--reduce-prompt");
 }
 
 namespace {
@@ -190,60 +175,18 @@ void addRuleOption(CLI::App& command, QueryOptionTexts& texts) {
 }  // namespace
 
 void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts) {
-  const char* const group = kRetrievalGroup;
-  workbench::RetrievalSettings& retrieval = texts.retrieval;
-  auto* fragments = addNumber(command, "--fragments", texts.fragments.fragments,
-                              "Most fragments that an augment finds", {1, retrieve::kMaxFragments})
-                        ->group(group);
-  auto* rank =
+  std::vector<CLI::Option*> options = addSettings(
+      command, texts.settings,
+      {"fragments", "ranking", "embeddings_url", "embeddings_model", "summaries", "chunk", "overlap"});
+  for (CLI::Option* option : addOtherSettings(command, texts.settings, {workbench::Effect::Retrieval}))
+    options.push_back(option);
+  options.push_back(
       command
-          .add_option(
-              "--rank", texts.ranking,
-              "How fragments are ranked: by the words they share with the question (lexical, BM25), by the "
-              "vectors of the model (embedding), by both (hybrid), or by vectors where the augment's "
-              "embedding_model names the model and else by words (auto)")
-          ->check(CLI::IsMember({"auto", "lexical", "embedding", "hybrid"}))
-          ->capture_default_str()
-          ->group(group);
-  auto* url =
-      command
-          .add_option("--embeddings-url", texts.embeddingsUrl,
-                      "Take vectors from a server with OpenAI's POST /embeddings, e.g. "
-                      "http://localhost:8000/v1, instead of the model; SPANSCOPE_EMBEDDINGS_KEY in the "
-                      "environment is its key")
-          ->type_name("URL")
-          ->group(group);
-  auto* model = command
-                    .add_option("--embeddings-model", texts.embeddingsModel,
-                                "The model that the server is to embed with")
-                    ->type_name("NAME")
-                    ->needs(url)
-                    ->group(group);
-  url->needs(model);
-  auto* summaries =
-      command
-          .add_flag(
-              "--summaries", texts.fragments.summaries,
-              "Have the model sum up neighbouring fragments, and their summaries again, and search those too")
-          ->group(group);
-  auto* chunk = addNumber(command, "--chunk", texts.fragments.chunk.tokens, "Most tokens of a fragment",
-                          {retrieve::kMinChunkTokens, retrieve::kMaxChunkTokens})
-                    ->group(group);
-  auto* overlap =
-      addNumber(
-          command, "--overlap", texts.overlap,
-          "Most tokens that a fragment shares with the one before: at most a quarter of --chunk; without, "
-          "at most " +
-              std::to_string(texts.fragments.chunk.overlap),
-          Range<std::int32_t>{0, retrieve::kMaxChunkTokens / 4})
-          ->group(group);
-  auto* index =
-      command
-          .add_option("--index", retrieval.indexFile,
+          .add_option("--index", texts.retrieval.indexFile,
                       "Index that documents are kept in, made if there is none; without, one in memory")
-          ->type_name("FILE")
-          ->group(group);
-  texts.retrievalOptions = {fragments, rank, url, model, summaries, chunk, overlap, index};
+          ->type_name("FILE"));
+  for (CLI::Option* option : options) option->group(kRetrievalGroup);
+  texts.retrievalOptions = {options.begin(), options.end()};
 }
 
 void addPlanOptions(CLI::App& command, QueryOptionTexts& texts) {
@@ -251,24 +194,25 @@ void addPlanOptions(CLI::App& command, QueryOptionTexts& texts) {
   addRetrievalOptions(command, texts);
   addRuleOption(command, texts);
   addLocalityOptions(command, texts);
-  addSeedOption(command, texts.seed, "Seed of the run; each step draws from its own");
-  command.add_flag("--no-distribute", texts.noDistribute,
-                   "Give an outer prompt only the outputs of inner steps, not their prompts as well");
-  command
-      .add_option("--output-form", texts.outputForm,
-                  "How such an output gets its keys and values: anew, or reused as they were (approximate)")
-      ->check(CLI::IsMember({"anew", "reused"}))
-      ->capture_default_str();
+  addSettings(command, texts.settings, {"seed", "distribute", "output_form"});
+  addOtherSettings(command, texts.settings, {workbench::Effect::Plan});
 }
 
 namespace {
 
-void checkSettings(const std::vector<std::string>& settings) {
+void checkValues(const std::vector<std::string>& settings) {
   std::set<std::string> names;
   for (const std::string& setting : settings) {
     const std::string name = setting.substr(0, setting.find('='));
     if (!names.insert(name).second) refuseOption("--set", "two values for " + query::quoted(name), "one");
   }
+}
+
+/// Whether one of the options of retrieval was given.
+bool isGiven(const QueryOptionTexts& texts, std::string_view name) {
+  return std::any_of(
+      texts.retrievalOptions.begin(), texts.retrievalOptions.end(),
+      [name](const CLI::Option* option) { return option->get_name() == name && option->count() > 0; });
 }
 
 void checkRules(const QueryOptionTexts& texts) {
@@ -277,9 +221,9 @@ void checkRules(const QueryOptionTexts& texts) {
     const auto [rule, isOn] = ruleOf(setting);
     const std::string found = query::quoted(setting);
     if (!rules.insert(rule).second) refuseOption("--rule", found + " and another for that rule", "one");
-    if (isOn && rule == &plan::kLocalityRule && texts.locality == 0)
+    if (isOn && rule == &plan::kLocalityRule && texts.settings.locality == 0)
       refuseOption("--rule", found + " alone", "--locality, which says how many a judge has");
-    if (isOn && rule == &plan::kDistributeRule && texts.noDistribute)
+    if (isOn && rule == &plan::kDistributeRule && !texts.settings.distribute)
       refuseOption("--rule", found + " with --no-distribute", "one of the two");
   }
 }
@@ -287,15 +231,16 @@ void checkRules(const QueryOptionTexts& texts) {
 }  // namespace
 
 void QueryOptionTexts::check() const {
-  checkSettings(settings);
+  checkValues(values);
   checkRules(*this);
-  const std::int32_t mostOverlap = fragments.chunk.tokens / 4;
-  if (overlap && *overlap > mostOverlap) {
-    refuseOption("--overlap", std::to_string(*overlap),
+  const std::int32_t mostOverlap = settings.chunk / 4;
+  if (settings.overlap > mostOverlap && isGiven(*this, "--overlap")) {
+    refuseOption("--overlap", std::to_string(settings.overlap),
                  "at most " + std::to_string(mostOverlap) + ", a quarter of the " +
-                     std::to_string(fragments.chunk.tokens) + " tokens of --chunk");
+                     std::to_string(settings.chunk) + " tokens of --chunk");
   }
-  if (ranking == "lexical" && !embeddingsUrl.empty())
+  if (retrieve::parseRanking(settings.ranking) == retrieve::Ranking::Lexical &&
+      !settings.embeddingsUrl.empty())
     refuseOption("--embeddings-url", "vectors for --rank lexical, which has none",
                  "--rank auto, embedding or hybrid");
 }
@@ -307,21 +252,18 @@ QueryOptions queryOptions(const QueryOptionTexts& texts) {
   for (const CLI::Option* option : texts.retrievalOptions) {
     if (option->count() > 0) options.givenForRetrieval.push_back(option->get_name());
   }
-  for (const std::string& setting : texts.settings) {
+  for (const std::string& setting : texts.values) {
     const std::size_t equals = setting.find('=');
     options.parameters[setting.substr(0, equals)] = setting.substr(equals + 1);
   }
-  options.plan.seed = texts.seed;
-  options.plan.distribute = !texts.noDistribute;
-  options.plan.outputForm = texts.outputForm == "reused" ? plan::OutputForm::Reused : plan::OutputForm::Anew;
+  options.plan = document::planOptionsOf(texts.settings);
   for (const std::string& setting : texts.rules) {
     const auto [rule, isOn] = ruleOf(setting);
     options.plan.rules[std::string(rule->name)] = isOn;
   }
-  options.plan.locality.fanIn = texts.locality;
-  options.plan.locality.shape =
-      texts.localityShape == "tree" ? plan::LocalityShape::Tree : plan::LocalityShape::MapReduce;
-  options.plan.locality.reducePrompt = texts.reducePrompt;
+  // Also where it is empty: that is a question of its own.
+  if (texts.reducePrompt != nullptr && texts.reducePrompt->count() > 0)
+    options.plan.locality.reducePrompt = texts.settings.reducePrompt;
   return options;
 }
 
@@ -353,18 +295,14 @@ class ProgressLines {
 void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Context& context,
                   const std::filesystem::path& modelDirectory, int threads) {
   workbench::RetrievalSettings settings = texts.retrieval;
-  options.fragments = texts.fragments;
-  retrieve::ChunkOptions& chunk = options.fragments.chunk;
-  chunk.overlap = texts.overlap.value_or(std::min(chunk.overlap, chunk.tokens / 4));
-  options.fragments.ranking = retrieve::parseRanking(texts.ranking);
+  options.fragments = document::retrievalOptionsOf(texts.settings);
   settings.modelDirectory = modelDirectory;
   settings.model.threads = threads;
-  if (!texts.embeddingsUrl.empty()) {
-    remote::EmbeddingsServer& server = settings.embeddings.emplace();
-    server.url = texts.embeddingsUrl;
-    server.model = texts.embeddingsModel;
+  if (!texts.settings.embeddingsUrl.empty()) {
+    settings.embeddings = remote::EmbeddingsServer{
+        .url = texts.settings.embeddingsUrl, .model = texts.settings.embeddingsModel, .key = {}};
     const char* const key = std::getenv("SPANSCOPE_EMBEDDINGS_KEY");
-    if (key != nullptr) server.key = key;
+    if (key != nullptr) settings.embeddings->key = key;
   }
   options.retriever = std::make_shared<workbench::Retrieval>(std::move(settings), context.backends);
   options.retrieval = options.retriever.get();

@@ -6,11 +6,11 @@
 #include "app/cli/command.h"
 #include "app/cli/document_input.h"
 #include "app/cli/query_inputs.h"
+#include "app/cli/setting_options.h"
 #include "engine/workbench/pipeline.h"
 
 #include <CLI/CLI.hpp>
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -26,22 +26,13 @@ struct QueryOptionTexts {
   /// Refuses options that contradict each other or do not fit together. Throws as refuseOption().
   void check() const;
 
-  std::vector<std::string> settings;  ///< "name=value"
-  std::vector<std::string> folders;   ///< that queries may read beside their own
+  workbench::RunSettings settings = commandSettings();
+  std::vector<std::string> values;   ///< "name=value"
+  std::vector<std::string> folders;  ///< that queries may read beside their own
   std::shared_ptr<AnswerBook> book = std::make_shared<AnswerBook>();
-  std::uint64_t seed = 0;
-  bool noDistribute = false;
-  std::string outputForm = "anew";
   std::vector<std::string> rules;  ///< "name=on" or "name=off"
-  std::uint32_t locality = 0;
-  std::string localityShape = "tree";
-  std::optional<std::string> reducePrompt;
   workbench::RetrievalSettings retrieval;
-  retrieve::RetrievalOptions fragments;
-  std::optional<std::int32_t> overlap;  ///< of `fragments`; nothing: what is usual, where it fits
-  std::string ranking = "auto";
-  std::string embeddingsUrl;
-  std::string embeddingsModel;
+  const CLI::Option* reducePrompt = nullptr;
   std::vector<const CLI::Option*> retrievalOptions;  ///< those of addRetrievalOptions()
 };
 

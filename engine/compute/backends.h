@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/compute/backend.h"
+#include "engine/compute/thread_limit.h"
 
 #include <functional>
 #include <memory>
@@ -12,9 +13,6 @@
 #include <vector>
 
 namespace spanscope::compute {
-
-/// Most threads that a backend is asked to use.
-inline constexpr int kMostThreads = 1024;
 
 struct BackendOptions {
   int threads = 0;  ///< of the host, the caller's included: 0 … kMostThreads; 0: one a core

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/retrieve/retrieval_limits.h"
 #include "engine/text/tokenizer.h"
 
 #include <cstddef>
@@ -13,9 +14,6 @@
 #include <vector>
 
 namespace spanscope::retrieve {
-
-inline constexpr std::int32_t kMinChunkTokens = 8;
-inline constexpr std::int32_t kMaxChunkTokens = 1 << 20;
 
 struct ChunkOptions {
   std::int32_t tokens = 128;  ///< most tokens of a chunk: kMinChunkTokens … kMaxChunkTokens

@@ -10,6 +10,7 @@
 #include "engine/retrieve/embedder.h"
 #include "engine/retrieve/fragment_index.h"
 #include "engine/retrieve/ranking.h"
+#include "engine/retrieve/retrieval_limits.h"
 #include "engine/retrieve/summarizer.h"
 #include "engine/text/tokenizer.h"
 
@@ -23,7 +24,6 @@
 
 namespace spanscope::retrieve {
 
-inline constexpr std::int32_t kMaxFragments = 10'000;
 /// Ranked fragments that are listed of an augment beyond those in the prompt, to choose from.
 inline constexpr std::size_t kRunnersUp = 10;
 

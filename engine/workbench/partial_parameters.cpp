@@ -2,6 +2,7 @@
 #include "engine/workbench/partial_parameters.h"
 
 #include "engine/query/diagnostic.h"
+#include "engine/query/node_parts.h"
 
 #include <cstdint>
 #include <utility>
@@ -15,17 +16,14 @@ void setNumber(query::Node& root, const query::ParameterUse& use, bool asParamet
   query::Node* node = query::nodeAt(root, use.node);
   if (node == nullptr) return;
   const query::Parameter parameter{use.name};
-  auto* repeat = node->as<query::Repeat>();
   if (use.kind == query::ParameterKind::Count) {
-    if (repeat == nullptr) return;
-    repeat->count = std::uint8_t{1};
-    if (asParameter) repeat->count = parameter;
+    query::Times* times = query::countOf(*node);
+    if (times == nullptr) return;
+    *times = std::uint8_t{1};
+    if (asParameter) *times = parameter;
     return;
   }
-  query::GenerateSettings* settings = nullptr;
-  if (repeat != nullptr) settings = &repeat->generate.settings;
-  if (auto* generate = node->as<query::Generate>()) settings = &generate->settings;
-  if (auto* map = node->as<query::Map>()) settings = &map->settings;
+  query::GenerateSettings* settings = query::settingsOf(*node);
   if (settings == nullptr) return;
   const auto set = [&](auto& field) {
     field = query::Absent{};

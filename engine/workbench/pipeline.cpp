@@ -2,9 +2,10 @@
 #include "engine/workbench/pipeline.h"
 
 #include "engine/base/error.h"
+#include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
 #include "engine/workbench/partial_parameters.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace spanscope::workbench {
@@ -12,24 +13,19 @@ namespace {
 
 using query::Diagnostic;
 
-template <class Operator>
-bool holds(const query::Node& node) {
-  if (node.as<Operator>() != nullptr) return true;
-  const std::vector<query::ChildRef> children = query::childrenOf(node);
-  return std::any_of(children.begin(), children.end(),
-                     [](const query::ChildRef& child) { return holds<Operator>(*child.node); });
+bool holds(const query::Node& query, query::ResolvedBy resolver) {
+  return query::anyNode(
+      query, [resolver](const query::Node& node) { return query::infoOf(node).resolvedBy == resolver; });
 }
 
-void refuseSugar(const query::Node& node, const NodePath& path, std::vector<Diagnostic>& problems) {
-  if (node.as<query::Ask>() != nullptr || node.as<query::File>() != nullptr) {
+void refuseSugar(const query::Node& query, std::vector<Diagnostic>& problems) {
+  query::walk(query, {}, [&](const query::Node& node, const NodePath& path) {
+    if (!query::isSugar(node)) return;
     Diagnostic& problem = problems.emplace_back();
     problem.pointer = path;
     problem.found = std::string("an operator \"") + query::operatorName(node) + "\"";
     problem.expected = "one that servers know: put the text itself there";
-  }
-  for (const query::ChildRef& child : query::childrenOf(node)) {
-    refuseSugar(*child.node, path + child.step, problems);
-  }
+  });
 }
 
 }  // namespace
@@ -137,8 +133,9 @@ class Pipeline {
   }
 
   bool resolveSugar() {
-    if (m_input.endsAtAsk && holds<query::Ask>(current())) return endAs(PipelineEnd::Asks);
-    if (m_input.endsAtAugment && holds<query::Augment>(current())) return endAs(PipelineEnd::Retrieves);
+    if (m_input.endsAtAsk && holds(current(), query::ResolvedBy::Person)) return endAs(PipelineEnd::Asks);
+    if (m_input.endsAtAugment && holds(current(), query::ResolvedBy::Retrieval))
+      return endAs(PipelineEnd::Retrieves);
     if (m_input.surroundings == nullptr) return true;
     return keepOrAdd(query::resolveSugar(current(), *m_input.surroundings));
   }
@@ -157,7 +154,7 @@ class Pipeline {
     if (!m_input.isForServer) return true;
     const auto& retrieved = m_result.m_queries[static_cast<std::size_t>(Stage::Retrieve)];
     std::vector<Diagnostic> problems;
-    refuseSugar(retrieved ? *retrieved : current(), {}, problems);
+    refuseSugar(retrieved ? *retrieved : current(), problems);
     for (Diagnostic& problem : problems) add(std::move(problem));
     return problems.empty() || endAs(PipelineEnd::Problem);
   }

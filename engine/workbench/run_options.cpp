@@ -4,49 +4,67 @@
 #include "engine/policy/policies.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/node_walk.h"
+#include "engine/retrieve/ranking.h"
 #include "engine/workbench/resource_paths.h"
+#include "engine/workbench/setting_values.h"
 
 #include <string>
 
 namespace spanscope::workbench {
 
 std::filesystem::path modelDirectoryOf(const document::RunSettings& settings) {
-  return settings.model.empty() ? workbench::bundledModelDirectory() : std::filesystem::path(settings.model);
+  return settings.model.empty() ? bundledModelDirectory() : std::filesystem::path(settings.model);
 }
 
 run::SessionConfig sessionConfigOf(const document::RunSettings& settings) {
   run::SessionConfig config;
   config.blockSize = settings.blockSize;
   config.blockCount = settings.blockCount;
-  config.kvType = settings.kvType == "bf16" ? compute::DType::BF16 : compute::DType::F32;
+  config.kvType = kvTypeOf(settings.kvType);
   return config;
 }
 
-bool isSameSession(const run::SessionConfig& a, const run::SessionConfig& b) {
-  return a.blockSize == b.blockSize && a.blockCount == b.blockCount && a.kvType == b.kvType;
+document::RunSettings modelIdentityOf(const document::RunSettings& settings) {
+  document::RunSettings identity = onlyThose(settings, {Effect::Model});
+  identity.model = modelDirectoryOf(settings).string();
+  return identity;
+}
+
+document::RunSettings sessionIdentityOf(const document::RunSettings& settings) {
+  document::RunSettings identity = onlyThose(settings, {Effect::Model, Effect::Session});
+  identity.model = modelDirectoryOf(settings).string();
+  return identity;
 }
 
 run::RunOptions runOptionsOf(const document::RunSettings& settings) {
   run::RunOptions options;
-  if (const policy::Policy* policy = policy::findPolicy(settings.policy)) options.policy = policy;
+  options.policy = &policyOf(settings.policy);
   options.seed = settings.seed;
   options.maxTokens = settings.maxTokens;
   return options;
 }
 
 std::optional<remote::EmbeddingsServer> embeddingsServerOf(const document::RunSettings& settings) {
-  if (settings.embeddings != "server") return std::nullopt;
+  if (!settings.asksServer()) return std::nullopt;
   return remote::EmbeddingsServer{
       .url = settings.embeddingsUrl, .model = settings.embeddingsModel, .key = {}};
 }
 
+namespace {
+
+bool mayRankByVectors(const document::RunSettings& settings) {
+  return retrieve::parseRanking(settings.ranking) != retrieve::Ranking::Lexical;
+}
+
+}  // namespace
+
 bool asksServer(const query::Node& query, const document::RunSettings& settings) {
-  if (settings.embeddings != "server" || settings.ranking == "lexical") return false;
+  if (!settings.asksServer() || !mayRankByVectors(settings)) return false;
   return query::anyNode(query, [&](const query::Node& node) {
     if (query::documentOf(node) == nullptr) return false;
     const std::string& model = *query::embeddingModelOf(node);
     const bool isNamed = !model.empty() && model == settings.embeddingsModel;
-    return settings.ranking != "auto" || isNamed;
+    return retrieve::parseRanking(settings.ranking) || isNamed;
   });
 }
 

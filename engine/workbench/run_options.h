@@ -15,9 +15,12 @@ namespace spanscope::workbench {
 /// Of the checkpoint, or the bundled one. Throws Failure where that cannot be found.
 std::filesystem::path modelDirectoryOf(const document::RunSettings& settings);
 
-/// Two runs whose settings give the same can share a session.
 run::SessionConfig sessionConfigOf(const document::RunSettings& settings);
-bool isSameSession(const run::SessionConfig& a, const run::SessionConfig& b);
+
+/// Two runs that have the same can share the model that is loaded. Throws as modelDirectoryOf().
+document::RunSettings modelIdentityOf(const document::RunSettings& settings);
+/// Two runs that have the same can share a session, with its cache. Throws as modelDirectoryOf().
+document::RunSettings sessionIdentityOf(const document::RunSettings& settings);
 
 /// Without what is observed, and without what only the trace is told.
 run::RunOptions runOptionsOf(const document::RunSettings& settings);

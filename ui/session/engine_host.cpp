@@ -138,15 +138,15 @@ class EngineHost::Worker {
   }
 
   void load(const document::RunSettings& settings, const std::stop_token& stop = {}) {
-    const std::filesystem::path directory = workbench::modelDirectoryOf(settings);
-    if (m_bundle && m_bundle->directory == directory && m_threads == settings.threads) return;
+    document::RunSettings identity = workbench::modelIdentityOf(settings);
+    if (m_bundle && m_loaded == identity) return;
     tell([this] { m_host.setState(EngineState::Loading); });
     // The old one goes only when the new one is there.
     auto bundle = std::make_shared<workbench::ModelBundle>(
-        workbench::loadModelBundle(directory, m_backends, {.threads = settings.threads, .stop = stop}));
+        workbench::loadModelBundle(identity.model, m_backends, {.threads = identity.threads, .stop = stop}));
     m_session.reset();
     m_bundle = std::move(bundle);
-    m_threads = settings.threads;
+    m_loaded = std::move(identity);
 
     LoadedModel model;
     model.name = QString::fromStdString(m_bundle->name);
@@ -165,10 +165,9 @@ class EngineHost::Worker {
 
   /// The session that a run with these settings goes on with; nullptr: it starts another.
   const run::Session* sessionFor(const document::RunSettings& settings) const {
-    if (!m_session || m_threads != settings.threads) return nullptr;
-    if (!workbench::isSameSession(m_session->config(), workbench::sessionConfigOf(settings))) return nullptr;
+    if (!m_session) return nullptr;
     try {
-      return m_bundle->directory == workbench::modelDirectoryOf(settings) ? m_session.get() : nullptr;
+      return m_identity == workbench::sessionIdentityOf(settings) ? m_session.get() : nullptr;
     } catch (const Failure&) {
       return nullptr;
     }
@@ -176,9 +175,10 @@ class EngineHost::Worker {
 
   void openSession(const document::RunSettings& settings) {
     load(settings, stopToken());
-    const run::SessionConfig config = workbench::sessionConfigOf(settings);
-    if (m_session && workbench::isSameSession(m_session->config(), config)) return;
+    document::RunSettings identity = workbench::sessionIdentityOf(settings);
+    if (m_session && m_identity == identity) return;
     m_session.reset();
+    m_identity = std::move(identity);
     m_recorder =
         std::make_shared<trace::Recorder>(trace::RecorderOptions{.session = ++m_sessions, .clock = {}});
     tell([this, recorder = m_recorder] {
@@ -186,7 +186,7 @@ class EngineHost::Worker {
       m_host.m_recording = false;
       Q_EMIT m_host.sessionStarted();
     });
-    m_session = workbench::makeSession(*m_bundle, config, *m_recorder);
+    m_session = workbench::makeSession(*m_bundle, workbench::sessionConfigOf(settings), *m_recorder);
   }
 
   std::stop_token stopToken() {
@@ -268,9 +268,10 @@ class EngineHost::Worker {
   EngineHost& m_host;
   // Of the thread alone:
   std::shared_ptr<workbench::ModelBundle> m_bundle;
-  int m_threads = 0;
+  document::RunSettings m_loaded;  ///< with which the bundle was loaded
   std::shared_ptr<trace::Recorder> m_recorder;
   std::unique_ptr<run::Session> m_session;
+  document::RunSettings m_identity;  ///< of the session
   std::uint32_t m_sessions = 0;
   Forecaster m_forecaster;
   std::string m_indexFile;

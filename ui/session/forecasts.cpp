@@ -77,20 +77,19 @@ void Forecasts::ask() {
   document::QueryOf taken = document::toQuery(document, document::TakeOut::MutedAndFrozen);
   if (!taken.query) return refuse(tr("The query is not complete: an input is missing."));
 
-  Key key{.query = std::move(*taken.query),
-          .paths = std::move(taken.paths),
-          .parameters = document.parameters,
-          .declarations = document.declarations,
-          .settings = document.settings,
-          .path = m_watched.path,
-          .epoch = m_watched.epoch};
-  // What is said of parameters to people, and watching, change nothing.
+  Key key{
+      .query = std::move(*taken.query),
+      .paths = std::move(taken.paths),
+      .parameters = document.parameters,
+      .declarations = document.declarations,
+      // What is only watched changes nothing.
+      .settings = workbench::onlyThose(
+          document.settings, {workbench::Effect::Model, workbench::Effect::Session, workbench::Effect::Plan,
+                              workbench::Effect::Retrieval, workbench::Effect::Run}),
+      .path = m_watched.path,
+      .epoch = m_watched.epoch};
+  // What is said of parameters to people changes nothing.
   for (query::ParameterDeclaration& declaration : key.declarations) declaration.description.clear();
-  key.settings.observe = false;
-  key.settings.observeRows = false;
-  key.settings.attentionMebibytes = 0;
-  key.settings.keptMebibytes = 0;
-  key.settings.layers.clear();
   Tab& tab = m_tabs[m_tab];
   if (tab.key == key) {
     tab.subject = m_watched;

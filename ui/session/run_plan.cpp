@@ -12,9 +12,7 @@
 namespace spanscope::ui {
 
 QString firstProblem(const workbench::PipelineResult& made) {
-  const auto isError = [](const query::Diagnostic& problem) {
-    return problem.severity == query::Severity::Error;
-  };
+  const auto isError = [](const query::Diagnostic& problem) { return problem.severity == Severity::Error; };
   const auto first = std::find_if(made.diagnostics.begin(), made.diagnostics.end(), isError);
   if (first == made.diagnostics.end()) return {};
   QString text = QString::fromStdString(first->located({}));

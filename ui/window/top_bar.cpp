@@ -2,6 +2,7 @@
 #include "ui/window/top_bar.h"
 
 #include "engine/policy/policies.h"
+#include "engine/workbench/setting_values.h"
 #include "ui/window/workspace.h"
 
 #include <QFrame>
@@ -160,9 +161,9 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
   const EngineHost& engine = m_workspace.engine();
   m_model->setText(modelText(engine) + QStringLiteral(" ▾"));
   const OpenDocument* current = m_workspace.current();
-  const policy::Policy* chosen =
-      current == nullptr ? nullptr : policy::findPolicy(current->model->document().settings.policy);
-  const policy::Policy& policy = chosen != nullptr ? *chosen : policy::standardPolicy();
+  const policy::Policy& policy = current == nullptr
+                                     ? policy::standardPolicy()
+                                     : workbench::policyOf(current->model->document().settings.policy);
   m_policy->setText(QString::fromUtf8(policy.name) + QStringLiteral(" ▾"));
   m_policy->setToolTip(
       tr("Reuse policy %1: %2.\nHow far the run departs from a full prefill, and what it is exact against.")

@@ -5,10 +5,10 @@
 // part of the query yet.
 #pragma once
 
-#include "engine/policy/policies.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query.h"
+#include "engine/workbench/settings.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -85,42 +85,7 @@ struct Note {
   bool operator==(const Note&) const = default;
 };
 
-inline constexpr std::int32_t kLeastKeptMebibytes = 16;
-inline constexpr std::int32_t kMostMebibytes = 1 << 20;
-
-/// Model and cache settings, applied on the next run.
-struct RunSettings {
-  std::string model;  ///< directory of the checkpoint; empty: the bundled one
-  std::string policy = policy::standardPolicy().name;
-  std::uint64_t seed = 0;
-  std::int32_t blockSize = 16;           ///< 1 … 1024
-  std::int32_t blockCount = 512;         ///< the null block included
-  std::string kvType = "f32";            ///< or "bf16"
-  std::int32_t threads = 0;              ///< 0: one a core
-  std::int32_t maxTokens = 0;            ///< of generates that set none; 0: the model's own
-  bool observe = true;                   ///< record attention
-  std::vector<std::int32_t> layers;      ///< which layers; empty: all
-  bool observeRows = false;              ///< for every token instead of every block
-  std::int32_t attentionMebibytes = 64;  ///< most of it that a run records, 1 … kMostMebibytes
-  std::int32_t keptMebibytes =
-      512;                 ///< of events that the window keeps, kLeastKeptMebibytes … kMostMebibytes
-  bool distribute = true;  ///< plus distribution
-  std::string outputForm = "anew";  ///< or "reused"
-  /// Attention locality: most entries that one judge reads; 0: the query stays as it is; 1 means 0.
-  std::int32_t locality = 0;
-  std::string localityShape = "tree";  ///< or "map-reduce"
-  std::int32_t fragments = 5;          ///< that an augment finds: 1 … 10000
-  /// "lexical", "embedding", "hybrid", or "auto": by vectors where an augment names the model, else by words.
-  std::string ranking = "auto";
-  std::int32_t chunk = 128;   ///< most tokens of a fragment: 8 … 2^20
-  std::int32_t overlap = 16;  ///< most tokens that fragments share; at most a quarter of `chunk` counts
-  bool summaries = false;     ///< search summaries too, made by the model
-  std::string embeddings = "checkpoint";  ///< whose vectors: the checkpoint's, or of a "server"
-  std::string embeddingsUrl;              ///< of the server's API, e.g. "http://localhost:8000/v1"
-  std::string embeddingsModel;            ///< that embeds there
-  std::string reducePrompt;  ///< question of every ply but the first; empty: the same all the way up
-  bool operator==(const RunSettings&) const = default;
-};
+using workbench::RunSettings;
 
 class Document {
  public:

@@ -5,7 +5,6 @@
 #include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"
 #include "engine/query/shown_text.h"
-#include "engine/retrieve/resolve_augments.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/edits.h"
@@ -15,6 +14,7 @@
 #include <limits>
 #include <map>
 #include <utility>
+#include <variant>
 
 namespace spanscope::document {
 namespace {
@@ -261,76 +261,39 @@ class FileReader {
     m_fields.error(offset, "\"" + query::cutText(*read, 40) + "\"", expected);
   }
 
-  void readWhole(std::int32_t& value, std::int32_t least, std::int32_t most) {
-    value = static_cast<std::int32_t>(m_fields.whole(least, most).value_or(value));
-  }
-
   void readSettings(RunSettings& settings) {
-    constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
     m_fields.object([&](const std::string& key) {
-      if (key == "model")
-        settings.model = m_fields.text(kMostName).value_or("");
-      else if (key == "policy")
-        readChoice(settings.policy, policy::policyNames());
-      else if (key == "seed")
-        settings.seed = m_fields.natural().value_or(0);
-      else if (key == "block_size")
-        readWhole(settings.blockSize, 1, 1024);
-      else if (key == "blocks")
-        readWhole(settings.blockCount, 2, kMost);
-      else if (key == "kv_type")
-        readChoice(settings.kvType, {"f32", "bf16"});
-      else if (key == "threads")
-        readWhole(settings.threads, 0, 4096);
-      else if (key == "max_tokens")
-        readWhole(settings.maxTokens, 0, kMost);
-      else if (key == "observe")
-        settings.observe = m_fields.flag().value_or(true);
-      else if (key == "layers")
-        readLayers(settings);
-      else if (key == "every_token")
-        settings.observeRows = m_fields.flag().value_or(false);
-      else if (key == "attention_mib")
-        readWhole(settings.attentionMebibytes, 1, kMostMebibytes);
-      else if (key == "kept_mib")
-        readWhole(settings.keptMebibytes, kLeastKeptMebibytes, kMostMebibytes);
-      else if (key == "distribute")
-        settings.distribute = m_fields.flag().value_or(true);
-      else if (key == "output_form")
-        readChoice(settings.outputForm, {"anew", "reused"});
-      else if (key == "locality")
-        readWhole(settings.locality, 0, kMost);
-      else if (key == "locality_shape")
-        readChoice(settings.localityShape, {"tree", "map-reduce"});
-      else if (key == "reduce_prompt")
-        settings.reducePrompt = m_fields.text(kMostText).value_or("");
-      else if (key == "fragments")
-        readWhole(settings.fragments, 1, retrieve::kMaxFragments);
-      else if (key == "ranking")
-        readChoice(settings.ranking, {"auto", "lexical", "embedding", "hybrid"});
-      else if (key == "chunk")
-        readWhole(settings.chunk, retrieve::kMinChunkTokens, retrieve::kMaxChunkTokens);
-      else if (key == "overlap")
-        readWhole(settings.overlap, 0, retrieve::kMaxChunkTokens / 4);
-      else if (key == "summaries")
-        settings.summaries = m_fields.flag().value_or(false);
-      else if (key == "embeddings")
-        readChoice(settings.embeddings, {"checkpoint", "server"});
-      else if (key == "embeddings_url")
-        settings.embeddingsUrl = m_fields.text(kMostName).value_or("");
-      else if (key == "embeddings_model")
-        settings.embeddingsModel = m_fields.text(kMostName).value_or("");
-      else
-        return false;
+      const workbench::Setting* const setting = workbench::findSetting(key);
+      if (setting == nullptr) return false;
+      std::visit([&](auto member) { readSetting(settings.*member, *setting); }, setting->member);
       return true;
     });
   }
 
-  void readLayers(RunSettings& settings) {
-    settings.layers.clear();
-    m_fields.array(kMostDecorations, [&](std::size_t) {
-      settings.layers.push_back(static_cast<std::int32_t>(m_fields.whole(0, 100'000).value_or(0)));
-    });
+  void readSetting(std::string& value, const workbench::Setting& setting) {
+    if (setting.choices == nullptr) {
+      value = m_fields.text(setting.isLong ? kMostText : kMostName).value_or("");
+      return;
+    }
+    std::vector<std::string> names;
+    for (const workbench::Choice& choice : setting.choices()) names.push_back(choice.name);
+    readChoice(value, names);
+  }
+
+  void readSetting(bool& value, const workbench::Setting&) { value = m_fields.flag().value_or(value); }
+
+  void readSetting(std::uint64_t& value, const workbench::Setting&) {
+    value = m_fields.natural().value_or(value);
+  }
+
+  template <class Whole>
+  void readSetting(Whole& value, const workbench::Setting& setting) {
+    value = static_cast<Whole>(m_fields.whole(setting.range.least, setting.range.most).value_or(value));
+  }
+
+  void readSetting(std::vector<std::int32_t>& value, const workbench::Setting& setting) {
+    value.clear();
+    m_fields.array(kMostDecorations, [&](std::size_t) { readSetting(value.emplace_back(), setting); });
   }
 
   void readDrafts(FileContent& content) {

@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <utility>
+#include <variant>
 
 namespace spanscope::document {
 namespace {
@@ -82,34 +83,16 @@ std::string listText(const std::vector<Json>& elements, const std::string& inden
 
 Json settingsJson(const RunSettings& settings) {
   Json json;
-  json["model"] = settings.model;
-  json["policy"] = settings.policy;
-  json["seed"] = settings.seed;
-  json["block_size"] = settings.blockSize;
-  json["blocks"] = settings.blockCount;
-  json["kv_type"] = settings.kvType;
-  json["threads"] = settings.threads;
-  json["max_tokens"] = settings.maxTokens;
-  json["observe"] = settings.observe;
-  json["layers"] = settings.layers;
-  json["every_token"] = settings.observeRows;
-  // Only where it was chosen, so that other documents are those of programs that do not know it.
-  if (settings.attentionMebibytes != RunSettings().attentionMebibytes)
-    json["attention_mib"] = settings.attentionMebibytes;
-  if (settings.keptMebibytes != RunSettings().keptMebibytes) json["kept_mib"] = settings.keptMebibytes;
-  json["distribute"] = settings.distribute;
-  json["output_form"] = settings.outputForm;
-  json["locality"] = settings.locality;
-  json["locality_shape"] = settings.localityShape;
-  json["reduce_prompt"] = settings.reducePrompt;
-  json["fragments"] = settings.fragments;
-  json["ranking"] = settings.ranking;
-  json["chunk"] = settings.chunk;
-  json["overlap"] = settings.overlap;
-  json["summaries"] = settings.summaries;
-  json["embeddings"] = settings.embeddings;
-  json["embeddings_url"] = settings.embeddingsUrl;
-  json["embeddings_model"] = settings.embeddingsModel;
+  const RunSettings usual;
+  for (const workbench::Setting& setting : workbench::runSettings()) {
+    std::visit(
+        [&](auto member) {
+          // So that other documents are those of programs that do not know the setting.
+          if (setting.onlyWhereChosen && settings.*member == usual.*member) return;
+          json[std::string(setting.key)] = settings.*member;
+        },
+        setting.member);
+  }
   return json;
 }
 

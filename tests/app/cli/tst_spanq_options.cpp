@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the command line says is read strictly: numbers in the ranges that the help states, names that there
 // are, texts in UTF-8; and nothing that was asked for is left out without a word.
+#include "engine/workbench/settings.h"
 #include "tests/app/cli/spanq_process.h"
 
 #include <QDir>
@@ -19,6 +20,7 @@ class TestSpanqOptions : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void settingsAreOptions();
   void everyNumberStatesItsRange_data();
   void everyNumberStatesItsRange();
   void numbersAreReadStrictly_data();
@@ -419,6 +421,19 @@ void TestSpanqOptions::shorterChunksOverlapLess() {
     const SpanqResult result = start({"explain", "--chunk", chunk, kRetrieve});
     QVERIFY2(result.code == 0, result.err.c_str());
   }
+}
+
+void TestSpanqOptions::settingsAreOptions() {
+  const QString help = helpOf("run");
+  for (const spanscope::workbench::Setting& setting : spanscope::workbench::runSettings()) {
+    if (*setting.option.name == '\0') continue;
+    const QRegularExpression option("^  " + QString(setting.option.name) + "[ \n]",
+                                    QRegularExpression::MultilineOption);
+    QVERIFY2(help.contains(option), setting.option.name);
+    QVERIFY2(help.contains(QString::fromUtf8(setting.option.help)), setting.option.name);
+  }
+  // What is said there of the usual overlap is so.
+  QVERIFY(help.contains("without, at most " + QString::number(spanscope::workbench::RunSettings().overlap)));
 }
 
 QTEST_GUILESS_MAIN(TestSpanqOptions)

@@ -80,8 +80,7 @@ QString endName(PipelineEnd end) {
 QString problemsOf(const PipelineResult& made) {
   QString text;
   for (const query::Diagnostic& problem : made.diagnostics) {
-    if (problem.severity == query::Severity::Error)
-      text += QString::fromStdString(problem.located({}) + "\n");
+    if (problem.severity == Severity::Error) text += QString::fromStdString(problem.located({}) + "\n");
   }
   return text;
 }

@@ -50,8 +50,8 @@ class TestTranslation : public QObject {
     const QString source = m_folder.filePath(QStringLiteral("spanscope_marked.ts"));
     const QString root = QStringLiteral(SPANSCOPE_SOURCE_DIR);
     QCOMPARE(failureOf(lupdate, {QStringLiteral("-recursive"), root + QStringLiteral("/ui"),
-                                 root + QStringLiteral("/app"), QStringLiteral("-I"), root,
-                                 QStringLiteral("-ts"), source}),
+                                 root + QStringLiteral("/app"), root + QStringLiteral("/engine/workbench"),
+                                 QStringLiteral("-I"), root, QStringLiteral("-ts"), source}),
              QString());
     translate(source);
     QCOMPARE(failureOf(lrelease, {source}), QString());

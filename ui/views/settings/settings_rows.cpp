@@ -3,18 +3,13 @@
 
 #include "ui/views/common/text_tools.h"
 
-#include <QCheckBox>
-#include <QComboBox>
 #include <QGridLayout>
 #include <QLabel>
-#include <QSpinBox>
 
 #include <utility>
 
 namespace spanscope::ui {
 namespace {
-
-using document::RunSettings;
 
 constexpr int kFieldWidth = 96;
 
@@ -63,43 +58,6 @@ QLabel* SettingsRows::addNote(const QString& text) {
   m_grid.addWidget(label, m_grid.rowCount(), 0, 1, 2);
   m_hints.push_back(label);
   return label;
-}
-
-QSpinBox* SettingsRows::makeSpin(const QString& name, int least, int most,
-                                 std::int32_t RunSettings::*member) {
-  auto* spin = new QSpinBox(&m_owner);
-  spin->setObjectName(name);
-  spin->setRange(least, most);
-  spin->setGroupSeparatorShown(false);
-  ignoreWheelWithoutFocus(spin);
-  connect(spin, &QSpinBox::valueChanged, this, [this, name, member](int value) {
-    change(tr("Settings"), name, [=](RunSettings& settings) { settings.*member = value; });
-  });
-  connect(spin, &QSpinBox::editingFinished, this, [this] { endMerge(); });
-  return spin;
-}
-
-QComboBox* SettingsRows::makeCombo(const QString& name, const QStringList& values,
-                                   std::string RunSettings::*member) {
-  auto* combo = new QComboBox(&m_owner);
-  combo->setObjectName(name);
-  for (const QString& value : values) combo->addItem(value, value);
-  ignoreWheelWithoutFocus(combo);
-  connect(combo, &QComboBox::activated, this, [this, combo, name, member](int index) {
-    const std::string value = combo->itemData(index).toString().toStdString();
-    change(tr("Settings"), name, [&](RunSettings& settings) { settings.*member = value; });
-    endMerge();
-  });
-  return combo;
-}
-
-QCheckBox* SettingsRows::makeCheck(const QString& name, const QString& text, bool RunSettings::*member) {
-  auto* check = new QCheckBox(text, &m_owner);
-  check->setObjectName(name);
-  connect(check, &QCheckBox::clicked, this, [this, member](bool on) {
-    change(tr("Settings"), {}, [=](RunSettings& settings) { settings.*member = on; });
-  });
-  return check;
 }
 
 void SettingsRows::change(const QString& name, const QString& key, const Change& change) {

@@ -7,18 +7,12 @@
 
 #include <QObject>
 #include <QString>
-#include <QStringList>
 
-#include <cstdint>
 #include <functional>
-#include <string>
 #include <vector>
 
-class QCheckBox;
-class QComboBox;
 class QGridLayout;
 class QLabel;
-class QSpinBox;
 class QWidget;
 
 namespace spanscope::ui {
@@ -42,11 +36,6 @@ class SettingsRows : public QObject {
   QLabel* addHint();
   /// A text over the whole width.
   QLabel* addNote(const QString& text);
-
-  QSpinBox* makeSpin(const QString& name, int least, int most, std::int32_t document::RunSettings::*member);
-  QComboBox* makeCombo(const QString& name, const QStringList& values,
-                       std::string document::RunSettings::*member);
-  QCheckBox* makeCheck(const QString& name, const QString& text, bool document::RunSettings::*member);
 
   /// Changes the document by a command of that name; changes with one key, not empty, are one until
   /// endMerge(). Not while values are shown.

@@ -54,6 +54,7 @@ class TestSettingsView : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void everySettingHasARow();
   void showsAndChanges();
   void refusesWhatIsNone();
   void saysTheExactness();
@@ -65,6 +66,28 @@ class TestSettingsView : public QObject {
   void retrievalByKeyboard();
   void layerTexts();
 };
+
+void TestSettingsView::everySettingHasARow() {
+  Fixture f(kRetrieving);
+  for (const workbench::Setting& setting : workbench::runSettings()) {
+    auto* const field = f.child<QWidget>(setting.name);
+    const QString label = QString::fromUtf8(setting.row.label);
+    if (auto* check = qobject_cast<QCheckBox*>(field)) {
+      QCOMPARE(check->text(), label);
+    } else {
+      const QList<QLabel*> labels = f.view.findChildren<QLabel*>();
+      QVERIFY2(
+          std::any_of(labels.begin(), labels.end(),
+                      [&](const QLabel* text) { return text->text() == label && text->buddy() == field; }),
+          setting.name);
+    }
+    if (auto* spin = qobject_cast<QSpinBox*>(field)) {
+      const workbench::WholeRange range = setting.row.range.value_or(setting.range);
+      QCOMPARE(std::int64_t{spin->minimum()}, range.least);
+      QCOMPARE(std::int64_t{spin->maximum()}, range.most);
+    }
+  }
+}
 
 void TestSettingsView::showsAndChanges() {
   Fixture f;
@@ -94,7 +117,7 @@ void TestSettingsView::showsAndChanges() {
   QCOMPARE(f.bench.model().undoStack().count(), 9);
   QVERIFY(!f.child<QLineEdit>("reducePrompt")->isEnabled());
   f.child<QSpinBox>("locality")->setValue(4);
-  QCOMPARE(f.settings().locality, 4);
+  QCOMPARE(f.settings().locality, 4U);
   f.choose("localityShape", 1);
   QCOMPARE(f.settings().localityShape, std::string("map-reduce"));
   auto* reduce = f.child<QLineEdit>("reducePrompt");

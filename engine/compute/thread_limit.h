@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+namespace spanscope::compute {
+
+inline constexpr int kMostThreads = 1024;  ///< of the host, the caller's included
+
+}  // namespace spanscope::compute

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/setting_choices.h"
+
+#include "engine/retrieve/ranking.h"
+#include "engine/workbench/setting_values.h"
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace spanscope::workbench {
+namespace {
+
+/// A value with its name and what people read of it.
+template <class T>
+struct Named {
+  T value;
+  const char* name;
+  const char* label = "";
+};
+
+constexpr std::array<Named<plan::OutputForm>, 2> kOutputForms = {
+    {{plan::OutputForm::Anew, "anew", tr("computed anew")},
+     {plan::OutputForm::Reused, "reused", tr("reused (approximate)")}}};
+
+constexpr std::array<Named<plan::LocalityShape>, 2> kLocalityShapes = {
+    {{plan::LocalityShape::Tree, "tree", tr("plies until one is left")},
+     {plan::LocalityShape::MapReduce, "map-reduce", tr("one ply, then one that reads all")}}};
+
+/// The types that the cache can hold.
+constexpr std::array kKvTypes = {compute::DType::F32, compute::DType::BF16};
+
+constexpr std::array<std::pair<retrieve::Ranking, const char*>, 3> kRankings = {
+    {{retrieve::Ranking::Lexical, tr("shared words (BM25)")},
+     {retrieve::Ranking::Embedding, tr("vectors")},
+     {retrieve::Ranking::Hybrid, tr("both")}}};
+
+template <class T, std::size_t N>
+Choices choicesOf(const std::array<Named<T>, N>& table) {
+  Choices choices;
+  for (const Named<T>& entry : table) choices.push_back({.name = entry.name, .label = entry.label});
+  return choices;
+}
+
+template <class T, std::size_t N>
+T valueOf(const std::array<Named<T>, N>& table, std::string_view name) {
+  for (const Named<T>& entry : table) {
+    if (name == entry.name) return entry.value;
+  }
+  return table.front().value;
+}
+
+}  // namespace
+
+Choices policyChoices() {
+  Choices choices;
+  for (const policy::Policy* policy : policy::policies())
+    choices.push_back({.name = policy->name, .help = policy->help, .brief = policy->brief});
+  return choices;
+}
+
+Choices kvTypeChoices() {
+  Choices choices;
+  for (const compute::DType type : kKvTypes) choices.push_back({.name = compute::nameOf(type)});
+  return choices;
+}
+
+Choices outputFormChoices() {
+  return choicesOf(kOutputForms);
+}
+
+Choices localityShapeChoices() {
+  return choicesOf(kLocalityShapes);
+}
+
+Choices rankingChoices() {
+  Choices choices{{.name = "auto", .label = tr("auto")}};
+  for (const auto& [ranking, label] : kRankings)
+    choices.push_back({.name = retrieve::rankingName(ranking), .label = label});
+  return choices;
+}
+
+Choices embeddingsChoices() {
+  return {{.name = "checkpoint", .label = tr("the checkpoint")}, {.name = "server", .label = tr("a server")}};
+}
+
+const policy::Policy& policyOf(std::string_view name) {
+  const policy::Policy* policy = policy::findPolicy(name);
+  return policy != nullptr ? *policy : policy::standardPolicy();
+}
+
+compute::DType kvTypeOf(std::string_view name) {
+  for (const compute::DType type : kKvTypes) {
+    if (name == compute::nameOf(type)) return type;
+  }
+  return kKvTypes.front();
+}
+
+plan::OutputForm outputFormOf(std::string_view name) {
+  return valueOf(kOutputForms, name);
+}
+
+plan::LocalityShape localityShapeOf(std::string_view name) {
+  return valueOf(kLocalityShapes, name);
+}
+
+}  // namespace spanscope::workbench

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the name that a setting has means to the engine; as the default where there is no such name.
+#pragma once
+
+#include "engine/compute/backend.h"
+#include "engine/plan/planner.h"
+#include "engine/policy/policies.h"
+
+#include <string_view>
+
+namespace spanscope::workbench {
+
+const policy::Policy& policyOf(std::string_view name);
+compute::DType kvTypeOf(std::string_view name);
+plan::OutputForm outputFormOf(std::string_view name);
+plan::LocalityShape localityShapeOf(std::string_view name);
+
+}  // namespace spanscope::workbench

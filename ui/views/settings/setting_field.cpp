@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/settings/setting_field.h"
+
+#include "engine/base/error.h"
+#include "engine/remote/server_address.h"
+#include "ui/views/common/checked_field.h"
+#include "ui/views/common/text_tools.h"
+#include "ui/views/settings/settings_rows.h"
+#include "ui/words/tr.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSpinBox>
+#include <QStringList>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+using workbench::RunSettings;
+using workbench::Setting;
+using workbench::SettingRow;
+using workbench::TextKind;
+using workbench::WholeRange;
+
+/// Steps to the next power of two.
+class PowerSpinBox : public QSpinBox {
+ public:
+  using QSpinBox::QSpinBox;
+
+  void stepBy(int steps) override {
+    int value = this->value();
+    for (; steps > 0; --steps) {
+      int next = 1;
+      while (next <= value) next *= 2;
+      value = next;
+    }
+    for (; steps < 0; ++steps) {
+      int next = 1;
+      while (next * 2 < value) next *= 2;
+      value = next;
+    }
+    setValue(value);
+  }
+};
+
+/// A field for each type of a setting's member.
+class FieldMaker {
+ public:
+  FieldMaker(const Setting& setting, SettingsRows& rows)
+      : m_setting(setting),
+        m_rows(rows),
+        m_name(QString::fromLatin1(setting.name)),
+        m_title(*setting.row.title == '\0' ? tr("Settings") : settingText(setting.row.title)) {}
+
+  SettingField make() {
+    m_field.setting = &m_setting;
+    std::visit([this](auto member) { make(member); }, m_setting.member);
+    m_field.widget->setObjectName(m_name);
+    return std::move(m_field);
+  }
+
+ private:
+  template <class Whole>
+  void make(Whole RunSettings::*member) {
+    const SettingRow& row = m_setting.row;
+    QSpinBox* const spin = row.step == 0 ? new PowerSpinBox(m_rows.owner()) : new QSpinBox(m_rows.owner());
+    const WholeRange range = row.range.value_or(m_setting.range);
+    spin->setRange(static_cast<int>(range.least), static_cast<int>(range.most));
+    spin->setGroupSeparatorShown(false);
+    spin->setSingleStep(std::max(1, row.step));
+    spin->setSuffix(settingText(row.unit));
+    spin->setSpecialValueText(settingText(row.least));
+    spin->setToolTip(settingText(row.help));
+    ignoreWheelWithoutFocus(spin);
+    const auto take = [&rows = m_rows, title = m_title, name = m_name, member](int value) {
+      rows.change(title, name, [=](RunSettings& settings) { settings.*member = static_cast<Whole>(value); });
+    };
+    QObject::connect(spin, &QSpinBox::valueChanged, &m_rows, take);
+    QObject::connect(spin, &QSpinBox::editingFinished, &m_rows, &SettingsRows::endMerge);
+    m_field.widget = spin;
+    m_field.show = [spin, member](const RunSettings& settings, const Theme&) {
+      spin->setValue(static_cast<int>(settings.*member));
+    };
+  }
+
+  void make(bool RunSettings::*member) {
+    auto* const check = new QCheckBox(settingText(m_setting.row.label), m_rows.owner());
+    check->setToolTip(settingText(m_setting.row.help));
+    QObject::connect(check, &QCheckBox::clicked, &m_rows, [&rows = m_rows, title = m_title, member](bool on) {
+      rows.change(title, {}, [=](RunSettings& settings) { settings.*member = on; });
+    });
+    m_field.widget = check;
+    m_field.show = [check, member](const RunSettings& settings, const Theme&) {
+      check->setChecked(settings.*member);
+    };
+  }
+
+  void make(std::string RunSettings::*member) {
+    if (m_setting.choices != nullptr) return makeCombo(member);
+    if (m_setting.kind == TextKind::Line) return makeLine(member);
+    CheckedField* const field = makeChecked([kind = m_setting.kind, member](const QString& text) {
+      const std::string value = text.trimmed().toStdString();
+      return std::pair(problemOf(kind, value),
+                       SettingsRows::Change([=](RunSettings& settings) { settings.*member = value; }));
+    });
+    QObject::connect(field->line(), &QLineEdit::editingFinished, &m_rows, &SettingsRows::endMerge);
+    showIn(field, [member](const RunSettings& settings) { return QString::fromStdString(settings.*member); });
+  }
+
+  void make(std::uint64_t RunSettings::*member) {
+    CheckedField* const field = makeChecked([member](const QString& text) {
+      const std::optional<std::uint64_t> value = seedNumber(text);
+      return std::pair(value ? QString() : tr("A whole number from 0, of 64 bits"),
+                       SettingsRows::Change([=](RunSettings& settings) { settings.*member = *value; }));
+    });
+    showIn(field, [member](const RunSettings& settings) { return QString::number(settings.*member); });
+  }
+
+  void make(std::vector<std::int32_t> RunSettings::*member) {
+    CheckedField* const field = makeChecked([member](const QString& text) {
+      const auto value = readLayers(text);
+      return std::pair(value ? QString() : tr("all, or numbers of layers from 0, separated by commas"),
+                       SettingsRows::Change([=](RunSettings& settings) { settings.*member = *value; }));
+    });
+    showIn(field, [member](const RunSettings& settings) { return layersText(settings.*member); });
+  }
+
+  void makeCombo(std::string RunSettings::*member) {
+    auto* const combo = new QComboBox(m_rows.owner());
+    for (const workbench::Choice& choice : m_setting.choices()) {
+      const QString name = QString::fromStdString(choice.name);
+      const QString label = settingText(choice.label);
+      combo->addItem(label.isEmpty() ? name : label, name);
+      if (const QString help = settingText(choice.help); !help.isEmpty())
+        combo->setItemData(combo->count() - 1, help, Qt::ToolTipRole);
+    }
+    combo->setToolTip(settingText(m_setting.row.help));
+    ignoreWheelWithoutFocus(combo);
+    QObject::connect(combo, &QComboBox::activated, &m_rows,
+                     [&rows = m_rows, title = m_title, name = m_name, combo, member](int index) {
+                       const std::string value = combo->itemData(index).toString().toStdString();
+                       rows.change(title, name, [&](RunSettings& settings) { settings.*member = value; });
+                       rows.endMerge();
+                     });
+    m_field.widget = combo;
+    m_field.show = [combo, member](const RunSettings& settings, const Theme&) {
+      combo->setCurrentIndex(std::max(0, combo->findData(QString::fromStdString(settings.*member))));
+    };
+  }
+
+  void makeLine(std::string RunSettings::*member) {
+    auto* const line = new QLineEdit(m_rows.owner());
+    line->setPlaceholderText(settingText(m_setting.row.example));
+    line->setToolTip(settingText(m_setting.row.help));
+    new DocumentUndo(line, m_rows.modelOf());
+    QObject::connect(line, &QLineEdit::textEdited, &m_rows,
+                     [&rows = m_rows, title = m_title, name = m_name, member](const QString& text) {
+                       rows.change(title, name,
+                                   [&](RunSettings& settings) { settings.*member = text.toStdString(); });
+                     });
+    m_field.widget = line;
+    m_field.show = [line, member](const RunSettings& settings, const Theme&) {
+      const QString text = QString::fromStdString(settings.*member);
+      if (line->text() != text) line->setText(text);
+    };
+  }
+
+  static QString problemOf(TextKind kind, const std::string& text) {
+    // None is no mistake while the person has not typed it yet.
+    if (kind != TextKind::Address || text.empty()) return {};
+    const auto address = remote::readServerAddress(text);
+    const auto* problem = std::get_if<Error>(&address);
+    return problem == nullptr ? QString() : tr("Expected %1").arg(QString::fromStdString(problem->expected));
+  }
+
+  /// `read` gives what is wrong with a text, and the change that it means where nothing is.
+  template <class Read>
+  CheckedField* makeChecked(Read read) {
+    const auto apply = [&rows = m_rows, title = m_title, name = m_name, read](const QString& text) {
+      const std::pair<QString, SettingsRows::Change> result = read(text);
+      if (result.first.isEmpty()) rows.change(title, name, result.second);
+      return result.first;
+    };
+    auto* const field = new CheckedField(m_title, apply, m_rows.owner());
+    field->line()->setPlaceholderText(settingText(m_setting.row.example));
+    field->line()->setToolTip(settingText(m_setting.row.help));
+    new DocumentUndo(field->line(), m_rows.modelOf());
+    m_field.widget = field;
+    return field;
+  }
+
+  template <class TextOf>
+  void showIn(CheckedField* field, TextOf textOf) {
+    m_field.show = [field, textOf](const RunSettings& settings, const Theme& theme) {
+      field->setTheme(theme);
+      field->setText(textOf(settings));
+    };
+  }
+
+  const Setting& m_setting;
+  SettingsRows& m_rows;
+  QString m_name;
+  QString m_title;
+  SettingField m_field;
+};
+
+}  // namespace
+
+QString settingText(const char* text) {
+  return *text == '\0' ? QString() : QCoreApplication::translate("spanscope::workbench", text);
+}
+
+SettingField makeSettingField(const Setting& setting, SettingsRows& rows) {
+  return FieldMaker(setting, rows).make();
+}
+
+QString layersText(const std::vector<std::int32_t>& layers) {
+  if (layers.empty()) return QStringLiteral("all");
+  QStringList numbers;
+  for (const std::int32_t layer : layers) numbers += QString::number(layer);
+  return numbers.join(QLatin1String(", "));
+}
+
+std::optional<std::vector<std::int32_t>> readLayers(const QString& text) {
+  std::vector<std::int32_t> layers;
+  const QString trimmed = text.trimmed();
+  if (trimmed.isEmpty() || trimmed == QLatin1String("all")) return layers;
+  for (const QString& part : trimmed.split(QLatin1Char(','))) {
+    const std::optional<std::int64_t> layer = wholeNumber(part, 0, 1000);
+    if (!layer) return std::nullopt;
+    layers.push_back(static_cast<std::int32_t>(*layer));
+  }
+  std::sort(layers.begin(), layers.end());
+  layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
+  return layers;
+}
+
+}  // namespace spanscope::ui

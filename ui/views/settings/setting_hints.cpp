@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/settings/setting_hints.h"
+
+#include "engine/policy/policies.h"
+#include "ui/words/tr.h"
+
+#include <QLocale>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+using workbench::RunSettings;
+
+QString exactness(const RunSettings& settings) {
+  const policy::Policy* policy = policy::findPolicy(settings.policy);
+  return policy != nullptr ? QString::fromUtf8(policy->exactness) : QString();
+}
+
+QString capacity(const RunSettings& settings) {
+  const std::int64_t tokens = std::int64_t{settings.blockCount - 1} * settings.blockSize;
+  return tr("Room for %1 tokens; one block is never handed out")
+      .arg(QLocale::c().toString(qlonglong(tokens)));
+}
+
+QString overlapThatCounts(const RunSettings& settings) {
+  const int most = settings.chunk / 4;
+  return settings.overlap > most ? tr("A quarter of the chunk counts: %1 tokens").arg(most) : QString();
+}
+
+QString whatIsSent(const RunSettings& settings) {
+  if (!settings.asksServer()) return {};
+  return settings.embeddingsUrl.empty() || settings.embeddingsModel.empty()
+             ? tr("A run that ranks by vectors needs the address and the name of a model.")
+             : tr("Texts of documents and questions are sent there, with the key in "
+                  "SPANSCOPE_EMBEDDINGS_KEY if there is one.");
+}
+
+constexpr std::array<std::pair<std::string_view, SettingHint>, 4> kHints = {
+    {{"policy", exactness},
+     {"blocks", capacity},
+     {"overlap", overlapThatCounts},
+     {"embeddings_model", whatIsSent}}};
+
+}  // namespace
+
+SettingHint hintOf(std::string_view key) {
+  for (const auto& [owner, hint] : kHints) {
+    if (owner == key) return hint;
+  }
+  return nullptr;
+}
+
+}  // namespace spanscope::ui
