@@ -200,7 +200,7 @@ class Finder {
       if (inputs->empty())
         add(Severity::Warning, id, tr("The map has no inputs"), tr("It adds nothing to the prompt"));
     }
-    if (ui::operatorInfo(query::operatorName(node.own)).isPath && query::textOf(node.own)->empty())
+    if (ui::hasPath(query::operatorName(node.own)) && query::textOf(node.own)->empty())
       add(Severity::Error, id, tr("The file has no path"), tr("It is read when the query is run"));
   }
 
@@ -365,7 +365,7 @@ std::vector<Problem> findProblems(const Document& document, const ProblemContext
 }
 
 QString operatorLabel(const std::string& op) {
-  return ui::operatorInfo(op).label;
+  return ui::operatorLabel(op);
 }
 
 QString nodeLabel(const DocumentNode& node) {

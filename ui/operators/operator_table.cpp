@@ -124,131 +124,115 @@ void addCrossedCircle(QPainterPath& path) {
   addLine(path, 4, 12, 12, 4);
 }
 
-/// An operator in the window: what is said of it, and its sign in a square of 16 × 16.
+/// An operator in the window, with its sign in a square of 16 × 16.
 struct Row {
   std::string_view name;
   void (*addSign)(QPainterPath& path);
-  OperatorWords (*words)();
+  bool hasPath = false;  ///< its text is a path
 };
+
+/// In a function of its own: where lambdas stand in a table, lupdate does not see what is to be translated.
+OperatorWords wordsOf(std::string_view op) {
+  if (op == "system")
+    return {
+        .label = tr("system"), .hint = tr("message"), .help = tr("What the model is told about its task")};
+  if (op == "user")
+    return {.label = tr("user"), .hint = tr("message"), .help = tr("What the person says, or a document")};
+  if (op == "assistant")
+    return {.label = tr("assistant"), .hint = tr("message"), .help = tr("What the model said earlier")};
+  if (op == "g")
+    return {.label = tr("generate"), .hint = tr("an answer"), .help = tr("Generates an answer to its input")};
+  if (op == "repeat")
+    return {.label = QStringLiteral("repeat"),
+            .hint = tr("n answers"),
+            .help = tr("Generates several answers to the same input")};
+  if (op == "plus")
+    return {.label = QStringLiteral("plus"),
+            .hint = tr("any order"),
+            .help = tr("Children that are independent of each other: each is stored and reused by itself"),
+            .promise = tr("any order")};
+  if (op == "cross")
+    return {.label = QStringLiteral("cross"),
+            .hint = tr("in order"),
+            .help = tr("Children that build on each other: each sees all before it"),
+            .promise = tr("in this order")};
+  if (op == "seq")
+    return {.label = tr("sequence"),
+            .hint = tr("in order"),
+            .help = tr("Children one after the other"),
+            .promise = tr("in this order")};
+  if (op == "par")
+    return {.label = tr("parallel"),
+            .hint = tr("at once"),
+            .help = tr("Children that may run at the same time, kept in order"),
+            .promise = tr("side by side")};
+  if (op == "map")
+    return {.label = QStringLiteral("map"),
+            .hint = tr("per input"),
+            .help = tr("Generates one answer for each of its inputs")};
+  if (op == "zip")
+    return {.label = QStringLiteral("zip"),
+            .hint = tr("interleave"),
+            .help = tr("Repeats the first input before every element of the second"),
+            .promise = tr("first before each")};
+  if (op == "augment")
+    return {.label = QStringLiteral("augment"),
+            .hint = tr("retrieve"),
+            .help = tr("Puts the fragments of a document that fit its input under a plus")};
+  if (op == "ask")
+    return {.label = QStringLiteral("ask"),
+            .hint = tr("a question"),
+            .help = tr("Text to be asked of the person who runs the query"),
+            .textLabel = tr("Question")};
+  if (op == "file")
+    return {.label = QStringLiteral("file"),
+            .hint = tr("from disk"),
+            .help = tr("The text of a file, relative to the query's own file"),
+            .textLabel = tr("Path")};
+  if (op == "print")
+    return {.label = QStringLiteral("print"),
+            .hint = tr("console"),
+            .help = tr("Writes a message to the console and adds nothing to the prompt"),
+            .textLabel = tr("Message to the console")};
+  if (op == "monad")
+    return {.label = QStringLiteral("monad"),
+            .hint = tr("side effect"),
+            .help = tr("Runs its input and drops the output")};
+  return {};
+}
 
 /// In the order of the palette.
 constexpr std::array kRows = std::to_array<Row>({
-    {"system", addScreen,
-     [] {
-       return OperatorWords{
-           .label = tr("system"), .hint = tr("message"), .help = tr("What the model is told about its task")};
-     }},
-    {"user", addPerson,
-     [] {
-       return OperatorWords{
-           .label = tr("user"), .hint = tr("message"), .help = tr("What the person says, or a document")};
-     }},
-    {"assistant", addBubble,
-     [] {
-       return OperatorWords{
-           .label = tr("assistant"), .hint = tr("message"), .help = tr("What the model said earlier")};
-     }},
-    {"g", addStar,
-     [] {
-       return OperatorWords{
-           .label = tr("generate"), .hint = tr("an answer"), .help = tr("Generates an answer to its input")};
-     }},
-    {"repeat", addStarAndMore,
-     [] {
-       return OperatorWords{.label = QStringLiteral("repeat"),
-                            .hint = tr("n answers"),
-                            .help = tr("Generates several answers to the same input")};
-     }},
-    {"plus", addPlus,
-     [] {
-       return OperatorWords{
-           .label = QStringLiteral("plus"),
-           .hint = tr("any order"),
-           .help = tr("Children that are independent of each other: each is stored and reused by itself"),
-           .promise = tr("any order")};
-     }},
-    {"cross", addCross,
-     [] {
-       return OperatorWords{.label = QStringLiteral("cross"),
-                            .hint = tr("in order"),
-                            .help = tr("Children that build on each other: each sees all before it"),
-                            .promise = tr("in this order")};
-     }},
-    {"seq", addArrow,
-     [] {
-       return OperatorWords{.label = tr("sequence"),
-                            .hint = tr("in order"),
-                            .help = tr("Children one after the other"),
-                            .promise = tr("in this order")};
-     }},
-    {"par", addRails,
-     [] {
-       return OperatorWords{.label = tr("parallel"),
-                            .hint = tr("at once"),
-                            .help = tr("Children that may run at the same time, kept in order"),
-                            .promise = tr("side by side")};
-     }},
-    {"map", addList,
-     [] {
-       return OperatorWords{.label = QStringLiteral("map"),
-                            .hint = tr("per input"),
-                            .help = tr("Generates one answer for each of its inputs")};
-     }},
-    {"zip", addTeeth,
-     [] {
-       return OperatorWords{.label = QStringLiteral("zip"),
-                            .hint = tr("interleave"),
-                            .help = tr("Repeats the first input before every element of the second"),
-                            .promise = tr("first before each")};
-     }},
-    {"augment", addLens,
-     [] {
-       return OperatorWords{.label = QStringLiteral("augment"),
-                            .hint = tr("retrieve"),
-                            .help = tr("Puts the fragments of a document that fit its input under a plus")};
-     }},
-    {"ask", addQuestionMark,
-     [] {
-       return OperatorWords{.label = QStringLiteral("ask"),
-                            .hint = tr("a question"),
-                            .help = tr("Text to be asked of the person who runs the query"),
-                            .textLabel = tr("Question")};
-     }},
-    {"file", addPage,
-     [] {
-       return OperatorWords{.label = QStringLiteral("file"),
-                            .hint = tr("from disk"),
-                            .help = tr("The text of a file, relative to the query's own file"),
-                            .textLabel = tr("Path"),
-                            .isPath = true};
-     }},
-    {"print", addPromptSign,
-     [] {
-       return OperatorWords{.label = QStringLiteral("print"),
-                            .hint = tr("console"),
-                            .help = tr("Writes a message to the console and adds nothing to the prompt"),
-                            .textLabel = tr("Message to the console")};
-     }},
-    {"monad", addCrossedCircle,
-     [] {
-       return OperatorWords{.label = QStringLiteral("monad"),
-                            .hint = tr("side effect"),
-                            .help = tr("Runs its input and drops the output")};
-     }},
+    {"system", addScreen},
+    {"user", addPerson},
+    {"assistant", addBubble},
+    {"g", addStar},
+    {"repeat", addStarAndMore},
+    {"plus", addPlus},
+    {"cross", addCross},
+    {"seq", addArrow},
+    {"par", addRails},
+    {"map", addList},
+    {"zip", addTeeth},
+    {"augment", addLens},
+    {"ask", addQuestionMark},
+    {"file", addPage, true},
+    {"print", addPromptSign},
+    {"monad", addCrossedCircle},
 });
 
-constexpr bool hasRow(std::string_view key) {
+constexpr const Row* rowOf(std::string_view key) {
   for (const Row& row : kRows) {
-    if (row.name == key) return true;
+    if (row.name == key) return &row;
   }
-  return false;
+  return nullptr;
 }
 
 constexpr bool hasEveryOperator() {
   bool hasAll = true;
   query::forEachOperator([&]<class Operator>() {
     query::forEachKey<Operator>(
-        [&](std::string_view key, const auto& /*make*/) { hasAll = hasAll && hasRow(key); });
+        [&](std::string_view key, const auto& /*make*/) { hasAll = hasAll && rowOf(key) != nullptr; });
   });
   return hasAll;
 }
@@ -259,7 +243,7 @@ static_assert(hasEveryOperator(), "each operator has a row");
 const std::vector<OperatorInfo>& operatorTable() {
   static const std::vector<OperatorInfo> table = [] {
     std::vector<OperatorInfo> entries;
-    for (const Row& row : kRows) entries.push_back({row.words(), std::string(row.name)});
+    for (const Row& row : kRows) entries.push_back({wordsOf(row.name), std::string(row.name)});
     return entries;
   }();
   return table;
@@ -272,14 +256,24 @@ const OperatorInfo& operatorInfo(std::string_view name) {
   return found == table.end() ? table.front() : *found;
 }
 
+QString operatorLabel(std::string_view name) {
+  const Row* row = rowOf(name);
+  return row == nullptr ? QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))
+                        : wordsOf(name).label;
+}
+
+bool hasPath(std::string_view name) {
+  const Row* row = rowOf(name);
+  return row != nullptr && row->hasPath;
+}
+
 QPainterPath operatorIcon(std::string_view op) {
   QPainterPath path;
-  const auto* found =
-      std::find_if(kRows.begin(), kRows.end(), [op](const Row& row) { return row.name == op; });
-  if (found == kRows.end()) {
+  const Row* row = rowOf(op);
+  if (row == nullptr) {
     addPage(path);
   } else {
-    found->addSign(path);
+    row->addSign(path);
   }
   return path;
 }

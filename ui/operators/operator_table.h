@@ -17,7 +17,6 @@ struct OperatorWords {
   QString help;            ///< one sentence
   QString promise = {};    ///< of joins and zip: what holds of the order of their inputs; else empty
   QString textLabel = {};  ///< what its text is called, where it is not just that
-  bool isPath = false;     ///< its text is a path: a line, not a text
 };
 
 struct OperatorInfo : OperatorWords {
@@ -28,6 +27,11 @@ struct OperatorInfo : OperatorWords {
 const std::vector<OperatorInfo>& operatorTable();
 /// For a name that is in the table; else the first entry.
 const OperatorInfo& operatorInfo(std::string_view name);
+
+/// What a person calls an operator; the name itself where it is none.
+QString operatorLabel(std::string_view name);
+/// Whether the text of the operator is a path: a line, not a text.
+bool hasPath(std::string_view name);
 
 /// The sign of an operator, to be stroked, in a square of 16 × 16 from the origin.
 QPainterPath operatorIcon(std::string_view op);

@@ -47,7 +47,7 @@ bool hasTextSection(const query::Node& own) {
 }
 
 bool hasPath(const query::Node& own) {
-  return operatorInfo(query::operatorName(own)).isPath;
+  return hasPath(query::operatorName(own));
 }
 
 QString textLabel(const query::Node& own) {
