@@ -254,6 +254,7 @@ void addRun(CLI::App& app, Context& context) {
           ->type_name("FILE");
   addSettings(*command, settings, {"layers", "attention_mib"});
   command->get_option("--observe")->needs(trace);
+  addOtherSettings(*command, settings, {Effect::Record, Effect::Window});
   command->add_flag("--json", options->json, "Write one JSON document instead of text");
 
   command->callback([&context, options] {
