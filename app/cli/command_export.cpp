@@ -42,9 +42,9 @@ query::QueryForm formOf(const std::string& format) {
   return format == "lisp" ? query::QueryForm::Lisp : query::QueryForm::Json;
 }
 
-exports::Stage stageOf(const std::string& stage) {
-  if (stage == "simplified") return exports::Stage::Simplified;
-  return stage == "optimized" ? exports::Stage::Optimized : exports::Stage::Read;
+exports::RewriteStage stageOf(const std::string& stage) {
+  if (stage == "simplified") return exports::RewriteStage::Simplified;
+  return stage == "optimized" ? exports::RewriteStage::Optimized : exports::RewriteStage::Read;
 }
 
 /// Refuses options of another target than the one that is written.

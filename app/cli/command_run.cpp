@@ -247,14 +247,14 @@ void addRun(CLI::App& app, Context& context) {
   addNumber(*command, "--top-p", options->topP, "Draw from the likeliest tokens that make up p; 1: off",
             {0.0F, 1.0F});
   addSettings(*command, settings, {"threads", "block_size", "blocks", "kv_type"});
-  using workbench::Effect;
-  addOtherSettings(*command, settings, {Effect::Model, Effect::Session, Effect::Run});
+  using workbench::SettingEffect;
+  addOtherSettings(*command, settings, {SettingEffect::Model, SettingEffect::Session, SettingEffect::Run});
   CLI::Option* trace =
       command->add_option("--trace", options->trace, "Record the events of all runs in this file")
           ->type_name("FILE");
   addSettings(*command, settings, {"layers", "attention_mib"});
   command->get_option("--observe")->needs(trace);
-  addOtherSettings(*command, settings, {Effect::Record, Effect::Window});
+  addOtherSettings(*command, settings, {SettingEffect::Record, SettingEffect::Window});
   command->add_flag("--json", options->json, "Write one JSON document instead of text");
 
   command->callback([&context, options] {

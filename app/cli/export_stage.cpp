@@ -58,8 +58,8 @@ ExitCode writeCalls(const Outgoing& outgoing, const Streams& streams) {
 ExitCode writeStage(const Outgoing& outgoing, query::QueryForm form, const Streams& streams) {
   warnOfTarget(outgoing, streams);
   query::Node written = outgoing.query;
-  if (outgoing.settings.stage != exports::Stage::Read) {
-    spnl::Rewritten result = outgoing.settings.stage == exports::Stage::Simplified
+  if (outgoing.settings.stage != exports::RewriteStage::Read) {
+    spnl::Rewritten result = outgoing.settings.stage == exports::RewriteStage::Simplified
                                  ? spnl::simplifyOnce(std::move(written))
                                  : spnl::optimize(written);
     if (!result.query) fail(std::move(*result.problem), outgoing.name);

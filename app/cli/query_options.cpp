@@ -178,7 +178,7 @@ void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts) {
   std::vector<CLI::Option*> options = addSettings(
       command, texts.settings,
       {"fragments", "ranking", "embeddings_url", "embeddings_model", "summaries", "chunk", "overlap"});
-  for (CLI::Option* option : addOtherSettings(command, texts.settings, {workbench::Effect::Retrieval}))
+  for (CLI::Option* option : addOtherSettings(command, texts.settings, {workbench::SettingEffect::Retrieval}))
     options.push_back(option);
   options.push_back(
       command
@@ -195,7 +195,7 @@ void addPlanOptions(CLI::App& command, QueryOptionTexts& texts) {
   addRuleOption(command, texts);
   addLocalityOptions(command, texts);
   addSettings(command, texts.settings, {"seed", "distribute", "output_form"});
-  addOtherSettings(command, texts.settings, {workbench::Effect::Plan});
+  addOtherSettings(command, texts.settings, {workbench::SettingEffect::Plan});
 }
 
 namespace {

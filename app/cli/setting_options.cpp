@@ -130,7 +130,7 @@ std::vector<CLI::Option*> addSettings(CLI::App& command, RunSettings& settings,
 }
 
 std::vector<CLI::Option*> addOtherSettings(CLI::App& command, RunSettings& settings,
-                                           std::initializer_list<workbench::Effect> effects) {
+                                           std::initializer_list<workbench::SettingEffect> effects) {
   std::vector<const Setting*> wanted;
   for (const Setting& setting : workbench::runSettings()) {
     const std::string name = setting.option.name;

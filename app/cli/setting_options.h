@@ -21,6 +21,6 @@ std::vector<CLI::Option*> addSettings(CLI::App& command, workbench::RunSettings&
 
 /// Adds those of the effects that the command does not have yet, in the order of the list.
 std::vector<CLI::Option*> addOtherSettings(CLI::App& command, workbench::RunSettings& settings,
-                                           std::initializer_list<workbench::Effect> effects);
+                                           std::initializer_list<workbench::SettingEffect> effects);
 
 }  // namespace spanscope::cli

@@ -48,7 +48,7 @@ bool FeatureRow::holdsFor(Target target, const TargetSettings& settings) const {
     case RowCondition::Always:
       return true;
     case RowCondition::Rewritten:
-      return settings.stage != Stage::Read;
+      return settings.stage != RewriteStage::Read;
     case RowCondition::PlusIsMarked:
       return settings.hasPlusMarker;
     case RowCondition::PlusIsNotMarked:

@@ -16,7 +16,7 @@ enum class Target {
 };
 
 /// What is done to a query before it is written whole.
-enum class Stage {
+enum class RewriteStage {
   Read,        ///< nothing
   Simplified,  ///< one round of the reference's simplify
   Optimized,   ///< the reference's whole optimizer, without retrieval

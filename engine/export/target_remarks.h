@@ -28,7 +28,7 @@ struct TargetRemark {
 
 /// How the target is written.
 struct TargetSettings {
-  Stage stage = Stage::Read;
+  RewriteStage stage = RewriteStage::Read;
   bool hasPlusMarker = true;   ///< tokens: the children of a plus are marked
   bool hasCrossMarker = true;  ///< tokens: the last child of a cross is marked
 };

@@ -39,7 +39,7 @@ class DraftMaker {
     m_depth = depth;
     const query::OperatorInfo& info = query::infoOf(node);
     if (query::isSugar(info) || info.resolvedBy == query::ResolvedBy::Retrieval) {
-      const query::Document* document = query::documentOf(node);
+      const query::SourceDocument* document = query::documentOf(node);
       const std::string& name = document != nullptr ? document->name : *query::textOf(node);
       problem(m_path, info.unplannedAs + quoted(name, kShownText), info.plannedAs);
       return start(query::kIndexOf<query::Join>);
@@ -145,7 +145,7 @@ class DraftMaker {
       m_draft.inputs = texts;
     }
     void operator()(const query::FieldInfo& /*info*/, const query::SettingField auto& /*setting*/) {}
-    void operator()(const query::FieldInfo& /*info*/, const query::Document& /*document*/) {}
+    void operator()(const query::FieldInfo& /*info*/, const query::SourceDocument& /*document*/) {}
     void operator()(const query::FieldInfo& info, const Box<query::Node>& child) {
       m_maker.addChild(m_draft, *child, pointer(info));
     }

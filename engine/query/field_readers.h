@@ -62,7 +62,9 @@ class ValueReader {
   }
   void operator()(const FieldInfo& /*info*/, Times& count) { readCount(m_context.walk, count); }
   void operator()(const FieldInfo& /*info*/, std::vector<std::string>& texts) { readTexts(m_context, texts); }
-  void operator()(const FieldInfo& /*info*/, Document& document) { readDocument(m_context.walk, document); }
+  void operator()(const FieldInfo& /*info*/, SourceDocument& document) {
+    readDocument(m_context.walk, document);
+  }
   void operator()(const FieldInfo& /*info*/, Box<Node>& child) {
     m_context.nodes.readNode(*child, m_pointer);
   }

@@ -204,11 +204,11 @@ std::vector<std::string>* inputsOf(Node& node) {
   return partOf<std::vector<std::string>>(node);
 }
 
-const Document* documentOf(const Node& node) {
-  return partOf<Document>(node);
+const SourceDocument* documentOf(const Node& node) {
+  return partOf<SourceDocument>(node);
 }
-Document* documentOf(Node& node) {
-  return partOf<Document>(node);
+SourceDocument* documentOf(Node& node) {
+  return partOf<SourceDocument>(node);
 }
 
 const std::string* embeddingModelOf(const Node& node) {

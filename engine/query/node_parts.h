@@ -37,8 +37,8 @@ const std::vector<std::string>* inputsOf(const Node& node);
 std::vector<std::string>* inputsOf(Node& node);
 
 /// The document that fragments are taken from. Those that have it retrieve.
-const Document* documentOf(const Node& node);
-Document* documentOf(Node& node);
+const SourceDocument* documentOf(const Node& node);
+SourceDocument* documentOf(Node& node);
 
 /// The model that fragments are looked up with.
 const std::string* embeddingModelOf(const Node& node);

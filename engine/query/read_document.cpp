@@ -13,7 +13,7 @@
 namespace spanscope::query {
 namespace {
 
-void readDocumentContent(QueryWalk& walk, Document& document) {
+void readDocumentContent(QueryWalk& walk, SourceDocument& document) {
   constexpr const char* kForm = "{\"Text\": …} or {\"Binary\": […]}";
   if (walk.cursor().peek() != JsonKind::Object) {
     walk.refuseValue(kForm);
@@ -42,7 +42,7 @@ void readDocumentContent(QueryWalk& walk, Document& document) {
 
 }  // namespace
 
-void readDocument(QueryWalk& walk, Document& document) {
+void readDocument(QueryWalk& walk, SourceDocument& document) {
   constexpr const char* kForm = "a list of two: a name, and {\"Text\": …} or {\"Binary\": […]}";
   if (walk.cursor().peek() != JsonKind::Array) {
     walk.refuseValue(kForm);

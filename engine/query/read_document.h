@@ -7,6 +7,6 @@
 namespace spanscope::query {
 
 /// Reads the document of an augment: a list of its name and its content. Reports what is wrong with it.
-void readDocument(QueryWalk& walk, Document& document);
+void readDocument(QueryWalk& walk, SourceDocument& document);
 
 }  // namespace spanscope::query

@@ -41,7 +41,7 @@ class Outline {
     void operator()(const FieldInfo& /*info*/, const std::vector<std::string>& texts) {
       for (const std::string& text : texts) m_queries.push_back("user" + m_outline.quoted(text));
     }
-    void operator()(const FieldInfo& /*info*/, const Document& document) {
+    void operator()(const FieldInfo& /*info*/, const SourceDocument& document) {
       m_rest += ", " + cutText(document.name, kNameCharacters);
     }
     void operator()(const FieldInfo& info, const GroupField auto& group) {

@@ -9,12 +9,12 @@
 namespace spanscope::retrieve {
 namespace {
 
-bool isEmptyText(const query::Document& document) {
+bool isEmptyText(const query::SourceDocument& document) {
   const auto* text = std::get_if<std::string>(&document.content);
   return text != nullptr && text->empty();
 }
 
-std::string bytesOf(const query::Document& document) {
+std::string bytesOf(const query::SourceDocument& document) {
   if (const auto* text = std::get_if<std::string>(&document.content)) return *text;
   const auto& bytes = std::get<std::vector<std::uint8_t>>(document.content);
   return {bytes.begin(), bytes.end()};
@@ -22,7 +22,7 @@ std::string bytesOf(const query::Document& document) {
 
 }  // namespace
 
-std::variant<AugmentDocuments, query::NotGiven> AugmentDocuments::of(const query::Document& document,
+std::variant<AugmentDocuments, query::NotGiven> AugmentDocuments::of(const query::SourceDocument& document,
                                                                      query::Surroundings* files) {
   AugmentDocuments documents;
   if (!isEmptyText(document) || document.name.empty() || files == nullptr) {

@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxAugmentBytes = std::size_t{512} << 20U;
 class AugmentDocuments {
  public:
   /// The document, and where there is none the files; without `files` there are none. Both outlive it.
-  static std::variant<AugmentDocuments, query::NotGiven> of(const query::Document& document,
+  static std::variant<AugmentDocuments, query::NotGiven> of(const query::SourceDocument& document,
                                                             query::Surroundings* files);
 
   std::size_t count() const { return m_held != nullptr ? 1 : m_paths.size(); }
@@ -35,7 +35,7 @@ class AugmentDocuments {
  private:
   AugmentDocuments() = default;
 
-  const query::Document* m_held = nullptr;
+  const query::SourceDocument* m_held = nullptr;
   query::Surroundings* m_files = nullptr;
   std::vector<std::string> m_paths;
   std::vector<query::NotGiven> m_leftOut;

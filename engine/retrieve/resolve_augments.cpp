@@ -76,7 +76,7 @@ class Resolver {
   }
 
   query::Join retrieve(const Node& augment, const NodePath& path) {
-    const query::Document& document = *query::documentOf(augment);
+    const query::SourceDocument& document = *query::documentOf(augment);
     query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
     std::string question;
     bool isKnown = true;
@@ -124,7 +124,7 @@ class Resolver {
     return plus;
   }
 
-  void remark(const query::Document& document, const NodePath& path, const AugmentDocuments& documents,
+  void remark(const query::SourceDocument& document, const NodePath& path, const AugmentDocuments& documents,
               const SearchRemarks& remarks) {
     std::size_t named = 0;
     const auto leftOut = [&](std::string found, std::string expected) {

@@ -79,7 +79,7 @@ void addSize(const Node& node, Size& size) {
     size.nodes += inputs->size();
     for (const std::string& input : *inputs) size.textBytes += input.size();
   }
-  if (const query::Document* document = query::documentOf(node)) {
+  if (const query::SourceDocument* document = query::documentOf(node)) {
     size.textBytes += std::visit([](const auto& content) { return content.size(); }, document->content);
   }
   query::forEachChild(node, [&](const Node& child, const std::string& /*step*/) { addSize(child, size); });

@@ -25,13 +25,13 @@ run::SessionConfig sessionConfigOf(const document::RunSettings& settings) {
 }
 
 document::RunSettings modelIdentityOf(const document::RunSettings& settings) {
-  document::RunSettings identity = onlyThose(settings, {Effect::Model});
+  document::RunSettings identity = onlyThose(settings, {SettingEffect::Model});
   identity.model = modelDirectoryOf(settings).string();
   return identity;
 }
 
 document::RunSettings sessionIdentityOf(const document::RunSettings& settings) {
-  document::RunSettings identity = onlyThose(settings, {Effect::Model, Effect::Session});
+  document::RunSettings identity = onlyThose(settings, {SettingEffect::Model, SettingEffect::Session});
   identity.model = modelDirectoryOf(settings).string();
   return identity;
 }

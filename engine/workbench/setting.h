@@ -21,7 +21,7 @@ constexpr const char* tr(const char* text) {
 }
 
 /// What has to be made anew when a setting changes; each also changes what the later ones make.
-enum class Effect : std::uint8_t {
+enum class SettingEffect : std::uint8_t {
   Model,      ///< the checkpoint is loaded anew, and a session begins
   Session,    ///< a session begins, with an empty cache
   Plan,       ///< the plan
@@ -91,7 +91,7 @@ struct Setting {
   std::string_view key;  ///< in documents
   const char* name;      ///< of its field in the window
   SettingMember member;
-  Effect effect;
+  SettingEffect effect;
   WholeRange range{};              ///< of a number of 32 bits, or of each of a list; others take all of 64
   Choices (*choices)() = nullptr;  ///< of a text: the names that it may be, the default first
   TextKind kind = TextKind::Line;

@@ -13,7 +13,7 @@ const Setting* findSetting(std::string_view key) {
   return found == all.end() ? nullptr : &*found;
 }
 
-RunSettings onlyThose(const RunSettings& settings, std::initializer_list<Effect> effects) {
+RunSettings onlyThose(const RunSettings& settings, std::initializer_list<SettingEffect> effects) {
   RunSettings only;
   for (const Setting& setting : runSettings()) {
     if (std::find(effects.begin(), effects.end(), setting.effect) == effects.end()) continue;

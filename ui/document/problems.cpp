@@ -70,7 +70,7 @@ bool hasNumberParameter(const query::Node& own) {
 /// there is one more around than around text.
 std::size_t mostContainers(const query::Node& own) {
   query::Node withBytes = own;
-  if (query::Document* document = query::documentOf(withBytes)) {
+  if (query::SourceDocument* document = query::documentOf(withBytes)) {
     document->content.emplace<std::vector<std::uint8_t>>();
   }
   return query::containersOf(withBytes).own;

@@ -32,7 +32,7 @@ std::vector<std::string> ordered(const std::vector<std::string>& first, bool nee
     result.push_back(op);
   };
   for (const std::string& op : first) take(op);
-  for (const OperatorInfo& info : operatorTable()) take(info.name);
+  for (const OperatorRow& info : operatorTable()) take(info.name);
   return result;
 }
 

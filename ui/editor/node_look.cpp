@@ -46,7 +46,7 @@ QString textOf(const DocumentNode& node) {
     for (std::size_t i = 0; i < inputs->size() && i < 4; ++i) shown.append(shortened((*inputs)[i]));
     return shown.join(QStringLiteral(" · "));
   }
-  if (const query::Document* document = query::documentOf(own)) {
+  if (const query::SourceDocument* document = query::documentOf(own)) {
     return tr("Fragments of %1 that fit the question").arg(shortened(document->name));
   }
   const bool isEffect = query::infoOf(own).gives == query::Gives::Nothing;

@@ -39,9 +39,9 @@ exports::Target targetOf(const QueryExportOptions& options) {
   return options.stage == ExportStage::Lowered ? exports::Target::Calls : exports::Target::Query;
 }
 
-exports::Stage stageOf(ExportStage stage) {
-  if (stage == ExportStage::Simplified) return exports::Stage::Simplified;
-  return stage == ExportStage::Optimized ? exports::Stage::Optimized : exports::Stage::Read;
+exports::RewriteStage stageOf(ExportStage stage) {
+  if (stage == ExportStage::Simplified) return exports::RewriteStage::Simplified;
+  return stage == ExportStage::Optimized ? exports::RewriteStage::Optimized : exports::RewriteStage::Read;
 }
 
 class Remarks {

@@ -240,19 +240,19 @@ static_assert(hasEveryOperator(), "each operator has a row");
 
 }  // namespace
 
-const std::vector<OperatorInfo>& operatorTable() {
-  static const std::vector<OperatorInfo> table = [] {
-    std::vector<OperatorInfo> entries;
+const std::vector<OperatorRow>& operatorTable() {
+  static const std::vector<OperatorRow> table = [] {
+    std::vector<OperatorRow> entries;
     for (const Row& row : kRows) entries.push_back({wordsOf(row.name), std::string(row.name)});
     return entries;
   }();
   return table;
 }
 
-const OperatorInfo& operatorInfo(std::string_view name) {
-  const std::vector<OperatorInfo>& table = operatorTable();
+const OperatorRow& operatorInfo(std::string_view name) {
+  const std::vector<OperatorRow>& table = operatorTable();
   const auto found = std::find_if(table.begin(), table.end(),
-                                  [&name](const OperatorInfo& info) { return info.name == name; });
+                                  [&name](const OperatorRow& info) { return info.name == name; });
   return found == table.end() ? table.front() : *found;
 }
 

@@ -19,14 +19,14 @@ struct OperatorWords {
   QString textLabel = {};  ///< what its text is called, where it is not just that
 };
 
-struct OperatorInfo : OperatorWords {
+struct OperatorRow : OperatorWords {
   std::string name;  ///< "g"
 };
 
 /// In the order of the palette.
-const std::vector<OperatorInfo>& operatorTable();
+const std::vector<OperatorRow>& operatorTable();
 /// For a name that is in the table; else the first entry.
-const OperatorInfo& operatorInfo(std::string_view name);
+const OperatorRow& operatorInfo(std::string_view name);
 
 /// What a person calls an operator; the name itself where it is none.
 QString operatorLabel(std::string_view name);

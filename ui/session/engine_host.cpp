@@ -218,13 +218,13 @@ class EngineHost::Worker {
     m_retrieval->useModel(m_bundle);
     RetrievalRequest& asked = *request.retrieval;
     m_retrieval->useEmbeddings(asked.embeddings);
-    PlannedRun planned = planRun({.source = std::move(asked.query),
-                                  .from = workbench::Stage::Retrieve,
-                                  .surroundings = asked.files.get(),
-                                  .retrieval = &*m_retrieval,
-                                  .fragments = std::move(asked.options),
-                                  .watch = watch(),
-                                  .plan = std::move(asked.planOptions)});
+    RunPlan planned = planRun({.source = std::move(asked.query),
+                               .from = workbench::Stage::Retrieve,
+                               .surroundings = asked.files.get(),
+                               .retrieval = &*m_retrieval,
+                               .fragments = std::move(asked.options),
+                               .watch = watch(),
+                               .plan = std::move(asked.planOptions)});
     tell([this] { m_host.setActivity({}); });
     if (!planned.plan) {
       error = planned.problem;

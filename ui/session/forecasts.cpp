@@ -77,17 +77,17 @@ void Forecasts::ask() {
   document::QueryOf taken = document::toQuery(document, document::TakeOut::MutedAndFrozen);
   if (!taken.query) return refuse(tr("The query is not complete: an input is missing."));
 
-  Key key{
-      .query = std::move(*taken.query),
-      .paths = std::move(taken.paths),
-      .parameters = document.parameters,
-      .declarations = document.declarations,
-      // What is only watched changes nothing.
-      .settings = workbench::onlyThose(
-          document.settings, {workbench::Effect::Model, workbench::Effect::Session, workbench::Effect::Plan,
-                              workbench::Effect::Retrieval, workbench::Effect::Run}),
-      .path = m_watched.path,
-      .epoch = m_watched.epoch};
+  Key key{.query = std::move(*taken.query),
+          .paths = std::move(taken.paths),
+          .parameters = document.parameters,
+          .declarations = document.declarations,
+          // What is only watched changes nothing.
+          .settings = workbench::onlyThose(
+              document.settings, {workbench::SettingEffect::Model, workbench::SettingEffect::Session,
+                                  workbench::SettingEffect::Plan, workbench::SettingEffect::Retrieval,
+                                  workbench::SettingEffect::Run}),
+          .path = m_watched.path,
+          .epoch = m_watched.epoch};
   // What is said of parameters to people changes nothing.
   for (query::ParameterDeclaration& declaration : key.declarations) declaration.description.clear();
   Tab& tab = m_tabs[m_tab];

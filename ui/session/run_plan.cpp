@@ -21,13 +21,13 @@ QString firstProblem(const workbench::PipelineResult& made) {
   return text;
 }
 
-PlannedRun planRun(workbench::PipelineInput input) {
+RunPlan planRun(workbench::PipelineInput input) {
   input.plansWithoutLocality = true;
-  PlannedRun run{.made = workbench::runPipeline(std::move(input)),
-                 .plan = std::nullopt,
-                 .queryJson = {},
-                 .explain = {},
-                 .problem = {}};
+  RunPlan run{.made = workbench::runPipeline(std::move(input)),
+              .plan = std::nullopt,
+              .queryJson = {},
+              .explain = {},
+              .problem = {}};
   workbench::PipelineResult& made = run.made;
   if (!made.isReached()) {
     if (made.end != workbench::PipelineEnd::Stopped) run.problem = firstProblem(made);

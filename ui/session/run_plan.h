@@ -12,7 +12,7 @@
 
 namespace spanscope::ui {
 
-struct PlannedRun {
+struct RunPlan {
   workbench::PipelineResult made;
   std::optional<plan::Plan> plan;  ///< nothing where there is a problem, or it was stopped
   std::string queryJson;           ///< canonical
@@ -22,7 +22,7 @@ struct PlannedRun {
 
 /// Plans a query that is to be run: with attention locality, what it would cost without stands beside in
 /// `explain`. A query without a generate node is a problem too.
-PlannedRun planRun(workbench::PipelineInput input);
+RunPlan planRun(workbench::PipelineInput input);
 
 /// The first error of a query that cannot be run, and how many there are.
 QString firstProblem(const workbench::PipelineResult& made);

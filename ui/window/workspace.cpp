@@ -199,7 +199,7 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
     retrieval.planOptions = std::move(options);
     if (QString problem = findEmbeddings(query, retrieval); !problem.isEmpty()) return problem;
   } else {
-    PlannedRun planned =
+    RunPlan planned =
         planRun({.source = std::move(query), .from = workbench::Stage::Plan, .plan = std::move(options)});
     if (!planned.plan) return planned.problem;
     request.plan = std::move(*planned.plan);

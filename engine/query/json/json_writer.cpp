@@ -111,7 +111,7 @@ class Writer {
     }
     close(']');
   }
-  void operator()(const FieldInfo& info, const Document& value) {
+  void operator()(const FieldInfo& info, const SourceDocument& value) {
     field(info);
     document(value);
   }
@@ -176,7 +176,7 @@ class Writer {
     m_out += bracket;
   }
 
-  void document(const Document& document) {
+  void document(const SourceDocument& document) {
     const char* comma = isPretty() ? ", " : ",";
     m_out += '[';
     text(document.name);

@@ -153,7 +153,7 @@ std::string LispEvaluator::describe(const LispValue& value) {
   if (const auto* number = value.as<LispNumber>()) return "the number " + cutText(number->text, 40);
   if (const auto* sugar = value.as<LispSugar>()) return std::string("a ") + infoOf(sugar->node).noun;
   if (value.as<LispBytes>() != nullptr) return "bytes";
-  if (value.as<Document>() != nullptr) return "a document";
+  if (value.as<SourceDocument>() != nullptr) return "a document";
   if (value.as<LispLambda>() != nullptr) return "a lambda";
   if (const auto* list = value.as<LispList>()) return "a list of " + std::to_string(list->elements.size());
   return "none";
@@ -215,9 +215,9 @@ std::optional<std::vector<LispValue>> LispEvaluator::listOf(Maybe value) {
   return std::nullopt;
 }
 
-std::optional<Document> LispEvaluator::documentOf(const Maybe& value) {
+std::optional<SourceDocument> LispEvaluator::documentOf(const Maybe& value) {
   if (!value) return std::nullopt;
-  if (const auto* document = value->as<Document>()) return *document;
+  if (const auto* document = value->as<SourceDocument>()) return *document;
   wrongKind(*value, "a document: (doc name text), (filen path) or (fetchb path)");
   return std::nullopt;
 }
@@ -249,7 +249,7 @@ bool LispEvaluator::spendCopy(const LispValue& value, SourceRange range) {
     return spend(query->nodes, range) && spendText(query->bytes, range);
   if (const auto* text = value.as<std::string>()) return spendText(text->size(), range);
   if (const auto* bytes = value.as<LispBytes>()) return spendText(bytes->bytes.size(), range);
-  if (const auto* document = value.as<Document>()) {
+  if (const auto* document = value.as<SourceDocument>()) {
     return spendText(std::visit([](const auto& content) { return content.size(); }, document->content),
                      range);
   }

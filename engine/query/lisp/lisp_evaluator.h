@@ -95,7 +95,7 @@ class LispEvaluator {
   std::optional<std::string> textOf(const Maybe& value, const char* expected = "text");
   std::optional<std::int64_t> wholeOf(const Maybe& value, std::int64_t least, std::int64_t most);
   std::optional<std::vector<LispValue>> listOf(Maybe value);
-  std::optional<Document> documentOf(const Maybe& value);
+  std::optional<SourceDocument> documentOf(const Maybe& value);
   std::optional<std::vector<LispQuery>> queriesOf(const Call& call, std::size_t first);
   /// Arguments `first` and `first` + 1, which may be left out.
   std::optional<GenerateSettings> settingsOf(const Call& call, std::size_t first);

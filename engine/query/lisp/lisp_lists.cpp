@@ -54,7 +54,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateNamedFile(const Call& call) {
   if (call.name() != "fetchb" || m_surroundings == nullptr) {
     auto text = textOf(file);
     if (!text) return std::nullopt;
-    return LispValue{Document{path, std::move(*text)}, {}};
+    return LispValue{SourceDocument{path, std::move(*text)}, {}};
   }
   auto given = m_surroundings->readFile(path);
   if (auto* reason = std::get_if<NotGiven>(&given)) {
@@ -63,7 +63,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateNamedFile(const Call& call) {
   }
   const auto& bytes = std::get<std::string>(given);
   if (!spendText(bytes.size(), call.form.range)) return std::nullopt;
-  return LispValue{Document{path, std::vector<std::uint8_t>(bytes.begin(), bytes.end())}, {}};
+  return LispValue{SourceDocument{path, std::vector<std::uint8_t>(bytes.begin(), bytes.end())}, {}};
 }
 
 LispEvaluator::Maybe LispEvaluator::evaluateDocument(const Call& call) {
@@ -71,11 +71,11 @@ LispEvaluator::Maybe LispEvaluator::evaluateDocument(const Call& call) {
   Maybe content = argument(call, 1);
   if (!name || !content) return std::nullopt;
   if (auto* bytes = content->as<LispBytes>()) {
-    return LispValue{Document{std::move(*name), std::move(bytes->bytes)}, {}};
+    return LispValue{SourceDocument{std::move(*name), std::move(bytes->bytes)}, {}};
   }
   auto text = textOf(content, "the text of the document, or (bytes n…)");
   if (!text) return std::nullopt;
-  return LispValue{Document{std::move(*name), std::move(*text)}, {}};
+  return LispValue{SourceDocument{std::move(*name), std::move(*text)}, {}};
 }
 
 LispEvaluator::Maybe LispEvaluator::evaluateBytes(const Call& call) {

@@ -31,7 +31,7 @@ class LispEvaluator::FieldEvaluator {
     take(m_evaluator.listOf(next()), m_values);
     m_texts = &texts;
   }
-  void operator()(const FieldInfo& /*info*/, Document& document) {
+  void operator()(const FieldInfo& /*info*/, SourceDocument& document) {
     take(m_evaluator.documentOf(next()), document);
   }
   void operator()(const FieldInfo& /*info*/, GenerateSettings& settings) {

@@ -58,7 +58,7 @@ struct LispList {
 struct LispNone {};
 
 struct LispValue {
-  std::variant<LispNone, LispQuery, std::string, LispNumber, LispSugar, LispBytes, Document, LispLambda,
+  std::variant<LispNone, LispQuery, std::string, LispNumber, LispSugar, LispBytes, SourceDocument, LispLambda,
                LispList>
       content;
   SourceRange range;  ///< of the form it comes from

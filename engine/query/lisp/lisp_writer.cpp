@@ -75,7 +75,9 @@ class Writer {
       for (const std::string& text : texts) m_writer.text(text);
       m_writer.m_out += ')';
     }
-    void operator()(const FieldInfo& /*info*/, const Document& document) { m_writer.document(document); }
+    void operator()(const FieldInfo& /*info*/, const SourceDocument& document) {
+      m_writer.document(document);
+    }
     template <GroupField Group>
     void operator()(const FieldInfo& /*info*/, const Group& group) {
       visitGroup(group, *this);
@@ -130,7 +132,7 @@ class Writer {
     }
   }
 
-  void document(const Document& document) {
+  void document(const SourceDocument& document) {
     m_out += '\n';
     m_out.append(2 * m_indent, ' ');
     m_out += "(doc";

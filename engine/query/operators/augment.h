@@ -14,17 +14,17 @@ namespace spanscope::query {
 
 struct Node;
 
-struct Document {
+struct SourceDocument {
   std::string name;
   std::variant<std::string, std::vector<std::uint8_t>> content;  ///< text, or the bytes of a PDF
-  bool operator==(const Document&) const = default;
+  bool operator==(const SourceDocument&) const = default;
 };
 
 /// `{"augment": {…, "doc": […]}}`: fragments of the document that fit `body`, found with an embedding model.
 struct Augment {
   std::string embeddingModel;
   Box<Node> body;
-  Document document;
+  SourceDocument document;
   bool operator==(const Augment&) const = default;
 
   static constexpr const char* kKey = "augment";

@@ -36,7 +36,7 @@ concept TextsField = IsOneOf<Member, std::vector<std::string>>;
 
 /// A name and a content.
 template <class Member>
-concept DocumentField = IsOneOf<Member, Document>;
+concept DocumentField = IsOneOf<Member, SourceDocument>;
 
 /// Whatever holds no fields and no queries.
 template <class Member>

@@ -147,7 +147,7 @@ class Writer {
       text(value, m_indent + 4);
     }
   }
-  void operator()(const FieldInfo& info, const Document& value) {
+  void operator()(const FieldInfo& info, const SourceDocument& value) {
     field(info);
     document(value);
   }
@@ -219,7 +219,7 @@ class Writer {
   static std::string numberText(std::int32_t value) { return std::to_string(value); }
   static std::string numberText(float value) { return floatText(value); }
 
-  void document(const Document& document) {
+  void document(const SourceDocument& document) {
     m_out += '\n';
     begin(m_indent + 2);
     m_out += '-';

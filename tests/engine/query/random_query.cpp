@@ -113,7 +113,7 @@ Node randomQuery(std::mt19937& random, int depth) {
       return {map};
     }
     case 5: {
-      Document document{randomText(random), randomText(random)};
+      SourceDocument document{randomText(random), randomText(random)};
       if (pick(random, 2) == 0) {
         document.content = std::vector<std::uint8_t>{0, 255, static_cast<std::uint8_t>(random())};
       }

@@ -43,7 +43,7 @@ class RandomFields {
   void operator()(const FieldInfo& /*info*/, std::vector<std::string>& texts) {
     for (auto i = m_random() % 4; i > 0; --i) texts.push_back(word());
   }
-  void operator()(const FieldInfo& /*info*/, Document& document) {
+  void operator()(const FieldInfo& /*info*/, SourceDocument& document) {
     document.name = word();
     document.content = word();
     if (isOnce(2)) document.content = std::vector<std::uint8_t>{0, static_cast<std::uint8_t>(m_random())};

@@ -195,8 +195,8 @@ void TestSettings::identity() {
   QFETCH(const Setting*, setting);
   const RunSettings usual;
   const RunSettings other = changed(*setting);
-  const bool isOfModel = setting->effect == Effect::Model;
-  const bool isOfSession = isOfModel || setting->effect == Effect::Session;
+  const bool isOfModel = setting->effect == SettingEffect::Model;
+  const bool isOfSession = isOfModel || setting->effect == SettingEffect::Session;
   QCOMPARE(modelIdentityOf(other) != modelIdentityOf(usual), isOfModel);
   QCOMPARE(sessionIdentityOf(other) != sessionIdentityOf(usual), isOfSession);
   // The identity says all that a session is made with.
@@ -204,7 +204,7 @@ void TestSettings::identity() {
   const run::SessionConfig b = sessionConfigOf(other);
   const bool isSameConfig =
       a.blockSize == b.blockSize && a.blockCount == b.blockCount && a.kvType == b.kvType;
-  QCOMPARE(isSameConfig, setting->effect != Effect::Session);
+  QCOMPARE(isSameConfig, setting->effect != SettingEffect::Session);
   static const std::set<std::string_view> kOfSessions = {"model", "threads", "block_size", "blocks",
                                                          "kv_type"};
   QCOMPARE(isOfSession, kOfSessions.contains(setting->key));

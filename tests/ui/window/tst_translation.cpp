@@ -71,7 +71,7 @@ class TestTranslation : public QObject {
       check(view.title);
       check(view.help);
     }
-    for (const OperatorInfo& info : operatorTable()) {
+    for (const OperatorRow& info : operatorTable()) {
       check(info.hint);
       check(info.help);
       check(info.promise);

@@ -17,7 +17,7 @@ int OperatorListModel::rowCount(const QModelIndex& parent) const {
 
 QVariant OperatorListModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
-  const OperatorInfo& info = operatorTable().at(static_cast<std::size_t>(index.row()));
+  const OperatorRow& info = operatorTable().at(static_cast<std::size_t>(index.row()));
   switch (role) {
     case Qt::DisplayRole:
       return info.label;

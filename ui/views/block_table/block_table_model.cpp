@@ -66,7 +66,7 @@ class TableMaker {
     const std::vector<SegmentName> names = segmentNames(m_input, request.run, request.segments);
     const RequestBlocks blocks = requestBlocks(*m_input.trace, m_state, id);
     row.cells.reserve(blocks.blockCount());
-    for (const SegmentBlocks& own : blocks.segments) {
+    for (const SegmentVirtualBlocks& own : blocks.segments) {
       TableSegment segment{.segment = own.segment,
                            .name = names[own.segment].name,
                            .hue = names[own.segment].hue,

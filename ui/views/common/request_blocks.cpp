@@ -37,7 +37,7 @@ const VirtualBlockFacts* RequestBlocks::find(const BlockRef& place) const {
 
 std::size_t RequestBlocks::blockCount() const {
   std::size_t count = 0;
-  for (const SegmentBlocks& segment : segments) count += segment.blocks.size();
+  for (const SegmentVirtualBlocks& segment : segments) count += segment.blocks.size();
   return count;
 }
 
@@ -60,7 +60,8 @@ RequestBlocks requestBlocks(const TraceStore& trace, const trace::Replay& state,
   auto block = own->blocks.begin();
   for (std::size_t i = 0; i < own->segments.size(); ++i) {
     const trace::SegmentInfo& info = own->segments[i];
-    SegmentBlocks segment{.segment = static_cast<std::uint32_t>(i), .hidden = info.hidden, .blocks = {}};
+    SegmentVirtualBlocks segment{
+        .segment = static_cast<std::uint32_t>(i), .hidden = info.hidden, .blocks = {}};
     const auto prompt = static_cast<std::int64_t>(info.tokens.size());
     // The last generated token has been sampled, but no pass has seen it yet.
     const bool grows = i + 1 == own->segments.size();

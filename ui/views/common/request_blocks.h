@@ -36,18 +36,18 @@ struct VirtualBlockFacts {
   bool operator==(const VirtualBlockFacts&) const = default;
 };
 
-struct SegmentBlocks {
+struct SegmentVirtualBlocks {
   std::uint32_t segment = 0;
   bool hidden = false;
   std::vector<VirtualBlockFacts> blocks;  ///< by virtual index
-  bool operator==(const SegmentBlocks&) const = default;
+  bool operator==(const SegmentVirtualBlocks&) const = default;
 };
 
 struct RequestBlocks {
   RequestId request = 0;
   RunId run = 0;
   std::int32_t blockSize = 16;
-  std::vector<SegmentBlocks> segments;  ///< one entry a segment of the span table
+  std::vector<SegmentVirtualBlocks> segments;  ///< one entry a segment of the span table
   bool operator==(const RequestBlocks&) const = default;
 
   const VirtualBlockFacts* find(const BlockRef& place) const;

@@ -42,23 +42,23 @@ AugmentSection::AugmentSection(EditOwn edit, DocumentUndo::ModelOf model, QWidge
     });
   });
   const auto editDocument = [this](const QString& name, const QString& field,
-                                   const std::function<void(query::Document&)>& change) {
+                                   const std::function<void(query::SourceDocument&)>& change) {
     m_edit(name, field, [&change](query::Node& own) {
-      if (query::Document* document = query::documentOf(own)) change(*document);
+      if (query::SourceDocument* document = query::documentOf(own)) change(*document);
     });
   };
   connect(m_name, &QLineEdit::textEdited, this, [editDocument](const QString& text) {
     editDocument(tr("Name of the document"), QStringLiteral("document"),
-                 [&text](query::Document& document) { document.name = text.toStdString(); });
+                 [&text](query::SourceDocument& document) { document.name = text.toStdString(); });
   });
   connect(m_content, &TextSection::edited, this, [this, editDocument] {
     editDocument(tr("Text of the document"), QStringLiteral("content"),
-                 [this](query::Document& document) { document.content = m_content->text(); });
+                 [this](query::SourceDocument& document) { document.content = m_content->text(); });
   });
 }
 
 void AugmentSection::setNode(const document::DocumentNode& node) {
-  const query::Document* document = query::documentOf(node.own);
+  const query::SourceDocument* document = query::documentOf(node.own);
   if (document == nullptr) return;
   const auto show = [](QLineEdit* line, const std::string& text) {
     const QString now = QString::fromStdString(text);

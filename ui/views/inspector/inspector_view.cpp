@@ -77,7 +77,7 @@ void InspectorView::makeFields() {
   m_path->setObjectName(QStringLiteral("path"));
   m_operator = new QComboBox(m_rows);
   m_operator->setObjectName(QStringLiteral("operator"));
-  for (const OperatorInfo& info : operatorTable()) {
+  for (const OperatorRow& info : operatorTable()) {
     m_operator->addItem(info.label, QString::fromStdString(info.name));
     m_operator->setItemData(m_operator->count() - 1, info.help, Qt::ToolTipRole);
     if (info.name == "assistant") m_operator->insertSeparator(m_operator->count());

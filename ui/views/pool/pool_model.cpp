@@ -121,7 +121,7 @@ PoolTable poolTable(const ViewInput& input, const BlockHistory& history, PoolSha
     }
   }
   const RequestBlocks shown = requestBlocks(*input.trace, input.state(), input.shownRequest());
-  for (const SegmentBlocks& segment : shown.segments) {
+  for (const SegmentVirtualBlocks& segment : shown.segments) {
     for (const VirtualBlockFacts& facts : segment.blocks) {
       const auto id = static_cast<std::size_t>(facts.physical);
       if (facts.physical == kNullBlock || id >= table.blocks.size()) continue;

@@ -50,7 +50,7 @@ class TestDocumentLists : public QObject {
 
 void TestDocumentLists::everyOperatorIsThere() {
   QCOMPARE(operatorTable().size(), document::operatorNames().size());
-  for (const OperatorInfo& info : operatorTable()) {
+  for (const OperatorRow& info : operatorTable()) {
     QVERIFY(!info.label.isEmpty());
     QVERIFY(!info.hint.isEmpty());
     QVERIFY(!info.help.isEmpty());
