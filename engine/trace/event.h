@@ -280,10 +280,31 @@ struct TokenGenerated {
                                    ///< layers and heads; empty unless observed
   bool operator==(const TokenGenerated&) const = default;
 };
+/// Where one row looked, or on average the rows of one query block: the attention weight by layer, head and
+/// segment of the keys. The sums of what an answer read are made from it. Two numbers of 4 bytes for each
+/// layer, head and segment seen: 48 kB a row at 30 layers, 9 heads and 22 segments.
+struct SegmentAttention {
+  /// Of the reply's token that was drawn from this row, as in TokenGenerated; −1: none, rows of the prompt.
+  std::int32_t index = -1;
+  std::uint32_t segment = 0;               ///< of the query block
+  std::int32_t virtualIndex = 0;           ///< of the query block, in its segment
+  std::int32_t row = -1;                   ///< local token, where it is a single row; −1: all rows computed
+  std::int32_t rows = 0;                   ///< rows that were averaged
+  std::vector<std::uint32_t> keySegments;  ///< the segments seen, in view order, its own last
+  std::vector<std::int32_t> layers;        ///< the layers observed, ascending
+  std::int32_t heads = 0;
+  std::vector<float> mass;  ///< [layers][heads][keySegments]; each head's row sums to 1
+  /// [layers][heads][keySegments]: of `mass`, the part on the first token that is seen of the segment. The
+  /// one of the first segment lies on the first key of the view, the attention sink, which models look at
+  /// when they look for nothing. An independent segment was computed with nothing before it, so that its
+  /// first token can be such a sink as well.
+  std::vector<float> first;
+  bool operator==(const SegmentAttention&) const = default;
+};
 /// Attention of one query block: for each stretch of keys the mean over its rows of the attention weight, per
 /// head. A stretch is a key block, or a single key token where every token was asked for.
 struct AttentionMass {
-  std::int32_t layer = 0;
+  std::int32_t layer = 0;         ///< −1: the mean over all observed layers and heads, as the only head
   std::uint32_t segment = 0;      ///< of the query block
   std::int32_t virtualIndex = 0;  ///< of the query block, in its segment
   std::int32_t row = -1;          ///< local token, where a single row was asked for; −1: all rows computed
@@ -298,10 +319,31 @@ struct AttentionMass {
 /// Attention that was to be recorded and is not in the trace, because a run may fill only so much of it. Sent
 /// when the first is left out and again at the end of the run; counts from the run's start.
 struct AttentionLeftOut {
-  std::uint64_t leftOut = 0;   ///< AttentionMass events that are missing
+  std::uint64_t leftOut = 0;   ///< AttentionMass and SegmentAttention events that are missing
   std::uint64_t recorded = 0;  ///< and that are there
   std::uint64_t limit = 0;     ///< bytes of attention a run may record
   bool operator==(const AttentionLeftOut&) const = default;
+};
+/// A finished reply was put through the model once more, its tokens given, to see the attention of one layer
+/// more closely; Event::request is the request that gave the reply. The ReplayedMass events that follow for
+/// that request, up to its next AttentionReplayed, are what was seen, a row each. Replies and blocks that can
+/// be found stay as they are.
+struct AttentionReplayed {
+  std::int32_t layer = 0;
+  std::int32_t head = -1;   ///< the only one that follows; −1: all
+  bool singleKeys = false;  ///< by key token; else by key block
+  std::int32_t firstRow =
+      0;                  ///< local token of the last segment from which the reply's first token was drawn
+  std::int32_t rows = 0;  ///< rows that follow: one a token of the reply
+  std::int64_t cachedTokens = 0;      ///< of the prompt, whose keys and values were still there
+  std::int64_t recomputedTokens = 0;  ///< and those that had been evicted and were computed again
+  bool operator==(const AttentionReplayed&) const = default;
+};
+/// One row of a replay; see AttentionReplayed.
+struct ReplayedMass {
+  std::int32_t index = 0;  ///< of the reply's token that was drawn from this row
+  AttentionMass mass;      ///< `layer` is the one asked for; one head or all
+  bool operator==(const ReplayedMass&) const = default;
 };
 struct StepMetrics {
   StepIndex step = 0;
@@ -331,11 +373,12 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
-using Payload = std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
-                             SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored,
-                             BlockRemoved, BlockCopied, BlockReleased, CacheCleared, RequestAdmitted,
-                             RequestDeferred, BatchComputed, TokenGenerated, AttentionMass, StepMetrics,
-                             MessageLogged, Snapshot, FragmentsRetrieved, RequestPreempted, AttentionLeftOut>;
+using Payload =
+    std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
+                 SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored, BlockRemoved,
+                 BlockCopied, BlockReleased, CacheCleared, RequestAdmitted, RequestDeferred, BatchComputed,
+                 TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot, FragmentsRetrieved,
+                 RequestPreempted, AttentionLeftOut, SegmentAttention, AttentionReplayed, ReplayedMass>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

@@ -5,6 +5,7 @@
 #include "engine/trace/memory_bytes.h"
 #include "engine/trace/replay_fields.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
@@ -74,10 +75,26 @@ void describeType(std::string& out) {
   }
 }
 
+/// The first so many of them.
 template <std::size_t... I>
-void describePayloads(std::string& out, std::index_sequence<I...>) {
-  (..., (out.append(kNames[I]), describeType<std::variant_alternative_t<I, Payload>>(out), out.append("\n")));
+void describePayloads(std::string& out, std::size_t count, std::index_sequence<I...>) {
+  (..., (I < count ? (out.append(kNames[I]), describeType<std::variant_alternative_t<I, Payload>>(out),
+                      (void)out.append("\n"))
+                   : void()));
 }
+
+std::string schemaTextOf(std::size_t payloads) {
+  std::string out;
+  describePayloads(out, payloads, std::make_index_sequence<kPayloadCount>());
+  out += "keyframe";
+  describeType<Keyframe>(out);
+  out += "\n";
+  return out;
+}
+
+/// How many payloads the oldest files had that can be read: every later one was put at the end of the
+/// variant, which leaves the numbers of the others as they are.
+constexpr std::size_t kOldestPayloadCount = 26;
 
 }  // namespace
 
@@ -143,20 +160,23 @@ void decodeEvent(ByteReader& reader, EventCursor& cursor, Event& event) {
 }
 
 std::string schemaText() {
-  std::string out;
-  describePayloads(out, std::make_index_sequence<kPayloadCount>());
-  out += "keyframe";
-  describeType<Keyframe>(out);
-  out += "\n";
-  return out;
+  return schemaTextOf(kPayloadCount);
 }
 
 std::uint64_t schemaFingerprint() {
-  static const std::uint64_t kFingerprint = [] {
-    const std::string text = schemaText();
-    return checksum64(text);
-  }();
+  static const std::uint64_t kFingerprint = checksum64(schemaText());
   return kFingerprint;
+}
+
+bool isReadableSchema(std::uint64_t fingerprint) {
+  static const std::vector<std::uint64_t> kReadable = [] {
+    std::vector<std::uint64_t> readable;
+    for (std::size_t count = kOldestPayloadCount; count <= kPayloadCount; ++count) {
+      readable.push_back(checksum64(schemaTextOf(count)));
+    }
+    return readable;
+  }();
+  return std::find(kReadable.begin(), kReadable.end(), fingerprint) != kReadable.end();
 }
 
 }  // namespace spanscope::trace

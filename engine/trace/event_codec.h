@@ -36,4 +36,8 @@ std::string schemaText();
 /// Hash of schemaText. Files carry it, so that a file is never read with another list of fields.
 std::uint64_t schemaFingerprint();
 
+/// Whether files with this fingerprint have fields that this program knows: its own, or those of a program
+/// that lacked its last events and had all others as they are.
+bool isReadableSchema(std::uint64_t fingerprint);
+
 }  // namespace spanscope::trace

@@ -368,6 +368,43 @@ void fields(V&& v, X& x) {
 }
 
 template <>
+inline constexpr const char* kEventName<SegmentAttention> = "segment_attention";
+template <class V, Is<SegmentAttention> X>
+void fields(V&& v, X& x) {
+  v("index", x.index);
+  v("segment", x.segment);
+  v("virtualIndex", x.virtualIndex);
+  v("row", x.row);
+  v("rows", x.rows);
+  v("keySegments", x.keySegments);
+  v("layers", x.layers);
+  v("heads", x.heads);
+  v("mass", x.mass);
+  v("first", x.first);
+}
+
+template <>
+inline constexpr const char* kEventName<AttentionReplayed> = "attention_replayed";
+template <class V, Is<AttentionReplayed> X>
+void fields(V&& v, X& x) {
+  v("layer", x.layer);
+  v("head", x.head);
+  v("singleKeys", x.singleKeys);
+  v("firstRow", x.firstRow);
+  v("rows", x.rows);
+  v("cachedTokens", x.cachedTokens);
+  v("recomputedTokens", x.recomputedTokens);
+}
+
+template <>
+inline constexpr const char* kEventName<ReplayedMass> = "replayed_mass";
+template <class V, Is<ReplayedMass> X>
+void fields(V&& v, X& x) {
+  v("index", x.index);
+  v("mass", x.mass);
+}
+
+template <>
 inline constexpr const char* kEventName<StepMetrics> = "step_metrics";
 template <class V, Is<StepMetrics> X>
 void fields(V&& v, X& x) {

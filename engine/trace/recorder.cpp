@@ -36,7 +36,9 @@ bool isDetail(const Payload& payload) {
                std::is_same_v<T, BlockShared> || std::is_same_v<T, BlockStored> ||
                std::is_same_v<T, BlockRemoved> || std::is_same_v<T, BlockCopied> ||
                std::is_same_v<T, BlockReleased> || std::is_same_v<T, CacheCleared> ||
-               std::is_same_v<T, BatchComputed> || std::is_same_v<T, AttentionMass>;
+               std::is_same_v<T, BatchComputed> || std::is_same_v<T, AttentionMass> ||
+               std::is_same_v<T, SegmentAttention> || std::is_same_v<T, AttentionReplayed> ||
+               std::is_same_v<T, ReplayedMass>;
       },
       payload);
 }

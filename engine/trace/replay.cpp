@@ -238,6 +238,43 @@ struct Checker {
     return std::nullopt;
   }
 
+  Result operator()(const SegmentAttention& payload) const {
+    if (Result error = hasRequest()) return error;
+    if (Result error = place(payload.segment, payload.virtualIndex)) return error;
+    for (const std::uint32_t segment : payload.keySegments) {
+      if (Result error = place(segment, 0)) return error;
+    }
+    if (payload.heads < 0) return errorAt("heads", std::to_string(payload.heads), "at least 0");
+    // Each factor is a list that was held in memory, or below 2³¹, so that no product overflows.
+    const std::uint64_t rows = payload.layers.size() * static_cast<std::uint64_t>(payload.heads);
+    const std::uint64_t width = payload.keySegments.size();
+    for (const std::vector<float>* values : {&payload.mass, &payload.first}) {
+      const std::uint64_t count = values->size();
+      const bool fits = rows == 0 || width == 0 ? count == 0 : count % width == 0 && count / width == rows;
+      if (fits) continue;
+      return errorAt("attention by segment", counted(count, "value"),
+                     counted(payload.layers.size(), "layer") + " of " + counted(payload.heads, "head") +
+                         " of " + counted(width, "key segment"));
+    }
+    return std::nullopt;
+  }
+  Result operator()(const AttentionReplayed& payload) const {
+    if (Result error = hasRequest()) return error;
+    if (Result error = known(event.request)) return error;
+    if (payload.rows < 0 || payload.firstRow < 0) {
+      return errorAt("rows", std::to_string(payload.rows) + " from " + std::to_string(payload.firstRow),
+                     "none negative");
+    }
+    if (payload.cachedTokens < 0 || payload.recomputedTokens < 0) {
+      return errorAt("token counts", "a negative one", "at least 0");
+    }
+    return std::nullopt;
+  }
+  Result operator()(const ReplayedMass& payload) const {
+    if (payload.index < 0) return errorAt("token index", std::to_string(payload.index), "at least 0");
+    return (*this)(payload.mass);
+  }
+
   template <class Other>
   Result operator()(const Other&) const {
     return std::nullopt;
@@ -433,6 +470,9 @@ struct Replay::Updater {
     state.lastTokenAt = event.time;
   }
   void operator()(const AttentionMass&) const { request(); }
+  void operator()(const SegmentAttention&) const { request(); }
+  void operator()(const AttentionReplayed&) const { request(); }
+  void operator()(const ReplayedMass&) const { request(); }
   void operator()(const AttentionLeftOut& payload) const { run(event.run).attentionLeftOut = payload; }
   void operator()(const MessageLogged& payload) const {
     if (payload.severity == Severity::Warning) ++progress.warnings;

@@ -99,8 +99,8 @@ std::string bytesText(std::uint64_t bytes) {
   return mebibytes < 1 ? std::to_string(bytes) + " bytes" : fixedPoint(mebibytes, 0) + " MiB";
 }
 std::string leftOutText(const AttentionLeftOut& e) {
-  return counted(e.leftOut, "record") + " of attention left out beside " +
-         std::to_string(e.recorded) + ": limit of " + bytesText(e.limit) + " a run";
+  return counted(e.leftOut, "record") + " of attention left out beside " + std::to_string(e.recorded) +
+         ": limit of " + bytesText(e.limit) + " a run";
 }
 
 struct Describer {
@@ -220,9 +220,28 @@ struct Describer {
            ", probability " + fixedPoint(static_cast<double>(e.probability), 4);
   }
   std::string operator()(const AttentionMass& e) const {
-    return "layer " + std::to_string(e.layer) + ", " + place(e.segment, e.virtualIndex) +
-           (e.row >= 0 ? ", row " + std::to_string(e.row) : ", " + counted(e.rows, "row")) + ", " +
-           counted(e.heads, "head") + ", " + counted(e.keySegments.size(), "key segment");
+    return (e.layer < 0 ? "mean of the layers" : "layer " + std::to_string(e.layer)) + ", " + queryText(e) +
+           ", " + counted(e.heads, "head") + ", " + counted(e.keySegments.size(), "key segment");
+  }
+  std::string operator()(const SegmentAttention& e) const {
+    return (e.index >= 0 ? "of token " + std::to_string(e.index) + ", " : std::string()) + queryText(e) +
+           ", " + counted(e.layers.size(), "layer") + ", " + counted(e.heads, "head") + ", " +
+           counted(e.keySegments.size(), "key segment");
+  }
+  std::string operator()(const AttentionReplayed& e) const {
+    return "layer " + std::to_string(e.layer) + ", " +
+           (e.head < 0 ? std::string("all heads") : "head " + std::to_string(e.head)) + " by " +
+           (e.singleKeys ? "token" : "block") + ", " + counted(e.rows, "row") + " computed again over " +
+           counted(e.cachedTokens, "cached token") + " and " + std::to_string(e.recomputedTokens) +
+           " computed again";
+  }
+  std::string operator()(const ReplayedMass& e) const {
+    return "of token " + std::to_string(e.index) + ", " + (*this)(e.mass);
+  }
+  template <class Rows>
+  static std::string queryText(const Rows& e) {
+    return place(e.segment, e.virtualIndex) +
+           (e.row >= 0 ? ", row " + std::to_string(e.row) : ", " + counted(e.rows, "row"));
   }
   std::string operator()(const AttentionLeftOut& e) const { return leftOutText(e); }
   std::string operator()(const StepMetrics& e) const {

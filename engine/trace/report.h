@@ -44,7 +44,7 @@ struct TraceStats {
   std::int64_t resumedTokens = 0;        ///< of prompts and replies
   std::int64_t resumedCachedTokens = 0;  ///< of them found in the cache
   std::int64_t recomputedTokens = 0;     ///< computed before, evicted, and computed again
-  std::uint64_t attentionLeftOut = 0;    ///< AttentionMass events that are missing for their run's limit
+  std::uint64_t attentionLeftOut = 0;    ///< records of it that are missing for their run's limit
   std::uint64_t passes = 0;
   double meanRowsPerPass = 0;
   double passTime = 0;           ///< all passes

@@ -160,7 +160,7 @@ struct TraceReader::Impl {
       refuse(bytePlace(8), "version " + std::to_string(version), "version " + std::to_string(kTraceVersion));
     }
     if (reserved != 0) refuse(bytePlace(12), std::to_string(reserved), "0");
-    if (schema != schemaFingerprint()) {
+    if (!isReadableSchema(schema)) {
       refuse(bytePlace(16), "a trace with other fields", "the fields of this version of the program");
     }
   }

@@ -85,6 +85,7 @@ class TestEventCodec : public QObject {
   void jsonValues();
   void schemaNamesEverything();
   void smallestEvent();
+  void readableSchemas();
 };
 
 void TestEventCodec::roundTrip() {
@@ -295,6 +296,14 @@ void TestEventCodec::schemaNamesEverything() {
 
 void TestEventCodec::smallestEvent() {
   QCOMPARE(bytesOf(Event{1, 0, 0, 0, 0, {}, CacheCleared{}}).size(), kMinimumEventBytes);
+}
+
+void TestEventCodec::readableSchemas() {
+  constexpr std::uint64_t kOfTwentySixPayloads = 0xBDBC772FDC7AEF8BU;
+  QVERIFY(isReadableSchema(schemaFingerprint()));
+  QVERIFY(isReadableSchema(kOfTwentySixPayloads));
+  QVERIFY(!isReadableSchema(schemaFingerprint() + 1));
+  QVERIFY(!isReadableSchema(0));
 }
 
 QTEST_APPLESS_MAIN(TestEventCodec)

@@ -303,6 +303,26 @@ void TestReplay::contradictions_data() {
       "key blocks: found 2 counts, expected one for each of the 1 key segment");
   mass.keyBlocks = {-1};
   row("attention of negative blocks", {}, mass, "key blocks: found -1, expected at least 0");
+  row("replayed attention of negative blocks", {}, ReplayedMass{0, mass},
+      "key blocks: found -1, expected at least 0");
+  row("replayed attention of no token", {}, ReplayedMass{-1, {}},
+      "token index: found -1, expected at least 0");
+  SegmentAttention looked;
+  looked.keySegments = {0, 1};
+  looked.layers = {3, 4};
+  looked.heads = 2;
+  looked.mass.resize(8);
+  looked.first.resize(7);
+  row("attention by segment of another shape", {}, looked,
+      "attention by segment: found 7 values, expected 2 layers of 2 heads of 2 key segments");
+  looked.first.resize(8);
+  looked.heads = -2;
+  row("attention by segment of negative heads", {}, looked, "heads: found -2, expected at least 0");
+  row("replay of an unknown request", {}, AttentionReplayed{},
+      "request: found 1, expected one that an earlier event introduced");
+  AttentionReplayed replayed;
+  replayed.rows = -1;
+  row("replay of negative rows", {StepStarted{}}, replayed, "rows: found -1 from 0, expected none negative");
 }
 
 void TestReplay::contradictions() {

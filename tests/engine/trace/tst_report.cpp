@@ -66,6 +66,51 @@ void TestReport::describeRows_data() {
   row("attention left out of little", AttentionLeftOut{1, 0, 100},
       "attention_left_out run 2 request 3 /g: 1 record of attention left out beside 0: limit of 100 bytes a "
       "run");
+  AttentionMass mass;
+  mass.layer = 5;
+  mass.segment = 3;
+  mass.virtualIndex = 1;
+  mass.row = 20;
+  mass.rows = 1;
+  mass.keySegments = {0, 3};
+  mass.heads = 4;
+  row("attention", mass,
+      "attention_mass run 2 request 3 /g: layer 5, segment 3, block 1, row 20, 4 heads, 2 key segments");
+  row("attention of a replay", ReplayedMass{7, mass},
+      "replayed_mass run 2 request 3 /g: of token 7, layer 5, segment 3, block 1, row 20, 4 heads, 2 key "
+      "segments");
+  mass.layer = -1;
+  mass.row = -1;
+  mass.rows = 16;
+  mass.heads = 1;
+  row("attention of all layers", mass,
+      "attention_mass run 2 request 3 /g: mean of the layers, segment 3, block 1, 16 rows, 1 head, 2 key "
+      "segments");
+  SegmentAttention looked;
+  looked.index = 7;
+  looked.segment = 3;
+  looked.virtualIndex = 1;
+  looked.row = 20;
+  looked.rows = 1;
+  looked.keySegments = {0, 3};
+  looked.layers = {0, 5};
+  looked.heads = 4;
+  row("attention by segment", looked,
+      "segment_attention run 2 request 3 /g: of token 7, segment 3, block 1, row 20, 2 layers, 4 heads, 2 "
+      "key segments");
+  AttentionReplayed replayed;
+  replayed.layer = 5;
+  replayed.rows = 9;
+  replayed.cachedTokens = 64;
+  replayed.recomputedTokens = 16;
+  row("replay", replayed,
+      "attention_replayed run 2 request 3 /g: layer 5, all heads by block, 9 rows computed again over 64 "
+      "cached tokens and 16 computed again");
+  replayed.head = 2;
+  replayed.singleKeys = true;
+  row("replay of a head", replayed,
+      "attention_replayed run 2 request 3 /g: layer 5, head 2 by token, 9 rows computed again over 64 "
+      "cached tokens and 16 computed again");
   row("step finished", StepFinished{4, StepOutcome::TokenLimit, std::string(70, 'x')},
       ("step_finished run 2 request 3 /g: step 4, token_limit: \"" + std::string(60, 'x') + "…\"").c_str());
   row("text cut within a character",

@@ -148,6 +148,7 @@ class TestTraceFile : public QObject {
   void refusedEvents();
   void unwritable();
   void notAFile();
+  void filesWithoutLaterEventsOpen();
   void millionEvents();
 };
 
@@ -689,6 +690,20 @@ void TestTraceFile::notAFile() {
       QCOMPARE(failure.error().expected, std::string("a trace file"));
     }
   }
+}
+
+/// A file of a program that did not have the events which were added since.
+void TestTraceFile::filesWithoutLaterEventsOpen() {
+  const TraceFile file = readTrace(SPANSCOPE_TEST_DATA_DIR "/without_segment_attention.trace");
+  QVERIFY(file.warnings.empty());
+  Replay replay;
+  for (const Event& event : file.events) {
+    const std::optional<Error> error = replay.apply(event);
+    QVERIFY2(!error, error ? error->message().c_str() : "");
+  }
+  const RequestState& request = replay.progress().requests.at(1);
+  QCOMPARE(QString::fromStdString(request.text), QString("The pet of Tarek is Biscuit."));
+  QCOMPARE(request.promptTokens, std::int64_t{83});
 }
 
 void TestTraceFile::millionEvents() {
