@@ -159,6 +159,7 @@ class RunCommand {
     options.topK = m_options.topK;
     options.topP = m_options.topP;
     options.observedLayers = m_options.session.settings.layers;
+    options.attentionDetail = workbench::attentionDetailOf(m_options.session.settings.attention);
     options.attentionBytes = std::uint64_t(m_options.session.settings.attentionMebibytes) << kMebibyteBits;
     options.retrieved = workbench::retrievalReports(job.planned.made.retrieved, {});
     options.queryJson = query::writeCanonical(job.planned.query());

@@ -48,7 +48,9 @@ class Planner {
     std::span<const TokenId> tokens;  ///< of the block
     NodeId node = kNoNode;
     NodeId parent = kNoNode;
-    bool hasLastToken = false;  ///< of the prompt, which is always computed
+    std::int32_t keepable = 0;  ///< leading tokens that need not be computed where they are stored
+
+    bool isKeepable() const { return keepable == static_cast<std::int32_t>(tokens.size()); }
   };
 
   std::int32_t blockSize() const { return m_state.config.blockSize; }
@@ -91,8 +93,12 @@ class Planner {
       Place place;
       place.segment = segment;
       place.tokens = tokens.subspan(begin, std::min(size, tokens.size() - begin));
-      place.hasLastToken =
-          segment + 1 == m_request.segments.size() && begin + place.tokens.size() == tokens.size();
+      place.keepable = static_cast<std::int32_t>(place.tokens.size());
+      if (segment + 1 == m_request.segments.size()) {
+        const auto last = static_cast<std::int32_t>(tokens.size()) - 1;
+        const std::int32_t from = m_request.alwaysFrom < 0 ? last : m_request.alwaysFrom;
+        place.keepable = std::clamp(from - static_cast<std::int32_t>(begin), 0, place.keepable);
+      }
       block.facts.segment = static_cast<std::uint32_t>(segment);
       block.facts.virtualIndex = static_cast<std::int32_t>(index);
       block.facts.wanted = static_cast<std::int32_t>(place.tokens.size());
@@ -103,7 +109,7 @@ class Planner {
         countNeed(place);
         if (missed) {
           explainAfterMiss(place, block);
-        } else if (place.hasLastToken || !findWhole(place, block)) {
+        } else if (!place.isKeepable() || !findWhole(place, block)) {
           missed = true;
           findPart(place, block);
         }
@@ -119,7 +125,7 @@ class Planner {
 
   /// With an empty pool equal contents of the request share a block, and everything else has its own.
   void countNeed(const Place& place) {
-    if (place.hasLastToken || !canBeKeyed(place)) {
+    if (!place.isKeepable() || !canBeKeyed(place)) {
       ++m_privateBlocks;
     } else {
       m_distinctNodes.insert(place.node);
@@ -222,8 +228,8 @@ class Planner {
   /// Leading tokens of the block that need not be computed where so many are stored.
   std::int32_t usableOf(const Place& place, std::int32_t common) const {
     const auto wanted = static_cast<std::int32_t>(place.tokens.size());
-    if (!m_state.config.cacheTails) return common == wanted && !place.hasLastToken ? wanted : 0;
-    return std::min(common, place.hasLastToken ? wanted - 1 : wanted);
+    if (!m_state.config.cacheTails) return common == wanted && place.isKeepable() ? wanted : 0;
+    return std::min(common, place.keepable);
   }
 
   /// Waits for a running request that is going to store more of the block than is stored now.
@@ -343,6 +349,8 @@ void checkRequest(const RequestSpec& request) {
   require(!request.segments.empty(), "a request has at least one segment");
   require(!request.segments.back().tokens.empty(), "the last segment has at least one token");
   require(request.lookahead >= 0, "the lookahead is not negative");
+  require(request.alwaysFrom < static_cast<std::int64_t>(request.segments.back().tokens.size()),
+          "the last token is always computed");
   require(request.computedBefore.empty() || request.computedBefore.size() == request.segments.size(),
           "what was computed before is told by segment");
   for (std::size_t segment = 0; segment < request.segments.size(); ++segment) {

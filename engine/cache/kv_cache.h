@@ -65,6 +65,9 @@ struct RequestSpec {
   std::string salt;                   ///< tenant; enters every root
   std::vector<SegmentSpec> segments;  ///< at least one; the last one is continued by generated tokens
   std::int32_t lookahead = 0;         ///< appended tokens for which room is kept free from the start
+  /// Local token of the last segment from which on everything is computed, even if it is stored; −1: the last
+  /// token alone is.
+  std::int32_t alwaysFrom = -1;
   /// Where the request ran before and was preempted: by segment, how many local tokens had been computed.
   /// Empty for one that begins.
   std::vector<std::int32_t> computedBefore;

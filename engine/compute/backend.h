@@ -136,6 +136,8 @@ struct RunMass {
   std::int32_t keySpan = 0;             ///< keys of a stretch; the last one of a range may have fewer
   std::vector<std::int32_t> keyBlocks;  ///< stretches per key range
   std::vector<float> mass;              ///< [queryHeads][sum of keyBlocks]; divide by rowCount for a mean
+  /// [queryHeads][key ranges]: of it, what lies on the first key that is read of each range.
+  std::vector<float> first;
 };
 
 struct DeviceInfo {

@@ -26,30 +26,74 @@ void AttentionLimit::end() {
 
 std::uint64_t AttentionLimit::send(RunId run, RequestId request, const NodePath& node,
                                    trace::Payload payload) {
-  if (const auto* mass = std::get_if<trace::AttentionMass>(&payload); mass != nullptr && run == m_run) {
-    if (!takes(*mass)) {
-      if (++m_leftOut == 1) report();
-      return 0;
+  if (run == m_run) {
+    const std::uint64_t before = m_leftOut;
+    bool isTaken = true;
+    bool isAttention = false;
+    if (const auto* mass = std::get_if<trace::AttentionMass>(&payload)) {
+      isAttention = true;
+      isTaken = takes(*mass);
+    } else if (auto* looked = std::get_if<trace::SegmentAttention>(&payload)) {
+      isAttention = true;
+      const std::size_t layers = looked->layers.size();
+      isTaken = takes(*looked);
+      if (isTaken && looked->layers.size() < layers) ++m_leftOut;
     }
-    ++m_recorded;
+    if (!isTaken) ++m_leftOut;
+    if (before == 0 && m_leftOut == 1) report();
+    if (!isTaken) return 0;
+    if (isAttention) ++m_recorded;
   }
   return m_sink.send(run, request, node, std::move(payload));
 }
 
-bool AttentionLimit::takes(const trace::AttentionMass& mass) {
-  // A pass sends its attention layer by layer, and should have the same layers of all its rows.
-  if (mass.layer < m_lastLayer) {
-    for (std::uint64_t part = m_limit / 2 / m_step; m_step < m_layers.size() && m_left < part; part /= 2) {
-      m_step *= 2;
-    }
+/// Leaves out more layers from here on where the room has become scarce.
+void AttentionLimit::spare() {
+  for (std::uint64_t part = m_limit / 2 / m_step; m_step < m_layers.size() && m_left < part; part /= 2) {
+    m_step *= 2;
   }
-  m_lastLayer = mass.layer;
-  const auto after = std::upper_bound(m_layers.begin(), m_layers.end(), mass.layer);
-  if (static_cast<std::size_t>(m_layers.end() - after) % m_step != 0) return false;
-  const std::uint64_t bytes = sizeof(trace::Event) + trace::heapBytes(mass);
+}
+
+bool AttentionLimit::isKept(std::int32_t layer) const {
+  const auto after = std::upper_bound(m_layers.begin(), m_layers.end(), layer);
+  return static_cast<std::size_t>(m_layers.end() - after) % m_step == 0;
+}
+
+bool AttentionLimit::takesBytes(std::uint64_t bytes) {
   if (bytes > m_left) return false;
   m_left -= bytes;
   return true;
+}
+
+bool AttentionLimit::takes(const trace::AttentionMass& mass) {
+  const bool isMean = mass.layer < 0;
+  // A pass sends its attention layer by layer, and should have the same layers of all its rows.
+  if (!isMean && mass.layer < m_lastLayer) spare();
+  if (!isMean) m_lastLayer = mass.layer;
+  if (!isMean && !isKept(mass.layer)) return false;
+  return takesBytes(sizeof(trace::Event) + trace::heapBytes(mass));
+}
+
+bool AttentionLimit::takes(trace::SegmentAttention& looked) {
+  spare();
+  const std::size_t width = looked.keySegments.size() * static_cast<std::size_t>(looked.heads);
+  trace::SegmentAttention kept;
+  for (std::size_t i = 0; m_step > 1 && i < looked.layers.size(); ++i) {
+    if (!isKept(looked.layers[i])) continue;
+    kept.layers.push_back(looked.layers[i]);
+    for (const auto values : {&trace::SegmentAttention::mass, &trace::SegmentAttention::first}) {
+      const auto from = (looked.*values).begin() + static_cast<std::ptrdiff_t>(i * width);
+      (kept.*values).insert((kept.*values).end(), from, from + static_cast<std::ptrdiff_t>(width));
+    }
+  }
+  if (m_step > 1) {
+    looked.layers = std::move(kept.layers);
+    looked.mass = std::move(kept.mass);
+    looked.first = std::move(kept.first);
+  }
+  looked.mass.shrink_to_fit();
+  looked.first.shrink_to_fit();
+  return takesBytes(sizeof(trace::Event) + trace::heapBytes(looked));
 }
 
 void AttentionLimit::report() {

@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kAttentionBytes = 64ULL << 20;
 /// Passes events on, and of a run's attention only as much as its limit allows. As the room grows scarce,
 /// layers are left out evenly: with half of it gone every second observed layer is recorded, with half of the
 /// rest gone every fourth, and so on to the last layer alone, so that later requests are not without any. The
-/// trace is told what was left out.
+/// trace is told what was left out. What a replay sends is for its caller to bound.
 class AttentionLimit final : public trace::Sink {
  public:
   /// The sink must outlive it.
@@ -30,6 +30,10 @@ class AttentionLimit final : public trace::Sink {
 
  private:
   bool takes(const trace::AttentionMass& mass);
+  bool takes(trace::SegmentAttention& looked);
+  bool takesBytes(std::uint64_t bytes);
+  void spare();
+  bool isKept(std::int32_t layer) const;
   void report();
 
   trace::Sink& m_sink;

@@ -2,26 +2,127 @@
 #include "engine/run/observation.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace spanscope::run {
 
-trace::AttentionMass massEvent(std::int32_t layer, std::uint32_t segment, std::span<const std::uint32_t> sees,
-                               const ObservedRun& observed, std::int32_t blockSize, bool singleRow,
-                               std::int32_t heads, const compute::RunMass& mass) {
+namespace {
+
+std::vector<std::uint32_t> keySegments(const QueryPlace& place) {
+  std::vector<std::uint32_t> segments(place.sees.begin(), place.sees.end());
+  segments.push_back(place.segment);
+  return segments;
+}
+
+std::int32_t rowOf(const ObservedRun& rows, bool singleRow) {
+  return singleRow && rows.count == 1 ? rows.begin : -1;
+}
+
+std::size_t sum(const std::vector<std::int32_t>& counts) {
+  return static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), 0));
+}
+
+trace::AttentionMass emptyMass(const QueryPlace& place, const ObservedRun& rows, bool singleRow,
+                               const compute::RunMass& mass) {
   trace::AttentionMass event;
-  event.layer = layer;
-  event.segment = segment;
-  event.virtualIndex = observed.begin / blockSize;
-  event.row = singleRow && observed.count == 1 ? observed.begin : -1;
-  event.rows = observed.count;
-  event.keySegments.assign(sees.begin(), sees.end());
-  event.keySegments.push_back(segment);
+  event.segment = place.segment;
+  event.virtualIndex = rows.begin / place.blockSize;
+  event.row = rowOf(rows, singleRow);
+  event.rows = rows.count;
+  event.keySegments = keySegments(place);
   event.keySpan = mass.keySpan;
   event.keyBlocks = mass.keyBlocks;
+  return event;
+}
+
+bool isIn(std::span<const std::int32_t> layers, std::int32_t layer) {
+  return std::find(layers.begin(), layers.end(), layer) != layers.end();
+}
+
+std::span<const compute::RunMass> runsOf(const model::LayerMass& layer, const ObservedRows& observed) {
+  return std::span(layer.runs).subspan(observed.first, observed.number);
+}
+
+}  // namespace
+
+trace::AttentionMass massEvent(const QueryPlace& place, const ObservedRows& observed, bool singleRow,
+                               std::int32_t heads, const model::LayerMass& mass) {
+  const std::span<const compute::RunMass> runs = runsOf(mass, observed);
+  trace::AttentionMass event = emptyMass(place, observed.rows, singleRow, runs.front());
+  event.layer = mass.layer;
   event.heads = heads;
-  event.mass = mass.mass;
-  for (float& value : event.mass) value /= static_cast<float>(observed.count);
+  event.mass.resize(runs.front().mass.size());
+  for (const compute::RunMass& run : runs) {
+    std::transform(event.mass.begin(), event.mass.end(), run.mass.begin(), event.mass.begin(), std::plus<>());
+  }
+  for (float& value : event.mass) value /= static_cast<float>(observed.rows.count);
+  return event;
+}
+
+trace::AttentionMass meanMass(const QueryPlace& place, const ObservedRows& observed, bool singleRow,
+                              std::span<const std::int32_t> layers, std::span<const model::LayerMass> mass) {
+  trace::AttentionMass event =
+      emptyMass(place, observed.rows, singleRow, runsOf(mass.front(), observed).front());
+  event.layer = -1;
+  event.heads = 1;
+  const std::size_t width = sum(event.keyBlocks);
+  std::vector<double> sums(width, 0.0);
+  std::size_t rows = 0;  // rows of weights, each of which sums to 1
+  for (const model::LayerMass& layer : mass) {
+    if (!isIn(layers, layer.layer)) continue;
+    for (const compute::RunMass& run : runsOf(layer, observed)) {
+      for (std::size_t at = 0; at < run.mass.size(); at += width) {
+        for (std::size_t i = 0; i < width; ++i) sums[i] += static_cast<double>(run.mass[at + i]);
+      }
+    }
+    rows +=
+        runsOf(layer, observed).front().mass.size() / width * static_cast<std::size_t>(observed.rows.count);
+  }
+  event.mass.reserve(width);
+  for (const double value : sums) {
+    event.mass.push_back(static_cast<float>(value / static_cast<double>(std::max<std::size_t>(rows, 1))));
+  }
+  return event;
+}
+
+trace::SegmentAttention segmentAttention(const QueryPlace& place, const ObservedRows& observed,
+                                         bool singleRow, std::span<const std::int32_t> layers,
+                                         std::span<const model::LayerMass> mass) {
+  trace::SegmentAttention event;
+  event.index = observed.number == 1 ? observed.rows.reply : -1;
+  event.segment = place.segment;
+  event.virtualIndex = observed.rows.begin / place.blockSize;
+  event.row = rowOf(observed.rows, singleRow);
+  event.rows = observed.rows.count;
+  event.keySegments = keySegments(place);
+  const std::size_t segments = event.keySegments.size();
+  const auto count = static_cast<double>(observed.rows.count);
+  std::vector<double> sums(segments);
+  for (const model::LayerMass& layer : mass) {
+    if (!isIn(layers, layer.layer)) continue;
+    event.layers.push_back(layer.layer);
+    const std::span<const compute::RunMass> runs = runsOf(layer, observed);
+    const std::size_t heads = runs.front().first.size() / segments;
+    event.heads = static_cast<std::int32_t>(heads);
+    for (std::size_t head = 0; head < heads; ++head) {
+      std::fill(sums.begin(), sums.end(), 0.0);
+      for (const compute::RunMass& run : runs) {
+        auto value = run.mass.begin() + static_cast<std::ptrdiff_t>(head * sum(run.keyBlocks));
+        for (std::size_t segment = 0; segment < segments; ++segment) {
+          for (std::int32_t i = 0; i < run.keyBlocks[segment]; ++i)
+            sums[segment] += static_cast<double>(*value++);
+        }
+      }
+      for (const double value : sums) event.mass.push_back(static_cast<float>(value / count));
+      for (std::size_t segment = 0; segment < segments; ++segment) {
+        double first = 0;
+        for (const compute::RunMass& run : runs)
+          first += static_cast<double>(run.first[head * segments + segment]);
+        event.first.push_back(static_cast<float>(first / count));
+      }
+    }
+  }
   return event;
 }
 

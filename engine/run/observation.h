@@ -17,6 +17,16 @@ namespace spanscope::run {
 /// the square of the tokens.
 inline constexpr std::int64_t kMostTokensForSingleKeys = 1024;
 
+/// How much of the observed attention is recorded.
+enum class AttentionDetail : std::uint8_t {
+  /// Of each row that a token of the reply is drawn from: segments by layer and head, and key blocks as the
+  /// mean
+  /// over layers and heads.
+  Answer,
+  Prompt,  ///< The same of the prompt's rows as well, by query block.
+  Heads    ///< Of all rows segments and key blocks by layer and head; for key blocks that is a great deal.
+};
+
 /// A query run of a pass whose attention mass was asked for: part of one query block of one request.
 struct ObservedRun {
   std::uint32_t run = 0;       ///< index of the query run in the pass
@@ -25,13 +35,36 @@ struct ObservedRun {
   std::int32_t count = 0;      ///< rows
   std::int32_t keySpan = 0;    ///< as in compute::MassRequest
   bool joinsPrevious = false;  ///< what is told of it is told with the run before it, of the same query block
+  std::int32_t reply = -1;     ///< index of the reply's token that is drawn from it, a single row; −1: none
 };
 
-/// `sees`: the segments the rows see before their own `segment`. `singleRow`: the run is one row that was
-/// asked for.
-trace::AttentionMass massEvent(std::int32_t layer, std::uint32_t segment, std::span<const std::uint32_t> sees,
-                               const ObservedRun& observed, std::int32_t blockSize, bool singleRow,
-                               std::int32_t heads, const compute::RunMass& mass);
+/// One observed run, or two that follow each other and are of one query block.
+struct ObservedRows {
+  ObservedRun rows;        ///< the first of them, with the rows of both
+  std::size_t first = 0;   ///< index in the list of observed runs
+  std::size_t number = 1;  ///< of runs
+};
+
+/// What a query block belongs to.
+struct QueryPlace {
+  std::uint32_t segment = 0;
+  std::span<const std::uint32_t> sees;  ///< the segments that its rows see before their own
+  std::int32_t blockSize = 0;
+};
+
+/// Attention of the rows by segment, at these of the layers that `mass` has.
+trace::SegmentAttention segmentAttention(const QueryPlace& place, const ObservedRows& observed,
+                                         bool singleRow, std::span<const std::int32_t> layers,
+                                         std::span<const model::LayerMass> mass);
+
+/// Attention of the rows on key blocks, as the mean over these layers and all heads.
+trace::AttentionMass meanMass(const QueryPlace& place, const ObservedRows& observed, bool singleRow,
+                              std::span<const std::int32_t> layers, std::span<const model::LayerMass> mass);
+
+/// Attention of the rows on key blocks, at one layer by head. `singleRow`: the rows are one that was asked
+/// for.
+trace::AttentionMass massEvent(const QueryPlace& place, const ObservedRows& observed, bool singleRow,
+                               std::int32_t heads, const model::LayerMass& mass);
 
 /// Attention mass of local token `local` of part `part`, per segment of the request's span table: mean over
 /// heads and over `layers`. Empty if the row was not observed alone, which only single-row runs are.

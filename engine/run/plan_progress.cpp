@@ -83,6 +83,7 @@ RequestOptions PlanProgress::optionsOf(const plan::Step& step, std::int64_t prom
       .temperature = step.temperature, .topK = m_options.topK, .topP = m_options.topP, .seed = step.seed};
   options.endTokens = m_model.endTokenIds();
   options.observedLayers = m_options.observedLayers;
+  options.attentionDetail = m_options.attentionDetail;
   options.observeRows = m_options.observeRows;
   return options;
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <string>
 #include <utility>
 
@@ -70,6 +69,7 @@ cache::RequestSpec makeSpec(RequestId id, const layout::SpanTable& table, const 
   cache::RequestSpec spec;
   spec.id = id;
   spec.run = options.run;
+  if (options.replay) spec.alwaysFrom = options.replay->firstRow;
   spec.salt = salt;
   spec.segments.reserve(table.segments.size());
   for (const layout::Segment& segment : table.segments) {
@@ -89,6 +89,8 @@ cache::RequestSpec makeSpec(RequestId id, const layout::SpanTable& table, const 
 }
 
 }  // namespace
+
+void RequestListener::onReplayed(RequestId /*request*/, trace::AttentionMass /*mass*/) {}
 
 Scheduler::Scheduler(Computation& computation, cache::KvCache& cache, trace::Sink& sink,
                      RequestListener& listener, std::int32_t rowsPerPass, std::string salt)
@@ -378,26 +380,51 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
     addRun(pass, request, segment, begin, count, firstRow);
     return;
   }
-  // Single keys only where they are not too many: their number grows with the square of the tokens.
-  const bool singleKeys =
-      request.options.observeRows && request.table.tokenCount() <= kMostTokensForSingleKeys;
+  const std::int32_t end = begin + count;
+  const auto observe = [&](std::int32_t from, std::int32_t to, bool joinsPrevious) {
+    const bool drawsFrom = part.drawn && to == length && to - from == 1;
+    addObservedRun(pass, request,
+                   {.begin = from,
+                    .count = to - from,
+                    .joinsPrevious = joinsPrevious,
+                    .reply = drawsFrom ? static_cast<std::int32_t>(request.generated.size()) : -1});
+    addRun(pass, request, segment, from, to - from, firstRow + from - begin);
+  };
+  if (request.options.replay) {
+    const bool isLast = segment == request.lastSegment();
+    const std::int32_t first = isLast ? std::clamp(request.options.replay->firstRow, begin, end) : end;
+    if (first > begin) addRun(pass, request, segment, begin, first - begin, firstRow);
+    for (std::int32_t j = first; j < end; ++j) observe(j, j + 1, false);
+    return;
+  }
+  if (request.options.attentionDetail == AttentionDetail::Answer) {
+    const std::int32_t unobserved = part.drawn ? count - 1 : count;
+    if (unobserved > 0) addRun(pass, request, segment, begin, unobserved, firstRow);
+    if (part.drawn) observe(end - 1, end, false);
+    return;
+  }
   // One run a query block (or row), so that the backend's sums are the ones that are shown.
-  for (std::int32_t j = begin; j < begin + count;) {
+  for (std::int32_t j = begin; j < end;) {
     const std::int32_t blockEnd = (j / blockSize + 1) * blockSize;
-    std::int32_t next = request.options.observeRows ? j + 1 : std::min(blockEnd, begin + count);
+    std::int32_t next = request.options.observeRows ? j + 1 : std::min(blockEnd, end);
     // The row that the first token is drawn from is looked at alone, too, and reported with its block.
     const bool drawsFrom = segment == request.lastSegment() && next == length;
     if (drawsFrom && next - j > 1) --next;
-    pass.observed.push_back(
-        {.run = static_cast<std::uint32_t>(pass.batch.runs.size()),
-         .part = pass.parts.size() - 1,
-         .begin = j,
-         .count = next - j,
-         .keySpan = singleKeys ? 1 : 0,
-         .joinsPrevious = !request.options.observeRows && j > begin && j % blockSize != 0});
-    addRun(pass, request, segment, j, next - j, firstRow + j - begin);
+    observe(j, next, !request.options.observeRows && j > begin && j % blockSize != 0);
     j = next;
   }
+}
+
+/// The next run of the pass is observed.
+void Scheduler::addObservedRun(Pass& pass, const Request& request, ObservedRun run) {
+  // Single keys only where they are not too many: their number grows with the square of the tokens.
+  const bool singleKeys = request.options.replay ? request.options.replay->singleKeys
+                                                 : request.options.observeRows &&
+                                                       request.table.tokenCount() <= kMostTokensForSingleKeys;
+  run.run = static_cast<std::uint32_t>(pass.batch.runs.size());
+  run.part = pass.parts.size() - 1;
+  run.keySpan = singleKeys ? 1 : 0;
+  pass.observed.push_back(run);
 }
 
 void Scheduler::addRun(Pass& pass, const Request& request, std::uint32_t segment, std::int32_t begin,
@@ -430,7 +457,12 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
     part.request->computed[part.segment] = end;
     // A growing tail is stored when its block is full and once more at the end, not token by token.
     const bool growing = part.request->state == Request::State::Decode;
-    if (!growing || end % blockSize == 0) m_cache.computed(part.request->id, part.segment, end);
+    std::int32_t stored = end;
+    if (const auto& replay = part.request->options.replay;
+        replay && part.segment == part.request->lastSegment()) {
+      stored = std::min(end, replay->firstRow);
+    }
+    if (!growing || end % blockSize == 0) m_cache.computed(part.request->id, part.segment, stored);
   }
   reportMass(pass, result);
 
@@ -463,32 +495,64 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
 }
 
 void Scheduler::reportMass(const Pass& pass, const model::ForwardResult& result) {
+  if (result.mass.empty()) return;
+  std::vector<ObservedRows> told;
+  for (std::size_t i = 0; i < pass.observed.size(); ++i) {
+    if (pass.observed[i].joinsPrevious) continue;
+    ObservedRows rows{.rows = pass.observed[i], .first = i};
+    if (i + 1 < pass.observed.size() && pass.observed[i + 1].joinsPrevious) {
+      rows.rows.count += pass.observed[i + 1].count;
+      rows.number = 2;
+    }
+    told.push_back(rows);
+  }
   for (const model::LayerMass& layer : result.mass) {
-    for (std::size_t i = 0; i < layer.runs.size(); ++i) {
-      ObservedRun observed = pass.observed[i];
-      if (observed.joinsPrevious) continue;
-      const Pass::Part& part = pass.parts[observed.part];
+    for (const ObservedRows& rows : told) {
+      const Pass::Part& part = pass.parts[rows.rows.part];
       const RequestOptions& options = part.request->options;
-      if (std::find(options.observedLayers.begin(), options.observedLayers.end(), layer.layer) ==
-          options.observedLayers.end()) {
-        continue;
+      const bool isAsked = std::find(options.observedLayers.begin(), options.observedLayers.end(),
+                                     layer.layer) != options.observedLayers.end();
+      const bool isTold = options.replay || options.attentionDetail == AttentionDetail::Heads;
+      if (!isTold || !isAsked) continue;
+      trace::AttentionMass mass =
+          massEvent(placeOf(*part.request, part.segment), rows,
+                    options.replay || options.observeRows || part.decode, m_computation.heads(), layer);
+      if (options.replay) {
+        m_listener.onReplayed(part.request->id, std::move(mass));
+      } else {
+        m_sink.send(options.run, part.request->id, options.node, std::move(mass));
       }
-      const compute::RunMass* mass = &layer.runs[i];
-      compute::RunMass sum;
-      if (i + 1 < layer.runs.size() && pass.observed[i + 1].joinsPrevious) {
-        sum = *mass;
-        const compute::RunMass& joined = layer.runs[i + 1];
-        std::transform(sum.mass.begin(), sum.mass.end(), joined.mass.begin(), sum.mass.begin(),
-                       std::plus<>());
-        observed.count += pass.observed[i + 1].count;
-        mass = &sum;
-      }
-      m_sink.send(options.run, part.request->id, options.node,
-                  massEvent(layer.layer, part.segment, part.request->table.segments[part.segment].sees,
-                            observed, m_cache.config().blockSize, options.observeRows || part.decode,
-                            m_computation.heads(), *mass));
     }
   }
+  for (const ObservedRows& rows : told) {
+    if (pass.parts[rows.rows.part].request->options.replay) continue;
+    reportRows(pass, result, rows);
+    // The row that a token is drawn from is told of alone, too.
+    const std::size_t last = rows.first + rows.number - 1;
+    if (rows.number > 1 && pass.observed[last].reply >= 0) {
+      reportRows(pass, result, {.rows = pass.observed[last], .first = last});
+    }
+  }
+}
+
+void Scheduler::reportRows(const Pass& pass, const model::ForwardResult& result,
+                           const ObservedRows& observed) {
+  const Pass::Part& part = pass.parts[observed.rows.part];
+  const RequestOptions& options = part.request->options;
+  const bool singleRow = options.observeRows || observed.rows.reply >= 0;
+  m_sink.send(options.run, part.request->id, options.node,
+              segmentAttention(placeOf(*part.request, part.segment), observed, singleRow,
+                               options.observedLayers, result.mass));
+  if (options.attentionDetail == AttentionDetail::Heads) return;
+  m_sink.send(options.run, part.request->id, options.node,
+              meanMass(placeOf(*part.request, part.segment), observed, singleRow, options.observedLayers,
+                       result.mass));
+}
+
+QueryPlace Scheduler::placeOf(const Request& request, std::uint32_t segment) const {
+  return {.segment = segment,
+          .sees = request.table.segments[segment].sees,
+          .blockSize = m_cache.config().blockSize};
 }
 
 std::vector<SampledToken> Scheduler::drawTokens(const Pass& pass, const model::ForwardResult& result) {

@@ -28,6 +28,13 @@
 
 namespace spanscope::run {
 
+/// Rows of the last segment, from this one to its end, that are computed even if they are stored, to be told
+/// of one by one by RequestListener::onReplayed; what is computed of them is not stored.
+struct ReplayedRows {
+  std::int32_t firstRow = 0;  ///< local token of the last segment
+  bool singleKeys = false;    ///< by key token; else by key block
+};
+
 struct RequestOptions {
   RunId run = 0;
   NodePath node;
@@ -38,10 +45,13 @@ struct RequestOptions {
   trace::StepOutcome limitOutcome = trace::StepOutcome::TokenLimit;
   std::vector<TokenId> endTokens;  ///< ascending or not; any of them ends the reply
   std::vector<std::int32_t> observedLayers;
-  /// Attention mass of every single row instead of every query block, and, in a prompt of at most
+  AttentionDetail attentionDetail = AttentionDetail::Answer;
+  /// Attention of every single row of the prompt instead of every query block, and, in a prompt of at most
   /// kMostTokensForSingleKeys tokens, on every single key instead of every key block.
   bool observeRows = false;
   bool everyLogit = false;  ///< report the logits of every computed token, not only of the last
+  /// Nothing else is observed then; observedLayers has the only layer.
+  std::optional<ReplayedRows> replay;
 };
 
 /// What the scheduler tells about a request. Called on the thread that calls `pass`.
@@ -56,6 +66,8 @@ class RequestListener {
   /// `segmentMass`: see trace::TokenGenerated.
   virtual void onToken(RequestId request, std::int32_t index, const SampledToken& token,
                        std::vector<float> segmentMass) = 0;
+  /// One row of RequestOptions::replay, in order.
+  virtual void onReplayed(RequestId request, trace::AttentionMass mass);
   virtual void onFinished(RequestId request, trace::StepOutcome outcome) = 0;
   virtual void onFailed(RequestId request, const Error& error) = 0;
 };
@@ -113,10 +125,13 @@ class Scheduler {
   void collectDecodes(Pass& pass);
   void collectPrefills(Pass& pass);
   void addRows(Pass& pass, Request& request, std::uint32_t segment, std::int32_t begin, std::int32_t count);
+  void addObservedRun(Pass& pass, const Request& request, ObservedRun run);
   void addRun(Pass& pass, const Request& request, std::uint32_t segment, std::int32_t begin,
               std::int32_t count, std::int64_t firstRow);
   void finishPass(Pass& pass, const model::ForwardResult& result);
   void reportMass(const Pass& pass, const model::ForwardResult& result);
+  void reportRows(const Pass& pass, const model::ForwardResult& result, const ObservedRows& observed);
+  QueryPlace placeOf(const Request& request, std::uint32_t segment) const;
   /// For every part that ends with a row from which a token is drawn, in order.
   std::vector<compute::SampledToken> drawTokens(const Pass& pass, const model::ForwardResult& result);
   void takeToken(Request& request, const compute::SampledToken& token, std::vector<float> segmentMass);

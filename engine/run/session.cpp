@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/session.h"
 
+#include "engine/base/counted.h"
 #include "engine/policy/policies.h"
 #include "engine/run/plan_run.h"
 #include "engine/run/predictor.h"
@@ -84,6 +85,7 @@ struct Session::Impl final : RequestListener {
                std::vector<float> segmentMass) override {
     if (planRun != nullptr) planRun->onToken(request, index, token, std::move(segmentMass));
   }
+  void onReplayed(RequestId, trace::AttentionMass mass) override { replayed.push_back(std::move(mass)); }
   void onFinished(RequestId request, trace::StepOutcome outcome) override {
     if (planRun != nullptr) planRun->onFinished(request, outcome);
   }
@@ -93,6 +95,26 @@ struct Session::Impl final : RequestListener {
     } else {
       logitsError = error;
     }
+  }
+
+  /// Computes one request outside of any plan. Throws Failure if it does not fit or was stopped.
+  void compute(layout::SpanTable table, RequestOptions options, const std::stop_token& stop) {
+    const RunId run = options.run;
+    logits.clear();
+    logitsError.reset();
+    scheduler.submit(std::move(table), std::move(options));
+    Scheduler::Progress progress = Scheduler::Progress::Computed;
+    try {
+      while (progress == Scheduler::Progress::Computed) progress = scheduler.pass(stop);
+    } catch (...) {
+      scheduler.abort(run);
+      throw;
+    }
+    if (progress == Scheduler::Progress::Stopped) {
+      scheduler.abort(run);
+      refuse("run", "a request to stop", "to be let finish");
+    }
+    if (logitsError) throw Failure(*logitsError);
   }
 
   void logError(RunId run, const Error& error) {
@@ -142,6 +164,7 @@ struct Session::Impl final : RequestListener {
   std::vector<std::vector<float>> logits;
   std::int64_t cachedTokens = 0;
   std::optional<Error> logitsError;
+  std::vector<trace::AttentionMass> replayed;
 };
 
 Session::Session(SessionConfig config, model::Decoder& decoder, compute::Backend& backend,
@@ -210,26 +233,74 @@ LogitsResult Session::logits(const LogitsRequest& request, std::stop_token stop)
              "0 to " + std::to_string(impl.decoder.config().vocabularySize - 1));
     }
   }
-  const RunId run = ++impl.lastRun;
-  impl.logits.clear();
-  impl.logitsError.reset();
   RequestOptions options;
-  options.run = run;
+  options.run = ++impl.lastRun;
   options.everyLogit = request.everyToken;
-  impl.scheduler.submit(request.table, std::move(options));
-  Scheduler::Progress progress = Scheduler::Progress::Computed;
-  try {
-    while (progress == Scheduler::Progress::Computed) progress = impl.scheduler.pass(stop);
-  } catch (...) {
-    impl.scheduler.abort(run);
-    throw;
-  }
-  if (progress == Scheduler::Progress::Stopped) {
-    impl.scheduler.abort(run);
-    refuse("run", "a request to stop", "to be let finish");
-  }
-  if (impl.logitsError) throw Failure(*impl.logitsError);
+  impl.compute(request.table, std::move(options), stop);
   return {.logits = std::move(impl.logits), .cachedTokens = impl.cachedTokens};
+}
+
+trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& request,
+                                                  std::stop_token stop) {
+  Impl& impl = *m_impl;
+  const model::ModelConfig& model = impl.decoder.config();
+  const auto check = [](const char* what, std::int32_t value, std::int32_t least, std::int32_t count) {
+    if (value >= least && value < count) return;
+    refuse(what, std::to_string(value), std::to_string(least) + " to " + std::to_string(count - 1));
+  };
+  check("layer", request.layer, 0, model.layers);
+  check("head", request.head, -1, model.heads);
+  if (request.reply.empty()) refuse("reply", "no tokens", "at least one");
+  for (const TokenId token : request.reply) check("token of the reply", token, 0, model.vocabularySize);
+
+  layout::SpanTable table = spanTableOf(request.segments, model.vocabularySize);
+  const std::int64_t promptTokens = table.tokenCount();
+  const auto rows = static_cast<std::int64_t>(request.reply.size());
+  if (promptTokens + rows > model.maxPositions) {
+    refuse("prompt and reply", counted(promptTokens + rows, "token"),
+           "at most " + std::to_string(model.maxPositions) + ", the model's context");
+  }
+  const std::int64_t heads = request.head < 0 ? model.heads : 1;
+  const std::int64_t keys = (promptTokens + rows) / (request.singleKeys ? 1 : impl.config.blockSize) +
+                            static_cast<std::int64_t>(table.segments.size());
+  const std::uint64_t bytes = static_cast<std::uint64_t>(rows * keys) * sizeof(float);
+  if (bytes * static_cast<std::uint64_t>(heads) > kReplayBytes) {
+    refuse("attention to be seen", counted(bytes * static_cast<std::uint64_t>(heads), "byte"),
+           "at most " + std::to_string(kReplayBytes) + ": one head of a layer, or blocks instead of tokens");
+  }
+  std::vector<TokenId>& last = table.segments.back().tokens;
+  trace::AttentionReplayed said;
+  said.layer = request.layer;
+  said.head = request.head;
+  said.singleKeys = request.singleKeys;
+  said.firstRow = static_cast<std::int32_t>(last.size()) - 1;
+  said.rows = static_cast<std::int32_t>(rows);
+  std::int64_t allTokens = 0;
+  for (const layout::Segment& segment : table.segments) allTokens += segment.length();
+  last.insert(last.end(), request.reply.begin(), request.reply.end() - 1);
+
+  RequestOptions options;
+  options.node = request.node;
+  options.observedLayers = {request.layer};
+  options.replay = ReplayedRows{.firstRow = said.firstRow, .singleKeys = request.singleKeys};
+  impl.replayed.clear();
+  impl.compute(std::move(table), std::move(options), stop);
+  // The row of the prompt's last token is one of those that are told of.
+  said.cachedTokens = impl.cachedTokens;
+  said.recomputedTokens = allTokens - 1 - impl.cachedTokens;
+  impl.sink.send(request.run, request.request, request.node, said);
+  std::int32_t index = 0;
+  for (trace::AttentionMass& mass : std::exchange(impl.replayed, {})) {
+    if (request.head >= 0) {
+      const auto width = static_cast<std::ptrdiff_t>(mass.mass.size()) / model.heads;
+      const auto from = mass.mass.begin() + request.head * width;
+      mass.mass = std::vector<float>(from, from + width);
+      mass.heads = 1;
+    }
+    impl.sink.send(request.run, request.request, request.node,
+                   trace::ReplayedMass{.index = index++, .mass = std::move(mass)});
+  }
+  return said;
 }
 
 std::unique_ptr<Predictor> Session::predictor() const {

@@ -50,9 +50,10 @@ struct RunOptions {
   std::int32_t maxTokens = 0;  ///< limit for generates that have none; 0: the model's own, else 256
   std::int32_t topK = 0;       ///< 0: off
   float topP = 1;              ///< 1: off
-  std::vector<std::int32_t> observedLayers;  ///< attention mass is recorded for these
-  /// For every row instead of every query block, and, in a prompt of at most kMostTokensForSingleKeys tokens,
-  /// on every key instead of every key block.
+  std::vector<std::int32_t> observedLayers;  ///< attention is recorded for these
+  AttentionDetail attentionDetail = AttentionDetail::Answer;
+  /// For every row of the prompt instead of every query block, and, in a prompt of at most
+  /// kMostTokensForSingleKeys tokens, on every key instead of every key block.
   bool observeRows = false;
   /// Asked before every pass, if given. True: the cache is emptied there, and what the requests that run have
   /// in it is computed anew; answers stay the same.
@@ -91,6 +92,21 @@ struct LogitsResult {
   std::int64_t cachedTokens = 0;
 };
 
+/// A finished reply whose attention is to be seen more closely, as the trace tells of it.
+struct AttentionReplayRequest {
+  RunId run = 0;                             ///< for the events
+  RequestId request = 0;                     ///< for the events
+  NodePath node;                             ///< for the events
+  std::vector<trace::SegmentInfo> segments;  ///< of SpanTableLaidOut
+  std::vector<TokenId> reply;                ///< of TokenGenerated, in order
+  std::int32_t layer = 0;
+  std::int32_t head = -1;   ///< −1: all
+  bool singleKeys = false;  ///< by key token; else by key block
+};
+
+/// Most bytes of attention that one replay gives.
+inline constexpr std::uint64_t kReplayBytes = 64ULL << 20;
+
 class Session {
  public:
   /// Everything passed by reference must outlive the session. `tokenizer` and `chat` may be null for sessions
@@ -110,6 +126,14 @@ class Session {
   /// Computes one span table through the cache. Throws Failure if it does not fit. Whatever is thrown, the
   /// session can be used as before.
   LogitsResult logits(const LogitsRequest& request, std::stop_token stop = {});
+
+  /// Puts a reply through the model once more, its tokens given, and sends what each of its rows looked at:
+  /// AttentionReplayed and a ReplayedMass a row. Keys and values of the prompt are those in the cache; what
+  /// was evicted is computed again, and may evict others as a run does. Nothing that can be found changes,
+  /// and no later answer. What else the trace tells of it belongs to no run. Throws Failure if there is no
+  /// such layer or head, if the prompt does not fit, if more than kReplayBytes would be seen, or if it was
+  /// stopped; then nothing is sent. Not while a run is in progress.
+  trace::AttentionReplayed replayAttention(const AttentionReplayRequest& request, std::stop_token stop = {});
 
   /// Predicts against a copy of the cache as it is now; model, tokenizer and template must outlive it. Throws
   /// Failure if the session has no tokenizer and chat template.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/trace_values.h"
 
+#include "engine/base/error.h"
+
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -44,6 +47,45 @@ trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const tex
     }
   }
   return {.segments = std::move(segments)};
+}
+
+layout::SpanTable spanTableOf(const std::vector<trace::SegmentInfo>& segments, std::int32_t vocabularySize) {
+  constexpr std::int64_t kMostPosition = std::numeric_limits<std::int32_t>::max();
+  const auto refuse = [](std::size_t segment, std::string found, std::string expected) {
+    throw Failure(Error{"", "segment " + std::to_string(segment), std::move(found), std::move(expected)});
+  };
+  layout::SpanTable table;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const trace::SegmentInfo& info = segments[i];
+    for (const std::uint32_t seen : info.sees) {
+      if (seen >= i) refuse(i, "sees segment " + std::to_string(seen), "earlier segments only");
+    }
+    for (const TokenId token : info.tokens) {
+      if (token >= 0 && token < vocabularySize) continue;
+      refuse(i, "token " + std::to_string(token), "0 to " + std::to_string(vocabularySize - 1));
+    }
+    if (info.visibleBegin < 0 || static_cast<std::size_t>(info.visibleBegin) > info.tokens.size()) {
+      refuse(i, "visible from token " + std::to_string(info.visibleBegin),
+             "0 to " + std::to_string(info.tokens.size()));
+    }
+    if (info.base < -kMostPosition || info.base > kMostPosition) {
+      refuse(i, "position " + std::to_string(info.base), "one of 31 bits");
+    }
+    layout::Segment& segment = table.segments.emplace_back();
+    segment.independent = info.independent;
+    segment.scope = info.scope;
+    segment.depth = info.depth;
+    segment.tokens = info.tokens;
+    segment.base = info.base;
+    segment.visibleBegin = info.visibleBegin;
+    segment.hidden = info.hidden;
+    segment.sees = info.sees;
+    segment.node = info.node;
+  }
+  if (table.segments.empty() || table.segments.back().tokens.empty()) {
+    throw Failure(Error{"", "span table", "no tokens in the last segment", "at least one"});
+  }
+  return table;
 }
 
 trace::PlanMade planEvent(const plan::Plan& plan, std::string explain) {

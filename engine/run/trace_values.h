@@ -12,6 +12,10 @@ namespace spanscope::run {
 /// `tokenizer` may be null: then tokens are shown by their ids.
 trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer);
 
+/// The table that such an event says, for a model of so many tokens. Throws Failure where it is no table that
+/// a request could have.
+layout::SpanTable spanTableOf(const std::vector<trace::SegmentInfo>& segments, std::int32_t vocabularySize);
+
 trace::PlanMade planEvent(const plan::Plan& plan, std::string explain);
 
 }  // namespace spanscope::run

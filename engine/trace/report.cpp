@@ -373,6 +373,9 @@ TraceStats stats(std::span<const Event> events) {
   std::int64_t rows = 0;
   std::map<RunId, std::uint64_t> leftOut;
   for (const Event& event : events) {
+    // A request of no run is the replay of another, which was counted.
+    const bool isPass = std::holds_alternative<BatchComputed>(event.payload);
+    if (event.run == 0 && (event.request != 0 || isPass)) continue;
     if (event.run != 0) runs.insert(event.run);
     if (event.request != 0) requests.try_emplace(event.request);
     std::visit(Collector{result, event, requests, runs, rows, leftOut}, event.payload);

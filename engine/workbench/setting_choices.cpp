@@ -35,6 +35,11 @@ constexpr std::array<std::pair<retrieve::Ranking, const char*>, 3> kRankings = {
      {retrieve::Ranking::Embedding, tr("vectors")},
      {retrieve::Ranking::Hybrid, tr("both")}}};
 
+constexpr std::array<Named<run::AttentionDetail>, 3> kAttentionDetails = {
+    {{run::AttentionDetail::Answer, "answer", tr("the answer's tokens")},
+     {run::AttentionDetail::Prompt, "prompt", tr("the answer and the prompt")},
+     {run::AttentionDetail::Heads, "heads", tr("both, every map of every head")}}};
+
 template <class T, std::size_t N>
 Choices choicesOf(const std::array<Named<T>, N>& table) {
   Choices choices;
@@ -84,6 +89,10 @@ Choices embeddingsChoices() {
   return {{.name = "checkpoint", .label = tr("the checkpoint")}, {.name = "server", .label = tr("a server")}};
 }
 
+Choices attentionChoices() {
+  return choicesOf(kAttentionDetails);
+}
+
 const policy::Policy& policyOf(std::string_view name) {
   const policy::Policy* policy = policy::findPolicy(name);
   return policy != nullptr ? *policy : policy::standardPolicy();
@@ -102,6 +111,10 @@ plan::OutputForm outputFormOf(std::string_view name) {
 
 plan::LocalityShape localityShapeOf(std::string_view name) {
   return valueOf(kLocalityShapes, name);
+}
+
+run::AttentionDetail attentionDetailOf(std::string_view name) {
+  return valueOf(kAttentionDetails, name);
 }
 
 }  // namespace spanscope::workbench

@@ -13,5 +13,6 @@ Choices outputFormChoices();
 Choices localityShapeChoices();
 Choices rankingChoices();
 Choices embeddingsChoices();
+Choices attentionChoices();
 
 }  // namespace spanscope::workbench

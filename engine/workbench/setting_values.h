@@ -5,6 +5,7 @@
 #include "engine/compute/backend.h"
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
+#include "engine/run/observation.h"
 
 #include <string_view>
 
@@ -14,5 +15,6 @@ const policy::Policy& policyOf(std::string_view name);
 compute::DType kvTypeOf(std::string_view name);
 plan::OutputForm outputFormOf(std::string_view name);
 plan::LocalityShape localityShapeOf(std::string_view name);
+run::AttentionDetail attentionDetailOf(std::string_view name);
 
 }  // namespace spanscope::workbench

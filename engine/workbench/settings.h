@@ -31,6 +31,7 @@ struct RunSettings {
   std::int32_t maxTokens = 0;            ///< of generates that set none; 0: the model's own
   bool observe = true;                   ///< record attention
   std::vector<std::int32_t> layers;      ///< which layers; empty: all
+  std::string attention = "answer";      ///< how much of it
   bool observeRows = false;              ///< for every token instead of every block
   std::int32_t attentionMebibytes = 64;  ///< most of it that a run records
   std::int32_t keptMebibytes = 512;      ///< of events that the window keeps
@@ -155,6 +156,21 @@ inline const std::vector<Setting>& runSettings() {
        .option = {.name = "--observe",
                   .help = "Layers whose attention goes into the trace, e.g. 0,5",
                   .range = WholeRange{0, kMost}}},
+      {.key = "attention",
+       .name = "attention",
+       .member = &RunSettings::attention,
+       .effect = SettingEffect::Record,
+       .choices = attentionChoices,
+       .onlyWhereChosen = true,
+       .isUsed = [](const RunSettings& settings) { return settings.observe; },
+       .row = {.group = Group::Recording,
+               .label = tr("Of"),
+               .help = tr("The answer: of each of its tokens the documents by layer and head, and the blocks "
+                          "as the mean of all heads. Maps of one layer and head are made from that on "
+                          "request, so the last choice is seldom needed.")},
+       .option = {.name = "--attention",
+                  .help = "Whose attention goes into the trace",
+                  .needs = "--observe"}},
       {.key = "every_token",
        .name = "observeRows",
        .member = &RunSettings::observeRows,

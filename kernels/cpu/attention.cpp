@@ -45,6 +45,7 @@ void Attention::runMass(Executor& executor, const AttentionJob& job, const compu
 
   std::vector<MassTask> tasks;
   std::int64_t sumCount = 0;
+  std::int64_t firstCount = 0;
   mass.clear();
   for (std::size_t entry = 0; entry < request.runs.size(); ++entry) {
     const std::uint32_t index = request.runs[entry];
@@ -63,17 +64,24 @@ void Attention::runMass(Executor& executor, const AttentionJob& job, const compu
       keyBlocks += blocks;
     }
     result.mass.resize(static_cast<std::size_t>(keyBlocks * shape.queryHeads));
+    const auto ranges = static_cast<std::int64_t>(runs[index].ranges.size());
+    result.first.resize(static_cast<std::size_t>(ranges * shape.queryHeads));
     for (std::int32_t head = 0; head < shape.keyHeads; ++head) {
-      tasks.push_back({index, head, result.keySpan, keyBlocks, nullptr});
+      tasks.push_back({index, head, result.keySpan, keyBlocks, ranges, nullptr, nullptr});
       sumCount += keyBlocks * group;
+      firstCount += ranges * group;
     }
   }
 
   std::vector<double> sums(static_cast<std::size_t>(sumCount));
-  std::int64_t offset = 0;
+  std::vector<double> firstSums(static_cast<std::size_t>(firstCount));
+  double* nextSums = sums.data();
+  double* nextFirst = firstSums.data();
   for (MassTask& task : tasks) {
-    task.sums = sums.data() + offset;
-    offset += task.keyBlocks * group;
+    task.sums = nextSums;
+    task.firstSums = nextFirst;
+    nextSums += task.keyBlocks * group;
+    nextFirst += task.ranges * group;
   }
   float* scratch = m_scratch.as<float>();
   executor.run(
@@ -83,8 +91,10 @@ void Attention::runMass(Executor& executor, const AttentionJob& job, const compu
 
   // Tasks stand in the order of runs and heads, so their sums already lie as the results want them.
   auto sum = sums.cbegin();
+  auto firstSum = firstSums.cbegin();
   for (compute::RunMass& result : mass) {
     for (float& value : result.mass) value = static_cast<float>(*sum++);
+    for (float& value : result.first) value = static_cast<float>(*firstSum++);
   }
 }
 

@@ -39,7 +39,9 @@ struct MassTask {
   std::int32_t keyHead = 0;
   std::int64_t keySpan = 0;    ///< keys of a stretch
   std::int64_t keyBlocks = 0;  ///< stretches of all ranges together
-  double* sums = nullptr;      ///< [heads of the group][keyBlocks], zeros at first
+  std::int64_t ranges = 0;
+  double* sums = nullptr;       ///< [heads of the group][keyBlocks], zeros at first
+  double* firstSums = nullptr;  ///< [heads of the group][ranges], zeros at first
 };
 
 /// The code for one instruction set.

@@ -211,11 +211,13 @@ class HeadWorker {
     writeOut(firstRow, rowCount);
   }
 
-  /// Adds the weights of the rows' keys to sums[head of the group][stretch of keys].
+  /// Adds the weights of the rows' keys to sums[head of the group][stretch of keys], and those of the first
+  /// keys to firstSums[head of the group][range].
   void addMass(std::int64_t firstRow, std::int64_t rowCount, const MassTask& task) {
     std::int64_t first = 0;
+    double* firstSums = task.firstSums;
     for (const PlannedRange& range : m_run.ranges) {
-      addRangeMass(range, firstRow, rowCount, task, task.sums + first);
+      addRangeMass(range, firstRow, rowCount, task, task.sums + first, firstSums++);
       first += (std::max<std::int64_t>(range.end, 0) + task.keySpan - 1) / task.keySpan;
     }
   }
@@ -394,13 +396,14 @@ class HeadWorker {
   }
 
   void addRangeMass(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount,
-                    const MassTask& task, double* sums) {
+                    const MassTask& task, double* sums, double* firstSums) {
     const std::int64_t queries = rowCount * m_group;
     rotate(range, firstRow, rowCount);
     forTiles(range, firstRow, rowCount, [&](const KeyTile& tile, std::int64_t seeingRow) {
       const std::int64_t first = (seeingRow - firstRow) * m_group;
       score(first, queries);
       const std::int64_t low = std::max<std::int64_t>(0, range.begin - tile.begin);
+      const bool hasFirst = tile.begin + low == range.begin;
       for (std::int64_t query = first; query < queries; ++query) {
         const std::int64_t row = firstRow + query / m_group;
         const std::int64_t high = std::min(tile.end, m_run.limit(range, row)) - tile.begin;
@@ -409,6 +412,10 @@ class HeadWorker {
         weighFinally(query, low, high, m_job.weightScale + 2 * head);
         addStretches(m_scratch.scores + query * kScoreStride, tile.begin, low, high, task.keySpan,
                      sums + query % m_group * task.keyBlocks);
+        if (hasFirst && low < high) {
+          firstSums[query % m_group * task.ranges] +=
+              static_cast<double>(m_scratch.scores[query * kScoreStride + low]);
+        }
       }
     });
   }

@@ -444,6 +444,7 @@ void ReferenceBackend::attend(const compute::AttentionPlan& plan, const compute:
       blocks += index(keyBlocks.back());
     }
     std::vector<double> runMass(heads * blocks, 0);
+    std::vector<double> runFirst(heads * run.keys.size(), 0);
     for (std::int32_t r = 0; r < run.rowCount; ++r) {
       if (stopped()) return;
       const std::int32_t local = run.firstLocal + r;
@@ -465,6 +466,7 @@ void ReferenceBackend::attend(const compute::AttentionPlan& plan, const compute:
           if (partial.scores.empty()) continue;
           for (std::size_t d = 0; d < size; ++d)
             output[d] += std::exp(partial.maximum - total) * partial.output[d];
+          runFirst[head * run.keys.size() + i] += std::exp(partial.scores[0] - total);
           for (std::size_t s = 0; s < partial.scores.size(); ++s) {
             const std::size_t block = (index(run.keys[i].begin) + s) / index(keySpan);
             runMass[head * blocks + firstBlock[i] + block] += std::exp(partial.scores[s] - total);
@@ -478,6 +480,7 @@ void ReferenceBackend::attend(const compute::AttentionPlan& plan, const compute:
     entry.run = static_cast<std::uint32_t>(runIndex);
     entry.keyBlocks = std::move(keyBlocks);
     for (const double value : runMass) entry.mass.push_back(static_cast<float>(value));
+    for (const double value : runFirst) entry.first.push_back(static_cast<float>(value));
     mass->push_back(std::move(entry));
   }
 }

@@ -7,6 +7,7 @@
 #include "engine/workbench/retrieval.h"
 #include "engine/workbench/retrieval_report.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/setting_values.h"
 #include "ui/session/run_plan.h"
 #include "ui/session/task_thread.h"
 
@@ -246,6 +247,7 @@ class EngineHost::Worker {
     options.emptyCache = [this] { return m_clearAsked.exchange(false); };
     options.queryJson = request.queryJson;
     options.explain = request.explain;
+    options.attentionDetail = workbench::attentionDetailOf(request.settings.attention);
     options.observeRows = request.settings.observeRows;
     options.attentionBytes = std::uint64_t(request.settings.attentionMebibytes) << 20;
     if (request.settings.observe) options.observedLayers = observedLayers(request.settings);

@@ -263,6 +263,7 @@ class TestSessionRun : public QObject {
     SpanletSession spanlet;
     RunOptions options;
     options.observedLayers = {0, 5};
+    options.attentionDetail = run::AttentionDetail::Heads;
     spanlet.session->run(planOf(rag({kMira, kTarek}, "Where does Mira live?")), options);
     const auto masses = spanlet.sink.all<trace::AttentionMass>();
     QVERIFY(masses.size() > 10);
@@ -294,6 +295,7 @@ class TestSessionRun : public QObject {
     SpanletSession limited(config);
     RunOptions options;
     options.observedLayers = {0, 1, 2, 3, 4, 5};
+    options.attentionDetail = run::AttentionDetail::Heads;
     const auto plan = planOf(rag({kMira, kTarek}, "Where does Mira live?"));
     all.session->run(plan, options);
     const auto bytesOf = [](const SpanletSession& session) {
@@ -301,11 +303,15 @@ class TestSessionRun : public QObject {
       for (const auto& mass : session.sink.all<trace::AttentionMass>()) {
         bytes += sizeof(trace::Event) + trace::heapBytes(mass);
       }
+      for (const auto& looked : session.sink.all<trace::SegmentAttention>()) {
+        bytes += sizeof(trace::Event) + trace::heapBytes(looked);
+      }
       return bytes;
     };
     QVERIFY(all.sink.all<trace::AttentionLeftOut>().empty());
     const std::uint64_t whole = bytesOf(all);
     const std::size_t count = all.sink.all<trace::AttentionMass>().size();
+    const std::size_t lookedCount = all.sink.all<trace::SegmentAttention>().size();
 
     options.attentionBytes = whole / 2;
     limited.session->run(plan, options);
@@ -321,8 +327,20 @@ class TestSessionRun : public QObject {
     const auto said = limited.sink.all<trace::AttentionLeftOut>();
     QCOMPARE(said.size(), std::size_t{2});
     QCOMPARE(said.front().leftOut, std::uint64_t{1});
-    QCOMPARE(said.back().leftOut, std::uint64_t{count - masses.size()});
-    QCOMPARE(said.back().recorded, std::uint64_t{masses.size()});
+    // What is left of SegmentAttention where layers are scarce has fewer of them.
+    const auto looked = limited.sink.all<trace::SegmentAttention>();
+    const auto thinned = std::count_if(looked.begin(), looked.end(),
+                                       [](const auto& event) { return event.layers.size() < 6; });
+    QVERIFY(thinned > 0);
+    QCOMPARE(looked.front().layers, (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5}));
+    for (const auto& event : looked) {
+      QCOMPARE(event.layers.back(), 5);
+      QCOMPARE(event.mass.size(), event.layers.size() * 4 * event.keySegments.size());
+      QCOMPARE(event.first.size(), event.mass.size());
+    }
+    QCOMPARE(said.back().leftOut,
+             count - masses.size() + lookedCount - looked.size() + static_cast<std::uint64_t>(thinned));
+    QCOMPARE(said.back().recorded, std::uint64_t{masses.size() + looked.size()});
     QCOMPARE(said.back().limit, whole / 2);
 
     // What each token saw of the segments is there all the same.
@@ -347,8 +365,124 @@ class TestSessionRun : public QObject {
     options.observeRows = true;
     const auto plan = planOf(judge(2, 0.9F));
     const RunResult a = plain.session->run(plan, {});
-    const RunResult b = observed.session->run(plan, options);
-    for (std::size_t i = 0; i < a.steps.size(); ++i) QCOMPARE(b.steps[i].tokens, a.steps[i].tokens);
+    for (const auto detail :
+         {run::AttentionDetail::Heads, run::AttentionDetail::Prompt, run::AttentionDetail::Answer}) {
+      options.attentionDetail = detail;
+      observed.session->clearCache();
+      const RunResult b = observed.session->run(plan, options);
+      for (std::size_t i = 0; i < a.steps.size(); ++i) QCOMPARE(b.steps[i].tokens, a.steps[i].tokens);
+    }
+  }
+
+  /// By default only what the answer's tokens looked at, each once: the sums of the full maps.
+  void answersTellSegmentsByLayerAndHead() {
+    SpanletSession spanlet;
+    SpanletSession full;
+    const auto plan = planOf(rag({kMira, kTarek}, "Where does Mira live?"));
+    RunOptions options;
+    options.observedLayers = {1, 4};
+    const RunResult result = spanlet.session->run(plan, options);
+    options.attentionDetail = run::AttentionDetail::Heads;
+    options.observeRows = true;
+    full.session->run(plan, options);
+
+    const auto looked = spanlet.sink.all<trace::SegmentAttention>();
+    const auto means = spanlet.sink.all<trace::AttentionMass>();
+    const auto tokens = spanlet.sink.all<trace::TokenGenerated>();
+    QCOMPARE(looked.size(), result.steps[0].tokens.size());
+    QCOMPARE(means.size(), looked.size());
+    std::map<std::int32_t, std::map<std::int32_t, trace::AttentionMass>>
+        maps;  // by row of the last segment, layer
+    for (const auto& mass : full.sink.all<trace::AttentionMass>()) {
+      if (mass.segment == looked.front().segment) maps[mass.row][mass.layer] = mass;
+    }
+    for (std::size_t i = 0; i < looked.size(); ++i) {
+      const trace::SegmentAttention& event = looked[i];
+      QCOMPARE(event.index, static_cast<std::int32_t>(i));
+      QCOMPARE(event.row, looked[0].row + event.index);
+      QCOMPARE(event.rows, 1);
+      QCOMPARE(event.virtualIndex, event.row / 16);
+      QCOMPARE(event.keySegments, (std::vector<std::uint32_t>{0, 1, 2, 3}));
+      QCOMPARE(event.layers, (std::vector<std::int32_t>{1, 4}));
+      QCOMPARE(event.heads, 4);
+      QCOMPARE(event.mass.size(), std::size_t{2 * 4 * 4});
+      QCOMPARE(event.first.size(), event.mass.size());
+      const trace::AttentionMass& mean = means[i];
+      QCOMPARE(mean.layer, -1);
+      QCOMPARE(mean.heads, 1);
+      QCOMPARE(mean.row, event.row);
+      std::vector<double> meanOfKeys;
+      for (std::size_t row = 0; row < 8; ++row) {
+        const trace::AttentionMass& map = maps.at(event.row).at(event.layers[row / 4]);
+        QCOMPARE(map.keySpan, 1);
+        std::size_t at = row % 4 * (map.mass.size() / 4);
+        meanOfKeys.resize(map.mass.size() / 4);
+        for (std::size_t key = 0; key < meanOfKeys.size(); ++key) {
+          meanOfKeys[key] += static_cast<double>(map.mass[at + key]) / 8;
+        }
+        for (std::size_t segment = 0; segment < 4; ++segment) {
+          double sum = 0;
+          for (std::int32_t key = 0; key < map.keyBlocks[segment]; ++key) {
+            sum += static_cast<double>(map.mass[at + static_cast<std::size_t>(key)]);
+          }
+          QVERIFY(std::abs(sum - static_cast<double>(event.mass[row * 4 + segment])) < 1e-5);
+          QVERIFY(std::abs(map.mass[at] - event.first[row * 4 + segment]) < 1e-6F);
+          at += static_cast<std::size_t>(map.keyBlocks[segment]);
+        }
+      }
+      std::size_t key = 0;
+      std::size_t block = 0;
+      const trace::AttentionMass& map = maps.at(event.row).at(1);
+      for (std::size_t segment = 0; segment < 4; ++segment) {
+        for (std::int32_t first = 0; first < map.keyBlocks[segment]; first += 16, ++block) {
+          double sum = 0;
+          for (std::int32_t k = first; k < std::min(first + 16, map.keyBlocks[segment]); ++k)
+            sum += meanOfKeys[key++];
+          QVERIFY(std::abs(sum - static_cast<double>(mean.mass.at(block))) < 1e-5);
+        }
+        double share = 0;
+        for (std::size_t row = 0; row < 8; ++row)
+          share += static_cast<double>(event.mass[row * 4 + segment]) / 8;
+        QVERIFY(std::abs(share - static_cast<double>(tokens[i].segmentMass[segment])) < 1e-5);
+      }
+    }
+  }
+
+  void promptsAreToldWhereAsked() {
+    SpanletSession spanlet;
+    RunOptions options;
+    options.observedLayers = {0, 1, 2, 3, 4, 5};
+    options.attentionDetail = run::AttentionDetail::Prompt;
+    const RunResult result =
+        spanlet.session->run(planOf(rag({kMira, kTarek}, "Where does Mira live?")), options);
+    std::int64_t promptRows = 0;
+    std::size_t replyRows = 0;
+    for (const auto& event : spanlet.sink.all<trace::SegmentAttention>()) {
+      if (event.index >= 0) {
+        ++replyRows;
+        continue;
+      }
+      QCOMPARE(event.row, -1);
+      promptRows += event.rows;
+      // Rows of an independent segment see themselves alone.
+      if (event.segment == 1 || event.segment == 2) QCOMPARE(event.keySegments.size(), std::size_t{1});
+      for (std::size_t head = 0; head < 24; ++head) {
+        float sum = 0;
+        for (std::size_t segment = 0; segment < event.keySegments.size(); ++segment) {
+          const std::size_t at = head * event.keySegments.size() + segment;
+          sum += event.mass[at];
+          QVERIFY(event.first[at] <= event.mass[at] + 1e-6F);
+        }
+        QVERIFY(std::abs(sum - 1) < 1e-4F);
+      }
+    }
+    QCOMPARE(promptRows, result.steps[0].metrics.promptTokens);
+    QCOMPARE(replyRows, result.steps[0].tokens.size());
+    for (const auto& mass : spanlet.sink.all<trace::AttentionMass>()) {
+      QCOMPARE(mass.layer, -1);
+      const float sum = std::accumulate(mass.mass.begin(), mass.mass.end(), 0.0F);
+      QVERIFY(std::abs(sum - 1) < 1e-4F);
+    }
   }
 
   void everyRowOnEveryKeySumsToTheBlocks() {
@@ -356,6 +490,7 @@ class TestSessionRun : public QObject {
     SpanletSession blocks;
     RunOptions options;
     options.observedLayers = {2};
+    options.attentionDetail = run::AttentionDetail::Heads;
     const auto plan = planOf(rag({kMira, kTarek}, "Where does Mira live?"));
     blocks.session->run(plan, options);
     options.observeRows = true;
@@ -400,6 +535,7 @@ class TestSessionRun : public QObject {
     for (int i = 0; i < 220; ++i) filler += "The lamp gave little light. ";
     RunOptions options;
     options.observedLayers = {0};
+    options.attentionDetail = run::AttentionDetail::Heads;
     options.observeRows = true;
     spanlet.session->run(planOf(rag({R"({"user":")" + filler + R"("})"}, "Where does Mira live?")), options);
     const auto masses = spanlet.sink.all<trace::AttentionMass>();
@@ -543,6 +679,7 @@ class TestSessionRun : public QObject {
     const auto plan = planOf(rag({kMira, kTarek, kNadia}, "Where does Mira live?"));
     RunOptions options;
     options.observedLayers = {0, 1};
+    options.attentionDetail = run::AttentionDetail::Heads;
     spanlet.session->run(plan, options);
     const auto tokens = spanlet.sink.all<trace::TokenGenerated>();
     QVERIFY(tokens.size() > 3);

@@ -50,6 +50,9 @@ QString differs(compute::Backend& backend, const Scene& scene) {
     const Comparison mass = compareAbsolute(actual.mass[i].mass, expected.mass[i].mass,
                                             weightTolerance(scene) * scene.shape.rows);
     if (!mass.ok) return "mass: " + failure(scene, mass);
+    const Comparison first = compareAbsolute(actual.mass[i].first, expected.mass[i].first,
+                                             weightTolerance(scene) * scene.shape.rows);
+    if (!first.ok) return "mass on first keys: " + failure(scene, first);
   }
   return {};
 }

@@ -46,6 +46,7 @@ void RunRecorder::run(const document::Document& document, const policy::Policy& 
   options.explain = plan::explain(*planned.plan);
   for (std::int32_t layer = 0; layer < m_bundle.config.layers; ++layer)
     options.observedLayers.push_back(layer);
+  options.attentionDetail = run::AttentionDetail::Heads;
   options.observeRows = observeRows;
   (void)m_session->run(*planned.plan, options);
   m_document = std::make_shared<const document::Document>(document);

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Replays of finished replies: they see what the run itself would have recorded, and change nothing.
+#include "engine/plan/planner.h"
+#include "engine/query/json/json.h"
+#include "engine/trace/replay.h"
+#include "engine/trace/report.h"
+#include "tests/engine/run/session_fixture.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+using namespace spanscope;
+using spanscope::run::AttentionReplayRequest;
+using spanscope::run::RunOptions;
+using spanscope::run::RunResult;
+using spanscope::test::SpanletSession;
+
+namespace {
+
+plan::Plan rag(const std::string& question) {
+  const std::string json =
+      R"({"g":{"model":"spnl/spanlet","max_tokens":32,"temperature":0.0,"input":{"cross":[)"
+      R"({"system":"You are a helpful assistant. Answer from the documents."},{"plus":[)"
+      R"({"user":"Mira lives in Lisbon. Mira plays the cello. The lamp gave little light."},)"
+      R"({"user":"Tarek is a baker. The pet of Tarek is called Biscuit."}]},{"user":")" +
+      question + R"("}]}}})";
+  const auto parsed = query::parseJson(json);
+  const auto result = plan::makePlan(*parsed.query, {});
+  return *result.plan;
+}
+
+/// A session with one finished reply.
+struct Replied {
+  explicit Replied(run::SessionConfig config = {}, RunOptions options = {}) : spanlet(config) {
+    result = spanlet.session->run(rag("Where does Mira live?"), options);
+    request.run = 1;
+    request.request = result.steps.at(0).request;
+    request.node = "/g";
+    request.segments = spanlet.sink.all<trace::SpanTableLaidOut>().at(0).segments;
+    request.reply = result.steps.at(0).tokens;
+  }
+
+  SpanletSession spanlet;
+  RunResult result;
+  AttentionReplayRequest request;
+};
+
+RunOptions everyMap() {
+  RunOptions options;
+  options.observedLayers = {0, 1, 2, 3, 4, 5};
+  options.attentionDetail = run::AttentionDetail::Heads;
+  options.observeRows = true;
+  return options;
+}
+
+std::string errorOf(Replied& replied) {
+  try {
+    replied.spanlet.session->replayAttention(replied.request);
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+class TestAttentionReplay : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  /// To the bit what recording everything gives, by token and, summed up, by block.
+  void seesWhatTheRunSaw() {
+    const Replied recorded({}, everyMap());
+    Replied replied;
+    QCOMPARE(replied.request.reply, recorded.request.reply);
+    replied.request.layer = 3;
+    replied.request.singleKeys = true;
+    const trace::AttentionReplayed said = replied.spanlet.session->replayAttention(replied.request);
+    QCOMPARE(said.layer, 3);
+    QCOMPARE(said.head, -1);
+    QCOMPARE(said.rows, static_cast<std::int32_t>(replied.request.reply.size()));
+    QCOMPARE(said.recomputedTokens, std::int64_t{0});
+    const auto maps = replied.spanlet.sink.all<trace::ReplayedMass>();
+    QCOMPARE(maps.size(), replied.request.reply.size());
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+      QCOMPARE(maps[i].index, static_cast<std::int32_t>(i));
+      QCOMPARE(maps[i].mass.row, said.firstRow + maps[i].index);
+      const auto all = recorded.spanlet.sink.all<trace::AttentionMass>();
+      const auto same = std::find_if(all.begin(), all.end(), [&](const trace::AttentionMass& mass) {
+        return mass.layer == 3 && mass.segment == maps[i].mass.segment && mass.row == maps[i].mass.row;
+      });
+      QVERIFY(same != all.end());
+      QVERIFY(*same == maps[i].mass);
+    }
+
+    replied.request.singleKeys = false;
+    replied.request.head = 2;
+    replied.spanlet.session->replayAttention(replied.request);
+    const auto blocks = replied.spanlet.sink.all<trace::ReplayedMass>();
+    QCOMPARE(blocks.size(), 2 * maps.size());
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+      const trace::AttentionMass& fine = maps[i].mass;
+      const trace::AttentionMass& coarse = blocks[maps.size() + i].mass;
+      QCOMPARE(coarse.heads, 1);
+      QCOMPARE(coarse.keySpan, 16);
+      const std::size_t width = fine.mass.size() / 4;
+      double first = 0;
+      for (std::size_t key = 0; key < std::min<std::size_t>(16, static_cast<std::size_t>(fine.keyBlocks[0]));
+           ++key) {
+        first += static_cast<double>(fine.mass[2 * width + key]);
+      }
+      QVERIFY(std::abs(first - static_cast<double>(coarse.mass[0])) < 1e-6);
+    }
+  }
+
+  void isMarkedAndBelongsToItsRequest() {
+    Replied replied;
+    replied.request.layer = 0;
+    const std::size_t before = replied.spanlet.sink.events.size();
+    replied.spanlet.session->replayAttention(replied.request);
+    trace::Replay replay;
+    for (const trace::Event& event : replied.spanlet.sink.events) {
+      const std::optional<Error> error = replay.apply(event);
+      QVERIFY2(!error, error ? error->message().c_str() : "");
+    }
+    QCOMPARE(replay.progress().runs.size(), std::size_t{1});
+    QCOMPARE(replay.progress().runs.at(1).requests.size(), std::size_t{1});
+    const std::vector<trace::Event> events = replied.spanlet.sink.events;
+    int marked = 0;
+    for (std::size_t i = before; i < events.size(); ++i) {
+      const bool isOfReplay = std::holds_alternative<trace::AttentionReplayed>(events[i].payload) ||
+                              std::holds_alternative<trace::ReplayedMass>(events[i].payload);
+      QCOMPARE(events[i].run, isOfReplay ? RunId{1} : RunId{0});
+      QVERIFY(!std::holds_alternative<trace::AttentionMass>(events[i].payload));
+      if (isOfReplay) QCOMPARE(events[i].request, replied.request.request);
+      marked += isOfReplay ? 1 : 0;
+    }
+    QCOMPARE(marked, static_cast<int>(replied.request.reply.size()) + 1);
+    // The sums over runs are those of the runs.
+    const trace::TraceStats all = trace::stats(events);
+    const trace::TraceStats ofRun = trace::stats(std::span(events).first(before));
+    QCOMPARE(all.promptTokens, ofRun.promptTokens);
+    QCOMPARE(all.requests, ofRun.requests);
+    QCOMPARE(all.passes, ofRun.passes);
+    QCOMPARE(all.blocksHit, ofRun.blocksHit);
+  }
+
+  /// What the cache can find is the same before and after, and so are later answers.
+  void changesNothingThatIsFound() {
+    Replied replied;
+    Replied untouched;
+    const auto keysOf = [](const SpanletSession& spanlet) {
+      std::vector<trace::BlockKey> keys;
+      for (const trace::BlockState& block : spanlet.session->dumpPool().blocks) {
+        if (block.cached) keys.push_back(block.key);
+        if (block.references != 0) keys.push_back({});
+      }
+      return keys;
+    };
+    replied.request.layer = 5;
+    replied.spanlet.session->replayAttention(replied.request);
+    QVERIFY(keysOf(replied.spanlet) == keysOf(untouched.spanlet));
+    const RunResult next = replied.spanlet.session->run(rag("What is the name of the pet of Tarek?"), {});
+    const RunResult expected =
+        untouched.spanlet.session->run(rag("What is the name of the pet of Tarek?"), {});
+    QCOMPARE(next.steps[0].tokens, expected.steps[0].tokens);
+    QCOMPARE(next.steps[0].metrics.cachedTokens, expected.steps[0].metrics.cachedTokens);
+    QCOMPARE(next.steps[0].metrics.relocatedTokens, expected.steps[0].metrics.relocatedTokens);
+  }
+
+  void computesAgainWhatWasEvicted() {
+    Replied kept;
+    Replied evicted;
+    for (Replied* replied : {&kept, &evicted}) {
+      replied->request.layer = 4;
+      replied->request.singleKeys = true;
+    }
+    evicted.spanlet.session->clearCache();
+    const trace::AttentionReplayed said = evicted.spanlet.session->replayAttention(evicted.request);
+    QCOMPARE(said.cachedTokens, std::int64_t{0});
+    QCOMPARE(said.recomputedTokens, evicted.result.steps[0].metrics.promptTokens - 1);
+    kept.spanlet.session->replayAttention(kept.request);
+    QVERIFY(evicted.spanlet.sink.all<trace::ReplayedMass>() == kept.spanlet.sink.all<trace::ReplayedMass>());
+    // The prompt's blocks are there again, so that the next layer costs only the reply.
+    evicted.request.layer = 2;
+    const trace::AttentionReplayed next = evicted.spanlet.session->replayAttention(evicted.request);
+    QVERIFY(next.recomputedTokens < 16);
+  }
+
+  void refusesWhatCannotBe_data() {
+    QTest::addColumn<int>("which");
+    QTest::addColumn<QString>("message");
+    QTest::newRow("layer") << 0 << "layer: found 6, expected 0 to 5";
+    QTest::newRow("head") << 1 << "head: found -2, expected -1 to 3";
+    QTest::newRow("no reply") << 2 << "reply: found no tokens, expected at least one";
+    QTest::newRow("token") << 3 << "token of the reply: found 2048, expected 0 to 2047";
+    QTest::newRow("segment") << 4 << "segment 1: found sees segment 1, expected earlier segments only";
+    QTest::newRow("no segments") << 5
+                                 << "span table: found no tokens in the last segment, expected at least one";
+    QTest::newRow("too long")
+        << 6 << "prompt and reply: found 40054 tokens, expected at most 32768, the model's context";
+    QTest::newRow("too much") << 7 << "attention to be seen: found ";
+  }
+  void refusesWhatCannotBe() {
+    QFETCH(int, which);
+    QFETCH(QString, message);
+    Replied replied;
+    const std::size_t before = replied.spanlet.sink.events.size();
+    AttentionReplayRequest& request = replied.request;
+    if (which == 0) request.layer = 6;
+    if (which == 1) request.head = -2;
+    if (which == 2) request.reply.clear();
+    if (which == 3) request.reply.push_back(2048);
+    if (which == 4) request.segments[1].sees = {1};
+    if (which == 5) request.segments.clear();
+    if (which == 6) request.reply.resize(40'000, 9);
+    if (which == 7) {
+      request.reply.resize(4'000, 9);
+      request.singleKeys = true;
+    }
+    const QString found = QString::fromStdString(errorOf(replied));
+    QVERIFY2(found.startsWith(message), qPrintable(found));
+    QCOMPARE(replied.spanlet.sink.events.size(), before);
+  }
+
+  void aStopLeavesTheSessionUsable() {
+    Replied replied;
+    std::stop_source stop;
+    stop.request_stop();
+    QVERIFY_EXCEPTION_THROWN(replied.spanlet.session->replayAttention(replied.request, stop.get_token()),
+                             Failure);
+    QVERIFY(replied.spanlet.sink.all<trace::AttentionReplayed>().empty());
+    replied.spanlet.session->replayAttention(replied.request);
+    QCOMPARE(replied.spanlet.sink.all<trace::AttentionReplayed>().size(), std::size_t{1});
+  }
+};
+
+QTEST_APPLESS_MAIN(TestAttentionReplay)
+#include "tst_attention_replay.moc"
