@@ -2,6 +2,7 @@
 
 #include "app/cli/bench_needle.h"
 #include "app/cli/bench_report.h"
+#include "app/cli/bench_sources.h"
 #include "app/cli/command.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
@@ -234,6 +235,7 @@ void addBench(CLI::App& app, Context& context) {
   addAbbaCommand(*group, context);
   addSpeedCommand(*group, context);
   addNeedleCommand(*group, context);
+  addSourcesCommand(*group, context);
 }
 
 }  // namespace spanscope::cli

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/bench_sources.h"
+
+#include "app/cli/bench_report.h"
+#include "app/cli/number_option.h"
+#include "app/cli/session_options.h"
+#include "app/cli/text_table.h"
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/base/output_file.h"
+#include "engine/experiment/charts.h"
+#include "engine/experiment/sources.h"
+#include "engine/workbench/setting_values.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace spanscope::cli {
+namespace {
+
+using experiment::AskedQuestion;
+using experiment::SourceCount;
+using experiment::SourceMeasure;
+
+/// More heads than this would be a measure of the questions they were chosen on.
+constexpr std::size_t kMostHeads = 4;
+
+struct Options {
+  SessionOptions session;
+  std::vector<std::int32_t> documents = {8, 20};
+  std::int32_t rivals = 0;
+  std::int32_t questions = 50;
+  std::uint64_t seed = 1;
+  std::uint64_t reportSeed = 2;
+  std::string picture;
+  bool json = false;
+};
+
+/// Questions over so many documents.
+struct Asked {
+  std::int32_t documents = 0;
+  std::vector<AskedQuestion> chosenOn;
+  std::vector<AskedQuestion> reportedOn;
+};
+
+struct Found {
+  SourceMeasure measure;
+  std::vector<SourceCount> chosenOn;  ///< by entry of Asked
+  std::vector<SourceCount> reportedOn;
+
+  std::int32_t chosenSum() const {
+    std::int32_t sum = 0;
+    for (const SourceCount& count : chosenOn) sum += count.both();
+    return sum;
+  }
+};
+
+struct Report {
+  std::vector<Asked> asked;
+  std::vector<Found> found;  ///< what finds most of the questions to choose on comes first
+};
+
+std::string shareText(std::int32_t found, std::int32_t right) {
+  if (right == 0) return "–";
+  return fmt::format("{} of {}", found, right);
+}
+
+Report reportOf(std::vector<Asked> asked) {
+  Report report;
+  std::vector<SourceMeasure> measures = experiment::sourceMeasures();
+  std::vector<AskedQuestion> all;
+  for (const Asked& part : asked) all.insert(all.end(), part.chosenOn.begin(), part.chosenOn.end());
+  measures.push_back(experiment::headsMeasure(experiment::bestHeads(all, kMostHeads)));
+  for (SourceMeasure& measure : measures) {
+    Found& found = report.found.emplace_back();
+    for (const Asked& part : asked) {
+      found.chosenOn.push_back(experiment::countFound(part.chosenOn, measure.read));
+      found.reportedOn.push_back(experiment::countFound(part.reportedOn, measure.read));
+    }
+    found.measure = std::move(measure);
+  }
+  std::stable_sort(report.found.begin(), report.found.end(),
+                   [](const Found& a, const Found& b) { return a.chosenSum() > b.chosenSum(); });
+  report.asked = std::move(asked);
+  return report;
+}
+
+std::string rightText(const std::vector<AskedQuestion>& asked) {
+  const SourceCount right = experiment::countRight(asked);
+  const SourceCount all = experiment::countAsked(asked);
+  return fmt::format("{} of {} with one needed, {} of {} with two", right.one, all.one, right.two, all.two);
+}
+
+void writeText(std::ostream& out, const Options& options, const Report& report) {
+  out << fmt::format(
+      "  {} over each number of documents, every second of which needs two of them; {} about others\n"
+      "  measures are ranked on seed {} and reported on seed {}; policy {}, temperature 0\n\n",
+      counted(options.questions, "question"), counted(options.rivals, "document"), options.seed,
+      options.reportSeed, options.session.settings.policy);
+  for (const Asked& part : report.asked) {
+    out << fmt::format("  {} documents, answered right: seed {}: {}; seed {}: {}\n", part.documents,
+                       options.seed, rightText(part.chosenOn), options.reportSeed,
+                       rightText(part.reportedOn));
+  }
+  std::vector<TextTable::Column> columns = {{"measure", TextTable::Align::Left}};
+  for (const Asked& part : report.asked) columns.push_back({fmt::format("chosen on: {}", part.documents)});
+  for (const Asked& part : report.asked) {
+    columns.push_back({fmt::format("{}: one", part.documents)});
+    columns.push_back({fmt::format("{}: two", part.documents)});
+    columns.push_back({"both"});
+    columns.push_back({"95 %"});
+  }
+  TextTable table(columns);
+  for (const Found& found : report.found) {
+    std::vector<std::string> cells = {found.measure.name};
+    for (std::size_t i = 0; i < report.asked.size(); ++i) {
+      const SourceCount right = experiment::countRight(report.asked[i].chosenOn);
+      cells.push_back(shareText(found.chosenOn[i].both(), right.both()));
+    }
+    for (std::size_t i = 0; i < report.asked.size(); ++i) {
+      const SourceCount right = experiment::countRight(report.asked[i].reportedOn);
+      const SourceCount count = found.reportedOn[i];
+      const experiment::ShareInterval range = experiment::wilsonInterval(count.both(), right.both());
+      cells.push_back(shareText(count.one, right.one));
+      cells.push_back(shareText(count.two, right.two));
+      cells.push_back(right.both() == 0 ? "–" : fmt::format("{:.0f} %", 100.0 * count.both() / right.both()));
+      cells.push_back(fmt::format("{:.2f} … {:.2f}", range.low, range.high));
+    }
+    table.addRow(std::move(cells));
+  }
+  out << "\n  right answers whose needed documents rank above all others\n\n" << table.text() << '\n';
+  for (const Found& found : report.found)
+    out << fmt::format("  {}: {}\n", found.measure.name, found.measure.formula);
+}
+
+nlohmann::ordered_json toJson(const SourceCount& count) {
+  return {{"one", count.one}, {"two", count.two}};
+}
+
+nlohmann::ordered_json toJson(const Options& options, const Report& report, nlohmann::ordered_json head) {
+  head["policy"] = options.session.settings.policy;
+  head["questions"] = options.questions;
+  head["rivals"] = options.rivals;
+  head["chosen_on_seed"] = options.seed;
+  head["reported_on_seed"] = options.reportSeed;
+  for (const Asked& part : report.asked) {
+    head["documents"].push_back({{"documents", part.documents},
+                                 {"asked", toJson(experiment::countAsked(part.reportedOn))},
+                                 {"right_chosen_on", toJson(experiment::countRight(part.chosenOn))},
+                                 {"right_reported_on", toJson(experiment::countRight(part.reportedOn))}});
+  }
+  for (const Found& found : report.found) {
+    nlohmann::ordered_json measure = {{"name", found.measure.name}, {"formula", found.measure.formula}};
+    for (std::size_t i = 0; i < report.asked.size(); ++i) {
+      measure["found"].push_back({{"documents", report.asked[i].documents},
+                                  {"chosen_on", toJson(found.chosenOn[i])},
+                                  {"reported_on", toJson(found.reportedOn[i])}});
+    }
+    head["measures"].push_back(std::move(measure));
+  }
+  return head;
+}
+
+/// A panel for each number of documents, a row for each measure.
+std::string picture(const Options& options, const Report& report, const std::string& model) {
+  experiment::HeatChart chart;
+  chart.texts = {.title = "Answers whose documents rank on top",
+                 .subtitle = fmt::format("{}, policy {}, {} each, seed {}; right answers, in %", model,
+                                         options.session.settings.policy,
+                                         counted(options.questions, "question"), options.reportSeed),
+                 .xLabel = "documents that are needed",
+                 .yLabel = "measure"};
+  chart.columnNames = {"one", "two", "both"};
+  for (const Found& found : report.found) chart.rowNames.push_back(found.measure.name);
+  for (std::size_t i = 0; i < report.asked.size(); ++i) {
+    const SourceCount right = experiment::countRight(report.asked[i].reportedOn);
+    const auto share = [](std::int32_t count, std::int32_t of) {
+      return of == 0 ? std::nullopt : std::optional(static_cast<double>(count) / of);
+    };
+    experiment::HeatPanel panel{.title = counted(report.asked[i].documents, "document"), .cells = {}};
+    for (const Found& found : report.found) {
+      const SourceCount count = found.reportedOn[i];
+      panel.cells.push_back(
+          {share(count.one, right.one), share(count.two, right.two), share(count.both(), right.both())});
+    }
+    chart.panels.push_back(std::move(panel));
+  }
+  return experiment::heatChartSvg(chart);
+}
+
+void checkDocuments(const Options& options) {
+  for (const std::int32_t documents : options.documents) {
+    const std::int32_t least = experiment::kFewestSources + options.rivals;
+    if (documents >= least) continue;
+    throw Failure({.file = {},
+                   .place = "--documents",
+                   .found = std::to_string(documents),
+                   .expected = fmt::format("at least {} with {}", least, counted(options.rivals, "rival"))});
+  }
+}
+
+ExitCode runSources(const Context& context, const Options& options) {
+  checkDocuments(options);
+  workbench::ModelBundle bundle = loadChosenModel(options.session, context.backends);
+  const policy::Policy& policy = workbench::policyOf(options.session.settings.policy);
+  experiment::ReplySink sink;
+  const std::unique_ptr<run::Session> session =
+      workbench::makeSession(bundle, options.session.config(), sink);
+
+  std::vector<Asked> asked;
+  for (const std::int32_t documents : options.documents) {
+    const auto ask = [&](std::uint64_t seed) {
+      showProgress(context, fmt::format("asking over {}, seed {}", counted(documents, "document"), seed));
+      return experiment::askQuestions(*session, sink,
+                                      {.documents = documents, .rivals = options.rivals, .seed = seed},
+                                      options.questions, bundle.config.layers, policy, context.stop);
+    };
+    Asked part{.documents = documents, .chosenOn = ask(options.seed), .reportedOn = ask(options.reportSeed)};
+    asked.push_back(std::move(part));
+  }
+  showProgress(context, "");
+  const Report report = reportOf(std::move(asked));
+  if (options.json) {
+    context.streams.out << toJson(options, report, benchHeader(bundle, options.session)).dump(2) << '\n';
+  } else {
+    writeBenchHeader(context.streams.out, bundle, options.session);
+    writeText(context.streams.out, options, report);
+  }
+  if (!options.picture.empty()) {
+    const OutputRules rules{.inputs = modelFiles(bundle.directory),
+                            .unfinished = context.streams.unfinished,
+                            .stop = context.stop};
+    const std::string svg = picture(options, report, bundle.name);
+    if (const std::optional<Error> error = writeFile(options.picture, svg, rules)) throw Failure(*error);
+  }
+  return ExitCode::Fine;
+}
+
+}  // namespace
+
+void addSourcesCommand(CLI::App& group, Context& context) {
+  CLI::App* command = group.add_subcommand(
+      "sources", "Find which measure of attention names the documents that an answer used");
+  command->footer("Example:\n  spanq bench sources --documents 8,20 --picture sources.svg\n");
+  const auto options = std::make_shared<Options>();
+  workbench::RunSettings& settings = options->session.settings;
+  addSettings(*command, settings, {"model"});
+  addTemplateOption(*command, options->session.chatTemplate);
+  addNumbers(*command, "--documents", options->documents, "Documents of a question",
+             {experiment::kFewestSources, experiment::kMostSources});
+  addNumber(*command, "--rivals", options->rivals,
+            "Documents among them that could be taken for one that two-document questions need",
+            {0, experiment::kMostSources - experiment::kFewestSources});
+  addNumber(*command, "--questions", options->questions,
+            "Questions over each number of documents; every second needs two documents", {2, 100'000});
+  addSeedOption(*command, options->seed, "Seed of the questions that measures are ranked on");
+  addNumber(*command, "--report-seed", options->reportSeed, "Seed of those that are reported", kAnySeed);
+  addSettings(*command, settings, {"policy"});
+  command->add_option("--picture", options->picture, "Write an SVG picture of the figures that are reported")
+      ->type_name("FILE");
+  command->add_flag("--json", options->json, "Write JSON");
+  addSettings(*command, settings, {"threads", "block_size", "blocks", "kv_type"});
+  command->callback([&context, options] {
+    options->session.check();
+    context.action = [&context, options] { return runSources(context, *options); };
+  });
+}
+
+}  // namespace spanscope::cli
