@@ -99,6 +99,30 @@ class EngineHost::Worker {
     });
   }
 
+  void replayAttention(run::AttentionReplayRequest request) {
+    {
+      const std::lock_guard lock(m_stopMutex);
+      m_stop = std::stop_source();
+    }
+    m_forecastStop.request_stop();
+    m_thread.post([this, request = std::move(request)] {
+      QString error;
+      try {
+        if (m_session) {
+          m_session->replayAttention(request, stopToken());
+        } else {
+          error = EngineHost::tr("The session that gave this answer has ended.");
+        }
+      } catch (const std::exception& failure) {
+        if (!stopToken().stop_requested()) error = QString::fromUtf8(failure.what());
+      }
+      tell([this, error] {
+        m_host.setState(EngineState::Idle);
+        Q_EMIT m_host.attentionReplayed(error);
+      });
+    });
+  }
+
   void stop() {
     const std::lock_guard lock(m_stopMutex);
     m_stop.request_stop();
@@ -304,6 +328,13 @@ bool EngineHost::run(RunRequest request) {
   if (m_state == EngineState::Running) return false;
   setState(EngineState::Running);
   m_worker->run(std::move(request));
+  return true;
+}
+
+bool EngineHost::replayAttention(run::AttentionReplayRequest request) {
+  if (m_state == EngineState::Running) return false;
+  setState(EngineState::Running);
+  m_worker->replayAttention(std::move(request));
   return true;
 }
 

@@ -25,6 +25,10 @@
 #include <string>
 #include <vector>
 
+namespace spanscope::run {
+struct AttentionReplayRequest;
+}
+
 namespace spanscope::ui {
 
 /// A query whose augments are to be replaced by what they find before it is planned.
@@ -76,6 +80,10 @@ class EngineHost : public QObject {
   /// differ from the session's start a new session, with an empty cache and a new trace. False: something is
   /// running already.
   bool run(RunRequest request);
+  /// Replays a reply of the session that is open (Session::replayAttention in engine/run/session.h): its
+  /// events are drained like those of a run, and attentionReplayed() says when. It is stopped like a run.
+  /// False: something is running already.
+  bool replayAttention(run::AttentionReplayRequest request);
   /// Ends the run that is going on within a tile's time.
   void stop();
   void clearCache();
@@ -107,6 +115,9 @@ class EngineHost : public QObject {
   /// The run that was asked for last has ended; all of its events can be drained. `error` is empty unless it
   /// could not be started or failed.
   void runEnded(const QString& error);
+  /// The replay that was asked for has ended; `error` is empty unless there is no session or it failed; so it
+  /// is where it was stopped.
+  void attentionReplayed(const QString& error);
   void forecastMade(const std::shared_ptr<const spanscope::ui::Forecast>& forecast);
   /// The cache will have been emptied before anything that is asked from now on.
   void cacheCleared();

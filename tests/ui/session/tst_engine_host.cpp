@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/explain.h"
 #include "engine/query/json/json.h"
+#include "engine/run/session.h"
 #include "engine/workbench/pipeline.h"
 #include "tests/support/cpu_backends.h"
 #include "ui/session/engine_host.h"
@@ -95,6 +96,7 @@ class TestEngineHost : public QObject {
     EngineHost host{test::cpuBackends()};
     document::RunSettings settings;
     settings.layers = {1, 99};  // layers the model does not have are left out
+    settings.attention = "heads";
     const auto events = runToEnd(host, requestFor(QStringLiteral("chat.json"), settings));
     int masses = 0;
     for (const trace::Event& event : events) {
@@ -104,6 +106,45 @@ class TestEngineHost : public QObject {
       ++masses;
     }
     QVERIFY(masses > 0);
+  }
+
+  void replaysAnAnswerOnRequest() {
+    EngineHost host{test::cpuBackends()};
+    QSignalSpy replayed(&host, &EngineHost::attentionReplayed);
+    run::AttentionReplayRequest request;
+    QVERIFY(host.replayAttention(request));
+    QVERIFY(!host.replayAttention(request));
+    QVERIFY(replayed.wait(kPatience));
+    QCOMPARE(replayed.back().front().toString(),
+             QStringLiteral("The session that gave this answer has ended."));
+    QCOMPARE(host.state(), EngineState::Idle);
+
+    const auto events = runToEnd(host, requestFor(QStringLiteral("rag.json")));
+    QVERIFY(lastOf<trace::SegmentAttention>(events) != nullptr);
+    QCOMPARE(lastOf<trace::AttentionMass>(events)->layer, -1);
+    for (const trace::Event& event : events) {
+      if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload)) {
+        request.run = event.run;
+        request.request = event.request;
+        request.node = event.node;
+        request.segments = table->segments;
+      }
+      if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload))
+        request.reply.push_back(token->token);
+    }
+    request.layer = 4;
+    QVERIFY(host.replayAttention(request));
+    QVERIFY(replayed.wait(kPatience));
+    QCOMPARE(replayed.back().front().toString(), QString());
+    std::vector<trace::Event> finer;
+    host.drain(finer);
+    QCOMPARE(lastOf<trace::AttentionReplayed>(finer)->layer, 4);
+    QCOMPARE(lastOf<trace::ReplayedMass>(finer)->index, static_cast<std::int32_t>(request.reply.size()) - 1);
+
+    request.layer = 40;
+    QVERIFY(host.replayAttention(request));
+    QVERIFY(replayed.wait(kPatience));
+    QCOMPARE(replayed.back().front().toString(), QStringLiteral("layer: found 40, expected 0 to 5"));
   }
 
   void saysWhatAModelLacks() {
