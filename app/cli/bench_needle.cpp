@@ -25,7 +25,6 @@
 #include <optional>
 #include <ostream>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -240,17 +239,6 @@ std::string depthPicture(const Report& report, const std::string& model) {
 
 void writePicture(const std::filesystem::path& file, const std::string& svg, const OutputRules& rules) {
   if (const std::optional<Error> error = writeFile(file, svg, rules)) throw Failure(*error);
-}
-
-/// Before anything is measured: minutes of work should not end at a folder.
-void makeFolder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (!error) return;
-  throw Failure({.file = folder.string(),
-                 .place = {},
-                 .found = error.message(),
-                 .expected = "a folder, or a place where one can be made"});
 }
 
 ExitCode runNeedle(const Context& context, Options options) {

@@ -2,9 +2,11 @@
 #include "app/cli/bench_report.h"
 
 #include "app/cli/text_table.h"
+#include "engine/base/error.h"
 #include "engine/workbench/setting_values.h"
 
 #include <ostream>
+#include <system_error>
 #include <vector>
 
 namespace spanscope::cli {
@@ -37,6 +39,16 @@ void writeBenchHeader(std::ostream& out, const workbench::ModelBundle& bundle,
   out << bundle.name << ", " << shortNumber(static_cast<double>(bundle.decoder->parameterCount()))
       << " parameters, keys and values in " << compute::nameOf(workbench::kvTypeOf(session.settings.kvType))
       << ", " << bundle.backend->info().name << "\n\n";
+}
+
+void makeFolder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return;
+  throw Failure({.file = folder.string(),
+                 .place = {},
+                 .found = error.message(),
+                 .expected = "a folder, or a place where one can be made"});
 }
 
 void showProgress(const Context& context, const std::string& text) {

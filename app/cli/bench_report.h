@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <iosfwd>
 #include <string>
 
@@ -35,6 +36,10 @@ std::string spread(const experiment::Summary& summary, double factor, int digits
 /// Model and device, as the head of a JSON report and as the first line of one for people.
 nlohmann::ordered_json benchHeader(const workbench::ModelBundle& bundle, const SessionOptions& session);
 void writeBenchHeader(std::ostream& out, const workbench::ModelBundle& bundle, const SessionOptions& session);
+
+/// Makes the folder for pictures before anything is measured: minutes of work should not end at it. Throws
+/// Failure.
+void makeFolder(const std::filesystem::path& folder);
 
 /// Shows what is being measured where a person waits for it; an empty text wipes it.
 void showProgress(const Context& context, const std::string& text);

@@ -5,12 +5,12 @@
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
+#include "app/cli/usage.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
 #include "engine/experiment/charts.h"
 #include "engine/experiment/sources.h"
-#include "engine/workbench/setting_values.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,7 +22,6 @@
 #include <optional>
 #include <ostream>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -43,7 +42,7 @@ struct Options {
   std::int32_t questions = 50;
   std::uint64_t seed = 1;
   std::uint64_t reportSeed = 2;
-  std::string picture;
+  std::string pictures;
   bool json = false;
 };
 
@@ -104,10 +103,10 @@ std::string rightText(const std::vector<AskedQuestion>& asked) {
 
 void writeText(std::ostream& out, const Options& options, const Report& report) {
   out << fmt::format(
-      "  {} over each number of documents, every second of which needs two of them; {} about others\n"
-      "  measures are ranked on seed {} and reported on seed {}; policy {}, temperature 0\n\n",
-      counted(options.questions, "question"), counted(options.rivals, "document"), options.seed,
-      options.reportSeed, options.session.settings.policy);
+      "  {} over each number of documents, every second of which needs two of them; {}\n"
+      "  measures are ranked on seed {} and reported on seed {}; temperature 0\n\n",
+      counted(options.questions, "question"), counted(options.rivals, "rival"), options.seed,
+      options.reportSeed);
   for (const Asked& part : report.asked) {
     out << fmt::format("  {} documents, answered right: seed {}: {}; seed {}: {}\n", part.documents,
                        options.seed, rightText(part.chosenOn), options.reportSeed,
@@ -149,7 +148,6 @@ nlohmann::ordered_json toJson(const SourceCount& count) {
 }
 
 nlohmann::ordered_json toJson(const Options& options, const Report& report, nlohmann::ordered_json head) {
-  head["policy"] = options.session.settings.policy;
   head["questions"] = options.questions;
   head["rivals"] = options.rivals;
   head["chosen_on_seed"] = options.seed;
@@ -176,8 +174,7 @@ nlohmann::ordered_json toJson(const Options& options, const Report& report, nloh
 std::string picture(const Options& options, const Report& report, const std::string& model) {
   experiment::HeatChart chart;
   chart.texts = {.title = "Answers whose documents rank on top",
-                 .subtitle = fmt::format("{}, policy {}, {} each, seed {}; right answers, in %", model,
-                                         options.session.settings.policy,
+                 .subtitle = fmt::format("{}, {} each, seed {}; right answers, in %", model,
                                          counted(options.questions, "question"), options.reportSeed),
                  .xLabel = "documents that are needed",
                  .yLabel = "measure"};
@@ -203,17 +200,15 @@ void checkDocuments(const Options& options) {
   for (const std::int32_t documents : options.documents) {
     const std::int32_t least = experiment::kFewestSources + options.rivals;
     if (documents >= least) continue;
-    throw Failure({.file = {},
-                   .place = "--documents",
-                   .found = std::to_string(documents),
-                   .expected = fmt::format("at least {} with {}", least, counted(options.rivals, "rival"))});
+    refuseOption("--documents", std::to_string(documents),
+                 fmt::format("at least {} with {}", least, counted(options.rivals, "rival")));
   }
 }
 
 ExitCode runSources(const Context& context, const Options& options) {
-  checkDocuments(options);
+  if (!options.pictures.empty()) makeFolder(options.pictures);
   workbench::ModelBundle bundle = loadChosenModel(options.session, context.backends);
-  const policy::Policy& policy = workbench::policyOf(options.session.settings.policy);
+  checkDocuments(options);
   experiment::ReplySink sink;
   const std::unique_ptr<run::Session> session =
       workbench::makeSession(bundle, options.session.config(), sink);
@@ -224,7 +219,7 @@ ExitCode runSources(const Context& context, const Options& options) {
       showProgress(context, fmt::format("asking over {}, seed {}", counted(documents, "document"), seed));
       return experiment::askQuestions(*session, sink,
                                       {.documents = documents, .rivals = options.rivals, .seed = seed},
-                                      options.questions, bundle.config.layers, policy, context.stop);
+                                      options.questions, bundle.config.layers, context.stop);
     };
     Asked part{.documents = documents, .chosenOn = ask(options.seed), .reportedOn = ask(options.reportSeed)};
     asked.push_back(std::move(part));
@@ -237,12 +232,13 @@ ExitCode runSources(const Context& context, const Options& options) {
     writeBenchHeader(context.streams.out, bundle, options.session);
     writeText(context.streams.out, options, report);
   }
-  if (!options.picture.empty()) {
+  if (!options.pictures.empty()) {
     const OutputRules rules{.inputs = modelFiles(bundle.directory),
                             .unfinished = context.streams.unfinished,
                             .stop = context.stop};
     const std::string svg = picture(options, report, bundle.name);
-    if (const std::optional<Error> error = writeFile(options.picture, svg, rules)) throw Failure(*error);
+    const std::filesystem::path file = std::filesystem::path(options.pictures) / "sources.svg";
+    if (const std::optional<Error> error = writeFile(file, svg, rules)) throw Failure(*error);
   }
   return ExitCode::Fine;
 }
@@ -252,7 +248,7 @@ ExitCode runSources(const Context& context, const Options& options) {
 void addSourcesCommand(CLI::App& group, Context& context) {
   CLI::App* command = group.add_subcommand(
       "sources", "Find which measure of attention names the documents that an answer used");
-  command->footer("Example:\n  spanq bench sources --documents 8,20 --picture sources.svg\n");
+  command->footer("Example:\n  spanq bench sources --documents 8,20 --picture pictures\n");
   const auto options = std::make_shared<Options>();
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model"});
@@ -266,9 +262,8 @@ void addSourcesCommand(CLI::App& group, Context& context) {
             "Questions over each number of documents; every second needs two documents", {2, 100'000});
   addSeedOption(*command, options->seed, "Seed of the questions that measures are ranked on");
   addNumber(*command, "--report-seed", options->reportSeed, "Seed of those that are reported", kAnySeed);
-  addSettings(*command, settings, {"policy"});
-  command->add_option("--picture", options->picture, "Write an SVG picture of the figures that are reported")
-      ->type_name("FILE");
+  command->add_option("--picture", options->pictures, "Folder for sources.svg (what is reported, by measure)")
+      ->type_name("DIR");
   command->add_flag("--json", options->json, "Write JSON");
   addSettings(*command, settings, {"threads", "block_size", "blocks", "kv_type"});
   command->callback([&context, options] {

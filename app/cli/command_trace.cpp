@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/number_option.h"
+#include "app/cli/trace_sources.h"
 #include "app/cli/usage.h"
 #include "engine/query/operators/vocabulary.h"
 #include "engine/query/shown_text.h"
@@ -127,6 +128,23 @@ ExitCode showStats(const Context& context, const Options& options) {
   return ExitCode::Fine;
 }
 
+ExitCode showSources(const Context& context, const Options& options) {
+  const trace::TraceFile file = trace::readTrace(options.file);
+  writeWarnings(context, file.warnings);
+  const std::vector<RequestSources> requests = sourcesOf(file.events);
+  if (requests.empty()) {
+    context.streams.err
+        << "warning: no answer in this recording has documents and recorded attention; record it with "
+           "--observe\n";
+  }
+  if (options.json) {
+    context.streams.out << sourcesJson(requests).dump(2) << '\n';
+  } else {
+    context.streams.out << sourcesText(requests);
+  }
+  return ExitCode::Fine;
+}
+
 }  // namespace
 
 void addTrace(CLI::App& app, Context& context) {
@@ -160,6 +178,15 @@ void addTrace(CLI::App& app, Context& context) {
   statsCommand->add_flag("--json", options->json, "Write JSON");
   statsCommand->callback(
       [&context, options] { context.action = [&context, options] { return showStats(context, *options); }; });
+
+  CLI::App* sourcesCommand =
+      group->add_subcommand("sources", "Say which documents each answer used, from its recorded attention");
+  sourcesCommand->footer("Example:\n  spanq trace sources run.trace\n");
+  sourcesCommand->add_option("FILE", options->file, "Trace file")->required();
+  sourcesCommand->add_flag("--json", options->json, "Write JSON");
+  sourcesCommand->callback([&context, options] {
+    context.action = [&context, options] { return showSources(context, *options); };
+  });
 }
 
 }  // namespace spanscope::cli

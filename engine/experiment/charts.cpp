@@ -184,6 +184,15 @@ void drawPanel(SvgWriter& svg, const Grid& grid, const HeatChart& chart, std::si
   }
 }
 
+/// What the names of the rows take on the left, beside the label of the axis.
+double roomFor(const std::vector<std::string>& rowNames) {
+  constexpr double kLabel = 34;
+  constexpr double kCharacter = 6.2;  // at their size, on average; what is wider has the gap to the grid
+  std::size_t longest = 0;
+  for (const std::string& name : rowNames) longest = std::max(longest, name.size());
+  return kLabel + kCharacter * static_cast<double>(longest) + 10;
+}
+
 void drawScale(SvgWriter& svg, const Grid& grid, double x) {
   constexpr int kSteps = 40;
   const double step = grid.height() / kSteps;
@@ -217,6 +226,7 @@ std::string heatChartSvg(const HeatChart& chart) {
   Grid grid;
   grid.rows = chart.rowNames.size();
   grid.columns = chart.columnNames.size();
+  grid.left = std::max(grid.left, roomFor(chart.rowNames));
   const double right = grid.panelLeft(chart.panels.size());
   SvgWriter svg(right + 80, grid.top + grid.height() + 64, chart.texts.title);
   drawHead(svg, grid.left, chart.texts);

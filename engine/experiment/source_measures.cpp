@@ -179,18 +179,19 @@ std::vector<std::uint32_t> documentsOf(const ReadReply& reply) {
 
 std::vector<SourceMeasure> sourceMeasures() {
   return {
-      {"squares", "sum of the squares of attention without first tokens", shownShares},
+      {"squares", "sum of the squares of attention, first tokens of documents left out", shownShares},
       {"attention", "sum of attention", attention},
-      {"without sinks", "sum of attention, first tokens left out (as below)", withoutSinks},
-      {"per token", "the same divided by the document's tokens", perToken},
-      {"upper layers", "the same over the upper half of the layers", upperLayers},
-      {"above the mean", "what each head reads above its mean over the documents", aboveTheMean},
+      {"without sinks", "sum of attention, first tokens of documents left out as in all others",
+       withoutSinks},
+      {"per token", "sum divided by the document's tokens", perToken},
+      {"upper layers", "sum over the upper half of the layers", upperLayers},
+      {"above the mean", "what each head reads above its mean over the documents, summed", aboveTheMean},
       {"strongest head", "the most that one head reads over all tokens", strongestHead},
-      {"strongest heads", "for each token the most that a head reads, summed", strongestHeadOfEachToken},
+      {"strongest heads", "the most that a head reads at each token, summed", strongestHeadOfEachToken},
       {"strongest token", "the most that all heads read at one token", strongestToken},
       {"strongest look", "the most that one head reads at one token", strongestLook},
       {"first token", "sum at the first token of the answer alone", firstToken},
-      {"more than at first", "sum, less what the first token would make of all", moreThanAtFirst},
+      {"more than at first", "sum, less what it would be if all tokens read like the first", moreThanAtFirst},
   };
 }
 

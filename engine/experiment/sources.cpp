@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
+#include "engine/policy/spans/spans.h"
 
 #include <algorithm>
 #include <limits>
@@ -14,6 +15,7 @@ namespace spanscope::experiment {
 namespace {
 
 bool ranksOnTop(const std::vector<double>& values, const std::vector<std::int32_t>& needed) {
+  if (needed.empty() || needed.back() >= static_cast<std::int32_t>(values.size())) return false;
   double least = std::numeric_limits<double>::infinity();
   double most = -least;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -56,9 +58,9 @@ ReadReply ReplySink::take() {
 
 std::vector<AskedQuestion> askQuestions(run::Session& session, ReplySink& sink, const SourceWorld& world,
                                         std::int32_t questions, std::int32_t layers,
-                                        const policy::Policy& policy, const std::stop_token& stop) {
+                                        const std::stop_token& stop) {
   run::RunOptions options;
-  options.policy = &policy;
+  options.policy = &policy::kSpans;
   options.observedLayers.resize(static_cast<std::size_t>(layers));
   std::iota(options.observedLayers.begin(), options.observedLayers.end(), 0);
   std::vector<AskedQuestion> asked;

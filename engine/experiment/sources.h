@@ -6,7 +6,6 @@
 
 #include "engine/experiment/source_measures.h"
 #include "engine/experiment/source_questions.h"
-#include "engine/policy/policies.h"
 #include "engine/run/session.h"
 #include "engine/trace/sink.h"
 
@@ -35,11 +34,12 @@ struct AskedQuestion {
   ReadReply reply;
 };
 
-/// Asks the first so many questions of a world, each with an empty cache. Throws Failure if it was stopped or
-/// could not run.
+/// Asks the first so many questions of a world with the policy `spans`, each with an empty cache: where
+/// documents are no segments of their own, nothing is told of them. Throws Failure if it was stopped or could
+/// not run.
 std::vector<AskedQuestion> askQuestions(run::Session& session, ReplySink& sink, const SourceWorld& world,
                                         std::int32_t questions, std::int32_t layers,
-                                        const policy::Policy& policy, const std::stop_token& stop);
+                                        const std::stop_token& stop);
 
 /// Questions that need one document, and those that need two.
 struct SourceCount {

@@ -100,8 +100,9 @@ std::size_t lineCount(const std::string& text) {
 void TestSpanqCommands::helpShowsAnExample_data() {
   QTest::addColumn<QStringList>("command");
   QTest::newRow("spanq") << QStringList{};
-  for (const char* command : {"validate", "explain", "run", "export", "trace", "trace show", "trace stats",
-                              "model", "model show", "model logits", "bench", "bench abba", "bench speed"}) {
+  for (const char* command :
+       {"validate", "explain", "run", "export", "trace", "trace show", "trace stats", "trace sources",
+        "model", "model show", "model logits", "bench", "bench abba", "bench speed"}) {
     QTest::newRow(command) << QString(command).split(' ');
   }
 }
@@ -395,8 +396,8 @@ void TestSpanqCommands::attentionBeyondItsLimitIsLeftOut() {
       write("long.json", "{\"g\":{\"model\":\"m\",\"max_tokens\":2,\"input\":{\"user\":\"" + text + "\"}}}");
   const std::string file = inFolder("limited.trace");
   const auto sums = [&](const char* limit) {
-    const SpanqResult run =
-        spanq({"run", "--observe", "0,1,2,3,4,5", "--observe-limit", limit, "--trace", file, query});
+    const SpanqResult run = spanq({"run", "--observe", "0,1,2,3,4,5", "--attention", "heads",
+                                   "--observe-limit", limit, "--trace", file, query});
     return run.code == 0 ? Json::parse(spanq({"trace", "stats", "--json", file}).out) : Json();
   };
   QCOMPARE(sums("64")["attention_left_out"].get<int>(), 0);

@@ -53,9 +53,9 @@ SpanqResult start(const QStringList& arguments, const QString& input = {}) {
   return spanq(words, input.toStdString());
 }
 
-const QStringList kCommands{"validate",   "explain",     "run",         "export",
-                            "trace show", "trace stats", "model show",  "model logits",
-                            "bench abba", "bench speed", "bench needle"};
+const QStringList kCommands{"validate",    "explain",       "run",          "export",       "trace show",
+                            "trace stats", "trace sources", "model show",   "model logits", "bench abba",
+                            "bench speed", "bench needle",  "bench sources"};
 
 QString helpOf(const QString& command) {
   return QString::fromStdString(start(command.split(' ') + QStringList{"--help"}).out);
@@ -140,6 +140,7 @@ bool isReal(const Number& number) {
 }
 
 bool isList(const Number& number) {
+  if (number.command == "bench sources" && number.option == "--documents") return true;
   return QStringList{"--observe", "--sizes", "--depth", "--hay", "--portions"}.contains(number.option);
 }
 

@@ -164,6 +164,7 @@ void TestSpanqOutput::lostOutputIsTold_data() {
   QTest::newRow("trace show --json") << QStringList{"trace", "show", "--json", trace};
   QTest::newRow("trace stats") << QStringList{"trace", "stats", trace};
   QTest::newRow("trace stats --json") << QStringList{"trace", "stats", "--json", trace};
+  QTest::newRow("trace sources --json") << QStringList{"trace", "sources", "--json", trace};
   QTest::newRow("model show") << QStringList{"model", "show", kModel};
   QTest::newRow("model show --json") << QStringList{"model", "show", "--json", kModel};
   QTest::newRow("model logits") << QStringList{"model", "logits", kModel, "--ids", "5,300,301,7,6"};
@@ -172,6 +173,7 @@ void TestSpanqOutput::lostOutputIsTold_data() {
   QTest::newRow("bench speed") << QStringList{"bench", "speed", "-p", "16", "-n", "0", "-r", "1"};
   QTest::newRow("bench needle") << QStringList{"bench", "needle", "--documents", "2",
                                                "--hay", "0",      "--trials",    "1"};
+  QTest::newRow("bench sources") << QStringList{"bench", "sources", "--documents", "3", "--questions", "2"};
 }
 
 void TestSpanqOutput::lostOutputIsTold() {

@@ -32,6 +32,7 @@ class TestNeedle : public QObject {
   void wilsonIntervals();
   void shareChartHasItsMarks();
   void heatChartHasItsCells();
+  void heatChartHasRoomForNames();
 };
 
 namespace {
@@ -195,6 +196,22 @@ void TestNeedle::heatChartHasItsCells() {
     QVERIFY2(picture.texts.contains(QString::fromUtf8(text)), text);
   }
   QCOMPARE(picture.texts.count("76"), 2);
+}
+
+/// Names of rows stand right of the label of their axis, however long they are.
+void TestNeedle::heatChartHasRoomForNames() {
+  experiment::HeatChart chart;
+  chart.rowNames = {"a", "a measure of eighteen", "b"};
+  chart.columnNames = {"5"};
+  chart.panels = {{.title = {}, .cells = {{0.5}, {0.5}, {0.5}}}};
+  QXmlStreamReader xml(QByteArray::fromStdString(experiment::heatChartSvg(chart)));
+  double end = 0;
+  while (!xml.atEnd()) {
+    if (xml.readNext() != QXmlStreamReader::StartElement || xml.name() != QLatin1String("text")) continue;
+    const double x = xml.attributes().value(QLatin1String("x")).toDouble();
+    if (xml.readElementText() == QLatin1String("a measure of eighteen")) end = x;
+  }
+  QVERIFY2(end >= 34 + 21 * 6, qPrintable(QString::number(end)));
 }
 
 QTEST_APPLESS_MAIN(TestNeedle)

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/trace_sources.h"
+
+#include "app/cli/text_table.h"
+#include "engine/base/visible_text.h"
+#include "engine/trace/source_shares.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <variant>
+
+namespace spanscope::cli {
+namespace {
+
+constexpr std::size_t kLongestText = 60;  // characters
+
+/// What was recorded of one request; points into the events.
+struct Recorded {
+  RunId run = 0;
+  NodePath node;
+  const trace::SpanTableLaidOut* table = nullptr;
+  std::vector<const trace::SegmentAttention*> rows;
+  std::string reply;
+};
+
+/// What a person wrote of it, without what the chat template adds.
+std::string textOf(const trace::SegmentInfo& segment) {
+  std::string text;
+  std::size_t token = 0;
+  for (const trace::TokenRunInfo& run : segment.runs) {
+    const std::size_t end =
+        std::min(segment.texts.size(), token + static_cast<std::size_t>(std::max(run.count, 0)));
+    for (; token < end; ++token) {
+      if (run.source != trace::TokenSource::Template) text += segment.texts[token];
+    }
+  }
+  return text;
+}
+
+std::string beginningOf(const std::string& text) {
+  if (characterCount(text) <= kLongestText) return text;
+  std::string beginning;
+  for (const char c : text) {
+    const bool begins = (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+    if (begins && characterCount(beginning) == kLongestText) break;
+    beginning += c;
+  }
+  return beginning + "…";
+}
+
+/// "2.4 %", "0.031 %": two figures, whatever the size, and never 0 for what is not.
+std::string percent(double share) {
+  if (share == 0) return "0 %";
+  return share >= 0.1 ? fmt::format("{:.0f} %", share * 100) : fmt::format("{:.2g} %", share * 100);
+}
+
+}  // namespace
+
+std::vector<RequestSources> sourcesOf(std::span<const trace::Event> events) {
+  std::map<RequestId, Recorded> requests;
+  for (const trace::Event& event : events) {
+    if (event.request == 0 || event.run == 0) continue;
+    Recorded& recorded = requests[event.request];
+    recorded.run = event.run;
+    if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload)) {
+      recorded.table = table;
+      recorded.node = event.node;
+    } else if (const auto* row = std::get_if<trace::SegmentAttention>(&event.payload)) {
+      recorded.rows.push_back(row);
+    } else if (const auto* finished = std::get_if<trace::StepFinished>(&event.payload)) {
+      recorded.reply = finished->text;
+    }
+  }
+  std::vector<RequestSources> found;
+  for (const auto& [id, recorded] : requests) {
+    if (recorded.table == nullptr || recorded.rows.empty()) continue;
+    const std::vector<trace::SegmentInfo>& segments = recorded.table->segments;
+    const std::vector<double> shares = trace::sourceShares(segments, recorded.rows);
+    RequestSources request{
+        .run = recorded.run, .request = id, .node = recorded.node, .reply = recorded.reply, .sources = {}};
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      if (!segments[i].independent) continue;
+      request.sources.push_back({.node = segments[i].node,
+                                 .text = textOf(segments[i]),
+                                 .tokens = static_cast<std::int64_t>(segments[i].tokens.size()),
+                                 .share = shares[i]});
+    }
+    std::stable_sort(request.sources.begin(), request.sources.end(),
+                     [](const TraceSource& a, const TraceSource& b) { return a.share > b.share; });
+    if (!request.sources.empty()) found.push_back(std::move(request));
+  }
+  return found;
+}
+
+std::string sourcesText(const std::vector<RequestSources>& requests) {
+  std::string out;
+  for (const RequestSources& request : requests) {
+    out += fmt::format("{}run {} request {}{}{}: {}\n", out.empty() ? "" : "\n", request.run, request.request,
+                       request.node.empty() ? "" : " ", onOneLine(request.node), onOneLine(request.reply));
+    TextTable table(
+        {{"share"}, {"tokens"}, {"node", TextTable::Align::Left}, {"document", TextTable::Align::Left}});
+    for (const TraceSource& source : request.sources) {
+      table.addRow(
+          {percent(source.share), std::to_string(source.tokens), source.node, beginningOf(source.text)});
+    }
+    out += table.text();
+  }
+  return out;
+}
+
+nlohmann::ordered_json sourcesJson(const std::vector<RequestSources>& requests) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const RequestSources& request : requests) {
+    nlohmann::ordered_json sources = nlohmann::ordered_json::array();
+    for (const TraceSource& source : request.sources) {
+      sources.push_back(
+          {{"node", source.node}, {"share", source.share}, {"tokens", source.tokens}, {"text", source.text}});
+    }
+    json.push_back({{"run", request.run},
+                    {"request", request.request},
+                    {"node", request.node},
+                    {"reply", request.reply},
+                    {"sources", std::move(sources)}});
+  }
+  return json;
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/trace/event.h"
+
+#include <nlohmann/json.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace spanscope::cli {
+
+/// A document of a prompt, with its share of what the reply read.
+struct TraceSource {
+  NodePath node;
+  std::string text;  ///< as its tokens are shown
+  std::int64_t tokens = 0;
+  double share = 0;  ///< as in engine/trace/source_shares.h
+};
+
+/// The documents of one request whose attention was recorded.
+struct RequestSources {
+  RunId run = 0;
+  RequestId request = 0;
+  NodePath node;
+  std::string reply;
+  std::vector<TraceSource> sources;  ///< the largest share first
+};
+
+/// Of every request of which there is something to say, in order.
+std::vector<RequestSources> sourcesOf(std::span<const trace::Event> events);
+
+std::string sourcesText(const std::vector<RequestSources>& requests);
+nlohmann::ordered_json sourcesJson(const std::vector<RequestSources>& requests);
+
+}  // namespace spanscope::cli
