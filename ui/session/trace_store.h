@@ -10,10 +10,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
 namespace spanscope::ui {
+
+struct AnswerShares;
 
 /// Where the events of one request stand among all events, by index from 0.
 struct RequestEvents {
@@ -22,6 +25,8 @@ struct RequestEvents {
   std::vector<std::size_t> passes;     ///< BatchComputed with an entry of it
   std::vector<std::size_t> tokens;     ///< TokenGenerated
   std::vector<std::size_t> attention;  ///< AttentionMass
+  std::vector<std::size_t> segmentAttention;
+  std::vector<std::size_t> replays;  ///< AttentionReplayed and the ReplayedMass after each
 };
 
 class TraceStore {
@@ -63,6 +68,9 @@ class TraceStore {
   const std::vector<std::size_t>& runs() const { return m_runs; }  ///< RunStarted
   const std::vector<Error>& contradictions() const { return m_contradictions; }
 
+  /// What answerShares() worked out last; may be null. Its own.
+  std::shared_ptr<const AnswerShares>& answerSharesMemo() const { return m_answerShares; }
+
  private:
   void note(std::size_t index);
   /// Keeps the newest state, which is that after `count` events, where the last kept one is far.
@@ -88,6 +96,7 @@ class TraceStore {
   std::vector<std::size_t> m_passes;
   std::vector<std::size_t> m_runs;
   std::vector<Error> m_contradictions;
+  mutable std::shared_ptr<const AnswerShares> m_answerShares;
 };
 
 }  // namespace spanscope::ui

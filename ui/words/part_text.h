@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Parts of a whole to two significant figures, where what is not zero never reads as zero.
+#pragma once
+
+#include <QString>
+
+#include <algorithm>
+#include <cmath>
+
+namespace spanscope::ui {
+
+/// Sums of floats that are all there is come out a little below 1.
+inline constexpr double kWholePart = 1 - 1e-5;
+
+/// Digits behind the point that make two significant figures of a number below 100.
+inline int decimalsForTwoFigures(double value) {
+  const double size = std::abs(value);
+  // 9.96 reads as 10, not as 10.0.
+  const double rounded = size > 0 ? size * (10 / 9.95) : 1;
+  return std::max(0, 1 - static_cast<int>(std::floor(std::log10(rounded))));
+}
+
+/// "31 %", "3.1 %", "0.12 %", "<0.1 %"; "0 %" and "100 %" only of nothing and of all.
+inline QString partText(double part) {
+  const double percent = 100 * part;
+  constexpr double kSmallest = 0.1;
+  constexpr double kMost = 99.5;
+  QString text = QString::number(percent, 'f', decimalsForTwoFigures(percent));
+  if (part <= 0) {
+    text = QStringLiteral("0");
+  } else if (percent < kSmallest) {
+    text = QStringLiteral("<0.1");
+  } else if (part >= kWholePart) {
+    text = QStringLiteral("100");
+  } else if (percent >= kMost) {
+    text = QStringLiteral(">99");
+  }
+  return text + QStringLiteral("\u00A0%");
+}
+
+/// "0.31", "0.0012", "<0.0001"; "0" and "1" only of nothing and of all.
+inline QString massText(double mass) {
+  constexpr double kSmallest = 1e-4;
+  constexpr double kMost = 0.995;
+  if (mass <= 0) return QStringLiteral("0");
+  if (mass < kSmallest) return QStringLiteral("<0.0001");
+  if (mass >= kWholePart) return QStringLiteral("1");
+  return mass >= kMost ? QStringLiteral(">0.99") : QString::number(mass, 'f', decimalsForTwoFigures(mass));
+}
+
+}  // namespace spanscope::ui
