@@ -2,6 +2,7 @@
 #include "ui/editor/canvas_core.h"
 
 #include "ui/editor/tidy_layout.h"
+#include "ui/words/part_text.h"
 
 #include <QStringList>
 
@@ -42,10 +43,12 @@ void CanvasCore::setInput(const ViewInput& input) {
     m_theme = input.theme;
     Q_EMIT themeChanged();
   }
-  const bool sameRuns = before && before->trace == input.trace && before->position == input.position &&
-                        before->paths == input.paths && before->tokenizer == input.tokenizer &&
-                        before->selection.request == input.selection.request &&
-                        m_statusDocument == m_document;
+  const bool sameRuns =
+      before && before->trace == input.trace && before->position == input.position &&
+      before->paths == input.paths && before->tokenizer == input.tokenizer &&
+      before->selection.request == input.selection.request &&
+      (before->selection == input.selection || before->shownRequest() == input.shownRequest()) &&
+      m_statusDocument == m_document;
   if (!sameRuns) updateStatuses();
   takeForecast();
   // The selection made here is told outside and comes back; one that is older must not undo it meanwhile.
@@ -90,6 +93,9 @@ QString CanvasCore::tipOf(NodeId id) const {
     if (status.served.relocated > 0) line += tr(", %1 of them relocated").arg(status.served.relocated);
     lines.append(line);
   }
+  if (status.looked >= 0)
+    lines.append(
+        tr("The answer looked here: %1 of what it read from all sources").arg(partText(status.looked)));
   if (const NodeForecast* forecast = forecastOf(id)) lines.append(forecastWords(*forecast));
   return lines.join(QLatin1Char('\n'));
 }

@@ -3,6 +3,7 @@
 
 #include "ui/editor/tidy_layout.h"
 #include "ui/operators/operator_table.h"
+#include "ui/words/part_text.h"
 #include "ui/words/score_text.h"
 #include "ui/words/tr.h"
 
@@ -191,6 +192,29 @@ void paintForecast(QPainter& painter, const NodeLook& look, const NodeTexts& tex
   drawLine(painter, texts.forecast, area.left() + 7, area.top() + 1.5, style.textSecond);
 }
 
+/// Hangs on the lower edge as well, filled as far as the answer looked here.
+void paintLooked(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
+                 double right, const CanvasStyle& style) {
+  if (texts.looked.width <= 0) return;
+  const double width = texts.looked.width + 14;
+  const QRectF area(right - width, look.rect.height - 4.5, width, 17);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(style.surface);
+  painter.drawRoundedRect(area, 8, 8);
+  painter.save();
+  painter.setClipRect(
+      QRectF(area.left(), area.top(), area.width() * std::clamp(status.looked, 0.0, 1.0), area.height()),
+      Qt::IntersectClip);
+  painter.setBrush(look.hue >= 0 ? style.theme.segmentTint(static_cast<std::size_t>(look.hue)) : style.line);
+  painter.drawRoundedRect(area, 8, 8);
+  painter.restore();
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(
+      QPen(look.hue >= 0 ? style.theme.segmentInk(static_cast<std::size_t>(look.hue)) : style.outline, 1));
+  painter.drawRoundedRect(area, 8, 8);
+  drawLine(painter, texts.looked, area.left() + 7, area.top() + 1.5, style.text);
+}
+
 void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
                     const CanvasStyle& style) {
   const double width = look.rect.width;
@@ -218,8 +242,12 @@ void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& s
     paintChip(painter, texts.chip, right, -9, style.textSecond, style.surface);
     right -= texts.chip.width + 20;
   }
-  if (look.collapsed)
+  double lower = right;
+  if (look.collapsed) {
     paintChip(painter, texts.hidden, right, look.rect.height - 9, style.textSecond, style.surface);
+    lower -= texts.hidden.width + 20;
+  }
+  paintLooked(painter, look, status, texts, lower, style);
 }
 
 void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
@@ -426,6 +454,8 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     texts.problem = makeLine(look.problem, style.smallFont, width - kLeft - kRight - 16);
     const int share = status.cachedPercent();
     if (forecast != nullptr) texts.forecast = makeLine(forecastBadge(*forecast), style.smallFont, width / 2);
+    if (status.looked >= 0)
+      texts.looked = makeLine(tr("looked at %1").arg(partText(status.looked)), style.smallFont, width / 2);
     if (share >= 0) texts.share = makeLine(QStringLiteral("%1 %").arg(share), style.monoFont, kShareWidth);
     if (look.answers) {
       const QRectF box = answerArea(look);

@@ -66,6 +66,7 @@ struct NodeTexts {
   TextLine promise;
   TextLine hidden;
   TextLine forecast;
+  TextLine looked;
   std::vector<TextLine> body;
   std::vector<TextLine> numbers;
 };

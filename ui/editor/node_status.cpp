@@ -3,9 +3,11 @@
 
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
+#include "ui/session/answer_shares.h"
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 #include <variant>
 #include <vector>
@@ -66,6 +68,7 @@ class StatusBuilder {
       if (state != m_progress.runs.end()) takeRun(run->first, state->second, run->second);
     }
     countTheRest();
+    takeShares(nodes);
     return std::move(m_result);
   }
 
@@ -204,6 +207,28 @@ class StatusBuilder {
     const query::Node* then = query::nodeAt(*read->second, path);
     const std::string* text = then == nullptr ? nullptr : ownText(*then);
     return text == nullptr || *text == now;
+  }
+
+  /// Where the answer that views show has looked. A leaf that shares its segment with others has none of its
+  /// own.
+  void takeShares(const std::vector<NodeId>& nodes) {
+    const std::shared_ptr<const AnswerShares> shares = answerShares(m_input, m_input.shownRequest());
+    const auto paths = m_input.paths.find(shares->run);
+    if (shares->isEmpty() || paths == m_input.paths.end()) return;
+    const auto& segments = m_progress.requests.at(shares->request).segments;
+    for (std::size_t segment = 0; segment < segments.size(); ++segment) {
+      const double share = shares->share(segment);
+      if (share < 0) continue;
+      const NodePath& path = segments[segment].node;
+      const NodeId node = paths->second.nodeOf(path);
+      if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) continue;
+      const query::Node& own = m_document.at(node).own;
+      const bool isText = ownText(own) != nullptr || query::isSugar(own);
+      if (isText && !isTextOfRun(shares->run, path, node)) continue;
+      NodeStatus& status = m_result[node];
+      // A document may stand in a prompt several times.
+      status.looked = std::max(0.0, status.looked) + share;
+    }
   }
 
   void countTheRest() {

@@ -39,6 +39,7 @@ struct NodeStatus {
   std::int32_t fragments =
       -1;                ///< of an augment: that its newest run put into the prompt; −1: it has not run
   double bestScore = 0;  ///< of the fragment that ranked first
+  double looked = -1;    ///< what the shown answer read of it, of all it read from sources; −1: not known
   bool operator==(const NodeStatus&) const = default;
 
   /// Cached share in whole per cent; −1 where nothing was looked up.

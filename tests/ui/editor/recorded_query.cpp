@@ -48,6 +48,8 @@ void QueryRecorder::run(const document::Document& document) {
   if (!query.query) throw std::runtime_error("the document is not complete");
   run::RunOptions options;
   options.queryJson = query::writeCanonical(*query.query);
+  for (std::int32_t layer = 0; layer < m_bundle.config.layers; ++layer)
+    options.observedLayers.push_back(layer);
   const workbench::PipelineResult planned =
       workbench::runPipeline({.source = std::string_view(options.queryJson)});
   if (!planned.plan) throw std::runtime_error("the query cannot be planned");

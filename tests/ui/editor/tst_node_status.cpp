@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // States of nodes on recorded runs of the bundled model, and on events that are made up.
+#include "engine/query/node_parts.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/ui/editor/recorded_query.h"
@@ -9,7 +10,10 @@
 
 #include <QtTest>
 
+#include <cmath>
 #include <memory>
+#include <string>
+#include <utility>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -75,6 +79,32 @@ class TestNodeStatus : public QObject {
     QCOMPARE(sum.hit, generate.served.hit);
     QCOMPARE(sum.relocated, generate.served.relocated);
     QCOMPARE(sum.computed + 1, generate.served.computed);
+  }
+
+  void sourcesSayWhatTheAnswerReadOfThem() {
+    const NodeStatuses statuses = nodeStatuses(m_warm);
+    double sum = 0;
+    for (int i = 0; i < 3; ++i) {
+      const double looked =
+          statuses.at(nodeAtPath(m_swapped, "/g/input/cross/1/plus/" + std::to_string(i))).looked;
+      QVERIFY(looked >= 0);
+      sum += looked;
+    }
+    QVERIFY(std::abs(sum - 1) < 1e-6);
+    // The question is Tarek's, whose document stands first.
+    QVERIFY(statuses.at(nodeAtPath(m_swapped, "/g/input/cross/1/plus/0")).looked > 0.4);
+    QCOMPARE(statuses.at(nodeAtPath(m_swapped, "/g/input/cross/2")).looked, -1.0);
+    QCOMPARE(statuses.at(m_swapped.root()).looked, -1.0);
+    // Another text was not read.
+    Document edited = m_swapped;
+    const NodeId first = nodeAtPath(m_swapped, "/g/input/cross/1/plus/0");
+    query::Node own = edited.at(first).own;
+    *query::textOf(own) += " And more.";
+    QVERIFY(document::setOwn(edited, first, std::move(own)));
+    ViewInput input = m_warm;
+    input.document = std::make_shared<const Document>(edited);
+    const NodeStatuses later = nodeStatuses(input);
+    QVERIFY(later.count(first) == 0 || later.at(first).looked < 0);
   }
 
   void theCacheChangesNothing() {
