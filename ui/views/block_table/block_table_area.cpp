@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/block_table/block_table_area.h"
 
+#include "ui/views/common/short_names.h"
+
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QScrollBar>
@@ -34,7 +36,27 @@ void BlockTableArea::layOut() {
   m_overviewShown = m_layout.contentSize().width() > width;
   if (m_overviewShown) m_layout = TableLayout(*m_table, size, true);
   m_overview = {};
+  nameSegments();
   contentChanged();
+}
+
+void BlockTableArea::nameSegments() {
+  QFont font = theme().smallFont();
+  font.setWeight(QFont::DemiBold);
+  const QFontMetrics metrics(font);
+  m_names.clear();
+  for (std::size_t row = 0; row < m_table->rows.size(); ++row) {
+    const auto& segments = m_table->rows[row].segments;
+    std::vector<NameRoom> names;
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      // A name may use the room up to the next bracket.
+      const QRect place = m_layout.bracket(row, i);
+      const int room = i + 1 < segments.size() ? m_layout.bracket(row, i + 1).left() - place.left() - kSpace
+                                               : std::max(place.width(), 120);
+      names.push_back({segments[i].name, static_cast<double>(std::max(place.width(), room))});
+    }
+    m_names.push_back(shortNames(names, metrics));
+  }
 }
 
 void BlockTableArea::setCellSize(std::optional<CellSize> size) {

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace spanscope::ui {
 
@@ -29,6 +30,8 @@ class BlockTableArea : public ZoomedScroll {
   /// Nothing: the largest that fits.
   void setCellSize(std::optional<CellSize> size);
   const TableLayout& tableLayout() const { return m_layout; }
+  /// What is written above the segments of a row.
+  const std::vector<QString>& segmentNames(std::size_t row) const { return m_names[row]; }
   bool hasOverview() const { return m_overviewShown; }
 
   void paintContent(QPainter& painter, const QRect& visible) override;
@@ -49,6 +52,7 @@ class BlockTableArea : public ZoomedScroll {
 
  private:
   void layOut();
+  void nameSegments();
   void paintLabels(QPainter& painter, int x, std::pair<std::size_t, std::size_t> rows) const;
   void paintBrackets(QPainter& painter, std::size_t row, const QRect& visible) const;
   void paintCells(QPainter& painter, std::size_t row, const QRect& visible) const;
@@ -66,6 +70,7 @@ class BlockTableArea : public ZoomedScroll {
 
   const BlockTable* m_table = nullptr;
   TableLayout m_layout;
+  std::vector<std::vector<QString>> m_names;  ///< of the segments of each row, as there is room for them
   BlockPainter m_painter;
   std::optional<CellSize> m_wanted;
   std::optional<CellPlace> m_current;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How BlockTableArea looks.
 #include "ui/views/block_table/block_table_area.h"
+#include "ui/views/common/short_names.h"
 
 #include <QFontMetrics>
 #include <QPainter>
@@ -146,18 +147,15 @@ void BlockTableArea::paintBrackets(QPainter& painter, std::size_t row, const QRe
     painter.fillRect(QRect(place.left(), y, place.width(), 2), ink);
     painter.fillRect(QRect(place.left(), y, 2, 6), ink);
     painter.fillRect(QRect(place.right() - 1, y, 2, 6), ink);
-    // The name may use the room up to the next bracket; one that is partly out of sight stays readable.
-    const int room = i + 1 < segments.size() ? m_layout.bracket(row, i + 1).left() - place.left() - kSpace
-                                             : std::max(place.width(), 120);
-    QRect text(place.left(), place.top(),
-               std::max(place.width(), std::min(room, metrics.horizontalAdvance(segment.name))),
-               place.height() - 6);
+    // One that is partly out of sight stays readable.
+    const QString& name = m_names[row][i];
+    const int whole = std::max(place.width(), metrics.horizontalAdvance(name));
+    QRect text(place.left(), place.top(), whole, place.height() - 6);
     text.setLeft(std::max(text.left(), std::min(visible.left() + kTableLabel, place.right() - 40)));
-    if (text.width() < 16) continue;
     painter.setPen(ink);
-    painter.drawText(text,
-                     (text.width() > place.width() ? Qt::AlignLeft : Qt::AlignHCenter) | Qt::AlignBottom,
-                     metrics.elidedText(segment.name, Qt::ElideRight, text.width()));
+    painter.drawText(
+        text, (text.width() > place.width() ? Qt::AlignLeft : Qt::AlignHCenter) | Qt::AlignBottom,
+        metrics.horizontalAdvance(name) <= text.width() ? name : shortName(name, text.width(), metrics));
   }
 }
 

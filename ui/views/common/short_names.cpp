@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/common/short_names.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+
+namespace spanscope::ui {
+namespace {
+
+/// Fewer letters before the cut say nothing.
+constexpr qsizetype kFewestLetters = 2;
+
+struct NameParts {
+  QString family;  ///< without the space before the number
+  QString number;  ///< digits at the end; may be empty
+};
+
+NameParts partsOf(const QString& name) {
+  qsizetype digits = 0;
+  while (digits < name.size() && name.at(name.size() - 1 - digits).isDigit()) ++digits;
+  if (digits == name.size()) return {.family = {}, .number = name};
+  return {.family = name.left(name.size() - digits).trimmed(), .number = name.right(digits)};
+}
+
+bool fits(const QString& text, double room, const QFontMetrics& metrics) {
+  return metrics.horizontalAdvance(text) <= room;
+}
+
+QString cutBeforeNumber(const NameParts& parts, qsizetype letters) {
+  return parts.family.left(letters).trimmed() + QChar(0x2026) + parts.number;
+}
+
+/// Letters before the cut of "doc…12" that fit; 0: too few would be left.
+qsizetype lettersFor(const NameParts& parts, double room, const QFontMetrics& metrics) {
+  for (qsizetype letters = parts.family.size() - 1; letters >= kFewestLetters; --letters) {
+    if (fits(cutBeforeNumber(parts, letters), room, metrics)) return letters;
+  }
+  return 0;
+}
+
+QString cutName(const QString& name, double room, const QFontMetrics& metrics) {
+  if (fits(name, room, metrics)) return name;
+  const QString cut = metrics.elidedText(name, Qt::ElideMiddle, static_cast<int>(room));
+  if (cut.size() > 2 * kFewestLetters) return cut;
+  for (qsizetype letters = std::min<qsizetype>(name.size(), 3); letters > 0; --letters) {
+    if (fits(name.left(letters), room, metrics)) return name.left(letters);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<QString> shortNames(const std::vector<NameRoom>& names, const QFontMetrics& metrics) {
+  std::vector<QString> result(names.size());
+  std::map<QString, std::vector<std::size_t>> families;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const NameParts parts = partsOf(names[i].name);
+    if (parts.number.isEmpty()) {
+      result[i] = cutName(names[i].name, names[i].room, metrics);
+    } else {
+      families[parts.family].push_back(i);
+    }
+  }
+  for (const auto& [family, members] : families) {
+    const bool whole = std::all_of(members.begin(), members.end(), [&](std::size_t i) {
+      return fits(names[i].name, names[i].room, metrics);
+    });
+    qsizetype letters = family.size();
+    for (const std::size_t i : members)
+      letters =
+          std::min(letters, whole ? letters : lettersFor(partsOf(names[i].name), names[i].room, metrics));
+    for (const std::size_t i : members) {
+      const NameParts parts = partsOf(names[i].name);
+      if (whole) {
+        result[i] = names[i].name;
+      } else if (letters > 0) {
+        result[i] = cutBeforeNumber(parts, letters);
+      } else {
+        result[i] = fits(parts.number, names[i].room, metrics) ? parts.number : QString();
+      }
+    }
+  }
+  return result;
+}
+
+QString shortName(const QString& name, double room, const QFontMetrics& metrics) {
+  return shortNames({{.name = name, .room = room}}, metrics).front();
+}
+
+}  // namespace spanscope::ui
