@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/tokens/token_strip_area.h"
 
+#include "ui/words/part_text.h"
+
 #include <QFontMetrics>
 #include <QKeyEvent>
 #include <QPainter>
 
 #include <algorithm>
+#include <cmath>
 
 namespace spanscope::ui {
 
@@ -89,6 +92,10 @@ void TokenStripArea::paintRow(QPainter& painter, std::size_t row) const {
     }
     QString label = token.opensBlock ? tr("block %1").arg(token.block) : tr("generated");
     if (generationStarts && token.opensBlock) label += tr(" · generated");
+    if (generationStarts && m_strip->lookedAt) {
+      label += tr(" · height: how far it looked at %1, up to %2")
+                   .arg(m_strip->segments[*m_strip->lookedAt].name, partText(m_strip->mostLooked));
+    }
     if (x + 3 < free) continue;
     // Where the next label comes soon, the number alone has to do.
     if (token.opensBlock && m_strip->blockSize <= 4) label = QString::number(token.block);
@@ -107,6 +114,7 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
     painter.setPen(theme().segmentInk(segment.hue));
     painter.setBrush(theme().color(Role::Surface));
     painter.drawRect(tile.adjusted(0, 0, -1, -1));
+    paintLook(painter, token, tile);
   } else {
     painter.fillRect(tile, theme().segmentTint(segment.hue));
   }
@@ -142,6 +150,16 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
     painter.setPen(QPen(theme().color(Role::Accent), 1));
     painter.drawRect(tile.adjusted(0, 0, -1, -1));
   }
+}
+
+void TokenStripArea::paintLook(QPainter& painter, const StripToken& token, const QRect& tile) const {
+  if (token.looked < 0 || !m_strip->lookedAt || m_strip->mostLooked <= 0) return;
+  const std::size_t hue = m_strip->segments[*m_strip->lookedAt].hue;
+  const int room = tile.height() - 2;
+  const int height = static_cast<int>(std::lround(room * token.looked / m_strip->mostLooked));
+  const QRect part(tile.left() + 1, tile.bottom() - height, tile.width() - 2, height);
+  painter.fillRect(part, theme().segmentTint(hue));
+  if (height > 0) painter.fillRect(QRect(part.left(), part.top(), part.width(), 1), theme().segmentInk(hue));
 }
 
 void TokenStripArea::pressed(const QPoint& place) {

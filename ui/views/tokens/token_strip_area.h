@@ -40,6 +40,8 @@ class TokenStripArea : public PaintedScroll {
   void layOut();
   void paintEmpty(QPainter& painter, const QRect& visible) const;
   void paintRow(QPainter& painter, std::size_t row) const;
+  /// How far a token of the answer looked at the source that is selected: a filling from below.
+  void paintLook(QPainter& painter, const StripToken& token, const QRect& tile) const;
   void paintToken(QPainter& painter, std::size_t token) const;
   /// Where a key goes from the current token; tiles.size(): nowhere.
   std::size_t target(const QKeyEvent& event) const;

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace spanscope::ui {
@@ -29,6 +30,9 @@ struct StripToken {
   bool opensBlock = false;
   std::int32_t tail = 0;  ///< it ends a block that is filled so far only; 0: it does not
   float probability = 0;  ///< of a generated one
+  /// Of a generated one: what it read of the source that is selected, of all it read from sources; −1: not
+  /// known, or none is selected.
+  double looked = -1;
   bool operator==(const StripToken&) const = default;
 };
 
@@ -50,7 +54,9 @@ struct TokenStrip {
   std::size_t prompt = 0;  ///< tokens of the prompt; those after it are generated
   std::int32_t fullBlocks = 0;
   std::int32_t tails = 0;
-  QString summary;  ///< "204 tokens · 11 full blocks · 4 tails"
+  QString summary;                      ///< "204 tokens · 11 full blocks · 4 tails"
+  std::optional<std::size_t> lookedAt;  ///< index in `segments` of the source that is selected
+  double mostLooked = 0;                ///< the largest StripToken::looked
   bool operator==(const TokenStrip&) const = default;
 };
 
