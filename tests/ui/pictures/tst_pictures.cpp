@@ -6,6 +6,7 @@
 #include "tests/support/picture_compare.h"
 #include "tests/support/pinned_platform.h"
 #include "tests/ui/pictures/picture_scene.h"
+#include "tests/ui/views/common/twenty_documents.h"
 #include "ui/window/canvas_picture.h"
 
 #include <QApplication>
@@ -14,7 +15,10 @@
 #include <QtTest>
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <utility>
+#include <variant>
 #include <vector>
 
 using namespace spanscope;
@@ -22,14 +26,31 @@ using namespace spanscope::ui;
 
 namespace {
 
-/// One line a picture: "canvas", or the id of a view of viewTable().
+enum class Scene {
+  Example,          ///< pictureScene()
+  TwentyDocuments,  ///< twentyDocuments(), with one of them selected
+};
+
+/// One line a picture: its name, and "canvas" or the id of a view of viewTable().
 struct Picture {
+  const char* name;
   const char* id;
   QSize size;
+  Scene scene = Scene::Example;
 };
 const std::vector<Picture> kPictures{
-    {"canvas", {640, 480}},
+    {"canvas", "canvas", {640, 480}},
+    {"attention-narrow", "attention", {400, 340}, Scene::TwentyDocuments},
+    {"attention-wide", "attention", {760, 520}, Scene::TwentyDocuments},
 };
+constexpr std::size_t kAttentionWide = 2;
+
+ViewInput sceneOf(Scene scene) {
+  if (scene == Scene::Example) return test::pictureScene();
+  ViewInput input = test::twentyDocuments();
+  input.selection.nodes = {input.nodeOf(1, "/g/input/cross/1/plus/12")};
+  return input;
+}
 
 ExportItem itemOf(const Picture& picture, const ViewInput& input) {
   if (picture.id == QLatin1String("canvas")) return canvasItem(input, picture.size);
@@ -44,7 +65,7 @@ QImage render(const Picture& picture, const ViewInput& input, Scheme scheme) {
 }
 
 QString nameOf(const Picture& picture, Scheme scheme) {
-  return QLatin1String(picture.id) +
+  return QLatin1String(picture.name) +
          (scheme == Scheme::Dark ? QStringLiteral("-dark") : QStringLiteral("-light"));
 }
 
@@ -55,6 +76,28 @@ QString goldenOf(const Picture& picture, Scheme scheme) {
 // ---- planted faults ----
 
 using Fault = std::function<QImage(const ViewInput&, const Picture&, Scheme)>;
+
+/// The same answer over other documents: what the needed ones had, their neighbours have.
+QImage withOtherShares(const ViewInput& input, const Picture& picture, Scheme scheme) {
+  auto trace = std::make_shared<TraceStore>();
+  for (trace::Event event : input.trace->events()) {
+    if (auto* read = std::get_if<trace::SegmentAttention>(&event.payload)) {
+      const std::size_t width = read->keySegments.size();
+      for (std::size_t i = 0; i < read->mass.size(); i += width)
+        std::swap(read->mass[i + test::kFirstNeeded], read->mass[i + test::kFirstNeeded + 1]);
+    }
+    trace->append(std::move(event));
+  }
+  ViewInput other = input;
+  other.trace = std::move(trace);
+  return render(picture, other, scheme);
+}
+
+QImage withoutTheSelection(const ViewInput& input, const Picture& picture, Scheme scheme) {
+  ViewInput other = input;
+  other.selection = {};
+  return render(picture, other, scheme);
+}
 
 QImage withoutTheLastDocument(const ViewInput& input, const Picture& picture, Scheme scheme) {
   document::Document document = *input.document;
@@ -108,7 +151,9 @@ class TestPictures : public QObject {
   Q_OBJECT
 
  private:
-  ViewInput m_scene;
+  std::map<Scene, ViewInput> m_scenes;
+
+  const ViewInput& sceneFor(const Picture& picture) const { return m_scenes.at(picture.scene); }
 
   void addSchemes() {
     QTest::addColumn<int>("picture");
@@ -120,13 +165,16 @@ class TestPictures : public QObject {
   }
 
   void addFaults() {
+    QTest::addColumn<int>("picture");
     QTest::addColumn<Scheme>("scheme");
     QTest::addColumn<Fault>("fault");
     for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
       const char* theme = scheme == Scheme::Light ? "light" : "dark";
       const Theme colors(scheme);
+      std::size_t place = 0;
       const auto add = [&](const char* name, Fault fault) {
-        QTest::addRow("%s, %s", name, theme) << scheme << std::move(fault);
+        QTest::addRow("%s: %s, %s", kPictures[place].name, name, theme)
+            << static_cast<int>(place) << scheme << std::move(fault);
       };
       const auto addSwap = [&](const char* name, const QColor& one, const QColor& other) {
         add(name, [one, other](const ViewInput& input, const Picture& picture, Scheme in) {
@@ -147,6 +195,12 @@ class TestPictures : public QObject {
       addMove("all stands 3 pixels lower", {}, {0, 3});
       addMove("one node stands 3 pixels to the right", {16, 140, 167, 56}, {3, 0});
       addMove("one node stands 3 pixels lower", {16, 140, 167, 56}, {0, 3});
+      place = kAttentionWide;
+      add("the answer looked at another document", withOtherShares);
+      add("the selected document is not marked", withoutTheSelection);
+      addSwap("the hues of two documents are exchanged", colors.segmentInk(1), colors.segmentInk(2));
+      addMove("all stands 3 pixels to the right", {}, {3, 0});
+      addMove("the map stands 3 pixels lower", {80, 160, 600, 300}, {0, 3});
     }
   }
 
@@ -154,7 +208,7 @@ class TestPictures : public QObject {
   void initTestCase() {
     if (const QString missing = test::missingFonts(); !missing.isEmpty())
       QSKIP(qPrintable(QStringLiteral("pictures need fonts that are not installed: %1").arg(missing)));
-    m_scene = test::pictureScene();
+    for (const Scene scene : {Scene::Example, Scene::TwentyDocuments}) m_scenes[scene] = sceneOf(scene);
   }
 
   /// The person who builds this can have them.
@@ -171,7 +225,8 @@ class TestPictures : public QObject {
     QFETCH(int, picture);
     QFETCH(Scheme, scheme);
     const Picture& wanted = kPictures[static_cast<std::size_t>(picture)];
-    const QString problem = test::goldenProblem(render(wanted, m_scene, scheme), goldenOf(wanted, scheme));
+    const QString problem =
+        test::goldenProblem(render(wanted, sceneFor(wanted), scheme), goldenOf(wanted, scheme));
     QVERIFY2(problem.isEmpty(), qPrintable(problem));
   }
 
@@ -197,7 +252,7 @@ class TestPictures : public QObject {
                   {QStringLiteral("--render"), nameOf(wanted, scheme), path});
     QVERIFY(process.waitForFinished(60'000));
     QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
-    const QImage here = render(wanted, m_scene, scheme).convertToFormat(QImage::Format_ARGB32);
+    const QImage here = render(wanted, sceneFor(wanted), scheme).convertToFormat(QImage::Format_ARGB32);
     QVERIFY(QImage(path).convertToFormat(QImage::Format_ARGB32) == here);
   }
 
@@ -205,10 +260,11 @@ class TestPictures : public QObject {
   void plantedFaultsAreFound() {
     QFETCH(Scheme, scheme);
     QFETCH(Fault, fault);
-    const Picture& picture = kPictures.front();
-    const QImage expected = render(picture, m_scene, scheme);
+    QFETCH(int, picture);
+    const Picture& shown = kPictures[static_cast<std::size_t>(picture)];
+    const QImage expected = render(shown, sceneFor(shown), scheme);
     const test::PictureComparison comparison =
-        test::comparePictures(expected, fault(m_scene, picture, scheme));
+        test::comparePictures(expected, fault(sceneFor(shown), shown, scheme));
     qInfo("%s", qPrintable(test::comparisonText(comparison)));
     QVERIFY(!comparison.areAlike());
     QVERIFY(!comparison.faults.empty());
@@ -217,7 +273,7 @@ class TestPictures : public QObject {
   }
 
   void anotherRoundingIsNoFault() {
-    const QImage image = render(kPictures.front(), m_scene, Scheme::Light);
+    const QImage image = render(kPictures.front(), sceneFor(kPictures.front()), Scheme::Light);
     const test::PictureComparison comparison = test::comparePictures(image, roundedOtherwise(image));
     QVERIFY2(comparison.areAlike(), qPrintable(test::comparisonText(comparison)));
     QVERIFY(comparison.worst > 0 && comparison.worst <= 1);
@@ -226,7 +282,7 @@ class TestPictures : public QObject {
   void goldenPicturesAreHeld() {
     const QTemporaryDir folder;
     const QString golden = folder.filePath(QStringLiteral("golden/one.png"));
-    const QImage image = render(kPictures.front(), m_scene, Scheme::Light);
+    const QImage image = render(kPictures.front(), sceneFor(kPictures.front()), Scheme::Light);
     qputenv("SPANSCOPE_PICTURE_DIFFERENCES", QFile::encodeName(folder.filePath(QStringLiteral("seen"))));
     const bool writes = !qEnvironmentVariableIsEmpty("SPANSCOPE_WRITE_GOLDEN");
     const QByteArray before = qgetenv("SPANSCOPE_WRITE_GOLDEN");
@@ -252,10 +308,10 @@ namespace {
 
 /// `--render NAME FILE`: one picture, for the comparison of processes.
 int renderOne(const QString& name, const QString& path) {
-  const ViewInput scene = test::pictureScene();
   for (const Picture& picture : kPictures) {
     for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
-      if (nameOf(picture, scheme) == name) return render(picture, scene, scheme).save(path) ? 0 : 1;
+      if (nameOf(picture, scheme) == name)
+        return render(picture, sceneOf(picture.scene), scheme).save(path) ? 0 : 1;
     }
   }
   return 2;

@@ -2,11 +2,14 @@
 #include "ui/views/attention/attention_layers.h"
 
 #include "ui/views/attention/attention_plot.h"
+#include "ui/views/common/short_names.h"
 
 #include <QFontMetrics>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace spanscope::ui {
 namespace {
@@ -14,6 +17,13 @@ namespace {
 /// Below this many pixels cells are drawn as one picture, without gaps.
 constexpr double kSmallCell = 6;
 constexpr double kBracketWidth = 2;
+constexpr double kNameHeight = 14;
+constexpr int kSmallestName = 8;  ///< pixels
+
+bool isMarked(const AttentionPlot& plot, const AttentionSegment& segment) {
+  const std::vector<std::uint32_t>& marked = plot.marks().segments;
+  return std::find(marked.begin(), marked.end(), segment.segment) != marked.end();
+}
 
 }  // namespace
 
@@ -133,69 +143,131 @@ void AttentionBrackets::applyDefaultAntialiasingHint(QCPPainter* painter) const 
 }
 
 void AttentionBrackets::draw(QCPPainter* painter) {
-  const AttentionModel& model = m_plot.model();
-  const Theme& theme = m_plot.theme();
   const QRectF inner = m_plot.axisRect()->rect();
-  const bool tokens = std::any_of(model.rows.begin(), model.rows.end(),
-                                  [](const AttentionRow& row) { return row.token >= 0; });
-  QFont plain = theme.smallFont();
+  QFont plain = m_plot.theme().smallFont();
   plain.setWeight(QFont::DemiBold);
+  drawColumnNames(painter, inner, plain);
+  drawRowNames(painter, inner, plain);
+  drawTokenNames(painter, inner);
+  drawSink(painter, inner);
+}
 
-  for (const AttentionSegment& segment : model.segments) {
-    const QColor ink = theme.segmentInk(segment.hue);
-    const bool marked = std::find(m_plot.marks().segments.begin(), m_plot.marks().segments.end(),
-                                  segment.segment) != m_plot.marks().segments.end();
+void AttentionBrackets::drawColumnNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const {
+  struct Shown {
+    const AttentionSegment* segment = nullptr;
+    QRectF area;  // in sight
+  };
+  const bool upright = m_plot.hasUprightNames();
+  std::vector<Shown> shown;
+  std::vector<NameRoom> names;
+  for (const AttentionSegment& segment : m_plot.model().segments) {
+    if (segment.columns == 0) continue;
+    QRectF area = m_plot.cellRect({0, 1, segment.firstColumn, segment.columns});
+    const double whole = area.width();
+    area.setLeft(std::max(area.left(), inner.left()));
+    area.setRight(std::min(area.right(), inner.right()));
+    if (area.width() <= 2) continue;
+    shown.push_back({&segment, area});
+    names.push_back({segment.name, upright ? inner.top() - 12 : whole - 0.5});
+  }
+  const std::vector<QString> texts = shortNames(names, QFontMetrics(plain));
+  painter->save();
+  painter->setClipRect(QRectF(inner.left(), 0, inner.width(), inner.top()));
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto& [segment, area] = shown[i];
+    const QColor ink = m_plot.theme().segmentInk(segment->hue);
     QFont font = plain;
-    font.setUnderline(marked);
+    font.setUnderline(isMarked(m_plot, *segment));
     painter->setFont(font);
-    const QFontMetrics metrics(font);
-    const auto name = [&](double room) {
-      if (metrics.horizontalAdvance(segment.name) <= room) return segment.name;
-      const QString cut = metrics.elidedText(segment.name, Qt::ElideRight, static_cast<int>(room));
-      if (cut.size() > 2) return cut;
-      const QString number = QString::number(segment.segment + 1);
-      return metrics.horizontalAdvance(number) <= room ? number : QString();
-    };
-    if (segment.columns > 0) {
-      QRectF area = m_plot.cellRect({0, 1, segment.firstColumn, segment.columns});
-      area.setLeft(std::max(area.left(), inner.left()));
-      area.setRight(std::min(area.right(), inner.right()));
-      if (area.width() > 2) {
-        painter->fillRect(QRectF(area.left() + 1, inner.top() - 6, area.width() - 3, kBracketWidth), ink);
-        painter->setPen(ink);
-        painter->drawText(QRectF(area.left(), inner.top() - 24, area.width(), 16), Qt::AlignCenter,
-                          name(area.width() - 2));
-      }
-    }
-    if (segment.rows > 0) {
-      QRectF area = m_plot.cellRect({segment.firstRow, segment.rows, 0, 1});
-      area.setTop(std::max(area.top(), inner.top()));
-      area.setBottom(std::min(area.bottom(), inner.bottom()));
-      if (area.height() > 2) {
-        painter->fillRect(QRectF(inner.left() - 6, area.top() + 1, kBracketWidth, area.height() - 3), ink);
-        if (!tokens && area.height() >= metrics.ascent()) {
-          painter->setPen(ink);
-          painter->drawText(QRectF(0, area.top(), inner.left() - 10, area.height()),
-                            Qt::AlignRight | Qt::AlignVCenter, name(inner.left() - 12));
-        }
-      }
+    painter->setPen(ink);
+    painter->fillRect(QRectF(area.left() + 1, inner.top() - 6, area.width() - 3, kBracketWidth), ink);
+    if (upright) {
+      painter->save();
+      painter->translate(area.center().x(), inner.top() - 10);
+      painter->rotate(-90);
+      painter->drawText(QRectF(0, -8, inner.top(), 16), Qt::AlignLeft | Qt::AlignVCenter, texts[i]);
+      painter->restore();
+    } else {
+      painter->drawText(QRectF(area.left(), inner.top() - 24, area.width(), 16), Qt::AlignCenter, texts[i]);
     }
   }
-  if (!tokens) return;
-  painter->setFont(theme.monoFont());
-  const QFontMetrics metrics(theme.monoFont());
+  painter->restore();
+}
+
+void AttentionBrackets::drawRowNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const {
+  const AttentionModel& model = m_plot.model();
+  const bool tokens = !model.rows.empty() && model.rows.front().token >= 0;
+  std::vector<std::pair<const AttentionSegment*, QRectF>> shown;
+  double lowest = kNameHeight;
+  for (const AttentionSegment& segment : model.segments) {
+    if (segment.rows == 0) continue;
+    QRectF area = m_plot.cellRect({segment.firstRow, segment.rows, 0, 1});
+    lowest = std::min(lowest, area.height());
+    area.setTop(std::max(area.top(), inner.top()));
+    area.setBottom(std::min(area.bottom(), inner.bottom()));
+    if (area.height() > 2) shown.emplace_back(&segment, area);
+  }
+  // All of them get smaller before one is left out.
+  QFont font = plain;
+  font.setPixelSize(std::clamp(static_cast<int>(lowest), kSmallestName, plain.pixelSize()));
+  std::vector<NameRoom> names;
+  for (const auto& [segment, area] : shown) names.push_back({segment->name, inner.left() - 12});
+  const std::vector<QString> texts = shortNames(names, QFontMetrics(font));
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto& [segment, area] = shown[i];
+    const QColor ink = m_plot.theme().segmentInk(segment->hue);
+    painter->fillRect(QRectF(inner.left() - 6, area.top() + 1, kBracketWidth, area.height() - 3), ink);
+    if (tokens) continue;
+    font.setUnderline(isMarked(m_plot, *segment));
+    painter->setFont(font);
+    painter->setPen(ink);
+    const QRectF line(0, area.center().y() - kNameHeight / 2, inner.left() - 10, kNameHeight);
+    painter->drawText(line, Qt::AlignRight | Qt::AlignVCenter, texts[i]);
+  }
+}
+
+void AttentionBrackets::drawTokenNames(QCPPainter* painter, const QRectF& inner) const {
+  const AttentionModel& model = m_plot.model();
+  if (model.rows.empty() || model.rows.front().token < 0) return;
+  const double height = m_plot.cellRect({0, 1, 0, 1}).height();
+  QFont font = m_plot.theme().monoFont();
+  font.setPixelSize(std::clamp(static_cast<int>(height), kSmallestName, font.pixelSize()));
+  painter->setFont(font);
+  const QFontMetrics metrics(font);
   double last = inner.top() - metrics.height();
   for (std::int32_t row = 0; row < static_cast<std::int32_t>(model.rows.size()); ++row) {
-    const QRectF area = m_plot.cellRect({row, 1, 0, 1});
-    const double middle = area.center().y();
-    if (middle < inner.top() || middle > inner.bottom() || middle - last < metrics.height() - 2) continue;
+    const double middle = m_plot.cellRect({row, 1, 0, 1}).center().y();
+    if (middle < inner.top() || middle > inner.bottom() || middle - last < kSmallestName - 0.5) continue;
     last = middle;
     const AttentionRow& shown = model.rows[static_cast<std::size_t>(row)];
-    painter->setPen(theme.color(shown.source == RowSource::None ? Role::TextThird : Role::Text));
+    painter->setPen(m_plot.theme().color(shown.source == RowSource::None ? Role::TextThird : Role::Text));
     painter->drawText(
         QRectF(0, middle - 8, inner.left() - 10, 16), Qt::AlignRight | Qt::AlignVCenter,
-        metrics.elidedText(shown.text.trimmed(), Qt::ElideRight, static_cast<int>(inner.left() - 12)));
+        metrics.elidedText(shown.text.simplified(), Qt::ElideMiddle, static_cast<int>(inner.left() - 12)));
   }
+}
+
+void AttentionBrackets::drawSink(QCPPainter* painter, const QRectF& inner) const {
+  const std::int32_t column = m_plot.model().sinkColumn;
+  if (column < 0 || column >= m_plot.model().columns) return;
+  const QRectF area = m_plot.cellRect({0, 1, column, 1});
+  if (area.center().x() < inner.left() || area.center().x() > inner.right()) return;
+  const QColor ink = m_plot.theme().color(Role::Text);
+  painter->setPen(QPen(ink, 1, Qt::DashLine));
+  const QRectF whole(area.left(), inner.top(), area.width() - 1, inner.height() - 1);
+  painter->setBrush(Qt::NoBrush);
+  painter->drawRect(whole);
+  paintSinkMark(*painter, QRectF(area.center().x() - 4, inner.top() - 5, 8, 5), ink);
+}
+
+void paintSinkMark(QPainter& painter, const QRectF& area, const QColor& ink) {
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing, true);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(ink);
+  painter.drawPolygon(
+      QPolygonF({area.topLeft(), area.topRight(), QPointF(area.center().x(), area.bottom())}));
+  painter.restore();
 }
 
 }  // namespace spanscope::ui

@@ -42,8 +42,16 @@ class AttentionBrackets : public QCPLayerable {
   void draw(QCPPainter* painter) override;
 
  private:
+  void drawColumnNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const;
+  void drawRowNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const;
+  void drawTokenNames(QCPPainter* painter, const QRectF& inner) const;
+  void drawSink(QCPPainter* painter, const QRectF& inner) const;
+
   AttentionPlot& m_plot;
 };
+
+/// Marks the column with the first key of the view: a triangle in a rectangle.
+void paintSinkMark(QPainter& painter, const QRectF& area, const QColor& ink);
 
 /// The hatch of what the tree forbids, and the one of what was not recorded.
 QBrush forbiddenBrush(const Theme& theme);

@@ -17,7 +17,7 @@ constexpr int kGap = 4 * kSpace;
 
 }  // namespace
 
-void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme) {
+void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme, AttentionScale scale) {
   std::vector<Sample> samples;
   const auto has = [&model](CellState state) {
     return std::find(model.states.begin(), model.states.end(), state) != model.states.end();
@@ -26,6 +26,18 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
     samples.push_back({Hatch::Forbidden, tr("not visible: the tree keeps these apart")});
   }
   if (has(CellState::Missing)) samples.push_back({Hatch::Missing, tr("seen, but not recorded")});
+  if (model.rowSet == AttentionRowSet::All && !model.promptRows) {
+    samples.push_back({Hatch::None, tr("rows of the prompt are recorded when asked for: Settings, Recording, "
+                                       "the answer and the prompt; then run again")});
+  }
+  if (model.sinkColumn >= 0)
+    samples.push_back(
+        {Hatch::Sink, tr("holds the first key, an attention sink: looked at for want of anything else")});
+  if (model.withoutFirst) samples.push_back({Hatch::None, tr("without first tokens (attention sinks)")});
+  if (scale == AttentionScale::ByRow)
+    samples.push_back({Hatch::None, tr("scale: of the most that its row has outside of question and reply")});
+  if (scale == AttentionScale::Logarithmic) samples.push_back({Hatch::None, tr("logarithmic scale")});
+  if (model.computedAgain) samples.push_back({Hatch::None, tr("computed again after the run")});
   if (model.leftOut) samples.push_back({Hatch::None, leftOutText(*model.leftOut)});
   if (!model.earlierRuns.empty()) {
     QStringList runs;
@@ -65,6 +77,8 @@ int AttentionLegend::flow(QPainter* painter, const QRect& area) const {
       if (sample.hatch == Hatch::Forbidden || sample.hatch == Hatch::Missing) {
         painter->setBrush(sample.hatch == Hatch::Forbidden ? forbiddenBrush(m_theme) : missingBrush(m_theme));
         painter->drawRect(box);
+      } else if (sample.hatch == Hatch::Sink) {
+        paintSinkMark(*painter, QRectF(box.left() + 1, box.top() + 3, 8, 5), m_theme.color(Role::Text));
       } else if (sample.hatch == Hatch::Pale) {
         QColor pale = Theme::heat(0.35);
         pale.setAlphaF(0.45F);

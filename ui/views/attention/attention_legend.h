@@ -14,7 +14,8 @@ class AttentionLegend : public QWidget {
  public:
   using QWidget::QWidget;
 
-  void setContent(const AttentionModel& model, const Theme& theme);
+  void setContent(const AttentionModel& model, const Theme& theme,
+                  AttentionScale scale = AttentionScale::Linear);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
   bool hasHeightForWidth() const override { return true; }
@@ -25,7 +26,7 @@ class AttentionLegend : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  enum class Hatch { None, Forbidden, Missing, Pale };
+  enum class Hatch { None, Forbidden, Missing, Pale, Sink };
   struct Sample {
     Hatch hatch = Hatch::None;
     QString text;

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/attention/attention_model.h"
 
+#include "ui/session/answer_shares.h"
 #include "ui/views/attention/attention_rows.h"
-#include "ui/views/common/csv_line.h"
-#include "ui/views/common/number_text.h"
 #include "ui/views/common/segment_names.h"
-#include "ui/words/tr.h"
 
 #include <algorithm>
-#include <map>
+#include <cmath>
 #include <set>
 #include <utility>
 
 namespace spanscope::ui {
 namespace {
 
-/// Whether a row of segment `row` sees any of the tokens of segment `key` before `end`.
-bool sees(const std::vector<trace::SegmentInfo>& segments, std::uint32_t row, std::uint32_t key,
-          std::int32_t end) {
-  const auto& list = segments[row].sees;
-  return std::find(list.begin(), list.end(), key) != list.end() && end > segments[key].visibleBegin;
-}
+/// A cell narrower than this is no longer seen as one.
+constexpr double kNarrowestCell = 5;
+/// A row lower than this has no room for its name.
+constexpr double kLowestRow = 9;
 
 /// How the tokens of a segment are shown, those that were generated into it included.
 std::vector<QString> tokenTexts(const ViewInput& input, const trace::RequestState& request, RequestId id,
@@ -39,213 +35,438 @@ std::vector<QString> tokenTexts(const ViewInput& input, const trace::RequestStat
   return texts;
 }
 
-/// Columns, and rows where those are blocks.
-void layOut(AttentionModel& model, const ViewInput& input, const trace::RequestState& request,
-            const AttentionOptions& options) {
-  const std::int32_t blockSize = model.blockSize;
+std::vector<std::int32_t> blockCounts(const trace::RequestState& request, std::int32_t blockSize) {
   std::vector<std::int32_t> blocks(request.segments.size(), 0);
   for (std::size_t s = 0; s < blocks.size(); ++s) {
     const auto tokens = static_cast<std::int32_t>(request.segments[s].tokens.size());
     blocks[s] = (tokens + blockSize - 1) / blockSize;
   }
   for (const auto& [place, block] : request.blocks) {
-    if (place.segment < blocks.size()) {
+    if (place.segment < blocks.size())
       blocks[place.segment] = std::max(blocks[place.segment], place.virtualIndex + 1);
-    }
   }
-  std::size_t total = 0;
-  for (const std::int32_t count : blocks) total += static_cast<std::size_t>(count);
-  const std::size_t most = std::max<std::size_t>(options.mostBlocks, 1);
-  model.blocksPerCell = static_cast<std::int32_t>(std::max<std::size_t>(1, (total + most - 1) / most));
+  return blocks;
+}
 
-  const std::vector<SegmentName> names = segmentNames(input, request.run, request.segments);
-  for (std::size_t s = 0; s < blocks.size(); ++s) {
-    AttentionSegment segment;
-    segment.segment = static_cast<std::uint32_t>(s);
-    segment.name = names[s].name;
-    segment.hue = names[s].hue;
-    segment.node = request.segments[s].node;
-    segment.id = input.nodeOf(request.run, segment.node);
-    segment.blocks = blocks[s];
-    segment.firstColumn = model.columns;
-    if (model.tokenColumns) {
-      segment.texts = tokenTexts(input, request, model.request, s);
-      segment.columns = static_cast<std::int32_t>(segment.texts.size());
+class ModelMaker {
+ public:
+  ModelMaker(const ViewInput& input, const trace::RequestState& request, RequestId id,
+             const AttentionOptions& options)
+      : m_input(input),
+        m_request(request),
+        m_options(options),
+        m_own(input, id),
+        m_stored(storedBlocks(input, input.state().progress(), request)) {
+    m_model.request = id;
+    m_model.run = request.run;
+    m_model.rowSet = options.rowSet;
+    m_model.blockSize = std::max(1, input.state().pool().blockSize());
+    const auto& runs = input.state().progress().runs;
+    const auto run = runs.find(request.run);
+    if (run != runs.end()) m_model.leftOut = run->second.attentionLeftOut;
+    m_shares = answerShares(input, id);
+  }
+
+  AttentionModel make() {
+    const bool tokens = m_options.rowSet == AttentionRowSet::All && m_options.tokensOf &&
+                        *m_options.tokensOf < m_request.segments.size();
+    m_model.tokenColumns = tokens && m_own.hasSingleKeys(*m_options.tokensOf);
+    layOut();
+    if (m_options.rowSet == AttentionRowSet::Answer) {
+      addAnswerRows();
+    } else if (tokens) {
+      addTokenRows(*m_options.tokensOf);
     } else {
-      segment.columns = (blocks[s] + model.blocksPerCell - 1) / model.blocksPerCell;
+      addBlockRows();
     }
-    model.columns += segment.columns;
-    model.segments.push_back(std::move(segment));
+    fillMass();
+    measure();
+    return std::move(m_model);
   }
-}
 
-void addBlockRows(AttentionModel& model) {
-  for (AttentionSegment& segment : model.segments) {
-    segment.firstRow = static_cast<std::int32_t>(model.rows.size());
-    segment.rows = segment.columns;
-    for (std::int32_t row = 0; row < segment.rows; ++row) {
-      model.rows.push_back({.segment = segment.segment, .block = row * model.blocksPerCell, .text = {}});
+ private:
+  std::uint32_t lastSegment() const { return static_cast<std::uint32_t>(m_model.segments.size()) - 1; }
+  std::int32_t promptOfLast() const {
+    return static_cast<std::int32_t>(m_request.segments[lastSegment()].tokens.size());
+  }
+
+  void layOut() {
+    const std::vector<std::int32_t> blocks = blockCounts(m_request, m_model.blockSize);
+    std::size_t total = 0;
+    for (const std::int32_t count : blocks) total += static_cast<std::size_t>(count);
+    const std::size_t most = std::max<std::size_t>(m_options.mostBlocks, 1);
+    m_model.blocksPerCell = static_cast<std::int32_t>(std::max<std::size_t>(1, (total + most - 1) / most));
+
+    const std::vector<SegmentName> names = segmentNames(m_input, m_request.run, m_request.segments);
+    for (std::size_t s = 0; s < blocks.size(); ++s) {
+      AttentionSegment segment;
+      segment.segment = static_cast<std::uint32_t>(s);
+      segment.name = names[s].name;
+      segment.hue = names[s].hue;
+      segment.node = m_request.segments[s].node;
+      segment.id = m_input.nodeOf(m_request.run, segment.node);
+      segment.blocks = blocks[s];
+      segment.firstColumn = m_model.columns;
+      segment.grain = grainOf(segment.segment);
+      if (names[s].hidden) {
+        segment.columns = 0;
+      } else if (segment.grain == AttentionGrain::Tokens) {
+        segment.texts = tokenTexts(m_input, m_request, m_model.request, s);
+        segment.columns = static_cast<std::int32_t>(segment.texts.size());
+      } else if (segment.grain == AttentionGrain::Segments) {
+        segment.columns = 1;
+      } else {
+        segment.columns = (blocks[s] + m_model.blocksPerCell - 1) / m_model.blocksPerCell;
+      }
+      m_model.columns += segment.columns;
+      m_segmentOf.insert(m_segmentOf.end(), static_cast<std::size_t>(segment.columns), segment.segment);
+      m_model.segments.push_back(std::move(segment));
     }
   }
-}
 
-void addTokenRows(AttentionModel& model, const ViewInput& input, const trace::RequestState& request,
-                  std::uint32_t shown) {
-  for (AttentionSegment& segment : model.segments) {
-    segment.firstRow = static_cast<std::int32_t>(model.rows.size());
-    if (segment.segment != shown) continue;
-    std::int32_t local = 0;
-    for (QString& text : tokenTexts(input, request, model.request, shown)) {
-      model.rows.push_back(
-          {.segment = shown, .block = local / model.blockSize, .token = local, .text = std::move(text)});
-      ++local;
-    }
-    segment.rows = static_cast<std::int32_t>(model.rows.size()) - segment.firstRow;
+  AttentionGrain grainOf(std::uint32_t segment) const {
+    if (m_model.tokenColumns) return AttentionGrain::Tokens;
+    const auto opened = m_options.opened.find(segment);
+    return opened == m_options.opened.end() ? m_options.grain : opened->second;
   }
-}
 
-void fillStates(AttentionModel& model, const trace::RequestState& request) {
-  const std::int32_t span = model.columnSpan();
-  model.states.assign(model.rows.size() * static_cast<std::size_t>(model.columns), CellState::Blank);
-  for (std::size_t r = 0; r < model.rows.size(); ++r) {
-    const AttentionRow& row = model.rows[r];
-    const CellState seen = row.source == RowSource::None ? CellState::Missing : CellState::Measured;
-    for (const AttentionSegment& key : model.segments) {
-      if (key.segment > row.segment) break;
-      for (std::int32_t c = 0; c < key.columns; ++c) {
-        CellState& state = model.states[model.at(static_cast<std::int32_t>(r), key.firstColumn + c)];
-        if (key.segment == row.segment) {
-          const std::int32_t last = model.tokenColumns ? row.token : row.block * model.blockSize;
-          if (c * span <= last) state = seen;
+  void addBlockRows() {
+    for (AttentionSegment& segment : m_model.segments) {
+      segment.firstRow = static_cast<std::int32_t>(m_model.rows.size());
+      if (segment.columns == 0) continue;
+      const std::int32_t step =
+          segment.grain == AttentionGrain::Segments ? std::max(1, segment.blocks) : m_model.blocksPerCell;
+      for (std::int32_t block = 0; block < std::max(1, segment.blocks); block += step) {
+        m_model.rows.push_back({.segment = segment.segment,
+                                .block = block,
+                                .blocks = std::min(step, segment.blocks - block),
+                                .text = {}});
+      }
+      segment.rows = static_cast<std::int32_t>(m_model.rows.size()) - segment.firstRow;
+    }
+  }
+
+  void addTokenRows(std::uint32_t shown) {
+    for (AttentionSegment& segment : m_model.segments) {
+      segment.firstRow = static_cast<std::int32_t>(m_model.rows.size());
+      if (segment.segment != shown) continue;
+      std::int32_t local = 0;
+      for (QString& text : tokenTexts(m_input, m_request, m_model.request, shown)) {
+        m_model.rows.push_back(
+            {.segment = shown, .block = local / m_model.blockSize, .token = local, .text = std::move(text)});
+        ++local;
+      }
+      segment.rows = static_cast<std::int32_t>(m_model.rows.size()) - segment.firstRow;
+    }
+  }
+
+  /// A row for each token of the answer: the one it was drawn from, which is that of the token before it.
+  void addAnswerRows() {
+    for (AttentionSegment& segment : m_model.segments) segment.firstRow = 0;
+    const std::uint32_t own = lastSegment();
+    const std::vector<QString> texts = tokenTexts(m_input, m_request, m_model.request, own);
+    const std::int32_t prompt = promptOfLast();
+    const std::int32_t step = std::max(1, m_options.answersPerRow);
+    const auto end = static_cast<std::int32_t>(texts.size());
+    for (std::int32_t token = prompt; token < end; token += step) {
+      AttentionRow row{.segment = own,
+                       .block = std::max(0, token - 1) / m_model.blockSize,
+                       .token = token,
+                       .answer = token - prompt,
+                       .answers = std::min(step, end - token),
+                       .text = {}};
+      for (std::int32_t i = 0; i < row.answers; ++i) row.text += texts[static_cast<std::size_t>(token + i)];
+      m_model.rows.push_back(std::move(row));
+    }
+    m_model.segments[own].rows = static_cast<std::int32_t>(m_model.rows.size());
+  }
+
+  std::int32_t columnOf(std::uint32_t segment, std::int64_t token) const {
+    if (segment >= m_model.segments.size()) return -1;
+    const AttentionSegment& key = m_model.segments[segment];
+    std::int64_t column = 0;
+    if (key.grain == AttentionGrain::Tokens) column = token;
+    if (key.grain == AttentionGrain::Blocks)
+      column = token / (std::int64_t{m_model.blocksPerCell} * m_model.blockSize);
+    return column < key.columns ? key.firstColumn + static_cast<std::int32_t>(column) : -1;
+  }
+
+  /// Adds what one request recorded of a query block: for whole segments what was recorded by segment, else
+  /// what was recorded by block. `wantedRow`: of a single row, by its local token; −1: of all. `answer`: of
+  /// the row that this token of the answer was drawn from.
+  bool addBlock(AttentionSums& sums, std::size_t r, const RecordedRows& rows, const trace::BlockPlace& place,
+                std::int32_t wantedRow, std::int32_t answer, const std::vector<std::uint32_t>* keys) {
+    const AttentionChoice choice{.layer = m_options.layer, .head = m_options.head};
+    const auto column = [this](std::uint32_t segment, std::int64_t token) {
+      return columnOf(segment, token);
+    };
+    bool found = false;
+    std::set<std::uint32_t> done;
+    for (const trace::SegmentAttention* mass : rows.segmentsAt(place)) {
+      if (answer >= 0 ? mass->index != answer : wantedRow >= 0 && mass->row != wantedRow) continue;
+      const std::vector<std::uint32_t>& seen = keys != nullptr ? *keys : mass->keySegments;
+      const bool added = sums.add(
+          r, *mass, seen, choice, m_options.withFirst, column,
+          [&](std::uint32_t segment) { return m_model.segments[segment].grain == AttentionGrain::Segments; });
+      if (!added) continue;
+      found = true;
+      for (const std::uint32_t segment : seen) {
+        if (m_model.segments[segment].grain == AttentionGrain::Segments) done.insert(segment);
+      }
+    }
+    const std::vector<const RecordedMass*> masses = massesOf(rows, place, wantedRow);
+    for (const RecordedMass* recorded : masses) {
+      const std::vector<std::uint32_t>& seen = keys != nullptr ? *keys : recorded->mass->keySegments;
+      const bool added = sums.add(r, *recorded, seen, choice, column, [&](std::uint32_t segment) {
+        const bool fine =
+            m_model.segments[segment].grain != AttentionGrain::Tokens || recorded->mass->keySpan == 1;
+        return fine && !done.contains(segment);
+      });
+      found = found || added;
+      m_model.computedAgain = m_model.computedAgain || (added && recorded->isReplayed);
+    }
+    return found;
+  }
+
+  /// What is to be added up for the chosen layer and head: the mean that was recorded where no choice was
+  /// made, else the layers; never both, and of one layer not twice.
+  std::vector<const RecordedMass*> massesOf(const RecordedRows& rows, const trace::BlockPlace& place,
+                                            std::int32_t wantedRow) const {
+    std::vector<const RecordedMass*> means;
+    std::vector<const RecordedMass*> layers;
+    std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> last;  // by row and layer, in `layers`
+    for (const RecordedMass& recorded : rows.at(place)) {
+      const trace::AttentionMass& mass = *recorded.mass;
+      if (wantedRow >= 0 && mass.row != wantedRow) continue;
+      if (mass.layer < 0) {
+        if (!m_options.layer && !m_options.head) means.push_back(&recorded);
+        continue;
+      }
+      if (m_options.layer && mass.layer != *m_options.layer) continue;
+      // A layer that was computed again by itself is no mean of layers.
+      if (recorded.isReplayed && !m_options.layer) continue;
+      if (recorded.head >= 0 && m_options.head != recorded.head) continue;
+      if (m_options.head && recorded.head < 0 && *m_options.head >= mass.heads) continue;
+      const auto [at, isNew] = last.try_emplace({mass.row, mass.layer}, layers.size());
+      if (mass.row >= 0 && !isNew) {
+        layers[at->second] = &recorded;
+      } else {
+        layers.push_back(&recorded);
+      }
+    }
+    return means.empty() ? layers : means;
+  }
+
+  /// Adds the recorded rows of this request, then those of the requests that stored what it reuses.
+  void fillMass() {
+    AttentionSums sums(m_model.rows.size(), static_cast<std::size_t>(m_model.columns),
+                       m_model.segments.size());
+    std::map<RequestId, RecordedRows> others;
+    std::set<std::int32_t> layers(m_own.layers().begin(), m_own.layers().end());
+    std::set<RunId> earlier;
+    m_model.heads = m_own.heads();
+    m_model.tokenSegments = m_own.tokenSegments();
+    m_model.singleKeys = m_own.hasSingleKeys(lastSegment());
+    m_model.promptRows = m_own.hasPromptRows(lastSegment(), promptOfLast() - 1);
+    for (std::size_t r = 0; r < m_model.rows.size(); ++r) {
+      AttentionRow& row = m_model.rows[r];
+      if (row.answer >= 0) {
+        for (std::int32_t i = 0; i < row.answers; ++i) addAnswer(sums, r, row.answer + i, row.token + i);
+        continue;
+      }
+      for (std::int32_t block = row.block; block < row.block + row.blocks; ++block) {
+        const trace::BlockPlace place{row.segment, block};
+        if (addBlock(sums, r, m_own, place, row.token, -1, nullptr)) {
+          takeOwn(row);
+          continue;
+        }
+        const auto source =
+            std::lower_bound(m_stored.begin(), m_stored.end(), place,
+                             [](const StoredBlock& a, const trace::BlockPlace& b) { return a.place < b; });
+        if (source == m_stored.end() || source->place != place) continue;
+        const RecordedRows& rows =
+            others.try_emplace(source->request, m_input, source->request).first->second;
+        layers.insert(rows.layers().begin(), rows.layers().end());
+        m_model.heads = std::max(m_model.heads, rows.heads());
+        // What a reused block sees is the same list of segments under other numbers: places in it correspond.
+        std::vector<std::uint32_t> keys = m_request.segments[row.segment].sees;
+        keys.push_back(row.segment);
+        if (!addBlock(sums, r, rows, source->storedAt, row.token, -1, &keys)) continue;
+        m_model.promptRows = true;
+        if (row.source == RowSource::Computed) continue;
+        row.source = RowSource::Earlier;
+        row.run = source->run;
+        row.request = source->request;
+        if (source->run == m_model.run) {
+          m_model.earlierHere = true;
         } else {
-          const std::int32_t end = std::min((c + 1) * span, key.blocks * model.blockSize);
-          state = sees(request.segments, row.segment, key.segment, end) ? seen : CellState::Forbidden;
+          earlier.insert(source->run);
+        }
+      }
+    }
+    m_model.layers.assign(layers.begin(), layers.end());
+    m_model.earlierRuns.assign(earlier.begin(), earlier.end());
+    m_model.mass = sums.take(m_segmentOf);
+    fillStates(sums);
+  }
+
+  void takeOwn(AttentionRow& row) const {
+    row.source = RowSource::Computed;
+    row.run = m_model.run;
+    row.request = m_model.request;
+  }
+
+  /// The row that a token of the answer was drawn from is that of the token before it. Where nothing else was
+  /// recorded of it, the means do that the token carries.
+  void addAnswer(AttentionSums& sums, std::size_t r, std::int32_t answer, std::int32_t token) {
+    AttentionRow& row = m_model.rows[r];
+    const trace::BlockPlace place{row.segment, std::max(0, token - 1) / m_model.blockSize};
+    if (addBlock(sums, r, m_own, place, token - 1, answer, nullptr)) {
+      takeOwn(row);
+      return;
+    }
+    if (m_options.layer || m_options.head) return;
+    for (const TokenShares& recorded : m_shares->tokens) {
+      if (recorded.index != answer) continue;
+      const bool found = sums.add(
+          r, recorded.mass, [this](std::uint32_t segment, std::int64_t at) { return columnOf(segment, at); },
+          [this](std::uint32_t segment) {
+            return m_model.segments[segment].grain == AttentionGrain::Segments &&
+                   m_model.segments[segment].columns > 0;
+          });
+      if (found) takeOwn(row);
+    }
+  }
+
+  /// Whether a row sees any of the tokens of segment `key` before `end`.
+  bool sees(std::uint32_t row, std::uint32_t key, std::int32_t end) const {
+    const auto& list = m_request.segments[row].sees;
+    return std::find(list.begin(), list.end(), key) != list.end() &&
+           end > m_request.segments[key].visibleBegin;
+  }
+
+  void fillStates(const AttentionSums& sums) {
+    m_model.states.assign(m_model.rows.size() * static_cast<std::size_t>(m_model.columns), CellState::Blank);
+    for (std::size_t r = 0; r < m_model.rows.size(); ++r) {
+      const AttentionRow& row = m_model.rows[r];
+      for (const AttentionSegment& key : m_model.segments) {
+        if (key.segment > row.segment) break;
+        const CellState seen = sums.isKnown(r, key.segment) ? CellState::Measured : CellState::Missing;
+        for (std::int32_t c = 0; c < key.columns; ++c) {
+          CellState& state = m_model.states[m_model.at(static_cast<std::int32_t>(r), key.firstColumn + c)];
+          if (key.segment == row.segment) {
+            if (firstToken(key, c) <= lastSeen(key, row)) state = seen;
+          } else {
+            state = sees(row.segment, key.segment, endToken(key, c)) ? seen : CellState::Forbidden;
+          }
         }
       }
     }
   }
-}
-
-/// Adds the recorded rows of this request, then those of the requests that stored what it reuses.
-void fillMass(AttentionModel& model, const ViewInput& input, const trace::Progress& progress,
-              const trace::RequestState& request, const AttentionOptions& options, const RecordedRows& own) {
-  AttentionSums sums(model.rows.size(), static_cast<std::size_t>(model.columns));
-  std::map<RequestId, RecordedRows> others;
-  std::set<std::int32_t> layers(own.layers().begin(), own.layers().end());
-  std::set<RunId> earlier;
-  model.heads = own.heads();
-  model.tokenSegments = own.tokenSegments();
-
-  // A cell of several blocks takes the rows of all of them.
-  const auto blocksOf = [&](const AttentionRow& row) {
-    const std::int32_t blocks = model.segments[row.segment].blocks;
-    return row.token >= 0 ? row.block + 1 : std::min(row.block + model.blocksPerCell, blocks);
-  };
-  const auto columnOf = [&](std::uint32_t segment, std::int64_t token) -> std::int32_t {
-    if (segment >= model.segments.size()) return -1;
-    const AttentionSegment& key = model.segments[segment];
-    const std::int64_t column = token / model.columnSpan();
-    return column < key.columns ? key.firstColumn + static_cast<std::int32_t>(column) : -1;
-  };
-  const auto isWanted = [&](const AttentionRow& row, const trace::AttentionMass& mass) {
-    if (row.token >= 0 && mass.row != row.token) return false;
-    if (model.tokenColumns && mass.keySpan != 1) return false;
-    return !options.layer || mass.layer == *options.layer;
-  };
-  const std::vector<StoredBlock> stored = storedBlocks(input, progress, request);
-
-  for (std::size_t r = 0; r < model.rows.size(); ++r) {
-    AttentionRow& row = model.rows[r];
-    for (std::int32_t block = row.block; block < blocksOf(row); ++block) {
-      const trace::BlockPlace place{row.segment, block};
-      bool found = false;
-      for (const std::size_t index : own.at(place)) {
-        const auto& mass = std::get<trace::AttentionMass>(input.trace->event(index).payload);
-        if (!isWanted(row, mass)) continue;
-        found |= sums.add(r, mass, mass.keySegments, options.head, columnOf);
-      }
-      if (found) {
-        row.source = RowSource::Computed;
-        row.run = model.run;
-        row.request = model.request;
-        continue;
-      }
-      const auto source =
-          std::lower_bound(stored.begin(), stored.end(), place,
-                           [](const StoredBlock& a, const trace::BlockPlace& b) { return a.place < b; });
-      if (source == stored.end() || source->place != place) continue;
-      const RecordedRows& rows = others.try_emplace(source->request, input, source->request).first->second;
-      layers.insert(rows.layers().begin(), rows.layers().end());
-      model.heads = std::max(model.heads, rows.heads());
-      // What a reused block sees is the same list of segments under other numbers: places in it correspond.
-      std::vector<std::uint32_t> keys = request.segments[row.segment].sees;
-      keys.push_back(row.segment);
-      for (const std::size_t index : rows.at(source->storedAt)) {
-        const auto& mass = std::get<trace::AttentionMass>(input.trace->event(index).payload);
-        if (!isWanted(row, mass)) continue;
-        found |= sums.add(r, mass, keys, options.head, columnOf);
-      }
-      if (!found || row.source == RowSource::Computed) continue;
-      row.source = RowSource::Earlier;
-      row.run = source->run;
-      row.request = source->request;
-      if (source->run == model.run) {
-        model.earlierHere = true;
-      } else {
-        earlier.insert(source->run);
-      }
-    }
+  std::int32_t firstToken(const AttentionSegment& key, std::int32_t column) const {
+    if (key.grain == AttentionGrain::Segments) return 0;
+    return key.grain == AttentionGrain::Tokens ? column : column * m_model.blocksPerCell * m_model.blockSize;
   }
-  model.layers.assign(layers.begin(), layers.end());
-  model.earlierRuns.assign(earlier.begin(), earlier.end());
-  model.mass = sums.take();
-}
+  std::int32_t endToken(const AttentionSegment& key, std::int32_t column) const {
+    const std::int32_t all = key.blocks * m_model.blockSize;
+    if (key.grain == AttentionGrain::Segments) return all;
+    return key.grain == AttentionGrain::Tokens
+               ? column + 1
+               : std::min((column + 1) * m_model.blocksPerCell * m_model.blockSize, all);
+  }
+  /// The last local token of its own segment that a row sees, in whole blocks where the row stands for some.
+  std::int32_t lastSeen(const AttentionSegment& key, const AttentionRow& row) const {
+    if (row.answer >= 0) return row.token + row.answers - 2;
+    return key.grain == AttentionGrain::Tokens && row.token >= 0 ? row.token : row.block * m_model.blockSize;
+  }
+
+  void measure() {
+    const bool answer = m_model.rowSet == AttentionRowSet::Answer;
+    bool first = false;
+    for (const auto& recorded : m_shares->tokens) first = first || !recorded.first.empty();
+    m_model.withoutFirst = !m_options.withFirst && first;
+    for (const AttentionSegment& segment : m_model.segments) {
+      if (segment.columns == 0) continue;
+      const bool leftOut = m_model.withoutFirst && segment.grain == AttentionGrain::Segments;
+      m_model.sinkColumn = leftOut || segment.segment == lastSegment() ? -1 : segment.firstColumn;
+      break;
+    }
+    float lowest = 0;
+    for (std::size_t r = 0; r < m_model.rows.size(); ++r) {
+      std::int32_t measured = 0;
+      float highest = 0;
+      for (std::int32_t column = 0; column < m_model.columns; ++column) {
+        const std::size_t i = m_model.at(static_cast<std::int32_t>(r), column);
+        if (m_model.states[i] != CellState::Measured) {
+          m_model.mass[i] = 0;
+          continue;
+        }
+        ++measured;
+        const bool aside = answer && (m_segmentOf[static_cast<std::size_t>(column)] == lastSegment() ||
+                                      column == m_model.sinkColumn);
+        if (aside) continue;
+        highest = std::max(highest, m_model.mass[i]);
+        if (m_model.mass[i] > 0) lowest = lowest > 0 ? std::min(lowest, m_model.mass[i]) : m_model.mass[i];
+      }
+      if (measured > 1) m_model.highest = std::max(m_model.highest, highest);
+      m_model.singles |= measured == 1;
+    }
+    m_model.lowest = lowest;
+    m_model.recorded = std::any_of(m_model.rows.begin(), m_model.rows.end(),
+                                   [](const AttentionRow& row) { return row.source != RowSource::None; });
+  }
+
+  const ViewInput& m_input;
+  const trace::RequestState& m_request;
+  const AttentionOptions& m_options;
+  RecordedRows m_own;
+  std::vector<StoredBlock> m_stored;
+  std::shared_ptr<const AnswerShares> m_shares;
+  std::vector<std::uint32_t> m_segmentOf;  ///< of each column
+  AttentionModel m_model;
+};
 
 }  // namespace
 
 AttentionModel attentionModel(const ViewInput& input, const AttentionOptions& options) {
-  AttentionModel model;
   const RequestId shown = input.shownRequest();
-  const trace::Replay& replay = input.state();
-  const trace::Progress& progress = replay.progress();
-  const auto found = progress.requests.find(shown);
-  if (found == progress.requests.end() || found->second.segments.empty()) return model;
-  const trace::RequestState& request = found->second;
-  model.request = shown;
-  model.run = request.run;
-  model.blockSize = std::max(1, replay.pool().blockSize());
-  const auto run = progress.runs.find(request.run);
-  if (run != progress.runs.end()) model.leftOut = run->second.attentionLeftOut;
-  const RecordedRows own(input, shown);
-  const bool tokens = options.tokensOf && *options.tokensOf < request.segments.size();
-  model.tokenColumns = tokens && own.hasSingleKeys(*options.tokensOf);
+  const auto& requests = input.state().progress().requests;
+  const auto found = requests.find(shown);
+  if (found == requests.end() || found->second.segments.empty()) return {};
+  return ModelMaker(input, found->second, shown, options).make();
+}
 
-  layOut(model, input, request, options);
-  if (tokens) {
-    addTokenRows(model, input, request, *options.tokensOf);
-  } else {
-    addBlockRows(model);
+AttentionGrain grainFor(const ViewInput& input, double pixels) {
+  const auto& requests = input.state().progress().requests;
+  const auto found = requests.find(input.shownRequest());
+  if (found == requests.end()) return AttentionGrain::Blocks;
+  std::int32_t blocks = 0;
+  for (const std::int32_t count : blockCounts(found->second, std::max(1, input.state().pool().blockSize())))
+    blocks += count;
+  const bool fits = blocks * kNarrowestCell <= pixels || found->second.segments.size() < 2;
+  return fits ? AttentionGrain::Blocks : AttentionGrain::Segments;
+}
+
+std::int32_t answersPerRowFor(const ViewInput& input, double pixels) {
+  const auto& requests = input.state().progress().requests;
+  const auto found = requests.find(input.shownRequest());
+  if (found == requests.end()) return 1;
+  const auto rows = std::max(1.0, std::floor(pixels / kLowestRow));
+  return std::max(
+      1, static_cast<std::int32_t>(std::ceil(static_cast<double>(found->second.generatedTokens) / rows)));
+}
+
+std::optional<AttentionGrain> finerGrain(const AttentionModel& model, std::uint32_t segment) {
+  if (segment >= model.segments.size()) return std::nullopt;
+  switch (model.segments[segment].grain) {
+    case AttentionGrain::Segments:
+      return AttentionGrain::Blocks;
+    case AttentionGrain::Blocks:
+      return model.singleKeys ? std::optional(AttentionGrain::Tokens) : std::nullopt;
+    case AttentionGrain::Tokens:
+      break;
   }
-  fillMass(model, input, progress, request, options, own);
-  fillStates(model, request);
-  for (std::size_t r = 0; r < model.rows.size(); ++r) {
-    const std::size_t first = model.at(static_cast<std::int32_t>(r), 0);
-    std::int32_t measured = 0;
-    float highest = 0;
-    for (std::size_t i = first; i < first + static_cast<std::size_t>(model.columns); ++i) {
-      if (model.states[i] == CellState::Measured) {
-        ++measured;
-        highest = std::max(highest, model.mass[i]);
-      } else {
-        model.mass[i] = 0;
-      }
-    }
-    if (measured > 1) model.highest = std::max(model.highest, highest);
-    model.singles |= measured == 1;
-  }
-  model.recorded = std::any_of(model.rows.begin(), model.rows.end(),
-                               [](const AttentionRow& row) { return row.source != RowSource::None; });
-  return model;
+  return std::nullopt;
 }
 
 const AttentionSegment* AttentionModel::segmentOfColumn(std::int32_t column) const {
@@ -257,14 +478,21 @@ const AttentionSegment* AttentionModel::segmentOfColumn(std::int32_t column) con
 
 std::int32_t AttentionModel::blockOfColumn(std::int32_t column) const {
   const AttentionSegment* segment = segmentOfColumn(column);
-  if (segment == nullptr) return 0;
+  if (segment == nullptr || segment->grain == AttentionGrain::Segments) return 0;
   const std::int32_t place = column - segment->firstColumn;
-  return tokenColumns ? place / blockSize : place * blocksPerCell;
+  return segment->grain == AttentionGrain::Tokens ? place / blockSize : place * blocksPerCell;
+}
+
+std::int32_t AttentionModel::blocksOfColumn(std::int32_t column) const {
+  const AttentionSegment* segment = segmentOfColumn(column);
+  if (segment == nullptr || segment->grain == AttentionGrain::Tokens) return 1;
+  if (segment->grain == AttentionGrain::Segments) return segment->blocks;
+  return std::min(blocksPerCell, segment->blocks - blockOfColumn(column));
 }
 
 std::int32_t AttentionModel::tokenOfColumn(std::int32_t column) const {
   const AttentionSegment* segment = segmentOfColumn(column);
-  return segment == nullptr || !tokenColumns ? -1 : column - segment->firstColumn;
+  return segment == nullptr || segment->grain != AttentionGrain::Tokens ? -1 : column - segment->firstColumn;
 }
 
 std::vector<AttentionRegion> AttentionModel::regions(CellState state) const {
@@ -296,80 +524,6 @@ std::vector<AttentionRegion> AttentionModel::regions(CellState state) const {
   }
   done.insert(done.end(), open.begin(), open.end());
   return done;
-}
-
-QString attentionReadout(const AttentionModel& model, const AttentionOptions& options, std::int32_t row,
-                         std::int32_t column) {
-  const AttentionSegment* key = model.segmentOfColumn(column);
-  if (key == nullptr || row < 0 || static_cast<std::size_t>(row) >= model.rows.size()) return {};
-  const AttentionRow& query = model.rows[static_cast<std::size_t>(row)];
-  const auto blocks = [&model](std::int32_t first, std::int32_t most) {
-    const std::int32_t last = std::min(first + model.blocksPerCell, most) - 1;
-    return last > first ? tr("blocks %1–%2").arg(first).arg(last) : tr("block %1").arg(first);
-  };
-  const AttentionSegment& own = model.segments[query.segment];
-  const auto tokenName = [](const QString& segment, std::int32_t token, const QString& text) {
-    return tr("%1 token %2 “%3”").arg(segment).arg(token).arg(text.trimmed());
-  };
-  const QString from = query.token >= 0 ? tokenName(own.name, query.token, query.text)
-                                        : tr("%1 %2").arg(own.name, blocks(query.block, own.blocks));
-  const std::int32_t keyToken = model.tokenOfColumn(column);
-  const QString to = keyToken >= 0
-                         ? tokenName(key->name, keyToken, key->texts[static_cast<std::size_t>(keyToken)])
-                         : tr("%1 %2").arg(key->name, blocks(model.blockOfColumn(column), key->blocks));
-  const QString pair = tr("%1 → %2: ").arg(from, to);
-  switch (model.states[model.at(row, column)]) {
-    case CellState::Blank:
-      return pair + tr("not there yet, it comes later");
-    case CellState::Forbidden:
-      return pair + tr("not visible: the tree keeps them apart");
-    case CellState::Missing:
-      return pair +
-             (model.leftOut ? tr("not recorded (%1)").arg(leftOutText(*model.leftOut)) : tr("not recorded"));
-    case CellState::Measured:
-      break;
-  }
-  const QString layer = options.layer ? tr("layer %1").arg(*options.layer) : tr("mean of layers");
-  const QString head = options.head ? tr("head %1").arg(*options.head) : tr("mean of heads");
-  QString text = pair + QString::number(static_cast<double>(model.mass[model.at(row, column)]), 'f', 2) +
-                 tr(", %1, %2").arg(layer, head);
-  if (query.source == RowSource::Earlier) {
-    text += query.run == model.run ? tr(", recorded for request %1, reused here").arg(query.request)
-                                   : tr(", recorded in run %1, reused here").arg(query.run);
-  }
-  return text;
-}
-
-QString leftOutText(const trace::AttentionLeftOut& leftOut) {
-  constexpr double kMebibyte = 1 << 20;
-  const QString limit = QString::number(static_cast<double>(leftOut.limit) / kMebibyte, 'g', 6);
-  return leftOut.leftOut == 1
-             ? tr("1 record of attention left out: limit of %1 MiB a run").arg(limit)
-             : tr("%1 records of attention left out: limit of %2 MiB a run").arg(leftOut.leftOut).arg(limit);
-}
-
-QString attentionCsv(const AttentionModel& model) {
-  QString text = csvLine({tr("query"), tr("query block"), tr("query token"), tr("key"), tr("key block"),
-                          tr("key token"), tr("state"), tr("mass"), tr("recorded in run")});
-  for (std::size_t r = 0; r < model.rows.size(); ++r) {
-    const AttentionRow& row = model.rows[r];
-    for (std::int32_t column = 0; column < model.columns; ++column) {
-      const std::size_t cell = model.at(static_cast<std::int32_t>(r), column);
-      const CellState state = model.states[cell];
-      if (state == CellState::Blank) continue;
-      const bool measured = state == CellState::Measured;
-      const QString word = measured                        ? tr("measured")
-                           : state == CellState::Forbidden ? tr("not visible")
-                                                           : tr("not recorded");
-      text += csvLine({model.segments[row.segment].name, QString::number(row.block),
-                       row.token < 0 ? QString() : QString::number(row.token),
-                       model.segmentOfColumn(column)->name, QString::number(model.blockOfColumn(column)),
-                       model.tokenColumns ? QString::number(model.tokenOfColumn(column)) : QString(), word,
-                       measured ? csvNumber(static_cast<double>(model.mass[cell])) : QString(),
-                       measured ? QString::number(row.run) : QString()});
-    }
-  }
-  return text;
 }
 
 }  // namespace spanscope::ui

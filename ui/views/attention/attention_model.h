@@ -9,18 +9,38 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
 namespace spanscope::ui {
 
+/// What a column or a row stands for.
+enum class AttentionGrain : std::uint8_t { Segments, Blocks, Tokens };
+enum class AttentionRowSet : std::uint8_t {
+  Answer,  ///< a row for each token of the answer
+  All,     ///< of the whole prompt, where those were recorded
+};
+
+enum class AttentionScale : std::uint8_t {
+  Linear,
+  Logarithmic,
+  ByRow,  ///< of the largest of the row
+};
+
 struct AttentionOptions {
   std::optional<std::int32_t> layer;  ///< none: mean of the observed layers
   std::optional<std::int32_t> head;   ///< none: mean of heads
-  /// Rows are the tokens of this segment, and columns too where attention on single keys was recorded; none:
-  /// all query blocks.
+  AttentionRowSet rowSet = AttentionRowSet::All;
+  AttentionGrain grain = AttentionGrain::Blocks;   ///< of columns, and of rows of the prompt; not tokens
+  std::map<std::uint32_t, AttentionGrain> opened;  ///< segments that are shown in more detail than that
+  /// Of all rows: rows are the tokens of this segment, and columns too where attention on single keys was
+  /// recorded; none: all query blocks.
   std::optional<std::uint32_t> tokensOf;
-  std::size_t mostBlocks = 1000;  ///< above it several blocks share a cell
+  /// First tokens of segments count, where whole segments are columns and they were recorded apart.
+  bool withFirst = true;
+  std::int32_t answersPerRow = 1;  ///< tokens of the answer that share a row
+  std::size_t mostBlocks = 1000;   ///< above it several blocks share a cell
   bool operator==(const AttentionOptions&) const = default;
 };
 
@@ -44,7 +64,8 @@ struct AttentionSegment {
   NodePath node;
   document::NodeId id = document::kNoNode;
   std::int32_t blocks = 0;
-  std::vector<QString> texts;  ///< of its tokens, where columns are tokens
+  AttentionGrain grain = AttentionGrain::Blocks;  ///< of its columns
+  std::vector<QString> texts;                     ///< of its tokens, where columns are tokens
   std::int32_t firstColumn = 0;
   std::int32_t columns = 0;
   std::int32_t firstRow = 0;
@@ -54,9 +75,12 @@ struct AttentionSegment {
 
 struct AttentionRow {
   std::uint32_t segment = 0;
-  std::int32_t block = 0;   ///< first virtual block of the row, in its segment
-  std::int32_t token = -1;  ///< local token, where rows are tokens
-  QString text;             ///< of that token
+  std::int32_t block = 0;    ///< first virtual block of the row, in its segment
+  std::int32_t blocks = 1;   ///< for which it stands
+  std::int32_t token = -1;   ///< local token, where rows are tokens
+  std::int32_t answer = -1;  ///< index in the answer of the token that was drawn from this row; −1: none
+  std::int32_t answers = 0;  ///< tokens of the answer for which it stands, from that one on
+  QString text;              ///< of that token
   RowSource source = RowSource::None;
   RunId run = 0;          ///< that recorded it
   RequestId request = 0;  ///< that recorded it
@@ -75,20 +99,29 @@ struct AttentionModel {
   RequestId request = 0;  ///< 0: there is none
   RunId run = 0;
   bool recorded = false;  ///< anything of this request or of the blocks it reuses
+  AttentionRowSet rowSet = AttentionRowSet::All;
   std::vector<AttentionSegment> segments;
   std::vector<AttentionRow> rows;
   std::int32_t columns = 0;
   std::int32_t blocksPerCell = 1;
   std::int32_t blockSize = 16;
-  bool tokenColumns = false;      ///< a column is a token, not one block or several
+  bool tokenColumns = false;  ///< every column is a token, not one block or several
+  bool withoutFirst = false;  ///< first tokens of segments are left out of columns of whole segments
+  /// The column with the first key of the view, an attention sink, where it counts; −1: in none.
+  std::int32_t sinkColumn = -1;
   std::vector<float> mass;        ///< [rows][columns]: share of attention, 0 … 1; 0 where not measured
   std::vector<CellState> states;  ///< [rows][columns]
-  /// Of rows that see two cells or more: one that sees a single one has all of its attention there.
+  /// Of rows that see two cells or more: one that sees a single one has all of its attention there. Of rows
+  /// of the answer: what they read outside of their own segment and the sink's column.
   float highest = 0;
+  float lowest = 0;                  ///< above 0, of the same cells
   bool singles = false;              ///< there are rows that see a single cell
   std::vector<std::int32_t> layers;  ///< observed, ascending
   std::int32_t heads = 0;
+  bool promptRows = false;                   ///< anything of rows of the prompt was recorded
+  bool computedAgain = false;                ///< some cells were computed again after the run
   std::vector<std::uint32_t> tokenSegments;  ///< segments of which single tokens were recorded, ascending
+  bool singleKeys = false;                   ///< of rows that are shown
   std::vector<RunId> earlierRuns;            ///< that recorded pale rows, ascending
   bool earlierHere = false;                  ///< pale rows by another request of the same run
   std::optional<trace::AttentionLeftOut> leftOut;  ///< of the run, so far
@@ -104,13 +137,30 @@ struct AttentionModel {
   std::int32_t blockOfColumn(std::int32_t column) const;
   /// Local token of a column; −1 where columns are blocks.
   std::int32_t tokenOfColumn(std::int32_t column) const;
-  /// Tokens for which a column stands.
-  std::int32_t columnSpan() const { return tokenColumns ? 1 : blocksPerCell * blockSize; }
+  /// Virtual blocks for which a column stands.
+  std::int32_t blocksOfColumn(std::int32_t column) const;
   /// Cells of one state as few rectangles.
   std::vector<AttentionRegion> regions(CellState state) const;
 };
 
 AttentionModel attentionModel(const ViewInput& input, const AttentionOptions& options = {});
+
+/// What a shade of each scale means: 0 … 1, for every cell, 0 where nothing was measured. Cells above the
+/// scale's top are 1.
+struct AttentionShades {
+  double top = 1;     ///< mass of shade 1; ByRow: 1
+  double bottom = 0;  ///< mass of shade 0
+  std::vector<float> shades;
+};
+AttentionShades attentionShades(const AttentionModel& model, AttentionScale scale);
+
+/// What columns are in so many pixels: blocks where each gets a few of them, else whole segments.
+AttentionGrain grainFor(const ViewInput& input, double pixels);
+/// How many tokens of the answer share a row, so that each row has room for its name in so many pixels.
+std::int32_t answersPerRowFor(const ViewInput& input, double pixels);
+/// What a finer look at a segment shows, if there is anything finer: blocks, or tokens where single keys were
+/// recorded.
+std::optional<AttentionGrain> finerGrain(const AttentionModel& model, std::uint32_t segment);
 
 /// "question block 1 → document 1 block 0: 0.31, layer 4, mean of heads"
 QString attentionReadout(const AttentionModel& model, const AttentionOptions& options, std::int32_t row,

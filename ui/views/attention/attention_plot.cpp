@@ -2,6 +2,8 @@
 #include "ui/views/attention/attention_plot.h"
 
 #include "ui/views/attention/attention_layers.h"
+#include "ui/views/common/short_names.h"
+#include "ui/words/part_text.h"
 
 #include <QApplication>
 #include <QFontMetrics>
@@ -17,20 +19,16 @@ constexpr double kWheelStep = 1.2;
 constexpr double kFewestCells = 2;
 /// How much of the surface shines through rows that another request recorded.
 constexpr double kPale = 0.55;
+constexpr int kWidestNames = 120;
+constexpr int kNamesHeight = 28;   ///< above the columns, the brackets included
+constexpr int kUprightNames = 72;  ///< most height of names on end
+constexpr int kBelow = 4;
+constexpr double kNameGap = 0.5;
+constexpr int kScaleRoom = 64;  ///< for the scale at the right
 
 QColor blend(const QColor& ink, const QColor& ground, double share) {
   const auto mix = [share](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * share)); };
   return {mix(ink.red(), ground.red()), mix(ink.green(), ground.green()), mix(ink.blue(), ground.blue())};
-}
-
-/// The next of 1, 1.5, 2, 3, 4, 5, 6, 8 × a power of ten.
-double roundUp(double value) {
-  if (value <= 0) return 1;
-  const double power = std::pow(10, std::floor(std::log10(value)));
-  for (const double step : {1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0}) {
-    if (value <= step * power * 1.0000001) return step * power;
-  }
-  return 10 * power;
 }
 
 QCPRange within(QCPRange range, double most) {
@@ -67,7 +65,8 @@ AttentionPlot::AttentionPlot(QWidget* parent) : QCustomPlot(parent) {
   plotLayout()->setColumnSpacing(kSpace);
 }
 
-void AttentionPlot::setContent(const AttentionModel& model, const Theme& theme, const AttentionMarks& marks) {
+void AttentionPlot::setContent(const AttentionModel& model, const Theme& theme, const AttentionMarks& marks,
+                               AttentionScale scale) {
   const bool newShape = model.request != m_model.request || model.columns != m_model.columns ||
                         model.rows.size() != m_model.rows.size();
   m_model = model;
@@ -75,13 +74,14 @@ void AttentionPlot::setContent(const AttentionModel& model, const Theme& theme, 
   m_missing = model.regions(CellState::Missing);
   m_theme = theme;
   m_marks = marks;
-  m_scaleTop = roundUp(static_cast<double>(model.highest));
+  m_scaleKind = scale;
+  m_shades = attentionShades(m_model, scale);
   if (m_cursor &&
       (static_cast<std::size_t>(m_cursor->row) >= model.rows.size() || m_cursor->column >= model.columns)) {
     m_cursor.reset();
   }
   buildImage();
-  layOut();
+  layOut(size());
   if (newShape) fit();
   replot(QCustomPlot::rpQueuedReplot);
 }
@@ -113,14 +113,12 @@ void AttentionPlot::buildImage() {
     for (int column = 0; column < m_model.columns; ++column) {
       const std::size_t cell = m_model.at(row, column);
       if (m_model.states[cell] != CellState::Measured) continue;
-      const double share = std::clamp(static_cast<double>(m_model.mass[cell]) / m_scaleTop, 0.0, 1.0);
-      line[column] = shades[static_cast<std::size_t>(std::lround(share * (kShades - 1)))];
+      line[column] = shades[static_cast<std::size_t>(std::lround(m_shades.shades[cell] * (kShades - 1)))];
     }
   }
 }
 
-void AttentionPlot::layOut() {
-  setBackground(QBrush(m_theme.color(Role::Surface)));
+int AttentionPlot::leftMargin(int width) const {
   QFont font = m_theme.smallFont();
   font.setWeight(QFont::DemiBold);
   const QFontMetrics metrics(font);
@@ -130,10 +128,50 @@ void AttentionPlot::layOut() {
   }
   const QFontMetrics mono(m_theme.monoFont());
   for (const AttentionRow& row : m_model.rows) {
-    if (row.token >= 0) widest = std::max(widest, mono.horizontalAdvance(row.text.trimmed()));
+    if (row.token >= 0) widest = std::max(widest, mono.horizontalAdvance(row.text.simplified()));
   }
-  axisRect()->setMargins(QMargins(std::min(widest, 120) + 16, 28, 4, 4));
+  return std::min({widest, kWidestNames, std::max(24, width / 4)}) + 16;
+}
 
+AttentionPlot::NamesAbove AttentionPlot::namesAbove(const QSize& size, int left) const {
+  QFont font = m_theme.smallFont();
+  font.setWeight(QFont::DemiBold);
+  const QFontMetrics metrics(font);
+  const double room = std::max(1, size.width() - left - kScaleRoom);
+  std::vector<NameRoom> names;
+  for (const AttentionSegment& segment : m_model.segments) {
+    if (segment.columns > 0)
+      names.push_back({segment.name, room * segment.columns / std::max(1, m_model.columns) - kNameGap});
+  }
+  const auto fits = [](const std::vector<QString>& texts) {
+    return std::none_of(texts.begin(), texts.end(), [](const QString& text) { return text.isEmpty(); });
+  };
+  if (fits(shortNames(names, metrics))) return {.upright = false, .height = kNamesHeight};
+  int widest = 0;
+  for (NameRoom& name : names) name.room = std::min(kUprightNames, size.height() / 4);
+  for (const QString& text : shortNames(names, metrics))
+    widest = std::max(widest, metrics.horizontalAdvance(text));
+  return {.upright = true, .height = widest + kNamesHeight - 16};
+}
+
+int AttentionPlot::rowsHeight(const QSize& size) const {
+  return size.height() - namesAbove(size, leftMargin(size.width())).height - kBelow;
+}
+
+void AttentionPlot::layOut(const QSize& size) {
+  setBackground(QBrush(m_theme.color(Role::Surface)));
+  const int left = leftMargin(size.width());
+  const NamesAbove above = namesAbove(size, left);
+  m_upright = above.upright;
+  const int top = above.height;
+  axisRect()->setMargins(QMargins(left, top, 4, kBelow));
+  // Automatic margins of a scale grow only.
+  m_scale->setAutoMargins(QCP::msNone);
+  m_scale->setMargins(QMargins(0, top, 0, kBelow));
+  layOutScale();
+}
+
+void AttentionPlot::layOutScale() {
   QCPColorGradient gradient;
   gradient.clearColorStops();
   constexpr int kStops = 16;
@@ -141,8 +179,9 @@ void AttentionPlot::layOut() {
     gradient.setColorStopAt(static_cast<double>(i) / kStops, Theme::heat(static_cast<double>(i) / kStops));
   }
   m_scale->setGradient(gradient);
-  m_scale->setDataRange({0, m_scaleTop});
-  m_scale->setMinimumMargins(QMargins(0, 28, 0, 4));
+  const bool logarithmic = m_scaleKind == AttentionScale::Logarithmic;
+  m_scale->setDataScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  m_scale->setDataRange({m_shades.bottom, m_shades.top});
   QCPAxis* axis = m_scale->axis();
   for (QCPAxis* edge : axis->axisRect()->axes()) {
     edge->setBasePen(Qt::NoPen);
@@ -156,7 +195,30 @@ void AttentionPlot::layOut() {
   axis->setSubTicks(false);
   axis->setTickLengthIn(0);
   axis->setTickLengthOut(3);
-  axis->ticker()->setTickCount(4);
+  QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
+  if (m_scaleKind == AttentionScale::ByRow) {
+    ticker->addTick(0, QStringLiteral("0"));
+    ticker->addTick(1, tr("most"));
+  } else if (logarithmic) {
+    for (double value = m_shades.bottom; value <= m_shades.top * (1 + 1e-9); value *= 10)
+      ticker->addTick(value, massText(value));
+  } else {
+    constexpr int kTicks = 4;
+    for (int i = 0; i <= kTicks; ++i) {
+      const double value = m_shades.top * i / kTicks;
+      // Cells that stand aside may lie above the top.
+      const bool open = i == kTicks && m_model.rowSet == AttentionRowSet::Answer && m_shades.top < 1;
+      ticker->addTick(value, (open ? QStringLiteral("≥") : QString()) + massText(value));
+    }
+  }
+  axis->setTicker(ticker);
+}
+
+void AttentionPlot::resizeEvent(QResizeEvent* event) {
+  // Sizes of names depend on the room that there is.
+  if (!m_model.segments.empty()) layOut(event->size());
+  QCustomPlot::resizeEvent(event);
+  Q_EMIT resized();
 }
 
 void AttentionPlot::setRanges(QCPRange columns, QCPRange rows) {
@@ -168,6 +230,17 @@ void AttentionPlot::setRanges(QCPRange columns, QCPRange rows) {
 void AttentionPlot::fit() {
   setRanges({0, static_cast<double>(std::max(1, m_model.columns))},
             {0, std::max(1.0, static_cast<double>(m_model.rows.size()))});
+}
+
+void AttentionPlot::showSegment(std::uint32_t segment) {
+  constexpr double kWidth = 7;  // of a cell, in pixels
+  if (segment >= m_model.segments.size()) return;
+  const AttentionSegment& shown = m_model.segments[segment];
+  const double room = std::max(1, axisRect()->width());
+  if (shown.columns == 0 || room / std::max(1, m_model.columns) >= kWidth) return;
+  const double width = std::max<double>(shown.columns, room / kWidth);
+  const double middle = shown.firstColumn + shown.columns / 2.0;
+  setRanges({middle - width / 2, middle + width / 2}, yAxis->range());
 }
 
 void AttentionPlot::zoom(double factor, const QPointF& place) {
@@ -187,6 +260,25 @@ std::optional<AttentionCell> AttentionPlot::cellAt(const QPointF& place) const {
   if (cell.row < 0 || static_cast<std::size_t>(cell.row) >= m_model.rows.size()) return std::nullopt;
   if (cell.column < 0 || cell.column >= m_model.columns) return std::nullopt;
   return cell;
+}
+
+std::optional<std::uint32_t> AttentionPlot::nameAt(const QPointF& place) const {
+  const QRect inner = axisRect()->rect();
+  const bool above = place.y() < inner.top() && place.x() >= inner.left() && place.x() <= inner.right();
+  const bool beside = place.x() < inner.left() && place.y() >= inner.top() && place.y() <= inner.bottom();
+  const double column = xAxis->pixelToCoord(place.x());
+  const double row = yAxis->pixelToCoord(place.y());
+  for (const AttentionSegment& segment : m_model.segments) {
+    const bool named = above ? column >= segment.firstColumn && column < segment.firstColumn + segment.columns
+                             : beside && row >= segment.firstRow && row < segment.firstRow + segment.rows;
+    if (named) return segment.segment;
+  }
+  return std::nullopt;
+}
+
+bool AttentionPlot::isZoomed() const {
+  return xAxis->range().size() < m_model.columns ||
+         yAxis->range().size() < static_cast<double>(m_model.rows.size());
 }
 
 QRectF AttentionPlot::cellRect(const AttentionRegion& region) const {
@@ -223,7 +315,11 @@ void AttentionPlot::mouseReleaseEvent(QMouseEvent* event) {
   m_pressed.reset();
   if (m_dragged) return;
   const std::optional<AttentionCell> cell = cellAt(event->position());
-  if (!cell) return;
+  if (!cell) {
+    if (const std::optional<std::uint32_t> segment = nameAt(event->position()))
+      Q_EMIT segmentClicked(static_cast<int>(*segment));
+    return;
+  }
   m_cursor = cell;
   Q_EMIT cellClicked(cell->row, cell->column);
 }

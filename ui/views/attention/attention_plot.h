@@ -34,7 +34,9 @@ class AttentionPlot : public QCustomPlot {
  public:
   explicit AttentionPlot(QWidget* parent = nullptr);
 
-  void setContent(const AttentionModel& model, const Theme& theme, const AttentionMarks& marks);
+  void setContent(const AttentionModel& model, const Theme& theme, const AttentionMarks& marks,
+                  AttentionScale scale = AttentionScale::Linear);
+  AttentionScale scale() const { return m_scaleKind; }
   const AttentionModel& model() const { return m_model; }
   const Theme& theme() const { return m_theme; }
   const AttentionMarks& marks() const { return m_marks; }
@@ -45,18 +47,33 @@ class AttentionPlot : public QCustomPlot {
   void setCursorCell(std::optional<AttentionCell> cell);
 
   void fit();
+  /// Makes room for names and scale in a plot of this size; its own where nothing else is said.
+  void layOut(const QSize& size);
+  /// Shows so much of the width around a segment's columns that its cells can be told apart.
+  void showSegment(std::uint32_t segment);
+  /// Whether the names of columns stand on end, since side by side they have no room.
+  bool hasUprightNames() const { return m_upright; }
+  /// What a plot of this size has for its rows, in pixels.
+  int rowsHeight(const QSize& size) const;
   /// Zooms around a place of the widget.
   void zoom(double factor, const QPointF& place);
   std::optional<AttentionCell> cellAt(const QPointF& place) const;
+  /// The segment whose name stands there.
+  std::optional<std::uint32_t> nameAt(const QPointF& place) const;
+  /// Whether a part of the map is shown only.
+  bool isZoomed() const;
   QRectF cellRect(const AttentionRegion& region) const;  ///< pixels
 
  Q_SIGNALS:
   void cellHovered(int row, int column);  ///< −1: none
   void cellClicked(int row, int column);
   void cellOpened(int row, int column);  ///< double click or Return
+  void segmentClicked(int segment);      ///< its name above the columns or beside the rows
   void closed();                         ///< Escape
+  void resized();
 
  protected:
+  void resizeEvent(QResizeEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
@@ -69,7 +86,13 @@ class AttentionPlot : public QCustomPlot {
 
  private:
   void buildImage();
-  void layOut();
+  void layOutScale();
+  int leftMargin(int width) const;
+  struct NamesAbove {
+    bool upright = false;
+    int height = 0;
+  };
+  NamesAbove namesAbove(const QSize& size, int left) const;
   void setRanges(QCPRange columns, QCPRange rows);
 
   AttentionModel m_model;
@@ -78,7 +101,9 @@ class AttentionPlot : public QCustomPlot {
   QImage m_image;  ///< one pixel a cell
   std::vector<AttentionRegion> m_forbidden;
   std::vector<AttentionRegion> m_missing;
-  double m_scaleTop = 1;
+  AttentionShades m_shades;
+  AttentionScale m_scaleKind = AttentionScale::Linear;
+  bool m_upright = false;
   std::optional<AttentionCell> m_cursor;
   QCPColorScale* m_scale = nullptr;
   std::optional<QPointF> m_pressed;

@@ -2,69 +2,170 @@
 #include "ui/views/attention/attention_rows.h"
 
 #include <algorithm>
-#include <set>
+#include <variant>
 
 namespace spanscope::ui {
+
+using trace::AttentionMass;
+using trace::SegmentAttention;
 
 RecordedRows::RecordedRows(const ViewInput& input, RequestId request) {
   const RequestEvents* events = input.trace->request(request);
   if (events == nullptr) return;
-  std::set<std::int32_t> layers;
-  std::set<std::uint32_t> tokenSegments;
+  const auto payload = [&](std::size_t index) -> const trace::Payload& {
+    return input.trace->event(index).payload;
+  };
   for (const std::size_t index : events->attention) {
     if (index >= input.position) break;
-    const auto* mass = std::get_if<trace::AttentionMass>(&input.trace->event(index).payload);
-    if (mass == nullptr) continue;
-    m_events[{mass->segment, mass->virtualIndex}].push_back(index);
-    layers.insert(mass->layer);
-    m_heads = std::max(m_heads, mass->heads);
-    if (mass->row >= 0) tokenSegments.insert(mass->segment);
-    if (mass->row >= 0 && mass->keySpan == 1) m_singleKeys.insert(mass->segment);
+    if (const auto* mass = std::get_if<AttentionMass>(&payload(index)))
+      add({.mass = mass, .head = -1, .isReplayed = false});
   }
-  m_layers.assign(layers.begin(), layers.end());
-  m_tokenSegments.assign(tokenSegments.begin(), tokenSegments.end());
+  std::int32_t head = -1;
+  for (const std::size_t index : events->replays) {
+    if (index >= input.position) break;
+    if (const auto* replayed = std::get_if<trace::AttentionReplayed>(&payload(index))) head = replayed->head;
+    if (const auto* row = std::get_if<trace::ReplayedMass>(&payload(index)))
+      add({.mass = &row->mass, .head = head, .isReplayed = true});
+  }
+  for (const std::size_t index : events->segmentAttention) {
+    if (index >= input.position) break;
+    const auto* mass = std::get_if<SegmentAttention>(&payload(index));
+    if (mass == nullptr) continue;
+    m_segments[{mass->segment, mass->virtualIndex}].push_back(mass);
+    m_layerSet.insert(mass->layers.begin(), mass->layers.end());
+    m_heads = std::max(m_heads, mass->heads);
+  }
+  m_layers.assign(m_layerSet.begin(), m_layerSet.end());
+  m_tokenSegments.assign(m_tokenSet.begin(), m_tokenSet.end());
 }
 
-std::span<const std::size_t> RecordedRows::at(const trace::BlockPlace& place) const {
-  const auto found = m_events.find(place);
-  return found == m_events.end() ? std::span<const std::size_t>()
-                                 : std::span<const std::size_t>(found->second);
+void RecordedRows::add(const RecordedMass& recorded) {
+  const AttentionMass& mass = *recorded.mass;
+  m_masses[{mass.segment, mass.virtualIndex}].push_back(recorded);
+  if (mass.layer >= 0) {
+    m_layerSet.insert(mass.layer);
+    m_heads = std::max(m_heads, std::max(mass.heads, recorded.head + 1));
+  }
+  if (mass.row < 0) return;
+  m_tokenSet.insert(mass.segment);
+  if (mass.keySpan == 1) m_singleKeys.insert(mass.segment);
 }
 
-AttentionSums::AttentionSums(std::size_t rows, std::size_t columns)
-    : m_columns(columns), m_sums(rows * columns, 0.0F), m_weights(rows, 0.0F) {}
+std::span<const RecordedMass> RecordedRows::at(const trace::BlockPlace& place) const {
+  const auto found = m_masses.find(place);
+  if (found == m_masses.end()) return {};
+  return found->second;
+}
 
-bool AttentionSums::add(std::size_t row, const trace::AttentionMass& mass,
-                        std::span<const std::uint32_t> keys, std::optional<std::int32_t> head,
-                        const ColumnOf& columnOf) {
-  if (keys.size() != mass.keyBlocks.size() || mass.rows <= 0) return false;
-  if (mass.heads <= 0 || (head && *head >= mass.heads)) return false;
+std::span<const SegmentAttention* const> RecordedRows::segmentsAt(const trace::BlockPlace& place) const {
+  const auto found = m_segments.find(place);
+  if (found == m_segments.end()) return {};
+  return found->second;
+}
+
+bool RecordedRows::hasPromptRows(std::uint32_t own, std::int32_t firstAnswerRow) const {
+  const auto isPrompt = [&](std::uint32_t segment, std::int32_t row) {
+    return segment != own || row < firstAnswerRow;
+  };
+  for (const auto& [place, masses] : m_masses) {
+    for (const RecordedMass& recorded : masses) {
+      if (isPrompt(place.segment, recorded.mass->row)) return true;
+    }
+  }
+  return false;
+}
+
+AttentionSums::AttentionSums(std::size_t rows, std::size_t columns, std::size_t segments)
+    : m_columns(columns),
+      m_segments(segments),
+      m_sums(rows * columns, 0.0F),
+      m_weights(rows * segments, 0.0F) {}
+
+bool AttentionSums::add(std::size_t row, const RecordedMass& recorded, std::span<const std::uint32_t> keys,
+                        const AttentionChoice& choice, const ColumnOf& columnOf, const Takes& takes) {
+  const AttentionMass& mass = *recorded.mass;
+  if (keys.size() != mass.keyBlocks.size() || mass.rows <= 0 || mass.heads <= 0) return false;
+  std::optional<std::int32_t> head = choice.head;
+  if (head && recorded.head >= 0) {
+    if (*head != recorded.head) return false;
+    head = 0;
+  }
+  if (head && *head >= mass.heads) return false;
   const auto heads = static_cast<std::size_t>(mass.heads);
   const std::size_t width = mass.mass.size() / heads;
   const std::size_t first = head ? static_cast<std::size_t>(*head) : 0;
   const std::size_t last = head ? first + 1 : heads;
-  const float weight = static_cast<float>(mass.rows) / static_cast<float>(last - first);
-  m_weights[row] += static_cast<float>(mass.rows);
+  const auto rows = static_cast<float>(mass.rows);
+  const float scale = rows / static_cast<float>(last - first);
   float* sums = m_sums.data() + row * m_columns;
   std::size_t at = 0;
+  bool found = false;
   for (std::size_t range = 0; range < keys.size(); ++range) {
+    if (!takes(keys[range])) {
+      at += static_cast<std::size_t>(mass.keyBlocks[range]);
+      continue;
+    }
+    found = true;
+    weight(row, keys[range]) += rows;
     for (std::int32_t stretch = 0; stretch < mass.keyBlocks[range]; ++stretch, ++at) {
       const std::int32_t column = columnOf(keys[range], std::int64_t{stretch} * mass.keySpan);
       if (column < 0) continue;
       float sum = 0;
       for (std::size_t h = first; h < last; ++h) sum += mass.mass[h * width + at];
-      sums[column] += weight * sum;
+      sums[column] += scale * sum;
     }
   }
-  return true;
+  return found;
 }
 
-std::vector<float> AttentionSums::take() const {
+bool AttentionSums::add(std::size_t row, const SegmentAttention& mass, std::span<const std::uint32_t> keys,
+                        const AttentionChoice& choice, bool withFirst, const ColumnOf& columnOf,
+                        const Takes& takes) {
+  if (keys.size() != mass.keySegments.size() || mass.rows <= 0) return false;
+  if (choice.head && *choice.head >= mass.heads) return false;
+  float* sums = m_sums.data() + row * m_columns;
+  bool found = false;
+  for (std::size_t layer = 0; layer < mass.layers.size(); ++layer) {
+    if (choice.layer && mass.layers[layer] != *choice.layer) continue;
+    for (std::int32_t head = 0; head < mass.heads; ++head) {
+      if (choice.head && head != *choice.head) continue;
+      const std::size_t from =
+          (layer * static_cast<std::size_t>(mass.heads) + static_cast<std::size_t>(head)) * keys.size();
+      for (std::size_t key = 0; key < keys.size(); ++key) {
+        if (!takes(keys[key])) continue;
+        found = true;
+        const float all = mass.mass[from + key];
+        const float value = withFirst ? all : std::max(0.0F, all - mass.first[from + key]);
+        const std::int32_t column = columnOf(keys[key], 0);
+        weight(row, keys[key]) += static_cast<float>(mass.rows);
+        if (column >= 0) sums[column] += static_cast<float>(mass.rows) * value;
+      }
+    }
+  }
+  return found;
+}
+
+bool AttentionSums::add(std::size_t row, std::span<const float> bySegment, const ColumnOf& columnOf,
+                        const Takes& takes) {
+  bool found = false;
+  for (std::uint32_t segment = 0; segment < bySegment.size() && segment < m_segments; ++segment) {
+    if (!takes(segment)) continue;
+    found = true;
+    const std::int32_t column = columnOf(segment, 0);
+    weight(row, segment) += 1;
+    if (column >= 0) m_sums[row * m_columns + static_cast<std::size_t>(column)] += bySegment[segment];
+  }
+  return found;
+}
+
+std::vector<float> AttentionSums::take(std::span<const std::uint32_t> segmentOf) const {
   std::vector<float> mean = m_sums;
-  for (std::size_t row = 0; row < m_weights.size(); ++row) {
-    if (m_weights[row] <= 0) continue;
-    for (std::size_t column = 0; column < m_columns; ++column)
-      mean[row * m_columns + column] /= m_weights[row];
+  const std::size_t rows = m_columns == 0 ? 0 : m_sums.size() / m_columns;
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t column = 0; column < m_columns; ++column) {
+      const float weight = m_weights[row * m_segments + segmentOf[column]];
+      if (weight > 0) mean[row * m_columns + column] /= weight;
+    }
   }
   return mean;
 }

@@ -15,44 +15,82 @@
 
 namespace spanscope::ui {
 
-/// The AttentionMass events of one request up to the input's position, by query block.
+/// What was recorded of one query block or row by key block or key token.
+struct RecordedMass {
+  const trace::AttentionMass* mass = nullptr;
+  std::int32_t head = -1;  ///< the only head it has; −1: all of them, or their mean where the layer is −1
+  bool isReplayed = false;  ///< computed again after the run
+};
+
+/// The attention events of one request up to the input's position, by query block. Points into the trace:
+/// valid until that grows.
 class RecordedRows {
  public:
   RecordedRows(const ViewInput& input, RequestId request);
 
-  /// Indices of events.
-  std::span<const std::size_t> at(const trace::BlockPlace& place) const;
+  std::span<const RecordedMass> at(const trace::BlockPlace& place) const;
+  std::span<const trace::SegmentAttention* const> segmentsAt(const trace::BlockPlace& place) const;
   const std::vector<std::int32_t>& layers() const { return m_layers; }  ///< ascending
   std::int32_t heads() const { return m_heads; }
   const std::vector<std::uint32_t>& tokenSegments() const { return m_tokenSegments; }  ///< ascending
   /// Whether attention on single keys was recorded for rows of this segment.
   bool hasSingleKeys(std::uint32_t segment) const { return m_singleKeys.contains(segment); }
+  /// Whether there is anything of rows that no token of the answer was drawn from.
+  bool hasPromptRows(std::uint32_t own, std::int32_t firstAnswerRow) const;
 
  private:
-  std::map<trace::BlockPlace, std::vector<std::size_t>> m_events;
+  void add(const RecordedMass& recorded);
+
+  std::map<trace::BlockPlace, std::vector<RecordedMass>> m_masses;
+  std::map<trace::BlockPlace, std::vector<const trace::SegmentAttention*>> m_segments;
   std::vector<std::int32_t> m_layers;
   std::vector<std::uint32_t> m_tokenSegments;
+  std::set<std::int32_t> m_layerSet;
+  std::set<std::uint32_t> m_tokenSet;
   std::set<std::uint32_t> m_singleKeys;
   std::int32_t m_heads = 0;
 };
 
-/// Means of attention mass, weighted by the rows that each event stands for.
+/// Which layers and heads are added up: none is a mean.
+struct AttentionChoice {
+  std::optional<std::int32_t> layer;
+  std::optional<std::int32_t> head;
+};
+
+/// Means of attention mass, weighted by the rows that each event stands for; for each row and key segment by
+/// itself, since what is known of a segment may come from another kind of event than its neighbour.
 class AttentionSums {
  public:
   /// The column of a key token, the first of a stretch; −1: none.
   using ColumnOf = std::function<std::int32_t(std::uint32_t segment, std::int64_t token)>;
+  /// Whether a key segment is to be added.
+  using Takes = std::function<bool(std::uint32_t segment)>;
 
-  AttentionSums(std::size_t rows, std::size_t columns);
+  AttentionSums(std::size_t rows, std::size_t columns, std::size_t segments);
 
-  /// `keys`: the segments that the event's key ranges mean here, in their order. False where they do not fit.
-  bool add(std::size_t row, const trace::AttentionMass& mass, std::span<const std::uint32_t> keys,
-           std::optional<std::int32_t> head, const ColumnOf& columnOf);
-  std::vector<float> take() const;  ///< [rows][columns]
+  /// `keys`: the segments that the event's key ranges mean here, in their order. False where nothing
+  /// was taken: they do not fit, or the event lacks what is chosen.
+  bool add(std::size_t row, const RecordedMass& recorded, std::span<const std::uint32_t> keys,
+           const AttentionChoice& choice, const ColumnOf& columnOf, const Takes& takes);
+  /// `withFirst`: first tokens of segments count.
+  bool add(std::size_t row, const trace::SegmentAttention& mass, std::span<const std::uint32_t> keys,
+           const AttentionChoice& choice, bool withFirst, const ColumnOf& columnOf, const Takes& takes);
+  /// Mass by segment of the whole prompt, as means over layers and heads. False: nothing was taken.
+  bool add(std::size_t row, std::span<const float> bySegment, const ColumnOf& columnOf, const Takes& takes);
+
+  bool isKnown(std::size_t row, std::uint32_t segment) const {
+    return m_weights[row * m_segments + segment] > 0;
+  }
+  /// [rows][columns]; `segmentOf`: of each column.
+  std::vector<float> take(std::span<const std::uint32_t> segmentOf) const;
 
  private:
+  float& weight(std::size_t row, std::uint32_t segment) { return m_weights[row * m_segments + segment]; }
+
   std::size_t m_columns;
+  std::size_t m_segments;
   std::vector<float> m_sums;
-  std::vector<float> m_weights;
+  std::vector<float> m_weights;  ///< [rows][segments]
 };
 
 /// A virtual block that was found, and its place in the request that stored it.

@@ -3,23 +3,34 @@
 
 #include "ui/views/attention/attention_legend.h"
 #include "ui/views/attention/attention_plot.h"
+#include "ui/views/attention/head_grid_area.h"
+#include "ui/views/attention/share_bars.h"
 #include "ui/views/common/plot_painting.h"
 #include "ui/views/common/request_blocks.h"
+#include "ui/views/common/segment_names.h"
 
+#include <QAction>
+#include <QActionGroup>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QPainter>
 #include <QSignalBlocker>
+#include <QToolButton>
 #include <QToolTip>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace spanscope::ui {
 namespace {
 
 constexpr int kMean = -1;
+/// Pixels of the plot's width that names and scale take, about.
+constexpr int kNamesAndScale = 160;
 
 std::optional<std::int32_t> choiceOf(const QComboBox& box) {
   const int value = box.currentData().toInt();
@@ -34,14 +45,16 @@ void setChoice(QComboBox& box, const std::optional<std::int32_t>& choice) {
 
 AttentionView::AttentionView(QWidget* parent)
     : RunView(parent),
+      m_bars(new ShareBars(this)),
       m_plot(new AttentionPlot(this)),
+      m_heads(new HeadGridArea(this)),
       m_legend(new AttentionLegend(this)),
       m_readout(new QLabel(this)) {
   setAccessibleName(tr("Attention"));
   m_plot->setAccessibleName(tr("Attention heat map"));
   m_plot->setAccessibleDescription(
-      tr("Arrow keys move from cell to cell, Space selects the block, Return opens its tokens, Escape goes "
-         "back."));
+      tr("Arrow keys move from cell to cell, Space selects the token or block, Return opens the column, "
+         "Escape goes back."));
   m_readout->setAccessibleName(tr("Attention of the cell"));
   m_readout->setTextFormat(Qt::PlainText);
   m_readout->setMinimumWidth(0);
@@ -51,17 +64,20 @@ AttentionView::AttentionView(QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(2 * kSpace, 2 * kSpace, 2 * kSpace, kSpace);
   layout->setSpacing(kSpace);
+  layout->addWidget(m_bars);
   layout->addWidget(m_plot, 1);
+  layout->addWidget(m_heads, 1);
+  m_heads->hide();
   layout->addWidget(m_legend);
   layout->addWidget(m_readout);
 
   QHBoxLayout* row = titleRow();
   m_layer = new QComboBox(row->parentWidget());
   m_layer->setAccessibleName(tr("Layer"));
-  m_layer->setToolTip(tr("Which layer's attention is shown"));
+  m_layer->setToolTip(tr("Which layer's attention is shown, or the mean of all"));
   m_head = new QComboBox(row->parentWidget());
   m_head->setAccessibleName(tr("Head"));
-  m_head->setToolTip(tr("Which head's attention is shown"));
+  m_head->setToolTip(tr("Which head's attention is shown, or the mean of all"));
   for (const QPointer<QComboBox>& box : {m_layer, m_head}) {
     box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     row->addWidget(box);
@@ -70,13 +86,37 @@ AttentionView::AttentionView(QWidget* parent)
       AttentionOptions options = m_options;
       options.layer = choiceOf(*m_layer);
       options.head = choiceOf(*m_head);
+      for (AttentionOptions& before : m_back) {
+        before.layer = options.layer;
+        before.head = options.head;
+      }
       setOptions(options);
     });
   }
   connect(m_plot, &AttentionPlot::cellHovered, this, &AttentionView::showCell);
   connect(m_plot, &AttentionPlot::cellClicked, this, &AttentionView::selectCell);
   connect(m_plot, &AttentionPlot::cellOpened, this, &AttentionView::openCell);
-  connect(m_plot, &AttentionPlot::closed, this, &AttentionView::showAllBlocks);
+  connect(m_plot, &AttentionPlot::segmentClicked, this,
+          [this](int segment) { selectSegment(static_cast<std::uint32_t>(segment)); });
+  connect(m_plot, &AttentionPlot::resized, this, [this] {
+    if (input() != nullptr && isVisible() && fitted(m_options, m_plot->size()) != m_options) refresh();
+  });
+  connect(m_plot, &AttentionPlot::closed, this, &AttentionView::goBack);
+  connect(m_bars, &ShareBars::chosen, this, [this](std::size_t bar) {
+    const ShareBar& chosen = m_bars->model().bars[bar];
+    if (chosen.kind != ShareKind::Sink) selectSegment(chosen.segment);
+  });
+  connect(m_heads, &HeadGridArea::closed, this, [this] { setShowsHeads(false); });
+  connect(m_heads, &HeadGridArea::chosen, this, [this](int layer, int head) {
+    AttentionOptions options = m_options;
+    options.layer = layer;
+    options.head = head;
+    setOptions(options);
+    setShowsHeads(false);
+  });
+  m_options.rowSet = AttentionRowSet::Answer;
+  m_options.withFirst = false;
+  addMenu(*row);
   fillChoices();
 }
 
@@ -84,6 +124,88 @@ void AttentionView::setOptions(const AttentionOptions& options) {
   if (options == m_options) return;
   m_options = options;
   if (input() != nullptr) refresh();
+}
+
+void AttentionView::setShareOptions(const ShareOptions& options) {
+  if (options == m_shareOptions) return;
+  m_shareOptions = options;
+  m_options.withFirst = options.sink;
+  for (AttentionOptions& before : m_back) before.withFirst = options.sink;
+  if (input() != nullptr) refresh();
+}
+
+void AttentionView::setShowsHeads(bool shows) {
+  if (shows == m_showsHeads) return;
+  m_showsHeads = shows;
+  if (m_headsAction) m_headsAction->setChecked(shows);
+  if (input() != nullptr) refresh();
+  if (shows) {
+    m_heads->setFocus();
+  } else {
+    m_plot->setFocus();
+  }
+}
+
+void AttentionView::setScale(AttentionScale scale) {
+  if (scale == m_scale) return;
+  m_scale = scale;
+  if (input() != nullptr) refresh();
+}
+
+void AttentionView::addMenu(QHBoxLayout& row) {
+  m_show = new QToolButton(row.parentWidget());
+  m_show->setText(tr("Show"));
+  m_show->setAccessibleName(tr("What the attention view shows"));
+  m_show->setToolTip(tr("What stands beside the sources, which rows are shown, and the scale"));
+  m_show->setPopupMode(QToolButton::InstantPopup);
+  row.addWidget(m_show);
+  auto* menu = new QMenu(m_show);
+  m_show->setMenu(menu);
+  const auto addSwitch = [&](const QString& text, bool ShareOptions::*member) {
+    QAction* action = menu->addAction(text);
+    action->setCheckable(true);
+    connect(action, &QAction::toggled, this, [this, member](bool on) {
+      ShareOptions options = m_shareOptions;
+      options.*member = on;
+      setShareOptions(options);
+    });
+  };
+  m_headsAction = menu->addAction(tr("All heads, to choose one"));
+  m_headsAction->setCheckable(true);
+  connect(m_headsAction, &QAction::toggled, this, &AttentionView::setShowsHeads);
+  menu->addSection(tr("Beside the sources"));
+  addSwitch(tr("Question, reply and other text"), &ShareOptions::own);
+  addSwitch(tr("First tokens (attention sinks)"), &ShareOptions::sink);
+  const auto addGroup = [&](const QString& title) {
+    menu->addSection(title);
+    return new QActionGroup(menu);
+  };
+  const auto addChoice = [&](QActionGroup* group, const QString& text, bool checked,
+                             const std::function<void()>& choose) {
+    QAction* action = menu->addAction(text);
+    action->setCheckable(true);
+    action->setChecked(checked);
+    group->addAction(action);
+    connect(action, &QAction::triggered, this, choose);
+  };
+  QActionGroup* rows = addGroup(tr("Rows of the map"));
+  const auto showRows = [this](AttentionRowSet rowSet) {
+    AttentionOptions options = m_options;
+    options.rowSet = rowSet;
+    options.opened.clear();
+    options.tokensOf.reset();
+    m_back.clear();
+    setOptions(options);
+  };
+  addChoice(rows, tr("Tokens of the answer"), true, [showRows] { showRows(AttentionRowSet::Answer); });
+  addChoice(rows, tr("The whole prompt"), false, [showRows] { showRows(AttentionRowSet::All); });
+  QActionGroup* scales = addGroup(tr("Scale"));
+  addChoice(scales, tr("Linear"), m_scale == AttentionScale::Linear,
+            [this] { setScale(AttentionScale::Linear); });
+  addChoice(scales, tr("Logarithmic"), m_scale == AttentionScale::Logarithmic,
+            [this] { setScale(AttentionScale::Logarithmic); });
+  addChoice(scales, tr("By row"), m_scale == AttentionScale::ByRow,
+            [this] { setScale(AttentionScale::ByRow); });
 }
 
 QString AttentionView::readout() const {
@@ -106,8 +228,8 @@ void AttentionView::fillChoices() {
   };
   std::vector<std::int32_t> heads;
   for (std::int32_t head = 0; head < m_model.heads; ++head) heads.push_back(head);
-  fill(*m_layer, tr("mean of layers"), tr("layer %1"), m_model.layers);
-  fill(*m_head, tr("mean of heads"), tr("head %1"), heads);
+  fill(*m_layer, tr("all layers"), tr("layer %1"), m_model.layers);
+  fill(*m_head, tr("all heads"), tr("head %1"), heads);
   setChoice(*m_layer, m_options.layer);
   setChoice(*m_head, m_options.head);
   m_filling = false;
@@ -116,45 +238,107 @@ void AttentionView::fillChoices() {
 QString AttentionView::emptyText() const {
   if (m_model.recorded) return {};
   if (m_model.leftOut) return leftOutText(*m_model.leftOut);
-  return tr("Run a query with attention recording on to see where it looked.");
+  if (m_model.request == 0) return tr("Run a query with attention recording on to see where it looked.");
+  if (m_model.rows.empty()) return tr("Where the answer looks appears here with its first token.");
+  return m_options.layer || m_options.head
+             ? tr("Of this layer and head nothing was recorded.")
+             : tr("Attention was not recorded: turn it on in the settings and run again.");
 }
 
 void AttentionView::refresh() {
+  refreshFor(m_plot->size());
+}
+
+AttentionOptions AttentionView::fitted(AttentionOptions options, const QSize& plot) const {
+  options.grain = grainFor(*input(), plot.width() - kNamesAndScale);
+  options.answersPerRow = answersPerRowFor(*input(), m_plot->rowsHeight(plot));
+  return options;
+}
+
+void AttentionView::refreshFor(const QSize& plot) {
   const ViewInput& now = *input();
-  AttentionModel model = attentionModel(now, m_options);
-  // Another request need not have what was chosen for the last one.
-  AttentionOptions options = m_options;
+  AttentionOptions options = fitted(m_options, plot);
+  AttentionModel model = attentionModel(now, options);
+  if (model.request != m_model.request) {
+    // Another request need not have what was opened in the last one.
+    m_back.clear();
+    options.opened.clear();
+    options.tokensOf.reset();
+  }
   const auto known = [](const std::vector<std::int32_t>& list, std::int32_t value) {
     return std::find(list.begin(), list.end(), value) != list.end();
   };
   if (options.layer && !model.layers.empty() && !known(model.layers, *options.layer)) options.layer.reset();
   if (options.head && model.heads > 0 && *options.head >= model.heads) options.head.reset();
-  if (options.tokensOf && model.request != m_model.request) options.tokensOf.reset();
   if (options != m_options) {
     m_options = options;
     model = attentionModel(now, m_options);
   }
+  const AttentionMarks marks = marksFor(model);
 
+  const bool visible = model.recorded;
+  const bool same = model == m_model && m_plot->theme() == now.theme && m_plot->marks() == marks &&
+                    m_plot->scale() == m_scale;
+  m_model = std::move(model);
+  m_bars->setContent(shareModel(now, m_shareOptions), now.theme);
+  m_bars->setVisible(visible && !m_bars->model().isEmpty());
+  m_plot->setVisible(visible && !m_showsHeads);
+  m_heads->setVisible(visible && m_showsHeads);
+  m_legend->setVisible(visible && !m_showsHeads);
+  m_readout->setVisible(visible && !m_showsHeads);
+  if (m_showsHeads) {
+    std::optional<std::pair<std::int32_t, std::int32_t>> chosen;
+    if (m_options.layer && m_options.head) chosen = {*m_options.layer, *m_options.head};
+    m_heads->showGrid(headGrid(now), chosen, now.theme);
+  }
+  fillChoices();
+  m_legend->setContent(m_model, now.theme, m_scale);
+  const QString style = QStringLiteral("color: %1").arg(now.theme.color(Role::TextSecond).name());
+  if (m_readout->styleSheet() != style) m_readout->setStyleSheet(style);
+  m_readout->setFont(now.theme.smallFont());
+  if (same) return;
+  m_plot->setContent(m_model, now.theme, marks, m_scale);
+  // The names of other columns take another height from the rows.
+  const AttentionOptions refitted = fitted(m_options, plot);
+  if (refitted != m_options) {
+    m_options = refitted;
+    m_model = attentionModel(now, m_options);
+    m_plot->setContent(m_model, now.theme, marksFor(m_model), m_scale);
+  }
+  showCell(-1, -1);
+  Q_EMIT summaryChanged(m_options.tokensOf
+                            ? tr("tokens of %1").arg(m_model.segments[*m_options.tokensOf].name)
+                        : m_model.request == 0 ? QString()
+                                               : requestName(now.state(), m_model.request));
+  update();
+}
+
+AttentionMarks AttentionView::marksFor(const AttentionModel& model) const {
   AttentionMarks marks;
-  const Selection& selection = now.selection;
-  std::optional<trace::BlockPlace> selected;
-  if (selection.block && selection.block->request == model.request) {
-    selected = {selection.block->segment, selection.block->virtualIndex};
-  }
-  for (std::size_t r = 0; selected && r < model.rows.size(); ++r) {
+  const Selection& selection = input()->selection;
+  std::optional<trace::BlockPlace> block;
+  if (selection.block && selection.block->request == model.request)
+    block = {selection.block->segment, selection.block->virtualIndex};
+  std::optional<TokenRef> token = selection.token;
+  if (token && token->request != model.request) token.reset();
+  for (std::size_t r = 0; block && r < model.rows.size(); ++r) {
     const AttentionRow& row = model.rows[r];
-    const bool sameToken = row.token < 0 || (selection.token && selection.token->request == model.request &&
-                                             selection.token->local == row.token);
-    if (row.segment == selected->segment &&
-        row.block / model.blocksPerCell == selected->virtualIndex / model.blocksPerCell && sameToken) {
-      marks.row = static_cast<std::int32_t>(r);
-    }
+    if (row.segment != block->segment) continue;
+    const bool selected =
+        row.token >= 0 ? token && token->segment == row.segment && token->local >= row.token &&
+                             token->local < row.token + std::max(1, row.answers)
+                       : block->virtualIndex >= row.block && block->virtualIndex < row.block + row.blocks;
+    if (selected) marks.row = static_cast<std::int32_t>(r);
   }
-  if (selected && selected->segment < model.segments.size()) {
-    const AttentionSegment& segment = model.segments[selected->segment];
-    const bool token = model.tokenColumns && selection.token && selection.token->request == model.request;
-    const std::int32_t column = token ? selection.token->local : selected->virtualIndex / model.blocksPerCell;
-    if (column < segment.columns && token == model.tokenColumns) marks.column = segment.firstColumn + column;
+  for (std::int32_t column = 0; block && column < model.columns; ++column) {
+    const AttentionSegment& segment = *model.segmentOfColumn(column);
+    if (segment.segment != block->segment) continue;
+    const std::int32_t first = model.blockOfColumn(column);
+    const bool selected =
+        segment.grain == AttentionGrain::Tokens
+            ? token && token->local == model.tokenOfColumn(column)
+            : block->virtualIndex >= first && block->virtualIndex < first + model.blocksOfColumn(column);
+    if (selected) marks.column = column;
   }
   for (const AttentionSegment& segment : model.segments) {
     if (segment.id != document::kNoNode &&
@@ -162,34 +346,24 @@ void AttentionView::refresh() {
       marks.segments.push_back(segment.segment);
     }
   }
+  return marks;
+}
 
-  const bool visible = model.recorded;
-  const bool same = model == m_model && m_plot->theme() == now.theme && m_plot->marks() == marks;
-  m_model = std::move(model);
-  m_plot->setVisible(visible);
-  m_legend->setVisible(visible);
-  m_readout->setVisible(visible);
-  fillChoices();
-  m_legend->setContent(m_model, now.theme);
-  const QString style = QStringLiteral("color: %1").arg(now.theme.color(Role::TextSecond).name());
-  if (m_readout->styleSheet() != style) m_readout->setStyleSheet(style);
-  m_readout->setFont(now.theme.smallFont());
-  if (same) return;
-  m_plot->setContent(m_model, now.theme, marks);
-  if (m_readout->text().isEmpty()) showCell(-1, -1);
-  Q_EMIT summaryChanged(
-      m_options.tokensOf     ? tr("tokens of %1").arg(m_model.segments[*m_options.tokensOf].name)
-      : m_model.request == 0 ? QString()
-                             : tr("run %1, request %2").arg(m_model.run).arg(m_model.request));
-  update();
+QString AttentionView::hint() const {
+  if (!m_back.empty()) return tr("Escape goes back a step.");
+  const auto opens = [this](const AttentionSegment& segment) {
+    return segment.columns > 0 && finerGrain(m_model, segment.segment);
+  };
+  if (std::any_of(m_model.segments.begin(), m_model.segments.end(), opens))
+    return tr("A double click or Enter opens a column. Wheel: zoom. F: fit.");
+  return tr("Wheel: zoom. F: fit.");
 }
 
 void AttentionView::showCell(int row, int column) {
   const QString text = attentionReadout(m_model, m_options, row, column);
   if (text.isEmpty()) {
-    const bool tokens = m_options.tokensOf.has_value();
-    m_readout->setText(tokens ? tr("Escape or a double click shows all blocks again.")
-                              : tr("A double click on a block shows its tokens. Wheel: zoom. F: fit."));
+    m_readout->setText(hint());
+    m_plot->setToolTip({});
     QToolTip::hideText();
     return;
   }
@@ -211,48 +385,94 @@ void AttentionView::selectCell(int row, int column) {
   }
 }
 
-void AttentionView::openCell(int row, int /*column*/) {
-  if (m_options.tokensOf) {
-    showAllBlocks();
-    return;
-  }
-  const std::uint32_t segment = m_model.rows[static_cast<std::size_t>(row)].segment;
-  const auto& recorded = m_model.tokenSegments;
-  if (std::find(recorded.begin(), recorded.end(), segment) == recorded.end()) {
-    m_readout->setText(tr("Record every token in Settings to zoom further."));
-    return;
-  }
-  AttentionOptions options = m_options;
-  options.tokensOf = segment;
-  setOptions(options);
+void AttentionView::selectSegment(std::uint32_t segment) {
+  if (input() == nullptr || segment >= m_model.segments.size()) return;
+  Q_EMIT selectionWanted(
+      selectionOfBlock(*input(), {.request = m_model.request, .segment = segment, .virtualIndex = 0}));
 }
 
-void AttentionView::showAllBlocks() {
+void AttentionView::openCell(int row, int column) {
+  if (m_options.tokensOf) {
+    goBack();
+    return;
+  }
+  const AttentionSegment* key = m_model.segmentOfColumn(column);
+  if (key == nullptr || static_cast<std::size_t>(row) >= m_model.rows.size()) return;
+  const std::uint32_t shown = key->segment;
+  const std::uint32_t query = m_model.rows[static_cast<std::size_t>(row)].segment;
   AttentionOptions options = m_options;
-  options.tokensOf.reset();
+  if (m_model.rowSet == AttentionRowSet::All && key->grain != AttentionGrain::Segments) {
+    const auto& recorded = m_model.tokenSegments;
+    if (std::find(recorded.begin(), recorded.end(), query) == recorded.end()) {
+      m_readout->setText(tr("Record every token in Settings to zoom further."));
+      return;
+    }
+    options.tokensOf = query;
+    open(options);
+    return;
+  }
+  const std::optional<AttentionGrain> finer = finerGrain(m_model, shown);
+  if (!finer) {
+    if (key->grain == AttentionGrain::Blocks)
+      m_readout->setText(
+          tr("Single keys were not recorded: record every token in Settings to zoom further."));
+    return;
+  }
+  options.opened[shown] = *finer;
+  if (m_model.rowSet == AttentionRowSet::All) options.opened[query] = *finer;
+  open(options);
+  m_plot->showSegment(shown);
+}
+
+void AttentionView::open(const AttentionOptions& options) {
+  m_back.push_back(m_options);
   setOptions(options);
+  showCell(-1, -1);
+}
+
+void AttentionView::goBack() {
+  if (m_back.empty()) {
+    m_plot->fit();
+    return;
+  }
+  const AttentionOptions before = m_back.back();
+  m_back.pop_back();
+  setOptions(before);
+  showCell(-1, -1);
 }
 
 QString AttentionView::csv() const {
   if (input() == nullptr) return {};
   const AttentionModel model = attentionModel(*input(), m_options);
-  return model.recorded ? attentionCsv(model) : QString();
+  if (!model.recorded) return {};
+  QString text = attentionCsv(model);
+  text.insert(text.indexOf(QLatin1Char('\n')) + 1, shareCsv(shareModel(*input(), m_shareOptions)));
+  return text;
 }
 
 void AttentionView::paintTo(QPainter& painter, const QSize& size) {
-  if (input() != nullptr) refresh();
-  if (paintIfEmpty(painter, size)) return;
   const QRect area(QPoint(), size);
+  const QRect inner = area.adjusted(2 * kSpace, 2 * kSpace, -2 * kSpace, -kSpace);
+  if (input() != nullptr) refreshFor(inner.size());
+  if (paintIfEmpty(painter, size)) return;
   painter.fillRect(area, theme().color(Role::Surface));
-  const int legend = m_legend->heightForWidth(size.width() - 4 * kSpace);
+  const int bars = m_bars->model().isEmpty() ? 0 : m_bars->heightForWidth(inner.width());
+  // How much room there is for the map is known once bars and legend are.
+  if (input() != nullptr)
+    refreshFor({inner.width(), inner.height() - bars - m_legend->heightForWidth(inner.width()) - kSpace});
+  if (bars > 0) m_bars->paint(painter, QRect(inner.left(), inner.top(), inner.width(), bars));
+  const int legend = m_legend->heightForWidth(inner.width());
   const QCPRange columns = m_plot->xAxis->range();
   const QCPRange rows = m_plot->yAxis->range();
   m_plot->fit();
-  paintPlot(*m_plot, painter, area.adjusted(2 * kSpace, 2 * kSpace, -2 * kSpace, -legend - 2 * kSpace));
+  const int top = bars > 0 ? bars + kSpace : 0;
+  const QRect plot = inner.adjusted(0, top, 0, -legend);
+  m_plot->layOut(plot.size());
+  paintPlot(*m_plot, painter, plot);
+  m_plot->layOut(m_plot->size());
   m_plot->xAxis->setRange(columns);
   m_plot->yAxis->setRange(rows);
-  m_legend->paint(painter,
-                  QRect(2 * kSpace, size.height() - legend - kSpace, size.width() - 4 * kSpace, legend));
+  m_legend->paint(painter, QRect(inner.left(), inner.bottom() + 1 - legend, inner.width(), legend));
 }
 
 }  // namespace spanscope::ui

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Heat map of attention: query blocks down, key blocks across.
+// Where the answer looked: a bar for each source, and below a heat map of rows by keys.
 #pragma once
 
 #include "ui/views/attention/attention_model.h"
+#include "ui/views/attention/attention_shares.h"
 #include "ui/views/common/run_view.h"
 
 #include <QPointer>
 
+#include <vector>
+
+class QAction;
 class QComboBox;
+class QHBoxLayout;
 class QLabel;
+class QToolButton;
 
 namespace spanscope::ui {
 
 class AttentionPlot;
+struct AttentionMarks;
 class AttentionLegend;
+class HeadGridArea;
+class ShareBars;
 
 class AttentionView : public RunView {
   Q_OBJECT
@@ -25,7 +34,17 @@ class AttentionView : public RunView {
 
   const AttentionModel& model() const { return m_model; }
   const AttentionOptions& options() const { return m_options; }
+  /// The grain is the view's own choice, by the room that there is.
   void setOptions(const AttentionOptions& options);
+  const ShareOptions& shareOptions() const { return m_shareOptions; }
+  void setShareOptions(const ShareOptions& options);
+  AttentionScale scale() const { return m_scale; }
+  void setScale(AttentionScale scale);
+  ShareBars& bars() { return *m_bars; }
+  /// In place of the map: what each head read, to choose one from.
+  bool showsHeads() const { return m_showsHeads; }
+  void setShowsHeads(bool shows);
+  HeadGridArea& heads() { return *m_heads; }
   AttentionPlot& plot() { return *m_plot; }
   QString readout() const;
 
@@ -34,19 +53,37 @@ class AttentionView : public RunView {
   QString emptyText() const override;
 
  private:
+  void addMenu(QHBoxLayout& row);
+  /// `plot`: its size in pixels.
+  void refreshFor(const QSize& plot);
+  /// With rows and columns as fine as there is room.
+  AttentionOptions fitted(AttentionOptions options, const QSize& plot) const;
+  AttentionMarks marksFor(const AttentionModel& model) const;
+  void selectSegment(std::uint32_t segment);
+  QString hint() const;
   void fillChoices();
   void showCell(int row, int column);
   void selectCell(int row, int column);
   void openCell(int row, int column);
-  void showAllBlocks();
+  void goBack();
+  /// Another look at the same, from which Escape leads back.
+  void open(const AttentionOptions& options);
 
   AttentionOptions m_options;
+  std::vector<AttentionOptions> m_back;  ///< what was shown before each step
+  ShareOptions m_shareOptions;
+  AttentionScale m_scale = AttentionScale::Linear;
+  ShareBars* m_bars;
   AttentionModel m_model;
   AttentionPlot* m_plot;
+  HeadGridArea* m_heads;
+  bool m_showsHeads = false;
   AttentionLegend* m_legend;
   QLabel* m_readout;
   QPointer<QComboBox> m_layer;
   QPointer<QComboBox> m_head;
+  QPointer<QToolButton> m_show;
+  QPointer<QAction> m_headsAction;
   bool m_filling = false;
 };
 

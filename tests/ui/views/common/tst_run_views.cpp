@@ -146,6 +146,7 @@ class TestRunViews : public QObject {
 
   void attentionClickSelectsBlockAndNode() {
     AttentionView view;
+    view.setOptions({});
     show(view, m_rag.input(), {600, 500});
     Wanted wanted(view);
     const AttentionModel& model = view.model();
@@ -171,6 +172,7 @@ class TestRunViews : public QObject {
 
   void attentionKeysMoveZoomAndOpen() {
     AttentionView view;
+    view.setOptions({});
     show(view, m_rag.input(), {600, 500});
     AttentionPlot& plot = view.plot();
     plot.setFocus();

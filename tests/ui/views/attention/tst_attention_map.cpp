@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The map of twenty documents: rows of the answer, what is opened, scales, and names that are never left out.
+#include "tests/ui/views/common/twenty_documents.h"
+#include "ui/views/attention/attention_model.h"
+#include "ui/views/attention/attention_plot.h"
+#include "ui/views/attention/attention_view.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+AttentionOptions answerOptions() {
+  AttentionOptions options;
+  options.rowSet = AttentionRowSet::Answer;
+  options.grain = AttentionGrain::Segments;
+  return options;
+}
+
+double rowSum(const AttentionModel& model, std::int32_t row) {
+  double sum = 0;
+  for (std::int32_t column = 0; column < model.columns; ++column)
+    sum += static_cast<double>(model.mass[model.at(row, column)]);
+  return sum;
+}
+
+void give(AttentionView& view, const ViewInput& input, const QSize& size) {
+  view.resize(size);
+  view.setInput(input);
+  view.show();
+  QVERIFY(QTest::qWaitForWindowExposed(&view));
+}
+
+}  // namespace
+
+class TestAttentionMap : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void aRowIsATokenOfTheAnswer() {
+    const AttentionModel model = attentionModel(test::twentyDocuments(), answerOptions());
+    QCOMPARE(model.rows.size(), static_cast<std::size_t>(test::kTwentyAnswerTokens));
+    QCOMPARE(model.columns, static_cast<std::int32_t>(test::kTwentyDocuments) + 2);
+    QCOMPARE(model.rows[3].text.trimmed(), QStringLiteral("word4"));
+    QCOMPARE(model.rows[3].answer, 3);
+    for (std::int32_t row = 0; row < test::kTwentyAnswerTokens; ++row) {
+      QVERIFY(std::abs(rowSum(model, row) - 1) < 1e-4);
+      const std::uint32_t needed = row < 14 ? test::kFirstNeeded : test::kSecondNeeded;
+      for (std::uint32_t segment = 1; segment <= test::kTwentyDocuments; ++segment) {
+        QVERIFY(segment == needed || model.mass[model.at(row, model.segments[segment].firstColumn)] <
+                                         model.mass[model.at(row, model.segments[needed].firstColumn)]);
+      }
+    }
+    QCOMPARE(model.layers.size(), std::size_t{4});
+    QCOMPARE(model.heads, 3);
+  }
+
+  void tokensShareRowsWhereRoomIsShort() {
+    AttentionOptions options = answerOptions();
+    const ViewInput input = test::twentyDocuments();
+    const AttentionModel single = attentionModel(input, options);
+    options.answersPerRow = 5;
+    const AttentionModel shared = attentionModel(input, options);
+    QCOMPARE(shared.rows.size(), std::size_t{5});
+    QCOMPARE(shared.rows[0].text.simplified(), QStringLiteral("word1 word2 word3 word4 word5"));
+    QCOMPARE(shared.rows[4].answers, 4);
+    for (std::int32_t column = 0; column < shared.columns; ++column) {
+      float sum = 0;
+      for (std::int32_t row = 5; row < 10; ++row) sum += single.mass[single.at(row, column)];
+      QVERIFY(std::abs(shared.mass[shared.at(1, column)] - sum / 5) < 1e-5F);
+    }
+    QCOMPARE(answersPerRowFor(input, 9 * 24), 1);
+    QCOMPARE(answersPerRowFor(input, 100), 3);
+  }
+
+  void layersAndHeadsAreTold() {
+    AttentionOptions options = answerOptions();
+    options.layer = test::kFindingLayer;
+    options.head = test::kFindingHead;
+    const ViewInput input = test::twentyDocuments();
+    const AttentionModel finds = attentionModel(input, options);
+    options.head = 0;
+    const AttentionModel other = attentionModel(input, options);
+    const std::size_t cell = finds.at(0, finds.segments[test::kFirstNeeded].firstColumn);
+    QVERIFY(finds.mass[cell] > 4 * other.mass[cell]);
+    // By block only their mean was recorded.
+    options.grain = AttentionGrain::Blocks;
+    const AttentionModel blocks = attentionModel(input, options);
+    QVERIFY(!blocks.recorded);
+    QCOMPARE(blocks.states[blocks.at(0, blocks.segments[1].firstColumn)], CellState::Missing);
+  }
+
+  void firstTokensStandApart() {
+    AttentionOptions options = answerOptions();
+    const ViewInput input = test::twentyDocuments();
+    const AttentionModel with = attentionModel(input, options);
+    QCOMPARE(with.sinkColumn, 0);
+    options.withFirst = false;
+    const AttentionModel without = attentionModel(input, options);
+    QCOMPARE(without.sinkColumn, -1);
+    QVERIFY(without.withoutFirst);
+    QVERIFY(without.mass[without.at(0, 0)] < with.mass[with.at(0, 0)] / 5);
+    // Blocks hold their first tokens: there the column is marked.
+    options.grain = AttentionGrain::Blocks;
+    QCOMPARE(attentionModel(input, options).sinkColumn, 0);
+  }
+
+  void aSegmentIsOpenedInItsPlace() {
+    AttentionOptions options = answerOptions();
+    const ViewInput input = test::twentyDocuments();
+    const AttentionModel closed = attentionModel(input, options);
+    QCOMPARE(finerGrain(closed, 7), std::optional(AttentionGrain::Blocks));
+    options.opened[7] = AttentionGrain::Blocks;
+    const AttentionModel open = attentionModel(input, options);
+    QCOMPARE(open.segments[7].columns, open.segments[7].blocks);
+    QCOMPARE(open.segments[8].columns, 1);
+    QCOMPARE(open.segments[8].firstColumn, 7 + open.segments[7].blocks);
+    QCOMPARE(open.mass[open.at(5, open.segments[8].firstColumn)], closed.mass[closed.at(5, 8)]);
+    double sum = 0;
+    for (std::int32_t block = 0; block < open.segments[7].columns; ++block)
+      sum += static_cast<double>(open.mass[open.at(5, open.segments[7].firstColumn + block)]);
+    QVERIFY(std::abs(sum - static_cast<double>(closed.mass[closed.at(5, 7)])) < 1e-4);
+    QVERIFY(!finerGrain(open, 7));  // single keys were not recorded
+    const QString text = attentionReadout(open, options, 5, open.segments[7].firstColumn + 2);
+    QVERIFY2(text.startsWith(QStringLiteral("for “word6” → document 7 block 2: 0.")), qPrintable(text));
+  }
+
+  void tracesOfMeansAloneShowThem() {
+    const ViewInput input = test::twentyDocuments({.bySegment = false, .byBlock = false});
+    const AttentionModel model = attentionModel(input, answerOptions());
+    QVERIFY(model.recorded);
+    QVERIFY(std::abs(rowSum(model, 4) - 1) < 1e-4);
+    AttentionOptions blocks = answerOptions();
+    blocks.grain = AttentionGrain::Blocks;
+    QVERIFY(!attentionModel(input, blocks).recorded);
+  }
+
+  void rowsOfThePromptAreMissingUnlessAskedFor() {
+    AttentionOptions options = answerOptions();
+    options.rowSet = AttentionRowSet::All;
+    const AttentionModel model = attentionModel(test::twentyDocuments(), options);
+    QVERIFY(!model.promptRows);
+    QCOMPARE(model.rows.size(), test::kTwentyDocuments + 2);
+    QCOMPARE(model.states[model.at(3, 3)], CellState::Missing);
+    QCOMPARE(model.states[model.at(3, 2)], CellState::Forbidden);
+  }
+
+  void scalesSpreadWhatThereIs() {
+    const AttentionModel model = attentionModel(test::twentyDocuments(), answerOptions());
+    const AttentionShades linear = attentionShades(model, AttentionScale::Linear);
+    QVERIFY(linear.top >= static_cast<double>(model.highest));
+    QVERIFY(linear.top < 2 * static_cast<double>(model.highest));
+    QCOMPARE(linear.shades[model.at(0, 21)], 1.0F);  // question and reply lie above the scale
+    const AttentionShades log = attentionShades(model, AttentionScale::Logarithmic);
+    QVERIFY(log.bottom > 0 && log.bottom <= static_cast<double>(model.lowest));
+    QVERIFY(log.shades[model.at(0, 1)] > linear.shades[model.at(0, 1)]);
+    const AttentionShades rows = attentionShades(model, AttentionScale::ByRow);
+    QCOMPARE(rows.shades[model.at(0, static_cast<std::int32_t>(test::kFirstNeeded))], 1.0F);
+    QCOMPARE(rows.shades[model.at(20, static_cast<std::int32_t>(test::kSecondNeeded))], 1.0F);
+    for (const AttentionShades* shades : {&linear, &log, &rows}) {
+      QVERIFY(std::all_of(shades->shades.begin(), shades->shades.end(),
+                          [](float shade) { return shade >= 0 && shade <= 1; }));
+    }
+  }
+
+  void cellsAreAsFineAsThereIsRoom() {
+    const ViewInput input = test::twentyDocuments();
+    QCOMPARE(grainFor(input, 400), AttentionGrain::Segments);
+    QCOMPARE(grainFor(input, 4000), AttentionGrain::Blocks);
+    AttentionView view;
+    give(view, input, {520, 420});
+    QCOMPARE(view.model().columns, static_cast<std::int32_t>(test::kTwentyDocuments) + 2);
+    view.resize(2400, 700);
+    QTRY_VERIFY(view.model().columns > 200);
+  }
+
+  void openingAndGoingBackAreSteps() {
+    AttentionView view;
+    give(view, test::twentyDocuments(), {520, 420});
+    AttentionPlot& plot = view.plot();
+    plot.setFocus();
+    QVERIFY2(view.readout().contains(QStringLiteral("opens a column")), qPrintable(view.readout()));
+    plot.setCursorCell(AttentionCell{2, 7});
+    QTest::keyClick(&plot, Qt::Key_Return);
+    QCOMPARE(view.options().opened.size(), std::size_t{1});
+    QVERIFY2(view.readout().contains(QStringLiteral("Escape")), qPrintable(view.readout()));
+    const std::int32_t column = view.model().segments[3].firstColumn;
+    plot.setCursorCell(AttentionCell{2, column});
+    QTest::keyClick(&plot, Qt::Key_Return);
+    QCOMPARE(view.options().opened.size(), std::size_t{2});
+    QTest::keyClick(&plot, Qt::Key_Escape);
+    QCOMPARE(view.options().opened.size(), std::size_t{1});
+    QTest::keyClick(&plot, Qt::Key_Escape);
+    QVERIFY(view.options().opened.empty());
+    // What no longer holds is not said any more.
+    QVERIFY2(!view.readout().contains(QStringLiteral("Escape")), qPrintable(view.readout()));
+  }
+
+  void namesOfColumnsFindRoom() {
+    AttentionView view;
+    give(view, test::twentyDocuments(), {300, 420});
+    QVERIFY(view.plot().hasUprightNames());
+    view.resize(1000, 420);
+    QTRY_VERIFY(!view.plot().hasUprightNames());
+    std::vector<Selection> wanted;
+    connect(&view, &View::selectionWanted, &view,
+            [&](const Selection& selection) { wanted.push_back(selection); });
+    const QRectF area = view.plot().cellRect({0, 1, 7, 1});
+    QTest::mouseClick(&view.plot(), Qt::LeftButton, {},
+                      QPoint(static_cast<int>(area.center().x()), static_cast<int>(area.top()) - 12));
+    QCOMPARE(wanted.size(), std::size_t{1});
+    QCOMPARE(wanted[0].block->segment, 7U);
+  }
+};
+
+QTEST_MAIN(TestAttentionMap)
+
+#include "tst_attention_map.moc"

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the answer looked: shares by document, what stands apart from them, and how they are said.
+#include "tests/ui/views/common/twenty_documents.h"
+#include "ui/session/answer_shares.h"
+#include "ui/views/attention/attention_shares.h"
+#include "ui/views/attention/attention_view.h"
+#include "ui/views/attention/share_bars.h"
+#include "ui/views/common/short_names.h"
+#include "ui/views/tokens/token_strip_model.h"
+#include "ui/words/part_text.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+ViewInput selecting(ViewInput input, const TokenRef& token) {
+  input.selection.token = token;
+  input.selection.block = {{.request = token.request, .segment = token.segment, .virtualIndex = 0}};
+  input.selection.request = token.request;
+  return input;
+}
+
+/// The local token of a token of the answer.
+TokenRef answerToken(std::int32_t index) {
+  return {.request = 1, .segment = test::kTwentyDocuments + 1, .local = 12 + index};
+}
+
+double sumOf(const ShareModel& model) {
+  return std::accumulate(model.bars.begin(), model.bars.end(), 0.0,
+                         [](double sum, const ShareBar& bar) { return sum + bar.part; });
+}
+
+}  // namespace
+
+class TestAttentionShares : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void partsKeepTwoFigures_data() {
+    QTest::addColumn<double>("part");
+    QTest::addColumn<QString>("percent");
+    QTest::addColumn<QString>("mass");
+    const auto row = [](const char* name, double part, const char* percent, const char* mass) {
+      QTest::newRow(name) << part << QString::fromUtf8(percent) + QStringLiteral("\u00A0%")
+                          << QString::fromUtf8(mass);
+    };
+    row("none", 0, "0", "0");
+    row("hardly any", 0.00001, "<0.1", "<0.0001");
+    row("little", 0.0012, "0.12", "0.0012");
+    row("rounds up to the next decade", 0.00996, "1.0", "0.010");
+    row("a few", 0.031, "3.1", "0.031");
+    row("a third", 0.3333, "33", "0.33");
+    row("nearly all", 0.9991, ">99", ">0.99");
+    row("all, as floats add up", 0.9999999, "100", "1");
+  }
+  void partsKeepTwoFigures() {
+    QFETCH(double, part);
+    QFETCH(QString, percent);
+    QFETCH(QString, mass);
+    QCOMPARE(partText(part), percent);
+    QCOMPARE(massText(part), mass);
+  }
+
+  void familiesOfNamesAreShortenedAlike() {
+    const QFontMetrics metrics(Theme().smallFont());
+    std::vector<NameRoom> names;
+    for (int i = 1; i <= 20; ++i)
+      names.push_back({QStringLiteral("document %1").arg(i),
+                       metrics.horizontalAdvance(QStringLiteral("document 20")) + 1.0});
+    names.push_back({QStringLiteral("question"), 200});
+    QCOMPARE(shortNames(names, metrics)[4], QStringLiteral("document 5"));
+
+    // One that has less room takes the others with it, and each keeps its number.
+    names[2].room = metrics.horizontalAdvance(QStringLiteral("doc…3")) + 1.0;
+    std::vector<QString> texts = shortNames(names, metrics);
+    for (int i = 0; i < 20; ++i) {
+      QVERIFY2(texts[static_cast<std::size_t>(i)].contains(QChar(0x2026)),
+               qPrintable(texts[static_cast<std::size_t>(i)]));
+      QVERIFY2(texts[static_cast<std::size_t>(i)].endsWith(QString::number(i + 1)),
+               qPrintable(texts[static_cast<std::size_t>(i)]));
+    }
+    QCOMPARE(texts[20], QStringLiteral("question"));
+
+    names[2].room = metrics.horizontalAdvance(QStringLiteral("20")) + 1.0;
+    texts = shortNames(names, metrics);
+    for (int i = 0; i < 20; ++i) QCOMPARE(texts[static_cast<std::size_t>(i)], QString::number(i + 1));
+    QVERIFY(shortName(QStringLiteral("question"), 10, metrics).startsWith(QLatin1Char('q')));
+    QCOMPARE(shortName(QStringLiteral("document 3"), 1, metrics), QString());
+  }
+
+  void documentsThatWereReadStandOut() {
+    const ShareModel model = shareModel(test::twentyDocuments());
+    QCOMPARE(model.bars.size(), test::kTwentyDocuments);
+    QCOMPARE(model.tokens, static_cast<std::size_t>(test::kTwentyAnswerTokens));
+    QCOMPARE(model.bars[0].name, QStringLiteral("document 1"));
+    std::vector<std::uint32_t> tops;
+    for (const ShareBar& bar : model.bars) {
+      if (bar.isTop) tops.push_back(bar.segment);
+    }
+    QCOMPARE(tops, (std::vector<std::uint32_t>{test::kFirstNeeded, test::kSecondNeeded}));
+    QVERIFY(std::abs(sumOf(model) - 1) < 1e-9);
+    QVERIFY2(shareSentence(model).startsWith(QStringLiteral("The answer looked at document 7")),
+             qPrintable(shareSentence(model)));
+    QVERIFY(model.sink.has_value());
+    QVERIFY(std::abs(model.sources + model.rest + *model.sink - 1) < 1e-5);
+  }
+
+  void ownSegmentAndSinksStandApart() {
+    const ViewInput input = test::twentyDocuments();
+    const ShareModel own = shareModel(input, {.own = true});
+    QCOMPARE(own.bars.size(), test::kTwentyDocuments + 2);
+    QCOMPARE(own.bars.front().kind, ShareKind::Context);
+    QCOMPARE(own.bars.back().kind, ShareKind::Own);
+    QVERIFY(std::abs(sumOf(own) - 1) < 1e-9);
+    const ShareModel all = shareModel(input, {.own = true, .sink = true});
+    QCOMPARE(all.bars.back().kind, ShareKind::Sink);
+    QVERIFY(std::abs(all.bars.back().part - *all.sink) < 1e-4);
+    // What was recorded by token only does not know them.
+    const ShareModel means = shareModel(test::twentyDocuments({.bySegment = false}), {.sink = true});
+    QVERIFY(!means.sink);
+    QCOMPARE(means.bars.size(), test::kTwentyDocuments);
+  }
+
+  void aTokenOfTheAnswerHasSharesOfItsOwn() {
+    const ViewInput input = test::twentyDocuments();
+    const ShareModel early = shareModel(selecting(input, answerToken(3)));
+    QCOMPARE(early.token, std::optional<QString>(QStringLiteral("word4")));
+    const ShareModel late = shareModel(selecting(input, answerToken(20)));
+    const auto most = [](const ShareModel& model) {
+      return std::max_element(model.bars.begin(), model.bars.end(),
+                              [](const ShareBar& a, const ShareBar& b) { return a.part < b.part; })
+          ->segment;
+    };
+    QCOMPARE(most(early), test::kFirstNeeded);
+    QCOMPARE(most(late), test::kSecondNeeded);
+  }
+
+  void sharesOfTheMomentAreThoseOfTheTokensSoFar() {
+    ViewInput input = test::twentyDocuments();
+    const std::shared_ptr<const AnswerShares> whole = answerShares(input, 1);
+    QCOMPARE(whole->tokens.size(), static_cast<std::size_t>(test::kTwentyAnswerTokens));
+    ViewInput earlier = input;
+    earlier.position = whole->tokens[9].event + 1;
+    const std::shared_ptr<const AnswerShares> part = answerShares(earlier, 1);
+    QCOMPARE(part->tokens.size(), std::size_t{10});
+    // Asked for again, and from there on: the same as if it had never been asked before.
+    QVERIFY(*answerShares(input, 1) == *whole);
+    const ViewInput fresh = test::twentyDocuments();
+    QVERIFY(answerShares(fresh, 1)->shares == whole->shares);
+    QVERIFY(answerShares(fresh, 77)->isEmpty());
+  }
+
+  void selectedDocumentsAreFoundInTheAnswer() {
+    ViewInput input = test::twentyDocuments();
+    const TokenStrip none = tokenStrip(input);
+    QVERIFY(!none.lookedAt);
+    QCOMPARE(none.tokens.back().looked, -1.0);
+    const document::NodeId node = input.nodeOf(1, "/g/input/cross/1/plus/12");
+    QVERIFY(node != document::kNoNode);
+    input.selection.nodes = {node};
+    const TokenStrip strip = tokenStrip(input);
+    QVERIFY(strip.lookedAt);
+    QCOMPARE(strip.segments[*strip.lookedAt].segment, test::kSecondNeeded);
+    QVERIFY(strip.tokens[strip.prompt + 20].looked > 3 * strip.tokens[strip.prompt + 2].looked);
+    const QString tip = tokenTip(input, strip, strip.prompt + 20);
+    QVERIFY2(tip.contains(QStringLiteral("Looked at document 13")), qPrintable(tip));
+    QVERIFY(tokenStripCsv(input, strip)
+                .section(QLatin1Char('\n'), 0, 0)
+                .endsWith(QStringLiteral("looked at selected")));
+  }
+
+  void aClickOnABarSelectsItsDocument() {
+    AttentionView view;
+    view.resize(520, 400);
+    view.setInput(test::twentyDocuments());
+    view.show();
+    std::vector<Selection> wanted;
+    connect(&view, &View::selectionWanted, &view,
+            [&](const Selection& selection) { wanted.push_back(selection); });
+    ShareBars& bars = view.bars();
+    QVERIFY(bars.isVisible());
+    QTest::mouseClick(&bars, Qt::LeftButton, {}, bars.barRect(6, bars.rect()).center());
+    QCOMPARE(wanted.size(), std::size_t{1});
+    const ViewInput input = test::twentyDocuments();
+    QCOMPARE(wanted[0].currentNode(), input.nodeOf(1, "/g/input/cross/1/plus/6"));
+    QCOMPARE(wanted[0].block->segment, test::kFirstNeeded);
+    bars.setFocus();
+    QTest::keyClick(&bars, Qt::Key_Right);
+    QTest::keyClick(&bars, Qt::Key_Return);
+    QCOMPARE(wanted.back().block->segment, test::kFirstNeeded + 1);
+  }
+
+  void everyBarHasItsNameAtAnyWidth() {
+    ShareBars bars;
+    bars.setContent(shareModel(test::twentyDocuments()), Theme());
+    for (const int width : {260, 400, 700, 1800}) {
+      const std::vector<QString> labels = bars.labels(width);
+      QCOMPARE(labels.size(), test::kTwentyDocuments);
+      for (std::size_t i = 0; i < labels.size(); ++i)
+        QVERIFY2(labels[i].endsWith(QString::number(i + 1)),
+                 qPrintable(QStringLiteral("%1 at %2").arg(labels[i]).arg(width)));
+    }
+  }
+
+  void sharesAreExported() {
+    AttentionView view;
+    view.setInput(test::twentyDocuments());
+    const QString first = view.csv().section(QLatin1Char('\n'), 1, 1);
+    QVERIFY2(first.startsWith(QStringLiteral("answer,,,document 1,,,share,")), qPrintable(first));
+    QCOMPARE(first.count(QLatin1Char(',')),
+             view.csv().section(QLatin1Char('\n'), 0, 0).count(QLatin1Char(',')));
+  }
+};
+
+QTEST_MAIN(TestAttentionShares)
+
+#include "tst_attention_shares.moc"

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/attention/attention_shares.h"
+
+#include "ui/views/common/csv_line.h"
+#include "ui/views/common/number_text.h"
+#include "ui/views/common/request_blocks.h"
+#include "ui/views/common/segment_names.h"
+#include "ui/words/part_text.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <memory>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr std::size_t kMostTops = 3;
+/// How far above an even division a bar has to be to stand out.
+constexpr double kAboveEven = 1.25;
+
+std::vector<const ShareBar*> tops(const ShareModel& model) {
+  std::vector<const ShareBar*> result;
+  for (const ShareBar& bar : model.bars) {
+    if (bar.isTop) result.push_back(&bar);
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const ShareBar* a, const ShareBar* b) { return a->part > b->part; });
+  return result;
+}
+
+ShareKind shareKind(SourceKind kind) {
+  if (kind == SourceKind::Source) return ShareKind::Source;
+  return kind == SourceKind::Own ? ShareKind::Own : ShareKind::Context;
+}
+
+/// Sources alone have the shares that all views give them; beside other things it is plain mass.
+void fillParts(ShareModel& model, const AnswerShares& shares, std::optional<std::size_t> token, bool mixed) {
+  double whole = 0;
+  for (const ShareBar& bar : model.bars) whole += bar.mass;
+  for (ShareBar& bar : model.bars) {
+    if (mixed) {
+      bar.part = whole > 0 ? bar.mass / whole : 0;
+    } else {
+      bar.part = token ? shares.share(bar.segment, *token) : shares.share(bar.segment);
+    }
+  }
+}
+
+void markTops(std::vector<ShareBar>& bars) {
+  std::vector<ShareBar*> sources;
+  for (ShareBar& bar : bars) {
+    if (bar.kind == ShareKind::Source && bar.part > 0) sources.push_back(&bar);
+  }
+  if (sources.size() < 2) return;
+  double sum = 0;
+  for (const ShareBar* bar : sources) sum += bar->part;
+  const double least = kAboveEven * sum / static_cast<double>(sources.size());
+  std::stable_sort(sources.begin(), sources.end(),
+                   [](const ShareBar* a, const ShareBar* b) { return a->part > b->part; });
+  sources.resize(std::min(sources.size(), kMostTops));
+  for (ShareBar* bar : sources) bar->isTop = bar->part >= least;
+}
+
+}  // namespace
+
+ShareModel shareModel(const ViewInput& input, const ShareOptions& options) {
+  ShareModel model;
+  const std::shared_ptr<const AnswerShares> shares = answerShares(input, input.shownRequest());
+  if (shares->isEmpty() || !shares->hasSources()) return model;
+  model.request = shares->request;
+  model.run = shares->run;
+  model.tokens = shares->tokens.size();
+  const std::optional<std::size_t> token = selectedAnswerToken(input, *shares);
+  if (token) {
+    const auto& event = input.trace->event(shares->tokens[*token].event).payload;
+    model.token = shownToken(std::get<trace::TokenGenerated>(event).shown);
+  }
+  const bool hasFirst = token ? !shares->tokens[*token].first.empty() : !shares->first.empty();
+  const auto firstOf = [&](std::size_t segment) {
+    if (!hasFirst) return 0.0;
+    return token ? static_cast<double>(shares->tokens[*token].first[segment]) : shares->first[segment];
+  };
+  const auto massOf = [&](std::size_t segment) {
+    const double mass =
+        token ? static_cast<double>(shares->tokens[*token].mass[segment]) : shares->mass[segment];
+    return std::max(0.0, mass - firstOf(segment));
+  };
+
+  const trace::RequestState& request = input.state().progress().requests.at(shares->request);
+  const std::vector<SegmentName> names = segmentNames(input, shares->run, request.segments);
+  const std::optional<std::uint32_t> selected = selectedSource(input, *shares);
+  double sink = 0;
+  for (std::size_t s = 0; s < shares->kinds.size(); ++s) {
+    const SourceKind kind = shares->kinds[s];
+    sink += firstOf(s);
+    if (kind == SourceKind::Hidden) continue;
+    const bool isSource = kind == SourceKind::Source;
+    (isSource ? model.sources : model.rest) += massOf(s);
+    if (!isSource && !options.own) continue;
+    model.bars.push_back(
+        {.kind = shareKind(kind),
+         .segment = static_cast<std::uint32_t>(s),
+         .name = kind == SourceKind::Own ? tr("%1, reply").arg(names[s].name) : names[s].name,
+         .hue = names[s].hue,
+         .id = input.nodeOf(shares->run, request.segments[s].node),
+         .part = 0,
+         .mass = massOf(s),
+         .selected = selected == static_cast<std::uint32_t>(s)});
+  }
+  if (hasFirst) model.sink = sink;
+  if (hasFirst && options.sink)
+    model.bars.push_back({.kind = ShareKind::Sink, .name = tr("first tokens"), .part = 0, .mass = sink});
+  fillParts(model, *shares, token, options.own || (hasFirst && options.sink));
+  markTops(model.bars);
+  return model;
+}
+
+QString topText(const ShareModel& model) {
+  QStringList parts;
+  for (const ShareBar* bar : tops(model)) parts << tr("%1 (%2)").arg(bar->name, partText(bar->part));
+  return parts.join(tr(", "));
+}
+
+QString shareSentence(const ShareModel& model) {
+  if (model.isEmpty()) return {};
+  const QString text = topText(model);
+  if (model.token) {
+    return text.isEmpty() ? tr("For “%1” it looked at all sources alike").arg(*model.token)
+                          : tr("For “%1” it looked at %2").arg(*model.token, text);
+  }
+  return text.isEmpty() ? tr("The answer looked at all sources alike")
+                        : tr("The answer looked at %1").arg(text);
+}
+
+QString shareNote(const ShareModel& model) {
+  if (model.isEmpty()) return {};
+  QString rest = tr("the rest of prompt and reply %1").arg(partText(model.rest));
+  if (model.sink) rest += tr(", first tokens %1").arg(partText(*model.sink));
+  return tr("of all attention: sources %1, %2").arg(partText(model.sources), rest);
+}
+
+QString shareTip(const ShareModel& model, std::size_t bar) {
+  if (bar >= model.bars.size()) return {};
+  const ShareBar& own = model.bars[bar];
+  const QString text = tr("%1: %2 of what is shown, %3 of all attention")
+                           .arg(own.name, partText(own.part), massText(own.mass));
+  return own.kind == ShareKind::Sink
+             ? text + QLatin1Char('\n') +
+                   tr("The first token of each segment: models look there when they look for nothing")
+             : text;
+}
+
+QString shareCsv(const ShareModel& model) {
+  QString text;
+  const QString query = model.token ? tr("answer token “%1”").arg(*model.token) : tr("answer");
+  for (const ShareBar& bar : model.bars) {
+    text += csvLine({query, QString(), QString(), bar.name, QString(), QString(), tr("share"),
+                     csvNumber(bar.part), QString::number(model.run)});
+  }
+  return text;
+}
+
+}  // namespace spanscope::ui

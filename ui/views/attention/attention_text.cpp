@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/attention/attention_model.h"
+#include "ui/views/common/csv_line.h"
+#include "ui/views/common/number_text.h"
+#include "ui/words/part_text.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+
+namespace spanscope::ui {
+
+QString attentionReadout(const AttentionModel& model, const AttentionOptions& options, std::int32_t row,
+                         std::int32_t column) {
+  const AttentionSegment* key = model.segmentOfColumn(column);
+  if (key == nullptr || row < 0 || static_cast<std::size_t>(row) >= model.rows.size()) return {};
+  const AttentionRow& query = model.rows[static_cast<std::size_t>(row)];
+  const auto blocks = [](std::int32_t first, std::int32_t count) {
+    return count > 1 ? tr("blocks %1–%2").arg(first).arg(first + count - 1) : tr("block %1").arg(first);
+  };
+  const AttentionSegment& own = model.segments[query.segment];
+  const auto tokenName = [](const QString& segment, std::int32_t token, const QString& text) {
+    return tr("%1 token %2 “%3”").arg(segment).arg(token).arg(text.trimmed());
+  };
+  QString from = tr("%1 %2").arg(own.name, blocks(query.block, query.blocks));
+  if (query.token >= 0) from = tokenName(own.name, query.token, query.text);
+  if (query.answer >= 0) from = tr("for “%1”").arg(query.text.simplified());
+  const std::int32_t keyToken = model.tokenOfColumn(column);
+  QString to = key->name;
+  if (keyToken >= 0) {
+    to = tokenName(key->name, keyToken, key->texts[static_cast<std::size_t>(keyToken)]);
+  } else if (key->grain != AttentionGrain::Segments) {
+    to = tr("%1 %2").arg(key->name, blocks(model.blockOfColumn(column), model.blocksOfColumn(column)));
+  }
+  const QString pair = tr("%1 → %2: ").arg(from, to);
+  switch (model.states[model.at(row, column)]) {
+    case CellState::Blank:
+      return pair + tr("not there yet, it comes later");
+    case CellState::Forbidden:
+      return pair + tr("not visible: the tree keeps them apart");
+    case CellState::Missing:
+      return pair +
+             (model.leftOut ? tr("not recorded (%1)").arg(leftOutText(*model.leftOut)) : tr("not recorded"));
+    case CellState::Measured:
+      break;
+  }
+  const QString layer = options.layer ? tr("layer %1").arg(*options.layer) : tr("mean of layers");
+  const QString head = options.head ? tr("head %1").arg(*options.head) : tr("mean of heads");
+  QString text = pair + massText(static_cast<double>(model.mass[model.at(row, column)])) +
+                 tr(", %1, %2").arg(layer, head);
+  if (query.source == RowSource::Earlier) {
+    text += query.run == model.run ? tr(", recorded for request %1, reused here").arg(query.request)
+                                   : tr(", recorded in run %1, reused here").arg(query.run);
+  }
+  return text;
+}
+
+QString leftOutText(const trace::AttentionLeftOut& leftOut) {
+  constexpr double kMebibyte = 1 << 20;
+  const QString limit = QString::number(static_cast<double>(leftOut.limit) / kMebibyte, 'g', 6);
+  return leftOut.leftOut == 1
+             ? tr("1 record of attention left out: limit of %1 MiB a run").arg(limit)
+             : tr("%1 records of attention left out: limit of %2 MiB a run").arg(leftOut.leftOut).arg(limit);
+}
+
+QString attentionCsv(const AttentionModel& model) {
+  QString text = csvLine({tr("query"), tr("query block"), tr("query token"), tr("key"), tr("key block"),
+                          tr("key token"), tr("state"), tr("mass"), tr("recorded in run")});
+  for (std::size_t r = 0; r < model.rows.size(); ++r) {
+    const AttentionRow& row = model.rows[r];
+    for (std::int32_t column = 0; column < model.columns; ++column) {
+      const std::size_t cell = model.at(static_cast<std::int32_t>(r), column);
+      const CellState state = model.states[cell];
+      if (state == CellState::Blank) continue;
+      const bool measured = state == CellState::Measured;
+      const AttentionSegment& key = *model.segmentOfColumn(column);
+      const QString word = measured                        ? tr("measured")
+                           : state == CellState::Forbidden ? tr("not visible")
+                                                           : tr("not recorded");
+      text += csvLine(
+          {model.segments[row.segment].name, QString::number(row.block),
+           row.token < 0 ? QString() : QString::number(row.token), key.name,
+           key.grain == AttentionGrain::Segments ? QString() : QString::number(model.blockOfColumn(column)),
+           key.grain == AttentionGrain::Tokens ? QString::number(model.tokenOfColumn(column)) : QString(),
+           word, measured ? csvNumber(static_cast<double>(model.mass[cell])) : QString(),
+           measured ? QString::number(row.run) : QString()});
+    }
+  }
+  return text;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/attention/head_grid.h"
+
+#include "ui/session/answer_shares.h"
+#include "ui/views/common/segment_names.h"
+#include "ui/words/part_text.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+using trace::SegmentAttention;
+
+/// The rows of the request that tokens of the answer were drawn from, by token.
+std::map<std::int32_t, const SegmentAttention*> answerRows(const ViewInput& input,
+                                                           const AnswerShares& shares) {
+  std::map<std::int32_t, const SegmentAttention*> rows;
+  const RequestEvents* events = input.trace->request(shares.request);
+  if (events == nullptr || shares.tokens.empty()) return rows;
+  for (const std::size_t index : events->segmentAttention) {
+    if (index >= input.position) break;
+    const auto& row = std::get<SegmentAttention>(input.trace->event(index).payload);
+    if (row.index >= 0 && row.index <= shares.tokens.back().index && !row.mass.empty())
+      rows[row.index] = &row;
+  }
+  return rows;
+}
+
+/// Adds one row of a layer and head to the map, beside first tokens.
+void addRow(HeadMap& map, std::size_t token, const SegmentAttention& row, std::size_t layer,
+            const std::vector<std::size_t>& placeOf, std::size_t sources) {
+  const std::size_t width = row.keySegments.size();
+  const std::size_t from =
+      (layer * static_cast<std::size_t>(row.heads) + static_cast<std::size_t>(map.head)) * width;
+  for (std::size_t key = 0; key < width; ++key) {
+    const std::uint32_t segment = row.keySegments[key];
+    if (segment >= placeOf.size() || placeOf[segment] >= sources) continue;
+    map.mass[token * sources + placeOf[segment]] =
+        std::max(0.0F, row.mass[from + key] - row.first[from + key]);
+  }
+}
+
+void finish(HeadMap& map, std::size_t sources, std::optional<std::size_t> selected) {
+  std::vector<double> sums(sources, 0.0);
+  float most = 0;
+  for (std::size_t i = 0; i < map.mass.size(); ++i) {
+    sums[i % sources] += static_cast<double>(map.mass[i]);
+    most = std::max(most, map.mass[i]);
+  }
+  double whole = 0;
+  for (const double sum : sums) whole += sum;
+  map.most = static_cast<std::size_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+  map.share = whole > 0 ? sums[selected.value_or(map.most)] / whole : 0;
+  if (most <= 0) return;
+  for (float& mass : map.mass) mass /= most;
+}
+
+}  // namespace
+
+HeadGrid headGrid(const ViewInput& input) {
+  HeadGrid grid;
+  const std::shared_ptr<const AnswerShares> shares = answerShares(input, input.shownRequest());
+  const auto rows = answerRows(input, *shares);
+  if (rows.empty()) return grid;
+  const trace::RequestState& request = input.state().progress().requests.at(shares->request);
+  const std::vector<SegmentName> names = segmentNames(input, shares->run, request.segments);
+  const std::optional<std::uint32_t> selected = selectedSource(input, *shares);
+  std::vector<std::size_t> placeOf(shares->kinds.size(), shares->kinds.size());
+  for (std::uint32_t segment = 0; segment < shares->kinds.size(); ++segment) {
+    if (shares->kinds[segment] != SourceKind::Source) continue;
+    placeOf[segment] = grid.sources.size();
+    if (selected == segment) grid.selected = grid.sources.size();
+    grid.sources.push_back(segment);
+    grid.names.push_back(names[segment].name);
+  }
+  if (grid.sources.empty()) return {};
+  grid.request = shares->request;
+  grid.tokens = rows.size();
+
+  std::map<std::pair<std::int32_t, std::int32_t>, HeadMap> maps;
+  std::size_t token = 0;
+  for (const auto& [index, row] : rows) {
+    for (std::size_t layer = 0; layer < row->layers.size(); ++layer) {
+      for (std::int32_t head = 0; head < row->heads; ++head) {
+        HeadMap& map = maps[{row->layers[layer], head}];
+        map.layer = row->layers[layer];
+        map.head = head;
+        map.mass.resize(grid.tokens * grid.sources.size(), 0.0F);
+        addRow(map, token, *row, layer, placeOf, grid.sources.size());
+      }
+    }
+    ++token;
+  }
+  for (auto& [place, map] : maps) {
+    finish(map, grid.sources.size(), grid.selected);
+    grid.maps.push_back(std::move(map));
+  }
+  if (grid.selected) {
+    std::stable_sort(grid.maps.begin(), grid.maps.end(),
+                     [](const HeadMap& a, const HeadMap& b) { return a.share > b.share; });
+  }
+  return grid;
+}
+
+QString headText(const HeadGrid& grid, std::size_t map) {
+  if (map >= grid.maps.size()) return {};
+  const HeadMap& own = grid.maps[map];
+  return tr("layer %1, head %2: %3 of what it read from sources is %4")
+      .arg(own.layer)
+      .arg(own.head)
+      .arg(partText(own.share), grid.names[grid.selected.value_or(own.most)]);
+}
+
+QString headGridTitle(const HeadGrid& grid) {
+  if (grid.isEmpty()) return tr("What single heads read was not recorded.");
+  return grid.selected ? tr("Heads that found %1, the best first").arg(grid.names[*grid.selected])
+                       : tr("Heads by layer. Select a document to see which of them found it.");
+}
+
+}  // namespace spanscope::ui

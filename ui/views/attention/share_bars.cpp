@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/attention/share_bars.h"
+
+#include "ui/views/common/short_names.h"
+#include "ui/words/part_text.h"
+
+#include <QFontMetrics>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QToolTip>
+
+#include <algorithm>
+#include <cmath>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kSentence = 18;
+constexpr int kValues = 15;
+constexpr int kBars = 30;
+constexpr int kLabels = 15;
+constexpr int kUprightLabels = 64;  ///< most height of labels on end
+constexpr int kWidestBar = 88;
+constexpr int kSeparator = 12;  ///< before what is no source
+
+QFont boldSmall(const Theme& theme) {
+  QFont font = theme.smallFont();
+  font.setWeight(QFont::DemiBold);
+  return font;
+}
+
+}  // namespace
+
+ShareBars::ShareBars(QWidget* parent) : QWidget(parent) {
+  setFocusPolicy(Qt::StrongFocus);
+  setAccessibleName(tr("Where the answer looked"));
+  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  policy.setHeightForWidth(true);
+  setSizePolicy(policy);
+}
+
+void ShareBars::setContent(const ShareModel& model, const Theme& theme) {
+  if (model == m_model && theme == m_theme) return;
+  m_model = model;
+  m_theme = theme;
+  if (m_current && *m_current >= m_model.bars.size()) m_current.reset();
+  setAccessibleDescription(shareSentence(m_model) + QStringLiteral(". ") + shareNote(m_model));
+  updateGeometry();
+  update();
+}
+
+QRect ShareBars::barRect(std::size_t bar, const QRect& area) const {
+  const auto count = static_cast<int>(m_model.bars.size());
+  if (count == 0) return {};
+  const auto others =
+      static_cast<int>(std::count_if(m_model.bars.begin(), m_model.bars.end(),
+                                     [](const ShareBar& other) { return other.kind == ShareKind::Sink; }));
+  const bool separated = others > 0 && count > 1;
+  const int room = area.width() - (separated ? kSeparator : 0);
+  const double pitch = std::min<double>(kWidestBar, static_cast<double>(room) / count);
+  const int shift = separated && static_cast<int>(bar) + 1 == count ? kSeparator : 0;
+  const int left = static_cast<int>(std::lround(pitch * static_cast<double>(bar))) + shift;
+  const int right = static_cast<int>(std::lround(pitch * static_cast<double>(bar + 1))) + shift;
+  return {area.left() + left, area.top() + kSentence, right - left, area.height() - kSentence};
+}
+
+ShareBars::Labels ShareBars::labelsFor(int width) const {
+  Labels result;
+  const QFontMetrics metrics(boldSmall(m_theme));
+  std::vector<NameRoom> names;
+  for (std::size_t i = 0; i < m_model.bars.size(); ++i)
+    names.push_back({m_model.bars[i].name, barRect(i, {0, 0, width, 100}).width() - 2.0});
+  result.texts = shortNames(names, metrics);
+  result.height = kLabels;
+  if (std::none_of(result.texts.begin(), result.texts.end(),
+                   [](const QString& text) { return text.isEmpty(); }))
+    return result;
+  result.upright = true;
+  int widest = 0;
+  for (NameRoom& name : names) name.room = kUprightLabels;
+  result.texts = shortNames(names, metrics);
+  for (const QString& text : result.texts) widest = std::max(widest, metrics.horizontalAdvance(text));
+  result.height = widest + 4;
+  return result;
+}
+
+std::vector<QString> ShareBars::labels(int width) const {
+  return labelsFor(width).texts;
+}
+
+int ShareBars::heightForWidth(int width) const {
+  return kSentence + kValues + kBars + labelsFor(width).height;
+}
+
+QSize ShareBars::sizeHint() const {
+  const int wanted = std::max(width(), 200);
+  return {wanted, heightForWidth(wanted)};
+}
+
+void ShareBars::paintBar(QPainter& painter, const QRect& area, const Labels& labels,
+                         std::size_t index) const {
+  const ShareBar& bar = m_model.bars[index];
+  const QRect whole = barRect(index, area);
+  const QRect room(whole.left() + 1, whole.top() + kValues, std::max(2, whole.width() - 3), kBars);
+  const bool source = bar.kind == ShareKind::Source;
+  const QColor ink = source ? m_theme.segmentInk(bar.hue) : m_theme.color(Role::TextSecond);
+  double most = 0;
+  for (const ShareBar& other : m_model.bars) most = std::max(most, other.part);
+  // What is not zero is to be seen.
+  const int height =
+      bar.part <= 0 || most <= 0 ? 0 : std::max(1, static_cast<int>(std::lround(kBars * bar.part / most)));
+  const QRect filled(room.left(), room.bottom() + 1 - height, room.width(), height);
+  painter.fillRect(QRect(room.left(), room.bottom() + 1, room.width(), 1), m_theme.color(Role::Outline));
+  if (bar.isTop) {
+    painter.fillRect(filled, ink);
+  } else if (source) {
+    painter.fillRect(filled, m_theme.segmentTint(bar.hue));
+    if (height > 1) {
+      painter.setPen(ink);
+      painter.setBrush(Qt::NoBrush);
+      painter.drawRect(filled.adjusted(0, 0, -1, -1));
+    } else {
+      painter.fillRect(filled, ink);
+    }
+  } else {
+    painter.fillRect(filled, QBrush(ink, Qt::Dense5Pattern));
+  }
+
+  const QRect label(whole.left(), room.bottom() + 2, whole.width() - 1, labels.height);
+  painter.setFont(boldSmall(m_theme));
+  painter.setPen(ink);
+  if (labels.upright) {
+    painter.save();
+    painter.translate(label.center().x() + 1, label.bottom());
+    painter.rotate(-90);
+    painter.drawText(QRect(0, -8, labels.height, 16), Qt::AlignRight | Qt::AlignVCenter, labels.texts[index]);
+    painter.restore();
+  } else {
+    painter.drawText(label, Qt::AlignCenter, labels.texts[index]);
+  }
+  if (bar.selected || (hasFocus() && m_current == index)) {
+    const bool keys = hasFocus() && m_current == index;
+    painter.setPen(QPen(m_theme.color(Role::Accent), bar.selected ? 2 : 1,
+                        keys && !bar.selected ? Qt::DotLine : Qt::SolidLine));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(whole.adjusted(0, 1, -2, -1));
+  }
+}
+
+void ShareBars::paintValues(QPainter& painter, const QRect& area) const {
+  QFont font = m_theme.smallFont();
+  // The largest first: what runs into them is left to the tool tip.
+  std::vector<std::size_t> order(m_model.bars.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+    return m_model.bars[a].part > m_model.bars[b].part;
+  });
+  double most = 0;
+  for (const ShareBar& bar : m_model.bars) most = std::max(most, bar.part);
+  // Beside those that stand out all have theirs, or none.
+  const QFontMetrics plain(m_theme.smallFont());
+  const bool all = std::all_of(order.begin(), order.end(), [&](std::size_t index) {
+    return plain.horizontalAdvance(partText(m_model.bars[index].part)) + 4 < barRect(index, area).width();
+  });
+  std::vector<QRect> taken;
+  for (const std::size_t index : order) {
+    const ShareBar& bar = m_model.bars[index];
+    font.setWeight(bar.isTop ? QFont::DemiBold : QFont::Normal);
+    const QFontMetrics metrics(font);
+    const QString text = partText(bar.part);
+    const int width = metrics.horizontalAdvance(text) + 4;
+    const QRect whole = barRect(index, area);
+    if (!bar.isTop && !all) continue;
+    const int left =
+        std::clamp(whole.center().x() - width / 2, area.left(), std::max(area.left(), area.right() - width));
+    const int height = most > 0 ? static_cast<int>(std::lround(kBars * bar.part / most)) : 0;
+    const QRect place(left, whole.top() + kBars - height, width, kValues);
+    if (std::any_of(taken.begin(), taken.end(), [&](const QRect& other) { return other.intersects(place); }))
+      continue;
+    taken.push_back(place);
+    painter.setFont(font);
+    painter.setPen(m_theme.color(bar.isTop ? Role::Text : Role::TextSecond));
+    painter.drawText(place, Qt::AlignCenter, text);
+  }
+}
+
+void ShareBars::paint(QPainter& painter, const QRect& area) const {
+  if (m_model.isEmpty()) return;
+  const QFont font = m_theme.titleFont();
+  const QFontMetrics metrics(font);
+  const QString sentence = shareSentence(m_model);
+  const QRect line(area.left(), area.top(), area.width(), kSentence);
+  painter.setFont(font);
+  painter.setPen(m_theme.color(Role::Text));
+  painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter,
+                   metrics.elidedText(sentence, Qt::ElideRight, area.width()));
+  const QFontMetrics small(m_theme.smallFont());
+  const QString note = shareNote(m_model);
+  const int left = metrics.horizontalAdvance(sentence) + 4 * kSpace;
+  if (left + small.horizontalAdvance(note) <= area.width()) {
+    painter.setFont(m_theme.smallFont());
+    painter.setPen(m_theme.color(Role::TextThird));
+    painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, note);
+  }
+  const Labels labels = labelsFor(area.width());
+  for (std::size_t bar = 0; bar < m_model.bars.size(); ++bar) paintBar(painter, area, labels, bar);
+  paintValues(painter, area);
+}
+
+std::optional<std::size_t> ShareBars::barAt(const QPoint& place) const {
+  for (std::size_t bar = 0; bar < m_model.bars.size(); ++bar) {
+    if (barRect(bar, rect()).contains(place)) return bar;
+  }
+  return std::nullopt;
+}
+
+void ShareBars::setCurrent(std::size_t bar) {
+  m_current = bar;
+  setAccessibleDescription(shareTip(m_model, bar));
+  update();
+}
+
+bool ShareBars::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) {
+    auto* help = static_cast<QHelpEvent*>(event);
+    const std::optional<std::size_t> bar = barAt(help->pos());
+    const QString text =
+        bar ? shareTip(m_model, *bar) : shareSentence(m_model) + QStringLiteral(".\n") + shareNote(m_model);
+    QToolTip::showText(help->globalPos(), m_model.isEmpty() ? QString() : text, this);
+    return true;
+  }
+  return QWidget::event(event);
+}
+
+void ShareBars::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  paint(painter, rect());
+}
+
+void ShareBars::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return;
+  const std::optional<std::size_t> bar = barAt(event->pos());
+  if (!bar) return;
+  setCurrent(*bar);
+  Q_EMIT chosen(*bar);
+}
+
+void ShareBars::keyPressEvent(QKeyEvent* event) {
+  const std::size_t count = m_model.bars.size();
+  const bool moves = event->key() == Qt::Key_Left || event->key() == Qt::Key_Right;
+  const bool chooses =
+      event->key() == Qt::Key_Space || event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (count == 0 || (!moves && !chooses)) {
+    QWidget::keyPressEvent(event);
+    return;
+  }
+  if (chooses) {
+    if (m_current) Q_EMIT chosen(*m_current);
+    return;
+  }
+  std::size_t bar = m_current.value_or(0);
+  if (m_current && event->key() == Qt::Key_Left && bar > 0) --bar;
+  if (m_current && event->key() == Qt::Key_Right && bar + 1 < count) ++bar;
+  setCurrent(bar);
+}
+
+void ShareBars::focusInEvent(QFocusEvent* event) {
+  QWidget::focusInEvent(event);
+  update();
+}
+
+void ShareBars::focusOutEvent(QFocusEvent* event) {
+  QWidget::focusOutEvent(event);
+  update();
+}
+
+}  // namespace spanscope::ui
