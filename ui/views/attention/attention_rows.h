@@ -93,6 +93,9 @@ class AttentionSums {
   std::vector<float> m_weights;  ///< [rows][segments]
 };
 
+/// Virtual blocks of each segment of a request.
+std::vector<std::int32_t> blockCounts(const trace::RequestState& request, std::int32_t blockSize);
+
 /// A virtual block that was found, and its place in the request that stored it.
 struct StoredBlock {
   trace::BlockPlace place;

@@ -173,11 +173,11 @@ void AttentionView::addMenu(QHBoxLayout& row) {
   m_headsAction = menu->addAction(tr("All heads, to choose one"));
   m_headsAction->setCheckable(true);
   connect(m_headsAction, &QAction::toggled, this, &AttentionView::setShowsHeads);
-  menu->addSection(tr("Beside the sources"));
-  addSwitch(tr("Question, reply and other text"), &ShareOptions::own);
-  addSwitch(tr("First tokens (attention sinks)"), &ShareOptions::sink);
-  const auto addGroup = [&](const QString& title) {
-    menu->addSection(title);
+  menu->addSeparator();
+  addSwitch(tr("With question, reply and other text"), &ShareOptions::own);
+  addSwitch(tr("With first tokens (attention sinks)"), &ShareOptions::sink);
+  const auto addGroup = [&] {
+    menu->addSeparator();
     return new QActionGroup(menu);
   };
   const auto addChoice = [&](QActionGroup* group, const QString& text, bool checked,
@@ -188,7 +188,7 @@ void AttentionView::addMenu(QHBoxLayout& row) {
     group->addAction(action);
     connect(action, &QAction::triggered, this, choose);
   };
-  QActionGroup* rows = addGroup(tr("Rows of the map"));
+  QActionGroup* rows = addGroup();
   const auto showRows = [this](AttentionRowSet rowSet) {
     AttentionOptions options = m_options;
     options.rowSet = rowSet;
@@ -197,14 +197,14 @@ void AttentionView::addMenu(QHBoxLayout& row) {
     m_back.clear();
     setOptions(options);
   };
-  addChoice(rows, tr("Tokens of the answer"), true, [showRows] { showRows(AttentionRowSet::Answer); });
-  addChoice(rows, tr("The whole prompt"), false, [showRows] { showRows(AttentionRowSet::All); });
-  QActionGroup* scales = addGroup(tr("Scale"));
-  addChoice(scales, tr("Linear"), m_scale == AttentionScale::Linear,
+  addChoice(rows, tr("Rows: tokens of the answer"), true, [showRows] { showRows(AttentionRowSet::Answer); });
+  addChoice(rows, tr("Rows: the whole prompt"), false, [showRows] { showRows(AttentionRowSet::All); });
+  QActionGroup* scales = addGroup();
+  addChoice(scales, tr("Scale: linear"), m_scale == AttentionScale::Linear,
             [this] { setScale(AttentionScale::Linear); });
-  addChoice(scales, tr("Logarithmic"), m_scale == AttentionScale::Logarithmic,
+  addChoice(scales, tr("Scale: logarithmic"), m_scale == AttentionScale::Logarithmic,
             [this] { setScale(AttentionScale::Logarithmic); });
-  addChoice(scales, tr("By row"), m_scale == AttentionScale::ByRow,
+  addChoice(scales, tr("Scale: by row"), m_scale == AttentionScale::ByRow,
             [this] { setScale(AttentionScale::ByRow); });
 }
 

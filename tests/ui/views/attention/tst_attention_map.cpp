@@ -4,11 +4,16 @@
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
+#include "ui/views/attention/head_grid.h"
+#include "ui/views/attention/head_grid_area.h"
 
 #include <QtTest>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
+#include <variant>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -93,6 +98,78 @@ class TestAttentionMap : public QObject {
     const AttentionModel blocks = attentionModel(input, options);
     QVERIFY(!blocks.recorded);
     QCOMPARE(blocks.states[blocks.at(0, blocks.segments[1].firstColumn)], CellState::Missing);
+  }
+
+  /// What was computed again after the run fills what the run recorded no finer.
+  void replayedRowsAreShown() {
+    ViewInput input = test::twentyDocuments();
+    auto longer = std::make_shared<TraceStore>(*input.trace);
+    std::uint64_t sequence = longer->events().back().sequence;
+    const auto send = [&](trace::Payload payload) {
+      trace::Event event = longer->events().back();
+      event.sequence = ++sequence;
+      event.run = 1;
+      event.request = 1;
+      event.payload = std::move(payload);
+      longer->append(std::move(event));
+    };
+    trace::ReplayedMass row;
+    for (const trace::Event& event : input.trace->events()) {
+      const auto* mass = std::get_if<trace::AttentionMass>(&event.payload);
+      if (mass != nullptr && row.mass.rows == 0) row.mass = *mass;
+    }
+    row.mass.layer = test::kFindingLayer;
+    trace::AttentionReplayed replayed;
+    replayed.layer = test::kFindingLayer;
+    replayed.head = test::kFindingHead;
+    replayed.rows = 1;
+    send(replayed);
+    send(row);
+    QVERIFY(longer->contradictions().empty());
+    input.trace = longer;
+    input.position = longer->size();
+
+    AttentionOptions options = answerOptions();
+    options.grain = AttentionGrain::Blocks;
+    options.layer = test::kFindingLayer;
+    options.head = test::kFindingHead;
+    const AttentionModel model = attentionModel(input, options);
+    QVERIFY(model.computedAgain);
+    QCOMPARE(model.states[model.at(0, 3)], CellState::Measured);
+    QCOMPARE(model.states[model.at(1, 3)], CellState::Missing);
+    options.head = 0;
+    QVERIFY(!attentionModel(input, options).recorded);
+    // It is no part of means.
+    options.head.reset();
+    options.layer.reset();
+    QVERIFY(!attentionModel(input, options).computedAgain);
+  }
+
+  void headsThatFoundADocumentComeFirst() {
+    ViewInput input = test::twentyDocuments();
+    const HeadGrid plain = headGrid(input);
+    QCOMPARE(plain.maps.size(), std::size_t{12});
+    QCOMPARE(plain.sources.size(), test::kTwentyDocuments);
+    QVERIFY(!plain.selected);
+    QCOMPARE(std::pair(plain.maps[5].layer, plain.maps[5].head), std::pair(1, 2));
+    input.selection.nodes = {input.nodeOf(1, "/g/input/cross/1/plus/6")};
+    const HeadGrid grid = headGrid(input);
+    QCOMPARE(grid.names[*grid.selected], QStringLiteral("document 7"));
+    QCOMPARE(std::pair(grid.maps[0].layer, grid.maps[0].head),
+             std::pair(test::kFindingLayer, test::kFindingHead));
+    QVERIFY(grid.maps[0].share > 2 * grid.maps[1].share);
+    QVERIFY2(headText(grid, 0).endsWith(QStringLiteral("is document 7")), qPrintable(headText(grid, 0)));
+    QVERIFY(headGrid(test::twentyDocuments({.bySegment = false})).isEmpty());
+
+    AttentionView view;
+    give(view, input, {520, 420});
+    view.setShowsHeads(true);
+    QVERIFY(view.heads().isVisible());
+    QVERIFY(!view.plot().isVisible());
+    QTest::keyClick(&view.heads(), Qt::Key_Return);
+    QVERIFY(!view.showsHeads());
+    QCOMPARE(view.options().layer, std::optional(test::kFindingLayer));
+    QCOMPARE(view.options().head, std::optional(test::kFindingHead));
   }
 
   void firstTokensStandApart() {
