@@ -27,8 +27,8 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
   }
   if (has(CellState::Missing)) samples.push_back({Hatch::Missing, tr("seen, but not recorded")});
   if (model.rowSet == AttentionRowSet::All && !model.promptRows) {
-    samples.push_back({Hatch::None, tr("rows of the prompt are recorded when asked for: Settings, Recording, "
-                                       "the answer and the prompt; then run again")});
+    samples.push_back(
+        {Hatch::None, tr("rows of the prompt: recorded where Settings, Recording asks for them")});
   }
   if (model.sinkColumn >= 0)
     samples.push_back(

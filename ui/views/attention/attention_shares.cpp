@@ -110,7 +110,7 @@ ShareModel shareModel(const ViewInput& input, const ShareOptions& options) {
   }
   if (hasFirst) model.sink = sink;
   if (hasFirst && options.sink)
-    model.bars.push_back({.kind = ShareKind::Sink, .name = tr("first tokens"), .part = 0, .mass = sink});
+    model.bars.push_back({.kind = ShareKind::Sink, .name = tr("sinks"), .part = 0, .mass = sink});
   fillParts(model, *shares, token, options.own || (hasFirst && options.sink));
   markTops(model.bars);
   return model;

@@ -171,7 +171,7 @@ void ShareBars::paintValues(QPainter& painter, const QRect& area) const {
     const QString text = partText(bar.part);
     const int width = metrics.horizontalAdvance(text) + 4;
     const QRect whole = barRect(index, area);
-    if (!bar.isTop && !all) continue;
+    if (!bar.isTop && bar.kind == ShareKind::Source && !all) continue;
     const int left =
         std::clamp(whole.center().x() - width / 2, area.left(), std::max(area.left(), area.right() - width));
     const int height = most > 0 ? static_cast<int>(std::lround(kBars * bar.part / most)) : 0;
