@@ -118,18 +118,21 @@ void Autosave::write() {
   }
   m_isDirty = false;
   m_isWriting = true;
+  // The value is shared and never changes: writing it needs no lock and holds nobody up.
+  m_writer.start([this, path = m_sideFile, line = header(), document = m_model.snapshot()] {
+    const std::optional<Error> error = writeSideFile(path, line, *document);
+    QMetaObject::invokeMethod(
+        this, [this, error, path] { finishWriting(error, path); }, Qt::QueuedConnection);
+  });
+}
+
+QByteArray Autosave::header() const {
   QJsonObject header;
   header[QLatin1String("autosave")] = 1;
   header[QLatin1String("path")] = m_model.filePath();
   header[QLatin1String("title")] = m_model.title();
   header[QLatin1String("time")] = QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs);
-  const QByteArray line = QJsonDocument(header).toJson(QJsonDocument::Compact) + '\n';
-  // The value is shared and never changes: writing it needs no lock and holds nobody up.
-  m_writer.start([this, path = m_sideFile, line, document = m_model.snapshot()] {
-    const std::optional<Error> error = writeSideFile(path, line, *document);
-    QMetaObject::invokeMethod(
-        this, [this, error, path] { finishWriting(error, path); }, Qt::QueuedConnection);
-  });
+  return QJsonDocument(header).toJson(QJsonDocument::Compact) + '\n';
 }
 
 void Autosave::finishWriting(const std::optional<Error>& error, const QString& path) {
@@ -150,9 +153,10 @@ void Autosave::followState() {
     discard();
     return;
   }
-  if (m_sideFile.isEmpty() || m_model.filePath() == m_sideFilePath) return;
+  // What is unsaved may be so without a change: its file holds something else by now.
+  if (!m_sideFile.isEmpty() && m_model.filePath() == m_sideFilePath) return;
   // Saved under another name and changed since: the side file must follow.
-  discard();
+  if (!m_sideFile.isEmpty()) discard();
   m_isDirty = true;
   schedule();
 }
@@ -165,6 +169,17 @@ void Autosave::discard() {
   if (!m_sideFile.isEmpty()) QFile::remove(m_sideFile);
   m_sideFile.clear();
   m_lock.reset();
+}
+
+QString Autosave::keep() {
+  m_timer.stop();
+  m_writer.waitForDone();
+  m_isWriting = false;
+  m_model.disconnect(this);
+  if (!takeSideFile() || writeSideFile(m_sideFile, header(), m_model.document())) return {};
+  const QString kept = std::exchange(m_sideFile, QString());
+  m_lock.reset();
+  return kept;
 }
 
 bool Autosave::takeSideFile() {
@@ -186,15 +201,19 @@ bool Autosave::takeSideFile() {
   return false;
 }
 
+std::optional<Recovery> findRecovery(const QString& sideFile) {
+  if (!QFileInfo::exists(sideFile)) return std::nullopt;
+  const std::unique_ptr<QLockFile> lock = lockFor(sideFile);
+  return lock == nullptr ? std::nullopt : readSideFile(sideFile);
+}
+
 std::vector<Recovery> findRecoveries(const QString& directory) {
   std::vector<Recovery> recoveries;
   const QStringList names =
       QDir(directory).entryList({QLatin1Char('*') + QLatin1String(kSuffix)}, QDir::Files);
   for (const QString& name : names) {
     const QString path = directory + QLatin1Char('/') + name;
-    const std::unique_ptr<QLockFile> lock = lockFor(path);
-    if (lock == nullptr) continue;
-    if (std::optional<Recovery> recovery = readSideFile(path)) recoveries.push_back(std::move(*recovery));
+    if (std::optional<Recovery> recovery = findRecovery(path)) recoveries.push_back(std::move(*recovery));
   }
   std::stable_sort(recoveries.begin(), recoveries.end(),
                    [](const Recovery& a, const Recovery& b) { return a.time > b.time; });

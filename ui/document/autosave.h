@@ -43,6 +43,9 @@ class Autosave : public QObject {
   QString sideFile() const { return m_sideFile; }  ///< empty: there is none now
   /// Forgets what is unsaved: the side file goes.
   void discard();
+  /// Leaves what the document holds now in a side file for a later start of the program, and watches no more.
+  /// Its path; empty where it could not be written.
+  QString keep();
 
  Q_SIGNALS:
   void written();  ///< the side file holds another state
@@ -55,6 +58,7 @@ class Autosave : public QObject {
   void finishWriting(const std::optional<Error>& error, const QString& path);
   void followState();
   bool takeSideFile();
+  QByteArray header() const;
 
   DocumentModel& m_model;
   QString m_directory;
@@ -81,6 +85,8 @@ struct Recovery {
 /// Side files in the directory that no running program writes and that hold something else than the file they
 /// belong to, the newest first.
 std::vector<Recovery> findRecoveries(const QString& directory = autosaveDirectory());
+/// That of one side file, under the same conditions.
+std::optional<Recovery> findRecovery(const QString& sideFile);
 /// For when the person has taken it or does not want it.
 void removeRecovery(const Recovery& recovery);
 

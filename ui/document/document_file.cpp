@@ -5,6 +5,7 @@
 #include "engine/query/files/file_access.h"
 #include "engine/query/query_form.h"
 #include "engine/workbench/document/document_query.h"
+#include "ui/document/picture_document.h"
 #include "ui/words/tr.h"
 
 #include <QFile>
@@ -97,10 +98,21 @@ OpenedDocument openDocument(const QString& path) {
     return refused("more than " + std::to_string(kMostBytes) + " bytes",
                    "a file of at most " + std::to_string(kMostBytes) + " bytes");
   }
+  if (isPicturePath(path) || isPicture(bytes)) {
+    const std::variant<std::string, Error> text = documentOfPicture(bytes);
+    if (const auto* error = std::get_if<Error>(&text)) return refused(error->found, error->expected);
+    return readDocument(std::get<std::string>(text));
+  }
   return readText({bytes.constData(), static_cast<std::size_t>(bytes.size())}, path);
 }
 
 std::optional<Error> saveDocument(const QString& path, const Document& document) {
+  if (isPicturePath(path)) {
+    return Error{path.toStdString(),
+                 {},
+                 "the name of a picture",
+                 "one that ends in .span, .json, .yaml or .lisp; pictures are exported"};
+  }
   const std::optional<query::QueryForm> form = queryFormOfPath(path);
   const std::string text = form ? queryText(document, *form) : writeDocument(document);
   // What could not be opened again must not take the place of what can.

@@ -13,8 +13,8 @@
 
 namespace spanscope::document {
 
-/// The form is told by the file's name, else by its text. Files that a Lisp query names are read if they lie
-/// in its folder.
+/// The form is told by the file's name, else by its text; of a picture, the document that it carries. Files
+/// that a Lisp query names are read if they lie in its folder.
 OpenedDocument openDocument(const QString& path);
 /// Writes all or nothing. A path that ends in ".json", ".yaml", ".yml" or ".lisp" gets the query alone, in
 /// that form. Refuses a document that could not be read again.

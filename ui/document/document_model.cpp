@@ -102,6 +102,10 @@ void DocumentModel::markSaved() {
   m_undo.setClean();
 }
 
+void DocumentModel::markUnsaved() {
+  m_undo.resetClean();
+}
+
 void DocumentModel::replay(std::shared_ptr<const Document> document) {
   m_document = std::move(document);
   m_replaying = true;

@@ -39,6 +39,8 @@ class DocumentModel : public QObject {
   void setTitle(const QString& title);  ///< for a document without a file
   bool isModified() const;              ///< differs from what was saved last
   void markSaved();
+  /// Its file holds something else: it counts as modified until it is saved.
+  void markUnsaved();
 
  Q_SIGNALS:
   void changed();       ///< the document has another value

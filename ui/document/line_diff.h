@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+#include <vector>
+
+namespace spanscope::document {
+
+enum class LineChange { Same, Removed, Added };
+
+struct DiffLine {
+  LineChange change = LineChange::Same;
+  QString text;
+  bool operator==(const DiffLine&) const = default;
+};
+
+/// What becomes of the lines of `before` on the way to `after`, with as few lines removed and added as
+/// possible; where more than some thousand would be, all of what differs in the middle is.
+std::vector<DiffLine> diffLines(const QStringList& before, const QStringList& after);
+
+}  // namespace spanscope::document
