@@ -7,6 +7,8 @@
 #include "engine/text/end_tokens.h"
 #include "engine/text/model_directory.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <system_error>
 #include <utility>
@@ -18,20 +20,22 @@ namespace {
 /// Seed of random weights: any fixed one does, but results of two runs should be comparable.
 constexpr std::uint64_t kShapeSeed = 1;
 
-/// Weights that are no longer given once a stop is requested.
-class StoppableWeights final : public model::WeightSource {
+/// Weights that are no longer given once a stop is requested, and that tell how many were.
+class WatchedWeights final : public model::WeightSource {
  public:
-  StoppableWeights(const model::WeightSource& weights, const std::stop_token& stop)
-      : m_weights(weights), m_stop(stop) {}
+  WatchedWeights(const model::WeightSource& weights, const ModelOptions& options)
+      : m_weights(weights), m_options(options), m_all(weights.stored().size()) {}
 
   bool has(const std::string& name) const override { return m_weights.has(name); }
   compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const override {
-    if (m_stop.stop_requested()) {
+    if (m_options.stop.stop_requested()) {
       throw Failure({.file = m_weights.name(),
                      .place = name,
                      .found = "a stop while it was loaded",
                      .expected = "to be let finish"});
     }
+    // Tied weights are asked for twice.
+    if (m_options.progress) m_options.progress(std::min(m_read++, m_all), m_all);
     return m_weights.get(name, rows, columns);
   }
   std::vector<model::StoredTensor> stored() const override { return m_weights.stored(); }
@@ -40,7 +44,9 @@ class StoppableWeights final : public model::WeightSource {
 
  private:
   const model::WeightSource& m_weights;
-  const std::stop_token& m_stop;
+  const ModelOptions& m_options;
+  std::size_t m_all;
+  mutable std::size_t m_read = 0;
 };
 
 void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const compute::Backends& backends,
@@ -50,8 +56,8 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
   bundle.fingerprint = model::fingerprint(bundle.config) + ";" + weights.fingerprint();
   bundle.backendKind = backends.named();
   bundle.backend = bundle.backendKind.make({.threads = options.threads});
-  bundle.decoder = std::make_unique<model::Decoder>(bundle.config, StoppableWeights(weights, options.stop),
-                                                    *bundle.backend);
+  bundle.decoder =
+      std::make_unique<model::Decoder>(bundle.config, WatchedWeights(weights, options), *bundle.backend);
 }
 
 /// Where weights are wanted and only those of a GGUF file are there, that is the thing to say.

@@ -9,7 +9,9 @@
 #include "engine/text/tokenizer.h"
 #include "engine/trace/sink.h"
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -20,6 +22,8 @@ struct ModelOptions {
   int threads = 0;                           ///< 0: one a core
   const text::ChatTemplate* chat = nullptr;  ///< chosen by a person; null: the directory's own
   std::stop_token stop = {};                 ///< asked before each tensor
+  /// Told before each tensor how many have been read, of how many; on the thread that loads.
+  std::function<void(std::size_t read, std::size_t all)> progress = {};
 };
 
 /// Everything that belongs to one loaded model and that a session refers to. Moving it keeps the references

@@ -69,7 +69,9 @@ QString stateText(const NodeLook& look, const NodeStatus& status) {
     case NodePhase::Waiting:
       return tr("waiting");
     case NodePhase::Running:
-      return status.generated > 0 ? tr("answering") : tr("reading the prompt");
+      if (status.generated > 0) return tr("answering");
+      if (status.tokens <= 0) return tr("reading the prompt");
+      return tr("read %1 of %2 tokens").arg(status.read).arg(status.tokens);
     case NodePhase::Stopped:
       return tr("stopped");
     case NodePhase::Failed:
@@ -92,6 +94,13 @@ void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status,
   painter.setPen(Qt::NoPen);
   if (status.phase == NodePhase::Running) {
     painter.fillRect(bar, style.line);
+    if (status.generated == 0 && status.tokens > 0) {
+      const double share = static_cast<double>(status.read) / static_cast<double>(status.tokens);
+      QRectF done = bar;
+      done.setWidth(bar.width() * share);
+      painter.fillRect(done, style.accent);
+      return;
+    }
     const double part = bar.width() / 4;
     if (marks.moves) {
       const double left = bar.left() - part + marks.motion * (bar.width() + part);
@@ -471,7 +480,8 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
       texts.body = makeLines(streams && flat.size() > fits ? QStringLiteral("…") + flat.right(fits) : flat,
                              style.bodyFont, box.width() - 16, 2);
       if (look.frozen.size() > 1) texts.body = frozenLines(look.frozen, style.bodyFont, box.width() - 16);
-      texts.state = makeLine(stateText(look, status), style.smallFont, box.width() / 2);
+      const double stateWidth = status.copies > 1 && !look.isFrozen() ? box.width() / 2 : box.width() - 16;
+      texts.state = makeLine(stateText(look, status), style.smallFont, stateWidth);
       if (status.copies > 1 && !look.isFrozen()) {
         texts.picker =
             makeLine(tr("%1 of %2 ›").arg(status.copy + 1).arg(status.copies), style.smallFont, 90);

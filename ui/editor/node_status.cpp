@@ -4,6 +4,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
 #include "ui/session/answer_shares.h"
+#include "ui/session/prompt_progress.h"
 
 #include <algorithm>
 #include <cmath>
@@ -131,6 +132,7 @@ class StatusBuilder {
       status.served.hit = request.cachedTokens - request.relocatedTokens;
       status.served.relocated = request.relocatedTokens;
       status.served.computed = request.promptTokens - request.cachedTokens;
+      status.read = readTokens(request);
     }
   }
 

@@ -28,6 +28,7 @@ enum class NodePhase {
 struct NodeStatus {
   std::int64_t tokens = -1;    ///< of a leaf: its tokens; of a generate: its prompt. −1: not known
   std::int64_t generated = 0;  ///< tokens of the answer
+  std::int64_t read = 0;       ///< of a generate: tokens of its prompt that were found or computed so far
   bool fromTrace = false;      ///< `tokens` was reported; else counted by the tokenizer
   Served served;               ///< by the newest request that holds them; all 0 until something was looked up
   NodePhase phase = NodePhase::None;

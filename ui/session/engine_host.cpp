@@ -18,6 +18,7 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -166,9 +167,11 @@ class EngineHost::Worker {
     document::RunSettings identity = workbench::modelIdentityOf(settings);
     if (m_bundle && m_loaded == identity) return;
     tell([this] { m_host.setState(EngineState::Loading); });
+    const std::shared_ptr<void> atEnd(nullptr, [this](void*) { tell([this] { m_host.setActivity({}); }); });
     // The old one goes only when the new one is there.
-    auto bundle = std::make_shared<workbench::ModelBundle>(
-        workbench::loadModelBundle(identity.model, m_backends, {.threads = identity.threads, .stop = stop}));
+    auto bundle = std::make_shared<workbench::ModelBundle>(workbench::loadModelBundle(
+        identity.model, m_backends,
+        {.threads = identity.threads, .stop = stop, .progress = loadingProgress(identity.model)}));
     m_session.reset();
     m_bundle = std::move(bundle);
     m_loaded = std::move(identity);
@@ -186,6 +189,23 @@ class EngineHost::Worker {
       m_host.setState(EngineState::Idle);
       Q_EMIT m_host.modelChanged();
     });
+  }
+
+  /// Tells the window now and then how much of a model has been read.
+  std::function<void(std::size_t, std::size_t)> loadingProgress(const std::string& model) {
+    const QString name = QString::fromStdString(std::filesystem::path(model).filename().string());
+    auto last = std::chrono::steady_clock::time_point();
+    return [this, name, last](std::size_t read, std::size_t all) mutable {
+      const auto time = std::chrono::steady_clock::now();
+      if (all == 0 || time - last < kProgressPause) return;
+      last = time;
+      const QString text = tr("Loading %1: %2 of %3 tensors (%4 %)")
+                               .arg(name.isEmpty() ? tr("the model") : name)
+                               .arg(read)
+                               .arg(all)
+                               .arg(100 * read / all);
+      tell([this, text] { m_host.setActivity(text); });
+    };
   }
 
   /// The session that a run with these settings goes on with; nullptr: it starts another.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/status_model.h"
 
+#include "ui/session/prompt_progress.h"
 #include "ui/words/tr.h"
 
 #include <QStringList>
@@ -9,6 +10,8 @@
 
 namespace spanscope::ui {
 namespace {
+
+constexpr QLatin1String kGap("     ");
 
 /// Time to first token of a run: of the step that could start first.
 double timeToFirstToken(const trace::Progress& progress, const trace::RunState& run) {
@@ -29,6 +32,10 @@ QString milliseconds(double seconds) {
 
 StatusModel makeStatusModel(const ViewInput& input) {
   StatusModel status;
+  if (input.position < input.trace->size()) {
+    status.event = input.position;
+    status.events = input.trace->size();
+  }
   const trace::Replay& state = input.state();
   const trace::Progress& progress = state.progress();
   if (state.pool().blockCount() > 0) {
@@ -55,6 +62,10 @@ StatusModel makeStatusModel(const ViewInput& input) {
     const trace::RequestState& request = found->second;
     status.promptTokens += request.promptTokens;
     status.cachedTokens += request.cachedTokens;
+    if (request.phase == trace::RequestPhase::Running && request.generatedTokens == 0) {
+      status.read += readTokens(request);
+      status.toRead += request.promptTokens;
+    }
     if (!request.metrics || request.metrics->generatedTokens < 2) continue;
     latencies += request.metrics->interTokenLatency * double(request.metrics->generatedTokens - 1);
     gaps += request.metrics->generatedTokens - 1;
@@ -64,11 +75,16 @@ StatusModel makeStatusModel(const ViewInput& input) {
 }
 
 QString statusText(const StatusModel& status) {
-  if (status.run == 0) return tr("Nothing has run yet");
   QStringList parts;
+  if (status.events > 0) parts << tr("Looking back: event %1 of %2").arg(status.event).arg(status.events);
+  if (status.run == 0) {
+    // Looking back to before the first run: something has run.
+    if (parts.isEmpty()) parts << tr("Nothing has run yet");
+    return parts.join(kGap);
+  }
   QString run = tr("Run %1").arg(status.run) + QLatin1Char(' ');
   if (!status.outcome)
-    run += tr("running");
+    run += status.events > 0 ? tr("was running") : tr("running");
   else if (*status.outcome == trace::RunOutcome::Finished)
     run += tr("finished");
   else if (*status.outcome == trace::RunOutcome::Stopped)
@@ -76,6 +92,11 @@ QString statusText(const StatusModel& status) {
   else
     run += tr("failed");
   parts << run;
+  if (!status.outcome && status.toRead > 0)
+    parts << tr("read %1 of %2 tokens (%3 %)")
+                 .arg(status.read)
+                 .arg(status.toRead)
+                 .arg(100 * status.read / status.toRead);
   if (status.timeToFirstToken > 0) {
     QString text = tr("TTFT %1").arg(milliseconds(status.timeToFirstToken));
     if (status.previousTimeToFirstToken > 0) {
@@ -93,7 +114,7 @@ QString statusText(const StatusModel& status) {
                  .arg(100 * status.cachedTokens / status.promptTokens);
   }
   if (status.blocks > 0) parts << tr("pool %1 of %2 blocks").arg(status.blocksInUse).arg(status.blocks);
-  return parts.join(QStringLiteral("     "));
+  return parts.join(kGap);
 }
 
 }  // namespace spanscope::ui

@@ -14,6 +14,10 @@ namespace spanscope::ui {
 struct StatusModel {
   RunId run = 0;  ///< 0: nothing has run
   std::optional<trace::RunOutcome> outcome;
+  std::int64_t read = 0;    ///< tokens of prompts that were found or computed, of steps that read theirs now
+  std::int64_t toRead = 0;  ///< tokens that those prompts have; 0: no step reads its prompt
+  std::size_t event = 0;    ///< the state is that after so many events …
+  std::size_t events = 0;   ///< … of so many; 0: the newest is shown
   double timeToFirstToken = 0;          ///< seconds, of its first step; 0: not yet
   double previousTimeToFirstToken = 0;  ///< of the run before; 0: there is none
   double interTokenLatency = 0;         ///< seconds, mean over its tokens; 0: fewer than two

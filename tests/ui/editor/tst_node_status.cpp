@@ -140,6 +140,29 @@ class TestNodeStatus : public QObject {
     QVERIFY(longest > 10);
   }
 
+  /// What is cached is read at once, the rest pass by pass.
+  void readingThePromptIsCounted() {
+    for (const ViewInput& whole : {m_cold, m_warm}) {
+      std::int64_t last = 0;
+      RequestId request = 0;
+      for (std::size_t count = 0; count <= whole.trace->size(); ++count) {
+        ViewInput input = whole;
+        input.position = count;
+        const NodeStatuses statuses = nodeStatuses(input);
+        const auto found = statuses.find(m_rag.root());
+        if (found == statuses.end() || found->second.phase != NodePhase::Running) continue;
+        const NodeStatus& status = found->second;
+        if (status.request != request) QCOMPARE(status.read, status.served.hit + status.served.relocated);
+        if (status.request != request) last = 0;
+        request = status.request;
+        QVERIFY(status.read >= last && status.read <= status.tokens);
+        last = status.read;
+        if (status.generated > 0) QCOMPARE(status.read, status.tokens);
+      }
+      QVERIFY(request != 0);
+    }
+  }
+
   void anotherTextHasNoServedTokens() {
     ViewInput input = m_recorder->input(true);
     Document changed = m_swapped;

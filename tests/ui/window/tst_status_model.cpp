@@ -16,6 +16,21 @@ class TestStatusModel : public QObject {
     QTest::newRow("nothing") << status << QStringLiteral("Nothing has run yet");
     status.run = 1;
     QTest::newRow("running") << status << QStringLiteral("Run 1 running");
+    status.read = 1024;
+    status.toRead = 3200;
+    QTest::newRow("reading") << status << QStringLiteral("Run 1 running     read 1024 of 3200 tokens (32 %)");
+    status.event = 71;
+    status.events = 96;
+    QTest::newRow("looking back")
+        << status
+        << QStringLiteral(
+               "Looking back: event 71 of 96     Run 1 was running     read 1024 of 3200 tokens (32 %)");
+    status = StatusModel();
+    status.event = 1;
+    status.events = 96;
+    QTest::newRow("before the first run") << status << QStringLiteral("Looking back: event 1 of 96");
+    status = StatusModel();
+    status.run = 1;
     status.outcome = spanscope::trace::RunOutcome::Finished;
     status.timeToFirstToken = 0.0459;
     status.interTokenLatency = 0.0014;
