@@ -2,6 +2,7 @@
 #include "ui/editor/canvas_core.h"
 
 #include "ui/editor/tidy_layout.h"
+#include "ui/words/glossary.h"
 #include "ui/words/part_text.h"
 
 #include <QStringList>
@@ -85,6 +86,14 @@ void CanvasCore::setForecastsShown(bool shown) {
 QString CanvasCore::tipOf(NodeId id) const {
   QStringList lines;
   const NodeStatus& status = statusOf(id);
+  const auto look = m_looks.find(id);
+  // Joins promise something that their names do not say.
+  if (look != m_looks.end()) {
+    if (look->second.pill && findTerm(QString::fromStdString(look->second.op)) != nullptr)
+      lines.append(explain(QString::fromStdString(look->second.op)));
+    if (look->second.muted) lines.append(explain(u"mute"));
+    if (look->second.isFrozen()) lines.append(explain(u"freeze"));
+  }
   if (status.served.total() > 0) {
     QString line = tr("Last run: %1 of %2 tokens cached, %3 %")
                        .arg(status.served.hit + status.served.relocated)

@@ -6,6 +6,7 @@
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_scene.h"
 #include "ui/editor/node_forecast.h"
+#include "ui/words/glossary.h"
 
 #include <QGraphicsView>
 #include <QHelpEvent>
@@ -132,6 +133,8 @@ class TestNodeForecast : public QObject {
     QVERIFY(core.tipOf(first).contains(QStringLiteral("Last run: 0 of 20 tokens cached")));
     QVERIFY(core.tipOf(first).contains(QStringLiteral("Next run: 20 of 20 tokens cached, 100 %")));
     QVERIFY(core.forecastOf(m_plus) == nullptr);
+    QVERIFY2(core.tipOf(m_plus).contains(explain(u"plus")), "a join says what it promises");
+    QVERIFY(!core.tipOf(first).contains(explain(u"plus")));
 
     core.setForecastsShown(false);
     QVERIFY(core.forecastOf(first) == nullptr);

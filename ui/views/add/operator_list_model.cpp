@@ -3,6 +3,7 @@
 
 #include "engine/workbench/document/edits.h"
 #include "ui/operators/operator_table.h"
+#include "ui/words/glossary.h"
 
 #include <QMimeData>
 
@@ -22,7 +23,7 @@ QVariant OperatorListModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
       return info.label;
     case Qt::ToolTipRole:
-      return info.help;
+      return findTerm(info.label) == nullptr ? info.help : explain(info.label);
     case Qt::AccessibleTextRole:
       return tr("%1, %2").arg(info.label, info.hint);
     case Qt::AccessibleDescriptionRole:

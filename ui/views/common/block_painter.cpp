@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/common/block_painter.h"
 
+#include "ui/words/glossary.h"
 #include "ui/words/tr.h"
 
 #include <QFontMetrics>
@@ -244,11 +245,8 @@ std::vector<BlockLegend::Meaning> stateLegend() {
   const auto entry = [](BlockRole role, const QString& help) {
     return BlockLegend::Meaning{{.role = role}, Theme::name(role), help};
   };
-  return {entry(BlockRole::Hit, tr("Found in the pool, at the position at which it was stored")),
-          entry(BlockRole::Relocated,
-                tr("Found in the pool, at another position than the one at which it was stored")),
-          entry(BlockRole::Computed, tr("Not found, or only in part: computed and added to the pool")),
-          entry(BlockRole::Evicted, tr("Its place in the pool has been given to something else since")),
+  return {entry(BlockRole::Hit, explain(u"hit")), entry(BlockRole::Relocated, explain(u"relocated")),
+          entry(BlockRole::Computed, explain(u"computed")), entry(BlockRole::Evicted, explain(u"evicted")),
           entry(BlockRole::Free, tr("No physical block yet"))};
 }
 

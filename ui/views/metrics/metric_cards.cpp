@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/common/number_text.h"
 #include "ui/views/metrics/metrics_view.h"
+#include "ui/words/glossary.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -173,12 +174,11 @@ std::vector<CardContent> metricCards(const MetricsModel& model) {
   CardContent first = latencyCard(model, &RunMetrics::timeToFirstToken, &trace::StepMetrics::timeToFirstToken,
                                   BlockRole::Computed, 1);
   first.title = tr("Time to first token (TTFT)");
-  first.explanation =
-      tr("TTFT: from the moment a step could start until its first token. What reuse makes shorter.");
+  first.explanation = explain(u"ttft");
   CardContent between = latencyCard(model, &RunMetrics::interTokenLatency,
                                     &trace::StepMetrics::interTokenLatency, BlockRole::Hit, 2);
   between.title = tr("Inter-token latency (ITL)");
-  between.explanation = tr("ITL: mean time between two generated tokens of a step.");
+  between.explanation = explain(u"itl");
   return {std::move(first), std::move(between), cachedCard(model), blocksCard(model), speedCard(model)};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/output/answer_card.h"
 
+#include "ui/words/glossary.h"
+
 #include <QApplication>
 #include <QClipboard>
 #include <QHBoxLayout>
@@ -67,9 +69,11 @@ AnswerCard::AnswerCard(QWidget* parent)
     label->setFocusPolicy(Qt::ClickFocus);
   }
   m_facts->setWordWrap(true);
-  m_facts->setToolTip(tr("TTFT: time to first token, from the moment the step could start."));
+  m_facts->setToolTip(explain(u"ttft"));
   m_policy->setWordWrap(true);
-  m_policy->setToolTip(tr("Reuse policy of the run, and what its result is exact against"));
+  m_policy->setToolTip(QStringList({explain(u"policy"), explain(u"exactness"), explain(u"block-attention"),
+                                    explain(u"full-prefill")})
+                           .join(QLatin1Char('\n')));
   m_copy->setText(tr("Copy"));
   m_copy->setAutoRaise(true);
   m_copy->setToolTip(tr("Copy the answer"));

@@ -4,6 +4,7 @@
 #include "ui/views/common/empty_text.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/plan/pass_view.h"
+#include "ui/words/glossary.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -15,6 +16,7 @@
 #include <QTableWidget>
 
 #include <algorithm>
+#include <array>
 
 namespace spanscope::ui {
 namespace {
@@ -55,6 +57,9 @@ QStringList headers() {
           PlanView::tr("Prompt"), PlanView::tr("Cached"), PlanView::tr("Generated")};
 }
 
+/// Terms of the glossary that explain them.
+constexpr std::array kHeaderTerms{"step", "", "", "", "prompt", "cached", ""};
+
 QString whatWillStandHere() {
   return PlanView::tr("Run a query to see its plan: which steps it became, what each needs, and why.");
 }
@@ -73,6 +78,10 @@ PlanView::PlanView(QWidget* parent)
   m_table->setAccessibleName(tr("Steps"));
   m_table->setColumnCount(static_cast<int>(headers().size()));
   m_table->setHorizontalHeaderLabels(headers());
+  for (int column = 0; column < m_table->columnCount(); ++column) {
+    const QString term = QString::fromLatin1(kHeaderTerms.at(static_cast<std::size_t>(column)));
+    if (!term.isEmpty()) m_table->horizontalHeaderItem(column)->setToolTip(explain(term));
+  }
   m_table->verticalHeader()->hide();
   m_table->verticalHeader()->setDefaultSectionSize(kRow);
   m_table->setShowGrid(false);

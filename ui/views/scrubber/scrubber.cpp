@@ -151,7 +151,7 @@ void Scrubber::refresh() {
       tr("event %1 of %1 · %2").arg(m_model.total).arg(durationText(0.9999)) + QStringLiteral("  ");
   m_label->setMinimumWidth(QFontMetrics(m_label->font()).horizontalAdvance(widest));
   m_label->setToolTip(m_model.event);
-  m_track->setContent(m_model, theme());
+  m_track->setContent(m_model, theme(), input()->trace);
   if (isPlaying() && m_model.position >= m_model.total) setPlaying(false);
   update();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/scrubber/scrubber_track.h"
 
+#include "engine/trace/report.h"
 #include "ui/views/common/request_names.h"
 
 #include <QFontMetrics>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace spanscope::ui {
 namespace {
@@ -51,7 +53,9 @@ ScrubberTrack::ScrubberTrack(QWidget* parent) : QAbstractSlider(parent) {
   setAccessibleName(tr("Position in the trace"));
 }
 
-void ScrubberTrack::setContent(const ScrubberModel& model, const Theme& theme) {
+void ScrubberTrack::setContent(const ScrubberModel& model, const Theme& theme,
+                               std::shared_ptr<const TraceStore> trace) {
+  m_trace = std::move(trace);
   m_model = model;
   m_theme = theme;
   const auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
@@ -221,14 +225,27 @@ QString ScrubberTrack::factsAt(double x) const {
     const std::uint32_t count = m_model.bins[bin].counts[kind];
     if (count > 0) kinds.push_back(tr("%1 × %2").arg(count).arg(tickName(static_cast<TickKind>(kind))));
   }
-  const QString text = tr("event %1").arg(position);
-  return kinds.isEmpty() ? text : tr("%1: %2").arg(text, kinds.join(tr(", ")));
+  QString text = tr("event %1 of %2").arg(position).arg(m_model.total);
+  if (position > 0 && m_trace != nullptr && position <= m_trace->size()) {
+    constexpr qsizetype kMostLetters = 160;
+    QString event = QString::fromStdString(trace::describe(m_trace->event(position - 1))).simplified();
+    if (event.size() > kMostLetters) event = event.left(kMostLetters) + QStringLiteral("…");
+    text += QStringLiteral(": ") + event;
+  }
+  // A pixel may stand for many events.
+  if (m_model.eventsPerBin > 1 && !kinds.isEmpty())
+    text += QLatin1Char('\n') + tr("here: %1").arg(kinds.join(tr(", ")));
+  return text;
 }
 
 bool ScrubberTrack::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    QToolTip::showText(help->globalPos(), factsAt(help->pos().x()), this);
+    // Texts of a prompt may look like markup.
+    const QString facts =
+        factsAt(help->pos().x()).toHtmlEscaped().replace(QLatin1Char('\n'), QLatin1String("<br>"));
+    QToolTip::showText(help->globalPos(), facts.isEmpty() ? facts : QStringLiteral("<p>%1</p>").arg(facts),
+                       this);
     return true;
   }
   return QAbstractSlider::event(event);

@@ -14,7 +14,10 @@ class ScrubberTrack : public QAbstractSlider {
  public:
   explicit ScrubberTrack(QWidget* parent = nullptr);
 
-  void setContent(const ScrubberModel& model, const Theme& theme);
+  void setContent(const ScrubberModel& model, const Theme& theme,
+                  std::shared_ptr<const TraceStore> trace = nullptr);
+  /// The event at this place and what else happens there, for the tip.
+  QString factsAt(double x) const;
   QSize sizeHint() const override { return {400, 48}; }
   QSize minimumSizeHint() const override { return {120, 40}; }
   void paint(QPainter& painter, const QRect& area) const;
@@ -36,10 +39,10 @@ class ScrubberTrack : public QAbstractSlider {
   std::size_t positionAt(double x) const;
   void go(std::int64_t position);
   void paintTicks(QPainter& painter, const QRect& area) const;
-  QString factsAt(double x) const;
 
   ScrubberModel m_model;
   Theme m_theme;
+  std::shared_ptr<const TraceStore> m_trace;  ///< null: events have no names
 };
 
 }  // namespace spanscope::ui

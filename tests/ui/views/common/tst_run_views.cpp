@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/report.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
@@ -212,6 +213,21 @@ class TestRunViews : public QObject {
     QCOMPARE(view.options().layer, std::optional<std::int32_t>(2));
     QCOMPARE(view.options().head, std::optional<std::int32_t>(0));
     QVERIFY(view.model() == attentionModel(m_rag.input(), view.options()));
+  }
+
+  void scrubberTipsNameTheEvent() {
+    Scrubber view;
+    show(view, m_judge.input(), {1000, 46});
+    const auto& track = *view.findChild<ScrubberTrack*>();
+    const TraceStore& trace = *m_judge.input().trace;
+    for (const std::size_t position : {std::size_t{1}, trace.size() / 2, trace.size()}) {
+      const QString facts = track.factsAt(track.xOf(position));
+      QVERIFY2(facts.startsWith(QStringLiteral("event %1 of %2: ").arg(position).arg(trace.size())),
+               qPrintable(facts));
+      const QString event = QString::fromStdString(trace::describe(trace.event(position - 1))).simplified();
+      QVERIFY2(facts.contains(event.left(100)), qPrintable(facts));
+    }
+    QCOMPARE(track.factsAt(0), QStringLiteral("event 0 of %1").arg(trace.size()));
   }
 
   void timelineClickSelectsAndWheelZooms() {
