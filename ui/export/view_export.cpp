@@ -2,6 +2,7 @@
 #include "ui/export/view_export.h"
 
 #include "engine/base/output_file.h"
+#include "ui/document/picture_document.h"
 #include "ui/words/tr.h"
 
 #include <QBuffer>
@@ -118,7 +119,7 @@ std::variant<QByteArray, Error> makePicture(const PaintFunction& paint, QSize si
     }
   }
   buffer.close();
-  return bytes;
+  return options.document.empty() ? bytes : document::withDocument(bytes, options.document);
 }
 
 std::optional<Error> writeFile(const QString& path, const QByteArray& bytes) {

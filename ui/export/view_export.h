@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
 
 namespace spanscope::ui {
@@ -30,6 +31,8 @@ struct PictureOptions {
   double scale = 1;   ///< PNG: pixels a pixel of the view, 0.25 … 8
   QColor background;  ///< behind what is painted; invalid: nothing (PNG: transparent)
   QString title;      ///< of the picture, in the file
+  /// Text of the document that PNG and SVG files carry, so that they can be opened again; empty: none.
+  std::string document = {};
 };
 
 /// The bytes of a picture, or why there is none: a size that is empty or too large.

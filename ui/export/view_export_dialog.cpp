@@ -25,8 +25,8 @@ constexpr QSize kPreview(380, 260);
 }  // namespace
 
 ViewExportDialog::ViewExportDialog(std::vector<ExportItem> items, const QString& current, const Theme& theme,
-                                   QWidget* parent)
-    : QDialog(parent), m_items(std::move(items)), m_theme(theme) {
+                                   QWidget* parent, std::string documentText)
+    : QDialog(parent), m_items(std::move(items)), m_document(std::move(documentText)), m_theme(theme) {
   setWindowTitle(tr("Export view"));
   m_view = new QComboBox(this);
   for (const ExportItem& entry : m_items) m_view->addItem(entry.title, entry.id);
@@ -47,6 +47,11 @@ ViewExportDialog::ViewExportDialog(std::vector<ExportItem> items, const QString&
   m_scheme->setCurrentIndex(theme.scheme() == Scheme::Dark ? 1 : 0);
   m_transparent = new QCheckBox(tr("No background"), this);
   m_transparent->setToolTip(tr("Leaves what the view does not paint itself transparent"));
+  m_carries = new QCheckBox(tr("Keep the query in the file"), this);
+  m_carries->setChecked(!m_document.empty());
+  m_carries->setToolTip(
+      tr("The picture can then be opened again as a document. It holds all texts and settings of the "
+         "document, also those that it does not show: leave it out where they are private."));
 
   auto* form = new QFormLayout;
   form->setHorizontalSpacing(4 * kSpace);
@@ -58,6 +63,7 @@ ViewExportDialog::ViewExportDialog(std::vector<ExportItem> items, const QString&
   form->addRow(tr("&Scale"), m_scale);
   form->addRow(tr("&Theme"), m_scheme);
   form->addRow(QString(), m_transparent);
+  form->addRow(QString(), m_carries);
   m_view->setAccessibleName(tr("View"));
   m_format->setAccessibleName(tr("Format"));
   m_width->setAccessibleName(tr("Width in pixels"));
@@ -154,6 +160,7 @@ PictureOptions ViewExportDialog::pictureOptions() const {
   options.scale = m_scale->currentData().toDouble();
   if (!m_transparent->isChecked()) options.background = pictureTheme().color(Role::Surface);
   options.title = item().title;
+  if (m_carries->isEnabled() && m_carries->isChecked()) options.document = m_document;
   return options;
 }
 
@@ -177,7 +184,10 @@ std::optional<Error> ViewExportDialog::copy() {
     QGuiApplication::clipboard()->setMimeData(csvForClipboard(item().csv()).release());
     return std::nullopt;
   }
-  auto picture = pictureForClipboard(paintFunction(), pictureSize(), pictureFormat(), pictureOptions());
+  // What is pasted elsewhere is meant to be seen.
+  PictureOptions options = pictureOptions();
+  options.document.clear();
+  auto picture = pictureForClipboard(paintFunction(), pictureSize(), pictureFormat(), options);
   if (auto* error = std::get_if<Error>(&picture)) return std::move(*error);
   QGuiApplication::clipboard()->setMimeData(std::get<std::unique_ptr<QMimeData>>(picture).release());
   return std::nullopt;
@@ -198,6 +208,7 @@ void ViewExportDialog::updateControls() {
     control->setEnabled(!isTable());
   }
   m_scale->setEnabled(isPng);
+  m_carries->setEnabled(!m_document.empty() && !isTable() && pictureFormat() != PictureFormat::Pdf);
   m_message->clear();
   updatePreview();
 }

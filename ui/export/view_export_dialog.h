@@ -24,8 +24,9 @@ class ViewExportDialog : public QDialog {
   Q_OBJECT
  public:
   /// `current`: id of the item that is chosen at first. `items` is not empty.
+  /// `documentText`: what PNG and SVG files can carry; empty: nothing.
   ViewExportDialog(std::vector<ExportItem> items, const QString& current, const Theme& theme,
-                   QWidget* parent = nullptr);
+                   QWidget* parent = nullptr, std::string documentText = {});
 
   /// Writes what is chosen; the dialog's Save button asks for the path and calls this.
   std::optional<Error> saveTo(const QString& path);
@@ -47,6 +48,7 @@ class ViewExportDialog : public QDialog {
   void say(const std::optional<Error>& error, const QString& otherwise);
 
   std::vector<ExportItem> m_items;
+  std::string m_document;
   Theme m_theme;
   QComboBox* m_view = nullptr;
   QComboBox* m_format = nullptr;
@@ -55,6 +57,7 @@ class ViewExportDialog : public QDialog {
   QComboBox* m_scale = nullptr;
   QComboBox* m_scheme = nullptr;
   QCheckBox* m_transparent = nullptr;
+  QCheckBox* m_carries = nullptr;
   QLabel* m_preview = nullptr;
   QLabel* m_result = nullptr;
   QLabel* m_message = nullptr;
