@@ -217,9 +217,9 @@ int main(int argc, char** argv) {
     return QApplication::exec();
   }
   QTimer::singleShot(0, &window, [&] {
-    window.offerRecovery();
-    if (arguments.positionalArguments().isEmpty()) window.restoreSession();
+    window.restoreSession();
     for (const QString& file : arguments.positionalArguments()) window.openFile(file);
+    window.offerRecovery();
   });
   return QApplication::exec();
 }

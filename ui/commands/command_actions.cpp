@@ -13,9 +13,9 @@
 namespace spanscope::ui {
 namespace {
 
-QList<QKeySequence> sequences(const CommandInfo& info) {
+QList<QKeySequence> sequences(const QStringList& portable) {
   QList<QKeySequence> keys;
-  for (const QString& key : info.keys) keys.append(QKeySequence(key, QKeySequence::PortableText));
+  for (const QString& key : portable) keys.append(QKeySequence(key, QKeySequence::PortableText));
   return keys;
 }
 
@@ -41,18 +41,15 @@ bool belongsToText(const QKeyEvent& key) {
 }  // namespace
 
 QString shownKeys(const CommandInfo& info) {
-  return QKeySequence::listToString(sequences(info), QKeySequence::NativeText)
+  return QKeySequence::listToString(sequences(info.keys), QKeySequence::NativeText)
       .replace(QStringLiteral("; "), QStringLiteral(", "));
 }
 
 CommandActions::CommandActions(QWidget* window) : QObject(window) {
   for (const CommandInfo& info : commandTable()) {
     auto* action = new QAction(info.text, this);
-    const QString keys = shownKeys(info);
-    action->setToolTip(keys.isEmpty() ? info.help : tr("%1 (%2)").arg(info.help, keys));
     action->setStatusTip(info.help);
     action->setObjectName(info.id);
-    action->setShortcuts(sequences(info));
     if (info.scope == CommandScope::Window) {
       action->setShortcutContext(Qt::WindowShortcut);
       window->addAction(action);
@@ -64,7 +61,17 @@ CommandActions::CommandActions(QWidget* window) : QObject(window) {
     connect(action, &QAction::triggered, this, [this, id = info.id] { Q_EMIT triggered(id); });
     m_actions.insert(info.id, action);
   }
+  setKeys({});
   qApp->installEventFilter(this);
+}
+
+void CommandActions::setKeys(const KeyBindings& keys) {
+  for (const CommandInfo& info : keys.table()) {
+    QAction* action = m_actions.value(info.id);
+    const QString names = shownKeys(info);
+    action->setShortcuts(sequences(info.keys));
+    action->setToolTip(names.isEmpty() ? info.help : tr("%1 (%2)").arg(info.help, names));
+  }
 }
 
 void CommandActions::addCanvas(QWidget* canvas) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/commands/command_table.h"
+#include "ui/commands/key_bindings.h"
 
 #include <QHash>
 #include <QList>
@@ -21,6 +22,9 @@ class CommandActions : public QObject {
  public:
   /// Keys of scope Window work in `window`.
   explicit CommandActions(QWidget* window);
+
+  /// Other keys than those of the table, in menus and tool tips too.
+  void setKeys(const KeyBindings& keys);
 
   /// Keys of scope Canvas work in this widget and its children; there may be several.
   void addCanvas(QWidget* canvas);

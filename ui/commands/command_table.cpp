@@ -39,6 +39,7 @@ std::vector<CommandInfo> makeTable() {
       tr("The query as JSON, curl or Python, for a server"), {"Ctrl+E"});
   add("file.export-view", File, Document, tr("Export view…"), tr("A view as a picture or a table"),
       {"Ctrl+Shift+E"});
+  add("file.export-window", File, Document, tr("Export window…"), tr("The whole window as a picture"));
   add("file.close", File, Document, tr("Close tab"), tr("Close the document"), {"Ctrl+W"});
   add("file.quit", File, Program, tr("Quit"), tr("Close the window"), {"Ctrl+Q"});
 
@@ -102,6 +103,15 @@ std::vector<CommandInfo> makeTable() {
   add("view.measure", View, Document, tr("Measure layout"), tr("Docks for numbers"), {"Alt+3"});
   add("view.reset", View, Document, tr("Reset layout"),
       tr("Put the docks of this layout back in their places"));
+  add("view.maximise", View, Document, tr("Maximise dock"),
+      tr("Give the dock that has the focus the whole window, or put it back"), {"F11"});
+  add("view.float", View, Document, tr("Float dock"),
+      tr("Give the dock that has the focus a window of its own, or put it back"), {"Shift+F11"});
+  add("view.next-tab", View, Document, tr("Next document"), tr("Go to the next tab"),
+      {"Ctrl+PgDown", "Ctrl+Tab"});
+  add("view.previous-tab", View, Document, tr("Previous document"), tr("Go to the tab before"),
+      {"Ctrl+PgUp", "Ctrl+Shift+Tab"});
+  add("view.tabs", View, Document, tr("Documents…"), tr("List the open documents"), {"Ctrl+Shift+O"});
   add("view.zoom-in", View, Document, tr("Zoom in"), tr("Larger nodes"), {"Ctrl++", "Ctrl+="});
   add("view.zoom-out", View, Document, tr("Zoom out"), tr("Smaller nodes"), {"Ctrl+-"});
   add("view.zoom-reset", View, Document, tr("Zoom to 100 %"), tr("Nodes at their own size"), {"Ctrl+0"});
@@ -120,6 +130,7 @@ std::vector<CommandInfo> makeTable() {
   add("help.manual", Help, Program, tr("Manual"),
       tr("The page on the dock that has the focus, or the contents"), {"F1"});
   add("help.keys", Help, Program, tr("Keys"), tr("All keys on one sheet"), {"?"});
+  add("help.change-keys", Help, Program, tr("Change keys…"), tr("Give commands other keys"));
   add("help.about", Help, Program, tr("About Spanscope"), tr("Versions and device"));
   return table;
 }

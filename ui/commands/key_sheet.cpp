@@ -39,8 +39,8 @@ class Sheet : public QWidget {
 
 }  // namespace
 
-KeySheet::KeySheet(const Theme& theme, QWidget* parent)
-    : QDialog(parent), m_columns(keySheetColumns(keySheetSections(commandTable()), kColumns)) {
+KeySheet::KeySheet(const std::vector<CommandInfo>& table, const Theme& theme, QWidget* parent)
+    : QDialog(parent), m_columns(keySheetColumns(keySheetSections(table), kColumns)) {
   setWindowTitle(tr("Keys"));
   auto* sheet = new Sheet(m_columns, theme);
   auto* area = new QScrollArea(this);
@@ -49,7 +49,7 @@ KeySheet::KeySheet(const Theme& theme, QWidget* parent)
   area->setAlignment(Qt::AlignCenter);
   area->setAccessibleName(tr("Keys"));
   // The sheet is painted: its text is read out from here.
-  area->setAccessibleDescription(keySheetText(keySheetSections(commandTable())));
+  area->setAccessibleDescription(keySheetText(keySheetSections(table)));
   area->viewport()->setAutoFillBackground(true);
   QPalette surface = area->viewport()->palette();
   surface.setColor(QPalette::Window, theme.color(Role::Surface));

@@ -15,7 +15,8 @@ namespace spanscope::ui {
 class KeySheet : public QDialog {
   Q_OBJECT
  public:
-  explicit KeySheet(const Theme& theme, QWidget* parent = nullptr);
+  /// `table`: the commands with the keys that they have now.
+  KeySheet(const std::vector<CommandInfo>& table, const Theme& theme, QWidget* parent = nullptr);
 
  private:
   void print();

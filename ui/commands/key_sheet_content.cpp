@@ -87,7 +87,8 @@ std::vector<KeySection> keySheetSections(const std::vector<CommandInfo>& table) 
                       .rows = {{{tr("Arrow keys")}, tr("Go to parent, child, sibling"), true},
                                {{tr("Esc")}, tr("Drop the gesture, select nothing"), true},
                                {{tr("Space + drag")}, tr("Move the view"), true},
-                               {{tr("Wheel")}, tr("Zoom at the pointer"), true}}});
+                               {{tr("Wheel")}, tr("Move the view; with Shift to the sides"), true},
+                               {{tr("Ctrl + wheel")}, tr("Zoom at the pointer"), true}}});
   return sections;
 }
 

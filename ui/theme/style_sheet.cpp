@@ -20,11 +20,12 @@ QMainWindow, QDialog { background: {window}; }
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 /* Platforms set fonts for these classes, which would win over the application's. */
 QPushButton, QToolButton, QTabBar, QComboBox, QSpinBox, QDoubleSpinBox, QLineEdit, QCheckBox, QMenu, QMenuBar, QListView,
-QStatusBar, QToolTip { font-family: "Inter", "DejaVu Sans"; font-size: 13px; }
+QStatusBar, #statusBar QLabel, #noticeBar QLabel, QToolTip { font-family: "Inter", "DejaVu Sans"; font-size: 13px; }
 QMainWindow::separator { background: {window}; width: 8px; height: 8px; }
 QToolTip { background: {surface}; color: {text}; border: 1px solid {outline}; padding: 6px; }
 
 QDockWidget { border: none; }
+QDockWidget[floating="true"] { background: {window}; border: 1px solid {outline}; }
 #dockCard { background: {surface}; border: 1px solid {line}; border-radius: 6px; }
 #dockTitle { background: {surface}; border: 1px solid {line}; border-top-left-radius: 6px; border-top-right-radius: 6px; }
 #dockBody { background: {surface}; border: 1px solid {line}; border-top: none; border-bottom-left-radius: 6px;
@@ -34,6 +35,7 @@ QDockWidget { border: none; }
 #topBar { border-bottom: 1px solid {line}; }
 #statusBar { border-top: 1px solid {line}; }
 QStatusBar::item { border: none; }
+#noticeBar { background: {accentfill}; border: none; border-bottom: 1px solid {line}; }
 
 QPushButton, QToolButton, QComboBox, QSpinBox, QDoubleSpinBox {
   background: {surface}; border: 1px solid {outline}; border-radius: 5px; padding: 4px 10px; min-height: 16px; }

@@ -3,13 +3,21 @@
 
 #include "ui/theme/theme.h"
 
+#include <QEvent>
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QMenu>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 namespace spanscope::ui {
+namespace {
+
+constexpr QPoint kStep(48, 48);
+constexpr QSize kLeastFloating(420, 320);
+
+}  // namespace
 
 Dock::Dock(const QString& id, const QString& title, QWidget* content, bool titled, QWidget* parent)
     : QDockWidget(title, parent), m_id(id), m_view(qobject_cast<View*>(content)) {
@@ -23,7 +31,17 @@ Dock::Dock(const QString& id, const QString& title, QWidget* content, bool title
   layout->addWidget(content);
   setWidget(frame);
   if (titled) {
-    setTitleBarWidget(makeTitleBar(title));
+    m_titleBar = makeTitleBar(title);
+    setTitleBarWidget(m_titleBar);
+    setMaximised(false);
+    connect(this, &QDockWidget::topLevelChanged, this, [this](bool floating) {
+      m_floatAction->setText(floating ? tr("Put back into the window") : tr("Float"));
+      m_maximise->setVisible(!floating);
+      m_maximiseAction->setVisible(!floating);
+      // The dock is still being changed, or dragged.
+      m_wasDragged = m_isPressed;
+      if (floating) QTimer::singleShot(0, this, &Dock::frameWindow);
+    });
   } else {
     setTitleBarWidget(new QWidget);
     setFeatures(DockWidgetClosable);
@@ -52,15 +70,22 @@ QWidget* Dock::makeTitleBar(const QString& title) {
     connect(m_view, &View::summaryChanged, this, &Dock::setSummary);
   }
 
+  m_maximise = new QToolButton;
+  m_maximise->setAutoRaise(true);
+  connect(m_maximise, &QToolButton::clicked, this, [this] { Q_EMIT maximiseWanted(m_id); });
+  layout->addWidget(m_maximise);
+  bar->installEventFilter(this);
+
   auto* more = new QToolButton;
   more->setText(QStringLiteral("⋯"));
   more->setAutoRaise(true);
   more->setAccessibleName(tr("Menu of %1").arg(title));
-  more->setToolTip(tr("Export, float or close this view"));
+  more->setToolTip(tr("Export, maximise, float or close this view"));
   more->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(more);
   menu->addAction(tr("Export…"), this, [this] { Q_EMIT exportWanted(m_id); });
-  menu->addAction(tr("Float"), this, [this] { setFloating(!isFloating()); });
+  m_maximiseAction = menu->addAction(QString(), this, [this] { Q_EMIT maximiseWanted(m_id); });
+  m_floatAction = menu->addAction(tr("Float"), this, [this] { setFloating(!isFloating()); });
   menu->addAction(tr("Close"), this, &QDockWidget::close);
   more->setMenu(menu);
   layout->addWidget(more);
@@ -69,6 +94,49 @@ QWidget* Dock::makeTitleBar(const QString& title) {
 
 void Dock::setSummary(const QString& text) {
   if (m_summary != nullptr) m_summary->setText(text);
+}
+
+void Dock::setMaximised(bool maximised) {
+  if (m_maximise == nullptr) return;
+  m_maximise->setText(maximised ? QStringLiteral("⤡") : QStringLiteral("⤢"));
+  m_maximise->setAccessibleName(maximised ? tr("Put %1 back").arg(windowTitle())
+                                          : tr("Maximise %1").arg(windowTitle()));
+  m_maximise->setToolTip(maximised ? tr("Show the other docks again (double click on the title)")
+                                   : tr("Give this dock the whole window (double click on the title)"));
+  m_maximiseAction->setText(maximised ? tr("Show the other docks") : tr("Maximise"));
+}
+
+void Dock::frameWindow() {
+  if (!isFloating() || m_isPressed) return;
+  if (windowType() == Qt::Window && (windowFlags() & Qt::FramelessWindowHint) == 0) return;
+  // Beside where it stood, so that it is seen to have left, and large enough to be of use.
+  const QRect place(pos() + kStep, size().expandedTo(kLeastFloating));
+  const bool wasDragged = m_wasDragged;
+  setWindowFlags(Qt::Window | Qt::WindowTitleHint | Qt::WindowSystemMenuHint | Qt::WindowMinMaxButtonsHint |
+                 Qt::WindowCloseButtonHint);
+  setGeometry(wasDragged ? geometry() : place);
+  show();
+}
+
+bool Dock::event(QEvent* event) {
+  if (event->type() == QEvent::MouseButtonPress) m_isPressed = true;
+  if (event->type() == QEvent::MouseButtonRelease) m_isPressed = false;
+  const bool handled = QDockWidget::event(event);
+  // A drag sets the flags of a window without a frame again.
+  if (event->type() == QEvent::MouseButtonRelease && isFloating())
+    QTimer::singleShot(0, this, &Dock::frameWindow);
+  return handled;
+}
+
+bool Dock::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == m_titleBar && event->type() == QEvent::MouseButtonDblClick) {
+    if (isFloating())
+      setFloating(false);
+    else
+      Q_EMIT maximiseWanted(m_id);
+    return true;
+  }
+  return QDockWidget::eventFilter(watched, event);
 }
 
 }  // namespace spanscope::ui

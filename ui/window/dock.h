@@ -5,6 +5,7 @@
 
 #include <QDockWidget>
 #include <QLabel>
+#include <QToolButton>
 
 namespace spanscope::ui {
 
@@ -18,16 +19,30 @@ class Dock : public QDockWidget {
   const QString& id() const { return m_id; }
   View* view() const { return m_view; }  ///< nullptr: the content is none
   void setSummary(const QString& text);
+  /// Whether it has the place of all docks, which its button and menu then give back.
+  void setMaximised(bool maximised);
+
+  bool event(QEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  Q_SIGNALS:
   void exportWanted(const QString& id);
+  void maximiseWanted(const QString& id);
 
  private:
   QWidget* makeTitleBar(const QString& title);
+  /// A window of its own has the frame of the desktop: it can be moved, sized, and found in the task bar.
+  void frameWindow();
 
   QString m_id;
   View* m_view = nullptr;
   QLabel* m_summary = nullptr;
+  QWidget* m_titleBar = nullptr;  ///< nullptr: without
+  QToolButton* m_maximise = nullptr;
+  QAction* m_maximiseAction = nullptr;
+  QAction* m_floatAction = nullptr;
+  bool m_isPressed = false;   ///< the mouse holds it
+  bool m_wasDragged = false;  ///< out of the window, to where it is
 };
 
 }  // namespace spanscope::ui

@@ -94,6 +94,7 @@ Dock* DockHost::dock(const QString& id) const {
 }
 
 void DockHost::setLayout(LayoutId layout) {
+  restore();
   if (layout == m_layout && !m_states.empty()) return;
   if (layout != m_layout && !m_sizesWanted) m_states[layoutName(m_layout)] = saveState();
   m_layout = layout;
@@ -104,7 +105,52 @@ void DockHost::setLayout(LayoutId layout) {
   QTimer::singleShot(0, this, &DockHost::applySizes);
 }
 
+void DockHost::toggleMaximised(Dock* dock) {
+  if (m_maximised != nullptr || dock == nullptr) {
+    restore();
+    return;
+  }
+  if (dock->isFloating()) dock->setFloating(false);
+  m_unmaximised = saveState();
+  m_hiddenBefore.clear();
+  m_applying = true;
+  for (Dock* other : m_docks) {
+    if (other->isHidden())
+      m_hiddenBefore.push_back(other);
+    else if (other != dock && !other->isFloating())
+      other->hide();
+  }
+  m_applying = false;
+  m_maximised = dock;
+  dock->setMaximised(true);
+  dock->show();
+  dock->raise();
+  Q_EMIT layoutChanged();
+  QTimer::singleShot(0, this, &DockHost::settled);
+}
+
+void DockHost::restore() {
+  if (m_maximised == nullptr) return;
+  m_maximised->setMaximised(false);
+  m_maximised = nullptr;
+  restoreState(m_unmaximised);
+  // A state shows the docks that it does not know.
+  for (Dock* dock : m_hiddenBefore) {
+    if (!dock->isHidden()) removeDockWidget(dock);
+  }
+  Q_EMIT layoutChanged();
+  QTimer::singleShot(0, this, &DockHost::applySizes);
+}
+
+Dock* DockHost::dockOf(QWidget* widget) const {
+  for (; widget != nullptr; widget = widget->parentWidget()) {
+    if (auto* found = qobject_cast<Dock*>(widget)) return found;
+  }
+  return nullptr;
+}
+
 void DockHost::resetLayout() {
+  restore();
   m_states.erase(layoutName(m_layout));
   arrange();
   Q_EMIT layoutChanged();
@@ -113,14 +159,16 @@ void DockHost::resetLayout() {
 void DockHost::reveal(const QString& id) {
   Dock* wanted = dock(id);
   if (wanted == nullptr) return;
+  if (m_maximised != nullptr && m_maximised != wanted && !wanted->isFloating()) restore();
   if (wanted->isHidden()) wanted->show();
   wanted->raise();
+  if (wanted->isFloating()) wanted->activateWindow();
   wanted->setFocus();
 }
 
 std::map<QString, QByteArray> DockHost::layoutStates() const {
   std::map<QString, QByteArray> states = m_states;
-  if (!m_sizesWanted) states[layoutName(m_layout)] = saveState();
+  if (!m_sizesWanted) states[layoutName(m_layout)] = m_maximised == nullptr ? saveState() : m_unmaximised;
   return states;
 }
 
@@ -183,7 +231,7 @@ void DockHost::arrange() {
 
 void DockHost::applySizes() {
   if (!isVisible()) return;
-  if (m_sizesWanted) resizeAll();
+  if (m_sizesWanted && m_maximised == nullptr) resizeAll();
   QTimer::singleShot(0, this, &DockHost::settled);
 }
 

@@ -36,6 +36,14 @@ class DockHost : public QMainWindow {
   /// Brings a dock to the front, in whatever layout.
   void reveal(const QString& id);
 
+  /// Gives one dock the room of all, until restore() or another layout; the docks that float stay. What is
+  /// maximised is put back instead. A dock that floats is put into the window first.
+  void toggleMaximised(Dock* dock);
+  void restore();
+  const Dock* maximised() const { return m_maximised; }  ///< nullptr: none is
+  /// The dock that holds the widget; nullptr: none does.
+  Dock* dockOf(QWidget* widget) const;
+
   std::map<QString, QByteArray> layoutStates() const;  ///< by layoutName
   void setLayoutStates(std::map<QString, QByteArray> states);
 
@@ -55,7 +63,10 @@ class DockHost : public QMainWindow {
   std::vector<Dock*> m_docks;
   LayoutId m_layout = LayoutId::Author;
   std::map<QString, QByteArray> m_states;
-  bool m_sizesWanted = true;  ///< the layout is as it comes: sizes follow the window
+  Dock* m_maximised = nullptr;
+  QByteArray m_unmaximised;           ///< the layout as it was before
+  std::vector<Dock*> m_hiddenBefore;  ///< docks that were no part of it
+  bool m_sizesWanted = true;          ///< the layout is as it comes: sizes follow the window
   bool m_applying = false;
 };
 

@@ -7,17 +7,21 @@
 #include "ui/manual/manual_window.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/view.h"
+#include "ui/window/notice_bar.h"
 #include "ui/window/status_model.h"
+#include "ui/words/glossary.h"
 
 #include <QAction>
 #include <QApplication>
 #include <QHBoxLayout>
 #include <QInputDialog>
+#include <QLockFile>
 #include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QStatusBar>
 #include <QStyle>
+#include <QVBoxLayout>
 
 #include <algorithm>
 #include <utility>
@@ -27,6 +31,7 @@ namespace {
 
 constexpr int kMessageTime = 8000;  // milliseconds a message stays in the status bar
 constexpr int kPause = 150;         // milliseconds after which a person who types has paused
+constexpr int kKeepTabs = 500;      // milliseconds after which a change of tabs is written down
 constexpr QSize kQuestionSize(440, 200);
 
 }  // namespace
@@ -37,6 +42,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
       m_settings(settings),
       m_autosaveDirectory(std::move(autosaveDirectory)),
       m_workspace(std::move(backends)),
+      m_files(m_autosaveDirectory + QStringLiteral("/open")),
       m_menu(std::make_unique<QMenu>()) {
   // Before there are widgets: style sheets keep the font that a widget had when it was first styled.
   QApplication::setFont(Theme().interfaceFont());
@@ -78,7 +84,16 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(m_welcome, &WelcomePage::openDialog, this, &MainWindow::openDialog);
   m_pages = new QStackedWidget;
   m_pages->addWidget(m_welcome);
-  m_pages->addWidget(m_docks);
+  m_notice = new NoticeBar;
+  connect(m_notice, &NoticeBar::answered, this, &MainWindow::answer);
+  connect(&m_files, &DocumentFiles::changed, this, &MainWindow::refresh);
+  auto* documents = new QWidget;
+  auto* column = new QVBoxLayout(documents);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(m_notice);
+  column->addWidget(m_docks, 1);
+  m_pages->addWidget(documents);
   connect(m_docks, &DockHost::settled, this, &MainWindow::fitOnce);
   // Another layout gives the canvas another shape.
   connect(m_docks, &DockHost::layoutChanged, this, [this] { m_fitWanted = true; });
@@ -92,6 +107,11 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(&m_workspace, &Workspace::inputChanged, this, &MainWindow::showInput);
   connect(&m_workspace, &Workspace::currentChanged, this, &MainWindow::showCurrent);
   connect(&m_workspace, &Workspace::documentsChanged, this, &MainWindow::refresh);
+  m_keepTabs.setSingleShot(true);
+  m_keepTabs.setInterval(kKeepTabs);
+  connect(&m_keepTabs, &QTimer::timeout, this, [this] { keepTabs(false); });
+  connect(&m_workspace, &Workspace::documentsChanged, &m_keepTabs, qOverload<>(&QTimer::start));
+  connect(&m_workspace, &Workspace::currentChanged, &m_keepTabs, qOverload<>(&QTimer::start));
   connect(&m_workspace, &Workspace::runEnded, this, [this](const QString& error) {
     if (!error.isEmpty()) complain(error);
   });
@@ -106,6 +126,8 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   m_lastFolder = m_settings.value(QStringLiteral("window/folder")).toString();
   m_welcome->setRecentFiles(document::RecentFiles(m_settings).paths());
 
+  m_keys = KeyBindings(m_settings);
+  useKeys();
   followSystemScheme();
   m_workspace.engine().prepare({});
   refresh();
@@ -113,6 +135,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
 
 MainWindow::~MainWindow() {
   m_workspace.disconnect(this);
+  m_files.disconnect(this);
   m_canvas->setModel(nullptr);
   for (Dock* dock : m_docks->docks()) {
     if (dock->view() != nullptr) dock->view()->setModel(nullptr);
@@ -148,8 +171,11 @@ void MainWindow::makeDocks() {
     connect(view, &View::commandWanted, this, &MainWindow::perform);
     // The scrubber is a strip without a title bar.
     auto* dock = new Dock(info.id, info.title, view, info.id != QLatin1String("scrubber"), m_docks);
-    connect(dock, &Dock::exportWanted, this, &MainWindow::exportView);
     m_docks->add(dock);
+  }
+  for (Dock* dock : m_docks->docks()) {
+    connect(dock, &Dock::exportWanted, this, &MainWindow::exportView);
+    connect(dock, &Dock::maximiseWanted, this, [this, dock] { m_docks->toggleMaximised(dock); });
   }
 }
 
@@ -159,9 +185,8 @@ void MainWindow::makeStatusBar() {
   bar->setSizeGripEnabled(false);
   m_status = new QLabel;
   m_status->setAccessibleName(tr("State of the newest run"));
-  m_status->setToolTip(
-      tr("TTFT: time from the moment a step could start to its first token.\n"
-         "ITL: inter-token latency, the mean time between generated tokens."));
+  m_status->setToolTip(QStringList({explain(u"ttft"), explain(u"itl"), explain(u"cached"), explain(u"pool")})
+                           .join(QLatin1Char('\n')));
   m_statusRight = new QLabel;
   bar->addWidget(m_status, 1);
   bar->addPermanentWidget(m_statusRight);
@@ -199,6 +224,7 @@ void MainWindow::followSystemScheme() {
 
 bool MainWindow::event(QEvent* event) {
   if (event->type() == QEvent::ThemeChange) followSystemScheme();
+  if (event->type() == QEvent::WindowActivate) m_files.look();
   return QMainWindow::event(event);
 }
 
@@ -240,11 +266,17 @@ void MainWindow::countProblems() {
 
 void MainWindow::showCurrent() {
   document::DocumentModel* model = m_workspace.model();
-  if (m_shown != 0) m_places[m_shown] = m_canvas->place();
+  notePlace();
   m_shown = m_workspace.current() == nullptr ? 0 : m_workspace.current()->id;
   m_canvas->setModel(model);
   m_countProblems.setInterval(0);
-  if (const auto place = m_places.find(m_shown); place != m_places.end()) m_canvas->setPlace(place->second);
+  if (const auto place = m_places.find(m_shown); place != m_places.end()) {
+    m_fitWanted = false;
+    m_canvas->setPlace(place->second);
+  } else if (m_shown != 0) {
+    m_fitWanted = true;
+    QTimer::singleShot(0, this, &MainWindow::fitOnce);
+  }
   for (Dock* dock : m_docks->docks()) {
     if (dock->view() != nullptr) dock->view()->setModel(model);
   }
@@ -256,6 +288,7 @@ void MainWindow::refresh() {
   m_topBar->refresh(m_docks->layout(), isWelcome());
   setWindowTitle(current == nullptr ? tr("Spanscope") : tr("%1[*] — Spanscope").arg(current->model->title()));
   setWindowModified(current != nullptr && current->model->isModified());
+  m_notice->setNotice(current == nullptr ? FileNotice() : noticeOf(m_files.situation(current->id)));
   refreshCommands();
 }
 
@@ -320,6 +353,11 @@ bool MainWindow::consentTo(const QString& endpoint) {
   if (box.clickedButton() != send) return false;
   m_settings.setValue(key, known << endpoint);
   return true;
+}
+
+void MainWindow::notePlace() {
+  // Before the query was fitted into it, the canvas looks nowhere.
+  if (m_shown != 0 && !m_fitWanted) m_places[m_shown] = m_canvas->place();
 }
 
 void MainWindow::fitOnce() {

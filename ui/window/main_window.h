@@ -8,6 +8,7 @@
 #include "ui/document/autosave.h"
 #include "ui/editor/canvas.h"
 #include "ui/window/dock_host.h"
+#include "ui/window/document_files.h"
 #include "ui/window/top_bar.h"
 #include "ui/window/welcome_page.h"
 #include "ui/window/workspace.h"
@@ -22,12 +23,16 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
+
+class QLockFile;
 
 namespace spanscope::ui {
 
 class CommandPalette;
 class ManualWindow;
+class NoticeBar;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -94,7 +99,22 @@ class MainWindow : public QMainWindow {
   bool save(OpenDocument& document, bool askForPath);
   bool mayClose(OpenDocument& document);
   void closeTab(OpenDocument& document);
-  void watch(OpenDocument& document);
+  /// `read`: what its file held when it was read.
+  void watch(OpenDocument& document, document::FileStamp read = {});
+  /// Whether the file may be written over where another program has written it.
+  enum class SaveOver { Yes, SaveAs, No };
+  SaveOver maySaveOver(OpenDocument& document);
+  void answer(FileAnswer answer);
+  void reload(OpenDocument& document);
+  void compareWithFile(const OpenDocument& document);
+  /// Asks about what is not saved. False: the window stays.
+  bool settleUnsaved();
+  /// Writes down what is open; at the end with what is to be kept though it was not saved.
+  void keepTabs(bool atEnd);
+  /// Whether this window is the one whose tabs are kept: the first of those that run.
+  bool ownsSession();
+  /// `isModified` false: it was kept because it has no file, not because of changes.
+  void openRecovered(const document::Recovery& recovery, bool isModified);
   void remember(const QString& path);
   void openDialog();
   void saveTrace();
@@ -102,10 +122,13 @@ class MainWindow : public QMainWindow {
   void exportQuery();
   void exportView(const QString& id);
   void openPalette();
+  void changeKeys();
+  void useKeys();
   void showAbout();
   /// At a page, or where `page` is empty at the page on the dock that has the focus.
   void openManual(const QString& page);
   void fitOnce();
+  void notePlace();  ///< where the canvas looks in the tab that it shows
   void run(bool selectedOnly);
   /// Asks the person; what they answered to the same question before is offered again.
   std::optional<QString> answerTo(const QString& question);
@@ -118,12 +141,19 @@ class MainWindow : public QMainWindow {
   Workspace m_workspace;
   std::map<std::uint32_t, std::unique_ptr<document::Autosave>>
       m_autosaves;  ///< by tab; end before their models
+  DocumentFiles m_files;
+  std::map<std::uint32_t, QString> m_tracePaths;  ///< of tabs that show a recorded run
+  std::set<std::uint32_t> m_dropped;              ///< tabs whose changes are not to be kept at the end
+  std::unique_ptr<QLockFile> m_sessionLock;
+  QTimer m_keepTabs;
   std::unique_ptr<QMenu> m_menu;
   CommandHandlers m_commands;
+  KeyBindings m_keys;
   CommandActions* m_actions = nullptr;
   TopBar* m_topBar = nullptr;
   QStackedWidget* m_pages = nullptr;
   WelcomePage* m_welcome = nullptr;
+  NoticeBar* m_notice = nullptr;
   DockHost* m_docks = nullptr;
   Canvas* m_canvas = nullptr;
   CommandPalette* m_palette = nullptr;
@@ -139,5 +169,8 @@ class MainWindow : public QMainWindow {
   QTimer m_countProblems;
   bool m_fitWanted = false;  ///< the canvas shows the whole query once the docks have their sizes
 };
+
+/// What was wrong with a file, a line each.
+QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const QString& file);
 
 }  // namespace spanscope::ui

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the window's own commands do, and when they can: a row a command, under its id in the command table.
 #include "ui/commands/command_palette.h"
+#include "ui/commands/key_editor.h"
 #include "ui/commands/key_sheet.h"
 #include "ui/document/recent_files.h"
 #include "ui/window/main_window.h"
 
 #include <QAction>
+#include <QApplication>
 
 #include <algorithm>
 
@@ -29,6 +31,7 @@ void MainWindow::addCommands() {
   rows.add("file.save-as", [this] { save(*m_workspace.current(), true); });
   rows.add("file.export", [this] { exportQuery(); });
   rows.add("file.export-view", [this] { exportView(QStringLiteral("canvas")); });
+  rows.add("file.export-window", [this] { exportView(QStringLiteral("window")); });
   rows.add("file.close", [this] { closeTab(*m_workspace.current()); });
   rows.add("file.quit", [this] { close(); });
 
@@ -58,6 +61,18 @@ void MainWindow::addCommands() {
   rows.add("view.author", [this] { m_docks->setLayout(LayoutId::Author); });
   rows.add("view.explain", [this] { m_docks->setLayout(LayoutId::Explain); });
   rows.add("view.measure", [this] { m_docks->setLayout(LayoutId::Measure); });
+  const auto focusedDock = [this] {
+    Dock* dock = m_docks->dockOf(QApplication::focusWidget());
+    return dock == nullptr ? m_docks->dock(QStringLiteral("canvas")) : dock;
+  };
+  rows.add("view.maximise", [this, focusedDock] { m_docks->toggleMaximised(focusedDock()); });
+  rows.add("view.float", [focusedDock] {
+    Dock* dock = focusedDock();
+    if ((dock->features() & QDockWidget::DockWidgetFloatable) != 0) dock->setFloating(!dock->isFloating());
+  });
+  rows.add("view.next-tab", [this] { m_topBar->tabs().go(1); });
+  rows.add("view.previous-tab", [this] { m_topBar->tabs().go(-1); });
+  rows.add("view.tabs", [this] { m_topBar->tabs().showList(); });
   rows.add("view.reset", [this] { m_docks->resetLayout(); });
   rows.addWithArgument(
       "view.dock", [this] { return m_workspace.current() != nullptr; },
@@ -71,7 +86,8 @@ void MainWindow::addCommands() {
   rows.add("help.palette", [this] { openPalette(); });
   rows.addWithArgument(
       "help.manual", [] { return true; }, [this](const QString& page) { openManual(page); });
-  rows.add("help.keys", [this] { KeySheet(m_workspace.input().theme, this).exec(); });
+  rows.add("help.keys", [this] { KeySheet(m_keys.table(), m_workspace.input().theme, this).exec(); });
+  rows.add("help.change-keys", [this] { changeKeys(); });
   rows.add("help.about", [this] { showAbout(); });
 }
 
@@ -103,8 +119,21 @@ void MainWindow::refreshCommands() {
   }
 }
 
+void MainWindow::changeKeys() {
+  KeyEditor dialog(m_keys, m_workspace.input().theme, this);
+  if (dialog.exec() != QDialog::Accepted) return;
+  m_keys = dialog.keys();
+  m_keys.save(m_settings);
+  useKeys();
+}
+
+void MainWindow::useKeys() {
+  m_actions->setKeys(m_keys);
+  m_topBar->setKeys(m_keys);
+}
+
 void MainWindow::openPalette() {
-  m_palette->open(paletteEntries(commandTable(), [this](const QString& id) {
+  m_palette->open(paletteEntries(m_keys.table(), [this](const QString& id) {
     const CommandInfo& info = *findCommand(id);
     return isOffered(info) && (info.scope == CommandScope::Window || m_canvas->canPerform(id));
   }));

@@ -3,11 +3,12 @@
 
 #include "engine/policy/policies.h"
 #include "engine/workbench/setting_values.h"
+#include "ui/commands/command_actions.h"
 #include "ui/window/workspace.h"
+#include "ui/words/glossary.h"
 
 #include <QFrame>
 #include <QHBoxLayout>
-#include <QSignalBlocker>
 
 namespace spanscope::ui {
 namespace {
@@ -36,37 +37,40 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(8, 0, 8, 0);
   layout->setSpacing(8);
-  layout->addWidget(makeMenuButton(menu));
-
-  m_tabs = new QTabBar;
-  m_tabs->setAccessibleName(tr("Open documents"));
-  m_tabs->setTabsClosable(true);
-  m_tabs->setExpanding(false);
-  m_tabs->setElideMode(Qt::ElideMiddle);
-  m_tabs->setDrawBase(false);
-  m_tabs->setUsesScrollButtons(true);
-  m_tabs->setFocusPolicy(Qt::TabFocus);
-  connect(m_tabs, &QTabBar::currentChanged, this, &TopBar::tabChosen);
-  connect(m_tabs, &QTabBar::tabCloseRequested, this, &TopBar::tabCloseWanted);
+  // The switch of layouts keeps the middle, however many documents are open.
+  auto* left = new QWidget;
+  left->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  auto* leftRow = new QHBoxLayout(left);
+  leftRow->setContentsMargins(0, 0, 0, 0);
+  leftRow->setSpacing(8);
+  leftRow->addWidget(makeMenuButton(menu));
+  m_tabs = new DocumentTabs;
   m_tabs->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
-  // Names of documents come before empty room.
-  layout->addWidget(m_tabs, 100);
-  auto* add = new QToolButton;
-  add->setText(QStringLiteral("+"));
-  add->setAutoRaise(true);
-  add->setAccessibleName(tr("New document"));
-  add->setToolTip(tr("New document (Ctrl+N)"));
-  connect(add, &QToolButton::clicked, this, [this] { Q_EMIT commandWanted(QStringLiteral("file.new")); });
-  layout->addWidget(add);
-  layout->addStretch(1);
+  connect(m_tabs, &DocumentTabs::chosen, this, &TopBar::tabChosen);
+  connect(m_tabs, &DocumentTabs::closeWanted, this, &TopBar::tabCloseWanted);
+  leftRow->addWidget(m_tabs, 100);
+  m_add = new QToolButton;
+  m_add->setText(QStringLiteral("+"));
+  m_add->setAutoRaise(true);
+  m_add->setAccessibleName(tr("New document"));
+  connect(m_add, &QToolButton::clicked, this, [this] { Q_EMIT commandWanted(QStringLiteral("file.new")); });
+  leftRow->addWidget(m_add);
+  leftRow->addStretch(1);
+  layout->addWidget(left, 1);
 
   layout->addWidget(makeLayouts(), 0, Qt::AlignVCenter);
-  layout->addStretch(1);
+
+  auto* right = new QWidget;
+  auto* rightRow = new QHBoxLayout(right);
+  rightRow->setContentsMargins(0, 0, 0, 0);
+  rightRow->setSpacing(8);
+  rightRow->addStretch(1);
+  layout->addWidget(right, 1);
 
   m_model = makeDropDown(tr("Model"), tr("The loaded model, its weights and device. Opens the settings."));
   connect(m_model, &QToolButton::clicked, this,
           [this] { Q_EMIT commandWanted(QStringLiteral("view.dock:settings")); });
-  layout->addWidget(m_model);
+  rightRow->addWidget(m_model);
 
   m_policy = makeDropDown(tr("Reuse policy"),
                           tr("How far the run departs from a full prefill, and what it is exact against"));
@@ -84,18 +88,16 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
                         });
   }
   m_policy->setMenu(policies);
-  layout->addWidget(m_policy);
+  rightRow->addWidget(m_policy);
 
   m_stop = new QPushButton(tr("Stop"));
-  m_stop->setToolTip(tr("Stop the run (Ctrl+.)"));
   connect(m_stop, &QPushButton::clicked, this, [this] { Q_EMIT commandWanted(QStringLiteral("run.stop")); });
-  layout->addWidget(m_stop);
+  rightRow->addWidget(m_stop);
   m_run = new QPushButton(tr("▶ Run"));
   m_run->setAccessibleName(tr("Run"));
   m_run->setObjectName(QStringLiteral("primary"));
-  m_run->setToolTip(tr("Run the query (Ctrl+Return)"));
   connect(m_run, &QPushButton::clicked, this, [this] { Q_EMIT commandWanted(QStringLiteral("run.run")); });
-  layout->addWidget(m_run);
+  rightRow->addWidget(m_run);
 }
 
 QToolButton* TopBar::makeMenuButton(QMenu* menu) {
@@ -130,7 +132,6 @@ QWidget* TopBar::makeLayouts() {
     auto* button = new QPushButton(text);
     button->setCheckable(true);
     button->setObjectName(QStringLiteral("segment"));
-    button->setToolTip(tr("%1 layout (Alt+%2)").arg(text).arg(id + 1));
     m_layouts->addButton(button, id++);
     layout->addWidget(button);
   }
@@ -140,20 +141,30 @@ QWidget* TopBar::makeLayouts() {
   return frame;
 }
 
+void TopBar::setKeys(const KeyBindings& keys) {
+  const auto tip = [&keys](QAbstractButton* button, const QString& id) {
+    CommandInfo info = *findCommand(id);
+    info.keys = keys.keys(info);
+    const QString names = shownKeys(info);
+    button->setToolTip(names.isEmpty() ? info.help : tr("%1 (%2)").arg(info.help, names));
+  };
+  tip(m_add, QStringLiteral("file.new"));
+  tip(m_stop, QStringLiteral("run.stop"));
+  tip(m_run, QStringLiteral("run.run"));
+  for (const LayoutId layout : {LayoutId::Author, LayoutId::Explain, LayoutId::Measure})
+    tip(m_layouts->button(static_cast<int>(layout)), QStringLiteral("view.") + layoutName(layout));
+}
+
 void TopBar::refresh(LayoutId layout, bool welcome) {
-  const QSignalBlocker blocker(m_tabs);
-  const auto& documents = m_workspace.documents();
-  while (m_tabs->count() > static_cast<int>(documents.size())) m_tabs->removeTab(m_tabs->count() - 1);
-  while (m_tabs->count() < static_cast<int>(documents.size())) m_tabs->addTab(QString());
-  for (int i = 0; i < m_tabs->count(); ++i) {
-    const OpenDocument& document = *documents[static_cast<std::size_t>(i)];
-    QString title = document.model->title();
-    if (document.model->isModified()) title += QStringLiteral(" •");
-    title.replace(QLatin1Char('&'), QStringLiteral("&&"));
-    if (m_tabs->tabText(i) != title) m_tabs->setTabText(i, title);
-    m_tabs->setTabToolTip(i, document.model->filePath());
-    if (&document == m_workspace.current()) m_tabs->setCurrentIndex(i);
+  std::vector<TabLabel> labels;
+  int shown = -1;
+  for (const auto& document : m_workspace.documents()) {
+    if (document.get() == m_workspace.current()) shown = static_cast<int>(labels.size());
+    labels.push_back({.title = document->model->title(),
+                      .path = document->model->filePath(),
+                      .isModified = document->model->isModified()});
   }
+  m_tabs->setTabs(labels, shown);
 
   if (QAbstractButton* button = m_layouts->button(static_cast<int>(layout))) button->setChecked(true);
   for (QAbstractButton* button : m_layouts->buttons()) button->setEnabled(!welcome);
@@ -166,8 +177,11 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
                                      : workbench::policyOf(current->model->document().settings.policy);
   m_policy->setText(QString::fromUtf8(policy.name) + QStringLiteral(" ▾"));
   m_policy->setToolTip(
-      tr("Reuse policy %1: %2.\nHow far the run departs from a full prefill, and what it is exact against.")
-          .arg(QString::fromUtf8(policy.name), QString::fromUtf8(policy.exactness)));
+      QStringList({tr("Reuse policy %1: %2.")
+                       .arg(QString::fromUtf8(policy.name), QString::fromUtf8(policy.exactness)),
+                   explain(u"policy"), explain(u"exactness"), explain(u"block-attention"),
+                   explain(u"full-prefill")})
+          .join(QLatin1Char('\n')));
   const bool running = engine.state() == EngineState::Running;
   m_stop->setEnabled(running);
   m_run->setEnabled(current != nullptr && !running && !current->recording);

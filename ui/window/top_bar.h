@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "ui/commands/key_bindings.h"
 #include "ui/window/dock_host.h"
+#include "ui/window/document_tabs.h"
 
 #include <QButtonGroup>
 #include <QComboBox>
 #include <QMenu>
 #include <QPushButton>
-#include <QTabBar>
 #include <QToolButton>
 #include <QWidget>
 
@@ -23,6 +24,9 @@ class TopBar : public QWidget {
 
   /// Shows what is open, which layout is on and what the engine does.
   void refresh(LayoutId layout, bool welcome);
+  DocumentTabs& tabs() { return *m_tabs; }
+  /// Tool tips say these.
+  void setKeys(const KeyBindings& keys);
 
  Q_SIGNALS:
   void commandWanted(const QString& id);
@@ -35,7 +39,8 @@ class TopBar : public QWidget {
   QToolButton* makeDropDown(const QString& name, const QString& help);
 
   Workspace& m_workspace;
-  QTabBar* m_tabs = nullptr;
+  DocumentTabs* m_tabs = nullptr;
+  QToolButton* m_add = nullptr;
   QButtonGroup* m_layouts = nullptr;
   QToolButton* m_model = nullptr;
   QToolButton* m_policy = nullptr;

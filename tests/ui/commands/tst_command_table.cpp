@@ -150,7 +150,7 @@ void TestCommandTable::dialogIsPainted() {
     const Theme theme(scheme);
     qApp->setStyleSheet(theme.styleSheet());
     qApp->setPalette(theme.palette());
-    KeySheet sheet(theme);
+    KeySheet sheet(commandTable(), theme);
     const QImage picture = sheet.grab().toImage();
     QCOMPARE(picture.pixelColor(4, 4), theme.color(Role::Surface));
     const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");

@@ -4,6 +4,7 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/support/cpu_backends.h"
 #include "ui/document/document_file.h"
+#include "ui/window/document_tabs.h"
 #include "ui/window/main_window.h"
 
 #include <QAction>
@@ -186,7 +187,7 @@ class TestMainWindow : public QObject {
     m_window->openExample(QStringLiteral("chat.json"));
     m_window->openExample(QStringLiteral("rag.json"));
     QCOMPARE(m_window->workspace().documents().size(), std::size_t(2));
-    auto* tabs = m_window->findChild<QTabBar*>();
+    auto* tabs = m_window->findChild<DocumentTabs*>()->findChild<QTabBar*>();
     QVERIFY(tabs != nullptr);
     QCOMPARE(tabs->count(), 2);
     QCOMPARE(tabs->currentIndex(), 1);
@@ -197,9 +198,9 @@ class TestMainWindow : public QObject {
 
   /// Every command of the table does something or nothing, but breaks nothing, whatever is open.
   void commandsHoldWithoutADocument() {
-    const QStringList dialogs{QStringLiteral("file.open"), QStringLiteral("file.quit"),
-                              QStringLiteral("help.keys"), QStringLiteral("help.about"),
-                              QStringLiteral("help.palette")};
+    const QStringList dialogs{QStringLiteral("file.open"),    QStringLiteral("file.quit"),
+                              QStringLiteral("help.keys"),    QStringLiteral("help.about"),
+                              QStringLiteral("help.palette"), QStringLiteral("help.change-keys")};
     for (const CommandInfo& info : commandTable()) {
       if (dialogs.contains(info.id) || info.id == QLatin1String("file.new")) continue;
       m_window->perform(info.id);

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files that others touch, and what outlives the window: bars, questions, recovery, tabs.
+#include "tests/support/cpu_backends.h"
+#include "ui/document/document_file.h"
+#include "ui/export/view_export_dialog.h"
+#include "ui/window/checklist_dialog.h"
+#include "ui/window/difference_dialog.h"
+#include "ui/window/main_window.h"
+#include "ui/window/notice_bar.h"
+
+#include <QFile>
+#include <QListWidget>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTimer>
+#include <QtTest>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+QPushButton* button(const QWidget& parent, const QString& text) {
+  for (QPushButton* each : parent.findChildren<QPushButton*>()) {
+    if (each->text() == text && !each->isHidden()) return each;
+  }
+  return nullptr;
+}
+
+/// Answers the dialogs that come up, in this order, by the texts of their buttons; keeps what they said.
+class Answers : public QObject {
+ public:
+  explicit Answers(QStringList buttons, QList<int> unchecked = {})
+      : m_buttons(std::move(buttons)), m_unchecked(std::move(unchecked)) {
+    m_timer.setInterval(10);
+    connect(&m_timer, &QTimer::timeout, this, &Answers::look);
+    m_timer.start();
+  }
+  ~Answers() override { m_timer.stop(); }
+  bool isDone() const { return m_buttons.isEmpty(); }
+  const QStringList& said() const { return m_said; }
+
+ private:
+  void look() {
+    QWidget* dialog = QApplication::activeModalWidget();
+    if (dialog == nullptr || m_buttons.isEmpty()) return;
+    if (auto* list = dialog->findChild<QListWidget*>()) {
+      for (const int row : m_unchecked) list->item(row)->setCheckState(Qt::Unchecked);
+      m_unchecked.clear();
+      for (int row = 0; row < list->count(); ++row) m_said << list->item(row)->text();
+    }
+    if (auto* box = qobject_cast<QMessageBox*>(dialog))
+      m_said << box->text() + QLatin1Char(' ') + box->informativeText();
+    QPushButton* wanted = button(*dialog, m_buttons.front());
+    if (wanted == nullptr) {
+      m_said << QStringLiteral("no button “%1”").arg(m_buttons.front());
+      m_buttons.prepend(QStringLiteral("?"));
+      qobject_cast<QDialog*>(dialog)->reject();
+      return;
+    }
+    m_buttons.removeFirst();
+    wanted->click();
+  }
+
+  QStringList m_buttons;
+  QList<int> m_unchecked;
+  QStringList m_said;
+  QTimer m_timer;
+};
+
+void rename(document::DocumentModel& model, const std::string& name) {
+  model.change(QStringLiteral("Rename"),
+               [&name](document::Document& document) { document.parameters["name"] = name; });
+}
+
+std::string nameIn(const document::Document& document) {
+  const auto found = document.parameters.find("name");
+  return found == document.parameters.end() ? std::string() : std::string(found->second);
+}
+
+}  // namespace
+
+class TestWindowFiles : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<QTemporaryDir> m_folder;
+  std::unique_ptr<QSettings> m_settings;
+  std::unique_ptr<MainWindow> m_window;
+  QString m_path;
+
+  QString sideFiles() const { return m_folder->filePath(QStringLiteral("autosave")); }
+  std::unique_ptr<MainWindow> makeWindow() {
+    auto window = std::make_unique<MainWindow>(*m_settings, sideFiles(), test::cpuBackends());
+    window->resize(1280, 800);
+    window->show();
+    return window;
+  }
+  void restart() {
+    m_window.reset();
+    m_window = makeWindow();
+    m_window->restoreSession();
+  }
+  document::DocumentModel& model() { return *m_window->workspace().model(); }
+  NoticeBar& bar() { return *m_window->findChild<NoticeBar*>(); }
+
+  /// Another program writes the file, with this name in it.
+  void writeOutside(const std::string& name) {
+    document::OpenedDocument opened = document::openDocument(m_path);
+    QVERIFY(opened.document.has_value());
+    opened.document->parameters["name"] = name;
+    QVERIFY(!document::saveDocument(m_path, *opened.document).has_value());
+  }
+  QStringList titles() {
+    QStringList titles;
+    for (const auto& document : m_window->workspace().documents())
+      titles << document->model->title() + (document->model->isModified() ? QStringLiteral("*") : QString());
+    return titles;
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_folder = std::make_unique<QTemporaryDir>();
+    m_settings =
+        std::make_unique<QSettings>(m_folder->filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+    m_path = m_folder->filePath(QStringLiteral("query.span"));
+    document::OpenedDocument example =
+        document::openDocument(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json"));
+    QVERIFY(!document::saveDocument(m_path, *example.document).has_value());
+    m_window = makeWindow();
+  }
+  void cleanup() {
+    m_window.reset();
+    m_settings.reset();
+    m_folder.reset();
+  }
+
+  void aChangeOutsideIsReloaded() {
+    QVERIFY(m_window->openFile(m_path));
+    QVERIFY(bar().isHidden());
+    rename(model(), "mine");
+    writeOutside("theirs");
+    QTRY_VERIFY(bar().isVisible());
+    QVERIFY(bar().notice().text.contains(QStringLiteral("not saved")));
+    QVERIFY(QApplication::activeModalWidget() == nullptr);
+    button(bar(), QStringLiteral("Reload"))->click();
+    QCOMPARE(nameIn(model().document()), std::string("theirs"));
+    QVERIFY(!model().isModified());
+    QVERIFY(bar().isHidden());
+    // What was here is not lost.
+    model().undoStack().undo();
+    QCOMPARE(nameIn(model().document()), std::string("mine"));
+  }
+
+  void whatIsHereIsKept() {
+    QVERIFY(m_window->openFile(m_path));
+    writeOutside("theirs");
+    QTRY_VERIFY(bar().isVisible());
+    {
+      Answers answers({QStringLiteral("Close")});
+      button(bar(), QStringLiteral("Compare…"))->click();
+      QVERIFY(answers.isDone());
+    }
+    button(bar(), QStringLiteral("Keep mine"))->click();
+    QVERIFY(bar().isHidden());
+    QVERIFY2(model().isModified(), "the file holds something else");
+    // Asked once: saving is what the person wants now.
+    Answers none({QStringLiteral("Cancel")});
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(!none.isDone());
+    QCOMPARE(nameIn(*document::openDocument(m_path).document), std::string());
+    QVERIFY(!model().isModified());
+  }
+
+  void savingOverAsks() {
+    QVERIFY(m_window->openFile(m_path));
+    rename(model(), "mine");
+    writeOutside("theirs");
+    // At once, before the bar could be seen.
+    Answers cancel({QStringLiteral("Cancel")});
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(cancel.isDone());
+    QVERIFY2(cancel.said().join(QLatin1Char(' ')).contains(QStringLiteral("changed by another program")),
+             qPrintable(cancel.said().join(QLatin1Char(' '))));
+    QCOMPARE(nameIn(*document::openDocument(m_path).document), std::string("theirs"));
+    Answers over({QStringLiteral("Compare…"), QStringLiteral("Close"), QStringLiteral("Save over it")});
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(over.isDone());
+    QCOMPARE(nameIn(*document::openDocument(m_path).document), std::string("mine"));
+    QVERIFY(!model().isModified());
+    QTest::qWait(300);
+    QVERIFY2(bar().isHidden(), "what was written here is no change of another program");
+  }
+
+  void aFileThatIsGoneIsSavedAgain() {
+    QVERIFY(m_window->openFile(m_path));
+    QVERIFY(QFile::remove(m_path));
+    QTRY_VERIFY(bar().isVisible());
+    button(bar(), QStringLiteral("Save again"))->click();
+    QVERIFY(QFile::exists(m_path));
+    QVERIFY(bar().isHidden());
+  }
+
+  void aReadOnlyFileOffersAnotherName() {
+    QVERIFY(QFile::setPermissions(m_path, QFile::ReadOwner));
+    QVERIFY(m_window->openFile(m_path));
+    rename(model(), "mine");
+    Answers answers({QStringLiteral("Cancel")});
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(answers.isDone());
+    QVERIFY(answers.said().join(QLatin1Char(' ')).contains(QStringLiteral("read-only")));
+    QVERIFY(model().isModified());
+  }
+
+  void twoWindowsKnowOfEachOther() {
+    QVERIFY(m_window->openFile(m_path));
+    const std::unique_ptr<MainWindow> second = makeWindow();
+    QVERIFY(second->openFile(m_path));
+    QVERIFY(second->findChild<NoticeBar*>()->isVisible());
+    QTRY_VERIFY(bar().isVisible());
+    QVERIFY(bar().notice().text.contains(QStringLiteral("another Spanscope window")));
+    button(bar(), QStringLiteral("OK"))->click();
+    QVERIFY(bar().isHidden());
+    // What is saved in one is told in the other.
+    rename(*second->workspace().model(), "theirs");
+    second->perform(QStringLiteral("file.save"));
+    QTRY_VERIFY(bar().isVisible());
+    QVERIFY(bar().notice().answers.front() == FileAnswer::Reload);
+  }
+
+  void quittingAsksOnceAndKeepsTheRest() {
+    QVERIFY(m_window->openFile(m_path));
+    rename(model(), "saved");
+    QVERIFY(m_window->openExample(QStringLiteral("judge-2.json")));
+    rename(model(), "dropped");
+    m_window->newDocument();
+    rename(model(), "kept");
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    Answers cancel({QStringLiteral("Cancel")});
+    QVERIFY(!m_window->close());
+    QCOMPARE(cancel.said().size(), 3);
+    // Of three, one is saved and the others come back.
+    Answers save({QStringLiteral("Save checked")}, {1, 2});
+    QVERIFY(m_window->close());
+    QVERIFY(save.isDone());
+    QCOMPARE(nameIn(*document::openDocument(m_path).document), std::string("saved"));
+    restart();
+    QCOMPARE(titles(), (QStringList{QStringLiteral("query.span"), QStringLiteral("judge-2*"),
+                                    QStringLiteral("Untitled*"), QStringLiteral("rag")}));
+    QCOMPARE(m_window->workspace().current()->model->title(), QStringLiteral("rag"));
+    QCOMPARE(nameIn(m_window->workspace().documents()[2]->model->document()), std::string("kept"));
+    QVERIFY(document::findRecoveries(sideFiles()).empty());
+    // Dropped is dropped.
+    Answers drop({QStringLiteral("Discard checked")});
+    QVERIFY(m_window->close());
+    restart();
+    QCOMPARE(titles(), (QStringList{QStringLiteral("query.span"), QStringLiteral("rag")}));
+  }
+
+  void changesOfAFileAreKept() {
+    QVERIFY(m_window->openFile(m_path));
+    rename(model(), "mine");
+    Answers keep({QStringLiteral("Keep all")});
+    QVERIFY(m_window->close());
+    QCOMPARE(nameIn(*document::openDocument(m_path).document), std::string());
+    restart();
+    QCOMPARE(titles(), QStringList{QStringLiteral("query.span*")});
+    QCOMPARE(nameIn(model().document()), std::string("mine"));
+    model().undoStack().undo();
+    QCOMPARE(nameIn(model().document()), std::string());
+    QVERIFY(!model().isModified());
+  }
+
+  /// The second of two windows keeps no tabs, and nothing that is kept is lost.
+  void theFirstWindowKeepsTheTabs() {
+    QVERIFY(m_window->openFile(m_path));
+    QTRY_VERIFY(!m_settings->value(QStringLiteral("window/open")).toList().isEmpty());
+    std::unique_ptr<MainWindow> second = makeWindow();
+    second->restoreSession();
+    QVERIFY(second->isWelcome());
+    QVERIFY(second->openExample(QStringLiteral("rag.json")));
+    rename(*second->workspace().model(), "of the second");
+    {
+      Answers keep({QStringLiteral("Keep all")});
+      QVERIFY(second->close());
+    }
+    second.reset();
+    QVERIFY(m_window->close());
+    restart();
+    QCOMPARE(titles(), QStringList{QStringLiteral("query.span")});
+    Answers open({QStringLiteral("Open checked")});
+    m_window->offerRecovery();
+    QVERIFY(open.isDone());
+    QCOMPARE(titles(), (QStringList{QStringLiteral("query.span"), QStringLiteral("rag*")}));
+  }
+
+  void recoveryIsOneDialog() {
+    // Side files as a killed program leaves them.
+    for (const char* name : {"first", "second", "third"}) {
+      document::DocumentModel lost;
+      lost.setTitle(QString::fromLatin1(name));
+      rename(lost, name);
+      document::Autosave autosave(lost, sideFiles());
+      QVERIFY(!autosave.keep().isEmpty());
+    }
+    QCOMPARE(document::findRecoveries(sideFiles()).size(), std::size_t{3});
+    {
+      Answers later({QStringLiteral("Ask again later")});
+      m_window->offerRecovery();
+      QCOMPARE(later.said().size(), 3);
+    }
+    {
+      Answers drop(
+          {QStringLiteral("Delete checked…"), QStringLiteral("Delete"), QStringLiteral("Open checked")},
+          {0, 1});
+      m_window->offerRecovery();
+      QVERIFY(drop.isDone());
+    }
+    QCOMPARE(m_window->workspace().documents().size(), std::size_t{2});
+    QVERIFY(document::findRecoveries(sideFiles()).empty());
+  }
+
+  void aPictureOpensAsItsDocument() {
+    QVERIFY(m_window->openFile(m_path));
+    rename(model(), "in the picture");
+    const QString picture = m_folder->filePath(QStringLiteral("window.png"));
+    QTimer::singleShot(0, this, [&picture] {
+      auto* dialog = qobject_cast<ViewExportDialog*>(QApplication::activeModalWidget());
+      if (dialog == nullptr) return;
+      dialog->saveTo(picture);
+      dialog->reject();
+    });
+    m_window->perform(QStringLiteral("file.export-window"));
+    const QImage image(picture);
+    QCOMPARE(image.size(), m_window->size() * 2);
+    QVERIFY(m_window->openFile(picture));
+    QCOMPARE(model().title(), QStringLiteral("window"));
+    QVERIFY(model().filePath().isEmpty());
+    QCOMPARE(nameIn(model().document()), std::string("in the picture"));
+  }
+};
+
+QTEST_MAIN(TestWindowFiles)
+#include "tst_window_files.moc"

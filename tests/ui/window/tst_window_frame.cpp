@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is around the docks: tabs that stay readable, docks that take the whole window or leave it, fonts.
+#include "tests/support/cpu_backends.h"
+#include "ui/window/document_tabs.h"
+#include "ui/window/main_window.h"
+
+#include <QMenu>
+#include <QStatusBar>
+#include <QTabBar>
+#include <QtTest>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+class TestWindowFrame : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<QTemporaryDir> m_folder;
+  std::unique_ptr<QSettings> m_settings;
+  std::unique_ptr<MainWindow> m_window;
+
+  QStringList visibleDocks() const {
+    QStringList ids;
+    for (const Dock* dock : m_window->docks().docks()) {
+      if (!dock->isHidden()) ids << dock->id();
+    }
+    return ids;
+  }
+  QPushButton* button(const QString& text) const {
+    for (QPushButton* each : m_window->findChildren<QPushButton*>()) {
+      if (each->text() == text) return each;
+    }
+    return nullptr;
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_folder = std::make_unique<QTemporaryDir>();
+    m_settings =
+        std::make_unique<QSettings>(m_folder->filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+    m_window = std::make_unique<MainWindow>(*m_settings, m_folder->filePath(QStringLiteral("autosave")),
+                                            test::cpuBackends());
+    m_window->resize(1024, 700);
+    m_window->show();
+    QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+  }
+  void cleanup() {
+    m_window.reset();
+    m_settings.reset();
+    m_folder.reset();
+  }
+
+  void tenTabsStayReadable() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QTest::qWait(50);
+    QPushButton* explain = button(QStringLiteral("Explain"));
+    const QPoint place = explain->mapTo(m_window.get(), QPoint());
+    for (int i = 0; i < 9; ++i) QVERIFY(m_window->openExample(QStringLiteral("judge-4.json")));
+    QTest::qWait(50);
+    QCOMPARE(explain->mapTo(m_window.get(), QPoint()), place);
+    auto* tabs = m_window->findChild<DocumentTabs*>();
+    auto* bar = tabs->findChild<QTabBar*>();
+    QCOMPARE(bar->count(), 10);
+    const QFontMetrics metrics(bar->font());
+    for (int i = 0; i < bar->count(); ++i)
+      QVERIFY(bar->tabRect(i).width() > metrics.horizontalAdvance(bar->tabText(i)));
+    // What is current is in sight.
+    QVERIFY(bar->rect().contains(bar->tabRect(9).center()));
+    QMenu* list = tabs->findChild<QMenu*>();
+    QVERIFY(tabs->findChild<QToolButton*>(QString(), Qt::FindDirectChildrenOnly)->isVisible());
+    Q_EMIT list->aboutToShow();
+    QCOMPARE(list->actions().size(), 10);
+    list->actions().front()->trigger();
+    QCOMPARE(m_window->workspace().current(), m_window->workspace().documents().front().get());
+    m_window->perform(QStringLiteral("view.previous-tab"));
+    QCOMPARE(m_window->workspace().current(), m_window->workspace().documents().back().get());
+    m_window->perform(QStringLiteral("view.next-tab"));
+    QCOMPARE(m_window->workspace().current(), m_window->workspace().documents().front().get());
+  }
+
+  void aDockTakesTheWindowAndGivesItBack() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.explain"));
+    QTest::qWait(50);
+    DockHost& docks = m_window->docks();
+    const QStringList before = visibleDocks();
+    Dock* table = docks.dock(QStringLiteral("block-table"));
+    const QSize size = table->size();
+    QTest::mouseDClick(table->titleBarWidget(), Qt::LeftButton, {}, QPoint(20, 10));
+    QTest::qWait(50);
+    QCOMPARE(visibleDocks(), QStringList{QStringLiteral("block-table")});
+    QVERIFY(table->width() > 900);
+    QTest::mouseDClick(table->titleBarWidget(), Qt::LeftButton, {}, QPoint(20, 10));
+    QTest::qWait(50);
+    QCOMPARE(visibleDocks(), before);
+    QCOMPARE(table->size(), size);
+
+    docks.toggleMaximised(table);
+    // Another dock that is asked for has to be seen.
+    docks.reveal(QStringLiteral("why"));
+    QVERIFY(docks.maximised() == nullptr);
+    docks.toggleMaximised(table);
+    m_window->perform(QStringLiteral("view.author"));
+    QVERIFY(docks.maximised() == nullptr);
+    m_window->perform(QStringLiteral("view.explain"));
+    QTest::qWait(50);
+    QCOMPARE(visibleDocks(), before);
+    // What is kept of a layout is never the maximised one.
+    docks.toggleMaximised(table);
+    const auto kept = docks.layoutStates();
+    docks.restore();
+    m_window->docks().setLayoutStates(kept);
+    QCOMPARE(visibleDocks(), before);
+  }
+
+  void aDockThatFloatsHasAFrame() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    Dock* json = m_window->docks().dock(QStringLiteral("json"));
+    const QPoint place = json->mapToGlobal(QPoint());
+    json->setFloating(true);
+    QTRY_VERIFY(json->windowType() == Qt::Window);
+    QVERIFY((json->windowFlags() & Qt::FramelessWindowHint) == 0);
+    QVERIFY((json->windowFlags() & Qt::WindowTitleHint) != 0);
+    QVERIFY(json->isVisible());
+    QVERIFY2(json->mapToGlobal(QPoint()) != place, "it is seen to have left");
+    QTest::mouseDClick(json->titleBarWidget(), Qt::LeftButton, {}, QPoint(20, 10));
+    QVERIFY(!json->isFloating());
+    json->setFloating(true);
+    m_window->perform(QStringLiteral("view.reset"));
+    QVERIFY(!json->isFloating());
+    QTest::qWait(50);
+    QVERIFY(!json->isWindow());
+  }
+
+  void fontsStayWhenTheThemeChanges() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    const auto fonts = [this] {
+      QList<QFont> found;
+      for (const QLabel* label : m_window->statusBar()->findChildren<QLabel*>()) found << label->font();
+      return found;
+    };
+    m_window->setScheme(Scheme::Light);
+    const QList<QFont> light = fonts();
+    QVERIFY(light.size() >= 2);
+    for (const Scheme scheme : {Scheme::Dark, Scheme::Light, Scheme::Dark}) {
+      m_window->setScheme(scheme);
+      QCOMPARE(fonts(), light);
+    }
+    for (const QFont& font : light) QCOMPARE(font.pixelSize(), Theme().interfaceFont().pixelSize());
+  }
+};
+
+QTEST_MAIN(TestWindowFrame)
+#include "tst_window_frame.moc"

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/document/line_diff.h"
+#include "ui/theme/theme.h"
+
+#include <QDialog>
+#include <QString>
+
+#include <vector>
+
+namespace spanscope::ui {
+
+/// Where two texts differ, line by line: removed lines with a minus, added ones with a plus, and a few lines
+/// around them.
+class DifferenceDialog : public QDialog {
+  Q_OBJECT
+ public:
+  /// `sentence` says which is which.
+  DifferenceDialog(const QString& title, const QString& sentence, const QString& before, const QString& after,
+                   const Theme& theme, QWidget* parent = nullptr);
+};
+
+/// The lines with at most `around` of those that stay on each side of a change; an ellipsis stands for the
+/// rest.
+std::vector<document::DiffLine> withoutDistantLines(const std::vector<document::DiffLine>& lines,
+                                                    std::size_t around);
+
+}  // namespace spanscope::ui

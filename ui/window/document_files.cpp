@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/window/document_files.h"
+
+#include "ui/words/tr.h"
+
+#include <QFileInfo>
+#include <QStringList>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace spanscope::ui {
+
+FileNotice noticeOf(const FileSituation& situation) {
+  using enum FileAnswer;
+  if (situation.isGone) {
+    return {
+        .text = tr("%1 was removed or renamed by another program. What is here is kept.").arg(situation.name),
+        .answers = {Save, SaveAs, Keep}};
+  }
+  if (situation.isChanged) {
+    const QString text =
+        situation.isModified
+            ? tr("%1 was changed by another program, and you have changes that are not saved.")
+            : tr("%1 was changed by another program.");
+    return {.text = text.arg(situation.name), .answers = {Reload, Compare, Keep}};
+  }
+  if (!situation.others.empty()) {
+    QStringList processes;
+    for (const qint64 process : situation.others) processes << QString::number(process);
+    const QString text =
+        situation.others.size() == 1
+            ? tr("%1 is open in another Spanscope window too (process %2). What is saved there is told here.")
+            : tr("%1 is open in other Spanscope windows too (processes %2). What is saved there is told "
+                 "here.");
+    return {.text = text.arg(situation.name, processes.join(tr(", "))), .answers = {Dismiss}};
+  }
+  return {};
+}
+
+QString answerText(FileAnswer answer) {
+  switch (answer) {
+    case FileAnswer::Reload:
+      return tr("Reload");
+    case FileAnswer::Compare:
+      return tr("Compare…");
+    case FileAnswer::Keep:
+      return tr("Keep mine");
+    case FileAnswer::Save:
+      return tr("Save again");
+    case FileAnswer::SaveAs:
+      return tr("Save as…");
+    case FileAnswer::Dismiss:
+      return tr("OK");
+  }
+  return {};
+}
+
+DocumentFiles::DocumentFiles(const QString& directory, QObject* parent)
+    : QObject(parent), m_presence(directory) {
+  connect(&m_watch, &document::FileWatch::changed, this, &DocumentFiles::changed);
+  connect(&m_presence, &document::FilePresence::changed, this, &DocumentFiles::changed);
+}
+
+void DocumentFiles::add(std::uint32_t id, const document::DocumentModel& model, document::FileStamp read) {
+  m_entries[id] = {.model = &model, .path = model.filePath(), .told = {}};
+  m_watch.watch(id, model.filePath(), std::move(read));
+  m_presence.enter(id, model.filePath());
+  connect(&model, &document::DocumentModel::stateChanged, this, [this, id] { follow(id); });
+}
+
+void DocumentFiles::remove(std::uint32_t id) {
+  const auto found = m_entries.find(id);
+  if (found == m_entries.end()) return;
+  found->second.model->disconnect(this);
+  m_entries.erase(found);
+  m_watch.forget(id);
+  m_presence.leave(id);
+}
+
+void DocumentFiles::follow(std::uint32_t id) {
+  Entry& entry = m_entries.at(id);
+  const QString path = entry.model->filePath();
+  if (path == entry.path) return;
+  entry.path = path;
+  entry.told.clear();
+  m_watch.watch(id, path, document::stampOf(path));
+  m_presence.enter(id, path);
+  Q_EMIT changed(id);
+}
+
+void DocumentFiles::accept(std::uint32_t id) {
+  m_watch.look(id);
+  m_watch.accept(id);
+  Q_EMIT changed(id);
+}
+
+void DocumentFiles::accept(std::uint32_t id, document::FileStamp read) {
+  m_watch.accept(id, std::move(read));
+  m_watch.look(id);
+  Q_EMIT changed(id);
+}
+
+void DocumentFiles::dismiss(std::uint32_t id) {
+  const auto found = m_entries.find(id);
+  if (found == m_entries.end()) return;
+  found->second.told = m_presence.others(id);
+  Q_EMIT changed(id);
+}
+
+void DocumentFiles::look() {
+  m_watch.look();
+  m_presence.look();
+}
+
+FileSituation DocumentFiles::situation(std::uint32_t id) const {
+  FileSituation situation;
+  const auto found = m_entries.find(id);
+  if (found == m_entries.end() || found->second.path.isEmpty()) return situation;
+  const Entry& entry = found->second;
+  situation.name = QFileInfo(entry.path).fileName();
+  situation.isModified = entry.model->isModified();
+  situation.isChanged = m_watch.isChanged(id);
+  situation.isGone = m_watch.isGone(id);
+  const std::vector<qint64>& others = m_presence.others(id);
+  std::set_difference(others.begin(), others.end(), entry.told.begin(), entry.told.end(),
+                      std::back_inserter(situation.others));
+  return situation;
+}
+
+}  // namespace spanscope::ui

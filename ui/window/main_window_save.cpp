@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Saving, and what is done about files that other programs write too.
+#include "engine/base/error.h"
+#include "ui/document/document_file.h"
+#include "ui/document/file_trouble.h"
+#include "ui/window/difference_dialog.h"
+#include "ui/window/main_window.h"
+
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QPushButton>
+
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+/// What a file holds, as the documents in the window are written, so that the two can be compared; its text
+/// where it is no document.
+QString textOfFile(const QString& path) {
+  const document::OpenedDocument opened = document::openDocument(path);
+  if (opened.document) return QString::fromStdString(document::writeDocument(*opened.document));
+  constexpr qint64 kMostBytes = 4 << 20;
+  QFile file(path);
+  return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.read(kMostBytes)) : QString();
+}
+
+}  // namespace
+
+bool MainWindow::save(OpenDocument& document, bool askForPath) {
+  document::DocumentModel& model = *document.model;
+  QString path = model.filePath();
+  if (askForPath || path.isEmpty()) {
+    const QString proposed = (m_lastFolder.isEmpty() ? QString() : m_lastFolder + QLatin1Char('/')) +
+                             QFileInfo(model.title()).completeBaseName() + QStringLiteral(".span");
+    path =
+        QFileDialog::getSaveFileName(this, tr("Save as"), path.isEmpty() ? proposed : path,
+                                     tr("Documents (*.span);;Query alone, JSON (*.json);;Query alone, YAML "
+                                        "(*.yaml *.yml);;Query alone, Lisp (*.lisp)"));
+    if (path.isEmpty()) return false;
+    if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".span");
+  }
+  if (path == model.filePath()) {
+    switch (maySaveOver(document)) {
+      case SaveOver::Yes:
+        break;
+      case SaveOver::SaveAs:
+        return save(document, true);
+      case SaveOver::No:
+        return false;
+    }
+  }
+  const QStringList lost =
+      document::isQueryPath(path) ? document::lostWhenSavedAsQuery(model.document()) : QStringList();
+  if (!lost.isEmpty()) {
+    QMessageBox box(QMessageBox::Question, tr("Save"),
+                    tr("A .%1 file holds the query alone. Saved as a document (.span), nothing is lost.")
+                        .arg(QFileInfo(path).suffix()),
+                    QMessageBox::Cancel, this);
+    box.setInformativeText(tr("Not in the file would be: %1.").arg(lost.join(QStringLiteral(", "))));
+    QPushButton* asDocument = box.addButton(tr("Save as .span"), QMessageBox::AcceptRole);
+    QPushButton* anyway = box.addButton(tr("Save the query alone"), QMessageBox::DestructiveRole);
+    box.setDefaultButton(asDocument);
+    box.exec();
+    if (box.clickedButton() == asDocument)
+      path.replace(path.size() - QFileInfo(path).suffix().size(), path.size(), QStringLiteral("span"));
+    else if (box.clickedButton() != anyway)
+      return false;
+  }
+  QString trouble = document::whyNotWritable(path);
+  if (trouble.isEmpty()) {
+    if (const std::optional<Error> error = document::saveDocument(path, model.document()))
+      trouble = QString::fromStdString(error->message());
+  }
+  if (!trouble.isEmpty()) {
+    QMessageBox box(QMessageBox::Warning, tr("Save"), tr("%1 was not saved.").arg(QFileInfo(path).fileName()),
+                    QMessageBox::Cancel, this);
+    box.setInformativeText(tr("%1 Under another name, or in another folder, it can be saved.").arg(trouble));
+    QPushButton* saveAs = box.addButton(tr("Save as…"), QMessageBox::AcceptRole);
+    box.setDefaultButton(saveAs);
+    box.exec();
+    return box.clickedButton() == saveAs && save(document, true);
+  }
+  model.setFilePath(QFileInfo(path).absoluteFilePath());
+  model.markSaved();
+  m_files.accept(document.id);
+  remember(model.filePath());
+  say(tr("Saved %1").arg(model.title()));
+  return true;
+}
+
+bool MainWindow::mayClose(OpenDocument& document) {
+  if (document.recording || !document.model->isModified()) return true;
+  m_workspace.setCurrent(&document);
+  m_pages->setCurrentIndex(1);
+  QMessageBox box(QMessageBox::Question, tr("Close"),
+                  tr("Save the changes to %1?").arg(document.model->title()),
+                  QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+  switch (box.exec()) {
+    case QMessageBox::Save:
+      return save(document, false);
+    case QMessageBox::Discard:
+      return true;
+    default:
+      return false;
+  }
+}
+
+MainWindow::SaveOver MainWindow::maySaveOver(OpenDocument& document) {
+  m_files.look();
+  const FileSituation situation = m_files.situation(document.id);
+  if (!situation.isChanged || situation.isGone) return SaveOver::Yes;
+  for (;;) {
+    QMessageBox box(QMessageBox::Warning, tr("Save"),
+                    tr("%1 was changed by another program since it was opened here.").arg(situation.name),
+                    QMessageBox::Cancel, this);
+    box.setInformativeText(tr("Saving puts what is here in the place of what that program wrote."));
+    const QPushButton* compare = box.addButton(tr("Compare…"), QMessageBox::ActionRole);
+    const QPushButton* over = box.addButton(tr("Save over it"), QMessageBox::DestructiveRole);
+    QPushButton* saveAs = box.addButton(tr("Save as…"), QMessageBox::AcceptRole);
+    box.setDefaultButton(saveAs);
+    box.exec();
+    if (box.clickedButton() == over) return SaveOver::Yes;
+    if (box.clickedButton() == saveAs) return SaveOver::SaveAs;
+    if (box.clickedButton() != compare) return SaveOver::No;
+    compareWithFile(document);
+  }
+}
+
+void MainWindow::answer(FileAnswer answer) {
+  OpenDocument* current = m_workspace.current();
+  if (current == nullptr) return;
+  switch (answer) {
+    case FileAnswer::Reload:
+      reload(*current);
+      break;
+    case FileAnswer::Compare:
+      compareWithFile(*current);
+      break;
+    case FileAnswer::Keep:
+      m_files.accept(current->id);
+      current->model->markUnsaved();
+      break;
+    case FileAnswer::Save:
+      save(*current, false);
+      break;
+    case FileAnswer::SaveAs:
+      save(*current, true);
+      break;
+    case FileAnswer::Dismiss:
+      m_files.dismiss(current->id);
+      break;
+  }
+  refresh();
+}
+
+void MainWindow::reload(OpenDocument& document) {
+  document::DocumentModel& model = *document.model;
+  document::FileStamp stamp = document::stampOf(model.filePath());
+  const document::OpenedDocument opened = document::openDocument(model.filePath());
+  if (!opened.document) {
+    QMessageBox box(QMessageBox::Warning, tr("Reload"),
+                    tr("%1 cannot be read; what is here is kept.").arg(model.title()), QMessageBox::Ok, this);
+    box.setInformativeText(diagnosticsText(opened.diagnostics, model.title()));
+    box.exec();
+    return;
+  }
+  // As a change, so that what was here can be had back.
+  model.change(tr("Reload"), [&opened](document::Document& changed) { changed = *opened.document; });
+  model.markSaved();
+  m_files.accept(document.id, std::move(stamp));
+  say(tr("Reloaded %1. Undo brings back what was here.").arg(model.title()));
+}
+
+void MainWindow::compareWithFile(const OpenDocument& document) {
+  const document::DocumentModel& model = *document.model;
+  DifferenceDialog(tr("Compare %1").arg(model.title()),
+                   tr("Lines with − are in the file as the other program wrote it, lines with + are here."),
+                   textOfFile(model.filePath()),
+                   QString::fromStdString(document::writeDocument(model.document())),
+                   m_workspace.input().theme, this)
+      .exec();
+}
+
+}  // namespace spanscope::ui

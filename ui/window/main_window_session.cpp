@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What outlives the window: the tabs that were open, and changes that were not saved.
+#include "ui/document/document_file.h"
+#include "ui/editor/canvas_view.h"
+#include "ui/window/checklist_dialog.h"
+#include "ui/window/main_window.h"
+
+#include <QCloseEvent>
+#include <QDir>
+#include <QFileInfo>
+#include <QLocale>
+#include <QLockFile>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTimer>
+
+#include <algorithm>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr QLatin1String kSave("save");
+constexpr QLatin1String kDrop("drop");
+constexpr QLatin1String kKeep("keep");
+constexpr QLatin1String kOpen("open");
+
+constexpr int kLaidOut = 200;  // milliseconds after which the docks of a new window have their sizes
+
+bool isEmpty(const document::Document& document) {
+  return document.ids().empty() && document.notes.empty() && document.frames.empty();
+}
+
+}  // namespace
+
+bool MainWindow::settleUnsaved() {
+  std::vector<OpenDocument*> unsaved;
+  std::vector<ChecklistDialog::Item> items;
+  for (const auto& document : m_workspace.documents()) {
+    if (document->recording || !document->model->isModified()) continue;
+    const QString path = document->model->filePath();
+    unsaved.push_back(document.get());
+    items.push_back({.title = document->model->title(),
+                     .detail = path.isEmpty() ? tr("never saved") : QDir::toNativeSeparators(path)});
+  }
+  m_dropped.clear();
+  if (unsaved.empty()) return true;
+  ChecklistDialog dialog(
+      tr("Quit"),
+      unsaved.size() == 1 ? tr("One document has changes that are not saved.")
+                          : tr("%1 documents have changes that are not saved.").arg(unsaved.size()),
+      tr("What is kept, or not checked, is written to no file and is open again, with its "
+         "changes, at the next start."),
+      items,
+      {{.id = kDrop, .text = tr("Discard checked"), .needsChecked = true, .isDefault = false},
+       {.id = kKeep, .text = tr("Keep all"), .needsChecked = false, .isDefault = false},
+       {.id = kSave, .text = tr("Save checked"), .needsChecked = true, .isDefault = true}},
+      tr("Cancel"), m_workspace.input().theme, this);
+  if (dialog.exec() != QDialog::Accepted) return false;
+  if (dialog.choice() == kKeep) return true;
+  for (const std::size_t index : dialog.checked()) {
+    OpenDocument& document = *unsaved[index];
+    if (dialog.choice() == kDrop) {
+      m_dropped.insert(document.id);
+      continue;
+    }
+    // Seen, as there may be more to ask about it.
+    m_workspace.setCurrent(&document);
+    m_pages->setCurrentIndex(1);
+    if (!save(document, false)) return false;
+  }
+  return true;
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  OpenDocument* shown = m_workspace.current();
+  if (!settleUnsaved()) {
+    m_dropped.clear();
+    event->ignore();
+    return;
+  }
+  if (m_workspace.current() != shown) m_workspace.setCurrent(shown);
+  m_keepTabs.stop();
+  keepTabs(true);
+  m_settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
+  m_settings.setValue(QStringLiteral("window/folder"), m_lastFolder);
+  for (const auto& [name, state] : m_docks->layoutStates())
+    m_settings.setValue(QStringLiteral("layouts/") + name, state);
+  for (auto& [id, autosave] : m_autosaves) autosave->discard();
+  m_workspace.engine().stop();
+  event->accept();
+}
+
+bool MainWindow::ownsSession() {
+  if (m_sessionLock != nullptr) return true;
+  if (!QDir().mkpath(m_autosaveDirectory)) return false;
+  auto lock = std::make_unique<QLockFile>(m_autosaveDirectory + QStringLiteral("/session.lock"));
+  lock->setStaleLockTime(0);
+  if (lock->tryLock(0)) m_sessionLock = std::move(lock);
+  return m_sessionLock != nullptr;
+}
+
+void MainWindow::keepTabs(bool atEnd) {
+  const bool isOwner = ownsSession();
+  notePlace();
+  QVariantList open;
+  for (const auto& document : m_workspace.documents()) {
+    const document::DocumentModel& model = *document->model;
+    const bool isDropped = m_dropped.count(document->id) != 0;
+    QString path = model.filePath();
+    if (const auto trace = m_tracePaths.find(document->id); trace != m_tracePaths.end()) path = trace->second;
+    QString sideFile;
+    const bool isWanted = model.isModified() ? !isDropped : path.isEmpty() && !isEmpty(model.document());
+    if (atEnd && isWanted && !document->recording) {
+      if (const auto autosave = m_autosaves.find(document->id); autosave != m_autosaves.end())
+        sideFile = autosave->second->keep();
+    }
+    if (path.isEmpty() && sideFile.isEmpty()) continue;
+    QVariantMap entry{{QStringLiteral("path"), path},
+                      {QStringLiteral("kept"), sideFile},
+                      {QStringLiteral("modified"), model.isModified()},
+                      {QStringLiteral("current"), document.get() == m_workspace.current()}};
+    // While the window is being laid out, the canvas looks at places that nobody has chosen.
+    if (const auto place = m_places.find(document->id); atEnd && place != m_places.end()) {
+      entry.insert(QStringLiteral("zoom"), place->second.zoom);
+      entry.insert(QStringLiteral("center"), place->second.center);
+    }
+    open << entry;
+  }
+  // What others keep is found by the next start as what a crash leaves is.
+  if (isOwner) m_settings.setValue(QStringLiteral("window/open"), open);
+}
+
+void MainWindow::restoreSession() {
+  if (!ownsSession()) return;
+  OpenDocument* current = nullptr;
+  for (const QVariant& entry : m_settings.value(QStringLiteral("window/open")).toList()) {
+    const QVariantMap kept = entry.toMap();
+    const QString path = kept.value(QStringLiteral("path")).toString();
+    const QString sideFile = kept.value(QStringLiteral("kept")).toString();
+    const std::optional<document::Recovery> recovery =
+        sideFile.isEmpty() ? std::nullopt : document::findRecovery(sideFile);
+    if (recovery)
+      openRecovered(*recovery, kept.value(QStringLiteral("modified"), true).toBool());
+    else if (path.isEmpty() || !QFileInfo::exists(path) || !openFile(path))
+      continue;
+    if (kept.value(QStringLiteral("current")).toBool()) current = m_workspace.current();
+    if (!kept.contains(QStringLiteral("zoom"))) continue;
+    CanvasPlace place;
+    place.zoom = std::clamp(kept.value(QStringLiteral("zoom")).toDouble(), kLeastZoom, kMostZoom);
+    place.center = kept.value(QStringLiteral("center")).toPointF();
+    m_fitWanted = false;
+    m_canvas->setPlace(place);
+    m_places[m_shown] = place;
+  }
+  if (current != nullptr) m_workspace.setCurrent(current);
+  // Once more when the canvas has its size.
+  QTimer::singleShot(kLaidOut, this, [this, shown = m_shown] {
+    const auto place = m_places.find(shown);
+    if (shown == m_shown && place != m_places.end()) m_canvas->setPlace(place->second);
+  });
+}
+
+void MainWindow::offerRecovery() {
+  for (;;) {
+    const std::vector<document::Recovery> recoveries = document::findRecoveries(m_autosaveDirectory);
+    if (recoveries.empty()) return;
+    std::vector<ChecklistDialog::Item> items;
+    for (const document::Recovery& recovery : recoveries) {
+      const QFileInfo file(recovery.filePath);
+      QString detail =
+          tr("from %1").arg(QLocale().toString(recovery.time.toLocalTime(), QLocale::ShortFormat));
+      if (recovery.filePath.isEmpty())
+        detail += tr(" · never saved");
+      else if (!file.exists())
+        detail +=
+            tr(" · its file is not there any more: %1").arg(QDir::toNativeSeparators(recovery.filePath));
+      else if (file.lastModified() > recovery.time)
+        detail +=
+            tr(" · its file was changed after that: %1").arg(QDir::toNativeSeparators(recovery.filePath));
+      else
+        detail += QStringLiteral(" · ") + QDir::toNativeSeparators(recovery.filePath);
+      items.push_back({.title = recovery.title, .detail = detail});
+    }
+    ChecklistDialog dialog(
+        tr("Recover"),
+        recoveries.size() == 1 ? tr("One document has changes that were not saved when Spanscope ended.")
+                               : tr("%1 documents have changes that were not saved when Spanscope ended.")
+                                     .arg(recoveries.size()),
+        tr("Opened, they can be looked at, saved, or undone. What is not checked is offered again at the "
+           "next start."),
+        items,
+        {{.id = kDrop, .text = tr("Delete checked…"), .needsChecked = true, .isDefault = false},
+         {.id = kOpen, .text = tr("Open checked"), .needsChecked = true, .isDefault = true}},
+        tr("Ask again later"), m_workspace.input().theme, this);
+    if (dialog.exec() != QDialog::Accepted) return;
+    const std::vector<std::size_t> checked = dialog.checked();
+    if (dialog.choice() == kOpen) {
+      for (const std::size_t index : checked) openRecovered(recoveries[index], true);
+      return;
+    }
+    QMessageBox box(QMessageBox::Warning, tr("Recover"),
+                    checked.size() == 1
+                        ? tr("Delete the unsaved changes of one document?")
+                        : tr("Delete the unsaved changes of %1 documents?").arg(checked.size()),
+                    QMessageBox::Cancel, this);
+    box.setInformativeText(tr("They cannot be had back."));
+    const QPushButton* drop = box.addButton(tr("Delete"), QMessageBox::DestructiveRole);
+    box.setDefaultButton(QMessageBox::Cancel);
+    box.exec();
+    if (box.clickedButton() != drop) continue;
+    for (const std::size_t index : checked) document::removeRecovery(recoveries[index]);
+  }
+}
+
+void MainWindow::openRecovered(const document::Recovery& recovery, bool isModified) {
+  OpenDocument* open = nullptr;
+  for (const auto& document : m_workspace.documents()) {
+    if (!recovery.filePath.isEmpty() && document->model->filePath() == recovery.filePath &&
+        !document->model->isModified())
+      open = document.get();
+  }
+  if (open == nullptr) {
+    // Opened as the file is, with what was typed as one change: it is unsaved and can be undone.
+    document::Document before;
+    if (!isModified) before = recovery.document;
+    document::FileStamp stamp;
+    if (isModified && !recovery.filePath.isEmpty()) {
+      stamp = document::stampOf(recovery.filePath);
+      if (document::OpenedDocument opened = document::openDocument(recovery.filePath); opened.document)
+        before = std::move(*opened.document);
+    }
+    auto model = std::make_unique<document::DocumentModel>(std::move(before));
+    if (recovery.filePath.isEmpty())
+      model->setTitle(recovery.title);
+    else
+      model->setFilePath(recovery.filePath);
+    open = &m_workspace.open(std::move(model));
+    watch(*open, std::move(stamp));
+  }
+  m_workspace.setCurrent(open);
+  if (isModified)
+    open->model->change(tr("Recover changes"),
+                        [&recovery](document::Document& document) { document = recovery.document; });
+  document::removeRecovery(recovery);
+}
+
+}  // namespace spanscope::ui
