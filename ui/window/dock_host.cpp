@@ -112,13 +112,14 @@ void DockHost::toggleMaximised(Dock* dock) {
   }
   if (dock->isFloating()) dock->setFloating(false);
   m_unmaximised = saveState();
-  m_hiddenBefore.clear();
+  m_places.clear();
+  for (Dock* each : m_docks) {
+    if (each->isHidden() || each->isFloating()) continue;
+    m_places.push_back({.dock = each, .size = each->size(), .isFront = !each->visibleRegion().isEmpty()});
+  }
   m_applying = true;
-  for (Dock* other : m_docks) {
-    if (other->isHidden())
-      m_hiddenBefore.push_back(other);
-    else if (other != dock && !other->isFloating())
-      other->hide();
+  for (const Place& place : m_places) {
+    if (place.dock != dock) place.dock->hide();
   }
   m_applying = false;
   m_maximised = dock;
@@ -133,11 +134,22 @@ void DockHost::restore() {
   if (m_maximised == nullptr) return;
   m_maximised->setMaximised(false);
   m_maximised = nullptr;
-  restoreState(m_unmaximised);
-  // A state shows the docks that it does not know.
-  for (Dock* dock : m_hiddenBefore) {
-    if (!dock->isHidden()) removeDockWidget(dock);
+  // Not from the state, which would show docks that it does not know.
+  m_applying = true;
+  for (const Place& place : m_places) place.dock->show();
+  QList<QDockWidget*> docks;
+  QList<int> widths;
+  QList<int> heights;
+  for (const Place& place : m_places) {
+    if (!place.isFront) continue;
+    place.dock->raise();
+    docks.append(place.dock);
+    widths.append(place.size.width());
+    heights.append(place.size.height());
   }
+  resizeDocks(docks, widths, Qt::Horizontal);
+  resizeDocks(docks, heights, Qt::Vertical);
+  m_applying = false;
   Q_EMIT layoutChanged();
   QTimer::singleShot(0, this, &DockHost::applySizes);
 }

@@ -64,9 +64,14 @@ class DockHost : public QMainWindow {
   LayoutId m_layout = LayoutId::Author;
   std::map<QString, QByteArray> m_states;
   Dock* m_maximised = nullptr;
-  QByteArray m_unmaximised;           ///< the layout as it was before
-  std::vector<Dock*> m_hiddenBefore;  ///< docks that were no part of it
-  bool m_sizesWanted = true;          ///< the layout is as it comes: sizes follow the window
+  QByteArray m_unmaximised;  ///< the layout as it was before
+  struct Place {
+    Dock* dock = nullptr;
+    QSize size;
+    bool isFront = false;  ///< of the tabs that share its place
+  };
+  std::vector<Place> m_places;  ///< of the docks that were hidden for it
+  bool m_sizesWanted = true;    ///< the layout is as it comes: sizes follow the window
   bool m_applying = false;
 };
 

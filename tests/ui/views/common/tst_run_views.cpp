@@ -217,9 +217,10 @@ class TestRunViews : public QObject {
 
   void scrubberTipsNameTheEvent() {
     Scrubber view;
-    show(view, m_judge.input(), {1000, 46});
+    const ViewInput input = m_judge.input();
+    show(view, input, {1000, 46});
     const auto& track = *view.findChild<ScrubberTrack*>();
-    const TraceStore& trace = *m_judge.input().trace;
+    const TraceStore& trace = *input.trace;
     for (const std::size_t position : {std::size_t{1}, trace.size() / 2, trace.size()}) {
       const QString facts = track.factsAt(track.xOf(position));
       QVERIFY2(facts.startsWith(QStringLiteral("event %1 of %2: ").arg(position).arg(trace.size())),
