@@ -13,6 +13,7 @@
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/trace/recorder.h"
+#include "engine/workbench/model_names.h"
 #include "engine/workbench/retrieval_report.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
@@ -48,15 +49,10 @@ struct Job {
   PlannedFile planned;
 };
 
-/// Whether a server's name for a model ("spnl/spanlet") means the model that is loaded.
-bool asksFor(const std::string& wanted, const std::string& loaded) {
-  return wanted.empty() || wanted.substr(wanted.rfind('/') + 1) == loaded;
-}
-
-void noteOtherModels(std::ostream& err, const Job& job, const std::string& loaded) {
+void warnOfOtherModels(std::ostream& err, const Job& job, const std::string& loaded) {
   for (const plan::Step& step : job.planned.plan().steps) {
-    if (asksFor(step.model, loaded)) continue;
-    err << "note: " << inputName(job.file) << " asks for the model " << step.model << "; running it on "
+    if (workbench::meansModel(step.model, loaded)) continue;
+    err << "warning: " << inputName(job.file) << " asks for the model " << step.model << "; running it on "
         << loaded << '\n';
     return;
   }
@@ -147,7 +143,7 @@ class RunCommand {
   ExitCode runOne(const Job& job, nlohmann::ordered_json& runs) {
     const Streams& streams = m_context.streams;
     const plan::Plan& plan = job.planned.plan();
-    noteOtherModels(streams.err, job, m_bundle.name);
+    warnOfOtherModels(streams.err, job, m_bundle.name);
     if (!m_options.json) {
       if (m_jobs.size() > 1)
         streams.out << (&job == m_jobs.data() ? "" : "\n") << "── " << inputName(job.file) << '\n';

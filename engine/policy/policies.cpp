@@ -28,6 +28,13 @@ const Policy& policyForAnyCheckpoint() {
                         [](const Policy* policy) { return !policy->wantsBlockAttention; });
 }
 
+std::string untrainedAdvice() {
+  return std::string(
+             "this checkpoint does not say that it was trained for block attention: answers will be less "
+             "accurate than with the policy ") +
+         policyForAnyCheckpoint().name;
+}
+
 const Policy* findPolicy(std::string_view name) {
   const auto found = std::find_if(kPolicies.begin(), kPolicies.end(),
                                   [name](const Policy* policy) { return name == policy->name; });

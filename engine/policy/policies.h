@@ -18,6 +18,10 @@ const Policy& standardPolicy();
 /// The first that is as accurate as the checkpoint on any of them.
 const Policy& policyForAnyCheckpoint();
 
+/// What a run says, in the trace, where its policy wants a checkpoint trained for block attention and this
+/// one does not say that it was.
+std::string untrainedAdvice();
+
 /// The policy of that name; nullptr if there is none.
 const Policy* findPolicy(std::string_view name);
 

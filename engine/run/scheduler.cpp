@@ -93,13 +93,15 @@ cache::RequestSpec makeSpec(RequestId id, const layout::SpanTable& table, const 
 void RequestListener::onReplayed(RequestId /*request*/, trace::AttentionMass /*mass*/) {}
 
 Scheduler::Scheduler(Computation& computation, cache::KvCache& cache, trace::Sink& sink,
-                     RequestListener& listener, std::int32_t rowsPerPass, std::string salt)
+                     RequestListener& listener, std::int32_t rowsPerPass, std::string salt,
+                     RequestId lastRequest)
     : m_computation(computation),
       m_cache(cache),
       m_sink(sink),
       m_listener(listener),
       m_rowsPerPass(std::max(1, rowsPerPass)),
-      m_salt(std::move(salt)) {}
+      m_salt(std::move(salt)),
+      m_lastRequest(lastRequest) {}
 
 Scheduler::~Scheduler() = default;
 

@@ -87,8 +87,9 @@ class Scheduler {
   enum class Progress : std::uint8_t { Idle, Computed, Stopped };
 
   /// All references must outlive the scheduler. `salt` enters every root of the cache.
+  /// Requests are numbered from the one after `lastRequest`.
   Scheduler(Computation& computation, cache::KvCache& cache, trace::Sink& sink, RequestListener& listener,
-            std::int32_t rowsPerPass, std::string salt);
+            std::int32_t rowsPerPass, std::string salt, RequestId lastRequest = 0);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -111,6 +112,8 @@ class Scheduler {
   };
   /// Empties the cache; only between passes. False if it was not.
   bool clearCache(Running running);
+
+  RequestId lastRequest() const { return m_lastRequest; }
 
  private:
   struct Request;
@@ -147,7 +150,7 @@ class Scheduler {
   RequestListener& m_listener;
   std::int32_t m_rowsPerPass;
   std::string m_salt;
-  RequestId m_lastRequest = 0;
+  RequestId m_lastRequest;
   std::uint64_t m_releases = 0;                      ///< how often a request gave its blocks back
   std::vector<std::unique_ptr<Request>> m_requests;  ///< in order of submission
 };

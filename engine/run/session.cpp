@@ -59,7 +59,8 @@ struct Session::Impl final : RequestListener {
         cache(cacheConfig(config, modelFingerprint, device), sink),
         store(device.makeKvStore(decoder.kvShape(config.blockCount, config.blockSize, config.kvType))),
         computation(decoder, device, *store),
-        scheduler(computation, cache, attention, *this, config.rowsPerPass, config.salt) {
+        scheduler(computation, cache, attention, *this, config.rowsPerPass, config.salt, config.lastRequest),
+        lastRun(config.lastRun) {
     const compute::DeviceInfo info = device.info();
     sink.send(0, 0, {},
               trace::SessionStarted{.program = "Spanscope " SPANSCOPE_VERSION,
@@ -159,7 +160,7 @@ struct Session::Impl final : RequestListener {
   ModelComputation computation;
   Scheduler scheduler;
 
-  RunId lastRun = 0;
+  RunId lastRun;
   PlanRun* planRun = nullptr;  ///< the run in progress
   std::vector<std::vector<float>> logits;
   std::int64_t cachedTokens = 0;
@@ -192,14 +193,8 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
   }
   impl.sink.send(run, 0, {}, planEvent(plan, options.explain));
   if (options.policy->wantsBlockAttention && !impl.decoder.config().blockAttention) {
-    impl.sink.send(
-        run, 0, {},
-        trace::MessageLogged{
-            .severity = Severity::Warning,
-            .text =
-                std::string("this checkpoint does not say that it was trained for block attention: answers "
-                            "will be less accurate than with the policy ") +
-                policy::policyForAnyCheckpoint().name});
+    impl.sink.send(run, 0, {},
+                   trace::MessageLogged{.severity = Severity::Warning, .text = policy::untrainedAdvice()});
   }
   if (impl.tokenizer == nullptr || impl.chat == nullptr) {
     result.error = Error{.file = {},
@@ -317,6 +312,14 @@ void Session::clearCache() {
 
 trace::PoolState Session::dumpPool() const {
   return m_impl->cache.dump();
+}
+
+RunId Session::lastRun() const {
+  return m_impl->lastRun;
+}
+
+RequestId Session::lastRequest() const {
+  return m_impl->scheduler.lastRequest();
 }
 
 const SessionConfig& Session::config() const {

@@ -35,6 +35,10 @@ struct SessionConfig {
   bool cacheTails = true;
   std::string salt;                ///< tenant
   std::int32_t rowsPerPass = 512;  ///< most rows of one forward pass; at least 1
+  /// The last numbers that runs and requests of sessions before had: those of this one go on from there, so
+  /// that a number means one run among all of them.
+  RunId lastRun = 0;
+  RequestId lastRequest = 0;
 };
 
 /// What was retrieved for an augment of the query, for the trace.
@@ -143,6 +147,9 @@ class Session {
   void clearCache();
   trace::PoolState dumpPool() const;
   const SessionConfig& config() const;
+  /// Numbers of the newest run and request, or those of the config before there is any.
+  RunId lastRun() const;
+  RequestId lastRequest() const;
 
  private:
   struct Impl;

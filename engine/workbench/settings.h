@@ -22,6 +22,8 @@ namespace spanscope::workbench {
 /// Applied on the next run. What each may be stands in the list below.
 struct RunSettings {
   std::string model;  ///< directory of the checkpoint; empty: the bundled one
+  /// Names of other models, separated by commas, that the checkpoint stands in for without a warning.
+  std::string standsFor;
   std::string policy = policy::standardPolicy().name;
   std::uint64_t seed = 0;
   std::int32_t blockSize = 16;
@@ -73,6 +75,18 @@ inline const std::vector<Setting>& runSettings() {
                   .help = "Hugging Face model directory; default: the bundled model",
                   .value = "DIR",
                   .showsDefault = false}},
+      {.key = "stands_for",
+       .name = "standsFor",
+       .member = &RunSettings::standsFor,
+       .effect = SettingEffect::Window,
+       .onlyWhereChosen = true,
+       .row = {.group = Group::Model,
+               .place = 1,
+               .label = tr("Stands for"),
+               .help = tr("Models that a query may name and that this checkpoint runs here without a "
+                          "warning, separated by commas. Chosen by “Run it here”."),
+               .title = tr("Stands for"),
+               .example = tr("no other model")}},
       {.key = "policy",
        .name = "policy",
        .member = &RunSettings::policy,

@@ -62,7 +62,7 @@ class TestSpanqCommands : public QObject {
   void segmentsChangeLogits();
   void benchAbbaFindsEveryDocument();
   void benchSpeedReportsShares();
-  void queryForAnotherModelIsNoted();
+  void warnsOfAQueryForAnotherModel();
   void spansOnAnUntrainedCheckpointWarn();
   void unknownChatTemplateIsChosen();
 
@@ -497,11 +497,11 @@ void TestSpanqCommands::benchSpeedReportsShares() {
   }
 }
 
-void TestSpanqCommands::queryForAnotherModelIsNoted() {
+void TestSpanqCommands::warnsOfAQueryForAnotherModel() {
   const SpanqResult result = spanq({"run", "-"}, R"({"g":{"model":"ollama/granite3.3:2b","max_tokens":1,
       "input":{"user":"Where does Otto live?"}}})");
   QCOMPARE(result.code, 0);
-  QVERIFY2(result.err.find("note: ") == 0, result.err.c_str());
+  QVERIFY2(result.err.find("warning: ") == 0, result.err.c_str());
 }
 
 void TestSpanqCommands::spansOnAnUntrainedCheckpointWarn() {

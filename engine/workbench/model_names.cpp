@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/model_names.h"
+
+#include "engine/base/error.h"
+#include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
+#include "engine/query/parameters.h"
+#include "engine/workbench/run_options.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace spanscope::workbench {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\n";
+  const std::size_t begin = text.find_first_not_of(kSpaces);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
+}
+
+}  // namespace
+
+std::string modelName(const std::filesystem::path& directory) {
+  // "spanlet/" has an empty last component.
+  return (directory.has_filename() ? directory : directory.parent_path()).filename().string();
+}
+
+std::string modelNameOf(const RunSettings& settings) {
+  try {
+    return modelName(modelDirectoryOf(settings));
+  } catch (const Failure&) {
+    return {};
+  }
+}
+
+bool meansModel(std::string_view wanted, std::string_view loaded) {
+  return wanted.empty() || wanted.substr(wanted.rfind('/') + 1) == loaded;
+}
+
+std::vector<std::string> otherModels(const query::Node& query, std::string_view loaded) {
+  std::vector<std::string> names;
+  query::walk(query, {}, [&](const query::Node& node, const NodePath&) {
+    const query::GenerateSettings* settings = query::settingsOf(node);
+    if (settings == nullptr || meansModel(settings->model, loaded)) return;
+    if (query::parameterName(settings->model)) return;
+    if (std::find(names.begin(), names.end(), settings->model) == names.end())
+      names.push_back(settings->model);
+  });
+  return names;
+}
+
+std::vector<std::string> stoodFor(const RunSettings& settings) {
+  std::vector<std::string> names;
+  std::string_view rest = settings.standsFor;
+  while (!rest.empty()) {
+    const std::size_t comma = rest.find(',');
+    if (const std::string_view name = trimmed(rest.substr(0, comma)); !name.empty()) names.emplace_back(name);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  return names;
+}
+
+void standFor(RunSettings& settings, const std::string& wanted) {
+  const std::vector<std::string> names = stoodFor(settings);
+  if (std::find(names.begin(), names.end(), wanted) != names.end()) return;
+  settings.standsFor += (names.empty() ? "" : ", ") + wanted;
+}
+
+}  // namespace spanscope::workbench

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/json/json.h"
+#include "engine/workbench/model_names.h"
+
+#include <QTest>
+
+using namespace spanscope;
+using namespace spanscope::workbench;
+
+class TestModelNames : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void aNameMeansACheckpoint() {
+    QVERIFY(meansModel("spanlet", "spanlet"));
+    QVERIFY(meansModel("spnl/spanlet", "spanlet"));
+    QVERIFY(meansModel("/models/spanlet", "spanlet"));
+    QVERIFY(meansModel("", "spanlet"));
+    QVERIFY(!meansModel("spanlet", "smollm2"));
+    QVERIFY(!meansModel("spanlet/", "spanlet"));
+    QCOMPARE(modelName("/models/spanlet/"), std::string("spanlet"));
+  }
+
+  void otherModelsAreNamedOnce() {
+    const auto read = query::parseJson(R"({"g": {"model": "openai/gpt", "input": {"plus": [
+        {"g": {"model": "spnl/spanlet", "input": {"user": "a"}}},
+        {"g": {"model": "{model}", "input": {"user": "a"}}},
+        {"g": {"model": "openai/gpt", "input": {"user": "b"}}},
+        {"g": {"model": "llama", "input": {"user": "b"}}}]}}})");
+    QVERIFY(read.query);
+    const std::vector<std::string> expected{"openai/gpt", "llama"};
+    QCOMPARE(otherModels(*read.query, "spanlet"), expected);
+  }
+
+  void standsForSeveral() {
+    RunSettings settings;
+    QVERIFY(stoodFor(settings).empty());
+    standFor(settings, "openai/gpt");
+    standFor(settings, "llama");
+    standFor(settings, "llama");
+    QCOMPARE(settings.standsFor, std::string("openai/gpt, llama"));
+    const std::vector<std::string> expected{"openai/gpt", "llama"};
+    QCOMPARE(stoodFor(settings), expected);
+    settings.standsFor = " , a b ,,c";
+    const std::vector<std::string> loose{"a b", "c"};
+    QCOMPARE(stoodFor(settings), loose);
+  }
+};
+
+QTEST_GUILESS_MAIN(TestModelNames)
+#include "tst_model_names.moc"
