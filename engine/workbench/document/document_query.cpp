@@ -17,14 +17,55 @@ query::Node reply(const std::string& text) {
   return {query::Message{.role = query::Role::Assistant, .text = text}};
 }
 
-/// What stands in for a frozen node: the planner expands repeats and maps to a plus of generates, even where
-/// there is only one, and this is that plus with the replies in it.
-query::Node standIn(const DocumentNode& node) {
-  if (mostReplies(node.own) == 1) return reply(node.frozen.front());
-  query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
-  plus.children.reserve(node.frozen.size());
-  for (const std::string& text : node.frozen) plus.children.push_back(reply(text));
-  return {std::move(plus)};
+/// A reply after what was asked for it, as one scope.
+query::Node answered(query::Node input, const std::string& text) {
+  query::Join closure{.kind = query::JoinKind::Seq, .children = {}};
+  closure.children.push_back(std::move(input));
+  closure.children.push_back(reply(text));
+  return {std::move(closure)};
+}
+
+/// Where a node stands in what is run.
+struct Site {
+  const query::GenerateSettings* enclosing = nullptr;  ///< of the nearest node above that answers
+  bool inPlus = false;                                 ///< a plus holds it directly
+};
+
+/// Where a child stands.
+Site siteBelow(const DocumentNode& node, std::size_t liveChildren, Site site) {
+  if (const auto* join = node.own.as<query::Join>()) {
+    // The planner takes joins of one child away.
+    const bool vanishes = join->kind != query::JoinKind::Plus && liveChildren == 1;
+    return {site.enclosing, join->kind == query::JoinKind::Plus || (vanishes && site.inPlus)};
+  }
+  if (const query::GenerateSettings* settings = query::settingsOf(node.own)) return {settings, false};
+  if (query::infoOf(node.own).gives == query::Gives::Nothing) return {nullptr, false};
+  return {site.enclosing, false};
+}
+
+/// Whether anything under the node would run though it is frozen.
+bool needsRuns(const Document& document, NodeId id) {
+  for (const NodeId child : document.at(id).children) {
+    if (child == kNoNode || document.at(child).muted) continue;
+    const DocumentNode& below = document.at(child);
+    if (below.isFrozen()) continue;
+    if (query::answers(below.own) || query::documentOf(below.own) != nullptr) return true;
+    if (needsRuns(document, child)) return true;
+  }
+  return false;
+}
+
+/// Whether a frozen node's replies bring the prompts along that they answered.
+bool bringsPrompt(const Document& document, NodeId id, const Site& site) {
+  const DocumentNode& node = document.at(id);
+  const query::GenerateSettings* own = query::settingsOf(node.own);
+  if (!document.settings.distribute || own == nullptr || site.enclosing == nullptr) return false;
+  if (!site.inPlus && mostReplies(node.own) == 1) return false;
+  if (own->model != site.enclosing->model) return false;
+  if (const std::vector<std::string>* inputs = query::inputsOf(node.own))
+    return inputs->size() == node.frozen.size();
+  const NodeId input = node.children.empty() ? kNoNode : node.children.front();
+  return input != kNoNode && !document.at(input).muted && !needsRuns(document, id);
 }
 
 /// Builds the query below a node while it notes where each node ends up.
@@ -33,11 +74,11 @@ class Builder {
   Builder(const Document& document, TakeOut takeOut, QueryOf& result)
       : m_document(document), m_takeOut(takeOut), m_result(result) {}
 
-  query::Node build(NodeId id, const NodePath& path) {
+  query::Node build(NodeId id, const NodePath& path, Site site = {}) {
     const DocumentNode& node = m_document.at(id);
     m_result.paths.byNode.emplace(id, path);
     m_result.paths.byPath.emplace(path, id);
-    if (m_takeOut == TakeOut::MutedAndFrozen && node.isFrozen()) return standIn(node);
+    if (m_takeOut == TakeOut::MutedAndFrozen && node.isFrozen()) return standIn(id, node, path, site);
 
     std::vector<NodeId> kept;
     bool missing = false;
@@ -53,16 +94,44 @@ class Builder {
       for (const NodeId child : kept) build(child, path + "/-");
       return missingInput();
     }
+    const Site below = siteBelow(node, kept.size(), site);
     // The steps that lead to children are the operator's own: asked of a node that has as many.
     const query::Node shape = withChildren(node.own, std::vector<query::Node>(kept.size()));
     const std::vector<query::ChildRef> steps = query::childrenOf(shape);
     std::vector<query::Node> children;
     children.reserve(kept.size());
-    for (std::size_t i = 0; i < kept.size(); ++i) children.push_back(build(kept[i], path + steps[i].step));
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      children.push_back(build(kept[i], path + steps[i].step, below));
     return withChildren(node.own, std::move(children));
   }
 
  private:
+  /// What stands in for a frozen node, as the planner would have it in the prompt around it: repeats and maps
+  /// are a plus of generates, even where there is only one, and distribution puts what was asked before each
+  /// reply in a plus.
+  query::Node standIn(NodeId id, const DocumentNode& node, const NodePath& path, Site site) {
+    const bool isMany = mostReplies(node.own) != 1;
+    const bool isClosure = bringsPrompt(m_document, id, site);
+    if (!isMany) return isClosure ? closure(node, path, 0) : reply(node.frozen.front());
+    query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
+    plus.children.reserve(node.frozen.size());
+    for (std::size_t i = 0; i < node.frozen.size(); ++i) {
+      const NodePath place = path + "/plus/" + std::to_string(i);
+      plus.children.push_back(isClosure ? closure(node, place, i) : reply(node.frozen[i]));
+    }
+    return {std::move(plus)};
+  }
+
+  query::Node closure(const DocumentNode& node, const NodePath& path, std::size_t index) {
+    const std::vector<std::string>* inputs = query::inputsOf(node.own);
+    if (inputs != nullptr) {
+      query::Node asked{query::Message{.role = query::Role::User, .text = (*inputs)[index]}};
+      return answered(std::move(asked), node.frozen[index]);
+    }
+    const Site inside{query::settingsOf(node.own), false};
+    return answered(build(node.children.front(), path + "/seq/0", inside), node.frozen[index]);
+  }
+
   bool isLeftOut(NodeId child) const {
     return m_takeOut == TakeOut::MutedAndFrozen && m_document.at(child).muted;
   }

@@ -27,7 +27,8 @@ struct NodePaths {
 enum class TakeOut {
   Nothing,  ///< the tree as it is drawn: what is saved
   /// Muted branches left out, frozen replies in place of what gave them, as the engine lays replies out
-  /// (those of a repeat or a map as a plus): what is run and exported.
+  /// (those of a repeat or a map as a plus; with the prompt before each where plus distribution would put it
+  /// there, unless something in that prompt would have to run): what is run and exported.
   MutedAndFrozen,
 };
 
