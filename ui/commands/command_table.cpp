@@ -93,8 +93,14 @@ std::vector<CommandInfo> makeTable() {
   add("run.clear-cache", Run, Document, tr("Empty the cache"), tr("Forget every stored block"));
   add("run.record", Run, Document, tr("Record…"), tr("Record the events from here on in a file"));
   add("run.save-trace", Run, Document, tr("Save run…"), tr("Save the recorded events of this session"));
+  add("run.keep", Run, Program, tr("Keep runs after quitting"),
+      tr("Have runs in the lists again when Spanscope is started the next time"));
   add("run.step-back", Run, Document, tr("Step back"), tr("One event back"), {"Alt+Left"});
   add("run.step-forward", Run, Document, tr("Step forward"), tr("One event on"), {"Alt+Right"});
+  add("run.older", Run, Document, tr("Older run"), tr("Show the run of this document before the one in view"),
+      {"Alt+Shift+Left"});
+  add("run.newer", Run, Document, tr("Newer run"), tr("Show the run of this document after the one in view"),
+      {"Alt+Shift+Right"});
   add("run.to-end", Run, Document, tr("Back to now"), tr("Show the newest state"), {"Alt+End"});
 
   add("view.author", View, Document, tr("Author layout"), tr("Docks for writing a query"), {"Alt+1"});
@@ -168,7 +174,8 @@ const CommandInfo* findCommand(const QString& id) {
 }
 
 const QStringList& linkCommands() {
-  static const QStringList ids{QStringLiteral("file.open-example"), QStringLiteral("view.dock")};
+  static const QStringList ids{QStringLiteral("file.open-example"), QStringLiteral("view.dock"),
+                               QStringLiteral("run.show")};
   return ids;
 }
 

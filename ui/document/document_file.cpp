@@ -151,7 +151,10 @@ QStringList lostWhenSavedAsQuery(const Document& document) {
   if (!document.notes.empty()) lost += tr("notes");
   if (!document.parameters.empty()) lost += tr("values of parameters");
   if (!document.declarations.empty()) lost += tr("types, defaults and descriptions of parameters");
-  if (document.settings != RunSettings{}) lost += tr("model and cache settings");
+  // A query that is opened runs on the model in use, so that is no loss.
+  RunSettings settings = document.settings;
+  settings.model.clear();
+  if (settings != RunSettings{}) lost += tr("cache and run settings");
   return lost;
 }
 

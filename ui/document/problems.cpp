@@ -8,6 +8,7 @@
 #include "engine/query/surroundings.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/plan_options.h"
+#include "engine/workbench/model_names.h"
 #include "engine/workbench/pipeline.h"
 #include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
@@ -86,7 +87,10 @@ class Finder {
   Q_DECLARE_TR_FUNCTIONS(spanscope::document::Finder)
  public:
   Finder(const Document& document, const ProblemContext& context)
-      : m_document(document), m_policy(policyOf(document.settings)), m_context(context) {}
+      : m_document(document),
+        m_policy(policyOf(document.settings)),
+        m_context(context),
+        m_checkpoint(workbench::modelNameOf(document.settings)) {}
 
   std::vector<Problem> find() {
     if (m_document.root() == kNoNode) {
@@ -109,7 +113,7 @@ class Finder {
 
  private:
   void add(Severity severity, NodeId node, QString text, QString hint = {}) {
-    m_problems.push_back({severity, node, std::move(text), std::move(hint)});
+    m_problems.push_back({severity, node, std::move(text), std::move(hint), {}});
   }
 
   /// Checks what would be run below the node; returns about how many nodes that is when it is written out.
@@ -205,15 +209,7 @@ class Finder {
   }
 
   void checkSettings(NodeId id, const query::GenerateSettings& settings) {
-    if (settings.model.empty()) {
-      add(Severity::Warning, id, tr("No model is named"),
-          tr("The loaded model is used here; servers need a name"));
-    } else if (const std::optional<std::string> name = query::parameterName(settings.model);
-               name && !effectiveValues(m_document).contains(*name)) {
-      add(Severity::Error, id,
-          tr("The model is the parameter {%1}, which has no value").arg(QString::fromStdString(*name)),
-          tr("Give it a value, or name the model"));
-    }
+    checkModel(id, settings.model);
     if (const auto* most = std::get_if<std::int32_t>(&settings.maxTokens); most != nullptr && *most < 0) {
       add(Severity::Warning, id, tr("Max tokens is %1").arg(*most),
           tr("0 or less means no limit of its own"));
@@ -227,6 +223,29 @@ class Finder {
             tr("Most servers take 0 to 2; answers become noise above"));
       }
     }
+  }
+
+  /// None is fine: the document's checkpoint runs it, and exporting says where servers need a name.
+  void checkModel(NodeId id, std::string wanted) {
+    if (const std::optional<std::string> name = query::parameterName(wanted)) {
+      const std::map<std::string, std::string> values = effectiveValues(m_document);
+      const auto value = values.find(*name);
+      if (value == values.end()) {
+        add(Severity::Error, id,
+            tr("The model is the parameter {%1}, which has no value").arg(QString::fromStdString(*name)),
+            tr("Give it a value, or name the model"));
+        return;
+      }
+      wanted = value->second;
+    }
+    if (m_checkpoint.empty() || workbench::meansModel(wanted, m_checkpoint)) return;
+    const std::vector<std::string> accepted = workbench::stoodFor(m_document.settings);
+    if (std::find(accepted.begin(), accepted.end(), wanted) != accepted.end()) return;
+    const QString here = QString::fromStdString(m_checkpoint);
+    add(Severity::Warning, id,
+        tr("The query names the model %1; %2 would run it").arg(QString::fromStdString(wanted), here),
+        tr("Run it here on %1, or choose the model at the top").arg(here));
+    m_problems.back().otherModel = wanted;
   }
 
   void checkParameters(NodeId id, const query::Node& own) {
@@ -351,6 +370,7 @@ class Finder {
   const Document& m_document;
   const policy::Policy& m_policy;
   const ProblemContext& m_context;
+  const std::string m_checkpoint;  ///< name of the one that would run it
   std::vector<Problem> m_problems;
   std::set<NodeId> m_notedAnew;
   std::set<NodeId> m_measured;

@@ -20,6 +20,8 @@ struct Problem {
   NodeId node = kNoNode;  ///< where; kNoNode: the document as a whole
   QString text;           ///< one sentence
   QString hint;           ///< how to mend it; may be empty
+  /// The model that the query names, where it would run on another: RunSettings::standsFor accepts that.
+  std::string otherModel{};
   bool operator==(const Problem&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/canvas_core.h"
 
+#include "engine/workbench/model_names.h"
 #include "ui/editor/tidy_layout.h"
 #include "ui/words/glossary.h"
 #include "ui/words/part_text.h"
@@ -106,6 +107,7 @@ QString CanvasCore::tipOf(NodeId id) const {
     lines.append(
         tr("The answer looked here: %1 of what it read from all sources").arg(partText(status.looked)));
   if (const NodeForecast* forecast = forecastOf(id)) lines.append(forecastWords(*forecast));
+  if (!status.advice.empty()) lines.append(tr("⚠ %1").arg(QString::fromStdString(status.advice)));
   return lines.join(QLatin1Char('\n'));
 }
 
@@ -195,7 +197,8 @@ void CanvasCore::redraw() {
 std::optional<std::vector<NodeId>> CanvasCore::editedInPlace(const Document& before) const {
   // Parameters decide whether the text of a run counts as that of the document.
   if (m_document->frames != before.frames || m_document->notes != before.notes ||
-      m_document->parameters != before.parameters || m_document->declarations != before.declarations) {
+      m_document->parameters != before.parameters || m_document->declarations != before.declarations ||
+      m_document->settings.model != before.settings.model) {
     return std::nullopt;
   }
   std::optional<std::vector<NodeId>> unlike = m_document->nodesUnlike(before);
@@ -212,10 +215,11 @@ std::optional<std::vector<NodeId>> CanvasCore::editedInPlace(const Document& bef
 
 void CanvasCore::redrawNodes(const std::vector<NodeId>& nodes) {
   std::vector<NodeId> changed;
+  const std::string checkpoint = workbench::modelNameOf(m_document->settings);
   for (const NodeId id : nodes) {
     const auto look = m_looks.find(id);
     if (look == m_looks.end()) continue;  // under a collapsed node
-    setOwnLook(look->second, m_document->at(id));
+    setOwnLook(look->second, m_document->at(id), checkpoint);
     changed.push_back(id);
   }
   if (!changed.empty()) Q_EMIT looksChanged(changed);

@@ -2,6 +2,7 @@
 #include "ui/editor/node_look.h"
 
 #include "engine/query/node_parts.h"
+#include "engine/workbench/model_names.h"
 #include "ui/editor/tidy_layout.h"
 #include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
@@ -81,13 +82,16 @@ std::map<NodeId, int> huesOf(const Document& document) {
 
 }  // namespace
 
-QString modelLine(const query::Node& own) {
+QString modelLine(const query::Node& own, const std::string& checkpoint) {
   const query::GenerateSettings* settings = query::settingsOf(own);
   if (settings == nullptr) return {};
   QStringList parts;
-  const QString model = QString::fromStdString(settings->model);
-  const QString name = model.section(QLatin1Char('/'), -1);
-  parts.append(name.isEmpty() ? tr("no model") : name);
+  const QString name = QString::fromStdString(settings->model).section(QLatin1Char('/'), -1);
+  const QString runsOn = QString::fromStdString(checkpoint);
+  if (workbench::meansModel(settings->model, checkpoint))
+    parts.append(runsOn.isEmpty() ? tr("no model") : runsOn);
+  else
+    parts.append(runsOn.isEmpty() ? name : tr("%1 → %2").arg(name, runsOn));
   const QString temperature = written(settings->temperature);
   if (!temperature.isEmpty()) parts.append(tr("temperature %1").arg(temperature));
   const QString most = written(settings->maxTokens);
@@ -118,12 +122,12 @@ QString nodeProblem(const Document& document, NodeId id) {
   return {};
 }
 
-void setOwnLook(NodeLook& look, const DocumentNode& node) {
+void setOwnLook(NodeLook& look, const DocumentNode& node, const std::string& checkpoint) {
   look.op = query::operatorName(node.own);
   look.title = titleOf(node);
   look.name = QString::fromStdString(node.name);
   look.text = textOf(node);
-  look.modelLine = modelLine(node.own);
+  look.modelLine = modelLine(node.own, checkpoint);
   look.promise = operatorInfo(look.op).promise;
   look.frozen.clear();
   for (const std::string& reply : node.frozen) look.frozen.append(shortened(reply));
@@ -138,6 +142,7 @@ std::map<NodeId, NodeLook> nodeLooks(const Document& document,
     const std::vector<NodeId> nodes = document.subtree(document.root());
     inQuery.insert(nodes.begin(), nodes.end());
   }
+  const std::string checkpoint = workbench::modelNameOf(document.settings);
   std::map<NodeId, NodeLook> looks;
   for (const NodeId top : document.tops()) {
     for (const NodeId id : document.subtree(top)) {  // parents first
@@ -146,7 +151,7 @@ std::map<NodeId, NodeLook> nodeLooks(const Document& document,
       const auto rect = layout.find(id);
       if (rect == layout.end()) continue;
       NodeLook look;
-      setOwnLook(look, node);
+      setOwnLook(look, node, checkpoint);
       look.problem = nodeProblem(document, id);
       look.pill = isPill(node.own);
       look.answers = query::answers(node.own);

@@ -44,7 +44,8 @@ std::map<document::NodeId, NodeLook> nodeLooks(const document::Document& documen
 
 /// Takes over a node in place of another that is laid out alike, has the same kind of operator and is muted
 /// no differently: the rest of the look depends on these and on other nodes only.
-void setOwnLook(NodeLook& look, const document::DocumentNode& node);
+/// `checkpoint`: name of the one that the document runs on.
+void setOwnLook(NodeLook& look, const document::DocumentNode& node, const std::string& checkpoint);
 
 /// What is wrong with a node in a few words ("needs an input"); empty: nothing.
 QString nodeProblem(const document::Document& document, document::NodeId id);
@@ -53,7 +54,8 @@ QString nodeProblem(const document::Document& document, document::NodeId id);
 QString nodeTitle(const document::DocumentNode& node);
 /// The text a person would look for in the node: title, name and all texts.
 QString nodeSearchText(const document::DocumentNode& node);
-/// "spanlet · temperature 0 · max 60"; empty for nodes that do not generate.
-QString modelLine(const query::Node& own);
+/// "spanlet · temperature 0 · max 60", "gpt-4 → spanlet · …" where it names another model than the checkpoint
+/// it runs on (empty: not known); empty for nodes that do not generate.
+QString modelLine(const query::Node& own, const std::string& checkpoint = {});
 
 }  // namespace spanscope::ui

@@ -77,7 +77,8 @@ QString stateText(const NodeLook& look, const NodeStatus& status) {
     case NodePhase::Failed:
       return tr("failed");
     case NodePhase::Finished:
-      return tr("✓ finished");
+      // A run that the engine warned of is not ticked off.
+      return status.advice.empty() ? tr("✓ finished") : tr("⚠ finished");
     case NodePhase::None:
       return {};
   }

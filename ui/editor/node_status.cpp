@@ -5,6 +5,7 @@
 #include "engine/query/node_parts.h"
 #include "ui/session/answer_shares.h"
 #include "ui/session/prompt_progress.h"
+#include "ui/session/run_history.h"
 
 #include <algorithm>
 #include <cmath>
@@ -125,6 +126,7 @@ class StatusBuilder {
     status.answer = request.text;
     status.generated = request.generatedTokens;
     status.failure = status.phase == NodePhase::Failed ? failureOf(id, request.run) : std::string();
+    status.advice = adviceOf(request.run);
     status.fromTrace = request.promptTokens > 0;
     status.tokens = request.promptTokens > 0 ? request.promptTokens : -1;
     status.served = {};
@@ -134,6 +136,10 @@ class StatusBuilder {
       status.served.computed = request.promptTokens - request.cachedTokens;
       status.read = readTokens(request);
     }
+  }
+
+  std::string adviceOf(RunId run) const {
+    return warningsOf(*m_input.trace, m_input.position, run).join(QLatin1Char('\n')).toStdString();
   }
 
   std::string failureOf(RequestId id, RunId run) const {

@@ -37,6 +37,7 @@ struct NodeStatus {
   std::uint32_t copies = 0;  ///< how many the newest run has started
   RequestId request = 0;     ///< that is shown
   std::string failure;       ///< first line of the reason
+  std::string advice;        ///< what the engine warned of about the run; empty: nothing
   std::int32_t fragments =
       -1;                ///< of an augment: that its newest run put into the prompt; −1: it has not run
   double bestScore = 0;  ///< of the fragment that ranked first

@@ -14,6 +14,7 @@
 #include <QCoreApplication>
 #include <QDateTime>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -148,6 +149,25 @@ class EngineHost::Worker {
     m_thread.post([this, path = path.toStdString()] { m_indexFile = path; });
   }
 
+  void countFrom(RunId lastRun, RequestId lastRequest) {
+    m_thread.post([this, lastRun, lastRequest] {
+      m_lastRun = std::max(m_lastRun, lastRun);
+      m_lastRequest = std::max(m_lastRequest, lastRequest);
+    });
+  }
+
+  void readTokenizer(const std::string& directory) {
+    m_thread.post([this, directory] {
+      std::shared_ptr<const text::Tokenizer> tokenizer;
+      try {
+        tokenizer = text::loadTokenizer(directory);
+      } catch (const Failure&) {
+        return;  // a run says what is wrong with the checkpoint
+      }
+      tell([this, directory, tokenizer] { Q_EMIT m_host.tokenizerRead(directory, tokenizer); });
+    });
+  }
+
   void clearCache() {
     // A run in progress does it before its next pass; else it is this task's turn.
     m_clearAsked = true;
@@ -172,12 +192,13 @@ class EngineHost::Worker {
     auto bundle = std::make_shared<workbench::ModelBundle>(workbench::loadModelBundle(
         identity.model, m_backends,
         {.threads = identity.threads, .stop = stop, .progress = loadingProgress(identity.model)}));
-    m_session.reset();
+    closeSession();
     m_bundle = std::move(bundle);
     m_loaded = std::move(identity);
 
     LoadedModel model;
     model.name = QString::fromStdString(m_bundle->name);
+    model.directory = m_bundle->directory.string();
     model.device = QString::fromStdString(m_bundle->backend->info().name);
     model.parameters = countParameters(m_bundle->config);
     model.layers = m_bundle->config.layers;
@@ -222,7 +243,7 @@ class EngineHost::Worker {
     load(settings, stopToken());
     document::RunSettings identity = workbench::sessionIdentityOf(settings);
     if (m_session && m_identity == identity) return;
-    m_session.reset();
+    closeSession();
     m_identity = std::move(identity);
     m_recorder =
         std::make_shared<trace::Recorder>(trace::RecorderOptions{.session = ++m_sessions, .clock = {}});
@@ -231,7 +252,17 @@ class EngineHost::Worker {
       m_host.m_recording = false;
       Q_EMIT m_host.sessionStarted();
     });
-    m_session = workbench::makeSession(*m_bundle, workbench::sessionConfigOf(settings), *m_recorder);
+    run::SessionConfig config = workbench::sessionConfigOf(settings);
+    config.lastRun = m_lastRun;
+    config.lastRequest = m_lastRequest;
+    m_session = workbench::makeSession(*m_bundle, config, *m_recorder);
+  }
+
+  void closeSession() {
+    if (!m_session) return;
+    m_lastRun = m_session->lastRun();
+    m_lastRequest = m_session->lastRequest();
+    m_session.reset();
   }
 
   std::stop_token stopToken() {
@@ -319,6 +350,8 @@ class EngineHost::Worker {
   std::unique_ptr<run::Session> m_session;
   document::RunSettings m_identity;  ///< of the session
   std::uint32_t m_sessions = 0;
+  RunId m_lastRun = 0;  ///< of the sessions that have ended
+  RequestId m_lastRequest = 0;
   Forecaster m_forecaster;
   std::string m_indexFile;
   const compute::Backends m_backends;
@@ -369,6 +402,14 @@ void EngineHost::setIndexFile(const QString& path) {
 void EngineHost::clearCache() {
   m_worker->clearCache();
   Q_EMIT cacheCleared();
+}
+
+void EngineHost::countFrom(RunId lastRun, RequestId lastRequest) {
+  m_worker->countFrom(lastRun, lastRequest);
+}
+
+void EngineHost::readTokenizer(const std::string& directory) {
+  m_worker->readTokenizer(directory);
 }
 
 void EngineHost::forecast(ForecastRequest request) {

@@ -3,6 +3,7 @@
 // and hands its events over. The engine never waits for the window, nor the window for the engine.
 #pragma once
 
+#include "engine/base/ids.h"
 #include "engine/compute/backends.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/planner.h"
@@ -59,6 +60,7 @@ enum class EngineState {
 /// What is known of the model that is loaded.
 struct LoadedModel {
   QString name;
+  std::string directory;
   QString device;
   double parameters = 0;  ///< number of weights
   std::int32_t layers = 0;
@@ -87,6 +89,11 @@ class EngineHost : public QObject {
   /// Ends the run that is going on within a tile's time.
   void stop();
   void clearCache();
+  /// Numbers of runs and requests go on from these in the sessions that begin from now on.
+  void countFrom(RunId lastRun, RequestId lastRequest);
+  /// Reads the tokenizer of a checkpoint that need not be loaded; tokenizerRead() answers, unless there is
+  /// none.
+  void readTokenizer(const std::string& directory);
 
   /// Says what a run would find, by forecastMade(). Gives way at once to what is asked later: another
   /// forecast or a run takes its place, and it is not answered.
@@ -112,6 +119,8 @@ class EngineHost : public QObject {
   void sessionStarted();
   void stateChanged();
   void modelChanged();
+  void tokenizerRead(const std::string& directory,
+                     const std::shared_ptr<const spanscope::text::Tokenizer>& tokenizer);
   /// The run that was asked for last has ended; all of its events can be drained. `error` is empty unless it
   /// could not be started or failed.
   void runEnded(const QString& error);

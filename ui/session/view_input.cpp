@@ -19,14 +19,17 @@ RequestId ViewInput::shownRequest() const {
   }
 
   RequestId last = 0;
+  RequestId own = 0;
   RequestId ofNode = 0;
   const document::NodeId wanted = selection.currentNode();
   for (const auto& [id, request] : requests) {
     if (request.segments.empty()) continue;
     last = id;
+    if (paths.contains(request.run)) own = id;
     if (wanted != document::kNoNode && nodeOf(request.run, request.node) == wanted) ofNode = id;
   }
-  return ofNode != 0 ? ofNode : last;
+  if (ofNode != 0) return ofNode;
+  return own != 0 ? own : last;
 }
 
 }  // namespace spanscope::ui

@@ -6,6 +6,7 @@
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/document/document_query.h"
 #include "ui/session/forecast.h"
+#include "ui/session/run_record.h"
 #include "ui/session/selection.h"
 #include "ui/session/trace_store.h"
 #include "ui/theme/theme.h"
@@ -13,8 +14,17 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace spanscope::ui {
+
+/// What is known of models on this machine.
+struct ModelsKnown {
+  std::string loaded;               ///< directory of the one in memory; empty: none
+  std::vector<std::string> recent;  ///< directories that were used before, the newest first
+  bool operator==(const ModelsKnown&) const = default;
+};
 
 struct ViewInput {
   std::shared_ptr<const document::Document> document;  ///< never null
@@ -22,6 +32,12 @@ struct ViewInput {
   std::size_t position = 0;  ///< how many of its events have happened, for the scrubber; ≤ trace->size()
   /// Of the runs of this document: which node a NodePath of the trace means. Runs of others are not here.
   std::map<RunId, document::NodePaths> paths;
+  /// All runs that are kept, of this document and others, over all sessions; null: those of `trace` alone.
+  std::shared_ptr<const RunRecords> records;
+  /// Runs of `trace` that begin behind `position` are listed too: nobody went back in time, an older run was
+  /// chosen.
+  bool listsLater = false;
+  ModelsKnown models;
   /// Of the loaded model; null while there is none.
   std::shared_ptr<const text::Tokenizer> tokenizer;
   Selection selection;
@@ -37,7 +53,8 @@ struct ViewInput {
   /// The node a path of a run means; kNoNode where it is of another document or has gone.
   document::NodeId nodeOf(RunId run, const NodePath& path) const;
   /// The request that views of one request show: the selected one or that of the selected token or block,
-  /// else the last one of the selected node, else the last one that was laid out; 0: none at all.
+  /// else the last one of the selected node, else the last one of this document that was laid out, else the
+  /// last one; 0: none at all.
   RequestId shownRequest() const;
 };
 

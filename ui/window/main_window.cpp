@@ -2,10 +2,10 @@
 #include "ui/window/main_window.h"
 
 #include "ui/commands/command_palette.h"
-#include "ui/document/problems.h"
 #include "ui/document/recent_files.h"
 #include "ui/manual/manual_window.h"
 #include "ui/views/common/example_table.h"
+#include "ui/views/problems/problem_list_model.h"
 #include "ui/views/view.h"
 #include "ui/window/notice_bar.h"
 #include "ui/window/status_model.h"
@@ -33,6 +33,9 @@ constexpr int kMessageTime = 8000;  // milliseconds a message stays in the statu
 constexpr int kPause = 150;         // milliseconds after which a person who types has paused
 constexpr int kKeepTabs = 500;      // milliseconds after which a change of tabs is written down
 constexpr QSize kQuestionSize(440, 200);
+constexpr const char* kKeepRuns = "runs/keep";
+constexpr const char* kRunFolder = "/runs";             ///< beside unsaved work
+constexpr const char* kRecentModels = "models/recent";  ///< directories, the newest first
 
 }  // namespace
 
@@ -112,6 +115,8 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(&m_keepTabs, &QTimer::timeout, this, [this] { keepTabs(false); });
   connect(&m_workspace, &Workspace::documentsChanged, &m_keepTabs, qOverload<>(&QTimer::start));
   connect(&m_workspace, &Workspace::currentChanged, &m_keepTabs, qOverload<>(&QTimer::start));
+  connect(&m_workspace.engine(), &EngineHost::modelChanged, this, &MainWindow::rememberModel);
+  connect(&m_workspace, &Workspace::keepingFailed, this, &MainWindow::complain);
   connect(&m_workspace, &Workspace::runEnded, this, [this](const QString& error) {
     if (!error.isEmpty()) complain(error);
   });
@@ -129,6 +134,9 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   m_keys = KeyBindings(m_settings);
   useKeys();
   followSystemScheme();
+  tellRecentModels();
+  if (m_settings.value(QString::fromLatin1(kKeepRuns)).toBool())
+    m_workspace.keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
   m_workspace.engine().prepare({});
   refresh();
 }
@@ -185,8 +193,12 @@ void MainWindow::makeStatusBar() {
   bar->setSizeGripEnabled(false);
   m_status = new QLabel;
   m_status->setAccessibleName(tr("State of the newest run"));
-  m_status->setToolTip(QStringList({explain(u"ttft"), explain(u"itl"), explain(u"cached"), explain(u"pool")})
-                           .join(QLatin1Char('\n')));
+  m_status->setToolTip(
+      QStringList({tr("The newest run of this document that has begun by the moment in view. Times are "
+                      "medians of its "
+                      "steps; a change is told against the last run of this document on the same model."),
+                   explain(u"ttft"), explain(u"itl"), explain(u"cached"), explain(u"pool")})
+          .join(QLatin1Char('\n')));
   m_statusRight = new QLabel;
   bar->addWidget(m_status, 1);
   bar->addPermanentWidget(m_statusRight);
@@ -249,19 +261,56 @@ void MainWindow::showInput() {
 
 QString MainWindow::problemText() {
   // Called with every frame of a run, in which the document stays what it is.
-  const std::shared_ptr<const document::Document>& document = m_workspace.input().document;
+  const ViewInput& input = m_workspace.input();
   // Counting takes milliseconds in a large query: what is being typed is counted when the person pauses.
-  if (m_checked != document) {
-    m_checked = document;
+  if (m_checked != input.document || m_checkedWith != input.tokenizer) {
+    m_checked = input.document;
+    m_checkedWith = input.tokenizer;
     m_countProblems.start();
   }
-  return m_problems == 1 ? tr("1 problem") : tr("%1 problems").arg(m_problems);
+  return m_problems;
 }
 
 void MainWindow::countProblems() {
   m_countProblems.setInterval(kPause);
-  const std::size_t problems = m_checked == nullptr ? 0 : document::findProblems(*m_checked).size();
+  QString problems = tr("no problems");
+  if (m_checked != nullptr) {
+    const std::vector<ProblemRow> rows = problemRows(*m_checked, m_finder.find(*m_checked, m_checkedWith));
+    if (!rows.empty()) problems = problemSummary(rows);
+  }
   if (std::exchange(m_problems, problems) != problems) showInput();
+}
+
+void MainWindow::toggleKeeping() {
+  const bool keeps = !m_workspace.keepsRuns();
+  if (keeps) {
+    m_workspace.keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
+    say(tr("Runs are kept from now on: at most %1 MiB, the oldest go first.")
+            .arg(RunArchive::kMostBytes >> 20));
+  } else {
+    m_workspace.forgetKeptRuns();
+    say(tr("Runs end with the program; those that were kept are removed."));
+  }
+  m_settings.setValue(QString::fromLatin1(kKeepRuns), keeps);
+}
+
+void MainWindow::rememberModel() {
+  constexpr qsizetype kMostRecent = 8;
+  const QString directory = QString::fromStdString(m_workspace.engine().model().directory);
+  if (directory.isEmpty()) return;
+  const QString key = QString::fromLatin1(kRecentModels);
+  QStringList recent = m_settings.value(key).toStringList();
+  recent.removeAll(directory);
+  recent.prepend(directory);
+  m_settings.setValue(key, QStringList(recent.mid(0, kMostRecent)));
+  tellRecentModels();
+}
+
+void MainWindow::tellRecentModels() {
+  std::vector<std::string> directories;
+  for (const QString& path : m_settings.value(QString::fromLatin1(kRecentModels)).toStringList())
+    directories.push_back(path.toStdString());
+  m_workspace.setRecentModels(std::move(directories));
 }
 
 void MainWindow::showCurrent() {

@@ -7,6 +7,7 @@
 #include "ui/commands/command_handlers.h"
 #include "ui/document/autosave.h"
 #include "ui/editor/canvas.h"
+#include "ui/session/problem_finder.h"
 #include "ui/window/dock_host.h"
 #include "ui/window/document_files.h"
 #include "ui/window/top_bar.h"
@@ -95,6 +96,8 @@ class MainWindow : public QMainWindow {
   void complain(const QString& text);  ///< stays until the next run or message
   QString problemText();
   void countProblems();
+  void rememberModel();
+  void tellRecentModels();
 
   bool save(OpenDocument& document, bool askForPath);
   bool mayClose(OpenDocument& document);
@@ -119,6 +122,7 @@ class MainWindow : public QMainWindow {
   void openDialog();
   void saveTrace();
   void toggleRecording();
+  void toggleKeeping();
   void exportQuery();
   void exportView(const QString& id);
   void openPalette();
@@ -165,7 +169,9 @@ class MainWindow : public QMainWindow {
   std::uint32_t m_shown = 0;                            ///< tab that the canvas shows
   std::map<std::uint32_t, CanvasPlace> m_places;        ///< where it looked in each tab
   std::shared_ptr<const document::Document> m_checked;  ///< whose problems were counted
-  std::size_t m_problems = 0;
+  std::shared_ptr<const text::Tokenizer> m_checkedWith;
+  ProblemFinder m_finder;
+  QString m_problems;  ///< how many of what kind
   QTimer m_countProblems;
   bool m_fitWanted = false;  ///< the canvas shows the whole query once the docks have their sizes
 };

@@ -54,8 +54,18 @@ void MainWindow::addCommands() {
   rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
   rows.add("run.record", [this] { toggleRecording(); });
   rows.add("run.save-trace", [this] { saveTrace(); });
+  rows.add(
+      "run.keep", [] { return true; }, [this] { toggleKeeping(); },
+      [this] {
+        return m_workspace.keepsRuns() ? tr("Forget runs when quitting") : tr("Keep runs after quitting");
+      });
   rows.add("run.step-back", [this] { step(-1); });
   rows.add("run.step-forward", [this] { step(1); });
+  rows.addWithArgument(
+      "run.show", [this] { return m_workspace.current() != nullptr; },
+      [this](const QString& run) { m_workspace.showRun(run.toUInt()); });
+  rows.add("run.older", [this] { m_workspace.showRun(m_workspace.runBeside(-1)); });
+  rows.add("run.newer", [this] { m_workspace.showRun(m_workspace.runBeside(1)); });
   rows.add("run.to-end", [this] { m_workspace.setPosition(m_workspace.input().trace->size()); });
 
   rows.add("view.author", [this] { m_docks->setLayout(LayoutId::Author); });

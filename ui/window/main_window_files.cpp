@@ -45,7 +45,9 @@ QString diagnosticsText(const std::vector<query::Diagnostic>& diagnostics, const
 }
 
 void MainWindow::newDocument() {
-  watch(m_workspace.open(std::make_unique<document::DocumentModel>()));
+  document::Document fresh;
+  fresh.settings.model = m_workspace.modelInUse();
+  watch(m_workspace.open(std::make_unique<document::DocumentModel>(std::move(fresh))));
   m_canvas->setFocus();
 }
 
@@ -84,6 +86,9 @@ bool MainWindow::openFile(const QString& path) {
     document::RecentFiles(m_settings).remove(whole);
     return false;
   }
+  // A query alone says nothing of settings.
+  if (document::isQueryPath(whole) && opened.document->settings == workbench::RunSettings{})
+    opened.document->settings.model = m_workspace.modelInUse();
   auto model = std::make_unique<document::DocumentModel>(std::move(*opened.document));
   // A picture is no place to save a document to: saving asks for a name.
   if (document::isPicturePath(whole))
@@ -110,6 +115,7 @@ bool MainWindow::openExample(const QString& fileName) {
     QMessageBox::warning(this, tr("Open"), diagnosticsText(opened.diagnostics, fileName));
     return false;
   }
+  opened.document->settings.model = m_workspace.modelInUse();
   auto model = std::make_unique<document::DocumentModel>(std::move(*opened.document));
   // Examples are opened as copies: saving asks for a name.
   model->setTitle(QFileInfo(fileName).completeBaseName());

@@ -2,31 +2,20 @@
 #include "ui/window/status_model.h"
 
 #include "ui/session/prompt_progress.h"
+#include "ui/session/run_list.h"
+#include "ui/views/common/number_text.h"
 #include "ui/words/tr.h"
 
 #include <QStringList>
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 namespace spanscope::ui {
 namespace {
 
 constexpr QLatin1String kGap("     ");
-
-/// Time to first token of a run: of the step that could start first.
-double timeToFirstToken(const trace::Progress& progress, const trace::RunState& run) {
-  for (const RequestId id : run.requests) {
-    const auto request = progress.requests.find(id);
-    if (request != progress.requests.end() && request->second.metrics)
-      return request->second.metrics->timeToFirstToken;
-  }
-  return 0;
-}
-
-QString milliseconds(double seconds) {
-  const double ms = seconds * 1e3;
-  return QString::number(ms, 'f', ms < 100 ? 1 : 0) + QStringLiteral(" ms");
-}
 
 }  // namespace
 
@@ -45,32 +34,34 @@ StatusModel makeStatusModel(const ViewInput& input) {
       if (block.cached || block.references > 0) ++status.blocksInUse;
     }
   }
-  if (progress.runs.empty()) return status;
-
-  const auto newest = std::prev(progress.runs.end());
-  status.run = newest->first;
-  status.outcome = newest->second.outcome;
-  status.timeToFirstToken = timeToFirstToken(progress, newest->second);
-  if (newest != progress.runs.begin()) {
-    status.previousTimeToFirstToken = timeToFirstToken(progress, std::prev(newest)->second);
+  // What happens behind the position is told all the same, if the newest run is followed or one was chosen.
+  const std::vector<ListedRun> runs = listRuns(input);
+  const auto isShown = [&](const ListedRun& run) { return run.isOwn && progress.runs.contains(run.run); };
+  const auto shown = std::find_if(runs.rbegin(), runs.rend(), isShown);
+  if (shown == runs.rend()) return status;
+  const trace::RunState& run = progress.runs.at(shown->run);
+  status.run = shown->run;
+  status.outcome = run.outcome;
+  const RunFigures figures = figuresOf(progress, run);
+  status.timeToFirstToken = figures.timeToFirstToken.value_or(0);
+  status.interTokenLatency = figures.interTokenLatency.value_or(0);
+  status.promptTokens = figures.promptTokens;
+  status.cachedTokens = figures.cachedTokens;
+  for (auto before = std::next(shown); before != runs.rend(); ++before) {
+    if (!isLike(*shown, *before)) continue;
+    status.previous = before->run;
+    status.previousTimeToFirstToken =
+        figuresOf(*before->progress, before->state()).timeToFirstToken.value_or(0);
+    break;
   }
-  double latencies = 0;
-  std::int64_t gaps = 0;
-  for (const RequestId id : newest->second.requests) {
+  for (const RequestId id : run.requests) {
     const auto found = progress.requests.find(id);
     if (found == progress.requests.end()) continue;
     const trace::RequestState& request = found->second;
-    status.promptTokens += request.promptTokens;
-    status.cachedTokens += request.cachedTokens;
-    if (request.phase == trace::RequestPhase::Running && request.generatedTokens == 0) {
-      status.read += readTokens(request);
-      status.toRead += request.promptTokens;
-    }
-    if (!request.metrics || request.metrics->generatedTokens < 2) continue;
-    latencies += request.metrics->interTokenLatency * double(request.metrics->generatedTokens - 1);
-    gaps += request.metrics->generatedTokens - 1;
+    if (request.phase != trace::RequestPhase::Running || request.generatedTokens != 0) continue;
+    status.read += readTokens(request);
+    status.toRead += request.promptTokens;
   }
-  if (gaps > 0) status.interTokenLatency = latencies / double(gaps);
   return status;
 }
 
@@ -98,20 +89,19 @@ QString statusText(const StatusModel& status) {
                  .arg(status.toRead)
                  .arg(100 * status.read / status.toRead);
   if (status.timeToFirstToken > 0) {
-    QString text = tr("TTFT %1").arg(milliseconds(status.timeToFirstToken));
+    QString text = tr("TTFT %1").arg(durationText(status.timeToFirstToken));
     if (status.previousTimeToFirstToken > 0) {
-      const double ratio = status.previousTimeToFirstToken / status.timeToFirstToken;
-      text += ratio >= 1 ? tr("  ▼ %1× vs run %2").arg(ratio, 0, 'f', 1).arg(status.run - 1)
-                         : tr("  ▲ %1× vs run %2").arg(1 / ratio, 0, 'f', 1).arg(status.run - 1);
+      const QString change = changeText(status.timeToFirstToken, status.previousTimeToFirstToken);
+      if (!change.isEmpty()) text += tr("  %1 vs run %2").arg(change).arg(status.previous);
     }
     parts << text;
   }
-  if (status.interTokenLatency > 0) parts << tr("ITL %1").arg(milliseconds(status.interTokenLatency));
+  if (status.interTokenLatency > 0) parts << tr("ITL %1").arg(durationText(status.interTokenLatency));
   if (status.promptTokens > 0) {
-    parts << tr("cached %1 of %2 tokens (%3 %)")
+    parts << tr("cached %1 of %2 tokens (%3)")
                  .arg(status.cachedTokens)
                  .arg(status.promptTokens)
-                 .arg(100 * status.cachedTokens / status.promptTokens);
+                 .arg(shareText(status.cachedTokens, status.promptTokens));
   }
   if (status.blocks > 0) parts << tr("pool %1 of %2 blocks").arg(status.blocksInUse).arg(status.blocks);
   return parts.join(kGap);

@@ -10,7 +10,8 @@
 
 namespace spanscope::ui {
 
-/// What the status line says of the newest run, each figure from its events.
+/// What the status line says of the newest run of the document that has begun by the position, each figure
+/// from its events and as everywhere else.
 struct StatusModel {
   RunId run = 0;  ///< 0: nothing has run
   std::optional<trace::RunOutcome> outcome;
@@ -18,9 +19,10 @@ struct StatusModel {
   std::int64_t toRead = 0;  ///< tokens that those prompts have; 0: no step reads its prompt
   std::size_t event = 0;    ///< the state is that after so many events …
   std::size_t events = 0;   ///< … of so many; 0: the newest is shown
-  double timeToFirstToken = 0;          ///< seconds, of its first step; 0: not yet
-  double previousTimeToFirstToken = 0;  ///< of the run before; 0: there is none
-  double interTokenLatency = 0;         ///< seconds, mean over its tokens; 0: fewer than two
+  double timeToFirstToken = 0;  ///< seconds, median over its steps; 0: not yet
+  RunId previous = 0;           ///< the run before of the same document on the same model; 0: there is none
+  double previousTimeToFirstToken = 0;  ///< of it; 0: none
+  double interTokenLatency = 0;         ///< seconds, median over its steps; 0: none made two tokens
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
   std::size_t blocksInUse = 0;  ///< cached or referenced

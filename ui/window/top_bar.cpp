@@ -2,13 +2,19 @@
 #include "ui/window/top_bar.h"
 
 #include "engine/policy/policies.h"
+#include "engine/workbench/model_names.h"
 #include "engine/workbench/setting_values.h"
 #include "ui/commands/command_actions.h"
+#include "ui/session/model_choices.h"
 #include "ui/window/workspace.h"
 #include "ui/words/glossary.h"
 
+#include <QFileDialog>
 #include <QFrame>
 #include <QHBoxLayout>
+
+#include <optional>
+#include <string>
 
 namespace spanscope::ui {
 namespace {
@@ -21,11 +27,41 @@ QString countText(double parameters) {
   return TopBar::tr("%1 k").arg(parameters / 1e3, 0, 'f', 0);
 }
 
-QString modelText(const EngineHost& engine) {
-  if (engine.state() == EngineState::Loading) return TopBar::tr("loading…");
-  const LoadedModel& model = engine.model();
-  if (model.name.isEmpty()) return TopBar::tr("no model");
-  return model.name + QStringLiteral(" · ") + countText(model.parameters) + QStringLiteral(" · CPU");
+/// Menus and buttons take "&" for the mark of a key.
+QString plain(QString text) {
+  return text.replace(QLatin1Char('&'), QStringLiteral("&&"));
+}
+
+/// The model that the next run of the current document uses, whether it is in memory yet or not.
+QString modelText(const Workspace& workspace, const EngineHost& engine) {
+  const LoadedModel& loaded = engine.model();
+  const OpenDocument* current = workspace.current();
+  QString name = loaded.name;
+  bool isLoaded = !name.isEmpty();
+  if (current != nullptr) {
+    const document::RunSettings& settings = current->model->document().settings;
+    name = current->recording ? QString::fromStdString(workbench::modelName(settings.model))
+                              : QString::fromStdString(workbench::modelNameOf(settings));
+    if (current->recording) return TopBar::tr("%1 · recorded").arg(plain(name));
+    isLoaded = isLoaded && workspace.runsOn(*current) == loaded.directory;
+  }
+  if (engine.state() == EngineState::Loading) return TopBar::tr("%1 · loading…").arg(plain(name));
+  if (name.isEmpty()) return TopBar::tr("no model");
+  if (!isLoaded) return TopBar::tr("%1 · not loaded").arg(plain(name));
+  return TopBar::tr("%1 · %2 · CPU").arg(plain(name), countText(loaded.parameters));
+}
+
+QString modelTip(const Workspace& workspace, const EngineHost& engine) {
+  const OpenDocument* current = workspace.current();
+  if (current == nullptr) return TopBar::tr("The loaded model");
+  const document::RunSettings& settings = current->model->document().settings;
+  if (current->recording)
+    return TopBar::tr("The model of the recorded run: %1").arg(QString::fromStdString(settings.model));
+  const std::string directory = workspace.runsOn(*current);
+  QString tip = TopBar::tr("The model that this document runs on: %1").arg(QString::fromStdString(directory));
+  if (directory != engine.model().directory)
+    tip += TopBar::tr("\nIt is loaded by the next run, which begins with an empty cache.");
+  return tip;
 }
 
 }  // namespace
@@ -67,9 +103,12 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   rightRow->addStretch(1);
   layout->addWidget(right, 1);
 
-  m_model = makeDropDown(tr("Model"), tr("The loaded model, its weights and device. Opens the settings."));
-  connect(m_model, &QToolButton::clicked, this,
-          [this] { Q_EMIT commandWanted(QStringLiteral("view.dock:settings")); });
+  m_model = makeDropDown(tr("Model"), QString());
+  m_model->setPopupMode(QToolButton::InstantPopup);
+  auto* models = new QMenu(m_model);
+  models->setToolTipsVisible(true);
+  connect(models, &QMenu::aboutToShow, this, &TopBar::fillModels);
+  m_model->setMenu(models);
   rightRow->addWidget(m_model);
 
   m_policy = makeDropDown(tr("Reuse policy"),
@@ -98,6 +137,37 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   m_run->setObjectName(QStringLiteral("primary"));
   connect(m_run, &QPushButton::clicked, this, [this] { Q_EMIT commandWanted(QStringLiteral("run.run")); });
   rightRow->addWidget(m_run);
+}
+
+void TopBar::fillModels() {
+  QMenu& menu = *m_model->menu();
+  menu.clear();
+  document::DocumentModel* model = m_workspace.model();
+  const std::string current = model == nullptr ? std::string() : model->document().settings.model;
+  std::optional<ModelOrigin> group;
+  for (const ModelChoice& choice : modelChoices(m_workspace.input().models, current)) {
+    if (group != choice.origin) {
+      QAction* header = menu.addAction(originText(choice.origin));
+      header->setEnabled(false);
+      group = choice.origin;
+    }
+    QAction* action = menu.addAction(plain(choice.name), this, [this, value = choice.value] {
+      if (document::DocumentModel* chosen = m_workspace.model()) chooseModel(*chosen, value);
+    });
+    action->setCheckable(true);
+    action->setChecked(model != nullptr && choice.isCurrent);
+    action->setEnabled(model != nullptr);
+    action->setToolTip(choice.directory);
+  }
+  menu.addSeparator();
+  QAction* browse = menu.addAction(tr("Browse…"), this, [this] {
+    const QString path = QFileDialog::getExistingDirectory(this, tr("Folder of a checkpoint"));
+    if (document::DocumentModel* chosen = m_workspace.model(); chosen != nullptr && !path.isEmpty())
+      chooseModel(*chosen, path);
+  });
+  browse->setEnabled(model != nullptr);
+  menu.addAction(tr("Settings of the model"), this,
+                 [this] { Q_EMIT commandWanted(QStringLiteral("view.dock:settings")); });
 }
 
 QToolButton* TopBar::makeMenuButton(QMenu* menu) {
@@ -170,8 +240,10 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
   for (QAbstractButton* button : m_layouts->buttons()) button->setEnabled(!welcome);
 
   const EngineHost& engine = m_workspace.engine();
-  m_model->setText(modelText(engine) + QStringLiteral(" ▾"));
   const OpenDocument* current = m_workspace.current();
+  m_model->setText(modelText(m_workspace, engine) + QStringLiteral(" ▾"));
+  m_model->setToolTip(modelTip(m_workspace, engine));
+  m_model->setEnabled(current == nullptr || !current->recording);
   const policy::Policy& policy = current == nullptr
                                      ? policy::standardPolicy()
                                      : workbench::policyOf(current->model->document().settings.policy);

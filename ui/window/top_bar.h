@@ -35,6 +35,7 @@ class TopBar : public QWidget {
 
  private:
   QWidget* makeLayouts();
+  void fillModels();
   QToolButton* makeMenuButton(QMenu* menu);
   QToolButton* makeDropDown(const QString& name, const QString& help);
 

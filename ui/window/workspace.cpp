@@ -9,8 +9,10 @@
 #include "engine/trace/trace_file.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/document/retrieval_options.h"
+#include "engine/workbench/model_names.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"
+#include "ui/session/run_list.h"
 #include "ui/session/run_plan.h"
 
 #include <QCoreApplication>
@@ -18,6 +20,7 @@
 #include <QFileInfo>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <variant>
@@ -55,21 +58,15 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
   connect(&m_engine, &EngineHost::stateChanged, this, &Workspace::invalidate);
   connect(&m_engine, &EngineHost::modelChanged, this, &Workspace::invalidate);
   connect(&m_forecasts, &Forecasts::changed, this, &Workspace::invalidate);
-  connect(&m_engine, &EngineHost::sessionStarted, this, [this] {
-    // What was drained so far belongs to the session before, whose trace ends here.
-    m_live = std::make_shared<TraceStore>();
-    for (const auto& document : m_documents) {
-      if (document->recording) continue;
-      document->paths.clear();
-      document->position = 0;
-      document->following = true;
-      forgetSelection(*document);
-    }
-    invalidate();
-  });
+  connect(&m_engine, &EngineHost::sessionStarted, this, &Workspace::endSession);
+  connect(&m_engine, &EngineHost::tokenizerRead, this,
+          [this](const std::string& directory, const std::shared_ptr<const text::Tokenizer>& tokenizer) {
+            m_tokenizers[directory] = tokenizer;
+            invalidate();
+          });
   connect(&m_engine, &EngineHost::runEnded, this, [this](const QString& error) {
     drain();
-    m_runnerPaths.reset();
+    m_pending.reset();
     for (const auto& document : m_documents) {
       if (document->id == m_runner) document->failure = error;
     }
@@ -80,6 +77,33 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
 
 Workspace::~Workspace() {
   m_engine.disconnect(this);
+}
+
+/// What was drained so far belongs to a session that has ended. Its runs stay, and what shows one goes on
+/// showing it.
+void Workspace::endSession() {
+  const std::shared_ptr<TraceStore> ended = std::exchange(m_live, std::make_shared<TraceStore>());
+  const auto& runs = ended->newest().progress().runs;
+  for (const auto& document : m_documents) {
+    if (document->recording || document->session) continue;
+    const bool hasRun = std::any_of(document->paths.begin(), document->paths.end(),
+                                    [&runs](const auto& run) { return runs.contains(run.first); });
+    if (hasRun && document->id != m_runner) {
+      document->session = ended;
+      continue;
+    }
+    document->position = 0;
+    document->following = true;
+    document->chosen = 0;
+    forgetSelection(*document);
+  }
+  boundHistory();
+  invalidate();
+}
+
+std::shared_ptr<const TraceStore> Workspace::traceOf(const OpenDocument& document) const {
+  if (document.recording) return document.recording;
+  return document.session ? document.session : m_live;
 }
 
 void Workspace::setCurrent(OpenDocument* document) {
@@ -96,6 +120,7 @@ OpenDocument& Workspace::open(std::unique_ptr<document::DocumentModel> model) {
   connect(document->model.get(), &document::DocumentModel::changed, this, &Workspace::invalidate);
   connect(document->model.get(), &document::DocumentModel::stateChanged, this, &Workspace::documentsChanged);
   OpenDocument& result = *document;
+  bindHistory(result);
   m_documents.push_back(std::move(document));
   Q_EMIT documentsChanged();
   setCurrent(&result);
@@ -113,9 +138,12 @@ OpenDocument& Workspace::openTrace(const QString& path) {
     document.settings.policy = run.policy;
     document.settings.seed = run.seed;
   }
+  // The model that gave these answers, whether it is on this machine or not.
+  document.settings.model = store->newest().progress().model;
   auto model = std::make_unique<document::DocumentModel>(std::move(document));
   model->setTitle(QFileInfo(path).fileName());
   OpenDocument& result = open(std::move(model));
+  result.recordedRuns = std::make_shared<const RunRecords>(recordsOf(store, result.model->title()));
   result.recording = std::move(store);
   bindRuns(result);
   update();
@@ -130,6 +158,60 @@ void Workspace::bindRuns(OpenDocument& document) const {
   for (const auto& [id, run] : document.recording->newest().progress().runs) {
     if (*run.queryJson == json) document.paths.emplace(id, now.paths);
   }
+}
+
+/// Runs of the same file, or of an example of this name that is not open any more, are those of the document.
+void Workspace::bindHistory(OpenDocument& document) const {
+  const document::DocumentModel& model = *document.model;
+  std::optional<document::QueryOf> now;
+  std::string json;
+  for (const auto& record : *m_history.records()) {
+    if (record->path != model.filePath() || (record->path.isEmpty() && record->document != model.title()))
+      continue;
+    const auto isItsTab = [&record](const auto& other) { return other->id == record->tab; };
+    if (record->path.isEmpty() && std::any_of(m_documents.begin(), m_documents.end(), isItsTab)) continue;
+    if (!now) {
+      now = document::toQuery(model.document(), document::TakeOut::MutedAndFrozen);
+      if (now->query) json = query::writeCanonical(*now->query);
+    }
+    // Which node is which is known only of the query as it is.
+    const trace::Progress* figures = record->figures.get();
+    const bool isSame = figures != nullptr && *figures->runs.at(record->run).queryJson == json;
+    document.paths[record->run] = isSame ? now->paths : document::NodePaths();
+  }
+}
+
+void Workspace::keepRuns(const QString& folder) {
+  m_archive = std::make_unique<RunArchive>(folder);
+  connect(m_archive.get(), &RunArchive::saved, this, [this](RunId run, const QString& file) {
+    m_history.setFile(run, file);
+    invalidate();
+  });
+  connect(m_archive.get(), &RunArchive::failed, this, &Workspace::keepingFailed);
+  const std::shared_ptr<const RunRecords> records = m_history.records();
+  for (const auto& record : *records) m_archive->save(*record);
+  if (!m_history.records()->empty()) return;
+  RunId lastRun = 0;
+  RequestId lastRequest = 0;
+  for (RunRecord& record : m_archive->load()) {
+    lastRun = std::max(lastRun, record.run);
+    for (const auto& [request, state] : record.figures->requests)
+      lastRequest = std::max(lastRequest, request);
+    m_history.add(std::move(record));
+  }
+  m_engine.countFrom(lastRun, lastRequest);
+  invalidate();
+}
+
+void Workspace::forgetKeptRuns() {
+  if (!m_archive) return;
+  m_archive->clear();
+  m_archive.reset();
+  const std::shared_ptr<const RunRecords> records = m_history.records();
+  for (const auto& record : *records) {
+    if (!record->file.isEmpty()) m_history.setFile(record->run, {});
+  }
+  invalidate();
 }
 
 void Workspace::close(OpenDocument* document) {
@@ -148,6 +230,10 @@ void Workspace::close(OpenDocument* document) {
 
 void Workspace::select(const Selection& selection) {
   if (m_current == nullptr || m_current->selection == selection) return;
+  // A request of another session, or of a run behind the position, is shown where it is.
+  if (selection.request && !m_input.state().progress().requests.contains(*selection.request)) {
+    if (const RunRecord* record = m_history.findByRequest(*selection.request)) showRun(record->run);
+  }
   m_current->selection = selection;
   update();
 }
@@ -161,7 +247,85 @@ void Workspace::setPosition(std::size_t position) {
   if (m_current == nullptr) return;
   m_current->position = std::min(position, m_input.trace->size());
   m_current->following = m_current->position == m_input.trace->size();
+  m_current->chosen = 0;
   update();
+}
+
+void Workspace::showRun(RunId run) {
+  if (m_current == nullptr) return;
+  OpenDocument& document = *m_current;
+  std::shared_ptr<const TraceStore> trace = document.recording;
+  if (!document.recording) {
+    const RunRecord* record = m_history.find(run);
+    if (record == nullptr) return;
+    if (!record->trace && !record->file.isEmpty()) {
+      try {
+        m_history.setTrace(run, std::make_shared<TraceStore>(TraceStore::open(record->file.toStdString())));
+      } catch (const Failure& failure) {
+        Q_EMIT keepingFailed(QString::fromUtf8(failure.what()));
+        return;
+      }
+      record = m_history.find(run);
+    }
+    if (!record->trace) return;
+    trace = record->trace;
+    document.session = trace == m_live ? nullptr : trace;
+  }
+  const std::vector<std::size_t>& starts = trace->runs();
+  const auto start = std::find_if(starts.begin(), starts.end(),
+                                  [&](std::size_t index) { return trace->event(index).run == run; });
+  if (start == starts.end()) return;
+  const bool isLast = std::next(start) == starts.end();
+  document.position = isLast ? trace->size() : *std::next(start);
+  document.following = isLast;
+  document.chosen = run;
+  forgetSelection(document);
+  // A run of another document is shown by its request.
+  const trace::RunState& state = trace->newest().progress().runs.at(run);
+  if (!document.paths.contains(run) && !state.requests.empty())
+    document.selection.request = state.requests.back();
+  boundHistory();
+  update();
+}
+
+RunId Workspace::shownRun() const {
+  if (m_current == nullptr) return 0;
+  if (m_current->chosen != 0) return m_current->chosen;
+  RunId shown = 0;
+  for (const auto& [run, state] : m_input.state().progress().runs) {
+    if (m_current->paths.contains(run)) shown = run;
+  }
+  return shown;
+}
+
+RunId Workspace::runBeside(int steps) const {
+  std::vector<RunId> runs;
+  for (const ListedRun& run : listRuns(m_input, true)) {
+    const bool hasEvents = run.trace || (run.record != nullptr && run.record->hasEvents());
+    if (run.isOwn && hasEvents) runs.push_back(run.run);
+  }
+  const auto now = std::find(runs.begin(), runs.end(), shownRun());
+  if (now == runs.end()) return 0;
+  const std::ptrdiff_t place = std::distance(runs.begin(), now) + steps;
+  return place < 0 || place >= std::ssize(runs) ? 0 : runs[static_cast<std::size_t>(place)];
+}
+
+std::string Workspace::modelInUse() const {
+  if (m_current != nullptr && !m_current->recording) return m_current->model->document().settings.model;
+  return m_lastModel;
+}
+
+std::string Workspace::runsOn(const OpenDocument& document) {
+  try {
+    return workbench::modelDirectoryOf(document.model->document().settings).string();
+  } catch (const Failure&) {
+    return {};
+  }
+}
+
+void Workspace::setRecentModels(std::vector<std::string> directories) {
+  m_input.models.recent = std::move(directories);
+  invalidate();
 }
 
 QString Workspace::run(document::NodeId top, const Asker& asker) {
@@ -207,9 +371,18 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
     request.queryJson = std::move(planned.queryJson);
   }
   m_runner = m_current->id;
-  m_runnerPaths = std::move(taken.paths);
+  m_pending = RunRecord{.tab = m_current->id,
+                        .document = m_current->model->title(),
+                        .path = m_current->model->filePath(),
+                        .model = QString::fromStdString(workbench::modelNameOf(document.settings)),
+                        .settings = document.settings,
+                        .startedAt = QDateTime::currentMSecsSinceEpoch(),
+                        .paths = std::move(taken.paths)};
+  m_lastModel = document.settings.model;
   m_keptBytes = keptBytesOf(document.settings);
   m_current->failure.clear();
+  m_current->session.reset();
+  m_current->chosen = 0;
   m_current->following = true;
   forgetSelection(*m_current);
   if (!m_engine.run(std::move(request))) return tr("A query is running: stop it first.");
@@ -256,27 +429,52 @@ void Workspace::drain() {
   std::vector<trace::Event> events;
   m_engine.drain(events);
   for (trace::Event& event : events) {
-    if (m_runnerPaths && std::holds_alternative<trace::RunStarted>(event.payload)) {
-      for (const auto& document : m_documents) {
-        if (document->id == m_runner) document->paths[event.run] = *m_runnerPaths;
-      }
-      m_runnerPaths.reset();
-    }
+    takeStart(event);
+    const RunId ended = std::holds_alternative<trace::RunFinished>(event.payload) ? event.run : 0;
     m_live->append(std::move(event));
+    if (ended == 0) continue;
+    m_history.end(ended);
+    if (const RunRecord* record = m_history.find(ended); record != nullptr && m_archive)
+      m_archive->save(*record);
+    boundHistory();
   }
   boundTrace();
+}
+
+void Workspace::takeStart(const trace::Event& event) {
+  const auto* started = std::get_if<trace::RunStarted>(&event.payload);
+  if (started == nullptr || !m_pending) return;
+  RunRecord record = std::move(*m_pending);
+  m_pending.reset();
+  for (const auto& document : m_documents) {
+    if (document->id == record.tab) document->paths[event.run] = record.paths;
+  }
+  record.run = event.run;
+  record.trace = m_live;
+  m_history.begin(std::move(record), started->queryJson);
+}
+
+/// Lets the traces of the oldest sessions go where all together take too much; their runs keep their figures.
+void Workspace::boundHistory() {
+  m_history.bound(m_keptBytes, [this](const TraceStore* trace) {
+    return trace == m_live.get() ||
+           std::any_of(m_documents.begin(), m_documents.end(),
+                       [trace](const auto& document) { return document->session.get() == trace; });
+  });
 }
 
 /// Lets the oldest events go where there are too many, half of them at once: that takes time for what stays.
 void Workspace::boundTrace() {
   if (m_live->bytes() <= m_keptBytes) return;
   const std::size_t before = m_live->size();
-  m_live = std::make_shared<TraceStore>(m_live->newestPart(m_keptBytes / 2));
+  const std::shared_ptr<TraceStore> whole = m_live;
+  m_live = std::make_shared<TraceStore>(whole->newestPart(m_keptBytes / 2));
+  m_history.replaceTrace(whole.get(), m_live);
   // What cannot be made smaller is not tried again with every frame.
   m_keptBytes = std::max(m_keptBytes, 2 * m_live->bytes());
   const std::size_t gone = before - std::min(before, m_live->size());
   for (const auto& document : m_documents) {
-    if (document->recording) continue;
+    if (document->recording || document->session) continue;
     document->position -= std::min(document->position, gone);
     forgetSelection(*document);
   }
@@ -285,7 +483,10 @@ void Workspace::boundTrace() {
 void Workspace::update() {
   drain();
   if (m_engine.state() != EngineState::Idle) m_frame.start();
-  m_input.tokenizer = m_engine.model().tokenizer;
+  m_input.models.loaded = m_engine.model().directory;
+  showTokenizer();
+  m_input.records = m_history.records();
+  m_input.listsLater = true;
   if (m_current == nullptr) {
     m_input.document = std::make_shared<const document::Document>();
     m_input.trace = m_live;
@@ -294,7 +495,9 @@ void Workspace::update() {
     m_input.selection = {};
   } else {
     m_input.document = m_current->model->snapshot();
-    m_input.trace = m_current->recording ? m_current->recording : m_live;
+    m_input.trace = traceOf(*m_current);
+    if (m_current->recordedRuns) m_input.records = m_current->recordedRuns;
+    m_input.listsLater = m_current->following || m_current->chosen != 0;
     if (m_current->following) m_current->position = m_input.trace->size();
     m_input.position = m_current->position;
     m_input.paths = m_current->paths;
@@ -304,6 +507,17 @@ void Workspace::update() {
   }
   showForecast();
   Q_EMIT inputChanged();
+}
+
+/// Tokens are counted as the document's model counts them, which need not be the one in memory.
+void Workspace::showTokenizer() {
+  m_input.tokenizer = m_engine.model().tokenizer;
+  if (m_current == nullptr || m_input.models.loaded.empty()) return;
+  const std::string wanted = runsOn(*m_current);
+  if (wanted.empty() || wanted == m_input.models.loaded) return;
+  const auto [known, isNew] = m_tokenizers.try_emplace(wanted);
+  if (isNew) m_engine.readTokenizer(wanted);
+  m_input.tokenizer = known->second;
 }
 
 void Workspace::showForecast() {

@@ -8,6 +8,8 @@
 #include "ui/document/document_model.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/forecasts.h"
+#include "ui/session/run_archive.h"
+#include "ui/session/run_history.h"
 #include "ui/session/run_inputs.h"
 #include "ui/session/view_input.h"
 
@@ -31,8 +33,12 @@ namespace spanscope::ui {
 struct OpenDocument {
   std::uint32_t id = 0;  ///< of the tab, never used again
   std::unique_ptr<document::DocumentModel> model;
-  std::shared_ptr<TraceStore> recording;       ///< of a trace file; null: the engine's live trace
-  std::map<RunId, document::NodePaths> paths;  ///< runs of this document in its trace
+  std::shared_ptr<TraceStore> recording;  ///< of a trace file; null: the engine's live trace
+  /// Whose run is shown, where that is an earlier session of the engine; null: the live trace.
+  std::shared_ptr<const TraceStore> session;
+  RunId chosen = 0;                                ///< run that a person chose to see; 0: the newest
+  std::shared_ptr<const RunRecords> recordedRuns;  ///< of `recording`
+  std::map<RunId, document::NodePaths> paths;      ///< runs of this document
   Selection selection;
   std::size_t position = 0;  ///< of the scrubber
   bool following = true;     ///< the newest event is shown
@@ -70,6 +76,28 @@ class Workspace : public QObject {
   void setServerConsent(ServerConsent consent) { m_consent = std::move(consent); }
   /// Shows the state after so many events; the newest one is followed from then on.
   void setPosition(std::size_t position);
+  /// Shows a run as it was at its end, and the state of its session then; the newest run of the document is
+  /// followed. Nothing happens where its trace has been let go.
+  void showRun(RunId run);
+  /// The run of the current document so many before (negative) or after the one in view whose trace is there;
+  /// 0: there is none.
+  RunId runBeside(int steps) const;
+  /// The run of the current document that is in view; 0: none.
+  RunId shownRun() const;
+  const RunHistory& history() const { return m_history; }
+  /// Keeps runs in this folder, those so far included, and takes in what earlier programs kept there. To be
+  /// called before the first run for the latter.
+  void keepRuns(const QString& folder);
+  /// Removes what is kept and keeps no more.
+  void forgetKeptRuns();
+  bool keepsRuns() const { return m_archive != nullptr; }
+  /// What a new document is to run on, as RunSettings::model has it: the model of the current one, else that
+  /// of the last run.
+  std::string modelInUse() const;
+  /// Directory of the checkpoint that the document runs on; empty where the bundled one is not there.
+  static std::string runsOn(const OpenDocument& document);
+  /// Directories of models that were used before, the newest first.
+  void setRecentModels(std::vector<std::string> directories);
 
   /// Runs the document, or the subtree of a node; `asker` answers its questions. Returns why not, in words;
   /// nothing if it was started.
@@ -82,11 +110,18 @@ class Workspace : public QObject {
   void documentsChanged();  ///< tabs or their titles
   void inputChanged();      ///< at most once a frame
   void runEnded(const QString& error);
+  void keepingFailed(const QString& problem);
 
  private:
   void invalidate();
   void drain();
   void boundTrace();
+  void boundHistory();
+  void takeStart(const trace::Event& event);
+  void bindHistory(OpenDocument& document) const;
+  void endSession();
+  std::shared_ptr<const TraceStore> traceOf(const OpenDocument& document) const;
+  void showTokenizer();
   void update();
   void showForecast();
   /// The server that a run of the query takes vectors from, if any; why it may not, in words.
@@ -102,8 +137,13 @@ class Workspace : public QObject {
   OpenDocument* m_current = nullptr;
   std::uint32_t m_nextId = 1;
 
-  std::uint32_t m_runner = 0;                        ///< tab whose run was started last
-  std::optional<document::NodePaths> m_runnerPaths;  ///< until its RunStarted event came
+  std::uint32_t m_runner = 0;          ///< tab whose run was started last
+  std::optional<RunRecord> m_pending;  ///< of that run, until its RunStarted event came
+  RunHistory m_history;
+  std::unique_ptr<RunArchive> m_archive;  ///< null: runs end with the program
+  std::string m_lastModel;                ///< RunSettings::model of the last run
+  /// Of models that are not loaded; null: asked for.
+  std::map<std::string, std::shared_ptr<const text::Tokenizer>> m_tokenizers;
 
   ViewInput m_input;
   QTimer m_frame;  ///< one frame's wait before views are told

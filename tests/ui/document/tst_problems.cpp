@@ -26,14 +26,13 @@ Document documentOf(std::string_view text) {
 QStringList textsOf(const std::vector<Problem>& problems) {
   QStringList texts;
   for (const Problem& problem : problems) {
-    texts +=
-        (problem.severity == Severity::Error ? QStringLiteral("error ") : QStringLiteral("warning ")) +
-        QString::number(problem.node) + QStringLiteral(": ") + problem.text;
+    texts += (problem.severity == Severity::Error ? QStringLiteral("error ") : QStringLiteral("warning ")) +
+             QString::number(problem.node) + QStringLiteral(": ") + problem.text;
   }
   return texts;
 }
 
-constexpr auto kPlain = R"({"g": {"model": "m", "input": {"user": "Hello"}}})";
+constexpr auto kPlain = R"({"g": {"model": "spanlet", "input": {"user": "Hello"}}})";
 
 }  // namespace
 
@@ -87,59 +86,70 @@ void TestProblems::finds_data() {
       {QStringLiteral("error 2: The input of the generate is muted")});
   row("draft", kPlain, [](Document& d) { addNode(d, makeOperator("user")); },
       {QStringLiteral("warning 3: This tree is not part of the query")});
-  row("empty join", R"({"g": {"model": "m", "input": {"cross": [{"user": "a"}, {"plus": []}]}}})", nothing,
-      {QStringLiteral("warning 2: The plus has no children")});
-  row("all muted", R"({"g": {"model": "m", "input": {"cross": [{"user": "a"}, {"plus": [{"user": "b"}]}]}}})",
+  row("empty join", R"({"g": {"model": "spanlet", "input": {"cross": [{"user": "a"}, {"plus": []}]}}})",
+      nothing, {QStringLiteral("warning 2: The plus has no children")});
+  row("all muted",
+      R"({"g": {"model": "spanlet", "input": {"cross": [{"user": "a"}, {"plus": [{"user": "b"}]}]}}})",
       [](Document& d) { setMuted(d, {2}, true); },
       {QStringLiteral("warning 3: All children of the plus are muted")});
-  row("no model", R"({"g": {"model": "", "input": {"user": "a"}}})", nothing,
-      {QStringLiteral("warning 2: No model is named")});
+  row("no model", R"({"g": {"model": "", "input": {"user": "a"}}})", nothing, {});
+  const char* other = R"({"g": {"model": "openai/gpt", "input": {"user": "a"}}})";
+  row("another model", other, nothing,
+      {QStringLiteral("warning 2: The query names the model openai/gpt; spanlet would run it")});
+  row("another model that is accepted", other, [](Document& d) { d.settings.standsFor = "x, openai/gpt"; },
+      {});
+  row("another model in a frozen generate", R"({"g": {"model": "spanlet", "input": {"cross": [{"user": "b"},
+      {"g": {"model": "openai/gpt", "input": {"user": "a"}}}]}}})",
+      [](Document& d) { setFrozen(d, 3, {"c"}); }, {});
+  row("another model by a parameter", R"({"g": {"model": "{m}", "input": {"user": "a"}}})",
+      [](Document& d) { d.parameters["m"] = "gpt"; },
+      {QStringLiteral("warning 2: The query names the model gpt; spanlet would run it")});
   row("model parameter", R"({"g": {"model": "{m}", "input": {"user": "a"}}})", nothing,
       {QStringLiteral("error 2: The model is the parameter {m}, which has no value")});
-  row("number parameter", R"({"g": {"model": "m", "max_tokens": "{n}", "input": {"user": "a {b}"}}})",
+  row("number parameter", R"({"g": {"model": "spanlet", "max_tokens": "{n}", "input": {"user": "a {b}"}}})",
       nothing,
       {QStringLiteral(
           "error 2: The parameter \"n\" without a value: expected a whole number from -2147483648 "
           "to 2147483647")});
   row("number parameter with a value",
-      R"({"g": {"model": "m", "max_tokens": "{n}", "input": {"user": "a"}}})",
+      R"({"g": {"model": "spanlet", "max_tokens": "{n}", "input": {"user": "a"}}})",
       [](Document& d) { d.parameters["n"] = "12"; }, {});
   row("number parameter with a default",
-      R"({"g": {"model": "m", "max_tokens": "{n}", "input": {"user": "a"}}})",
+      R"({"g": {"model": "spanlet", "max_tokens": "{n}", "input": {"user": "a"}}})",
       [](Document& d) { declareParameter(d, {.name = "n", .kind = {}, .defaultValue = "12"}); }, {});
   row("text parameter that is declared a number",
-      R"({"g": {"model": "m", "max_tokens": 5, "input": {"user": "{n} lines"}}})",
+      R"({"g": {"model": "spanlet", "max_tokens": 5, "input": {"user": "{n} lines"}}})",
       [](Document& d) {
         declareParameter(d, {.name = "n", .kind = query::ParameterKind::Count, .defaultValue = "few"});
       },
       {QStringLiteral("error 1: The default \"few\" for the parameter \"n\": expected a whole number from 0 "
                       "to 255")});
-  row("negative max tokens", R"({"g": {"model": "m", "max_tokens": -1, "input": {"user": "a"}}})", nothing,
-      {QStringLiteral("warning 2: Max tokens is -1")});
-  row("negative temperature", R"({"g": {"model": "m", "temperature": -1.5, "input": {"user": "a"}}})",
+  row("negative max tokens", R"({"g": {"model": "spanlet", "max_tokens": -1, "input": {"user": "a"}}})",
+      nothing, {QStringLiteral("warning 2: Max tokens is -1")});
+  row("negative temperature", R"({"g": {"model": "spanlet", "temperature": -1.5, "input": {"user": "a"}}})",
       nothing, {QStringLiteral("error 2: The temperature is -1.5: expected a finite number from 0 up")});
-  row("hot", R"({"g": {"model": "m", "temperature": 5.0, "input": {"user": "a"}}})", nothing,
+  row("hot", R"({"g": {"model": "spanlet", "temperature": 5.0, "input": {"user": "a"}}})", nothing,
       {QStringLiteral("warning 2: The temperature is 5")});
   row("no repeats",
-      R"({"cross": [{"repeat": {"n": 0, "g": {"model": "m", "input": {"user": "a"}}}}, {"g": {"model": "m", "input": {"user": "b"}}}]})",
+      R"({"cross": [{"repeat": {"n": 0, "g": {"model": "spanlet", "input": {"user": "a"}}}}, {"g": {"model": "spanlet", "input": {"user": "b"}}}]})",
       nothing, {QStringLiteral("warning 2: A repeat of 0 times")});
   row("nothing to generate", R"({"user": "a"})", nothing,
       {QStringLiteral("warning 1: The query generates nothing")});
-  row("question", R"({"g": {"model": "m", "input": {"ask": "Who?"}}})", nothing, {});
-  row("file", R"({"g": {"model": "m", "input": {"file": "notes.txt"}}})", nothing, {});
-  row("file without a path", R"({"g": {"model": "m", "input": {"file": ""}}})", nothing,
+  row("question", R"({"g": {"model": "spanlet", "input": {"ask": "Who?"}}})", nothing, {});
+  row("file", R"({"g": {"model": "spanlet", "input": {"file": "notes.txt"}}})", nothing, {});
+  row("file without a path", R"({"g": {"model": "spanlet", "input": {"file": ""}}})", nothing,
       {QStringLiteral("error 1: The file has no path")});
-  row("policy", R"({"g": {"model": "m", "input": {"plus": [{"user": "a"}, {"user": "b"}]}}})",
+  row("policy", R"({"g": {"model": "spanlet", "input": {"plus": [{"user": "a"}, {"user": "b"}]}}})",
       [](Document& d) { d.settings.policy = "prefix"; },
       {QStringLiteral("warning 3: Under the policy prefix the children of a plus are reused only from the "
                       "front, in the same order")});
   row("inner answer",
-      R"({"g": {"model": "m", "input": {"cross": [{"g": {"model": "m", "input": {"user": "a"}}}, {"user": "b"}]}}})",
+      R"({"g": {"model": "spanlet", "input": {"cross": [{"g": {"model": "spanlet", "input": {"user": "a"}}}, {"user": "b"}]}}})",
       nothing,
       {QStringLiteral(
           "warning 2: The answer of this inner generate is computed again in the prompt that holds it")});
   row("inner answer, reused",
-      R"({"g": {"model": "m", "input": {"cross": [{"g": {"model": "m", "input": {"user": "a"}}}, {"user": "b"}]}}})",
+      R"({"g": {"model": "spanlet", "input": {"cross": [{"g": {"model": "spanlet", "input": {"user": "a"}}}, {"user": "b"}]}}})",
       [](Document& d) { d.settings.outputForm = "reused"; }, {});
   row("too deep", kPlain,
       [](Document& d) {
@@ -173,7 +183,7 @@ void TestProblems::depthIsTheParsers() {
 
 void TestProblems::measuresThePrompt() {
   Document document = documentOf(
-      R"({"g": {"model": "m", "max_tokens": 5, "input": {"cross": [{"user": "123456"}, {"user": "1234"}]}}})");
+      R"({"g": {"model": "spanlet", "max_tokens": 5, "input": {"cross": [{"user": "123456"}, {"user": "1234"}]}}})");
   ProblemContext context{
       .countTokens = [](const std::string& text) { return static_cast<std::int64_t>(text.size()); },
       .contextLength = 15};
@@ -189,7 +199,7 @@ void TestProblems::measuresThePrompt() {
 
 void TestProblems::forecastsThePool() {
   Document document = documentOf(
-      R"({"g": {"model": "m", "max_tokens": 3, "input": {"cross": [{"user": "123456"}, {"user": "1234"}]}}})");
+      R"({"g": {"model": "spanlet", "max_tokens": 3, "input": {"cross": [{"user": "123456"}, {"user": "1234"}]}}})");
   document.settings.blockSize = 2;
   document.settings.blockCount = 8;
   const ProblemContext context{
@@ -209,7 +219,7 @@ void TestProblems::forecastsThePool() {
 
 void TestProblems::leavesOutWhatIsNotRun() {
   Document document = documentOf(
-      R"({"g": {"model": "m", "input": {"cross": [{"user": "a"}, {"g": {"model": "", "input": {"ask": "b"}}}]}}})");
+      R"({"g": {"model": "spanlet", "input": {"cross": [{"user": "a"}, {"g": {"model": "other", "input": {"ask": "b"}}}]}}})");
   const NodeId inner = document.at(document.at(document.root()).children[0]).children[1];
   QVERIFY(!findProblems(document).empty());
   Document muted = document;
@@ -221,8 +231,8 @@ void TestProblems::leavesOutWhatIsNotRun() {
 
 void TestProblems::saysWhereFrozenAnswersAreMoreOrFewer() {
   Document document = documentOf(
-      R"({"g": {"model": "m", "input": {"cross": [{"repeat": {"n": 2, "g": {"model": "m", "input": {"user": "b"}}}},
-      {"map": {"metadata": {"model": "m"}, "inputs": ["c", "d"]}}]}}})");
+      R"({"g": {"model": "spanlet", "input": {"cross": [{"repeat": {"n": 2, "g": {"model": "spanlet", "input": {"user": "b"}}}},
+      {"map": {"metadata": {"model": "spanlet"}, "inputs": ["c", "d"]}}]}}})");
   const NodeId join = document.at(document.root()).children[0];
   const NodeId repeat = document.at(join).children[0];
   const NodeId map = document.at(join).children[1];
@@ -250,7 +260,7 @@ void TestProblems::saysWhereFrozenAnswersAreMoreOrFewer() {
 }
 
 void TestProblems::isQuick() {
-  std::string text = R"({"g": {"model": "m", "input": {"cross": [)";
+  std::string text = R"({"g": {"model": "spanlet", "input": {"cross": [)";
   for (int i = 0; i < 31; ++i) {
     text += R"({"plus": [{"user": "question"})";
     for (int j = 0; j < 31; ++j)
@@ -271,7 +281,8 @@ void TestProblems::isQuick() {
 
 void TestProblems::doesNotWriteOutHugeQueries() {
   std::string text = R"({"user": "a"})";
-  for (int i = 0; i < 6; ++i) text = R"({"repeat": {"n": 255, "g": {"model": "m", "input": )" + text + "}}}";
+  for (int i = 0; i < 6; ++i)
+    text = R"({"repeat": {"n": 255, "g": {"model": "spanlet", "input": )" + text + "}}}";
   spanscope::test::ProcessorTimer timer;
   timer.start();
   QVERIFY(findProblems(documentOf(text)).empty());

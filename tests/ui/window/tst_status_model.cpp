@@ -40,25 +40,27 @@ class TestStatusModel : public QObject {
     status.blocks = 511;
     const QString gap(5, QLatin1Char(' '));
     QTest::newRow("first") << status
-                           << QStringList{QStringLiteral("Run 1 finished"), QStringLiteral("TTFT 45.9 ms"),
+                           << QStringList{QStringLiteral("Run 1 finished"), QStringLiteral("TTFT 46 ms"),
                                           QStringLiteral("ITL 1.4 ms"),
-                                          QStringLiteral("cached 0 of 204 tokens (0 %)"),
+                                          QStringLiteral("cached 0 of 204 tokens (0\u00A0%)"),
                                           QStringLiteral("pool 15 of 511 blocks")}
                                   .join(gap);
     status.run = 2;
     status.timeToFirstToken = 0.0031;
+    status.previous = 1;
     status.previousTimeToFirstToken = 0.0459;
     status.cachedTokens = 176;
     QTest::newRow("faster") << status
                             << QStringList{QStringLiteral("Run 2 finished"),
-                                           QStringLiteral("TTFT 3.1 ms  ▼ 14.8× vs run 1"),
+                                           QStringLiteral("TTFT 3.1 ms  ▼ 15× vs run 1"),
                                            QStringLiteral("ITL 1.4 ms"),
-                                           QStringLiteral("cached 176 of 204 tokens (86 %)"),
+                                           QStringLiteral("cached 176 of 204 tokens (86\u00A0%)"),
                                            QStringLiteral("pool 15 of 511 blocks")}
                                    .join(gap);
     StatusModel slower;
     slower.run = 3;
     slower.outcome = spanscope::trace::RunOutcome::Stopped;
+    slower.previous = 2;
     slower.timeToFirstToken = 0.2;
     slower.previousTimeToFirstToken = 0.1;
     QTest::newRow("slower")

@@ -3,7 +3,9 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/support/cpu_backends.h"
 #include "ui/document/document_file.h"
+#include "ui/session/run_list.h"
 #include "ui/views/common/segment_names.h"
+#include "ui/window/status_model.h"
 #include "ui/window/workspace.h"
 
 #include <QSignalSpy>
@@ -186,20 +188,28 @@ class TestWorkspace : public QObject {
   void frozenRepliesAreLaidOutAsTheyWereRun_data() {
     QTest::addColumn<QByteArray>("node");
     QTest::addColumn<int>("replies");
+    QTest::addColumn<bool>("distributes");
+    // With distribution the judge also reads what was asked.
     // What the model was trained to answer: its replies read again are the same tokens, which a word that
     // begins in the middle would not be.
     const QByteArray written = R"("g": {"model": "spnl/spanlet", "max_tokens": 60, "temperature": 0.8,
         "input": {"cross": [{"system": "You write an introductory email for a job application."},
         {"user": "My name is Shiloh. I am a data scientist with 10 years of experience and apply to IBM."}]}})";
-    QTest::newRow("repeat") << R"({"repeat": {"n": 3, )" + written + "}}" << 3;
-    QTest::newRow("repeat of one") << R"({"repeat": {"n": 1, )" + written + "}}" << 1;
-    QTest::newRow("map") << QByteArray(R"({"map": {"metadata": {"model": "spnl/spanlet", "max_tokens": 60,
-        "temperature": 0}, "inputs": ["Where does Priya live?", "What is the name of the pet of Tarek?"]}})")
-                         << 2;
+    for (const bool distributes : {false, true}) {
+      const QByteArray how = distributes ? ", with what was asked" : "";
+      QTest::newRow("repeat" + how) << R"({"repeat": {"n": 3, )" + written + "}}" << 3 << distributes;
+      QTest::newRow("repeat of one" + how) << R"({"repeat": {"n": 1, )" + written + "}}" << 1 << distributes;
+      QTest::newRow("map" + how) << QByteArray(R"({"map": {"metadata": {"model": "spnl/spanlet",
+          "max_tokens": 60, "temperature": 0},
+          "inputs": ["Where does Priya live?", "What is the name of the pet of Tarek?"]}})")
+                                 << 2 << distributes;
+      QTest::newRow("generate in a plus" + how) << R"({"plus": [{)" + written + "}]}" << 1 << distributes;
+    }
   }
   void frozenRepliesAreLaidOutAsTheyWereRun() {
     QFETCH(QByteArray, node);
     QFETCH(int, replies);
+    QFETCH(bool, distributes);
     Workspace workspace{test::cpuBackends()};
     document::Document query = document::fromQuery(
         *query::parseJson(
@@ -207,9 +217,9 @@ class TestWorkspace : public QObject {
               R"(, {"user": "Which is the best?"}]}, "max_tokens": 20, "temperature": 0}})")
                  .toStdString())
              .query);
-    const document::NodeId frozen = query.at(query.at(query.root()).children[0]).children[1];
-    // With distribution the judge also reads what was asked, which frozen replies do not bring along.
-    query.settings.distribute = false;
+    document::NodeId frozen = query.at(query.at(query.root()).children[0]).children[1];
+    if (query.at(frozen).own.as<query::Join>() != nullptr) frozen = query.at(frozen).children[0];
+    query.settings.distribute = distributes;
     workspace.open(std::make_unique<document::DocumentModel>(std::move(query)));
     QCOMPARE(runToEnd(workspace), QString());
     QCOMPARE(newestRun(workspace).requests.size(), static_cast<std::size_t>(replies) + 1);
@@ -446,6 +456,120 @@ class TestWorkspace : public QObject {
     QCOMPARE(workspace.input().position, workspace.input().trace->size());
   }
 
+  /// Another block size begins another session, with another trace. The runs before stay: in the lists, with
+  /// numbers of their own, and to be shown again.
+  void runsStayWhenTheSessionChanges() {
+    Workspace workspace{test::cpuBackends()};
+    workspace.open(example(QStringLiteral("rag.json")));
+    QCOMPARE(runToEnd(workspace), QString());
+    const std::string answer = newestRun(workspace).answer;
+    const RequestId request = newestRun(workspace).requests.back();
+    workspace.model()->change(QStringLiteral("Block size"),
+                              [](document::Document& document) { document.settings.blockSize = 8; });
+    QCOMPARE(runToEnd(workspace), QString());
+    std::vector<ListedRun> runs = listRuns(workspace.input());
+    QCOMPARE(runs.size(), std::size_t(2));
+    QCOMPARE(runs[0].run, RunId(1));
+    QCOMPARE(runs[1].run, RunId(2));
+    QVERIFY(runs[0].trace != runs[1].trace);
+    QCOMPARE(runs[0].state().answer, answer);
+    QCOMPARE(runs[0].record->settings.blockSize, 16);
+    QCOMPARE(runs[1].record->settings.blockSize, 8);
+    QVERIFY(runs[1].state().requests.back() > request);
+    QCOMPARE(differencesOf(runs[1], runs[0]), QStringList{QStringLiteral("blocks of 16 tokens")});
+    QCOMPARE(workspace.input().state().pool().blockSize(), 8);
+
+    workspace.showRun(1);
+    QCOMPARE(workspace.input().state().pool().blockSize(), 16);
+    QCOMPARE(workspace.input().shownRequest(), request);
+    QCOMPARE(workspace.shownRun(), RunId(1));
+    QCOMPARE(listRuns(workspace.input()).size(), std::size_t(2));
+    QCOMPARE(workspace.runBeside(1), RunId(2));
+    QCOMPARE(workspace.runBeside(-1), RunId(0));
+    workspace.showRun(2);
+    QCOMPARE(workspace.input().state().pool().blockSize(), 8);
+    // An answer that is clicked brings its session along.
+    Selection selection;
+    selection.request = request;
+    workspace.select(selection);
+    QCOMPARE(workspace.input().state().pool().blockSize(), 16);
+    // The next run is followed.
+    QCOMPARE(runToEnd(workspace), QString());
+    QTRY_COMPARE(workspace.shownRun(), RunId(3));
+    QCOMPARE(workspace.input().state().pool().blockSize(), 8);
+  }
+
+  /// What another tab runs in another session leaves the runs of this one in view.
+  void tabsKeepTheirRuns() {
+    Workspace workspace{test::cpuBackends()};
+    OpenDocument& first = workspace.open(example(QStringLiteral("rag.json")));
+    QCOMPARE(runToEnd(workspace), QString());
+    workspace.open(example(QStringLiteral("chat.json")));
+    workspace.model()->change(QStringLiteral("Block size"),
+                              [](document::Document& document) { document.settings.blockSize = 8; });
+    QCOMPARE(runToEnd(workspace), QString());
+    workspace.setCurrent(&first);
+    QCOMPARE(workspace.input().state().pool().blockSize(), 16);
+    QCOMPARE(workspace.shownRun(), RunId(1));
+    QVERIFY(workspace.input().nodeOf(1, newestRequest(workspace).node) != document::kNoNode);
+    const std::vector<ListedRun> runs = listRuns(workspace.input());
+    QCOMPARE(runs.size(), std::size_t(2));
+    QVERIFY(runs[0].isOwn);
+    QVERIFY(!runs[1].isOwn);
+  }
+
+  /// Older runs of one session are shown as they were at their end, and none is missing from the lists for
+  /// it.
+  void olderRunsAreShownAtTheirEnd() {
+    Workspace workspace{test::cpuBackends()};
+    workspace.open(example(QStringLiteral("rag.json")));
+    QCOMPARE(runToEnd(workspace), QString());
+    QCOMPARE(runToEnd(workspace), QString());
+    workspace.showRun(1);
+    QVERIFY(workspace.input().position < workspace.input().trace->size());
+    QCOMPARE(workspace.input().state().progress().runs.size(), std::size_t(1));
+    QCOMPARE(listRuns(workspace.input()).size(), std::size_t(2));
+    QCOMPARE(makeStatusModel(workspace.input()).run, RunId(1));
+    // Going back in time by hand hides what comes later.
+    workspace.setPosition(workspace.input().position - 1);
+    QCOMPARE(listRuns(workspace.input()).size(), std::size_t(1));
+    QVERIFY(makeStatusModel(workspace.input()).events > 0);
+    QVERIFY(!statusText(makeStatusModel(workspace.input())).contains(QStringLiteral("running")));
+  }
+
+  /// Runs that are kept are there for the next program, with their events, and its own go on counting.
+  void keptRunsComeBack() {
+    const QTemporaryDir folder;
+    std::string answer;
+    {
+      Workspace workspace{test::cpuBackends()};
+      workspace.keepRuns(folder.path());
+      workspace.open(example(QStringLiteral("rag.json")));
+      workspace.model()->setTitle(QStringLiteral("rag"));
+      QCOMPARE(runToEnd(workspace), QString());
+      QCOMPARE(runToEnd(workspace), QString());
+      answer = newestRun(workspace).answer;
+    }
+    Workspace workspace{test::cpuBackends()};
+    workspace.keepRuns(folder.path());
+    auto model = example(QStringLiteral("rag.json"));
+    model->setTitle(QStringLiteral("rag"));
+    workspace.open(std::move(model));
+    std::vector<ListedRun> runs = listRuns(workspace.input());
+    QCOMPARE(runs.size(), std::size_t(2));
+    QVERIFY(runs[0].isOwn && runs[1].isOwn);
+    QCOMPARE(runs[1].state().answer, answer);
+    QVERIFY(runs[1].record->hasEvents());
+    QVERIFY(figuresOf(*runs[1].progress, runs[1].state()).cachedTokens > 0);
+    workspace.showRun(2);
+    QVERIFY(workspace.input().state().pool().blockCount() > 0);
+    QVERIFY(workspace.input().nodeOf(2, newestRequest(workspace).node) != document::kNoNode);
+    QCOMPARE(runToEnd(workspace), QString());
+    QCOMPARE(workspace.shownRun(), RunId(3));
+    workspace.forgetKeptRuns();
+    QVERIFY(QDir(folder.path()).entryList(QDir::Files).isEmpty());
+  }
+
   /// A saved run opens without an engine and shows what the live one showed.
   void savedRunOpens() {
     const QTemporaryDir folder;
@@ -461,6 +585,8 @@ class TestWorkspace : public QObject {
     QVERIFY(workspace.input().state().keyframe() == live.input().state().keyframe());
     QVERIFY(workspace.input().nodeOf(1, newestRequest(workspace).node) != document::kNoNode);
     QVERIFY(!workspace.run().isEmpty());  // a recording does not run
+    // It names the model that was recorded.
+    QCOMPARE(workspace.model()->document().settings.model, workspace.input().state().progress().model);
     QVERIFY_EXCEPTION_THROWN(workspace.openTrace(folder.filePath(QStringLiteral("none"))), Failure);
   }
 };

@@ -39,8 +39,10 @@ bool InputView::isShown(const ViewInput& input) const {
       m_parts.testFlag(InputPart::Document) || (m_parts.testFlag(InputPart::Model) && m_model == nullptr);
   if (readsDocument && shown.document != input.document) return false;
   if (m_parts.testFlag(InputPart::Trace) &&
-      (shown.trace != input.trace || shown.position != input.position || shown.paths != input.paths))
+      (shown.trace != input.trace || shown.position != input.position || shown.paths != input.paths ||
+       shown.records != input.records || shown.listsLater != input.listsLater))
     return false;
+  if (m_parts.testFlag(InputPart::Model) && shown.models != input.models) return false;
   if (m_parts.testFlag(InputPart::WholeTrace) && m_traceSize != input.trace->size()) return false;
   return !m_parts.testFlag(InputPart::Forecast) ||
          (shown.forecast == input.forecast && shown.forecastBefore == input.forecastBefore &&

@@ -24,8 +24,11 @@ QString durationText(double seconds) {
 
 QString shareText(std::int64_t part, std::int64_t whole) {
   if (whole <= 0) return QStringLiteral("–");
-  return tr("%1\u00A0%")
-      .arg(QString::number(100.0 * static_cast<double>(part) / static_cast<double>(whole), 'f', 0));
+  auto percent = std::lround(100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  // Rounded to the inside: 100 % and 0 % are said only of all and of nothing.
+  if (percent >= 100 && part < whole) percent = 99;
+  if (percent <= 0 && part > 0) percent = 1;
+  return tr("%1\u00A0%").arg(percent);
 }
 
 QString countText(double value) {

@@ -2,32 +2,19 @@
 #include "ui/views/compare/compare_model.h"
 
 #include "engine/policy/policies.h"
+#include "ui/session/run_list.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
-#include "ui/views/metrics/metrics_model.h"
+#include "ui/views/common/request_blocks.h"
+#include "ui/views/common/request_names.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
+#include <utility>
 
 namespace spanscope::ui {
 namespace {
-
-/// What one run took, summed over its requests.
-struct Sums {
-  QString policy;
-  QString outcome;
-  QString answer;
-  std::int64_t prompt = 0;
-  std::int64_t computed = 0;
-  std::int64_t relocated = 0;
-  std::int64_t cached = 0;
-  std::int64_t allocated = 0;
-  std::int64_t generated = 0;
-  std::optional<double> first;
-  std::optional<double> between;
-  std::optional<double> whole;
-};
 
 QString policyWords(const std::string& name) {
   const policy::Policy* policy = policy::findPolicy(name);
@@ -48,33 +35,14 @@ QString outcomeWord(const std::optional<trace::RunOutcome>& outcome) {
   return {};
 }
 
-Sums sumsOf(const trace::Progress& progress, const trace::RunState& run) {
-  Sums sums;
-  sums.policy = policyWords(run.policy);
-  sums.outcome = outcomeWord(run.outcome);
-  sums.answer = QString::fromStdString(run.answer);
-  std::vector<double> first;
-  std::vector<double> between;
-  for (const RequestId id : run.requests) {
-    const auto found = progress.requests.find(id);
-    if (found == progress.requests.end()) continue;
-    const trace::RequestState& request = found->second;
-    sums.prompt += request.promptTokens;
-    sums.cached += request.cachedTokens;
-    sums.relocated += request.relocatedTokens;
-    sums.computed += request.computedTokens;
-    sums.generated += request.generatedTokens;
-    for (const auto& [place, block] : request.blocks) sums.allocated += block.allocated ? 1 : 0;
-    if (!request.metrics) continue;
-    if (request.metrics->generatedTokens > 0) first.push_back(request.metrics->timeToFirstToken);
-    if (request.metrics->generatedTokens > 1) between.push_back(request.metrics->interTokenLatency);
+std::int64_t allocatedBlocks(const ListedRun& run) {
+  std::int64_t blocks = 0;
+  for (const RequestId id : run.state().requests) {
+    const auto found = run.progress->requests.find(id);
+    if (found == run.progress->requests.end()) continue;
+    for (const auto& [place, block] : found->second.blocks) blocks += block.allocated ? 1 : 0;
   }
-  sums.first = medianOf(std::move(first));
-  sums.between = medianOf(std::move(between));
-  if (run.startedAt >= 0 && run.finishedAt >= 0) {
-    sums.whole = static_cast<double>(run.finishedAt - run.startedAt) * 1e-9;
-  }
-  return sums;
+  return blocks;
 }
 
 enum class Wanted { More, Less, Either };
@@ -97,8 +65,9 @@ CompareRow counts(const QString& name, const QString& help, std::int64_t left, s
   return row;
 }
 
+/// `isLike`: whether less is better, and not merely something else.
 CompareRow times(const QString& name, const QString& help, const std::optional<double>& left,
-                 const std::optional<double>& right) {
+                 const std::optional<double>& right, bool isLike) {
   const QString none = QStringLiteral("–");
   CompareRow row{.name = name,
                  .help = help,
@@ -107,7 +76,10 @@ CompareRow times(const QString& name, const QString& help, const std::optional<d
                  .change = {}};
   if (!left || !right) return row;
   row.change = *left == *right ? QString() : changeText(*right, *left);
-  row.verdict = *left == *right ? Verdict::Same : *right < *left ? Verdict::Better : Verdict::Worse;
+  row.verdict = *left == *right  ? Verdict::Same
+                : !isLike        ? Verdict::Differs
+                : *right < *left ? Verdict::Better
+                                 : Verdict::Worse;
   return row;
 }
 
@@ -121,53 +93,141 @@ CompareRow words(const QString& name, const QString& help, const QString& left, 
           .text = true};
 }
 
+/// The blocks of every step, in the order of the plan.
+std::vector<StepBlocks> blocksOf(const ViewInput& input, const ListedRun& run) {
+  std::vector<StepBlocks> steps;
+  if (!run.trace) return steps;
+  StepNames names(input, *run.progress);
+  for (const RequestId id : run.state().requests) {
+    const auto found = run.progress->requests.find(id);
+    if (found == run.progress->requests.end()) continue;
+    StepBlocks step{.request = id, .node = found->second.node, .copy = found->second.copy};
+    step.name = names.of(found->second);
+    const RequestBlocks blocks = requestBlocks(*run.trace, run.trace->stateAt(run.position), id);
+    for (const SegmentVirtualBlocks& segment : blocks.segments) {
+      for (const VirtualBlockFacts& block : segment.blocks) {
+        if (segment.hidden || block.number < 0 || block.prompt == 0) continue;
+        step.roles.push_back(block.role);
+      }
+    }
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+/// Steps of the same node beside each other.
+std::vector<BlockPair> pairsOf(std::vector<StepBlocks> left, std::vector<StepBlocks> right) {
+  std::vector<BlockPair> pairs;
+  for (StepBlocks& step : left) {
+    BlockPair pair{.left = std::move(step), .right = {}};
+    const auto same = std::find_if(right.begin(), right.end(), [&pair](const StepBlocks& other) {
+      return other.node == pair.left->node && other.copy == pair.left->copy;
+    });
+    if (same != right.end()) {
+      pair.right = std::move(*same);
+      right.erase(same);
+    }
+    pairs.push_back(std::move(pair));
+  }
+  for (StepBlocks& step : right) pairs.push_back({.left = {}, .right = std::move(step)});
+  return pairs;
+}
+
 }  // namespace
 
 CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
   CompareModel model;
-  const trace::Progress& progress = input.state().progress();
-  for (const auto& [id, run] : progress.runs) {
-    model.runs.push_back(id);
-    model.labels.push_back(tr("run %1 · %2").arg(id).arg(QString::fromStdString(run.policy)));
+  const std::vector<ListedRun> runs = listRuns(input);
+  for (const ListedRun& run : runs) {
+    model.runs.push_back(run.run);
+    QString label = runLabel(run, runs);
+    if (const QString time = runTime(run); !time.isEmpty()) label = tr("%1 · %2").arg(label, time);
+    model.labels.push_back(label);
   }
-  if (model.runs.size() < 2) return model;
-  const auto known = [&model](RunId run) {
-    return std::find(model.runs.begin(), model.runs.end(), run) != model.runs.end();
+  if (runs.size() < 2) return model;
+  const auto find = [&runs](RunId run) {
+    return std::find_if(runs.begin(), runs.end(), [run](const ListedRun& other) { return other.run == run; });
   };
-  model.right = known(right) ? right : model.runs.back();
-  model.left = known(left)                        ? left
-               : model.right == model.runs.back() ? model.runs[model.runs.size() - 2]
-                                                  : model.runs.back();
+  // The newest of the document, and the one before it that is most like it.
+  auto b = find(right);
+  if (b == runs.end()) {
+    const auto own = std::find_if(runs.rbegin(), runs.rend(), [](const auto& run) { return run.isOwn; });
+    b = own == runs.rend() ? std::prev(runs.end()) : std::prev(own.base());
+  }
+  auto a = find(left);
+  if (a == runs.end()) {
+    const auto before = std::make_reverse_iterator(b);
+    const auto like =
+        std::find_if(before, runs.rend(), [&b](const ListedRun& run) { return isLike(*b, run); });
+    const auto own = std::find_if(before, runs.rend(), [](const ListedRun& run) { return run.isOwn; });
+    if (like != runs.rend())
+      a = std::prev(like.base());
+    else if (own != runs.rend())
+      a = std::prev(own.base());
+    else
+      a = b == runs.begin() ? std::prev(runs.end()) : std::prev(b);
+  }
+  model.left = a->run;
+  model.right = b->run;
+  model.leftTitle = runLabel(*a, {*a, *b});
+  model.rightTitle = runLabel(*b, {*a, *b});
+  model.isLike = isLike(*a, *b);
+  model.differences = differencesOf(*a, *b);
 
-  const Sums a = sumsOf(progress, progress.runs.at(model.left));
-  const Sums b = sumsOf(progress, progress.runs.at(model.right));
-  model.rows = {
-      words(tr("Policy"),
-            tr("How far the run departs from a full prefill, and what its result is exact against."),
-            a.policy, b.policy),
-      words(tr("Outcome"), {}, a.outcome, b.outcome),
-      counts(tr("Prompt tokens"), tr("Tokens of all prompts of the run."), a.prompt, b.prompt,
-             Wanted::Either),
-      counts(tr("Computed"), tr("Prompt tokens that had to be computed."), a.computed, b.computed,
-             Wanted::Less),
-      counts(tr("Relocated"),
-             tr("Cached tokens that were used at another position than they were stored at."), a.relocated,
-             b.relocated, Wanted::Either),
-      counts(tr("Cached"), tr("Prompt tokens that came from the cache, relocated ones included."), a.cached,
-             b.cached, Wanted::More),
-      counts(tr("Blocks allocated"), tr("Blocks of the pool that the run's requests took for themselves."),
-             a.allocated, b.allocated, Wanted::Less),
-      counts(tr("Generated tokens"), {}, a.generated, b.generated, Wanted::Either),
-      times(tr("TTFT"),
-            tr("Time to first token, from the moment a step could start; median of the run's requests."),
-            a.first, b.first),
-      times(tr("ITL"),
-            tr("Inter-token latency: mean time between two generated tokens; median of the run's requests."),
-            a.between, b.between),
-      times(tr("Whole run"), tr("From the start of the run to its end."), a.whole, b.whole),
-      words(tr("Answer"), {}, a.answer, b.answer),
-  };
+  const RunFigures first = figuresOf(*a->progress, a->state());
+  const RunFigures second = figuresOf(*b->progress, b->state());
+  const QString firstAnswer = QString::fromStdString(a->state().answer);
+  const QString secondAnswer = QString::fromStdString(b->state().answer);
+  if (!a->document().isEmpty() || !b->document().isEmpty())
+    model.rows.push_back(words(tr("Document"), {}, a->document(), b->document()));
+  if (!a->model().isEmpty() || !b->model().isEmpty())
+    model.rows.push_back(words(tr("Model"), tr("The checkpoint that answered."), a->model(), b->model()));
+  model.rows.insert(
+      model.rows.end(),
+      {words(tr("Policy"),
+             tr("How far the run departs from a full prefill, and what its result is exact against."),
+             policyWords(a->state().policy), policyWords(b->state().policy)),
+       words(tr("Outcome"), {}, outcomeWord(a->state().outcome), outcomeWord(b->state().outcome)),
+       counts(tr("Prompt tokens"), tr("Tokens of all prompts of the run."), first.promptTokens,
+              second.promptTokens, Wanted::Either),
+       counts(tr("Computed"), tr("Prompt tokens that had to be computed."), first.computedTokens,
+              second.computedTokens, model.isLike ? Wanted::Less : Wanted::Either),
+       counts(tr("Relocated"),
+              tr("Cached tokens that were used at another position than they were stored at."),
+              first.relocatedTokens, second.relocatedTokens, Wanted::Either),
+       counts(tr("Cached"), tr("Prompt tokens that came from the cache, relocated ones included."),
+              first.cachedTokens, second.cachedTokens, model.isLike ? Wanted::More : Wanted::Either)});
+  if (a->trace && b->trace) {
+    model.rows.push_back(
+        counts(tr("Blocks allocated"), tr("Blocks of the pool that the run's requests took for themselves."),
+               allocatedBlocks(*a), allocatedBlocks(*b), model.isLike ? Wanted::Less : Wanted::Either));
+  }
+  model.rows.insert(
+      model.rows.end(),
+      {counts(tr("Generated tokens"), {}, first.generatedTokens, second.generatedTokens, Wanted::Either),
+       times(tr("TTFT"),
+             tr("Time to first token, from the moment a step could start; median of the run's steps."),
+             first.timeToFirstToken, second.timeToFirstToken, model.isLike),
+       times(tr("ITL"),
+             tr("Inter-token latency: mean time between two generated tokens; median of the run's steps."),
+             first.interTokenLatency, second.interTokenLatency, model.isLike),
+       times(tr("Whole run"), tr("From the start of the run to its end."), first.whole, second.whole,
+             model.isLike),
+       words(tr("Answer"), {}, firstAnswer, secondAnswer)});
+  model.answers = textDiff(firstAnswer, secondAnswer);
+  model.trees = treeDiff(*a->state().queryJson, *b->state().queryJson);
+  model.hasBlocks = a->trace && b->trace;
+  if (model.hasBlocks) model.blocks = pairsOf(blocksOf(input, *a), blocksOf(input, *b));
   return model;
+}
+
+QString likenessText(const CompareModel& model) {
+  if (model.left == 0) return {};
+  if (model.differences.isEmpty())
+    return tr("The same document, query, model and settings: like is compared with like.");
+  const QString list = model.differences.join(tr(", "));
+  return model.isLike ? tr("Run %1 has: %2.").arg(model.right).arg(list)
+                      : tr("Not like with like. Run %1 has: %2.").arg(model.right).arg(list);
 }
 
 QString compareCsv(const CompareModel& model) {

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/compare/compare_view.h"
 
+#include "ui/views/common/text_tools.h"
+#include "ui/views/compare/compare_pages.h"
+
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
+#include <QScrollArea>
+#include <QStackedWidget>
+#include <QTabBar>
 #include <QTableWidget>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace spanscope::ui {
 namespace {
 
 constexpr int kColumns = 4;
+constexpr int kBoxCharacters = 22;
 
 Role inkOf(const CompareRow& row) {
   switch (row.verdict) {
@@ -51,10 +59,37 @@ CompareView::CompareView(QWidget* parent) : RunView(parent), m_table(new QTableW
   m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   m_table->verticalHeader()->setMinimumSectionSize(26);
   m_table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  m_table->hide();
+  m_answers = new AnswerPair;
+  m_trees = new TreePair;
+  m_blocks = new BlockStrips;
+  auto* blocks = new QScrollArea;
+  blocks->setWidget(m_blocks);
+  blocks->setWidgetResizable(true);
+  blocks->setFrameShape(QFrame::NoFrame);
+  m_tabs = new QTabBar(this);
+  m_tabs->setAccessibleName(tr("What is compared"));
+  m_tabs->setDrawBase(false);
+  m_tabs->setExpanding(false);
+  m_pages = new QStackedWidget(this);
+  const std::array<std::pair<QString, QWidget*>, 4> pages = {{{tr("Figures"), m_table},
+                                                              {tr("Answers"), m_answers},
+                                                              {tr("Queries"), m_trees},
+                                                              {tr("Blocks"), blocks}}};
+  for (const auto& [title, page] : pages) {
+    m_tabs->addTab(title);
+    m_pages->addWidget(page);
+  }
+  connect(m_tabs, &QTabBar::currentChanged, m_pages, &QStackedWidget::setCurrentIndex);
+  m_likeness = new QLabel(this);
+  m_likeness->setWordWrap(true);
+  m_likeness->setContentsMargins(3 * kSpace, 0, 3 * kSpace, kSpace);
   auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(m_table);
+  layout->setContentsMargins(0, kSpace, 0, 0);
+  layout->setSpacing(kSpace);
+  layout->addWidget(m_tabs);
+  layout->addWidget(m_likeness);
+  layout->addWidget(m_pages, 1);
+  for (QWidget* part : parts()) part->hide();
 
   QHBoxLayout* row = titleRow();
   row->parentWidget()->hide();
@@ -66,12 +101,21 @@ CompareView::CompareView(QWidget* parent) : RunView(parent), m_table(new QTableW
   row->addWidget(new QLabel(tr("with"), row->parentWidget()));
   row->addWidget(m_rightBox);
   for (const QPointer<QComboBox>& box : {m_leftBox, m_rightBox}) {
-    box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    box->setMinimumContentsLength(kBoxCharacters - 4);
     connect(box, &QComboBox::currentIndexChanged, this, [this] {
       if (m_filling || !m_leftBox || !m_rightBox) return;
       setRuns(m_leftBox->currentData().toUInt(), m_rightBox->currentData().toUInt());
     });
   }
+}
+
+std::array<QWidget*, 3> CompareView::parts() const {
+  return {m_tabs, m_likeness, m_pages};
+}
+
+void CompareView::setPage(int page) {
+  m_tabs->setCurrentIndex(page);
 }
 
 void CompareView::setRuns(RunId left, RunId right) {
@@ -90,12 +134,18 @@ void CompareView::refresh() {
   CompareModel model = compareModel(*input(), m_left, m_right);
   const bool same = model == m_model && m_shown == input()->theme;
   m_model = std::move(model);
-  m_table->setVisible(!m_model.rows.empty());
+  for (QWidget* part : parts()) part->setVisible(!m_model.rows.empty());
   if (same) return;
   if (m_shown != input()->theme) m_table->setStyleSheet(tableStyle(input()->theme));
   m_shown = input()->theme;
   fillChoices();
   fillTable();
+  m_answers->setContent(m_model, theme());
+  m_trees->setContent(m_model, theme());
+  m_blocks->setContent(m_model, theme());
+  m_likeness->setText(likenessText(m_model));
+  m_likeness->setFont(theme().smallFont());
+  colorLabel(*m_likeness, theme(), m_model.isLike ? Role::TextSecond : Role::ComputedInk);
   update();
 }
 
@@ -105,11 +155,16 @@ void CompareView::fillChoices() {
   for (const QPointer<QComboBox>& box : {m_leftBox, m_rightBox}) {
     bool same = box->count() == static_cast<int>(m_model.runs.size());
     for (int i = 0; same && i < box->count(); ++i) {
-      same = box->itemText(i) == m_model.labels[static_cast<std::size_t>(i)];
+      same = box->itemData(i, Qt::ToolTipRole).toString() == m_model.labels[static_cast<std::size_t>(i)];
     }
     if (!same) {
       box->clear();
-      for (std::size_t i = 0; i < m_model.runs.size(); ++i) box->addItem(m_model.labels[i], m_model.runs[i]);
+      for (std::size_t i = 0; i < m_model.runs.size(); ++i) {
+        // What does not fit into the closed box stands in the tip of its entry.
+        const int room = box->fontMetrics().averageCharWidth() * kBoxCharacters;
+        box->addItem(box->fontMetrics().elidedText(m_model.labels[i], Qt::ElideRight, room), m_model.runs[i]);
+        box->setItemData(box->count() - 1, m_model.labels[i], Qt::ToolTipRole);
+      }
     }
     box->setCurrentIndex(box->findData(box == m_leftBox ? m_model.left : m_model.right));
   }
@@ -120,8 +175,7 @@ void CompareView::fillChoices() {
 
 void CompareView::fillTable() {
   const Theme now = theme();
-  m_table->setHorizontalHeaderLabels(
-      {QString(), tr("Run %1").arg(m_model.left), tr("Run %1").arg(m_model.right), tr("Change")});
+  m_table->setHorizontalHeaderLabels({QString(), m_model.leftTitle, m_model.rightTitle, tr("Change")});
   m_table->setRowCount(static_cast<int>(m_model.rows.size()));
   for (int r = 0; r < m_table->rowCount(); ++r) {
     const CompareRow& row = m_model.rows[static_cast<std::size_t>(r)];
@@ -137,10 +191,9 @@ void CompareView::fillTable() {
 }
 
 PaintedTable CompareView::painted() const {
-  PaintedTable table{
-      .headers = {QString(), tr("Run %1").arg(m_model.left), tr("Run %1").arg(m_model.right), tr("Change")},
-      .shares = {4, 7, 7, 3},
-      .rows = {}};
+  PaintedTable table{.headers = {QString(), m_model.leftTitle, m_model.rightTitle, tr("Change")},
+                     .shares = {4, 7, 7, 3},
+                     .rows = {}};
   for (const CompareRow& row : m_model.rows) {
     table.rows.push_back({{row.name, Role::TextSecond, false},
                           {row.left, Role::Text, !row.text},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two runs side by side, as a table.
+// Two runs side by side: their figures, answers, queries and blocks.
 #pragma once
 
 #include "ui/views/common/run_view.h"
@@ -8,12 +8,20 @@
 
 #include <QPointer>
 
+#include <array>
 #include <optional>
 
 class QComboBox;
+class QLabel;
+class QStackedWidget;
+class QTabBar;
 class QTableWidget;
 
 namespace spanscope::ui {
+
+class AnswerPair;
+class BlockStrips;
+class TreePair;
 
 class CompareView : public RunView {
   Q_OBJECT
@@ -26,12 +34,15 @@ class CompareView : public RunView {
   const CompareModel& model() const { return m_model; }
   /// 0: the last but one, the last.
   void setRuns(RunId left, RunId right);
+  /// 0: figures, 1: answers, 2: queries, 3: blocks.
+  void setPage(int page);
 
  protected:
   void refresh() override;
   QString emptyText() const override;
 
  private:
+  std::array<QWidget*, 3> parts() const;
   void fillChoices();
   void fillTable();
   PaintedTable painted() const;
@@ -41,6 +52,12 @@ class CompareView : public RunView {
   RunId m_left = 0;
   RunId m_right = 0;
   QTableWidget* m_table;
+  QTabBar* m_tabs;
+  QLabel* m_likeness;
+  QStackedWidget* m_pages;
+  AnswerPair* m_answers;
+  TreePair* m_trees;
+  BlockStrips* m_blocks;
   QPointer<QComboBox> m_leftBox;
   QPointer<QComboBox> m_rightBox;
   bool m_filling = false;

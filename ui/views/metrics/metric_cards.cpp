@@ -4,6 +4,8 @@
 #include "ui/words/glossary.h"
 #include "ui/words/tr.h"
 
+#include <QStringList>
+
 #include <algorithm>
 
 namespace spanscope::ui {
@@ -11,18 +13,33 @@ namespace {
 
 using RunValue = std::optional<double> RunMetrics::*;
 
-/// The newest value, and how it stands to the run before that has one.
+/// The run that this one is held against: the same document on the same model.
+const RunMetrics* runBefore(const MetricsModel& model, const RunMetrics& run) {
+  const auto found = std::find_if(model.runs.begin(), model.runs.end(),
+                                  [&run](const RunMetrics& other) { return other.run == run.before; });
+  return found == model.runs.end() ? nullptr : &*found;
+}
+
+/// "Run 3 · rag20 · smollm2 · spans"
+QString titleOf(const RunMetrics& run) {
+  QStringList parts{tr("Run %1").arg(run.run)};
+  for (const QString& part : {run.document, run.model, run.policy}) {
+    if (!part.isEmpty()) parts += part;
+  }
+  return parts.join(tr(" · "));
+}
+
+/// The newest value, and how it stands to the run before that is like it and has one.
 void setNewest(CardContent& card, const MetricsModel& model, RunValue value, QString (*format)(double),
                bool lessIsBetter) {
   const RunMetrics* last = nullptr;
-  const RunMetrics* before = nullptr;
   for (const RunMetrics& run : model.runs) {
-    if (!(run.*value)) continue;
-    before = last;
-    last = &run;
+    if (run.*value) last = &run;
   }
   if (last == nullptr) return;
   card.value = format(*(last->*value));
+  const RunMetrics* before = runBefore(model, *last);
+  while (before != nullptr && !(before->*value)) before = runBefore(model, *before);
   if (before == nullptr) return;
   const double now = *(last->*value);
   const double then = *(before->*value);
@@ -51,7 +68,7 @@ CardContent latencyCard(const MetricsModel& model, RunValue median, double trace
       requests.points.push_back(
           {.x = static_cast<double>(run.run),
            .y = value * 1000,
-           .text = tr("Run %1 · %2: %3").arg(run.run).arg(request.name, durationText(value)),
+           .text = tr("%1 · %2: %3").arg(titleOf(run), request.name, durationText(value)),
            .tag = static_cast<int>(request.request)});
     }
     if (run.*median) {
@@ -76,16 +93,14 @@ CardContent cachedCard(const MetricsModel& model) {
   PlotSeries relocated{
       .kind = SeriesKind::Bars, .name = tr("relocated"), .role = BlockRole::Relocated, .points = {}};
   const RunMetrics* last = nullptr;
-  const RunMetrics* before = nullptr;
   for (const RunMetrics& run : model.runs) {
     if (run.promptTokens <= 0) continue;
-    before = last;
     last = &run;
     const double whole = static_cast<double>(run.promptTokens);
     const double hits = 100 * static_cast<double>(run.hitTokens) / whole;
     const double moved = 100 * static_cast<double>(run.relocatedTokens) / whole;
-    const QString text = tr("Run %1: %2 of %3 prompt tokens cached, %4 of them relocated")
-                             .arg(run.run)
+    const QString text = tr("%1: %2 of %3 prompt tokens cached, %4 of them relocated")
+                             .arg(titleOf(run))
                              .arg(run.hitTokens + run.relocatedTokens)
                              .arg(run.promptTokens)
                              .arg(run.relocatedTokens);
@@ -96,6 +111,8 @@ CardContent cachedCard(const MetricsModel& model) {
   if (last != nullptr) {
     const std::int64_t now = last->hitTokens + last->relocatedTokens;
     card.value = shareText(now, last->promptTokens);
+    const RunMetrics* before = runBefore(model, *last);
+    while (before != nullptr && before->promptTokens <= 0) before = runBefore(model, *before);
     if (before != nullptr) {
       const std::int64_t then = before->hitTokens + before->relocatedTokens;
       card.change = tr("%1 in run %2").arg(shareText(then, before->promptTokens)).arg(before->run);
@@ -150,7 +167,7 @@ CardContent speedCard(const MetricsModel& model) {
       shown.points.push_back(
           {.x = static_cast<double>(run.run),
            .y = *(run.*value),
-           .text = tr("Run %1 · %2: %3").arg(run.run).arg(shown.name, rateText(*(run.*value))),
+           .text = tr("%1 · %2: %3").arg(titleOf(run), shown.name, rateText(*(run.*value))),
            .tag = tag});
     }
     return shown;

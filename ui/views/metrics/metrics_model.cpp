@@ -1,59 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/metrics/metrics_model.h"
 
+#include "ui/session/run_history.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_names.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
-#include <map>
 
 namespace spanscope::ui {
-namespace {
-
-struct Rates {
-  std::int64_t prefillRows = 0;
-  std::int64_t prefillTime = 0;
-  std::int64_t decodeRows = 0;
-  std::int64_t decodeTime = 0;
-};
-
-std::map<RunId, Rates> ratesOf(const ViewInput& input) {
-  std::map<RunId, Rates> rates;
-  for (const std::size_t index : input.trace->passes()) {
-    if (index >= input.position) break;
-    const trace::Event& event = input.trace->event(index);
-    const auto* pass = std::get_if<trace::BatchComputed>(&event.payload);
-    if (pass == nullptr) continue;
-    std::int64_t prefill = 0;
-    std::int64_t decode = 0;
-    for (const trace::BatchEntry& entry : pass->entries) (entry.decode ? decode : prefill) += entry.count;
-    Rates& run = rates[event.run];
-    if (prefill > 0) {
-      run.prefillRows += prefill;
-      run.prefillTime += pass->nanoseconds;
-    } else {
-      run.decodeRows += decode;
-      run.decodeTime += pass->nanoseconds;
-    }
-  }
-  return rates;
-}
-
-std::optional<double> rate(std::int64_t rows, std::int64_t nanoseconds) {
-  if (rows <= 0 || nanoseconds <= 0) return std::nullopt;
-  return static_cast<double>(rows) / (static_cast<double>(nanoseconds) * 1e-9);
-}
-
-}  // namespace
-
-std::optional<double> medianOf(std::vector<double> values) {
-  if (values.empty()) return std::nullopt;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 const std::vector<BlockUse>& BlockUseSampler::sample(const std::shared_ptr<const TraceStore>& trace,
                                                      std::size_t position) {
@@ -122,44 +78,53 @@ void BlockUseSampler::note(std::int64_t time) {
   m_distance = (m_points.back().time - m_points.front().time) / static_cast<std::int64_t>(kMostPoints);
 }
 
-MetricsModel metricsModel(const ViewInput& input) {
+MetricsModel metricsModel(const ViewInput& input, RunScope scope) {
   BlockUseSampler sampler;
-  return metricsModel(input, sampler);
+  return metricsModel(input, sampler, scope);
 }
 
-MetricsModel metricsModel(const ViewInput& input, BlockUseSampler& sampler) {
+MetricsModel metricsModel(const ViewInput& input, BlockUseSampler& sampler, RunScope scope) {
   MetricsModel model;
   const trace::Replay& replay = input.state();
-  const trace::Progress& progress = replay.progress();
-  const std::map<RunId, Rates> rates = ratesOf(input);
-  StepNames names(input, progress);
-  for (const auto& [id, state] : progress.runs) {
-    RunMetrics run;
-    run.run = id;
-    run.policy = QString::fromStdString(state.policy);
-    std::vector<double> first;
-    std::vector<double> between;
-    for (const RequestId requestId : state.requests) {
-      const auto found = progress.requests.find(requestId);
-      if (found == progress.requests.end()) continue;
-      const trace::RequestState& request = found->second;
-      run.promptTokens += request.promptTokens;
-      run.hitTokens += request.cachedTokens - request.relocatedTokens;
-      run.relocatedTokens += request.relocatedTokens;
-      if (!request.metrics) continue;
-      run.requests.push_back({.request = requestId,
-                              .node = request.node,
-                              .name = names.of(request),
-                              .values = *request.metrics});
-      if (request.metrics->generatedTokens > 0) first.push_back(request.metrics->timeToFirstToken);
-      if (request.metrics->generatedTokens > 1) between.push_back(request.metrics->interTokenLatency);
-    }
+  const std::vector<ListedRun> runs = listRuns(input);
+  for (const ListedRun& listed : runs) {
+    const trace::RunState& state = listed.state();
     if (state.requests.empty()) continue;
-    run.timeToFirstToken = medianOf(std::move(first));
-    run.interTokenLatency = medianOf(std::move(between));
-    if (const auto rated = rates.find(id); rated != rates.end()) {
-      run.prefillRate = rate(rated->second.prefillRows, rated->second.prefillTime);
-      run.decodeRate = rate(rated->second.decodeRows, rated->second.decodeTime);
+    if (scope == RunScope::Document && !listed.isOwn) {
+      ++model.others;
+      continue;
+    }
+    RunMetrics run;
+    run.run = listed.run;
+    run.policy = QString::fromStdString(state.policy);
+    run.document = listed.document();
+    run.model = listed.model();
+    const RunFigures figures = figuresOf(*listed.progress, state);
+    run.promptTokens = figures.promptTokens;
+    run.hitTokens = figures.cachedTokens - figures.relocatedTokens;
+    run.relocatedTokens = figures.relocatedTokens;
+    run.timeToFirstToken = figures.timeToFirstToken;
+    run.interTokenLatency = figures.interTokenLatency;
+    StepNames names(input, *listed.progress);
+    for (const RequestId requestId : state.requests) {
+      const auto found = listed.progress->requests.find(requestId);
+      if (found == listed.progress->requests.end() || !found->second.metrics) continue;
+      run.requests.push_back({.request = requestId,
+                              .node = found->second.node,
+                              .name = names.of(found->second),
+                              .values = *found->second.metrics});
+    }
+    if (listed.record != nullptr && listed.record->figures) {
+      run.prefillRate = listed.record->prefillRate;
+      run.decodeRate = listed.record->decodeRate;
+    } else if (listed.trace) {
+      const RunRates rates = ratesOf(*listed.trace, listed.position, listed.run);
+      run.prefillRate = rates.prefill;
+      run.decodeRate = rates.decode;
+    }
+    // The nearest one before that it can be held against.
+    for (auto before = model.runs.rbegin(); before != model.runs.rend() && run.before == 0; ++before) {
+      if (before->document == run.document && before->model == run.model) run.before = before->run;
     }
     model.runs.push_back(std::move(run));
   }
@@ -171,15 +136,16 @@ MetricsModel metricsModel(const ViewInput& input, BlockUseSampler& sampler) {
 }
 
 QString metricsCsv(const MetricsModel& model) {
-  QString text =
-      csvLine({tr("run"), tr("policy"), tr("request"), tr("step"), tr("time to first token ms"),
-               tr("inter-token latency ms"), tr("queue ms"), tr("prompt tokens"), tr("cached tokens"),
-               tr("relocated tokens"), tr("computed tokens"), tr("generated tokens"),
-               tr("prefill tokens per second of the run"), tr("decode tokens per second of the run")});
+  QString text = csvLine(
+      {tr("run"), tr("document"), tr("model"), tr("policy"), tr("request"), tr("step"),
+       tr("time to first token ms"), tr("inter-token latency ms"), tr("queue ms"), tr("prompt tokens"),
+       tr("cached tokens"), tr("relocated tokens"), tr("computed tokens"), tr("generated tokens"),
+       tr("prefill tokens per second of the run"), tr("decode tokens per second of the run")});
   for (const RunMetrics& run : model.runs) {
     for (const RequestMetrics& request : run.requests) {
       const trace::StepMetrics& values = request.values;
-      text += csvLine({QString::number(run.run), run.policy, QString::number(request.request), request.name,
+      text += csvLine({QString::number(run.run), run.document, run.model, run.policy,
+                       QString::number(request.request), request.name,
                        csvNumber(values.timeToFirstToken * 1000), csvNumber(values.interTokenLatency * 1000),
                        csvNumber(values.queueTime * 1000), QString::number(values.promptTokens),
                        QString::number(values.cachedTokens), QString::number(values.relocatedTokens),

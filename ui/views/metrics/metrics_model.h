@@ -2,6 +2,7 @@
 // Latencies, reuse, speed and memory over the runs of a trace.
 #pragma once
 
+#include "ui/session/run_list.h"
 #include "ui/session/view_input.h"
 
 #include <QString>
@@ -26,6 +27,11 @@ struct RequestMetrics {
 struct RunMetrics {
   RunId run = 0;
   QString policy;
+  QString document;  ///< its title; empty: not known
+  QString model;     ///< name of the checkpoint; empty: not known
+  /// The nearest run before of the same document on the same model, which its figures are held against; 0:
+  /// there is none.
+  RunId before = 0;
   std::vector<RequestMetrics> requests;
   std::optional<double> timeToFirstToken;   ///< seconds, median of its requests
   std::optional<double> interTokenLatency;  ///< seconds, median of those with two tokens or more
@@ -49,6 +55,7 @@ struct MetricsModel {
   std::vector<RunMetrics> runs;  ///< those with a request, ascending
   std::vector<BlockUse> use;     ///< by time
   std::int32_t blockCount = 0;   ///< that can be held; 0: not reported
+  std::size_t others = 0;        ///< runs that are left out, being of other documents
   bool operator==(const MetricsModel&) const = default;
 };
 
@@ -75,11 +82,10 @@ class BlockUseSampler {
   std::vector<BlockUse> m_points;
 };
 
-MetricsModel metricsModel(const ViewInput& input);
-MetricsModel metricsModel(const ViewInput& input, BlockUseSampler& sampler);
+/// `scope`: whose runs are in it.
+MetricsModel metricsModel(const ViewInput& input, RunScope scope = RunScope::All);
+MetricsModel metricsModel(const ViewInput& input, BlockUseSampler& sampler, RunScope scope = RunScope::All);
 
-/// Of an empty list: nothing.
-std::optional<double> medianOf(std::vector<double> values);
 QString metricsCsv(const MetricsModel& model);
 
 }  // namespace spanscope::ui

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/metrics/metrics_view.h"
 
+#include "ui/views/common/scope_box.h"
+
 #include <QGridLayout>
 #include <QPainter>
 #include <QScrollArea>
@@ -16,6 +18,22 @@ constexpr int kCards = 5;
 constexpr int kCardWidth = 280;
 constexpr int kGap = 2 * kSpace;
 constexpr int kSteepest = 2;  ///< most of a card's height by its width
+
+/// "3 runs · rag20 · smollm2, spanlet": of which document and models the figures are.
+QString summaryOf(const MetricsModel& model) {
+  if (model.runs.empty()) return {};
+  QStringList parts{model.runs.size() == 1 ? MetricsView::tr("1 run")
+                                           : MetricsView::tr("%1 runs").arg(model.runs.size())};
+  QStringList documents;
+  QStringList models;
+  for (const RunMetrics& run : model.runs) {
+    if (!run.document.isEmpty() && !documents.contains(run.document)) documents += run.document;
+    if (!run.model.isEmpty() && !models.contains(run.model)) models += run.model;
+  }
+  if (!documents.isEmpty()) parts += documents.join(MetricsView::tr(", "));
+  if (!models.isEmpty()) parts += models.join(MetricsView::tr(", "));
+  return parts.join(MetricsView::tr(" · "));
+}
 
 }  // namespace
 
@@ -41,6 +59,10 @@ MetricsView::MetricsView(QWidget* parent) : RunView(parent), m_scroll(new QScrol
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(m_scroll);
   m_scroll->hide();
+  m_scope = new ScopeBox(titleRow());
+  connect(m_scope, &ScopeBox::changed, this, [this] {
+    if (input() != nullptr) refresh();
+  });
   arrange();
 }
 
@@ -63,21 +85,25 @@ void MetricsView::arrange() {
   for (int column = 0; column < kCards; ++column) m_grid->setColumnStretch(column, column < columns ? 1 : 0);
 }
 
+RunScope MetricsView::scope() const {
+  return m_scope ? m_scope->scope() : RunScope::Document;
+}
+
 QString MetricsView::emptyText() const {
   if (!m_model.runs.empty()) return {};
+  if (m_model.others > 0) return tr("No runs of this document yet: run it, or choose “All documents”.");
   return tr("Run a query to see latency, reuse, blocks and speed, run by run.");
 }
 
 void MetricsView::refresh() {
-  m_model = metricsModel(*input(), m_sampler);
+  m_model = metricsModel(*input(), m_sampler, scope());
+  if (m_scope) m_scope->setOthers(m_model.others);
   const std::vector<CardContent> contents = metricCards(m_model);
   for (std::size_t i = 0; i < m_cards.size() && i < contents.size(); ++i) {
     m_cards[i]->setContent(contents[i], input()->theme);
   }
   m_scroll->setVisible(!m_model.runs.empty());
-  Q_EMIT summaryChanged(m_model.runs.empty()       ? QString()
-                        : m_model.runs.size() == 1 ? tr("1 run")
-                                                   : tr("%1 runs").arg(m_model.runs.size()));
+  Q_EMIT summaryChanged(summaryOf(m_model));
   update();
 }
 
@@ -94,7 +120,7 @@ void MetricsView::select(int request) {
 
 QString MetricsView::csv() const {
   if (input() == nullptr) return {};
-  const MetricsModel model = metricsModel(*input());
+  const MetricsModel model = metricsModel(*input(), scope());
   return model.runs.empty() ? QString() : metricsCsv(model);
 }
 

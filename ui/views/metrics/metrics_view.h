@@ -6,12 +6,16 @@
 #include "ui/views/metrics/metric_card.h"
 #include "ui/views/metrics/metrics_model.h"
 
+#include <QPointer>
+
 #include <vector>
 
 class QGridLayout;
 class QScrollArea;
 
 namespace spanscope::ui {
+
+class ScopeBox;
 
 /// What the cards say, in their order: time to first token, inter-token latency, share cached, blocks in use,
 /// tokens a second.
@@ -34,6 +38,7 @@ class MetricsView : public RunView {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  RunScope scope() const;
   void arrange();
   int columnsFor(QSize size) const;
   void select(int request);
@@ -44,6 +49,7 @@ class MetricsView : public RunView {
   QGridLayout* m_grid;
   std::vector<MetricCard*> m_cards;
   int m_columns = 0;
+  QPointer<ScopeBox> m_scope;  ///< the dock has it once it took the title controls
 };
 
 }  // namespace spanscope::ui

@@ -56,11 +56,12 @@ AnswerCard::AnswerCard(QWidget* parent)
       m_policy(new QLabel(this)),
       m_text(new QLabel(this)),
       m_problem(new QLabel(this)),
+      m_advice(new QLabel(this)),
       m_same(new QLabel(this)),
       m_facts(new QLabel(this)),
       m_copy(new QToolButton(this)) {
   setFocusPolicy(Qt::StrongFocus);
-  for (QLabel* label : {m_title, m_run, m_policy, m_text, m_problem, m_same, m_facts}) {
+  for (QLabel* label : {m_title, m_run, m_policy, m_text, m_problem, m_advice, m_same, m_facts}) {
     label->setTextFormat(Qt::PlainText);
   }
   for (QLabel* label : {m_text, m_problem}) {
@@ -68,7 +69,7 @@ AnswerCard::AnswerCard(QWidget* parent)
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     label->setFocusPolicy(Qt::ClickFocus);
   }
-  m_facts->setWordWrap(true);
+  for (QLabel* label : {m_advice, m_same, m_facts}) label->setWordWrap(true);
   m_facts->setToolTip(explain(u"ttft"));
   m_policy->setWordWrap(true);
   m_policy->setToolTip(QStringList({explain(u"policy"), explain(u"exactness"), explain(u"block-attention"),
@@ -93,6 +94,7 @@ AnswerCard::AnswerCard(QWidget* parent)
   layout->addLayout(header);
   layout->addWidget(m_text);
   layout->addWidget(m_problem);
+  layout->addWidget(m_advice);
   layout->addWidget(m_same);
   layout->addWidget(m_facts);
   layout->addWidget(m_policy);
@@ -112,14 +114,19 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
     setInk(*m_policy, theme.color(Role::TextThird), theme.smallFont());
     setInk(*m_text, theme.color(Role::Text), theme.interfaceFont());
     setInk(*m_problem, theme.color(Role::Error), theme.interfaceFont());
+    setInk(*m_advice, theme.color(Role::ComputedInk), theme.smallFont());
     setInk(*m_same, theme.color(Role::HitInk), theme.smallFont());
     setInk(*m_facts, theme.color(Role::TextThird), theme.smallFont());
     m_copy->setFont(theme.smallFont());
   }
   const QString state = answerStateText(answer.state);
   m_title->setText(answer.name);
-  m_run->setText(state.isEmpty() ? tr("run %1").arg(answer.run)
-                                 : tr("run %1 · %2").arg(answer.run).arg(state));
+  QStringList where{tr("run %1").arg(answer.run)};
+  for (const QString& part : {answer.document, answer.model, state}) {
+    if (!part.isEmpty()) where += part;
+  }
+  m_run->setText(where.join(tr(" · ")));
+  m_run->setToolTip(answer.time.isEmpty() ? QString() : tr("Started %1").arg(answer.time));
   m_policy->setText(answer.exactness.isEmpty() ? answer.policy
                                                : tr("%1: %2").arg(answer.policy, answer.exactness));
   setTextIfNew(*m_text, answer.text);
@@ -128,12 +135,17 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
                                : answer.problem);
   setInk(*m_problem, theme.color(answer.state == AnswerState::Failed ? Role::Error : Role::TextSecond),
          theme.interfaceFont());
-  setTextIfNew(*m_same, answer.sameAs == 0 ? QString() : tr("✓ same answer as run %1").arg(answer.sameAs));
+  setTextIfNew(*m_same, sameText(answer));
+  QStringList advice = answer.advice;
+  if (const QString other = modelText(answer); !other.isEmpty()) advice.prepend(other);
+  for (QString& line : advice) line.prepend(QStringLiteral("⚠ "));
+  setTextIfNew(*m_advice, advice.join(QLatin1Char('\n')));
   setTextIfNew(*m_facts, answerFacts(answer));
   m_copy->setVisible(!answer.text.isEmpty() || !answer.problem.isEmpty());
   m_copy->setAccessibleName(tr("Copy the answer of %1, run %2").arg(answer.name).arg(answer.run));
   setAccessibleName(tr("%1, run %2").arg(answer.name).arg(answer.run));
-  setAccessibleDescription(tr("%1 %2 %3").arg(state, answer.text, answer.problem));
+  setAccessibleDescription(
+      QStringList{state, answer.text, answer.problem, advice.join(QLatin1Char(' '))}.join(QLatin1Char(' ')));
   update();
 }
 

@@ -42,6 +42,7 @@ class AnswerCard : public QWidget {
   QLabel* m_policy;
   QLabel* m_text;
   QLabel* m_problem;
+  QLabel* m_advice;  ///< what to keep in mind when it is read
   QLabel* m_same;
   QLabel* m_facts;
   QToolButton* m_copy;

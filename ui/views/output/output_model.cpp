@@ -2,6 +2,7 @@
 #include "ui/views/output/output_model.h"
 
 #include "engine/policy/policies.h"
+#include "ui/session/run_history.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_names.h"
@@ -35,53 +36,102 @@ AnswerState stateOf(const trace::RequestState& request, const trace::RunState& r
 
 /// Error messages of a run up to the position: what the engine said when something failed. Of one request, or
 /// (0) those that name none.
-QString errorsOf(const ViewInput& input, RunId run, RequestId request) {
+QString errorsOf(const ListedRun& run, RequestId request) {
+  if (!run.trace) return tr("What was said of it went with the trace of its session.");
   QStringList lines;
-  for (const std::size_t index : input.trace->messages()) {
-    if (index >= input.position) break;
-    const trace::Event& event = input.trace->event(index);
+  for (const std::size_t index : run.trace->messages()) {
+    if (index >= run.position) break;
+    const trace::Event& event = run.trace->event(index);
     const auto* message = std::get_if<trace::MessageLogged>(&event.payload);
     if (message == nullptr || message->severity != Severity::Error) continue;
-    if (event.run == run && event.request == request) lines.push_back(QString::fromStdString(message->text));
+    if (event.run == run.run && event.request == request)
+      lines.push_back(QString::fromStdString(message->text));
   }
   return lines.join(QLatin1Char('\n'));
 }
 
-/// The answer of the same step, from the nearest earlier run of the same query node.
-RunId sameAnswer(const trace::Progress& progress, const trace::RequestState& request) {
-  if (!request.outcome || request.text.empty()) return 0;
-  auto run = progress.runs.find(request.run);
-  while (run != progress.runs.begin() && run != progress.runs.end()) {
-    --run;
-    for (const RequestId id : run->second.requests) {
-      const auto other = progress.requests.find(id);
-      if (other == progress.requests.end() || !other->second.outcome) continue;
-      if (other->second.node == request.node && other->second.copy == request.copy &&
-          other->second.text == request.text) {
-        return run->first;
+/// The answer of the same step, from the nearest earlier run of the same query node of the same document.
+const ListedRun* sameAnswer(const std::vector<ListedRun>& runs, const ListedRun& run,
+                            const trace::RequestState& request) {
+  if (!request.outcome || request.text.empty()) return nullptr;
+  for (auto other = runs.rbegin(); other != runs.rend(); ++other) {
+    if (other->run >= run.run || other->document() != run.document() || other->isOwn != run.isOwn) continue;
+    for (const RequestId id : other->state().requests) {
+      const auto found = other->progress->requests.find(id);
+      if (found == other->progress->requests.end() || !found->second.outcome) continue;
+      if (found->second.node == request.node && found->second.copy == request.copy &&
+          found->second.text == request.text) {
+        return &*other;
       }
     }
   }
-  return 0;
+  return nullptr;
+}
+
+/// What is exact on this checkpoint: what it was not trained for is not ticked off.
+QString exactnessOf(const policy::Policy& policy, const QString& untrainedModel) {
+  const QString text = QString::fromUtf8(policy.exactness);
+  if (untrainedModel.isEmpty()) return text;
+  QStringList parts = text.split(QStringLiteral(" · "));
+  const QString tick = QStringLiteral(" ✓");
+  for (QString& part : parts) {
+    if (part.endsWith(tick))
+      part = tr("as %1, which %2 was not trained for").arg(part.chopped(tick.size()), untrainedModel);
+  }
+  return parts.join(QStringLiteral(" · "));
+}
+
+/// The run with nothing of its steps.
+Answer blankOf(const ListedRun& listed, const std::vector<ListedRun>& runs) {
+  const trace::RunState& run = listed.state();
+  Answer blank;
+  blank.run = listed.run;
+  blank.policy = QString::fromStdString(run.policy);
+  blank.model = listed.model();
+  const bool others =
+      std::any_of(runs.begin(), runs.end(), [](const ListedRun& other) { return !other.isOwn; });
+  if (others) blank.document = listed.document();
+  if (listed.record != nullptr) blank.otherNames = listed.record->otherNames;
+  blank.time = runTime(listed);
+  QStringList warnings;
+  if (listed.record != nullptr && listed.record->figures)
+    warnings = listed.record->warnings;
+  else if (listed.trace)
+    warnings = warningsOf(*listed.trace, listed.position, listed.run);
+  const QString untrained = QString::fromStdString(policy::untrainedAdvice());
+  const bool isUntrained = warnings.removeAll(untrained) > 0;
+  const QString model = blank.model.isEmpty() ? tr("this checkpoint") : blank.model;
+  if (const policy::Policy* policy = policy::findPolicy(run.policy))
+    blank.exactness = exactnessOf(*policy, isUntrained ? model : QString());
+  if (isUntrained) {
+    warnings.prepend(tr("%1 was not trained for block attention: expect a less accurate answer than with "
+                        "the policy %2.")
+                         .arg(model, QString::fromUtf8(policy::policyForAnyCheckpoint().name)));
+  }
+  blank.advice = warnings;
+  return blank;
 }
 
 }  // namespace
 
-OutputModel outputModel(const ViewInput& input, std::size_t most) {
+OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope) {
   OutputModel model;
-  const trace::Progress& progress = input.state().progress();
-  StepNames names(input, progress);
-  for (auto entry = progress.runs.rbegin(); entry != progress.runs.rend(); ++entry) {
-    const auto& [id, run] = *entry;
-    const policy::Policy* policy = policy::findPolicy(run.policy);
-    Answer blank;
-    blank.run = id;
-    blank.policy = QString::fromStdString(run.policy);
-    if (policy != nullptr) blank.exactness = QString::fromUtf8(policy->exactness);
-    const bool runProblem = run.outcome == trace::RunOutcome::Failed;
+  std::vector<ListedRun> runs = listRuns(input);
+  if (scope == RunScope::Document) {
+    const auto isOther = [](const ListedRun& run) { return !run.isOwn; };
+    model.others = static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), isOther));
+    std::erase_if(runs, isOther);
+  }
+  for (auto entry = runs.rbegin(); entry != runs.rend(); ++entry) {
+    const ListedRun& listed = *entry;
+    const trace::Progress& progress = *listed.progress;
+    const trace::RunState& run = listed.state();
     const bool room = model.answers.size() < most;
+    StepNames names(input, progress);
+    Answer blank = room ? blankOf(listed, runs) : Answer();
+    const bool runProblem = run.outcome == trace::RunOutcome::Failed;
     // What failed a run before or beside its steps.
-    const QString problem = runProblem && room ? errorsOf(input, id, 0) : QString();
+    const QString problem = runProblem && room ? errorsOf(listed, 0) : QString();
     bool told = false;
     for (auto requestId = run.requests.rbegin(); requestId != run.requests.rend(); ++requestId) {
       const auto found = progress.requests.find(*requestId);
@@ -104,9 +154,12 @@ OutputModel outputModel(const ViewInput& input, std::size_t most) {
       if (request.metrics && request.metrics->generatedTokens > 0) {
         answer.timeToFirstToken = request.metrics->timeToFirstToken;
       }
-      if (answer.state == AnswerState::Failed) answer.problem = errorsOf(input, id, *requestId);
+      if (answer.state == AnswerState::Failed) answer.problem = errorsOf(listed, *requestId);
       if (answer.state == AnswerState::Waiting) answer.problem = QString::fromStdString(request.waitReason);
-      answer.sameAs = sameAnswer(progress, request);
+      if (const ListedRun* same = sameAnswer(runs, listed, request)) {
+        answer.sameAs = same->run;
+        answer.sameBut = differencesOf(listed, *same);
+      }
       told |= !answer.problem.isEmpty() && answer.state == AnswerState::Failed;
       model.answers.push_back(std::move(answer));
     }
@@ -147,12 +200,23 @@ QString answerFacts(const Answer& answer) {
   return facts.join(tr(" · "));
 }
 
+QString sameText(const Answer& answer) {
+  if (answer.sameAs == 0) return {};
+  const QString text = tr("= same answer as run %1").arg(answer.sameAs);
+  return answer.sameBut.isEmpty() ? text : tr("%1 (there: %2)").arg(text, answer.sameBut.join(tr(", ")));
+}
+
+QString modelText(const Answer& answer) {
+  if (answer.model.isEmpty() || answer.otherNames.isEmpty()) return {};
+  return tr("%1 answered; the query names %2.").arg(answer.model, answer.otherNames.join(tr(", ")));
+}
+
 QString outputCsv(const OutputModel& model) {
-  QString text = csvLine({tr("run"), tr("policy"), tr("request"), tr("step"), tr("text"), tr("problem"),
-                          tr("time to first token ms"), tr("generated tokens"), tr("prompt tokens"),
-                          tr("cached tokens"), tr("same answer as run")});
+  QString text = csvLine({tr("run"), tr("document"), tr("model"), tr("policy"), tr("request"), tr("step"),
+                          tr("text"), tr("problem"), tr("time to first token ms"), tr("generated tokens"),
+                          tr("prompt tokens"), tr("cached tokens"), tr("same answer as run")});
   for (const Answer& answer : model.answers) {
-    text += csvLine({QString::number(answer.run), answer.policy,
+    text += csvLine({QString::number(answer.run), answer.document, answer.model, answer.policy,
                      answer.request == 0 ? QString() : QString::number(answer.request), answer.name,
                      answer.text, answer.problem,
                      answer.timeToFirstToken ? csvNumber(*answer.timeToFirstToken * 1000) : QString(),

@@ -2,9 +2,11 @@
 // The answers of every step, newest run first.
 #pragma once
 
+#include "ui/session/run_list.h"
 #include "ui/session/view_input.h"
 
 #include <QString>
+#include <QStringList>
 
 #include <cstdint>
 #include <optional>
@@ -20,7 +22,12 @@ struct Answer {
   NodePath node;
   QString name;
   QString policy;
-  QString exactness;  ///< of the policy, in words
+  QString exactness;       ///< of the policy on this checkpoint, in words
+  QString model;           ///< name of the checkpoint that answered; empty: not known
+  QString document;        ///< its title, where runs of several are in the list
+  QString time;            ///< when the run started; empty: not known
+  QStringList otherNames;  ///< models that the query names instead of it
+  QStringList advice;      ///< what the engine warned of
   AnswerState state = AnswerState::Waiting;
   QString text;
   QString problem;                            ///< why it failed or waits
@@ -29,20 +36,27 @@ struct Answer {
   std::int64_t generatedTokens = 0;
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
-  RunId sameAs = 0;  ///< the nearest run before with the same finished answer of this step; 0: none
+  RunId sameAs = 0;     ///< the nearest run before with the same finished answer of this step; 0: none
+  QStringList sameBut;  ///< what else of that run is another
   bool operator==(const Answer&) const = default;
 };
 
 struct OutputModel {
   std::vector<Answer> answers;  ///< newest run first, its last step first
   std::size_t left = 0;         ///< older ones that are not in the list
+  std::size_t others = 0;       ///< runs that are left out, being of other documents
   bool operator==(const OutputModel&) const = default;
 };
 
-OutputModel outputModel(const ViewInput& input, std::size_t most = 50);
+/// `scope`: whose runs are in it.
+OutputModel outputModel(const ViewInput& input, std::size_t most = 50, RunScope scope = RunScope::All);
 
 /// "TTFT 3.1 ms · 8 tokens · 70 of 83 prompt tokens cached (84 %)"
 QString answerFacts(const Answer& answer);
+/// "= same answer as run 2 (there: policy prefix)"; empty where there is no such run.
+QString sameText(const Answer& answer);
+/// Where the query names another model than the one that answered: that it does.
+QString modelText(const Answer& answer);
 QString outputCsv(const OutputModel& model);
 
 }  // namespace spanscope::ui

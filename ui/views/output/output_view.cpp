@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/output/output_view.h"
 
+#include "ui/views/common/scope_box.h"
 #include "ui/views/common/table_painting.h"
 #include "ui/views/output/answer_card.h"
 
@@ -42,15 +43,25 @@ OutputView::OutputView(QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(m_scroll);
+  m_scope = new ScopeBox(titleRow());
+  connect(m_scope, &ScopeBox::changed, this, [this] {
+    if (input() != nullptr) refresh();
+  });
+}
+
+RunScope OutputView::scope() const {
+  return m_scope ? m_scope->scope() : RunScope::Document;
 }
 
 QString OutputView::emptyText() const {
   if (!m_model.answers.empty()) return {};
+  if (m_model.others > 0) return tr("No answers of this document yet: run it, or choose “All documents”.");
   return tr("Run a query to read its answers here, as they come.");
 }
 
 void OutputView::refresh() {
-  m_model = outputModel(*input(), m_most);
+  m_model = outputModel(*input(), m_most, scope());
+  if (m_scope) m_scope->setOthers(m_model.others);
   while (m_cards.size() > m_model.answers.size()) {
     m_cards.back()->deleteLater();
     m_cards.back()->hide();
@@ -82,7 +93,7 @@ void OutputView::refresh() {
 
 QString OutputView::csv() const {
   if (input() == nullptr) return {};
-  const OutputModel model = outputModel(*input(), std::numeric_limits<std::size_t>::max());
+  const OutputModel model = outputModel(*input(), std::numeric_limits<std::size_t>::max(), scope());
   return model.answers.empty() ? QString() : outputCsv(model);
 }
 
@@ -94,7 +105,11 @@ void OutputView::paintTo(QPainter& painter, const QSize& size) {
   for (const Answer& answer : m_model.answers) {
     const bool failed = answer.state == AnswerState::Failed;
     QString facts = answerFacts(answer);
-    if (answer.sameAs != 0) facts += tr("\n✓ same answer as run %1").arg(answer.sameAs);
+    QStringList more = answer.advice;
+    if (const QString other = modelText(answer); !other.isEmpty()) more.prepend(other);
+    for (QString& line : more) line.prepend(QStringLiteral("⚠ "));
+    if (answer.sameAs != 0) more += sameText(answer);
+    for (const QString& line : more) facts += QLatin1Char('\n') + line;
     table.rows.push_back({{QString::number(answer.run), Role::TextSecond, true},
                           {answer.name, Role::TextSecond, false},
                           {failed ? answer.problem : answer.text, failed ? Role::Error : Role::Text, false},

@@ -5,6 +5,8 @@
 #include "ui/views/common/run_view.h"
 #include "ui/views/output/output_model.h"
 
+#include <QPointer>
+
 #include <vector>
 
 class QPushButton;
@@ -14,6 +16,7 @@ class QVBoxLayout;
 namespace spanscope::ui {
 
 class AnswerCard;
+class ScopeBox;
 
 class OutputView : public RunView {
   Q_OBJECT
@@ -32,12 +35,14 @@ class OutputView : public RunView {
   QString emptyText() const override;
 
  private:
+  RunScope scope() const;
   OutputModel m_model;
   std::size_t m_most;
   QScrollArea* m_scroll;
   QVBoxLayout* m_list;
   QPushButton* m_more;
   std::vector<AnswerCard*> m_cards;
+  QPointer<ScopeBox> m_scope;  ///< the dock has it once it took the title controls
 };
 
 }  // namespace spanscope::ui

@@ -36,7 +36,10 @@ PlanModel planModel(const ViewInput& input) {
   const trace::Progress& progress = input.state().progress();
   auto shown = progress.runs.end();
   for (auto run = progress.runs.begin(); run != progress.runs.end(); ++run) {
-    if (!run->second.plan->steps.empty() || !run->second.plan->explain.empty()) shown = run;
+    if (run->second.plan->steps.empty() && run->second.plan->explain.empty()) continue;
+    // The newest of the document; of others only where there is none.
+    const bool isOwn = input.paths.contains(run->first);
+    if (shown == progress.runs.end() || isOwn || !input.paths.contains(shown->first)) shown = run;
   }
   if (input.selection.request) {
     const auto request = progress.requests.find(*input.selection.request);

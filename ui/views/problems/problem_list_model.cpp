@@ -7,12 +7,11 @@
 #include <utility>
 
 namespace spanscope::ui {
-namespace {}  // namespace
 
 std::vector<ProblemRow> problemRows(const document::Document& document,
-                                    const document::ProblemContext& context) {
+                                    std::vector<document::Problem> problems) {
   std::vector<ProblemRow> rows;
-  for (document::Problem& problem : document::findProblems(document, context)) {
+  for (document::Problem& problem : problems) {
     const document::DocumentNode* node = document.find(problem.node);
     rows.push_back({std::move(problem), node == nullptr ? QString() : document::nodeLabel(*node)});
   }

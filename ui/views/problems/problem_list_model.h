@@ -17,7 +17,7 @@ struct ProblemRow {
 };
 
 std::vector<ProblemRow> problemRows(const document::Document& document,
-                                    const document::ProblemContext& context);
+                                    std::vector<document::Problem> problems);
 /// "none", "2 errors, 1 warning".
 QString problemSummary(const std::vector<ProblemRow>& rows);
 QString severityWord(Severity severity);

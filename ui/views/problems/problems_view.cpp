@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/problems/problems_view.h"
 
-#include "engine/model/config.h"
-#include "engine/workbench/resource_paths.h"
+#include "engine/workbench/model_names.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/problems/problem_list_model.h"
@@ -11,8 +10,12 @@
 #include <QListView>
 #include <QPainter>
 #include <QPainterPath>
-#include <QStackedLayout>
+#include <QPushButton>
+#include <QStackedWidget>
 #include <QStyledItemDelegate>
+#include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace spanscope::ui {
 namespace {
@@ -120,7 +123,9 @@ ProblemsView::ProblemsView(QWidget* parent)
     : InputView(InputPart::Model, Pace::EveryInput, parent),
       m_list(new QListView(this)),
       m_empty(new QLabel(this)),
-      m_model(new ProblemListModel(this)) {
+      m_model(new ProblemListModel(this)),
+      m_pages(new QStackedWidget(this)),
+      m_fix(new QPushButton(this)) {
   m_list->setObjectName(QStringLiteral("problems"));
   m_list->setAccessibleName(tr("Problems of the query"));
   m_list->setModel(m_model);
@@ -134,10 +139,19 @@ ProblemsView::ProblemsView(QWidget* parent)
   m_empty->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   m_empty->setContentsMargins(3 * kSpace, 3 * kSpace, 3 * kSpace, kSpace);
 
-  auto* layout = new QStackedLayout(this);
+  m_fix->setObjectName(QStringLiteral("runHere"));
+  m_fix->setToolTip(
+      tr("Remembered for this document; Undo takes it back. The answer says which model gave it."));
+  m_fix->hide();
+  connect(m_fix, &QPushButton::clicked, this, &ProblemsView::acceptModel);
+
+  m_pages->addWidget(m_list);
+  m_pages->addWidget(m_empty);
+  auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(kSpace, kSpace, kSpace, kSpace);
-  layout->addWidget(m_list);
-  layout->addWidget(m_empty);
+  layout->setSpacing(kSpace);
+  layout->addWidget(m_pages, 1);
+  layout->addWidget(m_fix, 0, Qt::AlignLeft);
 
   m_later.setSingleShot(true);
   m_later.setInterval(0);
@@ -164,14 +178,10 @@ void ProblemsView::modelChanged() {
 
 void ProblemsView::find() {
   m_later.setInterval(kPause);
-  document::ProblemContext context;
-  if (tokenizer() != nullptr) {
-    context.countTokens = [this](const std::string& text) { return countTokens(text); };
-    context.contextLength = contextLength();
-  }
-  std::vector<ProblemRow> rows = problemRows(document(), context);
+  std::vector<ProblemRow> rows = problemRows(document(), m_finder.find(document(), tokenizer()));
+  showFix(rows);
   const QString summary = problemSummary(rows);
-  static_cast<QStackedLayout*>(layout())->setCurrentIndex(rows.empty() ? 1 : 0);
+  m_pages->setCurrentIndex(rows.empty() ? 1 : 0);
   m_model->setRows(std::move(rows));
   Q_EMIT summaryChanged(summary);
 }
@@ -181,29 +191,24 @@ const ProblemRow* ProblemsView::rowAt(const QModelIndex& index) const {
   return &m_model->rows().at(static_cast<std::size_t>(index.row()));
 }
 
-std::int64_t ProblemsView::countTokens(const std::string& text) {
-  constexpr std::size_t kMostKept = 10'000;
-  if (m_counted != tokenizer() || m_counts.size() > kMostKept) m_counts.clear();
-  m_counted = tokenizer();
-  const auto [entry, isNew] = m_counts.try_emplace(text, 0);
-  if (isNew) entry->second = static_cast<std::int64_t>(m_counted->encode(text).size());
-  return entry->second;
+/// The button under the list accepts the first model that is another.
+void ProblemsView::showFix(const std::vector<ProblemRow>& rows) {
+  const auto other = std::find_if(rows.begin(), rows.end(),
+                                  [](const ProblemRow& row) { return !row.problem.otherModel.empty(); });
+  m_otherModel = other == rows.end() ? std::string() : other->problem.otherModel;
+  m_fix->setVisible(!m_otherModel.empty() && model() != nullptr);
+  m_fix->setText(
+      tr("Run “%1” here on %2")
+          .arg(QString::fromStdString(m_otherModel).replace(QLatin1Char('&'), QStringLiteral("&&")),
+               QString::fromStdString(workbench::modelNameOf(document().settings))));
 }
 
-std::int64_t ProblemsView::contextLength() {
-  const std::string& directory = document().settings.model;
-  if (m_modelDirectory == directory) return m_contextLength;
-  m_modelDirectory = directory;
-  m_contextLength = 0;
-  try {
-    m_contextLength = model::readConfig(directory.empty() ? workbench::bundledModelDirectory()
-                                                          : std::filesystem::path(directory))
-                          .maxPositions;
-  } catch (const Failure&) {
-    // A folder that holds no model is told when it is loaded.
-    return 0;
-  }
-  return m_contextLength;
+void ProblemsView::acceptModel() {
+  if (model() == nullptr || m_otherModel.empty()) return;
+  model()->change(tr("Run %1 here").arg(QString::fromStdString(m_otherModel)),
+                  [wanted = m_otherModel](document::Document& document) {
+                    workbench::standFor(document.settings, wanted);
+                  });
 }
 
 QString ProblemsView::csv() const {

@@ -2,17 +2,18 @@
 // What is wrong with the query, each at its node.
 #pragma once
 
+#include "ui/session/problem_finder.h"
 #include "ui/views/common/input_view.h"
 
 #include <QTimer>
 
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <unordered_map>
+#include <vector>
 
 class QLabel;
 class QListView;
+class QPushButton;
+class QStackedWidget;
 
 namespace spanscope::ui {
 
@@ -33,17 +34,17 @@ class ProblemsView : public InputView {
  private:
   void find();
   const ProblemRow* rowAt(const QModelIndex& index) const;
-  std::int64_t countTokens(const std::string& text);
-  std::int64_t contextLength();
+  void showFix(const std::vector<ProblemRow>& rows);
+  void acceptModel();
 
   QListView* m_list;
   QLabel* m_empty;
   ProblemListModel* m_model;
-  QTimer m_later;                                    ///< changes come in bursts
-  std::shared_ptr<const text::Tokenizer> m_counted;  ///< whose counts are kept
-  std::unordered_map<std::string, std::int64_t> m_counts;
-  std::optional<std::string> m_modelDirectory;  ///< whose context length is kept
-  std::int64_t m_contextLength = 0;
+  QStackedWidget* m_pages;
+  QPushButton* m_fix;
+  std::string m_otherModel;  ///< that the button accepts; empty: none
+  QTimer m_later;            ///< changes come in bursts
+  ProblemFinder m_finder;
 };
 
 }  // namespace spanscope::ui

@@ -3,8 +3,11 @@
 
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
+#include "ui/views/common/text_tools.h"
 #include "ui/views/scrubber/scrubber_track.h"
 
+#include <QAbstractItemView>
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -41,6 +44,20 @@ Scrubber::Scrubber(QWidget* parent)
   layout->setContentsMargins(2 * kSpace, 0, 3 * kSpace, 0);
   layout->setSpacing(kSpace);
   for (QToolButton* button : {m_first, m_back, m_playButton, m_next, m_last}) layout->addWidget(button);
+  m_runs = new QComboBox(this);
+  m_runs->setAccessibleName(tr("Run in view"));
+  m_runs->setToolTip(
+      tr("Runs of this document, the newest first, also those on other models and settings.\n"
+         "Alt+Shift+Left: the older one, Alt+Shift+Right: the newer one"));
+  m_runs->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  m_runs->setMinimumContentsLength(20);
+  m_runs->view()->setTextElideMode(Qt::ElideRight);
+  ignoreWheelWithoutFocus(m_runs);
+  connect(m_runs, &QComboBox::activated, this, [this](int index) {
+    const RunId run = m_runs->itemData(index).toUInt();
+    if (run != 0) Q_EMIT commandWanted(QStringLiteral("run.show:%1").arg(run));
+  });
+  layout->insertWidget(0, m_runs);
   layout->addWidget(m_track, 1);
   layout->addWidget(m_label);
 
@@ -138,6 +155,7 @@ void Scrubber::refresh() {
     m_label->setFont(m_shown.monoFont());
   }
   const bool any = m_model.total > 0;
+  fillRuns();
   m_track->setVisible(any);
   m_label->setVisible(any);
   for (QToolButton* button : {m_first, m_back, m_playButton, m_next, m_last}) button->setVisible(any);
@@ -154,6 +172,27 @@ void Scrubber::refresh() {
   m_track->setContent(m_model, theme(), input()->trace);
   if (isPlaying() && m_model.position >= m_model.total) setPlaying(false);
   update();
+}
+
+void Scrubber::fillRuns() {
+  m_runs->setVisible(m_model.choices.size() > 1);
+  QStringList texts;
+  for (const RunChoice& choice : m_model.choices) texts += choice.text;
+  QStringList shown;
+  for (int i = 0; i < m_runs->count(); ++i) shown += m_runs->itemText(i);
+  if (texts != shown) {
+    m_runs->clear();
+    int widest = 0;
+    for (const RunChoice& choice : m_model.choices) {
+      m_runs->addItem(choice.text, choice.run);
+      m_runs->setItemData(m_runs->count() - 1, choice.help, Qt::ToolTipRole);
+      // Without its trace there is nothing to show but its figures, in other views.
+      if (!choice.hasTrace) m_runs->setItemData(m_runs->count() - 1, 0, Qt::UserRole - 1);
+      widest = std::max(widest, m_runs->fontMetrics().horizontalAdvance(choice.text));
+    }
+    m_runs->view()->setMinimumWidth(widest + 8 * kSpace);
+  }
+  m_runs->setCurrentIndex(m_runs->findData(m_model.run));
 }
 
 QString Scrubber::label() const {

@@ -7,6 +7,7 @@
 
 #include <QTimer>
 
+class QComboBox;
 class QLabel;
 class QToolButton;
 
@@ -41,6 +42,7 @@ class Scrubber : public RunView {
   enum class Glyph { First, Back, Play, Pause, Next, Last };
   QToolButton* makeButton(const QString& name, const QString& tip);
   void drawIcons();
+  void fillRuns();
   QIcon icon(Glyph glyph) const;
   void playOn();
   void go(std::size_t position);
@@ -55,6 +57,7 @@ class Scrubber : public RunView {
   QToolButton* m_next;
   QToolButton* m_last;
   ScrubberTrack* m_track;
+  QComboBox* m_runs;
   QLabel* m_label;
   QTimer m_play;
   std::size_t m_stride = 1;  ///< events a tick of the timer

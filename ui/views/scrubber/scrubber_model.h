@@ -46,14 +46,25 @@ struct RunLabel {
   bool operator==(const RunLabel&) const = default;
 };
 
+/// A run of the document that can be brought into view.
+struct RunChoice {
+  RunId run = 0;
+  QString text;           ///< "run 3 · smollm2 · spans · 12:41:07"
+  QString help;           ///< what is another than of the run in view
+  bool hasTrace = false;  ///< false: only its figures are left
+  bool operator==(const RunChoice&) const = default;
+};
+
 struct ScrubberModel {
   std::size_t position = 0;
   std::size_t total = 0;
   std::vector<TickBin> bins;
   std::size_t eventsPerBin = 1;
   std::vector<RunLabel> runs;
-  QString label;  ///< "event 71 of 96 · 3.1 ms"
-  QString event;  ///< the last one that has happened, in words
+  QString label;                   ///< "event 71 of 96 · 3.1 ms"
+  QString event;                   ///< the last one that has happened, in words
+  RunId run = 0;                   ///< the document's newest that has begun by the position; 0: none
+  std::vector<RunChoice> choices;  ///< the newest first
   bool operator==(const ScrubberModel&) const = default;
 };
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/settings/settings_view.h"
 
-#include "engine/workbench/resource_paths.h"
+#include "ui/session/model_choices.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/settings/setting_hints.h"
 #include "ui/views/settings/settings_rows.h"
 
 #include <QComboBox>
-#include <QDir>
 #include <QFileDialog>
-#include <QFileInfo>
 #include <QGridLayout>
 #include <QLabel>
 #include <QScrollArea>
@@ -55,19 +53,6 @@ bool hasAugment(const document::Document& document) {
   return std::any_of(ids.begin(), ids.end(), [&](document::NodeId id) {
     return document.at(id).own.as<query::Augment>() != nullptr;
   });
-}
-
-/// Folders of checkpoints that come with the program; the first is the one that is used where none is named.
-QStringList bundledModels() {
-  const std::filesystem::path standard = workbench::bundledModelDirectory();
-  const QString first = QString::fromStdString(standard.string());
-  QStringList paths{first};
-  const QDir folder(QString::fromStdString(standard.parent_path().string()));
-  for (const QString& name : folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
-    const QString path = folder.filePath(name);
-    if (path != first && QFileInfo::exists(path + QLatin1String("/config.json"))) paths += path;
-  }
-  return paths;
 }
 
 const QLatin1String kBrowse("\n");  ///< data of the entry that opens the file dialog: no path
@@ -137,24 +122,18 @@ SettingField SettingsView::makeModels(const Setting& setting) {
 }
 
 void SettingsView::showModels() {
-  const QString current = QString::fromStdString(document().settings.model);
-  QStringList paths = bundledModels();
-  const bool isKnown = current.isEmpty() || paths.contains(current);
+  const std::string& current = document().settings.model;
   const QSignalBlocker blocker(m_model);
   m_model->clear();
-  for (qsizetype i = 0; i < paths.size(); ++i) {
-    const QString name = QFileInfo(paths[i]).fileName();
-    m_model->addItem(i == 0 ? tr("%1 (bundled)").arg(name) : name, i == 0 ? QString() : paths[i]);
-    m_model->setItemData(m_model->count() - 1, paths[i], Qt::ToolTipRole);
-  }
-  if (!isKnown) {
-    m_model->addItem(QFileInfo(current).fileName(), current);
-    m_model->setItemData(m_model->count() - 1, current, Qt::ToolTipRole);
+  for (const ModelChoice& choice :
+       modelChoices(input() == nullptr ? ModelsKnown() : input()->models, current)) {
+    m_model->addItem(tr("%1 (%2)").arg(choice.name, originText(choice.origin).toLower()), choice.value);
+    m_model->setItemData(m_model->count() - 1, choice.directory, Qt::ToolTipRole);
+    if (!choice.isCurrent) continue;
+    m_model->setCurrentIndex(m_model->count() - 1);
+    m_model->setToolTip(choice.directory);
   }
   m_model->addItem(tr("Browse…"), kBrowse);
-  const int found = m_model->findData(current);
-  m_model->setCurrentIndex(std::max(0, found));
-  m_model->setToolTip(current.isEmpty() ? paths.first() : current);
 }
 
 void SettingsView::chooseModel(int index) {
@@ -166,8 +145,7 @@ void SettingsView::chooseModel(int index) {
       return;
     }
   }
-  m_rows->change(settingText(workbench::findSetting("model")->row.title), {},
-                 [&path](RunSettings& settings) { settings.model = path.toStdString(); });
+  if (model() != nullptr) ui::chooseModel(*model(), path);
   showModels();
 }
 

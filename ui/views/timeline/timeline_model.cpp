@@ -69,7 +69,9 @@ TimelineModel timelineModel(const ViewInput& input, bool allRuns) {
     if (allRuns) {
       model.runs.push_back(id);
     } else if (shown == 0 || shown == id) {
-      model.runs = {id};
+      // The newest of the document; of others only where there is none.
+      const bool isOwn = input.paths.contains(id);
+      if (model.runs.empty() || isOwn || !input.paths.contains(model.runs.front())) model.runs = {id};
     }
   }
   if (model.runs.empty()) return model;

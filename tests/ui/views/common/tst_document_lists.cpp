@@ -23,7 +23,7 @@ using spanscope::ui::testing::ViewBench;
 
 namespace {
 
-constexpr auto kQuery = R"({"g": {"model": "m", "input": {"cross": [{"user": "a"}, {"user": "b"}]}}})";
+constexpr auto kQuery = R"({"g": {"model": "spanlet", "input": {"cross": [{"user": "a"}, {"user": "b"}]}}})";
 
 void clickRow(QListView* list, int row, bool isDouble) {
   const QPoint place = list->visualRect(list->model()->index(row, 0)).center();

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/workbench/resource_paths.h"
+#include "ui/session/model_choices.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+std::string modelIn(const QTemporaryDir& folder, const QString& name) {
+  const QString path = folder.filePath(name);
+  QDir().mkpath(path);
+  QFile config(path + QStringLiteral("/config.json"));
+  if (!config.open(QIODevice::WriteOnly)) qFatal("no file");
+  return path.toStdString();
+}
+
+QStringList namesOf(const std::vector<ModelChoice>& choices) {
+  QStringList names;
+  for (const ModelChoice& choice : choices)
+    names += QStringLiteral("%1 %2%3")
+                 .arg(static_cast<int>(choice.origin))
+                 .arg(choice.name)
+                 .arg(choice.isCurrent ? QStringLiteral(" *") : QString());
+  return names;
+}
+
+}  // namespace
+
+class TestModelChoices : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void eachOnceInOrder() {
+    const QTemporaryDir folder;
+    const std::string loaded = modelIn(folder, QStringLiteral("loaded"));
+    const std::string recent = modelIn(folder, QStringLiteral("recent"));
+    const std::string chosen = folder.filePath(QStringLiteral("gone")).toStdString();
+    const std::string bundled = workbench::bundledModelDirectory().string();
+    ModelsKnown known{.loaded = loaded, .recent = {recent, loaded, bundled, chosen + "-too"}};
+    std::vector<ModelChoice> choices = modelChoices(known, chosen);
+    const QStringList expected{QStringLiteral("0 loaded"), QStringLiteral("1 gone *"),
+                               QStringLiteral("2 recent"), QStringLiteral("3 spanlet")};
+    QCOMPARE(namesOf(choices).mid(0, 4), expected);
+    const auto spanlet = std::find_if(choices.begin(), choices.end(),
+                                      [](const ModelChoice& choice) { return choice.value.isEmpty(); });
+    QVERIFY(spanlet != choices.end());
+    QCOMPARE(spanlet->directory.toStdString(), bundled);
+
+    known.loaded = bundled;
+    choices = modelChoices(known, {});
+    QCOMPARE(namesOf(choices).front(), QStringLiteral("0 spanlet *"));
+    QVERIFY(choices.front().value.isEmpty());
+  }
+
+  void choosingForgetsWhatTheOtherStoodFor() {
+    document::Document document;
+    document.settings.standsFor = "gpt";
+    document::DocumentModel model(document);
+    chooseModel(model, QString());
+    QCOMPARE(model.document().settings.standsFor, std::string("gpt"));
+    chooseModel(model, QStringLiteral("/models/a"));
+    QCOMPARE(model.document().settings.model, std::string("/models/a"));
+    QVERIFY(model.document().settings.standsFor.empty());
+    model.undoStack().undo();
+    QVERIFY(model.document() == document);
+  }
+};
+
+QTEST_GUILESS_MAIN(TestModelChoices)
+#include "tst_model_choices.moc"

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/run_archive.h"
+#include "ui/session/run_history.h"
+#include "ui/session/run_list.h"
+
+#include <QTest>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+trace::Event event(std::uint64_t sequence, RunId run, RequestId request, trace::Payload payload) {
+  trace::Event event;
+  event.sequence = sequence;
+  event.time = static_cast<std::int64_t>(sequence) * 1000;
+  event.session = 1;
+  event.run = run;
+  event.request = request;
+  event.payload = std::move(payload);
+  return event;
+}
+
+/// A session of one run with one step of 32 prompt tokens.
+std::shared_ptr<const TraceStore> sessionOf(RunId run, const std::string& answer, const std::string& model) {
+  auto trace = std::make_shared<TraceStore>();
+  trace::SessionStarted session;
+  session.model = model;
+  session.pool.blockSize = 16;
+  session.pool.blocks.resize(4);
+  session.pool.freeOrder = {1, 2, 3};
+  std::uint64_t sequence = 0;
+  const auto add = [&](RequestId request, trace::Payload payload) {
+    ++sequence;
+    trace->append(event(sequence, sequence == 1 ? 0 : run, request, std::move(payload)));
+  };
+  add(0, session);
+  add(0, trace::RunStarted{.queryJson = R"({"g":{"model":"gpt","input":{"user":"a"}}})",
+                           .policy = "spans",
+                           .seed = ~std::uint64_t{0}});
+  add(0,
+      trace::PlanMade{.steps = {{.step = 0, .node = "", .copy = 0, .ply = 0, .needs = {}}}, .explain = "e"});
+  add(0, trace::MessageLogged{.severity = Severity::Warning, .text = "beware"});
+  add(run, trace::StepStarted{.step = 0, .copy = 0});
+  add(run, trace::StepMetrics{.step = 0,
+                              .promptTokens = 32,
+                              .cachedTokens = 16,
+                              .relocatedTokens = 16,
+                              .computedTokens = 16,
+                              .generatedTokens = 2,
+                              .timeToFirstToken = 0.25,
+                              .interTokenLatency = 0.5,
+                              .queueTime = 0});
+  add(run, trace::StepFinished{.step = 0, .outcome = trace::StepOutcome::EndToken, .text = answer});
+  add(0, trace::RunFinished{.outcome = trace::RunOutcome::Finished, .answer = answer});
+  if (!trace->contradictions().empty()) qFatal("%s", trace->contradictions().front().message().c_str());
+  return trace;
+}
+
+RunRecord recordOf(RunId run, std::shared_ptr<const TraceStore> trace) {
+  RunRecord record;
+  record.run = run;
+  record.tab = 1;
+  record.document = QStringLiteral("rag");
+  record.model = QStringLiteral("spanlet");
+  record.settings.seed = ~std::uint64_t{0};
+  record.settings.layers = {1, 3};
+  record.startedAt = 1'700'000'000'000 + run;
+  record.trace = std::move(trace);
+  return record;
+}
+
+void addTo(RunHistory& history, RunId run, const std::shared_ptr<const TraceStore>& trace) {
+  const trace::RunState& state = trace->newest().progress().runs.at(run);
+  history.begin(recordOf(run, trace), *state.queryJson);
+  history.end(run);
+}
+
+}  // namespace
+
+class TestRunHistory : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  /// What is let go for want of memory leaves its figures, the oldest session first, and never what is shown.
+  void figuresStayWhenTracesGo() {
+    RunHistory history;
+    std::vector<std::shared_ptr<const TraceStore>> traces;
+    for (RunId run = 1; run <= 3; ++run) {
+      traces.push_back(sessionOf(run, "answer " + std::to_string(run), "/models/spanlet"));
+      addTo(history, run, traces.back());
+    }
+    QCOMPARE(history.traceBytes(), traces[0]->bytes() + traces[1]->bytes() + traces[2]->bytes());
+    const auto isFirst = [&](const TraceStore* trace) { return trace == traces[0].get(); };
+    history.bound(history.traceBytes() - 1, isFirst);
+    QVERIFY(history.find(1)->trace != nullptr);
+    QVERIFY(history.find(2)->trace == nullptr);
+    QVERIFY(history.find(3)->trace != nullptr);
+    QCOMPARE(history.find(2)->figures->runs.at(2).answer, std::string("answer 2"));
+    QCOMPARE(history.find(2)->warnings, QStringList{QStringLiteral("beware")});
+    QCOMPARE(history.find(2)->otherNames, QStringList{QStringLiteral("gpt")});
+    QCOMPARE(history.findByRequest(2)->run, RunId(2));
+    QVERIFY(history.find(4) == nullptr);
+    const RunFigures figures = figuresOf(*history.find(2)->figures, history.find(2)->figures->runs.at(2));
+    QCOMPARE(figures.timeToFirstToken, std::optional<double>(0.25));
+  }
+
+  /// A list that was handed out does not change under its reader.
+  void listsAreValues() {
+    RunHistory history;
+    const std::shared_ptr<const RunRecords> before = history.records();
+    addTo(history, 1, sessionOf(1, "a", "/models/spanlet"));
+    QVERIFY(before->empty());
+    QCOMPARE(history.records()->size(), std::size_t(1));
+  }
+
+  void recordsGoThroughTheirText() {
+    RunHistory history;
+    addTo(history, 7, sessionOf(7, "an answer with “quotes”", "/models/spanlet"));
+    const RunRecord& record = *history.find(7);
+    const std::optional<RunRecord> read = readRecord(recordText(record));
+    QVERIFY(read);
+    QCOMPARE(read->run, RunId(7));
+    QCOMPARE(read->document, record.document);
+    QCOMPARE(read->model, record.model);
+    QVERIFY(read->settings == record.settings);
+    QCOMPARE(read->startedAt, record.startedAt);
+    QCOMPARE(read->warnings, record.warnings);
+    const trace::RunState& run = read->figures->runs.at(7);
+    const trace::RunState& before = record.figures->runs.at(7);
+    QCOMPARE(run.answer, before.answer);
+    QCOMPARE(*run.queryJson, *before.queryJson);
+    QCOMPARE(run.seed, before.seed);
+    QCOMPARE(run.requests, before.requests);
+    QVERIFY(figuresOf(*read->figures, run) == figuresOf(*record.figures, before));
+    QCOMPARE(read->figures->requests.at(7).text, record.figures->requests.at(7).text);
+    QVERIFY(!readRecord("{}"));
+    QVERIFY(!readRecord("not json"));
+    QVERIFY(!readRecord(R"({"spanscopeRun": 99, "run": 1})"));
+  }
+
+  /// Files take no more room than they may: the oldest runs go.
+  void theArchiveIsBounded() {
+    const QTemporaryDir folder;
+    RunHistory history;
+    for (RunId run = 1; run <= 3; ++run) addTo(history, run, sessionOf(run, "a", "/models/spanlet"));
+    {
+      RunArchive archive(folder.path());
+      for (const auto& record : *history.records()) archive.save(*record);
+      archive.flush();
+      QCOMPARE(archive.load().size(), std::size_t(3));
+    }
+    qint64 bytes = 0;
+    for (const QFileInfo& file : QDir(folder.path()).entryInfoList(QDir::Files)) bytes += file.size();
+    RunArchive archive(folder.path(), static_cast<std::uint64_t>(bytes - 1));
+    archive.save(*history.find(3));
+    archive.flush();
+    const std::vector<RunRecord> left = archive.load();
+    QCOMPARE(left.size(), std::size_t(2));
+    QCOMPARE(left[0].run, RunId(2));
+    const TraceStore trace = TraceStore::open(left[1].file.toStdString());
+    QVERIFY(trace.contradictions().empty());
+    QCOMPARE(trace.newest().progress().runs.at(3).answer, std::string("a"));
+    archive.clear();
+    archive.flush();
+    QVERIFY(archive.load().empty());
+  }
+
+  void saysWhatDiffers() {
+    RunHistory history;
+    addTo(history, 1, sessionOf(1, "a", "/models/spanlet"));
+    addTo(history, 2, sessionOf(2, "a", "/models/spanlet"));
+    RunRecord other = recordOf(3, sessionOf(3, "a", "/models/smollm2"));
+    other.model = QStringLiteral("smollm2");
+    other.settings.blockSize = 32;
+    history.add(other);
+    history.end(3);
+    ViewInput input;
+    input.document = std::make_shared<document::Document>();
+    input.trace = std::make_shared<TraceStore>();
+    input.records = history.records();
+    const std::vector<ListedRun> runs = listRuns(input);
+    QCOMPARE(runs.size(), std::size_t(3));
+    QVERIFY(isLike(runs[0], runs[1]));
+    QVERIFY(differencesOf(runs[0], runs[1]).isEmpty());
+    QVERIFY(!isLike(runs[0], runs[2]));
+    const QStringList expected{QStringLiteral("model smollm2"), QStringLiteral("blocks of 32 tokens")};
+    QCOMPARE(differencesOf(runs[0], runs[2]), expected);
+    QCOMPARE(runLabel(runs[2], runs), QStringLiteral("run 3 · smollm2 · spans"));
+    QCOMPARE(runLabel(runs[0], {runs[0], runs[1]}), QStringLiteral("run 1 · spans"));
+  }
+};
+
+QTEST_GUILESS_MAIN(TestRunHistory)
+#include "tst_run_history.moc"

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/policy/policies.h"
+#include "tests/ui/views/common/recorded_runs.h"
+#include "ui/session/run_history.h"
+#include "ui/views/compare/compare_pages.h"
+#include "ui/views/compare/compare_view.h"
+#include "ui/views/metrics/metrics_view.h"
+#include "ui/views/output/answer_card.h"
+#include "ui/views/output/output_view.h"
+
+#include <QTest>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+/// The runs of the trace as the window keeps them, on models of these names.
+void giveRecords(ViewInput& input, const QStringList& models) {
+  RunHistory history;
+  qsizetype i = 0;
+  for (const auto& [id, run] : input.trace->newest().progress().runs) {
+    RunRecord record;
+    record.run = id;
+    record.document = QStringLiteral("rag");
+    record.model = models[i++ % models.size()];
+    record.trace = input.trace;
+    history.begin(std::move(record), *run.queryJson);
+    history.end(id);
+  }
+  input.records = history.records();
+}
+
+const CompareRow* rowOf(const CompareModel& model, const char* name) {
+  for (const CompareRow& row : model.rows) {
+    if (row.name == QLatin1String(name)) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+class TestCompare : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    test::RunRecorder recorder;
+    const document::Document rag = test::exampleDocument("rag.json");
+    recorder.run(rag);
+    recorder.run(test::swapped(rag));
+    m_runs = recorder.recorded();
+  }
+
+  void textsWordByWord() {
+    const std::vector<DiffPiece> pieces = textDiff(QStringLiteral("The pet is called Biscuit."),
+                                                   QStringLiteral("The cat is called Biscuit now."));
+    QString left;
+    QString right;
+    for (const DiffPiece& piece : pieces) {
+      if (piece.kind != DiffKind::Right) left += piece.text;
+      if (piece.kind != DiffKind::Left) right += piece.text;
+    }
+    QCOMPARE(left, QStringLiteral("The pet is called Biscuit."));
+    QCOMPARE(right, QStringLiteral("The cat is called Biscuit now."));
+    QCOMPARE(pieces[0].text, QStringLiteral("The "));
+    QVERIFY(pieces[0].kind == DiffKind::Same);
+    QCOMPARE(pieces[1].text, QStringLiteral("pet "));
+    QVERIFY(pieces[1].kind == DiffKind::Left);
+    QVERIFY(textDiff({}, {}).empty());
+    QCOMPARE(textDiff(QStringLiteral("a"), QStringLiteral("a")).size(), std::size_t(1));
+  }
+
+  /// Both sides can be put together again from the steps, whatever the lists are.
+  void stepsHoldBothLists() {
+    quint32 state = 7;
+    const auto next = [&state] { return (state = state * 1664525 + 1013904223) >> 16; };
+    for (int round = 0; round < 200; ++round) {
+      QStringList left;
+      QStringList right;
+      for (quint32 i = next() % 12; i > 0; --i) left += QString::number(next() % 4);
+      for (quint32 i = next() % 12; i > 0; --i) right += QString::number(next() % 4);
+      QStringList gotLeft;
+      QStringList gotRight;
+      for (const DiffStep& step : diffOf(left, right)) {
+        if (step.kind != DiffKind::Right) gotLeft += left[static_cast<qsizetype>(step.left)];
+        if (step.kind != DiffKind::Left) gotRight += right[static_cast<qsizetype>(step.right)];
+        if (step.kind == DiffKind::Same)
+          QCOMPARE(left[static_cast<qsizetype>(step.left)], right[static_cast<qsizetype>(step.right)]);
+      }
+      QCOMPARE(gotLeft, left);
+      QCOMPARE(gotRight, right);
+    }
+  }
+
+  /// Documents that changed places are told as moved, not as gone and new.
+  void treesTellWhatMoved() {
+    const auto& runs = m_runs.input().state().progress().runs;
+    const std::vector<TreeDiffRow> rows = treeDiff(*runs.at(1).queryJson, *runs.at(2).queryJson);
+    const auto count = [&rows](DiffKind kind) {
+      return std::count_if(rows.begin(), rows.end(), [kind](const auto& row) { return row.kind == kind; });
+    };
+    QCOMPARE(count(DiffKind::Moved), 2);
+    QCOMPARE(count(DiffKind::Left), 0);
+    QCOMPARE(count(DiffKind::Right), 0);
+    QVERIFY(count(DiffKind::Same) >= 6);
+    QVERIFY(treeDiff("not json", "{}").empty());
+  }
+
+  /// Blocks of the same step stand beside each other: computed at first, relocated then.
+  void blocksStandBesideEachOther() {
+    const CompareModel model = compareModel(m_runs.input(), 1, 2);
+    QVERIFY(model.hasBlocks);
+    QCOMPARE(model.blocks.size(), std::size_t(1));
+    const std::vector<BlockRole>& left = model.blocks[0].left->roles;
+    const std::vector<BlockRole>& right = model.blocks[0].right->roles;
+    QCOMPARE(std::count(left.begin(), left.end(), BlockRole::Computed), std::ssize(left));
+    QVERIFY(std::count(right.begin(), right.end(), BlockRole::Relocated) > 0);
+    QCOMPARE(left.size(), right.size());
+  }
+
+  /// Times of two models are not held against each other, and what differs is said.
+  void likeIsComparedWithLike() {
+    ViewInput input = m_runs.input();
+    giveRecords(input, {QStringLiteral("spanlet")});
+    CompareModel model = compareModel(input);
+    QVERIFY(model.isLike);
+    QCOMPARE(rowOf(model, "Computed")->verdict, Verdict::Better);
+    QVERIFY(rowOf(model, "TTFT")->verdict == Verdict::Better ||
+            rowOf(model, "TTFT")->verdict == Verdict::Worse);
+    QCOMPARE(model.differences, QStringList{QStringLiteral("another query")});
+
+    giveRecords(input, {QStringLiteral("spanlet"), QStringLiteral("smollm2")});
+    model = compareModel(input);
+    QVERIFY(!model.isLike);
+    QCOMPARE(rowOf(model, "TTFT")->verdict, Verdict::Differs);
+    QCOMPARE(rowOf(model, "Computed")->verdict, Verdict::Differs);
+    QCOMPARE(rowOf(model, "Model")->right, QStringLiteral("smollm2"));
+    QVERIFY2(likenessText(model).contains(QStringLiteral("model smollm2")), qPrintable(likenessText(model)));
+    QVERIFY(model.leftTitle.contains(QStringLiteral("spanlet")));
+
+    // And so in the other views of several runs.
+    const MetricsModel metrics = metricsModel(input);
+    QCOMPARE(metrics.runs[1].before, RunId(0));
+    QCOMPARE(metrics.runs[1].model, QStringLiteral("smollm2"));
+    const OutputModel output = outputModel(input);
+    QCOMPARE(output.answers[0].sameAs, RunId(1));
+    QVERIFY2(sameText(output.answers[0]).contains(QStringLiteral("model spanlet")),
+             qPrintable(sameText(output.answers[0])));
+    QVERIFY(modelText(output.answers[1]).isEmpty());
+    QVERIFY2(modelText(output.answers[0]).contains(QStringLiteral("spnl/spanlet")),
+             qPrintable(modelText(output.answers[0])));
+  }
+
+  /// On a checkpoint that was not trained for it, block attention is not ticked off at the answer.
+  void anUntrainedCheckpointIsNoBareTick() {
+    std::vector<trace::Event> events = m_runs.events;
+    const auto started = std::find_if(events.begin(), events.end(), [](const trace::Event& event) {
+      return std::holds_alternative<trace::PlanMade>(event.payload);
+    });
+    trace::Event advice = *started;
+    advice.payload = trace::MessageLogged{.severity = Severity::Warning, .text = policy::untrainedAdvice()};
+    events.insert(std::next(started), advice);
+    auto trace = std::make_shared<TraceStore>();
+    std::uint64_t sequence = 0;
+    for (trace::Event event : events) {
+      event.sequence = ++sequence;
+      trace->append(std::move(event));
+    }
+    ViewInput input = m_runs.input();
+    input.trace = trace;
+    input.position = trace->size();
+    const OutputModel output = outputModel(input);
+    const Answer& first = output.answers.back();
+    QCOMPARE(first.run, RunId(1));
+    QVERIFY2(!first.exactness.contains(QStringLiteral("✓")), qPrintable(first.exactness));
+    QVERIFY2(first.exactness.contains(QStringLiteral("not trained")), qPrintable(first.exactness));
+    QCOMPARE(first.advice.size(), 1);
+    QVERIFY(output.answers.front().exactness.contains(QStringLiteral("✓")));
+    QVERIFY(output.answers.front().advice.isEmpty());
+  }
+
+  /// One figure is one figure.
+  void figuresAreEqualEverywhere() {
+    const ViewInput input = m_runs.input();
+    const MetricsModel metrics = metricsModel(input);
+    const OutputModel output = outputModel(input);
+    const CompareModel compare = compareModel(input, 1, 2);
+    QCOMPARE(metrics.runs[1].timeToFirstToken, output.answers[0].timeToFirstToken);
+    QCOMPARE(metrics.runs[1].hitTokens + metrics.runs[1].relocatedTokens, output.answers[0].cachedTokens);
+    QCOMPARE(rowOf(compare, "Cached")->right, QString::number(output.answers[0].cachedTokens));
+  }
+
+  void showsItsPages() {
+    CompareView view;
+    view.resize(700, 420);
+    view.setInput(m_runs.input());
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const auto* answers = view.findChild<AnswerPair*>();
+    QVERIFY(answers != nullptr);
+    QVERIFY(answers->left().toPlainText().contains(QStringLiteral("Biscuit")));
+    for (int page = 0; page < 4; ++page) {
+      view.setPage(page);
+      QVERIFY(!view.grab().isNull());
+      const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
+      if (!folder.isEmpty()) view.grab().save(QStringLiteral("%1/compare-%2.png").arg(folder).arg(page));
+    }
+    QVERIFY(view.findChild<BlockStrips*>()->accessibleDescription().contains(QStringLiteral("relocated")));
+  }
+
+ private:
+  test::Recorded m_runs;
+};
+
+QTEST_MAIN(TestCompare)
+#include "tst_compare.moc"

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/model_choices.h"
+
+#include "engine/base/error.h"
+#include "engine/workbench/model_names.h"
+#include "engine/workbench/resource_paths.h"
+#include "ui/words/tr.h"
+
+#include <QDir>
+#include <QFileInfo>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+std::string bundledDirectory() {
+  try {
+    return workbench::bundledModelDirectory().string();
+  } catch (const Failure&) {
+    return {};
+  }
+}
+
+bool holdsModel(const std::string& directory) {
+  return QFileInfo::exists(QString::fromStdString(directory) + QLatin1String("/config.json"));
+}
+
+class Choices {
+ public:
+  explicit Choices(const std::string& current) : m_bundled(bundledDirectory()) {
+    m_current = current.empty() ? m_bundled : current;
+  }
+
+  const std::string& bundled() const { return m_bundled; }
+  const std::string& current() const { return m_current; }
+
+  void add(ModelOrigin origin, const std::string& directory) {
+    if (directory.empty()) return;
+    const QString path = QString::fromStdString(directory);
+    const auto isSame = [&path](const ModelChoice& choice) { return choice.directory == path; };
+    if (std::any_of(m_choices.begin(), m_choices.end(), isSame)) return;
+    m_choices.push_back({.origin = origin,
+                         .name = QString::fromStdString(workbench::modelName(directory)),
+                         .value = directory == m_bundled ? QString() : path,
+                         .directory = path,
+                         .isCurrent = directory == m_current});
+  }
+
+  std::vector<ModelChoice> take() { return std::move(m_choices); }
+
+ private:
+  std::string m_bundled;
+  std::string m_current;
+  std::vector<ModelChoice> m_choices;
+};
+
+}  // namespace
+
+std::vector<ModelChoice> modelChoices(const ModelsKnown& known, const std::string& current) {
+  Choices choices(current);
+  choices.add(ModelOrigin::Loaded, known.loaded);
+  const std::filesystem::path bundled = choices.bundled();
+  std::vector<std::string> shipped{choices.bundled()};
+  const QDir folder(QString::fromStdString(bundled.parent_path().string()));
+  for (const QString& name : folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
+    const std::string path = (bundled.parent_path() / name.toStdString()).string();
+    if (!bundled.empty() && holdsModel(path)) shipped.push_back(path);
+  }
+  const auto isShipped = [&shipped](const std::string& directory) {
+    return std::find(shipped.begin(), shipped.end(), directory) != shipped.end();
+  };
+  if (!isShipped(choices.current())) choices.add(ModelOrigin::Chosen, choices.current());
+  for (const std::string& directory : known.recent) {
+    if (!isShipped(directory) && holdsModel(directory)) choices.add(ModelOrigin::Recent, directory);
+  }
+  for (const std::string& directory : shipped) choices.add(ModelOrigin::Bundled, directory);
+  return choices.take();
+}
+
+QString originText(ModelOrigin origin) {
+  switch (origin) {
+    case ModelOrigin::Loaded:
+      return tr("Loaded");
+    case ModelOrigin::Chosen:
+      return tr("Chosen for this document");
+    case ModelOrigin::Recent:
+      return tr("Used before");
+    case ModelOrigin::Bundled:
+      return tr("Bundled");
+  }
+  return {};
+}
+
+void chooseModel(document::DocumentModel& model, const QString& value) {
+  model.change(tr("Model"), [&value](document::Document& document) {
+    const std::string wanted = value.toStdString();
+    if (document.settings.model == wanted) return;
+    document.settings.model = wanted;
+    document.settings.standsFor.clear();
+  });
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Finds the problems of a document with what is known of its model, and remembers what takes long: whoever
+// tells problems tells the same ones.
+#pragma once
+
+#include "engine/text/tokenizer.h"
+#include "ui/document/problems.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spanscope::ui {
+
+class ProblemFinder {
+ public:
+  /// `tokenizer`: of the document's model; null: prompts are not measured.
+  std::vector<document::Problem> find(const document::Document& document,
+                                      const std::shared_ptr<const text::Tokenizer>& tokenizer);
+
+ private:
+  std::int64_t countTokens(const std::string& text);
+  std::int64_t contextLength(const workbench::RunSettings& settings);
+
+  std::shared_ptr<const text::Tokenizer> m_tokenizer;
+  std::map<std::string, std::int64_t> m_counts;  ///< by text
+  std::string m_modelDirectory = "?";            ///< whose context length is known
+  std::int64_t m_contextLength = 0;
+};
+
+}  // namespace spanscope::ui

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/run_archive.h"
+
+#include "engine/base/error.h"
+#include "engine/trace/trace_file.h"
+
+#include <QCoreApplication>
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSaveFile>
+
+#include <algorithm>
+#include <future>
+#include <map>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr int kVersion = 1;
+constexpr qint64 kMostText = 64LL << 20;  ///< bytes of a small file; more is none of ours
+
+const QLatin1String kSmall(".run");
+const QLatin1String kTrace(".trace");
+
+QString text(const std::string& value) {
+  return QString::fromStdString(value);
+}
+
+std::string text(const QJsonValue& value) {
+  return value.toString().toStdString();
+}
+
+/// JSON's numbers are exact up to 2^53: a seed is not.
+QJsonValue exact(std::uint64_t value) {
+  return QString::number(value);
+}
+
+QJsonObject settingsOf(const workbench::RunSettings& settings) {
+  QJsonObject object;
+  for (const workbench::Setting& setting : workbench::runSettings()) {
+    const QString key = QString::fromLatin1(setting.key.data(), static_cast<qsizetype>(setting.key.size()));
+    std::visit(
+        [&](auto member) {
+          using Value = std::decay_t<decltype(settings.*member)>;
+          const Value& value = settings.*member;
+          if constexpr (std::is_same_v<Value, std::string>) {
+            object[key] = text(value);
+          } else if constexpr (std::is_same_v<Value, bool>) {
+            object[key] = value;
+          } else if constexpr (std::is_same_v<Value, std::vector<std::int32_t>>) {
+            QJsonArray list;
+            for (const std::int32_t entry : value) list.append(entry);
+            object[key] = list;
+          } else {
+            object[key] = exact(static_cast<std::uint64_t>(value));
+          }
+        },
+        setting.member);
+  }
+  return object;
+}
+
+workbench::RunSettings settingsFrom(const QJsonObject& object) {
+  workbench::RunSettings settings;
+  for (const workbench::Setting& setting : workbench::runSettings()) {
+    const QJsonValue value =
+        object[QString::fromLatin1(setting.key.data(), static_cast<qsizetype>(setting.key.size()))];
+    if (value.isUndefined()) continue;
+    std::visit(
+        [&](auto member) {
+          using Value = std::decay_t<decltype(settings.*member)>;
+          if constexpr (std::is_same_v<Value, std::string>) {
+            settings.*member = text(value);
+          } else if constexpr (std::is_same_v<Value, bool>) {
+            settings.*member = value.toBool();
+          } else if constexpr (std::is_same_v<Value, std::vector<std::int32_t>>) {
+            for (const QJsonValue entry : value.toArray()) (settings.*member).push_back(entry.toInt());
+          } else {
+            settings.*member = static_cast<Value>(value.toString().toULongLong());
+          }
+        },
+        setting.member);
+  }
+  return settings;
+}
+
+QJsonObject metricsOf(const trace::StepMetrics& metrics) {
+  return {{QStringLiteral("step"), qint64(metrics.step)},
+          {QStringLiteral("prompt"), qint64(metrics.promptTokens)},
+          {QStringLiteral("cached"), qint64(metrics.cachedTokens)},
+          {QStringLiteral("relocated"), qint64(metrics.relocatedTokens)},
+          {QStringLiteral("computed"), qint64(metrics.computedTokens)},
+          {QStringLiteral("generated"), qint64(metrics.generatedTokens)},
+          {QStringLiteral("ttft"), metrics.timeToFirstToken},
+          {QStringLiteral("itl"), metrics.interTokenLatency},
+          {QStringLiteral("queue"), metrics.queueTime},
+          {QStringLiteral("preemptions"), qint64(metrics.preemptions)},
+          {QStringLiteral("recomputed"), qint64(metrics.recomputedTokens)}};
+}
+
+trace::StepMetrics metricsFrom(const QJsonObject& object) {
+  return {.step = static_cast<StepIndex>(object[QStringLiteral("step")].toInt()),
+          .promptTokens = object[QStringLiteral("prompt")].toInteger(),
+          .cachedTokens = object[QStringLiteral("cached")].toInteger(),
+          .relocatedTokens = object[QStringLiteral("relocated")].toInteger(),
+          .computedTokens = object[QStringLiteral("computed")].toInteger(),
+          .generatedTokens = object[QStringLiteral("generated")].toInteger(),
+          .timeToFirstToken = object[QStringLiteral("ttft")].toDouble(),
+          .interTokenLatency = object[QStringLiteral("itl")].toDouble(),
+          .queueTime = object[QStringLiteral("queue")].toDouble(),
+          .preemptions = object[QStringLiteral("preemptions")].toInteger(),
+          .recomputedTokens = object[QStringLiteral("recomputed")].toInteger()};
+}
+
+QJsonObject requestOf(RequestId id, const trace::RequestState& request) {
+  QJsonObject object{{QStringLiteral("id"), qint64(id)},
+                     {QStringLiteral("node"), text(request.node)},
+                     {QStringLiteral("step"), qint64(request.step)},
+                     {QStringLiteral("copy"), qint64(request.copy)},
+                     {QStringLiteral("text"), text(request.text)},
+                     {QStringLiteral("prompt"), qint64(request.promptTokens)},
+                     {QStringLiteral("cached"), qint64(request.cachedTokens)},
+                     {QStringLiteral("relocated"), qint64(request.relocatedTokens)},
+                     {QStringLiteral("computed"), qint64(request.computedTokens)},
+                     {QStringLiteral("generated"), qint64(request.generatedTokens)}};
+  if (request.outcome) object[QStringLiteral("outcome")] = static_cast<int>(*request.outcome);
+  if (request.metrics) object[QStringLiteral("metrics")] = metricsOf(*request.metrics);
+  return object;
+}
+
+trace::RequestState requestFrom(RunId run, const QJsonObject& object) {
+  trace::RequestState request;
+  request.run = run;
+  request.node = text(object[QStringLiteral("node")]);
+  request.step = static_cast<StepIndex>(object[QStringLiteral("step")].toInt());
+  request.copy = static_cast<std::uint32_t>(object[QStringLiteral("copy")].toInt());
+  request.phase = trace::RequestPhase::Finished;
+  request.text = text(object[QStringLiteral("text")]);
+  request.promptTokens = object[QStringLiteral("prompt")].toInteger();
+  request.cachedTokens = object[QStringLiteral("cached")].toInteger();
+  request.relocatedTokens = object[QStringLiteral("relocated")].toInteger();
+  request.computedTokens = object[QStringLiteral("computed")].toInteger();
+  request.generatedTokens = object[QStringLiteral("generated")].toInteger();
+  const int outcome = object[QStringLiteral("outcome")].toInt(-1);
+  if (outcome >= 0 && outcome <= static_cast<int>(trace::StepOutcome::Failed))
+    request.outcome = static_cast<trace::StepOutcome>(outcome);
+  if (object.contains(QStringLiteral("metrics")))
+    request.metrics = metricsFrom(object[QStringLiteral("metrics")].toObject());
+  return request;
+}
+
+void addFigures(QJsonObject& object, const trace::Progress& figures, const trace::RunState& run) {
+  object[QStringLiteral("checkpoint")] = text(figures.model);
+  object[QStringLiteral("backend")] = text(figures.backend);
+  object[QStringLiteral("query")] = text(*run.queryJson);
+  object[QStringLiteral("policy")] = text(run.policy);
+  object[QStringLiteral("seed")] = exact(run.seed);
+  object[QStringLiteral("answer")] = text(run.answer);
+  if (run.outcome) object[QStringLiteral("outcome")] = static_cast<int>(*run.outcome);
+  object[QStringLiteral("nanoseconds")] = qint64(run.finishedAt - run.startedAt);
+  QJsonArray steps;
+  for (const trace::PlannedStep& step : run.plan->steps) {
+    steps.append(QJsonObject{{QStringLiteral("step"), qint64(step.step)},
+                             {QStringLiteral("node"), text(step.node)},
+                             {QStringLiteral("copy"), qint64(step.copy)}});
+  }
+  object[QStringLiteral("steps")] = steps;
+  QJsonArray requests;
+  for (const RequestId id : run.requests) {
+    const auto found = figures.requests.find(id);
+    if (found != figures.requests.end()) requests.append(requestOf(id, found->second));
+  }
+  object[QStringLiteral("requests")] = requests;
+}
+
+std::shared_ptr<const trace::Progress> figuresFrom(RunId id, const QJsonObject& object) {
+  auto figures = std::make_shared<trace::Progress>();
+  figures->model = text(object[QStringLiteral("checkpoint")]);
+  figures->backend = text(object[QStringLiteral("backend")]);
+  trace::RunState run;
+  run.queryJson = text(object[QStringLiteral("query")]);
+  run.policy = text(object[QStringLiteral("policy")]);
+  run.seed = object[QStringLiteral("seed")].toString().toULongLong();
+  run.answer = text(object[QStringLiteral("answer")]);
+  const int outcome = object[QStringLiteral("outcome")].toInt(-1);
+  if (outcome >= 0 && outcome <= static_cast<int>(trace::RunOutcome::Failed))
+    run.outcome = static_cast<trace::RunOutcome>(outcome);
+  run.startedAt = 0;
+  run.finishedAt = std::max<qint64>(0, object[QStringLiteral("nanoseconds")].toInteger());
+  trace::PlanMade plan;
+  for (const QJsonValue entry : object[QStringLiteral("steps")].toArray()) {
+    const QJsonObject step = entry.toObject();
+    plan.steps.push_back({.step = static_cast<StepIndex>(step[QStringLiteral("step")].toInt()),
+                          .node = text(step[QStringLiteral("node")]),
+                          .copy = static_cast<std::uint32_t>(step[QStringLiteral("copy")].toInt()),
+                          .ply = 0,
+                          .needs = {}});
+  }
+  run.plan = std::move(plan);
+  for (const QJsonValue entry : object[QStringLiteral("requests")].toArray()) {
+    const QJsonObject request = entry.toObject();
+    const auto requestId = static_cast<RequestId>(request[QStringLiteral("id")].toInteger());
+    if (requestId == 0) continue;
+    run.requests.push_back(requestId);
+    figures->requests.set(requestId, requestFrom(id, request));
+  }
+  figures->runs.set(id, std::move(run));
+  return figures;
+}
+
+QJsonArray listOf(const QStringList& texts) {
+  return QJsonArray::fromStringList(texts);
+}
+
+QStringList textsOf(const QJsonValue& value) {
+  QStringList texts;
+  for (const QJsonValue entry : value.toArray()) texts += entry.toString();
+  return texts;
+}
+
+}  // namespace
+
+std::vector<trace::Event> runPart(const TraceStore& trace, RunId run) {
+  const std::vector<std::size_t>& starts = trace.runs();
+  const auto start = std::find_if(starts.begin(), starts.end(),
+                                  [&](std::size_t index) { return trace.event(index).run == run; });
+  if (start == starts.end()) return {};
+  const std::size_t first = *start;
+  const std::size_t end = std::next(start) == starts.end() ? trace.size() : *std::next(start);
+  std::vector<trace::Event> events;
+  events.reserve(end - first + 1);
+  if (first > 0 && trace.event(first).sequence > 1) {
+    const trace::Replay& state = trace.stateAt(first);
+    const trace::Progress& progress = state.progress();
+    trace::Event begin;
+    begin.sequence = trace.event(first).sequence - 1;
+    begin.time = trace.event(first - 1).time;
+    begin.session = trace.event(first).session;
+    begin.payload = trace::SessionStarted{.program = progress.program,
+                                          .model = progress.model,
+                                          .backend = progress.backend,
+                                          .threads = progress.threads,
+                                          .layers = progress.layers,
+                                          .heads = progress.heads,
+                                          .pool = state.pool().state()};
+    events.push_back(std::move(begin));
+  }
+  for (std::size_t i = first; i < end; ++i) events.push_back(trace.event(i));
+  return events;
+}
+
+QByteArray recordText(const RunRecord& record) {
+  QJsonObject object{{QStringLiteral("spanscopeRun"), kVersion},
+                     {QStringLiteral("run"), qint64(record.run)},
+                     {QStringLiteral("document"), record.document},
+                     {QStringLiteral("path"), record.path},
+                     {QStringLiteral("model"), record.model},
+                     {QStringLiteral("otherNames"), listOf(record.otherNames)},
+                     {QStringLiteral("settings"), settingsOf(record.settings)},
+                     {QStringLiteral("startedAt"), qint64(record.startedAt)},
+                     {QStringLiteral("warnings"), listOf(record.warnings)}};
+  if (record.prefillRate) object[QStringLiteral("prefillRate")] = *record.prefillRate;
+  if (record.decodeRate) object[QStringLiteral("decodeRate")] = *record.decodeRate;
+  if (record.figures && record.figures->runs.contains(record.run))
+    addFigures(object, *record.figures, record.figures->runs.at(record.run));
+  return QJsonDocument(object).toJson(QJsonDocument::Compact);
+}
+
+std::optional<RunRecord> readRecord(const QByteArray& text) {
+  const QJsonObject object = QJsonDocument::fromJson(text).object();
+  if (object[QStringLiteral("spanscopeRun")].toInt() != kVersion) return std::nullopt;
+  RunRecord record;
+  record.run = static_cast<RunId>(object[QStringLiteral("run")].toInteger());
+  if (record.run == 0) return std::nullopt;
+  record.document = object[QStringLiteral("document")].toString();
+  record.path = object[QStringLiteral("path")].toString();
+  record.model = object[QStringLiteral("model")].toString();
+  record.otherNames = textsOf(object[QStringLiteral("otherNames")]);
+  record.settings = settingsFrom(object[QStringLiteral("settings")].toObject());
+  record.startedAt = object[QStringLiteral("startedAt")].toInteger();
+  record.warnings = textsOf(object[QStringLiteral("warnings")]);
+  if (object.contains(QStringLiteral("prefillRate")))
+    record.prefillRate = object[QStringLiteral("prefillRate")].toDouble();
+  if (object.contains(QStringLiteral("decodeRate")))
+    record.decodeRate = object[QStringLiteral("decodeRate")].toDouble();
+  record.figures = figuresFrom(record.run, object);
+  return record;
+}
+
+RunArchive::RunArchive(QString folder, std::uint64_t mostBytes, QObject* parent)
+    : QObject(parent), m_folder(std::move(folder)), m_mostBytes(mostBytes) {}
+
+RunArchive::~RunArchive() {
+  flush();
+}
+
+void RunArchive::flush() {
+  std::promise<void> done;
+  m_thread.post([&done] { done.set_value(); });
+  done.get_future().wait();
+}
+
+std::vector<RunRecord> RunArchive::load() const {
+  std::map<RunId, RunRecord> byNumber;
+  const QDir folder(m_folder);
+  for (const QString& name : folder.entryList({QLatin1Char('*') + kSmall}, QDir::Files, QDir::Name)) {
+    QFile file(folder.filePath(name));
+    if (file.size() > kMostText || !file.open(QIODevice::ReadOnly)) continue;
+    std::optional<RunRecord> record = readRecord(file.readAll());
+    if (!record) continue;
+    const QString trace = folder.filePath(name.chopped(kSmall.size()) + kTrace);
+    if (QFileInfo::exists(trace)) record->file = trace;
+    RunRecord& place = byNumber[record->run];
+    if (place.run == 0 || place.startedAt < record->startedAt) place = std::move(*record);
+  }
+  std::vector<RunRecord> records;
+  for (auto& [run, record] : byNumber) records.push_back(std::move(record));
+  return records;
+}
+
+void RunArchive::save(const RunRecord& record) {
+  if (!record.trace || !record.figures) return;
+  // Copied here: a live trace grows, and is read on this thread alone.
+  auto events = std::make_shared<const std::vector<trace::Event>>(runPart(*record.trace, record.run));
+  m_thread.post([this, record, events] { write(record, *events); });
+}
+
+void RunArchive::write(const RunRecord& record, const std::vector<trace::Event>& events) {
+  const QString stem =
+      QStringLiteral("%1-%2").arg(record.startedAt, 16, 10, QLatin1Char('0')).arg(record.run);
+  const QString trace = QDir(m_folder).filePath(stem + kTrace);
+  const auto tell = [this](auto what) {
+    QMetaObject::invokeMethod(this, std::move(what), Qt::QueuedConnection);
+  };
+  try {
+    if (!QDir().mkpath(m_folder)) throw Failure({m_folder.toStdString(), "", "no such folder", "one"});
+    trace::writeTrace(trace.toStdString(), events,
+                      {.program = "spanscope " + QCoreApplication::applicationVersion().toStdString(),
+                       .createdAt = record.startedAt});
+    QSaveFile file(QDir(m_folder).filePath(stem + kSmall));
+    if (!file.open(QIODevice::WriteOnly) || file.write(recordText(record)) < 0 || !file.commit())
+      throw Failure({file.fileName().toStdString(), "", file.errorString().toStdString(), "a written file"});
+  } catch (const Failure& failure) {
+    tell([this, problem = QString::fromUtf8(failure.what())] { Q_EMIT failed(problem); });
+    return;
+  }
+  bound();
+  tell([this, run = record.run, trace] { Q_EMIT saved(run, trace); });
+}
+
+void RunArchive::bound() const {
+  const QDir folder(m_folder);
+  std::uint64_t bytes = 0;
+  // The newest first: names begin with the time. A trace and its small file go together.
+  const QStringList names =
+      folder.entryList({QLatin1Char('*') + kSmall}, QDir::Files, QDir::Name | QDir::Reversed);
+  for (const QString& name : names) {
+    const QString small = folder.filePath(name);
+    const QString trace = folder.filePath(name.chopped(kSmall.size()) + kTrace);
+    bytes += static_cast<std::uint64_t>(QFileInfo(small).size() + QFileInfo(trace).size());
+    if (bytes <= m_mostBytes) continue;
+    QFile::remove(trace);
+    QFile::remove(small);
+  }
+}
+
+void RunArchive::clear() {
+  m_thread.post([this] {
+    const QDir folder(m_folder);
+    for (const QString& name : folder.entryList({QLatin1Char('*') + kSmall, QLatin1Char('*') + kTrace}))
+      QFile::remove(folder.filePath(name));
+  });
+}
+
+}  // namespace spanscope::ui

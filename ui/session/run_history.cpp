@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/run_history.h"
+
+#include "engine/query/json/json.h"
+#include "engine/workbench/model_names.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+std::optional<double> rate(std::int64_t rows, std::int64_t nanoseconds) {
+  if (rows <= 0 || nanoseconds <= 0) return std::nullopt;
+  return static_cast<double>(rows) / (static_cast<double>(nanoseconds) * 1e-9);
+}
+
+/// The run alone, with what is small of its requests.
+std::shared_ptr<const trace::Progress> figuresOf(const trace::Progress& whole, RunId run) {
+  const auto state = whole.runs.find(run);
+  if (state == whole.runs.end()) return nullptr;
+  auto figures = std::make_shared<trace::Progress>();
+  figures->program = whole.program;
+  figures->model = whole.model;
+  figures->backend = whole.backend;
+  figures->threads = whole.threads;
+  figures->layers = whole.layers;
+  figures->heads = whole.heads;
+  figures->runs.set(run, state->second);
+  for (const RequestId id : state->second.requests) {
+    const auto found = whole.requests.find(id);
+    if (found == whole.requests.end()) continue;
+    trace::RequestState request = found->second;
+    request.segments = {};
+    request.blocks = {};
+    figures->requests.set(id, std::move(request));
+  }
+  return figures;
+}
+
+QStringList otherNames(const std::string& queryJson, const QString& model) {
+  const query::ParseResult read = query::parseJson(queryJson);
+  QStringList names;
+  if (!read.query) return names;
+  for (const std::string& name : workbench::otherModels(*read.query, model.toStdString()))
+    names += QString::fromStdString(name);
+  return names;
+}
+
+void finish(RunRecord& record) {
+  const TraceStore& trace = *record.trace;
+  const trace::Progress& progress = trace.newest().progress();
+  record.figures = figuresOf(progress, record.run);
+  record.warnings = warningsOf(trace, trace.size(), record.run);
+  const RunRates rates = ratesOf(trace, trace.size(), record.run);
+  record.prefillRate = rates.prefill;
+  record.decodeRate = rates.decode;
+}
+
+}  // namespace
+
+RunRates ratesOf(const TraceStore& trace, std::size_t position, RunId run) {
+  std::int64_t prefillRows = 0;
+  std::int64_t prefillTime = 0;
+  std::int64_t decodeRows = 0;
+  std::int64_t decodeTime = 0;
+  const std::vector<std::size_t>& passes = trace.passes();
+  // Runs of a session follow each other: those of the newest stand at the end.
+  for (auto index = passes.rbegin(); index != passes.rend(); ++index) {
+    if (*index >= position) continue;
+    const trace::Event& event = trace.event(*index);
+    if (event.run != 0 && event.run < run) break;
+    const auto* pass = std::get_if<trace::BatchComputed>(&event.payload);
+    if (pass == nullptr || event.run != run) continue;
+    std::int64_t prefill = 0;
+    std::int64_t decode = 0;
+    for (const trace::BatchEntry& entry : pass->entries) (entry.decode ? decode : prefill) += entry.count;
+    if (prefill > 0) {
+      prefillRows += prefill;
+      prefillTime += pass->nanoseconds;
+    } else {
+      decodeRows += decode;
+      decodeTime += pass->nanoseconds;
+    }
+  }
+  return {.prefill = rate(prefillRows, prefillTime), .decode = rate(decodeRows, decodeTime)};
+}
+
+QStringList warningsOf(const TraceStore& trace, std::size_t position, RunId run) {
+  QStringList warnings;
+  for (const std::size_t index : trace.messages()) {
+    if (index >= position) break;
+    const trace::Event& event = trace.event(index);
+    const auto* message = std::get_if<trace::MessageLogged>(&event.payload);
+    if (message == nullptr || message->severity != Severity::Warning) continue;
+    if (event.run == run && event.request == 0) warnings += QString::fromStdString(message->text);
+  }
+  return warnings;
+}
+
+void RunHistory::change(const std::function<void(RunRecords&)>& change) {
+  auto records = std::make_shared<RunRecords>(*m_records);
+  change(*records);
+  m_records = std::move(records);
+}
+
+const RunRecord* RunHistory::find(RunId run) const {
+  const auto found = std::lower_bound(m_records->begin(), m_records->end(), run,
+                                      [](const auto& record, RunId wanted) { return record->run < wanted; });
+  return found == m_records->end() || (*found)->run != run ? nullptr : found->get();
+}
+
+const RunRecord* RunHistory::findByRequest(RequestId request) const {
+  for (auto record = m_records->rbegin(); record != m_records->rend(); ++record) {
+    const trace::Progress* progress = (*record)->figures.get();
+    if (progress == nullptr && (*record)->trace) progress = &(*record)->trace->newest().progress();
+    if (progress == nullptr) continue;
+    const auto found = progress->requests.find(request);
+    if (found != progress->requests.end() && found->second.run == (*record)->run) return record->get();
+  }
+  return nullptr;
+}
+
+void RunHistory::changeOne(RunId run, const std::function<void(RunRecord&)>& change) {
+  this->change([&](RunRecords& records) {
+    for (std::shared_ptr<const RunRecord>& record : records) {
+      if (record->run != run) continue;
+      auto changed = std::make_shared<RunRecord>(*record);
+      change(*changed);
+      record = std::move(changed);
+    }
+  });
+}
+
+void RunHistory::begin(RunRecord record, const std::string& queryJson) {
+  record.otherNames = otherNames(queryJson, record.model);
+  add(std::move(record));
+}
+
+void RunHistory::add(RunRecord record) {
+  change([&record](RunRecords& records) {
+    const auto place = std::lower_bound(records.begin(), records.end(), record.run,
+                                        [](const auto& other, RunId run) { return other->run < run; });
+    records.insert(place, std::make_shared<const RunRecord>(std::move(record)));
+    if (records.size() > kMostRuns) records.erase(records.begin());
+  });
+}
+
+void RunHistory::end(RunId run) {
+  const RunRecord* known = find(run);
+  if (known != nullptr && known->trace) changeOne(run, finish);
+}
+
+void RunHistory::setFile(RunId run, const QString& file) {
+  changeOne(run, [&file](RunRecord& record) { record.file = file; });
+}
+
+void RunHistory::setTrace(RunId run, const std::shared_ptr<const TraceStore>& trace) {
+  changeOne(run, [&trace](RunRecord& record) { record.trace = trace; });
+}
+
+void RunHistory::replaceTrace(const TraceStore* old, const std::shared_ptr<const TraceStore>& now) {
+  change([&](RunRecords& records) {
+    for (std::shared_ptr<const RunRecord>& record : records) {
+      if (record->trace.get() != old) continue;
+      auto other = std::make_shared<RunRecord>(*record);
+      other->trace = now && now->newest().progress().runs.contains(record->run) ? now : nullptr;
+      record = std::move(other);
+    }
+  });
+}
+
+std::uint64_t RunHistory::traceBytes() const {
+  std::set<const TraceStore*> counted;
+  std::uint64_t bytes = 0;
+  for (const auto& record : *m_records) {
+    if (record->trace && counted.insert(record->trace.get()).second) bytes += record->trace->bytes();
+  }
+  return bytes;
+}
+
+void RunHistory::bound(std::uint64_t bytes, const std::function<bool(const TraceStore*)>& isShown) {
+  std::uint64_t now = traceBytes();
+  const std::shared_ptr<const RunRecords> before = m_records;
+  for (const auto& record : *before) {
+    if (now <= bytes) return;
+    const std::shared_ptr<const TraceStore> trace = record->trace;
+    // One that was let go for a run before this one has gone for all.
+    if (!trace || isShown(trace.get()) || find(record->run)->trace != trace) continue;
+    now -= std::min(now, trace->bytes());
+    replaceTrace(trace.get(), nullptr);
+  }
+}
+
+RunRecords recordsOf(const std::shared_ptr<const TraceStore>& trace, const QString& document) {
+  RunRecords records;
+  const trace::Progress& progress = trace->newest().progress();
+  const QString model = QString::fromStdString(workbench::modelName(progress.model));
+  for (const auto& [id, run] : progress.runs) {
+    auto record = std::make_shared<RunRecord>();
+    record->run = id;
+    record->document = document;
+    record->model = model;
+    record->otherNames = otherNames(*run.queryJson, model);
+    record->settings.model = progress.model;
+    record->settings.policy = run.policy;
+    record->settings.seed = run.seed;
+    record->hasSettings = false;
+    record->trace = trace;
+    if (run.outcome) finish(*record);
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/run_list.h"
+
+#include "engine/workbench/model_names.h"
+#include "ui/words/tr.h"
+
+#include <QDateTime>
+#include <QLocale>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+std::optional<ListedRun> listed(const ViewInput& input, const trace::Progress& now, const RunRecord& record,
+                                bool listsLater) {
+  ListedRun run{.run = record.run, .record = &record, .isOwn = input.paths.contains(record.run)};
+  if (record.trace == input.trace) {
+    const bool isLater = !now.runs.contains(record.run);
+    if (isLater && !listsLater) return std::nullopt;
+    run.progress = isLater ? &input.trace->newest().progress() : &now;
+    run.trace = input.trace;
+    run.position = isLater ? input.trace->size() : input.position;
+  } else if (record.trace) {
+    run.progress = &record.trace->newest().progress();
+    run.trace = record.trace;
+    run.position = record.trace->size();
+  } else {
+    run.progress = record.figures.get();
+  }
+  if (run.progress == nullptr || !run.progress->runs.contains(record.run)) return std::nullopt;
+  return run;
+}
+
+template <class Of>
+bool isShared(const std::vector<ListedRun>& among, Of of) {
+  return std::all_of(among.begin(), among.end(),
+                     [&](const ListedRun& run) { return of(run) == of(among.front()); });
+}
+
+}  // namespace
+
+QString ListedRun::model() const {
+  if (record != nullptr) return record->model;
+  return QString::fromStdString(workbench::modelName(progress->model));
+}
+
+QString ListedRun::document() const {
+  return record == nullptr ? QString() : record->document;
+}
+
+std::vector<ListedRun> listRuns(const ViewInput& input) {
+  return listRuns(input, input.listsLater);
+}
+
+std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater) {
+  std::vector<ListedRun> runs;
+  const trace::Progress& now = input.state().progress();
+  std::set<RunId> known;
+  if (input.records) {
+    for (const auto& record : *input.records) {
+      std::optional<ListedRun> run = listed(input, now, *record, listsLater);
+      if (record->trace == input.trace) known.insert(record->run);
+      if (run) runs.push_back(std::move(*run));
+    }
+  }
+  for (const auto& [id, state] : now.runs) {
+    if (known.contains(id)) continue;
+    // Without records every run of the trace is the document's.
+    runs.push_back({.run = id,
+                    .progress = &now,
+                    .trace = input.trace,
+                    .position = input.position,
+                    .isOwn = !input.records || input.paths.contains(id)});
+  }
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const ListedRun& a, const ListedRun& b) { return a.run < b.run; });
+  return runs;
+}
+
+QString runLabel(const ListedRun& run, const std::vector<ListedRun>& among) {
+  QStringList parts{tr("run %1").arg(run.run)};
+  const auto document = [](const ListedRun& other) { return other.document(); };
+  const auto model = [](const ListedRun& other) { return other.model(); };
+  if (!isShared(among, document) && !run.document().isEmpty()) parts += run.document();
+  if (!isShared(among, model) && !run.model().isEmpty()) parts += run.model();
+  parts += QString::fromStdString(run.state().policy);
+  return parts.join(tr(" · "));
+}
+
+QString runTime(const ListedRun& run) {
+  if (run.record == nullptr || run.record->startedAt == 0) return {};
+  const QDateTime time = QDateTime::fromMSecsSinceEpoch(run.record->startedAt);
+  const bool isToday = time.date() == QDate::currentDate();
+  return isToday ? QLocale().toString(time.time(), QStringLiteral("HH:mm:ss"))
+                 : QLocale().toString(time, QLocale::ShortFormat);
+}
+
+QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
+  QStringList differences;
+  if (run.document() != other.document()) differences += tr("document %1").arg(other.document());
+  if (run.model() != other.model()) differences += tr("model %1").arg(other.model());
+  const trace::RunState& mine = run.state();
+  const trace::RunState& its = other.state();
+  if (run.document() == other.document() && *mine.queryJson != *its.queryJson)
+    differences += tr("another query");
+  if (mine.policy != its.policy) differences += tr("policy %1").arg(QString::fromStdString(its.policy));
+  if (mine.seed != its.seed) differences += tr("seed %1").arg(its.seed);
+  if (run.record == nullptr || other.record == nullptr) return differences;
+  if (!run.record->hasSettings || !other.record->hasSettings) return differences;
+  const workbench::RunSettings& ours = run.record->settings;
+  const workbench::RunSettings& theirs = other.record->settings;
+  if (ours.blockSize != theirs.blockSize) differences += tr("blocks of %1 tokens").arg(theirs.blockSize);
+  if (ours.blockCount != theirs.blockCount)
+    differences += tr("a pool of %1 blocks").arg(theirs.blockCount - 1);
+  if (ours.kvType != theirs.kvType) differences += QString::fromStdString(theirs.kvType);
+  if (ours.threads != theirs.threads)
+    differences += theirs.threads == 0 ? tr("a thread a core") : tr("%1 threads").arg(theirs.threads);
+  return differences;
+}
+
+bool isLike(const ListedRun& run, const ListedRun& other) {
+  return run.document() == other.document() && run.model() == other.model() && run.isOwn == other.isOwn;
+}
+
+RunFigures figuresOf(const trace::Progress& progress, const trace::RunState& run) {
+  RunFigures figures;
+  std::vector<double> first;
+  std::vector<double> between;
+  for (const RequestId id : run.requests) {
+    const auto found = progress.requests.find(id);
+    if (found == progress.requests.end()) continue;
+    const trace::RequestState& request = found->second;
+    figures.promptTokens += request.promptTokens;
+    figures.cachedTokens += request.cachedTokens;
+    figures.relocatedTokens += request.relocatedTokens;
+    figures.computedTokens += request.computedTokens;
+    figures.generatedTokens += request.generatedTokens;
+    if (!request.metrics) continue;
+    if (request.metrics->generatedTokens > 0) first.push_back(request.metrics->timeToFirstToken);
+    if (request.metrics->generatedTokens > 1) between.push_back(request.metrics->interTokenLatency);
+  }
+  figures.timeToFirstToken = medianOf(std::move(first));
+  figures.interTokenLatency = medianOf(std::move(between));
+  if (run.startedAt >= 0 && run.finishedAt >= 0)
+    figures.whole = static_cast<double>(run.finishedAt - run.startedAt) * 1e-9;
+  return figures;
+}
+
+std::optional<double> medianOf(std::vector<double> values) {
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The runs that views of several runs show: of the trace in view, of older sessions, and those of which only
+// figures are left. And what of two runs is alike, so that only like is compared with like.
+#pragma once
+
+#include "ui/session/view_input.h"
+
+#include <QString>
+#include <QStringList>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace spanscope::ui {
+
+/// Whose runs a view of several runs shows.
+enum class RunScope {
+  Document,  ///< those of the document in view
+  All,
+};
+
+struct ListedRun {
+  RunId run = 0;
+  const trace::Progress* progress = nullptr;  ///< never null; holds the run and its requests
+  const RunRecord* record = nullptr;          ///< null: nothing is known but the trace
+  std::shared_ptr<const TraceStore> trace{};  ///< null: it was let go
+  std::size_t position = 0;                   ///< how many of its events have happened
+  bool isOwn = true;                          ///< of the document in view
+
+  const trace::RunState& state() const { return progress->runs.at(run); }
+  QString model() const;     ///< name of the checkpoint; empty: not known
+  QString document() const;  ///< its title; empty: not known
+};
+
+/// Ascending by run. Valid as long as the input and its records are, until the trace grows or another
+/// position of it is asked for.
+std::vector<ListedRun> listRuns(const ViewInput& input);
+/// The same with runs behind the position, or without them, whatever the input says.
+std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater);
+
+/// What a run is called where several are listed: "run 3 · rag20 · smollm2 · spans". The parts that all of
+/// `among` share are left out, but for the policy.
+QString runLabel(const ListedRun& run, const std::vector<ListedRun>& among);
+/// When it started, as a person reads it; empty: not known.
+QString runTime(const ListedRun& run);
+
+/// What of `other` is not as it is of `run`, in words: "model smollm2", "another query", "policy prefix".
+QStringList differencesOf(const ListedRun& run, const ListedRun& other);
+/// Whether times of the two can be compared: the same document on the same model.
+bool isLike(const ListedRun& run, const ListedRun& other);
+
+/// One figure is one figure: what is said of a whole run, wherever it is said.
+struct RunFigures {
+  std::int64_t promptTokens = 0;
+  std::int64_t cachedTokens = 0;  ///< relocated ones included
+  std::int64_t relocatedTokens = 0;
+  std::int64_t computedTokens = 0;
+  std::int64_t generatedTokens = 0;
+  std::optional<double> timeToFirstToken;   ///< seconds, median over its steps that made a token
+  std::optional<double> interTokenLatency;  ///< seconds, median over its steps that made two or more
+  std::optional<double> whole;              ///< seconds from its start to its end
+  bool operator==(const RunFigures&) const = default;
+};
+RunFigures figuresOf(const trace::Progress& progress, const trace::RunState& run);
+
+/// Of an empty list: nothing.
+std::optional<double> medianOf(std::vector<double> values);
+
+}  // namespace spanscope::ui

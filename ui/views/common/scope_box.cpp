@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/common/scope_box.h"
+
+#include <QHBoxLayout>
+
+namespace spanscope::ui {
+
+ScopeBox::ScopeBox(QHBoxLayout* row) : QComboBox(row->parentWidget()) {
+  setAccessibleName(tr("Whose runs are shown"));
+  setToolTip(tr("Runs of this document alone, or of every document"));
+  addItem(tr("This document"), static_cast<int>(RunScope::Document));
+  addItem(tr("All documents"), static_cast<int>(RunScope::All));
+  setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  row->addWidget(this);
+  connect(this, &QComboBox::currentIndexChanged, this, &ScopeBox::changed);
+}
+
+RunScope ScopeBox::scope() const {
+  return static_cast<RunScope>(currentData().toInt());
+}
+
+void ScopeBox::setScope(RunScope scope) {
+  setCurrentIndex(findData(static_cast<int>(scope)));
+}
+
+void ScopeBox::setOthers(std::size_t others) {
+  // What was chosen can be taken back.
+  setVisible(others > 0 || scope() == RunScope::All);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What two runs said, were asked and found, beside each other.
+#pragma once
+
+#include "ui/theme/theme.h"
+#include "ui/views/common/block_painter.h"
+#include "ui/views/common/table_painting.h"
+#include "ui/views/compare/compare_model.h"
+
+#include <QScrollArea>
+#include <QTextEdit>
+#include <QWidget>
+
+class QTableWidget;
+
+namespace spanscope::ui {
+
+/// The two answers; words of one side alone are tinted and underlined.
+class AnswerPair : public QWidget {
+  Q_OBJECT
+ public:
+  explicit AnswerPair(QWidget* parent = nullptr);
+  void setContent(const CompareModel& model, const Theme& theme);
+  const QTextEdit& left() const { return *m_left; }
+  const QTextEdit& right() const { return *m_right; }
+
+ private:
+  QTextEdit* m_left;
+  QTextEdit* m_right;
+};
+
+/// The two queries, a line a node, with a sign for what differs.
+class TreePair : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TreePair(QWidget* parent = nullptr);
+  void setContent(const CompareModel& model, const Theme& theme);
+
+ private:
+  QTableWidget* m_table;
+};
+
+/// A strip of blocks a step and side, in the colours of their states.
+class BlockStrips : public QWidget {
+  Q_OBJECT
+ public:
+  explicit BlockStrips(QWidget* parent = nullptr);
+  void setContent(const CompareModel& model, const Theme& theme);
+  QSize sizeHint() const override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  /// Paints into this width, or only measures without a painter; returns the height that it takes.
+  int layOut(QPainter* painter, int width) const;
+
+  CompareModel m_model;
+  BlockPainter m_painter;
+};
+
+/// "12 hit · 3 relocated · 4 computed"
+QString rolesText(const std::vector<BlockRole>& roles);
+/// The sign before a line: "−" on the left alone, "+" on the right alone, "↕" moved.
+QString signOf(DiffKind kind);
+
+}  // namespace spanscope::ui
