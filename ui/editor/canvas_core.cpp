@@ -231,7 +231,11 @@ void CanvasCore::takeForecast() {
       m_input->position == m_input->trace->size()) {
     const auto& runs = m_input->state().progress().runs;
     const auto newest = m_input->paths.empty() ? runs.end() : runs.find(m_input->paths.rbegin()->first);
-    if (newest == runs.end() || newest->second.outcome) shown = m_input->forecast;
+    // An older run in view, of another session, is not what the next one is held against.
+    const bool isOlder =
+        newest == runs.end() && std::any_of(m_input->paths.begin(), m_input->paths.end(),
+                                            [&runs](const auto& run) { return runs.contains(run.first); });
+    if (!isOlder && (newest == runs.end() || newest->second.outcome)) shown = m_input->forecast;
   }
   if (shown == m_forecast) return;
   m_forecast = std::move(shown);

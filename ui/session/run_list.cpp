@@ -95,7 +95,7 @@ QString runTime(const ListedRun& run) {
   if (run.record == nullptr || run.record->startedAt == 0) return {};
   const QDateTime time = QDateTime::fromMSecsSinceEpoch(run.record->startedAt);
   const bool isToday = time.date() == QDate::currentDate();
-  return isToday ? QLocale().toString(time.time(), QStringLiteral("HH:mm:ss"))
+  return isToday ? QLocale().toString(time.time(), QStringLiteral("HH:mm"))
                  : QLocale().toString(time, QLocale::ShortFormat);
 }
 

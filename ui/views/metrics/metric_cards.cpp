@@ -7,6 +7,8 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace spanscope::ui {
 namespace {
@@ -28,6 +30,29 @@ QString titleOf(const RunMetrics& run) {
   }
   return parts.join(tr(" · "));
 }
+
+/// Lines that join only runs that can be held against each other; the first has the name.
+class GroupedLines {
+ public:
+  explicit GroupedLines(PlotSeries look) : m_look(std::move(look)) { m_lines.push_back(m_look); }
+
+  void add(const RunMetrics& run, PlotPoint point) {
+    const std::size_t next = m_byGroup.size();
+    const auto [place, isNew] = m_byGroup.try_emplace({run.document, run.model}, next);
+    if (isNew && next > 0) {
+      m_lines.push_back(m_look);
+      m_lines.back().name.clear();
+    }
+    m_lines[place->second].points.push_back(std::move(point));
+  }
+
+  std::vector<PlotSeries> take() { return std::move(m_lines); }
+
+ private:
+  PlotSeries m_look;
+  std::vector<PlotSeries> m_lines;
+  std::map<std::pair<QString, QString>, std::size_t> m_byGroup;  ///< index of its line
+};
 
 /// The newest value, and how it stands to the run before that is like it and has one.
 void setNewest(CardContent& card, const MetricsModel& model, RunValue value, QString (*format)(double),
@@ -60,7 +85,8 @@ CardContent latencyCard(const MetricsModel& model, RunValue median, double trace
   card.yName = tr("ms");
   PlotSeries requests{
       .kind = SeriesKind::Markers, .name = tr("request"), .role = role, .square = true, .points = {}};
-  PlotSeries line{.kind = SeriesKind::Line, .name = tr("median"), .role = role, .dashed = true, .points = {}};
+  GroupedLines lines(
+      {.kind = SeriesKind::Line, .name = tr("median"), .role = role, .dashed = true, .points = {}});
   for (const RunMetrics& run : model.runs) {
     for (const RequestMetrics& request : run.requests) {
       if (request.values.generatedTokens < leastTokens) continue;
@@ -71,11 +97,11 @@ CardContent latencyCard(const MetricsModel& model, RunValue median, double trace
            .text = tr("%1 · %2: %3").arg(titleOf(run), request.name, durationText(value)),
            .tag = static_cast<int>(request.request)});
     }
-    if (run.*median) {
-      line.points.push_back({.x = static_cast<double>(run.run), .y = *(run.*median) * 1000, .text = {}});
-    }
+    if (run.*median)
+      lines.add(run, {.x = static_cast<double>(run.run), .y = *(run.*median) * 1000, .text = {}});
   }
-  card.series = {std::move(line), std::move(requests)};
+  card.series = lines.take();
+  card.series.push_back(std::move(requests));
   setNewest(card, model, median, durationText, true);
   return card;
 }
@@ -160,27 +186,26 @@ CardContent speedCard(const MetricsModel& model) {
          "only decode.");
   card.xName = tr("run");
   card.yName = tr("tokens/s");
-  const auto series = [&model](RunValue value, PlotSeries shown) {
+  const auto addLines = [&](RunValue value, const PlotSeries& look) {
+    GroupedLines lines(look);
     for (const RunMetrics& run : model.runs) {
       if (!(run.*value)) continue;
       const int tag = run.requests.empty() ? -1 : static_cast<int>(run.requests.back().request);
-      shown.points.push_back(
-          {.x = static_cast<double>(run.run),
-           .y = *(run.*value),
-           .text = tr("%1 · %2: %3").arg(titleOf(run), shown.name, rateText(*(run.*value))),
-           .tag = tag});
+      lines.add(run, {.x = static_cast<double>(run.run),
+                      .y = *(run.*value),
+                      .text = tr("%1 · %2: %3").arg(titleOf(run), look.name, rateText(*(run.*value))),
+                      .tag = tag});
     }
-    return shown;
+    for (PlotSeries& line : lines.take()) card.series.push_back(std::move(line));
   };
-  card.series = {
-      series(&RunMetrics::prefillRate,
-             {.kind = SeriesKind::Line, .name = tr("prompt"), .role = BlockRole::Computed, .points = {}}),
-      series(&RunMetrics::decodeRate, {.kind = SeriesKind::Line,
-                                       .name = tr("decoding"),
-                                       .role = BlockRole::Hit,
-                                       .dashed = true,
-                                       .square = true,
-                                       .points = {}})};
+  addLines(&RunMetrics::prefillRate,
+           {.kind = SeriesKind::Line, .name = tr("prompt"), .role = BlockRole::Computed, .points = {}});
+  addLines(&RunMetrics::decodeRate, {.kind = SeriesKind::Line,
+                                     .name = tr("decoding"),
+                                     .role = BlockRole::Hit,
+                                     .dashed = true,
+                                     .square = true,
+                                     .points = {}});
   setNewest(card, model, &RunMetrics::decodeRate, rateText, false);
   return card;
 }

@@ -50,7 +50,7 @@ Scrubber::Scrubber(QWidget* parent)
       tr("Runs of this document, the newest first, also those on other models and settings.\n"
          "Alt+Shift+Left: the older one, Alt+Shift+Right: the newer one"));
   m_runs->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  m_runs->setMinimumContentsLength(20);
+  m_runs->setMinimumContentsLength(24);
   m_runs->view()->setTextElideMode(Qt::ElideRight);
   ignoreWheelWithoutFocus(m_runs);
   connect(m_runs, &QComboBox::activated, this, [this](int index) {

@@ -95,7 +95,8 @@ class TestCompare : public QObject {
 
   /// Documents that changed places are told as moved, not as gone and new.
   void treesTellWhatMoved() {
-    const auto& runs = m_runs.input().state().progress().runs;
+    const ViewInput input = m_runs.input();
+    const auto& runs = input.state().progress().runs;
     const std::vector<TreeDiffRow> rows = treeDiff(*runs.at(1).queryJson, *runs.at(2).queryJson);
     const auto count = [&rows](DiffKind kind) {
       return std::count_if(rows.begin(), rows.end(), [kind](const auto& row) { return row.kind == kind; });
