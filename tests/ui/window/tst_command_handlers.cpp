@@ -144,8 +144,8 @@ class TestCommandHandlers : public QObject {
   void withoutADocumentTheProgramIsLeft() {
     settle();
     QCOMPARE(offered(),
-             QStringList({"file.new", "file.open", "file.welcome", "file.quit", "view.theme", "help.palette",
-                          "help.manual", "help.keys", "help.change-keys", "help.about"}));
+             QStringList({"file.new", "file.open", "file.welcome", "file.quit", "run.keep", "view.theme",
+                          "help.palette", "help.manual", "help.keys", "help.change-keys", "help.about"}));
     for (const CommandInfo& info : commandTable()) {
       if (offered().contains(info.id)) continue;
       const Shown before = shown(*m_window);

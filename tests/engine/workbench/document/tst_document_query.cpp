@@ -35,6 +35,7 @@ class TestDocumentQuery : public QObject {
   void roundTripsRandomTrees();
   void namesEveryPath();
   void leavesOutMutedAndFrozen();
+  void frozenRepliesRunNothing();
   void repliesOfRepeatsAndMapsAreAPlus_data();
   void repliesOfRepeatsAndMapsAreAPlus();
   void tellsWhatIsIncomplete();
@@ -95,11 +96,34 @@ void TestDocumentQuery::leavesOutMutedAndFrozen() {
   const NodeId plus = childOf(document, cross, 1);
   setMuted(document, {childOf(document, cross, 0)}, true);
   setFrozen(document, childOf(document, plus, 1), {"answer"});
-  const QueryOf run = toQuery(document, TakeOut::MutedAndFrozen);
-  QVERIFY(run.query ==
-          parse(R"({"g":{"model":"m","input":{"cross":[{"plus":[{"user":"b"},{"assistant":"answer"}]}]}}})"));
-  QCOMPARE(run.paths.nodeOf("/g/input/cross/0/plus/1"), childOf(document, plus, 1));
+  QueryOf run = toQuery(document, TakeOut::MutedAndFrozen);
+  // Distribution would put what was asked before the reply, so it stands there.
+  QVERIFY(run.query == parse(R"({"g":{"model":"m","input":{"cross":[{"plus":[{"user":"b"},
+      {"seq":[{"user":"c"},{"assistant":"answer"}]}]}]}}})"));
+  const NodeId inner = childOf(document, plus, 1);
+  QCOMPARE(run.paths.nodeOf("/g/input/cross/0/plus/1"), inner);
+  QCOMPARE(run.paths.nodeOf("/g/input/cross/0/plus/1/seq/0"), childOf(document, inner, 0));
+  QCOMPARE(run.paths.nodeOf("/g/input/cross/0/plus/1/seq/1"), inner);
   QCOMPARE(run.paths.nodeOf("/g/input/cross/0"), plus);
+  const query::Node alone =
+      parse(R"({"g":{"model":"m","input":{"cross":[{"plus":[{"user":"b"},{"assistant":"answer"}]}]}}})");
+  document.settings.distribute = false;
+  QVERIFY(toQuery(document, TakeOut::MutedAndFrozen).query == alone);
+}
+
+/// A prompt that other generates answer in is not run for a reply that is frozen.
+void TestDocumentQuery::frozenRepliesRunNothing() {
+  Document document = fromQuery(parse(R"({"g":{"model":"m","input":{"plus":[{"g":{"model":"m","input":
+      {"plus":[{"g":{"model":"m","input":{"user":"a"}}}]}}}]}}})"));
+  const NodeId outer = childOf(document, childOf(document, document.root(), 0), 0);
+  const NodeId inner = childOf(document, childOf(document, outer, 0), 0);
+  setFrozen(document, outer, {"b"});
+  QVERIFY(toQuery(document, TakeOut::MutedAndFrozen).query ==
+          parse(R"({"g":{"model":"m","input":{"plus":[{"assistant":"b"}]}}})"));
+  setFrozen(document, inner, {"c"});
+  QVERIFY(toQuery(document, TakeOut::MutedAndFrozen).query ==
+          parse(R"({"g":{"model":"m","input":{"plus":[{"seq":[{"plus":[{"seq":[{"user":"a"},
+              {"assistant":"c"}]}]},{"assistant":"b"}]}]}}})"));
 }
 
 void TestDocumentQuery::repliesOfRepeatsAndMapsAreAPlus_data() {
