@@ -10,6 +10,11 @@ document::NodeId ViewInput::nodeOf(RunId run, const NodePath& path) const {
   return document->contains(node) ? node : document::kNoNode;
 }
 
+std::shared_ptr<const SegmentIdentities> ViewInput::partIdentities() const {
+  if (identities) return identities;
+  return std::make_shared<const SegmentIdentities>(SegmentBook().read(*document, *trace, paths));
+}
+
 RequestId ViewInput::shownRequest() const {
   const auto& requests = state().progress().requests;
   // What was pointed at last says the most: a block or a token belongs to one request, a node to several.

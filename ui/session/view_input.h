@@ -7,6 +7,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "ui/session/forecast.h"
 #include "ui/session/run_record.h"
+#include "ui/session/segment_identities.h"
 #include "ui/session/selection.h"
 #include "ui/session/trace_store.h"
 #include "ui/theme/theme.h"
@@ -47,11 +48,15 @@ struct ViewInput {
   /// The one before it that was known, to compare with; may be null.
   std::shared_ptr<const Forecast> forecastBefore;
   bool forecastIsPending = false;  ///< `forecast` is of how things were, and another one is being made
+  /// Numbers and hues of the parts of prompts; null: partIdentities() reads them.
+  std::shared_ptr<const SegmentIdentities> identities;
 
   /// The state at `position`.
   const trace::Replay& state() const { return trace->stateAt(position); }
   /// The node a path of a run means; kNoNode where it is of another document or has gone.
   document::NodeId nodeOf(RunId run, const NodePath& path) const;
+  /// Never null.
+  std::shared_ptr<const SegmentIdentities> partIdentities() const;
   /// The request that views of one request show: the selected one or that of the selected token or block,
   /// else the last one of the selected node, else the last one of this document that was laid out, else the
   /// last one; 0: none at all.

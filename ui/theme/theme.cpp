@@ -73,13 +73,17 @@ constexpr std::array<Pair, kSegmentHues> kSegmentInks{{{0x5B4A9E, 0xB9A9F2},
                                                        {0x23707F, 0x7CCBDA},
                                                        {0x7A6414, 0xDDC264},
                                                        {0x4C7328, 0xA5CF82},
-                                                       {0x7A5A3C, 0xD2AE8E}}};
+                                                       {0x7A5A3C, 0xD2AE8E},
+                                                       {0x8A3A8F, 0xE29BE4},
+                                                       {0x4A5A6A, 0xB3C0CE}}};
 constexpr std::array<Pair, kSegmentHues> kSegmentTints{{{0xE6E0F6, 0x322B4B},
                                                         {0xFBE3EA, 0x472732},
                                                         {0xDDEFF3, 0x1C3A42},
                                                         {0xF3ECD3, 0x3B3417},
                                                         {0xE3EED9, 0x283A1E},
-                                                        {0xEDE3DA, 0x3B2E25}}};
+                                                        {0xEDE3DA, 0x3B2E25},
+                                                        {0xF6E2F6, 0x44294A},
+                                                        {0xE2E8EE, 0x2B343E}}};
 
 QColor choose(const Pair& pair, Scheme scheme) {
   return QColor::fromRgb(scheme == Scheme::Light ? pair.light : pair.dark);
@@ -143,6 +147,20 @@ QColor Theme::segmentInk(std::size_t segment) const {
 
 QColor Theme::segmentTint(std::size_t segment) const {
   return choose(kSegmentTints[segment % kSegmentHues], m_scheme);
+}
+
+QBrush Theme::segmentPattern(std::size_t segment) const {
+  const QColor gap = color(Role::Surface);
+  switch (segment / kSegmentHues) {
+    case 0:
+      return {};
+    case 1:
+      return hatch(gap, 0.9, true);
+    case 2:
+      return dots(gap, 1);
+    default:
+      return hatch(gap, 0.9, false);
+  }
 }
 
 QColor Theme::ink(BlockRole role) const {

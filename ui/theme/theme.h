@@ -49,8 +49,8 @@ enum class BlockRole {
   Evicted,
 };
 
-/// Number of hues that tell segments apart; the seventh segment has the hue of the first.
-inline constexpr std::size_t kSegmentHues = 6;
+/// Number of hues that tell segments apart; the ninth segment has the hue of the first, with a pattern.
+inline constexpr std::size_t kSegmentHues = 8;
 
 /// Steps of space in pixels: multiples of 4.
 inline constexpr int kSpace = 4;
@@ -63,8 +63,11 @@ class Theme {
 
   Scheme scheme() const { return m_scheme; }
   QColor color(Role role) const;
-  QColor segmentInk(std::size_t segment) const;  ///< by place in the prompt, from 0
+  QColor segmentInk(std::size_t segment) const;  ///< by the segment's identity, from 0
   QColor segmentTint(std::size_t segment) const;
+  /// Over the ink or the tint of segments beyond the first kSegmentHues, which have the hues of those; a
+  /// brush with a texture in the colour of the surface. None for the first ones.
+  QBrush segmentPattern(std::size_t segment) const;
 
   QColor ink(BlockRole role) const;
   QColor fill(BlockRole role) const;

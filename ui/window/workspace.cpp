@@ -505,6 +505,7 @@ void Workspace::update() {
                   [this](document::NodeId node) { return !m_input.document->contains(node); });
     m_input.selection = m_current->selection;
   }
+  readIdentities();
   showForecast();
   Q_EMIT inputChanged();
 }
@@ -518,6 +519,18 @@ void Workspace::showTokenizer() {
   const auto [known, isNew] = m_tokenizers.try_emplace(wanted);
   if (isNew) m_engine.readTokenizer(wanted);
   m_input.tokenizer = known->second;
+}
+
+void Workspace::readIdentities() {
+  const std::size_t runs = m_input.trace->runs().size();
+  if (m_input.identities && m_identified.document == m_input.document &&
+      m_identified.trace == m_input.trace && m_identified.runs == runs &&
+      m_identified.ownRuns == m_input.paths.size())
+    return;
+  m_identified = {
+      .document = m_input.document, .trace = m_input.trace, .runs = runs, .ownRuns = m_input.paths.size()};
+  m_input.identities = std::make_shared<const SegmentIdentities>(
+      m_book.read(*m_input.document, *m_input.trace, m_input.paths));
 }
 
 void Workspace::showForecast() {

@@ -124,6 +124,7 @@ class Workspace : public QObject {
   void showTokenizer();
   void update();
   void showForecast();
+  void readIdentities();
   /// The server that a run of the query takes vectors from, if any; why it may not, in words.
   QString findEmbeddings(const query::Node& query, RetrievalRequest& request) const;
   void bindRuns(OpenDocument& document) const;
@@ -146,6 +147,15 @@ class Workspace : public QObject {
   std::map<std::string, std::shared_ptr<const text::Tokenizer>> m_tokenizers;
 
   ViewInput m_input;
+  SegmentBook m_book;
+  /// What the identities of the input were read from.
+  struct Identified {
+    std::shared_ptr<const document::Document> document;
+    std::shared_ptr<const TraceStore> trace;
+    std::size_t runs = 0;
+    std::size_t ownRuns = 0;
+  };
+  Identified m_identified;
   QTimer m_frame;  ///< one frame's wait before views are told
 };
 

@@ -80,6 +80,21 @@ class TestTheme : public QObject {
     }
   }
 
+  /// Segments that share a hue are told apart by what is drawn over it.
+  void segmentsOfOneHueDiffer() {
+    for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
+      const Theme theme(scheme);
+      QCOMPARE(theme.segmentPattern(kSegmentHues - 1).style(), Qt::NoBrush);
+      std::set<QByteArray> shapes;
+      for (std::size_t round = 1; round < 4; ++round) {
+        const QImage image = theme.segmentPattern(round * kSegmentHues + 2).textureImage();
+        QVERIFY(!image.isNull());
+        shapes.insert(QByteArray(reinterpret_cast<const char*>(image.constBits()), image.sizeInBytes()));
+      }
+      QCOMPARE(shapes.size(), std::size_t(3));
+    }
+  }
+
   /// States are told apart without colour: by their names and by what is drawn over the fill.
   void statesDifferWithoutColour() {
     const Theme theme;

@@ -145,6 +145,9 @@ void BlockTableArea::paintBrackets(QPainter& painter, std::size_t row, const QRe
                                                            : theme().segmentInk(segment.hue);
     const int y = place.bottom() - 4;
     painter.fillRect(QRect(place.left(), y, place.width(), 2), ink);
+    const QBrush pattern = theme().segmentPattern(segment.hue);
+    if (pattern.style() != Qt::NoBrush && !segment.hidden && !segment.generated)
+      painter.fillRect(QRect(place.left(), y, place.width(), 2), pattern);
     painter.fillRect(QRect(place.left(), y, 2, 6), ink);
     painter.fillRect(QRect(place.right() - 1, y, 2, 6), ink);
     // One that is partly out of sight stays readable.

@@ -8,6 +8,7 @@
 #include "ui/words/tr.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -77,14 +78,32 @@ QString roleOf(const trace::SegmentInfo& segment, const query::Node* node, bool 
   return node == nullptr ? tr("part") : operatorLabel(*node);
 }
 
-std::vector<SegmentName> namesOf(const std::vector<trace::SegmentInfo>& segments, RunNodes nodes) {
+/// What tells the parts of a prompt apart; nullptr: nothing is known of the one that the path lies in.
+using IdentityOf = std::function<const SegmentIdentity*(const NodePath&)>;
+
+/// "document 3": the number of the part itself, wherever it stands; empty: its role has a counter.
+QString numberedName(const QString& role, const SegmentIdentity* identity, const SegmentIdentities& all) {
+  if (identity == nullptr) return {};
+  const bool isDocument = identity->kind == PartKind::Document && role == tr("document");
+  const bool isPart = identity->kind == PartKind::Part && role == tr("part");
+  if (!isDocument && !isPart) return {};
+  return all.count(identity->kind) < 2 ? role : tr("%1 %2").arg(role).arg(identity->number + 1);
+}
+
+std::vector<SegmentName> namesOf(const std::vector<trace::SegmentInfo>& segments, RunNodes nodes,
+                                 const SegmentIdentities& all, const IdentityOf& identityOf) {
   std::vector<SegmentName> names(segments.size());
   std::size_t visible = 0;
   std::size_t last = 0;
+  std::map<const SegmentIdentity*, std::size_t> copies;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     names[i].hidden = segments[i].hidden;
     names[i].hue = visible;
     if (segments[i].hidden) continue;
+    if (const SegmentIdentity* identity = identityOf(segments[i].node)) {
+      const std::size_t copy = copies[identity]++;
+      names[i].hue = identity->hue + std::min(copy, identity->copies - 1);
+    }
     ++visible;
     last = i;
   }
@@ -100,6 +119,11 @@ std::vector<SegmentName> namesOf(const std::vector<trace::SegmentInfo>& segments
       continue;
     }
     names[i].name = roleOf(segments[i], nodes.find(segments[i].node), visible == 1, i == last);
+    const QString numbered = numberedName(names[i].name, identityOf(segments[i].node), all);
+    if (!numbered.isEmpty()) {
+      names[i].name = numbered;
+      continue;
+    }
     byRole[names[i].name].push_back(i);
   }
   for (const auto& [role, places] : byRole) {
@@ -131,7 +155,9 @@ trace::SegmentInfo infoOf(const layout::Segment& segment) {
 
 std::vector<SegmentName> segmentNames(const ViewInput& input, RunId run,
                                       const std::vector<trace::SegmentInfo>& segments) {
-  return namesOf(segments, RunNodes(input, run));
+  const auto all = input.partIdentities();
+  return namesOf(segments, RunNodes(input, run), *all,
+                 [&](const NodePath& path) { return all->ofRun(run, path); });
 }
 
 std::vector<SegmentName> segmentNames(const ViewInput& input, const Forecast& forecast,
@@ -139,7 +165,9 @@ std::vector<SegmentName> segmentNames(const ViewInput& input, const Forecast& fo
   std::vector<trace::SegmentInfo> segments;
   segments.reserve(table.segments.size());
   for (const layout::Segment& segment : table.segments) segments.push_back(infoOf(segment));
-  return namesOf(segments, RunNodes(input, forecast));
+  const auto all = input.partIdentities();
+  return namesOf(segments, RunNodes(input, forecast), *all,
+                 [&](const NodePath& path) { return all->ofNode(forecast.paths.nodeOf(path)); });
 }
 
 QString nodeName(const ViewInput& input, RunId run, const NodePath& path) {

@@ -17,13 +17,14 @@ namespace spanscope::ui {
 
 struct SegmentName {
   QString name;         ///< "system", "document 1", "question", or what the person calls the node
-  std::size_t hue = 0;  ///< for Theme::segmentInk: place among the segments that are not hidden
+  std::size_t hue = 0;  ///< for Theme::segmentInk and its pattern: the part's own, wherever it stands
   bool hidden = false;  ///< stands in nobody's view
   bool operator==(const SegmentName&) const = default;
 };
 
-/// One entry a segment. A name that the node has in the document goes first; else the role of the node, with
-/// a counter where several segments have it.
+/// One entry a segment. A name that the node has in the document goes first; else the role of the node. A
+/// document has the number of its identity, in every run; other roles have a counter where several segments
+/// have them.
 std::vector<SegmentName> segmentNames(const ViewInput& input, RunId run,
                                       const std::vector<trace::SegmentInfo>& segments);
 

@@ -69,6 +69,10 @@ void SegmentChips::paintEvent(QPaintEvent* /*event*/) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(m_theme.segmentTint(m_names[i].hue));
     painter.drawRoundedRect(all[i], kHeight / 2.0, kHeight / 2.0);
+    if (const QBrush pattern = m_theme.segmentPattern(m_names[i].hue); pattern.style() != Qt::NoBrush) {
+      painter.setBrush(pattern);
+      painter.drawRoundedRect(all[i], kHeight / 2.0, kHeight / 2.0);
+    }
     painter.setPen(m_theme.segmentInk(m_names[i].hue));
     painter.drawText(all[i], Qt::AlignCenter,
                      metrics.elidedText(m_names[i].name, Qt::ElideRight, all[i].width() - 3 * kSpace));

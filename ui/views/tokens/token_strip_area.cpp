@@ -117,6 +117,8 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
     paintLook(painter, token, tile);
   } else {
     painter.fillRect(tile, theme().segmentTint(segment.hue));
+    if (const QBrush pattern = theme().segmentPattern(segment.hue); pattern.style() != Qt::NoBrush)
+      painter.fillRect(tile, pattern);
   }
   painter.setPen(theme().color(token.quiet ? Role::TextSecond : Role::Text));
   const QFontMetrics metrics = painter.fontMetrics();

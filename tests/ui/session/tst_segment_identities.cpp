@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/json/json.h"
+#include "engine/workbench/document/document_query.h"
+#include "engine/workbench/document/edits.h"
+#include "ui/session/segment_identities.h"
+
+#include <QtTest>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+using document::Document;
+using document::NodeId;
+
+namespace {
+
+query::Node ragOf(const std::vector<std::string>& texts) {
+  query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
+  for (const std::string& text : texts)
+    plus.children.push_back({query::Message{.role = query::Role::User, .text = text}});
+  query::Join cross{.kind = query::JoinKind::Cross, .children = {}};
+  cross.children.push_back({query::Message{.role = query::Role::System, .text = "Answer."}});
+  cross.children.push_back({plus});
+  cross.children.push_back({query::Message{.role = query::Role::User, .text = "Where?"}});
+  return {query::Generate{.settings = {.model = "m", .maxTokens = {}, .temperature = {}},
+                          .input = query::Node{cross}}};
+}
+
+/// A document and the runs that were made of it and of others.
+class Story {
+ public:
+  explicit Story(const std::vector<std::string>& texts) : m_document(document::fromQuery(ragOf(texts))) {
+    send(0, trace::SessionStarted{});
+  }
+
+  Document& document() { return m_document; }
+  std::vector<NodeId> documents() const {
+    const NodeId cross = m_document.at(m_document.root()).children.at(0);
+    return m_document.at(m_document.at(cross).children.at(1)).children;
+  }
+  RunId run() {
+    const document::QueryOf query = document::toQuery(m_document, document::TakeOut::MutedAndFrozen);
+    const RunId id = runOther(*query.query);
+    m_paths[id] = query.paths;
+    return id;
+  }
+  RunId runOther(const query::Node& query) {
+    const RunId id = ++m_runs;
+    send(id, trace::RunStarted{.queryJson = query::writeCanonical(query), .policy = "spans", .seed = 0});
+    return id;
+  }
+  SegmentIdentities identities() { return SegmentBook().read(m_document, m_trace, m_paths); }
+  /// "1 2 3": the numbers of the documents as they stand.
+  QString numbers() {
+    const SegmentIdentities all = identities();
+    QStringList text;
+    for (const NodeId id : documents()) text.append(QString::number(all.ofNode(id)->number + 1));
+    return text.join(QLatin1Char(' '));
+  }
+  QString numbersOf(RunId run, std::size_t count) {
+    const SegmentIdentities all = identities();
+    QStringList text;
+    for (std::size_t i = 0; i < count; ++i) {
+      const SegmentIdentity* own = all.ofRun(run, "/g/input/cross/1/plus/" + std::to_string(i));
+      text.append(own == nullptr ? QStringLiteral("–") : QString::number(own->number + 1));
+    }
+    return text.join(QLatin1Char(' '));
+  }
+
+ private:
+  void send(RunId run, trace::Payload payload) {
+    trace::Event event;
+    event.sequence = m_trace.size() + 1;
+    event.session = 1;
+    event.run = run;
+    event.payload = std::move(payload);
+    m_trace.append(std::move(event));
+  }
+  Document m_document;
+  TraceStore m_trace;
+  std::map<RunId, document::NodePaths> m_paths;
+  RunId m_runs = 0;
+};
+
+}  // namespace
+
+class TestSegmentIdentities : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void everyPartHasItsOwnHue() {
+    Story story({"a", "b", "c"});
+    const SegmentIdentities all = story.identities();
+    std::set<std::size_t> hues;
+    std::size_t leaves = 0;
+    for (const NodeId id : story.document().ids()) {
+      const SegmentIdentity* own = all.ofNode(id);
+      if (own == nullptr) continue;
+      hues.insert(own->hue);
+      ++leaves;
+    }
+    QCOMPARE(leaves, std::size_t(6));  // system, three documents, question, answer
+    QCOMPARE(hues.size(), leaves);
+    QCOMPARE(all.count(PartKind::Document), std::size_t(3));
+    QCOMPARE(all.ofNode(story.document().root())->kind, PartKind::Answer);
+  }
+
+  void movingChangesNothing() {
+    Story story({"a", "b", "c"});
+    QCOMPARE(story.numbers(), QStringLiteral("1 2 3"));
+    const NodeId plus = story.document().at(story.documents().front()).parent;
+    document::moveChild(story.document(), plus, 2, 0);
+    QCOMPARE(story.numbers(), QStringLiteral("3 1 2"));
+    const RunId first = story.run();
+    QCOMPARE(story.numbers(), QStringLiteral("3 1 2"));
+    QCOMPARE(story.numbersOf(first, 3), QStringLiteral("3 1 2"));
+    document::swapChildren(story.document(), plus, 0, 1);
+    const RunId second = story.run();
+    QCOMPARE(story.numbersOf(first, 3), QStringLiteral("3 1 2"));
+    QCOMPARE(story.numbersOf(second, 3), QStringLiteral("1 3 2"));
+  }
+
+  void contentDecides() {
+    // Another document that holds the same texts, opened and run before this one.
+    Story story({"b", "c", "new"});
+    const RunId other = story.runOther(ragOf({"a", "b", "c"}));
+    QCOMPARE(story.numbersOf(other, 3), QStringLiteral("1 2 3"));
+    QCOMPARE(story.numbers(), QStringLiteral("2 3 4"));
+    // One that shares nothing is not counted.
+    const RunId foreign = story.runOther(ragOf({"x", "y"}));
+    QCOMPARE(story.numbersOf(foreign, 2), QStringLiteral("– –"));
+    QCOMPARE(story.numbers(), QStringLiteral("2 3 4"));
+  }
+
+  void anEditedDocumentKeepsItsNumber() {
+    Story story({"a", "b", "c"});
+    story.run();
+    const NodeId second = story.documents().at(1);
+    document::setOwn(story.document(), second,
+                     {query::Message{.role = query::Role::User, .text = "b, longer"}});
+    QCOMPARE(story.numbers(), QStringLiteral("1 2 3"));
+    const RunId run = story.run();
+    QCOMPARE(story.numbersOf(run, 3), QStringLiteral("1 2 3"));
+  }
+
+  void aNewDocumentTakesTheNextNumber() {
+    Story story({"a", "b"});
+    story.run();
+    Document& document = story.document();
+    const NodeId plus = document.at(story.documents().front()).parent;
+    const NodeId added =
+        document::addNode(document, {query::Message{.role = query::Role::User, .text = "between"}});
+    QVERIFY(document::connect(document, added, {.parent = plus, .index = 1}));
+    QCOMPARE(story.numbers(), QStringLiteral("1 3 2"));
+    document::removeSubtrees(document, {story.documents().front()});
+    QCOMPARE(story.numbers(), QStringLiteral("3 2"));
+  }
+
+  void theSameTextIsTheSameDocument() {
+    Story story({"a", "b", "a"});
+    QCOMPARE(story.numbers(), QStringLiteral("1 2 1"));
+  }
+};
+
+QTEST_MAIN(TestSegmentIdentities)
+#include "tst_segment_identities.moc"

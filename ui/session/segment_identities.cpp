@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/segment_identities.h"
+
+#include "engine/base/hash.h"
+#include "engine/query/json/json.h"
+#include "engine/query/node_parts.h"
+#include "engine/query/node_walk.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+using document::Document;
+using document::kNoNode;
+using document::NodeId;
+using Part = SegmentBook::Part;
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kMostCopies = 64;
+
+/// A node as the parts depend on it. Parents stand before their children.
+struct Item {
+  const query::Node* own = nullptr;
+  std::size_t parent = kNone;
+};
+
+bool isPlus(const query::Node& node) {
+  const auto* join = node.as<query::Join>();
+  return join != nullptr && join->kind == query::JoinKind::Plus;
+}
+
+bool isText(const query::Node& node) {
+  return query::infoOf(node).gives == query::Gives::Text || query::isSugar(node);
+}
+
+/// What the node itself says.
+std::string saidBy(const query::Node& node) {
+  std::string said = query::operatorName(node);
+  if (const std::string* text = query::textOf(node)) said += '\n' + *text;
+  if (const auto* inputs = query::inputsOf(node)) {
+    for (const std::string& input : *inputs) said += '\n' + input;
+  }
+  if (const auto* document = query::documentOf(node)) said += '\n' + document->name;
+  return said;
+}
+
+std::size_t copiesOf(const query::Node& node) {
+  if (const auto* inputs = query::inputsOf(node))
+    return std::clamp<std::size_t>(inputs->size(), 1, kMostCopies);
+  const query::Times* times = query::countOf(node);
+  const auto* count = times == nullptr ? nullptr : std::get_if<std::uint8_t>(times);
+  return count == nullptr ? 1 : std::clamp<std::size_t>(*count, 1, kMostCopies);
+}
+
+std::vector<Part> partsOf(const std::vector<Item>& items) {
+  std::vector<Part> parts;
+  std::map<std::size_t, std::size_t> byTop;
+  std::vector<std::size_t> partOf(items.size(), kNone);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::size_t parent = items[i].parent;
+    const query::Node& own = *items[i].own;
+    const bool inPlus = parent != kNone && isPlus(*items[parent].own);
+    const bool opens = inPlus && !isPlus(own);
+    const bool isLeaf = isText(own) || query::documentOf(own) != nullptr;
+    const bool isRoot = parent == kNone && query::answers(own);
+    if (!opens && parent != kNone) partOf[i] = isPlus(own) ? kNone : partOf[parent];
+    if (opens || (isLeaf && partOf[i] == kNone) || isRoot) {
+      Part part;
+      part.top = i;
+      part.kind = query::answers(own) ? PartKind::Answer
+                  : !opens            ? PartKind::Message
+                  : isLeaf            ? PartKind::Document
+                                      : PartKind::Part;
+      if (part.kind == PartKind::Answer) part.copies = copiesOf(own);
+      byTop[i] = parts.size();
+      parts.push_back(std::move(part));
+      // The root stands for what it answers, not for what stands under it.
+      if (!isRoot) partOf[i] = byTop[i];
+      if (isRoot) parts.back().nodes.push_back(i);
+    }
+    if (partOf[i] != kNone) parts[partOf[i]].nodes.push_back(i);
+  }
+  std::map<std::uint64_t, std::size_t> answers;
+  for (Part& part : parts) {
+    std::string said;
+    for (const std::size_t node : part.nodes) said += saidBy(*items[node].own) + '\0';
+    if (part.kind == PartKind::Answer && items[part.top].parent == kNone) said = "the answer";
+    // Two nodes that ask the same give two answers.
+    if (part.kind == PartKind::Answer) said += std::to_string(answers[hash64(said)]++);
+    part.content = hash64(said) ^ static_cast<std::uint64_t>(part.kind);
+  }
+  return parts;
+}
+
+/// Gives parts their identities, one prompt after the other.
+class Giver {
+ public:
+  explicit Giver(std::vector<SegmentIdentity>& all) : m_all(all) {}
+
+  struct Wanted {
+    const Part* part = nullptr;
+    NodeId node = kNoNode;  ///< of the document; none: of another one
+  };
+
+  /// The identity of each, in their order.
+  std::vector<std::size_t> give(const std::vector<Wanted>& wanted) {
+    std::vector<std::size_t> given(wanted.size(), kNone);
+    std::set<std::size_t> taken;
+    const auto take = [&](std::size_t i, const auto& from, const auto& key, bool mayShare) {
+      if (given[i] != kNone) return;
+      const auto found = from.find(key);
+      if (found == from.end() || m_all[found->second].kind != wanted[i].part->kind) return;
+      if (!mayShare && taken.contains(found->second)) return;
+      given[i] = found->second;
+      taken.insert(found->second);
+    };
+    for (std::size_t i = 0; i < wanted.size(); ++i) take(i, m_byContent, wanted[i].part->content, true);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (wanted[i].node != kNoNode) take(i, m_byNode, wanted[i].node, false);
+    }
+    // New ones in the order in which their nodes were made, so that moving them before a run changes nothing.
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < wanted.size(); ++i) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return wanted[a].node < wanted[b].node; });
+    // What is answered comes behind what is said.
+    std::stable_partition(order.begin(), order.end(),
+                          [&](std::size_t i) { return wanted[i].part->kind != PartKind::Answer; });
+    for (const std::size_t i : order) {
+      const Part& part = *wanted[i].part;
+      if (given[i] == kNone) {
+        const auto same = m_byContent.find(part.content);
+        given[i] = same != m_byContent.end() ? same->second : add(part);
+      }
+      m_byContent.emplace(part.content, given[i]);
+      if (wanted[i].node != kNoNode) m_byNode[wanted[i].node] = given[i];
+    }
+    return given;
+  }
+
+ private:
+  std::size_t add(const Part& part) {
+    const auto number = static_cast<std::size_t>(std::count_if(
+        m_all.begin(), m_all.end(), [&](const SegmentIdentity& own) { return own.kind == part.kind; }));
+    m_all.push_back({.hue = m_hues, .number = number, .kind = part.kind, .copies = part.copies});
+    m_hues += part.copies;
+    return m_all.size() - 1;
+  }
+
+  std::vector<SegmentIdentity>& m_all;
+  std::size_t m_hues = 0;
+  std::map<std::uint64_t, std::size_t> m_byContent;
+  std::map<NodeId, std::size_t> m_byNode;
+};
+
+bool isAbove(const NodePath& above, const NodePath& below) {
+  return below.size() >= above.size() && below.compare(0, above.size(), above) == 0 &&
+         (below.size() == above.size() || above.empty() || below[above.size()] == '/');
+}
+
+}  // namespace
+
+const SegmentIdentity* SegmentIdentities::ofRun(RunId run, const NodePath& path) const {
+  const auto found = m_runs.find(run);
+  if (found == m_runs.end()) return nullptr;
+  for (NodePath at = path;; at.resize(at.rfind('/'))) {
+    const auto exact = found->second.find(at);
+    if (exact != found->second.end()) return &m_all[exact->second];
+    if (at.find('/') == NodePath::npos) break;
+  }
+  // The list around the part.
+  const auto below = found->second.lower_bound(path);
+  return below != found->second.end() && isAbove(path, below->first) ? &m_all[below->second] : nullptr;
+}
+
+const SegmentIdentity* SegmentIdentities::ofNode(NodeId node) const {
+  const auto found = m_nodes.find(node);
+  return found == m_nodes.end() ? nullptr : &m_all[found->second];
+}
+
+std::size_t SegmentIdentities::count(PartKind kind) const {
+  return static_cast<std::size_t>(std::count_if(
+      m_all.begin(), m_all.end(), [kind](const SegmentIdentity& own) { return own.kind == kind; }));
+}
+
+const SegmentBook::RunParts& SegmentBook::partsOf(RunId run, const std::string& queryJson) {
+  const auto found = m_runs.find(run);
+  if (found != m_runs.end()) return found->second;
+  RunParts read;
+  const std::optional<query::Node> query = query::parseJson(queryJson).query;
+  std::vector<Item> items;
+  if (query) {
+    std::vector<std::size_t> above;
+    query::walk(*query, NodePath(), [&](const query::Node& node, const NodePath& path) {
+      while (!above.empty() && !isAbove(read.paths[above.back()], path)) above.pop_back();
+      items.push_back({.own = &node, .parent = above.empty() ? kNone : above.back()});
+      above.push_back(read.paths.size());
+      read.paths.push_back(path);
+    });
+    read.parts = ui::partsOf(items);
+  }
+  return m_runs.emplace(run, std::move(read)).first->second;
+}
+
+SegmentIdentities SegmentBook::read(const Document& document, const TraceStore& trace,
+                                    const std::map<RunId, document::NodePaths>& paths) {
+  if (m_trace != &trace) m_runs.clear();
+  m_trace = &trace;
+  std::vector<Item> items;
+  std::vector<NodeId> ids;
+  std::map<NodeId, std::size_t> places;
+  for (const NodeId top : document.tops()) {
+    for (const NodeId id : document.subtree(top)) {
+      const document::DocumentNode& node = document.at(id);
+      places[id] = items.size();
+      items.push_back({.own = &node.own, .parent = node.parent == kNoNode ? kNone : places.at(node.parent)});
+      ids.push_back(id);
+    }
+  }
+  const std::vector<Part> own = ui::partsOf(items);
+
+  SegmentIdentities result;
+  Giver giver(result.m_all);
+  std::set<std::uint64_t> contents;
+  for (const Part& part : own) {
+    if (part.kind == PartKind::Document || part.kind == PartKind::Part) contents.insert(part.content);
+  }
+  for (const auto& [run, state] : trace.newest().progress().runs) {
+    const RunParts& parts = partsOf(run, *state.queryJson);
+    const auto mine = paths.find(run);
+    const bool isLinked = std::any_of(parts.parts.begin(), parts.parts.end(),
+                                      [&](const Part& part) { return contents.contains(part.content); });
+    if (mine == paths.end() && !isLinked) continue;
+    std::vector<Giver::Wanted> wanted;
+    for (const Part& part : parts.parts) {
+      if (mine != paths.end() && (part.kind == PartKind::Document || part.kind == PartKind::Part))
+        contents.insert(part.content);
+      const NodeId node = mine == paths.end() ? kNoNode : mine->second.nodeOf(parts.paths[part.top]);
+      wanted.push_back({.part = &part, .node = node});
+    }
+    const std::vector<std::size_t> given = giver.give(wanted);
+    auto& byPath = result.m_runs[run];
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      for (const std::size_t node : parts.parts[i].nodes) byPath[parts.paths[node]] = given[i];
+    }
+  }
+  std::vector<Giver::Wanted> wanted;
+  for (const Part& part : own) wanted.push_back({.part = &part, .node = ids[part.top]});
+  const std::vector<std::size_t> given = giver.give(wanted);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    for (const std::size_t node : own[i].nodes) result.m_nodes[ids[node]] = given[i];
+  }
+  return result;
+}
+
+}  // namespace spanscope::ui
