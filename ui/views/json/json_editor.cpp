@@ -58,6 +58,11 @@ void JsonEditor::setHighlight(std::optional<query::SourceRange> range) {
   updateSelections();
 }
 
+void JsonEditor::setMuted(const std::vector<query::SourceRange>& ranges) {
+  m_muted = ranges;
+  updateSelections();
+}
+
 void JsonEditor::setErrors(const std::vector<std::size_t>& offsets) {
   m_errors = offsets;
   updateSelections();
@@ -143,6 +148,16 @@ void JsonEditor::updateSelections() {
       line.format.setProperty(QTextFormat::FullWidthSelection, true);
       selections.append(line);
     }
+  }
+  for (const query::SourceRange& range : m_muted) {
+    QTextEdit::ExtraSelection muted;
+    muted.cursor = QTextCursor(document());
+    muted.cursor.setPosition(positionOf(range.begin));
+    muted.cursor.setPosition(positionOf(range.end), QTextCursor::KeepAnchor);
+    muted.format.setForeground(m_theme.color(Role::TextThird));
+    muted.format.setFontStrikeOut(true);
+    muted.format.setToolTip(tr("Muted: left out of a run"));
+    selections.append(muted);
   }
   for (const std::size_t offset : m_errors) {
     QTextEdit::ExtraSelection error;

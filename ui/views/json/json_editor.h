@@ -23,6 +23,8 @@ class JsonEditor : public QPlainTextEdit {
   void setTheme(const Theme& theme);
   /// Ranges are in bytes of the text as UTF-8. The range is drawn behind whole lines.
   void setHighlight(std::optional<query::SourceRange> range);
+  /// What a run leaves out: struck through and quiet.
+  void setMuted(const std::vector<query::SourceRange>& ranges);
   /// Where errors begin.
   void setErrors(const std::vector<std::size_t>& offsets);
   /// Scrolls there unless it is in sight.
@@ -45,6 +47,7 @@ class JsonEditor : public QPlainTextEdit {
   QWidget* m_gutter;
   JsonHighlighter* m_highlighter;
   std::optional<query::SourceRange> m_highlight;
+  std::vector<query::SourceRange> m_muted;
   std::vector<std::size_t> m_errors;
 };
 

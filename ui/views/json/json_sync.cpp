@@ -71,6 +71,20 @@ std::optional<query::SourceRange> rangeOf(const JsonText& text, const document::
   return std::nullopt;
 }
 
+std::vector<query::SourceRange> mutedRanges(const JsonText& text, const document::Document& document) {
+  std::vector<query::SourceRange> ranges;
+  if (!text.query || document.root() == document::kNoNode) return ranges;
+  for (const auto& [path, id] : document::pathsInTree(document, document.root())) {
+    if (!document.at(id).muted) continue;
+    bool isOutermost = true;
+    for (document::NodeId at = document.at(id).parent; at != document::kNoNode; at = document.at(at).parent)
+      isOutermost = isOutermost && !document.at(at).muted;
+    const auto range = text.sources.find(path);
+    if (isOutermost && range) ranges.push_back(*range);
+  }
+  return ranges;
+}
+
 document::NodeId nodeAtOffset(const JsonText& text, const document::Document& document, std::size_t offset) {
   const std::optional<NodePath> path = text.sources.nodeAround(offset);
   if (!path || document.root() == document::kNoNode) return document::kNoNode;

@@ -35,6 +35,8 @@ void applyJson(document::Document& document, const query::Node& query);
 /// Where the node stands in the text.
 std::optional<query::SourceRange> rangeOf(const JsonText& text, const document::Document& document,
                                           document::NodeId node);
+/// Where the nodes stand that are left out of a run, each with everything under it.
+std::vector<query::SourceRange> mutedRanges(const JsonText& text, const document::Document& document);
 /// The innermost node of the document around that byte; kNoNode: none.
 document::NodeId nodeAtOffset(const JsonText& text, const document::Document& document, std::size_t offset);
 

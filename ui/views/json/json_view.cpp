@@ -228,7 +228,9 @@ void JsonView::showState() {
   m_errors->setFixedHeight(std::min(m_errors->count(), kMostErrorRows) * kErrorRowHeight + 2 * kSpace);
   m_editor->setErrors(errors);
   showSelection();
-  const QString summary = jsonSummary(m_text, isInStep());
+  QString summary = jsonSummary(m_text, isInStep());
+  const std::size_t muted = isInStep() ? mutedRanges(m_text, document()).size() : 0;
+  if (muted > 0) summary = tr("%1, %2 muted").arg(summary).arg(muted);
   if (summary == m_summary) return;
   m_summary = summary;
   Q_EMIT summaryChanged(summary);
@@ -236,6 +238,7 @@ void JsonView::showState() {
 
 void JsonView::showSelection() {
   const document::NodeId node = selection().currentNode();
+  m_editor->setMuted(isInStep() ? mutedRanges(m_text, document()) : std::vector<query::SourceRange>());
   if (!isInStep()) {
     m_editor->setHighlight(std::nullopt);
     m_shownNode = document::kNoNode;

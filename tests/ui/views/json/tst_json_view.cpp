@@ -76,6 +76,7 @@ class TestJsonView : public QObject {
  private Q_SLOTS:
   void showsTheQuery();
   void followsTheCanvas();
+  void mutedNodesAreMarked();
   void typedTextBecomesTheQuery();
   void typingIsOneCommand();
   void keepsTextThatIsNoQuery();
@@ -104,6 +105,25 @@ void TestJsonView::followsTheCanvas() {
   QVERIFY(f.editor->toPlainText().contains(QStringLiteral("Where?")));
   QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓"));
   QCOMPARE(f.bench.model().undoStack().count(), 1);
+}
+
+void TestJsonView::mutedNodesAreMarked() {
+  Fixture f;
+  const auto struck = [&f] {
+    QString text;
+    for (const QTextEdit::ExtraSelection& selection : f.editor->extraSelections()) {
+      if (selection.format.fontStrikeOut()) text += selection.cursor.selectedText();
+    }
+    return text;
+  };
+  QCOMPARE(struck(), QString());
+  f.bench.model().change(QStringLiteral("Mute"),
+                         [&](document::Document& d) { document::setMuted(d, {f.last}, true); });
+  QVERIFY(struck().contains(QStringLiteral("Where?")));
+  QVERIFY(!struck().contains(QStringLiteral("plus")));
+  QVERIFY(f.bench.summary().contains(QStringLiteral("1 muted")));
+  f.bench.model().undoStack().undo();
+  QCOMPARE(struck(), QString());
 }
 
 void TestJsonView::typedTextBecomesTheQuery() {
