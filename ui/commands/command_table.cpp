@@ -70,8 +70,9 @@ std::vector<CommandInfo> makeTable() {
       {"Ctrl+Down"}, Canvas);
   add("node.disconnect", Node, Document, tr("Disconnect"), tr("Take the selected node out of its parent"),
       {"Shift+Delete"}, Canvas);
-  add("node.replace", Node, Document, tr("Replace operator…"), tr("Another operator in place"), {"Ctrl+R"},
-      Canvas);
+  add("node.replace", Node, Document, tr("Replace operator…"),
+      tr("Another operator in place, around it where it holds no text"), {"Ctrl+R"}, Canvas);
+  add("node.wrap", Node, Document, tr("Wrap in…"), tr("Put a node around the selected ones"), {"W"}, Canvas);
   add("node.plus-cross", Node, Document, tr("Plus ⇄ cross"), tr("Make a plus a cross or a cross a plus"),
       {"X"}, Canvas);
   add("node.make-root", Node, Document, tr("Make this the query"),
@@ -80,6 +81,8 @@ std::vector<CommandInfo> makeTable() {
   add("node.freeze", Node, Document, tr("Freeze answer"),
       tr("Use the last answers instead of running the node again"), {"Z"}, Canvas);
   add("node.collapse", Node, Document, tr("Collapse"), tr("Hide what is under the node"), {"H"}, Canvas);
+  add("node.stack", Node, Document, tr("Open or stack"),
+      tr("Draw each input of a stack, or stack again those that there is no room for"), {"S"}, Canvas);
   add("node.frame", Node, Document, tr("Frame"), tr("A titled frame around the selected nodes"), {"Ctrl+G"},
       Canvas);
   add("node.note", Node, Document, tr("Note"), tr("A text on the canvas"), {"Shift+N"}, Canvas);
@@ -118,10 +121,13 @@ std::vector<CommandInfo> makeTable() {
   add("view.previous-tab", View, Document, tr("Previous document"), tr("Go to the tab before"),
       {"Ctrl+PgUp", "Ctrl+Shift+Tab"});
   add("view.tabs", View, Document, tr("Documents…"), tr("List the open documents"), {"Ctrl+Shift+O"});
+  add("view.canvas", View, Document, tr("Go to the canvas"),
+      tr("The keys are the canvas's again, from any text or dock; Esc does the same"), {"F6"});
   add("view.zoom-in", View, Document, tr("Zoom in"), tr("Larger nodes"), {"Ctrl++", "Ctrl+="});
   add("view.zoom-out", View, Document, tr("Zoom out"), tr("Smaller nodes"), {"Ctrl+-"});
   add("view.zoom-reset", View, Document, tr("Zoom to 100 %"), tr("Nodes at their own size"), {"Ctrl+0"});
-  add("view.fit-all", View, Document, tr("Fit all"), tr("Show every node"), {"Home"}, Canvas);
+  add("view.fit-all", View, Document, tr("Fit all"),
+      tr("Show the query as large as can be read, and once more all of it"), {"Home"}, Canvas);
   add("view.fit-selection", View, Document, tr("Fit selection"), tr("Show the selected nodes"), {"F", "."},
       Canvas);
   add("view.minimap", View, Document, tr("Minimap"), tr("Show or hide the overview of the canvas"),

@@ -2,6 +2,7 @@
 #include "ui/editor/add_rules.h"
 
 #include "ui/editor/node_look.h"
+#include "ui/editor/wrapping.h"
 #include "ui/operators/operator_table.h"
 #include "ui/words/tr.h"
 
@@ -70,6 +71,8 @@ std::vector<std::string> fittingOperators(const Document& document, const AddPla
       if (isJoin(*parent)) return ordered({"user", "system"}, false);
       return ordered({"cross", "plus", "seq", "user"}, false);
     }
+    case AddPlace::Kind::Wrap:
+      return wrappingOperators(document, place.nodes);
     case AddPlace::Kind::Replace: {
       const DocumentNode* node = document.find(place.node);
       if (node == nullptr) return {};
@@ -115,8 +118,15 @@ NodeId addOperator(Document& document, const AddPlace& place, const std::string&
       if (position) document::setPosition(document, place.node, std::nullopt);
       return added;
     }
-    case AddPlace::Kind::Replace:
+    case AddPlace::Kind::Wrap:
+      return wrapNodes(document, place.nodes, op);
+    case AddPlace::Kind::Replace: {
+      if (!document.contains(place.node)) return kNoNode;
+      const std::string* text = query::textOf(document.at(place.node).own);
+      const bool wouldDrop = text != nullptr && !text->empty() && query::textOf(own) == nullptr;
+      if (wouldDrop && arityOf(own).most > 0) return wrapNodes(document, {place.node}, op);
       return document::replaceOperator(document, place.node, op) ? place.node : kNoNode;
+    }
   }
   return kNoNode;
 }
@@ -130,6 +140,9 @@ QString describePlace(const Document& document, const AddPlace& place) {
       return node == nullptr ? QString() : tr("Input %1 of %2").arg(place.index + 1).arg(nodeTitle(*node));
     case AddPlace::Kind::Above:
       return node == nullptr ? QString() : tr("Takes %1 as its input").arg(nodeTitle(*node));
+    case AddPlace::Kind::Wrap:
+      return place.nodes.size() == 1 && node != nullptr ? tr("Around %1").arg(nodeTitle(*node))
+                                                        : tr("Around %1 nodes").arg(place.nodes.size());
     case AddPlace::Kind::Replace:
       return node == nullptr ? QString() : tr("Instead of %1").arg(nodeTitle(*node));
   }

@@ -19,12 +19,14 @@ struct AddPlace {
     Root,     ///< a tree of its own: the query where there is none, else a draft
     Child,    ///< into an input
     Above,    ///< between a node and its parent
-    Replace,  ///< another operator in place
+    Replace,  ///< another operator in place; around it where it could not hold the node's text
+    Wrap,     ///< around `nodes`
   };
   Kind kind = Kind::Root;
   document::NodeId node = document::kNoNode;  ///< the parent, the node below, the node to replace
   std::size_t index = 0;                      ///< of the input
   std::optional<document::Point> at;          ///< where the person pointed
+  std::vector<document::NodeId> nodes = {};   ///< to wrap
   bool operator==(const AddPlace&) const = default;
 };
 

@@ -68,6 +68,7 @@ void Canvas::setPlace(const CanvasPlace& place) {
 void Canvas::paintTo(QPainter& painter, const QSize& size) {
   CanvasScene& scene = m_impl->parts.scene();
   constexpr double kMargin = 24;
+  m_impl->parts.core().setRoom((size.height() - 2 * kMargin) / kReadableZoom);
   const QRectF content = scene.contentRect().adjusted(-kMargin, -kMargin, kMargin, kMargin);
   painter.fillRect(QRect(QPoint(), size), scene.style().canvas);
   const double zoom = std::min({size.width() / content.width(), size.height() / content.height(), 2.0});

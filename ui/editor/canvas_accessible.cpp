@@ -210,6 +210,7 @@ QString AccessibleNode::text(QAccessible::Text type) const {
       const auto look = core.looks().find(m_id);
       const QString answer = QString::fromStdString(core.statusOf(m_id).answer);
       if (look == core.looks().end()) return answer;
+      if (look->second.stacked > 0) return tr("A stack: Return draws each of them.");
       return answer.isEmpty() ? look->second.text : answer;
     }
     default:
@@ -220,6 +221,9 @@ QString AccessibleNode::text(QAccessible::Text type) const {
 QRect AccessibleNode::rect() const {
   if (!isValid()) return {};
   const document::Rect* rect = m_canvas.core()->rectOf(m_id);
+  // What lies in a stack is where the stack is.
+  const Stack* stack = m_canvas.core()->stacks().of(m_id);
+  if (rect == nullptr && stack != nullptr) rect = m_canvas.core()->rectOf(stack->members.front());
   const CanvasView* view = m_canvas.view();
   if (rect == nullptr || view == nullptr) return {};
   const QRectF seen = view->viewportTransform().mapRect(QRectF(rect->x, rect->y, rect->width, rect->height));
@@ -251,7 +255,12 @@ QAccessible::State AccessibleNode::state() const {
 void AccessibleNode::doAction(const QString& name) {
   if (!isValid()) return;
   if (name == setFocusAction()) m_canvas.canvas().setFocus();
-  m_canvas.core()->select({m_id});
+  CanvasCore& core = *m_canvas.core();
+  if (const Stack* stack = core.selectedStack(); stack != nullptr && stack->members.front() == m_id) {
+    const Stack opened = *stack;
+    core.open(opened);
+  }
+  core.select({m_id});
 }
 
 QAccessibleInterface* makeInterface(const QString& className, QObject* object) {
@@ -273,11 +282,19 @@ void installCanvasAccessibility() {
 QString accessibleNodeName(const CanvasCore& core, NodeId id) {
   const document::DocumentNode* node = core.document().find(id);
   if (node == nullptr) return {};
-  const NodeStatus& status = core.statusOf(id);
   const auto look = core.looks().find(id);
   QStringList parts;
+  if (const Stack* selected = core.selectedStack(); selected != nullptr && selected->members.front() == id) {
+    parts.append(stackTitle(core.document(), *selected));
+    if (const QString text = stackText(core.statusOf(*selected)); !text.isEmpty()) parts.append(text);
+    parts.append(tr("stacked"));
+    return parts.join(QStringLiteral(", "));
+  }
+  const NodeStatus& status = core.statusOf(id);
   parts.append(nodeTitle(*node).section(QStringLiteral(" · "), 0, 0));
   if (!node->name.empty()) parts.append(QString::fromStdString(node->name));
+  if (look != core.looks().end() && node->name.empty() && !look->second.identity.isEmpty())
+    parts.append(look->second.identity);
   if (look != core.looks().end() && !look->second.promise.isEmpty()) parts.append(look->second.promise);
   if (status.tokens >= 0) parts.append(tr("%1 tokens").arg(status.tokens));
   if (const QString found = fragmentsText(status); !found.isEmpty()) parts.append(found);
@@ -295,6 +312,8 @@ QString accessibleNodeName(const CanvasCore& core, NodeId id) {
     parts.append(node->frozen.size() == 1 ? tr("frozen") : tr("frozen, %1 answers").arg(node->frozen.size()));
   }
   if (node->collapsed) parts.append(tr("collapsed"));
+  if (const Stack* stack = core.stacks().of(id))
+    parts.append(tr("in a stack of %1").arg(stackTitle(core.document(), *stack)));
   if (look != core.looks().end() && look->second.draft) parts.append(tr("draft"));
   return parts.join(QStringLiteral(", "));
 }

@@ -2,6 +2,7 @@
 // The part of CanvasParts that carries out commands with a popup, a line edit or the view.
 #include "engine/workbench/document/edits.h"
 #include "ui/editor/canvas_parts.h"
+#include "ui/editor/wrapping.h"
 
 #include <QMimeData>
 #include <QUrl>
@@ -30,7 +31,9 @@ void CanvasParts::addViewCommands() {
   m_commands.add(
       "node.edit", [this, hasNode] { return hasNode() || m_core.selectedArea().kind != AreaRef::Kind::None; },
       [this, hasNode] {
-        if (hasNode()) {
+        if (m_core.selectedStack() != nullptr) {
+          openStack(m_core.current());
+        } else if (hasNode()) {
           Q_EMIT editWanted(m_core.current());
         } else {
           renameArea(m_core.selectedArea());
@@ -50,6 +53,25 @@ void CanvasParts::addViewCommands() {
         const QPointF at = rect == nullptr ? m_view->centerPoint() : QPointF(rect->x, rect->y + rect->height);
         openAdd(place, m_view->mapFromScene(at));
       });
+  const auto canWrap = [this, editable] {
+    return editable() && !wrappingOperators(m_core.document(), m_core.selection()).empty();
+  };
+  m_commands.addWithArgument("node.wrap", canWrap, [this](const QString& op) {
+    const AddPlace place{.kind = AddPlace::Kind::Wrap,
+                         .node = m_core.current(),
+                         .index = 0,
+                         .at = {},
+                         .nodes = m_core.selection()};
+    const QRectF rect = rectOf(m_core.current());
+    const QPointF at = m_view->mapFromScene(rect.isNull() ? m_view->centerPoint() : rect.bottomLeft());
+    if (op.isEmpty()) {
+      openAdd(place, at);
+    } else {
+      m_addPlace = place;
+      m_addPoint = at;
+      add(op);
+    }
+  });
   m_commands.add("view.zoom-in", [this] { zoomBy(kZoomStep); });
   m_commands.add("view.zoom-out", [this] { zoomBy(1 / kZoomStep); });
   m_commands.add("view.zoom-reset", [this] {
@@ -57,6 +79,15 @@ void CanvasParts::addViewCommands() {
     m_view->setZoom(1);
   });
   m_commands.add("view.fit-all", hasAny, [this] { fitAll(); });
+  m_commands.add(
+      "node.stack", [this] { return m_core.selectedStack() != nullptr || spreadList() != kNoNode; },
+      [this] {
+        if (m_core.selectedStack() != nullptr) {
+          openStack(m_core.current());
+        } else {
+          restack(spreadList());
+        }
+      });
   m_commands.add(
       "view.fit-selection", [this] { return !m_core.selection().empty(); },
       [this] {
@@ -68,6 +99,13 @@ void CanvasParts::addViewCommands() {
     m_minimapOn = !m_minimapOn;
     updateMinimap();
   });
+}
+
+NodeId CanvasParts::spreadList() const {
+  const document::DocumentNode* node = m_core.document().find(m_core.current());
+  if (node == nullptr) return kNoNode;
+  if (m_core.isSpread(m_core.current())) return m_core.current();
+  return m_core.isSpread(node->parent) ? node->parent : kNoNode;
 }
 
 void CanvasParts::zoomBy(double factor) {
@@ -85,6 +123,7 @@ void CanvasParts::openAdd(const AddPlace& place, QPointF viewportPoint) {
   m_addPlace = place;
   m_addPoint = viewportPoint;
   m_popup->setAccessibleName(place.kind == AddPlace::Kind::Replace ? tr("Replace operator")
+                             : place.kind == AddPlace::Kind::Wrap  ? tr("Wrap in an operator")
                                                                    : tr("Add a node"));
   m_popup->open(operators, describePlace(m_core.document(), place), viewportPoint.toPoint(), m_core.theme());
 }
@@ -145,7 +184,10 @@ void CanvasParts::add(const QString& op) {
   NodeId added = kNoNode;
   const bool wasEmpty = m_core.document().size() == 0;
   const bool replaces = m_addPlace.kind == AddPlace::Kind::Replace;
-  m_core.change(replaces ? tr("Replace operator") : tr("Add %1").arg(op),
+  const bool wraps = m_addPlace.kind == AddPlace::Kind::Wrap;
+  m_core.change(replaces ? tr("Replace operator")
+                : wraps  ? tr("Wrap in %1").arg(op)
+                         : tr("Add %1").arg(op),
                 [&](Document& document) { added = addOperator(document, m_addPlace, op.toStdString()); });
   if (added == kNoNode) {
     m_core.say(tr("It does not fit there any more"));
@@ -161,7 +203,7 @@ void CanvasParts::add(const QString& op) {
                        m_addPoint);
     }
   }
-  bringSelectionIntoSight();
+  showAdded();
 }
 
 void CanvasParts::rename() {

@@ -9,6 +9,7 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace spanscope::ui {
@@ -25,10 +26,14 @@ void CanvasCore::setModel(DocumentModel* model) {
   m_model = model;
   m_selection.clear();
   m_area = {};
+  m_wishes.opened.clear();
+  m_wishes.shown.clear();
   m_statuses.clear();
   m_statusDocument.reset();
   m_forecast.reset();
   m_forecasts.clear();
+  m_counted.reset();
+  m_promptTokens.clear();
   if (m_model != nullptr) {
     connect(m_model, &DocumentModel::changed, this, [this] { takeDocument(m_model->snapshot()); });
     takeDocument(m_model->snapshot());
@@ -51,6 +56,11 @@ void CanvasCore::setInput(const ViewInput& input) {
       before->selection.request == input.selection.request &&
       (before->selection == input.selection || before->shownRequest() == input.shownRequest()) &&
       m_statusDocument == m_document;
+  const std::size_t runs = input.trace->runs().size();
+  if (before &&
+      (before->trace != input.trace || before->paths.size() != input.paths.size() || runs != m_runs))
+    takeIdentities();
+  m_runs = runs;
   if (!sameRuns) updateStatuses();
   takeForecast();
   // The selection made here is told outside and comes back; one that is older must not undo it meanwhile.
@@ -60,6 +70,7 @@ void CanvasCore::setInput(const ViewInput& input) {
       if (m_document->contains(id)) m_selection.push_back(id);
     }
     if (!m_selection.empty()) m_area = {};
+    if (showWanted()) redraw();
     Q_EMIT selectionChanged();
   }
 }
@@ -73,6 +84,117 @@ const NodeStatus& CanvasCore::statusOf(NodeId id) const {
   static const NodeStatus none;
   const auto found = m_statuses.find(id);
   return found == m_statuses.end() ? none : found->second;
+}
+
+NodeStatus CanvasCore::statusOf(const Stack& stack) const {
+  NodeStatus all;
+  for (const NodeId member : stack.members) {
+    for (const NodeId id :
+         m_document->contains(member) ? m_document->subtree(member) : std::vector<NodeId>()) {
+      const NodeStatus& own = statusOf(id);
+      const bool isLeaf = m_document->at(id).children.empty();
+      if (isLeaf && own.tokens >= 0) {
+        all.tokens = std::max<std::int64_t>(all.tokens, 0) + own.tokens;
+        all.served.hit += own.served.hit;
+        all.served.relocated += own.served.relocated;
+        all.served.computed += own.served.computed;
+      }
+      if (own.phase == NodePhase::Running || own.phase == NodePhase::Failed) all.phase = own.phase;
+    }
+  }
+  return all;
+}
+
+void CanvasCore::setRoom(double height) {
+  if (height == m_wishes.height) return;
+  m_wishes.height = height;
+  if (restack()) redraw();
+}
+
+void CanvasCore::setSpread(NodeId list, bool spread) {
+  const bool changed = spread ? m_wishes.opened.insert(list).second : m_wishes.opened.erase(list) > 0;
+  if (!changed) return;
+  restack();
+  redraw();
+}
+
+void CanvasCore::stackAll() {
+  if (m_wishes.opened.empty()) return;
+  m_wishes.opened.clear();
+  if (restack()) redraw();
+}
+
+void CanvasCore::open(const Stack& stack) {
+  setSpread(stack.parent, true);
+}
+
+const Stack* CanvasCore::selectedStack() const {
+  const Stack* stack = m_stacks.at(current());
+  if (stack == nullptr || stack->members.size() != m_selection.size()) return nullptr;
+  const bool whole = std::all_of(stack->members.begin(), stack->members.end(),
+                                 [this](NodeId member) { return isSelected(member); });
+  return whole ? stack : nullptr;
+}
+
+void CanvasCore::takeIdentities() {
+  SegmentIdentities now = identities();
+  if (now == m_identities) return;
+  m_identities = std::move(now);
+  std::vector<NodeId> changed;
+  for (auto& [id, look] : nodeLooks(drawn(), m_layout, m_identities, m_stacks)) {
+    NodeLook& own = m_looks.at(id);
+    look.spread = own.spread;
+    if (look == own) continue;
+    own = look;
+    changed.push_back(id);
+  }
+  if (!changed.empty()) Q_EMIT looksChanged(changed);
+}
+
+SegmentIdentities CanvasCore::identities() {
+  return m_input ? m_book.read(drawn(), *m_input->trace, m_input->paths)
+                 : m_book.read(drawn(), m_noTrace, {});
+}
+
+bool CanvasCore::restack() {
+  m_stackLimit = stackLimit(drawn(), m_wishes);
+  Stacks stacks = stacksOf(drawn(), m_wishes, m_stackLimit);
+  if (stacks == m_stacks) return false;
+  m_stacks = std::move(stacks);
+  return true;
+}
+
+void CanvasCore::tellAdded() {
+  constexpr std::size_t kMostShown = 6;
+  if (m_selection.size() <= kMostShown) {
+    m_wishes.shown.insert(m_selection.begin(), m_selection.end());
+    if (restack()) redraw();
+  }
+  Q_EMIT added();
+}
+
+std::set<NodeId> CanvasCore::wanted() const {
+  std::set<NodeId> wanted;
+  // A stack that is selected as a whole stays one.
+  if (current() != document::kNoNode && m_selection.size() == 1) wanted.insert(current());
+  for (const auto& [id, status] : m_statuses) {
+    if (status.phase == NodePhase::Running && m_document->contains(id)) wanted.insert(id);
+  }
+  return wanted;
+}
+
+bool CanvasCore::showWanted() {
+  std::set<NodeId> wanted = this->wanted();
+  const bool isDrawn = std::all_of(wanted.begin(), wanted.end(), [this](NodeId id) {
+    for (NodeId at = id; at != document::kNoNode; at = m_document->at(at).parent) {
+      if (m_stacks.of(at) != nullptr) return false;
+    }
+    return true;
+  });
+  // What is drawn anyway moves nothing.
+  if (isDrawn) return false;
+  m_wishes.shown = std::move(wanted);
+  return restack();
 }
 
 const NodeForecast* CanvasCore::forecastOf(NodeId id) const {
@@ -114,6 +236,8 @@ QString CanvasCore::tipOf(NodeId id) const {
 void CanvasCore::setPreview(std::optional<Document> preview) {
   if (!preview && !m_preview) return;
   m_preview = std::move(preview);
+  // As many on their own as before, so that a gesture moves nothing else.
+  m_stacks = stacksOf(drawn(), m_wishes, m_stackLimit);
   redraw();
 }
 
@@ -121,7 +245,10 @@ bool CanvasCore::change(const QString& name, const std::function<void(Document&)
   if (m_model == nullptr) return false;
   m_preview.reset();
   const bool changed = m_model->change(name, change);
-  if (!changed) redraw();
+  if (!changed) {
+    restack();
+    redraw();
+  }
   return changed;
 }
 
@@ -134,6 +261,7 @@ void CanvasCore::select(std::vector<NodeId> nodes) {
   if (nodes == m_selection && m_area == AreaRef{}) return;
   m_selection = std::move(nodes);
   m_area = {};
+  if (showWanted()) redraw();
   Q_EMIT selectionChanged();
   Selection selection;
   selection.nodes = m_selection;
@@ -172,7 +300,11 @@ void CanvasCore::takeDocument(std::shared_ptr<const Document> document) {
   const std::optional<std::vector<NodeId>> edited = isDrawn ? editedInPlace(*before) : std::nullopt;
   if (edited) {
     redrawNodes(*edited);
+    // A text that has become that of another document is the same one now.
+    takeIdentities();
   } else {
+    m_wishes.shown = wanted();
+    restack();
     redraw();
   }
   if (m_input && edited && hasStatuses) {
@@ -189,8 +321,13 @@ void CanvasCore::takeDocument(std::shared_ptr<const Document> document) {
 }
 
 void CanvasCore::redraw() {
-  m_layout = tidyLayout(drawn());
-  m_looks = nodeLooks(drawn(), m_layout);
+  m_layout = tidyLayout(drawn(), m_stacks);
+  m_identities = identities();
+  m_looks = nodeLooks(drawn(), m_layout, m_identities, m_stacks);
+  for (const NodeId list : m_wishes.opened) {
+    const auto look = m_looks.find(list);
+    if (look != m_looks.end()) look->second.spread = true;
+  }
   Q_EMIT drawnChanged();
 }
 
@@ -218,7 +355,7 @@ void CanvasCore::redrawNodes(const std::vector<NodeId>& nodes) {
   const std::string checkpoint = workbench::modelNameOf(m_document->settings);
   for (const NodeId id : nodes) {
     const auto look = m_looks.find(id);
-    if (look == m_looks.end()) continue;  // under a collapsed node
+    if (look == m_looks.end() || look->second.stacked > 0) continue;  // not drawn itself
     setOwnLook(look->second, m_document->at(id), checkpoint);
     changed.push_back(id);
   }
@@ -226,6 +363,15 @@ void CanvasCore::redrawNodes(const std::vector<NodeId>& nodes) {
 }
 
 void CanvasCore::takeForecast() {
+  const bool isKnown = m_input && m_input->forecast && m_input->forecast->isKnown();
+  if (isKnown && m_counted != m_input->forecast) {
+    m_counted = m_input->forecast;
+    m_promptTokens.clear();
+    for (const auto& [id, copies] : nodeForecasts(*m_counted, *m_document)) {
+      if (m_document->at(id).children.empty()) m_promptTokens[id] = copies.front().prompt.least;
+    }
+    updateStatuses();
+  }
   std::shared_ptr<const Forecast> shown;
   if (m_forecastsShown && m_input && m_input->forecast && m_input->forecast->isKnown() &&
       m_input->position == m_input->trace->size()) {
@@ -245,13 +391,23 @@ void CanvasCore::takeForecast() {
   Q_EMIT statusesChanged();
 }
 
+void CanvasCore::countFromForecast(NodeStatuses& statuses) const {
+  for (auto& [id, status] : statuses) {
+    if (status.fromTrace || status.tokens < 0) continue;
+    const auto counted = m_promptTokens.find(id);
+    if (counted != m_promptTokens.end()) status.tokens = counted->second;
+  }
+}
+
 void CanvasCore::updateStatuses() {
   ViewInput input = *m_input;
   input.document = m_document;
   m_statusDocument = m_document;
   NodeStatuses statuses = nodeStatuses(input, m_statusCache);
+  countFromForecast(statuses);
   if (statuses == m_statuses) return;
   m_statuses = std::move(statuses);
+  if (showWanted()) redraw();
   Q_EMIT statusesChanged();
 }
 
@@ -260,6 +416,7 @@ void CanvasCore::updateStatuses(const std::vector<NodeId>& nodes) {
   input.document = m_document;
   m_statusDocument = m_document;
   NodeStatuses statuses = nodeStatuses(input, m_statusCache, nodes);
+  countFromForecast(statuses);
   bool changed = false;
   for (const NodeId id : nodes) {
     auto now = statuses.extract(id);

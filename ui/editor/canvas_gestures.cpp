@@ -71,6 +71,7 @@ void CanvasGestures::press(const QMouseEvent& event) {
   } else if (m_button == Qt::RightButton) {
     const CanvasHit hit = m_scene.hitAt(at, reach());
     if (hit.kind == CanvasHit::Kind::Node && !m_core.isSelected(hit.node)) m_core.select({hit.node});
+    if (hit.kind == CanvasHit::Kind::Stack && !m_core.isSelected(hit.node)) selectStack(hit.node, false);
   }
 }
 
@@ -93,6 +94,13 @@ void CanvasGestures::pressLeft(const QMouseEvent& /*event*/, QPointF at) {
       }
       return;
     }
+    case CanvasHit::Kind::Stack:
+      m_kind = Kind::PressedStack;
+      m_pressed = hit.node;
+      return;
+    case CanvasHit::Kind::Restack:
+      Q_EMIT restackWanted(hit.node);
+      return;
     case CanvasHit::Kind::Node:
     case CanvasHit::Kind::Wire:
       m_kind = Kind::PressedNode;
@@ -177,7 +185,9 @@ void CanvasGestures::follow(QPoint pixel, Qt::KeyboardModifiers modifiers) {
       const bool port = hit.kind == CanvasHit::Kind::Output || hit.kind == CanvasHit::Kind::Input;
       m_scene.setHovered(hit.kind == CanvasHit::Kind::Wire ? kNoNode : hit.node);
       if (!m_space) {
-        if (port || hit.kind == CanvasHit::Kind::Picker) {
+        const bool opens = hit.kind == CanvasHit::Kind::Picker || hit.kind == CanvasHit::Kind::Stack ||
+                           hit.kind == CanvasHit::Kind::Restack;
+        if (port || opens) {
           m_view.viewport()->setCursor(port ? Qt::CrossCursor : Qt::PointingHandCursor);
         } else if (hit.kind == CanvasHit::Kind::AreaGrip) {
           m_view.viewport()->setCursor(Qt::SizeFDiagCursor);
@@ -221,6 +231,13 @@ void CanvasGestures::release(const QMouseEvent& event) {
         m_core.select({m_pressed});
       }
       break;
+    case Kind::PressedStack:
+      if (m_toggles) {
+        selectStack(m_pressed, true);
+      } else if ((pixel - m_pressedPixel).manhattanLength() < QApplication::startDragDistance()) {
+        Q_EMIT openWanted(m_pressed);
+      }
+      break;
     case Kind::PressedCanvas:
       if (!m_toggles) m_core.select({});
       break;
@@ -231,6 +248,9 @@ void CanvasGestures::release(const QMouseEvent& event) {
       for (const NodeId top : m_core.document().tops()) {
         for (const NodeId id : m_core.document().subtree(top)) {
           const Rect* rect = m_core.rectOf(id);
+          // A stack stands for its members.
+          const Stack* stack = m_core.stacks().of(id);
+          if (stack != nullptr) rect = m_core.rectOf(stack->members.front());
           if (rect == nullptr || !band.intersects(QRectF(rect->x, rect->y, rect->width, rect->height)))
             continue;
           if (std::find(nodes.begin(), nodes.end(), id) == nodes.end()) nodes.push_back(id);
@@ -287,6 +307,17 @@ void CanvasGestures::doubleClick(const QMouseEvent& event) {
     default:
       break;
   }
+}
+
+void CanvasGestures::selectStack(NodeId first, bool toggles) {
+  const Stack* found = m_core.stacks().at(first);
+  if (found == nullptr) return;
+  const std::vector<NodeId> members(found->members.rbegin(), found->members.rend());
+  std::vector<NodeId> nodes = toggles ? m_core.selection() : std::vector<NodeId>();
+  const bool takesOut = toggles && m_core.isSelected(first);
+  for (const NodeId member : members) std::erase(nodes, member);
+  if (!takesOut) nodes.insert(nodes.end(), members.begin(), members.end());
+  m_core.select(std::move(nodes));
 }
 
 void CanvasGestures::leave() {
@@ -349,7 +380,7 @@ void CanvasGestures::startNodes() {
   m_start.clear();
   for (const NodeId id : m_core.selection()) {
     const Rect* rect = m_core.rectOf(id);
-    if (rect == nullptr) continue;
+    if (rect == nullptr || m_core.stacks().of(id) != nullptr) continue;
     // A top takes what is placed by the layout along.
     const bool comesAlong =
         tops.count(id) == 0 && !document.at(id).position &&
@@ -379,7 +410,8 @@ Document CanvasGestures::reordered(QPointF at, bool swap) {
   const Rect start = m_start.at(id);
   const double middle = start.y + start.height / 2 + at.y() - m_pressedAt.y();
   // Against where the siblings stand without the gesture, so that nothing flickers.
-  const std::map<NodeId, Rect> layout = tidyLayout(document);
+  const Stacks& stacks = m_core.stacks();
+  const std::map<NodeId, Rect> layout = tidyLayout(document, stacks);
   std::size_t to = from;
   double nearest = 1e12;
   std::size_t before = 0;
@@ -387,7 +419,9 @@ Document CanvasGestures::reordered(QPointF at, bool swap) {
     const auto rect = layout.find(children[i]);
     if (rect == layout.end()) continue;
     const double center = rect->second.y + rect->second.height / 2;
-    if (i != from && center < middle) ++before;
+    const Stack* stack = stacks.at(children[i]);
+    if (i != from && center < middle) before += stack == nullptr ? 1 : stack->members.size();
+    if (stack != nullptr) continue;  // what is exchanged with one of them would vanish in it
     if (std::abs(center - middle) < nearest) {
       nearest = std::abs(center - middle);
       if (swap) to = i;
@@ -476,11 +510,12 @@ void CanvasGestures::setArea(Document& document, QPointF delta) const {
     // A frame takes the nodes within along.
     const double dx = frame.area.x - before.x;
     const double dy = frame.area.y - before.y;
-    for (const auto& [id, rect] : tidyLayout(m_core.document())) {
+    for (const auto& [id, rect] : tidyLayout(m_core.document(), m_core.stacks())) {
       const bool inside = rect.x >= before.x && rect.y >= before.y &&
                           rect.x + rect.width <= before.x + before.width &&
                           rect.y + rect.height <= before.y + before.height;
-      if (inside) document::setPosition(document, id, Point{.x = rect.x + dx, .y = rect.y + dy});
+      if (inside && m_core.stacks().of(id) == nullptr)
+        document::setPosition(document, id, Point{.x = rect.x + dx, .y = rect.y + dy});
     }
   }
 }

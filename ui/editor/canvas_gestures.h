@@ -45,10 +45,25 @@ class CanvasGestures : public QObject {
   /// The add popup is to be opened at a point of the viewport.
   void addWanted(const spanscope::ui::AddPlace& place, QPointF viewportPoint);
   void editWanted(document::NodeId node);
+  /// A stack, given by its first member, is to be opened.
+  void openWanted(document::NodeId first);
+  void restackWanted(document::NodeId list);
   void renameAreaWanted(spanscope::ui::AreaRef area);
 
  private:
-  enum class Kind { None, Pan, PressedNode, PressedCanvas, Rubber, Nodes, WireUp, WireDown, Area, AreaSize };
+  enum class Kind {
+    None,
+    Pan,
+    PressedNode,
+    PressedStack,
+    PressedCanvas,
+    Rubber,
+    Nodes,
+    WireUp,
+    WireDown,
+    Area,
+    AreaSize
+  };
 
   void pressLeft(const QMouseEvent& event, QPointF at);
   /// What a pointer at this pixel of the viewport does to the gesture in progress.
@@ -56,6 +71,8 @@ class CanvasGestures : public QObject {
   /// Where the pointer asks the view to scroll to while it drags, in pixels a tick.
   QPoint scrollStep() const;
   void scrollOn();
+  /// Selects the members of a stack, the first one last: it is the one that is drawn.
+  void selectStack(document::NodeId first, bool toggles);
   void startNodes();
   void moveNodes(QPointF at, Qt::KeyboardModifiers modifiers);
   void dropNodes();

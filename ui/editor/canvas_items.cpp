@@ -74,13 +74,16 @@ void NodeItem::setStyle(const SharedStyle& style) {
 void NodeItem::setMotion(double motion) {
   if (!isRunning() || m_marks.motion == motion) return;
   m_marks.motion = motion;
-  update(barArea(m_look));
+  update(barArea(m_look, m_scale));
 }
 
 void NodeItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* /*option*/, QWidget* /*widget*/) {
   const double zoom = zoomOf(*painter);
-  if (!m_texts && zoom >= kTextZoom)
-    m_texts = makeNodeTexts(m_look, m_status, m_forecast ? &*m_forecast : nullptr, *m_style);
+  if (zoom >= kTextZoom) {
+    m_scale = textScale(zoom);
+    if (!m_texts || m_texts->scale != m_scale)
+      m_texts = makeNodeTexts(m_look, m_status, m_forecast ? &*m_forecast : nullptr, *m_style, m_scale);
+  }
   static const NodeTexts none;
   paintNode(*painter, m_look, m_status, m_texts ? *m_texts : none, m_marks, *m_style, zoom);
 }
@@ -199,12 +202,6 @@ void AreaItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* /*option
     painter->setPen(m_style->text);
     painter->setFont(m_style->bodyFont);
     painter->drawText(rect.adjusted(12, 8, -12, -8), Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop, m_text);
-  } else if (zoom >= kShapeZoom) {
-    painter->setPen(ink);
-    painter->setFont(m_style->titleFont);
-    const QRectF title(12, 4, rect.width() - 24, kFrameTitleHeight - 8);
-    painter->drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
-                      QFontMetricsF(m_style->titleFont).elidedText(m_text, Qt::ElideRight, title.width()));
   }
   if (m_selected) {
     painter->setPen(QPen(m_style->accent, 1.5));
@@ -213,6 +210,57 @@ void AreaItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* /*option
                         rect.bottomRight() - QPointF(3, inset + 3));
     }
   }
+}
+
+FrameTitleItem::FrameTitleItem(SharedStyle style) : m_style(std::move(style)) {
+  setZValue(2.5);
+}
+
+void FrameTitleItem::setContent(const QString& text, const document::Rect& area, std::size_t hue) {
+  if (text == m_text && area == m_area && hue == m_hue) return;
+  prepareGeometryChange();
+  m_text = text;
+  m_area = area;
+  m_hue = hue;
+  setPos(area.x, area.y);
+  update();
+}
+
+void FrameTitleItem::setStyle(const SharedStyle& style) {
+  m_style = style;
+  update();
+}
+
+QRectF FrameTitleItem::boundingRect() const {
+  return {0, 0, m_area.width, kFrameTitleHeight * textScale(kShapeZoom)};
+}
+
+QRectF FrameTitleItem::labelAt(double zoom) const {
+  const double scale = textScale(std::max(zoom, kShapeZoom));
+  const double room = std::max(0.0, m_area.width - 12);
+  const double wanted = (QFontMetricsF(m_style->titleFont).horizontalAdvance(m_text) + 14) * scale;
+  return {6, 4, std::min(room, wanted), 20 * scale};
+}
+
+void FrameTitleItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* /*option*/,
+                           QWidget* /*widget*/) {
+  const double zoom = zoomOf(*painter);
+  if (zoom < kShapeZoom || m_text.isEmpty()) return;
+  const double scale = textScale(zoom);
+  const QRectF label = labelAt(zoom);
+  painter->setRenderHint(QPainter::Antialiasing, true);
+  painter->setPen(Qt::NoPen);
+  painter->setBrush(m_style->theme.segmentTint(m_hue));
+  painter->drawRoundedRect(label, 4 * scale, 4 * scale);
+  const QTransform before = painter->transform();
+  painter->translate(label.topLeft());
+  painter->scale(scale, scale);
+  const QRectF inside(6, 0, label.width() / scale - 12, label.height() / scale);
+  painter->setPen(m_style->theme.segmentInk(m_hue));
+  painter->setFont(m_style->titleFont);
+  painter->drawText(inside, Qt::AlignLeft | Qt::AlignVCenter,
+                    QFontMetricsF(m_style->titleFont).elidedText(m_text, Qt::ElideRight, inside.width()));
+  painter->setTransform(before);
 }
 
 }  // namespace spanscope::ui

@@ -52,6 +52,7 @@ class NodeItem : public QGraphicsItem {
   NodeMarks m_marks;
   QRectF m_bounds;
   std::optional<NodeTexts> m_texts;
+  double m_scale = 1;  ///< of the texts that were painted last
 };
 
 /// From an output at the left to an input at the right.
@@ -102,6 +103,28 @@ class AreaItem : public QGraphicsItem {
   document::Rect m_area;
   std::size_t m_hue = 0;
   bool m_selected = false;
+};
+
+/// The title of a frame, over the nodes that lie in it.
+class FrameTitleItem : public QGraphicsItem {
+ public:
+  enum { Type = UserType + 4 };
+  explicit FrameTitleItem(SharedStyle style);
+  int type() const override { return Type; }
+
+  void setContent(const QString& text, const document::Rect& area, std::size_t hue);
+  void setStyle(const SharedStyle& style);
+  /// What is painted at a zoom, in scene pixels from the corner of the frame.
+  QRectF labelAt(double zoom) const;
+
+  QRectF boundingRect() const override;
+  void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
+
+ private:
+  SharedStyle m_style;
+  QString m_text;
+  document::Rect m_area;
+  std::size_t m_hue = 0;
 };
 
 /// Scale of a painter that paints a scene.

@@ -41,7 +41,8 @@ CanvasParts::CanvasParts(Canvas& canvas)
       m_findBar(new FindBar(&canvas)),
       m_lineEdit(new InlineEdit(&canvas)),
       m_noteEdit(new NoteEdit(&canvas)),
-      m_minimap(new Minimap(&canvas)) {
+      m_minimap(new Minimap(&canvas)),
+      m_strip(new AnswerStrip(&canvas)) {
   m_view->setGestures(&m_gestures);
   m_canvas.installEventFilter(this);
   connectParts();
@@ -49,6 +50,8 @@ CanvasParts::CanvasParts(Canvas& canvas)
   addViewCommands();
   m_minimap->setTheme(m_core.theme());
   m_minimap->hide();
+  m_strip->setTheme(m_core.theme());
+  m_strip->hide();
 }
 
 CanvasParts::~CanvasParts() {
@@ -65,6 +68,10 @@ void CanvasParts::connectParts() {
   connect(m_view, &CanvasView::movedByPerson, this, [this] { m_keepsFit = false; });
   connect(&m_gestures, &CanvasGestures::addWanted, this, &CanvasParts::openAdd);
   connect(&m_gestures, &CanvasGestures::editWanted, this, &CanvasParts::editWanted);
+  connect(&m_gestures, &CanvasGestures::openWanted, this, &CanvasParts::openStack);
+  connect(&m_gestures, &CanvasGestures::restackWanted, this, &CanvasParts::restack);
+  connect(&m_core, &CanvasCore::added, this, &CanvasParts::showAdded);
+  connect(m_strip, &AnswerStrip::wanted, this, &CanvasParts::reveal);
   connect(&m_gestures, &CanvasGestures::renameAreaWanted, this, &CanvasParts::renameArea);
   connect(m_popup, &AddPopup::chosen, this, &CanvasParts::add);
   connect(m_popup, &AddPopup::closed, this, [this] { m_canvas.setFocus(); });
@@ -77,18 +84,22 @@ void CanvasParts::connectParts() {
     m_keepsFit = false;
     m_view->centerOn(at);
   });
-  connect(m_view, &CanvasView::placeChanged, this, [this] { m_minimap->setSeen(m_view->visibleRect()); });
+  connect(m_view, &CanvasView::placeChanged, this, [this] {
+    m_minimap->setSeen(m_view->visibleRect());
+    showMinimap();
+    updateStrip();
+  });
+  connect(&m_core, &CanvasCore::statusesChanged, this, &CanvasParts::takeStatuses);
   connect(&m_core, &CanvasCore::drawnChanged, this, [this] {
     updateMinimap();
-    if (m_core.hasPreview()) return;
-    const bool empty = m_core.document().size() == 0;
-    if (m_wasEmpty && !empty) m_fitPending = true;
-    m_wasEmpty = empty;
-    fitWhenReady();
-    m_canvas.update();
+    if (!m_core.hasPreview()) takeDrawn();
   });
   connect(&m_core, &CanvasCore::selectionChanged, this, [this] {
     updateMinimap();
+    // What was selected in another view should be seen here too.
+    if (!m_gestures.isActive() && m_canvas.isVisible() && !m_canvas.hasFocus() &&
+        m_core.selection().size() == 1)
+      m_view->bringIntoSight(rectOf(m_core.current()));
     if (QAccessible::isActive()) {
       QAccessibleEvent event(&m_canvas, QAccessible::Focus);
       QAccessible::updateAccessibility(&event);
@@ -96,8 +107,60 @@ void CanvasParts::connectParts() {
   });
   connect(&m_core, &CanvasCore::themeChanged, this, [this] {
     m_minimap->setTheme(m_core.theme());
+    m_strip->setTheme(m_core.theme());
     m_canvas.update();
   });
+}
+
+void CanvasParts::takeDrawn() {
+  const QRectF before = m_root;
+  const document::DocumentNode* root = m_core.document().find(m_core.document().root());
+  m_root = root == nullptr || root->position ? QRectF() : rectOf(m_core.document().root());
+  const bool empty = m_core.document().size() == 0;
+  if (m_wasEmpty && !empty) m_fitPending = true;
+  m_wasEmpty = empty;
+  if (m_fitPending) {
+    fitWhenReady();
+  } else if (m_core.layout().size() <= m_drawnNodes) {
+    // What a person moves or takes out stays under their hand.
+  } else if (m_keepsFit) {
+    if (!m_view->visibleRect().contains(m_scene.contentRect())) fitReadable();
+  } else if (!before.isNull() && !m_root.isNull() && m_view->visibleRect().intersects(before)) {
+    // The tree grows around its root: that stays where the person sees it.
+    m_view->centerOn(m_view->centerPoint() + m_root.topLeft() - before.topLeft());
+  }
+  m_drawnNodes = m_core.layout().size();
+  updateStrip();
+  m_canvas.update();
+}
+
+void CanvasParts::takeStatuses() {
+  std::set<NodeId> running;
+  for (const auto& [id, status] : m_core.statuses()) {
+    if (status.phase == NodePhase::Running) running.insert(id);
+  }
+  const bool others = running != m_running;
+  m_running = std::move(running);
+  if (others && m_keepsFit && !m_running.empty()) m_view->bringIntoSight(focusRect());
+  updateStrip();
+}
+
+void CanvasParts::updateStrip() {
+  // The last one that began to answer is what a person waits for.
+  NodeId shown = kNoNode;
+  for (const NodeId id : m_running) {
+    const NodeStatus& status = m_core.statusOf(id);
+    if (shown == kNoNode || status.request > m_core.statusOf(shown).request) shown = id;
+  }
+  const bool isRead =
+      shown == kNoNode || (m_view->zoom() >= kLeastFitZoom && m_view->visibleRect().contains(rectOf(shown)));
+  if (isRead) {
+    m_strip->hide();
+    return;
+  }
+  const document::DocumentNode& node = m_core.document().at(shown);
+  m_strip->showAnswer(shown, nodeTitle(node), QString::fromStdString(m_core.statusOf(shown).answer));
+  layOutOverlays();
 }
 
 void CanvasParts::setModel(document::DocumentModel* model) {
@@ -114,12 +177,80 @@ void CanvasParts::setModel(document::DocumentModel* model) {
 void CanvasParts::fitWhenReady() {
   if (!m_fitPending || !m_canvas.isVisible() || m_core.document().size() == 0) return;
   m_fitPending = false;
-  fitAll();
+  fitReadable();
+}
+
+void CanvasParts::fitReadable() {
+  const QRectF content = m_scene.contentRect();
+  m_keepsFit = true;
+  m_view->fit(content, kLeastFitZoom);
+  if (m_view->visibleRect().contains(content)) return;
+  // The end of the query is at the right: what comes out of it.
+  m_view->bringIntoSight(rectOf(m_core.document().root()));
+  m_view->bringIntoSight(focusRect());
 }
 
 void CanvasParts::fitAll() {
-  m_view->fit(m_scene.contentRect());
-  m_keepsFit = true;
+  // Once what can be read, once more everything.
+  const bool again = m_keepsFit && m_view->zoom() <= kLeastFitZoom;
+  m_core.stackAll();
+  fitReadable();
+  if (again) m_view->fit(m_scene.contentRect());
+}
+
+QRectF CanvasParts::rectOf(NodeId id) const {
+  const Rect* rect = m_core.rectOf(id);
+  if (rect == nullptr) {
+    const Stack* stack = m_core.stacks().of(id);
+    rect = stack == nullptr ? nullptr : m_core.rectOf(stack->members.front());
+  }
+  return rect == nullptr ? QRectF() : toRect(*rect);
+}
+
+QRectF CanvasParts::focusRect() const {
+  QRectF running;
+  for (const NodeId id : m_running) running |= rectOf(id);
+  if (!running.isNull()) return running;
+  const QRectF selected = rectOf(m_core.current());
+  return selected.isNull() ? rectOf(m_core.document().root()) : selected;
+}
+
+void CanvasParts::openStack(NodeId first) {
+  const Stack* found = m_core.stacks().at(first);
+  if (found == nullptr) return;
+  const Stack stack = *found;
+  m_keepsFit = false;
+  const QPointF held = m_view->mapFromScene(rectOf(first).topLeft());
+  m_core.open(stack);
+  m_core.select({first});
+  // The first one appears where the stack was.
+  if (m_view->zoom() < kReadableZoom) m_view->setZoom(kReadableZoom, held);
+  const QPointF now = m_view->mapFromScene(rectOf(first).topLeft());
+  m_view->panBy((held - now).toPoint());
+}
+
+void CanvasParts::restack(NodeId list) {
+  m_core.setSpread(list, false);
+  m_core.select({list});
+  fitReadable();
+}
+
+void CanvasParts::showAdded() {
+  const QRectF added = selectionRect();
+  if (added.isNull()) return;
+  if (m_keepsFit) {
+    if (!m_view->visibleRect().contains(m_scene.contentRect())) fitReadable();
+    m_view->bringIntoSight(added);
+    return;
+  }
+  const QRectF root = rectOf(m_core.document().root());
+  const QRectF both = m_view->visibleRect().intersects(root) ? added | root : added;
+  constexpr double kAround = 32;  // pixels of the screen, on both sides
+  const double fits =
+      std::min((m_view->width() - kAround) / both.width(), (m_view->height() - kAround) / both.height());
+  if (fits < m_view->zoom()) m_view->setZoom(std::max(fits, kLeastFitZoom));
+  m_view->bringIntoSight(both);
+  m_view->bringIntoSight(added);
 }
 
 void CanvasParts::setPlace(const CanvasPlace& place) {
@@ -147,11 +278,19 @@ bool CanvasParts::eventFilter(QObject* watched, QEvent* event) {
   if (watched != &m_canvas) return QObject::eventFilter(watched, event);
   switch (event->type()) {
     case QEvent::Resize:
-    case QEvent::Show:
+    case QEvent::Show: {
+      const QRectF focus = focusRect();
+      const bool wasSeen = m_view->visibleRect().intersects(focus);
       layOutOverlays();
+      m_core.setRoom(m_view->readableHeight());
       fitWhenReady();
-      if (m_keepsFit && m_core.document().size() > 0) fitAll();
+      if (m_keepsFit && m_core.document().size() > 0) {
+        fitReadable();
+      } else if (wasSeen) {
+        m_view->bringIntoSight(focusRect());
+      }
       break;
+    }
     case QEvent::FocusIn:
     case QEvent::FocusOut:
       m_scene.setFocused(event->type() == QEvent::FocusIn);
@@ -193,6 +332,12 @@ bool CanvasParts::keyPress(const QKeyEvent& event) {
     const NodeId next = walk(m_core.document(), m_core.layout(), m_core.current(), to);
     if (next == kNoNode) return true;
     std::vector<NodeId> nodes;
+    if (const Stack* stack = m_core.stacks().at(next); stack != nullptr && !extends) {
+      // All of it, the first one last: that one is drawn.
+      m_core.select({stack->members.rbegin(), stack->members.rend()});
+      bringSelectionIntoSight();
+      return true;
+    }
     if (extends) {
       nodes = m_core.selection();
       std::erase(nodes, next);
@@ -236,6 +381,9 @@ void CanvasParts::layOutOverlays() {
   m_minimap->move(room.width() - m_minimap->width() - kOverlayMargin,
                   room.height() - m_minimap->height() - kOverlayMargin);
   m_minimap->raise();
+  m_strip->setGeometry(kOverlayMargin, room.height() - m_strip->height() - kOverlayMargin,
+                       std::max(120, room.width() - 2 * kOverlayMargin), m_strip->height());
+  m_strip->raise();
   m_findBar->raise();
 }
 
@@ -247,13 +395,22 @@ void CanvasParts::updateMinimap() {
   }
   m_minimap->setShapes(std::move(shapes));
   m_minimap->setSeen(m_view->visibleRect());
-  m_minimap->setVisible(m_minimapOn && m_core.document().size() > 0);
+  showMinimap();
+}
+
+void CanvasParts::showMinimap() {
+  // What is seen whole needs no map, and a small canvas has no room for one.
+  constexpr int kLeastHeight = 260;
+  const bool helps = m_core.document().size() > 0 && m_canvas.height() >= kLeastHeight &&
+                     !m_view->visibleRect().contains(m_scene.contentRect());
+  m_minimap->setVisible(m_minimapOn && helps);
 }
 
 QRectF CanvasParts::selectionRect() const {
   QRectF all;
   for (const NodeId id : m_core.selection()) {
-    if (const Rect* rect = m_core.rectOf(id)) all |= toRect(*rect);
+    const QRectF rect = rectOf(id);
+    if (!rect.isNull()) all |= rect;
   }
   return all;
 }
@@ -288,9 +445,9 @@ void CanvasParts::showContextMenu(const QContextMenuEvent& event) {
     connect(action, &QAction::triggered, this, [this, id] { m_canvas.perform(id); });
   };
   const std::vector<std::vector<const char*>> groups = {
-      {"node.add", "node.edit", "node.rename", "node.replace", "node.plus-cross"},
+      {"node.add", "node.edit", "node.rename", "node.replace", "node.wrap", "node.plus-cross"},
       {"edit.cut", "edit.copy", "edit.paste", "edit.duplicate", "edit.delete", "edit.delete-keep"},
-      {"node.mute", "node.freeze", "node.collapse", "node.disconnect", "node.make-root"},
+      {"node.mute", "node.freeze", "node.collapse", "node.stack", "node.disconnect", "node.make-root"},
       {"node.frame", "node.note", "node.tidy"},
       {"run.run-selected"}};
   for (const auto& group : groups) {

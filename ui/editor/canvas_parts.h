@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/editor/add_popup.h"
+#include "ui/editor/answer_strip.h"
 #include "ui/editor/canvas.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_gestures.h"
@@ -16,6 +17,7 @@
 #include <QString>
 
 #include <optional>
+#include <set>
 #include <vector>
 
 class QContextMenuEvent;
@@ -67,8 +69,23 @@ class CanvasParts : public QObject {
   void rename();
   void renameArea(AreaRef area);
   void bringSelectionIntoSight();
+  /// What is selected and was just added, and the root with it where it was in sight.
+  void showAdded();
+  void openStack(document::NodeId first);
+  void restack(document::NodeId list);
+  /// The selected list, or that of the selected node, where it is spread; kNoNode: it is not.
+  document::NodeId spreadList() const;
+  /// What should be seen first: what runs, else what is selected, else the root. Null: nothing.
+  QRectF focusRect() const;
+  QRectF rectOf(document::NodeId id) const;
+  void takeDrawn();
+  void takeStatuses();
+  void updateStrip();
   void updateMinimap();
+  void showMinimap();
   void zoomBy(double factor);
+  /// Everything, but not so small that nobody can read it: then what matters most of it.
+  void fitReadable();
   void fitAll();
   QRectF selectionRect() const;
 
@@ -86,6 +103,7 @@ class CanvasParts : public QObject {
   InlineEdit* m_lineEdit;
   NoteEdit* m_noteEdit;
   Minimap* m_minimap;
+  AnswerStrip* m_strip;
   CommandHandlers m_commands;
   AddPlace m_addPlace;
   QPointF m_addPoint;  ///< viewport
@@ -95,6 +113,9 @@ class CanvasParts : public QObject {
   bool m_keepsFit = false;  ///< everything is shown, in any size, until the person looks elsewhere
   bool m_wasEmpty = true;
   bool m_minimapOn = true;
+  QRectF m_root;  ///< where the root was drawn last; null: nowhere, or where a person has put it
+  std::size_t m_drawnNodes = 0;
+  std::set<document::NodeId> m_running;
 };
 
 }  // namespace spanscope::ui

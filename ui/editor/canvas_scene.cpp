@@ -4,6 +4,7 @@
 #include "ui/editor/tidy_layout.h"
 
 #include <QApplication>
+#include <QGraphicsView>
 #include <QStyle>
 
 #include <algorithm>
@@ -125,7 +126,16 @@ void CanvasScene::syncAreas() {
   };
   for (const document::Frame& frame : document.frames) {
     show({AreaRef::Kind::Frame, frame.id}, QString::fromStdString(frame.title), frame.area, frame.hue);
+    auto& title = m_titles[frame.id];
+    const bool isNew = !title;
+    if (isNew) title = std::make_unique<FrameTitleItem>(m_style);
+    title->setContent(QString::fromStdString(frame.title), frame.area, frame.hue);
+    if (isNew) addItem(title.get());
   }
+  std::erase_if(m_titles, [&document](const auto& title) {
+    return std::none_of(document.frames.begin(), document.frames.end(),
+                        [&](const document::Frame& frame) { return frame.id == title.first; });
+  });
   for (const document::Note& note : document.notes) {
     show({AreaRef::Kind::Note, note.id}, QString::fromStdString(note.text), note.area, 0);
   }
@@ -136,7 +146,10 @@ void CanvasScene::syncMarks() {
   std::set<NodeId> selected(m_core.selection().begin(), m_core.selection().end());
   for (const auto& [id, item] : m_nodes) {
     NodeMarks marks;
-    marks.selected = selected.count(id) != 0;
+    const Stack* stack = m_core.stacks().at(id);
+    marks.selected = stack == nullptr ? selected.count(id) != 0
+                                      : std::all_of(stack->members.begin(), stack->members.end(),
+                                                    [&](NodeId member) { return selected.contains(member); });
     marks.focused = m_focused && id == m_core.current();
     marks.hovered = id == m_hovered;
     marks.moves = m_moves;
@@ -150,8 +163,9 @@ void CanvasScene::syncMarks() {
 void CanvasScene::syncStatuses() {
   bool running = false;
   for (const auto& [id, item] : m_nodes) {
-    item->setStatus(m_core.statusOf(id));
-    item->setForecast(m_core.forecastOf(id));
+    const Stack* stack = m_core.stacks().at(id);
+    item->setStatus(stack == nullptr ? m_core.statusOf(id) : m_core.statusOf(*stack));
+    item->setForecast(stack == nullptr ? m_core.forecastOf(id) : nullptr);
     running = running || item->isRunning();
   }
   if (running && m_moves) {
@@ -166,6 +180,7 @@ void CanvasScene::restyle() {
   for (const auto& [id, item] : m_nodes) item->setStyle(m_style);
   for (const auto& [id, item] : m_wires) item->setStyle(m_style);
   for (const auto& [key, item] : m_areas) item->setStyle(m_style);
+  for (const auto& [frame, item] : m_titles) item->setStyle(m_style);
   if (m_loose) m_loose->setStyle(m_style);
   update();
 }
@@ -202,6 +217,11 @@ CanvasHit CanvasScene::hitAt(QPointF point, double reach) const {
     }
     if (near(outputOf(node->id()), point, reach)) return {.kind = Kind::Output, .node = node->id()};
   }
+  for (const auto& [frame, title] : m_titles) {
+    // It lies over nodes, so it is what a click on it means.
+    if (title->labelAt(shownZoom()).translated(title->pos()).contains(point))
+      return {.kind = Kind::Area, .area = {AreaRef::Kind::Frame, frame}};
+  }
   for (const QGraphicsItem* item : found) {
     if (const auto* area = qgraphicsitem_cast<const AreaItem*>(item); area != nullptr && area->zValue() > 2) {
       for (const document::Note& note : m_core.drawn().notes) {
@@ -213,9 +233,14 @@ CanvasHit CanvasScene::hitAt(QPointF point, double reach) const {
       }
     }
     const auto* node = qgraphicsitem_cast<const NodeItem*>(item);
-    if (node == nullptr || !toRect(node->look().rect).contains(point)) continue;
+    if (node == nullptr) continue;
+    if (restackArea(node->look()).contains(point - node->pos()))
+      return {.kind = Kind::Restack, .node = node->id()};
+    if (!toRect(node->look().rect).contains(point)) continue;
+    if (node->look().stacked > 0) return {.kind = Kind::Stack, .node = node->id()};
     const bool picks = m_core.statusOf(node->id()).copies > 1 && node->look().answers &&
-                       !node->look().isFrozen() && pickerArea(node->look()).contains(point - node->pos());
+                       !node->look().isFrozen() &&
+                       pickerArea(node->look(), textScale(shownZoom())).contains(point - node->pos());
     return {.kind = picks ? Kind::Picker : Kind::Node, .node = node->id()};
   }
   const NodeId wire = wireAt(point, reach / 2);
@@ -233,8 +258,18 @@ CanvasHit CanvasScene::hitAt(QPointF point, double reach) const {
   return {};
 }
 
+double CanvasScene::shownZoom() const {
+  const QList<QGraphicsView*> shown = views();
+  return shown.isEmpty() ? 1 : shown.first()->transform().m11();
+}
+
 QString CanvasScene::tipAt(QPointF point) const {
   const CanvasHit hit = hitAt(point, 0);
+  if (hit.kind == CanvasHit::Kind::Stack) {
+    const QString title = m_core.looks().at(hit.node).title;
+    return tr("%1 in one stack, since there is no room for each. A click draws them all.").arg(title);
+  }
+  if (hit.kind == CanvasHit::Kind::Restack) return tr("Stacks the inputs that there is no room for");
   const bool isNode = hit.kind == CanvasHit::Kind::Node || hit.kind == CanvasHit::Kind::Picker;
   return isNode ? m_core.tipOf(hit.node) : QString();
 }

@@ -15,7 +15,18 @@ namespace spanscope::ui {
 
 /// What lies under the pointer.
 struct CanvasHit {
-  enum class Kind { Nothing, Node, Output, Input, Picker, Wire, Area, AreaGrip };
+  enum class Kind {
+    Nothing,
+    Node,
+    Stack,    ///< of which `node` is the first member
+    Restack,  ///< where a list offers to stack its inputs again
+    Output,
+    Input,
+    Picker,
+    Wire,
+    Area,
+    AreaGrip
+  };
   Kind kind = Kind::Nothing;
   document::NodeId node = document::kNoNode;  ///< of a wire: the child
   std::size_t input = 0;
@@ -62,6 +73,7 @@ class CanvasScene : public QGraphicsScene {
   void syncWires();
   void syncMarks();
   void syncStatuses();
+  double shownZoom() const;  ///< of the view that shows it
   void restyle();
   void tick();
 
@@ -70,6 +82,7 @@ class CanvasScene : public QGraphicsScene {
   std::map<document::NodeId, std::unique_ptr<NodeItem>> m_nodes;
   std::map<document::NodeId, std::unique_ptr<WireItem>> m_wires;  ///< by child
   std::map<std::pair<int, std::uint32_t>, std::unique_ptr<AreaItem>> m_areas;
+  std::map<std::uint32_t, std::unique_ptr<FrameTitleItem>> m_titles;  ///< by frame
   std::unique_ptr<WireItem> m_loose;
   CanvasTargets m_targets;
   document::NodeId m_hovered = document::kNoNode;

@@ -62,18 +62,22 @@ void CanvasView::setZoom(double zoom) {
   setZoom(zoom, QPointF(viewport()->rect().center()));
 }
 
-void CanvasView::fit(const QRectF& rect) {
+void CanvasView::fit(const QRectF& rect, double least) {
   if (rect.isNull()) {
     setTransform(QTransform());
     centerOn(0, 0);
   } else {
     const double wide = (viewport()->width() - 2 * kFitMargin) / std::max(1.0, rect.width());
     const double high = (viewport()->height() - 2 * kFitMargin) / std::max(1.0, rect.height());
-    const double zoom = std::clamp(std::min({wide, high, 1.0}), kLeastZoom, kMostZoom);
+    const double zoom = std::clamp(std::min({wide, high, 1.0}), least, kMostZoom);
     setTransform(QTransform::fromScale(zoom, zoom));
     centerOn(rect.center());
   }
   Q_EMIT placeChanged();
+}
+
+double CanvasView::readableHeight() const {
+  return std::max(1.0, height() - 2 * kFitMargin) / kReadableZoom;
 }
 
 QPointF CanvasView::centerPoint() const {

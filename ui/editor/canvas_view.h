@@ -16,6 +16,8 @@ class CanvasGestures;
 inline constexpr double kLeastZoom = 0.05;
 inline constexpr double kMostZoom = 4;
 inline constexpr double kZoomStep = 1.25;
+/// The least zoom at which a canvas shows itself without being asked to: a card has its title at least.
+inline constexpr double kLeastFitZoom = 0.53;
 
 class CanvasView : public QGraphicsView {
   Q_OBJECT
@@ -29,8 +31,10 @@ class CanvasView : public QGraphicsView {
   /// The scene point below `anchor` (pixels of the viewport) stays there.
   void setZoom(double zoom, QPointF anchor);
   void setZoom(double zoom);
-  /// Shows the rectangle whole, at most at zoom 1.
-  void fit(const QRectF& rect);
+  /// Shows the rectangle whole, at most at zoom 1 and at least at `least`: then its middle.
+  void fit(const QRectF& rect, double least = kLeastZoom);
+  /// Height in scene pixels that there is room for where texts keep their size.
+  double readableHeight() const;
   QPointF centerPoint() const;
   QRectF visibleRect() const;
   /// Moves the view as little as is needed to show the rectangle.

@@ -98,7 +98,7 @@ PastedNodes nodesFromText(const std::string& text) {
 }
 
 std::vector<NodeId> pasteTrees(Document& document, const std::vector<query::Node>& trees, NodeId selected,
-                               document::Point at) {
+                               document::Point at, const Stacks& stacks) {
   std::vector<NodeId> added;
   std::vector<NodeId> drafts;
   const bool wasEmpty = document.size() == 0;
@@ -118,7 +118,7 @@ std::vector<NodeId> pasteTrees(Document& document, const std::vector<query::Node
     }
   }
   // Last: what was connected has moved the others.
-  for (const NodeId draft : drafts) moveToFreePlace(document, draft);
+  for (const NodeId draft : drafts) moveToFreePlace(document, draft, stacks);
   if (!wasEmpty && root != kNoNode) document::makeRoot(document, root);
   return added;
 }

@@ -4,6 +4,7 @@
 
 #include "engine/query/query.h"
 #include "engine/workbench/document/document.h"
+#include "ui/editor/stacking.h"
 
 #include <QString>
 
@@ -22,8 +23,9 @@ struct PastedNodes {
 PastedNodes nodesFromText(const std::string& text);
 
 /// Puts trees beside a node: into it where it takes inputs, else as its next siblings, else as drafts, at a
-/// place or below it where they cover nothing. The tops of what was added.
+/// place or below it where they cover nothing of what is drawn. The tops of what was added.
 std::vector<document::NodeId> pasteTrees(document::Document& document, const std::vector<query::Node>& trees,
-                                         document::NodeId selected, document::Point at);
+                                         document::NodeId selected, document::Point at,
+                                         const Stacks& stacks = {});
 
 }  // namespace spanscope::ui

@@ -37,8 +37,8 @@ Rect united(const Rect& a, const Rect& b) {
 
 }  // namespace
 
-void moveToFreePlace(document::Document& document, NodeId top) {
-  const auto layout = tidyLayout(document);
+void moveToFreePlace(document::Document& document, NodeId top, const Stacks& stacks) {
+  const auto layout = tidyLayout(document, stacks);
   const auto own = layout.find(top);
   if (own == layout.end()) return;
   const std::vector<NodeId> subtree = document.subtree(top);

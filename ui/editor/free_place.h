@@ -2,10 +2,11 @@
 #pragma once
 
 #include "engine/workbench/document/document.h"
+#include "ui/editor/stacking.h"
 
 namespace spanscope::ui {
 
 /// Moves a draft down from where it stands to the first place where none of it covers another node or a note.
-void moveToFreePlace(document::Document& document, document::NodeId top);
+void moveToFreePlace(document::Document& document, document::NodeId top, const Stacks& stacks = {});
 
 }  // namespace spanscope::ui

@@ -86,7 +86,8 @@ NodeId walk(const Document& document, const std::map<NodeId, Rect>& layout, Node
     auto next = at;
     while (down ? ++next != siblings.end() : next != siblings.begin()) {
       if (!down) --next;
-      if (*next != kNoNode) return *next;
+      // Members of a stack behind its first one are not drawn.
+      if (*next != kNoNode && layout.count(*next) != 0) return *next;
     }
   }
   return cousin(document, layout, from, down);

@@ -29,6 +29,7 @@ using document::Point;
 using document::Rect;
 
 constexpr double kFrameMargin = 20;
+constexpr std::size_t kFrameHues = 6;  // that files hold
 constexpr double kNoteWidth = 200;
 constexpr double kNoteHeight = 80;
 
@@ -63,9 +64,10 @@ class DocumentCommands {
     std::vector<NodeId> added;
     const QPointF at = m_pointer();
     m_core.change(tr("Paste"), [&](Document& next) {
-      added = pasteTrees(next, pasted.trees, m_core.current(), {.x = at.x(), .y = at.y()});
+      added = pasteTrees(next, pasted.trees, m_core.current(), {.x = at.x(), .y = at.y()}, m_core.stacks());
     });
     m_core.select(added);
+    m_core.tellAdded();
   }
 
   void duplicate() {
@@ -83,9 +85,10 @@ class DocumentCommands {
         drafts.push_back(copies[i]);
       }
       // Last: what has found a place in its parent has moved the others.
-      for (const NodeId draft : drafts) moveToFreePlace(next, draft);
+      for (const NodeId draft : drafts) moveToFreePlace(next, draft, m_core.stacks());
     });
     m_core.select(copies);
+    m_core.tellAdded();
   }
 
   // ---- removing ----
@@ -260,7 +263,7 @@ class DocumentCommands {
     AreaRef added{AreaRef::Kind::Frame, 0};
     m_core.change(tr("Frame"), [&](Document& next) {
       added.id = next.takeId();
-      const auto hue = static_cast<std::uint32_t>(next.frames.size() % kSegmentHues);
+      const auto hue = static_cast<std::uint32_t>(next.frames.size() % kFrameHues);
       next.frames.push_back(
           {.id = added.id,
            .title = tr("Frame").toStdString(),
@@ -301,7 +304,7 @@ class DocumentCommands {
     std::vector<NodeId> all;
     for (const NodeId top : document().tops()) {
       for (const NodeId id : document().subtree(top)) {
-        if (m_core.rectOf(id) != nullptr) all.push_back(id);
+        if (m_core.rectOf(id) != nullptr || m_core.stacks().of(id) != nullptr) all.push_back(id);
       }
     }
     m_core.select(all);

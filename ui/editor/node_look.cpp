@@ -67,17 +67,71 @@ QString titleOf(const DocumentNode& node) {
   return title;
 }
 
-/// Hues by the order of the leaf messages in the prompt; the root generate has the one after the last.
-std::map<NodeId, int> huesOf(const Document& document) {
-  std::map<NodeId, int> hues;
-  for (const NodeId top : document.tops()) {
-    int next = 0;
-    for (const NodeId id : document.subtree(top)) {
-      if (document.at(id).own.as<query::Message>() != nullptr) hues[id] = next++;
+/// "3" and for a stack "4–20"; the members behind its first one have none.
+QStringList labelsOf(const DocumentNode& node, const Stacks& stacks, std::size_t inputs) {
+  QStringList labels;
+  for (std::size_t i = 0; i < inputs; ++i) {
+    if (i >= node.children.size()) {
+      labels.append(QStringLiteral("+"));
+      continue;
     }
-    if (query::answers(document.at(top).own)) hues[top] = next;
+    const Stack* stack = stacks.of(node.children[i]);
+    if (stack == nullptr) {
+      labels.append(QString::number(i + 1));
+    } else if (stack->first == i) {
+      labels.append(QStringLiteral("%1–%2").arg(i + 1).arg(i + stack->members.size()));
+    } else {
+      labels.append(QString());
+    }
+  }
+  return labels;
+}
+
+/// Makes the look of its first member that of a stack.
+void setStackLook(NodeLook& look, const Document& document, const Stack& stack,
+                  const std::map<NodeId, int>& hues) {
+  look.stacked = static_cast<int>(stack.members.size());
+  look.title = stackTitle(document, stack);
+  look.name.clear();
+  look.identity.clear();
+  look.modelLine.clear();
+  look.promise.clear();
+  look.problem.clear();
+  look.frozen.clear();
+  look.pill = false;
+  look.answers = false;
+  look.collapsed = false;
+  look.hue = -1;
+  bool muted = true;
+  for (const NodeId member : stack.members) {
+    muted = muted && (look.muted || document.at(member).muted);
+    for (const NodeId id : document.subtree(member)) {
+      const auto hue = hues.find(id);
+      if (hue != hues.end()) look.hues.push_back(hue->second);
+    }
+  }
+  look.muted = muted;
+}
+
+/// Hues of the texts, and of what the roots answer.
+std::map<NodeId, int> huesOf(const Document& document, const SegmentIdentities& identities) {
+  std::map<NodeId, int> hues;
+  for (const NodeId id : document.ids()) {
+    const DocumentNode& node = document.at(id);
+    const bool isLeaf =
+        node.children.empty() && (query::textOf(node.own) != nullptr || query::isSugar(node.own));
+    const bool isRoot = node.parent == kNoNode && query::answers(node.own);
+    if (!isLeaf && !isRoot) continue;
+    if (const SegmentIdentity* identity = identities.ofNode(id)) hues[id] = static_cast<int>(identity->hue);
   }
   return hues;
+}
+
+/// The number of a document, where there are several.
+QString identityOf(NodeId id, const SegmentIdentities& identities) {
+  const SegmentIdentity* identity = identities.ofNode(id);
+  if (identity == nullptr || identity->kind != PartKind::Document) return {};
+  return identities.count(PartKind::Document) < 2 ? QString() : tr("document %1").arg(identity->number + 1);
 }
 
 }  // namespace
@@ -133,9 +187,19 @@ void setOwnLook(NodeLook& look, const DocumentNode& node, const std::string& che
   for (const std::string& reply : node.frozen) look.frozen.append(shortened(reply));
 }
 
-std::map<NodeId, NodeLook> nodeLooks(const Document& document,
-                                     const std::map<NodeId, document::Rect>& layout) {
-  const std::map<NodeId, int> hues = huesOf(document);
+QString stackTitle(const Document& document, const Stack& stack) {
+  const auto count = static_cast<int>(stack.members.size());
+  const query::Node& own = document.at(stack.members.front()).own;
+  if (query::answers(own)) return tr("%1 answers").arg(count);
+  const auto* join = document.at(stack.parent).own.as<query::Join>();
+  const bool isText = query::infoOf(own).gives == query::Gives::Text || query::isSugar(own);
+  if (isText && join != nullptr && join->kind == query::JoinKind::Plus) return tr("%1 documents").arg(count);
+  return isText ? tr("%1 messages").arg(count) : tr("%1 parts").arg(count);
+}
+
+std::map<NodeId, NodeLook> nodeLooks(const Document& document, const std::map<NodeId, document::Rect>& layout,
+                                     const SegmentIdentities& identities, const Stacks& stacks) {
+  const std::map<NodeId, int> hues = huesOf(document, identities);
   std::set<NodeId> inQuery;
   std::set<NodeId> muted;
   if (document.root() != kNoNode) {
@@ -152,6 +216,7 @@ std::map<NodeId, NodeLook> nodeLooks(const Document& document,
       if (rect == layout.end()) continue;
       NodeLook look;
       setOwnLook(look, node, checkpoint);
+      look.identity = identityOf(id, identities);
       look.problem = nodeProblem(document, id);
       look.pill = isPill(node.own);
       look.answers = query::answers(node.own);
@@ -167,6 +232,13 @@ std::map<NodeId, NodeLook> nodeLooks(const Document& document,
       look.taken.assign(look.inputs.size(), false);
       for (std::size_t i = 0; i < look.inputs.size() && i < node.children.size(); ++i) {
         look.taken[i] = node.children[i] != kNoNode;
+      }
+      look.labels = labelsOf(node, stacks, look.inputs.size());
+      if (const Stack* stack = stacks.at(id)) {
+        setStackLook(look, document, *stack, hues);
+        look.inputs.clear();
+        look.taken.clear();
+        look.labels.clear();
       }
       looks.emplace(id, std::move(look));
     }

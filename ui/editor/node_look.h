@@ -4,6 +4,8 @@
 #pragma once
 
 #include "engine/workbench/document/document.h"
+#include "ui/editor/stacking.h"
+#include "ui/session/segment_identities.h"
 
 #include <QString>
 #include <QStringList>
@@ -18,6 +20,7 @@ struct NodeLook {
   std::string op;
   QString title;       ///< role or operator
   QString name;        ///< the node's own; may be empty
+  QString identity;    ///< "document 3", as other views call it; empty where there is one document alone
   QString text;        ///< of a leaf; of other cards what they do
   QString modelLine;   ///< of generates: "spanlet · temperature 0 · max 60"
   QString promise;     ///< of pills
@@ -29,18 +32,27 @@ struct NodeLook {
   bool draft = false;    ///< not in the query
   bool hasParent = false;
   bool collapsed = false;
-  int hidden = 0;  ///< nodes under a collapsed one
-  int hue = -1;    ///< segment hue of the stripe, −1: none
+  int hidden = 0;         ///< nodes under a collapsed one
+  int hue = -1;           ///< segment hue of the stripe, −1: none
+  int stacked = 0;        ///< nodes that the card stands for; 0: for the one itself
+  std::vector<int> hues;  ///< of a stack: those of its members, in order
+  bool spread = false;    ///< a list of which all inputs are drawn though there is no room for them
   document::Rect rect;
   std::vector<double> inputs;  ///< heights from the top
   std::vector<bool> taken;     ///< whether each input has a child
+  QStringList labels;          ///< of inputs: "3", "4–20" of a stack, "+"; empty: another one stands for it
   bool isFrozen() const { return !frozen.isEmpty(); }
   bool operator==(const NodeLook&) const = default;
 };
 
-/// Looks of all nodes of the layout.
+/// Looks of all nodes of the layout; `stacks` are those it was made with.
 std::map<document::NodeId, NodeLook> nodeLooks(const document::Document& document,
-                                               const std::map<document::NodeId, document::Rect>& layout);
+                                               const std::map<document::NodeId, document::Rect>& layout,
+                                               const SegmentIdentities& identities,
+                                               const Stacks& stacks = {});
+
+/// "18 documents", "6 answers", "4 parts".
+QString stackTitle(const document::Document& document, const Stack& stack);
 
 /// Takes over a node in place of another that is laid out alike, has the same kind of operator and is muted
 /// no differently: the rest of the look depends on these and on other nodes only.

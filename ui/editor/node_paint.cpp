@@ -26,6 +26,37 @@ constexpr double kBarHeight = 6;
 constexpr double kShareWidth = 44;
 constexpr double kTitleTop = 8;
 constexpr double kLineHeight = 16;
+constexpr double kSlack = 0.2;  ///< of a line that may stand out into the distance below
+constexpr double kSheets = 8;   ///< that stand out behind a stack
+constexpr double kScaleStep = 1.0625;
+constexpr double kNumberScale = 1.2;  ///< beyond it the numbers of inputs have no room
+
+/// The parts of a card from top to bottom, in pixels of its texts.
+struct CardPlan {
+  CardPlan(const NodeLook& look, double scale)
+      : width((look.rect.width - (look.stacked > 0 ? kSheets : 0)) / scale),
+        height((look.rect.height - (look.stacked > 0 ? kSheets : 0)) / scale) {
+    const bool tight = height < 60;
+    titleTop = height < 30 ? std::max(0.0, (height - kLineHeight) / 2) : tight ? 4 : kTitleTop;
+    bodyTop = tight ? 20 : 26;
+    bar = QRectF(kLeft, height - (tight ? 9 : 14), width - kLeft - kRight - kShareWidth,
+                 tight ? 4 : kBarHeight);
+    hasBar = height >= 30;
+    bodyLines = std::max(0, static_cast<int>((bar.top() - bodyTop) / kLineHeight + kSlack));
+    hasIcon = width >= 110;
+    titleLeft = kLeft + (hasIcon ? 20 : 0);
+    if (!look.answers) return;
+    hasModel = height >= 100;
+    const double top = hasModel ? 42 : bodyTop;
+    answer = QRectF(kLeft - 2, top, width - kLeft - kRight + 6, bar.top() - (tight ? 3 : 12) - top);
+    hasState = answer.height() >= 38;
+    bodyLines = std::max(0, static_cast<int>((answer.height() - (hasState ? 22 : 0)) / kLineHeight));
+  }
+  double width, height, titleTop, bodyTop, titleLeft;
+  QRectF bar, answer;
+  bool hasBar, hasIcon, hasModel = false, hasState = false;
+  int bodyLines;
+};
 
 QBrush overlay(const QColor& color, BlockRole role) {
   QPixmap tile(6, 6);
@@ -85,13 +116,25 @@ QString stateText(const NodeLook& look, const NodeStatus& status) {
   return {};
 }
 
-QRectF answerArea(const NodeLook& look) {
-  return {kLeft - 2, 42, look.rect.width - kLeft - kRight + 6, look.rect.height - 42 - 26};
+/// "3 200" with a space that no line is broken at.
+QString grouped(std::int64_t count) {
+  QString digits = QString::number(count);
+  for (qsizetype at = digits.size() - 3; at > 0; at -= 3) digits.insert(at, QChar(0x202F));
+  return digits;
+}
+
+/// The end of a text, as much as fits so many lines.
+QString endOf(const QString& text, const QFont& font, double width, int lines) {
+  const QFontMetricsF metrics(font);
+  // Words are not broken, so a line is not always full.
+  return metrics.elidedText(text, Qt::ElideLeft, width * lines - (lines - 1) * 48);
 }
 
 void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
               const NodeMarks& marks, const CanvasStyle& style, bool withText) {
-  const QRectF bar = barArea(look);
+  const CardPlan plan(look, texts.scale);
+  if (!plan.hasBar) return;
+  const QRectF bar = plan.bar;
   painter.setPen(Qt::NoPen);
   if (status.phase == NodePhase::Running) {
     painter.fillRect(bar, style.line);
@@ -130,7 +173,7 @@ void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status,
   part(status.served.relocated, BlockRole::Relocated);
   part(status.served.computed, BlockRole::Computed);
   if (withText) {
-    drawLine(painter, texts.share, look.rect.width - kRight - texts.share.width, bar.center().y() - 8,
+    drawLine(painter, texts.share, plan.width - kRight - texts.share.width, bar.center().y() - 8,
              style.textThird);
   }
 }
@@ -167,33 +210,33 @@ void paintIcon(QPainter& painter, std::string_view op, double x, double y, const
 }
 
 void paintAnswer(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
-                 const CanvasStyle& style) {
-  drawLine(painter, texts.modelLine, kLeft, 26, style.textSecond);
-  const QRectF box = answerArea(look);
+                 const CardPlan& plan, const CanvasStyle& style) {
+  if (plan.hasModel) drawLine(painter, texts.modelLine, kLeft, 26, style.textSecond);
+  const QRectF box = plan.answer;
   const bool failed = status.phase == NodePhase::Failed && !look.isFrozen();
   if (!texts.body.empty() || texts.state.width > 0) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(failed ? style.errorFill : style.canvas);
     painter.drawRoundedRect(box, 4, 4);
   }
-  double y = box.top() + 4;
+  double y = box.top() + (plan.hasState ? 4 : 0);
   for (const TextLine& line : texts.body) {
     drawLine(painter, line, box.left() + 8, y, failed ? style.error : style.text);
     y += kLineHeight;
   }
+  if (!plan.hasState) return;
   const double bottom = box.bottom() - 18;
   const QColor ink = failed                                                    ? style.error
                      : status.phase == NodePhase::Finished && !look.isFrozen() ? style.hit
                                                                                : style.textSecond;
   drawLine(painter, texts.state, box.left() + 8, bottom, ink);
-  drawLine(painter, texts.picker, pickerArea(look).right() - 8 - texts.picker.width, bottom, style.accent);
+  drawLine(painter, texts.picker, box.right() - 8 - texts.picker.width, bottom, style.accent);
 }
 
 /// Hangs on the lower edge; the broken outline tells what is expected from what has been.
-void paintForecast(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
-                   const CanvasStyle& style) {
+void paintForecast(QPainter& painter, const NodeTexts& texts, double bottom, const CanvasStyle& style) {
   if (texts.forecast.width <= 0) return;
-  const QRectF area(kLeft - 6, look.rect.height - 6.5, texts.forecast.width + 14, 17);
+  const QRectF area(kLeft - 6, bottom - 6.5, texts.forecast.width + 14, 17);
   QPen pen(style.textThird, 1);
   pen.setDashPattern({3, 2.5});
   painter.setPen(pen);
@@ -204,10 +247,10 @@ void paintForecast(QPainter& painter, const NodeLook& look, const NodeTexts& tex
 
 /// Hangs on the lower edge as well, filled as far as the answer looked here.
 void paintLooked(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
-                 double right, const CanvasStyle& style) {
+                 QPointF corner, const CanvasStyle& style) {
   if (texts.looked.width <= 0) return;
   const double width = texts.looked.width + 14;
-  const QRectF area(right - width, look.rect.height - 4.5, width, 17);
+  const QRectF area(corner.x() - width, corner.y() - 6.5, width, 17);
   painter.setPen(Qt::NoPen);
   painter.setBrush(style.surface);
   painter.drawRoundedRect(area, 8, 8);
@@ -227,43 +270,46 @@ void paintLooked(QPainter& painter, const NodeLook& look, const NodeStatus& stat
 
 void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
                     const CanvasStyle& style) {
-  const double width = look.rect.width;
+  const CardPlan plan(look, texts.scale);
   const QColor ink = status.phase == NodePhase::Failed ? style.error : style.text;
-  paintIcon(painter, look.op, kLeft - 1, kTitleTop, ink);
-  drawLine(painter, texts.title, kLeft + 20, kTitleTop, ink);
-  drawLine(painter, texts.count, width - kRight - texts.count.width, kTitleTop + 1, style.textThird);
+  if (plan.hasIcon) paintIcon(painter, look.op, kLeft - 1, plan.titleTop, ink);
+  drawLine(painter, texts.title, plan.titleLeft, plan.titleTop, ink);
+  drawLine(painter, texts.count, plan.width - kRight - texts.count.width, plan.titleTop + 1,
+           look.stacked > 0 ? style.accent : style.textThird);
   if (look.answers) {
-    paintAnswer(painter, look, status, texts, style);
+    paintAnswer(painter, look, status, texts, plan, style);
   } else {
-    double y = 26;
+    double y = plan.bodyTop;
     for (const TextLine& line : texts.body) {
       drawLine(painter, line, kLeft, y, style.textSecond);
       y += kLineHeight;
     }
   }
-  const double bottom = look.rect.height - 21;
+  const double bottom = plan.height - 21;
   if (texts.problem.width > 0) {
     paintWarning(painter, kLeft, bottom + 2, style.error);
     drawLine(painter, texts.problem, kLeft + 16, bottom, style.error);
   }
-  paintForecast(painter, look, texts, style);
-  double right = width - 8;
+  if (texts.scale > kNumberScale) return;  // what stands out of the card would reach its neighbours
+  paintForecast(painter, texts, plan.height, style);
+  double right = plan.width - 8;
   if (look.muted || look.isFrozen()) {
     paintChip(painter, texts.chip, right, -9, style.textSecond, style.surface);
     right -= texts.chip.width + 20;
   }
   double lower = right;
   if (look.collapsed) {
-    paintChip(painter, texts.hidden, right, look.rect.height - 9, style.textSecond, style.surface);
+    paintChip(painter, texts.hidden, right, plan.height - 9, style.textSecond, style.surface);
     lower -= texts.hidden.width + 20;
   }
-  paintLooked(painter, look, status, texts, lower, style);
+  paintLooked(painter, look, status, texts, QPointF(lower, plan.height), style);
 }
 
 void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
                     const CanvasStyle& style) {
-  const double middle = look.rect.width / 2;
-  double y = look.rect.height / 2 - 28 - (texts.name.width > 0 ? 8 : 0) - (texts.problem.width > 0 ? 8 : 0);
+  const double middle = look.rect.width / texts.scale / 2;
+  const double height = look.rect.height / texts.scale;
+  double y = height / 2 - 28 - (texts.name.width > 0 ? 8 : 0) - (texts.problem.width > 0 ? 8 : 0);
   paintIcon(painter, look.op, middle - 8, y, style.text);
   y += 20;
   drawLine(painter, texts.title, middle - texts.title.width / 2, y, style.text);
@@ -278,11 +324,12 @@ void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& te
     drawLine(painter, texts.problem, middle - texts.problem.width / 2, y, style.error);
     paintWarning(painter, middle - 6, y + 16, style.error);
   }
+  if (texts.scale > kNumberScale) return;
   if (look.muted)
     paintChip(painter, texts.chip, middle + texts.chip.width / 2 + 6, -9, style.textSecond, style.surface);
-  if (look.collapsed) {
-    paintChip(painter, texts.hidden, middle + texts.hidden.width / 2 + 6, look.rect.height - 9,
-              style.textSecond, style.surface);
+  if (look.collapsed || look.spread) {
+    paintChip(painter, texts.hidden, middle + texts.hidden.width / 2 + 6, height - 9,
+              look.spread ? style.accent : style.textSecond, style.surface);
   }
 }
 
@@ -295,10 +342,24 @@ void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
   };
   for (std::size_t i = 0; i < look.inputs.size(); ++i) {
     const bool fits = marks.inputFits == -2 || marks.inputFits == static_cast<int>(i);
-    const bool numbered = look.pill && withText && i < texts.numbers.size();
-    port(0, look.inputs[i], numbered ? kNumberRadius : kPortRadius, fits);
-    if (!numbered) continue;
+    const bool hidden =
+        static_cast<qsizetype>(i) < look.labels.size() && look.labels[static_cast<qsizetype>(i)].isEmpty();
+    if (hidden) continue;
+    const bool numbered = look.pill && withText && texts.scale <= kNumberScale && i < texts.numbers.size();
+    if (!numbered) {
+      port(0, look.inputs[i], kPortRadius, fits);
+      continue;
+    }
     const TextLine& number = texts.numbers[i];
+    if (number.width > 2 * kNumberRadius - 2) {  // of a stack: "4–20"
+      const double half = number.width / 2 + 5;
+      painter.setPen(QPen(fits ? style.accent : style.outline, fits ? 2 : 1.2));
+      painter.setBrush(fits ? style.accentFill : style.surface);
+      painter.drawRoundedRect(QRectF(-half, look.inputs[i] - kNumberRadius, 2 * half, 2 * kNumberRadius),
+                              kNumberRadius, kNumberRadius);
+    } else {
+      port(0, look.inputs[i], kNumberRadius, fits);
+    }
     drawLine(painter, number, -number.width / 2, look.inputs[i] - 7.5,
              look.taken[i] ? style.text : style.textThird);
   }
@@ -308,50 +369,79 @@ void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
   }
 }
 
+void paintStripe(QPainter& painter, const QRectF& area, int hue, const CanvasStyle& style) {
+  if (hue < 0) {
+    painter.fillRect(area, style.outline);
+    return;
+  }
+  const auto segment = static_cast<std::size_t>(hue);
+  painter.fillRect(area, style.theme.segmentInk(segment));
+  const QBrush pattern = style.theme.segmentPattern(segment);
+  if (pattern.style() == Qt::NoBrush) return;
+  painter.setBrushOrigin(area.topLeft());
+  painter.fillRect(area, pattern);
+}
+
+/// The surface of a card with its stripe: of a stack the hues of all its members, from top to bottom.
+void paintCard(QPainter& painter, const QRectF& rect, const NodeLook& look, const CanvasStyle& style) {
+  const std::vector<int> hues = look.hues.empty() ? std::vector<int>{look.hue} : look.hues;
+  const bool isPlain =
+      hues.size() == 1 && (hues.front() < 0 || static_cast<std::size_t>(hues.front()) < kSegmentHues);
+  painter.setPen(Qt::NoPen);
+  if (isPlain && !look.muted) {
+    // The card's own shape in its hue, with the surface over the rest of it.
+    painter.setBrush(hues.front() < 0 ? style.outline
+                                      : style.theme.segmentInk(static_cast<std::size_t>(hues.front())));
+    painter.drawRoundedRect(rect, kRadius, kRadius);
+    painter.setBrush(style.surface);
+    painter.drawRoundedRect(rect.adjusted(kStripe, 0, 0, 0), kRadius - 2, kRadius - 2);
+    painter.fillRect(QRectF(kStripe, 0, kRadius, rect.height()), style.surface);
+    return;
+  }
+  painter.setBrush(style.surface);
+  painter.drawRoundedRect(rect, kRadius, kRadius);
+  QPainterPath shape;
+  shape.addRoundedRect(rect, kRadius, kRadius);
+  QPainterPath left;
+  left.addRect(0, 0, kStripe, rect.height());
+  const QPainterPath before = painter.clipPath();
+  const bool wasClipped = painter.hasClipping();
+  painter.setClipPath(shape & left, wasClipped ? Qt::IntersectClip : Qt::ReplaceClip);
+  const double each = rect.height() / static_cast<double>(hues.size());
+  for (std::size_t i = 0; i < hues.size(); ++i)
+    paintStripe(painter, QRectF(0, each * static_cast<double>(i), kStripe, each), hues[i], style);
+  if (wasClipped)
+    painter.setClipPath(before);
+  else
+    painter.setClipping(false);
+}
+
 void paintShape(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeMarks& marks,
                 const CanvasStyle& style) {
-  const QRectF rect(0, 0, look.rect.width, look.rect.height);
+  const QRectF outer(0, 0, look.rect.width, look.rect.height);
+  const double sheets = look.stacked > 0 ? kSheets : 0;
+  const QRectF rect = outer.adjusted(0, 0, -sheets, -sheets);
   const double radius = look.pill ? kPillRadius : kRadius;
   if (marks.selected) {
     painter.setPen(QPen(style.accent, 2));
     painter.setBrush(style.canvas);
-    painter.drawRoundedRect(rect.adjusted(-4, -4, 4, 4), radius + 3, radius + 3);
+    painter.drawRoundedRect(outer.adjusted(-4, -4, 4, 4), radius + 3, radius + 3);
   }
   if (marks.focused) {
     painter.setPen(QPen(style.accent, 1, Qt::DotLine));
     painter.setBrush(Qt::NoBrush);
-    painter.drawRoundedRect(rect.adjusted(-7, -7, 7, 7), radius + 6, radius + 6);
+    painter.drawRoundedRect(outer.adjusted(-7, -7, 7, 7), radius + 6, radius + 6);
   }
   QPen pen(status.phase == NodePhase::Failed || !look.problem.isEmpty() ? style.error : style.outline, 1);
-  if (marks.hovered && !marks.selected) pen.setColor(style.textThird);
+  if (marks.hovered && !marks.selected) pen.setColor(look.stacked > 0 ? style.accent : style.textThird);
   if (look.draft) pen.setDashPattern({4, 3});
-  if (look.collapsed) {
-    painter.setPen(pen);
-    painter.setBrush(style.surface);
-    painter.drawRoundedRect(rect.translated(4, 4), radius, radius);
-  }
+  painter.setPen(pen);
   painter.setBrush(style.surface);
+  if (look.collapsed) painter.drawRoundedRect(rect.translated(4, 4), radius, radius);
+  for (double out = sheets; out > 0; out -= kSheets / 2)
+    painter.drawRoundedRect(rect.translated(out, out), radius, radius);
   if (!look.pill) {
-    // The stripe is the card's own shape in its hue, with the surface over the rest of it.
-    const QColor hue =
-        look.hue >= 0 ? style.theme.segmentInk(static_cast<std::size_t>(look.hue)) : style.outline;
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(hue);
-    if (look.muted) {
-      // Seen through the surface, the hue would tint the whole card.
-      QPainterPath stripe;
-      stripe.addRoundedRect(rect, radius, radius);
-      QPainterPath left;
-      left.addRect(0, 0, kStripe, rect.height());
-      painter.drawPath(stripe & left);
-      painter.setBrush(style.surface);
-      painter.drawPath(stripe - left);
-    } else {
-      painter.drawRoundedRect(rect, radius, radius);
-      painter.setBrush(style.surface);
-      painter.drawRoundedRect(rect.adjusted(kStripe, 0, 0, 0), radius - 2, radius - 2);
-      painter.fillRect(QRectF(kStripe, 0, radius, rect.height()), style.surface);
-    }
+    paintCard(painter, rect, look, style);
     painter.setBrush(Qt::NoBrush);
   }
   painter.setPen(pen);
@@ -445,30 +535,57 @@ QString fragmentsText(const NodeStatus& status) {
                                : tr("%1 fragments, best %2").arg(status.fragments).arg(best);
 }
 
+QString stackText(const NodeStatus& status) {
+  QStringList parts;
+  if (status.tokens >= 0) parts.append(tr("%1 tokens").arg(grouped(status.tokens)));
+  if (status.cachedPercent() >= 0) parts.append(tr("%1 % cached").arg(status.cachedPercent()));
+  return parts.join(QStringLiteral(" · "));
+}
+
+double textScale(double zoom) {
+  if (zoom >= kReadableZoom || zoom <= 0) return 1;
+  return std::pow(kScaleStep, std::ceil(std::log(kReadableZoom / zoom) / std::log(kScaleStep) - 1e-9));
+}
+
 NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const NodeForecast* forecast,
-                        const CanvasStyle& style) {
+                        const CanvasStyle& style, double scale) {
   NodeTexts texts;
-  const double width = look.rect.width;
+  texts.scale = scale;
   if (look.pill) {
-    texts.title = makeLine(look.title, style.titleFont, width - 20);
+    const double width = look.rect.width / scale;
+    texts.title = makeLine(look.title, style.titleFont, width - std::min(20.0, width / 6));
     texts.name = makeLine(look.name, style.smallFont, width - 20);
-    texts.promise = makeLine(look.promise, style.smallFont, width - 8);
-    texts.problem = makeLine(look.problem, style.smallFont, width - 8);
-    for (std::size_t i = 0; i < look.inputs.size(); ++i) {
-      texts.numbers.push_back(makeLine(QString::number(i + 1), style.smallFont, 2 * kNumberRadius));
+    if (scale <= kNumberScale) {
+      texts.promise = makeLine(look.promise, style.smallFont, width - 8);
+      for (const QString& label : look.labels) texts.numbers.push_back(makeLine(label, style.smallFont, 60));
     }
+    texts.problem = makeLine(look.problem, style.smallFont, width - 8);
+    if (look.spread) texts.hidden = makeLine(tr("stack"), style.smallFont, 80);
   } else {
-    const QString title = look.name.isEmpty() ? look.title : look.title + QStringLiteral(" · ") + look.name;
-    texts.count = makeLine(countText(look, status), style.monoFont, 90);
-    texts.title = makeLine(title, style.titleFont, width - kLeft - 20 - kRight - 8 - texts.count.width);
+    const CardPlan plan(look, scale);
+    const double width = plan.width;
+    const QString& more = look.name.isEmpty() ? look.identity : look.name;
+    QString title = more.isEmpty() ? look.title : look.title + QStringLiteral(" · ") + more;
+    if (width >= 130) {
+      texts.count = look.stacked > 0
+                        ? makeLine(width < 190 ? QStringLiteral("›") : tr("open ›"), style.smallFont, 90)
+                        : makeLine(countText(look, status), style.monoFont, 90);
+    }
+    const double room = width - plan.titleLeft - kRight - 8 - texts.count.width;
+    // The number tells more than the role where there is no room for both.
+    if (look.name.isEmpty() && !more.isEmpty() &&
+        QFontMetricsF(style.titleFont).horizontalAdvance(title) > room)
+      title = more;
+    texts.title = makeLine(title, style.titleFont, room);
     texts.problem = makeLine(look.problem, style.smallFont, width - kLeft - kRight - 16);
     const int share = status.cachedPercent();
     if (forecast != nullptr) texts.forecast = makeLine(forecastBadge(*forecast), style.smallFont, width / 2);
     if (status.looked >= 0)
       texts.looked = makeLine(tr("looked at %1").arg(partText(status.looked)), style.smallFont, width / 2);
-    if (share >= 0) texts.share = makeLine(QStringLiteral("%1 %").arg(share), style.monoFont, kShareWidth);
+    if (share >= 0 && look.stacked == 0)
+      texts.share = makeLine(QStringLiteral("%1 %").arg(share), style.monoFont, kShareWidth);
     if (look.answers) {
-      const QRectF box = answerArea(look);
+      const double inner = plan.answer.width() - 16;
       texts.modelLine = makeLine(look.modelLine, style.bodyFont, width - kLeft - kRight);
       QString answer = look.isFrozen() ? look.frozen.first() : QString::fromStdString(status.answer);
       if (!look.isFrozen() && status.phase == NodePhase::Failed && !status.failure.empty()) {
@@ -477,22 +594,25 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
       const bool streams = status.phase == NodePhase::Running && !look.isFrozen();
       // While it streams, the end of the answer is what is new.
       const QString flat = answer.simplified();
-      const qsizetype fits = 64;
-      texts.body = makeLines(streams && flat.size() > fits ? QStringLiteral("…") + flat.right(fits) : flat,
-                             style.bodyFont, box.width() - 16, 2);
-      if (look.frozen.size() > 1) texts.body = frozenLines(look.frozen, style.bodyFont, box.width() - 16);
-      const double stateWidth = status.copies > 1 && !look.isFrozen() ? box.width() / 2 : box.width() - 16;
+      const int lines = plan.bodyLines;
+      texts.body = makeLines(streams && lines > 0 ? endOf(flat, style.bodyFont, inner, lines) : flat,
+                             style.bodyFont, inner, lines);
+      if (look.frozen.size() > 1) texts.body = frozenLines(look.frozen, style.bodyFont, inner);
+      const double stateWidth = status.copies > 1 && !look.isFrozen() ? plan.answer.width() / 2 : inner;
       texts.state = makeLine(stateText(look, status), style.smallFont, stateWidth);
       if (status.copies > 1 && !look.isFrozen()) {
         texts.picker =
             makeLine(tr("%1 of %2 ›").arg(status.copy + 1).arg(status.copies), style.smallFont, 90);
       }
     } else {
-      const QString found = fragmentsText(status);
-      const int lines = look.rect.height < kTextCardHeight ? 1 : 2;
-      texts.body =
-          makeLines(look.text, style.bodyFont, width - kLeft - kRight, found.isEmpty() ? lines : lines - 1);
-      if (!found.isEmpty()) texts.body.push_back(makeLine(found, style.bodyFont, width - kLeft - kRight));
+      const double inner = width - kLeft - kRight;
+      const QString found = look.stacked > 0 ? stackText(status) : fragmentsText(status);
+      const int lines = std::max(0, plan.bodyLines - (found.isEmpty() ? 0 : 1));
+      // Of a stack the first text stands for all where nothing is known of their tokens.
+      const QString text = look.stacked > 0 && !found.isEmpty() ? QString() : look.text;
+      texts.body = makeLines(text, style.bodyFont, inner, lines);
+      if (!found.isEmpty() && plan.bodyLines > 0)
+        texts.body.push_back(makeLine(found, style.bodyFont, inner));
     }
   }
   if (look.muted || look.isFrozen()) {
@@ -502,13 +622,21 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
   return texts;
 }
 
-QRectF pickerArea(const NodeLook& look) {
-  const QRectF box = answerArea(look);
-  return {box.right() - 80, box.bottom() - 20, 80, 20};
+QRectF pickerArea(const NodeLook& look, double scale) {
+  const CardPlan plan(look, scale);
+  if (!plan.hasState) return {};
+  const QRectF box = plan.answer;
+  return {(box.right() - 80) * scale, (box.bottom() - 20) * scale, 80 * scale, 20 * scale};
 }
 
-QRectF barArea(const NodeLook& look) {
-  return {kLeft, look.rect.height - 14, look.rect.width - kLeft - kRight - kShareWidth, kBarHeight};
+QRectF barArea(const NodeLook& look, double scale) {
+  const QRectF bar = CardPlan(look, scale).bar;
+  return {bar.topLeft() * scale, bar.size() * scale};
+}
+
+QRectF restackArea(const NodeLook& look) {
+  if (!look.spread) return {};
+  return {look.rect.width / 2 - 30, look.rect.height - 12, 60, 24};
 }
 
 void paintNode(QPainter& painter, const NodeLook& look, const NodeStatus& status, const NodeTexts& texts,
@@ -526,6 +654,8 @@ void paintNode(QPainter& painter, const NodeLook& look, const NodeStatus& status
   const bool withText = zoom >= kTextZoom;
   painter.setRenderHint(QPainter::Antialiasing, true);
   paintShape(painter, look, status, marks, style);
+  const QTransform before = painter.transform();
+  if (texts.scale != 1) painter.scale(texts.scale, texts.scale);
   if (withText) {
     if (look.pill) {
       paintPillTexts(painter, look, texts, style);
@@ -534,6 +664,7 @@ void paintNode(QPainter& painter, const NodeLook& look, const NodeStatus& status
     }
   }
   if (!look.pill) paintBar(painter, look, status, texts, marks, style, withText);
+  if (texts.scale != 1) painter.setTransform(before);
   paintPorts(painter, look, texts, marks, style, withText);
   painter.setOpacity(opacity);
 }

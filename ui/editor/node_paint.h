@@ -21,7 +21,12 @@ class QPainter;
 namespace spanscope::ui {
 
 /// Zooms below which a node is drawn more simply.
-inline constexpr double kTextZoom = 0.4;
+inline constexpr double kTextZoom = 0.33;
+/// Texts keep on the screen at least the size that they have at this zoom: further away they grow in the
+/// scene, and the card shows fewer of them.
+inline constexpr double kReadableZoom = 0.85;
+/// How much larger texts are in the scene than at zoom 1, in steps, so that zooming lays out few texts anew.
+double textScale(double zoom);
 inline constexpr double kShapeZoom = 0.15;
 inline constexpr double kPortRadius = 4.5;
 inline constexpr double kNumberRadius = 8;
@@ -69,12 +74,15 @@ struct NodeTexts {
   TextLine looked;
   std::vector<TextLine> body;
   std::vector<TextLine> numbers;
+  double scale = 1;  ///< that they were laid out for
 };
 /// "5 fragments, best 8.12": what an augment found; empty for other nodes and before it ran.
 QString fragmentsText(const NodeStatus& status);
-/// `forecast`: nullptr: nothing is said of the next run.
+/// "3 200 tokens · 51 % cached" of a stack; empty where neither is known.
+QString stackText(const NodeStatus& status);
+/// `forecast`: nullptr: nothing is said of the next run. `scale` as textScale().
 NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const NodeForecast* forecast,
-                        const CanvasStyle& style);
+                        const CanvasStyle& style, double scale = 1);
 
 struct NodeMarks {
   bool selected = false;
@@ -91,8 +99,10 @@ void paintNode(QPainter& painter, const NodeLook& look, const NodeStatus& status
                const NodeMarks& marks, const CanvasStyle& style, double zoom);
 
 /// Where "2 of 4" stands in a generate's card; a click there shows the next answer.
-QRectF pickerArea(const NodeLook& look);
+QRectF pickerArea(const NodeLook& look, double scale = 1);
 /// Where the bar moves while a generate runs.
-QRectF barArea(const NodeLook& look);
+QRectF barArea(const NodeLook& look, double scale = 1);
+/// Where a list of which all inputs are drawn offers to stack them again.
+QRectF restackArea(const NodeLook& look);
 
 }  // namespace spanscope::ui

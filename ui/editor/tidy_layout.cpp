@@ -25,18 +25,27 @@ bool hasInputs(const DocumentNode& node) {
   return !node.children.empty() || isPill(node.own);
 }
 
-std::vector<NodeId> drawnChildren(const DocumentNode& node) {
+/// A stack is drawn as its first member.
+std::vector<NodeId> drawnChildren(const DocumentNode& node, const Stacks& stacks) {
   std::vector<NodeId> children;
   if (node.collapsed) return children;
   for (const NodeId child : node.children) {
-    if (child != kNoNode) children.push_back(child);
+    if (child == kNoNode) continue;
+    const Stack* stack = stacks.of(child);
+    if (stack == nullptr || stack->members.front() == child) children.push_back(child);
   }
   return children;
 }
 
-double ownHeight(const DocumentNode& node) {
+/// Inputs that are drawn, with the free one of a list.
+std::size_t portCount(const DocumentNode& node, std::size_t drawn) {
+  const bool isList = document::arityOf(node.own).most == document::Arity::kMany;
+  return std::max<std::size_t>(1, isList ? drawn + 1 : node.children.size());
+}
+
+double ownHeight(const DocumentNode& node, std::size_t drawn) {
   if (isPill(node.own)) {
-    const double ports = static_cast<double>(std::max<std::size_t>(1, node.children.size()));
+    const auto ports = static_cast<double>(portCount(node, drawn));
     return node.collapsed ? 96 : std::max(96.0, kPortDistance * (ports + 1));
   }
   if (query::answers(node.own)) return kGenerateHeight;
@@ -52,15 +61,20 @@ double ownWidth(const DocumentNode& node) {
 /// One tree, its top left corner at the origin.
 class TreeLayout {
  public:
-  TreeLayout(const Document& document, NodeId top) : m_document(document) {
+  TreeLayout(const Document& document, NodeId top, const Stacks& stacks)
+      : m_document(document), m_stacks(stacks) {
     collect(top);
     for (auto id = m_order.rbegin(); id != m_order.rend(); ++id) measure(*id);
+    m_height = m_places[top].extent;
+  }
+
+  double height() const { return m_height; }
+
+  Layout take() {
+    const NodeId top = m_order.front();
     placeColumns();
     m_places[top].y = 0;
     for (const NodeId id : m_order) place(id);
-  }
-
-  Layout take() {
     Layout layout;
     for (const NodeId id : m_order) {
       const Place& place = m_places[id];
@@ -86,18 +100,29 @@ class TreeLayout {
       const NodeId id = open.back();
       open.pop_back();
       m_order.push_back(id);
-      const std::vector<NodeId> children = drawnChildren(m_document.at(id));
+      const std::vector<NodeId> children = childrenOf(id);
       open.insert(open.end(), children.rbegin(), children.rend());
     }
+  }
+
+  std::vector<NodeId> childrenOf(NodeId id) const {
+    if (m_stacks.at(id) != nullptr) return {};
+    return drawnChildren(m_document.at(id), m_stacks);
   }
 
   void measure(NodeId id) {
     const DocumentNode& node = m_document.at(id);
     Place& place = m_places[id];
+    if (m_stacks.at(id) != nullptr) {
+      place.width = kCardWidth;
+      place.height = kStackHeight;
+      place.extent = kStackHeight;
+      return;
+    }
+    const std::vector<NodeId> children = childrenOf(id);
     place.width = ownWidth(node);
-    place.height = ownHeight(node);
+    place.height = ownHeight(node, children.size());
     place.column = hasInputs(node) ? 1 : 0;
-    const std::vector<NodeId> children = drawnChildren(node);
     double inner = 0;
     for (const NodeId child : children) {
       place.column = std::max(place.column, m_places[child].column + 1);
@@ -127,7 +152,7 @@ class TreeLayout {
   /// `y` of the node is known; puts the node and its children's subtrees in the middle of its extent.
   void place(NodeId id) {
     const Place own = m_places[id];
-    const std::vector<NodeId> children = drawnChildren(m_document.at(id));
+    const std::vector<NodeId> children = childrenOf(id);
     double inner = 0;
     for (const NodeId child : children) inner += m_places[child].extent;
     if (!children.empty()) inner += kRowGap * static_cast<double>(children.size() - 1);
@@ -140,6 +165,8 @@ class TreeLayout {
   }
 
   const Document& m_document;
+  const Stacks& m_stacks;
+  double m_height = 0;
   std::vector<NodeId> m_order;  ///< parents first
   std::map<NodeId, Place> m_places;
   std::vector<double> m_columnLeft;
@@ -154,15 +181,20 @@ bool isPill(const query::Node& own) {
 bool laidOutAlike(const DocumentNode& one, const DocumentNode& other) {
   return one.children == other.children && one.parent == other.parent && one.position == other.position &&
          one.collapsed == other.collapsed && isPill(one.own) == isPill(other.own) &&
-         ownWidth(one) == ownWidth(other) && ownHeight(one) == ownHeight(other);
+         ownWidth(one) == ownWidth(other) &&
+         ownHeight(one, one.children.size()) == ownHeight(other, other.children.size());
 }
 
-Layout tidyLayout(const Document& document) {
+double treeHeight(const Document& document, NodeId top, const Stacks& stacks) {
+  return TreeLayout(document, top, stacks).height();
+}
+
+Layout tidyLayout(const Document& document, const Stacks& stacks) {
   Layout layout;
   double bottom = 0;
   std::vector<std::pair<NodeId, Layout>> loose;
   for (const NodeId top : document.tops()) {
-    Layout tree = TreeLayout(document, top).take();
+    Layout tree = TreeLayout(document, top, stacks).take();
     double dx = 0;
     double dy = 0;
     if (const auto& position = document.at(top).position) {
@@ -204,16 +236,26 @@ std::vector<double> inputHeights(const Document& document, NodeId node, const La
   if (rect == layout.end() || own.collapsed || !hasInputs(own)) return {};
   const double height = rect->second.height;
   if (!isPill(own.own) || own.children.empty()) return {height / 2};
-  const std::size_t count = own.children.size();
+  // What is not drawn though it is there lies in the stack before it.
+  std::vector<std::size_t> ports;  // for each child its port
+  std::vector<NodeId> ends;        // for each port the child that is drawn there, if any
+  for (const NodeId child : own.children) {
+    if (ends.empty() || child == kNoNode || layout.contains(child)) ends.push_back(child);
+    ports.push_back(ends.size() - 1);
+  }
+  ends.resize(portCount(own, ends.size()), kNoNode);
+  const std::size_t count = ends.size();
   const double first = std::min(height / 2, kPortDistance / 2 + 8);
   const double last = height - first;
   const double step =
       count > 1 ? std::min(kPortDistance, (last - first) / static_cast<double>(count - 1)) : 0;
   std::vector<double> heights(count);
   for (std::size_t i = 0; i < count; ++i) {
-    // Where an input is missing, between its neighbours.
-    heights[i] = first + (last - first) * (static_cast<double>(i) + 0.5) / static_cast<double>(count);
-    const auto child = layout.find(own.children[i]);
+    // Where an input is missing, between its neighbours; the free one of a list at the end.
+    const bool isFree = i >= ports.back() + 1;
+    heights[i] =
+        isFree ? last : first + (last - first) * (static_cast<double>(i) + 0.5) / static_cast<double>(count);
+    const auto child = layout.find(ends[i]);
     if (child != layout.end()) {
       heights[i] = child->second.y + outputHeight(child->second) - rect->second.y;
     }
@@ -222,7 +264,10 @@ std::vector<double> inputHeights(const Document& document, NodeId node, const La
     heights[i] = std::clamp(heights[i], least, most);
     if (i > 0) heights[i] = std::max(heights[i], heights[i - 1] + step);
   }
-  return heights;
+  std::vector<double> all;
+  for (const std::size_t port : ports) all.push_back(heights[port]);
+  for (std::size_t port = ports.back() + 1; port < count; ++port) all.push_back(heights[port]);
+  return all;
 }
 
 double outputHeight(const Rect& rect) {

@@ -83,6 +83,7 @@ void MainWindow::addCommands() {
   rows.add("view.next-tab", [this] { m_topBar->tabs().go(1); });
   rows.add("view.previous-tab", [this] { m_topBar->tabs().go(-1); });
   rows.add("view.tabs", [this] { m_topBar->tabs().showList(); });
+  rows.add("view.canvas", [this] { m_canvas->setFocus(Qt::ShortcutFocusReason); });
   rows.add("view.reset", [this] { m_docks->resetLayout(); });
   rows.addWithArgument(
       "view.dock", [this] { return m_workspace.current() != nullptr; },
@@ -145,7 +146,8 @@ void MainWindow::useKeys() {
 void MainWindow::openPalette() {
   m_palette->open(paletteEntries(m_keys.table(), [this](const QString& id) {
     const CommandInfo& info = *findCommand(id);
-    return isOffered(info) && (info.scope == CommandScope::Window || m_canvas->canPerform(id));
+    const bool isCanvas = m_commands.find(id) == nullptr && m_canvas->commands().find(id) != nullptr;
+    return isOffered(info) && (isCanvas ? m_canvas->canPerform(id) : info.scope == CommandScope::Window);
   }));
 }
 

@@ -16,6 +16,7 @@
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QKeyEvent>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QTimer>
@@ -169,6 +170,16 @@ void MainWindow::closeTab(OpenDocument& document) {
   m_workspace.close(&document);
   showCurrent();
   refresh();
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+  // Nothing in the window wanted it: it leads back from a text or a dock.
+  if (event->key() == Qt::Key_Escape && event->modifiers() == Qt::NoModifier && m_canvas->isVisible()) {
+    m_canvas->setFocus(Qt::ShortcutFocusReason);
+    event->accept();
+    return;
+  }
+  QMainWindow::keyPressEvent(event);
 }
 
 void MainWindow::saveTrace() {

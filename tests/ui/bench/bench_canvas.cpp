@@ -5,6 +5,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "ui/editor/canvas.h"
+#include "ui/editor/canvas_core.h"
 
 #include <QApplication>
 #include <QElapsedTimer>
@@ -71,6 +72,36 @@ Times measure(const std::function<void(int)>& step) {
   return {.wall = slowest(wall), .cpu = slowest(cpu)};
 }
 
+/// Twenty documents of 200 tokens, about 4000 in all: as they are shown, and each on its own.
+void measureDocuments() {
+  query::Join documents{.kind = query::JoinKind::Plus, .children = {}};
+  for (int i = 0; i < 20; ++i) {
+    std::string text = "Report " + std::to_string(i) + ".";
+    for (int sentence = 0; sentence < 20; ++sentence) text += " A letter for Mira came late in autumn.";
+    documents.children.push_back({query::Message{.role = query::Role::User, .text = text}});
+  }
+  document::DocumentModel model(document::fromQuery({query::Generate{
+      .settings = {.model = "m", .maxTokens = 60, .temperature = 0.0F}, .input = query::Node{documents}}}));
+  ui::Canvas canvas;
+  canvas.resize(1280, 800);
+  canvas.setModel(&model);
+  canvas.show();
+  QCoreApplication::processEvents();
+  auto* view = canvas.findChild<QGraphicsView*>();
+  for (const bool stacked : {true, false}) {
+    if (!stacked) canvas.findChild<ui::CanvasCore*>()->setRoom(0);
+    for (const double zoom : {1.0, 0.6, 0.4}) {
+      canvas.setPlace({.zoom = zoom, .center = {300, 400}});
+      const Times pan = measure([view](int frame) {
+        view->verticalScrollBar()->setValue(view->verticalScrollBar()->value() +
+                                            (frame < kFrames / 2 ? 3 : -3));
+      });
+      std::printf("20 documents%s, pan at zoom %.2f: %.2f ms (processor %.2f ms)\n",
+                  stacked ? ", stacked" : "", zoom, pan.wall, pan.cpu);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -83,6 +114,8 @@ int main(int argc, char** argv) {
   canvas.show();
   QCoreApplication::processEvents();
   auto* view = canvas.findChild<QGraphicsView*>();
+  // Every node on its own: the most that there can be to paint.
+  canvas.findChild<ui::CanvasCore*>()->setRoom(0);
   std::printf("%zu nodes, 1280 x 800, p95 of %d frames\n", model.document().size(), kFrames);
   for (const double zoom : {1.0, 0.5, 0.41, 0.3, 0.16, 0.1}) {
     canvas.setPlace({.zoom = zoom, .center = {600, 40000}});
@@ -97,5 +130,6 @@ int main(int argc, char** argv) {
     canvas.setPlace({.zoom = zoom, .center = {600, 40000}});
   });
   std::printf("zoom 0.05 to 1: %.2f ms (processor %.2f ms)\n", zoomed.wall, zoomed.cpu);
+  measureDocuments();
   return 0;
 }

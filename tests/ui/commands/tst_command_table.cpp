@@ -107,6 +107,11 @@ void TestCommandTable::sheetShowsEveryKey() {
   }
   QCOMPARE(sections.back().title, QString("Canvas"));
   QVERIFY(text.contains("Space + drag"));
+  // The wheel alone scrolls.
+  QVERIFY(text.contains("Ctrl + wheel"));
+  for (const KeyRow& row : sections.back().rows) {
+    if (row.keys == QStringList{"Wheel"}) QVERIFY(!row.text.contains("oom"));
+  }
 }
 
 void TestCommandTable::columnsKeepEverySection() {

@@ -262,6 +262,41 @@ class TestCanvasCommands : public QObject {
     QCOMPARE(rag.children(rag.plus), (std::vector{rag.first, rag.second, rag.third}));
   }
 
+  /// An operator that has no text goes around one that has, so that nothing is lost.
+  void replacingATextByAListWrapsIt() {
+    Rag rag;
+    rag.select(rag.first);
+    const query::Node own = rag.driver.document().at(rag.first).own;
+    rag.driver.key(Qt::Key_R, Qt::ControlModifier);
+    rag.driver.type(QStringLiteral("plus"));
+    rag.driver.key(Qt::Key_Return);
+    const document::NodeId around = rag.driver.document().at(rag.first).parent;
+    QVERIFY(around != rag.plus);
+    QCOMPARE(query::operatorName(rag.driver.document().at(around).own), std::string("plus"));
+    QVERIFY(rag.driver.document().at(rag.first).own == own);
+    QCOMPARE(rag.children(rag.plus), (std::vector{around, rag.second, rag.third}));
+  }
+
+  void selectedNodesAreWrapped() {
+    Rag rag;
+    rag.driver.click(rag.driver.center(rag.third));
+    rag.driver.click(rag.driver.center(rag.second), Qt::ControlModifier);
+    rag.driver.key(Qt::Key_W);
+    QVERIFY(rag.driver.popupIsOpen());
+    QVERIFY(!rag.driver.popupItems().contains(QStringLiteral("user")));
+    QVERIFY(!rag.driver.popupItems().contains(QStringLiteral("generate")));
+    rag.driver.type(QStringLiteral("cross"));
+    rag.driver.key(Qt::Key_Return);
+    const document::NodeId around = rag.driver.document().at(rag.second).parent;
+    QCOMPARE(rag.children(around), (std::vector{rag.second, rag.third}));
+    QCOMPARE(rag.children(rag.plus), (std::vector{rag.first, around}));
+    QCOMPARE(rag.driver.selection(), std::vector{around});
+    // What stands in different parents cannot be wrapped.
+    rag.driver.click(rag.driver.center(rag.first));
+    rag.driver.click(rag.driver.center(rag.third), Qt::ControlModifier);
+    QVERIFY(!rag.driver.canvas().canPerform(QStringLiteral("node.wrap")));
+  }
+
   void freezeTakesTheNewestAnswer() {
     test::QueryRecorder recorder;
     Rag rag;

@@ -125,7 +125,13 @@ class TestCanvasCore : public QObject {
 
   void compare(const CanvasCore& core, const CanvasScene& scene) const {
     const auto layout = tidyLayout(core.document());
-    const auto looks = nodeLooks(core.document(), layout);
+    SegmentBook book;
+    const TraceStore none;
+    const ViewInput* shown = core.input();
+    const SegmentIdentities identities = shown == nullptr
+                                             ? book.read(core.document(), none, {})
+                                             : book.read(core.document(), *shown->trace, shown->paths);
+    const auto looks = nodeLooks(core.document(), layout, identities);
     QCOMPARE(core.layout(), layout);
     QCOMPARE(core.looks(), looks);
     ViewInput input = m_input;

@@ -68,6 +68,31 @@ class TestNodeForecast : public QObject {
     QVERIFY(generate.foundBlocks < generate.blocks);
   }
 
+  /// A text has one count: what stands in the prompt for it, before and after it has run.
+  void textsCountTheSameBeforeAndAfterARun() {
+    test::QueryRecorder recorder;
+    document::DocumentModel model(m_rag);
+    CanvasCore core;
+    core.setModel(&model);
+    ViewInput before;
+    before.document = model.snapshot();
+    before.trace = std::make_shared<const TraceStore>();
+    before.tokenizer = recorder.input(true).tokenizer;
+    before.forecast = recorder.forecast(m_rag);
+    core.setInput(before);
+    std::map<NodeId, std::int64_t> said;
+    for (const auto& [id, status] : core.statuses()) {
+      if (m_rag.at(id).children.empty()) said[id] = status.tokens;
+    }
+    QCOMPARE(said.size(), std::size_t(5));
+    recorder.run(m_rag);
+    core.setInput(recorder.input(true));
+    for (const auto& [id, tokens] : said) {
+      QVERIFY(core.statusOf(id).fromTrace);
+      QCOMPARE(core.statusOf(id).tokens, tokens);
+    }
+  }
+
   void boundsHoldARunWithReplies() {
     const Document judge = test::exampleDocument("judge-4.json");
     const NodeForecasts said = nodeForecasts(*m_recorder->forecast(judge), judge);

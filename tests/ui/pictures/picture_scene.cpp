@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/ui/pictures/picture_scene.h"
 
+#include "engine/workbench/document/edits.h"
 #include "tests/ui/views/common/recorded_runs.h"
 
 #include <cstdint>
+#include <string>
 #include <variant>
 
 namespace spanscope::test {
@@ -31,10 +33,8 @@ void pin(trace::Event& event, std::int64_t index) {
   }
 }
 
-}  // namespace
-
-ui::ViewInput pictureScene() {
-  const document::Document document = exampleDocument("rag.json");
+/// Of a document that was run, and run again with two of its documents exchanged.
+ui::ViewInput sceneOf(const document::Document& document) {
   RunRecorder recorder;
   recorder.run(document);
   recorder.run(swapped(document));
@@ -42,6 +42,25 @@ ui::ViewInput pictureScene() {
   std::int64_t index = 0;
   for (trace::Event& event : recorded.events) pin(event, index++);
   return recorded.input();
+}
+
+}  // namespace
+
+ui::ViewInput pictureScene() {
+  return sceneOf(exampleDocument("rag.json"));
+}
+
+ui::ViewInput twentyDocumentsScene() {
+  document::Document document = exampleDocument("rag.json");
+  const document::NodeId cross = document.at(document.root()).children.at(0);
+  const document::NodeId plus = document.at(cross).children.at(1);
+  for (std::size_t i = document.at(plus).children.size(); i < 20; ++i) {
+    const std::string text = "Visitor " + std::to_string(i + 1) + " lives in Lisbon.";
+    const document::NodeId added =
+        document::addNode(document, {query::Message{.role = query::Role::User, .text = text}});
+    document::connect(document, added, {.parent = plus, .index = i});
+  }
+  return sceneOf(document);
 }
 
 }  // namespace spanscope::test

@@ -10,5 +10,7 @@ namespace spanscope::test {
 /// versions and the names of folders and the machine are replaced by set ones. Without a tokenizer and a
 /// selection.
 ui::ViewInput pictureScene();
+/// The same of a query with twenty documents, more than there is room for.
+ui::ViewInput twentyDocumentsScene();
 
 }  // namespace spanscope::test

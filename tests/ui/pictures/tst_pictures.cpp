@@ -29,6 +29,7 @@ namespace {
 enum class Scene {
   Example,          ///< pictureScene()
   TwentyDocuments,  ///< twentyDocuments(), with one of them selected
+  TwentyCards,      ///< twentyDocumentsScene()
 };
 
 /// One line a picture: its name, and "canvas" or the id of a view of viewTable().
@@ -42,11 +43,13 @@ const std::vector<Picture> kPictures{
     {"canvas", "canvas", {640, 480}},
     {"attention-narrow", "attention", {400, 340}, Scene::TwentyDocuments},
     {"attention-wide", "attention", {760, 520}, Scene::TwentyDocuments},
+    {"canvas-20-documents", "canvas", {900, 560}, Scene::TwentyCards},
 };
 constexpr std::size_t kAttentionWide = 2;
 
 ViewInput sceneOf(Scene scene) {
   if (scene == Scene::Example) return test::pictureScene();
+  if (scene == Scene::TwentyCards) return test::twentyDocumentsScene();
   ViewInput input = test::twentyDocuments();
   input.selection.nodes = {input.nodeOf(1, "/g/input/cross/1/plus/12")};
   return input;
@@ -208,7 +211,8 @@ class TestPictures : public QObject {
   void initTestCase() {
     if (const QString missing = test::missingFonts(); !missing.isEmpty())
       QSKIP(qPrintable(QStringLiteral("pictures need fonts that are not installed: %1").arg(missing)));
-    for (const Scene scene : {Scene::Example, Scene::TwentyDocuments}) m_scenes[scene] = sceneOf(scene);
+    for (const Scene scene : {Scene::Example, Scene::TwentyDocuments, Scene::TwentyCards})
+      m_scenes[scene] = sceneOf(scene);
   }
 
   /// The person who builds this can have them.

@@ -3,11 +3,13 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/cpu_backends.h"
+#include "ui/commands/command_palette.h"
 #include "ui/document/document_file.h"
 #include "ui/window/document_tabs.h"
 #include "ui/window/main_window.h"
 
 #include <QAction>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTabBar>
@@ -116,6 +118,49 @@ class TestMainWindow : public QObject {
   }
 
   /// Saved, closed and opened again a document is the same, layout included; as query JSON it is what ran.
+  /// From a text that is being edited the keyboard leads back to the canvas.
+  void escapeAndF6LeadBackToTheCanvas() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QApplication::setActiveWindow(m_window.get());
+    QWidget* canvas = &m_window->canvas();
+    QWidget* text = nullptr;
+    for (QPlainTextEdit* edit : m_window->findChildren<QPlainTextEdit*>()) {
+      if (edit->isVisible() && !edit->isReadOnly()) text = edit;
+    }
+    QVERIFY(text != nullptr);
+    for (const Qt::Key key : {Qt::Key_Escape, Qt::Key_F6}) {
+      text->setFocus();
+      QTRY_COMPARE(QApplication::focusWidget(), text);
+      QTest::keyClick(text, key);
+      QTRY_COMPARE(QApplication::focusWidget(), canvas);
+    }
+  }
+
+  /// The palette offers a command of the canvas only where the canvas would do something.
+  void thePaletteOffersWhatWouldDoSomething() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QStringList offered;
+    const auto look = [&] {
+      m_window->perform(QStringLiteral("help.palette"));
+      auto* palette = m_window->findChild<CommandPalette*>();
+      QVERIFY(palette != nullptr);
+      const PaletteModel* rows = &palette->model();
+      offered.clear();
+      for (int row = 0; row < rows->rowCount(); ++row)
+        if (rows->isEnabledAt(row)) offered.append(rows->index(row, 0).data(Qt::DisplayRole).toString());
+      palette->hide();
+    };
+    look();
+    QVERIFY(offered.contains(QStringLiteral("Find…")));
+    QVERIFY(!offered.contains(QStringLiteral("Tidy layout")));
+    QVERIFY(!offered.contains(QStringLiteral("Make this the query")));
+    m_window->workspace().model()->change(QStringLiteral("Move"), [](document::Document& document) {
+      document::setPosition(document, document.root(), document::Point{.x = 700, .y = 20});
+    });
+    look();
+    QVERIFY(offered.contains(QStringLiteral("Tidy layout")));
+  }
+
   void savesAndOpens() {
     QVERIFY(m_window->openExample(QStringLiteral("judge-2.json")));
     document::DocumentModel& model = *m_window->workspace().model();
