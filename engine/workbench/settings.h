@@ -62,7 +62,8 @@ struct RunSettings {
 inline const std::vector<Setting>& runSettings() {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   constexpr std::int64_t kMostMebibytes = 1 << 20;
-  constexpr std::int64_t kMostThreads = 4096;
+  constexpr std::int64_t kMostLayers = 100'000;
+  constexpr std::int64_t kMostEntries = 100'000;
   using Group = SettingGroup;
   static const std::vector<Setting> list = {
       {.key = "model",
@@ -115,11 +116,8 @@ inline const std::vector<Setting>& runSettings() {
        .name = "blockCount",
        .member = &RunSettings::blockCount,
        .effect = SettingEffect::Session,
-       .range = {cache::kMinBlockCount, kMost},
-       .row = {.group = Group::Cache,
-               .label = tr("Blocks in the pool"),
-               .range = WholeRange{cache::kMinBlockCount, 100'000'000},
-               .step = 64},
+       .range = {cache::kMinBlockCount, cache::kMaxBlockCount},
+       .row = {.group = Group::Cache, .label = tr("Blocks in the pool"), .step = 64},
        .option = {.name = "--blocks",
                   .help = "Blocks of the cache; 0: as many as are usual",
                   .range = WholeRange{cache::kMinBlockCount, cache::kMaxBlockCount, true}}},
@@ -134,11 +132,9 @@ inline const std::vector<Setting>& runSettings() {
        .name = "threads",
        .member = &RunSettings::threads,
        .effect = SettingEffect::Model,
-       .range = {0, kMostThreads},
+       .range = {0, compute::kMostThreads},
        .row = {.group = Group::Model, .label = tr("Threads"), .least = tr("one a core")},
-       .option = {.name = "--threads",
-                  .help = "Threads; 0: one a core",
-                  .range = WholeRange{0, compute::kMostThreads}}},
+       .option = {.name = "--threads", .help = "Threads; 0: one a core"}},
       {.key = "max_tokens",
        .name = "maxTokens",
        .member = &RunSettings::maxTokens,
@@ -159,17 +155,14 @@ inline const std::vector<Setting>& runSettings() {
        .name = "layers",
        .member = &RunSettings::layers,
        .effect = SettingEffect::Record,
-       .range = {0, 100'000},
+       .range = {0, kMostLayers},
        .isUsed = [](const RunSettings& settings) { return settings.observe; },
        .row = {.group = Group::Recording,
                .place = 1,
                .label = tr("Layers"),
                .title = tr("Observed layers"),
-               .example = tr("all"),
-               .range = WholeRange{0, 1000}},
-       .option = {.name = "--observe",
-                  .help = "Layers whose attention goes into the trace, e.g. 0,5",
-                  .range = WholeRange{0, kMost}}},
+               .example = tr("all")},
+       .option = {.name = "--observe", .help = "Layers whose attention goes into the trace, e.g. 0,5"}},
       {.key = "attention",
        .name = "attention",
        .member = &RunSettings::attention,
@@ -178,7 +171,8 @@ inline const std::vector<Setting>& runSettings() {
        .onlyWhereChosen = true,
        .isUsed = [](const RunSettings& settings) { return settings.observe; },
        .row = {.group = Group::Recording,
-               .label = tr("Of"),
+               .label = tr("Detail"),
+               .title = tr("Detail of the attention recorded"),
                .help = tr("The answer: of each of its tokens the documents by layer and head, and the blocks "
                           "as the mean of all heads. Maps of one layer and head are made from that on "
                           "request, so the last choice is seldom needed.")},
@@ -242,17 +236,17 @@ inline const std::vector<Setting>& runSettings() {
        .name = "locality",
        .member = &RunSettings::locality,
        .effect = SettingEffect::Plan,
-       .range = {0, kMost},
+       .range = {0, kMostEntries},
        .row = {.group = Group::Locality,
                .label = tr("Entries a judge"),
                .help = tr("A judge of many candidates becomes judges of at most so many, where a plus "
                           "declares that their order does not matter. It changes what each judge reads."),
                .least = tr("off"),
-               .range = WholeRange{1, 1000}},
+               .range = WholeRange{1, kMostEntries}},
        .option = {.name = "--locality",
                   .help = "Attention locality: judges of many become trees of judges of at most so many; 0: "
                           "off",
-                  .range = WholeRange{2, std::numeric_limits<std::uint32_t>::max(), true}}},
+                  .range = WholeRange{2, kMostEntries, true}}},
       {.key = "locality_shape",
        .name = "localityShape",
        .member = &RunSettings::localityShape,

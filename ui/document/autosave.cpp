@@ -50,7 +50,7 @@ std::optional<Recovery> readSideFile(const QString& path) {
   if (!file.open(QIODevice::ReadOnly)) return std::nullopt;
   const QJsonObject header = QJsonDocument::fromJson(file.readLine(kMostHeader)).object();
   if (header.value(QLatin1String("autosave")).toInt() != 1) return std::nullopt;
-  constexpr auto kMostBytes = static_cast<qint64>(std::size_t{64} << 20U);
+  constexpr auto kMostBytes = qint64{64} << 20;
   const QByteArray text = file.read(kMostBytes + 1);
   OpenedDocument opened = readDocument({text.constData(), static_cast<std::size_t>(text.size())});
   if (!opened.document) return std::nullopt;

@@ -140,8 +140,6 @@ bool AddPopup::eventFilter(QObject* watched, QEvent* event) {
         step(-1);
         return true;
       case Qt::Key_Down:
-        step(1);
-        return true;
       case Qt::Key_Tab:
         step(1);
         return true;

@@ -44,6 +44,7 @@ const CommandHandlers& Canvas::commands() const {
   return m_impl->parts.commands();
 }
 
+// NOLINTNEXTLINE(readability-make-member-function-const): it changes what the canvas shows.
 bool Canvas::perform(const QString& command) {
   return commands().perform(command);
 }

@@ -105,6 +105,7 @@ class AccessibleCanvas : public QAccessibleWidget {
     if (index < 0) return nullptr;
     // Interfaces of nodes are made when somebody asks for them.
     if (index < count)
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): Qt asks a const one for what may be changed.
       return const_cast<AccessibleCanvas*>(this)->node(trees[static_cast<std::size_t>(index)]);
     const QList<QWidget*> widgets = overlays();
     return index - count < widgets.size() ? QAccessible::queryAccessibleInterface(widgets.at(index - count))
@@ -131,6 +132,7 @@ class AccessibleCanvas : public QAccessibleWidget {
   QAccessibleInterface* focusChild() const override {
     const CanvasCore* shown = core();
     if (canvas().hasFocus() && shown != nullptr && shown->current() != kNoNode) {
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): Qt asks a const one for what may be changed.
       return const_cast<AccessibleCanvas*>(this)->node(shown->current());
     }
     return QAccessibleWidget::focusChild();
@@ -208,7 +210,7 @@ QString AccessibleNode::text(QAccessible::Text type) const {
       return accessibleNodeName(core, m_id);
     case QAccessible::Description: {
       const auto look = core.looks().find(m_id);
-      const QString answer = QString::fromStdString(core.statusOf(m_id).answer);
+      QString answer = QString::fromStdString(core.statusOf(m_id).answer);
       if (look == core.looks().end()) return answer;
       if (look->second.stacked > 0) return tr("A stack: Return draws each of them.");
       return answer.isEmpty() ? look->second.text : answer;

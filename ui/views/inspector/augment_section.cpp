@@ -13,7 +13,7 @@
 
 namespace spanscope::ui {
 
-AugmentSection::AugmentSection(EditOwn edit, DocumentUndo::ModelOf model, QWidget* parent)
+AugmentSection::AugmentSection(EditOwn edit, const DocumentUndo::ModelOf& model, QWidget* parent)
     : QWidget(parent),
       m_edit(std::move(edit)),
       m_rows(new FormRows(this)),

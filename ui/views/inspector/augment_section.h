@@ -9,7 +9,7 @@ namespace spanscope::ui {
 class AugmentSection : public QWidget {
   Q_OBJECT
  public:
-  AugmentSection(EditOwn edit, DocumentUndo::ModelOf model, QWidget* parent);
+  AugmentSection(EditOwn edit, const DocumentUndo::ModelOf& model, QWidget* parent);
 
   void setNode(const document::DocumentNode& node);
   void setTheme(const Theme& theme);

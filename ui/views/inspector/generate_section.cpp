@@ -50,7 +50,7 @@ query::Setting<T> toSetting(const NumberValue& value) {
 
 }  // namespace
 
-GenerateSection::GenerateSection(EditOwn edit, DocumentUndo::ModelOf model, QWidget* parent)
+GenerateSection::GenerateSection(EditOwn edit, const DocumentUndo::ModelOf& model, QWidget* parent)
     : QWidget(parent),
       m_edit(std::move(edit)),
       m_rows(new FormRows(this)),

@@ -30,7 +30,7 @@ using EditOwn = std::function<void(const QString& name, const QString& field,
 class GenerateSection : public QWidget {
   Q_OBJECT
  public:
-  GenerateSection(EditOwn edit, DocumentUndo::ModelOf model, QWidget* parent);
+  GenerateSection(EditOwn edit, const DocumentUndo::ModelOf& model, QWidget* parent);
 
   void setNode(document::NodeId id, const document::DocumentNode& node);
   void setTheme(const Theme& theme);

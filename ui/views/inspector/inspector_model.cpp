@@ -15,7 +15,7 @@ QString placeOf(const document::Document& document, document::NodeId node) {
     return document.root() == node ? tr("none: this is the query") : tr("none: not part of the query");
   }
   const document::DocumentNode& above = document.at(parent);
-  const QString label = document::nodeLabel(above);
+  QString label = document::nodeLabel(above);
   const std::size_t place = document.indexInParent(node);
   if (document::arityOf(above.own).most == 1) return label;
   if (document::arityOf(above.own).most != document::Arity::kMany)
@@ -33,7 +33,7 @@ InspectorFacts inspectorFacts(const document::Document& document, document::Node
 }
 
 QString tokenText(std::int64_t tokens, std::int32_t blockSize) {
-  const QString count = tokens == 1 ? tr("1 token") : tr("%1 tokens").arg(tokens);
+  QString count = tokens == 1 ? tr("1 token") : tr("%1 tokens").arg(tokens);
   if (tokens <= 0 || blockSize <= 0) return count;
   const std::int64_t blocks = (tokens + blockSize - 1) / blockSize;
   const std::int64_t last = tokens - (blocks - 1) * blockSize;

@@ -31,9 +31,9 @@ QString objectNameOf(const char* what, const ParameterRow& row) {
 }
 
 QString labelTip(const ParameterRow& row) {
-  const QString places =
-      row.nodes == 0 ? ParameterSection::tr("Stands in no node")
-                     : ParameterSection::tr("Stands in %n node(s)", nullptr, static_cast<int>(row.nodes));
+  QString places = row.nodes == 0
+                       ? ParameterSection::tr("Stands in no node")
+                       : ParameterSection::tr("Stands in %n node(s)", nullptr, static_cast<int>(row.nodes));
   if (row.declaration.description.empty()) return places;
   return QString::fromStdString(row.declaration.description) + QStringLiteral("\n") + places;
 }

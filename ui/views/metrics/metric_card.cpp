@@ -29,8 +29,8 @@ QCPScatterStyle markerOf(const PlotSeries& series, const Theme& theme, double si
 /// Bars with a pattern over their fill.
 class PatternBars : public QCPBars {
  public:
-  PatternBars(QCPAxis* keys, QCPAxis* values, QBrush pattern)
-      : QCPBars(keys, values), m_pattern(std::move(pattern)) {}
+  PatternBars(QCPAxis* keys, QCPAxis* values, const QBrush& pattern)
+      : QCPBars(keys, values), m_pattern(pattern) {}
 
  protected:
   void draw(QCPPainter* painter) override {

@@ -193,7 +193,7 @@ QString PoolArea::tipAt(const QPoint& place) const {
 
 void PoolArea::keyPressEvent(QKeyEvent* event) {
   if (count() == 0) {
-    PaintedScroll::keyPressEvent(event);
+    ZoomedScroll::keyPressEvent(event);
     return;
   }
   const int page = std::max(1, viewport()->height() / std::max(1, m_pitch) - 1) * m_columns;

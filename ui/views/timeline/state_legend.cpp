@@ -39,9 +39,10 @@ void StateLegend::paintEvent(QPaintEvent* /*event*/) {
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setFont(m_theme.smallFont());
   const QFontMetrics metrics(m_theme.smallFont());
+  const int top = (height() - kSwatch) / 2;
   int x = 0;
   for (const Swatch& entry : m_entries) {
-    const QRectF box(x + 0.5, (height() - kSwatch) / 2 + 0.5, kSwatch - 1, kSwatch - 1);
+    const QRectF box(x + 0.5, top + 0.5, kSwatch - 1, kSwatch - 1);
     painter.setPen(Qt::NoPen);
     painter.setBrush(m_theme.fill(entry.role));
     painter.drawRoundedRect(box, 2, 2);
