@@ -40,7 +40,7 @@ enum class Limit { Flops, Bytes };
 
 double quantile(std::vector<double> values, double at) {
   std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(at * static_cast<double>(values.size() - 1) + 0.5)];
+  return values[static_cast<std::size_t>(std::lround(at * static_cast<double>(values.size() - 1)))];
 }
 
 class Bench {

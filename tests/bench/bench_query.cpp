@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -58,7 +59,7 @@ void measure(const char* form, const std::string& text, int rounds,
   }
   std::sort(seconds.begin(), seconds.end());
   const auto quantile = [&](double at) {
-    return seconds[static_cast<std::size_t>(at * static_cast<double>(seconds.size() - 1) + 0.5)];
+    return seconds[static_cast<std::size_t>(std::lround(at * static_cast<double>(seconds.size() - 1)))];
   };
   const double megabytes = static_cast<double>(text.size()) / 1e6;
   std::printf("%-5s %6.2f MB  median %6.3f s  (quartiles %.3f … %.3f)  %6.1f MB/s\n", form, megabytes,

@@ -55,7 +55,7 @@ void TestSpanqTokens::goldenRows() {
       arguments.push_back(std::string("--") + marker);
       arguments.push_back(std::to_string(row[marker].get<int>()));
     }
-    arguments.push_back("-");
+    arguments.emplace_back("-");
     const SpanqResult result = spanq(arguments, row["query"].dump());
     QVERIFY2(result.code == 0, (row["id"].get<std::string>() + ": " + result.err).c_str());
     const Json expected = row.contains("ids_per_input") ? row["ids_per_input"] : row["ids"];

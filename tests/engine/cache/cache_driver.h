@@ -399,9 +399,10 @@ class CacheDriver {
             const std::int32_t otherEnd = std::min(begin + size, other.promptTokens[place]);
             if (other.computed[place] >= otherEnd) continue;
             std::int32_t common = 0;
-            while (begin + common < std::min(end, otherEnd) &&
-                   other.identities[place][static_cast<std::size_t>(begin + common)] ==
-                       chain[static_cast<std::size_t>(begin + common)]) {
+            while (
+                begin + common < std::min(end, otherEnd) &&
+                other.identities[place][static_cast<std::size_t>(begin) + static_cast<std::size_t>(common)] ==
+                    chain[static_cast<std::size_t>(begin) + static_cast<std::size_t>(common)]) {
               ++common;
             }
             if (!cache.config().cacheTails && (last || common < size)) continue;

@@ -165,7 +165,7 @@ void TestGguf::preTokenizers() {
   file.text("tokenizer.ggml.model", "gpt2");
   file.text("tokenizer.ggml.pre", pre.toStdString());
   std::vector<std::string> tokens = byteLevelPieces();
-  tokens.push_back("Sa");
+  tokens.emplace_back("Sa");
   file.texts("tokenizer.ggml.tokens", tokens);
   file.texts("tokenizer.ggml.merges", {"S a"});
   const auto tokenizer = makeGgufTokenizer(readBytes(file.bytes()));

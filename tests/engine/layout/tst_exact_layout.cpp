@@ -378,10 +378,10 @@ void TestExactLayout::documentsAndAQuestion() {
   QCOMPARE(segments[0].tokens, messageIds("Answer."));
   QCOMPARE(segments[1].tokens, messageIds("Mira lives in Lisbon."));
   QCOMPARE(segments[3].tokens, messageIds("Where?") + std::vector{kAssistant});
-  QVERIFY(segments[0].sees == Sees{} && !segments[0].independent && segments[0].scope == 0);
-  QVERIFY(segments[1].sees == Sees{} && segments[1].independent && segments[1].scope == 1 &&
+  QVERIFY(segments[0].sees.empty() && !segments[0].independent && segments[0].scope == 0);
+  QVERIFY(segments[1].sees.empty() && segments[1].independent && segments[1].scope == 1 &&
           segments[1].depth == 1);
-  QVERIFY(segments[2].sees == Sees{} && segments[2].independent && segments[2].scope == 2);
+  QVERIFY(segments[2].sees.empty() && segments[2].independent && segments[2].scope == 2);
   QVERIFY((segments[3].sees == Sees{0, 1, 2}) && !segments[3].independent && segments[3].scope == 0);
   QCOMPARE(segments[1].node, NodePath("/d0"));
   QCOMPARE(segments[1].base, std::int64_t{segments[0].length()});

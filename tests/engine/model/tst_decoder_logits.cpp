@@ -197,7 +197,7 @@ class TestDecoderLogits : public QObject {
     }
   }
 
-  void cleanupTestCase() { qInfo("largest error: %.1e of the largest logit of its row", m_worst); }
+  void cleanupTestCase() const { qInfo("largest error: %.1e of the largest logit of its row", m_worst); }
 };
 
 QTEST_GUILESS_MAIN(TestDecoderLogits)

@@ -9,7 +9,7 @@ RandomTables::RandomTables(std::uint64_t seed, std::int32_t vocabulary, std::int
     : m_random(seed) {
   m_runs.resize(8);
   for (auto& run : m_runs) {
-    run.resize(static_cast<std::size_t>(1 + below(longestRun)));
+    run.resize(std::size_t{1} + static_cast<std::size_t>(below(longestRun)));
     for (TokenId& token : run) token = below(vocabulary);
   }
   // Runs that begin alike and part in the middle of a block.

@@ -318,8 +318,8 @@ void TestDocumentEdits::randomSequences() {
       model.undoStack().undo();
     }
     QVERIFY(model.document() == first);
-    for (std::size_t i = 0; i < states.size(); ++i) {
-      QVERIFY(model.document() == *states[i]);
+    for (const auto& state : states) {
+      QVERIFY(model.document() == *state);
       model.undoStack().redo();
     }
     QVERIFY(model.document() == last);
