@@ -96,7 +96,7 @@ const QImage& BlockTableArea::overviewImage() {
     const int left = kTableLabel + static_cast<int>(std::int64_t{content} * x / bar.width());
     const int right = kTableLabel + static_cast<int>(std::int64_t{content} * (x + 1) / bar.width());
     const std::optional<CellPlace> last = m_layout.nearest(overviewRow(), right);
-    if (!last || m_layout.cell(*last).right() < left) break;
+    if (!last || m_layout.cell(*last).right() < left) continue;  // between two segments, or past the row
     const auto [begin, end] = m_layout.between(overviewRow(), left, right);
     std::array<int, 5> counts{};
     for (std::size_t i = begin; i < end; ++i) ++counts[static_cast<std::size_t>(row.cells[i].role)];

@@ -2,6 +2,7 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/ui/views/common/recording.h"
 #include "tests/ui/views/common/traced_requests.h"
+#include "tests/ui/views/common/twenty_documents.h"
 #include "ui/views/block_table/block_table_area.h"
 #include "ui/views/block_table/block_table_view.h"
 
@@ -24,6 +25,7 @@ class TestBlockTable : public QObject {
   void sharedWhileRunning();
   void sizes_data();
   void sizes();
+  void overviewShowsAllSegments();
   void placesAnswerToClicks();
   void clickSelects();
   void keysWalk();
@@ -170,6 +172,22 @@ void TestBlockTable::sizes() {
   QTest::keyClick(area, Qt::Key_0);
   QCOMPARE(int(area->tableLayout().size()), size);
   QVERIFY(!view.grab().isNull());
+}
+
+void TestBlockTable::overviewShowsAllSegments() {
+  const ui::ViewInput input = test::twentyDocuments();
+  ui::BlockTableView view;
+  view.resize(420, 300);
+  view.setInput(input);
+  view.show();
+  auto* area = view.findChild<ui::BlockTableArea*>();
+  QVERIFY(area->hasOverview());
+  // The last third of the bar: segments far behind the first.
+  const QImage image = area->viewport()->grab().toImage();
+  const QRgb empty = input.theme.color(ui::Role::Canvas).rgb();
+  int painted = 0;
+  for (int x = image.width() * 2 / 3; x < image.width() - 20; ++x) painted += image.pixel(x, 14) != empty;
+  QVERIFY2(painted > 60, qPrintable(QString::number(painted)));
 }
 
 void TestBlockTable::placesAnswerToClicks() {
