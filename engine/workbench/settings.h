@@ -172,7 +172,6 @@ inline const std::vector<Setting>& runSettings() {
        .isUsed = [](const RunSettings& settings) { return settings.observe; },
        .row = {.group = Group::Recording,
                .label = tr("Detail"),
-               .title = tr("Detail of the attention recorded"),
                .help = tr("The answer: of each of its tokens the documents by layer and head, and the blocks "
                           "as the mean of all heads. Maps of one layer and head are made from that on "
                           "request, so the last choice is seldom needed.")},

@@ -149,6 +149,8 @@ void CanvasParts::updateStrip() {
   // The last one that began to answer is what a person waits for.
   NodeId shown = kNoNode;
   for (const NodeId id : m_running) {
+    // Until statuses are taken anew, it may be a node of the tab before, or one that has gone.
+    if (!m_core.document().contains(id)) continue;
     const NodeStatus& status = m_core.statusOf(id);
     if (shown == kNoNode || status.request > m_core.statusOf(shown).request) shown = id;
   }

@@ -26,7 +26,7 @@ constexpr double kBarHeight = 6;
 constexpr double kShareWidth = 44;
 constexpr double kTitleTop = 8;
 constexpr double kLineHeight = 16;
-constexpr double kSlack = 0.2;  ///< of a line that may stand out into the distance below
+constexpr double kSlack = 0.1;  ///< of a line that may stand out into the distance below
 constexpr double kSheets = 8;   ///< that stand out behind a stack
 constexpr double kScaleStep = 1.0625;
 constexpr double kNumberScale = 1.2;  ///< beyond it the numbers of inputs have no room
@@ -302,6 +302,10 @@ void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& s
     paintChip(painter, texts.hidden, right, plan.height - 9, style.textSecond, style.surface);
     lower -= texts.hidden.width + 20;
   }
+  // Beside the cached share that stands over the corner, unless what is expected stands there.
+  const double besideForecast = texts.forecast.width > 0 ? kLeft + texts.forecast.width + 12 : 0;
+  const double besideShare = std::min(lower, plan.bar.right());
+  if (besideShare - texts.looked.width - 14 >= besideForecast) lower = besideShare;
   paintLooked(painter, look, status, texts, QPointF(lower, plan.height), style);
 }
 

@@ -75,7 +75,8 @@ std::vector<query::SourceRange> mutedRanges(const JsonText& text, const document
   std::vector<query::SourceRange> ranges;
   if (!text.query || document.root() == document::kNoNode) return ranges;
   for (const auto& [path, id] : document::pathsInTree(document, document.root())) {
-    if (!document.at(id).muted) continue;
+    // An input that is missing has a path and no node.
+    if (!document.contains(id) || !document.at(id).muted) continue;
     bool isOutermost = true;
     for (document::NodeId at = document.at(id).parent; at != document::kNoNode; at = document.at(at).parent)
       isOutermost = isOutermost && !document.at(at).muted;

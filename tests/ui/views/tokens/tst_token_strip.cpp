@@ -52,7 +52,7 @@ void TestTokenStrip::stripOfARun() {
   QStringList names;
   for (const ui::StripSegment& segment : strip.segments) names << segment.name;
   QCOMPARE(names,
-           (QStringList{QStringLiteral("system"), QStringLiteral("document 1"), QStringLiteral("document 2"),
+           (QStringList{QStringLiteral("system"), QStringLiteral("document 2"), QStringLiteral("document 1"),
                         QStringLiteral("document 3"), QStringLiteral("question")}));
   QCOMPARE(strip.prompt, std::size_t{83});
   QVERIFY(strip.tokens.size() > strip.prompt);
