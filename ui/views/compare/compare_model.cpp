@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/compare/compare_model.h"
 
-#include "engine/policy/policies.h"
 #include "ui/session/run_list.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
@@ -15,12 +14,6 @@
 
 namespace spanscope::ui {
 namespace {
-
-QString policyWords(const std::string& name) {
-  const policy::Policy* policy = policy::findPolicy(name);
-  const QString plain = QString::fromStdString(name);
-  return policy != nullptr ? tr("%1 · %2").arg(plain, QString::fromUtf8(policy->exactness)) : plain;
-}
 
 QString outcomeWord(const std::optional<trace::RunOutcome>& outcome) {
   if (!outcome) return tr("running");
@@ -186,7 +179,7 @@ CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
       model.rows.end(),
       {words(tr("Policy"),
              tr("How far the run departs from a full prefill, and what its result is exact against."),
-             policyWords(a->state().policy), policyWords(b->state().policy)),
+             QString::fromStdString(a->state().policy), QString::fromStdString(b->state().policy)),
        words(tr("Outcome"), {}, outcomeWord(a->state().outcome), outcomeWord(b->state().outcome)),
        counts(tr("Prompt tokens"), tr("Tokens of all prompts of the run."), first.promptTokens,
               second.promptTokens, Wanted::Either),
