@@ -178,7 +178,8 @@ void TestQueryChat::refused() {
   const ParseResult result = parseJson(text.toStdString());
   QVERIFY(!result.query.has_value());
   std::vector<Diagnostic> errors = result.diagnostics;
-  std::erase_if(errors, [](const Diagnostic& found) { return found.severity == spanscope::Severity::Warning; });
+  std::erase_if(errors,
+                [](const Diagnostic& found) { return found.severity == spanscope::Severity::Warning; });
   QTEST(textOf(errors), "error");
 }
 

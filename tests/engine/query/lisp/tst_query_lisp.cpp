@@ -236,7 +236,8 @@ void TestQueryLisp::olderForms() {
   QTEST(textOf(result.diagnostics), "warnings");
   QVERIFY(result.query.has_value());
   QCOMPARE(QByteArray::fromStdString(writeCanonical(*result.query)), canonical);
-  for (const Diagnostic& diagnostic : result.diagnostics) QVERIFY(diagnostic.severity == spanscope::Severity::Warning);
+  for (const Diagnostic& diagnostic : result.diagnostics)
+    QVERIFY(diagnostic.severity == spanscope::Severity::Warning);
   const ParseResult written = parseLisp(writeLisp(*result.query));
   QVERIFY(written.query == result.query);
   QVERIFY(written.diagnostics.empty());

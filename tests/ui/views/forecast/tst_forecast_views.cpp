@@ -76,7 +76,8 @@ class TestForecastViews : public QObject {
     m_judge.forecast = recorder.forecast(judge);
   }
 
-  /// Documents swapped: they keep their numbers and are relocated hits and the question is computed; before, all would have been.
+  /// Documents swapped: they keep their numbers and are relocated hits and the question is computed; before,
+  /// all would have been.
   void tableOfSwappedDocuments() {
     const ForecastTable table = forecastTable(m_swapped, Against::Present);
     QCOMPARE(table.gap, QString());
