@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/checkpoint/json_reading.h"
 
+#include "engine/base/json_pointer.h"
 #include "engine/base/utf8.h"
 #include "engine/query/diagnostic.h"
 #include "engine/query/json/json_cursor.h"
@@ -222,20 +223,6 @@ nlohmann::json parseJsonObject(std::string_view text, const std::string& file, c
   return document;
 }
 
-std::string escapedStep(std::string_view name) {
-  std::string step = "/";
-  for (const char c : name) {
-    if (c == '~') {
-      step += "~0";
-    } else if (c == '/') {
-      step += "~1";
-    } else {
-      step += c;
-    }
-  }
-  return step;
-}
-
 Failure withPosition(const Failure& failure, std::string_view text, const std::string& file) {
   Error error = failure.error();
   if (error.file != file || (!error.place.empty() && error.place.front() != '/')) return failure;
@@ -261,7 +248,7 @@ JsonPlace JsonPlace::field(const std::string& name) const {
 }
 
 JsonPlace JsonPlace::member(std::string_view name, const nlohmann::json& value) const {
-  return {value, m_pointer + escapedStep(name), *m_file};
+  return {value, m_pointer + pointerStep(name), *m_file};
 }
 
 JsonPlace JsonPlace::element(std::size_t index) const {

@@ -45,9 +45,6 @@ std::string inQuotes(std::string_view text);
 nlohmann::json parseJsonObject(std::string_view text, const std::string& file, const std::string& what,
                                const JsonRules& rules = {});
 
-/// The step of a JSON pointer (RFC 6901) to a member: "/a~1b" for "a/b".
-std::string escapedStep(std::string_view name);
-
 /// The failure with the line and column of its place, a JSON pointer into the `text` of `file`: "12:5:
 /// /model/type". What failed elsewhere, or says its position already, stays as it is.
 Failure withPosition(const Failure& failure, std::string_view text, const std::string& file);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/query_walk.h"
 
+#include "engine/base/json_pointer.h"
 #include "engine/query/shown_text.h"
 
 #include <algorithm>
@@ -9,26 +10,11 @@
 namespace spanscope::query {
 namespace {
 
-/// A key as a reference token of a JSON pointer. No key of the language is long, so a very long one is cut:
-/// each diagnostic has its own copy.
-std::string pointerStep(std::string_view key) {
+/// No key of the language is long, so a very long one is cut: each diagnostic has its own copy.
+std::string stepTo(std::string_view key) {
   constexpr std::size_t kLongestKey = 200;
-  std::string cut;
-  if (key.size() > kLongestKey) {
-    cut = cutText(key.substr(0, 4 * kLongestKey), kLongestKey);
-    key = cut;
-  }
-  std::string step = "/";
-  for (const char c : key) {
-    if (c == '~') {
-      step += "~0";
-    } else if (c == '/') {
-      step += "~1";
-    } else {
-      step += c;
-    }
-  }
-  return step;
+  if (key.size() <= kLongestKey) return pointerStep(key);
+  return pointerStep(cutText(key.substr(0, 4 * kLongestKey), kLongestKey));
 }
 
 }  // namespace
@@ -84,7 +70,7 @@ void QueryWalk::report(Severity severity, JsonIssue issue) {
 
 std::string QueryWalk::pointer() const {
   std::string pointer;
-  for (const std::string& step : m_path) pointer += pointerStep(step);
+  for (const std::string& step : m_path) pointer += stepTo(step);
   return pointer;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/json_fields.h"
 
+#include "engine/base/json_pointer.h"
 #include "engine/query/json/json.h"
 #include "engine/query/number_text.h"
 #include "engine/query/shown_text.h"
@@ -213,17 +214,7 @@ std::size_t JsonFields::offset() {
 
 std::string JsonFields::pointer() const {
   std::string pointer;
-  for (const std::string& step : m_path) {
-    pointer += '/';
-    for (const char c : query::cutText(step, 5 * kShownCharacters)) {
-      if (c == '~')
-        pointer += "~0";
-      else if (c == '/')
-        pointer += "~1";
-      else
-        pointer += c;
-    }
-  }
+  for (const std::string& step : m_path) pointer += pointerStep(query::cutText(step, 5 * kShownCharacters));
   return pointer;
 }
 
