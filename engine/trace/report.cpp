@@ -2,6 +2,7 @@
 #include "engine/trace/report.h"
 
 #include "engine/base/counted.h"
+#include "engine/base/median.h"
 #include "engine/trace/event_fields.h"
 
 #include <algorithm>
@@ -269,17 +270,6 @@ void addTo(std::int64_t& sum, std::int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) sum = std::numeric_limits<std::int64_t>::max();
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const std::size_t middle = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
-  const double upper = values[middle];
-  if (values.size() % 2 == 1) return upper;
-  const double lower =
-      *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle));
-  return (lower + upper) / 2;
-}
-
 struct RequestSums {
   RequestAdmitted admitted;
   std::int64_t computed = 0;
@@ -411,8 +401,8 @@ TraceStats stats(std::span<const Event> events) {
   }
   if (result.passes > 0)
     result.meanRowsPerPass = static_cast<double>(rows) / static_cast<double>(result.passes);
-  result.timeToFirstToken = median(std::move(firstTokens));
-  result.interTokenLatency = median(std::move(latencies));
+  result.timeToFirstToken = medianOf(std::move(firstTokens)).value_or(0);
+  result.interTokenLatency = medianOf(std::move(latencies)).value_or(0);
   return result;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/run_list.h"
 
+#include "engine/base/median.h"
 #include "engine/workbench/model_names.h"
 #include "ui/words/tr.h"
 
@@ -148,13 +149,6 @@ RunFigures figuresOf(const trace::Progress& progress, const trace::RunState& run
   if (run.startedAt >= 0 && run.finishedAt >= 0)
     figures.whole = static_cast<double>(run.finishedAt - run.startedAt) * 1e-9;
   return figures;
-}
-
-std::optional<double> medianOf(std::vector<double> values) {
-  if (values.empty()) return std::nullopt;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 }  // namespace spanscope::ui

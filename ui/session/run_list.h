@@ -65,7 +65,4 @@ struct RunFigures {
 };
 RunFigures figuresOf(const trace::Progress& progress, const trace::RunState& run);
 
-/// Of an empty list: nothing.
-std::optional<double> medianOf(std::vector<double> values);
-
 }  // namespace spanscope::ui
