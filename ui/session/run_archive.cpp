@@ -237,22 +237,7 @@ std::vector<trace::Event> runPart(const TraceStore& trace, RunId run) {
   const std::size_t end = std::next(start) == starts.end() ? trace.size() : *std::next(start);
   std::vector<trace::Event> events;
   events.reserve(end - first + 1);
-  if (first > 0 && trace.event(first).sequence > 1) {
-    const trace::Replay& state = trace.stateAt(first);
-    const trace::Progress& progress = state.progress();
-    trace::Event begin;
-    begin.sequence = trace.event(first).sequence - 1;
-    begin.time = trace.event(first - 1).time;
-    begin.session = trace.event(first).session;
-    begin.payload = trace::SessionStarted{.program = progress.program,
-                                          .model = progress.model,
-                                          .backend = progress.backend,
-                                          .threads = progress.threads,
-                                          .layers = progress.layers,
-                                          .heads = progress.heads,
-                                          .pool = state.pool().state()};
-    events.push_back(std::move(begin));
-  }
+  if (first > 0) events.push_back(trace.beginningAt(first));
   for (std::size_t i = first; i < end; ++i) events.push_back(trace.event(i));
   return events;
 }

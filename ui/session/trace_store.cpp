@@ -101,19 +101,8 @@ TraceStore TraceStore::newestPart(std::uint64_t bytes) const {
   // The two that begin a part of a part are no events of the session.
   part.m_missing = m_missing + first - (m_missing > 0 ? 2 : 0);
   part.m_events.reserve(m_events.size() - first + 2);
-  const trace::Replay& state = stateAt(first);
-  const trace::Progress& progress = state.progress();
-  trace::Event event;
-  event.sequence = m_events[first - 1].sequence - 1;
-  event.time = m_events[first - 1].time;
-  event.session = m_events[first - 1].session;
-  event.payload = trace::SessionStarted{.program = progress.program,
-                                        .model = progress.model,
-                                        .backend = progress.backend,
-                                        .threads = progress.threads,
-                                        .layers = progress.layers,
-                                        .heads = progress.heads,
-                                        .pool = state.pool().state()};
+  trace::Event event = beginningAt(first);
+  --event.sequence;  // the message below stands in place of the event before
   part.append(event);
   ++event.sequence;
   event.payload = trace::MessageLogged{
@@ -124,6 +113,24 @@ TraceStore TraceStore::newestPart(std::uint64_t bytes) const {
   part.append(event);
   for (std::size_t i = first; i < m_events.size(); ++i) part.append(m_events[i]);
   return part;
+}
+
+trace::Event TraceStore::beginningAt(std::size_t first) const {
+  const trace::Replay& state = stateAt(first);
+  const trace::Progress& progress = state.progress();
+  const trace::Event& before = m_events[first - 1];
+  trace::Event event;
+  event.sequence = before.sequence;
+  event.time = before.time;
+  event.session = before.session;
+  event.payload = trace::SessionStarted{.program = progress.program,
+                                        .model = progress.model,
+                                        .backend = progress.backend,
+                                        .threads = progress.threads,
+                                        .layers = progress.layers,
+                                        .heads = progress.heads,
+                                        .pool = state.pool().state()};
+  return event;
 }
 
 const trace::Replay& TraceStore::stateAt(std::size_t count) const {

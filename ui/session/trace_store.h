@@ -55,6 +55,9 @@ class TraceStore {
   /// Valid until the next call of stateAt or append.
   const trace::Replay& stateAt(std::size_t count) const;
   const trace::Replay& newest() const { return m_newest; }
+  /// What a trace of the events from `first` on begins with: the session and its pool as they are then, in
+  /// place of the event before. 0 < first ≤ size().
+  trace::Event beginningAt(std::size_t first) const;
 
   /// Index of the event with this sequence number.
   std::optional<std::size_t> indexOf(std::uint64_t sequence) const;
