@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The manual in the window: pages load, a search finds, F1 opens the page of the dock, links open docks and
 // examples.
-#include "tests/support/cpu_backends.h"
+#include "tests/ui/window/fresh_window.h"
 #include "ui/manual/manual_browser.h"
 #include "ui/manual/manual_window.h"
 #include "ui/views/view.h"
-#include "ui/window/main_window.h"
 
 #include <QAction>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QScrollBar>
-#include <QSettings>
 #include <QTemporaryDir>
 #include <QTextBlock>
 #include <QTextTable>
@@ -34,19 +32,14 @@ class TestManualWindow : public QObject {
   Q_OBJECT
 
  private:
-  std::unique_ptr<QTemporaryDir> m_folder;
-  std::unique_ptr<QSettings> m_settings;
-  std::unique_ptr<MainWindow> m_window;
+  std::unique_ptr<test::FreshWindow> m_fresh;
+  MainWindow* m_window = nullptr;  ///< its
 
   void makeMainWindow() {
-    m_folder = std::make_unique<QTemporaryDir>();
-    m_settings =
-        std::make_unique<QSettings>(m_folder->filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
-    m_window = std::make_unique<MainWindow>(*m_settings, m_folder->filePath(QStringLiteral("autosave")),
-                                            test::cpuBackends());
-    m_window->resize(1280, 800);
-    m_window->show();
-    QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+    m_fresh = std::make_unique<test::FreshWindow>();
+    m_window = &m_fresh->window();
+    QVERIFY(m_fresh->show());
+    QVERIFY(QTest::qWaitForWindowActive(m_window));
   }
 
   ManualWindow* manual() const { return m_window->findChild<ManualWindow*>(); }
@@ -76,9 +69,8 @@ class TestManualWindow : public QObject {
 
  private Q_SLOTS:
   void cleanup() {
-    m_window.reset();
-    m_settings.reset();
-    m_folder.reset();
+    m_window = nullptr;
+    m_fresh.reset();
   }
 
   void everyPageIsShown_data() {
@@ -221,7 +213,7 @@ class TestManualWindow : public QObject {
 
   void keysOpenThePageOfTheDock() {
     makeMainWindow();
-    QTest::keyClick(m_window.get(), Qt::Key_F1);
+    QTest::keyClick(m_window, Qt::Key_F1);
     QVERIFY(manual() != nullptr);
     QTRY_VERIFY(manual()->isVisible());
     QCOMPARE(manual()->page(), QStringLiteral("index.md"));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every command of the table is carried out by one part of the window, and those that cannot do nothing.
-#include "tests/support/cpu_backends.h"
+#include "tests/ui/window/fresh_window.h"
 #include "ui/commands/command_handlers.h"
-#include "ui/window/main_window.h"
 
 #include <QAction>
 #include <QClipboard>
@@ -58,9 +57,8 @@ class TestCommandHandlers : public QObject {
   Q_OBJECT
 
  private:
-  std::unique_ptr<QTemporaryDir> m_folder;
-  std::unique_ptr<QSettings> m_settings;
-  std::unique_ptr<MainWindow> m_window;
+  std::unique_ptr<test::FreshWindow> m_fresh;
+  MainWindow* m_window = nullptr;  ///< its
 
   QStringList handled() const {
     QStringList ids;
@@ -85,19 +83,13 @@ class TestCommandHandlers : public QObject {
 
  private Q_SLOTS:
   void init() {
-    m_folder = std::make_unique<QTemporaryDir>();
-    m_settings =
-        std::make_unique<QSettings>(m_folder->filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
-    m_window = std::make_unique<MainWindow>(*m_settings, m_folder->filePath(QStringLiteral("autosave")),
-                                            test::cpuBackends());
-    m_window->resize(1280, 800);
-    m_window->show();
-    QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    m_fresh = std::make_unique<test::FreshWindow>();
+    m_window = &m_fresh->window();
+    QVERIFY(m_fresh->show());
   }
   void cleanup() {
-    m_window.reset();
-    m_settings.reset();
-    m_folder.reset();
+    m_window = nullptr;
+    m_fresh.reset();
   }
 
   void everyCommandHasOneHandler() {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What-if in the window: a change of the document changes the forecast, and the run then has its counts.
 #include "engine/workbench/document/edits.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/ui/window/fresh_window.h"
 #include "ui/views/forecast/forecast_view.h"
-#include "ui/window/main_window.h"
 
 #include <QSignalSpy>
 #include <QtTest>
 
+#include <memory>
 using namespace spanscope;
 using namespace spanscope::ui;
 
@@ -29,9 +29,8 @@ class TestForecastWindow : public QObject {
   Q_OBJECT
 
  private:
-  std::unique_ptr<QTemporaryDir> m_folder;
-  std::unique_ptr<QSettings> m_settings;
-  std::unique_ptr<MainWindow> m_window;
+  std::unique_ptr<test::FreshWindow> m_fresh;
+  MainWindow* m_window = nullptr;  ///< its
 
   Workspace& workspace() { return m_window->workspace(); }
   const trace::Progress& progress() { return workspace().input().state().progress(); }
@@ -76,14 +75,9 @@ class TestForecastWindow : public QObject {
 
  private Q_SLOTS:
   void init() {
-    m_folder = std::make_unique<QTemporaryDir>();
-    m_settings =
-        std::make_unique<QSettings>(m_folder->filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
-    m_window = std::make_unique<MainWindow>(*m_settings, m_folder->filePath(QStringLiteral("autosave")),
-                                            test::cpuBackends());
-    m_window->resize(1280, 800);
-    m_window->show();
-    QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    m_fresh = std::make_unique<test::FreshWindow>();
+    m_window = &m_fresh->window();
+    QVERIFY(m_fresh->show());
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     m_window->perform(QStringLiteral("view.explain"));
     m_window->perform(QStringLiteral("view.dock:forecast"));
@@ -91,9 +85,8 @@ class TestForecastWindow : public QObject {
                              kPatience);
   }
   void cleanup() {
-    m_window.reset();
-    m_settings.reset();
-    m_folder.reset();
+    m_window = nullptr;
+    m_fresh.reset();
   }
 
   /// Run, move a document, read the forecast, run: the numbers are the same.
@@ -156,7 +149,7 @@ class TestForecastWindow : public QObject {
   /// A recorded run shows no forecast, and a closed tab leaves none.
   void otherTabs() {
     run();
-    const QString path = m_folder->filePath(QStringLiteral("saved.trace"));
+    const QString path = m_fresh->path(QStringLiteral("saved.trace"));
     QCOMPARE(workspace().saveTrace(path), QString());
     QVERIFY(m_window->openFile(path));
     QVERIFY(!workspace().input().forecast && !workspace().input().forecastIsPending);

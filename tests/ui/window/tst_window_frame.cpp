@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is around the docks: tabs that stay readable, docks that take the whole window or leave it, fonts.
-#include "tests/support/cpu_backends.h"
+#include "tests/ui/window/fresh_window.h"
 #include "ui/window/document_tabs.h"
-#include "ui/window/main_window.h"
 
 #include <QMenu>
 #include <QStatusBar>
@@ -10,6 +9,7 @@
 #include <QtTest>
 
 #include <cstdlib>
+#include <memory>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -18,9 +18,8 @@ class TestWindowFrame : public QObject {
   Q_OBJECT
 
  private:
-  std::unique_ptr<QTemporaryDir> m_folder;
-  std::unique_ptr<QSettings> m_settings;
-  std::unique_ptr<MainWindow> m_window;
+  std::unique_ptr<test::FreshWindow> m_fresh;
+  MainWindow* m_window = nullptr;  ///< its
 
   QStringList visibleDocks() const {
     QStringList ids;
@@ -38,29 +37,23 @@ class TestWindowFrame : public QObject {
 
  private Q_SLOTS:
   void init() {
-    m_folder = std::make_unique<QTemporaryDir>();
-    m_settings =
-        std::make_unique<QSettings>(m_folder->filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
-    m_window = std::make_unique<MainWindow>(*m_settings, m_folder->filePath(QStringLiteral("autosave")),
-                                            test::cpuBackends());
-    m_window->resize(1024, 700);
-    m_window->show();
-    QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    m_fresh = std::make_unique<test::FreshWindow>();
+    m_window = &m_fresh->window();
+    QVERIFY(m_fresh->show({1024, 700}));
   }
   void cleanup() {
-    m_window.reset();
-    m_settings.reset();
-    m_folder.reset();
+    m_window = nullptr;
+    m_fresh.reset();
   }
 
   void tenTabsStayReadable() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     QTest::qWait(50);
     QPushButton* explain = button(QStringLiteral("Explain"));
-    const QPoint place = explain->mapTo(m_window.get(), QPoint());
+    const QPoint place = explain->mapTo(m_window, QPoint());
     for (int i = 0; i < 9; ++i) QVERIFY(m_window->openExample(QStringLiteral("judge-4.json")));
     QTest::qWait(50);
-    QCOMPARE(explain->mapTo(m_window.get(), QPoint()), place);
+    QCOMPARE(explain->mapTo(m_window, QPoint()), place);
     auto* tabs = m_window->findChild<DocumentTabs*>();
     auto* bar = tabs->findChild<QTabBar*>();
     QCOMPARE(bar->count(), 10);

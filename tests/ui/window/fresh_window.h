@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "tests/support/cpu_backends.h"
+#include "ui/window/main_window.h"
+
+#include <QSettings>
+#include <QSize>
+#include <QString>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <memory>
+
+namespace spanscope::test {
+
+/// A window as a person sees it who starts the program for the first time: settings and unsaved work lie in a
+/// folder of its own, which goes with it.
+class FreshWindow {
+ public:
+  FreshWindow()
+      : m_settings(path(QStringLiteral("settings.ini")), QSettings::IniFormat),
+        m_window(
+            std::make_unique<ui::MainWindow>(m_settings, path(QStringLiteral("autosave")), cpuBackends())) {}
+
+  /// False: it did not come up.
+  bool show(QSize size = {1280, 800}) {
+    m_window->resize(size);
+    m_window->show();
+    return QTest::qWaitForWindowExposed(m_window.get());
+  }
+  ui::MainWindow& window() { return *m_window; }
+  QSettings& settings() { return m_settings; }
+  /// Of a file in its folder.
+  QString path(const QString& name) const { return m_folder.filePath(name); }
+
+ private:
+  QTemporaryDir m_folder;
+  QSettings m_settings;
+  std::unique_ptr<ui::MainWindow> m_window;  ///< ends before what it uses
+};
+
+}  // namespace spanscope::test
