@@ -100,6 +100,7 @@ class SharedMap {
   bool empty() const { return m_size == 0; }
   bool contains(const Key& key) const { return heldAt(key) != nullptr; }
   /// The first entry whose key is not below `key`.
+  // NOLINTNEXTLINE(readability-identifier-naming): called as that of std::map is.
   Iterator lower_bound(const Key& key) const {
     const std::size_t chunk = chunkOf(key);
     return {m_chunks, chunk, chunk == m_chunks.size() ? 0 : placeIn(*m_chunks[chunk], key)};

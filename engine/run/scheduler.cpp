@@ -90,6 +90,7 @@ cache::RequestSpec makeSpec(RequestId id, const layout::SpanTable& table, const 
 
 }  // namespace
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): who listens may keep it.
 void RequestListener::onReplayed(RequestId /*request*/, trace::AttentionMass /*mass*/) {}
 
 Scheduler::Scheduler(Computation& computation, cache::KvCache& cache, trace::Sink& sink,

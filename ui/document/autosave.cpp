@@ -177,7 +177,7 @@ QString Autosave::keep() {
   m_isWriting = false;
   m_model.disconnect(this);
   if (!takeSideFile() || writeSideFile(m_sideFile, header(), m_model.document())) return {};
-  const QString kept = std::exchange(m_sideFile, QString());
+  QString kept = std::exchange(m_sideFile, QString());
   m_lock.reset();
   return kept;
 }

@@ -33,7 +33,8 @@ void FileWatch::watch(std::uint32_t id, const QString& path, FileStamp known) {
   forget(id);
   if (path.isEmpty()) return;
   File& file = m_files[id];
-  file = {.path = path, .known = known, .found = std::move(known), .touched = {}};
+  file = {.path = path, .known = known, .found = {}, .touched = {}};
+  file.found = std::move(known);
   follow(file);
   look(id, file);
 }

@@ -76,12 +76,11 @@ bool JsonFields::object(const std::function<bool(const std::string&)>& member) {
   std::string key;
   m_cursor.enterObject();
   for (query::JsonCursor::Container container; m_cursor.nextMember(container, key);) {
-    const std::string name = key;
-    m_path.push_back(name);
-    if (!seen.insert(name).second)
-      error(container.keyOffset, "the field " + quoted(name) + " again", "each field once");
-    if (!member(name)) {
-      warning(container.keyOffset, "the unknown field " + quoted(name), {}, "it is left out");
+    m_path.push_back(key);
+    if (!seen.insert(key).second)
+      error(container.keyOffset, "the field " + quoted(key) + " again", "each field once");
+    if (!member(key)) {
+      warning(container.keyOffset, "the unknown field " + quoted(key), {}, "it is left out");
       m_cursor.skipValue();
     }
     m_path.pop_back();
@@ -96,11 +95,10 @@ bool JsonFields::map(std::size_t most, const std::function<void(const std::strin
   std::string key;
   m_cursor.enterObject();
   for (query::JsonCursor::Container container; m_cursor.nextMember(container, key);) {
-    const std::string name = key;
-    m_path.push_back(name);
-    if (!seen.insert(name).second)
-      error(container.keyOffset, "the key " + quoted(name) + " again", "each key once");
-    member(name);
+    m_path.push_back(key);
+    if (!seen.insert(key).second)
+      error(container.keyOffset, "the key " + quoted(key) + " again", "each key once");
+    member(key);
     m_path.pop_back();
     if (seen.size() <= most) continue;
     error(begin, "more than " + std::to_string(most) + " entries", "fewer");

@@ -98,9 +98,9 @@ class TestManualWindow : public QObject {
 
   void contentsListEveryPage() {
     ManualWindow window(kManual);
-    const auto* contents = window.findChild<QTreeWidget*>();
+    auto* contents = window.findChild<QTreeWidget*>();
     QSet<QString> listed;
-    for (QTreeWidgetItemIterator item(const_cast<QTreeWidget*>(contents)); *item != nullptr; ++item)
+    for (QTreeWidgetItemIterator item(contents); *item != nullptr; ++item)
       listed.insert((*item)->data(0, Qt::UserRole).toString());
     QVERIFY(window.pages().size() > 20);
     for (const ManualPage& page : window.pages()) QVERIFY2(listed.contains(page.path), qPrintable(page.path));
