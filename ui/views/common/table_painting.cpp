@@ -16,19 +16,65 @@ constexpr int kHeader = 28;
 constexpr int kLeastRow = 24;
 constexpr int kLeastWidth = 480;
 
-std::vector<int> edgesOf(const PaintedTable& table, int width) {
-  const int sum = std::max(1, std::accumulate(table.shares.begin(), table.shares.end(), 0));
-  std::vector<int> edges{0};
-  int done = 0;
-  for (const int share : table.shares) {
-    done += share;
-    edges.push_back(width * done / sum);
-  }
-  return edges;
-}
-
 QFont fontOf(const PaintedCell& cell, const Theme& theme) {
   return cell.mono ? theme.monoFont() : theme.interfaceFont();
+}
+
+/// What is not broken into lines if it can be helped: short texts whole, of longer ones the longest word.
+int leastTextWidth(const QString& text, const QFont& font) {
+  constexpr int kShort = 12;  // characters
+  const QFontMetrics metrics(font);
+  if (text.size() <= kShort) return metrics.horizontalAdvance(text);
+  int width = 0;
+  for (const QString& word : text.split(QLatin1Char(' '))) {
+    if (word.size() <= kShort) width = std::max(width, metrics.horizontalAdvance(word));
+  }
+  return width;
+}
+
+/// Of each column: what its header and its short texts need.
+std::vector<int> leastWidths(const PaintedTable& table, const Theme& theme) {
+  std::vector<int> least(table.shares.size(), 0);
+  for (std::size_t c = 0; c < least.size(); ++c) {
+    if (c < table.headers.size()) least[c] = leastTextWidth(table.headers[c], theme.smallFont());
+    for (const auto& row : table.rows) {
+      if (c < row.size()) least[c] = std::max(least[c], leastTextWidth(row[c].text, fontOf(row[c], theme)));
+    }
+    least[c] += 2 * kPad;
+  }
+  return least;
+}
+
+/// Left edges of the columns and the right one of the last: by their shares, but none narrower than it needs
+/// while another has more than that.
+std::vector<int> edgesOf(const PaintedTable& table, const Theme& theme, int width) {
+  const std::size_t columns = table.shares.size();
+  const std::vector<int> least = leastWidths(table, theme);
+  const int needed = std::accumulate(least.begin(), least.end(), 0);
+  std::vector<int> widths(columns, 0);
+  std::vector<bool> isLeast(columns, needed > width);
+  // Columns whose share is too small take what they need; the others share what is left, until it is enough.
+  for (bool settled = false; !settled;) {
+    settled = true;
+    int left = width;
+    int shares = 0;
+    for (std::size_t c = 0; c < columns; ++c) {
+      if (isLeast[c])
+        left -= least[c];
+      else
+        shares += table.shares[c];
+    }
+    for (std::size_t c = 0; c < columns; ++c) {
+      widths[c] = isLeast[c] ? least[c] : left * table.shares[c] / std::max(1, shares);
+      if (isLeast[c] || widths[c] >= least[c]) continue;
+      isLeast[c] = true;
+      settled = false;
+    }
+  }
+  std::vector<int> edges{0};
+  for (const int column : widths) edges.push_back(edges.back() + column);
+  if (columns > 0 && needed <= width) edges.back() = width;
+  return edges;
 }
 
 int rowHeight(const std::vector<PaintedCell>& row, const std::vector<int>& edges, const Theme& theme) {
@@ -45,14 +91,14 @@ int rowHeight(const std::vector<PaintedCell>& row, const std::vector<int>& edges
 }  // namespace
 
 int paintedTableHeight(const PaintedTable& table, const Theme& theme, int width) {
-  const std::vector<int> edges = edgesOf(table, width);
+  const std::vector<int> edges = edgesOf(table, theme, width);
   int height = table.headers.empty() ? 0 : kHeader;
   for (const auto& row : table.rows) height += rowHeight(row, edges, theme);
   return height;
 }
 
 void paintTable(QPainter& painter, const QRect& area, const PaintedTable& table, const Theme& theme) {
-  const std::vector<int> edges = edgesOf(table, area.width());
+  const std::vector<int> edges = edgesOf(table, theme, area.width());
   int y = area.top();
   if (!table.headers.empty()) {
     painter.setFont(theme.smallFont());
@@ -90,7 +136,8 @@ QString tableStyle(const Theme& theme) {
 
 void paintTableInto(QPainter& painter, const QSize& size, const PaintedTable& table, const Theme& theme) {
   painter.fillRect(QRect(QPoint(), size), theme.color(Role::Surface));
-  int width = std::max(kLeastWidth, size.width());
+  const std::vector<int> least = leastWidths(table, theme);
+  int width = std::max({kLeastWidth, size.width(), std::accumulate(least.begin(), least.end(), 0)});
   int height = paintedTableHeight(table, theme, width);
   double scale = std::min(1.0 * size.width() / width, 1.0 * size.height() / std::max(1, height));
   scale = std::min(1.0, scale);

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kCards = 5;
 constexpr int kCardWidth = 280;
+constexpr int kLeastCardHeight = 130;
 constexpr int kGap = 2 * kSpace;
 constexpr int kSteepest = 2;  ///< most of a card's height by its width
 
@@ -128,14 +129,24 @@ void MetricsView::paintTo(QPainter& painter, const QSize& size) {
   if (input() != nullptr) refresh();
   if (paintIfEmpty(painter, size)) return;
   painter.fillRect(QRect(QPoint(), size), theme().color(Role::Surface));
-  const int columns = columnsFor(size);
-  const int rows = (kCards + columns - 1) / columns;
-  const int width = (size.width() - kGap) / columns - kGap;
-  const int height = (size.height() - kGap) / rows - kGap;
+  // Where the cards would be too low for their texts, they are painted higher and scaled down.
+  const auto rowsIn = [this](QSize room) { return (kCards + columnsFor(room) - 1) / columnsFor(room); };
+  const auto missing = [&rowsIn](QSize room) {
+    return double(rowsIn(room) * (kLeastCardHeight + kGap) + kGap) / std::max(1, room.height());
+  };
+  QSize room = size;
+  while (missing(room) > 1) room = (QSizeF(room) * 1.1).toSize();
+  painter.save();
+  painter.scale(double(size.width()) / room.width(), double(size.height()) / room.height());
+  const int columns = columnsFor(room);
+  const int rows = rowsIn(room);
+  const int width = (room.width() - kGap) / columns - kGap;
+  const int height = (room.height() - kGap) / rows - kGap;
   for (int i = 0; i < kCards; ++i) {
     m_cards[static_cast<std::size_t>(i)]->paint(
         painter, {kGap + i % columns * (width + kGap), kGap + i / columns * (height + kGap), width, height});
   }
+  painter.restore();
 }
 
 void MetricsView::resizeEvent(QResizeEvent* event) {

@@ -98,6 +98,16 @@ PassView::PassView(QWidget* parent)
   connect(m_trees, &QTableView::activated, this, &PassView::choose);
 }
 
+void PassView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  // Beside the list, two trees of a narrow dock would have no room for their words.
+  const Qt::Orientation wanted = width() < 3 * kListWidth ? Qt::Vertical : Qt::Horizontal;
+  if (m_splitter->orientation() == wanted) return;
+  m_splitter->setOrientation(wanted);
+  m_splitter->setSizes(wanted == Qt::Vertical ? QList{4 * kLine, std::max(4 * kLine, height() - 4 * kLine)}
+                                              : QList{kListWidth, 3 * kListWidth});
+}
+
 int PassView::chosen() const {
   return std::max(0, m_list->currentRow());
 }

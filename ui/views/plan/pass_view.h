@@ -32,6 +32,9 @@ class PassView : public QWidget {
   /// What is chosen: 0 for all passes together, else a pass from 1.
   int chosen() const;
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  Q_SIGNALS:
   void nodeWanted(spanscope::document::NodeId node);
 

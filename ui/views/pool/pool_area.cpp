@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 namespace spanscope::ui {
@@ -96,7 +97,19 @@ void PoolArea::resizeEvent(QResizeEvent* event) {
 
 QSize PoolArea::contentSize() const {
   if (count() == 0) return viewport()->size();
-  return {viewport()->width(), (count() + m_columns - 1) / m_columns * m_pitch + 2 * kMargin};
+  return {std::max(viewport()->width(), m_columns * m_pitch + 2 * kMargin),
+          (count() + m_columns - 1) / m_columns * m_pitch + 2 * kMargin};
+}
+
+void PoolArea::paintPicture(QPainter& painter, const QSize& size) {
+  const int columns = m_columns;
+  if (count() > 0 && contentSize().height() > size.height()) {
+    // More than fits is scaled down: in the shape of the picture, it fills it.
+    const double shape = double(size.width()) / std::max(1, size.height());
+    m_columns = std::max(m_columns, static_cast<int>(std::lround(std::sqrt(count() * shape))));
+  }
+  paintWhole(painter, size);
+  m_columns = columns;
 }
 
 QRect PoolArea::cell(BlockId block) const {

@@ -28,6 +28,8 @@ class PoolArea : public ZoomedScroll {
 
   void paintContent(QPainter& painter, const QRect& visible) override;
   QSize contentSize() const override;
+  /// All blocks in a picture of this size, which they fill.
+  void paintPicture(QPainter& painter, const QSize& size);
 
  Q_SIGNALS:
   void chosen(BlockId block);

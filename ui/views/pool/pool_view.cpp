@@ -95,7 +95,7 @@ QString PoolView::csv() const {
 
 void PoolView::paintTo(QPainter& painter, const QSize& size) {
   ensureFresh();
-  m_area->paintWhole(painter, size);
+  m_area->paintPicture(painter, size);
 }
 
 }  // namespace spanscope::ui

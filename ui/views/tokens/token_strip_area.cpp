@@ -99,6 +99,7 @@ void TokenStripArea::paintRow(QPainter& painter, std::size_t row) const {
     if (x + 3 < free) continue;
     // Where the next label comes soon, the number alone has to do.
     if (token.opensBlock && m_strip->blockSize <= 4) label = QString::number(token.block);
+    label = metrics.elidedText(label, Qt::ElideRight, std::max(0, contentSize().width() - x - 8));
     painter.setPen(theme().color(Role::TextThird));
     painter.drawText(QPoint(x + 4, tile.top() - 3), label);
     free = x + 8 + metrics.horizontalAdvance(label);
