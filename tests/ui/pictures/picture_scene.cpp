@@ -3,9 +3,13 @@
 
 #include "engine/workbench/document/edits.h"
 #include "tests/ui/views/common/recorded_runs.h"
+#include "tests/ui/views/common/retrieving_runs.h"
+#include "ui/views/common/request_blocks.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 
 namespace spanscope::test {
@@ -41,13 +45,31 @@ ui::ViewInput sceneOf(const document::Document& document) {
   Recorded recorded = recorder.recorded();
   std::int64_t index = 0;
   for (trace::Event& event : recorded.events) pin(event, index++);
-  return recorded.input();
+  ui::ViewInput input = recorded.input();
+  input.forecast = recorder.forecast(document);
+  return input;
+}
+
+/// The first node for which `is` says so.
+template <class Is>
+document::NodeId firstNode(const document::Document& document, Is is) {
+  for (const document::NodeId id : document.ids()) {
+    if (is(document.at(id).own)) return id;
+  }
+  return document::kNoNode;
 }
 
 }  // namespace
 
 ui::ViewInput pictureScene() {
-  return sceneOf(exampleDocument("rag.json"));
+  ui::ViewInput input = sceneOf(exampleDocument("rag.json"));
+  constexpr std::uint32_t kFirstDocument = 1;  // segment; the system's is 0
+  input.selection = ui::selectionOfBlock(input, {.request = input.shownRequest(), .segment = kFirstDocument});
+  return input;
+}
+
+ui::ViewInput stepsScene() {
+  return sceneOf(exampleDocument("list-and-combine.json"));
 }
 
 ui::ViewInput twentyDocumentsScene() {
@@ -61,6 +83,29 @@ ui::ViewInput twentyDocumentsScene() {
     document::connect(document, added, {.parent = plus, .index = i});
   }
   return sceneOf(document);
+}
+
+ui::ViewInput mistakenScene() {
+  document::Document document = exampleDocument("rag.json");
+  const document::NodeId plus = firstNode(document, [](const query::Node& own) {
+    const auto* join = own.as<query::Join>();
+    return join != nullptr && join->kind == query::JoinKind::Plus;
+  });
+  const document::NodeId hollow = document::addNode(document, document::makeOperator("g"));
+  document::connect(document, hollow, {.parent = plus, .index = 0});
+  (void)document::addNode(document, document::makeOperator("augment"));
+  ui::ViewInput input;
+  input.trace = std::make_shared<ui::TraceStore>();
+  input.document = std::make_shared<const document::Document>(std::move(document));
+  return input;
+}
+
+ui::ViewInput fragmentsScene() {
+  RetrievingRuns runs;
+  runs.document.change(QStringLiteral("Pin"), [&runs](document::Document& document) {
+    document::setFragmentMark(document, runs.augment(), kFragmentHashes[1], document::FragmentMark::Pinned);
+  });
+  return runs.input();
 }
 
 }  // namespace spanscope::test

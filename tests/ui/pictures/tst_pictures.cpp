@@ -1,151 +1,112 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Holds pictures to the golden ones beside this file, in both themes, and shows that what matters would be
 // found. See tests/support/golden_picture.h for how to write golden pictures and to see differences.
-#include "engine/workbench/document/edits.h"
 #include "tests/support/golden_picture.h"
 #include "tests/support/picture_compare.h"
 #include "tests/support/pinned_platform.h"
-#include "tests/ui/pictures/picture_scene.h"
-#include "tests/ui/views/common/twenty_documents.h"
-#include "ui/window/canvas_picture.h"
+#include "tests/ui/pictures/picture_table.h"
+#include "tests/ui/pictures/planted_faults.h"
+#include "ui/views/view.h"
 
 #include <QApplication>
-#include <QPainter>
 #include <QProcess>
 #include <QtTest>
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
-#include <variant>
 #include <vector>
 
 using namespace spanscope;
-using namespace spanscope::ui;
+using namespace spanscope::test;
+using ui::Scheme;
+using ui::Theme;
+using ui::ViewInput;
 
 namespace {
 
-enum class Scene {
-  Example,          ///< pictureScene()
-  TwentyDocuments,  ///< twentyDocuments(), with one of them selected
-  TwentyCards,      ///< twentyDocumentsScene()
-};
-
-/// One line a picture: its name, and "canvas" or the id of a view of viewTable().
-struct Picture {
-  const char* name;
-  const char* id;
-  QSize size;
-  Scene scene = Scene::Example;
-};
-const std::vector<Picture> kPictures{
-    {"canvas", "canvas", {640, 480}},
-    {"attention-narrow", "attention", {400, 340}, Scene::TwentyDocuments},
-    {"attention-wide", "attention", {760, 520}, Scene::TwentyDocuments},
-    {"canvas-20-documents", "canvas", {900, 560}, Scene::TwentyCards},
-};
-constexpr std::size_t kAttentionWide = 2;
-
-ViewInput sceneOf(Scene scene) {
-  if (scene == Scene::Example) return test::pictureScene();
-  if (scene == Scene::TwentyCards) return test::twentyDocumentsScene();
-  ViewInput input = test::twentyDocuments();
-  input.selection.nodes = {input.nodeOf(1, "/g/input/cross/1/plus/12")};
-  return input;
-}
-
-ExportItem itemOf(const Picture& picture, const ViewInput& input) {
-  if (picture.id == QLatin1String("canvas")) return canvasItem(input, picture.size);
-  for (const ViewInfo& info : viewTable()) {
-    if (info.id == QLatin1String(picture.id)) return exportItem(info, input, picture.size);
-  }
-  qFatal("there is no view \"%s\"", picture.id);
-}
-
-QImage render(const Picture& picture, const ViewInput& input, Scheme scheme) {
-  return renderItem(itemOf(picture, input), picture.size, Theme(scheme));
-}
-
-QString nameOf(const Picture& picture, Scheme scheme) {
-  return QLatin1String(picture.name) +
-         (scheme == Scheme::Dark ? QStringLiteral("-dark") : QStringLiteral("-light"));
-}
-
 QString goldenOf(const Picture& picture, Scheme scheme) {
-  return QStringLiteral(SPANSCOPE_SOURCE_DIR "/tests/ui/pictures/golden/%1.png").arg(nameOf(picture, scheme));
+  return QStringLiteral(SPANSCOPE_SOURCE_DIR "/tests/ui/pictures/golden/%1.png")
+      .arg(pictureName(picture, scheme));
 }
 
-// ---- planted faults ----
+/// A picture as it should be, and what it was made from.
+struct Accepted {
+  const Picture& picture;
+  const ViewInput& input;
+  Scheme scheme;
+  const QImage& image;
+};
 
-using Fault = std::function<QImage(const ViewInput&, const Picture&, Scheme)>;
+/// The picture with something wrong.
+using Fault = std::function<QImage(const Accepted&)>;
 
-/// The same answer over other documents: what the needed ones had, their neighbours have.
-QImage withOtherShares(const ViewInput& input, const Picture& picture, Scheme scheme) {
-  auto trace = std::make_shared<TraceStore>();
-  for (trace::Event event : input.trace->events()) {
-    if (auto* read = std::get_if<trace::SegmentAttention>(&event.payload)) {
-      const std::size_t width = read->keySegments.size();
-      for (std::size_t i = 0; i < read->mass.size(); i += width)
-        std::swap(read->mass[i + test::kFirstNeeded], read->mass[i + test::kFirstNeeded + 1]);
-    }
-    trace->append(std::move(event));
-  }
-  ViewInput other = input;
-  other.trace = std::move(trace);
-  return render(picture, other, scheme);
+Fault painted(std::function<QImage(const QImage&, const Theme&)> change) {
+  return [change = std::move(change)](const Accepted& accepted) {
+    return change(accepted.image, Theme(accepted.scheme));
+  };
 }
 
-QImage withoutTheSelection(const ViewInput& input, const Picture& picture, Scheme scheme) {
-  ViewInput other = input;
-  other.selection = {};
-  return render(picture, other, scheme);
+Fault shown(std::function<ViewInput(const ViewInput&)> change) {
+  return [change = std::move(change)](const Accepted& accepted) {
+    return renderPicture(accepted.picture, change(accepted.input), accepted.scheme);
+  };
 }
 
-QImage withoutTheLastDocument(const ViewInput& input, const Picture& picture, Scheme scheme) {
-  document::Document document = *input.document;
-  for (const document::NodeId id : document.ids()) {
-    const auto* join = document.at(id).own.as<query::Join>();
-    if (join == nullptr || join->kind != query::JoinKind::Plus) continue;
-    document::removeSubtrees(document, {document.at(id).children.back()});
-    break;
-  }
-  ViewInput other = input;
-  other.document = std::make_shared<const document::Document>(std::move(document));
-  return render(picture, other, scheme);
+/// Faults of painting that any picture must show.
+const std::vector<std::pair<const char*, Fault>>& paintedFaults() {
+  constexpr QSize kPart{96, 32};
+  static const std::vector<std::pair<const char*, Fault>> faults{
+      {"all stands 3 pixels to the right", painted([](const QImage& image, const Theme&) {
+         return moved(image, image.rect(), {3, 0});
+       })},
+      {"all stands 3 pixels lower", painted([](const QImage& image, const Theme&) {
+         return moved(image, image.rect(), {0, 3});
+       })},
+      {"a part stands 3 pixels lower", painted([](const QImage& image, const Theme&) {
+         return moved(image, busiestPart(image, kPart), {0, 3});
+       })},
+      {"a part is missing",
+       painted([](const QImage& image, const Theme&) { return without(image, busiestPart(image, kPart)); })},
+      {"an ink is another one", painted([](const QImage& image, const Theme& theme) {
+         return withAnotherInk(image, busiestPart(image, kPart), theme.color(ui::Role::Error));
+       })},
+  };
+  return faults;
 }
 
-/// Every pixel of one colour has the other one, and the other way round.
-QImage exchanged(QImage image, const QColor& one, const QColor& other) {
-  for (int y = 0; y < image.height(); ++y) {
-    for (int x = 0; x < image.width(); ++x) {
-      const QRgb pixel = image.pixel(x, y);
-      if (pixel == one.rgb()) image.setPixelColor(x, y, other);
-      if (pixel == other.rgb()) image.setPixelColor(x, y, one);
-    }
-  }
-  return image;
-}
+struct ShownFault {
+  const char* picture;
+  const char* name;
+  Fault fault;
+};
 
-QImage moved(const QImage& image, const QRect& part, QPoint by) {
-  QImage result = image;
-  QPainter painter(&result);
-  painter.drawImage(part.topLeft() + by, image, part);
-  return result;
-}
-
-/// As if every channel had been rounded the other way, by turns.
-QImage roundedOtherwise(QImage image) {
-  image = image.convertToFormat(QImage::Format_RGB32);
-  for (int y = 0; y < image.height(); ++y) {
-    for (int x = 0; x < image.width(); ++x) {
-      const QRgb pixel = image.pixel(x, y);
-      const int by = (x + y) % 2 == 0 ? 1 : -1;
-      const auto other = [by](int channel) { return std::clamp(channel + by, 0, 255); };
-      image.setPixel(x, y, qRgb(other(qRed(pixel)), other(qGreen(pixel)), other(qBlue(pixel))));
-    }
-  }
-  return image;
+/// Another thing that is shown, by the pictures that must tell.
+const std::vector<ShownFault>& shownFaults() {
+  static const std::vector<ShownFault> faults{
+      {"canvas", "a node is missing", shown(withoutTheLastDocument)},
+      {"canvas-20-documents", "a node is missing", shown(withoutTheLastDocument)},
+      {"json-wide", "a node is missing", shown(withoutTheLastDocument)},
+      {"attention-wide", "the answer looked at another document", shown(withOtherShares)},
+      {"attention-wide", "the selected document is not marked", shown(withoutTheSelection)},
+      {"inspector-wide", "nothing is selected", shown(withoutTheSelection)},
+      {"tokens-wide", "the selected block is not marked", shown(withoutTheSelection)},
+      {"block-table-wide", "the selected block is not marked", shown(withoutTheSelection)},
+      {"pool-wide", "the selected block is not marked", shown(withoutTheSelection)},
+      {"why-wide", "nothing is selected", shown(withoutTheSelection)},
+      {"metrics-wide", "the first token took twice as long", shown(withOtherLatency)},
+      {"compare-wide", "the first token took twice as long", shown(withOtherLatency)},
+      {"output-wide", "the first token took twice as long", shown(withOtherLatency)},
+      {"timeline-wide", "a run is missing", shown(withoutTheLastRun)},
+      {"plan-steps", "no run is there", shown(withoutEvents)},
+      {"log-wide", "a run is missing", shown(withoutTheLastRun)},
+      {"scrubber-wide", "a run is missing", shown(withoutTheLastRun)},
+      {"block-table-20-documents", "a run is missing", shown(withoutTheLastRun)},
+      {"fragments-wide", "a run is missing", shown(withoutTheLastRun)},
+  };
+  return faults;
 }
 
 }  // namespace
@@ -155,15 +116,23 @@ class TestPictures : public QObject {
 
  private:
   std::map<Scene, ViewInput> m_scenes;
+  std::map<QString, QImage> m_images;          ///< by name, as they were painted first
+  std::unique_ptr<QTemporaryDir> m_elsewhere;  ///< all pictures as another process paints them
 
   const ViewInput& sceneFor(const Picture& picture) const { return m_scenes.at(picture.scene); }
 
-  void addSchemes() {
+  const QImage& imageOf(const Picture& picture, Scheme scheme) {
+    QImage& image = m_images[pictureName(picture, scheme)];
+    if (image.isNull()) image = renderPicture(picture, sceneFor(picture), scheme);
+    return image;
+  }
+
+  void addPictures() {
     QTest::addColumn<int>("picture");
     QTest::addColumn<Scheme>("scheme");
-    for (std::size_t i = 0; i < kPictures.size(); ++i) {
+    for (std::size_t i = 0; i < pictureTable().size(); ++i) {
       for (const Scheme scheme : {Scheme::Light, Scheme::Dark})
-        QTest::newRow(qPrintable(nameOf(kPictures[i], scheme))) << static_cast<int>(i) << scheme;
+        QTest::newRow(qPrintable(pictureName(pictureTable()[i], scheme))) << static_cast<int>(i) << scheme;
     }
   }
 
@@ -172,47 +141,33 @@ class TestPictures : public QObject {
     QTest::addColumn<Scheme>("scheme");
     QTest::addColumn<Fault>("fault");
     for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
-      const char* theme = scheme == Scheme::Light ? "light" : "dark";
-      const Theme colors(scheme);
-      std::size_t place = 0;
-      const auto add = [&](const char* name, Fault fault) {
-        QTest::addRow("%s: %s, %s", kPictures[place].name, name, theme)
-            << static_cast<int>(place) << scheme << std::move(fault);
+      const auto add = [scheme](std::size_t picture, const char* name, const Fault& fault) {
+        QTest::addRow("%s: %s", qPrintable(pictureName(pictureTable()[picture], scheme)), name)
+            << static_cast<int>(picture) << scheme << fault;
       };
-      const auto addSwap = [&](const char* name, const QColor& one, const QColor& other) {
-        add(name, [one, other](const ViewInput& input, const Picture& picture, Scheme in) {
-          return exchanged(render(picture, input, in), one, other);
-        });
-      };
-      const auto addMove = [&](const char* name, const QRect& part, QPoint by) {
-        add(name, [part, by](const ViewInput& input, const Picture& picture, Scheme in) {
-          const QImage image = render(picture, input, in);
-          return moved(image, part.isNull() ? image.rect() : part, by);
-        });
-      };
-      add("a node is missing", withoutTheLastDocument);
-      addSwap("hit and relocated are exchanged", colors.ink(BlockRole::Hit),
-              colors.ink(BlockRole::Relocated));
-      addSwap("the hues of two segments are exchanged", colors.segmentInk(0), colors.segmentInk(1));
-      addMove("all stands 3 pixels to the right", {}, {3, 0});
-      addMove("all stands 3 pixels lower", {}, {0, 3});
-      addMove("one node stands 3 pixels to the right", {16, 140, 167, 56}, {3, 0});
-      addMove("one node stands 3 pixels lower", {16, 140, 167, 56}, {0, 3});
-      place = kAttentionWide;
-      add("the answer looked at another document", withOtherShares);
-      add("the selected document is not marked", withoutTheSelection);
-      addSwap("the hues of two documents are exchanged", colors.segmentInk(1), colors.segmentInk(2));
-      addMove("all stands 3 pixels to the right", {}, {3, 0});
-      addMove("the map stands 3 pixels lower", {80, 160, 600, 300}, {0, 3});
+      for (std::size_t i = 0; i < pictureTable().size(); ++i) {
+        for (const auto& [name, fault] : paintedFaults()) add(i, name, fault);
+      }
+      for (const ShownFault& fault : shownFaults())
+        add(pictureIndex(QString::fromLatin1(fault.picture)), fault.name, fault.fault);
+      add(pictureIndex(QStringLiteral("canvas")), "hit and relocated are exchanged",
+          painted([](const QImage& image, const Theme& theme) {
+            return exchanged(image, theme.ink(ui::BlockRole::Hit), theme.ink(ui::BlockRole::Relocated));
+          }));
+      add(pictureIndex(QStringLiteral("attention-wide")), "the hues of two documents are exchanged",
+          painted([](const QImage& image, const Theme& theme) {
+            return exchanged(image, theme.segmentInk(1), theme.segmentInk(2));
+          }));
     }
   }
 
  private Q_SLOTS:
   void initTestCase() {
-    if (const QString missing = test::missingFonts(); !missing.isEmpty())
+    if (const QString missing = missingFonts(); !missing.isEmpty())
       QSKIP(qPrintable(QStringLiteral("pictures need fonts that are not installed: %1").arg(missing)));
-    for (const Scene scene : {Scene::Example, Scene::TwentyDocuments, Scene::TwentyCards})
-      m_scenes[scene] = sceneOf(scene);
+    for (const Picture& picture : pictureTable()) {
+      if (!m_scenes.contains(picture.scene)) m_scenes[picture.scene] = sceneOf(picture.scene);
+    }
   }
 
   /// The person who builds this can have them.
@@ -220,44 +175,53 @@ class TestPictures : public QObject {
     QFile file(QStringLiteral(SPANSCOPE_SOURCE_DIR "/packaging/dependencies.txt"));
     QVERIFY(file.open(QIODevice::ReadOnly));
     const QStringList packages = QString::fromUtf8(file.readAll()).split(QLatin1Char('\n'));
-    for (const test::PinnedFont& font : test::pinnedFonts())
+    for (const PinnedFont& font : pinnedFonts())
       QVERIFY2(packages.contains(font.package), qPrintable(font.package));
   }
 
-  void areAsAccepted_data() { addSchemes(); }
+  void everyViewHasTwoSizes() {
+    std::map<QString, std::set<int>> widths;
+    for (const Picture& picture : pictureTable()) widths[picture.id].insert(picture.size.width());
+    QVERIFY(widths.at(QStringLiteral("canvas")).size() >= 2);
+    for (const ui::ViewInfo& info : ui::viewTable())
+      QVERIFY2(widths[info.id].size() >= 2, qPrintable(info.id));
+  }
+
+  void areAsAccepted_data() { addPictures(); }
   void areAsAccepted() {
     QFETCH(int, picture);
     QFETCH(Scheme, scheme);
-    const Picture& wanted = kPictures[static_cast<std::size_t>(picture)];
-    const QString problem =
-        test::goldenProblem(render(wanted, sceneFor(wanted), scheme), goldenOf(wanted, scheme));
+    const Picture& wanted = pictureTable()[static_cast<std::size_t>(picture)];
+    const QString problem = goldenProblem(imageOf(wanted, scheme), goldenOf(wanted, scheme));
     QVERIFY2(problem.isEmpty(), qPrintable(problem));
   }
 
   /// Another process paints the same, pixel by pixel, on a desktop with other wishes.
-  void areTheSameInAnotherProcess_data() { addSchemes(); }
+  void areTheSameInAnotherProcess_data() { addPictures(); }
   void areTheSameInAnotherProcess() {
     QFETCH(int, picture);
     QFETCH(Scheme, scheme);
-    const Picture& wanted = kPictures[static_cast<std::size_t>(picture)];
-    const QTemporaryDir folder;
-    const QString path = folder.filePath(QStringLiteral("other.png"));
-    QProcess process;
-    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.insert(QStringLiteral("QT_SCALE_FACTOR"), QStringLiteral("2"));
-    environment.insert(QStringLiteral("QT_FONT_DPI"), QStringLiteral("144"));
-    environment.insert(QStringLiteral("QT_STYLE_OVERRIDE"), QStringLiteral("Windows"));
-    environment.insert(QStringLiteral("FONTCONFIG_FILE"), QStringLiteral("/etc/fonts/fonts.conf"));
-    environment.insert(QStringLiteral("XDG_CURRENT_DESKTOP"), QStringLiteral("GNOME"));
-    environment.insert(QStringLiteral("LANG"), QStringLiteral("de_DE.UTF-8"));
-    environment.insert(QStringLiteral("TZ"), QStringLiteral("Asia/Tokyo"));
-    process.setProcessEnvironment(environment);
-    process.start(QCoreApplication::applicationFilePath(),
-                  {QStringLiteral("--render"), nameOf(wanted, scheme), path});
-    QVERIFY(process.waitForFinished(60'000));
-    QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
-    const QImage here = render(wanted, sceneFor(wanted), scheme).convertToFormat(QImage::Format_ARGB32);
-    QVERIFY(QImage(path).convertToFormat(QImage::Format_ARGB32) == here);
+    if (!m_elsewhere) {
+      m_elsewhere = std::make_unique<QTemporaryDir>();
+      QProcess process;
+      QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+      environment.insert(QStringLiteral("QT_SCALE_FACTOR"), QStringLiteral("2"));
+      environment.insert(QStringLiteral("QT_FONT_DPI"), QStringLiteral("144"));
+      environment.insert(QStringLiteral("QT_STYLE_OVERRIDE"), QStringLiteral("Windows"));
+      environment.insert(QStringLiteral("FONTCONFIG_FILE"), QStringLiteral("/etc/fonts/fonts.conf"));
+      environment.insert(QStringLiteral("XDG_CURRENT_DESKTOP"), QStringLiteral("GNOME"));
+      environment.insert(QStringLiteral("LANG"), QStringLiteral("de_DE.UTF-8"));
+      environment.insert(QStringLiteral("TZ"), QStringLiteral("Asia/Tokyo"));
+      process.setProcessEnvironment(environment);
+      process.start(QCoreApplication::applicationFilePath(),
+                    {QStringLiteral("--render"), m_elsewhere->path()});
+      QVERIFY(process.waitForFinished(240'000));
+      QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
+    }
+    const Picture& wanted = pictureTable()[static_cast<std::size_t>(picture)];
+    const QImage there(m_elsewhere->filePath(pictureName(wanted, scheme) + QStringLiteral(".png")));
+    QVERIFY(there.convertToFormat(QImage::Format_ARGB32) ==
+            imageOf(wanted, scheme).convertToFormat(QImage::Format_ARGB32));
   }
 
   void plantedFaultsAreFound_data() { addFaults(); }
@@ -265,44 +229,44 @@ class TestPictures : public QObject {
     QFETCH(Scheme, scheme);
     QFETCH(Fault, fault);
     QFETCH(int, picture);
-    const Picture& shown = kPictures[static_cast<std::size_t>(picture)];
-    const QImage expected = render(shown, sceneFor(shown), scheme);
-    const test::PictureComparison comparison =
-        test::comparePictures(expected, fault(sceneFor(shown), shown, scheme));
-    qInfo("%s", qPrintable(test::comparisonText(comparison)));
+    const Picture& wanted = pictureTable()[static_cast<std::size_t>(picture)];
+    const QImage& expected = imageOf(wanted, scheme);
+    const PictureComparison comparison =
+        comparePictures(expected, fault({wanted, sceneFor(wanted), scheme, expected}));
+    qInfo("%s", qPrintable(comparisonText(comparison)));
     QVERIFY(!comparison.areAlike());
     QVERIFY(!comparison.faults.empty());
     // Not by a hair: another limit would find them as well.
-    QVERIFY(comparison.worst > 5 * test::kTileLimit);
+    QVERIFY(comparison.worst > 5 * kTileLimit);
   }
 
   void anotherRoundingIsNoFault() {
-    const QImage image = render(kPictures.front(), sceneFor(kPictures.front()), Scheme::Light);
-    const test::PictureComparison comparison = test::comparePictures(image, roundedOtherwise(image));
-    QVERIFY2(comparison.areAlike(), qPrintable(test::comparisonText(comparison)));
+    const QImage& image = imageOf(pictureTable().front(), Scheme::Light);
+    const PictureComparison comparison = comparePictures(image, roundedOtherwise(image));
+    QVERIFY2(comparison.areAlike(), qPrintable(comparisonText(comparison)));
     QVERIFY(comparison.worst > 0 && comparison.worst <= 1);
   }
 
   void goldenPicturesAreHeld() {
     const QTemporaryDir folder;
     const QString golden = folder.filePath(QStringLiteral("golden/one.png"));
-    const QImage image = render(kPictures.front(), sceneFor(kPictures.front()), Scheme::Light);
+    const QImage& image = imageOf(pictureTable().front(), Scheme::Light);
     qputenv("SPANSCOPE_PICTURE_DIFFERENCES", QFile::encodeName(folder.filePath(QStringLiteral("seen"))));
     const bool writes = !qEnvironmentVariableIsEmpty("SPANSCOPE_WRITE_GOLDEN");
     const QByteArray before = qgetenv("SPANSCOPE_WRITE_GOLDEN");
     qunsetenv("SPANSCOPE_WRITE_GOLDEN");
-    QVERIFY(test::goldenProblem(image, golden).contains(QStringLiteral("SPANSCOPE_WRITE_GOLDEN")));
+    QVERIFY(goldenProblem(image, golden).contains(QStringLiteral("SPANSCOPE_WRITE_GOLDEN")));
     QVERIFY(!QFile::exists(golden));
     qputenv("SPANSCOPE_WRITE_GOLDEN", "1");
-    QCOMPARE(test::goldenProblem(image, golden), QString());
+    QCOMPARE(goldenProblem(image, golden), QString());
     qunsetenv("SPANSCOPE_WRITE_GOLDEN");
-    QCOMPARE(test::goldenProblem(image, golden), QString());
-    const QString problem = test::goldenProblem(moved(image, image.rect(), {3, 0}), golden);
+    QCOMPARE(goldenProblem(image, golden), QString());
+    const QString problem = goldenProblem(moved(image, image.rect(), {3, 0}), golden);
     QVERIFY2(problem.startsWith(QStringLiteral("one ")) && problem.contains(QStringLiteral(" at (")),
              qPrintable(problem));
     QCOMPARE(QImage(folder.filePath(QStringLiteral("seen/one-difference.png"))).size(), image.size());
     QCOMPARE(QImage(folder.filePath(QStringLiteral("seen/one-found.png"))).size(), image.size());
-    QVERIFY(test::goldenProblem(image.copy(0, 0, 100, 80), golden).contains(QStringLiteral("100 × 80")));
+    QVERIFY(goldenProblem(image.copy(0, 0, 100, 80), golden).contains(QStringLiteral("100 × 80")));
     qunsetenv("SPANSCOPE_PICTURE_DIFFERENCES");
     if (writes) qputenv("SPANSCOPE_WRITE_GOLDEN", before);
   }
@@ -310,26 +274,27 @@ class TestPictures : public QObject {
 
 namespace {
 
-/// `--render NAME FILE`: one picture, for the comparison of processes.
-int renderOne(const QString& name, const QString& path) {
-  for (const Picture& picture : kPictures) {
+/// `--render FOLDER`: all pictures, for the comparison of processes.
+int renderAll(const QString& folder) {
+  std::map<Scene, ViewInput> scenes;
+  for (const Picture& picture : pictureTable()) {
+    if (!scenes.contains(picture.scene)) scenes[picture.scene] = sceneOf(picture.scene);
     for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
-      if (nameOf(picture, scheme) == name)
-        return render(picture, sceneOf(picture.scene), scheme).save(path) ? 0 : 1;
+      const QString path = QStringLiteral("%1/%2.png").arg(folder, pictureName(picture, scheme));
+      if (!renderPicture(picture, scenes.at(picture.scene), scheme).save(path)) return 1;
     }
   }
-  return 2;
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const test::PinnedPlatform platform;
+  const PinnedPlatform platform;
   QApplication application(argc, argv);
-  test::pinApplication();
+  pinApplication();
   const QStringList arguments = QCoreApplication::arguments();
-  if (arguments.size() == 4 && arguments[1] == QLatin1String("--render"))
-    return renderOne(arguments[2], arguments[3]);
+  if (arguments.size() == 3 && arguments[1] == QLatin1String("--render")) return renderAll(arguments[2]);
   QTEST_SET_MAIN_SOURCE_PATH
   TestPictures tests;
   return QTest::qExec(&tests, argc, argv);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/query/json/json.h"
-#include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
-#include "ui/document/document_model.h"
+#include "tests/ui/views/common/retrieving_runs.h"
 #include "ui/views/fragments/fragments_view.h"
 #include "ui/words/score_text.h"
 
@@ -21,78 +19,6 @@ using document::FragmentMark;
 
 namespace {
 
-constexpr const char* kHashes[] = {"00000000000000000000000000000001", "00000000000000000000000000000002",
-                                   "00000000000000000000000000000003", "00000000000000000000000000000004"};
-
-trace::FragmentInfo fragment(std::size_t number, double score, const char* text, bool inPrompt) {
-  trace::FragmentInfo info;
-  info.hash = kHashes[number];
-  info.source = "people.csv";
-  info.place = "record " + std::to_string(number + 1);
-  info.text = text;
-  info.rank = static_cast<std::uint32_t>(number + 1);
-  info.score = score;
-  info.lexicalRank = info.rank;
-  info.lexicalScore = score;
-  info.inPrompt = inPrompt;
-  return info;
-}
-
-/// A run of a query with one augment, as the engine tells it.
-class Run {
- public:
-  Run() : model(*query::parseJson(kQuery).query) {}
-
-  static constexpr const char* kQuery =
-      R"({"g":{"model":"m","input":{"cross":[{"augment":{"embedding_model":"e","body":{"user":"Where?"},)"
-      R"("doc":["people.csv",{"Text":"x"}]}},{"user":"Where?"}]}}})";
-
-  document::NodeId augment() const {
-    for (const document::NodeId id : document.document().ids()) {
-      if (document.document().at(id).own.as<query::Augment>() != nullptr) return id;
-    }
-    return document::kNoNode;
-  }
-
-  ViewInput input(std::size_t events = 100) const {
-    auto store = std::make_shared<TraceStore>();
-    std::uint64_t sequence = 0;
-    const auto send = [&](RunId run, const NodePath& node, trace::Payload payload) {
-      if (store->size() >= events) return;
-      trace::Event event;
-      event.sequence = ++sequence;
-      event.run = run;
-      event.node = node;
-      event.payload = std::move(payload);
-      store->append(std::move(event));
-    };
-    trace::SessionStarted session;
-    session.pool.blockSize = 16;
-    send(0, {}, session);
-    for (const RunId run : {RunId(1), RunId(2)}) {
-      send(run, {}, trace::RunStarted{"{}", "spans", 0});
-      trace::FragmentsRetrieved found{"Where?", trace::FragmentRanking::Hybrid, 1, {}};
-      found.fragments = {fragment(0, 8.25, "Mira lives in Lisbon.", true),
-                         fragment(1, 4.5, "Otto lives\nin Porto.", run == 1),
-                         fragment(2, 0.25, "Tarek is a baker.", false)};
-      found.fragments[0].embeddingRank = 2;
-      found.fragments[0].embeddingScore = 0.75;
-      send(run, "/g/input/cross/0", found);
-    }
-    ViewInput result;
-    result.document = document.snapshot();
-    result.position = store->size();
-    result.trace = std::move(store);
-    const document::NodePaths paths =
-        document::toQuery(document.document(), document::TakeOut::Nothing).paths;
-    result.paths = {{1, paths}, {2, paths}};
-    return result;
-  }
-
-  query::Node model;
-  document::DocumentModel document{document::fromQuery(model)};
-};
-
 void press(QTableView& table, int row, Qt::Key key) {
   table.setCurrentIndex(table.model()->index(row, 0));
   QTest::keyClick(&table, key);
@@ -107,7 +33,7 @@ class TestFragments : public QObject {
   void initTestCase() { QApplication::setStyle(QStringLiteral("Fusion")); }
 
   void contentIsOfTheLastRunThatRetrieved() {
-    const Run run;
+    const test::RetrievingRuns run;
     const FragmentsContent content = fragmentsContent(run.input());
     QCOMPARE(content.run, RunId(2));
     QCOMPARE(content.node, run.augment());
@@ -129,7 +55,7 @@ class TestFragments : public QObject {
     QCOMPARE(scoreText(-0.457), QStringLiteral("-0.457"));
     QVERIFY(scoreText(1.0 / 61) != scoreText(1.0 / 62));
     FragmentListModel list;
-    const Run run;
+    const test::RetrievingRuns run;
     list.setContent(fragmentsContent(run.input()));
     const QString score = list.index(2, FragmentListModel::Score).data().toString();
     const QString found = list.index(2, FragmentListModel::Found).data().toString();
@@ -137,7 +63,7 @@ class TestFragments : public QObject {
   }
 
   void selectionChoosesTheAugment() {
-    Run run;
+    test::RetrievingRuns run;
     document::NodeId other = document::kNoNode;
     run.document.change(QStringLiteral("Add"), [&](document::Document& document) {
       other = document::addNode(document, document::makeOperator("augment"));
@@ -153,7 +79,7 @@ class TestFragments : public QObject {
   }
 
   void modelTellsStates() {
-    Run run;
+    test::RetrievingRuns run;
     FragmentListModel list;
     const QAbstractItemModelTester tester(&list, QAbstractItemModelTester::FailureReportingMode::QtTest);
     const auto state = [&](int row) { return list.index(row, FragmentListModel::State).data().toString(); };
@@ -165,8 +91,8 @@ class TestFragments : public QObject {
              QStringLiteral("Otto lives in Porto."));
     QCOMPARE(list.index(2, FragmentListModel::Score).data().toString(), QStringLiteral("0.250"));
     run.document.change(QStringLiteral("Marks"), [&](document::Document& document) {
-      document::setFragmentMark(document, run.augment(), kHashes[0], FragmentMark::Dropped);
-      document::setFragmentMark(document, run.augment(), kHashes[2], FragmentMark::Pinned);
+      document::setFragmentMark(document, run.augment(), test::kFragmentHashes[0], FragmentMark::Dropped);
+      document::setFragmentMark(document, run.augment(), test::kFragmentHashes[2], FragmentMark::Pinned);
     });
     QSignalSpy reset(&list, &QAbstractItemModel::modelReset);
     list.setContent(fragmentsContent(run.input()));
@@ -176,7 +102,7 @@ class TestFragments : public QObject {
   }
 
   void keysPinAndDrop() {
-    Run run;
+    test::RetrievingRuns run;
     FragmentsView view;
     view.setModel(&run.document);
     view.resize(900, 300);
@@ -186,12 +112,14 @@ class TestFragments : public QObject {
     auto* table = view.findChild<QTableView*>(QStringLiteral("fragments"));
     const auto marks = [&] { return run.document.document().at(run.augment()).fragments; };
     press(*table, 2, Qt::Key_P);
-    QCOMPARE(marks(), (std::map<std::string, FragmentMark>{{kHashes[2], FragmentMark::Pinned}}));
+    QCOMPARE(marks(),
+             (std::map<std::string, FragmentMark>{{test::kFragmentHashes[2], FragmentMark::Pinned}}));
     QCOMPARE(run.document.undoStack().undoText(), QStringLiteral("Pin fragment"));
     view.setInput(run.input());
     QCOMPARE(table->currentIndex().row(), 2);
     press(*table, 2, Qt::Key_D);
-    QCOMPARE(marks(), (std::map<std::string, FragmentMark>{{kHashes[2], FragmentMark::Dropped}}));
+    QCOMPARE(marks(),
+             (std::map<std::string, FragmentMark>{{test::kFragmentHashes[2], FragmentMark::Dropped}}));
     view.setInput(run.input());
     press(*table, 2, Qt::Key_D);
     QVERIFY(marks().empty());
@@ -203,7 +131,7 @@ class TestFragments : public QObject {
   }
 
   void controlsChangeTheSettings() {
-    Run run;
+    test::RetrievingRuns run;
     FragmentsView view;
     view.setModel(&run.document);
     view.setInput(run.input());
@@ -225,10 +153,10 @@ class TestFragments : public QObject {
 
   /// With SPANSCOPE_PICTURES set to a folder, the pictures stay there to be looked at.
   void draws() {
-    Run run;
+    test::RetrievingRuns run;
     run.document.change(QStringLiteral("Marks"), [&](document::Document& document) {
-      document::setFragmentMark(document, run.augment(), kHashes[1], FragmentMark::Dropped);
-      document::setFragmentMark(document, run.augment(), kHashes[2], FragmentMark::Pinned);
+      document::setFragmentMark(document, run.augment(), test::kFragmentHashes[1], FragmentMark::Dropped);
+      document::setFragmentMark(document, run.augment(), test::kFragmentHashes[2], FragmentMark::Pinned);
     });
     const QString folder = qEnvironmentVariable("SPANSCOPE_PICTURES");
     for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/ui/pictures/picture_table.h"
+
+#include "tests/ui/pictures/picture_scene.h"
+#include "tests/ui/views/common/twenty_documents.h"
+#include "ui/export/view_picture.h"
+#include "ui/views/view.h"
+#include "ui/window/canvas_picture.h"
+
+namespace spanscope::test {
+namespace {
+
+constexpr QSize kNarrow{400, 340};  // a dock at the side of a small window
+constexpr QSize kWide{760, 520};    // and one that has room
+
+/// Where another scene shows more of a view than the example does.
+Scene sceneFor(const QString& view) {
+  if (view == QLatin1String("attention")) return Scene::TwentyDocuments;
+  for (const char* id : {"forecast", "output", "plan", "timeline"}) {
+    if (view == QLatin1String(id)) return Scene::Steps;
+  }
+  if (view == QLatin1String("problems")) return Scene::Mistakes;
+  if (view == QLatin1String("fragments")) return Scene::Fragments;
+  return Scene::Example;
+}
+
+std::vector<Picture> makeTable() {
+  std::vector<Picture> table{
+      {QStringLiteral("canvas"), QStringLiteral("canvas"), {640, 480}},
+      {QStringLiteral("canvas-wide"), QStringLiteral("canvas"), {1040, 640}},
+      {QStringLiteral("canvas-20-documents"), QStringLiteral("canvas"), {900, 560}, Scene::TwentyCards},
+      {QStringLiteral("block-table-20-documents"),
+       QStringLiteral("block-table"),
+       {760, 400},
+       Scene::TwentyCards},
+      {QStringLiteral("plan-steps"), QStringLiteral("plan"), {760, 520}, Scene::NotForecast},
+  };
+  for (const ui::ViewInfo& info : ui::viewTable()) {
+    const bool isStrip = info.id == QLatin1String("scrubber");
+    const Scene scene = sceneFor(info.id);
+    table.push_back(
+        {info.id + QStringLiteral("-narrow"), info.id, isStrip ? QSize(640, 64) : kNarrow, scene});
+    table.push_back({info.id + QStringLiteral("-wide"), info.id, isStrip ? QSize(1240, 64) : kWide, scene});
+  }
+  return table;
+}
+
+ui::ExportItem itemOf(const Picture& picture, const ui::ViewInput& input) {
+  if (picture.id == QLatin1String("canvas")) return ui::canvasItem(input, picture.size);
+  for (const ui::ViewInfo& info : ui::viewTable()) {
+    if (info.id == picture.id) return ui::exportItem(info, input, picture.size);
+  }
+  qFatal("there is no view \"%s\"", qPrintable(picture.id));
+}
+
+}  // namespace
+
+const std::vector<Picture>& pictureTable() {
+  static const std::vector<Picture> table = makeTable();
+  return table;
+}
+
+std::size_t pictureIndex(const QString& name) {
+  const std::vector<Picture>& table = pictureTable();
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (table[i].name == name) return i;
+  }
+  qFatal("there is no picture \"%s\"", qPrintable(name));
+}
+
+ui::ViewInput sceneOf(Scene scene) {
+  switch (scene) {
+    case Scene::Example:
+      return pictureScene();
+    case Scene::TwentyCards:
+      return twentyDocumentsScene();
+    case Scene::Steps:
+      return stepsScene();
+    case Scene::Mistakes:
+      return mistakenScene();
+    case Scene::Fragments:
+      return fragmentsScene();
+    case Scene::NotForecast:
+    case Scene::TwentyDocuments:
+      break;
+  }
+  if (scene == Scene::NotForecast) {
+    ui::ViewInput input = stepsScene();
+    input.forecast = nullptr;
+    return input;
+  }
+  ui::ViewInput input = twentyDocuments();
+  input.selection.nodes = {input.nodeOf(1, "/g/input/cross/1/plus/12")};
+  return input;
+}
+
+QImage renderPicture(const Picture& picture, const ui::ViewInput& input, ui::Scheme scheme) {
+  return ui::renderItem(itemOf(picture, input), picture.size, ui::Theme(scheme));
+}
+
+QString pictureName(const Picture& picture, ui::Scheme scheme) {
+  return picture.name + (scheme == ui::Scheme::Dark ? QStringLiteral("-dark") : QStringLiteral("-light"));
+}
+
+}  // namespace spanscope::test

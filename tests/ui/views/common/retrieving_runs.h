@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Two runs of a query with one augment, as the engine tells of them. Made by hand: every score is known.
+#pragma once
+
+#include "engine/query/query.h"
+#include "ui/document/document_model.h"
+#include "ui/session/view_input.h"
+
+#include <cstddef>
+
+namespace spanscope::test {
+
+/// Of the fragments that were found, the best first.
+inline constexpr const char* kFragmentHashes[] = {"00000000000000000000000000000001",
+                                                  "00000000000000000000000000000002",
+                                                  "00000000000000000000000000000003"};
+
+class RetrievingRuns {
+ public:
+  RetrievingRuns();
+
+  document::NodeId augment() const;
+  /// After the first `events` events.
+  ui::ViewInput input(std::size_t events = 100) const;
+
+  query::Node model;
+  spanscope::document::DocumentModel document;
+};
+
+}  // namespace spanscope::test
