@@ -93,20 +93,26 @@ QImage moved(const QImage& image, const QRect& part, QPoint by) {
 
 QRect busiestPart(const QImage& image, QSize size) {
   constexpr int kStep = 8;
-  const auto changes = [&image](const QRect& part) {
-    std::int64_t sum = 0;
-    for (int y = part.top(); y <= part.bottom(); ++y) {
-      for (int x = part.left() + 1; x <= part.right(); ++x)
-        sum += std::abs(qGray(image.pixel(x, y)) - qGray(image.pixel(x - 1, y)));
-    }
-    return sum;
+  // Of all pixels above and to the left, so that a part takes four of them.
+  const int stride = image.width() + 1;
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(stride * (image.height() + 1)), 0);
+  const auto at = [&sums, stride](int x, int y) -> std::int64_t& {
+    return sums[static_cast<std::size_t>(y * stride + x)];
   };
+  for (int y = 0; y < image.height(); ++y) {
+    for (int x = 0; x < image.width(); ++x) {
+      const int change = x == 0 ? 0 : std::abs(qGray(image.pixel(x, y)) - qGray(image.pixel(x - 1, y)));
+      at(x + 1, y + 1) = change + at(x, y + 1) + at(x + 1, y) - at(x, y);
+    }
+  }
   QRect busiest;
   std::int64_t most = -1;
   for (int y = 0; y + size.height() <= image.height(); y += kStep) {
     for (int x = 0; x + size.width() <= image.width(); x += kStep) {
       const QRect part(QPoint(x, y), size);
-      const std::int64_t sum = changes(part);
+      const int right = x + size.width();
+      const int lower = y + size.height();
+      const std::int64_t sum = at(right, lower) - at(x, lower) - at(right, y) + at(x, y);
       if (sum > most) {
         most = sum;
         busiest = part;
