@@ -2,6 +2,7 @@
 #include "ui/window/dock.h"
 
 #include "ui/theme/theme.h"
+#include "ui/window/elided_label.h"
 
 #include <QEvent>
 #include <QFrame>
@@ -59,10 +60,9 @@ QWidget* Dock::makeTitleBar(const QString& title) {
   auto* name = new QLabel(title);
   name->setFont(Theme().titleFont());
   layout->addWidget(name);
-  m_summary = new QLabel;
+  m_summary = new ElidedLabel;
   m_summary->setObjectName(QStringLiteral("dockSummary"));
   m_summary->setFont(Theme().smallFont());
-  m_summary->setMinimumWidth(0);
   m_summary->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   layout->addWidget(m_summary, 1);
   if (m_view != nullptr) {

@@ -7,6 +7,7 @@
 #include "ui/views/common/example_table.h"
 #include "ui/views/problems/problem_list_model.h"
 #include "ui/views/view.h"
+#include "ui/window/elided_label.h"
 #include "ui/window/notice_bar.h"
 #include "ui/window/status_model.h"
 #include "ui/words/glossary.h"
@@ -191,7 +192,7 @@ void MainWindow::makeStatusBar() {
   auto* bar = new QStatusBar;
   bar->setObjectName(QStringLiteral("statusBar"));
   bar->setSizeGripEnabled(false);
-  m_status = new QLabel;
+  m_status = new ElidedLabel;
   m_status->setAccessibleName(tr("State of the newest run"));
   m_status->setToolTip(
       QStringList({tr("The newest run of this document that has begun by the moment in view. Times are "

@@ -46,6 +46,23 @@ class TestWindowFrame : public QObject {
     m_fresh.reset();
   }
 
+  /// However much there is to say of a run, the window goes on fitting a small screen.
+  void longStatusTakesNoRoom() {
+    const QString said = QStringLiteral("cached 683 of 809 tokens (84 %) ").repeated(12);
+    int lines = 0;
+    for (QLabel* label : m_window->findChildren<QLabel*>()) {
+      const bool isStatus = label->accessibleName() == QStringLiteral("State of the newest run");
+      if (!isStatus && label->objectName() != QStringLiteral("dockSummary")) continue;
+      label->setText(said);
+      ++lines;
+    }
+    QVERIFY(lines > 10);
+    QTest::qWait(20);
+    QVERIFY2(m_window->minimumSizeHint().width() <= 1024,
+             qPrintable(QString::number(m_window->minimumSizeHint().width())));
+    QCOMPARE(m_window->width(), 1024);
+  }
+
   void tenTabsStayReadable() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     QTest::qWait(50);

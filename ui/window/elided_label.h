@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QLabel>
+
+namespace spanscope::ui {
+
+/// A line of plain text that never asks for room: what does not fit ends in an ellipsis, and
+/// its tool tip begins with the whole line then.
+class ElidedLabel : public QLabel {
+ public:
+  explicit ElidedLabel(QWidget* parent = nullptr);
+
+  QSize minimumSizeHint() const override;
+
+ protected:
+  bool event(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  QString shown() const;
+};
+
+}  // namespace spanscope::ui
