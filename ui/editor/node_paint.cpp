@@ -24,6 +24,7 @@ constexpr double kRadius = 6;
 constexpr double kPillRadius = 14;
 constexpr double kBarHeight = 6;
 constexpr double kShareWidth = 44;
+constexpr double kShareRise = 3;  ///< of the share's line above its digits
 constexpr double kTitleTop = 8;
 constexpr double kLineHeight = 16;
 constexpr double kSlack = 0.1;  ///< of a line that may stand out into the distance below
@@ -38,13 +39,14 @@ struct CardPlan {
         height((look.rect.height - (look.stacked > 0 ? kSheets : 0)) / scale) {
     const bool tight = height < 60;
     titleTop = height < 30 ? std::max(0.0, (height - kLineHeight) / 2) : tight ? 4 : kTitleTop;
-    bodyTop = tight ? 20 : 26;
-    bar = QRectF(kLeft, height - (tight ? 9 : 14), width - kLeft - kRight - kShareWidth,
+    bodyTop = tight ? 20 : 25;
+    bar = QRectF(kLeft, height - (tight ? 9 : 13), width - kLeft - kRight - kShareWidth,
                  tight ? 4 : kBarHeight);
     hasBar = height >= 30;
     bodyLines = std::max(0, static_cast<int>((bar.top() - bodyTop) / kLineHeight + kSlack));
     hasIcon = width >= 110;
     titleLeft = kLeft + (hasIcon ? 20 : 0);
+    shareTop = bar.center().y() - 7;
     if (!look.answers) return;
     hasModel = height >= 100;
     const double top = hasModel ? 42 : bodyTop;
@@ -52,7 +54,7 @@ struct CardPlan {
     hasState = answer.height() >= 38;
     bodyLines = std::max(0, static_cast<int>((answer.height() - (hasState ? 22 : 0)) / kLineHeight));
   }
-  double width, height, titleTop, bodyTop, titleLeft;
+  double width, height, titleTop, bodyTop, titleLeft, shareTop;
   QRectF bar, answer;
   bool hasBar, hasIcon, hasModel = false, hasState = false;
   int bodyLines;
@@ -173,8 +175,7 @@ void paintBar(QPainter& painter, const NodeLook& look, const NodeStatus& status,
   part(status.served.relocated, BlockRole::Relocated);
   part(status.served.computed, BlockRole::Computed);
   if (withText) {
-    drawLine(painter, texts.share, plan.width - kRight - texts.share.width, bar.center().y() - 8,
-             style.textThird);
+    drawLine(painter, texts.share, plan.width - kRight - texts.share.width, plan.shareTop, style.textThird);
   }
 }
 
@@ -291,7 +292,6 @@ void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& s
     drawLine(painter, texts.problem, kLeft + 16, bottom, style.error);
   }
   if (texts.scale > kNumberScale) return;  // what stands out of the card would reach its neighbours
-  paintForecast(painter, texts, plan.height, style);
   double right = plan.width - 8;
   if (look.muted || look.isFrozen()) {
     paintChip(painter, texts.chip, right, -9, style.textSecond, style.surface);
@@ -302,10 +302,12 @@ void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& s
     paintChip(painter, texts.hidden, right, plan.height - 9, style.textSecond, style.surface);
     lower -= texts.hidden.width + 20;
   }
-  // Beside the cached share that stands over the corner, unless what is expected stands there.
-  const double besideForecast = texts.forecast.width > 0 ? kLeft + texts.forecast.width + 12 : 0;
-  const double besideShare = std::min(lower, plan.bar.right());
-  if (besideShare - texts.looked.width - 14 >= besideForecast) lower = besideShare;
+  // Beside the cached share that stands over the corner. What was tells more than what is expected where
+  // there is no room for both.
+  if (texts.share.width > 0) lower = std::min(lower, plan.bar.right());
+  const double besideForecast = kLeft + texts.forecast.width + 12;
+  if (texts.looked.width <= 0 || lower - texts.looked.width - 14 >= besideForecast)
+    paintForecast(painter, texts, plan.height, style);
   paintLooked(painter, look, status, texts, QPointF(lower, plan.height), style);
 }
 
@@ -514,7 +516,8 @@ TextLine makeLine(const QString& text, const QFont& font, double width) {
   return line;
 }
 
-std::vector<TextLine> makeLines(const QString& text, const QFont& font, double width, int lines) {
+std::vector<TextLine> makeLines(const QString& text, const QFont& font, double width, int lines,
+                                std::optional<double> lastWidth) {
   std::vector<TextLine> result;
   if (text.isEmpty() || lines <= 0) return result;
   QTextLayout layout(text, font);
@@ -525,7 +528,7 @@ std::vector<TextLine> makeLines(const QString& text, const QFont& font, double w
     line.setLineWidth(width);
     const bool last = static_cast<int>(result.size()) == lines - 1;
     const QString shown = last ? text.mid(line.textStart()) : text.mid(line.textStart(), line.textLength());
-    result.push_back(makeLine(shown.trimmed(), font, width));
+    result.push_back(makeLine(shown.trimmed(), font, last ? lastWidth.value_or(width) : width));
   }
   layout.endLayout();
   return result;
@@ -575,11 +578,14 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
                         ? makeLine(width < 190 ? QStringLiteral("›") : tr("open ›"), style.smallFont, 90)
                         : makeLine(countText(look, status), style.monoFont, 90);
     }
-    const double room = width - plan.titleLeft - kRight - 8 - texts.count.width;
-    // The number tells more than the role where there is no room for both.
-    if (look.name.isEmpty() && !more.isEmpty() &&
-        QFontMetricsF(style.titleFont).horizontalAdvance(title) > room)
-      title = more;
+    const double whole = width - plan.titleLeft - kRight - 8;
+    const auto fits = [&](double room) {
+      return QFontMetricsF(style.titleFont).horizontalAdvance(title) <= room;
+    };
+    // The number tells more than the role where there is no room for both, and the title more than the count.
+    if (look.name.isEmpty() && !more.isEmpty() && !fits(whole - texts.count.width)) title = more;
+    if (look.stacked == 0 && !fits(whole - texts.count.width) && fits(whole)) texts.count = {};
+    const double room = whole - texts.count.width;
     texts.title = makeLine(title, style.titleFont, room);
     texts.problem = makeLine(look.problem, style.smallFont, width - kLeft - kRight - 16);
     const int share = status.cachedPercent();
@@ -614,7 +620,11 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
       const int lines = std::max(0, plan.bodyLines - (found.isEmpty() ? 0 : 1));
       // Of a stack the first text stands for all where nothing is known of their tokens.
       const QString text = look.stacked > 0 && !found.isEmpty() ? QString() : look.text;
-      texts.body = makeLines(text, style.bodyFont, inner, lines);
+      // The cached share stands over the end of a line that reaches down to it.
+      const bool besideShare =
+          texts.share.width > 0 && plan.bodyTop + lines * kLineHeight > plan.shareTop + kShareRise;
+      texts.body = makeLines(text, style.bodyFont, inner, lines,
+                             besideShare ? std::optional(plan.bar.width()) : std::nullopt);
       if (!found.isEmpty() && plan.bodyLines > 0)
         texts.body.push_back(makeLine(found, style.bodyFont, inner));
     }

@@ -54,8 +54,9 @@ struct TextLine {
   double width = 0;
 };
 TextLine makeLine(const QString& text, const QFont& font, double width);
-/// At most `lines` lines, the last one with an ellipsis where the text goes on.
-std::vector<TextLine> makeLines(const QString& text, const QFont& font, double width, int lines);
+/// At most `lines` lines, the last one with an ellipsis where the text goes on; that one may have less room.
+std::vector<TextLine> makeLines(const QString& text, const QFont& font, double width, int lines,
+                                std::optional<double> lastWidth = std::nullopt);
 
 /// Texts of a node, laid out; made again when look, state or style change.
 struct NodeTexts {
