@@ -35,18 +35,20 @@ Dock::Dock(const QString& id, const QString& title, QWidget* content, bool title
     m_titleBar = makeTitleBar(title);
     setTitleBarWidget(m_titleBar);
     setMaximised(false);
-    connect(this, &QDockWidget::topLevelChanged, this, [this](bool floating) {
+  } else {
+    setTitleBarWidget(new QWidget);
+    setFeatures(DockWidgetClosable | DockWidgetFloatable);
+  }
+  connect(this, &QDockWidget::topLevelChanged, this, [this](bool floating) {
+    if (m_titleBar != nullptr) {
       m_floatAction->setText(floating ? tr("Put back into the window") : tr("Float"));
       m_maximise->setVisible(!floating);
       m_maximiseAction->setVisible(!floating);
-      // The dock is still being changed, or dragged.
-      m_wasDragged = m_isPressed;
-      if (floating) QTimer::singleShot(0, this, &Dock::frameWindow);
-    });
-  } else {
-    setTitleBarWidget(new QWidget);
-    setFeatures(DockWidgetClosable);
-  }
+    }
+    // The dock is still being changed, or dragged.
+    m_wasDragged = m_isPressed;
+    if (floating) QTimer::singleShot(0, this, &Dock::frameWindow);
+  });
 }
 
 QWidget* Dock::makeTitleBar(const QString& title) {

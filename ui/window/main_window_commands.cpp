@@ -78,7 +78,7 @@ void MainWindow::addCommands() {
   rows.add("view.maximise", [this, focusedDock] { m_docks->toggleMaximised(focusedDock()); });
   rows.add("view.float", [focusedDock] {
     Dock* dock = focusedDock();
-    if ((dock->features() & QDockWidget::DockWidgetFloatable) != 0) dock->setFloating(!dock->isFloating());
+    dock->setFloating(!dock->isFloating());
   });
   rows.add("view.next-tab", [this] { m_topBar->tabs().go(1); });
   rows.add("view.previous-tab", [this] { m_topBar->tabs().go(-1); });

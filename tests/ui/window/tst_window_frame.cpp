@@ -148,6 +148,24 @@ class TestWindowFrame : public QObject {
     QVERIFY(!json->isWindow());
   }
 
+  void theCanvasAndTheTimeStripFloatAsWell() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.explain"));
+    for (const char* id : {"canvas", "scrubber"}) {
+      Dock* dock = m_window->docks().dock(QString::fromLatin1(id));
+      m_window->activateWindow();
+      QVERIFY(QTest::qWaitForWindowActive(m_window));
+      m_window->perform(QStringLiteral("view.dock:") + QString::fromLatin1(id));
+      m_window->perform(QStringLiteral("view.float"));
+      QVERIFY2(dock->isFloating(), id);
+      QTRY_VERIFY(dock->windowType() == Qt::Window);
+      QVERIFY((dock->windowFlags() & Qt::FramelessWindowHint) == 0);
+      QVERIFY(!dock->windowTitle().isEmpty());
+      dock->setFloating(false);
+      QVERIFY(dock->isVisible() && !dock->isWindow());
+    }
+  }
+
   void fontsStayWhenTheThemeChanges() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     const auto fonts = [this] {

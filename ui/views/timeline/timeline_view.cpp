@@ -54,9 +54,13 @@ void TimelineView::refresh() {
   m_canvas->setVisible(!m_model.rows.empty());
   m_canvas->setContent(m_model, input()->theme, input()->selection.request);
   if (m_legend) m_legend->setTheme(input()->theme);
-  Q_EMIT summaryChanged(m_model.runs.size() == 1 ? tr("run %1").arg(m_model.runs.front())
-                        : m_model.runs.empty()   ? QString()
-                                                 : tr("%1 runs").arg(m_model.runs.size()));
+  QString summary = m_model.runs.size() == 1 ? tr("run %1").arg(m_model.runs.front())
+                    : m_model.runs.empty()   ? QString()
+                                             : tr("%1 runs").arg(m_model.runs.size());
+  // A document that has not run shows what ran last, which is another one's.
+  if (m_model.runs.size() == 1 && !input()->paths.contains(m_model.runs.front()))
+    summary += tr(" · of another document");
+  Q_EMIT summaryChanged(summary);
   update();
 }
 
