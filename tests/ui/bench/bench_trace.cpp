@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Time to open a recording of 1 000 000 events, to show each view of it, and to step through it. The events
 // are those of real runs of the RAG example; once the cache is warm, the last run is repeated with new
-// numbers. With the argument "crowded": time and memory to open the recording of many requests at once, with
-// long span tables and long replies.
+// numbers. The same views with a run over twenty documents (some 3 700 tokens). With the argument "crowded":
+// time and memory to open the recording of many requests at once, with long span tables and long replies.
 #include "engine/trace/trace_file.h"
 #include "tests/ui/views/common/recorded_runs.h"
+#include "tests/ui/views/common/twenty_documents.h"
 #include "ui/views/view.h"
 
 #include <QApplication>
@@ -152,6 +153,33 @@ void openCrowded(const std::filesystem::path& path) {
       after - before, milliseconds(timer));
 }
 
+/// Shows each view at the end, in the middle and step by step from there.
+void showAll(ui::ViewInput input) {
+  const std::size_t size = input.trace->size();
+  for (const ui::ViewInfo& info : ui::viewTable()) {
+    const std::unique_ptr<ui::View> view(info.make(nullptr));
+    view->resize(1280, 800);
+    view->show();
+    QCoreApplication::processEvents();
+    const auto give = [&](std::size_t position) {
+      input.position = position;
+      QElapsedTimer timer;
+      timer.start();
+      view->setInput(input);
+      view->repaint();
+      QCoreApplication::processEvents();
+      return milliseconds(timer);
+    };
+    const double first = give(size);
+    const double middle = give(size / 2);
+    std::vector<double> steps;
+    for (std::size_t i = 1; i <= 20; ++i) steps.push_back(give(size / 2 + i));
+    std::sort(steps.begin(), steps.end());
+    std::printf("%-14s shown %7.1f ms   jump to the middle %7.1f ms   step median %6.2f ms, most %6.2f ms\n",
+                qPrintable(info.id), first, middle, steps[10], steps.back());
+  }
+}
+
 void openAndShow(const std::filesystem::path& path, const test::Recorded& recorded) {
   std::vector<double> times;
   std::shared_ptr<const ui::TraceStore> store;
@@ -173,28 +201,9 @@ void openAndShow(const std::filesystem::path& path, const test::Recorded& record
   input.document = recorded.document;
   input.trace = store;
   input.paths = recorded.paths;
-  for (const ui::ViewInfo& info : ui::viewTable()) {
-    const std::unique_ptr<ui::View> view(info.make(nullptr));
-    view->resize(1280, 800);
-    view->show();
-    QCoreApplication::processEvents();
-    const auto give = [&](std::size_t position) {
-      input.position = position;
-      QElapsedTimer timer;
-      timer.start();
-      view->setInput(input);
-      view->repaint();
-      QCoreApplication::processEvents();
-      return milliseconds(timer);
-    };
-    const double first = give(store->size());
-    const double middle = give(store->size() / 2);
-    std::vector<double> steps;
-    for (std::size_t i = 1; i <= 20; ++i) steps.push_back(give(store->size() / 2 + i));
-    std::sort(steps.begin(), steps.end());
-    std::printf("%-14s shown %7.1f ms   jump to the middle %7.1f ms   step median %6.2f ms, most %6.2f ms\n",
-                qPrintable(info.id), first, middle, steps[10], steps.back());
-  }
+  showAll(input);
+  std::printf("20 documents\n");
+  showAll(test::twentyDocuments());
 }
 
 }  // namespace
