@@ -8,6 +8,7 @@
 #include "engine/workbench/retrieval_report.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
+#include "ui/session/attention_replay.h"
 #include "ui/session/run_plan.h"
 #include "ui/session/task_thread.h"
 
@@ -109,6 +110,9 @@ class EngineHost::Worker {
     m_forecastStop.request_stop();
     m_thread.post([this, request = std::move(request)] {
       QString error;
+      tell([this, name = layerAndHead(request.layer, request.head)] {
+        m_host.setActivity(tr("Computing the attention of %1 again").arg(name));
+      });
       try {
         if (m_session) {
           m_session->replayAttention(request, stopToken());
@@ -119,6 +123,7 @@ class EngineHost::Worker {
         if (!stopToken().stop_requested()) error = QString::fromUtf8(failure.what());
       }
       tell([this, error] {
+        m_host.setActivity({});
         m_host.setState(EngineState::Idle);
         Q_EMIT m_host.attentionReplayed(error);
       });

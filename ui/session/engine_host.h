@@ -102,7 +102,8 @@ class EngineHost : public QObject {
   void setIndexFile(const QString& path);
 
   EngineState state() const { return m_state; }
-  /// What a run is busy with before it starts to compute: "Indexing: 20 of 1000 documents"; else empty.
+  /// What a run is busy with before it starts to compute, "Indexing: 20 of 1000 documents", or what is
+  /// computed again after it; else empty.
   const QString& activity() const { return m_activity; }
   const LoadedModel& model() const { return m_model; }  ///< no name: none is loaded
 

@@ -10,6 +10,12 @@ document::NodeId ViewInput::nodeOf(RunId run, const NodePath& path) const {
   return document->contains(node) ? node : document::kNoNode;
 }
 
+QString ViewInput::keyHint(const QString& command) const {
+  if (!keys) return {};
+  const auto found = keys->find(command);
+  return found == keys->end() ? QString() : QStringLiteral(" (%1)").arg(found->second);
+}
+
 std::shared_ptr<const SegmentIdentities> ViewInput::partIdentities() const {
   if (identities) return identities;
   return std::make_shared<const SegmentIdentities>(SegmentBook().read(*document, *trace, paths));

@@ -5,12 +5,15 @@
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/document/document_query.h"
+#include "ui/session/attention_replay.h"
 #include "ui/session/forecast.h"
 #include "ui/session/run_record.h"
 #include "ui/session/segment_identities.h"
 #include "ui/session/selection.h"
 #include "ui/session/trace_store.h"
 #include "ui/theme/theme.h"
+
+#include <QString>
 
 #include <cstddef>
 #include <map>
@@ -26,6 +29,9 @@ struct ModelsKnown {
   std::vector<std::string> recent;  ///< directories that were used before, the newest first
   bool operator==(const ModelsKnown&) const = default;
 };
+
+/// How the first key of each command is written, by its id; commands without a key are not in it.
+using KeyTexts = std::map<QString, QString>;
 
 struct ViewInput {
   std::shared_ptr<const document::Document> document;  ///< never null
@@ -50,11 +56,15 @@ struct ViewInput {
   bool forecastIsPending = false;  ///< `forecast` is of how things were, and another one is being made
   /// Numbers and hues of the parts of prompts; null: partIdentities() reads them.
   std::shared_ptr<const SegmentIdentities> identities;
+  ReplayState replay;
+  std::shared_ptr<const KeyTexts> keys;  ///< as the person has them; null: none are named
 
   /// The state at `position`.
   const trace::Replay& state() const { return trace->stateAt(position); }
   /// The node a path of a run means; kNoNode where it is of another document or has gone.
   document::NodeId nodeOf(RunId run, const NodePath& path) const;
+  /// " (Ctrl+Return)", to stand behind what a command does; empty where it has no key.
+  QString keyHint(const QString& command) const;
   /// Never null.
   std::shared_ptr<const SegmentIdentities> partIdentities() const;
   /// The request that views of one request show: the selected one or that of the selected token or block,

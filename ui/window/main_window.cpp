@@ -4,6 +4,7 @@
 #include "ui/commands/command_palette.h"
 #include "ui/document/recent_files.h"
 #include "ui/manual/manual_window.h"
+#include "ui/views/attention/attention_view.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/problems/problem_list_model.h"
 #include "ui/views/view.h"
@@ -118,6 +119,9 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(&m_workspace, &Workspace::currentChanged, &m_keepTabs, qOverload<>(&QTimer::start));
   connect(&m_workspace.engine(), &EngineHost::modelChanged, this, &MainWindow::rememberModel);
   connect(&m_workspace, &Workspace::keepingFailed, this, &MainWindow::complain);
+  connect(&m_workspace, &Workspace::attentionReplayed, this, [this](const QString& error) {
+    if (!error.isEmpty()) complain(error);
+  });
   connect(&m_workspace, &Workspace::runEnded, this, [this](const QString& error) {
     if (!error.isEmpty()) complain(error);
   });
@@ -178,6 +182,8 @@ void MainWindow::makeDocks() {
     });
     connect(view, &View::positionWanted, &m_workspace, &Workspace::setPosition);
     connect(view, &View::commandWanted, this, &MainWindow::perform);
+    if (const auto* attention = qobject_cast<AttentionView*>(view))
+      connect(attention, &AttentionView::replayChanged, this, &MainWindow::refreshCommands);
     // The scrubber is a strip without a title bar.
     auto* dock = new Dock(info.id, info.title, view, info.id != QLatin1String("scrubber"), m_docks);
     m_docks->add(dock);

@@ -31,6 +31,7 @@ class QLockFile;
 
 namespace spanscope::ui {
 
+class AttentionView;
 class CommandPalette;
 class ManualWindow;
 class NoticeBar;
@@ -140,6 +141,7 @@ class MainWindow : public QMainWindow {
   /// Whether texts may be sent to a server; a person who says yes is not asked again.
   bool consentTo(const QString& endpoint);
   void step(int events);
+  const AttentionView* shownAttention() const;  ///< nullptr: not in sight
 
   QSettings& m_settings;
   QString m_autosaveDirectory;

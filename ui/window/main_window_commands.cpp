@@ -4,6 +4,8 @@
 #include "ui/commands/key_editor.h"
 #include "ui/commands/key_sheet.h"
 #include "ui/document/recent_files.h"
+#include "ui/views/attention/attention_view.h"
+#include "ui/views/attention/replay_offer.h"
 #include "ui/window/main_window.h"
 
 #include <QAction>
@@ -51,6 +53,13 @@ void MainWindow::addCommands() {
   rows.add("run.run", isIdle, [this] { run(false); });
   rows.add("run.run-selected", isIdle, [this] { run(true); });
   rows.add("run.stop", isRunning, [this] { m_workspace.engine().stop(); });
+  rows.add(
+      "run.attention",
+      [this] { return shownAttention() != nullptr && shownAttention()->replay().canCompute; },
+      [this] {
+        const QString problem = m_workspace.replayAttention(*shownAttention()->replay().choice);
+        if (!problem.isEmpty()) complain(problem);
+      });
   rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
   rows.add("run.record", [this] { toggleRecording(); });
   rows.add("run.save-trace", [this] { saveTrace(); });
@@ -100,6 +109,12 @@ void MainWindow::addCommands() {
   rows.add("help.keys", [this] { KeySheet(m_keys.table(), m_workspace.input().theme, this).exec(); });
   rows.add("help.change-keys", [this] { changeKeys(); });
   rows.add("help.about", [this] { showAbout(); });
+}
+
+const AttentionView* MainWindow::shownAttention() const {
+  const Dock* dock = m_docks->dock(QStringLiteral("attention"));
+  const auto* view = dock == nullptr ? nullptr : qobject_cast<const AttentionView*>(dock->view());
+  return view != nullptr && view->isVisible() ? view : nullptr;
 }
 
 void MainWindow::perform(const QString& command) {

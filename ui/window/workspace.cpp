@@ -6,6 +6,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/surroundings.h"
 #include "engine/remote/server_address.h"
+#include "engine/run/session.h"
 #include "engine/trace/trace_file.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/document/retrieval_options.h"
@@ -72,6 +73,15 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
     }
     invalidate();
     Q_EMIT runEnded(error);
+  });
+  connect(&m_engine, &EngineHost::attentionReplayed, this, [this](const QString& error) {
+    drain();
+    m_replay.failed = error.isEmpty() ? std::nullopt : m_replay.running;
+    m_replay.problem = error;
+    m_replay.running.reset();
+    ++m_replay.ended;
+    update();
+    Q_EMIT attentionReplayed(error);
   });
 }
 
@@ -243,6 +253,11 @@ void Workspace::setTheme(const Theme& theme) {
   update();
 }
 
+void Workspace::setKeys(KeyTexts keys) {
+  m_input.keys = std::make_shared<const KeyTexts>(std::move(keys));
+  update();
+}
+
 void Workspace::setPosition(std::size_t position) {
   if (m_current == nullptr) return;
   m_current->position = std::min(position, m_input.trace->size());
@@ -390,6 +405,17 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   return {};
 }
 
+QString Workspace::replayAttention(const ReplayChoice& choice) {
+  if (QString problem = replayObstacle(m_input, choice); !problem.isEmpty()) return problem;
+  if (!m_engine.replayAttention(replayRequest(m_input, choice)))
+    return tr("A query is running: stop it first.");
+  m_replay.running = choice;
+  m_replay.failed.reset();
+  m_replay.problem.clear();
+  update();
+  return {};
+}
+
 QString Workspace::findEmbeddings(const query::Node& query, RetrievalRequest& request) const {
   const document::RunSettings& settings = m_current->model->document().settings;
   // Also where no texts are sent: an augment may name the server's model.
@@ -507,6 +533,7 @@ void Workspace::update() {
   }
   readIdentities();
   showForecast();
+  m_input.replay = replayState();
   Q_EMIT inputChanged();
 }
 
@@ -531,6 +558,16 @@ void Workspace::readIdentities() {
       .document = m_input.document, .trace = m_input.trace, .runs = runs, .ownRuns = m_input.paths.size()};
   m_input.identities = std::make_shared<const SegmentIdentities>(
       m_book.read(*m_input.document, *m_input.trace, m_input.paths));
+}
+
+ReplayState Workspace::replayState() const {
+  ReplayState state = m_replay;
+  state.engineIsBusy = m_engine.state() == EngineState::Running;
+  if (m_current != nullptr && m_current->recording)
+    state.origin = TraceOrigin::File;
+  else
+    state.origin = m_input.trace == m_live ? TraceOrigin::Session : TraceOrigin::EndedSession;
+  return state;
 }
 
 void Workspace::showForecast() {

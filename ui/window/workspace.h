@@ -70,6 +70,8 @@ class Workspace : public QObject {
 
   void select(const Selection& selection);
   void setTheme(const Theme& theme);
+  /// For hints that name keys.
+  void setKeys(KeyTexts keys);
   /// Whether texts of documents and questions may be sent to this endpoint; asked before a run that would.
   /// What is on this machine is not asked about, and without an answer nothing is sent elsewhere.
   using ServerConsent = std::function<bool(const QString& endpoint)>;
@@ -102,6 +104,8 @@ class Workspace : public QObject {
   /// Runs the document, or the subtree of a node; `asker` answers its questions. Returns why not, in words;
   /// nothing if it was started.
   QString run(document::NodeId top = document::kNoNode, const Asker& asker = {});
+  /// Computes the attention of an answer again. Returns why not, in words; nothing if it was started.
+  QString replayAttention(const ReplayChoice& choice);
   /// Writes the events of the current document's trace to a file; what was wrong, or nothing.
   QString saveTrace(const QString& path) const;
 
@@ -110,6 +114,7 @@ class Workspace : public QObject {
   void documentsChanged();  ///< tabs or their titles
   void inputChanged();      ///< at most once a frame
   void runEnded(const QString& error);
+  void attentionReplayed(const QString& error);
   void keepingFailed(const QString& problem);
 
  private:
@@ -124,6 +129,7 @@ class Workspace : public QObject {
   void showTokenizer();
   void update();
   void showForecast();
+  ReplayState replayState() const;
   void readIdentities();
   /// The server that a run of the query takes vectors from, if any; why it may not, in words.
   QString findEmbeddings(const query::Node& query, RetrievalRequest& request) const;
@@ -138,6 +144,7 @@ class Workspace : public QObject {
   OpenDocument* m_current = nullptr;
   std::uint32_t m_nextId = 1;
 
+  ReplayState m_replay;
   std::uint32_t m_runner = 0;          ///< tab whose run was started last
   std::optional<RunRecord> m_pending;  ///< of that run, until its RunStarted event came
   RunHistory m_history;

@@ -37,7 +37,8 @@ void AttentionLegend::setContent(const AttentionModel& model, const Theme& theme
   if (scale == AttentionScale::ByRow)
     samples.push_back({Hatch::None, tr("scale: of the most that its row has outside of question and reply")});
   if (scale == AttentionScale::Logarithmic) samples.push_back({Hatch::None, tr("logarithmic scale")});
-  if (model.computedAgain) samples.push_back({Hatch::None, tr("computed again after the run")});
+  if (model.computedAgain)
+    samples.push_back({Hatch::None, tr("computed again after the run, by replaying the answer")});
   if (model.leftOut) samples.push_back({Hatch::None, leftOutText(*model.leftOut)});
   if (!model.earlierRuns.empty()) {
     QStringList runs;

@@ -6,6 +6,7 @@
 #include "ui/views/common/segment_names.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -51,7 +52,7 @@ class ModelMaker {
   AttentionModel make() {
     const bool tokens = m_options.rowSet == AttentionRowSet::All && m_options.tokensOf &&
                         *m_options.tokensOf < m_request.segments.size();
-    m_model.tokenColumns = tokens && m_own.hasSingleKeys(*m_options.tokensOf);
+    m_model.tokenColumns = tokens && m_own.hasSingleKeys(*m_options.tokensOf, choice());
     layOut();
     if (m_options.rowSet == AttentionRowSet::Answer) {
       addAnswerRows();
@@ -66,6 +67,7 @@ class ModelMaker {
   }
 
  private:
+  AttentionChoice choice() const { return {.layer = m_options.layer, .head = m_options.head}; }
   std::uint32_t lastSegment() const { return static_cast<std::uint32_t>(m_model.segments.size()) - 1; }
   std::int32_t promptOfLast() const {
     return static_cast<std::int32_t>(m_request.segments[lastSegment()].tokens.size());
@@ -177,7 +179,6 @@ class ModelMaker {
   /// the row that this token of the answer was drawn from.
   bool addBlock(AttentionSums& sums, std::size_t r, const RecordedRows& rows, const trace::BlockPlace& place,
                 std::int32_t wantedRow, std::int32_t answer, const std::vector<std::uint32_t>* keys) {
-    const AttentionChoice choice{.layer = m_options.layer, .head = m_options.head};
     const auto column = [this](std::uint32_t segment, std::int64_t token) {
       return columnOf(segment, token);
     };
@@ -187,7 +188,7 @@ class ModelMaker {
       if (answer >= 0 ? mass->index != answer : wantedRow >= 0 && mass->row != wantedRow) continue;
       const std::vector<std::uint32_t>& seen = keys != nullptr ? *keys : mass->keySegments;
       const bool added = sums.add(
-          r, *mass, seen, choice, m_options.withFirst, column,
+          r, *mass, seen, choice(), m_options.withFirst, column,
           [&](std::uint32_t segment) { return m_model.segments[segment].grain == AttentionGrain::Segments; });
       if (!added) continue;
       found = true;
@@ -198,13 +199,16 @@ class ModelMaker {
     const std::vector<const RecordedMass*> masses = massesOf(rows, place, wantedRow);
     for (const RecordedMass* recorded : masses) {
       const std::vector<std::uint32_t>& seen = keys != nullptr ? *keys : recorded->mass->keySegments;
-      const bool added = sums.add(r, *recorded, seen, choice, column, [&](std::uint32_t segment) {
+      const auto takes = [&](std::uint32_t segment) {
         const bool fine =
             m_model.segments[segment].grain != AttentionGrain::Tokens || recorded->mass->keySpan == 1;
         return fine && !done.contains(segment);
-      });
-      found = found || added;
-      m_model.computedAgain = m_model.computedAgain || (added && recorded->isReplayed);
+      };
+      if (!sums.add(r, *recorded, seen, choice(), column, takes)) continue;
+      found = true;
+      if (recorded->replayed == nullptr) continue;
+      m_model.computedAgain = true;
+      std::copy_if(seen.begin(), seen.end(), std::back_inserter(m_model.rows[r].again), takes);
     }
     return found;
   }
@@ -218,16 +222,11 @@ class ModelMaker {
     std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> last;  // by row and layer, in `layers`
     for (const RecordedMass& recorded : rows.at(place)) {
       const trace::AttentionMass& mass = *recorded.mass;
-      if (wantedRow >= 0 && mass.row != wantedRow) continue;
+      if ((wantedRow >= 0 && mass.row != wantedRow) || !recorded.tellsOf(choice())) continue;
       if (mass.layer < 0) {
-        if (!m_options.layer && !m_options.head) means.push_back(&recorded);
+        means.push_back(&recorded);
         continue;
       }
-      if (m_options.layer && mass.layer != *m_options.layer) continue;
-      // A layer that was computed again by itself is no mean of layers.
-      if (recorded.isReplayed && !m_options.layer) continue;
-      if (recorded.head >= 0 && m_options.head != recorded.head) continue;
-      if (m_options.head && recorded.head < 0 && *m_options.head >= mass.heads) continue;
       const auto [at, isNew] = last.try_emplace({mass.row, mass.layer}, layers.size());
       if (mass.row >= 0 && !isNew) {
         layers[at->second] = &recorded;
@@ -247,7 +246,13 @@ class ModelMaker {
     std::set<RunId> earlier;
     m_model.heads = m_own.heads();
     m_model.tokenSegments = m_own.tokenSegments();
-    m_model.singleKeys = m_own.hasSingleKeys(lastSegment());
+    m_model.singleKeys = m_own.hasSingleKeys(lastSegment(), choice());
+    const RecordedRows::RowsKnown known = m_own.rowsKnown(lastSegment(), promptOfLast() - 1, choice());
+    m_model.answer = {.tokens = static_cast<std::int32_t>(m_request.generatedTokens),
+                      .withBlocks = known.blocks,
+                      .withKeys = known.tokens,
+                      .replayed = known.replayed == nullptr ? std::nullopt : std::optional(*known.replayed)};
+    if (m_input.replay.origin == TraceOrigin::Session) offerEveryLayer(layers);
     m_model.promptRows = m_own.hasPromptRows(lastSegment(), promptOfLast() - 1);
     for (std::size_t r = 0; r < m_model.rows.size(); ++r) {
       AttentionRow& row = m_model.rows[r];
@@ -289,6 +294,13 @@ class ModelMaker {
     m_model.earlierRuns.assign(earlier.begin(), earlier.end());
     m_model.mass = sums.take(m_segmentOf);
     fillStates(sums);
+  }
+
+  /// What was not recorded can be computed again.
+  void offerEveryLayer(std::set<std::int32_t>& layers) {
+    const trace::Progress& progress = m_input.state().progress();
+    for (std::int32_t layer = 0; layer < progress.layers; ++layer) layers.insert(layer);
+    m_model.heads = std::max(m_model.heads, progress.heads);
   }
 
   void takeOwn(AttentionRow& row) const {

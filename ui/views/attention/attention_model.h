@@ -82,8 +82,9 @@ struct AttentionRow {
   std::int32_t answers = 0;  ///< tokens of the answer for which it stands, from that one on
   QString text;              ///< of that token
   RowSource source = RowSource::None;
-  RunId run = 0;          ///< that recorded it
-  RequestId request = 0;  ///< that recorded it
+  RunId run = 0;                       ///< that recorded it
+  RequestId request = 0;               ///< that recorded it
+  std::vector<std::uint32_t> again{};  ///< key segments of which its cells were computed again after the run
   bool operator==(const AttentionRow&) const = default;
 };
 
@@ -93,6 +94,15 @@ struct AttentionRegion {
   std::int32_t firstColumn = 0;
   std::int32_t columns = 0;
   bool operator==(const AttentionRegion&) const = default;
+};
+
+/// What is known of the answer in the layer and head that are shown.
+struct AnswerKnown {
+  std::int32_t tokens = 0;                           ///< it has
+  std::int32_t withBlocks = 0;                       ///< of which attention by key block is known
+  std::int32_t withKeys = 0;                         ///< and on single keys
+  std::optional<trace::AttentionReplayed> replayed;  ///< by which it is known
+  bool operator==(const AnswerKnown&) const = default;
 };
 
 struct AttentionModel {
@@ -114,9 +124,10 @@ struct AttentionModel {
   /// Of rows that see two cells or more: one that sees a single one has all of its attention there. Of rows
   /// of the answer: what they read outside of their own segment and the sink's column.
   float highest = 0;
-  float lowest = 0;                  ///< above 0, of the same cells
-  bool singles = false;              ///< there are rows that see a single cell
-  std::vector<std::int32_t> layers;  ///< observed, ascending
+  float lowest = 0;      ///< above 0, of the same cells
+  bool singles = false;  ///< there are rows that see a single cell
+  AnswerKnown answer;
+  std::vector<std::int32_t> layers;  ///< observed, or that can be computed again; ascending
   std::int32_t heads = 0;
   bool promptRows = false;                   ///< anything of rows of the prompt was recorded
   bool computedAgain = false;                ///< some cells were computed again after the run

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/theme/theme.h"
+#include "ui/views/attention/attention_marks.h"
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/common/plot_library.h"
 
@@ -19,14 +20,6 @@ struct AttentionCell {
   std::int32_t row = 0;
   std::int32_t column = 0;
   bool operator==(const AttentionCell&) const = default;
-};
-
-/// What is outlined because it is selected somewhere.
-struct AttentionMarks {
-  std::optional<std::int32_t> row;
-  std::optional<std::int32_t> column;
-  std::vector<std::uint32_t> segments;
-  bool operator==(const AttentionMarks&) const = default;
 };
 
 class AttentionPlot : public QCustomPlot {

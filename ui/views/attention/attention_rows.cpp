@@ -9,6 +9,16 @@ namespace spanscope::ui {
 using trace::AttentionMass;
 using trace::SegmentAttention;
 
+namespace {
+
+bool isFinished(const ViewInput& input, RequestId request) {
+  const auto& requests = input.state().progress().requests;
+  const auto found = requests.find(request);
+  return found != requests.end() && found->second.outcome.has_value();
+}
+
+}  // namespace
+
 RecordedRows::RecordedRows(const ViewInput& input, RequestId request) {
   const RequestEvents* events = input.trace->request(request);
   if (events == nullptr) return;
@@ -18,14 +28,15 @@ RecordedRows::RecordedRows(const ViewInput& input, RequestId request) {
   for (const std::size_t index : events->attention) {
     if (index >= input.position) break;
     if (const auto* mass = std::get_if<AttentionMass>(&payload(index)))
-      add({.mass = mass, .head = -1, .isReplayed = false});
+      add({.mass = mass, .replayed = nullptr});
   }
-  std::int32_t head = -1;
-  for (const std::size_t index : events->replays) {
-    if (index >= input.position) break;
-    if (const auto* replayed = std::get_if<trace::AttentionReplayed>(&payload(index))) head = replayed->head;
-    if (const auto* row = std::get_if<trace::ReplayedMass>(&payload(index)))
-      add({.mass = &row->mass, .head = head, .isReplayed = true});
+  if (isFinished(input, request)) {
+    const trace::AttentionReplayed* replayed = nullptr;
+    for (const std::size_t index : events->replays) {
+      if (const auto* begun = std::get_if<trace::AttentionReplayed>(&payload(index))) replayed = begun;
+      const auto* row = std::get_if<trace::ReplayedMass>(&payload(index));
+      if (row != nullptr && replayed != nullptr) add({.mass = &row->mass, .replayed = replayed});
+    }
   }
   for (const std::size_t index : events->segmentAttention) {
     if (index >= input.position) break;
@@ -44,11 +55,40 @@ void RecordedRows::add(const RecordedMass& recorded) {
   m_masses[{mass.segment, mass.virtualIndex}].push_back(recorded);
   if (mass.layer >= 0) {
     m_layerSet.insert(mass.layer);
-    m_heads = std::max(m_heads, std::max(mass.heads, recorded.head + 1));
+    m_heads = std::max(m_heads, std::max(mass.heads, recorded.head() + 1));
   }
   if (mass.row < 0) return;
   m_tokenSet.insert(mass.segment);
-  if (mass.keySpan == 1) m_singleKeys.insert(mass.segment);
+}
+
+bool RecordedMass::tellsOf(const AttentionChoice& choice) const {
+  if (mass->layer < 0) return !choice.layer && !choice.head;
+  if (choice.layer ? mass->layer != *choice.layer : replayed != nullptr) return false;
+  if (head() >= 0) return choice.head == head();
+  return !choice.head || *choice.head < mass->heads;
+}
+
+bool RecordedRows::hasSingleKeys(std::uint32_t segment, const AttentionChoice& choice) const {
+  return rowsKnown(segment, 0, choice).tokens > 0;
+}
+
+RecordedRows::RowsKnown RecordedRows::rowsKnown(std::uint32_t segment, std::int32_t firstRow,
+                                                const AttentionChoice& choice) const {
+  RowsKnown known;
+  std::set<std::int32_t> blocks;
+  std::set<std::int32_t> tokens;
+  for (auto at = m_masses.lower_bound({segment, 0}); at != m_masses.end() && at->first.segment == segment;
+       ++at) {
+    for (const RecordedMass& recorded : at->second) {
+      if (recorded.mass->row < firstRow || !recorded.tellsOf(choice)) continue;
+      blocks.insert(recorded.mass->row);
+      if (recorded.mass->keySpan == 1) tokens.insert(recorded.mass->row);
+      if (recorded.replayed != nullptr) known.replayed = recorded.replayed;
+    }
+  }
+  known.blocks = static_cast<std::int32_t>(blocks.size());
+  known.tokens = static_cast<std::int32_t>(tokens.size());
+  return known;
 }
 
 std::span<const RecordedMass> RecordedRows::at(const trace::BlockPlace& place) const {
@@ -86,8 +126,8 @@ bool AttentionSums::add(std::size_t row, const RecordedMass& recorded, std::span
   const AttentionMass& mass = *recorded.mass;
   if (keys.size() != mass.keyBlocks.size() || mass.rows <= 0 || mass.heads <= 0) return false;
   std::optional<std::int32_t> head = choice.head;
-  if (head && recorded.head >= 0) {
-    if (*head != recorded.head) return false;
+  if (head && recorded.head() >= 0) {
+    if (*head != recorded.head()) return false;
     head = 0;
   }
   if (head && *head >= mass.heads) return false;

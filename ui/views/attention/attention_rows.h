@@ -15,14 +15,25 @@
 
 namespace spanscope::ui {
 
+/// Which layers and heads are added up: none is a mean.
+struct AttentionChoice {
+  std::optional<std::int32_t> layer;
+  std::optional<std::int32_t> head;
+};
+
 /// What was recorded of one query block or row by key block or key token.
 struct RecordedMass {
   const trace::AttentionMass* mass = nullptr;
-  std::int32_t head = -1;  ///< the only head it has; −1: all of them, or their mean where the layer is −1
-  bool isReplayed = false;  ///< computed again after the run
+  const trace::AttentionReplayed* replayed = nullptr;  ///< computed again after the run; nullptr: by the run
+
+  /// The only head it has; −1: all of them, or their mean where the layer is −1.
+  std::int32_t head() const { return replayed == nullptr ? -1 : replayed->head; }
+  /// Whether it is a part of what is chosen. A layer that was computed again by itself is no mean of layers.
+  bool tellsOf(const AttentionChoice& choice) const;
 };
 
-/// The attention events of one request up to the input's position, by query block. Points into the trace:
+/// The attention events of one request up to the input's position, by query block; what was computed again
+/// belongs to no moment of the run, and is there as soon as the answer is finished. Points into the trace:
 /// valid until that grows.
 class RecordedRows {
  public:
@@ -33,8 +44,16 @@ class RecordedRows {
   const std::vector<std::int32_t>& layers() const { return m_layers; }  ///< ascending
   std::int32_t heads() const { return m_heads; }
   const std::vector<std::uint32_t>& tokenSegments() const { return m_tokenSegments; }  ///< ascending
-  /// Whether attention on single keys was recorded for rows of this segment.
-  bool hasSingleKeys(std::uint32_t segment) const { return m_singleKeys.contains(segment); }
+  /// Whether attention on single keys is known for rows of this segment.
+  bool hasSingleKeys(std::uint32_t segment, const AttentionChoice& choice) const;
+  /// Of how many rows of this segment, from `firstRow` on, attention by key block is known, and of how many
+  /// on single keys.
+  struct RowsKnown {
+    std::int32_t blocks = 0;
+    std::int32_t tokens = 0;
+    const trace::AttentionReplayed* replayed = nullptr;  ///< the last by which one of them is known
+  };
+  RowsKnown rowsKnown(std::uint32_t segment, std::int32_t firstRow, const AttentionChoice& choice) const;
   /// Whether there is anything of rows that no token of the answer was drawn from.
   bool hasPromptRows(std::uint32_t own, std::int32_t firstAnswerRow) const;
 
@@ -47,14 +66,7 @@ class RecordedRows {
   std::vector<std::uint32_t> m_tokenSegments;
   std::set<std::int32_t> m_layerSet;
   std::set<std::uint32_t> m_tokenSet;
-  std::set<std::uint32_t> m_singleKeys;
   std::int32_t m_heads = 0;
-};
-
-/// Which layers and heads are added up: none is a mean.
-struct AttentionChoice {
-  std::optional<std::int32_t> layer;
-  std::optional<std::int32_t> head;
 };
 
 /// Means of attention mass, weighted by the rows that each event stands for; for each row and key segment by

@@ -1,55 +1,42 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/attention/attention_view.h"
 
+#include "ui/views/attention/attention_controls.h"
 #include "ui/views/attention/attention_legend.h"
+#include "ui/views/attention/attention_marks.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/head_grid_area.h"
+#include "ui/views/attention/replay_strip.h"
 #include "ui/views/attention/share_bars.h"
 #include "ui/views/common/plot_painting.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"
 
-#include <QAction>
-#include <QActionGroup>
-#include <QComboBox>
-#include <QHBoxLayout>
 #include <QLabel>
-#include <QMenu>
 #include <QPainter>
-#include <QSignalBlocker>
-#include <QToolButton>
 #include <QToolTip>
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace spanscope::ui {
 namespace {
 
-constexpr int kMean = -1;
 /// Pixels of the plot's width that names and scale take, about.
 constexpr int kNamesAndScale = 160;
-
-std::optional<std::int32_t> choiceOf(const QComboBox& box) {
-  const int value = box.currentData().toInt();
-  return value == kMean ? std::nullopt : std::optional<std::int32_t>(value);
-}
-
-void setChoice(QComboBox& box, const std::optional<std::int32_t>& choice) {
-  box.setCurrentIndex(std::max(0, box.findData(choice.value_or(kMean))));
-}
 
 }  // namespace
 
 AttentionView::AttentionView(QWidget* parent)
-    : RunView(parent),
+    : RunView(parent, InputPart::Replay),
       m_bars(new ShareBars(this)),
+      m_strip(new ReplayStrip(this)),
       m_plot(new AttentionPlot(this)),
       m_heads(new HeadGridArea(this)),
       m_legend(new AttentionLegend(this)),
-      m_readout(new QLabel(this)) {
+      m_readout(new QLabel(this)),
+      m_controls(new AttentionControls(*titleRow(), this)) {
   setAccessibleName(tr("Attention"));
   m_plot->setAccessibleName(tr("Attention heat map"));
   m_plot->setAccessibleDescription(
@@ -65,34 +52,45 @@ AttentionView::AttentionView(QWidget* parent)
   layout->setContentsMargins(2 * kSpace, 2 * kSpace, 2 * kSpace, kSpace);
   layout->setSpacing(kSpace);
   layout->addWidget(m_bars);
+  layout->addWidget(m_strip);
+  m_strip->hide();
   layout->addWidget(m_plot, 1);
   layout->addWidget(m_heads, 1);
   m_heads->hide();
   layout->addWidget(m_legend);
   layout->addWidget(m_readout);
 
-  QHBoxLayout* row = titleRow();
-  m_layer = new QComboBox(row->parentWidget());
-  m_layer->setAccessibleName(tr("Layer"));
-  m_layer->setToolTip(tr("Which layer's attention is shown, or the mean of all"));
-  m_head = new QComboBox(row->parentWidget());
-  m_head->setAccessibleName(tr("Head"));
-  m_head->setToolTip(tr("Which head's attention is shown, or the mean of all"));
-  for (const QPointer<QComboBox>& box : {m_layer, m_head}) {
-    box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    row->addWidget(box);
-    connect(box, &QComboBox::currentIndexChanged, this, [this] {
-      if (m_filling || !m_layer || !m_head) return;
-      AttentionOptions options = m_options;
-      options.layer = choiceOf(*m_layer);
-      options.head = choiceOf(*m_head);
-      for (AttentionOptions& before : m_back) {
-        before.layer = options.layer;
-        before.head = options.head;
-      }
-      setOptions(options);
-    });
-  }
+  m_options.rowSet = AttentionRowSet::Answer;
+  m_options.withFirst = false;
+  connectControls();
+  connectPlot();
+}
+
+void AttentionView::connectControls() {
+  connect(m_controls, &AttentionControls::choiceMade, this, &AttentionView::choose);
+  connect(m_controls, &AttentionControls::headsToggled, this, &AttentionView::setShowsHeads);
+  connect(m_controls, &AttentionControls::ownToggled, this, [this](bool shows) {
+    ShareOptions options = m_shareOptions;
+    options.own = shows;
+    setShareOptions(options);
+  });
+  connect(m_controls, &AttentionControls::sinkToggled, this, [this](bool shows) {
+    ShareOptions options = m_shareOptions;
+    options.sink = shows;
+    setShareOptions(options);
+  });
+  connect(m_controls, &AttentionControls::rowsChosen, this, &AttentionView::showRows);
+  connect(m_controls, &AttentionControls::scaleChosen, this, &AttentionView::setScale);
+  connect(m_strip, &ReplayStrip::computeWanted, this, [this] {
+    Q_EMIT commandWanted(QStringLiteral("run.attention"));
+    // The map may come later; that it was pressed is seen at once.
+    showOffer();
+  });
+  connect(m_strip, &ReplayStrip::stopWanted, this,
+          [this] { Q_EMIT commandWanted(QStringLiteral("run.stop")); });
+}
+
+void AttentionView::connectPlot() {
   connect(m_plot, &AttentionPlot::cellHovered, this, &AttentionView::showCell);
   connect(m_plot, &AttentionPlot::cellClicked, this, &AttentionView::selectCell);
   connect(m_plot, &AttentionPlot::cellOpened, this, &AttentionView::openCell);
@@ -108,16 +106,34 @@ AttentionView::AttentionView(QWidget* parent)
   });
   connect(m_heads, &HeadGridArea::closed, this, [this] { setShowsHeads(false); });
   connect(m_heads, &HeadGridArea::chosen, this, [this](int layer, int head) {
-    AttentionOptions options = m_options;
-    options.layer = layer;
-    options.head = head;
-    setOptions(options);
+    choose(layer, head);
     setShowsHeads(false);
   });
-  m_options.rowSet = AttentionRowSet::Answer;
-  m_options.withFirst = false;
-  addMenu(*row);
-  fillChoices();
+}
+
+void AttentionView::choose(const std::optional<std::int32_t>& layer,
+                           const std::optional<std::int32_t>& head) {
+  for (AttentionOptions& before : m_back) {
+    before.layer = layer;
+    before.head = head;
+  }
+  AttentionOptions options = m_options;
+  options.layer = layer;
+  options.head = head;
+  setOptions(options);
+}
+
+void AttentionView::showRows(AttentionRowSet rows) {
+  AttentionOptions options = m_options;
+  options.rowSet = rows;
+  options.opened.clear();
+  options.tokensOf.reset();
+  m_back.clear();
+  setOptions(options);
+}
+
+const ReplayOffer& AttentionView::replay() const {
+  return m_strip->offer();
 }
 
 void AttentionView::setOptions(const AttentionOptions& options) {
@@ -137,7 +153,7 @@ void AttentionView::setShareOptions(const ShareOptions& options) {
 void AttentionView::setShowsHeads(bool shows) {
   if (shows == m_showsHeads) return;
   m_showsHeads = shows;
-  if (m_headsAction) m_headsAction->setChecked(shows);
+  m_controls->showHeads(shows);
   if (input() != nullptr) refresh();
   if (shows) {
     m_heads->setFocus();
@@ -152,97 +168,24 @@ void AttentionView::setScale(AttentionScale scale) {
   if (input() != nullptr) refresh();
 }
 
-void AttentionView::addMenu(QHBoxLayout& row) {
-  m_show = new QToolButton(row.parentWidget());
-  m_show->setText(tr("Show"));
-  m_show->setAccessibleName(tr("What the attention view shows"));
-  m_show->setToolTip(tr("What stands beside the sources, which rows are shown, and the scale"));
-  m_show->setPopupMode(QToolButton::InstantPopup);
-  row.addWidget(m_show);
-  auto* menu = new QMenu(m_show);
-  m_show->setMenu(menu);
-  const auto addSwitch = [&](const QString& text, bool ShareOptions::*member) {
-    QAction* action = menu->addAction(text);
-    action->setCheckable(true);
-    connect(action, &QAction::toggled, this, [this, member](bool on) {
-      ShareOptions options = m_shareOptions;
-      options.*member = on;
-      setShareOptions(options);
-    });
-  };
-  m_headsAction = menu->addAction(tr("All heads, to choose one"));
-  m_headsAction->setCheckable(true);
-  connect(m_headsAction, &QAction::toggled, this, &AttentionView::setShowsHeads);
-  menu->addSeparator();
-  addSwitch(tr("With question, reply and other text"), &ShareOptions::own);
-  addSwitch(tr("With first tokens (attention sinks)"), &ShareOptions::sink);
-  const auto addGroup = [&] {
-    menu->addSeparator();
-    return new QActionGroup(menu);
-  };
-  const auto addChoice = [&](QActionGroup* group, const QString& text, bool checked,
-                             const std::function<void()>& choose) {
-    QAction* action = menu->addAction(text);
-    action->setCheckable(true);
-    action->setChecked(checked);
-    group->addAction(action);
-    connect(action, &QAction::triggered, this, choose);
-  };
-  QActionGroup* rows = addGroup();
-  const auto showRows = [this](AttentionRowSet rowSet) {
-    AttentionOptions options = m_options;
-    options.rowSet = rowSet;
-    options.opened.clear();
-    options.tokensOf.reset();
-    m_back.clear();
-    setOptions(options);
-  };
-  addChoice(rows, tr("Rows: tokens of the answer"), true, [showRows] { showRows(AttentionRowSet::Answer); });
-  addChoice(rows, tr("Rows: the whole prompt"), false, [showRows] { showRows(AttentionRowSet::All); });
-  QActionGroup* scales = addGroup();
-  addChoice(scales, tr("Scale: linear"), m_scale == AttentionScale::Linear,
-            [this] { setScale(AttentionScale::Linear); });
-  addChoice(scales, tr("Scale: logarithmic"), m_scale == AttentionScale::Logarithmic,
-            [this] { setScale(AttentionScale::Logarithmic); });
-  addChoice(scales, tr("Scale: by row"), m_scale == AttentionScale::ByRow,
-            [this] { setScale(AttentionScale::ByRow); });
-}
-
 QString AttentionView::readout() const {
   return m_readout->text();
 }
 
-void AttentionView::fillChoices() {
-  if (!m_layer || !m_head) return;
-  m_filling = true;
-  const auto fill = [](QComboBox& box, const QString& mean, const QString& each,
-                       const std::vector<std::int32_t>& values) {
-    bool same = box.count() == static_cast<int>(values.size()) + 1;
-    for (std::size_t i = 0; same && i < values.size(); ++i) {
-      same = box.itemData(static_cast<int>(i) + 1).toInt() == values[i];
-    }
-    if (same) return;
-    box.clear();
-    box.addItem(mean, kMean);
-    for (const std::int32_t value : values) box.addItem(each.arg(value), value);
-  };
-  std::vector<std::int32_t> heads;
-  for (std::int32_t head = 0; head < m_model.heads; ++head) heads.push_back(head);
-  fill(*m_layer, tr("all layers"), tr("layer %1"), m_model.layers);
-  fill(*m_head, tr("all heads"), tr("head %1"), heads);
-  setChoice(*m_layer, m_options.layer);
-  setChoice(*m_head, m_options.head);
-  m_filling = false;
-}
-
 QString AttentionView::emptyText() const {
-  if (m_model.recorded) return {};
+  if (isMapShown()) return {};
   if (m_model.leftOut) return leftOutText(*m_model.leftOut);
   if (m_model.request == 0) return tr("Run a query with attention recording on to see where it looked.");
   if (m_model.rows.empty()) return tr("Where the answer looks appears here with its first token.");
-  return m_options.layer || m_options.head
-             ? tr("Of this layer and head nothing was recorded.")
+  return m_options.layer || m_options.head ? tr("Of this layer and head nothing was recorded.")
+         : input()->replay.origin == TraceOrigin::Session
+             ? tr("Attention was not recorded: turn it on in the settings and run again, or choose a layer, "
+                  "which can be computed again.")
              : tr("Attention was not recorded: turn it on in the settings and run again.");
+}
+
+bool AttentionView::isMapShown() const {
+  return m_model.recorded || !m_strip->offer().text.isEmpty();
 }
 
 void AttentionView::refresh() {
@@ -274,12 +217,39 @@ void AttentionView::refreshFor(const QSize& plot) {
     m_options = options;
     model = attentionModel(now, m_options);
   }
-  const AttentionMarks marks = marksFor(model);
-
-  const bool visible = model.recorded;
+  const AttentionMarks marks = attentionMarks(model, now.selection);
   const bool same = model == m_model && m_plot->theme() == now.theme && m_plot->marks() == marks &&
                     m_plot->scale() == m_scale;
   m_model = std::move(model);
+  showAround();
+  if (same) return;
+  m_plot->setContent(m_model, now.theme, marks, m_scale);
+  // The names of other columns take another height from the rows.
+  const AttentionOptions refitted = fitted(m_options, plot);
+  if (refitted != m_options) {
+    m_options = refitted;
+    m_model = attentionModel(now, m_options);
+    m_plot->setContent(m_model, now.theme, attentionMarks(m_model, now.selection), m_scale);
+  }
+  showCell(-1, -1);
+  Q_EMIT summaryChanged(m_options.tokensOf
+                            ? tr("tokens of %1").arg(m_model.segments[*m_options.tokensOf].name)
+                        : m_model.request == 0 ? QString()
+                                               : requestName(now.state(), m_model.request));
+  update();
+}
+
+void AttentionView::showOffer() {
+  const ReplayOffer offer = replayOffer(*input(), m_model, m_options);
+  const bool isOther = offer != m_strip->offer();
+  m_strip->setContent(offer, input()->theme);
+  if (isOther) Q_EMIT replayChanged();
+}
+
+void AttentionView::showAround() {
+  const ViewInput& now = *input();
+  showOffer();
+  const bool visible = isMapShown();
   m_bars->setContent(shareModel(now, m_shareOptions), now.theme);
   m_bars->setVisible(visible && !m_bars->model().isEmpty());
   m_plot->setVisible(visible && !m_showsHeads);
@@ -291,62 +261,11 @@ void AttentionView::refreshFor(const QSize& plot) {
     if (m_options.layer && m_options.head) chosen = {*m_options.layer, *m_options.head};
     m_heads->showGrid(headGrid(now), chosen, now.theme);
   }
-  fillChoices();
+  m_controls->showChoice(m_model, m_options.layer, m_options.head);
   m_legend->setContent(m_model, now.theme, m_scale);
   const QString style = QStringLiteral("color: %1").arg(now.theme.color(Role::TextSecond).name());
   if (m_readout->styleSheet() != style) m_readout->setStyleSheet(style);
   m_readout->setFont(now.theme.smallFont());
-  if (same) return;
-  m_plot->setContent(m_model, now.theme, marks, m_scale);
-  // The names of other columns take another height from the rows.
-  const AttentionOptions refitted = fitted(m_options, plot);
-  if (refitted != m_options) {
-    m_options = refitted;
-    m_model = attentionModel(now, m_options);
-    m_plot->setContent(m_model, now.theme, marksFor(m_model), m_scale);
-  }
-  showCell(-1, -1);
-  Q_EMIT summaryChanged(m_options.tokensOf
-                            ? tr("tokens of %1").arg(m_model.segments[*m_options.tokensOf].name)
-                        : m_model.request == 0 ? QString()
-                                               : requestName(now.state(), m_model.request));
-  update();
-}
-
-AttentionMarks AttentionView::marksFor(const AttentionModel& model) const {
-  AttentionMarks marks;
-  const Selection& selection = input()->selection;
-  std::optional<trace::BlockPlace> block;
-  if (selection.block && selection.block->request == model.request)
-    block = {selection.block->segment, selection.block->virtualIndex};
-  std::optional<TokenRef> token = selection.token;
-  if (token && token->request != model.request) token.reset();
-  for (std::size_t r = 0; block && r < model.rows.size(); ++r) {
-    const AttentionRow& row = model.rows[r];
-    if (row.segment != block->segment) continue;
-    const bool selected =
-        row.token >= 0 ? token && token->segment == row.segment && token->local >= row.token &&
-                             token->local < row.token + std::max(1, row.answers)
-                       : block->virtualIndex >= row.block && block->virtualIndex < row.block + row.blocks;
-    if (selected) marks.row = static_cast<std::int32_t>(r);
-  }
-  for (std::int32_t column = 0; block && column < model.columns; ++column) {
-    const AttentionSegment& segment = *model.segmentOfColumn(column);
-    if (segment.segment != block->segment) continue;
-    const std::int32_t first = model.blockOfColumn(column);
-    const bool selected =
-        segment.grain == AttentionGrain::Tokens
-            ? token && token->local == model.tokenOfColumn(column)
-            : block->virtualIndex >= first && block->virtualIndex < first + model.blocksOfColumn(column);
-    if (selected) marks.column = column;
-  }
-  for (const AttentionSegment& segment : model.segments) {
-    if (segment.id != document::kNoNode &&
-        std::find(selection.nodes.begin(), selection.nodes.end(), segment.id) != selection.nodes.end()) {
-      marks.segments.push_back(segment.segment);
-    }
-  }
-  return marks;
 }
 
 QString AttentionView::hint() const {
@@ -391,6 +310,15 @@ void AttentionView::selectSegment(std::uint32_t segment) {
       selectionOfBlock(*input(), {.request = m_model.request, .segment = segment, .virtualIndex = 0}));
 }
 
+QString AttentionView::noKeysText() const {
+  if (input()->replay.origin != TraceOrigin::Session || m_model.rowSet != AttentionRowSet::Answer)
+    return tr("Single keys were not recorded: record every token in Settings to zoom further.");
+  return m_options.layer
+             ? tr("Single keys were not recorded: compute them again to zoom further.")
+             : tr("Single keys were not recorded: choose a layer, which can be computed again, or record "
+                  "every token in Settings.");
+}
+
 void AttentionView::openCell(int row, int column) {
   if (m_options.tokensOf) {
     goBack();
@@ -413,9 +341,7 @@ void AttentionView::openCell(int row, int column) {
   }
   const std::optional<AttentionGrain> finer = finerGrain(m_model, shown);
   if (!finer) {
-    if (key->grain == AttentionGrain::Blocks)
-      m_readout->setText(
-          tr("Single keys were not recorded: record every token in Settings to zoom further."));
+    if (key->grain == AttentionGrain::Blocks) m_readout->setText(noKeysText());
     return;
   }
   options.opened[shown] = *finer;

@@ -6,23 +6,21 @@
 #include "ui/views/attention/attention_shares.h"
 #include "ui/views/common/run_view.h"
 
-#include <QPointer>
-
+#include <cstdint>
+#include <optional>
 #include <vector>
 
-class QAction;
-class QComboBox;
-class QHBoxLayout;
 class QLabel;
-class QToolButton;
 
 namespace spanscope::ui {
 
-class AttentionPlot;
-struct AttentionMarks;
+class AttentionControls;
 class AttentionLegend;
+class AttentionPlot;
 class HeadGridArea;
+class ReplayStrip;
 class ShareBars;
+struct ReplayOffer;
 
 class AttentionView : public RunView {
   Q_OBJECT
@@ -46,22 +44,36 @@ class AttentionView : public RunView {
   void setShowsHeads(bool shows);
   HeadGridArea& heads() { return *m_heads; }
   AttentionPlot& plot() { return *m_plot; }
+  /// What could be computed again of what is in view.
+  const ReplayOffer& replay() const;
+  ReplayStrip& replayStrip() { return *m_strip; }
   QString readout() const;
+
+ Q_SIGNALS:
+  void replayChanged();
 
  protected:
   void refresh() override;
   QString emptyText() const override;
 
  private:
-  void addMenu(QHBoxLayout& row);
+  void connectControls();
+  void connectPlot();
   /// `plot`: its size in pixels.
   void refreshFor(const QSize& plot);
   /// With rows and columns as fine as there is room.
   AttentionOptions fitted(AttentionOptions options, const QSize& plot) const;
-  AttentionMarks marksFor(const AttentionModel& model) const;
   void selectSegment(std::uint32_t segment);
+  /// Of the request in view something is there, or could be.
+  bool isMapShown() const;
   QString hint() const;
-  void fillChoices();
+  QString noKeysText() const;
+  /// Of the layer and the head that are shown from here on, also after steps back.
+  void choose(const std::optional<std::int32_t>& layer, const std::optional<std::int32_t>& head);
+  void showRows(AttentionRowSet rows);
+  void showOffer();
+  /// Puts the model into the widgets around the map.
+  void showAround();
   void showCell(int row, int column);
   void selectCell(int row, int column);
   void openCell(int row, int column);
@@ -74,17 +86,14 @@ class AttentionView : public RunView {
   ShareOptions m_shareOptions;
   AttentionScale m_scale = AttentionScale::Linear;
   ShareBars* m_bars;
+  ReplayStrip* m_strip;
   AttentionModel m_model;
   AttentionPlot* m_plot;
   HeadGridArea* m_heads;
   bool m_showsHeads = false;
   AttentionLegend* m_legend;
   QLabel* m_readout;
-  QPointer<QComboBox> m_layer;
-  QPointer<QComboBox> m_head;
-  QPointer<QToolButton> m_show;
-  QPointer<QAction> m_headsAction;
-  bool m_filling = false;
+  AttentionControls* m_controls;
 };
 
 }  // namespace spanscope::ui

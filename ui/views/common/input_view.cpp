@@ -33,7 +33,8 @@ InputView::~InputView() {
 bool InputView::isShown(const ViewInput& input) const {
   if (!m_input) return false;
   const ViewInput& shown = *m_input;
-  if (shown.selection != input.selection || shown.theme != input.theme || shown.tokenizer != input.tokenizer)
+  if (shown.selection != input.selection || shown.theme != input.theme ||
+      shown.tokenizer != input.tokenizer || shown.keys != input.keys)
     return false;
   const bool readsDocument =
       m_parts.testFlag(InputPart::Document) || (m_parts.testFlag(InputPart::Model) && m_model == nullptr);
@@ -44,6 +45,7 @@ bool InputView::isShown(const ViewInput& input) const {
     return false;
   if (m_parts.testFlag(InputPart::Model) && shown.models != input.models) return false;
   if (m_parts.testFlag(InputPart::WholeTrace) && m_traceSize != input.trace->size()) return false;
+  if (m_parts.testFlag(InputPart::Replay) && shown.replay != input.replay) return false;
   return !m_parts.testFlag(InputPart::Forecast) ||
          (shown.forecast == input.forecast && shown.forecastBefore == input.forecastBefore &&
           shown.forecastIsPending == input.forecastIsPending);

@@ -17,13 +17,14 @@ class QHBoxLayout;
 
 namespace spanscope::ui {
 
-/// What of the input a view reads besides selection, theme and tokenizer, which all do.
+/// What of the input a view reads besides selection, theme, tokenizer and keys, which all do.
 enum class InputPart {
   Document = 1,    ///< as the input has it
   Model = 2,       ///< the document as it is edited: of the model where there is one
   Trace = 4,       ///< up to the position
   WholeTrace = 8,  ///< events behind the position as well; a live trace grows in place
   Forecast = 16,
+  Replay = 32,  ///< attention that is computed again
 };
 Q_DECLARE_FLAGS(InputParts, InputPart)
 Q_DECLARE_OPERATORS_FOR_FLAGS(InputParts)

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Attention that a run did not record, computed again from the attention view: pressed, shown, labelled, and
+// where it cannot be, said why.
+#include "tests/ui/window/fresh_window.h"
+#include "ui/views/attention/attention_plot.h"
+#include "ui/views/attention/attention_view.h"
+#include "ui/views/attention/replay_offer.h"
+#include "ui/views/attention/replay_strip.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QtTest>
+
+#include <cmath>
+#include <memory>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr int kPatience = 60'000;  // milliseconds
+constexpr std::int32_t kLayer = 4;
+
+}  // namespace
+
+class TestAttentionAgain : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<test::FreshWindow> m_fresh;
+  MainWindow* m_window = nullptr;   ///< its
+  AttentionView* m_view = nullptr;  ///< its
+
+  QString offered() const { return m_view->replay().text; }
+  QPushButton& button() { return m_view->replayStrip().button(); }
+  const QAction& command() const { return *m_window->findChild<QAction*>(QStringLiteral("run.attention")); }
+
+  void run() {
+    QSignalSpy ended(&m_window->workspace(), &Workspace::runEnded);
+    m_window->perform(QStringLiteral("run.run"));
+    QVERIFY(ended.wait(kPatience));
+    QCOMPARE(ended.front().front().toString(), QString());
+    // What is shown of it may come later than its end.
+    const auto isShown = [this] {
+      const ViewInput& input = m_window->workspace().input();
+      return m_view->model().recorded && !input.replay.engineIsBusy && m_view->model().answer.tokens > 0 &&
+             input.state().progress().runs.rbegin()->second.outcome;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(isShown(), kPatience);
+  }
+
+  void choose(std::int32_t layer, const std::optional<std::int32_t>& head) {
+    AttentionOptions options = m_view->options();
+    options.layer = layer;
+    options.head = head;
+    m_view->setOptions(options);
+  }
+
+  void press() {
+    QSignalSpy computed(&m_window->workspace(), &Workspace::attentionReplayed);
+    QTRY_VERIFY(button().isVisible() && button().isEnabled());
+    QTest::mouseClick(&button(), Qt::LeftButton);
+    QVERIFY(offered().contains(QStringLiteral("replayed over the cached blocks")));
+    QCOMPARE(button().text(), QStringLiteral("Stop"));
+    QTRY_VERIFY_WITH_TIMEOUT(!computed.isEmpty(), kPatience);
+    QCOMPARE(computed.front().front().toString(), QString());
+    QTRY_VERIFY(!m_view->replay().choice);
+  }
+
+  /// Of the answer's rows, cells of segment 1 that hold something.
+  std::size_t measured() const {
+    const AttentionModel& model = m_view->model();
+    const AttentionSegment& segment = model.segments.at(1);
+    std::size_t count = 0;
+    for (std::size_t row = 0; row < model.rows.size(); ++row) {
+      for (std::int32_t c = 0; c < segment.columns; ++c) {
+        const std::size_t cell = model.at(static_cast<std::int32_t>(row), segment.firstColumn + c);
+        count += model.states[cell] == CellState::Measured ? 1U : 0U;
+      }
+    }
+    return count;
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_fresh = std::make_unique<test::FreshWindow>();
+    m_window = &m_fresh->window();
+    QVERIFY(m_fresh->show({1440, 900}));
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.explain"));
+    m_view = qobject_cast<AttentionView*>(m_window->docks().dock(QStringLiteral("attention"))->view());
+    QVERIFY(m_view != nullptr);
+    QTRY_VERIFY(m_view->isVisible());
+  }
+  void cleanup() {
+    m_view = nullptr;
+    m_window = nullptr;
+    m_fresh.reset();
+  }
+
+  void pressedItFillsTheMap() {
+    run();
+    QVERIFY(offered().isEmpty());  // of all layers, what was recorded is what is shown
+    QVERIFY(!command().isEnabled());
+    choose(kLayer, 2);
+    QVERIFY2(offered().startsWith(QStringLiteral("Blocks and tokens of layer 4, head 2 were not recorded.")),
+             qPrintable(offered()));
+    QVERIFY(m_view->plot().isVisible());
+    AttentionOptions opened = m_view->options();
+    opened.opened[1] = AttentionGrain::Tokens;
+    m_view->setOptions(opened);
+    QCOMPARE(measured(), std::size_t{0});
+    QTRY_VERIFY(command().isEnabled());
+
+    press();
+    const AttentionModel& model = m_view->model();
+    QCOMPARE(measured(), model.rows.size() * static_cast<std::size_t>(model.segments[1].columns));
+    QVERIFY(model.computedAgain);
+    QVERIFY2(offered().startsWith(QStringLiteral("Layer 4, head 2 was computed again after the run, over ")),
+             qPrintable(offered()));
+    QVERIFY(!button().isVisible());
+    QVERIFY(!command().isEnabled());
+    const std::int32_t column = model.segments[1].firstColumn;
+    QVERIFY(attentionReadout(model, m_view->options(), 0, column)
+                .contains(QStringLiteral("layer 4, head 2, computed again after the run")));
+    QVERIFY(m_view->csv().contains(QStringLiteral("computed again")));
+    double sum = 0;
+    for (std::int32_t c = 0; c < model.columns; ++c) sum += static_cast<double>(model.mass[model.at(0, c)]);
+    QVERIFY2(std::abs(sum - 1) < 1e-3, qPrintable(QString::number(sum)));
+
+    // Another head or layer was not, and is offered.
+    choose(kLayer, 1);
+    QTRY_VERIFY(button().isVisible() && button().isEnabled());
+    QVERIFY(offered().contains(QStringLiteral("layer 4, head 1 were not recorded")));
+    choose(1, 2);
+    QVERIFY(offered().contains(QStringLiteral("layer 1, head 2 were not recorded")));
+    choose(kLayer, 2);
+    QVERIFY(!button().isVisible());
+  }
+
+  void theCommandDoesTheSame() {
+    run();
+    choose(0, std::nullopt);
+    QTRY_VERIFY(command().isEnabled());
+    QSignalSpy computed(&m_window->workspace(), &Workspace::attentionReplayed);
+    m_window->perform(QStringLiteral("run.attention"));
+    QVERIFY(computed.wait(kPatience));
+    QTRY_VERIFY2(offered().startsWith(QStringLiteral("Layer 0, all heads was computed again")),
+                 qPrintable(offered()));
+    QVERIFY(!m_window->workspace().input().replay.running);
+  }
+
+  /// An older run of the session is shown as it was at its end: what is computed then belongs to it.
+  void ofAnOlderRunToo() {
+    run();
+    run();
+    QTRY_COMPARE(m_view->model().run, RunId{2});
+    m_window->workspace().showRun(1);
+    QTRY_COMPARE(m_view->model().run, RunId{1});
+    choose(2, 0);
+    press();
+    QCOMPARE(m_view->model().run, RunId{1});
+    QVERIFY(m_view->model().answer.replayed.has_value());
+  }
+
+  /// Every layer can be chosen, also those that the run did not observe.
+  void layersThatWereNotObserved() {
+    document::DocumentModel& model = *m_window->workspace().model();
+    model.change(QStringLiteral("Layers"), [](document::Document& document) {
+      document.settings.layers = {0, 1};
+    });
+    run();
+    QCOMPARE(m_view->model().layers.size(), std::size_t{6});
+    choose(5, 3);
+    press();
+    QVERIFY(m_view->model().recorded);
+  }
+
+  void saysWhyNot_data() {
+    QTest::addColumn<int>("which");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("recorded run") << 0 << "only the session that gave an answer can compute it again";
+    QTest::newRow("ended session") << 1 << "The session that gave this answer has ended";
+    QTest::newRow("not finished") << 2 << "The answer is not finished.";
+    QTest::newRow("running") << 3 << "A query is running.";
+    QTest::newRow("other attention") << 4 << "Other attention is being computed.";
+    QTest::newRow("head alone") << 5 << "choose a layer";
+  }
+
+  void saysWhyNot() {
+    QFETCH(int, which);
+    QFETCH(QString, words);
+    run();
+    choose(kLayer, 2);
+    Workspace& workspace = m_window->workspace();
+    if (which == 0) {
+      const QString file = m_fresh->path(QStringLiteral("run.trace"));
+      QCOMPARE(workspace.saveTrace(file), QString());
+      QVERIFY(m_window->openFile(file));
+    } else if (which == 1) {
+      m_window->perform(QStringLiteral("file.new"));
+      QVERIFY(m_window->openExample(QStringLiteral("chat.json")));
+      workspace.model()->change(QStringLiteral("Blocks"),
+                                [](document::Document& document) { document.settings.blockSize = 8; });
+      QSignalSpy ended(&workspace, &Workspace::runEnded);
+      m_window->perform(QStringLiteral("run.run"));
+      QVERIFY(ended.wait(kPatience));
+      workspace.setCurrent(workspace.documents().front().get());
+    } else if (which == 2) {
+      // Back to the moment before the last tokens came.
+      const RequestEvents* events = workspace.input().trace->request(m_view->model().request);
+      workspace.setPosition(events->tokens.at(events->tokens.size() / 2));
+    } else if (which == 3) {
+      workspace.model()->change(QStringLiteral("Long"),
+                                [](document::Document& document) { document.settings.seed = 7; });
+      QSignalSpy ended(&workspace, &Workspace::runEnded);
+      Selection shown;
+      shown.request = m_view->model().request;
+      m_window->perform(QStringLiteral("run.run"));
+      workspace.select(shown);
+      QTRY_VERIFY2(offered().contains(words), qPrintable(offered()));
+      QVERIFY(!button().isEnabled());
+      QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
+      return;
+    } else if (which == 4) {
+      QSignalSpy computed(&workspace, &Workspace::attentionReplayed);
+      QTRY_VERIFY(button().isEnabled());
+      QTest::mouseClick(&button(), Qt::LeftButton);
+      choose(1, 1);
+      QVERIFY2(offered().contains(words), qPrintable(offered()));
+      QVERIFY(!button().isEnabled());
+      QTRY_VERIFY_WITH_TIMEOUT(!computed.isEmpty(), kPatience);
+      QTRY_VERIFY(button().isEnabled());
+      return;
+    } else {
+      AttentionOptions options = m_view->options();
+      options.layer.reset();
+      options.head = 1;
+      m_view->setOptions(options);
+    }
+    QTRY_VERIFY2(offered().contains(words), qPrintable(offered()));
+    QVERIFY(!button().isVisible() || !button().isEnabled());
+    QTRY_VERIFY(!command().isEnabled());
+    QVERIFY(!m_view->replayStrip().findChild<QLabel*>()->text().isEmpty());
+  }
+
+  void stopLeavesTheOffer() {
+    run();
+    choose(kLayer, 2);
+    QSignalSpy computed(&m_window->workspace(), &Workspace::attentionReplayed);
+    QTRY_VERIFY(button().isEnabled());
+    QTest::mouseClick(&button(), Qt::LeftButton);
+    QTest::mouseClick(&button(), Qt::LeftButton);  // it says Stop
+    QTRY_VERIFY_WITH_TIMEOUT(!computed.isEmpty(), kPatience);
+    QCOMPARE(computed.front().front().toString(), QString());
+    QTRY_VERIFY(!m_window->workspace().input().replay.running);
+    // Whether it was sooner than the stop or not, nothing is left half done.
+    QTRY_VERIFY(button().isEnabled() || m_view->model().answer.replayed.has_value());
+  }
+};
+
+QTEST_MAIN(TestAttentionAgain)
+#include "tst_attention_again.moc"

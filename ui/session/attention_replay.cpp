@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/attention_replay.h"
+
+#include "engine/run/session.h"
+#include "ui/session/view_input.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace spanscope::ui {
+namespace {
+
+const trace::RequestState* requestOf(const ViewInput& input, RequestId id) {
+  const auto& requests = input.state().progress().requests;
+  const auto found = requests.find(id);
+  return found == requests.end() ? nullptr : &found->second;
+}
+
+std::vector<TokenId> replyOf(const ViewInput& input, RequestId id) {
+  std::vector<TokenId> reply;
+  const RequestEvents* events = input.trace->request(id);
+  if (events == nullptr) return reply;
+  for (const std::size_t index : events->tokens) {
+    if (index >= input.position) break;
+    if (const auto* token = std::get_if<trace::TokenGenerated>(&input.trace->event(index).payload))
+      reply.push_back(token->token);
+  }
+  return reply;
+}
+
+}  // namespace
+
+QString replayObstacle(const ViewInput& input, const ReplayChoice& choice) {
+  switch (input.replay.origin) {
+    case TraceOrigin::Unknown:
+      return tr("There is no engine here.");
+    case TraceOrigin::File:
+      return tr("This is a recorded run: only the session that gave an answer can compute it again.");
+    case TraceOrigin::EndedSession:
+      return tr("The session that gave this answer has ended: run the query again.");
+    case TraceOrigin::Session:
+      break;
+  }
+  const trace::RequestState* request = requestOf(input, choice.request);
+  if (request == nullptr || request->segments.empty()) return tr("There is no answer.");
+  if (!request->outcome) return tr("The answer is not finished.");
+  if (request->generatedTokens == 0) return tr("There is no answer.");
+  const auto tokens = static_cast<std::int64_t>(replyOf(input, choice.request).size());
+  if (!request->complete || tokens != request->generatedTokens)
+    return tr("Parts of this run are no longer in memory: run the query again.");
+  if (input.replay.running) return tr("Other attention is being computed.");
+  if (input.replay.engineIsBusy) return tr("A query is running.");
+  return {};
+}
+
+run::AttentionReplayRequest replayRequest(const ViewInput& input, const ReplayChoice& choice) {
+  run::AttentionReplayRequest asked;
+  asked.request = choice.request;
+  asked.layer = choice.layer;
+  asked.head = choice.head;
+  const trace::RequestState* request = requestOf(input, choice.request);
+  if (request == nullptr) return asked;
+  asked.run = request->run;
+  asked.node = request->node;
+  asked.segments.assign(request->segments.begin(), request->segments.end());
+  asked.reply = replyOf(input, choice.request);
+  std::uint64_t keys = asked.segments.size() + asked.reply.size();
+  for (const trace::SegmentInfo& segment : asked.segments) keys += segment.tokens.size();
+  const auto heads =
+      choice.head < 0 ? static_cast<std::uint64_t>(std::max(1, input.state().progress().heads)) : 1;
+  asked.singleKeys = asked.reply.size() * keys * heads * sizeof(float) <= run::kReplayBytes;
+  return asked;
+}
+
+QString layerAndHead(std::int32_t layer, std::int32_t head) {
+  return head < 0 ? tr("layer %1, all heads").arg(layer) : tr("layer %1, head %2").arg(layer).arg(head);
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Attention of a finished answer that is computed again when a person asks for it: what the engine is asked
+// for, and why it cannot be asked now.
+#pragma once
+
+#include "engine/base/ids.h"
+
+#include <QString>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace spanscope::run {
+struct AttentionReplayRequest;
+}
+
+namespace spanscope::ui {
+
+struct ViewInput;
+
+/// What is to be computed again: every row of an answer, in one layer.
+struct ReplayChoice {
+  RequestId request = 0;
+  std::int32_t layer = 0;
+  std::int32_t head = -1;  ///< −1: all
+  bool operator==(const ReplayChoice&) const = default;
+};
+
+/// Where the trace that is shown comes from.
+enum class TraceOrigin : std::uint8_t {
+  Unknown,       ///< no window is there that could ask for anything
+  Session,       ///< of the engine, still open
+  EndedSession,  ///< an earlier one of the engine
+  File,
+};
+
+/// What of this goes on in the window, for all of its views.
+struct ReplayState {
+  TraceOrigin origin = TraceOrigin::Unknown;
+  bool engineIsBusy = false;            ///< with a run or with `running`
+  std::optional<ReplayChoice> running;  ///< is being computed
+  std::optional<ReplayChoice> failed;   ///< the last one, where it could not be
+  QString problem;                      ///< why
+  std::size_t ended = 0;                ///< how many there were
+  bool operator==(const ReplayState&) const = default;
+};
+
+/// Why the answer cannot be computed again now, a sentence; empty: it can.
+QString replayObstacle(const ViewInput& input, const ReplayChoice& choice);
+
+/// As the engine takes it, by key token unless that would be more than one replay gives. Only where there is
+/// no obstacle.
+run::AttentionReplayRequest replayRequest(const ViewInput& input, const ReplayChoice& choice);
+
+/// "layer 12, head 3", "layer 12, all heads"
+QString layerAndHead(std::int32_t layer, std::int32_t head);
+
+}  // namespace spanscope::ui

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/attention/attention_marks.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace spanscope::ui {
+namespace {
+
+bool isSelected(const AttentionRow& row, const trace::BlockPlace& block,
+                const std::optional<TokenRef>& token) {
+  if (row.segment != block.segment) return false;
+  if (row.token < 0) return block.virtualIndex >= row.block && block.virtualIndex < row.block + row.blocks;
+  return token && token->segment == row.segment && token->local >= row.token &&
+         token->local < row.token + std::max(1, row.answers);
+}
+
+bool isSelected(const AttentionModel& model, std::int32_t column, const trace::BlockPlace& block,
+                const std::optional<TokenRef>& token) {
+  const AttentionSegment& segment = *model.segmentOfColumn(column);
+  if (segment.segment != block.segment) return false;
+  if (segment.grain == AttentionGrain::Tokens) return token && token->local == model.tokenOfColumn(column);
+  const std::int32_t first = model.blockOfColumn(column);
+  return block.virtualIndex >= first && block.virtualIndex < first + model.blocksOfColumn(column);
+}
+
+}  // namespace
+
+AttentionMarks attentionMarks(const AttentionModel& model, const Selection& selection) {
+  AttentionMarks marks;
+  std::optional<TokenRef> token = selection.token;
+  if (token && token->request != model.request) token.reset();
+  if (selection.block && selection.block->request == model.request) {
+    const trace::BlockPlace block{selection.block->segment, selection.block->virtualIndex};
+    for (std::size_t r = 0; r < model.rows.size(); ++r) {
+      if (isSelected(model.rows[r], block, token)) marks.row = static_cast<std::int32_t>(r);
+    }
+    for (std::int32_t column = 0; column < model.columns; ++column) {
+      if (isSelected(model, column, block, token)) marks.column = column;
+    }
+  }
+  for (const AttentionSegment& segment : model.segments) {
+    if (segment.id != document::kNoNode &&
+        std::find(selection.nodes.begin(), selection.nodes.end(), segment.id) != selection.nodes.end()) {
+      marks.segments.push_back(segment.segment);
+    }
+  }
+  return marks;
+}
+
+}  // namespace spanscope::ui

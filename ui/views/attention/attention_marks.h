@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What of the attention map is outlined because it is selected somewhere.
+#pragma once
+
+#include "ui/session/selection.h"
+#include "ui/views/attention/attention_model.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace spanscope::ui {
+
+struct AttentionMarks {
+  std::optional<std::int32_t> row;
+  std::optional<std::int32_t> column;
+  std::vector<std::uint32_t> segments;
+  bool operator==(const AttentionMarks&) const = default;
+};
+
+AttentionMarks attentionMarks(const AttentionModel& model, const Selection& selection);
+
+}  // namespace spanscope::ui
