@@ -2,6 +2,7 @@
 #include "ui/views/attention/attention_layers.h"
 
 #include "ui/views/attention/attention_plot.h"
+#include "ui/views/common/hue_painting.h"
 #include "ui/views/common/short_names.h"
 
 #include <QFontMetrics>
@@ -180,7 +181,8 @@ void AttentionBrackets::drawColumnNames(QCPPainter* painter, const QRectF& inner
     font.setUnderline(isMarked(m_plot, *segment));
     painter->setFont(font);
     painter->setPen(ink);
-    painter->fillRect(QRectF(area.left() + 1, inner.top() - 6, area.width() - 3, kBracketWidth), ink);
+    fillWithHue(*painter, QRectF(area.left() + 1, inner.top() - 6, area.width() - 3, kBracketWidth),
+                m_plot.theme(), ink, segment->hue);
     if (upright) {
       painter->save();
       painter->translate(area.center().x(), inner.top() - 10);
@@ -216,7 +218,8 @@ void AttentionBrackets::drawRowNames(QCPPainter* painter, const QRectF& inner, c
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const auto& [segment, area] = shown[i];
     const QColor ink = m_plot.theme().segmentInk(segment->hue);
-    painter->fillRect(QRectF(inner.left() - 6, area.top() + 1, kBracketWidth, area.height() - 3), ink);
+    fillWithHue(*painter, QRectF(inner.left() - 6, area.top() + 1, kBracketWidth, area.height() - 3),
+                m_plot.theme(), ink, segment->hue);
     if (tokens) continue;
     font.setUnderline(isMarked(m_plot, *segment));
     painter->setFont(font);

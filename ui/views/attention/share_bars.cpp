@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/attention/share_bars.h"
 
+#include "ui/views/common/hue_painting.h"
 #include "ui/views/common/short_names.h"
 #include "ui/words/part_text.h"
 
@@ -112,10 +113,12 @@ void ShareBars::paintBar(QPainter& painter, const QRect& area, const Labels& lab
       bar.part <= 0 || most <= 0 ? 0 : std::max(1, static_cast<int>(std::lround(kBars * bar.part / most)));
   const QRect filled(room.left(), room.bottom() + 1 - height, room.width(), height);
   painter.fillRect(QRect(room.left(), room.bottom() + 1, room.width(), 1), m_theme.color(Role::Outline));
-  if (bar.isTop) {
+  if (bar.isTop && source) {
+    fillWithHue(painter, filled, m_theme, ink, bar.hue);
+  } else if (bar.isTop) {
     painter.fillRect(filled, ink);
   } else if (source) {
-    painter.fillRect(filled, m_theme.segmentTint(bar.hue));
+    fillWithHue(painter, filled, m_theme, m_theme.segmentTint(bar.hue), bar.hue);
     if (height > 1) {
       painter.setPen(ink);
       painter.setBrush(Qt::NoBrush);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How BlockTableArea looks.
 #include "ui/views/block_table/block_table_area.h"
+#include "ui/views/common/hue_painting.h"
 #include "ui/views/common/short_names.h"
 
 #include <QFontMetrics>
@@ -144,10 +145,11 @@ void BlockTableArea::paintBrackets(QPainter& painter, std::size_t row, const QRe
     const QColor ink = segment.hidden || segment.generated ? theme().color(Role::TextSecond)
                                                            : theme().segmentInk(segment.hue);
     const int y = place.bottom() - 4;
-    painter.fillRect(QRect(place.left(), y, place.width(), 2), ink);
-    const QBrush pattern = theme().segmentPattern(segment.hue);
-    if (pattern.style() != Qt::NoBrush && !segment.hidden && !segment.generated)
-      painter.fillRect(QRect(place.left(), y, place.width(), 2), pattern);
+    const QRect line(place.left(), y, place.width(), 2);
+    if (segment.hidden || segment.generated)
+      painter.fillRect(line, ink);
+    else
+      fillWithHue(painter, line, theme(), ink, segment.hue);
     painter.fillRect(QRect(place.left(), y, 2, 6), ink);
     painter.fillRect(QRect(place.right() - 1, y, 2, 6), ink);
     // One that is partly out of sight stays readable.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/tokens/token_strip_area.h"
 
+#include "ui/views/common/hue_painting.h"
 #include "ui/words/part_text.h"
 
 #include <QFontMetrics>
@@ -117,9 +118,7 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
     painter.drawRect(tile.adjusted(0, 0, -1, -1));
     paintLook(painter, token, tile);
   } else {
-    painter.fillRect(tile, theme().segmentTint(segment.hue));
-    if (const QBrush pattern = theme().segmentPattern(segment.hue); pattern.style() != Qt::NoBrush)
-      painter.fillRect(tile, pattern);
+    fillWithHue(painter, tile, theme(), theme().segmentTint(segment.hue), segment.hue);
   }
   painter.setPen(theme().color(token.quiet ? Role::TextSecond : Role::Text));
   const QFontMetrics metrics = painter.fontMetrics();
@@ -161,7 +160,7 @@ void TokenStripArea::paintLook(QPainter& painter, const StripToken& token, const
   const int room = tile.height() - 2;
   const int height = static_cast<int>(std::lround(room * token.looked / m_strip->mostLooked));
   const QRect part(tile.left() + 1, tile.bottom() - height, tile.width() - 2, height);
-  painter.fillRect(part, theme().segmentTint(hue));
+  fillWithHue(painter, part, theme(), theme().segmentTint(hue), hue);
   if (height > 0) painter.fillRect(QRect(part.left(), part.top(), part.width(), 1), theme().segmentInk(hue));
 }
 

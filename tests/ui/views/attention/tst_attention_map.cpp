@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -143,6 +144,34 @@ class TestAttentionMap : public QObject {
     options.head.reset();
     options.layer.reset();
     QVERIFY(!attentionModel(input, options).computedAgain);
+  }
+
+  /// Brackets of hues beyond the palette differ by pattern from those whose hue they repeat.
+  void repeatedHuesHaveAPattern() {
+    for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
+      const Theme theme(scheme);
+      AttentionView view;
+      give(view, test::twentyDocuments({}, scheme), {900, 500});
+      const auto coloursIn = [](const QImage& image, const QRect& area) {
+        std::set<QRgb> colours;
+        for (int y = area.top(); y <= area.bottom(); ++y) {
+          for (int x = area.left(); x <= area.right(); ++x) colours.insert(image.pixel(x, y));
+        }
+        return colours;
+      };
+      const QImage map = view.plot().grab().toImage();
+      const int top = view.plot().axisRect()->rect().top() - 6;
+      std::size_t patterned = 0;
+      for (std::uint32_t document = 1; document <= test::kTwentyDocuments; ++document) {
+        const AttentionSegment& segment = view.model().segments[document];
+        const QRect area = view.plot().cellRect({0, 1, segment.firstColumn, segment.columns}).toRect();
+        const auto seen = coloursIn(map, QRect(area.left() + 3, top, area.width() - 7, 2));
+        QVERIFY(seen.contains(theme.segmentInk(segment.hue).rgb()));
+        QCOMPARE(seen.size() > 1, segment.hue >= kSegmentHues);
+        patterned += seen.size() > 1 ? 1U : 0U;
+      }
+      QVERIFY(patterned >= test::kTwentyDocuments - kSegmentHues);
+    }
   }
 
   void headsThatFoundADocumentComeFirst() {
