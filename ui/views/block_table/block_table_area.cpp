@@ -34,16 +34,33 @@ void BlockTableArea::layOut() {
   const CellSize size = m_wanted.value_or(TableLayout::fitting(*m_table, width));
   m_layout = TableLayout(*m_table, size, false);
   m_overviewShown = m_layout.contentSize().width() > width;
-  if (m_overviewShown) m_layout = TableLayout(*m_table, size, true);
+  // Where the table is wider than its view anyway, names need not be cut.
+  if (m_overviewShown) m_layout = TableLayout(*m_table, size, true, nameWidths());
   m_overview = {};
   nameSegments();
   contentChanged();
 }
 
-void BlockTableArea::nameSegments() {
+QFontMetrics BlockTableArea::nameMetrics() const {
   QFont font = theme().smallFont();
   font.setWeight(QFont::DemiBold);
-  const QFontMetrics metrics(font);
+  return QFontMetrics(font);
+}
+
+std::vector<std::vector<int>> BlockTableArea::nameWidths() const {
+  constexpr int kWidest = 100;
+  const QFontMetrics metrics = nameMetrics();
+  std::vector<std::vector<int>> widths;
+  for (const TableRow& row : m_table->rows) {
+    std::vector<int>& own = widths.emplace_back();
+    for (const TableSegment& segment : row.segments)
+      own.push_back(std::min(kWidest, metrics.horizontalAdvance(segment.name)));
+  }
+  return widths;
+}
+
+void BlockTableArea::nameSegments() {
+  const QFontMetrics metrics = nameMetrics();
   m_names.clear();
   for (std::size_t row = 0; row < m_table->rows.size(); ++row) {
     const auto& segments = m_table->rows[row].segments;

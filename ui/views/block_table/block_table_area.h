@@ -7,6 +7,7 @@
 #include "ui/views/common/block_painter.h"
 #include "ui/views/common/zoomed_scroll.h"
 
+#include <QFontMetrics>
 #include <QImage>
 
 #include <functional>
@@ -53,6 +54,9 @@ class BlockTableArea : public ZoomedScroll {
  private:
   void layOut();
   void nameSegments();
+  QFontMetrics nameMetrics() const;
+  /// Pixels that the names of the segments of each row take.
+  std::vector<std::vector<int>> nameWidths() const;
   void paintLabels(QPainter& painter, int x, std::pair<std::size_t, std::size_t> rows) const;
   void paintBrackets(QPainter& painter, std::size_t row, const QRect& visible) const;
   void paintCells(QPainter& painter, std::size_t row, const QRect& visible) const;

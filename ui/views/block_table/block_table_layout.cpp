@@ -52,17 +52,23 @@ CellSize TableLayout::fitting(const BlockTable& table, int width) {
   return CellSize::Strip;
 }
 
-TableLayout::TableLayout(const BlockTable& table, CellSize size, bool overview)
+TableLayout::TableLayout(const BlockTable& table, CellSize size, bool overview,
+                         const std::vector<std::vector<int>>& names)
     : m_size(size), m_top(kMargin + (overview ? kTableOverview : 0)), m_width(widthOf(table, size)) {
   m_rows.reserve(table.rows.size());
-  for (const TableRow& row : table.rows) {
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    const TableRow& row = table.rows[r];
     Row own;
     own.cells = row.cells.size();
     int x = kTableLabel;
-    for (const TableSegment& segment : row.segments) {
+    for (std::size_t s = 0; s < row.segments.size(); ++s) {
+      const TableSegment& segment = row.segments[s];
       own.parts.push_back({segment.first, segment.count, x});
-      x += static_cast<int>(segment.count) * pitch() + gapOf(size);
+      const int cells = static_cast<int>(segment.count) * pitch() + gapOf(size);
+      const int name = names.empty() ? 0 : names[r][s] + kSpace;
+      x += std::max(cells, name);
     }
+    m_width = std::max(m_width, x + kMargin);
     m_rows.push_back(std::move(own));
   }
   m_height = m_rows.empty() ? 0 : rowTop(m_rows.size()) + kMargin;

@@ -26,7 +26,10 @@ inline constexpr int kTableOverview = 32;  ///< height of the overview above, wh
 class TableLayout {
  public:
   TableLayout() = default;
-  TableLayout(const BlockTable& table, CellSize size, bool overview);
+  /// `names`: pixels that the names of the segments of each row take, which they then have room for; empty:
+  /// they have as much as their cells.
+  TableLayout(const BlockTable& table, CellSize size, bool overview,
+              const std::vector<std::vector<int>>& names = {});
 
   /// The largest size at which every row fits in the width, else Strip.
   static CellSize fitting(const BlockTable& table, int width);

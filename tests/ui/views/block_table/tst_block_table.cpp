@@ -27,6 +27,7 @@ class TestBlockTable : public QObject {
   void sizes();
   void overviewShowsAllSegments_data();
   void overviewShowsAllSegments();
+  void namesAreWholeWhereTheTableScrolls();
   void placesAnswerToClicks();
   void clickSelects();
   void keysWalk();
@@ -198,6 +199,22 @@ void TestBlockTable::overviewShowsAllSegments() {
   const int end = image.width() - 20;
   for (int x = begin; x < end; ++x) painted += image.pixel(x, 14) != empty;
   QVERIFY2(painted > (end - begin) / 2, qPrintable(QString::number(painted)));
+}
+
+/// A table that has to be scrolled anyway gives each name the room that it needs.
+void TestBlockTable::namesAreWholeWhereTheTableScrolls() {
+  const ui::ViewInput input = test::twentyDocuments();
+  for (const int width : {420, 800, 1400}) {
+    ui::BlockTableView view;
+    view.resize(width, 300);
+    view.setInput(input);
+    view.show();
+    auto* area = view.findChild<ui::BlockTableArea*>();
+    QVERIFY(area->hasOverview());
+    const std::vector<QString>& names = area->segmentNames(0);
+    for (std::size_t document = 1; document <= test::kTwentyDocuments; ++document)
+      QCOMPARE(names.at(document), QStringLiteral("document %1").arg(document));
+  }
 }
 
 void TestBlockTable::placesAnswerToClicks() {
