@@ -18,6 +18,7 @@
 #include "engine/run/observation.h"
 #include "engine/trace/sink.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -114,6 +115,8 @@ class Scheduler {
   bool clearCache(Running running);
 
   RequestId lastRequest() const { return m_lastRequest; }
+  /// Requests from now on have larger numbers than this.
+  void countFrom(RequestId lastRequest) { m_lastRequest = std::max(m_lastRequest, lastRequest); }
 
  private:
   struct Request;

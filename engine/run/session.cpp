@@ -8,6 +8,7 @@
 #include "engine/run/scheduler.h"
 #include "engine/run/trace_values.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -312,6 +313,11 @@ void Session::clearCache() {
 
 trace::PoolState Session::dumpPool() const {
   return m_impl->cache.dump();
+}
+
+void Session::countFrom(RunId lastRun, RequestId lastRequest) {
+  m_impl->lastRun = std::max(m_impl->lastRun, lastRun);
+  m_impl->scheduler.countFrom(lastRequest);
 }
 
 RunId Session::lastRun() const {

@@ -147,6 +147,8 @@ class Session {
   void clearCache();
   trace::PoolState dumpPool() const;
   const SessionConfig& config() const;
+  /// Runs and requests from now on have larger numbers than these. Not while a run is in progress.
+  void countFrom(RunId lastRun, RequestId lastRequest);
   /// Numbers of the newest run and request, or those of the config before there is any.
   RunId lastRun() const;
   RequestId lastRequest() const;

@@ -320,6 +320,7 @@ class EngineHost::Worker {
 
   QString runHere(RunRequest& request) {
     openSession(request.settings);
+    m_session->countFrom(request.lastRun, request.lastRequest);
     tell([this] { m_host.setState(EngineState::Running); });
     run::RunOptions options = workbench::runOptionsOf(request.settings);
     QString problem;

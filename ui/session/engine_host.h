@@ -49,6 +49,9 @@ struct RunRequest {
   plan::Plan plan;
   std::string queryJson;  ///< canonical, for the trace
   std::string explain;    ///< for the trace
+  /// Numbers that the run and its requests are to be larger than.
+  RunId lastRun = 0;
+  RequestId lastRequest = 0;
 };
 
 enum class EngineState {

@@ -12,10 +12,12 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QLockFile>
 #include <QSaveFile>
 
 #include <algorithm>
 #include <future>
+#include <limits>
 #include <map>
 #include <type_traits>
 #include <utility>
@@ -29,6 +31,11 @@ constexpr qint64 kMostText = 64LL << 20;  ///< bytes of a small file; more is no
 
 const QLatin1String kSmall(".run");
 const QLatin1String kTrace(".trace");
+const QLatin1String kNumbers("numbers");  ///< file of the largest numbers that were taken
+const QLatin1String kNumbersLock("numbers.lock");
+const QLatin1String kRunNumber("run");
+const QLatin1String kRequestNumber("request");
+constexpr qint64 kMostNumbers = 1024;  ///< bytes of that file
 
 QString text(const std::string& value) {
   return QString::fromStdString(value);
@@ -293,6 +300,31 @@ void RunArchive::flush() {
   done.get_future().wait();
 }
 
+RunNumbers RunArchive::reserve(const RunNumbers& last, std::uint32_t requests) {
+  constexpr int kWait = 1000;  // milliseconds
+  const QDir folder(m_folder);
+  if (!QDir().mkpath(m_folder)) return last;
+  QLockFile lock(folder.filePath(kNumbersLock));
+  if (!lock.tryLock(kWait)) return last;
+  const QString path = folder.filePath(kNumbers);
+  RunNumbers taken = last;
+  if (QFile file(path); file.open(QIODevice::ReadOnly)) {
+    const QJsonObject object = QJsonDocument::fromJson(file.read(kMostNumbers)).object();
+    const auto numberOf = [&object](QLatin1String key) {
+      return static_cast<std::uint32_t>(
+          std::clamp<qint64>(object[key].toInteger(), 0, std::numeric_limits<std::int32_t>::max()));
+    };
+    taken.run = std::max(last.run, numberOf(kRunNumber));
+    taken.request = std::max(last.request, numberOf(kRequestNumber));
+  }
+  QSaveFile file(path);
+  const QJsonObject next{{kRunNumber, qint64(taken.run) + 1},
+                         {kRequestNumber, qint64(taken.request) + requests}};
+  const bool isWritten = file.open(QIODevice::WriteOnly) &&
+                         file.write(QJsonDocument(next).toJson(QJsonDocument::Compact)) > 0 && file.commit();
+  return isWritten ? taken : last;
+}
+
 std::vector<RunRecord> RunArchive::load() const {
   std::map<RunId, RunRecord> byNumber;
   const QDir folder(m_folder);
@@ -360,7 +392,8 @@ void RunArchive::bound() const {
 void RunArchive::clear() {
   m_thread.post([this] {
     const QDir folder(m_folder);
-    for (const QString& name : folder.entryList({QLatin1Char('*') + kSmall, QLatin1Char('*') + kTrace}))
+    for (const QString& name :
+         folder.entryList({QLatin1Char('*') + kSmall, QLatin1Char('*') + kTrace, QString(kNumbers)}))
       QFile::remove(folder.filePath(name));
   });
 }

@@ -24,6 +24,13 @@ QByteArray recordText(const RunRecord& record);
 /// Nothing where it is none, or one of another version of the program.
 std::optional<RunRecord> readRecord(const QByteArray& text);
 
+/// The largest numbers that were given to runs and requests.
+struct RunNumbers {
+  RunId run = 0;
+  RequestId request = 0;
+  bool operator==(const RunNumbers&) const = default;
+};
+
 class RunArchive : public QObject {
   Q_OBJECT
  public:
@@ -33,8 +40,11 @@ class RunArchive : public QObject {
   explicit RunArchive(QString folder, std::uint64_t mostBytes = kMostBytes, QObject* parent = nullptr);
   ~RunArchive() override;  ///< waits for what is being written
 
-  /// The runs that are kept, the oldest first, without their traces. Of two with one number, which two
-  /// programs at once may make, the newer.
+  /// Takes numbers for a run and so many requests: those after what this returns, which are larger than
+  /// `last` and which no other program that keeps its runs here has. Waits for another program that is just
+  /// taking some, at most a second; where none can be taken, it returns `last`.
+  RunNumbers reserve(const RunNumbers& last, std::uint32_t requests);
+  /// The runs that are kept, the oldest first, without their traces. Of two with one number, the newer.
   std::vector<RunRecord> load() const;
   /// Writes a run that has ended and whose trace is there, on a thread of its own.
   void save(const RunRecord& record);

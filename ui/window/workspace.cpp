@@ -201,16 +201,23 @@ void Workspace::keepRuns(const QString& folder) {
   const std::shared_ptr<const RunRecords> records = m_history.records();
   for (const auto& record : *records) m_archive->save(*record);
   if (!m_history.records()->empty()) return;
-  RunId lastRun = 0;
-  RequestId lastRequest = 0;
-  for (RunRecord& record : m_archive->load()) {
-    lastRun = std::max(lastRun, record.run);
-    for (const auto& [request, state] : record.figures->requests)
-      lastRequest = std::max(lastRequest, request);
-    m_history.add(std::move(record));
-  }
-  m_engine.countFrom(lastRun, lastRequest);
+  for (RunRecord& record : m_archive->load()) m_history.add(std::move(record));
+  const RunNumbers last = lastNumbers();
+  m_engine.countFrom(last.run, last.request);
   invalidate();
+}
+
+RunNumbers Workspace::lastNumbers() const {
+  RunNumbers last;
+  const auto take = [&last](const trace::Progress& progress) {
+    for (const auto& [request, state] : progress.requests) last.request = std::max(last.request, request);
+  };
+  for (const auto& record : *m_history.records()) {
+    last.run = std::max(last.run, record->run);
+    if (record->figures) take(*record->figures);
+  }
+  take(m_live->newest().progress());
+  return last;
 }
 
 void Workspace::forgetKeptRuns() {
@@ -349,7 +356,8 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   if (m_engine.state() == EngineState::Running) return tr("A query is running: stop it first.");
   const document::Document& document = m_current->model->document();
   if (document.root() == document::kNoNode)
-    return tr("The query is empty: add a node first (Tab on the canvas).");
+    return tr("The query is empty: add a node on the canvas first%1.")
+        .arg(m_input.keyHint(QStringLiteral("node.add")));
 
   document::QueryOf taken = document::toQuery(document, document::TakeOut::MutedAndFrozen, top);
   if (!taken.query) {
@@ -400,6 +408,14 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
   m_current->chosen = 0;
   m_current->following = true;
   forgetSelection(*m_current);
+  if (m_archive) {
+    // How many requests there will be is not known before something was retrieved.
+    constexpr std::uint32_t kMany = 4096;
+    const RunNumbers numbers = m_archive->reserve(
+        lastNumbers(), request.retrieval ? kMany : static_cast<std::uint32_t>(request.plan.steps.size()));
+    request.lastRun = numbers.run;
+    request.lastRequest = numbers.request;
+  }
   if (!m_engine.run(std::move(request))) return tr("A query is running: stop it first.");
   invalidate();
   return {};

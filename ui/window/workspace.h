@@ -120,6 +120,8 @@ class Workspace : public QObject {
  private:
   void invalidate();
   void drain();
+  /// The largest numbers of runs and requests that this program knows.
+  RunNumbers lastNumbers() const;
   void boundTrace();
   void boundHistory();
   void takeStart(const trace::Event& event);

@@ -5,6 +5,11 @@
 
 #include <QTest>
 
+#include <array>
+#include <set>
+#include <thread>
+#include <vector>
+
 using namespace spanscope;
 using namespace spanscope::ui;
 
@@ -164,6 +169,50 @@ class TestRunHistory : public QObject {
     archive.clear();
     archive.flush();
     QVERIFY(archive.load().empty());
+  }
+
+  /// Two programs that keep runs in one folder at once never have a number twice.
+  void numbersAreUniqueInAFolder() {
+    const QTemporaryDir folder;
+    RunArchive one(folder.path());
+    RunArchive two(folder.path());
+    QCOMPARE(one.reserve({}, 3), (RunNumbers{0, 0}));
+    QCOMPARE(two.reserve({}, 2), (RunNumbers{1, 3}));
+    QCOMPARE(one.reserve({1, 3}, 1), (RunNumbers{2, 5}));
+    // What a program knows already is passed over.
+    QCOMPARE(two.reserve({9, 40}, 1), (RunNumbers{9, 40}));
+    QCOMPARE(one.reserve({}, 1), (RunNumbers{10, 41}));
+
+    constexpr int kEach = 40;
+    std::array<std::vector<RunNumbers>, 2> taken;
+    const auto takeMany = [](RunArchive& archive, std::vector<RunNumbers>& numbers) {
+      for (int i = 0; i < kEach; ++i) numbers.push_back(archive.reserve({}, 2));
+    };
+    {
+      std::jthread other([&] { takeMany(two, taken[1]); });
+      takeMany(one, taken[0]);
+    }
+    std::set<RunId> runs;
+    std::set<RequestId> requests;
+    for (const auto& numbers : taken) {
+      for (const RunNumbers& number : numbers) {
+        QVERIFY(runs.insert(number.run).second);
+        QVERIFY(requests.insert(number.request).second);
+      }
+    }
+    QCOMPARE(runs.size(), std::size_t{2 * kEach});
+    QCOMPARE(*requests.rbegin() - *requests.begin(), RequestId{2 * (2 * kEach - 1)});
+
+    // What else stands in the file is no number.
+    QFile file(folder.filePath(QStringLiteral("numbers")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(R"({"run": -5, "request": "many"})");
+    file.close();
+    QCOMPARE(one.reserve({4, 7}, 1), (RunNumbers{4, 7}));
+    QCOMPARE(two.reserve({}, 1), (RunNumbers{5, 8}));
+    // Where nothing can be written, a program counts on for itself.
+    RunArchive nowhere(QStringLiteral("/proc/nowhere"));
+    QCOMPARE(nowhere.reserve({2, 3}, 1), (RunNumbers{2, 3}));
   }
 
   void saysWhatDiffers() {

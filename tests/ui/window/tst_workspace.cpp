@@ -11,6 +11,8 @@
 #include <QSignalSpy>
 #include <QtTest>
 
+#include <set>
+
 using namespace spanscope;
 using namespace spanscope::ui;
 
@@ -537,6 +539,32 @@ class TestWorkspace : public QObject {
     QCOMPARE(listRuns(workspace.input()).size(), std::size_t(1));
     QVERIFY(makeStatusModel(workspace.input()).events > 0);
     QVERIFY(statusText(makeStatusModel(workspace.input())).startsWith(QStringLiteral("Looking back")));
+  }
+
+  /// Two programs at once that keep their runs in one folder: each run has a number of its own, and the next
+  /// program lists all of them.
+  void programsAtOnceNumberTheirRuns() {
+    const QTemporaryDir folder;
+    std::set<RunId> numbers;
+    std::set<RequestId> requests;
+    {
+      Workspace one{test::cpuBackends()};
+      Workspace two{test::cpuBackends()};
+      for (Workspace* workspace : {&one, &two}) {
+        workspace->keepRuns(folder.path());
+        workspace->open(example(QStringLiteral("rag.json")));
+      }
+      for (Workspace* workspace : {&one, &two, &one, &two}) {
+        QCOMPARE(runToEnd(*workspace), QString());
+        numbers.insert(workspace->shownRun());
+        requests.insert(workspace->input().state().progress().requests.rbegin()->first);
+      }
+    }
+    QCOMPARE(numbers, std::set<RunId>({1, 2, 3, 4}));
+    QCOMPARE(requests.size(), std::size_t(4));
+    Workspace next{test::cpuBackends()};
+    next.keepRuns(folder.path());
+    QCOMPARE(next.history().records()->size(), std::size_t(4));
   }
 
   /// Runs that are kept are there for the next program, with their events, and its own go on counting.
