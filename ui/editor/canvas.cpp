@@ -59,7 +59,7 @@ void Canvas::reveal(document::NodeId node) {
 
 CanvasPlace Canvas::place() const {
   const CanvasView& view = m_impl->parts.view();
-  return {.zoom = view.zoom(), .center = view.centerPoint()};
+  return {.zoom = view.zoom(), .center = view.centerPoint(), .isFitted = m_impl->parts.keepsFit()};
 }
 
 void Canvas::setPlace(const CanvasPlace& place) {

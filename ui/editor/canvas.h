@@ -17,6 +17,7 @@ namespace spanscope::ui {
 struct CanvasPlace {
   double zoom = 1;
   QPointF center;
+  bool isFitted = false;  ///< the whole query is shown in any size, until the person looks elsewhere
 };
 
 class Canvas : public QWidget {

@@ -40,6 +40,7 @@ class CanvasParts : public QObject {
   void setModel(document::DocumentModel* model);
   void reveal(document::NodeId id);
   void setPlace(const CanvasPlace& place);
+  bool keepsFit() const { return m_keepsFit; }
   /// Adds an operator without asking: at the selected node, or at what lies under a point of the viewport.
   void addNamed(const QString& op, std::optional<QPointF> viewportPoint = {});
   /// Shows everything once there is something to show and room to show it in.

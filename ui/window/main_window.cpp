@@ -413,7 +413,13 @@ bool MainWindow::consentTo(const QString& endpoint) {
 
 void MainWindow::notePlace() {
   // Before the query was fitted into it, the canvas looks nowhere.
-  if (m_shown != 0 && !m_fitWanted) m_places[m_shown] = m_canvas->place();
+  if (m_shown == 0 || m_fitWanted) return;
+  // One that shows everything is fitted again when it comes back: its size need not have been the last one.
+  const CanvasPlace place = m_canvas->place();
+  if (place.isFitted)
+    m_places.erase(m_shown);
+  else
+    m_places[m_shown] = place;
 }
 
 void MainWindow::fitOnce() {

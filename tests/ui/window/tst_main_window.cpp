@@ -89,6 +89,31 @@ class TestMainWindow : public QObject {
              progress().runs.rbegin()->second.answer.c_str());
   }
 
+  /// A canvas that shows the whole query shows it whole again when its tab comes back, whatever size it had
+  /// in between; one that a person moved stays where it was.
+  void tabsComeBackFitted() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QTRY_VERIFY(m_window->canvas().place().isFitted);
+    QVERIFY(m_window->openExample(QStringLiteral("chat.json")));
+    QTRY_VERIFY(m_window->canvas().place().isFitted);
+    m_window->resize(1700, 1100);
+    Workspace& workspace = m_window->workspace();
+    workspace.setCurrent(workspace.documents().front().get());
+    QTRY_VERIFY(m_window->canvas().place().isFitted);
+    QTRY_COMPARE(m_window->canvas().width() > 700, true);
+    const CanvasPlace back = m_window->canvas().place();
+    m_window->perform(QStringLiteral("view.fit-all"));
+    const CanvasPlace fitted = m_window->canvas().place();
+    QCOMPARE(back.zoom, fitted.zoom);
+    QVERIFY((back.center - fitted.center).manhattanLength() < 2);
+
+    m_window->canvas().setPlace({.zoom = 0.5, .center = QPointF(30, 40), .isFitted = false});
+    workspace.setCurrent(workspace.documents().back().get());
+    workspace.setCurrent(workspace.documents().front().get());
+    QTest::qWait(50);
+    QCOMPARE(m_window->canvas().place().zoom, 0.5);
+  }
+
   void keysRunMoveAndRunAgain() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     m_window->activateWindow();
