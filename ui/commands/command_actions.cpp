@@ -40,6 +40,11 @@ bool belongsToText(const QKeyEvent& key) {
 
 }  // namespace
 
+QString shownKey(const CommandInfo& info) {
+  return info.keys.isEmpty() ? QString()
+                             : sequences({info.keys.first()}).first().toString(QKeySequence::NativeText);
+}
+
 QString shownKeys(const CommandInfo& info) {
   return QKeySequence::listToString(sequences(info.keys), QKeySequence::NativeText)
       .replace(QStringLiteral("; "), QStringLiteral(", "));

@@ -14,7 +14,9 @@ class QWidget;
 
 namespace spanscope::ui {
 
-/// The keys as a person reads them, "Ctrl+Shift+Z, Ctrl+Y"; empty without keys.
+/// The first key as a person reads it; empty without keys.
+QString shownKey(const CommandInfo& info);
+/// All of them, "Ctrl+Shift+Z, Ctrl+Y"; empty without keys.
 QString shownKeys(const CommandInfo& info);
 
 class CommandActions : public QObject {

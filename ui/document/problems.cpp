@@ -95,7 +95,7 @@ class Finder {
   std::vector<Problem> find() {
     if (m_document.root() == kNoNode) {
       add(Severity::Error, kNoNode, tr("The query is empty"),
-          tr("Add a node with Tab or from the list of operators"));
+          tr("Add a node on the canvas or from the list of operators"));
       return std::move(m_problems);
     }
     const double size = visit(m_document.root(), 0);

@@ -20,7 +20,6 @@ Canvas::Canvas(QWidget* parent) : QWidget(parent) {
   setFocusPolicy(Qt::StrongFocus);
   setAcceptDrops(true);
   setAccessibleName(tr("Canvas"));
-  setAccessibleDescription(tr("The query as a tree. Arrow keys walk along it, Tab adds a node."));
   m_impl = std::make_unique<Impl>(*this);
   CanvasCore& core = m_impl->parts.core();
   connect(&core, &CanvasCore::selectionWanted, this, &Canvas::selectionWanted);
@@ -37,6 +36,11 @@ void Canvas::setModel(document::DocumentModel* model) {
 }
 
 void Canvas::setInput(const ViewInput& input) {
+  const QString add = input.keyOf(QStringLiteral("node.add"));
+  const QString description =
+      add.isEmpty() ? tr("The query as a tree. Arrow keys walk along it.")
+                    : tr("The query as a tree. Arrow keys walk along it, %1 adds a node.").arg(add);
+  if (description != accessibleDescription()) setAccessibleDescription(description);
   m_impl->parts.core().setInput(input);
 }
 

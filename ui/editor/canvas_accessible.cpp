@@ -212,7 +212,11 @@ QString AccessibleNode::text(QAccessible::Text type) const {
       const auto look = core.looks().find(m_id);
       QString answer = QString::fromStdString(core.statusOf(m_id).answer);
       if (look == core.looks().end()) return answer;
-      if (look->second.stacked > 0) return tr("A stack: Return draws each of them.");
+      if (look->second.stacked > 0) {
+        const QString key =
+            core.input() == nullptr ? QString() : core.input()->keyOf(QStringLiteral("node.stack"));
+        return key.isEmpty() ? tr("A stack.") : tr("A stack: %1 draws each of them.").arg(key);
+      }
       return answer.isEmpty() ? look->second.text : answer;
     }
     default:

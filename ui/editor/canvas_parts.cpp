@@ -434,10 +434,8 @@ void CanvasParts::showContextMenu(const QContextMenuEvent& event) {
     QAction* action = menu->addAction(info->text);
     action->setToolTip(info->help);
     // The keys are the window's; here they are only shown.
-    if (!info->keys.isEmpty()) {
-      action->setText(info->text + QLatin1Char('\t') +
-                      QKeySequence(info->keys.first()).toString(QKeySequence::NativeText));
-    }
+    const QString key = m_core.input() == nullptr ? QString() : m_core.input()->keyOf(id);
+    if (!key.isEmpty()) action->setText(info->text + QLatin1Char('\t') + key);
     const CommandHandler* own = m_commands.find(id);
     if (own == nullptr) {
       connect(action, &QAction::triggered, this, [this, id] { Q_EMIT commandWanted(id); });

@@ -10,10 +10,15 @@ document::NodeId ViewInput::nodeOf(RunId run, const NodePath& path) const {
   return document->contains(node) ? node : document::kNoNode;
 }
 
-QString ViewInput::keyHint(const QString& command) const {
+QString ViewInput::keyOf(const QString& command) const {
   if (!keys) return {};
   const auto found = keys->find(command);
-  return found == keys->end() ? QString() : QStringLiteral(" (%1)").arg(found->second);
+  return found == keys->end() ? QString() : found->second;
+}
+
+QString ViewInput::keyHint(const QString& command) const {
+  const QString key = keyOf(command);
+  return key.isEmpty() ? key : QStringLiteral(" (%1)").arg(key);
 }
 
 std::shared_ptr<const SegmentIdentities> ViewInput::partIdentities() const {

@@ -63,7 +63,9 @@ struct ViewInput {
   const trace::Replay& state() const { return trace->stateAt(position); }
   /// The node a path of a run means; kNoNode where it is of another document or has gone.
   document::NodeId nodeOf(RunId run, const NodePath& path) const;
-  /// " (Ctrl+Return)", to stand behind what a command does; empty where it has no key.
+  /// "Ctrl+Return", as a person reads it; empty where the command has no key.
+  QString keyOf(const QString& command) const;
+  /// The same to stand behind what the command does: " (Ctrl+Return)".
   QString keyHint(const QString& command) const;
   /// Never null.
   std::shared_ptr<const SegmentIdentities> partIdentities() const;

@@ -156,6 +156,12 @@ void MainWindow::changeKeys() {
 void MainWindow::useKeys() {
   m_actions->setKeys(m_keys);
   m_topBar->setKeys(m_keys);
+  KeyTexts texts;
+  for (const CommandInfo& info : m_keys.table()) {
+    if (!info.keys.isEmpty()) texts[info.id] = shownKey(info);
+  }
+  m_welcome->setKeys(texts);
+  m_workspace.setKeys(std::move(texts));
 }
 
 void MainWindow::openPalette() {

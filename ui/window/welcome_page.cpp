@@ -37,7 +37,7 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent) 
   column->addSpacing(8 * kSpace);
 
   m_examplesTitle = new QLabel(tr("Examples"), m_page);
-  m_hint = new QLabel(tr("Open an example, then press Ctrl+Return"), m_page);
+  m_hint = new QLabel(m_page);
   auto* titles = new QHBoxLayout;
   titles->addWidget(m_examplesTitle);
   titles->addStretch();
@@ -74,6 +74,7 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent) 
   outer->setContentsMargins(0, 0, 0, 0);
   outer->addWidget(m_area);
   placeCards();
+  setKeys({});
   setTheme(m_theme);
 }
 
@@ -84,16 +85,14 @@ QLayout* WelcomePage::makeHead() {
          "see what the cache kept, moved and had to compute."),
       m_page);
   m_sentence->setWordWrap(true);
-  auto* newButton = new QPushButton(tr("New"), m_page);
-  newButton->setToolTip(tr("An empty query (Ctrl+N)"));
-  auto* openButton = new QPushButton(tr("Open…"), m_page);
-  openButton->setToolTip(tr("A query, a document or a recorded run (Ctrl+O)"));
-  connect(newButton, &QPushButton::clicked, this, &WelcomePage::newDocument);
-  connect(openButton, &QPushButton::clicked, this, &WelcomePage::openDialog);
+  m_new = new QPushButton(tr("New"), m_page);
+  m_open = new QPushButton(tr("Open…"), m_page);
+  connect(m_new, &QPushButton::clicked, this, &WelcomePage::newDocument);
+  connect(m_open, &QPushButton::clicked, this, &WelcomePage::openDialog);
   auto* buttons = new QHBoxLayout;
   buttons->setSpacing(2 * kSpace);
-  buttons->addWidget(newButton);
-  buttons->addWidget(openButton);
+  buttons->addWidget(m_new);
+  buttons->addWidget(m_open);
   buttons->addStretch();
   auto* head = new QVBoxLayout;
   head->setSpacing(0);
@@ -103,6 +102,21 @@ QLayout* WelcomePage::makeHead() {
   head->addSpacing(4 * kSpace);
   head->addLayout(buttons);
   return head;
+}
+
+void WelcomePage::setKeys(const KeyTexts& keys) {
+  const auto keyOf = [&keys](const char* command) {
+    const auto found = keys.find(QString::fromLatin1(command));
+    return found == keys.end() ? QString() : found->second;
+  };
+  const auto tip = [](QPushButton* button, const QString& text, const QString& key) {
+    button->setToolTip(key.isEmpty() ? text : tr("%1 (%2)").arg(text, key));
+  };
+  const QString run = keyOf("run.run");
+  m_hint->setText(run.isEmpty() ? tr("Open an example, then press Run")
+                                : tr("Open an example, then press %1").arg(run));
+  tip(m_new, tr("An empty query"), keyOf("file.new"));
+  tip(m_open, tr("A query, a document or a recorded run"), keyOf("file.open"));
 }
 
 void WelcomePage::placeCards() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "ui/session/view_input.h"
 #include "ui/theme/theme.h"
 #include "ui/views/common/example_table.h"
 
@@ -11,6 +12,7 @@
 
 class QGridLayout;
 class QLabel;
+class QPushButton;
 class QScrollArea;
 class QVBoxLayout;
 
@@ -28,6 +30,7 @@ class WelcomePage : public QWidget {
   /// Paths, the newest first.
   void setRecentFiles(const QStringList& paths);
   void setTheme(const Theme& theme);
+  void setKeys(const KeyTexts& keys);
 
  Q_SIGNALS:
   void openExample(const QString& file);  ///< name of a file in resources/queries
@@ -52,6 +55,8 @@ class WelcomePage : public QWidget {
   QLabel* m_hint = nullptr;
   QLabel* m_recentTitle = nullptr;
   QLabel* m_noRecent = nullptr;
+  QPushButton* m_new = nullptr;
+  QPushButton* m_open = nullptr;
   QGridLayout* m_grid = nullptr;
   QVBoxLayout* m_recent = nullptr;
   std::vector<ExampleCard*> m_cards;

@@ -5,15 +5,20 @@
 #include "tests/support/cpu_backends.h"
 #include "ui/commands/command_palette.h"
 #include "ui/document/document_file.h"
+#include "ui/views/scrubber/scrubber.h"
 #include "ui/window/document_tabs.h"
 #include "ui/window/main_window.h"
 
 #include <QAction>
+#include <QComboBox>
+#include <QLabel>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTabBar>
 #include <QtTest>
+
+#include <algorithm>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -87,6 +92,34 @@ class TestMainWindow : public QObject {
     waitForRun(1, ended);
     QVERIFY2(progress().runs.rbegin()->second.answer.find("Biscuit") != std::string::npos,
              progress().runs.rbegin()->second.answer.c_str());
+  }
+
+  /// Hints and tips name the keys as the person has them, and none where there is none.
+  void hintsNameTheKeysInForce() {
+    const auto says = [this](const QString& text) {
+      const QList<QLabel*> labels = m_window->findChildren<QLabel*>();
+      return std::any_of(labels.begin(), labels.end(),
+                         [&text](const QLabel* label) { return label->text() == text; });
+    };
+    QVERIFY(says(QStringLiteral("Open an example, then press Ctrl+Return")));
+    QCOMPARE(button(QStringLiteral("New"))->toolTip(), QStringLiteral("An empty query (Ctrl+N)"));
+    m_window.reset();
+    m_settings->setValue(QStringLiteral("keys/run.run"), QStringLiteral("Ctrl+J"));
+    m_settings->setValue(QStringLiteral("keys/file.new"), QString());
+    m_settings->setValue(QStringLiteral("keys/node.add"), QStringLiteral("Ctrl+E"));
+    m_settings->setValue(QStringLiteral("keys/run.older"), QStringLiteral("Ctrl+9"));
+    makeWindow();
+    QVERIFY(says(QStringLiteral("Open an example, then press Ctrl+J")));
+    QCOMPARE(button(QStringLiteral("New"))->toolTip(), QStringLiteral("An empty query"));
+
+    m_window->newDocument();
+    QTRY_VERIFY(m_window->canvas().accessibleDescription().contains(QStringLiteral("Ctrl+E adds a node")));
+    QVERIFY(m_window->workspace().run().contains(QStringLiteral("(Ctrl+E)")));
+    m_window->perform(QStringLiteral("view.explain"));
+    const auto* runs = m_window->findChild<Scrubber*>()->findChild<QComboBox*>();
+    QTRY_VERIFY2(runs->toolTip().contains(QStringLiteral("Ctrl+9: the older one")),
+                 qPrintable(runs->toolTip()));
+    QVERIFY(runs->toolTip().contains(QStringLiteral("Alt+Shift+Right: the newer one")));
   }
 
   /// A canvas that shows the whole query shows it whole again when its tab comes back, whatever size it had

@@ -150,11 +150,7 @@ void AddView::refresh() {
   colorLabel(*m_none, now, Role::TextThird);
   setSheet(*m_rule, QStringLiteral("background: %1").arg(now.color(Role::Line).name()));
   m_operators->viewport()->update();
-}
-
-void AddView::showEvent(QShowEvent* event) {
-  InputView::showEvent(event);
-  Q_EMIT summaryChanged(tr("Tab"));
+  if (input() != nullptr) Q_EMIT summaryChanged(input()->keyOf(QStringLiteral("node.add")));
 }
 
 bool AddView::eventFilter(QObject* watched, QEvent* event) {

@@ -20,7 +20,6 @@ class AddView : public InputView {
 
  protected:
   void refresh() override;
-  void showEvent(QShowEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:

@@ -194,11 +194,13 @@ QString FragmentsView::emptyText() const {
 }
 
 QString FragmentsView::whatWillStandHere() const {
-  return m_list->content().isAsked
-             ? tr("No run has searched for this augment yet. Run the query (Ctrl+Return) to see what it "
-                  "finds.")
-             : tr("Select an augment of a query that has run: the fragments of its document are listed here, "
-                  "with their scores.");
+  if (m_list->content().isAsked) {
+    const QString key = input() == nullptr ? QString() : input()->keyHint(QStringLiteral("run.run"));
+    return tr("No run has searched for this augment yet. Run the query%1 to see what it finds.").arg(key);
+  }
+  return tr(
+      "Select an augment of a query that has run: the fragments of its document are listed here, with "
+      "their scores.");
 }
 
 QString FragmentsView::csv() const {

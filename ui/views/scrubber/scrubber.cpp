@@ -46,9 +46,6 @@ Scrubber::Scrubber(QWidget* parent)
   for (QToolButton* button : {m_first, m_back, m_playButton, m_next, m_last}) layout->addWidget(button);
   m_runs = new QComboBox(this);
   m_runs->setAccessibleName(tr("Run in view"));
-  m_runs->setToolTip(
-      tr("Runs of this document, the newest first, also those on other models and settings.\n"
-         "Alt+Shift+Left: the older one, Alt+Shift+Right: the newer one"));
   m_runs->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   m_runs->setMinimumContentsLength(24);
   m_runs->view()->setTextElideMode(Qt::ElideRight);
@@ -145,6 +142,15 @@ QString Scrubber::emptyText() const {
   return tr("Run a query, then go back and forth in what happened.");
 }
 
+QString Scrubber::runsTip() const {
+  QStringList lines{tr("Runs of this document, the newest first, also those on other models and settings.")};
+  const QString older = input()->keyOf(QStringLiteral("run.older"));
+  const QString newer = input()->keyOf(QStringLiteral("run.newer"));
+  if (!older.isEmpty()) lines += tr("%1: the older one").arg(older);
+  if (!newer.isEmpty()) lines += tr("%1: the newer one").arg(newer);
+  return lines.join(QLatin1Char('\n'));
+}
+
 void Scrubber::refresh() {
   m_model = scrubberModel(*input(), m_bins);
   if (!m_drawn || m_shown != theme()) {
@@ -156,6 +162,7 @@ void Scrubber::refresh() {
   }
   const bool any = m_model.total > 0;
   fillRuns();
+  m_runs->setToolTip(runsTip());
   m_track->setVisible(any);
   m_label->setVisible(any);
   for (QToolButton* button : {m_first, m_back, m_playButton, m_next, m_last}) button->setVisible(any);

@@ -42,6 +42,7 @@ class Scrubber : public RunView {
   enum class Glyph { First, Back, Play, Pause, Next, Last };
   QToolButton* makeButton(const QString& name, const QString& tip);
   void drawIcons();
+  QString runsTip() const;
   void fillRuns();
   QIcon icon(Glyph glyph) const;
   void playOn();
