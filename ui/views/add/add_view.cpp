@@ -150,7 +150,8 @@ void AddView::refresh() {
   colorLabel(*m_none, now, Role::TextThird);
   setSheet(*m_rule, QStringLiteral("background: %1").arg(now.color(Role::Line).name()));
   m_operators->viewport()->update();
-  if (input() != nullptr) Q_EMIT summaryChanged(input()->keyOf(QStringLiteral("node.add")));
+  const QString key = input() == nullptr ? QString() : input()->keyOf(QStringLiteral("node.add"));
+  Q_EMIT summaryChanged(key.isEmpty() ? QString() : tr("key %1").arg(key));
 }
 
 bool AddView::eventFilter(QObject* watched, QEvent* event) {
