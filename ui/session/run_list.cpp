@@ -18,7 +18,8 @@ namespace {
 
 std::optional<ListedRun> listed(const ViewInput& input, const trace::Progress& now, const RunRecord& record,
                                 bool listsLater) {
-  ListedRun run{.run = record.run, .record = &record, .isOwn = input.paths.contains(record.run)};
+  ListedRun run{
+      .run = record.run, .record = &record, .isOwn = input.paths.contains(record.run), .model = record.model};
   if (record.trace == input.trace) {
     const bool isLater = !now.runs.contains(record.run);
     if (isLater && !listsLater) return std::nullopt;
@@ -44,11 +45,6 @@ bool isShared(const std::vector<ListedRun>& among, Of of) {
 
 }  // namespace
 
-QString ListedRun::model() const {
-  if (record != nullptr) return record->model;
-  return QString::fromStdString(workbench::modelName(progress->model));
-}
-
 QString ListedRun::document() const {
   return record == nullptr ? QString() : record->document;
 }
@@ -68,6 +64,7 @@ std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater) {
       if (run) runs.push_back(std::move(*run));
     }
   }
+  const QString model = QString::fromStdString(workbench::modelName(now.model));
   for (const auto& [id, state] : now.runs) {
     if (known.contains(id)) continue;
     // Without records every run of the trace is the document's.
@@ -75,19 +72,23 @@ std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater) {
                     .progress = &now,
                     .trace = input.trace,
                     .position = input.position,
-                    .isOwn = !input.records || input.paths.contains(id)});
+                    .isOwn = !input.records || input.paths.contains(id),
+                    .model = model});
   }
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const ListedRun& a, const ListedRun& b) { return a.run < b.run; });
+  const auto isBefore = [](const ListedRun& a, const ListedRun& b) { return a.run < b.run; };
+  if (!std::is_sorted(runs.begin(), runs.end(), isBefore))
+    std::stable_sort(runs.begin(), runs.end(), isBefore);
   return runs;
 }
 
-QString runLabel(const ListedRun& run, const std::vector<ListedRun>& among) {
+RunLabels::RunLabels(const std::vector<ListedRun>& among)
+    : m_namesDocument(!isShared(among, [](const ListedRun& run) { return run.document(); })),
+      m_namesModel(!isShared(among, [](const ListedRun& run) { return run.model; })) {}
+
+QString RunLabels::of(const ListedRun& run) const {
   QStringList parts{tr("run %1").arg(run.run)};
-  const auto document = [](const ListedRun& other) { return other.document(); };
-  const auto model = [](const ListedRun& other) { return other.model(); };
-  if (!isShared(among, document) && !run.document().isEmpty()) parts += run.document();
-  if (!isShared(among, model) && !run.model().isEmpty()) parts += run.model();
+  if (m_namesDocument && !run.document().isEmpty()) parts += run.document();
+  if (m_namesModel && !run.model.isEmpty()) parts += run.model;
   parts += QString::fromStdString(run.state().policy);
   return parts.join(tr(" · "));
 }
@@ -103,7 +104,7 @@ QString runTime(const ListedRun& run) {
 QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
   QStringList differences;
   if (run.document() != other.document()) differences += tr("document %1").arg(other.document());
-  if (run.model() != other.model()) differences += tr("model %1").arg(other.model());
+  if (run.model != other.model) differences += tr("model %1").arg(other.model);
   const trace::RunState& mine = run.state();
   const trace::RunState& its = other.state();
   if (run.document() == other.document() && *mine.queryJson != *its.queryJson)
@@ -124,7 +125,7 @@ QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
 }
 
 bool isLike(const ListedRun& run, const ListedRun& other) {
-  return run.document() == other.document() && run.model() == other.model() && run.isOwn == other.isOwn;
+  return run.document() == other.document() && run.model == other.model && run.isOwn == other.isOwn;
 }
 
 RunFigures figuresOf(const trace::Progress& progress, const trace::RunState& run) {

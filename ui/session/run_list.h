@@ -28,9 +28,9 @@ struct ListedRun {
   std::shared_ptr<const TraceStore> trace{};  ///< null: it was let go
   std::size_t position = 0;                   ///< how many of its events have happened
   bool isOwn = true;                          ///< of the document in view
+  QString model{};                            ///< name of the checkpoint; empty: not known
 
   const trace::RunState& state() const { return progress->runs.at(run); }
-  QString model() const;     ///< name of the checkpoint; empty: not known
   QString document() const;  ///< its title; empty: not known
 };
 
@@ -40,9 +40,18 @@ std::vector<ListedRun> listRuns(const ViewInput& input);
 /// The same with runs behind the position, or without them, whatever the input says.
 std::vector<ListedRun> listRuns(const ViewInput& input, bool listsLater);
 
-/// What a run is called where several are listed: "run 3 · rag20 · smollm2 · spans". The parts that all of
-/// `among` share are left out, but for the policy.
-QString runLabel(const ListedRun& run, const std::vector<ListedRun>& among);
+/// What runs are called where several are listed: "run 3 · rag20 · smollm2 · spans". The parts that all of
+/// them share are left out, but for the policy.
+class RunLabels {
+ public:
+  explicit RunLabels(const std::vector<ListedRun>& among);
+
+  QString of(const ListedRun& run) const;
+
+ private:
+  bool m_namesDocument;
+  bool m_namesModel;
+};
 /// When it started, as a person reads it; empty: not known.
 QString runTime(const ListedRun& run);
 

@@ -235,8 +235,8 @@ class TestRunHistory : public QObject {
     QVERIFY(!isLike(runs[0], runs[2]));
     const QStringList expected{QStringLiteral("model smollm2"), QStringLiteral("blocks of 32 tokens")};
     QCOMPARE(differencesOf(runs[0], runs[2]), expected);
-    QCOMPARE(runLabel(runs[2], runs), QStringLiteral("run 3 · smollm2 · spans"));
-    QCOMPARE(runLabel(runs[0], {runs[0], runs[1]}), QStringLiteral("run 1 · spans"));
+    QCOMPARE(RunLabels(runs).of(runs[2]), QStringLiteral("run 3 · smollm2 · spans"));
+    QCOMPARE(RunLabels({runs[0], runs[1]}).of(runs[0]), QStringLiteral("run 1 · spans"));
   }
 };
 

@@ -131,9 +131,10 @@ std::vector<BlockPair> pairsOf(std::vector<StepBlocks> left, std::vector<StepBlo
 CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
   CompareModel model;
   const std::vector<ListedRun> runs = listRuns(input);
+  const RunLabels labels(runs);
   for (const ListedRun& run : runs) {
     model.runs.push_back(run.run);
-    QString label = runLabel(run, runs);
+    QString label = labels.of(run);
     if (const QString time = runTime(run); !time.isEmpty()) label = tr("%1 · %2").arg(label, time);
     model.labels.push_back(label);
   }
@@ -162,8 +163,9 @@ CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
   }
   model.left = a->run;
   model.right = b->run;
-  model.leftTitle = runLabel(*a, {*a, *b});
-  model.rightTitle = runLabel(*b, {*a, *b});
+  const RunLabels two({*a, *b});
+  model.leftTitle = two.of(*a);
+  model.rightTitle = two.of(*b);
   model.isLike = isLike(*a, *b);
   model.differences = differencesOf(*a, *b);
 
@@ -173,8 +175,8 @@ CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
   const QString secondAnswer = QString::fromStdString(b->state().answer);
   if (!a->document().isEmpty() || !b->document().isEmpty())
     model.rows.push_back(words(tr("Document"), {}, a->document(), b->document()));
-  if (!a->model().isEmpty() || !b->model().isEmpty())
-    model.rows.push_back(words(tr("Model"), tr("The checkpoint that answered."), a->model(), b->model()));
+  if (!a->model.isEmpty() || !b->model.isEmpty())
+    model.rows.push_back(words(tr("Model"), tr("The checkpoint that answered."), a->model, b->model));
   model.rows.insert(
       model.rows.end(),
       {words(tr("Policy"),

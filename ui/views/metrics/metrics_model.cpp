@@ -98,7 +98,7 @@ MetricsModel metricsModel(const ViewInput& input, BlockUseSampler& sampler, RunS
     run.run = listed.run;
     run.policy = QString::fromStdString(state.policy);
     run.document = listed.document();
-    run.model = listed.model();
+    run.model = listed.model;
     const RunFigures figures = figuresOf(*listed.progress, state);
     run.promptTokens = figures.promptTokens;
     run.hitTokens = figures.cachedTokens - figures.relocatedTokens;

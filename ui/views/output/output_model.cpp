@@ -87,7 +87,7 @@ Answer blankOf(const ListedRun& listed, const std::vector<ListedRun>& runs) {
   Answer blank;
   blank.run = listed.run;
   blank.policy = QString::fromStdString(run.policy);
-  blank.model = listed.model();
+  blank.model = listed.model;
   const bool others =
       std::any_of(runs.begin(), runs.end(), [](const ListedRun& other) { return !other.isOwn; });
   if (others) blank.document = listed.document();

@@ -33,6 +33,8 @@ std::optional<TickKind> kindOf(const trace::Event& event) {
   return std::nullopt;
 }
 
+constexpr std::size_t kMostChoices = 200;
+
 void addChoices(const ViewInput& input, ScrubberModel& model) {
   // Going back in time hides no run from the choice.
   std::vector<ListedRun> runs = listRuns(input, true);
@@ -43,8 +45,11 @@ void addChoices(const ViewInput& input, ScrubberModel& model) {
     if (run.trace == input.trace && begun.contains(run.run)) shown = &run;
   }
   if (shown != nullptr) model.run = shown->run;
+  const RunLabels labels(runs);
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    QString text = runLabel(*run, runs);
+    // Nobody chooses from more; older ones are found by going back in time.
+    if (model.choices.size() >= kMostChoices && &*run != shown) continue;
+    QString text = labels.of(*run);
     if (const QString time = runTime(*run); !time.isEmpty()) text = tr("%1 · %2").arg(text, time);
     QStringList help;
     if (shown != nullptr && run->run != shown->run) {

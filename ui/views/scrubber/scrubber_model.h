@@ -64,7 +64,7 @@ struct ScrubberModel {
   QString label;                   ///< "event 71 of 96 · 3.1 ms"
   QString event;                   ///< the last one that has happened, in words
   RunId run = 0;                   ///< the document's newest that has begun by the position; 0: none
-  std::vector<RunChoice> choices;  ///< the newest first
+  std::vector<RunChoice> choices;  ///< the newest first; of very many the newest ones and that which is shown
   bool operator==(const ScrubberModel&) const = default;
 };
 
