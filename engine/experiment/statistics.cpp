@@ -32,6 +32,24 @@ Summary summarize(std::vector<double> samples) {
   return summary;
 }
 
+double Summary::least() const {
+  return samples.empty() ? 0 : *std::min_element(samples.begin(), samples.end());
+}
+
+double Summary::most() const {
+  return samples.empty() ? 0 : *std::max_element(samples.begin(), samples.end());
+}
+
+Comparison compareTimes(const Summary& base, const Summary& other) {
+  Comparison comparison;
+  if (other.median > 0) comparison.factor = base.median / other.median;
+  if (std::min(base.samples.size(), other.samples.size()) < kFewestSamples) return comparison;
+  comparison.standing = other.most() < base.least()   ? Standing::Faster
+                        : other.least() > base.most() ? Standing::Slower
+                                                      : Standing::Unclear;
+  return comparison;
+}
+
 ShareInterval wilsonInterval(std::int64_t successes, std::int64_t trials) {
   constexpr double kZ = 1.959964;  // the normal distribution's 97.5 % point
   if (trials <= 0) return {};

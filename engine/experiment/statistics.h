@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -13,10 +14,28 @@ struct Summary {
   double lower = 0;             ///< first quartile
   double upper = 0;             ///< third quartile
   std::vector<double> samples;  ///< in the order in which they were taken
+
+  double least() const;  ///< 0 without samples
+  double most() const;   ///< 0 without samples
 };
 
 /// Quantiles are interpolated between neighbours. All zero without samples.
 Summary summarize(std::vector<double> samples);
+
+/// What two repeated measurements of a time say of each other.
+enum class Standing {
+  Unclear,  ///< their ranges from least to most overlap: what differs may be noise
+  TooFew,   ///< one of them has fewer samples than kFewestSamples, which say nothing of their spread
+  Faster,
+  Slower,
+};
+inline constexpr std::size_t kFewestSamples = 3;
+struct Comparison {
+  Standing standing = Standing::TooFew;
+  double factor = 0;  ///< how often the median of the other goes into that of the base; 0: not known
+};
+/// How `other` stands to `base`, both times.
+Comparison compareTimes(const Summary& base, const Summary& other);
 
 /// Between which shares, 0 … 1, the share of successes lies with a probability of 95 %.
 struct ShareInterval {

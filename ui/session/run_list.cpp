@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/run_list.h"
 
-#include "engine/base/median.h"
 #include "engine/workbench/model_names.h"
 #include "ui/words/tr.h"
 
@@ -126,30 +125,6 @@ QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
 
 bool isLike(const ListedRun& run, const ListedRun& other) {
   return run.document() == other.document() && run.model == other.model && run.isOwn == other.isOwn;
-}
-
-RunFigures figuresOf(const trace::Progress& progress, const trace::RunState& run) {
-  RunFigures figures;
-  std::vector<double> first;
-  std::vector<double> between;
-  for (const RequestId id : run.requests) {
-    const auto found = progress.requests.find(id);
-    if (found == progress.requests.end()) continue;
-    const trace::RequestState& request = found->second;
-    figures.promptTokens += request.promptTokens;
-    figures.cachedTokens += request.cachedTokens;
-    figures.relocatedTokens += request.relocatedTokens;
-    figures.computedTokens += request.computedTokens;
-    figures.generatedTokens += request.generatedTokens;
-    if (!request.metrics) continue;
-    if (request.metrics->generatedTokens > 0) first.push_back(request.metrics->timeToFirstToken);
-    if (request.metrics->generatedTokens > 1) between.push_back(request.metrics->interTokenLatency);
-  }
-  figures.timeToFirstToken = medianOf(std::move(first));
-  figures.interTokenLatency = medianOf(std::move(between));
-  if (run.startedAt >= 0 && run.finishedAt >= 0)
-    figures.whole = static_cast<double>(run.finishedAt - run.startedAt) * 1e-9;
-  return figures;
 }
 
 }  // namespace spanscope::ui

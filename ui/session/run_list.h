@@ -3,14 +3,13 @@
 // figures are left. And what of two runs is alike, so that only like is compared with like.
 #pragma once
 
+#include "engine/trace/run_figures.h"
 #include "ui/session/view_input.h"
 
 #include <QString>
 #include <QStringList>
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace spanscope::ui {
@@ -60,18 +59,8 @@ QStringList differencesOf(const ListedRun& run, const ListedRun& other);
 /// Whether times of the two can be compared: the same document on the same model.
 bool isLike(const ListedRun& run, const ListedRun& other);
 
-/// One figure is one figure: what is said of a whole run, wherever it is said.
-struct RunFigures {
-  std::int64_t promptTokens = 0;
-  std::int64_t cachedTokens = 0;  ///< relocated ones included
-  std::int64_t relocatedTokens = 0;
-  std::int64_t computedTokens = 0;
-  std::int64_t generatedTokens = 0;
-  std::optional<double> timeToFirstToken;   ///< seconds, median over its steps that made a token
-  std::optional<double> interTokenLatency;  ///< seconds, median over its steps that made two or more
-  std::optional<double> whole;              ///< seconds from its start to its end
-  bool operator==(const RunFigures&) const = default;
-};
-RunFigures figuresOf(const trace::Progress& progress, const trace::RunState& run);
+/// What is said of a whole run, wherever it is said.
+using trace::figuresOf;
+using trace::RunFigures;
 
 }  // namespace spanscope::ui

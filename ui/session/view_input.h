@@ -23,6 +23,8 @@
 
 namespace spanscope::ui {
 
+struct Benchmark;
+
 /// What is known of models on this machine.
 struct ModelsKnown {
   std::string loaded;               ///< directory of the one in memory; empty: none
@@ -54,6 +56,8 @@ struct ViewInput {
   /// The one before it that was known, to compare with; may be null.
   std::shared_ptr<const Forecast> forecastBefore;
   bool forecastIsPending = false;  ///< `forecast` is of how things were, and another one is being made
+  /// What was measured of the document last, or is being measured; null: nothing.
+  std::shared_ptr<const Benchmark> benchmark;
   /// Numbers and hues of the parts of prompts; null: partIdentities() reads them.
   std::shared_ptr<const SegmentIdentities> identities;
   ReplayState replay;

@@ -46,6 +46,7 @@ bool InputView::isShown(const ViewInput& input) const {
   if (m_parts.testFlag(InputPart::Model) && shown.models != input.models) return false;
   if (m_parts.testFlag(InputPart::WholeTrace) && m_traceSize != input.trace->size()) return false;
   if (m_parts.testFlag(InputPart::Replay) && shown.replay != input.replay) return false;
+  if (m_parts.testFlag(InputPart::Benchmark) && shown.benchmark != input.benchmark) return false;
   return !m_parts.testFlag(InputPart::Forecast) ||
          (shown.forecast == input.forecast && shown.forecastBefore == input.forecastBefore &&
           shown.forecastIsPending == input.forecastIsPending);

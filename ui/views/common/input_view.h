@@ -25,6 +25,7 @@ enum class InputPart {
   WholeTrace = 8,  ///< events behind the position as well; a live trace grows in place
   Forecast = 16,
   Replay = 32,  ///< attention that is computed again
+  Benchmark = 64,
 };
 Q_DECLARE_FLAGS(InputParts, InputPart)
 Q_DECLARE_OPERATORS_FOR_FLAGS(InputParts)
