@@ -11,6 +11,7 @@
 #include "engine/experiment/charts.h"
 #include "engine/experiment/needle.h"
 #include "engine/policy/policies.h"
+#include "engine/trace/no_sink.h"
 #include "engine/workbench/setting_values.h"
 
 #include <fmt/format.h>
@@ -245,7 +246,7 @@ ExitCode runNeedle(const Context& context, Options options) {
   if (!options.pictures.empty()) makeFolder(options.pictures);
   options.needle.policy = &workbench::policyOf(options.session.settings.policy);
   workbench::ModelBundle bundle = loadChosenModel(options.session, context.backends);
-  NoSink sink;
+  trace::NoSink sink;
   const std::unique_ptr<run::Session> session =
       workbench::makeSession(bundle, options.session.config(), sink);
 

@@ -5,7 +5,6 @@
 #include "app/cli/command.h"
 #include "app/cli/session_options.h"
 #include "engine/experiment/statistics.h"
-#include "engine/trace/sink.h"
 
 #include <nlohmann/json.hpp>
 
@@ -18,15 +17,6 @@ namespace spanscope::cli {
 
 /// For times in reports.
 inline constexpr double kMilliseconds = 1000;
-
-/// Benchmarks record nothing: what is measured should be the engine alone.
-class NoSink final : public trace::Sink {
- public:
-  std::uint64_t send(RunId, RequestId, const NodePath&, trace::Payload) override { return ++m_sequence; }
-
- private:
-  std::uint64_t m_sequence = 0;
-};
 
 /// Median, quartiles and all samples, each times `factor`.
 nlohmann::ordered_json summaryJson(const experiment::Summary& summary, double factor = 1);

@@ -2,6 +2,7 @@
 
 #include "app/cli/bench_needle.h"
 #include "app/cli/bench_report.h"
+#include "app/cli/bench_run.h"
 #include "app/cli/bench_sources.h"
 #include "app/cli/command.h"
 #include "app/cli/number_option.h"
@@ -10,6 +11,7 @@
 #include "engine/base/counted.h"
 #include "engine/experiment/abba.h"
 #include "engine/experiment/speed.h"
+#include "engine/trace/no_sink.h"
 
 #include <nlohmann/json.hpp>
 
@@ -64,7 +66,7 @@ ExitCode runAbba(const Context& context, const Options& options) {
   run::SessionConfig config = options.session.config();
   if (options.session.settings.blockCount == 0)
     config.blockCount = experiment::abbaBlocks(options.abba, config.blockSize);
-  NoSink sink;
+  trace::NoSink sink;
   const std::unique_ptr<run::Session> session = workbench::makeSession(bundle, config, sink);
 
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -232,6 +234,7 @@ void addBench(CLI::App& app, Context& context) {
   CLI::App* group = app.add_subcommand("bench", "Measure the engine on this machine");
   group->footer("Example:\n  spanq bench abba --shape 21m\n");
   group->require_subcommand(1);
+  addRepeatCommand(*group, context);
   addAbbaCommand(*group, context);
   addSpeedCommand(*group, context);
   addNeedleCommand(*group, context);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
 #include "app/cli/live_run.h"
 #include "app/cli/number_option.h"
@@ -13,7 +14,6 @@
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/trace/recorder.h"
-#include "engine/workbench/model_names.h"
 #include "engine/workbench/retrieval_report.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
@@ -48,15 +48,6 @@ struct Job {
   std::string file;
   PlannedFile planned;
 };
-
-void warnOfOtherModels(std::ostream& err, const Job& job, const std::string& loaded) {
-  for (const plan::Step& step : job.planned.plan().steps) {
-    if (workbench::meansModel(step.model, loaded)) continue;
-    err << "warning: " << inputName(job.file) << " asks for the model " << step.model << "; running it on "
-        << loaded << '\n';
-    return;
-  }
-}
 
 ExitCode exitCodeOf(trace::RunOutcome outcome) {
   switch (outcome) {
@@ -143,7 +134,7 @@ class RunCommand {
   ExitCode runOne(const Job& job, nlohmann::ordered_json& runs) {
     const Streams& streams = m_context.streams;
     const plan::Plan& plan = job.planned.plan();
-    warnOfOtherModels(streams.err, job, m_bundle.name);
+    warnOfOtherModels(streams.err, inputName(job.file), plan, m_bundle.name);
     if (!m_options.json) {
       if (m_jobs.size() > 1)
         streams.out << (&job == m_jobs.data() ? "" : "\n") << "── " << inputName(job.file) << '\n';

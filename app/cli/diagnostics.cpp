@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/diagnostics.h"
 
+#include "engine/workbench/model_names.h"
+
 #include <ostream>
 
 namespace spanscope::cli {
@@ -13,6 +15,16 @@ void writeDiagnostics(std::ostream& err, const std::string& name,
       line.insert(line.size() - diagnostic.message().size(), "warning: ");
     }
     err << line << '\n';
+  }
+}
+
+void warnOfOtherModels(std::ostream& err, const std::string& name, const plan::Plan& plan,
+                       const std::string& loaded) {
+  for (const plan::Step& step : plan.steps) {
+    if (workbench::meansModel(step.model, loaded)) continue;
+    err << "warning: " << name << " asks for the model " << step.model << "; running it on " << loaded
+        << '\n';
+    return;
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/plan/plan.h"
 #include "engine/query/diagnostic.h"
 
 #include <iosfwd>
@@ -12,5 +13,9 @@ namespace spanscope::cli {
 /// Writes one line each: "file:line:column: pointer: message", a warning with the word before its message.
 void writeDiagnostics(std::ostream& err, const std::string& name,
                       const std::vector<query::Diagnostic>& diagnostics);
+
+/// Warns where the query of that name asks for another model than the one that it runs on.
+void warnOfOtherModels(std::ostream& err, const std::string& name, const plan::Plan& plan,
+                       const std::string& loaded);
 
 }  // namespace spanscope::cli

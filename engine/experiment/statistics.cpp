@@ -17,6 +17,10 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] * (1 - weight) + sorted[above] * weight;
 }
 
+bool hasQuartiles(const Summary& summary) {
+  return summary.samples.size() >= kFewestForQuartiles;
+}
+
 }  // namespace
 
 Summary summarize(std::vector<double> samples) {
@@ -44,9 +48,11 @@ Comparison compareTimes(const Summary& base, const Summary& other) {
   Comparison comparison;
   if (other.median > 0) comparison.factor = base.median / other.median;
   if (std::min(base.samples.size(), other.samples.size()) < kFewestSamples) return comparison;
-  comparison.standing = other.most() < base.least()   ? Standing::Faster
-                        : other.least() > base.most() ? Standing::Slower
-                                                      : Standing::Unclear;
+  const auto low = [](const Summary& time) { return hasQuartiles(time) ? time.lower : time.least(); };
+  const auto high = [](const Summary& time) { return hasQuartiles(time) ? time.upper : time.most(); };
+  comparison.standing = high(other) < low(base)   ? Standing::Faster
+                        : low(other) > high(base) ? Standing::Slower
+                                                  : Standing::Unclear;
   return comparison;
 }
 

@@ -24,12 +24,15 @@ Summary summarize(std::vector<double> samples);
 
 /// What two repeated measurements of a time say of each other.
 enum class Standing {
-  Unclear,  ///< their ranges from least to most overlap: what differs may be noise
+  Unclear,  ///< their spreads overlap: what differs may be noise
   TooFew,   ///< one of them has fewer samples than kFewestSamples, which say nothing of their spread
   Faster,
   Slower,
 };
 inline constexpr std::size_t kFewestSamples = 3;
+/// From so many samples on the spread is from quartile to quartile, below it from least to most: one
+/// disturbed run among many says nothing, among few it cannot be told.
+inline constexpr std::size_t kFewestForQuartiles = 5;
 struct Comparison {
   Standing standing = Standing::TooFew;
   double factor = 0;  ///< how often the median of the other goes into that of the base; 0: not known

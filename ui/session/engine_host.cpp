@@ -9,6 +9,7 @@
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
 #include "ui/session/attention_replay.h"
+#include "ui/session/benchmarker.h"
 #include "ui/session/run_plan.h"
 #include "ui/session/task_thread.h"
 
@@ -127,6 +128,30 @@ class EngineHost::Worker {
         m_host.setState(EngineState::Idle);
         Q_EMIT m_host.attentionReplayed(error);
       });
+    });
+  }
+
+  void benchmark(BenchmarkRequest request) {
+    {
+      const std::lock_guard lock(m_stopMutex);
+      m_stop = std::stop_source();
+    }
+    m_forecastStop.request_stop();
+    m_thread.post([this, request = std::move(request)]() mutable {
+      Benchmark benchmark = beginBenchmark(request);
+      tellBenchmark(benchmark);
+      try {
+        benchmarkHere(request, benchmark);
+      } catch (const std::exception& failure) {
+        const bool isStopped = stopToken().stop_requested();
+        benchmark.state = isStopped ? BenchmarkState::Stopped : BenchmarkState::Failed;
+        if (!isStopped) benchmark.problem = QString::fromUtf8(failure.what());
+      }
+      tell([this] {
+        m_host.setActivity({});
+        m_host.setState(EngineState::Idle);
+      });
+      tellBenchmark(benchmark);
     });
   }
 
@@ -288,8 +313,33 @@ class EngineHost::Worker {
             .stop = stopToken()};
   }
 
-  /// Makes the plan of a request that retrieves. False if it was stopped; `error` says what was wrong.
-  bool retrieveFor(RunRequest& request, run::RunOptions& options, QString& error) {
+  void tellBenchmark(const Benchmark& benchmark) {
+    tell([this, now = std::make_shared<const Benchmark>(benchmark)] {
+      if (now->state == BenchmarkState::Running) m_host.setActivity(progressText(*now));
+      Q_EMIT m_host.benchmarkChanged(now);
+    });
+  }
+
+  void benchmarkHere(BenchmarkRequest& request, Benchmark& benchmark) {
+    load(request.settings, stopToken());
+    tell([this] { m_host.setState(EngineState::Running); });
+    if (request.retrieval) {
+      useRetrieval(*request.retrieval);
+      workbench::PipelineResult found =
+          workbench::runPipeline(retrievalInput(*request.retrieval), workbench::Stage::Retrieve);
+      if (!found.isReached()) {
+        const bool isStopped = found.end == workbench::PipelineEnd::Stopped;
+        benchmark.state = isStopped ? BenchmarkState::Stopped : BenchmarkState::Failed;
+        benchmark.problem = firstProblem(found);
+        return;
+      }
+      request.query = found.takeQuery();
+    }
+    runBenchmark(
+        benchmark, request, *m_bundle, [this](const Benchmark& now) { tellBenchmark(now); }, stopToken());
+  }
+
+  void useRetrieval(const RetrievalRequest& asked) {
     if (!m_retrieval || m_retrievalFile != m_indexFile) {
       workbench::RetrievalSettings settings;
       settings.indexFile = m_indexFile;
@@ -297,15 +347,23 @@ class EngineHost::Worker {
       m_retrievalFile = m_indexFile;
     }
     m_retrieval->useModel(m_bundle);
-    RetrievalRequest& asked = *request.retrieval;
     m_retrieval->useEmbeddings(asked.embeddings);
-    RunPlan planned = planRun({.source = std::move(asked.query),
-                               .from = workbench::Stage::Retrieve,
-                               .surroundings = asked.files.get(),
-                               .retrieval = &*m_retrieval,
-                               .fragments = std::move(asked.options),
-                               .watch = watch(),
-                               .plan = std::move(asked.planOptions)});
+  }
+
+  workbench::PipelineInput retrievalInput(RetrievalRequest& asked) {
+    return {.source = std::move(asked.query),
+            .from = workbench::Stage::Retrieve,
+            .surroundings = asked.files.get(),
+            .retrieval = &*m_retrieval,
+            .fragments = std::move(asked.options),
+            .watch = watch(),
+            .plan = std::move(asked.planOptions)};
+  }
+
+  /// Makes the plan of a request that retrieves. False if it was stopped; `error` says what was wrong.
+  bool retrieveFor(RunRequest& request, run::RunOptions& options, QString& error) {
+    useRetrieval(*request.retrieval);
+    RunPlan planned = planRun(retrievalInput(*request.retrieval));
     tell([this] { m_host.setActivity({}); });
     if (!planned.plan) {
       error = planned.problem;
@@ -394,6 +452,13 @@ bool EngineHost::replayAttention(run::AttentionReplayRequest request) {
   if (m_state == EngineState::Running) return false;
   setState(EngineState::Running);
   m_worker->replayAttention(std::move(request));
+  return true;
+}
+
+bool EngineHost::benchmark(BenchmarkRequest request) {
+  if (m_state == EngineState::Running) return false;
+  setState(EngineState::Running);
+  m_worker->benchmark(std::move(request));
   return true;
 }
 

@@ -32,6 +32,9 @@ struct AttentionReplayRequest;
 
 namespace spanscope::ui {
 
+struct Benchmark;
+struct BenchmarkRequest;
+
 /// A query whose augments are to be replaced by what they find before it is planned.
 struct RetrievalRequest {
   query::Node query;  ///< parameters, questions and files are resolved
@@ -89,6 +92,10 @@ class EngineHost : public QObject {
   /// events are drained like those of a run, and attentionReplayed() says when. It is stopped like a run.
   /// False: something is running already.
   bool replayAttention(run::AttentionReplayRequest request);
+  /// Measures, on the model of the request, which is loaded if it is not yet, and in a session of its own:
+  /// the one that is open keeps its cache and its trace. benchmarkChanged() says how far it is, and at last
+  /// how it ended. It is stopped like a run. False: something is running already.
+  bool benchmark(BenchmarkRequest request);
   /// Ends the run that is going on within a tile's time.
   void stop();
   void clearCache();
@@ -131,6 +138,7 @@ class EngineHost : public QObject {
   /// The replay that was asked for has ended; `error` is empty unless there is no session or it failed; so it
   /// is where it was stopped.
   void attentionReplayed(const QString& error);
+  void benchmarkChanged(const std::shared_ptr<const spanscope::ui::Benchmark>& benchmark);
   void forecastMade(const std::shared_ptr<const spanscope::ui::Forecast>& forecast);
   /// The cache will have been emptied before anything that is asked from now on.
   void cacheCleared();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/forecasts.h"
 
+#include "ui/session/benchmark.h"
 #include "ui/session/run_inputs.h"
 
 #include <utility>
@@ -17,6 +18,10 @@ Forecasts::Forecasts(EngineHost& engine, QObject* parent) : QObject(parent), m_e
   connect(&m_pause, &QTimer::timeout, this, &Forecasts::ask);
   connect(&engine, &EngineHost::forecastMade, this, &Forecasts::take);
   connect(&engine, &EngineHost::runEnded, this, &Forecasts::nextEpoch);
+  connect(&engine, &EngineHost::benchmarkChanged, this,
+          [this](const std::shared_ptr<const Benchmark>& benchmark) {
+            if (benchmark->state != BenchmarkState::Running) nextEpoch();
+          });
   connect(&engine, &EngineHost::cacheCleared, this, &Forecasts::nextEpoch);
 }
 

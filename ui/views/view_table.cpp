@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/add/add_view.h"
 #include "ui/views/attention/attention_view.h"
+#include "ui/views/benchmark/benchmark_view.h"
 #include "ui/views/block_table/block_table_view.h"
 #include "ui/views/compare/compare_view.h"
 #include "ui/views/forecast/forecast_view.h"
@@ -60,6 +61,8 @@ const std::vector<ViewInfo>& viewTable() {
       view<TimelineView>("timeline", tr("Timeline"),
                          tr("When each step waited, computed its prompt and decoded")),
       view<MetricsView>("metrics", tr("Metrics"), tr("Latency, reuse, blocks and speed, run by run")),
+      view<BenchmarkView>("benchmark", tr("Benchmark"),
+                          tr("The query run again and again: cold, in the same order and swapped")),
       view<CompareView>("compare", tr("Compare"), tr("Two runs side by side")),
       view<LogView>("log", tr("Log"), tr("Messages, runs and steps, or every event of the trace")),
       view<Scrubber>("scrubber", tr("Time"), tr("Goes back and forth in what happened")),

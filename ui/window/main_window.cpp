@@ -5,6 +5,7 @@
 #include "ui/document/recent_files.h"
 #include "ui/manual/manual_window.h"
 #include "ui/views/attention/attention_view.h"
+#include "ui/session/benchmark.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/problems/problem_list_model.h"
 #include "ui/views/view.h"
@@ -377,6 +378,17 @@ void MainWindow::run(bool selectedOnly) {
   complain(problem);
   current->failure = problem;
   m_docks->reveal(QStringLiteral("problems"));
+}
+
+void MainWindow::benchmark(const QString& wish) {
+  m_docks->reveal(QStringLiteral("benchmark"));
+  const std::optional<BenchmarkWish> wanted = readBenchmarkWish(wish);
+  if (!wanted) return;
+  m_workspace.current()->model->endMerge();
+  statusBar()->clearMessage();
+  const QString problem = m_workspace.benchmark(
+      wanted->kind, wanted->repeats, [this](const QString& question) { return answerTo(question); });
+  if (!problem.isEmpty()) complain(problem);
 }
 
 std::optional<QString> MainWindow::answerTo(const QString& question) {

@@ -136,6 +136,8 @@ class MainWindow : public QMainWindow {
   void fitOnce();
   void notePlace();  ///< where the canvas looks in the tab that it shows
   void run(bool selectedOnly);
+  /// `wish`: as benchmarkWish() writes it; empty: shows where it is set up.
+  void benchmark(const QString& wish);
   /// Asks the person; what they answered to the same question before is offered again.
   std::optional<QString> answerTo(const QString& question);
   /// Whether texts may be sent to a server; a person who says yes is not asked again.

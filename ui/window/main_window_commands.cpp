@@ -60,6 +60,9 @@ void MainWindow::addCommands() {
         const QString problem = m_workspace.replayAttention(*shownAttention()->replay().choice);
         if (!problem.isEmpty()) complain(problem);
       });
+  rows.addWithArgument(
+      "run.benchmark", [this] { return m_workspace.current() != nullptr; },
+      [this](const QString& wish) { benchmark(wish); });
   rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
   rows.add("run.record", [this] { toggleRecording(); });
   rows.add("run.save-trace", [this] { saveTrace(); });

@@ -13,6 +13,7 @@
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"
+#include "ui/session/benchmarker.h"
 #include "ui/session/run_list.h"
 #include "ui/session/run_plan.h"
 
@@ -63,6 +64,13 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
   connect(&m_engine, &EngineHost::tokenizerRead, this,
           [this](const std::string& directory, const std::shared_ptr<const text::Tokenizer>& tokenizer) {
             m_tokenizers[directory] = tokenizer;
+            invalidate();
+          });
+  connect(&m_engine, &EngineHost::benchmarkChanged, this,
+          [this](const std::shared_ptr<const Benchmark>& benchmark) {
+            for (const auto& document : m_documents) {
+              if (document->id == m_measured) document->benchmark = benchmark;
+            }
             invalidate();
           });
   connect(&m_engine, &EngineHost::runEnded, this, [this](const QString& error) {
@@ -350,10 +358,14 @@ void Workspace::setRecentModels(std::vector<std::string> directories) {
   invalidate();
 }
 
-QString Workspace::run(document::NodeId top, const Asker& asker) {
+QString Workspace::refusal() const {
   if (m_current == nullptr) return tr("No query is open.");
   if (m_current->recording) return tr("This is a recorded run: open its query in a new tab to run it.");
   if (m_engine.state() == EngineState::Running) return tr("A query is running: stop it first.");
+  return {};
+}
+
+QString Workspace::prepare(document::NodeId top, const Asker& asker, Prepared& prepared) {
   const document::Document& document = m_current->model->document();
   if (document.root() == document::kNoNode)
     return tr("The query is empty: add a node on the canvas first%1.")
@@ -372,22 +384,31 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
                                                                .surroundings = &inputs},
                                                               workbench::Stage::Sugar);
   if (!resolved.isReached()) return firstProblem(resolved);
-  query::Node query = resolved.takeQuery();
+  prepared.query = resolved.takeQuery();
+  prepared.paths = std::move(taken.paths);
+  if (!retrieve::hasAugment(prepared.query)) return {};
+  // Indexing may take long: it is the engine's work, and so is the plan, which depends on what is found.
+  RetrievalRequest& retrieval = prepared.retrieval.emplace();
+  retrieval.query = prepared.query;
+  retrieval.options = document::retrievalOptionsOf(document.settings);
+  retrieval.options.choices = document::fragmentChoicesOf(document, prepared.paths);
+  retrieval.files = std::make_shared<RunInputs>(m_current->model->filePath(), Asker());
+  retrieval.planOptions = document::planOptionsOf(document.settings);
+  return findEmbeddings(prepared.query, retrieval);
+}
+
+QString Workspace::run(document::NodeId top, const Asker& asker) {
+  if (QString problem = refusal(); !problem.isEmpty()) return problem;
+  Prepared prepared;
+  if (QString problem = prepare(top, asker, prepared); !problem.isEmpty()) return problem;
+  const document::Document& document = m_current->model->document();
   RunRequest request;
   request.settings = document.settings;
-  plan::PlanOptions options = document::planOptionsOf(document.settings);
-  if (retrieve::hasAugment(query)) {
-    // Indexing may take long: it is the engine's work, and so is the plan, which depends on what is found.
-    RetrievalRequest& retrieval = request.retrieval.emplace();
-    retrieval.query = query;
-    retrieval.options = document::retrievalOptionsOf(document.settings);
-    retrieval.options.choices = document::fragmentChoicesOf(document, taken.paths);
-    retrieval.files = std::make_shared<RunInputs>(m_current->model->filePath(), Asker());
-    retrieval.planOptions = std::move(options);
-    if (QString problem = findEmbeddings(query, retrieval); !problem.isEmpty()) return problem;
-  } else {
-    RunPlan planned =
-        planRun({.source = std::move(query), .from = workbench::Stage::Plan, .plan = std::move(options)});
+  request.retrieval = std::move(prepared.retrieval);
+  if (!request.retrieval) {
+    RunPlan planned = planRun({.source = std::move(prepared.query),
+                               .from = workbench::Stage::Plan,
+                               .plan = document::planOptionsOf(document.settings)});
     if (!planned.plan) return planned.problem;
     request.plan = std::move(*planned.plan);
     request.explain = std::move(planned.explain);
@@ -400,7 +421,7 @@ QString Workspace::run(document::NodeId top, const Asker& asker) {
                         .model = QString::fromStdString(workbench::modelNameOf(document.settings)),
                         .settings = document.settings,
                         .startedAt = QDateTime::currentMSecsSinceEpoch(),
-                        .paths = std::move(taken.paths)};
+                        .paths = std::move(prepared.paths)};
   m_lastModel = document.settings.model;
   m_keptBytes = keptBytesOf(document.settings);
   m_current->failure.clear();
@@ -429,6 +450,27 @@ QString Workspace::replayAttention(const ReplayChoice& choice) {
   m_replay.failed.reset();
   m_replay.problem.clear();
   update();
+  return {};
+}
+
+QString Workspace::benchmark(BenchmarkKind kind, std::int32_t repeats, const Asker& asker) {
+  if (QString problem = refusal(); !problem.isEmpty()) return problem;
+  const document::Document& document = m_current->model->document();
+  BenchmarkRequest request{.kind = kind,
+                           .repeats = std::clamp(repeats, 1, kMostRepeats),
+                           .settings = document.settings,
+                           .subject = benchmarkSubject(document, kind),
+                           .query = {},
+                           .retrieval = std::nullopt};
+  if (kind == BenchmarkKind::Query) {
+    Prepared prepared;
+    if (QString problem = prepare(document::kNoNode, asker, prepared); !problem.isEmpty()) return problem;
+    request.query = std::move(prepared.query);
+    request.retrieval = std::move(prepared.retrieval);
+  }
+  m_measured = m_current->id;
+  if (!m_engine.benchmark(std::move(request))) return tr("A query is running: stop it first.");
+  invalidate();
   return {};
 }
 
@@ -535,6 +577,7 @@ void Workspace::update() {
     m_input.position = m_live->size();
     m_input.paths.clear();
     m_input.selection = {};
+    m_input.benchmark.reset();
   } else {
     m_input.document = m_current->model->snapshot();
     m_input.trace = traceOf(*m_current);
@@ -546,6 +589,7 @@ void Workspace::update() {
     std::erase_if(m_current->selection.nodes,
                   [this](document::NodeId node) { return !m_input.document->contains(node); });
     m_input.selection = m_current->selection;
+    m_input.benchmark = m_current->benchmark;
   }
   readIdentities();
   showForecast();

@@ -29,6 +29,8 @@
 
 namespace spanscope::ui {
 
+enum class BenchmarkKind;
+
 /// A tab.
 struct OpenDocument {
   std::uint32_t id = 0;  ///< of the tab, never used again
@@ -43,6 +45,7 @@ struct OpenDocument {
   std::size_t position = 0;  ///< of the scrubber
   bool following = true;     ///< the newest event is shown
   QString failure;           ///< why the last run could not start or failed; empty otherwise
+  std::shared_ptr<const Benchmark> benchmark;  ///< the last one of it; null: none
 };
 
 class Workspace : public QObject {
@@ -106,6 +109,9 @@ class Workspace : public QObject {
   QString run(document::NodeId top = document::kNoNode, const Asker& asker = {});
   /// Computes the attention of an answer again. Returns why not, in words; nothing if it was started.
   QString replayAttention(const ReplayChoice& choice);
+  /// Measures the document: its query, or made-up documents on its model. Returns why not, in words; nothing
+  /// if it was started.
+  QString benchmark(BenchmarkKind kind, std::int32_t repeats, const Asker& asker = {});
   /// Writes the events of the current document's trace to a file; what was wrong, or nothing.
   QString saveTrace(const QString& path) const;
 
@@ -118,6 +124,16 @@ class Workspace : public QObject {
   void keepingFailed(const QString& problem);
 
  private:
+  /// A query of the current document that is to be run, up to where the engine goes on.
+  struct Prepared {
+    query::Node query;
+    document::NodePaths paths;
+    std::optional<RetrievalRequest> retrieval;  ///< of the query, where it has an augment
+  };
+  /// Why nothing of the current document can be run now, in words.
+  QString refusal() const;
+  /// Why not, in words; nothing where `prepared` holds it.
+  QString prepare(document::NodeId top, const Asker& asker, Prepared& prepared);
   void invalidate();
   void drain();
   /// The largest numbers of runs and requests that this program knows.
@@ -148,6 +164,7 @@ class Workspace : public QObject {
 
   ReplayState m_replay;
   std::uint32_t m_runner = 0;          ///< tab whose run was started last
+  std::uint32_t m_measured = 0;        ///< tab whose benchmark was started last
   std::optional<RunRecord> m_pending;  ///< of that run, until its RunStarted event came
   RunHistory m_history;
   std::unique_ptr<RunArchive> m_archive;  ///< null: runs end with the program

@@ -61,6 +61,7 @@ class TestSpanqCommands : public QObject {
   void modelLogitsWritesAnArrayAPosition();
   void segmentsChangeLogits();
   void benchAbbaFindsEveryDocument();
+  void benchRunCountsEveryCase();
   void benchSpeedReportsShares();
   void warnsOfAQueryForAnotherModel();
   void spansOnAnUntrainedCheckpointWarn();
@@ -102,7 +103,7 @@ void TestSpanqCommands::helpShowsAnExample_data() {
   QTest::newRow("spanq") << QStringList{};
   for (const char* command :
        {"validate", "explain", "run", "export", "trace", "trace show", "trace stats", "trace sources",
-        "model", "model show", "model logits", "bench", "bench abba", "bench speed"}) {
+        "model", "model show", "model logits", "bench", "bench run", "bench abba", "bench speed"}) {
     QTest::newRow(command) << QString(command).split(' ');
   }
 }
@@ -332,6 +333,7 @@ void TestSpanqCommands::stoppedRunExitsWith130() {
   stop.request_stop();
   QCOMPARE(spanq({"run", kQueries + "rag.json"}, {}, stop.get_token()).code, 130);
   QCOMPARE(spanq({"bench", "abba", "--sizes", "16"}, {}, stop.get_token()).code, 130);
+  QCOMPARE(spanq({"bench", "run", kQueries + "rag.json"}, {}, stop.get_token()).code, 130);
   QCOMPARE(spanq({"bench", "speed", "-p", "16", "-n", "0"}, {}, stop.get_token()).code, 130);
 }
 
@@ -480,6 +482,32 @@ void TestSpanqCommands::benchAbbaFindsEveryDocument() {
     QCOMPARE(row["swapped_order_ms"]["samples"].size(), std::size_t{2});
     QVERIFY(row["swapped_to_same"].get<double>() > 0);
   }
+}
+
+void TestSpanqCommands::benchRunCountsEveryCase() {
+  const SpanqResult result = spanq({"bench", "run", "--repeats", "3", "--json", kQueries + "rag.json"});
+  QVERIFY2(result.code == 0, result.err.c_str());
+  const Json json = Json::parse(result.out);
+  QCOMPARE(json["turns"].get<int>(), 3);
+  QCOMPARE(json["cases"].size(), std::size_t{4});
+  const auto computed = [&json](std::size_t index) {
+    const Json& found = json["cases"][index];
+    return found["ttft_ms"]["samples"].size() == 3 ? found["computed_tokens"]["most"].get<int>() : -1;
+  };
+  QCOMPARE(computed(0), 83);
+  QCOMPARE(computed(1), 1);
+  QCOMPARE(computed(2), 13);
+  QCOMPARE(computed(3), 13);
+  QVERIFY(json["cases"][2]["relocated_tokens"]["least"].get<int>() > 0);
+  QCOMPARE(json["cases"][2]["other_answers"].get<int>(), 0);
+  QVERIFY(json["cases"][2]["cold_to_this"].get<double>() > 0);
+
+  const SpanqResult chat = spanq({"bench", "run", "--repeats", "1", kQueries + "chat.json"});
+  QVERIFY2(chat.code == 0, chat.err.c_str());
+  const QString text = QString::fromStdString(chat.out);
+  QVERIFY2(text.contains("same order"), qPrintable(text));
+  QVERIFY2(text.contains("no swapped: no plus stands in the query"), qPrintable(text));
+  QVERIFY2(text.contains("no floor: no plus stands in the query"), qPrintable(text));
 }
 
 void TestSpanqCommands::benchSpeedReportsShares() {

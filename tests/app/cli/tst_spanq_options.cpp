@@ -54,8 +54,8 @@ SpanqResult start(const QStringList& arguments, const QString& input = {}) {
 }
 
 const QStringList kCommands{"validate",    "explain",       "run",          "export",       "trace show",
-                            "trace stats", "trace sources", "model show",   "model logits", "bench abba",
-                            "bench speed", "bench needle",  "bench sources"};
+                            "trace stats", "trace sources", "model show",   "model logits", "bench run",
+                            "bench abba",  "bench speed",   "bench needle", "bench sources"};
 
 QString helpOf(const QString& command) {
   return QString::fromStdString(start(command.split(' ') + QStringList{"--help"}).out);
@@ -103,6 +103,7 @@ QStringList withValue(const Number& number, const QString& value) {
   if (words[0] == "bench") {
     words << "--model"
           << "/nowhere";
+    if (words[1] == "run") words << kNowhere;
   } else if (number.command == "model logits") {
     words << "/nowhere"
           << "--ids"

@@ -170,6 +170,7 @@ void TestSpanqOutput::lostOutputIsTold_data() {
   QTest::newRow("model logits") << QStringList{"model", "logits", kModel, "--ids", "5,300,301,7,6"};
   QTest::newRow("bench abba") << QStringList{"bench",     "abba", "--sizes",        "16", "--repeats", "1",
                                              "--seconds", "0",    "--cold-repeats", "1"};
+  QTest::newRow("bench run") << QStringList{"bench", "run", "--repeats", "1", rag};
   QTest::newRow("bench speed") << QStringList{"bench", "speed", "-p", "16", "-n", "0", "-r", "1"};
   QTest::newRow("bench needle") << QStringList{"bench", "needle", "--documents", "2",
                                                "--hay", "0",      "--trials",    "1"};

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/bench_run.h"
+
+#include "app/cli/bench_report.h"
+#include "app/cli/diagnostics.h"
+#include "app/cli/input.h"
+#include "app/cli/number_option.h"
+#include "app/cli/query_options.h"
+#include "app/cli/session_options.h"
+#include "app/cli/text_table.h"
+#include "engine/base/counted.h"
+#include "engine/experiment/repeat_run.h"
+#include "engine/policy/policies.h"
+#include "engine/workbench/run_options.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spanscope::cli {
+namespace {
+
+using experiment::CaseGap;
+using experiment::CaseSummary;
+using experiment::RunCase;
+
+constexpr std::int32_t kMostRepeats = 100'000;
+
+struct Options {
+  std::string file;
+  QueryOptionTexts query;
+  SessionOptions session;
+  std::int32_t repeats = experiment::RepeatOptions{}.repeats;
+  bool json = false;
+};
+
+std::string nameOf(RunCase runCase) {
+  switch (runCase) {
+    case RunCase::Cold:
+      return "cold";
+    case RunCase::SameOrder:
+      return "same order";
+    case RunCase::Swapped:
+      return "swapped";
+    case RunCase::Floor:
+      return "floor";
+  }
+  return {};
+}
+
+std::string reasonOf(CaseGap gap) {
+  switch (gap) {
+    case CaseGap::None:
+      break;
+    case CaseGap::NoPlus:
+      return "no plus stands in the query";
+    case CaseGap::NothingToSwap:
+      return "no plus has two children";
+    case CaseGap::NothingLeft:
+      return "nothing that could run is left without what stands under plus";
+  }
+  return {};
+}
+
+struct Report {
+  std::vector<experiment::PlannedCase> cases;
+  std::vector<experiment::RepeatTurn> turns;
+
+  const experiment::PlannedCase& planned(RunCase runCase) const {
+    return cases[static_cast<std::size_t>(runCase)];
+  }
+};
+
+const CaseSummary* find(const std::vector<CaseSummary>& summaries, RunCase runCase) {
+  const auto found = std::find_if(summaries.begin(), summaries.end(), [runCase](const CaseSummary& summary) {
+    return summary.runCase == runCase;
+  });
+  return found == summaries.end() ? nullptr : &*found;
+}
+
+std::string rangeText(const experiment::Summary& seconds) {
+  return fmt::format("{:.2f} … {:.2f}", seconds.least() * kMilliseconds, seconds.most() * kMilliseconds);
+}
+
+std::string countText(const experiment::CountSpan& count) {
+  return count.least == count.most ? std::to_string(count.least)
+                                   : fmt::format("{} … {}", count.least, count.most);
+}
+
+std::string standingText(const experiment::Comparison& comparison) {
+  using experiment::Standing;
+  switch (comparison.standing) {
+    case Standing::Faster:
+    case Standing::Slower:
+      return fmt::format("{:.1f}", comparison.factor);
+    case Standing::Unclear:
+      return "overlaps";
+    case Standing::TooFew:
+      break;
+  }
+  return "–";
+}
+
+void writeTable(std::ostream& out, const std::vector<CaseSummary>& summaries) {
+  const CaseSummary& cold = summaries.front();
+  // Where there is one step, its time is that of the run.
+  const bool hasSteps = std::any_of(summaries.begin(), summaries.end(), [](const CaseSummary& each) {
+    return each.firstToken.samples != each.lastFirstToken.samples;
+  });
+  std::vector<TextTable::Column> columns = {
+      {"case", TextTable::Align::Left}, {"TTFT ms"}, {"least … most"}, {"cold/this"}};
+  if (hasSteps) columns.push_back({"last step's"});
+  for (const char* title : {"run ms", "least … most", "prompt", "cached", "relocated", "computed", "blocks"})
+    columns.push_back({title});
+  TextTable table(columns);
+  for (const CaseSummary& each : summaries) {
+    std::vector<std::string> cells = {
+        nameOf(each.runCase), fixed(each.firstToken.median * kMilliseconds, 2), rangeText(each.firstToken),
+        &each == &cold ? "1.0" : standingText(experiment::compareTimes(cold.firstToken, each.firstToken))};
+    if (hasSteps) cells.push_back(fixed(each.lastFirstToken.median * kMilliseconds, 2));
+    cells.push_back(fixed(each.whole.median * kMilliseconds, 2));
+    cells.push_back(rangeText(each.whole));
+    for (const experiment::CountSpan* count : {&each.prompt, &each.cached, &each.relocated, &each.computed})
+      cells.push_back(countText(*count));
+    cells.push_back(std::to_string(each.peakBlocks));
+    table.addRow(std::move(cells));
+  }
+  out << table.text();
+}
+
+void writeAnswers(std::ostream& out, const std::vector<CaseSummary>& summaries) {
+  bool isSame = true;
+  for (const CaseSummary& each : summaries) {
+    if (each.otherAnswers == 0 || each.runCase == RunCase::Floor) continue;
+    isSame = false;
+    out << fmt::format("  {}: another answer than the first cold run in {} of {} runs\n",
+                       nameOf(each.runCase), each.otherAnswers, each.samples);
+  }
+  if (!isSame) return;
+  const bool hasFloor = find(summaries, RunCase::Floor) != nullptr;
+  out << (hasFloor ? "  every run but those of the floor gave the same answer\n"
+                   : "  every run gave the same answer\n");
+}
+
+void writeText(std::ostream& out, const Options& options, const Report& report) {
+  const std::vector<CaseSummary> summaries = experiment::summarizeTurns(report.turns);
+  out << fmt::format("  {}: {} of each case after one to warm up, policy {}; medians\n\n",
+                     inputName(options.file), counted(report.turns.size(), "run"),
+                     workbench::runOptionsOf(options.session.settings).policy->name);
+  if (summaries.empty()) {
+    out << "  stopped before the first turn ended\n";
+    return;
+  }
+  writeTable(out, summaries);
+  out << '\n';
+  for (const experiment::PlannedCase& planned : report.cases) {
+    if (planned.gap != CaseGap::None)
+      out << fmt::format("  no {}: {}\n", nameOf(planned.runCase), reasonOf(planned.gap));
+  }
+  writeAnswers(out, summaries);
+}
+
+nlohmann::ordered_json spanJson(const experiment::CountSpan& span) {
+  return {{"least", span.least}, {"most", span.most}};
+}
+
+nlohmann::ordered_json caseJson(const CaseSummary& each, const CaseSummary& cold) {
+  using experiment::Standing;
+  nlohmann::ordered_json json = {{"case", experiment::runCaseName(each.runCase)},
+                                 {"ttft_ms", summaryJson(each.firstToken, kMilliseconds)},
+                                 {"last_step_ttft_ms", summaryJson(each.lastFirstToken, kMilliseconds)},
+                                 {"run_ms", summaryJson(each.whole, kMilliseconds)},
+                                 {"prompt_tokens", spanJson(each.prompt)},
+                                 {"cached_tokens", spanJson(each.cached)},
+                                 {"relocated_tokens", spanJson(each.relocated)},
+                                 {"computed_tokens", spanJson(each.computed)},
+                                 {"peak_blocks", each.peakBlocks},
+                                 {"answer", each.answer},
+                                 {"other_answers", each.otherAnswers}};
+  if (&each == &cold) return json;
+  const experiment::Comparison comparison = experiment::compareTimes(cold.firstToken, each.firstToken);
+  json["cold_to_this"] = comparison.factor;
+  json["spreads_overlap"] = comparison.standing == Standing::Unclear;
+  return json;
+}
+
+void writeJson(std::ostream& out, const Options& options, const Report& report, nlohmann::ordered_json head) {
+  const std::vector<CaseSummary> summaries = experiment::summarizeTurns(report.turns);
+  head["file"] = options.file;
+  head["policy"] = workbench::runOptionsOf(options.session.settings).policy->name;
+  head["seed"] = options.query.settings.seed;
+  head["block_size"] = options.session.config().blockSize;
+  head["blocks"] = options.session.config().blockCount;
+  head["turns"] = report.turns.size();
+  head["cases"] = nlohmann::ordered_json::array();
+  for (const experiment::PlannedCase& planned : report.cases) {
+    if (const CaseSummary* summary = find(summaries, planned.runCase)) {
+      head["cases"].push_back(caseJson(*summary, summaries.front()));
+    } else if (planned.gap != CaseGap::None) {
+      head["cases"].push_back(
+          {{"case", experiment::runCaseName(planned.runCase)}, {"left_out", reasonOf(planned.gap)}});
+    }
+  }
+  out << head.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+ExitCode runRepeats(const Context& context, const Options& options) {
+  QueryOptions given = queryOptions(options.query);
+  retrieveWith(given, options.query, context, options.session.settings.model,
+               options.session.settings.threads);
+  const auto planned = planFile(options.file, given, context.streams);
+  warnOfUnused(given, context.streams);
+  if (!planned) return ExitCode::WrongInput;
+
+  Report report;
+  report.cases = experiment::planCases(planned->query(), given.plan);
+  std::shared_ptr<workbench::ModelBundle> model = given.retriever->model();
+  if (model == nullptr) {
+    model = std::make_shared<workbench::ModelBundle>(loadChosenModel(options.session, context.backends));
+  }
+  warnOfOtherModels(context.streams.err, inputName(options.file), planned->plan(), model->name);
+  experiment::RunFigureSink sink;
+  const std::unique_ptr<run::Session> session =
+      workbench::makeSession(*model, options.session.config(), sink);
+  experiment::RepeatOptions repeat{.run = workbench::runOptionsOf(options.session.settings),
+                                   .repeats = options.repeats};
+  repeat.run.seed = options.query.settings.seed;
+  experiment::RepeatWatch watch;
+  watch.runs = [&](std::int32_t turn, RunCase runCase) {
+    showProgress(context, turn == 0
+                              ? fmt::format("warming up: {}", nameOf(runCase))
+                              : fmt::format("turn {} of {}: {}", turn, options.repeats, nameOf(runCase)));
+  };
+  watch.turnEnded = [&report](const experiment::RepeatTurn& turn) { report.turns.push_back(turn); };
+  const bool isWhole = experiment::measureRepeats(*session, sink, report.cases, repeat, watch, context.stop);
+  showProgress(context, "");
+  if (options.json) {
+    writeJson(context.streams.out, options, report, benchHeader(*model, options.session));
+  } else {
+    writeBenchHeader(context.streams.out, *model, options.session);
+    writeText(context.streams.out, options, report);
+  }
+  return isWhole ? ExitCode::Fine : ExitCode::Stopped;
+}
+
+}  // namespace
+
+void addRepeatCommand(CLI::App& group, Context& context) {
+  CLI::App* command = group.add_subcommand(
+      "run",
+      "Run a query again and again: with an empty cache, in the same order, swapped, and without plus");
+  command->footer("Example:\n  spanq bench run --repeats 7 resources/queries/rag.json\n");
+  const auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->file, kQueryFileHelp)->required();
+  workbench::RunSettings& settings = options->session.settings;
+  addSettings(*command, settings, {"model"});
+  addTemplateOption(*command, options->session.chatTemplate);
+  addSettings(*command, settings, {"policy"});
+  addPlanOptions(*command, options->query);
+  addSettings(*command, settings, {"max_tokens"});
+  addNumber(*command, "--repeats", options->repeats, "Measured runs of each case", {1, kMostRepeats});
+  addSettings(*command, settings, {"threads", "block_size", "blocks", "kv_type"});
+  command->add_flag("--json", options->json, "Write JSON, with all samples");
+  command->callback([&context, options] {
+    options->session.check();
+    options->query.check();
+    context.action = [&context, options] { return runRepeats(context, *options); };
+  });
+}
+
+}  // namespace spanscope::cli

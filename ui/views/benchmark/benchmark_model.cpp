@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/benchmark/benchmark_model.h"
+
+#include "ui/views/benchmark/benchmark_remarks.h"
+#include "ui/views/common/csv_line.h"
+#include "ui/views/common/number_text.h"
+#include "ui/words/glossary.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace spanscope::ui {
+namespace {
+
+using experiment::CaseSummary;
+using experiment::CountSpan;
+using experiment::RunCase;
+using experiment::Standing;
+using experiment::Summary;
+
+constexpr double kMilliseconds = 1000;
+
+/// Digits behind the point with which the shortest of several times, in seconds, keeps three figures.
+int decimalsFor(const std::vector<const Summary*>& times) {
+  double least = 0;
+  for (const Summary* time : times) {
+    if (time->median > 0 && (least == 0 || time->median < least)) least = time->median;
+  }
+  const double milliseconds = least * kMilliseconds;
+  return milliseconds < 10 ? 2 : milliseconds < 100 ? 1 : 0;
+}
+
+QString millisecondsText(double seconds, int decimals) {
+  return QString::number(seconds * kMilliseconds, 'f', decimals);
+}
+
+QString medianText(const Summary& time, int decimals) {
+  return time.samples.empty() ? QStringLiteral("–") : millisecondsText(time.median, decimals);
+}
+
+QString rangeText(const Summary& time, int decimals) {
+  return time.samples.empty() ? QStringLiteral("–")
+                              : tr("%1 – %2").arg(millisecondsText(time.least(), decimals),
+                                                  millisecondsText(time.most(), decimals));
+}
+
+QString countsText(const CountSpan& count) {
+  return count.least == count.most ? QString::number(count.least)
+                                   : tr("%1 – %2").arg(count.least).arg(count.most);
+}
+
+QString cachedText(const CaseSummary& each) {
+  const QString share = shareText(each.cached.least, each.prompt.least);
+  return tr("%1 · %2").arg(countsText(each.cached), share);
+}
+
+MeasuredPoint pointOf(double x, const QString& name, const Summary& time) {
+  MeasuredPoint point{.x = x,
+                      .median = time.median * kMilliseconds,
+                      .least = time.least() * kMilliseconds,
+                      .most = time.most() * kMilliseconds,
+                      .samples = time.samples,
+                      .text = {}};
+  for (double& sample : point.samples) sample *= kMilliseconds;
+  point.text =
+      tr("%1\nmedian %2, from %3 to %4, %5 samples")
+          .arg(name, durationText(time.median), durationText(time.least()), durationText(time.most()))
+          .arg(time.samples.size());
+  return point;
+}
+
+QString setupText(const Benchmark& benchmark) {
+  const bool isQuery = benchmark.kind == BenchmarkKind::Query;
+  const auto done = static_cast<int>(benchmark.turns.size());
+  QStringList parts;
+  if (isQuery && done < benchmark.repeats)
+    parts += tr("%1 of %2 repeats").arg(done).arg(benchmark.repeats);
+  else
+    parts += benchmark.repeats == 1 ? tr("1 repeat") : tr("%1 repeats").arg(benchmark.repeats);
+  if (!benchmark.model.isEmpty()) parts += benchmark.model;
+  if (!benchmark.device.isEmpty()) parts += benchmark.device;
+  const document::RunSettings& settings = benchmark.subject.settings;
+  if (isQuery) parts += tr("policy %1").arg(QString::fromStdString(settings.policy));
+  parts += tr("block size %1").arg(settings.blockSize);
+  return parts.join(tr(" · "));
+}
+
+/// Where a query has one step, its time is that of the run.
+bool hasSteps(const std::vector<CaseSummary>& cases) {
+  return std::any_of(cases.begin(), cases.end(), [](const CaseSummary& each) {
+    return each.firstToken.samples != each.lastFirstToken.samples;
+  });
+}
+
+QString caseHelp(RunCase runCase) {
+  switch (runCase) {
+    case RunCase::Cold:
+      return tr("With an empty cache: every token of the prompt is computed.");
+    case RunCase::SameOrder:
+      return tr("The same once more: all but the last token of a prompt is found.");
+    case RunCase::Swapped:
+      return tr(
+          "What stands under plus in reversed order, which the cache has not seen: it is relocated, and what "
+          "follows it is computed.");
+    case RunCase::Floor:
+      return tr(
+          "Without what stands under plus, in the cache of the turn: the least that any order could cost.");
+  }
+  return {};
+}
+
+std::vector<BenchmarkColumn> caseColumns(bool withSteps) {
+  const QString first = explain(u"ttft");
+  std::vector<BenchmarkColumn> columns = {
+      {tr("Case"), {}},
+      {tr("TTFT ms, median"), first},
+      {tr("least – most"), tr("The shortest and the longest time to the first token of all repeats.")},
+      {tr("Speed-up"), tr("How often the median goes into that of cold; “overlaps” where the spreads of the "
+                          "two overlap, so that it may be noise: from quartile to quartile, with fewer "
+                          "than 5 repeats from least to most.")}};
+  if (withSteps)
+    columns.push_back(
+        {tr("Last step's"), tr("Time to the first token of the last step alone, in ms; the TTFT "
+                               "of a run is the median over its steps.")});
+  columns.push_back({tr("Run ms"), tr("From the start of the run to its end, median.")});
+  columns.push_back({tr("Cached"), explain(u"cached")});
+  columns.push_back({tr("Relocated"), explain(u"relocated")});
+  columns.push_back({tr("Computed"), tr("Tokens of prompts that were computed.")});
+  columns.push_back({tr("Blocks"), tr("Most blocks of the pool that the run held at once.")});
+  return columns;
+}
+
+QString speedUpText(const Summary& cold, const Summary& time, bool isCold) {
+  const experiment::Comparison comparison = experiment::compareTimes(cold, time);
+  switch (comparison.standing) {
+    case Standing::Faster:
+    case Standing::Slower:
+      return timesText(comparison.factor);
+    case Standing::Unclear:
+      return isCold ? timesText(1) : tr("overlaps");
+    case Standing::TooFew:
+      break;
+  }
+  return QStringLiteral("–");
+}
+
+void showCases(const Benchmark& benchmark, BenchmarkModel& model) {
+  const std::vector<CaseSummary> cases = experiment::summarizeTurns(benchmark.turns);
+  addCaseRemarks(benchmark, cases, model.remarks);
+  if (cases.empty()) return;
+  const bool withSteps = hasSteps(cases);
+  model.columns = caseColumns(withSteps);
+  model.yName = tr("Time to first token, ms");
+  std::vector<const Summary*> first;
+  std::vector<const Summary*> last;
+  std::vector<const Summary*> whole;
+  for (const CaseSummary& each : cases) {
+    first.push_back(&each.firstToken);
+    last.push_back(&each.lastFirstToken);
+    whole.push_back(&each.whole);
+  }
+  for (const CaseSummary& each : cases) {
+    BenchmarkRow row{.name = caseText(each.runCase), .help = caseHelp(each.runCase), .cells = {}};
+    const int decimals = decimalsFor(first);
+    row.cells << medianText(each.firstToken, decimals) << rangeText(each.firstToken, decimals)
+              << speedUpText(cases.front().firstToken, each.firstToken, each.runCase == RunCase::Cold);
+    if (withSteps) row.cells << medianText(each.lastFirstToken, decimalsFor(last));
+    row.cells << medianText(each.whole, decimalsFor(whole)) << cachedText(each) << countsText(each.relocated)
+              << countsText(each.computed) << QString::number(each.peakBlocks);
+    model.rows.push_back(std::move(row));
+    if (each.firstToken.samples.empty()) continue;
+    model.series.push_back({.runCase = each.runCase,
+                            .name = caseText(each.runCase),
+                            .points = {pointOf(static_cast<double>(model.series.size()),
+                                               caseText(each.runCase), each.firstToken)}});
+  }
+}
+
+void showLengths(const Benchmark& benchmark, BenchmarkModel& model) {
+  addLengthRemarks(benchmark, model.remarks);
+  if (benchmark.measuredLengths() == 0) return;
+  const auto timed = [](RunCase runCase) { return tr("%1, ms").arg(caseText(runCase)); };
+  const QString times = tr("Time to the first token: median, and in brackets the least and the most.");
+  model.columns = {
+      {tr("Tokens a document"), tr("Of two documents, between a fixed start and a question that is new every "
+                                   "time.")},
+      {timed(RunCase::Cold), times},
+      {timed(RunCase::SameOrder), times},
+      {timed(RunCase::Swapped), times},
+      {tr("Speed-up"), tr("How often the median of the swapped order goes into that of cold.")},
+      {tr("Cached"), tr("Tokens of the prompt that both orders found.")}};
+  model.xName = tr("Tokens a document");
+  model.yName = tr("Time to first token, ms");
+  for (const RunCase runCase : {RunCase::Cold, RunCase::SameOrder, RunCase::Swapped})
+    model.series.push_back({.runCase = runCase, .name = caseText(runCase), .points = {}});
+  for (const MeasuredLength& length : benchmark.lengths) {
+    if (!length.row) continue;
+    const experiment::AbbaRow& row = *length.row;
+    const std::vector<const Summary*> measured = {&row.cold.seconds, &row.same.seconds, &row.swapped.seconds};
+    BenchmarkRow shown{.name = QString::number(length.documentTokens), .help = {}, .cells = {}};
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+      const int decimals = decimalsFor({measured[i]});
+      shown.cells << tr("%1 (%2)").arg(medianText(*measured[i], decimals), rangeText(*measured[i], decimals));
+      model.series[i].points.push_back(pointOf(
+          length.documentTokens, tr("%1, 2 × %2 tokens").arg(model.series[i].name).arg(length.documentTokens),
+          *measured[i]));
+    }
+    shown.cells << speedUpText(row.cold.seconds, row.swapped.seconds, false)
+                << tr("%1 of %2")
+                       .arg(std::min(row.same.cachedTokens, row.swapped.cachedTokens))
+                       .arg(row.promptTokens);
+    model.rows.push_back(std::move(shown));
+  }
+}
+
+}  // namespace
+
+BenchmarkModel benchmarkModel(const ViewInput& input) {
+  BenchmarkModel model;
+  if (!input.benchmark) return model;
+  const Benchmark& benchmark = *input.benchmark;
+  model.kind = benchmark.kind;
+  model.isKnown = true;
+  model.isRunning = benchmark.state == BenchmarkState::Running;
+  model.progress = benchmark.progress();
+  if (model.isRunning) model.doing = progressText(benchmark);
+  model.setup = setupText(benchmark);
+  addStateRemarks(benchmark, *input.document, model.remarks);
+  if (benchmark.kind == BenchmarkKind::Query)
+    showCases(benchmark, model);
+  else
+    showLengths(benchmark, model);
+  return model;
+}
+
+QString benchmarkCsv(const Benchmark& benchmark) {
+  const auto milliseconds = [](const std::optional<double>& seconds) {
+    return seconds ? csvNumber(*seconds * kMilliseconds) : QString();
+  };
+  QString text;
+  if (benchmark.kind == BenchmarkKind::Lengths) {
+    text = csvLine({tr("tokens a document"), tr("prompt tokens"), tr("case"), tr("repeat"),
+                    tr("time to first token ms"), tr("cached tokens, fewest of all repeats")});
+    for (const MeasuredLength& length : benchmark.lengths) {
+      if (!length.row) continue;
+      const std::vector<std::pair<RunCase, const experiment::AbbaCase*>> cases = {
+          {RunCase::Cold, &length.row->cold},
+          {RunCase::SameOrder, &length.row->same},
+          {RunCase::Swapped, &length.row->swapped}};
+      for (const auto& [runCase, measured] : cases) {
+        for (std::size_t i = 0; i < measured->seconds.samples.size(); ++i)
+          text +=
+              csvLine({QString::number(length.documentTokens), QString::number(length.row->promptTokens),
+                       caseText(runCase), QString::number(i + 1), milliseconds(measured->seconds.samples[i]),
+                       QString::number(measured->cachedTokens)});
+      }
+    }
+    return text;
+  }
+  text = csvLine({tr("turn"), tr("case"), tr("time to first token ms"), tr("of the last step ms"),
+                  tr("run ms"), tr("prompt tokens"), tr("cached tokens"), tr("relocated tokens"),
+                  tr("computed tokens"), tr("generated tokens"), tr("most blocks"), tr("answer")});
+  for (std::size_t turn = 0; turn < benchmark.turns.size(); ++turn) {
+    for (const RunCase runCase : experiment::kRunCases) {
+      const std::optional<experiment::RunSample>& sample =
+          benchmark.turns[turn][static_cast<std::size_t>(runCase)];
+      if (!sample) continue;
+      const trace::RunFigures& figures = sample->figures;
+      text += csvLine({QString::number(turn + 1), caseText(runCase), milliseconds(figures.timeToFirstToken),
+                       milliseconds(sample->lastTimeToFirstToken), milliseconds(figures.whole),
+                       QString::number(figures.promptTokens), QString::number(figures.cachedTokens),
+                       QString::number(figures.relocatedTokens), QString::number(figures.computedTokens),
+                       QString::number(figures.generatedTokens), QString::number(sample->peakBlocks),
+                       QString::fromStdString(sample->answer)});
+    }
+  }
+  return text;
+}
+
+QString benchmarkText(const BenchmarkModel& model) {
+  QStringList titles;
+  for (const BenchmarkColumn& column : model.columns) titles += column.title;
+  QString text = model.setup + QLatin1Char('\n') + titles.join(QLatin1Char('\t')) + QLatin1Char('\n');
+  for (const BenchmarkRow& row : model.rows)
+    text += (QStringList{row.name} + row.cells).join(QLatin1Char('\t')) + QLatin1Char('\n');
+  for (const BenchmarkRemark& remark : model.remarks) text += remark.text + QLatin1Char('\n');
+  return text;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a benchmark says, as a table, as sentences and as points of a plot.
+#pragma once
+
+#include "ui/session/benchmark.h"
+#include "ui/session/view_input.h"
+
+#include <QString>
+#include <QStringList>
+
+#include <cstddef>
+#include <vector>
+
+namespace spanscope::ui {
+
+enum class RemarkKind {
+  Plain,
+  Warning,  ///< the figures are not those of the document as it is, or there are none
+};
+
+struct BenchmarkRemark {
+  RemarkKind kind = RemarkKind::Plain;
+  QString text;
+  bool operator==(const BenchmarkRemark&) const = default;
+};
+
+struct BenchmarkRow {
+  QString name;
+  QString help;
+  QStringList cells;  ///< one a column but the first
+  bool operator==(const BenchmarkRow&) const = default;
+};
+
+struct BenchmarkColumn {
+  QString title;
+  QString help;
+  bool operator==(const BenchmarkColumn&) const = default;
+};
+
+/// A repeated measurement, in milliseconds.
+struct MeasuredPoint {
+  double x = 0;  ///< place of the case, or tokens a document
+  double median = 0;
+  double least = 0;
+  double most = 0;
+  std::vector<double> samples;
+  QString text;  ///< for the tool tip
+  bool operator==(const MeasuredPoint&) const = default;
+};
+
+struct MeasuredSeries {
+  experiment::RunCase runCase = experiment::RunCase::Cold;
+  QString name;
+  std::vector<MeasuredPoint> points;
+  bool operator==(const MeasuredSeries&) const = default;
+};
+
+struct BenchmarkModel {
+  BenchmarkKind kind = BenchmarkKind::Query;
+  bool isKnown = false;  ///< something was measured, or is being measured
+  bool isRunning = false;
+  double progress = 0;                   ///< 0 … 1
+  QString doing;                         ///< while it runs: what
+  QString setup;                         ///< "7 repeats · spanlet · CPU, 2 threads · blocks of 16 tokens"
+  std::vector<BenchmarkColumn> columns;  ///< the first is of the names
+  std::vector<BenchmarkRow> rows;
+  std::vector<BenchmarkRemark> remarks;
+  QString xName;
+  QString yName;
+  std::vector<MeasuredSeries> series;
+  bool operator==(const BenchmarkModel&) const = default;
+};
+
+BenchmarkModel benchmarkModel(const ViewInput& input);
+
+/// Every sample, a line each.
+QString benchmarkCsv(const Benchmark& benchmark);
+/// The table as it is shown, with tabs between the cells.
+QString benchmarkText(const BenchmarkModel& model);
+
+}  // namespace spanscope::ui
