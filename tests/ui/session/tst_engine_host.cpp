@@ -4,11 +4,16 @@
 #include "engine/run/session.h"
 #include "engine/workbench/pipeline.h"
 #include "tests/support/cpu_backends.h"
+#include "ui/session/benchmarker.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/trace_store.h"
 
 #include <QSignalSpy>
 #include <QtTest>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -38,6 +43,33 @@ std::vector<trace::Event> runToEnd(EngineHost& host, RunRequest request, QString
   std::vector<trace::Event> events;
   host.drain(events);
   return events;
+}
+
+BenchmarkRequest benchmarkOf(const QString& example, std::int32_t repeats,
+                             document::RunSettings settings = {}) {
+  QFile file(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/") + example);
+  if (!file.open(QIODevice::ReadOnly)) return {};
+  const query::ParseResult parsed = query::parseJson(file.readAll().toStdString());
+  BenchmarkRequest request;
+  request.repeats = repeats;
+  request.settings = std::move(settings);
+  request.query = parsed.query.value_or(query::Node{});
+  return request;
+}
+
+/// The benchmark as it is at its end, or null. `changed` is called whenever it has.
+std::shared_ptr<const Benchmark> measure(EngineHost& host, BenchmarkRequest request,
+                                         const std::function<void(const Benchmark&)>& changed = {}) {
+  std::shared_ptr<const Benchmark> newest;
+  QObject guard;
+  QObject::connect(&host, &EngineHost::benchmarkChanged, &guard,
+                   [&](const std::shared_ptr<const Benchmark>& now) {
+                     newest = now;
+                     if (changed) changed(*now);
+                   });
+  const auto hasEnded = [&] { return newest && newest->state != BenchmarkState::Running; };
+  if (!host.benchmark(std::move(request)) || !QTest::qWaitFor(hasEnded, kPatience)) return nullptr;
+  return newest;
 }
 
 template <class T>
@@ -75,6 +107,88 @@ class TestEngineHost : public QObject {
     const auto third = runToEnd(host, requestFor(QStringLiteral("rag.json")));
     QVERIFY(lastOf<trace::CacheCleared>(third) != nullptr);
     QCOMPARE(lastOf<trace::StepMetrics>(third)->cachedTokens, std::int64_t(0));
+  }
+
+  void benchmarksLeaveTheSessionAlone() {
+    EngineHost host{test::cpuBackends()};
+    QSignalSpy sessions(&host, &EngineHost::sessionStarted);
+    runToEnd(host, requestFor(QStringLiteral("rag.json")));
+    int turns = 0;
+    bool isRefused = false;
+    QStringList activities;
+    const auto benchmark =
+        measure(host, benchmarkOf(QStringLiteral("rag.json"), 2), [&](const Benchmark& now) {
+          turns = std::max(turns, now.turn);
+          if (now.state != BenchmarkState::Running) return;
+          isRefused |= !host.run(requestFor(QStringLiteral("rag.json")));
+          activities += host.activity();
+        });
+    QVERIFY(benchmark != nullptr);
+    QCOMPARE(benchmark->problem, QString());
+    QCOMPARE(benchmark->state, BenchmarkState::Finished);
+    QCOMPARE(benchmark->turns.size(), std::size_t(2));
+    QCOMPARE(benchmark->model, QStringLiteral("spanlet"));
+    QCOMPARE(benchmark->blockCount, document::RunSettings().blockCount);
+    QCOMPARE(benchmark->gaps.size(), experiment::kRunCases.size());
+    QVERIFY(turns == 2 && isRefused);
+    QVERIFY(activities.contains(QStringLiteral("Benchmark: turn 2 of 2, order swapped")));
+    QCOMPARE(host.state(), EngineState::Idle);
+    QCOMPARE(host.activity(), QString());
+    // No event of it reaches the trace, and the cache is as the run before left it.
+    std::vector<trace::Event> events;
+    host.drain(events);
+    QVERIFY(events.empty());
+    const auto again = runToEnd(host, requestFor(QStringLiteral("rag.json")));
+    QCOMPARE(sessions.size(), 1);
+    QCOMPARE(lastOf<trace::StepMetrics>(again)->computedTokens, std::int64_t(1));
+  }
+
+  void benchmarksAreStoppedAndFail() {
+    EngineHost host{test::cpuBackends()};
+    const auto stopped =
+        measure(host, benchmarkOf(QStringLiteral("rag.json"), kMostRepeats), [&host](const Benchmark& now) {
+          if (now.turns.size() == 1) host.stop();
+        });
+    QVERIFY(stopped != nullptr);
+    QCOMPARE(stopped->state, BenchmarkState::Stopped);
+    QVERIFY(!stopped->turns.empty());
+    QVERIFY(stopped->turns.size() < std::size_t(kMostRepeats));
+
+    document::RunSettings small;
+    small.blockCount = 4;
+    const auto failed = measure(host, benchmarkOf(QStringLiteral("rag.json"), 1, small));
+    QVERIFY(failed != nullptr);
+    QCOMPARE(failed->state, BenchmarkState::Failed);
+    QVERIFY(!failed->problem.isEmpty());
+    document::RunSettings nowhere;
+    nowhere.model = "/nowhere";
+    const auto missing = measure(host, benchmarkOf(QStringLiteral("rag.json"), 1, nowhere));
+    QVERIFY(missing != nullptr);
+    QCOMPARE(missing->state, BenchmarkState::Failed);
+    QVERIFY(missing->problem.contains(QStringLiteral("/nowhere")));
+    QCOMPARE(host.state(), EngineState::Idle);
+    // What was wrong with one is not with the next.
+    QCOMPARE(measure(host, benchmarkOf(QStringLiteral("chat.json"), 1))->state, BenchmarkState::Finished);
+  }
+
+  void lengthsThatFitAreMeasured() {
+    const std::vector<std::int32_t> few = measurableLengths(500);
+    QVERIFY((few == std::vector<std::int32_t>{64, 128}));
+    QCOMPARE(measurableLengths(1'000'000).back(), 4096);
+    EngineHost host{test::cpuBackends()};
+    BenchmarkRequest request;
+    request.kind = BenchmarkKind::Lengths;
+    request.repeats = 1;
+    const auto stopped = measure(host, std::move(request), [&host](const Benchmark& now) {
+      if (now.measuredLengths() == 2) host.stop();
+    });
+    QVERIFY(stopped != nullptr);
+    QCOMPARE(stopped->state, BenchmarkState::Stopped);
+    QVERIFY(stopped->measuredLengths() >= 2);
+    const experiment::AbbaRow& row = *stopped->lengths.front().row;
+    QCOMPARE(row.documentTokens, 64);
+    QCOMPARE(row.cold.cachedTokens, std::int64_t(0));
+    QCOMPARE(row.swapped.cachedTokens, row.expectedCachedTokens);
   }
 
   void otherCacheSettingsBeginANewSession() {

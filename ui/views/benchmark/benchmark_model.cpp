@@ -22,14 +22,14 @@ using experiment::Summary;
 
 constexpr double kMilliseconds = 1000;
 
-/// Digits behind the point with which the shortest of several times, in seconds, keeps three figures.
+/// Digits behind the point with which the shortest of several times, in seconds, keeps two figures.
 int decimalsFor(const std::vector<const Summary*>& times) {
   double least = 0;
   for (const Summary* time : times) {
     if (time->median > 0 && (least == 0 || time->median < least)) least = time->median;
   }
   const double milliseconds = least * kMilliseconds;
-  return milliseconds < 10 ? 2 : milliseconds < 100 ? 1 : 0;
+  return milliseconds < 1 ? 2 : milliseconds < 100 ? 1 : 0;
 }
 
 QString millisecondsText(double seconds, int decimals) {
@@ -41,19 +41,20 @@ QString medianText(const Summary& time, int decimals) {
 }
 
 QString rangeText(const Summary& time, int decimals) {
-  return time.samples.empty() ? QStringLiteral("–")
-                              : tr("%1 – %2").arg(millisecondsText(time.least(), decimals),
-                                                  millisecondsText(time.most(), decimals));
+  return time.samples.empty()
+             ? QStringLiteral("–")
+             : tr("%1\u00A0–\u00A0%2")
+                   .arg(millisecondsText(time.least(), decimals), millisecondsText(time.most(), decimals));
 }
 
 QString countsText(const CountSpan& count) {
   return count.least == count.most ? QString::number(count.least)
-                                   : tr("%1 – %2").arg(count.least).arg(count.most);
+                                   : tr("%1\u00A0–\u00A0%2").arg(count.least).arg(count.most);
 }
 
 QString cachedText(const CaseSummary& each) {
   const QString share = shareText(each.cached.least, each.prompt.least);
-  return tr("%1 · %2").arg(countsText(each.cached), share);
+  return tr("%1\u00A0·\u00A0%2").arg(countsText(each.cached), share);
 }
 
 MeasuredPoint pointOf(double x, const QString& name, const Summary& time) {
@@ -111,11 +112,18 @@ QString caseHelp(RunCase runCase) {
   return {};
 }
 
+/// The beginning of what its first run said.
+QString answerText(const CaseSummary& each) {
+  constexpr qsizetype kMost = 300;
+  const QString answer = QString::fromStdString(each.answer);
+  return answer.size() <= kMost ? answer : answer.left(kMost) + QStringLiteral("…");
+}
+
 std::vector<BenchmarkColumn> caseColumns(bool withSteps) {
   const QString first = explain(u"ttft");
   std::vector<BenchmarkColumn> columns = {
       {tr("Case"), {}},
-      {tr("TTFT ms, median"), first},
+      {tr("TTFT ms"), tr("Median. %1").arg(first)},
       {tr("least – most"), tr("The shortest and the longest time to the first token of all repeats.")},
       {tr("Speed-up"), tr("How often the median goes into that of cold; “overlaps” where the spreads of the "
                           "two overlap, so that it may be noise: from quartile to quartile, with fewer "
@@ -124,10 +132,10 @@ std::vector<BenchmarkColumn> caseColumns(bool withSteps) {
     columns.push_back(
         {tr("Last step's"), tr("Time to the first token of the last step alone, in ms; the TTFT "
                                "of a run is the median over its steps.")});
-  columns.push_back({tr("Run ms"), tr("From the start of the run to its end, median.")});
   columns.push_back({tr("Cached"), explain(u"cached")});
   columns.push_back({tr("Relocated"), explain(u"relocated")});
   columns.push_back({tr("Computed"), tr("Tokens of prompts that were computed.")});
+  columns.push_back({tr("Run ms"), tr("From the start of the run to its end, median.")});
   columns.push_back({tr("Blocks"), tr("Most blocks of the pool that the run held at once.")});
   return columns;
 }
@@ -162,13 +170,15 @@ void showCases(const Benchmark& benchmark, BenchmarkModel& model) {
     whole.push_back(&each.whole);
   }
   for (const CaseSummary& each : cases) {
-    BenchmarkRow row{.name = caseText(each.runCase), .help = caseHelp(each.runCase), .cells = {}};
+    BenchmarkRow row{.name = caseText(each.runCase),
+                     .help = tr("%1\nIts answer: %2").arg(caseHelp(each.runCase), answerText(each)),
+                     .cells = {}};
     const int decimals = decimalsFor(first);
     row.cells << medianText(each.firstToken, decimals) << rangeText(each.firstToken, decimals)
               << speedUpText(cases.front().firstToken, each.firstToken, each.runCase == RunCase::Cold);
     if (withSteps) row.cells << medianText(each.lastFirstToken, decimalsFor(last));
-    row.cells << medianText(each.whole, decimalsFor(whole)) << cachedText(each) << countsText(each.relocated)
-              << countsText(each.computed) << QString::number(each.peakBlocks);
+    row.cells << cachedText(each) << countsText(each.relocated) << countsText(each.computed)
+              << medianText(each.whole, decimalsFor(whole)) << QString::number(each.peakBlocks);
     model.rows.push_back(std::move(row));
     if (each.firstToken.samples.empty()) continue;
     model.series.push_back({.runCase = each.runCase,

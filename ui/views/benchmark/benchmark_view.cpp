@@ -208,6 +208,7 @@ void BenchmarkView::fillTable() {
     const BenchmarkColumn& column = m_model.columns[static_cast<std::size_t>(c)];
     auto* title = new QTableWidgetItem(column.title);
     title->setToolTip(column.help);
+    title->setFont(now.smallFont());
     title->setTextAlignment((c == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     m_table->setHorizontalHeaderItem(c, title);
   }
@@ -277,9 +278,11 @@ QString BenchmarkView::csv() const {
 
 PaintedTable BenchmarkView::painted() const {
   PaintedTable table;
-  for (const BenchmarkColumn& column : m_model.columns) {
-    table.headers.push_back(column.title);
-    table.shares.push_back(1);
+  const bool isQuery = m_model.kind == BenchmarkKind::Query;
+  for (std::size_t c = 0; c < m_model.columns.size(); ++c) {
+    table.headers.push_back(m_model.columns[c].title);
+    // Names and spreads are longer than numbers.
+    table.shares.push_back(!isQuery ? 3 : c == 0 || c == 2 ? 4 : 3);
   }
   for (const BenchmarkRow& row : m_model.rows) {
     std::vector<PaintedCell> cells{{row.name, Role::Text, false}};

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a benchmark says, and what a person does with the dock.
+#include "engine/workbench/document/edits.h"
+#include "tests/ui/views/common/recorded_runs.h"
+#include "tests/ui/views/common/sample_benchmarks.h"
+#include "ui/views/benchmark/benchmark_plot.h"
+#include "ui/views/benchmark/benchmark_view.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTableWidget>
+#include <QtTest>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+using experiment::CaseGap;
+using experiment::RunCase;
+
+namespace {
+
+ViewInput inputOf(const document::Document& document, Benchmark benchmark) {
+  ViewInput input;
+  input.document = std::make_shared<const document::Document>(document);
+  input.trace = std::make_shared<TraceStore>();
+  input.benchmark = std::make_shared<const Benchmark>(std::move(benchmark));
+  return input;
+}
+
+bool says(const BenchmarkModel& model, const QString& text) {
+  return std::any_of(model.remarks.begin(), model.remarks.end(),
+                     [&](const BenchmarkRemark& remark) { return remark.text.contains(text); });
+}
+
+bool warns(const BenchmarkModel& model, const QString& text) {
+  return std::any_of(model.remarks.begin(), model.remarks.end(), [&](const BenchmarkRemark& remark) {
+    return remark.kind == RemarkKind::Warning && remark.text.contains(text);
+  });
+}
+
+QString cell(const BenchmarkModel& model, std::size_t row, const QString& column) {
+  for (std::size_t c = 1; c < model.columns.size(); ++c) {
+    if (model.columns[c].title == column) return model.rows[row].cells.value(static_cast<qsizetype>(c) - 1);
+  }
+  return QStringLiteral("no such column");
+}
+
+experiment::RunSample& sampleOf(Benchmark& benchmark, std::size_t turn, RunCase runCase) {
+  return *benchmark.turns[turn][static_cast<std::size_t>(runCase)];
+}
+
+/// But for what smoothing makes of it.
+bool isNear(const QColor& one, const QColor& other) {
+  constexpr int kNear = 40;
+  return std::abs(one.red() - other.red()) + std::abs(one.green() - other.green()) +
+             std::abs(one.blue() - other.blue()) <
+         kNear;
+}
+
+void setTimes(Benchmark& benchmark, RunCase runCase, std::vector<double> milliseconds) {
+  for (std::size_t turn = 0; turn < milliseconds.size(); ++turn)
+    sampleOf(benchmark, turn, runCase).figures.timeToFirstToken = milliseconds[turn] / 1000;
+}
+
+}  // namespace
+
+class TestBenchmarkView : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    QApplication::setStyle(QStringLiteral("Fusion"));
+    m_rag = test::exampleDocument("rag.json");
+  }
+
+  void nothingIsKnownAtFirst() {
+    ViewInput input = inputOf(m_rag, {});
+    input.benchmark.reset();
+    QVERIFY(!benchmarkModel(input).isKnown);
+  }
+
+  void casesBecomeRows() {
+    const BenchmarkModel model = benchmarkModel(inputOf(m_rag, test::sampleBenchmark(m_rag)));
+    QVERIFY(model.isKnown && !model.isRunning);
+    QCOMPARE(model.setup,
+             QStringLiteral("7 repeats · spanlet · CPU, 2 threads · policy spans · block size 16"));
+    QCOMPARE(model.rows.size(), std::size_t(4));
+    QCOMPARE(model.rows[2].name, QStringLiteral("order swapped"));
+    QCOMPARE(cell(model, 0, QStringLiteral("TTFT ms")), QStringLiteral("206.0"));
+    QCOMPARE(cell(model, 0, QStringLiteral("least – most")), QStringLiteral("200.0\u00A0–\u00A0212.0"));
+    QCOMPARE(cell(model, 0, QStringLiteral("Speed-up")), QStringLiteral("1.0×"));
+    QCOMPARE(cell(model, 1, QStringLiteral("Speed-up")), QStringLiteral("57×"));
+    QCOMPARE(cell(model, 1, QStringLiteral("Cached")), QStringLiteral("82\u00A0·\u00A099\u00A0%"));
+    QCOMPARE(cell(model, 2, QStringLiteral("Relocated")), QStringLiteral("57"));
+    QCOMPARE(cell(model, 2, QStringLiteral("Computed")), QStringLiteral("13"));
+    QCOMPARE(cell(model, 3, QStringLiteral("Run ms")), QStringLiteral("17.3"));
+    QVERIFY(
+        says(model, QStringLiteral("With the order swapped the first token comes 10× sooner than cold.")));
+    QVERIFY(says(model, QStringLiteral("Order swapped takes 2.0× the time of the floor.")));
+    QVERIFY(says(model, QStringLiteral("Every run but those of the floor gave the same answer.")));
+    QVERIFY(says(model, QStringLiteral("a pool of its own of 511 blocks")));
+    QVERIFY(model.rows[2].help.endsWith(QStringLiteral("Its answer: The pet of Tarek is Biscuit.")));
+    // One step: its time is that of the run, and is not said twice.
+    QCOMPARE(cell(model, 0, QStringLiteral("Last step's")), QStringLiteral("no such column"));
+
+    QCOMPARE(model.series.size(), std::size_t(4));
+    QCOMPARE(model.series[1].points.front().samples.size(), std::size_t(7));
+    QCOMPARE(model.series[0].points.front().median, 206.0);
+    QCOMPARE(model.series[0].points.front().least, 200.0);
+  }
+
+  void stepsHaveAColumnOfTheirOwn() {
+    Benchmark benchmark = test::sampleBenchmark(m_rag);
+    for (std::size_t turn = 0; turn < benchmark.turns.size(); ++turn)
+      sampleOf(benchmark, turn, RunCase::Swapped).lastTimeToFirstToken = 0.5;
+    QCOMPARE(cell(benchmarkModel(inputOf(m_rag, benchmark)), 2, QStringLiteral("Last step's")),
+             QStringLiteral("500.0"));
+  }
+
+  void noiseIsNotCalledFaster() {
+    Benchmark benchmark = test::sampleBenchmark(m_rag);
+    setTimes(benchmark, RunCase::Swapped, {150, 190, 202, 204, 206, 208, 240});
+    setTimes(benchmark, RunCase::Floor, {150, 190, 202, 204, 206, 208, 240});
+    const BenchmarkModel model = benchmarkModel(inputOf(m_rag, benchmark));
+    QCOMPARE(cell(model, 2, QStringLiteral("Speed-up")), QStringLiteral("overlaps"));
+    QVERIFY(says(model, QStringLiteral("Cold and order swapped: their spreads overlap, so neither is called "
+                                       "faster.")));
+    QVERIFY(says(model, QStringLiteral("Order swapped and floor: their spreads overlap")));
+    QVERIFY(!says(model, QStringLiteral("sooner than cold")));
+
+    benchmark.turns.resize(2);
+    const BenchmarkModel few = benchmarkModel(inputOf(m_rag, benchmark));
+    QCOMPARE(cell(few, 1, QStringLiteral("Speed-up")), QStringLiteral("–"));
+    QVERIFY(says(few, QStringLiteral("Fewer than 3 repeats say nothing of the spread")));
+    QVERIFY(!says(few, QStringLiteral("sooner")));
+  }
+
+  void otherAnswersAreSaid() {
+    Benchmark benchmark = test::sampleBenchmark(m_rag);
+    sampleOf(benchmark, 1, RunCase::Swapped).answer = "Coco.";
+    sampleOf(benchmark, 4, RunCase::Swapped).answer = "Coco.";
+    sampleOf(benchmark, 4, RunCase::Floor).answer = "I do not know.";
+    const BenchmarkModel model = benchmarkModel(inputOf(m_rag, benchmark));
+    QVERIFY(warns(model,
+                  QStringLiteral("Order swapped: another answer than the first cold run in 2 of 7 runs.")));
+    QVERIFY(!warns(model, QStringLiteral("Floor")));
+    QVERIFY(!says(model, QStringLiteral("gave the same answer")));
+  }
+
+  void casesThatThereAreNotAreSaid() {
+    Benchmark benchmark = test::sampleBenchmark(m_rag);
+    for (const RunCase runCase : {RunCase::Swapped, RunCase::Floor}) {
+      benchmark.gaps[static_cast<std::size_t>(runCase)] = CaseGap::NoPlus;
+      for (experiment::RepeatTurn& turn : benchmark.turns) turn[static_cast<std::size_t>(runCase)].reset();
+    }
+    const BenchmarkModel model = benchmarkModel(inputOf(m_rag, benchmark));
+    QCOMPARE(model.rows.size(), std::size_t(2));
+    QVERIFY(says(model, QStringLiteral("No “order swapped”: there is no plus in the query")));
+    QVERIFY(says(model, QStringLiteral("No “floor”: there is no plus in the query")));
+    QVERIFY(says(model, QStringLiteral("Every run gave the same answer.")));
+  }
+
+  void whatWasEditedSinceIsSaid() {
+    const QString edited = QStringLiteral("Measured before the last edit");
+    const Benchmark benchmark = test::sampleBenchmark(m_rag);
+    document::Document document = m_rag;
+    QVERIFY(!warns(benchmarkModel(inputOf(document, benchmark)), edited));
+    // Where a node stands on the canvas, and what is recorded, changes no figure.
+    document::setPosition(document, document.root(), document::Point{.x = 10, .y = 10});
+    document.settings.observe = !document.settings.observe;
+    QVERIFY(!warns(benchmarkModel(inputOf(document, benchmark)), edited));
+    document.settings.blockSize = 4;
+    QVERIFY(warns(benchmarkModel(inputOf(document, benchmark)), edited));
+    document = test::swapped(m_rag);
+    QVERIFY(warns(benchmarkModel(inputOf(document, benchmark)), edited));
+    // Made-up documents do not depend on the query.
+    const Benchmark lengths = test::sampleLengths(m_rag);
+    QVERIFY(!warns(benchmarkModel(inputOf(document, lengths)), edited));
+    document.settings.blockSize = 4;
+    QVERIFY(warns(benchmarkModel(inputOf(document, lengths)), edited));
+  }
+
+  void endsThatWereNotWantedAreSaid() {
+    Benchmark benchmark = test::sampleBenchmark(m_rag);
+    benchmark.turns.resize(3);
+    benchmark.state = BenchmarkState::Stopped;
+    const BenchmarkModel stopped = benchmarkModel(inputOf(m_rag, benchmark));
+    QVERIFY(says(stopped, QStringLiteral("Stopped after 3 of 7 repeats.")));
+    QVERIFY(stopped.setup.startsWith(QStringLiteral("3 of 7 repeats")));
+    QCOMPARE(stopped.rows.size(), std::size_t(4));
+    benchmark.state = BenchmarkState::Failed;
+    benchmark.problem = QStringLiteral("the pool is too small");
+    QVERIFY(warns(benchmarkModel(inputOf(m_rag, benchmark)),
+                  QStringLiteral("It could not go on: the pool is too small")));
+  }
+
+  void progressIsTold() {
+    Benchmark benchmark = test::sampleBenchmark(m_rag);
+    benchmark.state = BenchmarkState::Running;
+    benchmark.turns.resize(1);
+    benchmark.turn = 2;
+    benchmark.runCase = RunCase::Swapped;
+    const BenchmarkModel model = benchmarkModel(inputOf(m_rag, benchmark));
+    QVERIFY(model.isRunning);
+    QCOMPARE(model.doing, QStringLiteral("Benchmark: turn 2 of 7, order swapped"));
+    QCOMPARE(model.progress, 2.5 / 8);
+    benchmark.turn = 0;
+    QCOMPARE(progressText(benchmark), QStringLiteral("Benchmark: warming up, order swapped"));
+    QCOMPARE(progressText(test::sampleLengths(m_rag)),
+             QStringLiteral("Benchmark: documents of 256 tokens, 3 of 3"));
+  }
+
+  void lengthsBecomeRowsAndLines() {
+    const BenchmarkModel model = benchmarkModel(inputOf(m_rag, test::sampleLengths(m_rag)));
+    QCOMPARE(model.rows.size(), std::size_t(2));
+    QCOMPARE(model.rows[1].name, QStringLiteral("128"));
+    QCOMPARE(cell(model, 1, QStringLiteral("cold, ms")), QStringLiteral("14.7 (12.8\u00A0–\u00A016.6)"));
+    QCOMPARE(cell(model, 1, QStringLiteral("Speed-up")), QStringLiteral("6.2×"));
+    QCOMPARE(cell(model, 1, QStringLiteral("Cached")), QStringLiteral("280 of 312"));
+    QCOMPARE(model.series.size(), std::size_t(3));
+    QCOMPARE(model.series[0].points.size(), std::size_t(2));
+    QCOMPARE(model.series[0].points[1].x, 128.0);
+  }
+
+  void everySampleIsExported() {
+    const Benchmark benchmark = test::sampleBenchmark(m_rag);
+    const QStringList lines = benchmarkCsv(benchmark).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    QCOMPARE(lines.size(), 1 + 7 * 4);
+    QVERIFY(lines[0].startsWith(QStringLiteral("turn,case,time to first token ms")));
+    QCOMPARE(lines[3],
+             QStringLiteral("1,order swapped,20,20,27,83,70,57,13,8,9,The pet of Tarek is Biscuit."));
+    const QStringList lengths =
+        benchmarkCsv(test::sampleLengths(m_rag)).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    QCOMPARE(lengths.size(), 1 + 2 * 3 * 7);
+    QCOMPARE(lengths[1], QStringLiteral("64,184,cold,1,6.4,0"));
+  }
+
+  void wishesAreWrittenAndRead() {
+    const BenchmarkWish wish{.kind = BenchmarkKind::Lengths, .repeats = 3};
+    QCOMPARE(benchmarkWish(wish), QStringLiteral("lengths:3"));
+    QVERIFY(readBenchmarkWish(QStringLiteral("lengths:3")) == wish);
+    for (const char* wrong : {"", "query", "query:0", "query:101", "query:x", "other:3"})
+      QVERIFY2(!readBenchmarkWish(QString::fromLatin1(wrong)), wrong);
+  }
+
+  void theDockIsOperated() {
+    BenchmarkView view;
+    view.resize(640, 400);
+    ViewInput input = inputOf(m_rag, {});
+    input.benchmark.reset();
+    view.setInput(input);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    auto* table = view.findChild<QTableWidget*>();
+    auto* button = view.findChild<QPushButton*>();
+    QVERIFY(!table->isVisible());
+    QCOMPARE(button->text(), QStringLiteral("Measure"));
+    QVERIFY(view.csv().isEmpty());
+
+    QSignalSpy commands(&view, &View::commandWanted);
+    view.findChild<QSpinBox*>()->setValue(12);
+    QTest::keyClick(button, Qt::Key_Space);
+    QCOMPARE(commands.takeFirst().front().toString(), QStringLiteral("run.benchmark:query:12"));
+    view.findChild<QComboBox*>()->setCurrentIndex(1);
+    QTest::mouseClick(button, Qt::LeftButton);
+    QCOMPARE(commands.takeFirst().front().toString(), QStringLiteral("run.benchmark:lengths:12"));
+
+    Benchmark benchmark = test::sampleBenchmark(m_rag);
+    benchmark.state = BenchmarkState::Running;
+    input.benchmark = std::make_shared<const Benchmark>(benchmark);
+    view.setInput(input);
+    QTRY_VERIFY(table->isVisible());
+    QCOMPARE(button->text(), QStringLiteral("Stop"));
+    QVERIFY(view.findChild<QProgressBar*>()->isVisible());
+    QVERIFY(!view.findChild<QSpinBox*>()->isEnabled());
+    QTest::mouseClick(button, Qt::LeftButton);
+    QCOMPARE(commands.takeFirst().front().toString(), QStringLiteral("run.stop"));
+
+    input.benchmark = std::make_shared<const Benchmark>(test::sampleBenchmark(m_rag));
+    view.setInput(input);
+    QTRY_VERIFY(!view.model().isRunning);
+    QCOMPARE(button->text(), QStringLiteral("Measure"));
+    QCOMPARE(table->rowCount(), 4);
+    QCOMPARE(table->item(2, 0)->text(), QStringLiteral("order swapped"));
+    // All rows are seen without scrolling in the table.
+    QVERIFY(table->height() >= table->horizontalHeader()->height() + 4 * table->rowHeight(0));
+    table->setFocus();
+    QTest::keySequence(table, QKeySequence::Copy);
+    QVERIFY(QApplication::clipboard()->text().contains(
+        QStringLiteral("order swapped\t20.3\t20.0\u00A0–\u00A020.6")));
+    auto* plot = view.findChild<BenchmarkPlot*>();
+    const QCPAxis& y = *plot->plot().yAxis;
+    QVERIFY(y.scaleType() == QCPAxis::stLogarithmic);
+    QVERIFY(y.range().lower <= 3.3 && y.range().upper >= 212);
+    const MeasuredPoint* point = plot->pointAt({plot->plot().xAxis->coordToPixel(2), y.coordToPixel(20.3)});
+    QVERIFY(point != nullptr);
+    QVERIFY(point->text.startsWith(QStringLiteral("order swapped")));
+  }
+
+  void picturesHoldTableAndPlot() {
+    BenchmarkView view;
+    view.setInput(inputOf(m_rag, test::sampleBenchmark(m_rag)));
+    const QColor cold = Theme().color(Role::ComputedInk);
+    const auto count = [&](const QSize& size) {
+      QImage image(size, QImage::Format_RGB32);
+      QPainter painter(&image);
+      view.paintTo(painter, size);
+      painter.end();
+      int found = 0;
+      for (int y = 0; y < image.height(); ++y) {
+        for (int x = 0; x < image.width(); ++x) found += isNear(image.pixelColor(x, y), cold) ? 1 : 0;
+      }
+      return found;
+    };
+    QVERIFY(count({900, 600}) > 20);
+    // Where there is no room for a plot worth its name, the table is all.
+    QCOMPARE(count({900, 200}), 0);
+  }
+
+ private:
+  document::Document m_rag;
+};
+
+QTEST_MAIN(TestBenchmarkView)
+#include "tst_benchmark_view.moc"

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A benchmark in the window: started in its dock, kept with its tab, and gone past by edits.
+#include "engine/workbench/document/edits.h"
+#include "tests/ui/window/fresh_window.h"
+#include "ui/session/benchmark.h"
+#include "ui/views/benchmark/benchmark_view.h"
+
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QStatusBar>
+#include <QtTest>
+
+#include <algorithm>
+#include <memory>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr int kPatience = 60'000;  // milliseconds
+
+}  // namespace
+
+class TestBenchmarkWindow : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<test::FreshWindow> m_fresh;
+  MainWindow* m_window = nullptr;  ///< its
+
+  Workspace& workspace() { return m_window->workspace(); }
+  BenchmarkView& view() {
+    return *qobject_cast<BenchmarkView*>(m_window->docks().dock(QStringLiteral("benchmark"))->view());
+  }
+  bool hasEnded() {
+    const std::shared_ptr<const Benchmark> benchmark = workspace().input().benchmark;
+    return benchmark && benchmark->state != BenchmarkState::Running;
+  }
+  bool isOutdated() {
+    const auto& remarks = view().model().remarks;
+    return std::any_of(remarks.begin(), remarks.end(), [](const BenchmarkRemark& remark) {
+      return remark.text.contains(QStringLiteral("Measured before the last edit"));
+    });
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_fresh = std::make_unique<test::FreshWindow>();
+    QVERIFY(m_fresh->show());
+    m_window = &m_fresh->window();
+  }
+  void cleanup() { m_fresh.reset(); }
+
+  void theCommandShowsTheDock() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.measure"));
+    m_window->perform(QStringLiteral("run.benchmark"));
+    QTRY_VERIFY(view().isVisible());
+    QVERIFY(!workspace().input().benchmark);
+    QCOMPARE(workspace().engine().state() == EngineState::Running, false);
+  }
+
+  void aQueryIsMeasuredAndKeptWithItsTab() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QSignalSpy ended(&workspace(), &Workspace::runEnded);
+    m_window->perform(QStringLiteral("run.run"));
+    QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
+    QTRY_COMPARE(workspace().history().records()->size(), std::size_t(1));
+    const std::size_t events = workspace().input().trace->size();
+
+    m_window->perform(QStringLiteral("view.measure"));
+    m_window->perform(QStringLiteral("run.benchmark"));
+    view().findChild<QSpinBox*>()->setValue(3);
+    QTest::mouseClick(view().findChild<QPushButton*>(), Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    const std::shared_ptr<const Benchmark> benchmark = workspace().input().benchmark;
+    QCOMPARE(benchmark->problem, QString());
+    QCOMPARE(benchmark->turns.size(), std::size_t(3));
+    QTRY_COMPARE(view().model().rows.size(), std::size_t(4));
+    QVERIFY(!isOutdated());
+    // The runs that were measured are no runs of the document, and its trace stays what it was.
+    QCOMPARE(workspace().history().records()->size(), std::size_t(1));
+    QCOMPARE(workspace().input().trace->size(), events);
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace().input().forecastIsPending, kPatience);
+
+    // One figure is one figure: a run of the document finds what the benchmark's did.
+    ended.clear();
+    m_window->perform(QStringLiteral("run.run"));
+    QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
+    const auto& same = *benchmark->turns.front()[static_cast<std::size_t>(experiment::RunCase::SameOrder)];
+    QTRY_COMPARE(workspace().input().state().progress().requests.size(), std::size_t(2));
+    QTRY_VERIFY(workspace().input().state().progress().requests.rbegin()->second.metrics.has_value());
+    const trace::RequestState request = workspace().input().state().progress().requests.rbegin()->second;
+    QCOMPARE(same.figures.cachedTokens, request.cachedTokens);
+    QCOMPARE(same.figures.computedTokens, request.computedTokens);
+
+    QVERIFY(m_window->openExample(QStringLiteral("chat.json")));
+    QTRY_VERIFY(!view().model().isKnown);
+    workspace().setCurrent(workspace().documents().front().get());
+    QTRY_VERIFY(view().model().isKnown);
+    QVERIFY(workspace().input().benchmark == benchmark);
+    workspace().model()->change(QStringLiteral("Seed"),
+                                [](document::Document& document) { document.settings.seed = 77; });
+    QTRY_VERIFY(isOutdated());
+    workspace().model()->undoStack().undo();
+    QTRY_VERIFY(!isOutdated());
+  }
+
+  void stopKeepsWhatEnded() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.measure"));
+    m_window->perform(QStringLiteral("run.benchmark:query:100"));
+    QTRY_VERIFY_WITH_TIMEOUT(workspace().input().benchmark && !workspace().input().benchmark->turns.empty(),
+                             kPatience);
+    // Meanwhile nothing else runs.
+    QVERIFY(!workspace().run().isEmpty());
+    QVERIFY(!workspace().benchmark(BenchmarkKind::Query, 1).isEmpty());
+    m_window->perform(QStringLiteral("run.stop"));
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    QCOMPARE(workspace().input().benchmark->state, BenchmarkState::Stopped);
+    QVERIFY(!workspace().input().benchmark->turns.empty());
+  }
+
+  void whatCannotRunSaysWhy() {
+    m_window->newDocument();
+    m_window->perform(QStringLiteral("run.benchmark:query:3"));
+    QVERIFY(m_window->statusBar()->currentMessage().contains(QStringLiteral("empty")));
+    QVERIFY(!workspace().input().benchmark);
+  }
+};
+
+QTEST_MAIN(TestBenchmarkWindow)
+#include "tst_benchmark_window.moc"
