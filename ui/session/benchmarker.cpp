@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/benchmarker.h"
 
+#include "engine/base/error.h"
 #include "engine/trace/no_sink.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/run_options.h"
 
 #include <exception>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace spanscope::ui {
@@ -41,6 +43,9 @@ void measureLengths(Benchmark& benchmark, const BenchmarkRequest& request, workb
                     const std::function<void(const Benchmark&)>& tell, const std::stop_token& stop) {
   experiment::AbbaOptions options{.repeats = request.repeats, .seconds = 0, .coldRepeats = request.repeats};
   options.documentTokens = measurableLengths(model.config.maxPositions);
+  if (options.documentTokens.empty())
+    throw Failure(errorAt("context", std::to_string(model.config.maxPositions) + " tokens",
+                          "room for two documents of 64 tokens and a question"));
   for (const std::int32_t tokens : options.documentTokens)
     benchmark.lengths.push_back({.documentTokens = tokens, .row = std::nullopt});
   run::SessionConfig config = workbench::sessionConfigOf(request.settings);
@@ -48,6 +53,11 @@ void measureLengths(Benchmark& benchmark, const BenchmarkRequest& request, workb
   benchmark.blockCount = config.blockCount;
   trace::NoSink sink;
   const std::unique_ptr<run::Session> session = workbench::makeSession(model, config, sink);
+  // What comes into being once, such as the weights in memory, belongs to no length.
+  const experiment::AbbaOptions once{
+      .documentTokens = options.documentTokens, .repeats = 1, .seconds = 0, .coldRepeats = 1};
+  tell(benchmark);
+  experiment::measureAbba(*session, model.config.vocabularySize, once, kShortest, stop);
   for (MeasuredLength& length : benchmark.lengths) {
     tell(benchmark);
     length.row =

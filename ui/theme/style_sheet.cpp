@@ -42,7 +42,7 @@ QPushButton, QToolButton, QComboBox, QSpinBox, QDoubleSpinBox {
 QToolButton { padding: 3px 6px; }
 QPushButton:hover, QToolButton:hover, QComboBox:hover { background: {canvas}; border-color: {third}; }
 QPushButton:pressed, QToolButton:pressed, QToolButton:checked { background: {accentfill}; }
-QPushButton:disabled, QToolButton:disabled, QComboBox:disabled { color: {disabled}; border-color: {line}; }
+QPushButton:disabled, QToolButton:disabled, QComboBox:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled { color: {disabled}; border-color: {line}; }
 QPushButton:focus, QToolButton:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QLineEdit:focus,
 QPlainTextEdit:focus, QTextEdit:focus, QTextBrowser:focus { border: 1px solid {accent}; }
 QPushButton#primary { background: {accent}; color: {accenttext}; border-color: {accent}; font-weight: 600; }

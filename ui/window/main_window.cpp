@@ -382,6 +382,7 @@ void MainWindow::run(bool selectedOnly) {
 
 void MainWindow::benchmark(const QString& wish) {
   m_docks->reveal(QStringLiteral("benchmark"));
+  m_docks->dock(QStringLiteral("benchmark"))->view()->setFocus(Qt::OtherFocusReason);
   const std::optional<BenchmarkWish> wanted = readBenchmarkWish(wish);
   if (!wanted) return;
   m_workspace.current()->model->endMerge();

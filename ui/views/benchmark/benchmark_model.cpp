@@ -160,7 +160,7 @@ void showCases(const Benchmark& benchmark, BenchmarkModel& model) {
   if (cases.empty()) return;
   const bool withSteps = hasSteps(cases);
   model.columns = caseColumns(withSteps);
-  model.yName = tr("Time to first token, ms");
+  model.yName = tr("TTFT, ms");
   std::vector<const Summary*> first;
   std::vector<const Summary*> last;
   std::vector<const Summary*> whole;
@@ -191,7 +191,11 @@ void showCases(const Benchmark& benchmark, BenchmarkModel& model) {
 void showLengths(const Benchmark& benchmark, BenchmarkModel& model) {
   addLengthRemarks(benchmark, model.remarks);
   if (benchmark.measuredLengths() == 0) return;
-  const auto timed = [](RunCase runCase) { return tr("%1, ms").arg(caseText(runCase)); };
+  const auto timed = [](RunCase runCase) {
+    QString title = tr("%1, ms").arg(caseText(runCase));
+    title[0] = title[0].toUpper();
+    return title;
+  };
   const QString times = tr("Time to the first token: median, and in brackets the least and the most.");
   model.columns = {
       {tr("Tokens a document"), tr("Of two documents, between a fixed start and a question that is new every "
@@ -202,7 +206,7 @@ void showLengths(const Benchmark& benchmark, BenchmarkModel& model) {
       {tr("Speed-up"), tr("How often the median of the swapped order goes into that of cold.")},
       {tr("Cached"), tr("Tokens of the prompt that both orders found.")}};
   model.xName = tr("Tokens a document");
-  model.yName = tr("Time to first token, ms");
+  model.yName = tr("TTFT, ms");
   for (const RunCase runCase : {RunCase::Cold, RunCase::SameOrder, RunCase::Swapped})
     model.series.push_back({.runCase = runCase, .name = caseText(runCase), .points = {}});
   for (const MeasuredLength& length : benchmark.lengths) {

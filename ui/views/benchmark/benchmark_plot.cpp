@@ -21,6 +21,9 @@ constexpr double kSampleMark = 3;
 constexpr double kWhisker = 9;
 /// Samples stand beside the median of their case, so far apart in cases.
 constexpr double kBeside = 0.16;
+constexpr double kThin = 0.001;   ///< of a row's stretch: as high as it must be
+constexpr double kMostLines = 6;  ///< octaves of the scale that each have a line
+constexpr double kAir = 0.5;  ///< octaves between the outermost points and the ends of the scale, at least
 
 Role inkOf(RunCase runCase) {
   switch (runCase) {
@@ -85,16 +88,32 @@ void BenchmarkPlot::rebuild() {
     addSeries(series);
   }
   setAxes();
-  const bool hasLines = m_kind == BenchmarkKind::Lengths;
-  m_plot->legend->setVisible(hasLines);
-  if (hasLines) {
-    m_plot->legend->setFont(m_theme->smallFont());
-    m_plot->legend->setTextColor(m_theme->color(Role::TextSecond));
-    m_plot->legend->setBrush(m_theme->color(Role::Surface));
-    m_plot->legend->setBorderPen(Qt::NoPen);
-    m_plot->axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignTop | Qt::AlignLeft);
-  }
+  placeLegend(m_kind == BenchmarkKind::Lengths);
   m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+/// Above the lines, which leave no room among them.
+void BenchmarkPlot::placeLegend(bool isWanted) {
+  QCPLegend& legend = *m_plot->legend;
+  QCPLayoutGrid& rows = *m_plot->plotLayout();
+  legend.setVisible(isWanted);
+  legend.setFont(m_theme->smallFont());
+  legend.setTextColor(m_theme->color(Role::TextSecond));
+  legend.setBrush(Qt::NoBrush);
+  legend.setBorderPen(Qt::NoPen);
+  legend.setFillOrder(QCPLegend::foColumnsFirst);
+  const bool isAbove = rows.rowCount() > 1;
+  if (isWanted == isAbove) return;
+  if (isWanted) {
+    m_plot->axisRect()->insetLayout()->take(&legend);
+    rows.insertRow(0);
+    rows.addElement(0, 0, &legend);
+    rows.setRowStretchFactor(0, kThin);
+  } else {
+    rows.take(&legend);
+    rows.simplify();
+    m_plot->axisRect()->insetLayout()->addElement(&legend, Qt::AlignTop | Qt::AlignLeft);
+  }
 }
 
 void BenchmarkPlot::addSamples(const MeasuredSeries& series) {
@@ -142,16 +161,20 @@ void BenchmarkPlot::setAxes() {
     }
   }
   if (low <= 0 || high <= 0) return;
-  // Whole powers of two, so that every octave has its line.
+  // Lines at whole powers of two, of four or of sixteen: as many as can be read, and two at least.
+  const double octaves = std::log2(high / low);
+  const double base = octaves <= kMostLines ? 2 : octaves <= 2 * kMostLines ? 4 : 16;
   m_plot->yAxis->setScaleType(QCPAxis::stLogarithmic);
-  auto octaves = QSharedPointer<QCPAxisTickerLog>::create();
-  octaves->setLogBase(2);
-  octaves->setTickCount(6);
-  m_plot->yAxis->setTicker(octaves);
+  auto powers = QSharedPointer<QCPAxisTickerLog>::create();
+  powers->setLogBase(base);
+  powers->setSubTickCount(0);
+  m_plot->yAxis->setTicker(powers);
   m_plot->yAxis->setNumberFormat(QStringLiteral("g"));
   m_plot->yAxis->setNumberPrecision(6);
-  m_plot->yAxis->setRange(std::exp2(std::floor(std::log2(low) - 0.1)),
-                          std::exp2(std::ceil(std::log2(high) + 0.1)));
+  const double air = std::exp2(kAir);
+  const bool isFine = base == 2;
+  m_plot->yAxis->setRange(isFine ? std::exp2(std::floor(std::log2(low / air))) : low / air,
+                          isFine ? std::exp2(std::ceil(std::log2(high * air))) : high * air);
   if (m_kind == BenchmarkKind::Query) {
     auto names = QSharedPointer<QCPAxisTickerText>::create();
     for (const MeasuredSeries& series : m_series) names->addTick(series.points.front().x, series.name);

@@ -32,6 +32,7 @@ class BenchmarkPlot : public QWidget {
   void addSeries(const MeasuredSeries& series);
   void addSamples(const MeasuredSeries& series);
   void setAxes();
+  void placeLegend(bool isWanted);
 
   std::vector<MeasuredSeries> m_series;
   BenchmarkKind m_kind = BenchmarkKind::Query;

@@ -33,6 +33,7 @@ constexpr int kGap = 2 * kSpace;
 /// From this width on the plot stands beside the table.
 constexpr int kWide = 1100;
 constexpr int kPlotHeight = 150;
+constexpr int kLinesHeight = 200;
 constexpr int kProgressSteps = 1000;
 constexpr int kTextLine = 20;
 
@@ -247,7 +248,7 @@ void BenchmarkView::arrange() {
   m_results->setDirection(isWide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
   m_results->setStretch(0, isWide ? 3 : 0);
   m_results->setStretch(1, isWide ? 2 : 1);
-  m_plot->setMinimumHeight(kPlotHeight);
+  m_plot->setMinimumHeight(m_model.kind == BenchmarkKind::Query ? kPlotHeight : kLinesHeight);
   fitTable();
 }
 
@@ -282,7 +283,8 @@ PaintedTable BenchmarkView::painted() const {
   for (std::size_t c = 0; c < m_model.columns.size(); ++c) {
     table.headers.push_back(m_model.columns[c].title);
     // Names and spreads are longer than numbers.
-    table.shares.push_back(!isQuery ? 3 : c == 0 || c == 2 ? 4 : 3);
+    const bool isLong = isQuery ? c == 0 || c == 2 : c < 4;
+    table.shares.push_back(isLong ? 4 : 3);
   }
   for (const BenchmarkRow& row : m_model.rows) {
     std::vector<PaintedCell> cells{{row.name, Role::Text, false}};

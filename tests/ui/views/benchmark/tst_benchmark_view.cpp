@@ -223,7 +223,7 @@ class TestBenchmarkView : public QObject {
     const BenchmarkModel model = benchmarkModel(inputOf(m_rag, test::sampleLengths(m_rag)));
     QCOMPARE(model.rows.size(), std::size_t(2));
     QCOMPARE(model.rows[1].name, QStringLiteral("128"));
-    QCOMPARE(cell(model, 1, QStringLiteral("cold, ms")), QStringLiteral("14.7 (12.8\u00A0–\u00A016.6)"));
+    QCOMPARE(cell(model, 1, QStringLiteral("Cold, ms")), QStringLiteral("14.7 (12.8\u00A0–\u00A016.6)"));
     QCOMPARE(cell(model, 1, QStringLiteral("Speed-up")), QStringLiteral("6.2×"));
     QCOMPARE(cell(model, 1, QStringLiteral("Cached")), QStringLiteral("280 of 312"));
     QCOMPARE(model.series.size(), std::size_t(3));
