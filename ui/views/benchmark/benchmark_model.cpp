@@ -98,7 +98,7 @@ bool hasSteps(const std::vector<CaseSummary>& cases) {
 QString caseHelp(RunCase runCase) {
   switch (runCase) {
     case RunCase::Cold:
-      return tr("With an empty cache: every token of the prompt is computed.");
+      return tr("With an empty cache: a step finds only what earlier steps of the same run computed.");
     case RunCase::SameOrder:
       return tr("The same once more: all but the last token of a prompt is found.");
     case RunCase::Swapped:

@@ -30,8 +30,9 @@ namespace {
 
 constexpr int kRowHeight = 26;
 constexpr int kGap = 2 * kSpace;
-/// From this width on the plot stands beside the table.
+/// From this width on, and below this height, the plot stands beside the table.
 constexpr int kWide = 1100;
+constexpr int kTall = 620;
 constexpr int kPlotHeight = 150;
 constexpr int kLinesHeight = 200;
 constexpr int kProgressSteps = 1000;
@@ -244,7 +245,7 @@ void BenchmarkView::fitTable() {
 }
 
 void BenchmarkView::arrange() {
-  const bool isWide = width() >= kWide;
+  const bool isWide = width() >= kWide && height() < kTall;
   m_results->setDirection(isWide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
   m_results->setStretch(0, isWide ? 3 : 0);
   m_results->setStretch(1, isWide ? 2 : 1);
