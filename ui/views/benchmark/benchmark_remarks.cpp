@@ -49,6 +49,11 @@ QString gapText(RunCase runCase, CaseGap gap) {
   return {};
 }
 
+QString tooFewText() {
+  return tr("Fewer than %1 repeats say nothing of the spread, so nothing is called faster.")
+      .arg(experiment::kFewestSamples);
+}
+
 QString unclearText(RunCase first, RunCase second) {
   return tr("%1 and %2: their spreads overlap, so neither is called faster.")
       .arg(caseText(first), caseText(second));
@@ -61,8 +66,7 @@ void addVerdicts(const std::vector<CaseSummary>& cases, std::vector<BenchmarkRem
   if (cold == nullptr || swapped == nullptr) return;
   const experiment::Comparison gain = experiment::compareTimes(cold->firstToken, swapped->firstToken);
   if (gain.standing == Standing::TooFew) {
-    say(remarks, tr("Fewer than %1 repeats say nothing of the spread, so nothing is called faster.")
-                     .arg(experiment::kFewestSamples));
+    say(remarks, tooFewText());
     return;
   }
   if (gain.standing == Standing::Unclear) {
@@ -137,6 +141,23 @@ void addCaseRemarks(const Benchmark& benchmark, const std::vector<CaseSummary>& 
 
 void addLengthRemarks(const Benchmark& benchmark, std::vector<BenchmarkRemark>& remarks) {
   if (benchmark.blockCount == 0) return;
+  std::size_t compared = 0;
+  std::size_t alike = 0;
+  for (const MeasuredLength& length : benchmark.lengths) {
+    if (!length.row) continue;
+    const Standing standing =
+        experiment::compareTimes(length.row->same.seconds, length.row->swapped.seconds).standing;
+    compared += standing == Standing::TooFew ? 0 : 1;
+    alike += standing == Standing::Unclear ? 1 : 0;
+  }
+  if (compared > 0)
+    say(remarks,
+        tr("At %1 of %2 lengths the spreads of the same and the swapped order overlap: there, moving the "
+           "documents cost nothing that could be measured.")
+            .arg(alike)
+            .arg(compared));
+  else if (benchmark.measuredLengths() > 0)
+    say(remarks, tooFewText());
   say(remarks, tr("Two made-up documents and a question that is new every time, in a pool of its own of %1 "
                   "blocks: what the document asks plays no part.")
                    .arg(benchmark.blockCount - 1));

@@ -229,6 +229,16 @@ class TestBenchmarkView : public QObject {
     QCOMPARE(model.series.size(), std::size_t(3));
     QCOMPARE(model.series[0].points.size(), std::size_t(2));
     QCOMPARE(model.series[0].points[1].x, 128.0);
+    QVERIFY(says(model,
+                 QStringLiteral("At 2 of 2 lengths the spreads of the same and the swapped order overlap")));
+
+    Benchmark slow = test::sampleLengths(m_rag);
+    slow.lengths[1].row->swapped = slow.lengths[1].row->cold;
+    QVERIFY(says(benchmarkModel(inputOf(m_rag, slow)), QStringLiteral("At 1 of 2 lengths the spreads")));
+    for (MeasuredLength& length : slow.lengths) {
+      if (length.row) length.row->same.seconds.samples.resize(2);
+    }
+    QVERIFY(says(benchmarkModel(inputOf(m_rag, slow)), QStringLiteral("Fewer than 3 repeats")));
   }
 
   void everySampleIsExported() {
