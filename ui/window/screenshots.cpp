@@ -3,6 +3,7 @@
 
 #include "engine/base/output_file.h"
 #include "ui/export/view_picture.h"
+#include "ui/session/benchmark.h"
 #include "ui/views/view.h"
 #include "ui/window/main_window.h"
 
@@ -15,6 +16,7 @@
 #include <QTimer>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -67,11 +69,16 @@ void Screenshots::start() {
   m_window.show();
   connect(&m_window.workspace(), &Workspace::runEnded, this,
           [this] { QTimer::singleShot(0, this, &Screenshots::next); });
+  connect(&m_window.workspace().engine(), &EngineHost::benchmarkChanged, this,
+          [this](const std::shared_ptr<const Benchmark>& benchmark) {
+            if (benchmark->state != BenchmarkState::Running) QTimer::singleShot(0, this, &Screenshots::next);
+          });
   QTimer::singleShot(0, this, &Screenshots::next);
 }
 
 void Screenshots::next() {
   if (m_file == m_options.files.size()) {
+    if (measure()) return;
     selectSomething();
     takeAll();
     return;
@@ -86,6 +93,16 @@ void Screenshots::next() {
     return;
   }
   if (const QString problem = m_window.workspace().run(); !problem.isEmpty()) Q_EMIT finished(problem);
+}
+
+/// Whether a benchmark was started, after whose end it goes on.
+bool Screenshots::measure() {
+  Workspace& workspace = m_window.workspace();
+  const bool isWanted = m_options.view == QLatin1String("benchmark") && workspace.current() != nullptr &&
+                        !workspace.current()->recording;
+  if (!isWanted || std::exchange(m_isMeasured, true)) return false;
+  const BenchmarkWish usual;
+  return workspace.benchmark(usual.kind, usual.repeats).isEmpty();
 }
 
 void Screenshots::waitForForecast() {

@@ -82,6 +82,24 @@ class TestProgram : public QObject {
     QVERIFY2(mean < 80, qPrintable(QString::number(mean)));
   }
 
+  /// A picture of a benchmark is one of figures, not of the promise to measure.
+  void measuresForAPicture() {
+    const QTemporaryDir folder;
+    const Outcome outcome = start(
+        {QStringLiteral("--screenshot"), QStringLiteral("benchmark"), QStringLiteral("--theme"),
+         QStringLiteral("light"), QStringLiteral("--size"), QStringLiteral("800x480"), QStringLiteral("-o"),
+         folder.path(), QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/rag.json")});
+    QCOMPARE(outcome.code, 0);
+    const QImage image(folder.filePath(QStringLiteral("benchmark-light-800x480.png")));
+    QCOMPARE(image.size(), QSize(800, 480));
+    // The names of the cases stand under the plot, at the lower edge.
+    int inked = 0;
+    for (int y = 440; y < image.height(); ++y) {
+      for (int x = 0; x < image.width(); ++x) inked += image.pixelColor(x, y).lightness() < 200 ? 1 : 0;
+    }
+    QVERIFY2(inked > 200, qPrintable(QString::number(inked)));
+  }
+
   void saysWhichPicturesThereAre() {
     const QTemporaryDir folder;
     const Outcome outcome = start(

@@ -40,7 +40,10 @@ QString gapText(RunCase runCase, CaseGap gap) {
     case CaseGap::None:
       break;
     case CaseGap::NoPlus:
-      return tr("No “%1”: there is no plus in the query, and nowhere else is the order free.").arg(name);
+      return runCase == RunCase::Floor
+                 ? tr("No “%1”: there is no plus in the query that could be left out.").arg(name)
+                 : tr("No “%1”: there is no plus in the query, and nowhere else is the order free.")
+                       .arg(name);
     case CaseGap::NothingToSwap:
       return tr("No “%1”: no plus has two children.").arg(name);
     case CaseGap::NothingLeft:
