@@ -2,10 +2,13 @@
 #include "tests/ui/pictures/picture_table.h"
 
 #include "tests/ui/pictures/picture_scene.h"
+#include "tests/ui/views/common/sample_benchmarks.h"
 #include "tests/ui/views/common/twenty_documents.h"
 #include "ui/export/view_picture.h"
 #include "ui/views/view.h"
 #include "ui/window/canvas_picture.h"
+
+#include <memory>
 
 namespace spanscope::test {
 namespace {
@@ -20,6 +23,7 @@ Scene sceneFor(const QString& view) {
     if (view == QLatin1String(id)) return Scene::Steps;
   }
   if (view == QLatin1String("problems")) return Scene::Mistakes;
+  if (view == QLatin1String("benchmark")) return Scene::Benchmark;
   if (view == QLatin1String("fragments")) return Scene::Fragments;
   return Scene::Example;
 }
@@ -35,6 +39,8 @@ std::vector<Picture> makeTable() {
        Scene::TwentyCards},
       {QStringLiteral("plan-steps"), QStringLiteral("plan"), {760, 520}, Scene::NotForecast},
   };
+  table.push_back(
+      {QStringLiteral("benchmark-lengths"), QStringLiteral("benchmark"), {760, 420}, Scene::Lengths});
   for (const ui::ViewInfo& info : ui::viewTable()) {
     const bool isStrip = info.id == QLatin1String("scrubber");
     const Scene scene = sceneFor(info.id);
@@ -80,9 +86,17 @@ ui::ViewInput sceneOf(Scene scene) {
       return mistakenScene();
     case Scene::Fragments:
       return fragmentsScene();
+    case Scene::Benchmark:
+    case Scene::Lengths:
     case Scene::NotForecast:
     case Scene::TwentyDocuments:
       break;
+  }
+  if (scene == Scene::Benchmark || scene == Scene::Lengths) {
+    ui::ViewInput input = pictureScene();
+    input.benchmark = std::make_shared<const ui::Benchmark>(
+        scene == Scene::Lengths ? sampleLengths(*input.document) : sampleBenchmark(*input.document));
+    return input;
   }
   if (scene == Scene::NotForecast) {
     ui::ViewInput input = stepsScene();

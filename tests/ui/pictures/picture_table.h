@@ -18,6 +18,8 @@ enum class Scene {
   TwentyCards,      ///< twentyDocumentsScene()
   Steps,            ///< stepsScene()
   NotForecast,      ///< stepsScene(), without what its next run would find
+  Benchmark,        ///< pictureScene() with sampleBenchmark()
+  Lengths,          ///< pictureScene() with sampleLengths()
   Mistakes,         ///< mistakenScene()
   Fragments,        ///< fragmentsScene()
 };

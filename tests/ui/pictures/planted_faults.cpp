@@ -3,6 +3,7 @@
 
 #include "engine/workbench/document/edits.h"
 #include "tests/ui/views/common/twenty_documents.h"
+#include "ui/session/benchmark.h"
 
 #include <QPainter>
 
@@ -43,6 +44,19 @@ ui::ViewInput withEvents(const ui::ViewInput& input, const std::function<void(tr
   }
   ui::ViewInput other = input;
   other.trace = std::move(trace);
+  return other;
+}
+
+constexpr auto kCold = static_cast<std::size_t>(experiment::RunCase::Cold);
+constexpr auto kSame = static_cast<std::size_t>(experiment::RunCase::SameOrder);
+constexpr auto kSwapped = static_cast<std::size_t>(experiment::RunCase::Swapped);
+
+ui::ViewInput withTurns(const ui::ViewInput& input,
+                        const std::function<void(experiment::RepeatTurn&)>& change) {
+  ui::Benchmark benchmark = *input.benchmark;
+  for (experiment::RepeatTurn& turn : benchmark.turns) change(turn);
+  ui::ViewInput other = input;
+  other.benchmark = std::make_shared<const ui::Benchmark>(std::move(benchmark));
   return other;
 }
 
@@ -175,6 +189,14 @@ ui::ViewInput withOtherLatency(const ui::ViewInput& input) {
   return withEvents(input, [](trace::Event& event) {
     if (auto* metrics = std::get_if<trace::StepMetrics>(&event.payload)) metrics->timeToFirstToken *= 2;
   });
+}
+
+ui::ViewInput withSlowSwaps(const ui::ViewInput& input) {
+  return withTurns(input, [](experiment::RepeatTurn& turn) { turn[kSwapped] = turn[kCold]; });
+}
+
+ui::ViewInput withExchangedCases(const ui::ViewInput& input) {
+  return withTurns(input, [](experiment::RepeatTurn& turn) { std::swap(turn[kSame], turn[kSwapped]); });
 }
 
 ui::ViewInput withoutEvents(const ui::ViewInput& input) {

@@ -31,6 +31,10 @@ ui::ViewInput withoutTheSelection(const ui::ViewInput& input);
 ui::ViewInput withoutTheLastDocument(const ui::ViewInput& input);
 /// The first token of every step took twice as long.
 ui::ViewInput withOtherLatency(const ui::ViewInput& input);
+/// The swapped order took as long as computing all.
+ui::ViewInput withSlowSwaps(const ui::ViewInput& input);
+/// What the same order took stands beside the swapped one.
+ui::ViewInput withExchangedCases(const ui::ViewInput& input);
 /// Nothing has run.
 ui::ViewInput withoutEvents(const ui::ViewInput& input);
 /// The last run is not there yet.

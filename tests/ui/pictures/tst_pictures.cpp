@@ -99,6 +99,8 @@ const std::vector<ShownFault>& shownFaults() {
       {"metrics-wide", "the first token took twice as long", shown(withOtherLatency)},
       {"compare-wide", "the first token took twice as long", shown(withOtherLatency)},
       {"output-wide", "the first token took twice as long", shown(withOtherLatency)},
+      {"benchmark-wide", "the swapped order took as long as computing all", shown(withSlowSwaps)},
+      {"benchmark-wide", "two cases are exchanged", shown(withExchangedCases)},
       {"timeline-wide", "a run is missing", shown(withoutTheLastRun)},
       {"plan-steps", "no run is there", shown(withoutEvents)},
       {"log-wide", "a run is missing", shown(withoutTheLastRun)},

@@ -23,6 +23,7 @@ namespace {
 /// An event every so many milliseconds, but a whole trace in no more than kLongest.
 constexpr int kBeat = 80;
 constexpr int kLongest = 30'000;
+constexpr int kLeastHeight = 32;  // a line of text while there are no buttons
 constexpr int kIcon = 16;
 
 }  // namespace
@@ -43,6 +44,7 @@ Scrubber::Scrubber(QWidget* parent)
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(2 * kSpace, 0, 3 * kSpace, 0);
   layout->setSpacing(kSpace);
+  setMinimumHeight(kLeastHeight);
   for (QToolButton* button : {m_first, m_back, m_playButton, m_next, m_last}) layout->addWidget(button);
   m_runs = new QComboBox(this);
   m_runs->setAccessibleName(tr("Run in view"));
