@@ -61,7 +61,9 @@ std::vector<std::vector<int>> BlockTableArea::nameWidths() const {
 
 void BlockTableArea::nameSegments() {
   const QFontMetrics metrics = nameMetrics();
+  const int width = std::max(viewport()->width(), m_layout.contentSize().width());
   m_names.clear();
+  m_namesRight = 0;
   for (std::size_t row = 0; row < m_table->rows.size(); ++row) {
     const auto& segments = m_table->rows[row].segments;
     std::vector<NameRoom> names;
@@ -69,10 +71,14 @@ void BlockTableArea::nameSegments() {
       // A name may use the room up to the next bracket.
       const QRect place = m_layout.bracket(row, i);
       const int room = i + 1 < segments.size() ? m_layout.bracket(row, i + 1).left() - place.left() - kSpace
-                                               : std::max(place.width(), 120);
+                                               : width - place.left() - kSpace;
       names.push_back({segments[i].name, static_cast<double>(std::max(place.width(), room))});
     }
     m_names.push_back(shortNames(names, metrics));
+    if (segments.empty()) continue;
+    const int last = m_layout.bracket(row, segments.size() - 1).left();
+    m_namesRight =
+        std::max(m_namesRight, last + metrics.horizontalAdvance(m_names.back().back()) + 2 * kSpace);
   }
 }
 
@@ -103,7 +109,9 @@ void BlockTableArea::showNewest() {
 
 QSize BlockTableArea::contentSize() const {
   if (m_table == nullptr || m_table->rows.empty()) return viewport()->size();
-  return m_layout.contentSize();
+  const QSize layout = m_layout.contentSize();
+  // The last name of a row may stand out, where there is room for it.
+  return {std::max(layout.width(), std::min(viewport()->width(), m_namesRight)), layout.height()};
 }
 
 void BlockTableArea::resizeEvent(QResizeEvent* event) {

@@ -74,6 +74,7 @@ class BlockTableArea : public ZoomedScroll {
 
   const BlockTable* m_table = nullptr;
   TableLayout m_layout;
+  int m_namesRight = 0;                       ///< of the rightmost name
   std::vector<std::vector<QString>> m_names;  ///< of the segments of each row, as there is room for them
   BlockPainter m_painter;
   std::optional<CellSize> m_wanted;

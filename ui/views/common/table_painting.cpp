@@ -6,6 +6,7 @@
 #include <QTableView>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace spanscope::ui {
@@ -43,6 +44,12 @@ std::vector<int> leastWidths(const PaintedTable& table, const Theme& theme) {
     least[c] += 2 * kPad;
   }
   return least;
+}
+
+/// By how much the whole table is made smaller, where its columns need more than the width.
+double shrinkOf(const PaintedTable& table, const Theme& theme, int width) {
+  const std::vector<int> least = leastWidths(table, theme);
+  return std::min(1.0, double(width) / std::max(1, std::accumulate(least.begin(), least.end(), 0)));
 }
 
 /// Left edges of the columns and the right one of the last: by their shares, but none narrower than it needs
@@ -91,13 +98,25 @@ int rowHeight(const std::vector<PaintedCell>& row, const std::vector<int>& edges
 }  // namespace
 
 int paintedTableHeight(const PaintedTable& table, const Theme& theme, int width) {
-  const std::vector<int> edges = edgesOf(table, theme, width);
+  const double shrink = shrinkOf(table, theme, width);
+  const std::vector<int> edges = edgesOf(table, theme, static_cast<int>(std::ceil(width / shrink)));
   int height = table.headers.empty() ? 0 : kHeader;
   for (const auto& row : table.rows) height += rowHeight(row, edges, theme);
-  return height;
+  return static_cast<int>(std::ceil(height * shrink));
 }
 
 void paintTable(QPainter& painter, const QRect& area, const PaintedTable& table, const Theme& theme) {
+  if (const double shrink = shrinkOf(table, theme, area.width()); shrink < 1) {
+    painter.save();
+    painter.translate(area.topLeft());
+    painter.scale(shrink, shrink);
+    paintTable(painter,
+               QRect(0, 0, static_cast<int>(std::ceil(area.width() / shrink)),
+                     static_cast<int>(std::ceil(area.height() / shrink))),
+               table, theme);
+    painter.restore();
+    return;
+  }
   const std::vector<int> edges = edgesOf(table, theme, area.width());
   int y = area.top();
   if (!table.headers.empty()) {
@@ -136,8 +155,7 @@ QString tableStyle(const Theme& theme) {
 
 void paintTableInto(QPainter& painter, const QSize& size, const PaintedTable& table, const Theme& theme) {
   painter.fillRect(QRect(QPoint(), size), theme.color(Role::Surface));
-  const std::vector<int> least = leastWidths(table, theme);
-  int width = std::max({kLeastWidth, size.width(), std::accumulate(least.begin(), least.end(), 0)});
+  int width = std::max(kLeastWidth, size.width());
   int height = paintedTableHeight(table, theme, width);
   double scale = std::min(1.0 * size.width() / width, 1.0 * size.height() / std::max(1, height));
   scale = std::min(1.0, scale);
