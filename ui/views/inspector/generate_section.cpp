@@ -166,10 +166,10 @@ void GenerateSection::showFrozen(const query::Node& own) {
     m_freeze->setText(tr("Run it again"));
     m_freeze->setToolTip(givesMany ? tr("Forget the frozen answers") : tr("Forget the frozen answer"));
   } else if (givesMany) {
-    m_freeze->setText(tr("Freeze the last answers"));
+    m_freeze->setText(tr("Freeze the last"));
     m_freeze->setToolTip(tr("Use the answers of the last run instead of running it again"));
   } else {
-    m_freeze->setText(tr("Freeze the last answer"));
+    m_freeze->setText(tr("Freeze the last"));
     m_freeze->setToolTip(tr("Use the last answer instead of running the generate"));
   }
   m_freezeLabel->setText(givesMany ? tr("Answers given") : tr("Answer"));

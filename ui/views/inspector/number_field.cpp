@@ -6,10 +6,12 @@
 #include "ui/views/common/checked_field.h"
 #include "ui/views/common/text_tools.h"
 
+#include <QAbstractItemView>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLineEdit>
 
+#include <algorithm>
 #include <limits>
 
 namespace spanscope::ui {
@@ -50,6 +52,14 @@ NumberField::NumberField(Kind kind, const QString& accessibleName, const QString
   m_modes->addItem(tr("number"), Number);
   m_modes->addItem(tr("{parameter}"), Named);
   m_modes->setAccessibleName(tr("%1: kind of value").arg(accessibleName));
+  // In a narrow dock the value is what has to be seen; the list of kinds opens as wide as it needs.
+  m_modes->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  m_modes->setMinimumContentsLength(3);
+  m_field->line()->setMinimumWidth(10 * kSpace);
+  int widest = 0;
+  for (int i = 0; i < m_modes->count(); ++i)
+    widest = std::max(widest, m_modes->fontMetrics().horizontalAdvance(m_modes->itemText(i)));
+  m_modes->view()->setMinimumWidth(widest + 6 * kSpace);
   ignoreWheelWithoutFocus(m_modes);
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);

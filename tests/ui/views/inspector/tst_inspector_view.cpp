@@ -73,6 +73,8 @@ class TestInspectorView : public QObject {
  private Q_SLOTS:
   void saysWhatWillAppear();
   void saysTheFacts();
+  void fitsANarrowDock_data();
+  void fitsANarrowDock();
   void typesText();
   void textFollowsUndo();
   void typingIsOneCommandANode();
@@ -128,6 +130,39 @@ void TestInspectorView::saysTheFacts() {
   bench.picture(QStringLiteral("inspector-generate"));
   bench.select(nodeAt(bench.document(), {0, 1}));
   bench.picture(QStringLiteral("inspector-plus"));
+}
+
+void TestInspectorView::fitsANarrowDock_data() {
+  QTest::addColumn<QString>("query");
+  QTest::newRow("generate") << QStringLiteral(
+      R"({"g": {"model": "spnl/spanlet", "max_tokens": 32, "temperature": 0.9, "input": {"user": "Where?"}}})");
+  QTest::newRow("repeat") << QStringLiteral(
+      R"({"repeat": {"n": 4, "g": {"model": "spnl/spanlet", "max_tokens": 80, "temperature": 0.9,)"
+      R"( "input": {"user": "Where?"}}}})");
+}
+
+/// At 1024 pixels the dock has some 260: every field is whole, and every number is seen.
+void TestInspectorView::fitsANarrowDock() {
+  QFETCH(QString, query);
+  InspectorView view;
+  ViewBench bench(view, query.toStdString());
+  bench.show({260, 560});
+  bench.select(bench.document().root());
+  QTest::qWait(20);
+  int fields = 0;
+  for (QWidget* field : view.findChildren<QWidget*>()) {
+    const bool isField = qobject_cast<QLineEdit*>(field) != nullptr ||
+                         qobject_cast<QPushButton*>(field) != nullptr ||
+                         qobject_cast<QComboBox*>(field) != nullptr;
+    if (!isField || !field->isVisible()) continue;
+    ++fields;
+    const int right = field->mapTo(&view, QPoint(field->width(), 0)).x();
+    QVERIFY2(right <= view.width(),
+             qPrintable(field->accessibleName() + QStringLiteral(" ends at %1").arg(right)));
+    if (const auto* line = qobject_cast<QLineEdit*>(field))
+      QVERIFY2(line->width() >= 36, qPrintable(line->accessibleName()));
+  }
+  QVERIFY(fields > 6);
 }
 
 void TestInspectorView::typesText() {
@@ -438,7 +473,7 @@ void TestInspectorView::freezesSeveralReplies() {
   bench.select(node);
   auto* which = child<QSpinBox>(view, "frozenWhich");
   QVERIFY(!which->isVisible());
-  QCOMPARE(child<QPushButton>(view, "freeze")->text(), QStringLiteral("Freeze the last answers"));
+  QCOMPARE(child<QPushButton>(view, "freeze")->text(), QStringLiteral("Freeze the last"));
   bench.model().change(QStringLiteral("Freeze"), [node](document::Document& d) {
     document::setFrozen(d, node, {"Lisbon", "Porto"});
   });
