@@ -57,8 +57,8 @@ void CanvasCore::setInput(const ViewInput& input) {
       (before->selection == input.selection || before->shownRequest() == input.shownRequest()) &&
       m_statusDocument == m_document;
   const std::size_t runs = input.trace->runs().size();
-  if (before &&
-      (before->trace != input.trace || before->paths.size() != input.paths.size() || runs != m_runs))
+  if (before && (before->trace != input.trace || before->paths.size() != input.paths.size() ||
+                 runs != m_runs || before->identities != input.identities))
     takeIdentities();
   m_runs = runs;
   if (!sameRuns) updateStatuses();
@@ -152,6 +152,9 @@ void CanvasCore::takeIdentities() {
 }
 
 SegmentIdentities CanvasCore::identities() {
+  // Those of the window are read once for all views, where they are of what is drawn.
+  if (m_input && m_input->identities && m_input->document == m_document && &drawn() == m_document.get())
+    return *m_input->identities;
   return m_input ? m_book.read(drawn(), *m_input->trace, m_input->paths)
                  : m_book.read(drawn(), m_noTrace, {});
 }
@@ -300,8 +303,8 @@ void CanvasCore::takeDocument(std::shared_ptr<const Document> document) {
   const std::optional<std::vector<NodeId>> edited = isDrawn ? editedInPlace(*before) : std::nullopt;
   if (edited) {
     redrawNodes(*edited);
-    // A text that has become that of another document is the same one now.
-    takeIdentities();
+    // A text that has become that of another document is the same one now; a window says so with its input.
+    if (!m_input || !m_input->identities) takeIdentities();
   } else {
     m_wishes.shown = wanted();
     restack();

@@ -382,7 +382,7 @@ void paintStripe(QPainter& painter, const QRectF& area, int hue, const CanvasSty
   }
   const auto segment = static_cast<std::size_t>(hue);
   painter.fillRect(area, style.theme.segmentInk(segment));
-  const QBrush pattern = style.theme.segmentPattern(segment);
+  const QBrush& pattern = style.segmentPattern(segment);
   if (pattern.style() == Qt::NoBrush) return;
   painter.setBrushOrigin(area.topLeft());
   painter.fillRect(area, pattern);
@@ -491,6 +491,12 @@ CanvasStyle::CanvasStyle(const Theme& of)
   }
   m_relocatedPattern = overlay(surface, BlockRole::Relocated);
   m_computedPattern = overlay(surface, BlockRole::Computed);
+  for (std::size_t i = 0; i < m_segmentPatterns.size(); ++i)
+    m_segmentPatterns[i] = theme.segmentPattern(i * kSegmentHues);
+}
+
+const QBrush& CanvasStyle::segmentPattern(std::size_t segment) const {
+  return m_segmentPatterns[std::min(segment / kSegmentHues, m_segmentPatterns.size() - 1)];
 }
 
 QBrush CanvasStyle::servedInk(BlockRole role) const {

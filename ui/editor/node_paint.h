@@ -13,6 +13,7 @@
 #include <QPainterPath>
 #include <QStaticText>
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -41,10 +42,13 @@ struct CanvasStyle {
   /// Of the bar of served tokens: the ink of the role with the surface's pattern over it.
   QBrush servedInk(BlockRole role) const;
   QBrush servedPattern(BlockRole role) const;  ///< no brush: plain
+  /// As Theme::segmentPattern.
+  const QBrush& segmentPattern(std::size_t segment) const;
 
  private:
   QBrush m_relocatedPattern;
   QBrush m_computedPattern;
+  std::array<QBrush, 4> m_segmentPatterns;  ///< of each round of hues; the last one goes on
 };
 
 /// A line of text that has been laid out.

@@ -7,8 +7,9 @@
 #include "engine/query/node_walk.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace spanscope::ui {
@@ -58,7 +59,6 @@ std::size_t copiesOf(const query::Node& node) {
 
 std::vector<Part> partsOf(const std::vector<Item>& items) {
   std::vector<Part> parts;
-  std::map<std::size_t, std::size_t> byTop;
   std::vector<std::size_t> partOf(items.size(), kNone);
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::size_t parent = items[i].parent;
@@ -76,10 +76,9 @@ std::vector<Part> partsOf(const std::vector<Item>& items) {
                   : isLeaf            ? PartKind::Document
                                       : PartKind::Part;
       if (part.kind == PartKind::Answer) part.copies = copiesOf(own);
-      byTop[i] = parts.size();
       parts.push_back(std::move(part));
       // The root stands for what it answers, not for what stands under it.
-      if (!isRoot) partOf[i] = byTop[i];
+      if (!isRoot) partOf[i] = parts.size() - 1;
       if (isRoot) parts.back().nodes.push_back(i);
     }
     if (partOf[i] != kNone) parts[partOf[i]].nodes.push_back(i);
@@ -109,7 +108,7 @@ class Giver {
   /// The identity of each, in their order.
   std::vector<std::size_t> give(const std::vector<Wanted>& wanted) {
     std::vector<std::size_t> given(wanted.size(), kNone);
-    std::set<std::size_t> taken;
+    std::unordered_set<std::size_t> taken;
     const auto take = [&](std::size_t i, const auto& from, const auto& key, bool mayShare) {
       if (given[i] != kNone) return;
       const auto found = from.find(key);
@@ -144,8 +143,7 @@ class Giver {
 
  private:
   std::size_t add(const Part& part) {
-    const auto number = static_cast<std::size_t>(std::count_if(
-        m_all.begin(), m_all.end(), [&](const SegmentIdentity& own) { return own.kind == part.kind; }));
+    const std::size_t number = m_counts[part.kind]++;
     m_all.push_back({.hue = m_hues, .number = number, .kind = part.kind, .copies = part.copies});
     m_hues += part.copies;
     return m_all.size() - 1;
@@ -153,8 +151,9 @@ class Giver {
 
   std::vector<SegmentIdentity>& m_all;
   std::size_t m_hues = 0;
-  std::map<std::uint64_t, std::size_t> m_byContent;
-  std::map<NodeId, std::size_t> m_byNode;
+  std::map<PartKind, std::size_t> m_counts;
+  std::unordered_map<std::uint64_t, std::size_t> m_byContent;
+  std::unordered_map<NodeId, std::size_t> m_byNode;
 };
 
 bool isAbove(const NodePath& above, const NodePath& below) {
@@ -212,7 +211,10 @@ SegmentIdentities SegmentBook::read(const Document& document, const TraceStore& 
   m_trace = &trace;
   std::vector<Item> items;
   std::vector<NodeId> ids;
-  std::map<NodeId, std::size_t> places;
+  std::unordered_map<NodeId, std::size_t> places;
+  items.reserve(document.size());
+  ids.reserve(document.size());
+  places.reserve(document.size());
   for (const NodeId top : document.tops()) {
     for (const NodeId id : document.subtree(top)) {
       const document::DocumentNode& node = document.at(id);
@@ -225,7 +227,7 @@ SegmentIdentities SegmentBook::read(const Document& document, const TraceStore& 
 
   SegmentIdentities result;
   Giver giver(result.m_all);
-  std::set<std::uint64_t> contents;
+  std::unordered_set<std::uint64_t> contents;
   for (const Part& part : own) {
     if (part.kind == PartKind::Document || part.kind == PartKind::Part) contents.insert(part.content);
   }
