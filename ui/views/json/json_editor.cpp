@@ -114,7 +114,9 @@ int JsonEditor::gutterWidth() const {
 
 void JsonEditor::updateGutter() {
   m_gutter->setFont(m_theme.monoFont());
-  setViewportMargins(gutterWidth(), 0, 0, 0);
+  // Setting them lays the editor out again, and scroll bars that come and go with each other would never
+  // settle.
+  if (viewportMargins().left() != gutterWidth()) setViewportMargins(gutterWidth(), 0, 0, 0);
   const QRect area = contentsRect();
   m_gutter->setGeometry(area.left(), area.top(), gutterWidth(), area.height());
 }

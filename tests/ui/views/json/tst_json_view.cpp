@@ -75,6 +75,7 @@ class TestJsonView : public QObject {
 
  private Q_SLOTS:
   void showsTheQuery();
+  void sizesSettle();
   void followsTheCanvas();
   void mutedNodesAreMarked();
   void typedTextBecomesTheQuery();
@@ -95,6 +96,39 @@ void TestJsonView::showsTheQuery() {
   QCOMPARE(f.bench.summary(), QString::fromUtf8("in step ✓"));
   f.bench.select(f.plus);
   f.bench.picture(QStringLiteral("json"));
+}
+
+/// Scroll bars that come and go with each other must not resize the editor for ever.
+void TestJsonView::sizesSettle() {
+  class Counter : public QObject {
+   public:
+    int count = 0;
+    bool eventFilter(QObject* watched, QEvent* event) override {
+      if (event->type() == QEvent::Resize) ++count;
+      return QObject::eventFilter(watched, event);
+    }
+  };
+  const Theme theme;
+  JsonEditor editor;
+  editor.setStyleSheet(theme.styleSheet());
+  editor.setTheme(theme);
+  Counter counter;
+  editor.viewport()->installEventFilter(&counter);
+  QStringList lines;
+  for (int i = 0; i < 6; ++i)
+    lines += QStringLiteral("\"line %1\": \"%2\",").arg(i).arg(QString(3 * i, QLatin1Char('x')));
+  editor.setPlainText(lines.join(QLatin1Char('\n')));
+  editor.show();
+  int most = 0;
+  for (int height = 40; height < 160; ++height) {
+    for (int width = 150; width < 300; ++width) {
+      counter.count = 0;
+      editor.resize(width, height);
+      most = std::max(most, counter.count);
+    }
+  }
+  // The editor's own, and one for each scroll bar that comes or goes.
+  QVERIFY2(most <= 3, qPrintable(QString::number(most)));
 }
 
 void TestJsonView::followsTheCanvas() {
