@@ -23,7 +23,7 @@ namespace {
 /// An event every so many milliseconds, but a whole trace in no more than kLongest.
 constexpr int kBeat = 80;
 constexpr int kLongest = 30'000;
-constexpr int kLeastHeight = 32;  // a line of text while there are no buttons
+constexpr int kLeastHeight = 44;  // marks, track and the numbers of runs, also where there are none yet
 constexpr int kIcon = 16;
 
 }  // namespace
