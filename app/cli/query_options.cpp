@@ -38,7 +38,8 @@ struct FileInput {
 
 FileInput inputOf(const std::string& file, const std::string& text, const QueryOptions& options,
                   QueryInputs& inputs) {
-  FileInput input{.document = readDocumentInput(text), .pipeline = static_cast<const workbench::PipelineInput&>(options)};
+  FileInput input{.document = readDocumentInput(text),
+                  .pipeline = static_cast<const workbench::PipelineInput&>(options)};
   workbench::PipelineInput& pipeline = input.pipeline;
   pipeline.source = std::string_view(text);
   pipeline.form = query::queryFormOf(file, text);
