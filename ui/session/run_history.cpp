@@ -49,6 +49,34 @@ QStringList otherNames(const std::string& queryJson, const QString& model) {
   return names;
 }
 
+/// Tokens and times of the passes of one run.
+class RateSums {
+ public:
+  void add(const trace::Event& event) {
+    const auto* pass = std::get_if<trace::BatchComputed>(&event.payload);
+    if (pass == nullptr) return;
+    std::int64_t prefill = 0;
+    std::int64_t decode = 0;
+    for (const trace::BatchEntry& entry : pass->entries) (entry.decode ? decode : prefill) += entry.count;
+    if (prefill > 0) {
+      m_prefillRows += prefill;
+      m_prefillTime += pass->nanoseconds;
+    } else {
+      m_decodeRows += decode;
+      m_decodeTime += pass->nanoseconds;
+    }
+  }
+  RunRates rates() const {
+    return {.prefill = rate(m_prefillRows, m_prefillTime), .decode = rate(m_decodeRows, m_decodeTime)};
+  }
+
+ private:
+  std::int64_t m_prefillRows = 0;
+  std::int64_t m_prefillTime = 0;  ///< nanoseconds
+  std::int64_t m_decodeRows = 0;
+  std::int64_t m_decodeTime = 0;  ///< nanoseconds
+};
+
 void finish(RunRecord& record) {
   const TraceStore& trace = *record.trace;
   const trace::Progress& progress = trace.newest().progress();
@@ -62,30 +90,27 @@ void finish(RunRecord& record) {
 }  // namespace
 
 RunRates ratesOf(const TraceStore& trace, std::size_t position, RunId run) {
-  std::int64_t prefillRows = 0;
-  std::int64_t prefillTime = 0;
-  std::int64_t decodeRows = 0;
-  std::int64_t decodeTime = 0;
+  RateSums sums;
   const std::vector<std::size_t>& passes = trace.passes();
   // Runs of a session follow each other: those of the newest stand at the end.
   for (auto index = passes.rbegin(); index != passes.rend(); ++index) {
     if (*index >= position) continue;
     const trace::Event& event = trace.event(*index);
     if (event.run != 0 && event.run < run) break;
-    const auto* pass = std::get_if<trace::BatchComputed>(&event.payload);
-    if (pass == nullptr || event.run != run) continue;
-    std::int64_t prefill = 0;
-    std::int64_t decode = 0;
-    for (const trace::BatchEntry& entry : pass->entries) (entry.decode ? decode : prefill) += entry.count;
-    if (prefill > 0) {
-      prefillRows += prefill;
-      prefillTime += pass->nanoseconds;
-    } else {
-      decodeRows += decode;
-      decodeTime += pass->nanoseconds;
-    }
+    if (event.run == run) sums.add(event);
   }
-  return {.prefill = rate(prefillRows, prefillTime), .decode = rate(decodeRows, decodeTime)};
+  return sums.rates();
+}
+
+std::map<RunId, RunRates> ratesOfRuns(const TraceStore& trace, std::size_t position) {
+  std::map<RunId, RateSums> sums;
+  for (const std::size_t index : trace.passes()) {
+    if (index >= position) break;
+    sums[trace.event(index).run].add(trace.event(index));
+  }
+  std::map<RunId, RunRates> rates;
+  for (const auto& [run, sum] : sums) rates.emplace_hint(rates.end(), run, sum.rates());
+  return rates;
 }
 
 QStringList warningsOf(const TraceStore& trace, std::size_t position, RunId run) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,8 @@ struct RunRates {
 
 /// Of the first `position` events.
 RunRates ratesOf(const TraceStore& trace, std::size_t position, RunId run);
+/// The same of every run that has passes there, in one look at them.
+std::map<RunId, RunRates> ratesOfRuns(const TraceStore& trace, std::size_t position);
 /// The warnings of the engine about the run as a whole, of the first `position` events.
 QStringList warningsOf(const TraceStore& trace, std::size_t position, RunId run);
 

@@ -8,6 +8,8 @@
 #include "ui/words/tr.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace spanscope::ui {
 
@@ -78,6 +80,24 @@ void BlockUseSampler::note(std::int64_t time) {
   m_distance = (m_points.back().time - m_points.front().time) / static_cast<std::int64_t>(kMostPoints);
 }
 
+namespace {
+
+/// Of runs of few traces, each of which is looked through once.
+class Speeds {
+ public:
+  RunRates of(const ListedRun& listed) {
+    const auto [found, isNew] = m_rates.try_emplace({listed.trace.get(), listed.position});
+    if (isNew) found->second = ratesOfRuns(*listed.trace, listed.position);
+    const auto own = found->second.find(listed.run);
+    return own == found->second.end() ? RunRates() : own->second;
+  }
+
+ private:
+  std::map<std::pair<const TraceStore*, std::size_t>, std::map<RunId, RunRates>> m_rates;
+};
+
+}  // namespace
+
 MetricsModel metricsModel(const ViewInput& input, RunScope scope) {
   BlockUseSampler sampler;
   return metricsModel(input, sampler, scope);
@@ -87,6 +107,7 @@ MetricsModel metricsModel(const ViewInput& input, BlockUseSampler& sampler, RunS
   MetricsModel model;
   const trace::Replay& replay = input.state();
   const std::vector<ListedRun> runs = listRuns(input);
+  Speeds speeds;
   for (const ListedRun& listed : runs) {
     const trace::RunState& state = listed.state();
     if (state.requests.empty()) continue;
@@ -118,7 +139,7 @@ MetricsModel metricsModel(const ViewInput& input, BlockUseSampler& sampler, RunS
       run.prefillRate = listed.record->prefillRate;
       run.decodeRate = listed.record->decodeRate;
     } else if (listed.trace) {
-      const RunRates rates = ratesOf(*listed.trace, listed.position, listed.run);
+      const RunRates rates = speeds.of(listed);
       run.prefillRate = rates.prefill;
       run.decodeRate = rates.decode;
     }

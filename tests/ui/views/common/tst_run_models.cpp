@@ -2,6 +2,7 @@
 #include "engine/policy/prefix/prefix.h"
 #include "engine/trace/trace_file.h"
 #include "tests/ui/views/common/recorded_runs.h"
+#include "ui/session/run_history.h"
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/attention/attention_rows.h"
 #include "ui/views/common/csv_line.h"
@@ -253,6 +254,20 @@ class TestRunModels : public QObject {
       sum += static_cast<double>(model.mass[model.at(last, column)]);
     }
     QVERIFY(std::abs(sum - 1) < 1e-3);
+  }
+
+  /// One look at a trace gives what looks at each of its runs give, at any moment.
+  void ratesOfAllRunsAreThoseOfEach() {
+    const ViewInput input = m_runs.input();
+    const TraceStore& trace = *input.trace;
+    for (const std::size_t position : {trace.size(), trace.size() / 2, std::size_t{1}}) {
+      const std::map<RunId, RunRates> all = ratesOfRuns(trace, position);
+      QCOMPARE(all.empty(), position == 1);
+      for (RunId run = 1; run <= 5; ++run) {
+        const auto found = all.find(run);
+        QVERIFY((found == all.end() ? RunRates() : found->second) == ratesOf(trace, position, run));
+      }
+    }
   }
 
   void metricsCountWhatTheEngineReported() {
