@@ -57,7 +57,6 @@ CommandActions::CommandActions(QWidget* window) : QObject(window) {
     action->setObjectName(info.id);
     if (info.scope == CommandScope::Window) {
       action->setShortcutContext(Qt::WindowShortcut);
-      window->addAction(action);
     } else {
       action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     }
@@ -66,6 +65,7 @@ CommandActions::CommandActions(QWidget* window) : QObject(window) {
     connect(action, &QAction::triggered, this, [this, id = info.id] { Q_EMIT triggered(id); });
     m_actions.insert(info.id, action);
   }
+  addWindow(window);
   setKeys({});
   qApp->installEventFilter(this);
 }
@@ -76,6 +76,12 @@ void CommandActions::setKeys(const KeyBindings& keys) {
     const QString names = shownKeys(info);
     action->setShortcuts(sequences(info.keys));
     action->setToolTip(names.isEmpty() ? info.help : tr("%1 (%2)").arg(info.help, names));
+  }
+}
+
+void CommandActions::addWindow(QWidget* widget) {
+  for (const CommandInfo& info : commandTable()) {
+    if (info.scope == CommandScope::Window) widget->addAction(m_actions.value(info.id));
   }
 }
 

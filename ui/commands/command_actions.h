@@ -28,6 +28,8 @@ class CommandActions : public QObject {
   /// Other keys than those of the table, in menus and tool tips too.
   void setKeys(const KeyBindings& keys);
 
+  /// Keys of scope Window work in this widget's window too: a dock may float in one of its own.
+  void addWindow(QWidget* widget);
   /// Keys of scope Canvas work in this widget and its children; there may be several.
   void addCanvas(QWidget* canvas);
 

@@ -190,6 +190,7 @@ void MainWindow::makeDocks() {
     m_docks->add(dock);
   }
   for (Dock* dock : m_docks->docks()) {
+    m_actions->addWindow(dock);
     connect(dock, &Dock::exportWanted, this, &MainWindow::exportView);
     connect(dock, &Dock::maximiseWanted, this, [this, dock] { m_docks->toggleMaximised(dock); });
   }

@@ -6,6 +6,7 @@
 #include "ui/document/recent_files.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/replay_offer.h"
+#include "ui/views/view.h"
 #include "ui/window/main_window.h"
 
 #include <QAction>
@@ -168,11 +169,22 @@ void MainWindow::useKeys() {
 }
 
 void MainWindow::openPalette() {
-  m_palette->open(paletteEntries(m_keys.table(), [this](const QString& id) {
+  std::vector<PaletteEntry> entries = paletteEntries(m_keys.table(), [this](const QString& id) {
     const CommandInfo& info = *findCommand(id);
     const bool isCanvas = m_commands.find(id) == nullptr && m_canvas->commands().find(id) != nullptr;
     return isOffered(info) && (isCanvas ? m_canvas->canPerform(id) : info.scope == CommandScope::Window);
-  }));
+  });
+  // A dock that was closed or covered is found by its name.
+  const QString show = QStringLiteral("view.dock");
+  for (const ViewInfo& view : viewTable()) {
+    CommandInfo info;
+    info.id = show + QLatin1Char(':') + view.id;
+    info.category = CommandCategory::View;
+    info.text = view.title;
+    info.help = view.help;
+    entries.push_back({.info = std::move(info), .enabled = m_commands.find(show)->when() && !isWelcome()});
+  }
+  m_palette->open(std::move(entries));
 }
 
 void MainWindow::step(int events) {

@@ -12,6 +12,7 @@
 #include <QAction>
 #include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -217,6 +218,42 @@ class TestMainWindow : public QObject {
     });
     look();
     QVERIFY(offered.contains(QStringLiteral("Tidy layout")));
+  }
+
+  /// Keys work in the window of a dock that floats as they do in the main window.
+  void keysWorkInADockThatFloats() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->docks().setLayout(LayoutId::Explain);
+    for (const QString& id : {QStringLiteral("canvas"), QStringLiteral("attention")}) {
+      Dock* dock = m_window->docks().dock(id);
+      dock->setFloating(true);
+      QVERIFY(dock->isWindow());
+      dock->activateWindow();
+      QTRY_VERIFY(dock->isActiveWindow());
+      dock->widget()->setFocus();
+      const Scheme scheme = m_window->scheme();
+      QTest::keyClick(dock, Qt::Key_L, Qt::ControlModifier | Qt::ShiftModifier);
+      QVERIFY(m_window->scheme() != scheme);
+      QTest::keyClick(dock, Qt::Key_F11, Qt::ShiftModifier);
+      QVERIFY(!dock->isFloating());
+    }
+  }
+
+  /// A dock that was closed comes back when its name is typed.
+  void thePaletteFindsDocks() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    Dock* attention = m_window->docks().dock(QStringLiteral("attention"));
+    QVERIFY(attention != nullptr);
+    m_window->docks().setLayout(LayoutId::Explain);
+    attention->close();
+    QVERIFY(attention->isHidden());
+    m_window->perform(QStringLiteral("help.palette"));
+    auto* palette = m_window->findChild<CommandPalette*>();
+    QVERIFY(palette != nullptr);
+    QTest::keyClicks(palette->field(), attention->windowTitle());
+    QCOMPARE(palette->model().idAt(0), QStringLiteral("view.dock:attention"));
+    QTest::keyClick(palette->field(), Qt::Key_Return);
+    QVERIFY(!attention->isHidden());
   }
 
   void savesAndOpens() {
