@@ -45,6 +45,7 @@ Dock::Dock(const QString& id, const QString& title, QWidget* content, bool title
       m_maximise->setVisible(!floating);
       m_maximiseAction->setVisible(!floating);
     }
+    Q_EMIT rearranged();
     // The dock is still being changed, or dragged.
     m_wasDragged = m_isPressed;
     if (floating) QTimer::singleShot(0, this, &Dock::frameWindow);
@@ -114,6 +115,10 @@ void Dock::frameWindow() {
   // Beside where it stood, so that it is seen to have left, and large enough to be of use.
   const QRect place(pos() + kStep, size().expandedTo(kLeastFloating));
   const bool wasDragged = m_wasDragged;
+  // Another native window: one that is hidden and shown again before the window manager has seen the first
+  // showing may stay hidden.
+  hide();
+  destroy();
   setWindowFlags(Qt::Window | Qt::WindowTitleHint | Qt::WindowSystemMenuHint | Qt::WindowMinMaxButtonsHint |
                  Qt::WindowCloseButtonHint);
   setGeometry(wasDragged ? geometry() : place);
@@ -121,6 +126,7 @@ void Dock::frameWindow() {
 }
 
 bool Dock::event(QEvent* event) {
+  if (event->type() == QEvent::HideToParent || event->type() == QEvent::ShowToParent) Q_EMIT rearranged();
   if (event->type() == QEvent::MouseButtonPress) m_isPressed = true;
   if (event->type() == QEvent::MouseButtonRelease) m_isPressed = false;
   const bool handled = QDockWidget::event(event);

@@ -26,6 +26,8 @@ class Dock : public QDockWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  Q_SIGNALS:
+  /// It was closed, shown again, floated or put back; not: covered by a tab, or hidden with its window.
+  void rearranged();
   void exportWanted(const QString& id);
   void maximiseWanted(const QString& id);
 

@@ -3,6 +3,8 @@
 
 #include "ui/theme/theme.h"
 
+#include <QDataStream>
+#include <QMouseEvent>
 #include <QTimer>
 
 #include <algorithm>
@@ -61,6 +63,9 @@ LayoutPlan planOf(LayoutId layout) {
 
 constexpr int kScrubberHeight = 46;
 
+/// What an arrangement in the settings begins with.
+const QString kArrangement = QStringLiteral("docks 1");
+
 }  // namespace
 
 QString layoutName(LayoutId layout) {
@@ -86,6 +91,11 @@ void DockHost::add(Dock* dock) {
   m_docks.push_back(dock);
   addDockWidget(Qt::LeftDockWidgetArea, dock);
   dock->hide();
+  const auto note = [this] {
+    if (!m_applying) m_sizesWanted = false;
+  };
+  connect(dock, &Dock::rearranged, this, note);
+  connect(dock, &Dock::dockLocationChanged, this, note);
 }
 
 Dock* DockHost::dock(const QString& id) const {
@@ -96,12 +106,12 @@ Dock* DockHost::dock(const QString& id) const {
 
 void DockHost::setLayout(LayoutId layout) {
   restore();
-  if (layout == m_layout && !m_states.empty()) return;
-  if (layout != m_layout && !m_sizesWanted) m_states[layoutName(m_layout)] = saveState();
+  if (layout == m_layout) return;
+  if (!m_sizesWanted) m_states[layoutName(m_layout)] = arrangement();
   m_layout = layout;
   arrange();
   const auto kept = m_states.find(layoutName(layout));
-  if (kept != m_states.end() && restoreState(kept->second)) m_sizesWanted = false;
+  if (kept != m_states.end()) arrangeAs(kept->second);
   Q_EMIT layoutChanged();
   QTimer::singleShot(0, this, &DockHost::applySizes);
 }
@@ -112,7 +122,7 @@ void DockHost::toggleMaximised(Dock* dock) {
     return;
   }
   if (dock->isFloating()) dock->setFloating(false);
-  m_unmaximised = saveState();
+  m_unmaximised = arrangement();
   m_places.clear();
   for (Dock* each : m_docks) {
     if (each->isHidden() || each->isFloating()) continue;
@@ -182,15 +192,16 @@ void DockHost::reveal(const QString& id) {
 
 std::map<QString, QByteArray> DockHost::layoutStates() const {
   std::map<QString, QByteArray> states = m_states;
-  if (!m_sizesWanted) states[layoutName(m_layout)] = m_maximised == nullptr ? saveState() : m_unmaximised;
+  if (!m_sizesWanted) states[layoutName(m_layout)] = m_maximised == nullptr ? arrangement() : m_unmaximised;
   return states;
 }
 
-void DockHost::setLayoutStates(std::map<QString, QByteArray> states) {
+void DockHost::setLayoutStates(std::map<QString, QByteArray> states, LayoutId layout) {
+  m_layout = layout;
   m_states = std::move(states);
   arrange();
   const auto kept = m_states.find(layoutName(m_layout));
-  if (kept != m_states.end() && restoreState(kept->second)) m_sizesWanted = false;
+  if (kept != m_states.end()) arrangeAs(kept->second);
 }
 
 void DockHost::arrange() {
@@ -243,6 +254,35 @@ void DockHost::arrange() {
   QTimer::singleShot(0, this, &DockHost::applySizes);
 }
 
+QByteArray DockHost::arrangement() const {
+  QStringList shown;
+  for (const Dock* dock : m_docks) {
+    if (!dock->isHidden()) shown << dock->id();
+  }
+  QByteArray bytes;
+  QDataStream out(&bytes, QIODevice::WriteOnly);
+  out << kArrangement << shown << saveState();
+  return bytes;
+}
+
+void DockHost::arrangeAs(const QByteArray& arrangement) {
+  QDataStream in(arrangement);
+  QString kind;
+  QStringList shown;
+  QByteArray state;
+  in >> kind >> shown >> state;
+  if (in.status() != QDataStream::Ok || kind != kArrangement) return;
+  m_applying = true;
+  if (restoreState(state)) {
+    m_sizesWanted = false;
+    // A state shows the docks that it does not know.
+    for (Dock* dock : m_docks) {
+      if (!shown.contains(dock->id())) dock->hide();
+    }
+  }
+  m_applying = false;
+}
+
 void DockHost::applySizes() {
   if (!isVisible()) return;
   if (m_sizesWanted && m_maximised == nullptr) resizeAll();
@@ -269,6 +309,14 @@ void DockHost::resizeAll() {
     resizeDocks(cells, heights, Qt::Vertical);
   }
   resizeDocks(columns, widths, Qt::Horizontal);
+}
+
+bool DockHost::event(QEvent* event) {
+  if (event->type() == QEvent::MouseButtonPress)
+    m_isSizing = isSeparator(static_cast<QMouseEvent*>(event)->position().toPoint());
+  if (event->type() == QEvent::MouseMove && m_isSizing) m_sizesWanted = false;
+  if (event->type() == QEvent::MouseButtonRelease) m_isSizing = false;
+  return QMainWindow::event(event);
 }
 
 void DockHost::resizeEvent(QResizeEvent* event) {

@@ -44,19 +44,28 @@ class DockHost : public QMainWindow {
   /// The dock that holds the widget; nullptr: none does.
   Dock* dockOf(QWidget* widget) const;
 
-  std::map<QString, QByteArray> layoutStates() const;  ///< by layoutName
-  void setLayoutStates(std::map<QString, QByteArray> states);
+  /// By layoutName; those that are as they come are not among them.
+  std::map<QString, QByteArray> layoutStates() const;
+  /// Shows this layout, as it was kept.
+  void setLayoutStates(std::map<QString, QByteArray> states, LayoutId layout);
+  /// Whether a person has arranged the present layout otherwise than it comes.
+  bool isRearranged() const { return !m_sizesWanted; }
 
  Q_SIGNALS:
   void layoutChanged();
   void settled();  ///< the docks have the sizes that they will keep
 
  protected:
+  bool event(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void showEvent(QShowEvent* event) override;
 
  private:
   void arrange();
+  /// Which docks are shown, and where.
+  QByteArray arrangement() const;
+  /// What is no arrangement changes nothing.
+  void arrangeAs(const QByteArray& arrangement);
   void applySizes();
   void resizeAll();
 
@@ -72,7 +81,8 @@ class DockHost : public QMainWindow {
   };
   std::vector<Place> m_places;  ///< of the docks that were hidden for it
   bool m_sizesWanted = true;    ///< the layout is as it comes: sizes follow the window
-  bool m_applying = false;
+  bool m_applying = false;      ///< the docks are moved by the host itself
+  bool m_isSizing = false;      ///< a person drags the line between docks
 };
 
 }  // namespace spanscope::ui

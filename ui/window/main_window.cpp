@@ -128,11 +128,13 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   });
 
   std::map<QString, QByteArray> layouts;
+  LayoutId shown = LayoutId::Author;
   for (const LayoutId layout : {LayoutId::Author, LayoutId::Explain, LayoutId::Measure}) {
+    if (m_settings.value(QStringLiteral("window/layout")) == layoutName(layout)) shown = layout;
     const QByteArray state = m_settings.value(QStringLiteral("layouts/") + layoutName(layout)).toByteArray();
     if (!state.isEmpty()) layouts.emplace(layoutName(layout), state);
   }
-  m_docks->setLayoutStates(std::move(layouts));
+  m_docks->setLayoutStates(std::move(layouts), shown);
   restoreGeometry(m_settings.value(QStringLiteral("window/geometry")).toByteArray());
   m_lastFolder = m_settings.value(QStringLiteral("window/folder")).toString();
   m_welcome->setRecentFiles(document::RecentFiles(m_settings).paths());

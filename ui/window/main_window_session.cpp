@@ -84,8 +84,10 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   keepTabs(true);
   m_settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
   m_settings.setValue(QStringLiteral("window/folder"), m_lastFolder);
+  m_settings.remove(QStringLiteral("layouts"));
   for (const auto& [name, state] : m_docks->layoutStates())
     m_settings.setValue(QStringLiteral("layouts/") + name, state);
+  m_settings.setValue(QStringLiteral("window/layout"), layoutName(m_docks->layout()));
   for (auto& [id, autosave] : m_autosaves) autosave->discard();
   m_workspace.engine().stop();
   event->accept();

@@ -18,10 +18,7 @@ namespace spanscope::test {
 /// folder of its own, which goes with it.
 class FreshWindow {
  public:
-  FreshWindow()
-      : m_settings(path(QStringLiteral("settings.ini")), QSettings::IniFormat),
-        m_window(
-            std::make_unique<ui::MainWindow>(m_settings, path(QStringLiteral("autosave")), cpuBackends())) {}
+  FreshWindow() : m_settings(path(QStringLiteral("settings.ini")), QSettings::IniFormat), m_window(make()) {}
 
   /// False: it did not come up.
   bool show(QSize size = {1280, 800}) {
@@ -29,12 +26,23 @@ class FreshWindow {
     m_window->show();
     return QTest::qWaitForWindowExposed(m_window.get());
   }
+  /// The program is started again.
+  bool reopen(QSize size = {1280, 800}) {
+    m_window->close();
+    m_window.reset();
+    m_window = make();
+    return show(size);
+  }
   ui::MainWindow& window() { return *m_window; }
   QSettings& settings() { return m_settings; }
   /// Of a file in its folder.
   QString path(const QString& name) const { return m_folder.filePath(name); }
 
  private:
+  std::unique_ptr<ui::MainWindow> make() {
+    return std::make_unique<ui::MainWindow>(m_settings, path(QStringLiteral("autosave")), cpuBackends());
+  }
+
   QTemporaryDir m_folder;
   QSettings m_settings;
   std::unique_ptr<ui::MainWindow> m_window;  ///< ends before what it uses

@@ -125,8 +125,72 @@ class TestWindowFrame : public QObject {
     docks.toggleMaximised(table);
     const auto kept = docks.layoutStates();
     docks.restore();
-    m_window->docks().setLayoutStates(kept);
+    docks.setLayoutStates(kept, docks.layout());
     QCOMPARE(visibleDocks(), before);
+  }
+
+  /// A layout as it comes follows the window; one that a person has arranged stays as it is, over another
+  /// layout, another size of the window and the end of the program.
+  void anArrangementIsKept() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.explain"));
+    QTest::qWait(50);
+    const auto dock = [this](const char* id) { return m_window->docks().dock(QString::fromLatin1(id)); };
+    QVERIFY(!m_window->docks().isRearranged());
+    QVERIFY(m_window->docks().layoutStates().empty());
+    m_window->resize(1100, 720);
+    QTest::qWait(50);
+    QVERIFY(!m_window->docks().isRearranged());
+
+    // The line above the attention view is dragged up by 60 pixels, with the mouse of a person.
+    DockHost& docks = m_window->docks();
+    const int height = dock("attention")->height();
+    const QPoint line = dock("attention")->mapTo(&docks, QPoint(100, -3));
+    QVERIFY(docks.isSeparator(line));
+    QTest::mousePress(&docks, Qt::LeftButton, {}, line);
+    QTest::mouseMove(&docks, line - QPoint(0, 30));
+    QTest::mouseMove(&docks, line - QPoint(0, 60));
+    QTest::qWait(20);
+    QTest::mouseRelease(&docks, Qt::LeftButton, {}, line - QPoint(0, 60));
+    QTest::qWait(50);
+    constexpr int kNear = 8;
+    QVERIFY(std::abs(dock("attention")->height() - (height + 60)) <= kNear);
+    dock("plan")->close();
+    const QStringList seen = visibleDocks();
+    const int sized = dock("attention")->height();
+
+    m_window->perform(QStringLiteral("view.explain"));
+    QTest::qWait(50);
+    QVERIFY(std::abs(dock("attention")->height() - sized) <= kNear);
+    m_window->perform(QStringLiteral("view.measure"));
+    QTest::qWait(50);
+    m_window->perform(QStringLiteral("view.explain"));
+    QTest::qWait(50);
+    QCOMPARE(visibleDocks(), seen);
+    QVERIFY(std::abs(dock("attention")->height() - sized) <= kNear);
+
+    QVERIFY(m_fresh->reopen({1100, 720}));
+    m_window = &m_fresh->window();
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QTest::qWait(50);
+    QCOMPARE(m_window->docks().layout(), LayoutId::Explain);
+    QCOMPARE(visibleDocks(), seen);
+    QVERIFY(std::abs(dock("attention")->height() - sized) <= kNear);
+    m_window->resize(1280, 900);
+    QTest::qWait(50);
+    QVERIFY(dock("attention")->height() >= sized);
+
+    m_window->perform(QStringLiteral("view.reset"));
+    QTest::qWait(50);
+    QVERIFY(!m_window->docks().isRearranged());
+    QVERIFY(!dock("plan")->isHidden());
+    m_fresh->settings().setValue(QStringLiteral("layouts/measure"), QByteArray("nothing of ours"));
+    QVERIFY(m_fresh->reopen());
+    m_window = &m_fresh->window();
+    QVERIFY(!m_window->docks().isRearranged());
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.measure"));
+    QVERIFY(!dock("metrics")->isHidden());
   }
 
   void aDockThatFloatsHasAFrame() {
