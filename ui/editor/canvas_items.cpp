@@ -142,7 +142,7 @@ double WireItem::distance(QPointF point) const {
 void WireItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* /*option*/, QWidget* /*widget*/) {
   const double zoom = zoomOf(*painter);
   const bool plain = m_look == Look::Plain;
-  QPen pen(plain ? m_style->outline : m_style->accent, m_look == Look::Target ? 4 : plain ? 1.5 : 2);
+  QPen pen(plain ? m_style->wire : m_style->accent, m_look == Look::Target ? 4 : plain ? 1.5 : 2);
   if (m_look == Look::Loose) pen.setStyle(Qt::DashLine);
   if (zoom < kShapeZoom) {
     painter->setRenderHint(QPainter::Antialiasing, false);

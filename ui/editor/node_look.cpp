@@ -147,7 +147,7 @@ QString modelLine(const query::Node& own, const std::string& checkpoint) {
   else
     parts.append(runsOn.isEmpty() ? name : tr("%1 → %2").arg(name, runsOn));
   const QString temperature = written(settings->temperature);
-  if (!temperature.isEmpty()) parts.append(tr("temperature %1").arg(temperature));
+  if (!temperature.isEmpty()) parts.append(tr("temp %1").arg(temperature));
   const QString most = written(settings->maxTokens);
   if (!most.isEmpty() && most != QStringLiteral("0")) parts.append(tr("max %1").arg(most));
   return parts.join(QStringLiteral(" · "));

@@ -228,6 +228,7 @@ void paintAnswer(QPainter& painter, const NodeLook& look, const NodeStatus& stat
   if (!plan.hasState) return;
   const double bottom = box.bottom() - 18;
   const QColor ink = failed                                                    ? style.error
+                     : !status.advice.empty()                                  ? style.computed
                      : status.phase == NodePhase::Finished && !look.isFrozen() ? style.hit
                                                                                : style.textSecond;
   drawLine(painter, texts.state, box.left() + 8, bottom, ink);
@@ -305,7 +306,7 @@ void paintCardTexts(QPainter& painter, const NodeLook& look, const NodeStatus& s
   // Beside the cached share that stands over the corner. What was tells more than what is expected where
   // there is no room for both.
   if (texts.share.width > 0) lower = std::min(lower, plan.bar.right());
-  const double besideForecast = kLeft + texts.forecast.width + 12;
+  const double besideForecast = kLeft + texts.forecast.width + 9;
   if (texts.looked.width <= 0 || lower - texts.looked.width - 14 >= besideForecast)
     paintForecast(painter, texts, plan.height, style);
   paintLooked(painter, look, status, texts, QPointF(lower, plan.height), style);
@@ -342,7 +343,7 @@ void paintPillTexts(QPainter& painter, const NodeLook& look, const NodeTexts& te
 void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts, const NodeMarks& marks,
                 const CanvasStyle& style, bool withText) {
   const auto port = [&](double x, double y, double radius, bool fits) {
-    painter.setPen(QPen(fits ? style.accent : style.outline, fits ? 2 : 1.2));
+    painter.setPen(QPen(fits ? style.accent : style.wire, fits ? 2 : 1.2));
     painter.setBrush(fits ? style.accentFill : style.surface);
     painter.drawEllipse(QPointF(x, y), radius, radius);
   };
@@ -359,7 +360,7 @@ void paintPorts(QPainter& painter, const NodeLook& look, const NodeTexts& texts,
     const TextLine& number = texts.numbers[i];
     if (number.width > 2 * kNumberRadius - 2) {  // of a stack: "4–20"
       const double half = number.width / 2 + 5;
-      painter.setPen(QPen(fits ? style.accent : style.outline, fits ? 2 : 1.2));
+      painter.setPen(QPen(fits ? style.accent : style.wire, fits ? 2 : 1.2));
       painter.setBrush(fits ? style.accentFill : style.surface);
       painter.drawRoundedRect(QRectF(-half, look.inputs[i] - kNumberRadius, 2 * half, 2 * kNumberRadius),
                               kNumberRadius, kNumberRadius);
@@ -470,6 +471,7 @@ CanvasStyle::CanvasStyle(const Theme& of)
       canvas(of.color(Role::Canvas)),
       grid(of.color(Role::Grid)),
       outline(of.color(Role::Outline)),
+      wire(of.color(Role::Wire)),
       text(of.color(Role::Text)),
       textSecond(of.color(Role::TextSecond)),
       textThird(of.color(Role::TextThird)),
@@ -596,8 +598,11 @@ NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const No
     texts.problem = makeLine(look.problem, style.smallFont, width - kLeft - kRight - 16);
     const int share = status.cachedPercent();
     if (forecast != nullptr) texts.forecast = makeLine(forecastBadge(*forecast), style.smallFont, width / 2);
-    if (status.looked >= 0)
-      texts.looked = makeLine(tr("looked at %1").arg(partText(status.looked)), style.smallFont, width / 2);
+    if (status.looked >= 0) {
+      // Beside a forecast in few words, so that cards of one list have room for both alike.
+      const QString looked = forecast != nullptr ? tr("looked %1") : tr("looked at %1");
+      texts.looked = makeLine(looked.arg(partText(status.looked)), style.smallFont, width / 2);
+    }
     if (share >= 0 && look.stacked == 0)
       texts.share = makeLine(QStringLiteral("%1 %").arg(share), style.monoFont, kShareWidth);
     if (look.answers) {

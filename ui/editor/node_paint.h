@@ -36,7 +36,8 @@ inline constexpr double kNumberRadius = 8;
 struct CanvasStyle {
   explicit CanvasStyle(const Theme& theme);
   Theme theme;
-  QColor surface, canvas, grid, outline, text, textSecond, textThird, accent, accentFill, error, errorFill;
+  QColor surface, canvas, grid, outline, wire, text, textSecond, textThird, accent, accentFill, error,
+      errorFill;
   QColor hit, computed, line;
   QFont titleFont, bodyFont, smallFont, monoFont;
   /// Of the bar of served tokens: the ink of the role with the surface's pattern over it.

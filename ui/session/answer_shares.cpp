@@ -140,7 +140,8 @@ std::shared_ptr<const AnswerShares> answerShares(const ViewInput& input, Request
     const auto row = rows.find(token.index);
     if (row != rows.end()) read.push_back(row->second);
   }
-  if (!read.empty()) result->shares = trace::sourceShares(segments, read);
+  result->ofSquares = !read.empty();
+  if (result->ofSquares) result->shares = trace::sourceShares(segments, read);
   memo = result;
   return result;
 }

@@ -39,10 +39,12 @@ struct TokenShares {
 struct AnswerShares {
   RequestId request = 0;  ///< 0: there is none
   RunId run = 0;
-  std::vector<SourceKind> kinds;    ///< by segment
-  std::vector<double> mass;         ///< by segment: mean over the tokens, 0 … 1
-  std::vector<double> first;        ///< of it, the part on first tokens; empty: not recorded
-  std::vector<double> shares;       ///< of the sources, in what the tokens read together
+  std::vector<SourceKind> kinds;  ///< by segment
+  std::vector<double> mass;       ///< by segment: mean over the tokens, 0 … 1
+  std::vector<double> first;      ///< of it, the part on first tokens; empty: not recorded
+  std::vector<double> shares;     ///< of the sources, in what the tokens read together
+  /// They are of squares (trace::sourceShares()), so that strong looks count most; else of plain mass.
+  bool ofSquares = false;
   std::vector<TokenShares> tokens;  ///< of which attention was recorded, ascending
   std::size_t seen = 0;             ///< TokenGenerated events that were looked at
   bool operator==(const AnswerShares&) const = default;

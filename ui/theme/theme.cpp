@@ -32,6 +32,8 @@ Pair pairOf(Role role) {
       return {0xE1E4EA, 0x2B313B};
     case Role::Outline:
       return {0xC9CED8, 0x3D4552};
+    case Role::Wire:
+      return {0x868E9C, 0x656E7D};
     case Role::Text:
       return {0x1C2430, 0xE7EBF1};
     case Role::TextSecond:

@@ -21,7 +21,8 @@ enum class Role {
   Canvas,   ///< the node canvas, read-only text
   Grid,     ///< dots of the canvas, hairlines of plots
   Line,     ///< borders of docks, rules of tables
-  Outline,  ///< controls, nodes, wires
+  Outline,  ///< controls, nodes
+  Wire,     ///< wires and ports of the canvas, which have to be followed
   Text,
   TextSecond,  ///< labels, text in nodes
   TextThird,   ///< counts, hints

@@ -43,6 +43,7 @@ StatusModel makeStatusModel(const ViewInput& input) {
   status.run = shown->run;
   status.outcome = run.outcome;
   const RunFigures figures = figuresOf(progress, run);
+  status.isOfSteps = run.requests.size() > 1;
   status.timeToFirstToken = figures.timeToFirstToken.value_or(0);
   status.interTokenLatency = figures.interTokenLatency.value_or(0);
   status.promptTokens = figures.promptTokens;
@@ -89,7 +90,8 @@ QString statusText(const StatusModel& status) {
                  .arg(status.toRead)
                  .arg(100 * status.read / status.toRead);
   if (status.timeToFirstToken > 0) {
-    QString text = tr("TTFT %1").arg(durationText(status.timeToFirstToken));
+    QString text =
+        (status.isOfSteps ? tr("median TTFT %1") : tr("TTFT %1")).arg(durationText(status.timeToFirstToken));
     if (status.previousTimeToFirstToken > 0) {
       const QString change = changeText(status.timeToFirstToken, status.previousTimeToFirstToken);
       if (!change.isEmpty()) text += tr("  %1 vs run %2").arg(change).arg(status.previous);

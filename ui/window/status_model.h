@@ -19,6 +19,7 @@ struct StatusModel {
   std::int64_t toRead = 0;  ///< tokens that those prompts have; 0: no step reads its prompt
   std::size_t event = 0;    ///< the state is that after so many events …
   std::size_t events = 0;   ///< … of so many; 0: the newest is shown
+  bool isOfSteps = false;   ///< several, so that latencies are medians
   double timeToFirstToken = 0;  ///< seconds, median over its steps; 0: not yet
   RunId previous = 0;           ///< the run before of the same document on the same model; 0: there is none
   double previousTimeToFirstToken = 0;  ///< of it; 0: none

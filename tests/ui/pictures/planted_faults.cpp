@@ -60,6 +60,36 @@ ui::ViewInput withTurns(const ui::ViewInput& input,
   return other;
 }
 
+/// How much the grey of pixels differs from that of their neighbours, summed over any part of a picture.
+class Changes {
+ public:
+  Changes(const QImage& image, QPoint neighbour)
+      : m_stride(image.width() + 1), m_sums(static_cast<std::size_t>(m_stride * (image.height() + 1)), 0) {
+    for (int y = 0; y < image.height(); ++y) {
+      for (int x = 0; x < image.width(); ++x) {
+        const QPoint other = QPoint(x, y) - neighbour;
+        const int change =
+            image.valid(other) ? std::abs(qGray(image.pixel(x, y)) - qGray(image.pixel(other))) : 0;
+        m_sums[index(x + 1, y + 1)] = change + at(x, y + 1) + at(x + 1, y) - at(x, y);
+      }
+    }
+  }
+
+  std::int64_t in(const QRect& part) const {
+    const int right = part.x() + part.width();
+    const int lower = part.y() + part.height();
+    return at(right, lower) - at(part.x(), lower) - at(right, part.y()) + at(part.x(), part.y());
+  }
+
+ private:
+  std::size_t index(int x, int y) const { return static_cast<std::size_t>(y * m_stride + x); }
+  std::int64_t at(int x, int y) const { return m_sums[index(x, y)]; }
+
+  int m_stride = 0;
+  std::vector<std::int64_t>
+      m_sums;  ///< of all pixels above and to the left, so that a part takes four of them
+};
+
 }  // namespace
 
 QImage exchanged(QImage image, const QColor& one, const QColor& other) {
@@ -107,26 +137,15 @@ QImage moved(const QImage& image, const QRect& part, QPoint by) {
 
 QRect busiestPart(const QImage& image, QSize size) {
   constexpr int kStep = 8;
-  // Of all pixels above and to the left, so that a part takes four of them.
-  const int stride = image.width() + 1;
-  std::vector<std::int64_t> sums(static_cast<std::size_t>(stride * (image.height() + 1)), 0);
-  const auto at = [&sums, stride](int x, int y) -> std::int64_t& {
-    return sums[static_cast<std::size_t>(y * stride + x)];
-  };
-  for (int y = 0; y < image.height(); ++y) {
-    for (int x = 0; x < image.width(); ++x) {
-      const int change = x == 0 ? 0 : std::abs(qGray(image.pixel(x, y)) - qGray(image.pixel(x - 1, y)));
-      at(x + 1, y + 1) = change + at(x, y + 1) + at(x + 1, y) - at(x, y);
-    }
-  }
+  const Changes across(image, {1, 0});
+  const Changes down(image, {0, 1});
   QRect busiest;
   std::int64_t most = -1;
   for (int y = 0; y + size.height() <= image.height(); y += kStep) {
     for (int x = 0; x + size.width() <= image.width(); x += kStep) {
       const QRect part(QPoint(x, y), size);
-      const int right = x + size.width();
-      const int lower = y + size.height();
-      const std::int64_t sum = at(right, lower) - at(x, lower) - at(right, y) + at(x, y);
+      // Stripes that are moved along themselves look as before.
+      const std::int64_t sum = std::min(across.in(part), down.in(part));
       if (sum > most) {
         most = sum;
         busiest = part;

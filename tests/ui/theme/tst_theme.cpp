@@ -68,6 +68,15 @@ class TestTheme : public QObject {
     QVERIFY2(ratio >= 4.5, qPrintable(QStringLiteral("contrast %1").arg(ratio)));
   }
 
+  /// What is no text but has to be followed by the eye: 3 to 1 (WCAG 2.1, 1.4.11).
+  void wiresAreSeen() {
+    for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
+      const Theme theme(scheme);
+      for (const Role behind : {Role::Canvas, Role::Surface})
+        QVERIFY(contrast(theme.color(Role::Wire), theme.color(behind)) >= 3);
+    }
+  }
+
   void segmentsAreReadable() {
     for (const Scheme scheme : {Scheme::Light, Scheme::Dark}) {
       const Theme theme(scheme);

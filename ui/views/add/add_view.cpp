@@ -59,8 +59,9 @@ class OperatorDelegate : public QStyledItemDelegate {
     painter->setFont(m_theme.smallFont());
     painter->setPen(m_theme.color(Role::TextThird));
     const QString hint = index.data(OperatorListModel::HintRole).toString();
-    painter->drawText(text, Qt::AlignRight | Qt::AlignVCenter,
-                      painter->fontMetrics().elidedText(hint, Qt::ElideRight, text.width()));
+    // A stub of it would say nothing; the tip has it.
+    if (painter->fontMetrics().horizontalAdvance(hint) <= text.width())
+      painter->drawText(text, Qt::AlignRight | Qt::AlignVCenter, hint);
     painter->restore();
   }
 

@@ -21,6 +21,14 @@ constexpr double kBracketWidth = 2;
 constexpr double kNameHeight = 14;
 constexpr int kSmallestName = 8;  ///< pixels
 
+/// The pixels between rounded edges: what lies side by side leaves none out and covers none twice.
+QRect pixelsOf(const QRectF& area) {
+  const auto left = static_cast<int>(std::lround(area.left()));
+  const auto top = static_cast<int>(std::lround(area.top()));
+  return {left, top, static_cast<int>(std::lround(area.right())) - left,
+          static_cast<int>(std::lround(area.bottom())) - top};
+}
+
 bool isMarked(const AttentionPlot& plot, const AttentionSegment& segment) {
   const std::vector<std::uint32_t>& marked = plot.marks().segments;
   return std::find(marked.begin(), marked.end(), segment.segment) != marked.end();
@@ -83,7 +91,7 @@ void AttentionCells::drawCells(QCPPainter* painter) const {
   for (std::int32_t row = 0; row < static_cast<std::int32_t>(model.rows.size()); ++row) {
     for (std::int32_t column = 0; column < model.columns; ++column) {
       if (model.states[model.at(row, column)] != CellState::Measured) continue;
-      const QRect cell = m_plot.cellRect({row, 1, column, 1}).toRect();
+      const QRect cell = pixelsOf(m_plot.cellRect({row, 1, column, 1}));
       if (!seen.intersects(cell)) continue;
       painter->fillRect(cell.adjusted(0, 0, width > 12 ? -1 : 0, height > 12 ? -1 : 0),
                         m_plot.image().pixelColor(column, row));
@@ -93,10 +101,10 @@ void AttentionCells::drawCells(QCPPainter* painter) const {
 
 void AttentionCells::drawMask(QCPPainter* painter) const {
   for (const AttentionRegion& region : m_plot.forbidden()) {
-    painter->fillRect(m_plot.cellRect(region).toRect(), forbiddenBrush(m_plot.theme()));
+    painter->fillRect(pixelsOf(m_plot.cellRect(region)), forbiddenBrush(m_plot.theme()));
   }
   for (const AttentionRegion& region : m_plot.missing()) {
-    painter->fillRect(m_plot.cellRect(region).toRect(), missingBrush(m_plot.theme()));
+    painter->fillRect(pixelsOf(m_plot.cellRect(region)), missingBrush(m_plot.theme()));
   }
 }
 
@@ -143,6 +151,10 @@ void AttentionBrackets::applyDefaultAntialiasingHint(QCPPainter* painter) const 
   painter->setAntialiasing(false);
 }
 
+QColor AttentionBrackets::replyInk() const {
+  return m_plot.theme().color(Role::TextSecond);
+}
+
 void AttentionBrackets::draw(QCPPainter* painter) {
   const QRectF inner = m_plot.axisRect()->rect();
   QFont plain = m_plot.theme().smallFont();
@@ -157,32 +169,42 @@ void AttentionBrackets::drawColumnNames(QCPPainter* painter, const QRectF& inner
   struct Shown {
     const AttentionSegment* segment = nullptr;
     QRectF area;  // in sight
+    bool isReply = false;
   };
   const bool upright = m_plot.hasUprightNames();
   std::vector<Shown> shown;
   std::vector<NameRoom> names;
-  for (const AttentionSegment& segment : m_plot.model().segments) {
-    if (segment.columns == 0) continue;
-    QRectF area = m_plot.cellRect({0, 1, segment.firstColumn, segment.columns});
+  const auto add = [&](const AttentionSegment& segment, std::int32_t first, std::int32_t columns,
+                       bool isReply) {
+    if (columns == 0) return;
+    QRectF area = m_plot.cellRect({0, 1, first, columns});
     const double whole = area.width();
     area.setLeft(std::max(area.left(), inner.left()));
     area.setRight(std::min(area.right(), inner.right()));
-    if (area.width() <= 2) continue;
-    shown.push_back({&segment, area});
-    names.push_back({segment.name, upright ? inner.top() - 12 : whole - 0.5});
+    if (area.width() <= 2) return;
+    shown.push_back({&segment, area, isReply});
+    names.push_back(
+        {isReply ? AttentionPlot::tr("reply") : segment.name, upright ? inner.top() - 12 : whole - 0.5});
+  };
+  for (const AttentionSegment& segment : m_plot.model().segments) {
+    add(segment, segment.firstColumn, segment.columns - segment.replyColumns, false);
+    add(segment, segment.firstColumn + segment.columns - segment.replyColumns, segment.replyColumns, true);
   }
   const std::vector<QString> texts = shortNames(names, QFontMetrics(plain));
   painter->save();
   painter->setClipRect(QRectF(inner.left(), 0, inner.width(), inner.top()));
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    const auto& [segment, area] = shown[i];
-    const QColor ink = m_plot.theme().segmentInk(segment->hue);
+    const auto& [segment, area, isReply] = shown[i];
+    const QColor ink = isReply ? replyInk() : m_plot.theme().segmentInk(segment->hue);
     QFont font = plain;
-    font.setUnderline(isMarked(m_plot, *segment));
+    font.setUnderline(!isReply && isMarked(m_plot, *segment));
     painter->setFont(font);
     painter->setPen(ink);
-    fillWithHue(*painter, QRectF(area.left() + 1, inner.top() - 6, area.width() - 3, kBracketWidth),
-                m_plot.theme(), ink, segment->hue);
+    const QRectF bracket(area.left() + 1, inner.top() - 6, area.width() - 3, kBracketWidth);
+    if (isReply)
+      painter->fillRect(bracket, ink);
+    else
+      fillWithHue(*painter, bracket, m_plot.theme(), ink, segment->hue);
     if (upright) {
       painter->save();
       painter->translate(area.center().x(), inner.top() - 10);
@@ -199,6 +221,7 @@ void AttentionBrackets::drawColumnNames(QCPPainter* painter, const QRectF& inner
 void AttentionBrackets::drawRowNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const {
   const AttentionModel& model = m_plot.model();
   const bool tokens = !model.rows.empty() && model.rows.front().token >= 0;
+  const bool answers = !model.rows.empty() && model.rows.front().answer >= 0;
   std::vector<std::pair<const AttentionSegment*, QRectF>> shown;
   double lowest = kNameHeight;
   for (const AttentionSegment& segment : model.segments) {
@@ -218,8 +241,11 @@ void AttentionBrackets::drawRowNames(QCPPainter* painter, const QRectF& inner, c
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const auto& [segment, area] = shown[i];
     const QColor ink = m_plot.theme().segmentInk(segment->hue);
-    fillWithHue(*painter, QRectF(inner.left() - 6, area.top() + 1, kBracketWidth, area.height() - 3),
-                m_plot.theme(), ink, segment->hue);
+    const QRectF bracket(inner.left() - 6, area.top() + 1, kBracketWidth, area.height() - 3);
+    if (answers)
+      painter->fillRect(bracket, replyInk());
+    else
+      fillWithHue(*painter, bracket, m_plot.theme(), ink, segment->hue);
     if (tokens) continue;
     font.setUnderline(isMarked(m_plot, *segment));
     painter->setFont(font);

@@ -42,6 +42,8 @@ class AttentionBrackets : public QCPLayerable {
   void draw(QCPPainter* painter) override;
 
  private:
+  /// What the answer adds is no part of the prompt and has none of its hues.
+  QColor replyInk() const;
   void drawColumnNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const;
   void drawRowNames(QCPPainter* painter, const QRectF& inner, const QFont& plain) const;
   void drawTokenNames(QCPPainter* painter, const QRectF& inner) const;

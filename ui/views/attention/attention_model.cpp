@@ -101,10 +101,20 @@ class ModelMaker {
       } else {
         segment.columns = (blocks[s] + m_model.blocksPerCell - 1) / m_model.blocksPerCell;
       }
+      segment.replyColumns = std::max(0, segment.columns - promptColumns(segment));
       m_model.columns += segment.columns;
       m_segmentOf.insert(m_segmentOf.end(), static_cast<std::size_t>(segment.columns), segment.segment);
       m_model.segments.push_back(std::move(segment));
     }
+  }
+
+  /// Columns that hold a token of the prompt, before those of the answer.
+  std::int32_t promptColumns(const AttentionSegment& segment) const {
+    const auto tokens = static_cast<std::int32_t>(m_request.segments[segment.segment].tokens.size());
+    if (segment.grain == AttentionGrain::Segments) return segment.columns;
+    const std::int32_t width =
+        segment.grain == AttentionGrain::Tokens ? 1 : m_model.blocksPerCell * m_model.blockSize;
+    return (tokens + width - 1) / width;
   }
 
   AttentionGrain grainOf(std::uint32_t segment) const {

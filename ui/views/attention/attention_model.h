@@ -68,6 +68,8 @@ struct AttentionSegment {
   std::vector<QString> texts;                     ///< of its tokens, where columns are tokens
   std::int32_t firstColumn = 0;
   std::int32_t columns = 0;
+  /// Of them, the last ones that hold tokens of the answer alone; one that holds both is of the prompt.
+  std::int32_t replyColumns = 0;
   std::int32_t firstRow = 0;
   std::int32_t rows = 0;  ///< 0 where only another segment's tokens are shown
   bool operator==(const AttentionSegment&) const = default;

@@ -111,7 +111,9 @@ ShareModel shareModel(const ViewInput& input, const ShareOptions& options) {
   if (hasFirst) model.sink = sink;
   if (hasFirst && options.sink)
     model.bars.push_back({.kind = ShareKind::Sink, .name = tr("sinks"), .part = 0, .mass = sink});
-  fillParts(model, *shares, token, options.own || (hasFirst && options.sink));
+  const bool isMixed = options.own || (hasFirst && options.sink);
+  fillParts(model, *shares, token, isMixed);
+  model.ofSquares = shares->ofSquares && !isMixed;
   markTops(model.bars);
   return model;
 }
@@ -137,14 +139,17 @@ QString shareNote(const ShareModel& model) {
   if (model.isEmpty()) return {};
   QString rest = tr("the rest of prompt and reply %1").arg(partText(model.rest));
   if (model.sink) rest += tr(", first tokens %1").arg(partText(*model.sink));
-  return tr("of all attention: sources %1, %2").arg(partText(model.sources), rest);
+  const QString whole = tr("Of all attention: sources %1, %2").arg(partText(model.sources), rest);
+  return model.ofSquares ? tr("Strong looks count most (squares). %1").arg(whole) : whole;
 }
 
 QString shareTip(const ShareModel& model, std::size_t bar) {
   if (bar >= model.bars.size()) return {};
   const ShareBar& own = model.bars[bar];
-  const QString text = tr("%1: %2 of what is shown, %3 of all attention")
-                           .arg(own.name, partText(own.part), massText(own.mass));
+  const QString text =
+      (model.ofSquares ? tr("%1: %2 of the sources, strong looks counting most; %3 of all attention")
+                       : tr("%1: %2 of what is shown, %3 of all attention"))
+          .arg(own.name, partText(own.part), massText(own.mass));
   return own.kind == ShareKind::Sink
              ? text + QLatin1Char('\n') +
                    tr("The first token of each segment: models look there when they look for nothing")

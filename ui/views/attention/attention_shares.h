@@ -29,7 +29,7 @@ struct ShareBar {
   QString name;
   std::size_t hue = 0;  ///< for Theme::segmentInk
   document::NodeId id = document::kNoNode;
-  double part = 0;        ///< of what all bars together have, 0 … 1
+  double part = 0;        ///< of what all bars together have, 0 … 1; see ShareModel::ofSquares
   double mass = 0;        ///< of all attention, 0 … 1
   bool isTop = false;     ///< stands out: one of the largest, and well above an even division
   bool selected = false;  ///< its node, a block or a token of it is selected
@@ -42,9 +42,11 @@ struct ShareModel {
   std::size_t tokens = 0;        ///< that were added up
   std::optional<QString> token;  ///< the one token of the answer that is selected, where it alone is shown
   std::vector<ShareBar> bars;    ///< in prompt order
-  double sources = 0;            ///< of all attention, 0 … 1; without first tokens where those are known
-  double rest = 0;               ///< of question, reply and other text
-  std::optional<double> sink;    ///< of first tokens; none: not recorded apart
+  /// Their parts are not of plain attention: a strong look counts more than many weak ones.
+  bool ofSquares = false;
+  double sources = 0;          ///< of all attention, 0 … 1; without first tokens where those are known
+  double rest = 0;             ///< of question, reply and other text
+  std::optional<double> sink;  ///< of first tokens; none: not recorded apart
   bool operator==(const ShareModel&) const = default;
 
   bool isEmpty() const { return bars.empty(); }
@@ -57,9 +59,9 @@ ShareModel shareModel(const ViewInput& input, const ShareOptions& options = {});
 QString topText(const ShareModel& model);
 /// "The answer looked at document 7 (41 %), …"
 QString shareSentence(const ShareModel& model);
-/// "100 % = what all sources have, 31 % of all attention; the rest of the prompt and the reply …"
+/// "Strong looks count most (squares). Of all attention: sources 31 %, the rest of prompt and reply …"
 QString shareNote(const ShareModel& model);
-/// "document 7: 41 % of what is shown, 0.13 of all attention"
+/// "document 7: 41 %, strong looks counting most; 0.13 of all attention"
 QString shareTip(const ShareModel& model, std::size_t bar);
 /// Lines for attentionCsv()'s table.
 QString shareCsv(const ShareModel& model);

@@ -18,9 +18,11 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kSentence = 18;
+constexpr int kNote = 15;
 constexpr int kValues = 15;
 constexpr int kBars = 30;
 constexpr int kLabels = 15;
+constexpr int kFrame = 3;           ///< below the labels, for the frame of what is selected
 constexpr int kUprightLabels = 64;  ///< most height of labels on end
 constexpr int kWidestBar = 88;
 constexpr int kSeparator = 12;  ///< before what is no source
@@ -63,7 +65,18 @@ QRect ShareBars::barRect(std::size_t bar, const QRect& area) const {
   const int shift = separated && static_cast<int>(bar) + 1 == count ? kSeparator : 0;
   const int left = static_cast<int>(std::lround(pitch * static_cast<double>(bar))) + shift;
   const int right = static_cast<int>(std::lround(pitch * static_cast<double>(bar + 1))) + shift;
-  return {area.left() + left, area.top() + kSentence, right - left, area.height() - kSentence};
+  const int head = headHeight(area.width());
+  return {area.left() + left, area.top() + head, right - left, area.height() - head};
+}
+
+bool ShareBars::noteStandsBeside(int width) const {
+  const int sentence = QFontMetrics(m_theme.titleFont()).horizontalAdvance(shareSentence(m_model));
+  return sentence + 4 * kSpace + QFontMetrics(m_theme.smallFont()).horizontalAdvance(shareNote(m_model)) <=
+         width;
+}
+
+int ShareBars::headHeight(int width) const {
+  return kSentence + (noteStandsBeside(width) ? 0 : kNote);
 }
 
 ShareBars::Labels ShareBars::labelsFor(int width) const {
@@ -91,7 +104,7 @@ std::vector<QString> ShareBars::labels(int width) const {
 }
 
 int ShareBars::heightForWidth(int width) const {
-  return kSentence + kValues + kBars + labelsFor(width).height;
+  return headHeight(width) + kValues + kBars + labelsFor(width).height + kFrame;
 }
 
 QSize ShareBars::sizeHint() const {
@@ -198,13 +211,15 @@ void ShareBars::paint(QPainter& painter, const QRect& area) const {
   painter.setPen(m_theme.color(Role::Text));
   painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter,
                    metrics.elidedText(sentence, Qt::ElideRight, area.width()));
-  const QFontMetrics small(m_theme.smallFont());
   const QString note = shareNote(m_model);
-  const int left = metrics.horizontalAdvance(sentence) + 4 * kSpace;
-  if (left + small.horizontalAdvance(note) <= area.width()) {
-    painter.setFont(m_theme.smallFont());
-    painter.setPen(m_theme.color(Role::TextThird));
+  painter.setFont(m_theme.smallFont());
+  painter.setPen(m_theme.color(Role::TextThird));
+  if (noteStandsBeside(area.width())) {
     painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, note);
+  } else {
+    painter.drawText(QRect(line.left(), line.bottom() + 1, line.width(), kNote),
+                     Qt::AlignLeft | Qt::AlignVCenter,
+                     QFontMetrics(m_theme.smallFont()).elidedText(note, Qt::ElideRight, line.width()));
   }
   const Labels labels = labelsFor(area.width());
   for (std::size_t bar = 0; bar < m_model.bars.size(); ++bar) paintBar(painter, area, labels, bar);

@@ -46,6 +46,9 @@ class ShareBars : public QWidget {
     int height = 0;
   };
   Labels labelsFor(int width) const;
+  /// The note has room on the line of the sentence, else it has one of its own.
+  bool noteStandsBeside(int width) const;
+  int headHeight(int width) const;  ///< of sentence and note
   std::optional<std::size_t> barAt(const QPoint& place) const;
   void setCurrent(std::size_t bar);
   void paintBar(QPainter& painter, const QRect& area, const Labels& labels, std::size_t bar) const;

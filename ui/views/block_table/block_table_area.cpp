@@ -32,10 +32,15 @@ void BlockTableArea::layOut() {
   if (m_table == nullptr) return;
   const int width = viewport()->width();
   const CellSize size = m_wanted.value_or(TableLayout::fitting(*m_table, width));
-  m_layout = TableLayout(*m_table, size, false);
-  m_overviewShown = m_layout.contentSize().width() > width;
-  // Where the table is wider than its view anyway, names need not be cut.
-  if (m_overviewShown) m_layout = TableLayout(*m_table, size, true, nameWidths());
+  const int pitch = TableLayout::filling(*m_table, size, width);
+  m_overviewShown = pitch == 0;
+  // Names are cut only where the table would not fit for them; one that is wider than its view anyway cuts
+  // none.
+  m_layout = TableLayout(*m_table, size, m_overviewShown, nameWidths(), pitch);
+  for (int less = pitch; m_layout.contentSize().width() > width && less >= TableLayout::least(size); --less)
+    m_layout = TableLayout(*m_table, size, false, nameWidths(), less);
+  if (!m_overviewShown && m_layout.contentSize().width() > width)
+    m_layout = TableLayout(*m_table, size, false, {}, pitch);
   m_overview = {};
   nameSegments();
   contentChanged();

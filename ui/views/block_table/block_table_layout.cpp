@@ -10,18 +10,6 @@ namespace {
 constexpr int kMargin = 3 * kSpace;
 constexpr int kBracketZone = 28;  // name, bracket and the gap below it
 
-int pitchOf(CellSize size) {
-  switch (size) {
-    case CellSize::Large:
-      return 50;
-    case CellSize::Small:
-      return 24;
-    case CellSize::Strip:
-      break;
-  }
-  return 6;
-}
-
 int gapOf(CellSize size) {
   switch (size) {
     case CellSize::Large:
@@ -34,10 +22,10 @@ int gapOf(CellSize size) {
   return 3;
 }
 
-int widthOf(const BlockTable& table, CellSize size) {
+int widthOf(const BlockTable& table, CellSize size, int pitch) {
   int width = kTableLabel;
   for (const TableRow& row : table.rows) {
-    width = std::max(width, kTableLabel + static_cast<int>(row.cells.size()) * pitchOf(size) +
+    width = std::max(width, kTableLabel + static_cast<int>(row.cells.size()) * pitch +
                                 static_cast<int>(row.segments.size()) * gapOf(size) + kMargin);
   }
   return width;
@@ -45,16 +33,40 @@ int widthOf(const BlockTable& table, CellSize size) {
 
 }  // namespace
 
+int TableLayout::least(CellSize size) {
+  switch (size) {
+    case CellSize::Large:
+      return 50;
+    case CellSize::Small:
+      return 24;
+    case CellSize::Strip:
+      break;
+  }
+  return 6;
+}
+
 CellSize TableLayout::fitting(const BlockTable& table, int width) {
   for (const CellSize size : {CellSize::Large, CellSize::Small}) {
-    if (widthOf(table, size) <= width) return size;
+    if (widthOf(table, size, least(size)) <= width) return size;
   }
   return CellSize::Strip;
 }
 
+int TableLayout::filling(const BlockTable& table, CellSize size, int width) {
+  // Cells of the next size would begin there.
+  const int most = size == CellSize::Strip ? 3 * TableLayout::least(size) : TableLayout::least(size);
+  for (int pitch = most; pitch >= TableLayout::least(size); --pitch) {
+    if (widthOf(table, size, pitch) <= width) return pitch;
+  }
+  return 0;
+}
+
 TableLayout::TableLayout(const BlockTable& table, CellSize size, bool overview,
-                         const std::vector<std::vector<int>>& names)
-    : m_size(size), m_top(kMargin + (overview ? kTableOverview : 0)), m_width(widthOf(table, size)) {
+                         const std::vector<std::vector<int>>& names, int pitch)
+    : m_size(size),
+      m_pitch(pitch > 0 ? pitch : TableLayout::least(size)),
+      m_top(kMargin + (overview ? kTableOverview : 0)),
+      m_width(widthOf(table, size, m_pitch)) {
   m_rows.reserve(table.rows.size());
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     const TableRow& row = table.rows[r];
@@ -64,7 +76,7 @@ TableLayout::TableLayout(const BlockTable& table, CellSize size, bool overview,
     for (std::size_t s = 0; s < row.segments.size(); ++s) {
       const TableSegment& segment = row.segments[s];
       own.parts.push_back({segment.first, segment.count, x});
-      const int cells = static_cast<int>(segment.count) * pitch() + gapOf(size);
+      const int cells = static_cast<int>(segment.count) * m_pitch + gapOf(size);
       const int name = names.empty() ? 0 : names[r][s] + kSpace;
       x += std::max(cells, name);
     }
@@ -72,10 +84,6 @@ TableLayout::TableLayout(const BlockTable& table, CellSize size, bool overview,
     m_rows.push_back(std::move(own));
   }
   m_height = m_rows.empty() ? 0 : rowTop(m_rows.size()) + kMargin;
-}
-
-int TableLayout::pitch() const {
-  return pitchOf(m_size);
 }
 
 int TableLayout::cellHeight() const {

@@ -28,15 +28,21 @@ class TableLayout {
   TableLayout() = default;
   /// `names`: pixels that the names of the segments of each row take, which they then have room for; empty:
   /// they have as much as their cells.
+  /// `pitch`: pixels from cell to cell; 0: what cells of this size have at least.
   TableLayout(const BlockTable& table, CellSize size, bool overview,
-              const std::vector<std::vector<int>>& names = {});
+              const std::vector<std::vector<int>>& names = {}, int pitch = 0);
 
   /// The largest size at which every row fits in the width, else Strip.
   static CellSize fitting(const BlockTable& table, int width);
 
+  /// The pitch that cells of this size have at least.
+  static int least(CellSize size);
+  /// The pitch at which cells of this size fill the width, within what looks like them; 0: they do not fit.
+  static int filling(const BlockTable& table, CellSize size, int width);
+
   CellSize size() const { return m_size; }
   QSize contentSize() const { return {m_width, m_height}; }
-  int pitch() const;
+  int pitch() const { return m_pitch; }
   int top() const { return m_top; }
   int rowHeight() const;
   int rowTop(std::size_t row) const { return m_top + static_cast<int>(row) * rowHeight(); }
@@ -69,6 +75,7 @@ class TableLayout {
   const Part* partOf(const Row& row, std::size_t cell) const;
 
   CellSize m_size = CellSize::Large;
+  int m_pitch = 0;
   std::vector<Row> m_rows;
   int m_top = 0;
   int m_width = 0;

@@ -32,14 +32,8 @@ InspectorFacts inspectorFacts(const document::Document& document, document::Node
           .help = operatorInfo(query::operatorName(own)).help};
 }
 
-QString tokenText(std::int64_t tokens, std::int32_t blockSize) {
-  QString count = tokens == 1 ? tr("1 token") : tr("%1 tokens").arg(tokens);
-  if (tokens <= 0 || blockSize <= 0) return count;
-  const std::int64_t blocks = (tokens + blockSize - 1) / blockSize;
-  const std::int64_t last = tokens - (blocks - 1) * blockSize;
-  if (blocks == 1) return tr("%1 · 1 block, holds %2 of %3").arg(count).arg(last).arg(blockSize);
-  if (last == blockSize) return tr("%1 · %2 blocks, all full").arg(count).arg(blocks);
-  return tr("%1 · %2 blocks, last holds %3 of %4").arg(count).arg(blocks).arg(last).arg(blockSize);
+QString tokenText(std::int64_t tokens) {
+  return tokens == 1 ? tr("1 token of text") : tr("%1 tokens of text").arg(tokens);
 }
 
 bool hasTextSection(const query::Node& own) {

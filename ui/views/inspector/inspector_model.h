@@ -21,8 +21,8 @@ struct InspectorFacts {
 /// For a node of the document.
 InspectorFacts inspectorFacts(const document::Document& document, document::NodeId node);
 
-/// "58 tokens · 4 blocks, last holds 10 of 16".
-QString tokenText(std::int64_t tokens, std::int32_t blockSize);
+/// "58 tokens of text": without those that a template adds, which the card of the node counts.
+QString tokenText(std::int64_t tokens);
 
 /// Whether the node is a text: a message, a print, a question.
 bool hasTextSection(const query::Node& own);

@@ -211,7 +211,7 @@ void InspectorView::showNode(const document::DocumentNode& node) {
   if (hasText) {
     m_text->setLabel(textLabel(node.own));
     m_text->setCounted(query::infoOf(node.own).gives != query::Gives::Nothing);
-    m_text->setCounting(tokenizer(), document().settings.blockSize);
+    m_text->setCounting(tokenizer());
     m_text->setText(*query::textOf(node.own));
   }
   m_generate->setVisible(query::answers(node.own));

@@ -32,6 +32,9 @@ TextSection::TextSection(DocumentUndo::ModelOf model, QWidget* parent)
   m_label->setBuddy(m_editor);
   m_count->setObjectName(QStringLiteral("count"));
   m_count->setAlignment(Qt::AlignRight);
+  m_count->setToolTip(
+      tr("Of the text alone. The model's template adds some to each message; the card on the canvas counts "
+         "those too."));
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(kSpace);
@@ -71,10 +74,9 @@ void TextSection::setReadOnly(bool isReadOnly) {
   m_editor->setReadOnly(isReadOnly);
 }
 
-void TextSection::setCounting(std::shared_ptr<const text::Tokenizer> tokenizer, std::int32_t blockSize) {
-  if (tokenizer != m_tokenizer || blockSize != m_blockSize) m_counted.reset();
+void TextSection::setCounting(std::shared_ptr<const text::Tokenizer> tokenizer) {
+  if (tokenizer != m_tokenizer) m_counted.reset();
   m_tokenizer = std::move(tokenizer);
-  m_blockSize = blockSize;
 }
 
 void TextSection::setCounted(bool isCounted) {
@@ -92,20 +94,18 @@ void TextSection::count() {
     return;
   }
   if (m_shown.size() <= kCountedAtOnce) {
-    m_count->setText(tokenText(static_cast<std::int64_t>(m_tokenizer->encode(m_shown).size()), m_blockSize));
+    m_count->setText(tokenText(static_cast<std::int64_t>(m_tokenizer->encode(m_shown).size())));
     return;
   }
   QThreadPool::globalInstance()->start([self = QPointer(this), serial, tokenizer = m_tokenizer,
-                                        text = m_shown, blockSize = m_blockSize,
-                                        context = QPointer<QObject>(qApp)] {
+                                        text = m_shown, context = QPointer<QObject>(qApp)] {
     const auto tokens = static_cast<std::int64_t>(tokenizer->encode(text).size());
     // The section may be gone by then; the application outlives the pool's work.
     if (context == nullptr) return;
     QMetaObject::invokeMethod(
         context.data(),
-        [self, serial, tokens, blockSize] {
-          if (self != nullptr && self->m_countSerial == serial)
-            self->m_count->setText(tokenText(tokens, blockSize));
+        [self, serial, tokens] {
+          if (self != nullptr && self->m_countSerial == serial) self->m_count->setText(tokenText(tokens));
         },
         Qt::QueuedConnection);
   });

@@ -27,8 +27,8 @@ class TextSection : public QWidget {
   void setText(const std::string& text);
   std::string text() const;
   void setReadOnly(bool isReadOnly);
-  /// nullptr: no model is loaded. `blockSize` in tokens.
-  void setCounting(std::shared_ptr<const text::Tokenizer> tokenizer, std::int32_t blockSize);
+  /// nullptr: no model is loaded.
+  void setCounting(std::shared_ptr<const text::Tokenizer> tokenizer);
   /// Whether tokens are counted at all.
   void setCounted(bool isCounted);
   void setTheme(const Theme& theme);
@@ -46,7 +46,6 @@ class TextSection : public QWidget {
   QPlainTextEdit* m_editor;
   QLabel* m_count;
   std::shared_ptr<const text::Tokenizer> m_tokenizer;
-  std::int32_t m_blockSize = 0;
   std::string m_shown;
   std::optional<std::string> m_counted;  ///< text that the count belongs to
   bool m_isSetting = false;

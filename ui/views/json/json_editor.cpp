@@ -118,7 +118,8 @@ void JsonEditor::updateGutter() {
   // settle.
   if (viewportMargins().left() != gutterWidth()) setViewportMargins(gutterWidth(), 0, 0, 0);
   const QRect area = contentsRect();
-  m_gutter->setGeometry(area.left(), area.top(), gutterWidth(), area.height());
+  // As high as the text: below lies the scroll bar.
+  m_gutter->setGeometry(area.left(), viewport()->y(), gutterWidth(), viewport()->height());
 }
 
 void JsonEditor::paintLineNumbers(QPaintEvent* event) {
@@ -127,8 +128,7 @@ void JsonEditor::paintLineNumbers(QPaintEvent* event) {
   painter.setFont(m_theme.monoFont());
   painter.setPen(m_theme.color(Role::TextThird));
   QTextBlock block = firstVisibleBlock();
-  double top = blockBoundingGeometry(block).translated(contentOffset()).top() + viewport()->geometry().top() -
-               contentsRect().top();
+  double top = blockBoundingGeometry(block).translated(contentOffset()).top();
   while (block.isValid() && top <= event->rect().bottom()) {
     const double height = blockBoundingRect(block).height();
     painter.drawText(QRectF(0, top, gutterWidth() - 2 * kSpace, height), Qt::AlignRight | Qt::AlignVCenter,

@@ -93,7 +93,9 @@ void MetricCard::rebuild() {
     m_plot->xAxis->setNumberFormat(QStringLiteral("g"));
     m_plot->xAxis->setNumberPrecision(4);
   }
-  m_plot->yAxis->ticker()->setTickCount(4);
+  // Few enough for a low card: labels must not touch.
+  m_plot->yAxis->ticker()->setTickStepStrategy(QCPAxisTicker::tssMeetTickCount);
+  m_plot->yAxis->ticker()->setTickCount(3);
   m_plot->yAxis->setNumberFormat(QStringLiteral("g"));
   m_plot->yAxis->setNumberPrecision(6);
   QCPBars* below = nullptr;

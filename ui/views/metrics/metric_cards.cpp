@@ -153,9 +153,11 @@ CardContent cachedCard(const MetricsModel& model) {
 
 CardContent blocksCard(const MetricsModel& model) {
   CardContent card;
-  card.title = tr("Blocks in use");
+  card.title = tr("Blocks held by requests");
   card.explanation =
-      tr("Blocks of the pool that a request holds, and those that two or more requests share.");
+      tr("Blocks of the pool that requests hold while they run, and those that two or more of them share. "
+         "Blocks "
+         "that nobody holds stay in the cache until others need them: the status bar counts those too.");
   card.xName = tr("s since the session started");
   card.yName = tr("blocks");
   card.wholeX = false;
@@ -170,9 +172,10 @@ CardContent blocksCard(const MetricsModel& model) {
     most = std::max(most, use.held);
   }
   if (!model.use.empty()) {
-    card.value = model.blockCount > 0 ? tr("%1 of %2").arg(model.use.back().held).arg(model.blockCount)
-                                      : QString::number(model.use.back().held);
-    card.change = tr("at most %1").arg(most);
+    // Where all have ended nobody holds any: what they needed at most is the figure to know.
+    card.value = model.blockCount > 0 ? tr("at most %1 of %2").arg(most).arg(model.blockCount)
+                                      : tr("at most %1").arg(most);
+    card.change = tr("%1 at this moment").arg(model.use.back().held);
   }
   card.series = {std::move(held), std::move(shared)};
   return card;

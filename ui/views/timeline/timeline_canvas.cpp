@@ -211,7 +211,10 @@ void TimelineCanvas::paintRow(QPainter& painter, const Frame& frame, std::size_t
       if (area.width() <= 3) painter.fillRect(area, ink);
     }
     const QRectF shown = area.intersected(QRectF(frame.labels, y, frame.width - frame.labels, kRow));
-    const QString tokens = bar.tokens == 1 ? tr("1 token") : tr("%1 tokens").arg(bar.tokens);
+    // The first token of a reply comes from the last pass over the prompt.
+    const QString tokens = bar.kind == BarKind::Decode ? tr("%1 more tokens").arg(bar.tokens)
+                           : bar.tokens == 1           ? tr("1 token")
+                                                       : tr("%1 tokens").arg(bar.tokens);
     for (const QString& text :
          {waiting ? barName(bar.kind) : tr("%1 %2").arg(barName(bar.kind), tokens), barName(bar.kind)}) {
       const double width = metrics.horizontalAdvance(text) + 2.0 * kSpace;

@@ -39,14 +39,22 @@ void TokenStripArea::reveal(std::size_t token) {
   if (token < m_layout.tiles.size()) makeVisible(m_layout.tiles[token], 5 * kSpace);
 }
 
+bool TokenStripArea::isInSight(std::size_t token, int height) const {
+  if (token >= m_layout.tiles.size()) return false;
+  return QRect(offset(), QSize(m_layout.width, height)).intersects(m_layout.tiles[token]);
+}
+
 QSize TokenStripArea::contentSize() const {
   if (m_layout.tiles.empty()) return viewport()->size();
   return {m_layout.width, m_layout.height};
 }
 
 void TokenStripArea::resizeEvent(QResizeEvent* event) {
+  // What is selected stays in sight where it was: other rows hold it at another width.
+  const bool wasSeen = isInSight(m_current, event->oldSize().height());
   if (m_layout.width != viewport()->width()) layOut();
   PaintedScroll::resizeEvent(event);
+  if (wasSeen) reveal(m_current);
 }
 
 void TokenStripArea::paintContent(QPainter& painter, const QRect& visible) {

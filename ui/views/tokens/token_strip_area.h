@@ -38,6 +38,8 @@ class TokenStripArea : public PaintedScroll {
 
  private:
   void layOut();
+  /// In a viewport of this height, as the strip is scrolled.
+  bool isInSight(std::size_t token, int height) const;
   void paintEmpty(QPainter& painter, const QRect& visible) const;
   void paintRow(QPainter& painter, std::size_t row) const;
   /// How far a token of the answer looked at the source that is selected: a filling from below.

@@ -108,6 +108,13 @@ class TestAttentionShares : public QObject {
     QVERIFY(std::abs(sumOf(model) - 1) < 1e-9);
     QVERIFY2(shareSentence(model).startsWith(QStringLiteral("The answer looked at document 7")),
              qPrintable(shareSentence(model)));
+    // The figures say that they are not those of the map, which has plain attention.
+    QVERIFY(model.ofSquares);
+    QVERIFY(shareNote(model).contains(QStringLiteral("squares")));
+    QVERIFY(shareTip(model, 6).contains(QStringLiteral("of all attention")));
+    const ShareModel mixed = shareModel(test::twentyDocuments(), {.own = true});
+    QVERIFY(!mixed.ofSquares);
+    QVERIFY(!shareNote(mixed).contains(QStringLiteral("squares")));
     QVERIFY(model.sink.has_value());
     QVERIFY(std::abs(model.sources + model.rest + *model.sink - 1) < 1e-5);
   }

@@ -169,6 +169,27 @@ class TestRunModels : public QObject {
     }
   }
 
+  /// Columns of the answer are told from those of the question it stands behind.
+  void columnsOfTheReplyAreItsOwn() {
+    const ViewInput input = selecting(m_runs.input(), lastOf(m_runs.input(), 1));
+    for (const AttentionGrain grain :
+         {AttentionGrain::Segments, AttentionGrain::Blocks, AttentionGrain::Tokens}) {
+      AttentionOptions options;
+      options.grain = grain == AttentionGrain::Tokens ? AttentionGrain::Segments : grain;
+      const auto lastSegment = static_cast<std::uint32_t>(attentionModel(input, options).segments.size()) - 1;
+      if (grain == AttentionGrain::Tokens) options.opened = {{lastSegment, grain}};
+      const AttentionModel model = attentionModel(input, options);
+      const trace::RequestState& request = input.state().progress().requests.at(model.request);
+      const auto prompt = static_cast<std::int32_t>(request.segments.back().tokens.size());
+      const AttentionSegment& last = model.segments.back();
+      const std::int32_t width = last.grain == AttentionGrain::Tokens ? 1 : model.blockSize;
+      QCOMPARE(last.columns - last.replyColumns,
+               last.grain == AttentionGrain::Segments ? 1 : (prompt + width - 1) / width);
+      QCOMPARE(last.replyColumns > 0, last.grain != AttentionGrain::Segments);
+      for (std::size_t s = 0; s + 1 < model.segments.size(); ++s) QCOMPARE(model.segments[s].replyColumns, 0);
+    }
+  }
+
   void attentionMaskFollowsTheTree() {
     const AttentionModel model = attentionModel(selecting(m_runs.input(), lastOf(m_runs.input(), 1)));
     const auto cell = [&](std::size_t query, std::size_t key) {

@@ -238,14 +238,11 @@ void TestInspectorView::countsTokens() {
     return static_cast<std::int64_t>(tokenizer->encode(text).size());
   };
   QCOMPARE(count->text(),
-           tokenText(tokens("Mira lives in Lisbon. Mira plays the cello. The lamp gave little light."), 16));
-  bench.model().change(QStringLiteral("Block size"), [](document::Document& d) { d.settings.blockSize = 4; });
-  QCOMPARE(count->text(),
-           tokenText(tokens("Mira lives in Lisbon. Mira plays the cello. The lamp gave little light."), 4));
+           tokenText(tokens("Mira lives in Lisbon. Mira plays the cello. The lamp gave little light.")));
   auto* editor = child<QPlainTextEdit>(*child<QWidget>(view, "textSection"), "text");
   editor->selectAll();
   QTest::keyClicks(editor, QStringLiteral("Hello"));
-  QCOMPARE(count->text(), tokenText(tokens("Hello"), 4));
+  QCOMPARE(count->text(), tokenText(tokens("Hello")));
 }
 
 void TestInspectorView::longTextsAreCountedBeside() {
@@ -261,7 +258,7 @@ void TestInspectorView::longTextsAreCountedBeside() {
   });
   bench.select(node);
   const auto tokenizer = text::loadTokenizer(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet");
-  const QString expected = tokenText(static_cast<std::int64_t>(tokenizer->encode(text).size()), 16);
+  const QString expected = tokenText(static_cast<std::int64_t>(tokenizer->encode(text).size()));
   QTRY_COMPARE(child<QLabel>(*child<QWidget>(view, "textSection"), "count")->text(), expected);
 }
 
@@ -660,19 +657,15 @@ void TestInspectorView::parameterReasons() {
 
 void TestInspectorView::tokenTexts_data() {
   QTest::addColumn<int>("tokens");
-  QTest::addColumn<int>("blockSize");
   QTest::addColumn<QString>("text");
-  QTest::newRow("none") << 0 << 16 << QStringLiteral("0 tokens");
-  QTest::newRow("one") << 1 << 16 << QString::fromUtf8("1 token · 1 block, holds 1 of 16");
-  QTest::newRow("tail") << 58 << 16 << QString::fromUtf8("58 tokens · 4 blocks, last holds 10 of 16");
-  QTest::newRow("full") << 64 << 16 << QString::fromUtf8("64 tokens · 4 blocks, all full");
-  QTest::newRow("one full") << 16 << 16 << QString::fromUtf8("16 tokens · 1 block, holds 16 of 16");
+  QTest::newRow("none") << 0 << QStringLiteral("0 tokens of text");
+  QTest::newRow("one") << 1 << QStringLiteral("1 token of text");
+  QTest::newRow("more") << 58 << QStringLiteral("58 tokens of text");
 }
 
 void TestInspectorView::tokenTexts() {
   QFETCH(int, tokens);
-  QFETCH(int, blockSize);
-  QTEST(tokenText(tokens, blockSize), "text");
+  QTEST(tokenText(tokens), "text");
 }
 
 void TestInspectorView::mapModelIsSound() {
