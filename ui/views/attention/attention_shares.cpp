@@ -137,7 +137,7 @@ QString shareSentence(const ShareModel& model) {
 
 QString shareNote(const ShareModel& model) {
   if (model.isEmpty()) return {};
-  QString rest = tr("the rest of prompt and reply %1").arg(partText(model.rest));
+  QString rest = tr("other text %1").arg(partText(model.rest));
   if (model.sink) rest += tr(", first tokens %1").arg(partText(*model.sink));
   const QString whole = tr("Of all attention: sources %1, %2").arg(partText(model.sources), rest);
   return model.ofSquares ? tr("Strong looks count most (squares). %1").arg(whole) : whole;

@@ -59,7 +59,7 @@ ShareModel shareModel(const ViewInput& input, const ShareOptions& options = {});
 QString topText(const ShareModel& model);
 /// "The answer looked at document 7 (41 %), …"
 QString shareSentence(const ShareModel& model);
-/// "Strong looks count most (squares). Of all attention: sources 31 %, the rest of prompt and reply …"
+/// "Strong looks count most (squares). Of all attention: sources 31 %, other text 22 %, first tokens …"
 QString shareNote(const ShareModel& model);
 /// "document 7: 41 %, strong looks counting most; 0.13 of all attention"
 QString shareTip(const ShareModel& model, std::size_t bar);
