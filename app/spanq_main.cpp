@@ -7,7 +7,7 @@
 #include "engine/base/output_file.h"
 #include "engine/base/standard_descriptors.h"
 #include "engine/compute/backends.h"
-#include "kernels/cpu/cpu_backend.h"
+#include "kernels/backends.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -91,6 +91,5 @@ int main(int argc, char** argv) {
                                  .output = &output,
                                  .unfinished = &work.files,
                                  .endsByItself = &work.endsByItself},
-                                spanscope::compute::Backends({spanscope::cpu::cpuBackendKind()}),
-                                work.stop.get_token());
+                                spanscope::programBackends(), work.stop.get_token());
 }

@@ -5,7 +5,7 @@
 #include "engine/compute/backends.h"
 #include "engine/retrieve/index_version.h"
 #include "engine/workbench/resource_paths.h"
-#include "kernels/cpu/cpu_backend.h"
+#include "kernels/backends.h"
 #include "ui/document/autosave.h"
 #include "ui/window/main_window.h"
 #include "ui/window/platform_messages.h"
@@ -109,7 +109,7 @@ QString problemOf(const QCommandLineParser& arguments) {
 
 /// What this program can compute with.
 spanscope::compute::Backends backends() {
-  return spanscope::compute::Backends({spanscope::cpu::cpuBackendKind()});
+  return spanscope::programBackends();
 }
 
 int takeScreenshots(const QCommandLineParser& arguments, QApplication& application) {

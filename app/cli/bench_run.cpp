@@ -213,8 +213,7 @@ void writeJson(std::ostream& out, const Options& options, const Report& report, 
 
 ExitCode runRepeats(const Context& context, const Options& options) {
   QueryOptions given = queryOptions(options.query);
-  retrieveWith(given, options.query, context, options.session.settings.model,
-               options.session.settings.threads);
+  retrieveWith(given, options.query, context, options.session.settings.model, modelOptions(options.session));
   const auto planned = planFile(options.file, given, context.streams);
   warnOfUnused(given, context.streams);
   if (!planned) return ExitCode::WrongInput;
@@ -266,7 +265,7 @@ void addRepeatCommand(CLI::App& group, Context& context) {
   addPlanOptions(*command, options->query);
   addSettings(*command, settings, {"max_tokens"});
   addNumber(*command, "--repeats", options->repeats, "Measured runs of each case", {1, kMostRepeats});
-  addSettings(*command, settings, {"threads", "block_size", "blocks", "kv_type"});
+  addSettings(*command, settings, {"device", "threads", "block_size", "blocks", "kv_type"});
   command->add_flag("--json", options->json, "Write JSON, with all samples");
   command->callback([&context, options] {
     options->session.check();

@@ -52,6 +52,7 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     addExport(app, context);
     addTrace(app, context);
     addModel(app, context);
+    addDevices(app, context);
     addBench(app, context);
     ExitCode code = ExitCode::Usage;
     try {

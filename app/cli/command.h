@@ -26,6 +26,7 @@ void addRun(CLI::App& app, Context& context);
 void addExport(CLI::App& app, Context& context);
 void addTrace(CLI::App& app, Context& context);
 void addModel(CLI::App& app, Context& context);
+void addDevices(CLI::App& app, Context& context);
 void addBench(CLI::App& app, Context& context);
 
 }  // namespace spanscope::cli

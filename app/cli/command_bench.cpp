@@ -11,6 +11,7 @@
 #include "engine/base/counted.h"
 #include "engine/experiment/abba.h"
 #include "engine/experiment/speed.h"
+#include "engine/model/weights.h"
 #include "engine/trace/no_sink.h"
 
 #include <nlohmann/json.hpp>
@@ -39,8 +40,11 @@ struct Options {
   bool json = false;
 };
 
-workbench::ModelBundle loadForBench(const Context& context, const Options& options) {
-  const workbench::ModelOptions model{.threads = options.session.settings.threads};
+/// `config`: of the cache that is to be made.
+workbench::ModelBundle loadForBench(const Context& context, const Options& options,
+                                    const run::SessionConfig& config) {
+  workbench::ModelOptions model = modelOptions(options.session);
+  model.session = config;
   if (!options.shape.empty()) return workbench::makeShapeBundle(options.shape, context.backends, model);
   return workbench::loadModelWeights(modelDirectory(options.session), context.backends, model);
 }
@@ -62,10 +66,10 @@ nlohmann::ordered_json toJson(const experiment::AbbaRow& row) {
 }
 
 ExitCode runAbba(const Context& context, const Options& options) {
-  workbench::ModelBundle bundle = loadForBench(context, options);
   run::SessionConfig config = options.session.config();
   if (options.session.settings.blockCount == 0)
     config.blockCount = experiment::abbaBlocks(options.abba, config.blockSize);
+  workbench::ModelBundle bundle = loadForBench(context, options, config);
   trace::NoSink sink;
   const std::unique_ptr<run::Session> session = workbench::makeSession(bundle, config, sink);
 
@@ -125,12 +129,14 @@ std::vector<experiment::SpeedTest> speedTests(const Options& options) {
 }
 
 ExitCode runSpeed(const Context& context, const Options& options) {
-  workbench::ModelBundle bundle = loadForBench(context, options);
+  run::SessionConfig config = options.session.config();
+  config.blockCount = experiment::speedBlocks(speedTests(options), config.blockSize);
+  workbench::ModelBundle bundle = loadForBench(context, options, config);
   experiment::SpeedOptions speed;
   speed.repeats = options.repeats;
   speed.kvType = options.session.config().kvType;
   speed.weightElementBytes = bundle.weightElementBytes();
-  const compute::RateMeter measureMachine = bundle.backendKind.meter(bundle.backend->info().threads);
+  const compute::RateMeter measureMachine = bundle.device.kind.meter(bundle.backendOptions());
 
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   TextTable table({{"test", TextTable::Align::Left},
@@ -183,10 +189,10 @@ void addSourceOptions(CLI::App& command, Options& options) {
   addSettings(command, options.session.settings, {"model"});
   command
       .add_option("--shape", options.shape,
-                  "Random weights of a shape instead of a model: llama-1b, 21m or 3m")
-      ->check(CLI::IsMember({"llama-1b", "21m", "3m"}))
+                  "Random weights of a shape instead of a model: " + model::shapeNames())
+      ->check(CLI::IsMember(model::shapeList()))
       ->excludes("--model");
-  addSettings(command, options.session.settings, {"threads", "kv_type"});
+  addSettings(command, options.session.settings, {"device", "threads", "kv_type"});
   command.add_flag("--json", options.json, "Write JSON, with all samples");
 }
 

@@ -120,7 +120,8 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const Text
 ExitCode show(const Context& context, const ModelOptions& options) {
   const TextFacts facts = textFacts(options);
   workbench::ModelBundle bundle =
-      workbench::loadModelWeights(options.directory, context.backends, {.threads = options.settings.threads});
+      workbench::loadModelWeights(options.directory, context.backends,
+                                  {.threads = options.settings.threads, .device = options.settings.device});
   if (facts.tokenizer)
     workbench::addEndTokens(bundle.config, options.directory, *facts.tokenizer, facts.chat);
   const nlohmann::ordered_json json = describe(bundle, facts);
@@ -147,7 +148,8 @@ ExitCode show(const Context& context, const ModelOptions& options) {
 ExitCode logits(const Context& context, const ModelOptions& options) {
   const layout::SpanTable table = parseSegments(options.segments, parseIds(options.ids));
   workbench::ModelBundle bundle =
-      workbench::loadModelWeights(options.directory, context.backends, {.threads = options.settings.threads});
+      workbench::loadModelWeights(options.directory, context.backends,
+                                  {.threads = options.settings.threads, .device = options.settings.device});
   for (const layout::Segment& segment : table.segments) {
     for (const TokenId id : segment.tokens) checkId("--ids", id, bundle.config.vocabularySize);
   }
@@ -189,7 +191,7 @@ void addModel(CLI::App& app, Context& context) {
   logitsCommand->add_option("--segments", options->segments,
                             "Segments in order, each i (independent: sees only itself) or d (dependent: sees "
                             "everything before) and its length, e.g. i5,i4,d3; default: one d of all ids");
-  addSettings(*logitsCommand, options->settings, {"threads"});
+  addSettings(*logitsCommand, options->settings, {"device", "threads"});
   logitsCommand->callback(
       [&context, options] { context.action = [&context, options] { return logits(context, *options); }; });
 }

@@ -199,8 +199,7 @@ ExitCode runFiles(const Context& context, const Options& options) {
   std::vector<Job> jobs;
   bool wrong = false;
   QueryOptions given = queryOptions(options.query);
-  retrieveWith(given, options.query, context, options.session.settings.model,
-               options.session.settings.threads);
+  retrieveWith(given, options.query, context, options.session.settings.model, modelOptions(options.session));
   for (const std::string& file : options.files) {
     auto planned = planFile(file, given, context.streams);
     if (planned) {
@@ -234,7 +233,7 @@ void addRun(CLI::App& app, Context& context) {
   addNumber(*command, "--top-k", options->topK, "Draw from the k likeliest tokens; 0: off", {0, kMost});
   addNumber(*command, "--top-p", options->topP, "Draw from the likeliest tokens that make up p; 1: off",
             {0.0F, 1.0F});
-  addSettings(*command, settings, {"threads", "block_size", "blocks", "kv_type"});
+  addSettings(*command, settings, {"device", "threads", "block_size", "blocks", "kv_type"});
   using workbench::SettingEffect;
   addOtherSettings(*command, settings, {SettingEffect::Model, SettingEffect::Session, SettingEffect::Run});
   CLI::Option* trace =

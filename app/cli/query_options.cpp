@@ -294,11 +294,11 @@ class ProgressLines {
 }  // namespace
 
 void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Context& context,
-                  const std::filesystem::path& modelDirectory, int threads) {
+                  const std::filesystem::path& modelDirectory, const workbench::ModelOptions& model) {
   workbench::RetrievalSettings settings = texts.retrieval;
   options.fragments = document::retrievalOptionsOf(texts.settings);
   settings.modelDirectory = modelDirectory;
-  settings.model.threads = threads;
+  settings.model = model;
   if (!texts.settings.embeddingsUrl.empty()) {
     settings.embeddings = remote::EmbeddingsServer{
         .url = texts.settings.embeddingsUrl, .model = texts.settings.embeddingsModel, .key = {}};

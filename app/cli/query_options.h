@@ -7,6 +7,7 @@
 #include "app/cli/document_input.h"
 #include "app/cli/query_inputs.h"
 #include "app/cli/setting_options.h"
+#include "engine/workbench/model_bundle.h"
 #include "engine/workbench/pipeline.h"
 
 #include <CLI/CLI.hpp>
@@ -62,7 +63,8 @@ QueryOptions queryOptions(const QueryOptionTexts& texts);
 /// the model of a directory (empty: the bundled one). The files that are planned with these options share an
 /// index. What takes long tells standard error how far it is.
 void retrieveWith(QueryOptions& options, const QueryOptionTexts& texts, const Context& context,
-                  const std::filesystem::path& modelDirectory = {}, int threads = 0);
+                  const std::filesystem::path& modelDirectory = {},
+                  const workbench::ModelOptions& model = {});
 
 /// Warns of what was given and nothing used: values for parameters that none of the queries read so far has,
 /// answers that none asked for, folders that none read from, and options of retrieval where none has an

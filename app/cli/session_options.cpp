@@ -78,11 +78,16 @@ const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory,
   }
 }
 
+workbench::ModelOptions modelOptions(const SessionOptions& options) {
+  return {
+      .threads = options.settings.threads, .device = options.settings.device, .session = options.config()};
+}
+
 workbench::ModelBundle loadChosenModel(const SessionOptions& options, const compute::Backends& backends) {
   const std::filesystem::path directory = modelDirectory(options);
-  return workbench::loadModelBundle(
-      directory, backends,
-      {.threads = options.settings.threads, .chat = &chosenTemplate(directory, options.chatTemplate)});
+  workbench::ModelOptions model = modelOptions(options);
+  model.chat = &chosenTemplate(directory, options.chatTemplate);
+  return workbench::loadModelBundle(directory, backends, model);
 }
 
 workbench::ModelBundle describeChosenModel(const SessionOptions& options) {

@@ -39,6 +39,9 @@ void addTemplateOption(CLI::App& command, std::string& chatTemplate);
 /// known ones, and how to choose one.
 const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory, const std::string& name);
 
+/// How a model is loaded whose cache is that of the options.
+workbench::ModelOptions modelOptions(const SessionOptions& options);
+
 /// The model that was chosen, or the bundled one. Throws Failure.
 workbench::ModelBundle loadChosenModel(const SessionOptions& options, const compute::Backends& backends);
 /// The same without weights: enough to predict.

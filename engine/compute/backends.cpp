@@ -3,25 +3,54 @@
 
 #include "engine/base/error.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace spanscope::compute {
+namespace {
+
+[[noreturn]] void refuse(std::string found, std::string expected) {
+  throw Failure({.file = {}, .place = "device", .found = std::move(found), .expected = std::move(expected)});
+}
+
+[[noreturn]] void refuse(const Device& device) {
+  refuse(device.name + ", which is " + device.obstacle, "a device that can be used");
+}
+
+}  // namespace
+
+BackendKind absentKind(std::string name, std::string obstacle) {
+  const Device device{.name = name, .description = {}, .memoryBytes = 0, .obstacle = std::move(obstacle)};
+  return {.name = std::move(name),
+          .probe = [device] { return std::vector<Device>{device}; },
+          .make = [device](const BackendOptions&) -> std::unique_ptr<Backend> { refuse(device); },
+          .meter = [device](const BackendOptions&) -> RateMeter { refuse(device); }};
+}
 
 Backends::Backends(std::vector<BackendKind> kinds) : m_kinds(std::move(kinds)) {}
 
-const BackendKind& Backends::named(std::string_view name) const {
-  const auto kind = std::find_if(m_kinds.begin(), m_kinds.end(), [name](const BackendKind& candidate) {
-    return name.empty() || candidate.name == name;
-  });
-  if (kind != m_kinds.end()) return *kind;
-  std::string names;
-  for (const BackendKind& known : m_kinds) names += (names.empty() ? "" : ", ") + known.name;
-  throw Failure(
-      {.file = {},
-       .place = {},
-       .found = name.empty() ? "a program without a backend" : "the backend \"" + std::string(name) + "\"",
-       .expected = names.empty() ? "one that can compute" : "one of " + names});
+std::vector<Device> Backends::devices() const {
+  std::vector<Device> all;
+  for (const BackendKind& kind : m_kinds) {
+    for (Device& device : kind.probe()) all.push_back(std::move(device));
+  }
+  return all;
+}
+
+ChosenDevice Backends::choose(std::string_view name) const {
+  std::string names(kAutoDevice);
+  for (const BackendKind& kind : m_kinds) {
+    const std::vector<Device> devices = kind.probe();
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const Device& device = devices[i];
+      names += ", " + device.name;
+      const bool isNamed = device.name == name || (i == 0 && kind.name == name);
+      if (!isNamed && name != kAutoDevice) continue;
+      if (device.isUsable()) return {.kind = kind, .device = device, .index = static_cast<int>(i)};
+      if (isNamed) refuse(device);
+    }
+  }
+  if (name == kAutoDevice) refuse("none that can be used", "one that can compute");
+  refuse("\"" + std::string(name) + "\"", "one of " + names);
 }
 
 }  // namespace spanscope::compute

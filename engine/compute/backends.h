@@ -6,6 +6,7 @@
 #include "engine/compute/backend.h"
 #include "engine/compute/thread_limit.h"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,6 +17,17 @@ namespace spanscope::compute {
 
 struct BackendOptions {
   int threads = 0;  ///< of the host, the caller's included: 0 … kMostThreads; 0: one a core
+  int device = 0;   ///< which of the kind's devices, as `probe` counts them
+};
+
+/// A device as it was found on this machine.
+struct Device {
+  std::string name;               ///< what options and documents call it: "cpu", "cuda:0"
+  std::string description;        ///< what it is; empty where there is none
+  std::uint64_t memoryBytes = 0;  ///< that weights, keys and values can take; 0: not known
+  std::string obstacle;           ///< why it cannot be used; empty: it can
+
+  bool isUsable() const { return obstacle.empty(); }
 };
 
 /// What a device can do at best, measured.
@@ -28,25 +40,43 @@ struct MachineRates {
 /// compared to.
 using RateMeter = std::function<MachineRates()>;
 
-/// One backend that the program was built with.
+/// One kind of backend.
 struct BackendKind {
-  std::string name;  ///< "cpu": what options and documents call it
+  std::string name;  ///< "cpu"
+  /// What there is of it on this machine, at least one entry: where there is no device, one that says why.
+  std::function<std::vector<Device>()> probe;
   /// Throws Failure where the device is missing or lacks memory.
   std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
   /// Throws Failure where memory for the measurement cannot be had.
-  std::function<RateMeter(int threads)> meter;
+  std::function<RateMeter(const BackendOptions&)> meter;
 };
 
-/// A value: copies hold the same kinds.
+/// A kind that this program was not built with; `obstacle` says so.
+BackendKind absentKind(std::string name, std::string obstacle);
+
+/// A device that can be used.
+struct ChosenDevice {
+  BackendKind kind;
+  Device device;
+  int index = 0;  ///< among the devices of the kind
+};
+
+/// What stands for the first device that can be used.
+inline constexpr std::string_view kAutoDevice = "auto";
+
+/// The registry: a value, copies hold the same kinds.
 class Backends {
  public:
   Backends() = default;
-  /// The first one is what is taken where nobody chose. No name twice.
+  /// In the order in which they are preferred. No name twice.
   explicit Backends(std::vector<BackendKind> kinds);
 
   const std::vector<BackendKind>& kinds() const { return m_kinds; }
-  /// The kind of this name; for an empty one the first. Throws Failure that lists the names there are.
-  const BackendKind& named(std::string_view name = {}) const;
+  /// Of all kinds, those that cannot be used included.
+  std::vector<Device> devices() const;
+  /// The device of this name, the first of a kind, or for "auto" the first that can be used. Throws Failure
+  /// that lists the names there are, or says why that device cannot be used.
+  ChosenDevice choose(std::string_view name = kAutoDevice) const;
 
  private:
   std::vector<BackendKind> m_kinds;

@@ -41,7 +41,6 @@ class Sequence {
     }
     compute::QueryRun rows;
     rows.rowCount = count;
-    rows.firstLocal = begin;
     rows.keys.push_back({.blocks = m_blocks, .begin = 0, .end = begin + count, .base = 0, .causal = true});
     batch.runs.push_back(std::move(rows));
     if (wantLogits) batch.logitRows.push_back(count - 1);
@@ -76,6 +75,12 @@ std::string SpeedTest::name() const {
 double SpeedResult::share() const {
   return test.kind == SpeedTest::Kind::Prompt ? flopsPerSecond / machine.flops
                                               : bytesPerSecond / machine.bytesPerSecond;
+}
+
+std::int32_t speedBlocks(const std::vector<SpeedTest>& tests, std::int32_t blockSize) {
+  std::int32_t most = 0;
+  for (const SpeedTest& test : tests) most = std::max(most, test.depth + test.count);
+  return (most + blockSize - 1) / blockSize + 1;
 }
 
 SpeedResult measureSpeed(model::Decoder& decoder, compute::Backend& backend, const SpeedTest& test,

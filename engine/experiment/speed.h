@@ -13,6 +13,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace spanscope::experiment {
 
@@ -41,6 +42,9 @@ struct SpeedResult {
   /// Share of the limit that counts for the kind: arithmetic for prompts, memory for generation.
   double share() const;
 };
+
+/// Blocks of `blockSize` tokens that the keys and values of the longest test take, the null block included.
+std::int32_t speedBlocks(const std::vector<SpeedTest>& tests, std::int32_t blockSize);
 
 /// `measureMachine` is called between the repeats, so that both see the same disturbances. Throws Failure if
 /// memory cannot be had or the run was stopped.

@@ -70,7 +70,6 @@ void computeTable(model::Decoder& decoder, compute::Backend& backend, const layo
       }
       compute::QueryRun rows;
       rows.rowCount = end - begin;
-      rows.firstLocal = begin;
       rows.base = segment.base;
       for (const std::uint32_t seen : segment.sees) {
         const layout::Segment& other = table.segments[seen];

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -62,6 +61,11 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
   checkRange(batch.slots, std::int64_t{store.blocks} * store.blockSize, "slots");
   checkRange(batch.logitRows, static_cast<std::int64_t>(rows), "logit rows");
   checkRange(batch.hiddenRows, static_cast<std::int64_t>(rows), "hidden rows");
+  for (const compute::Draw& draw : batch.draws) {
+    const auto count = static_cast<std::int64_t>(batch.logitRows.size());
+    if (draw.logits < 0 || draw.logits >= count)
+      refuse("draws", std::to_string(draw.logits), "one of " + counted(count, "row") + " of logits");
+  }
   checkRange(batch.massLayers, config.layers, "mass layers");
   checkRange(batch.mass.runs, static_cast<std::int64_t>(batch.runs.size()), "mass runs");
   if (!batch.mass.keySpans.empty()) {
@@ -133,18 +137,26 @@ void refuseSurplus(const ModelConfig& config, const WeightSource& source, const 
 
 /// Numbers that a pass gives out: whatever is drawn, found or shown from them would mean nothing if they did
 /// not.
-void checkResult(std::span<const float> values, const char* what, const std::string& model) {
-  const std::optional<NotFinite> found = findNotFinite(values);
-  if (!found) return;
-  throw Failure({model, "forward pass", std::string(describe(*found)) + " among the " + what,
+[[noreturn]] void refuseResult(const char* found, const char* what, const std::string& model) {
+  throw Failure({model, "forward pass", std::string(found) + " among the " + what,
                  "finite numbers: the weights may be damaged, or not fit the configuration"});
 }
 
-/// The rows that go through the last layer: first those whose logits are wanted, then the others.
-std::vector<std::int32_t> wantedRows(const Batch& batch) {
-  std::vector<std::int32_t> rows = batch.logitRows;
-  rows.insert(rows.end(), batch.hiddenRows.begin(), batch.hiddenRows.end());
-  return rows;
+void checkResult(std::span<const float> values, const char* what, const std::string& model) {
+  if (const std::optional<NotFinite> found = findNotFinite(values))
+    refuseResult(describe(*found), what, model);
+}
+
+/// The same for a row that was only looked at where its token was drawn.
+void checkToken(const compute::SampledToken& token, const std::string& model) {
+  if (token.fault == compute::LogitFault::None) return;
+  const bool isNan = token.fault == compute::LogitFault::NotANumber;
+  refuseResult(isNan ? "nan" : "an infinite number", "logits", model);
+}
+
+/// Whether any row goes on behind the last layer's attention.
+bool wantsRows(const Batch& batch) {
+  return !batch.logitRows.empty() || !batch.hiddenRows.empty();
 }
 
 }  // namespace
@@ -180,15 +192,14 @@ struct Decoder::Impl {
   }
 
   void load(const WeightSource& source);
-  bool runLayers(const Batch& batch, compute::KvStore& store, std::vector<LayerMass>& mass);
+  void runLayers(const Batch& batch, compute::Pass& pass, compute::KvStore& store);
   void multiply(const Tensor& x, const Linear& weight, bool accumulate, Tensor& out) {
     backend.matmul(x, *weight.matrix, weight.bias.get(), accumulate, out);
   }
-  bool selfAttention(const Batch& batch, std::size_t index, const compute::AttentionPlan& plan,
-                     compute::KvStore& store, std::vector<LayerMass>& mass);
-  bool keepRows(std::span<const std::int32_t> rows);
-  bool computeLogits(const Batch& batch);
-  bool feedForward(const Layer& layer);
+  void selfAttention(const Batch& batch, std::size_t index, compute::Pass& pass, compute::KvStore& store);
+  void keepWantedRows(const compute::Pass& pass);
+  void feedForward(const Layer& layer);
+  void computeLogits(const Batch& batch, compute::Pass& pass);
 };
 
 void Decoder::Impl::load(const WeightSource& source) {
@@ -244,92 +255,70 @@ void Decoder::Impl::load(const WeightSource& source) {
   refuseSurplus(config, source, used);
 }
 
-/// Attention of one layer up to `attended`; false if stopped.
-bool Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, const compute::AttentionPlan& plan,
-                                  compute::KvStore& store, std::vector<LayerMass>& mass) {
+/// Attention of one layer up to `attended`.
+void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, compute::Pass& pass,
+                                  compute::KvStore& store) {
   const Layer& layer = layers[index];
   const auto number = static_cast<std::int32_t>(index);
   const bool observed =
       std::find(batch.massLayers.begin(), batch.massLayers.end(), number) != batch.massLayers.end();
-  const bool attentionNeeded = observed || index + 1 < layers.size() || !wantedRows(batch).empty();
 
   backend.rmsNorm(*residual, *layer.attentionNorm, config.normEpsilon, *normed);
-  if (backend.stopped()) return false;
   multiply(*normed, layer.key, false, *keys);
-  if (backend.stopped()) return false;
   multiply(*normed, layer.value, false, *values);
-  if (backend.stopped()) return false;
-  backend.storeKeysValues(*keys, *values, rotary, batch.localIndices, batch.slots, number, store);
-  if (backend.stopped()) return false;
-  if (!attentionNeeded) return true;
+  backend.storeKeysValues(pass, *keys, *values, number, store);
+  if (!observed && index + 1 == layers.size() && !wantsRows(batch)) return;
 
   multiply(*normed, layer.query, false, *queries);
-  if (backend.stopped()) return false;
-  std::vector<compute::RunMass> runs;
-  backend.attend(plan, *queries, store, number, *attended, observed ? &batch.mass : nullptr,
-                 observed ? &runs : nullptr);
-  if (backend.stopped()) return false;
-  if (observed) mass.push_back({number, std::move(runs)});
-  return true;
+  backend.attend(pass, *queries, store, number, observed, *attended);
 }
 
-/// After the last layer's attention only the rows that are wanted matter. Row by row the results are the
-/// same, so which rows go on changes nothing.
-bool Decoder::Impl::keepRows(std::span<const std::int32_t> rows) {
-  backend.gatherRows(*residual, rows, *kept);
+/// After the last layer's attention only the rows that are wanted matter.
+void Decoder::Impl::keepWantedRows(const compute::Pass& pass) {
+  backend.gatherRows(pass, compute::RowList::Wanted, *residual, *kept);
   std::swap(residual, kept);
-  if (backend.stopped()) return false;
-  backend.gatherRows(*attended, rows, *kept);
+  backend.gatherRows(pass, compute::RowList::Wanted, *attended, *kept);
   std::swap(attended, kept);
-  return !backend.stopped();
 }
 
-/// Everything of a layer after `attended`; false if stopped.
-bool Decoder::Impl::feedForward(const Layer& layer) {
+/// Everything of a layer after `attended`.
+void Decoder::Impl::feedForward(const Layer& layer) {
   multiply(*attended, layer.output, true, *residual);
-  if (backend.stopped()) return false;
   backend.rmsNorm(*residual, *layer.mlpNorm, config.normEpsilon, *normed);
-  if (backend.stopped()) return false;
   multiply(*normed, layer.gate, false, *gate);
-  if (backend.stopped()) return false;
   multiply(*normed, layer.up, false, *up);
-  if (backend.stopped()) return false;
   backend.siluMul(*gate, *up, *gate);
-  if (backend.stopped()) return false;
   multiply(*gate, layer.down, true, *residual);
-  return !backend.stopped();
 }
 
-bool Decoder::Impl::runLayers(const Batch& batch, compute::KvStore& store, std::vector<LayerMass>& mass) {
-  backend.embed(*embedding, batch.tokens, *residual);
-  if (backend.stopped()) return false;
-  const auto plan = backend.planAttention(attention, rotary, store.shape(), batch.runs);
+/// After a stop the results mean nothing, and what was asked for returns at once.
+void Decoder::Impl::runLayers(const Batch& batch, compute::Pass& pass, compute::KvStore& store) {
+  backend.embed(pass, *embedding, *residual);
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (!selfAttention(batch, i, *plan, store, mass)) return false;
+    if (backend.stopped()) return;
+    selfAttention(batch, i, pass, store);
     if (i + 1 == layers.size()) {
-      const std::vector<std::int32_t> rows = wantedRows(batch);
-      if (rows.empty()) return true;
-      if (!keepRows(rows)) return false;
+      if (!wantsRows(batch)) return;
+      keepWantedRows(pass);
     }
-    if (!feedForward(layers[i])) return false;
+    feedForward(layers[i]);
   }
   backend.rmsNorm(*residual, *finalNorm, config.normEpsilon, *normed);
-  if (backend.stopped()) return false;
-  return batch.logitRows.empty() || computeLogits(batch);
+  if (!batch.hiddenRows.empty()) backend.fetch(pass, *normed);
+  if (!batch.logitRows.empty()) computeLogits(batch, pass);
 }
 
 /// Of the rows in `normed`, which begins with those whose logits are wanted.
-bool Decoder::Impl::computeLogits(const Batch& batch) {
+void Decoder::Impl::computeLogits(const Batch& batch, compute::Pass& pass) {
   const Tensor* rows = normed.get();
   if (!batch.hiddenRows.empty()) {
-    std::vector<std::int32_t> first(batch.logitRows.size());
-    std::iota(first.begin(), first.end(), 0);
-    backend.gatherRows(*normed, first, *kept);
-    if (backend.stopped()) return false;
+    backend.gatherRows(pass, compute::RowList::Logits, *normed, *kept);
     rows = kept.get();
   }
   backend.matmul(*rows, *logitMatrix, nullptr, false, *logits);
-  return !backend.stopped();
+  if (backend.stopped()) return;
+  if (!batch.draws.empty()) backend.sample(pass, *logits);
+  if (batch.logitsWanted) backend.fetch(pass, *logits);
 }
 
 Decoder::Decoder(const ModelConfig& config, const WeightSource& weights, compute::Backend& backend)
@@ -356,28 +345,33 @@ compute::KvShape Decoder::kvShape(std::int32_t blocks, std::int32_t blockSize, c
 
 ForwardResult Decoder::forward(const Batch& batch, compute::KvStore& store, std::stop_token stop) {
   checkBatch(batch, m_impl->config, store.shape());
+  if (batch.tokens.empty()) return {};
+  Impl& impl = *m_impl;
+  impl.backend.begin(std::move(stop));
+  const auto pass = impl.backend.makePass(impl.attention, impl.rotary, store.shape(), batch);
+  impl.runLayers(batch, *pass, store);
+  compute::PassResults results = impl.backend.finish(*pass);
   ForwardResult result;
-  if (batch.tokens.empty()) return result;
-  m_impl->backend.begin(std::move(stop));
-  result.stopped = !m_impl->runLayers(batch, store, result.mass);
+  result.stopped = results.stopped;
   if (result.stopped) return result;
-  for (const LayerMass& layer : result.mass) {
-    for (const compute::RunMass& run : layer.runs)
-      checkResult(run.mass, "attention masses", m_impl->modelName);
+
+  for (const LayerMass& layer : results.mass) {
+    for (const compute::RunMass& run : layer.runs) checkResult(run.mass, "attention masses", impl.modelName);
   }
-  if (!batch.logitRows.empty()) {
-    result.logits.resize(batch.logitRows.size() * static_cast<std::size_t>(m_impl->config.vocabularySize));
-    m_impl->backend.download(*m_impl->logits, result.logits);
-    checkResult(result.logits, "logits", m_impl->modelName);
-  }
+  result.mass = std::move(results.mass);
+  auto fetched = results.fetched.begin();
   if (!batch.hiddenRows.empty()) {
-    const auto width = static_cast<std::size_t>(m_impl->config.hiddenSize);
-    std::vector<float> rows((batch.logitRows.size() + batch.hiddenRows.size()) * width);
-    m_impl->backend.download(*m_impl->normed, rows);
-    rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(batch.logitRows.size() * width));
-    result.hidden = std::move(rows);
-    checkResult(result.hidden, "hidden states", m_impl->modelName);
+    result.hidden = std::move(*fetched++);
+    const std::size_t others = batch.logitRows.size() * static_cast<std::size_t>(impl.config.hiddenSize);
+    result.hidden.erase(result.hidden.begin(), result.hidden.begin() + static_cast<std::ptrdiff_t>(others));
   }
+  if (!batch.logitRows.empty() && batch.logitsWanted) {
+    result.logits = std::move(*fetched);
+    checkResult(result.logits, "logits", impl.modelName);
+  }
+  checkResult(result.hidden, "hidden states", impl.modelName);
+  for (const compute::SampledToken& token : results.tokens) checkToken(token, impl.modelName);
+  result.tokens = std::move(results.tokens);
   return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/compute/backend.h"
+#include "engine/compute/pass.h"
 #include "engine/model/config.h"
 #include "engine/model/weights.h"
 
@@ -13,26 +14,18 @@
 
 namespace spanscope::model {
 
-/// One forward pass: rows of any number of requests, prefill chunks beside decodes.
-struct Batch {
-  std::vector<TokenId> tokens;             ///< one a row
-  std::vector<std::int32_t> localIndices;  ///< of each row in its segment
-  std::vector<std::int64_t> slots;         ///< block · blockSize + slot, where the row's key and value go
-  std::vector<compute::QueryRun> runs;     ///< cover the rows in order
-  std::vector<std::int32_t> logitRows;     ///< rows whose logits are wanted
-  std::vector<std::int32_t> hiddenRows;    ///< rows whose last hidden states are wanted
-  std::vector<std::int32_t> massLayers;    ///< layers whose attention mass is wanted
-  compute::MassRequest mass;               ///< for which runs
-};
+using compute::LayerMass;
 
-struct LayerMass {
-  std::int32_t layer = 0;
-  std::vector<compute::RunMass> runs;
+/// A pass, and what is to come back of it beside the tokens that are drawn.
+struct Batch : compute::PassInputs {
+  bool logitsWanted = true;              ///< those of the logit rows; else tokens alone are drawn from them
+  std::vector<std::int32_t> massLayers;  ///< layers whose attention mass is wanted
 };
 
 struct ForwardResult {
-  bool stopped = false;       ///< nothing else is defined then
-  std::vector<float> logits;  ///< [logitRows][vocabularySize]
+  bool stopped = false;                       ///< nothing else is defined then
+  std::vector<compute::SampledToken> tokens;  ///< one a draw
+  std::vector<float> logits;  ///< [logitRows][vocabularySize]; empty where they are not wanted
   std::vector<float> hidden;  ///< [hiddenRows][hiddenSize], after the last norm
   std::vector<LayerMass> mass;
 };

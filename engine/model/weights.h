@@ -46,7 +46,11 @@ bool hasSafetensors(const std::filesystem::path& directory);
 std::unique_ptr<WeightSource> makeRandomWeights(const ModelConfig& config, std::uint64_t seed,
                                                 compute::DType type = compute::DType::BF16);
 
-/// Configurations by name: "llama-1b" (Llama 3.2 1B), "21m", "3m". Throws Failure naming those there are.
+/// Configurations by name: "llama-8b" (Llama 3.1 8B), "qwen-7b" (Qwen2.5 7B), "llama-1b" (Llama 3.2 1B),
+/// "21m", "3m". Throws Failure naming those there are.
 ModelConfig namedShape(const std::string& name);
+std::vector<std::string> shapeList();
+/// "llama-8b, qwen-7b, llama-1b, 21m or 3m"
+std::string shapeNames();
 
 }  // namespace spanscope::model

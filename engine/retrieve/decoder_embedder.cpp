@@ -57,7 +57,7 @@ struct DecoderEmbedder::Pass {
       texts.push_back(text);
     }
     blocks += blocksOf(window.size());
-    batch.runs.push_back({firstRow, count, 0, 0, {std::move(keys)}});
+    batch.runs.push_back({firstRow, count, 0, {std::move(keys)}});
   }
 };
 

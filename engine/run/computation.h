@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <span>
 #include <stop_token>
+#include <utility>
+#include <vector>
 
 namespace spanscope::run {
 
@@ -20,12 +22,11 @@ using compute::SamplingSettings;
 class Computation {
  public:
   virtual ~Computation() = default;
-  virtual model::ForwardResult forward(const model::Batch& batch, std::stop_token stop) = 0;
-  virtual void copyBlock(const cache::BlockCopy& copy) = 0;
-  /// Draws a token from each of the rows: tokens[i] belongs to rows[i] and to a reply of at
-  /// most most[i] tokens.
-  virtual void draw(std::span<const compute::SamplingRow> rows, std::span<const std::int32_t> most,
-                    std::span<SampledToken> tokens) = 0;
+  /// Draw number i of the batch is for a reply of at most most[i] tokens.
+  virtual model::ForwardResult forward(const model::Batch& batch, std::span<const std::int32_t> most,
+                                       std::stop_token stop) = 0;
+  /// One after the other, before whatever is computed later.
+  virtual void copyBlocks(std::span<const cache::BlockCopy> copies) = 0;
   virtual std::int32_t vocabularySize() const = 0;  ///< logits a row
   virtual std::int32_t heads() const = 0;
 };
@@ -37,15 +38,15 @@ class ModelComputation final : public Computation {
   ModelComputation(model::Decoder& decoder, compute::Backend& backend, compute::KvStore& store)
       : m_decoder(decoder), m_backend(backend), m_store(store) {}
 
-  model::ForwardResult forward(const model::Batch& batch, std::stop_token stop) override {
+  model::ForwardResult forward(const model::Batch& batch, std::span<const std::int32_t> /*most*/,
+                               std::stop_token stop) override {
     return m_decoder.forward(batch, m_store, std::move(stop));
   }
-  void copyBlock(const cache::BlockCopy& copy) override {
-    m_store.copyBlock(copy.source, copy.target, copy.slots);
-  }
-  void draw(std::span<const compute::SamplingRow> rows, std::span<const std::int32_t> /*most*/,
-            std::span<SampledToken> tokens) override {
-    m_backend.sample(rows, tokens);
+  void copyBlocks(std::span<const cache::BlockCopy> copies) override {
+    std::vector<compute::BlockCopy> list;
+    list.reserve(copies.size());
+    for (const cache::BlockCopy& copy : copies) list.push_back({copy.source, copy.target, copy.slots});
+    m_backend.copyBlocks(list, m_store);
   }
   std::int32_t vocabularySize() const override { return m_decoder.config().vocabularySize; }
   std::int32_t heads() const override { return m_decoder.config().heads; }

@@ -56,18 +56,17 @@ Rehearsal::Silence::Silence(const RehearsalSetting& setting, ReplyLength length)
   m_end = closes ? m_suffix[0] : ends[0];
 }
 
-model::ForwardResult Rehearsal::Silence::forward(const model::Batch& /*batch*/, std::stop_token stop) {
+model::ForwardResult Rehearsal::Silence::forward(const model::Batch& batch,
+                                                 std::span<const std::int32_t> most, std::stop_token stop) {
   model::ForwardResult result;
   result.stopped = stop.stop_requested();
+  if (result.stopped) return result;
+  for (std::size_t i = 0; i < batch.draws.size(); ++i)
+    result.tokens.push_back(makeUp(batch.draws[i].index, most[i]));
   return result;
 }
 
-void Rehearsal::Silence::copyBlock(const cache::BlockCopy& /*copy*/) {}
-
-void Rehearsal::Silence::draw(std::span<const compute::SamplingRow> rows, std::span<const std::int32_t> most,
-                              std::span<SampledToken> tokens) {
-  for (std::size_t i = 0; i < rows.size(); ++i) tokens[i] = makeUp(rows[i].index, most[i]);
-}
+void Rehearsal::Silence::copyBlocks(std::span<const cache::BlockCopy> /*copies*/) {}
 
 SampledToken Rehearsal::Silence::makeUp(std::uint64_t index, std::int32_t most) {
   if (m_length == ReplyLength::Shortest) {

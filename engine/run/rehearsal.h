@@ -81,10 +81,9 @@ class Rehearsal final : private RequestListener, private RequestSource {
   class Silence final : public Computation {
    public:
     Silence(const RehearsalSetting& setting, ReplyLength length);
-    model::ForwardResult forward(const model::Batch& batch, std::stop_token stop) override;
-    void copyBlock(const cache::BlockCopy& copy) override;
-    void draw(std::span<const compute::SamplingRow> rows, std::span<const std::int32_t> most,
-              std::span<SampledToken> tokens) override;
+    model::ForwardResult forward(const model::Batch& batch, std::span<const std::int32_t> most,
+                                 std::stop_token stop) override;
+    void copyBlocks(std::span<const cache::BlockCopy> copies) override;
     std::int32_t vocabularySize() const override { return 0; }
     std::int32_t heads() const override { return 0; }
 

@@ -51,6 +51,7 @@ struct Scheduler::Pass {
     bool drawn = false;  ///< whether a token is drawn from the last of its logits
   };
   model::Batch batch;
+  std::vector<std::int32_t> mostTokens;  ///< of the reply that each draw is for
   std::vector<Part> parts;
   std::vector<ObservedRun> observed;
 
@@ -119,6 +120,7 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source)
   admit(stop, source);
   if (stop.stop_requested()) return Progress::Stopped;
   Pass pass;
+  pass.batch.logitsWanted = false;
   collectDecodes(pass);
   collectPrefills(pass);
   if (pass.parts.empty()) {
@@ -142,7 +144,7 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source)
   }
 
   const auto begin = std::chrono::steady_clock::now();
-  const model::ForwardResult result = m_computation.forward(pass.batch, stop);
+  const model::ForwardResult result = m_computation.forward(pass.batch, pass.mostTokens, stop);
   if (result.stopped) return Progress::Stopped;
   const auto elapsed = std::chrono::steady_clock::now() - begin;
 
@@ -261,7 +263,7 @@ bool Scheduler::tryAdmit(Request& request) {
   request.computed.clear();
   for (const cache::SegmentBlocks& segment : admission.segments)
     request.computed.push_back(segment.computeFrom);
-  for (const cache::BlockCopy& copy : admission.copies) m_computation.copyBlock(copy);
+  if (!admission.copies.empty()) m_computation.copyBlocks(admission.copies);
   m_cache.copied(request.id);
   m_listener.onAdmitted(request.id, admission);
   return true;
@@ -318,7 +320,7 @@ void Scheduler::collectDecodes(Pass& pass) {
     const std::optional<cache::Slot> slot = appendLast(request);
     if (!slot) continue;
     if (slot->copy) {
-      m_computation.copyBlock(*slot->copy);
+      m_computation.copyBlocks(std::span(&*slot->copy, 1));
       m_cache.copied(request.id);
     }
     addRows(pass, request, segment, request.computed[segment], 1);
@@ -370,11 +372,19 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
                                j % blockSize);
     const bool last = segment == request.lastSegment() && j + 1 == length;
     part.drawn = last && request.options.maxNewTokens > 0;
-    if (last || request.options.everyLogit) {
+    if (last || request.options.logits == LogitReport::Every) {
       if (part.firstLogit < 0) part.firstLogit = static_cast<std::int32_t>(pass.batch.logitRows.size());
       ++part.logitCount;
       pass.batch.logitRows.push_back(static_cast<std::int32_t>(firstRow) + j - begin);
     }
+  }
+  const bool reports = part.logitCount > 0 && request.options.logits != LogitReport::None;
+  pass.batch.logitsWanted = pass.batch.logitsWanted || reports;
+  if (part.drawn) {
+    pass.batch.draws.push_back({.logits = part.firstLogit + part.logitCount - 1,
+                                .settings = request.options.sampling,
+                                .index = request.generated.size()});
+    pass.mostTokens.push_back(request.options.maxNewTokens);
   }
   pass.parts.push_back(part);
 
@@ -436,7 +446,6 @@ void Scheduler::addRun(Pass& pass, const Request& request, std::uint32_t segment
   compute::QueryRun& run = pass.batch.runs.emplace_back();
   run.firstRow = firstRow;
   run.rowCount = count;
-  run.firstLocal = begin;
   run.base = source.base;
   for (const std::uint32_t seen : source.sees) {
     const layout::Segment& other = request.table.segments[seen];
@@ -470,8 +479,7 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
   reportMass(pass, result);
 
   const auto vocabulary = static_cast<std::size_t>(m_computation.vocabularySize());
-  const std::vector<SampledToken> tokens = drawTokens(pass, result);
-  auto nextToken = tokens.begin();
+  auto nextToken = result.tokens.begin();
   for (std::size_t p = 0; p < pass.parts.size(); ++p) {
     const Pass::Part& part = pass.parts[p];
     Request& request = *part.request;
@@ -482,7 +490,8 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
           .subspan(static_cast<std::size_t>(part.firstLogit + i) * vocabulary, vocabulary);
     };
     if (!part.decode) {
-      for (std::int32_t i = 0; i < part.logitCount; ++i) m_listener.onLogits(request.id, logitsOf(i));
+      const std::int32_t reported = request.options.logits == LogitReport::None ? 0 : part.logitCount;
+      for (std::int32_t i = 0; i < reported; ++i) m_listener.onLogits(request.id, logitsOf(i));
       if (part.segment != request.lastSegment() || part.begin + part.count < request.length(part.segment))
         continue;
     }
@@ -556,23 +565,6 @@ QueryPlace Scheduler::placeOf(const Request& request, std::uint32_t segment) con
   return {.segment = segment,
           .sees = request.table.segments[segment].sees,
           .blockSize = m_cache.config().blockSize};
-}
-
-std::vector<SampledToken> Scheduler::drawTokens(const Pass& pass, const model::ForwardResult& result) {
-  const auto vocabulary = static_cast<std::size_t>(m_computation.vocabularySize());
-  std::vector<compute::SamplingRow> rows;
-  std::vector<std::int32_t> most;
-  for (const Pass::Part& part : pass.parts) {
-    if (!part.drawn) continue;
-    const auto row = static_cast<std::size_t>(part.firstLogit + part.logitCount - 1);
-    rows.push_back({.logits = std::span<const float>(result.logits).subspan(row * vocabulary, vocabulary),
-                    .settings = part.request->options.sampling,
-                    .index = part.request->generated.size()});
-    most.push_back(part.request->options.maxNewTokens);
-  }
-  std::vector<SampledToken> tokens(rows.size());
-  m_computation.draw(rows, most, tokens);
-  return tokens;
 }
 
 void Scheduler::takeToken(Request& request, const SampledToken& token, std::vector<float> segmentMass) {

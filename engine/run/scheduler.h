@@ -36,6 +36,13 @@ struct ReplayedRows {
   bool singleKeys = false;    ///< by key token; else by key block
 };
 
+/// Which logits of the prompt RequestListener::onLogits is told.
+enum class LogitReport : std::uint8_t {
+  None,
+  Last,  ///< of the prompt's last token
+  Every  ///< of every token that is computed
+};
+
 struct RequestOptions {
   RunId run = 0;
   NodePath node;
@@ -50,7 +57,7 @@ struct RequestOptions {
   /// Attention of every single row of the prompt instead of every query block, and, in a prompt of at most
   /// kMostTokensForSingleKeys tokens, on every single key instead of every key block.
   bool observeRows = false;
-  bool everyLogit = false;  ///< report the logits of every computed token, not only of the last
+  LogitReport logits = LogitReport::None;
   /// Nothing else is observed then; observedLayers has the only layer.
   std::optional<ReplayedRows> replay;
 };
@@ -138,8 +145,6 @@ class Scheduler {
   void reportMass(const Pass& pass, const model::ForwardResult& result);
   void reportRows(const Pass& pass, const model::ForwardResult& result, const ObservedRows& observed);
   QueryPlace placeOf(const Request& request, std::uint32_t segment) const;
-  /// For every part that ends with a row from which a token is drawn, in order.
-  std::vector<compute::SampledToken> drawTokens(const Pass& pass, const model::ForwardResult& result);
   void takeToken(Request& request, const compute::SampledToken& token, std::vector<float> segmentMass);
   void end(Request& request, trace::StepOutcome outcome);
   void fail(Request& request, const Error& error);

@@ -231,7 +231,7 @@ LogitsResult Session::logits(const LogitsRequest& request, std::stop_token stop)
   }
   RequestOptions options;
   options.run = ++impl.lastRun;
-  options.everyLogit = request.everyToken;
+  options.logits = request.everyToken ? LogitReport::Every : LogitReport::Last;
   impl.compute(request.table, std::move(options), stop);
   return {.logits = std::move(impl.logits), .cachedTokens = impl.cachedTokens};
 }

@@ -6,6 +6,7 @@
 #include "engine/model/weights.h"
 #include "engine/text/end_tokens.h"
 #include "engine/text/model_directory.h"
+#include "engine/workbench/model_memory.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -54,8 +55,10 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
   bundle.weightType =
       weights.get("model.norm.weight", 1, bundle.config.hiddenSize).type;  // one type for a whole checkpoint
   bundle.fingerprint = model::fingerprint(bundle.config) + ";" + weights.fingerprint();
-  bundle.backendKind = backends.named();
-  bundle.backend = bundle.backendKind.make({.threads = options.threads});
+  bundle.device = backends.choose(options.device);
+  checkMemory(memoryNeed(bundle.config, bundle.weightType, options.session ? &*options.session : nullptr),
+              bundle.device.device);
+  bundle.backend = bundle.device.kind.make({.threads = options.threads, .device = bundle.device.index});
   bundle.decoder =
       std::make_unique<model::Decoder>(bundle.config, WatchedWeights(weights, options), *bundle.backend);
 }
@@ -82,6 +85,10 @@ ModelBundle namedBundle(const std::filesystem::path& directory) {
 }
 
 }  // namespace
+
+compute::BackendOptions ModelBundle::backendOptions() const {
+  return {.threads = backend->info().threads, .device = device.index};
+}
 
 void requireModel(const std::filesystem::path& directory) {
   text::requireModelDirectory(directory);
@@ -135,6 +142,7 @@ ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& b
 
 std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& config,
                                           trace::Sink& sink) {
+  checkMemory(memoryNeed(bundle.config, bundle.weightType, &config), bundle.device.device);
   return std::make_unique<run::Session>(config, *bundle.decoder, *bundle.backend, bundle.fingerprint,
                                         bundle.directory.empty() ? bundle.name : bundle.directory.string(),
                                         bundle.tokenizer.get(), bundle.chat, sink);

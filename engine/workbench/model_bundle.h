@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -20,6 +21,10 @@ namespace spanscope::workbench {
 
 struct ModelOptions {
   int threads = 0;                           ///< 0: one a core
+  std::string device{compute::kAutoDevice};  ///< as Backends::choose() knows them
+  /// The cache that is to be made beside the weights, and whether that fits: without, the weights alone are
+  /// asked about.
+  std::optional<run::SessionConfig> session = {};
   const text::ChatTemplate* chat = nullptr;  ///< chosen by a person; null: the directory's own
   std::stop_token stop = {};                 ///< asked before each tensor
   /// Told before each tensor how many have been read, of how many; on the thread that loads.
@@ -34,11 +39,13 @@ struct ModelBundle {
   model::ModelConfig config;
   compute::DType weightType = compute::DType::BF16;  ///< of the checkpoint's matrices
   std::string fingerprint;                           ///< of model and weights
-  compute::BackendKind backendKind;                  ///< of `backend`
+  compute::ChosenDevice device;                      ///< of `backend`
   std::unique_ptr<compute::Backend> backend;         ///< null for a mere description, as is the decoder
   std::unique_ptr<model::Decoder> decoder;
   std::unique_ptr<text::Tokenizer> tokenizer;  ///< null for a shape
   const text::ChatTemplate* chat = nullptr;    ///< null for a shape
+
+  compute::BackendOptions backendOptions() const;
 
   /// Bytes of a weight's element as the backend keeps it.
   double weightElementBytes() const { return weightType == compute::DType::BF16 ? 2 : 4; }
@@ -66,12 +73,12 @@ ModelBundle loadModelWeights(const std::filesystem::path& directory, const compu
 /// `chat`: as in ModelOptions.
 ModelBundle describeModel(const std::filesystem::path& directory, const text::ChatTemplate* chat = nullptr);
 
-/// A model of a named shape ("llama-1b", "21m", "3m") with random bf16 weights. Throws Failure for other
-/// names.
+/// A model of a named shape (model::namedShape) with random bf16 weights. Throws Failure for other names.
 ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& backends,
                             const ModelOptions& options = {});
 
-/// A session on the bundle, which must outlive it, as must the sink.
+/// A session on the bundle, which must outlive it, as must the sink. Throws Failure where its pool does not
+/// fit into the device's memory.
 std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& config,
                                           trace::Sink& sink);
 

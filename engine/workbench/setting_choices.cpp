@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/setting_choices.h"
 
+#include "engine/compute/backends.h"
 #include "engine/retrieve/ranking.h"
 #include "engine/workbench/setting_values.h"
 
@@ -56,6 +57,12 @@ T valueOf(const std::array<Named<T>, N>& table, std::string_view name) {
 }
 
 }  // namespace
+
+Choices deviceChoices() {
+  return {{.name = std::string(compute::kAutoDevice), .label = tr("the first that can be used")},
+          {.name = "cpu", .label = tr("processor")},
+          {.name = "cuda", .label = tr("NVIDIA GPU (CUDA)")}};
+}
 
 Choices policyChoices() {
   Choices choices;

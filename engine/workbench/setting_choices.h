@@ -9,6 +9,7 @@ namespace spanscope::workbench {
 // Each begins with the default.
 Choices policyChoices();
 Choices kvTypeChoices();
+Choices deviceChoices();
 Choices outputFormChoices();
 Choices localityShapeChoices();
 Choices rankingChoices();

@@ -29,6 +29,7 @@ struct RunSettings {
   std::int32_t blockSize = 16;
   std::int32_t blockCount = 512;  ///< the null block included
   std::string kvType = "f32";
+  std::string device = "auto";           ///< that computes; "auto": the first that can be used
   std::int32_t threads = 0;              ///< 0: one a core
   std::int32_t maxTokens = 0;            ///< of generates that set none; 0: the model's own
   bool observe = true;                   ///< record attention
@@ -128,6 +129,19 @@ inline const std::vector<Setting>& runSettings() {
        .choices = kvTypeChoices,
        .row = {.group = Group::Cache, .label = tr("Keys and values")},
        .option = {.name = "--kv", .help = "Type of cached keys and values: f32 or bf16"}},
+      {.key = "device",
+       .name = "device",
+       .member = &RunSettings::device,
+       .effect = SettingEffect::Model,
+       .choices = deviceChoices,
+       .onlyWhereChosen = true,
+       .row = {.group = Group::Model,
+               .label = tr("Device"),
+               .help = tr("What computes. A device that cannot be used here says why when the model is "
+                          "loaded; “spanq devices” lists them all.")},
+       .option = {.name = "--device",
+                  .help = "Device that computes: auto (the first that can be used), cpu or cuda; "
+                          "\"spanq devices\" lists them"}},
       {.key = "threads",
        .name = "threads",
        .member = &RunSettings::threads,

@@ -231,7 +231,7 @@ class HeadWorker {
   void rotate(const PlannedRange& range, std::int64_t firstRow, std::int64_t rowCount) {
     float* out = m_scratch.rotated;
     for (std::int64_t row = firstRow; row < firstRow + rowCount; ++row) {
-      const float* cosSin = range.rotary.row(row);
+      const float* cosSin = m_run.rotation(range, row);
       for (std::int64_t inGroup = 0; inGroup < m_group; ++inGroup) {
         m_job.rows->rotate(queryOf(row, inGroup), cosSin, m_shape.headSize / 2, m_shape.scale, out);
         out += m_shape.headSize;

@@ -36,12 +36,10 @@ void check(const compute::AttentionShape& shape, const compute::RotaryTable& rot
   }
 }
 
-void check(std::size_t index, const compute::QueryRun& run, const compute::KeyRange& range,
-           const compute::KvShape& store) {
+void check(std::size_t index, const compute::KeyRange& range, const compute::KvShape& store) {
   const auto slots = static_cast<std::int64_t>(range.blocks.size()) * store.blockSize;
   if (range.begin < 0) refuse(index, "begin of a key range", range.begin, "at least 0");
   if (range.end > slots) refuse(index, "end of a key range", range.end, "at most " + std::to_string(slots));
-  if (range.causal && run.firstLocal < 0) refuse(index, "first local token", run.firstLocal, "at least 0");
   for (const BlockId block : range.blocks) {
     if (block < 0 || block >= store.blocks) {
       refuse(index, "key block", block, "0 to " + std::to_string(store.blocks - 1));
@@ -49,30 +47,45 @@ void check(std::size_t index, const compute::QueryRun& run, const compute::KeyRa
   }
 }
 
+/// The local indices of a run's rows.
+std::vector<std::int32_t> localsOf(std::size_t index, const compute::QueryRun& run,
+                                   const std::vector<std::int32_t>& all) {
+  const auto rows = static_cast<std::int64_t>(all.size());
+  if (run.firstRow < 0 || run.firstRow >= rows)
+    refuse(index, "first row", run.firstRow, "less than " + std::to_string(rows));
+  if (run.rowCount < 1 || run.rowCount > rows - run.firstRow)
+    refuse(index, "row count", run.rowCount, "1 to " + std::to_string(rows - run.firstRow));
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(run.firstRow);
+  std::vector<std::int32_t> locals(first, first + run.rowCount);
+  const auto descent = std::is_sorted_until(locals.begin(), locals.end());
+  if (descent != locals.end())
+    refuse(index, "local index", *descent, "at least that of the row before, " + std::to_string(descent[-1]));
+  return locals;
+}
+
 }  // namespace
 
 CpuAttentionPlan::CpuAttentionPlan(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
-                                   const compute::KvShape& store, std::span<const compute::QueryRun> runs,
+                                   const compute::KvShape& store, const compute::PassInputs& inputs,
                                    RotaryCache& cache)
     : m_shape(shape) {
   check(shape, rotary, store);
   const std::int64_t group = shape.queryHeads / shape.keyHeads;
   m_rowsPerTask = std::max<std::int64_t>(1, kQueriesPerTask / group);
-  m_runs.reserve(runs.size());
-  for (std::size_t index = 0; index < runs.size(); ++index) {
-    const compute::QueryRun& run = runs[index];
-    if (run.firstRow < 0) refuse(index, "first row", run.firstRow, "at least 0");
-    if (run.rowCount < 0) refuse(index, "row count", run.rowCount, "at least 0");
-    PlannedRun planned{run.firstRow, run.rowCount, run.firstLocal, {}};
+  m_runs.reserve(inputs.runs.size());
+  for (std::size_t index = 0; index < inputs.runs.size(); ++index) {
+    const compute::QueryRun& run = inputs.runs[index];
+    PlannedRun planned{run.firstRow, run.rowCount, localsOf(index, run, inputs.localIndices), {}};
     planned.ranges.reserve(run.keys.size());
     for (const compute::KeyRange& range : run.keys) {
-      check(index, run, range, store);
+      check(index, range, store);
       PlannedRange& target = planned.ranges.emplace_back();
       target.blocks = range.blocks;
       target.begin = range.begin;
       target.end = range.end;
       target.causal = range.causal;
-      target.rotary = cache.rows(rotary, run.base + run.firstLocal - range.base, run.rowCount);
+      const std::int32_t first = planned.locals.front();
+      target.rotary = cache.rows(rotary, run.base + first - range.base, planned.locals.back() - first + 1);
     }
     for (std::int64_t row = 0; row < run.rowCount; row += m_rowsPerTask) {
       const std::int64_t rows = std::min<std::int64_t>(m_rowsPerTask, run.rowCount - row);

@@ -4,8 +4,9 @@
 #include "engine/compute/backend.h"
 #include "kernels/cpu/rotary.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace spanscope::cpu {
@@ -16,18 +17,24 @@ struct PlannedRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   bool causal = false;
-  RotaryRows rotary;  ///< by row of the run: its distance from the base of the range's segment
+  /// By how far a row stands behind the first of the run: its distance from the base of the range's segment.
+  RotaryRows rotary;
 };
 
 struct PlannedRun {
   std::int64_t firstRow = 0;
   std::int64_t rowCount = 0;
-  std::int64_t firstLocal = 0;
+  std::vector<std::int32_t> locals;  ///< of each row, ascending
   std::vector<PlannedRange> ranges;
 
+  std::int64_t local(std::int64_t row) const { return locals[static_cast<std::size_t>(row)]; }
   /// One past the last local token of `range` that a row of the run reads.
   std::int64_t limit(const PlannedRange& range, std::int64_t row) const {
-    return range.causal && firstLocal + row + 1 < range.end ? firstLocal + row + 1 : range.end;
+    return range.causal ? std::min(local(row) + 1, range.end) : range.end;
+  }
+  /// What rotates the queries of a row that read `range`.
+  const float* rotation(const PlannedRange& range, std::int64_t row) const {
+    return range.rotary.row(local(row) - locals.front());
   }
 };
 
@@ -39,13 +46,12 @@ struct AttentionTask {
   std::int32_t keyHead = 0;
 };
 
-class CpuAttentionPlan final : public compute::AttentionPlan {
+class CpuAttentionPlan {
  public:
   /// Throws Failure for runs that do not fit the shapes: blocks outside the store, ranges outside their
-  /// blocks.
+  /// blocks, rows that there are not.
   CpuAttentionPlan(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
-                   const compute::KvShape& store, std::span<const compute::QueryRun> runs,
-                   RotaryCache& cache);
+                   const compute::KvShape& store, const compute::PassInputs& inputs, RotaryCache& cache);
 
   const compute::AttentionShape& shape() const { return m_shape; }
   const std::vector<PlannedRun>& runs() const { return m_runs; }
@@ -60,9 +66,5 @@ class CpuAttentionPlan final : public compute::AttentionPlan {
   std::vector<PlannedRun> m_runs;
   std::vector<AttentionTask> m_tasks;
 };
-
-inline const CpuAttentionPlan& cpuAttentionPlan(const compute::AttentionPlan& plan) {
-  return static_cast<const CpuAttentionPlan&>(plan);
-}
 
 }  // namespace spanscope::cpu

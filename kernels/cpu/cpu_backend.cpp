@@ -8,7 +8,9 @@
 #include "kernels/cpu/kv_store.h"
 #include "kernels/cpu/kv_write.h"
 #include "kernels/cpu/machine_limits.h"
+#include "kernels/cpu/machine_memory.h"
 #include "kernels/cpu/matmul.h"
+#include "kernels/cpu/pass.h"
 #include "kernels/cpu/rotary.h"
 #include "kernels/cpu/row_kernels.h"
 #include "kernels/cpu/sampler.h"
@@ -54,11 +56,12 @@ class CpuBackend final : public compute::Backend {
                 (threads == 1 ? " thread" : " threads");
     info.threads = threads;
     info.numericRevision = std::string(kNumericRevision) + "/" + info.instructionSet;
+    info.rowsAreBitEqual = true;
     return info;
   }
 
   void begin(std::stop_token stop) override { m_executor.begin(std::move(stop)); }
-  bool stopped() const override { return m_executor.stopped(); }
+  bool stopped() override { return m_executor.stopped(); }
 
   std::unique_ptr<compute::Tensor> makeTensor() override { return std::make_unique<CpuTensor>(); }
 
@@ -79,7 +82,14 @@ class CpuBackend final : public compute::Backend {
     return std::make_unique<CpuKvStore>(shape);
   }
 
-  void embed(const compute::Weight& table, std::span<const TokenId> ids, compute::Tensor& out) override {
+  std::unique_ptr<compute::Pass> makePass(const compute::AttentionShape& shape,
+                                          const compute::RotaryTable& rotary, const compute::KvShape& store,
+                                          const compute::PassInputs& inputs) override {
+    return std::make_unique<CpuPass>(shape, rotary, store, inputs, m_rotary);
+  }
+
+  void embed(const compute::Pass& pass, const compute::Weight& table, compute::Tensor& out) override {
+    const std::span<const TokenId> ids = cpuPass(pass).tokens();
     const CpuWeight& weight = cpuWeight(table);
     CpuTensor& target = cpuTensor(out);
     const std::int64_t columns = weight.columns();
@@ -133,8 +143,9 @@ class CpuBackend final : public compute::Backend {
     });
   }
 
-  void gatherRows(const compute::Tensor& x, std::span<const std::int32_t> rows,
+  void gatherRows(const compute::Pass& pass, compute::RowList list, const compute::Tensor& x,
                   compute::Tensor& out) override {
+    const std::span<const std::int32_t> rows = cpuPass(pass).rows(list);
     const CpuTensor& source = cpuTensor(x);
     CpuTensor& target = cpuTensor(out);
     target.resize(static_cast<std::int64_t>(rows.size()), source.columns());
@@ -143,30 +154,50 @@ class CpuBackend final : public compute::Backend {
     }
   }
 
-  void storeKeysValues(const compute::Tensor& keys, const compute::Tensor& values,
-                       const compute::RotaryTable& rotary, std::span<const std::int32_t> localIndices,
-                       std::span<const std::int64_t> slots, std::int32_t layer,
-                       compute::KvStore& store) override {
-    writeKeysValues(m_executor, m_rowKernels, m_rotary, cpuTensor(keys), cpuTensor(values), rotary,
-                    localIndices, slots, layer, cpuKvStore(store));
+  void storeKeysValues(const compute::Pass& pass, const compute::Tensor& keys, const compute::Tensor& values,
+                       std::int32_t layer, compute::KvStore& store) override {
+    writeKeysValues(m_executor, m_rowKernels, cpuPass(pass), cpuTensor(keys), cpuTensor(values), layer,
+                    cpuKvStore(store));
   }
 
-  std::unique_ptr<compute::AttentionPlan> planAttention(const compute::AttentionShape& shape,
-                                                        const compute::RotaryTable& rotary,
-                                                        const compute::KvShape& store,
-                                                        std::span<const compute::QueryRun> runs) override {
-    return std::make_unique<CpuAttentionPlan>(shape, rotary, store, runs, m_rotary);
+  void copyBlocks(std::span<const compute::BlockCopy> copies, compute::KvStore& store) override {
+    for (const compute::BlockCopy& copy : copies)
+      cpuKvStore(store).copyBlock(copy.source, copy.target, copy.slots);
   }
 
-  void attend(const compute::AttentionPlan& plan, const compute::Tensor& queries,
-              const compute::KvStore& store, std::int32_t layer, compute::Tensor& out,
-              const compute::MassRequest* request, std::vector<compute::RunMass>* mass) override {
-    m_attention.run(m_executor, m_rowKernels, cpuAttentionPlan(plan), cpuTensor(queries), cpuKvStore(store),
-                    layer, cpuTensor(out), request, mass);
+  void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
+              std::int32_t layer, bool observed, compute::Tensor& out) override {
+    CpuPass& own = cpuPass(pass);
+    compute::LayerMass* mass = nullptr;
+    if (observed) mass = &own.results.mass.emplace_back(compute::LayerMass{.layer = layer, .runs = {}});
+    m_attention.run(m_executor, m_rowKernels, own.attention(), cpuTensor(queries), cpuKvStore(store), layer,
+                    cpuTensor(out), observed ? &own.mass() : nullptr, observed ? &mass->runs : nullptr);
   }
 
-  void sample(std::span<const compute::SamplingRow> rows, std::span<compute::SampledToken> tokens) override {
-    m_sampler.run(m_executor, rows, tokens);
+  void sample(compute::Pass& pass, const compute::Tensor& logits) override {
+    CpuPass& own = cpuPass(pass);
+    const CpuTensor& source = cpuTensor(logits);
+    std::vector<compute::SamplingRow> rows;
+    rows.reserve(own.draws().size());
+    for (const compute::Draw& draw : own.draws()) {
+      rows.push_back({.logits = {source.row(draw.logits), static_cast<std::size_t>(source.columns())},
+                      .settings = draw.settings,
+                      .index = draw.index});
+    }
+    own.results.tokens.resize(rows.size());
+    m_sampler.run(m_executor, rows, own.results.tokens);
+  }
+
+  void fetch(compute::Pass& pass, const compute::Tensor& x) override {
+    const CpuTensor& source = cpuTensor(x);
+    cpuPass(pass).results.fetched.emplace_back(source.data(),
+                                               source.data() + source.rows() * source.columns());
+  }
+
+  compute::PassResults finish(compute::Pass& pass) override {
+    compute::PassResults results = std::move(cpuPass(pass).results);
+    results.stopped = m_executor.stopped();
+    return results;
   }
 
   void download(const compute::Tensor& x, std::span<float> out) override {
@@ -198,22 +229,29 @@ class CpuBackend final : public compute::Backend {
   Sampler m_sampler;
 };
 
-}  // namespace
-
-std::unique_ptr<compute::Backend> makeCpuBackend(const compute::BackendOptions& options) {
-  return std::make_unique<CpuBackend>(options);
+std::vector<compute::Device> probe() {
+  return {{.name = "cpu",
+           .description = processorName() + ", " + rowKernels().instructionSet,
+           .memoryBytes = machineMemory(),
+           .obstacle = {}}};
 }
 
+compute::RateMeter meter(const compute::BackendOptions& options) {
+  return [meter = std::make_shared<MachineMeter>(options.threads)] {
+    constexpr int kSamples = 3;
+    const MachineLimits limits = meter->measure(kSamples);
+    return compute::MachineRates{.flops = limits.flops, .bytesPerSecond = limits.readBytes};
+  };
+}
+
+}  // namespace
+
 compute::BackendKind cpuBackendKind() {
-  return {.name = "cpu",
-          .make = [](const compute::BackendOptions& options) { return makeCpuBackend(options); },
-          .meter = [](int threads) -> compute::RateMeter {
-            return [meter = std::make_shared<MachineMeter>(threads)] {
-              constexpr int kSamples = 3;
-              const MachineLimits limits = meter->measure(kSamples);
-              return compute::MachineRates{.flops = limits.flops, .bytesPerSecond = limits.readBytes};
-            };
-          }};
+  return {
+      .name = "cpu",
+      .probe = probe,
+      .make = [](const compute::BackendOptions& options) { return std::make_unique<CpuBackend>(options); },
+      .meter = meter};
 }
 
 }  // namespace spanscope::cpu

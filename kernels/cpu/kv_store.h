@@ -16,7 +16,7 @@ class CpuKvStore final : public compute::KvStore {
   explicit CpuKvStore(const compute::KvShape& shape);
 
   const compute::KvShape& shape() const override { return m_shape; }
-  void copyBlock(BlockId source, BlockId target, std::int32_t slots) override;
+  void copyBlock(BlockId source, BlockId target, std::int32_t slots);
   void read(std::int32_t layer, std::int64_t slot, std::span<float> key,
             std::span<float> value) const override;
 

@@ -3,7 +3,9 @@
 
 #include "engine/compute/half.h"
 
-#include <memory>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace spanscope::cpu {
@@ -50,25 +52,15 @@ struct Writer {
 
 }  // namespace
 
-void writeKeysValues(Executor& executor, const RowKernels& kernels, RotaryCache& cache, const CpuTensor& keys,
-                     const CpuTensor& values, const compute::RotaryTable& rotary,
-                     std::span<const std::int32_t> localIndices, std::span<const std::int64_t> slots,
-                     std::int32_t layer, CpuKvStore& store) {
-  std::vector<std::shared_ptr<const RotaryPage>> pages(localIndices.size());
-  for (std::size_t row = 0; row < localIndices.size(); ++row) {
-    const std::int64_t index = rotaryPageOf(localIndices[row]);
-    const bool isSame = row > 0 && rotaryPageOf(localIndices[row - 1]) == index;
-    pages[row] = isSame ? pages[row - 1] : cache.page(rotary, index);
-  }
-  const Writer writer{kernels, keys, values, slots, layer, store};
+void writeKeysValues(Executor& executor, const RowKernels& kernels, const CpuPass& pass,
+                     const CpuTensor& keys, const CpuTensor& values, std::int32_t layer, CpuKvStore& store) {
+  const Writer writer{kernels, keys, values, pass.slots(), layer, store};
   const auto headSize = static_cast<std::size_t>(store.shape().headSize);
   const bool isBf16 = store.shape().type == DType::BF16;
   executor.runRanges(keys.rows(), keys.columns() * 4, [&](std::int64_t first, std::int64_t last) {
     std::vector<float> rotated(headSize);
     for (std::int64_t row = first; row < last; ++row) {
-      const auto at = static_cast<std::size_t>(row);
-      const std::int64_t inPage = localIndices[at] % RotaryPage::kRows;
-      const float* cosSin = pages[at]->cosSin.data() + inPage * static_cast<std::int64_t>(headSize);
+      const float* cosSin = pass.keyRotation(row);
       if (isBf16) {
         writer.writeRow<std::uint16_t>(row, cosSin, rotated.data());
       } else {

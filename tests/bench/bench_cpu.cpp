@@ -6,8 +6,9 @@
 // that share, and the time of a call by processor time.
 //
 // bench_cpu [threads] [rounds] [filter]
-#include "kernels/cpu/cpu_backend.h"
 #include "kernels/cpu/machine_limits.h"
+#include "tests/support/backends.h"
+#include "tests/support/passes.h"
 #include "tests/support/random_values.h"
 
 #include <algorithm>
@@ -167,18 +168,20 @@ void benchAttention(Bench& bench, compute::Backend& backend) {
         std::iota(locals.begin(), locals.end(), 0);
         std::vector<std::int64_t> places(static_cast<std::size_t>(tokens));
         std::iota(places.begin(), places.end(), kBlockSize);
-        backend.storeKeysValues(*keys, *keys, rotary, locals, places, 0, *store);
+        testing::storeTokens(backend, rotary, *keys, *keys, locals, places, 0, *store);
         compute::KeyRange range{{}, 0, tokens, 0, true};
         for (std::int32_t block = 1; block <= blocks; ++block) range.blocks.push_back(block);
-        const compute::QueryRun run{0, rows, depth, 0, {range}};
+        compute::PassInputs inputs = testing::plainRows(static_cast<std::size_t>(rows));
+        std::iota(inputs.localIndices.begin(), inputs.localIndices.end(), depth);
+        inputs.runs = {{0, rows, 0, {range}}};
         const compute::AttentionShape attention{kQueryHeads, kKeyHeads, kHeadSize, 0.125F};
-        const auto plan = backend.planAttention(attention, rotary, shape, std::span(&run, 1));
+        const auto pass = backend.makePass(attention, rotary, shape, inputs);
         const auto queries = backend.makeTensor();
         const auto out = backend.makeTensor();
         backend.upload(
             testing::randomValues(random, static_cast<std::size_t>(rows) * kQueryHeads * kHeadSize), rows,
             kQueryHeads * kHeadSize, *queries);
-        const auto call = [&] { backend.attend(*plan, *queries, *store, 0, *out, nullptr, nullptr); };
+        const auto call = [&] { backend.attend(*pass, *queries, *store, 0, false, *out); };
         double pairs = 0;
         for (std::int32_t row = 0; row < rows; ++row) pairs += depth + row + 1;
         if (rows == 1) {
@@ -213,16 +216,16 @@ void benchSampling(Bench& bench, compute::Backend& backend) {
       if (!bench.wants(name)) continue;
       const auto count = static_cast<std::size_t>(kVocabulary);
       const std::vector<float> logits = testing::randomValues(random, rows * count, 3.0);
-      std::vector<compute::SamplingRow> inputs;
+      compute::PassInputs inputs = testing::plainRows(rows);
       for (std::size_t row = 0; row < rows; ++row) {
-        inputs.push_back(
-            {.logits = std::span(logits).subspan(row * count, count), .settings = kind.settings});
+        inputs.logitRows.push_back(static_cast<std::int32_t>(row));
+        inputs.draws.push_back(
+            {.logits = static_cast<std::int32_t>(row), .settings = kind.settings, .index = row});
       }
-      std::vector<compute::SampledToken> tokens(rows);
-      const auto call = [&] {
-        for (compute::SamplingRow& input : inputs) ++input.index;
-        backend.sample(inputs, tokens);
-      };
+      const auto pass = testing::makePlainPass(backend, inputs);
+      const auto tensor = backend.makeTensor();
+      backend.upload(logits, static_cast<std::int64_t>(rows), kVocabulary, *tensor);
+      const auto call = [&] { backend.sample(*pass, *tensor); };
       bench.run(name, Limit::Bytes, static_cast<double>(rows * count * sizeof(float)), call);
     }
   }
@@ -234,7 +237,7 @@ int main(int argc, char** argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : 0;
   const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 15;
   Bench bench(threads, rounds, argc > 3 ? argv[3] : "");
-  const auto backend = cpu::makeCpuBackend({threads});
+  const auto backend = test::makeBackend("cpu", threads);
   const cpu::MachineLimits limits = bench.meter().measure();
   std::printf("%s: at best %.1f GFLOP/s, %.1f GB/s\n", backend->info().name.c_str(), limits.flops / 1e9,
               limits.readBytes / 1e9);

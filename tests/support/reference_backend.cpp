@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -85,7 +86,7 @@ class ReferenceStore : public compute::KvStore {
     m_values = m_keys;
   }
   const KvShape& shape() const override { return m_shape; }
-  void copyBlock(BlockId source, BlockId target, std::int32_t slots) override {
+  void copyBlock(BlockId source, BlockId target, std::int32_t slots) {
     require(
         source >= 0 && source < m_shape.blocks && target >= 0 && target < m_shape.blocks && source != target,
         "copyBlock: no such block");
@@ -129,16 +130,26 @@ class ReferenceStore : public compute::KvStore {
   std::vector<double> m_values;
 };
 
-class ReferencePlan : public compute::AttentionPlan {
+class ReferencePass : public compute::Pass {
  public:
-  ReferencePlan(const AttentionShape& heads, RotaryTable table, const KvShape& kv,
-                std::span<const QueryRun> rows)
-      : shape(heads), rotary(std::move(table)), store(kv), runs(rows.begin(), rows.end()) {}
+  ReferencePass(const AttentionShape& heads, RotaryTable table, const KvShape& kv, compute::PassInputs given)
+      : shape(heads), rotary(std::move(table)), store(kv), inputs(std::move(given)) {}
+
+  std::vector<std::int32_t> rows(compute::RowList list) const {
+    std::vector<std::int32_t> rows = inputs.logitRows;
+    if (list == compute::RowList::Logits) {
+      std::iota(rows.begin(), rows.end(), 0);
+    } else {
+      rows.insert(rows.end(), inputs.hiddenRows.begin(), inputs.hiddenRows.end());
+    }
+    return rows;
+  }
 
   AttentionShape shape;
   RotaryTable rotary;
   KvShape store;
-  std::vector<QueryRun> runs;
+  compute::PassInputs inputs;
+  compute::PassResults results;
 };
 
 template <class Concrete, class Base>
@@ -184,8 +195,12 @@ std::int32_t keyBlockCount(const KeyRange& range, std::int32_t blockSize) {
   return (range.end + blockSize - 1) / blockSize;
 }
 
-void checkRun(const QueryRun& run, const KvShape& store) {
-  require(run.firstRow >= 0 && run.rowCount > 0 && run.firstLocal >= 0, "query run out of range");
+void checkRun(const QueryRun& run, const std::vector<std::int32_t>& locals, const KvShape& store) {
+  require(run.firstRow >= 0 && run.rowCount > 0 && index(run.firstRow) + index(run.rowCount) <= locals.size(),
+          "query run out of range");
+  const std::span<const std::int32_t> rows =
+      std::span(locals).subspan(index(run.firstRow), index(run.rowCount));
+  require(std::is_sorted(rows.begin(), rows.end()), "local indices of a run descend");
   for (const KeyRange& range : run.keys) {
     require(range.begin >= 0 && range.begin <= range.end, "key range out of order");
     require(std::cmp_greater_equal(range.blocks.size(), keyBlockCount(range, store.blockSize)),
@@ -197,7 +212,7 @@ void checkRun(const QueryRun& run, const KvShape& store) {
     }
     if (range.causal) {
       require(range.base == run.base, "a causal range is the rows' own segment");
-      require(range.end >= run.firstLocal + run.rowCount, "a causal range ends before its last row");
+      require(range.end > rows.back(), "a causal range ends before its last row");
     }
   }
 }
@@ -220,7 +235,7 @@ struct HeadQuery {
   std::size_t keyHead;
 };
 
-Partial attendRange(const ReferencePlan& plan, const ReferenceStore& store, std::int32_t layer,
+Partial attendRange(const ReferencePass& plan, const ReferenceStore& store, std::int32_t layer,
                     KeyLayout layout, const KeyRange& range, const HeadQuery& row) {
   const std::size_t size = index(plan.shape.headSize);
   const std::int32_t blockSize = plan.store.blockSize;
@@ -255,13 +270,14 @@ Partial attendRange(const ReferencePlan& plan, const ReferenceStore& store, std:
 
 compute::DeviceInfo ReferenceBackend::info() const {
   const bool raw = m_layout == KeyLayout::Raw;
-  return {raw ? "reference, raw keys" : "reference", "scalar", 1, raw ? "reference-raw-1" : "reference-1"};
+  return {raw ? "reference, raw keys" : "reference", "scalar", 1,
+          raw ? "reference-raw-1" : "reference-1",   true,     compute::DType::F32};
 }
 
 void ReferenceBackend::begin(std::stop_token stop) {
   m_stop = std::move(stop);
 }
-bool ReferenceBackend::stopped() const {
+bool ReferenceBackend::stopped() {
   return m_stop.stop_requested();
 }
 
@@ -279,8 +295,28 @@ std::unique_ptr<compute::KvStore> ReferenceBackend::makeKvStore(const KvShape& s
   return std::make_unique<ReferenceStore>(shape);
 }
 
-void ReferenceBackend::embed(const compute::Weight& table, std::span<const TokenId> ids,
-                             compute::Tensor& out) {
+std::unique_ptr<compute::Pass> ReferenceBackend::makePass(const AttentionShape& shape,
+                                                          const RotaryTable& rotary, const KvShape& store,
+                                                          const compute::PassInputs& inputs) {
+  require(shape.headSize == store.headSize && shape.keyHeads == store.heads, "pass: another KV shape");
+  require(shape.queryHeads > 0 && shape.queryHeads % shape.keyHeads == 0, "pass: head counts do not fit");
+  require(rotary.inverseFrequencies.size() * 2 == index(shape.headSize), "pass: another rotary table");
+  const std::size_t rows = inputs.tokens.size();
+  require(inputs.localIndices.size() == rows && inputs.slots.size() == rows, "pass: row counts differ");
+  for (std::size_t r = 0; r < rows; ++r) {
+    require(inputs.slots[r] >= 0 && inputs.slots[r] < std::int64_t{store.blocks} * store.blockSize,
+            "pass: no such slot");
+    require(inputs.localIndices[r] >= 0, "pass: negative local index");
+  }
+  for (const QueryRun& run : inputs.runs) checkRun(run, inputs.localIndices, store);
+  for (const compute::Draw& draw : inputs.draws)
+    require(draw.logits >= 0 && index(draw.logits) < inputs.logitRows.size(), "pass: no such logits");
+  for (const std::uint32_t run : inputs.mass.runs) require(run < inputs.runs.size(), "mass: no such run");
+  return std::make_unique<ReferencePass>(shape, rotary, store, inputs);
+}
+
+void ReferenceBackend::embed(const compute::Pass& pass, const compute::Weight& table, compute::Tensor& out) {
+  const std::vector<TokenId>& ids = as<const ReferencePass>(pass).inputs.tokens;
   const ReferenceWeight& source = weightFor(table, compute::WeightUse::Embedding);
   ReferenceTensor& target = tensor(out);
   target.resize(static_cast<std::int64_t>(ids.size()), source.columns());
@@ -348,9 +384,10 @@ void ReferenceBackend::siluMul(const compute::Tensor& gate, const compute::Tenso
   }
 }
 
-void ReferenceBackend::gatherRows(const compute::Tensor& x, std::span<const std::int32_t> rows,
+void ReferenceBackend::gatherRows(const compute::Pass& pass, compute::RowList list, const compute::Tensor& x,
                                   compute::Tensor& out) {
   require(&x != &out, "gatherRows: in place");
+  const std::vector<std::int32_t> rows = as<const ReferencePass>(pass).rows(list);
   const ReferenceTensor& source = tensor(x);
   ReferenceTensor& target = tensor(out);
   target.resize(static_cast<std::int64_t>(rows.size()), source.columns());
@@ -360,24 +397,24 @@ void ReferenceBackend::gatherRows(const compute::Tensor& x, std::span<const std:
   }
 }
 
-void ReferenceBackend::storeKeysValues(const compute::Tensor& keys, const compute::Tensor& values,
-                                       const RotaryTable& rotary, std::span<const std::int32_t> localIndices,
-                                       std::span<const std::int64_t> slots, std::int32_t layer,
+void ReferenceBackend::storeKeysValues(const compute::Pass& pass, const compute::Tensor& keys,
+                                       const compute::Tensor& values, std::int32_t layer,
                                        compute::KvStore& store) {
+  const auto& own = as<const ReferencePass>(pass);
+  const std::vector<std::int32_t>& localIndices = own.inputs.localIndices;
+  const std::vector<std::int64_t>& slots = own.inputs.slots;
+  const RotaryTable& rotary = own.rotary;
   const ReferenceTensor& k = tensor(keys);
   const ReferenceTensor& v = tensor(values);
   ReferenceStore& target = as<ReferenceStore>(store);
   const KvShape& shape = target.shape();
   const std::size_t size = index(shape.headSize);
+  require(shape == own.store, "store: another store than the pass is for");
   require(index(k.columns()) == target.width() && index(v.columns()) == target.width(),
           "store: width differs");
-  require(k.rows() == v.rows() && index(k.rows()) == localIndices.size() && index(k.rows()) == slots.size(),
-          "store: row counts differ");
-  require(rotary.inverseFrequencies.size() * 2 == size, "store: rotary table of another head size");
+  require(k.rows() == v.rows() && index(k.rows()) == slots.size(), "store: row counts differ");
   require(layer >= 0 && layer < shape.layers, "store: no such layer");
   for (std::int64_t r = 0; r < k.rows(); ++r) {
-    require(slots[index(r)] >= 0 && slots[index(r)] < target.slots(), "store: no such slot");
-    require(localIndices[index(r)] >= 0, "store: negative local index");
     std::vector<double> row(k.row(r), k.row(r) + target.width());
     if (m_layout == KeyLayout::LocalRotation) {
       for (std::size_t head = 0; head < index(shape.heads); ++head) {
@@ -393,22 +430,18 @@ void ReferenceBackend::storeKeysValues(const compute::Tensor& keys, const comput
   }
 }
 
-std::unique_ptr<compute::AttentionPlan> ReferenceBackend::planAttention(const AttentionShape& shape,
-                                                                        const RotaryTable& rotary,
-                                                                        const KvShape& store,
-                                                                        std::span<const QueryRun> runs) {
-  require(shape.headSize == store.headSize && shape.keyHeads == store.heads, "attention: another KV shape");
-  require(shape.queryHeads > 0 && shape.queryHeads % shape.keyHeads == 0,
-          "attention: head counts do not fit");
-  require(rotary.inverseFrequencies.size() * 2 == index(shape.headSize), "attention: another rotary table");
-  for (const QueryRun& run : runs) checkRun(run, store);
-  return std::make_unique<ReferencePlan>(shape, rotary, store, runs);
+void ReferenceBackend::copyBlocks(std::span<const compute::BlockCopy> copies, compute::KvStore& store) {
+  for (const compute::BlockCopy& copy : copies)
+    as<ReferenceStore>(store).copyBlock(copy.source, copy.target, copy.slots);
 }
 
-void ReferenceBackend::attend(const compute::AttentionPlan& plan, const compute::Tensor& queries,
-                              const compute::KvStore& store, std::int32_t layer, compute::Tensor& out,
-                              const compute::MassRequest* request, std::vector<compute::RunMass>* mass) {
-  const auto& planned = as<const ReferencePlan>(plan);
+void ReferenceBackend::attend(compute::Pass& pass, const compute::Tensor& queries,
+                              const compute::KvStore& store, std::int32_t layer, bool observed,
+                              compute::Tensor& out) {
+  auto& planned = as<ReferencePass>(pass);
+  const compute::MassRequest* request = observed ? &planned.inputs.mass : nullptr;
+  std::vector<compute::RunMass>* mass =
+      observed ? &planned.results.mass.emplace_back(compute::LayerMass{layer, {}}).runs : nullptr;
   const auto& kv = as<const ReferenceStore>(store);
   const ReferenceTensor& q = tensor(queries);
   ReferenceTensor& target = tensor(out);
@@ -420,13 +453,8 @@ void ReferenceBackend::attend(const compute::AttentionPlan& plan, const compute:
   require(kv.shape() == planned.store, "attend: another store than planned for");
   require(layer >= 0 && layer < kv.shape().layers, "attend: no such layer");
   target.resize(q.rows(), q.columns());
-  if (mass != nullptr) mass->clear();
-  if (mass != nullptr && request != nullptr) {
-    for (const std::uint32_t run : request->runs) require(run < planned.runs.size(), "mass: no such run");
-  }
-
-  for (std::size_t runIndex = 0; runIndex < planned.runs.size(); ++runIndex) {
-    const QueryRun& run = planned.runs[runIndex];
+  for (std::size_t runIndex = 0; runIndex < planned.inputs.runs.size(); ++runIndex) {
+    const QueryRun& run = planned.inputs.runs[runIndex];
     require(run.firstRow + run.rowCount <= q.rows(), "attend: a run beyond the rows");
     const auto asked = request == nullptr ? std::vector<std::uint32_t>::const_iterator()
                                           : std::find(request->runs.begin(), request->runs.end(), runIndex);
@@ -447,7 +475,7 @@ void ReferenceBackend::attend(const compute::AttentionPlan& plan, const compute:
     std::vector<double> runFirst(heads * run.keys.size(), 0);
     for (std::int32_t r = 0; r < run.rowCount; ++r) {
       if (stopped()) return;
-      const std::int32_t local = run.firstLocal + r;
+      const std::int32_t local = planned.inputs.localIndices[index(run.firstRow + r)];
       for (std::size_t head = 0; head < heads; ++head) {
         const HeadQuery row{q.row(run.firstRow + r) + head * size, run.base + local, local, head / group};
         std::vector<Partial> partials;
@@ -485,10 +513,30 @@ void ReferenceBackend::attend(const compute::AttentionPlan& plan, const compute:
   }
 }
 
-void ReferenceBackend::sample(std::span<const compute::SamplingRow> rows,
-                              std::span<compute::SampledToken> tokens) {
-  require(rows.size() == tokens.size(), "sample: numbers of rows and tokens differ");
-  std::transform(rows.begin(), rows.end(), tokens.begin(), compute::sampleRow);
+void ReferenceBackend::sample(compute::Pass& pass, const compute::Tensor& logits) {
+  auto& own = as<ReferencePass>(pass);
+  const ReferenceTensor& source = tensor(logits);
+  require(index(source.rows()) == own.inputs.logitRows.size(), "sample: other rows than the pass has");
+  for (const compute::Draw& draw : own.inputs.draws) {
+    const double* row = source.row(draw.logits);
+    std::vector<float> values(index(source.columns()));
+    std::transform(row, row + source.columns(), values.begin(),
+                   [](double value) { return static_cast<float>(value); });
+    own.results.tokens.push_back(
+        compute::sampleRow({.logits = values, .settings = draw.settings, .index = draw.index}));
+  }
+}
+
+void ReferenceBackend::fetch(compute::Pass& pass, const compute::Tensor& x) {
+  std::vector<float> copy(index(x.rows()) * index(x.columns()));
+  download(x, copy);
+  as<ReferencePass>(pass).results.fetched.push_back(std::move(copy));
+}
+
+compute::PassResults ReferenceBackend::finish(compute::Pass& pass) {
+  compute::PassResults results = std::move(as<ReferencePass>(pass).results);
+  results.stopped = stopped();
+  return results;
 }
 
 void ReferenceBackend::download(const compute::Tensor& x, std::span<float> out) {

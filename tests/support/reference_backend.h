@@ -26,7 +26,7 @@ class ReferenceBackend : public compute::Backend {
 
   compute::DeviceInfo info() const override;
   void begin(std::stop_token stop) override;
-  bool stopped() const override;
+  bool stopped() override;
 
   std::unique_ptr<compute::Tensor> makeTensor() override;
   std::unique_ptr<compute::Weight> prepare(const compute::HostMatrix& matrix,
@@ -34,26 +34,25 @@ class ReferenceBackend : public compute::Backend {
   /// `KvStore::read` of it gives keys as the layout keeps them.
   std::unique_ptr<compute::KvStore> makeKvStore(const compute::KvShape& shape) override;
 
-  void embed(const compute::Weight& table, std::span<const TokenId> ids, compute::Tensor& out) override;
+  std::unique_ptr<compute::Pass> makePass(const compute::AttentionShape& shape,
+                                          const compute::RotaryTable& rotary, const compute::KvShape& store,
+                                          const compute::PassInputs& inputs) override;
+  void embed(const compute::Pass& pass, const compute::Weight& table, compute::Tensor& out) override;
   void rmsNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
                compute::Tensor& out) override;
   void matmul(const compute::Tensor& x, const compute::Weight& weight, const compute::Weight* bias,
               bool accumulate, compute::Tensor& out) override;
   void siluMul(const compute::Tensor& gate, const compute::Tensor& up, compute::Tensor& out) override;
-  void gatherRows(const compute::Tensor& x, std::span<const std::int32_t> rows,
+  void gatherRows(const compute::Pass& pass, compute::RowList list, const compute::Tensor& x,
                   compute::Tensor& out) override;
-  void storeKeysValues(const compute::Tensor& keys, const compute::Tensor& values,
-                       const compute::RotaryTable& rotary, std::span<const std::int32_t> localIndices,
-                       std::span<const std::int64_t> slots, std::int32_t layer,
-                       compute::KvStore& store) override;
-  std::unique_ptr<compute::AttentionPlan> planAttention(const compute::AttentionShape& shape,
-                                                        const compute::RotaryTable& rotary,
-                                                        const compute::KvShape& store,
-                                                        std::span<const compute::QueryRun> runs) override;
-  void attend(const compute::AttentionPlan& plan, const compute::Tensor& queries,
-              const compute::KvStore& store, std::int32_t layer, compute::Tensor& out,
-              const compute::MassRequest* request, std::vector<compute::RunMass>* mass) override;
-  void sample(std::span<const compute::SamplingRow> rows, std::span<compute::SampledToken> tokens) override;
+  void storeKeysValues(const compute::Pass& pass, const compute::Tensor& keys, const compute::Tensor& values,
+                       std::int32_t layer, compute::KvStore& store) override;
+  void copyBlocks(std::span<const compute::BlockCopy> copies, compute::KvStore& store) override;
+  void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
+              std::int32_t layer, bool observed, compute::Tensor& out) override;
+  void sample(compute::Pass& pass, const compute::Tensor& logits) override;
+  void fetch(compute::Pass& pass, const compute::Tensor& x) override;
+  compute::PassResults finish(compute::Pass& pass) override;
   void download(const compute::Tensor& x, std::span<float> out) override;
   void upload(std::span<const float> values, std::int64_t rows, std::int64_t columns,
               compute::Tensor& out) override;

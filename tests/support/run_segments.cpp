@@ -90,7 +90,7 @@ SegmentsResult runSegments(model::Decoder& decoder, compute::KvStore& store,
     for (std::int32_t local = 0; local < segment.length;) {
       const auto used = static_cast<std::int32_t>(batch.tokens.size());
       const std::int32_t count = std::min(segment.length - local, options.rowsPerPass - used);
-      batch.runs.push_back({used, count, local, segment.base, keysOf(placed, s, local + count)});
+      batch.runs.push_back({used, count, segment.base, keysOf(placed, s, local + count)});
       for (std::int32_t r = 0; r < count; ++r, ++local, ++token) {
         batch.tokens.push_back(tokens.at(token));
         batch.localIndices.push_back(local);

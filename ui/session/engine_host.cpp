@@ -219,9 +219,13 @@ class EngineHost::Worker {
     tell([this] { m_host.setState(EngineState::Loading); });
     const std::shared_ptr<void> atEnd(nullptr, [this](void*) { tell([this] { m_host.setActivity({}); }); });
     // The old one goes only when the new one is there.
-    auto bundle = std::make_shared<workbench::ModelBundle>(workbench::loadModelBundle(
-        identity.model, m_backends,
-        {.threads = identity.threads, .stop = stop, .progress = loadingProgress(identity.model)}));
+    auto bundle = std::make_shared<workbench::ModelBundle>(
+        workbench::loadModelBundle(identity.model, m_backends,
+                                   {.threads = identity.threads,
+                                    .device = identity.device,
+                                    .session = workbench::sessionConfigOf(settings),
+                                    .stop = stop,
+                                    .progress = loadingProgress(identity.model)}));
     closeSession();
     m_bundle = std::move(bundle);
     m_loaded = std::move(identity);

@@ -118,6 +118,7 @@ QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
   if (ours.blockCount != theirs.blockCount)
     differences += tr("a pool of %1 blocks").arg(theirs.blockCount - 1);
   if (ours.kvType != theirs.kvType) differences += QString::fromStdString(theirs.kvType);
+  if (ours.device != theirs.device) differences += tr("device %1").arg(QString::fromStdString(theirs.device));
   if (ours.threads != theirs.threads)
     differences += theirs.threads == 0 ? tr("a thread a core") : tr("%1 threads").arg(theirs.threads);
   return differences;

@@ -2,7 +2,7 @@
 #include "tests/app/cli/spanq_process.h"
 
 #include "app/cli/cli.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 
 #include <sstream>
 #include <utility>

@@ -130,7 +130,7 @@ void TestReadme::everyCommandIsShown() {
   const QString all = shown.join('\n');
   for (const char* command :
        {"validate", "explain", "run", "export", "trace show", "trace stats", "trace sources", "model show",
-        "model logits", "bench abba", "bench speed", "bench needle", "bench sources"}) {
+        "model logits", "devices", "bench abba", "bench speed", "bench needle", "bench sources"}) {
     QVERIFY2(all.contains(QString("spanq ") + command), command);
   }
   QVERIFY(textOf("README.md").contains("packaging/run"));

@@ -101,9 +101,9 @@ std::size_t lineCount(const std::string& text) {
 void TestSpanqCommands::helpShowsAnExample_data() {
   QTest::addColumn<QStringList>("command");
   QTest::newRow("spanq") << QStringList{};
-  for (const char* command :
-       {"validate", "explain", "run", "export", "trace", "trace show", "trace stats", "trace sources",
-        "model", "model show", "model logits", "bench", "bench run", "bench abba", "bench speed"}) {
+  for (const char* command : {"validate", "explain", "run", "export", "trace", "trace show", "trace stats",
+                              "trace sources", "model", "model show", "model logits", "bench", "bench run",
+                              "bench abba", "bench speed", "devices"}) {
     QTest::newRow(command) << QString(command).split(' ');
   }
 }

@@ -8,7 +8,7 @@
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/document/retrieval_options.h"
 #include "tests/app/cli/spanq_process.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 #include "ui/document/document_file.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/run_inputs.h"

@@ -2,6 +2,7 @@
 // The reference has to be right before anything is held against it: values worked out by hand, one softmax
 // over all keys at once, and its two key layouts against each other.
 #include "tests/support/compare.h"
+#include "tests/support/passes.h"
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
 
@@ -66,7 +67,6 @@ struct Scene {
     QueryRun run;
     run.firstRow = 1;  // row 0 belongs to nobody
     run.rowCount = 4;
-    run.firstLocal = 2;
     run.base = 11;
     run.keys = {KeyRange{first, 0, 5, 0, false}, KeyRange{second, 2, 8, 3, false},
                 KeyRange{own, 0, 6, 11, true}};
@@ -83,12 +83,17 @@ struct Scene {
     const auto rows = static_cast<std::int64_t>(localIndices.size());
     const auto k = filled(backend, keys, rows);
     const auto v = filled(backend, values, rows);
-    backend.storeKeysValues(*k, *v, table, localIndices, keySlots, layer, *store);
-    const auto plan = backend.planAttention(shape, table, kv, runs);
+    storeTokens(backend, table, *k, *v, localIndices, keySlots, layer, *store);
+    compute::PassInputs inputs = plainRows(5);
+    inputs.localIndices = {0, 2, 3, 4, 5};
+    inputs.runs = runs;
+    inputs.mass.runs = {0};
+    const auto pass = backend.makePass(shape, table, kv, inputs);
     const auto q = filled(backend, queries, 5);
     const auto out = backend.makeTensor();
-    const compute::MassRequest request{.runs = {0}, .keySpans = {}};
-    backend.attend(*plan, *q, *store, layer, *out, mass != nullptr ? &request : nullptr, mass);
+    backend.attend(*pass, *q, *store, layer, mass != nullptr, *out);
+    const compute::PassResults results = backend.finish(*pass);
+    if (mass != nullptr) *mass = results.mass.at(0).runs;
     const auto all = download(backend, *out);
     return {all.begin() + 24, all.end()};
   }
@@ -154,13 +159,19 @@ class TestReferenceBackend : public QObject {
     QCOMPARE(download(backend, *out), (std::vector<float>{16, 34, 52, 10, 24, 38}));
 
     const auto table = backend.prepare(matrix.view(), WeightUse::Embedding);
-    const TokenId ids[] = {2, 0};
-    backend.embed(*table, ids, *out);
+    compute::PassInputs inputs = plainRows(2);
+    inputs.tokens = {2, 0};
+    inputs.logitRows = {1};
+    inputs.hiddenRows = {0};
+    const auto pass = makePlainPass(backend, inputs);
+    backend.embed(*pass, *table, *out);
     QCOMPARE(download(backend, *out), (std::vector<float>{5, 6, 1, 2}));
-    const std::int32_t rows[] = {1};
-    const auto gathered = backend.makeTensor();
-    backend.gatherRows(*out, rows, *gathered);
-    QCOMPARE(download(backend, *gathered), (std::vector<float>{1, 2}));
+    const auto wanted = backend.makeTensor();
+    backend.gatherRows(*pass, compute::RowList::Wanted, *out, *wanted);
+    QCOMPARE(download(backend, *wanted), (std::vector<float>{1, 2, 5, 6}));
+    const auto logitRows = backend.makeTensor();
+    backend.gatherRows(*pass, compute::RowList::Logits, *wanted, *logitRows);
+    QCOMPARE(download(backend, *logitRows), (std::vector<float>{1, 2}));
 
     const HostWeight scale({2, 1}, 1, 2, DType::F32);
     const auto normWeight = backend.prepare(scale.view(), WeightUse::Vector);
@@ -227,14 +238,13 @@ class TestReferenceBackend : public QObject {
     ReferenceBackend backend;
     const auto store = backend.makeKvStore({1, 2, 2, 1, 2, DType::BF16});
     const auto k = filled(backend, {1.00390625F, 2}, 1);
-    const std::int32_t local[] = {0};
-    const std::int64_t slot[] = {3};
-    backend.storeKeysValues(*k, *k, rotaryTable(2), local, slot, 0, *store);
+    storeTokens(backend, rotaryTable(2), *k, *k, {0}, {3}, 0, *store);
     float key[2] = {}, value[2] = {};
     store->read(0, 3, key, value);
     QCOMPARE(key[0], 1.0F);
     QCOMPARE(value[1], 2.0F);
-    store->copyBlock(1, 0, 2);
+    const compute::BlockCopy copy{1, 0, 2};
+    backend.copyBlocks(std::span(&copy, 1), *store);
     store->read(0, 1, key, value);
     QCOMPARE(key[1], 2.0F);
     store->read(0, 0, key, value);
@@ -246,8 +256,10 @@ class TestReferenceBackend : public QObject {
     const HostWeight matrix({1, 2, 3, 4}, 2, 2, DType::F32);
     const auto table = backend.prepare(matrix.view(), WeightUse::Embedding);
     const auto out = backend.makeTensor();
-    const TokenId beyond[] = {2};
-    QVERIFY_EXCEPTION_THROWN(backend.embed(*table, beyond, *out), std::logic_error);
+    compute::PassInputs inputs = plainRows(1);
+    inputs.tokens = {2};
+    const auto beyond = makePlainPass(backend, inputs);
+    QVERIFY_EXCEPTION_THROWN(backend.embed(*beyond, *table, *out), std::logic_error);
     const auto x = filled(backend, {1, 2}, 1);
     QVERIFY_EXCEPTION_THROWN(backend.matmul(*x, *table, nullptr, false, *out), std::logic_error);
     Scene scene(14);

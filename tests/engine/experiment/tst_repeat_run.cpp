@@ -6,7 +6,7 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/resource_paths.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 
 #include <QFile>
 #include <QtTest>

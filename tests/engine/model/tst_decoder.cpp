@@ -5,7 +5,7 @@
 #include "engine/compute/half.h"
 #include "engine/model/decoder.h"
 #include "engine/model/finite_values.h"
-#include "kernels/cpu/cpu_backend.h"
+#include "tests/support/backends.h"
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
 #include "tests/support/run_segments.h"
@@ -128,7 +128,7 @@ std::optional<Error> loadError(const model::ModelConfig& config, const model::We
 
 std::unique_ptr<compute::Backend> makeBackend(const QString& name) {
   if (name == "reference") return std::make_unique<ReferenceBackend>();
-  return cpu::makeCpuBackend({2});
+  return test::makeBackend();
 }
 
 struct Fixture {
@@ -156,7 +156,7 @@ struct Fixture {
       batch.logitRows.push_back(i);
       if (i % 4 == 0) range.blocks.push_back(1 + i / 4);
     }
-    batch.runs = {{0, range.end, 0, 0, {range}}};
+    batch.runs = {{0, range.end, 0, {range}}};
     return batch;
   }
 };
@@ -429,6 +429,28 @@ class TestDecoder : public QObject {
     }
   }
 
+  /// Tokens come back without the logits they are drawn from, and they are those of the same logits.
+  void tokensAreDrawnWithoutTheirLogits_data() { addBackends(); }
+  void tokensAreDrawnWithoutTheirLogits() {
+    QFETCH(QString, backend);
+    Fixture fixture(backend);
+    Batch batch = Fixture::sequence(kTokens);
+    batch.draws = {{.logits = 9, .settings = {}, .index = 0},
+                   {.logits = 2, .settings = {.temperature = 1, .seed = 7}, .index = 3}};
+    const auto both = fixture.decoder.forward(batch, *fixture.store, {});
+    QCOMPARE(both.tokens.size(), std::size_t{2});
+    for (std::size_t i = 0; i < 2; ++i) {
+      const compute::Draw& draw = batch.draws[i];
+      const auto row = std::span(both.logits).subspan(static_cast<std::size_t>(draw.logits) * 50, 50);
+      QCOMPARE(both.tokens[i],
+               compute::sampleRow({.logits = row, .settings = draw.settings, .index = draw.index}));
+    }
+    batch.logitsWanted = false;
+    const auto tokens = fixture.decoder.forward(batch, *fixture.store, {});
+    QVERIFY(tokens.logits.empty());
+    QVERIFY(tokens.tokens == both.tokens);
+  }
+
   void attentionMass_data() { addBackends(); }
   void attentionMass() {
     QFETCH(QString, backend);
@@ -472,20 +494,28 @@ class TestDecoder : public QObject {
     QTest::addColumn<int>("fault");
     const char* names[] = {"token beyond",     "negative token",    "slot beyond",        "negative slot",
                            "logit row beyond", "hidden row beyond", "mass layer beyond",  "mass run beyond",
-                           "too few slots",    "too few locals",    "rows without a run", "runs overlap"};
-    for (int fault = 0; fault < 12; ++fault) QTest::newRow(names[fault]) << fault;
+                           "too few slots",    "too few locals",    "rows without a run", "runs overlap",
+                           "draw beyond"};
+    for (int fault = 0; fault < 13; ++fault) QTest::newRow(names[fault]) << fault;
   }
   void badBatches() {
     QFETCH(int, fault);
     Fixture fixture("reference");
     Batch batch = Fixture::sequence(kTokens);
     const std::function<void()> faults[] = {
-        [&] { batch.tokens[3] = 50; },       [&] { batch.tokens[3] = -1; },
-        [&] { batch.slots[0] = 48; },        [&] { batch.slots[9] = -1; },
-        [&] { batch.logitRows = {10}; },     [&] { batch.hiddenRows = {10}; },
-        [&] { batch.massLayers = {3}; },     [&] { batch.mass.runs = {1}; },
-        [&] { batch.slots.pop_back(); },     [&] { batch.localIndices.pop_back(); },
-        [&] { batch.runs[0].rowCount = 9; }, [&] { batch.runs.push_back(batch.runs[0]); },
+        [&] { batch.tokens[3] = 50; },
+        [&] { batch.tokens[3] = -1; },
+        [&] { batch.slots[0] = 48; },
+        [&] { batch.slots[9] = -1; },
+        [&] { batch.logitRows = {10}; },
+        [&] { batch.hiddenRows = {10}; },
+        [&] { batch.massLayers = {3}; },
+        [&] { batch.mass.runs = {1}; },
+        [&] { batch.slots.pop_back(); },
+        [&] { batch.localIndices.pop_back(); },
+        [&] { batch.runs[0].rowCount = 9; },
+        [&] { batch.runs.push_back(batch.runs[0]); },
+        [&] { batch.draws = {{.logits = 10, .settings = {}, .index = 0}}; },
     };
     faults[fault]();
     QVERIFY_EXCEPTION_THROWN(fixture.decoder.forward(batch, *fixture.store, {}), Failure);
@@ -514,7 +544,7 @@ class TestDecoder : public QObject {
       const auto blockSize = static_cast<std::int32_t>(random.between(1, 20));
       std::vector<float> first;
       for (int threads = 1; threads <= 3; ++threads) {
-        const auto backend = cpu::makeCpuBackend({threads});
+        const auto backend = test::makeBackend("cpu", threads);
         model::Decoder decoder(smallConfig(), *weights, *backend);
         SegmentOptions options;
         if (threads > 1) {

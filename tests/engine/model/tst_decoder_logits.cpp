@@ -4,7 +4,7 @@
 #include "engine/checkpoint/mapped_file.h"
 #include "engine/checkpoint/safetensors.h"
 #include "engine/model/decoder.h"
-#include "kernels/cpu/cpu_backend.h"
+#include "tests/support/backends.h"
 #include "tests/support/compare.h"
 #include "tests/support/reference_backend.h"
 #include "tests/support/run_segments.h"
@@ -76,7 +76,7 @@ Golden readGolden(const QString& name) {
 std::unique_ptr<compute::Backend> makeBackend(const QString& name) {
   if (name == "reference") return std::make_unique<ReferenceBackend>();
   if (name == "reference, raw keys") return std::make_unique<ReferenceBackend>(KeyLayout::Raw);
-  if (name == "cpu") return cpu::makeCpuBackend({2});
+  if (name == "cpu") return test::makeBackend();
   return nullptr;
 }
 

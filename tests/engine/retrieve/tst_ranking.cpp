@@ -6,10 +6,10 @@
 #include "engine/retrieve/decoder_embedder.h"
 #include "engine/retrieve/fragment_index.h"
 #include "engine/retrieve/ranking.h"
-#include "kernels/cpu/cpu_backend.h"
 #include "tests/engine/retrieve/generated_documents.h"
 #include "tests/engine/retrieve/stand_ins.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/backends.h"
 
 #include <QTest>
 
@@ -69,7 +69,7 @@ void TestRanking::initTestCase() {
   m_tokenizer = text::loadTokenizer(text::test::bundledModel());
   m_config = model::readConfig(text::test::bundledModel());
   m_weights = model::openSafetensors(text::test::bundledModel());
-  m_backend = cpu::makeCpuBackend({.threads = 2});
+  m_backend = spanscope::test::makeBackend();
   m_decoder = std::make_unique<model::Decoder>(m_config, *m_weights, *m_backend);
 }
 
@@ -107,7 +107,7 @@ void TestRanking::vectorIsTheMeanOfTheHiddenStates() {
     batch.slots.push_back(64 + i);
     batch.hiddenRows.push_back(i);
   }
-  batch.runs = {{0, count, 0, 0, {keys}}};
+  batch.runs = {{0, count, 0, {keys}}};
   const model::ForwardResult result = m_decoder->forward(batch, *store, {});
   const auto width = static_cast<std::size_t>(m_config.hiddenSize);
   QCOMPARE(result.hidden.size(), ids.size() * width);

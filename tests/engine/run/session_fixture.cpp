@@ -4,7 +4,7 @@
 #include "engine/model/weights.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
-#include "kernels/cpu/cpu_backend.h"
+#include "tests/support/backends.h"
 
 namespace spanscope::test {
 namespace {
@@ -18,12 +18,6 @@ model::ModelConfig spanletConfig(bool blockAttention, std::int32_t maxPositions)
   config.blockAttention = blockAttention;
   if (maxPositions > 0) config.maxPositions = maxPositions;
   return config;
-}
-
-std::unique_ptr<compute::Backend> makeBackend(int threads) {
-  compute::BackendOptions options;
-  options.threads = threads;
-  return cpu::makeCpuBackend(options);
 }
 
 }  // namespace
@@ -59,7 +53,7 @@ model::ModelConfig tinyConfig() {
 
 TinySession::TinySession(int threads, const run::SessionConfig& config, const model::ModelConfig& shape)
     : weights(model::makeRandomWeights(shape, 1)),
-      backend(makeBackend(threads)),
+      backend(makeBackend("cpu", threads)),
       decoder(std::make_unique<model::Decoder>(shape, *weights, *backend)),
       session(std::make_unique<run::Session>(config, *decoder, *backend, weights->fingerprint(),
                                              weights->name(), nullptr, nullptr, sink)) {}
@@ -69,7 +63,7 @@ SpanletSession::SpanletSession(const run::SessionConfig& sessionConfig, int thre
     : config(spanletConfig(blockAttention, maxPositions)),
       tokenizer(text::loadTokenizer(spanletDirectory())),
       weights(model::openSafetensors(spanletDirectory())),
-      backend(makeBackend(threads)),
+      backend(makeBackend("cpu", threads)),
       decoder(std::make_unique<model::Decoder>(config, *weights, *backend)),
       session(std::make_unique<run::Session>(sessionConfig, *decoder, *backend, weights->fingerprint(),
                                              weights->name(), tokenizer.get(),
@@ -88,7 +82,7 @@ RandomSession::RandomSession(const run::SessionConfig& config, bool endTokens)
     shape.endTokens.insert(shape.endTokens.end(), spanlet.endTokens.begin(), spanlet.endTokens.end());
   }
   weights = model::makeRandomWeights(shape, 1);
-  backend = makeBackend(1);
+  backend = makeBackend("cpu", 1);
   decoder = std::make_unique<model::Decoder>(shape, *weights, *backend);
   session = std::make_unique<run::Session>(config, *decoder, *backend, weights->fingerprint(), "random",
                                            tokenizer.get(), chat, sink);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,23 +21,23 @@ constexpr std::int32_t kVocabulary = 4;
 /// Says of every row that token 2 is best, but where told gives a logit that is no number.
 class TwoSayer final : public run::Computation {
  public:
-  model::ForwardResult forward(const model::Batch& batch, std::stop_token) override {
+  model::ForwardResult forward(const model::Batch& batch, std::span<const std::int32_t> most,
+                               std::stop_token) override {
+    drawn.push_back(batch.draws.size());
+    mostTokens.insert(mostTokens.end(), most.begin(), most.end());
     model::ForwardResult result;
-    for (const std::int32_t row : batch.logitRows) {
+    for (const compute::Draw& draw : batch.draws) {
+      indices.push_back(draw.index);
+      const std::int32_t row = batch.logitRows[static_cast<std::size_t>(draw.logits)];
       const bool damaged = batch.tokens[static_cast<std::size_t>(row)] == damagedToken;
       const float worst = damaged ? std::numeric_limits<float>::quiet_NaN() : 0.0F;
-      result.logits.insert(result.logits.end(), {0.0F, 1.0F, 5.0F, worst});
+      const float logits[kVocabulary] = {0.0F, 1.0F, 5.0F, worst};
+      result.tokens.push_back(
+          compute::sampleRow({.logits = logits, .settings = draw.settings, .index = draw.index}));
     }
     return result;
   }
-  void copyBlock(const cache::BlockCopy&) override {}
-  void draw(std::span<const compute::SamplingRow> rows, std::span<const std::int32_t> most,
-            std::span<run::SampledToken> tokens) override {
-    drawn.push_back(rows.size());
-    for (const compute::SamplingRow& row : rows) indices.push_back(row.index);
-    mostTokens.insert(mostTokens.end(), most.begin(), most.end());
-    std::transform(rows.begin(), rows.end(), tokens.begin(), compute::sampleRow);
-  }
+  void copyBlocks(std::span<const cache::BlockCopy>) override {}
   std::int32_t vocabularySize() const override { return kVocabulary; }
   std::int32_t heads() const override { return 1; }
 

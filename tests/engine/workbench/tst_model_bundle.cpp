@@ -2,7 +2,7 @@
 #include "engine/base/error.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/resource_paths.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 
 #include <QTest>
 

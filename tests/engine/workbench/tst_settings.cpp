@@ -206,8 +206,8 @@ void TestSettings::identity() {
   const bool isSameConfig =
       a.blockSize == b.blockSize && a.blockCount == b.blockCount && a.kvType == b.kvType;
   QCOMPARE(isSameConfig, setting->effect != SettingEffect::Session);
-  static const std::set<std::string_view> kOfSessions = {"model", "threads", "block_size", "blocks",
-                                                         "kv_type"};
+  static const std::set<std::string_view> kOfSessions = {"model",      "device", "threads",
+                                                         "block_size", "blocks", "kv_type"};
   QCOMPARE(isOfSession, kOfSessions.contains(setting->key));
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
-#include "kernels/cpu/cpu_backend.h"
 #include "kernels/cpu/machine_limits.h"
 #include "tests/kernels/cpu/instruction_sets.h"
+#include "tests/support/backends.h"
+#include "tests/support/passes.h"
 
 #include <QTest>
 
@@ -17,14 +18,15 @@ class TestCpuBackend : public QObject {
 
  private Q_SLOTS:
   void saysWhatItIs() {
-    const auto backend = cpu::makeCpuBackend({2});
+    const auto backend = test::makeBackend();
     const compute::DeviceInfo info = backend->info();
     const std::string best = hwy::TargetName(testing::availableInstructionSets().front());
     QCOMPARE(info.threads, 2);
     QCOMPARE(info.instructionSet, best);
     QCOMPARE(info.numericRevision, "cpu-1/" + best);
+    QVERIFY(info.rowsAreBitEqual);
     QVERIFY(QString::fromStdString(info.name).endsWith(QString::fromStdString(", " + best + ", 2 threads")));
-    QVERIFY(cpu::makeCpuBackend()->info().threads >= 1);
+    QVERIFY(test::makeBackend("cpu", 0)->info().threads >= 1);
   }
 
   void weightsKeepTheirType_data() {
@@ -43,7 +45,7 @@ class TestCpuBackend : public QObject {
     QFETCH(int, type);
     QFETCH(int, use);
     QFETCH(int, bytesPerElement);
-    const auto backend = cpu::makeCpuBackend({1});
+    const auto backend = test::makeBackend("cpu", 1);
     const std::vector<std::byte> zeros(std::size_t{64} * 32 * 2);
     const auto weight =
         backend->prepare({zeros.data(), static_cast<DType>(type), 64, 32}, static_cast<WeightUse>(use));
@@ -53,7 +55,7 @@ class TestCpuBackend : public QObject {
   }
 
   void refusesAbsurdSizes() {
-    const auto backend = cpu::makeCpuBackend({1});
+    const auto backend = test::makeBackend("cpu", 1);
     const std::byte byte{};
     const auto prepare = [&](std::int64_t rows, std::int64_t columns) {
       backend->prepare({&byte, DType::BF16, rows, columns}, WeightUse::Matrix);
@@ -73,7 +75,7 @@ class TestCpuBackend : public QObject {
   }
 
   void failureNamesWhatWasAskedFor() {
-    const auto backend = cpu::makeCpuBackend({1});
+    const auto backend = test::makeBackend("cpu", 1);
     try {
       backend->makeTensor()->resize(std::int64_t{1} << 40, std::int64_t{1} << 18);
       QFAIL("expected a failure");
@@ -82,18 +84,21 @@ class TestCpuBackend : public QObject {
     }
   }
 
-  void refusesPlansThatDoNotFit_data() {
+  void refusesPassesThatDoNotFit_data() {
     QTest::addColumn<int>("what");
-    for (int what = 0; what < 7; ++what) QTest::addRow("defect %d", what) << what;
+    for (int what = 0; what < 14; ++what) QTest::addRow("defect %d", what) << what;
   }
-  void refusesPlansThatDoNotFit() {
+  void refusesPassesThatDoNotFit() {
     QFETCH(int, what);
-    const auto backend = cpu::makeCpuBackend({1});
+    const auto backend = test::makeBackend("cpu", 1);
     const compute::KvShape store{1, 4, 16, 2, 8, DType::F32};
     compute::AttentionShape shape{4, 2, 8, 1};
     compute::RotaryTable rotary{{1, 1, 1, 1}, 1};
-    compute::QueryRun run{0, 1, 5, 0, {{{1, 2}, 0, 6, 0, true}}};
-    const auto plan = [&] { return backend->planAttention(shape, rotary, store, std::span(&run, 1)); };
+    compute::PassInputs inputs = testing::plainRows(2);
+    inputs.localIndices = {4, 5};
+    inputs.runs = {{0, 2, 0, {{{1, 2}, 0, 6, 0, true}}}};
+    compute::QueryRun& run = inputs.runs[0];
+    const auto plan = [&] { return backend->makePass(shape, rotary, store, inputs); };
     QVERIFY(plan() != nullptr);
     switch (what) {
       case 0:
@@ -114,6 +119,27 @@ class TestCpuBackend : public QObject {
       case 5:
         run.keys[0].blocks[1] = 4;
         break;
+      case 6:
+        inputs.localIndices = {5, 4};
+        break;
+      case 7:
+        inputs.localIndices[0] = -1;
+        break;
+      case 8:
+        inputs.slots[1] = 64;
+        break;
+      case 9:
+        inputs.slots.pop_back();
+        break;
+      case 10:
+        run.rowCount = 3;
+        break;
+      case 11:
+        inputs.hiddenRows = {2};
+        break;
+      case 12:
+        inputs.draws.emplace_back();
+        break;
       default:
         run.keys[0].blocks[0] = -1;
         break;
@@ -122,7 +148,7 @@ class TestCpuBackend : public QObject {
   }
 
   void stopIsKeptUntilTheNextBegin() {
-    const auto backend = cpu::makeCpuBackend({2});
+    const auto backend = test::makeBackend();
     QVERIFY(!backend->stopped());
     std::stop_source stop;
     backend->begin(stop.get_token());

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "kernels/cpu/cpu_backend.h"
 #include "tests/kernels/cpu/instruction_sets.h"
-#include "tests/support/compare.h"
-#include "tests/support/random_values.h"
-#include "tests/support/reference_backend.h"
+#include "tests/kernels/products.h"
+#include "tests/support/backends.h"
 
 #include <QTest>
 
@@ -20,45 +18,8 @@ using compute::DType;
 
 namespace {
 
-struct Case {
-  std::int64_t rows;
-  std::int64_t columns;
-  std::int64_t features;
-  DType type;
-  bool hasBias;
-  bool accumulates;
-};
-
-struct Data {
-  std::vector<float> x;
-  HostWeight weight;
-  HostWeight bias;
-  std::vector<float> before;
-};
-
-Data makeData(const Case& c, Random& random) {
-  const auto count = [](std::int64_t a, std::int64_t b) { return static_cast<std::size_t>(a * b); };
-  return {randomValues(random, count(c.rows, c.columns)),
-          randomWeight(random, c.features, c.columns, c.type, 1.0, random.below(4)),
-          randomWeight(random, 1, c.features, c.type, 1.0, random.below(4)),
-          randomValues(random, count(c.rows, c.features))};
-}
-
-std::vector<float> multiply(compute::Backend& backend, const Case& c, const Data& data) {
-  const auto x = backend.makeTensor();
-  const auto out = backend.makeTensor();
-  const auto weight = backend.prepare(data.weight.view(), compute::WeightUse::Matrix);
-  const auto bias = backend.prepare(data.bias.view(), compute::WeightUse::Vector);
-  backend.upload(data.x, c.rows, c.columns, *x);
-  if (c.accumulates) backend.upload(data.before, c.rows, c.features, *out);
-  backend.matmul(*x, *weight, c.hasBias ? bias.get() : nullptr, c.accumulates, *out);
-  std::vector<float> result(static_cast<std::size_t>(c.rows * c.features));
-  backend.download(*out, result);
-  return result;
-}
-
 /// What the kernels promise, bit for bit: one chain, then bias, then the former value.
-std::vector<float> chains(const Case& c, const Data& data, bool isFused) {
+std::vector<float> chains(const Product& c, const ProductData& data, bool isFused) {
   const std::vector<float> weight = data.weight.values();
   const std::vector<float> bias = data.bias.values();
   std::vector<float> result;
@@ -82,56 +43,15 @@ bool sameBits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-QString describe(const Case& c, const char* what) {
-  return QString("%1: %2 rows, %3 columns, %4 features, %5%6%7")
-      .arg(what)
-      .arg(c.rows)
-      .arg(c.columns)
-      .arg(c.features)
-      .arg(compute::nameOf(c.type))
-      .arg(c.hasBias ? ", bias" : "", c.accumulates ? ", accumulating" : "");
-}
-
 }  // namespace
 
-class TestMatmul : public QObject {
+class TestCpuMatmul : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
   void initTestCase() {
     m_seed = testSeed(20250101);
     qInfo("seed %llu", static_cast<unsigned long long>(m_seed));
-  }
-
-  void equalsReference_data() {
-    QTest::addColumn<qlonglong>("columns");
-    QTest::addColumn<qlonglong>("features");
-    for (const qlonglong columns : {1, 3, 17, 64, 257, 600}) {
-      for (const qlonglong features : {1, 5, 16, 33, 130, 517}) {
-        QTest::addRow("K %lld, N %lld", columns, features) << columns << features;
-      }
-    }
-  }
-  void equalsReference() {
-    QFETCH(qlonglong, columns);
-    QFETCH(qlonglong, features);
-    Random random(m_seed);
-    ReferenceBackend reference;
-    const auto backend = cpu::makeCpuBackend({2});
-    int variant = 0;
-    for (const std::int64_t rows : {1, 2, 6, 7, 65}) {
-      for (const DType type : {DType::F32, DType::F16, DType::BF16}) {
-        const Case c{rows, columns, features, type, (variant & 1) != 0, (variant & 2) != 0};
-        ++variant;
-        const Data data = makeData(c, random);
-        const std::vector<float> actual = multiply(*backend, c, data);
-        const std::vector<float> expected = multiply(reference, c, data);
-        const double tolerance = dotTolerance(static_cast<std::size_t>(columns + 2), norm(data.x),
-                                              norm(data.weight.values()) + norm(data.before));
-        const Comparison comparison = compareAbsolute(actual, expected, tolerance);
-        QVERIFY2(comparison.ok, qPrintable(describe(c, comparison.text().c_str())));
-      }
-    }
   }
 
   void isOneChain_data() {
@@ -147,50 +67,33 @@ class TestMatmul : public QObject {
     const bool isFused = hasFusedMultiplyAdd(target);
     int variant = 0;
     for (const int threads : {1, 2, 3}) {
-      const auto backend = cpu::makeCpuBackend({threads});
+      const auto backend = test::makeBackend("cpu", threads);
       QCOMPARE(backend->info().instructionSet, std::string(hwy::TargetName(target)));
       for (std::int64_t rows = 1; rows <= 26; ++rows) {
         const DType type = variant % 3 == 0 ? DType::F32 : DType::BF16;
-        const Case c{rows,
-                     1 + static_cast<std::int64_t>(random.below(300)),
-                     1 + static_cast<std::int64_t>(random.below(150)),
-                     type,
-                     (variant & 1) != 0,
-                     (variant & 2) != 0};
+        const Product c{rows,
+                        1 + static_cast<std::int64_t>(random.below(300)),
+                        1 + static_cast<std::int64_t>(random.below(150)),
+                        type,
+                        (variant & 1) != 0,
+                        (variant & 2) != 0};
         ++variant;
-        const Data data = makeData(c, random);
+        const ProductData data = makeData(c, random);
         QVERIFY2(sameBits(multiply(*backend, c, data), chains(c, data, isFused)),
                  qPrintable(describe(c, "not one chain")));
       }
       for (const std::int64_t rows : {64, 65, 97, 200, 800}) {
-        const Case c{rows, 300, 70, rows % 2 == 0 ? DType::BF16 : DType::F32, true, rows % 3 == 0};
-        const Data data = makeData(c, random);
+        const Product c{rows, 300, 70, rows % 2 == 0 ? DType::BF16 : DType::F32, true, rows % 3 == 0};
+        const ProductData data = makeData(c, random);
         QVERIFY2(sameBits(multiply(*backend, c, data), chains(c, data, isFused)),
                  qPrintable(describe(c, "not one chain")));
-      }
-    }
-  }
-
-  void notANumberStaysInItsRow() {
-    Random random(m_seed);
-    const auto backend = cpu::makeCpuBackend({2});
-    const Case c{20, 40, 50, DType::BF16, false, false};
-    Data data = makeData(c, random);
-    const std::vector<float> clean = multiply(*backend, c, data);
-    data.x[7 * 40 + 3] = std::nanf("");
-    const std::vector<float> result = multiply(*backend, c, data);
-    for (std::size_t i = 0; i < result.size(); ++i) {
-      if (i / 50 == 7) {
-        QVERIFY(std::isnan(result[i]));
-      } else {
-        QCOMPARE(result[i], clean[i]);
       }
     }
   }
 
   void stopEndsAProductSoon() {
     using Clock = std::chrono::steady_clock;
-    const auto backend = cpu::makeCpuBackend({2});
+    const auto backend = test::makeBackend();
     const auto x = backend->makeTensor();
     const auto out = backend->makeTensor();
     const std::vector<float> values(std::size_t{2048} * 2048, 0.5F);
@@ -229,5 +132,5 @@ class TestMatmul : public QObject {
   std::uint64_t m_seed = 0;
 };
 
-QTEST_APPLESS_MAIN(TestMatmul)
+QTEST_APPLESS_MAIN(TestCpuMatmul)
 #include "tst_matmul.moc"

@@ -4,7 +4,7 @@
 // and then the person pauses, so that what waits for a pause is done and measured too. The same with twenty
 // documents of some 200 tokens.
 #include "engine/query/json/json.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 #include "ui/session/selection.h"
 #include "ui/window/main_window.h"
 

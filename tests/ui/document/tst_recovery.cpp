@@ -2,7 +2,7 @@
 // Kills a program that edits and saves, at random moments, and looks at what is left: the file must be one
 // that was saved, and no more may be lost than what was typed within the autosave interval. SPANSCOPE_KILLS
 // sets how often.
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 #include "ui/document/autosave.h"
 #include "ui/document/document_file.h"
 

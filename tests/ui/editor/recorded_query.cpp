@@ -5,7 +5,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/resource_paths.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 #include "ui/session/forecaster.h"
 #include "ui/session/run_inputs.h"
 

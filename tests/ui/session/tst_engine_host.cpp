@@ -3,7 +3,7 @@
 #include "engine/query/json/json.h"
 #include "engine/run/session.h"
 #include "engine/workbench/pipeline.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 #include "ui/session/benchmarker.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/trace_store.h"

@@ -4,7 +4,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
 #include "engine/workbench/document/edits.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 #include "ui/document/document_file.h"
 #include "ui/session/forecasts.h"
 #include "ui/session/trace_store.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 #include "ui/window/main_window.h"
 
 #include <QSettings>

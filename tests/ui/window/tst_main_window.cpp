@@ -2,7 +2,7 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 #include "ui/commands/command_palette.h"
 #include "ui/document/document_file.h"
 #include "ui/views/scrubber/scrubber.h"

@@ -5,7 +5,7 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 #include "ui/window/main_window.h"
 
 #include <QApplication>

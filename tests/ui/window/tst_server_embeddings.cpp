@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs whose augments take vectors from a server.
 #include "tests/engine/remote/stand_in_server.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 #include "ui/document/document_file.h"
 #include "ui/window/workspace.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every text of the window can be translated: a made-up language, made by Qt's own tools from the sources,
 // marks each text that it knows, and what is shown without a mark could not be translated.
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 #include "ui/commands/command_table.h"
 #include "ui/operators/operator_table.h"
 #include "ui/views/view.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files that others touch, and what outlives the window: bars, questions, recovery, tabs.
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 #include "ui/document/document_file.h"
 #include "ui/export/view_export_dialog.h"
 #include "ui/window/checklist_dialog.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/edits.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 #include "ui/document/document_file.h"
 #include "ui/session/run_list.h"
 #include "ui/views/common/segment_names.h"

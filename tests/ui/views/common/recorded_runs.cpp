@@ -7,7 +7,7 @@
 #include "engine/workbench/document/edits.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/resource_paths.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 #include "ui/session/run_inputs.h"
 
 #include <fstream>

@@ -6,7 +6,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/resource_paths.h"
-#include "tests/support/cpu_backends.h"
+#include "tests/support/backends.h"
 
 #include <fstream>
 #include <iterator>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The backend draws what the plain implementation of the specification draws, bit for bit.
 #include "engine/base/error.h"
-#include "kernels/cpu/cpu_backend.h"
-#include "tests/kernels/cpu/instruction_sets.h"
+#include "tests/kernels/each_device.h"
+#include "tests/support/passes.h"
 #include "tests/support/random_values.h"
 
 #include <QTest>
@@ -14,6 +14,7 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -101,15 +102,36 @@ std::string describe(const Rows& rows, std::size_t at) {
          ", top-p " + std::to_string(row.settings.topP);
 }
 
+/// Passes over rows of as many logits, all of one width together.
 std::vector<SampledToken> sample(compute::Backend& backend, const Rows& rows) {
+  std::map<std::size_t, std::vector<std::size_t>> byWidth;
+  for (std::size_t i = 0; i < rows.rows.size(); ++i) byWidth[rows.logits[i].size()].push_back(i);
   std::vector<SampledToken> tokens(rows.rows.size());
-  backend.sample(rows.rows, tokens);
+  for (const auto& [width, members] : byWidth) {
+    compute::PassInputs inputs = plainRows(members.size());
+    std::vector<float> values;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const SamplingRow& row = rows.rows[members[i]];
+      const std::vector<float>& logits = rows.logits[members[i]];
+      values.insert(values.end(), logits.begin(), logits.end());
+      inputs.logitRows.push_back(static_cast<std::int32_t>(i));
+      inputs.draws.push_back(
+          {.logits = static_cast<std::int32_t>(i), .settings = row.settings, .index = row.index});
+    }
+    const auto pass = makePlainPass(backend, inputs);
+    const auto logits = backend.makeTensor();
+    backend.upload(values, static_cast<std::int64_t>(members.size()), static_cast<std::int64_t>(width),
+                   *logits);
+    backend.sample(*pass, *logits);
+    const compute::PassResults results = backend.finish(*pass);
+    for (std::size_t i = 0; i < members.size(); ++i) tokens[members[i]] = results.tokens.at(i);
+  }
   return tokens;
 }
 
 }  // namespace
 
-class TestCpuSampling : public QObject {
+class TestSampling : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -118,15 +140,10 @@ class TestCpuSampling : public QObject {
     qInfo("seed %llu", static_cast<unsigned long long>(m_seed));
   }
 
-  void drawsWhatThePlainImplementationDraws_data() {
-    QTest::addColumn<qlonglong>("target");
-    for (const std::int64_t target : availableInstructionSets())
-      QTest::newRow(hwy::TargetName(target)) << static_cast<qlonglong>(target);
-  }
+  void drawsWhatThePlainImplementationDraws_data() { addDevices(); }
 
   void drawsWhatThePlainImplementationDraws() {
-    QFETCH(qlonglong, target);
-    const UseInstructionSet use(target);
+    const DeviceInUse device;
     Random random(m_seed);
     Rows rows;
     for (int i = 0; i < 2000; ++i) {
@@ -141,7 +158,7 @@ class TestCpuSampling : public QObject {
     std::vector<SampledToken> expected;
     for (const SamplingRow& row : rows.rows) expected.push_back(compute::sampleRow(row));
     for (const int threads : {1, 3}) {
-      const auto backend = cpu::makeCpuBackend({threads});
+      const auto backend = device.make(threads);
       const std::vector<SampledToken> tokens = sample(*backend, rows);
       for (std::size_t i = 0; i < tokens.size(); ++i)
         QVERIFY2(tokens[i] == expected[i], describe(rows, i).c_str());
@@ -149,7 +166,9 @@ class TestCpuSampling : public QObject {
   }
 
   /// Each number of kept tokens, at each temperature of a ladder, with ties across the border.
+  void everyNumberOfTokensIsKept_data() { addDevices(); }
   void everyNumberOfTokensIsKept() {
+    const DeviceInUse device;
     Random random(m_seed + 1);
     Rows rows;
     for (const double width : {0.5, 4.0}) {
@@ -171,14 +190,16 @@ class TestCpuSampling : public QObject {
               0);
       }
     }
-    const auto backend = cpu::makeCpuBackend({1});
+    const auto backend = device.make(1);
     const std::vector<SampledToken> tokens = sample(*backend, rows);
     for (std::size_t i = 0; i < tokens.size(); ++i)
       QVERIFY2(tokens[i] == compute::sampleRow(rows.rows[i]), describe(rows, i).c_str());
   }
 
+  void damageIsFoundWhereverItIs_data() { addDevices(); }
   void damageIsFoundWhereverItIs() {
-    const auto backend = cpu::makeCpuBackend({2});
+    const DeviceInUse device;
+    const auto backend = device.make();
     const float nan = std::numeric_limits<float>::quiet_NaN();
     Rows rows;
     const SamplingSettings settings{.temperature = 1, .topK = 3};
@@ -202,10 +223,12 @@ class TestCpuSampling : public QObject {
     }
   }
 
+  void aStopLeavesNoTokenOut_data() { addDevices(); }
   void aStopLeavesNoTokenOut() {
+    const DeviceInUse device;
     std::stop_source stop;
     stop.request_stop();
-    const auto backend = cpu::makeCpuBackend({2});
+    const auto backend = device.make();
     backend->begin(stop.get_token());
     Rows rows;
     for (int i = 0; i < 50; ++i) rows.add(std::vector<float>(20000, 1.0F), {.temperature = 1, .seed = 5}, 7);
@@ -213,8 +236,10 @@ class TestCpuSampling : public QObject {
       QCOMPARE(token, compute::sampleRow(rows.rows[0]));
   }
 
+  void tooManyLogitsAreRefused_data() { addDevices(); }
   void tooManyLogitsAreRefused() {
-    const auto backend = cpu::makeCpuBackend({1});
+    const DeviceInUse device;
+    const auto backend = device.make(1);
     Rows rows;
     rows.add(std::vector<float>(compute::kMostLogits + 1), {}, 0);
     QVERIFY_EXCEPTION_THROWN(sample(*backend, rows), Failure);
@@ -224,5 +249,5 @@ class TestCpuSampling : public QObject {
   std::uint64_t m_seed = 0;
 };
 
-QTEST_APPLESS_MAIN(TestCpuSampling)
+QTEST_APPLESS_MAIN(TestSampling)
 #include "tst_sampling.moc"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/kernels/cpu/attention_scene.h"
+#include "tests/kernels/attention_scene.h"
 
 #include "tests/support/compare.h"
+#include "tests/support/passes.h"
 
 #include <algorithm>
 #include <array>
@@ -89,7 +90,7 @@ class Stored {
     const auto valueRows = m_backend.makeTensor();
     m_backend.upload(keys, rows, width, *keyRows);
     m_backend.upload(values, rows, width, *valueRows);
-    m_backend.storeKeysValues(*keyRows, *valueRows, m_scene.rotary, locals, slots, kLayer, *m_store);
+    storeTokens(m_backend, m_scene.rotary, *keyRows, *valueRows, locals, slots, kLayer, *m_store);
   }
 
   compute::Backend& m_backend;
@@ -99,22 +100,19 @@ class Stored {
   std::vector<std::vector<BlockId>> m_blocks;
 };
 
-struct Chunk {
-  std::int32_t first;
-  std::int32_t rows;
-};
+/// Rows of a scene that make up a run, ascending.
+using Chunk = std::vector<std::int32_t>;
 
 compute::QueryRun makeRun(const Scene& scene, const Stored& stored, const Chunk& chunk, std::int64_t shift) {
   compute::QueryRun run;
-  run.rowCount = chunk.rows;
-  run.firstLocal = scene.firstLocal() + chunk.first;
+  run.rowCount = static_cast<std::int32_t>(chunk.size());
   run.base = scene.segments.back().base + shift;
   for (std::size_t i = 0; i < scene.segments.size(); ++i) {
     const SceneSegment& segment = scene.segments[i];
     compute::KeyRange range{stored.blocks(i), segment.begin, segment.end, segment.base + shift, false};
     if (i + 1 == scene.segments.size()) {
       range.causal = true;
-      range.end = run.firstLocal + run.rowCount;
+      range.end = scene.firstLocal() + chunk.back() + 1;
     }
     run.keys.push_back(std::move(range));
   }
@@ -125,33 +123,40 @@ compute::QueryRun makeRun(const Scene& scene, const Stored& stored, const Chunk&
 void runPass(compute::Backend& backend, const Scene& scene, const Stored& stored,
              const std::vector<Chunk>& chunks, std::int64_t shift, SceneResult& result) {
   const auto width = count(scene.shape.queryHeads, scene.shape.headSize);
-  std::vector<compute::QueryRun> runs;
+  compute::PassInputs inputs;
   std::vector<float> queries;
-  compute::MassRequest request;
+  compute::MassRequest& request = inputs.mass;
   for (const Chunk& chunk : chunks) {
     // Blocks, single keys and stretches that cut across the blocks.
     constexpr std::array<std::int32_t, 3> kSpans{0, 1, 5};
-    request.keySpans.push_back(kSpans[runs.size() % kSpans.size()]);
-    request.runs.push_back(static_cast<std::uint32_t>(runs.size()));
-    runs.push_back(makeRun(scene, stored, chunk, shift));
-    runs.back().firstRow = static_cast<std::int64_t>(queries.size() / width);
-    const auto begin = scene.queries.begin() + static_cast<std::ptrdiff_t>(count(chunk.first) * width);
-    queries.insert(queries.end(), begin, begin + static_cast<std::ptrdiff_t>(count(chunk.rows) * width));
+    request.keySpans.push_back(kSpans[inputs.runs.size() % kSpans.size()]);
+    request.runs.push_back(static_cast<std::uint32_t>(inputs.runs.size()));
+    compute::QueryRun& run = inputs.runs.emplace_back(makeRun(scene, stored, chunk, shift));
+    run.firstRow = static_cast<std::int64_t>(inputs.tokens.size());
+    for (const std::int32_t row : chunk) {
+      inputs.tokens.push_back(0);
+      inputs.localIndices.push_back(scene.firstLocal() + row);
+      inputs.slots.push_back(0);
+      const auto begin = scene.queries.begin() + static_cast<std::ptrdiff_t>(count(row) * width);
+      queries.insert(queries.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
+    }
   }
   const auto rows = backend.makeTensor();
   const auto out = backend.makeTensor();
   backend.upload(queries, static_cast<std::int64_t>(queries.size() / width), static_cast<std::int64_t>(width),
                  *rows);
-  const auto plan = backend.planAttention(scene.attention(), scene.rotary, stored.shape(), runs);
-  std::vector<compute::RunMass> mass;
-  backend.attend(*plan, *rows, stored.store(), Stored::kLayer, *out, &request, &mass);
-  std::vector<float> values(queries.size());
-  backend.download(*out, values);
+  const auto pass = backend.makePass(scene.attention(), scene.rotary, stored.shape(), inputs);
+  backend.attend(*pass, *rows, stored.store(), Stored::kLayer, true, *out);
+  backend.fetch(*pass, *out);
+  const compute::PassResults results = backend.finish(*pass);
+  const std::vector<float>& values = results.fetched.at(0);
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const auto from = values.begin() + static_cast<std::ptrdiff_t>(count(runs[i].firstRow) * width);
-    std::copy_n(from, count(chunks[i].rows) * width,
-                result.out.begin() + static_cast<std::ptrdiff_t>(count(chunks[i].first) * width));
-    result.mass.push_back(mass.at(i));
+    auto from = values.begin() + static_cast<std::ptrdiff_t>(count(inputs.runs[i].firstRow) * width);
+    for (const std::int32_t row : chunks[i]) {
+      std::copy_n(from, width, result.out.begin() + static_cast<std::ptrdiff_t>(count(row) * width));
+      from += static_cast<std::ptrdiff_t>(width);
+    }
+    result.mass.push_back(results.mass.at(0).runs.at(i));
   }
 }
 
@@ -228,11 +233,14 @@ SceneShape randomShape(Random& random) {
 SceneResult runScene(compute::Backend& backend, const Scene& scene, const Presentation& presentation) {
   std::vector<Chunk> chunks;
   std::int32_t first = 0;
-  for (const std::int32_t rows : presentation.chunks) {
-    chunks.push_back({first, rows});
+  const auto addChunk = [&](std::int32_t rows) {
+    Chunk& chunk = chunks.emplace_back(count(rows));
+    std::iota(chunk.begin(), chunk.end(), first);
     first += rows;
-  }
-  if (chunks.empty()) chunks.push_back({0, scene.shape.rows});
+  };
+  for (const std::int32_t rows : presentation.chunks) addChunk(rows);
+  if (!presentation.rows.empty()) chunks.push_back(presentation.rows);
+  if (chunks.empty()) addChunk(scene.shape.rows);
 
   SceneResult result;
   result.out.resize(scene.queries.size());
@@ -242,7 +250,7 @@ SceneResult runScene(compute::Backend& backend, const Scene& scene, const Presen
   if (presentation.onePassPerChunk) {
     stored.write(own, 0, before);
     for (const Chunk& chunk : chunks) {
-      stored.write(own, before + chunk.first, before + chunk.first + chunk.rows);
+      stored.write(own, before + chunk.front(), before + chunk.back() + 1);
       runPass(backend, scene, stored, {chunk}, presentation.shift, result);
     }
   } else {
@@ -254,7 +262,7 @@ SceneResult runScene(compute::Backend& backend, const Scene& scene, const Presen
   return result;
 }
 
-double weightTolerance(const Scene& scene) {
+double weightTolerance(const Scene& scene, double unit) {
   const auto size = count(scene.shape.headSize);
   const double scale = static_cast<double>(scene.attention().scale);
   const double query = largestNorm(scene.queries, size);
@@ -266,18 +274,18 @@ double weightTolerance(const Scene& scene) {
   }
   // Rounding of rotated elements, then of the chain. A key that rounds to the other neighbour in bf16 counts
   // for one place of that type in a few of its elements.
-  const double unit = scene.shape.type == DType::BF16 ? 0x1p-10 : 0x1p-21;
-  const double score = scale * (dotTolerance(size, query, key) + unit * query * key);
-  return 2 * score + 0x1p-20 + 0x1p-23 * std::sqrt(static_cast<double>(keys));
+  const double stored = std::max(8 * unit, scene.shape.type == DType::BF16 ? 0x1p-10 : 0.0);
+  const double score = scale * (dotTolerance(size, query, key, unit) + stored * query * key);
+  return 2 * score + 16 * unit + 2 * unit * std::sqrt(static_cast<double>(keys));
 }
 
-double outTolerance(const Scene& scene) {
+double outTolerance(const Scene& scene, double unit) {
   double largest = 0;
   for (const SceneSegment& segment : scene.segments) {
     for (const float value : segment.values)
       largest = std::max(largest, std::abs(static_cast<double>(value)));
   }
-  return weightTolerance(scene) * largest;
+  return weightTolerance(scene, unit) * largest;
 }
 
 }  // namespace spanscope::testing

@@ -56,6 +56,8 @@ struct Presentation {
   std::vector<std::int32_t> chunks;  ///< rows of each run; empty: one run
   bool onePassPerChunk = false;      ///< and what comes later is not yet stored
   bool reversed = false;             ///< the runs stand in the batch in reverse order
+  /// Only these rows, ascending, in one run; results of the others are 0. Empty: all. Without chunks.
+  std::vector<std::int32_t> rows = {};
 };
 
 struct SceneResult {
@@ -67,8 +69,8 @@ struct SceneResult {
 /// Slots that the scene does not fill hold NaN.
 SceneResult runScene(compute::Backend& backend, const Scene& scene, const Presentation& presentation = {});
 
-/// Bounds of the error of f32 arithmetic on this scene.
-double outTolerance(const Scene& scene);
-double weightTolerance(const Scene& scene);
+/// Bounds of the error on this scene of arithmetic in f32 on tensors with unit round-off `unit`.
+double outTolerance(const Scene& scene, double unit = 0x1p-24);
+double weightTolerance(const Scene& scene, double unit = 0x1p-24);
 
 }  // namespace spanscope::testing

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "kernels/cpu/cpu_backend.h"
-#include "tests/kernels/cpu/attention_scene.h"
-#include "tests/kernels/cpu/instruction_sets.h"
+#include "tests/kernels/attention_scene.h"
+#include "tests/kernels/each_device.h"
 #include "tests/support/compare.h"
+#include "tests/support/passes.h"
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
 
@@ -10,7 +10,7 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
+#include <numeric>
 
 using namespace spanscope;
 using namespace spanscope::testing;
@@ -39,19 +39,20 @@ QString failure(const Scene& scene, const Comparison& comparison) {
 /// Checks results and mass of a scene against the reference; empty if all is well.
 QString differs(compute::Backend& backend, const Scene& scene) {
   ReferenceBackend reference;
+  const double unit = activationUnit(backend);
   const SceneResult actual = runScene(backend, scene);
   const SceneResult expected = runScene(reference, scene);
-  const Comparison out = compareAbsolute(actual.out, expected.out, outTolerance(scene));
+  const Comparison out = compareAbsolute(actual.out, expected.out, outTolerance(scene, unit));
   if (!out.ok) return failure(scene, out);
   for (std::size_t i = 0; i < expected.mass.size(); ++i) {
     if (actual.mass[i].keyBlocks != expected.mass[i].keyBlocks ||
         actual.mass[i].keySpan != expected.mass[i].keySpan)
       return "key blocks differ in " + failure(scene, {});
     const Comparison mass = compareAbsolute(actual.mass[i].mass, expected.mass[i].mass,
-                                            weightTolerance(scene) * scene.shape.rows);
+                                            weightTolerance(scene, unit) * scene.shape.rows);
     if (!mass.ok) return "mass: " + failure(scene, mass);
     const Comparison first = compareAbsolute(actual.mass[i].first, expected.mass[i].first,
-                                             weightTolerance(scene) * scene.shape.rows);
+                                             weightTolerance(scene, unit) * scene.shape.rows);
     if (!first.ok) return "mass on first keys: " + failure(scene, first);
   }
   return {};
@@ -69,14 +70,18 @@ class TestAttention : public QObject {
   }
 
   void equalsReference_data() {
+    addDeviceColumns();
     QTest::addColumn<int>("blockSize");
     QTest::addColumn<int>("headSize");
     QTest::addColumn<int>("group");
-    for (const int blockSize : {1, 2, 5, 16, 32, 100}) {
-      for (const int headSize : {2, 6, 16, 64, 128}) {
-        for (const int group : {1, 4, 8}) {
-          QTest::addRow("blocks of %d, heads of %d, %d to a key head", blockSize, headSize, group)
-              << blockSize << headSize << group;
+    for (const std::string& device : test::presentDevices()) {
+      for (const int blockSize : {1, 2, 5, 16, 32, 100}) {
+        for (const int headSize : {2, 6, 16, 64, 128}) {
+          for (const int group : {1, 4, 8}) {
+            QTest::addRow("%s, blocks of %d, heads of %d, %d to a key head", device.c_str(), blockSize,
+                          headSize, group)
+                << QString::fromStdString(device) << qlonglong{0} << blockSize << headSize << group;
+          }
         }
       }
     }
@@ -86,7 +91,8 @@ class TestAttention : public QObject {
     QFETCH(int, headSize);
     QFETCH(int, group);
     Random random(m_seed);
-    const auto backend = cpu::makeCpuBackend({2});
+    const DeviceInUse device;
+    const auto backend = device.make();
     for (const DType type : {DType::F32, DType::BF16}) {
       for (const std::int32_t rows : {1, 23}) {
         const Scene scene =
@@ -97,13 +103,13 @@ class TestAttention : public QObject {
     }
   }
 
-  void equalsReferenceOnEachInstructionSet_data() { addInstructionSets(); }
-  void equalsReferenceOnEachInstructionSet() {
-    QFETCH(qlonglong, target);
-    const UseInstructionSet use(target);
+  void equalsReferenceOnEachDevice_data() { addDevices(); }
+  void equalsReferenceOnEachDevice() {
+    const DeviceInUse device;
     Random random(m_seed + 1);
-    const auto backend = cpu::makeCpuBackend({2});
-    QCOMPARE(backend->info().instructionSet, std::string(hwy::TargetName(target)));
+    const auto backend = device.make();
+    QFETCH(qlonglong, target);
+    if (target != 0) QCOMPARE(backend->info().instructionSet, std::string(hwy::TargetName(target)));
     for (int i = 0; i < 60; ++i) {
       const Scene scene = makeScene(randomShape(random), random);
       const QString difference = differs(*backend, scene);
@@ -111,14 +117,14 @@ class TestAttention : public QObject {
     }
   }
 
-  void dependsOnTheRowAlone_data() { addInstructionSets(); }
+  void dependsOnTheRowAlone_data() { addDevices(); }
   void dependsOnTheRowAlone() {
-    QFETCH(qlonglong, target);
-    const UseInstructionSet use(target);
+    const DeviceInUse device;
     Random random(m_seed + 2);
-    const auto one = cpu::makeCpuBackend({1});
-    const auto two = cpu::makeCpuBackend({2});
-    const auto three = cpu::makeCpuBackend({3});
+    const auto one = device.make(1);
+    const auto two = device.make(2);
+    const auto three = device.make(3);
+    if (!one->info().rowsAreBitEqual) QSKIP("rows need not be bit-equal on this device");
     for (int i = 0; i < 40; ++i) {
       const Scene scene = makeScene(randomShape(random), random);
       const std::vector<float> expected = runScene(*one, scene).out;
@@ -140,9 +146,12 @@ class TestAttention : public QObject {
     }
   }
 
+  void massSumsToRows_data() { addDevices(); }
   void massSumsToRows() {
+    const DeviceInUse device;
     Random random(m_seed + 3);
-    const auto backend = cpu::makeCpuBackend({2});
+    const auto backend = device.make();
+    const double tolerance = std::max(1e-5, 64 * activationUnit(*backend));
     for (int i = 0; i < 60; ++i) {
       const Scene scene = makeScene(randomShape(random), random);
       for (const compute::RunMass& mass : runScene(*backend, scene).mass) {
@@ -152,16 +161,18 @@ class TestAttention : public QObject {
           for (std::size_t block = 0; block < blocks; ++block) {
             sum += static_cast<double>(mass.mass[head * blocks + block]);
           }
-          QVERIFY2(std::abs(sum / scene.shape.rows - 1) < 1e-5, scene.text().c_str());
+          QVERIFY2(std::abs(sum / scene.shape.rows - 1) < tolerance, scene.text().c_str());
         }
       }
     }
   }
 
+  void massAskedForOrNotGivesTheSame_data() { addDevices(); }
   void massAskedForOrNotGivesTheSame() {
+    const DeviceInUse device;
     Random random(m_seed + 4);
     const Scene scene = makeScene({4, 2, 16, 16, DType::F32, 1, 20, 10}, random);
-    const auto backend = cpu::makeCpuBackend({2});
+    const auto backend = device.make();
     const compute::KvShape shape{1, 5, 16, 2, 16, DType::F32};
     const auto store = backend->makeKvStore(shape);
     const SceneSegment& segment = scene.segments[0];
@@ -178,34 +189,69 @@ class TestAttention : public QObject {
       locals.push_back(token);
       places.push_back(16 + token);
     }
-    backend->storeKeysValues(*keys, *values, scene.rotary, locals, places, 0, *store);
-    const compute::KeyRange range{{1, 2, 3}, 0, segment.tokens, 0, true};
-    const compute::QueryRun run{0, 10, scene.firstLocal(), 0, {range}};
-    const auto plan = backend->planAttention(scene.attention(), scene.rotary, shape, std::span(&run, 1));
-    std::vector<float> with(640);
-    std::vector<float> without(640);
-    std::vector<compute::RunMass> mass;
-    const compute::MassRequest request{.runs = {0}, .keySpans = {}};
-    backend->attend(*plan, *queries, *store, 0, *out, &request, &mass);
-    backend->download(*out, with);
-    backend->attend(*plan, *queries, *store, 0, *out, nullptr, nullptr);
-    backend->download(*out, without);
-    QVERIFY(sameBits(with, without));
-    QCOMPARE(mass.size(), std::size_t{1});
+    storeTokens(*backend, scene.rotary, *keys, *values, locals, places, 0, *store);
+    compute::PassInputs inputs = plainRows(10);
+    std::iota(inputs.localIndices.begin(), inputs.localIndices.end(), scene.firstLocal());
+    inputs.runs = {{0, 10, 0, {{{1, 2, 3}, 0, segment.tokens, 0, true}}}};
+    inputs.mass.runs = {0};
+    const auto pass = backend->makePass(scene.attention(), scene.rotary, shape, inputs);
+    backend->attend(*pass, *queries, *store, 0, true, *out);
+    backend->fetch(*pass, *out);
+    backend->attend(*pass, *queries, *store, 0, false, *out);
+    backend->fetch(*pass, *out);
+    const compute::PassResults results = backend->finish(*pass);
+    QCOMPARE(results.fetched.size(), std::size_t{2});
+    QVERIFY(sameBits(results.fetched[0], results.fetched[1]));
+    QCOMPARE(results.mass.size(), std::size_t{1});
+    QCOMPARE(results.mass[0].runs.size(), std::size_t{1});
   }
 
+  /// Rows that stand apart in their segment see up to their own places, as they do among the others.
+  void scatteredRowsSeeUpToTheirOwnPlaces_data() { addDevices(); }
+  void scatteredRowsSeeUpToTheirOwnPlaces() {
+    const DeviceInUse device;
+    const auto backend = device.make();
+    ReferenceBackend reference;
+    for (int i = 0; i < 20; ++i) {
+      Random random(m_seed + 100 + static_cast<std::uint64_t>(i));
+      const Scene scene = makeScene(randomShape(random), random);
+      Presentation some;
+      for (std::int32_t row = 0; row < scene.shape.rows; ++row) {
+        if (random.below(3) == 0) some.rows.push_back(row);
+      }
+      if (some.rows.empty()) some.rows.push_back(scene.shape.rows - 1);
+      const std::vector<float> actual = runScene(*backend, scene, some).out;
+      const Comparison apart = compareAbsolute(actual, runScene(reference, scene, some).out,
+                                               outTolerance(scene, activationUnit(*backend)));
+      QVERIFY2(apart.ok, qPrintable(failure(scene, apart)));
+      if (!backend->info().rowsAreBitEqual) continue;
+      const std::vector<float> all = runScene(*backend, scene).out;
+      const std::size_t width = all.size() / static_cast<std::size_t>(scene.shape.rows);
+      for (std::size_t at = 0; at < some.rows.size(); ++at) {
+        const auto row = static_cast<std::size_t>(some.rows[at]);
+        QVERIFY2(
+            std::memcmp(actual.data() + row * width, all.data() + row * width, width * sizeof(float)) == 0,
+            scene.text().c_str());
+      }
+    }
+  }
+
+  void largeScoresStayFinite_data() { addDevices(); }
   void largeScoresStayFinite() {
+    const DeviceInUse device;
     Random random(m_seed + 5);
-    const auto backend = cpu::makeCpuBackend({2});
+    const auto backend = device.make();
     Scene scene = makeScene({2, 2, 16, 16, DType::F32, 3, 100, 10}, random);
     for (float& value : scene.queries) value *= 200;
     for (const float value : runScene(*backend, scene).out) QVERIFY(std::isfinite(value));
   }
 
+  void distantPositionsKeepTheirPrecision_data() { addDevices(); }
   void distantPositionsKeepTheirPrecision() {
+    const DeviceInUse device;
     // Half a million positions away the angle itself has lost bits in f32; the distance has not.
     Random random(m_seed + 6);
-    const auto backend = cpu::makeCpuBackend({2});
+    const auto backend = device.make();
     Scene scene = makeScene({4, 2, 64, 16, DType::F32, 3, 60, 10}, random);
     scene.segments[0].base = -500000;
     scene.segments[1].base = 700000;
@@ -213,30 +259,26 @@ class TestAttention : public QObject {
     QVERIFY2(difference.isEmpty(), qPrintable(difference));
   }
 
+  void rowWithoutKeysGivesZero_data() { addDevices(); }
   void rowWithoutKeysGivesZero() {
-    const auto backend = cpu::makeCpuBackend({1});
+    const DeviceInUse device;
+    const auto backend = device.make(1);
     const compute::KvShape shape{1, 2, 16, 1, 4, DType::F32};
     const auto store = backend->makeKvStore(shape);
     const auto queries = backend->makeTensor();
     const auto out = backend->makeTensor();
     backend->upload(std::vector<float>{1, 2, 3, 4}, 1, 4, *queries);
-    const compute::KeyRange range{{}, 0, 0, 0, false};
-    const compute::QueryRun run{0, 1, 0, 0, {range}};
-    const auto plan = backend->planAttention({1, 1, 4, 0.5F}, {{1.0, 0.1}, 1}, shape, std::span(&run, 1));
-    backend->attend(*plan, *queries, *store, 0, *out, nullptr, nullptr);
+    compute::PassInputs inputs = plainRows(1);
+    inputs.runs = {{0, 1, 0, {{{}, 0, 0, 0, false}}}};
+    const auto pass = backend->makePass({1, 1, 4, 0.5F}, {{1.0, 0.1}, 1}, shape, inputs);
+    backend->attend(*pass, *queries, *store, 0, false, *out);
+    backend->finish(*pass);
     std::vector<float> result(4);
     backend->download(*out, result);
     QCOMPARE(result, std::vector<float>(4, 0.0F));
   }
 
  private:
-  static void addInstructionSets() {
-    QTest::addColumn<qlonglong>("target");
-    for (const std::int64_t target : availableInstructionSets()) {
-      QTest::addRow("%s", hwy::TargetName(target)) << static_cast<qlonglong>(target);
-    }
-  }
-
   std::uint64_t m_seed = 0;
 };
 

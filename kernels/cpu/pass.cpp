@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cpu/pass.h"
+
+#include "engine/base/error.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+namespace spanscope::cpu {
+namespace {
+
+[[noreturn]] void refuse(const char* what, std::int64_t found, const std::string& expected) {
+  throw Failure(Error{"", std::string("pass, ") + what, std::to_string(found), expected});
+}
+
+/// The inputs, once their lists are known to fit each other.
+const compute::PassInputs& checked(const compute::PassInputs& inputs, const compute::KvShape& store) {
+  const std::size_t rows = inputs.tokens.size();
+  if (inputs.localIndices.size() != rows || inputs.slots.size() != rows) {
+    throw Failure(Error{"", "pass", "lists of different lengths",
+                        "a token, a local index and a slot for each of " + std::to_string(rows) + " rows"});
+  }
+  const std::int64_t slotCount = std::int64_t{store.blocks} * store.blockSize;
+  for (const std::int64_t slot : inputs.slots) {
+    if (slot < 0 || slot >= slotCount) refuse("slot", slot, "0 to " + std::to_string(slotCount - 1));
+  }
+  for (const std::int32_t index : inputs.localIndices) {
+    if (index < 0) refuse("local index", index, "at least 0");
+  }
+  for (const auto* list : {&inputs.logitRows, &inputs.hiddenRows}) {
+    for (const std::int32_t row : *list) {
+      if (row < 0 || static_cast<std::size_t>(row) >= rows)
+        refuse("row that is wanted", row, "less than " + std::to_string(rows));
+    }
+  }
+  for (const compute::Draw& draw : inputs.draws) {
+    if (draw.logits < 0 || static_cast<std::size_t>(draw.logits) >= inputs.logitRows.size())
+      refuse("draw", draw.logits, "one of " + std::to_string(inputs.logitRows.size()) + " rows of logits");
+  }
+  return inputs;
+}
+
+}  // namespace
+
+CpuPass::CpuPass(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
+                 const compute::KvShape& store, const compute::PassInputs& inputs, RotaryCache& cache)
+    : m_tokens(checked(inputs, store).tokens),
+      m_slots(inputs.slots),
+      m_attention(shape, rotary, store, inputs, cache),
+      m_mass(inputs.mass),
+      m_wantedRows(inputs.logitRows),
+      m_firstRows(inputs.logitRows.size()),
+      m_draws(inputs.draws) {
+  m_wantedRows.insert(m_wantedRows.end(), inputs.hiddenRows.begin(), inputs.hiddenRows.end());
+  std::iota(m_firstRows.begin(), m_firstRows.end(), 0);
+  const auto rowFloats = 2 * static_cast<std::int64_t>(rotary.inverseFrequencies.size());
+  m_keyRotations.reserve(m_tokens.size());
+  std::int64_t page = -1;
+  for (const std::int32_t local : inputs.localIndices) {
+    if (rotaryPageOf(local) != page) {
+      page = rotaryPageOf(local);
+      m_rotaryPages.push_back(cache.page(rotary, page));
+    }
+    m_keyRotations.push_back(m_rotaryPages.back()->cosSin.data() + local % RotaryPage::kRows * rowFloats);
+  }
+}
+
+}  // namespace spanscope::cpu

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/backend.h"
+#include "kernels/cpu/attention_plan.h"
+#include "kernels/cpu/rotary.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace spanscope::cpu {
+
+/// A pass with everything that its operations look up, and the results as they come to be known.
+class CpuPass final : public compute::Pass {
+ public:
+  /// Throws Failure for inputs that do not fit each other or the shapes.
+  CpuPass(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
+          const compute::KvShape& store, const compute::PassInputs& inputs, RotaryCache& cache);
+
+  std::span<const TokenId> tokens() const { return m_tokens; }
+  std::span<const std::int64_t> slots() const { return m_slots; }
+  /// Cosines and sines by which a row's key is rotated.
+  const float* keyRotation(std::int64_t row) const { return m_keyRotations[static_cast<std::size_t>(row)]; }
+  const CpuAttentionPlan& attention() const { return m_attention; }
+  const compute::MassRequest& mass() const { return m_mass; }
+  std::span<const std::int32_t> rows(compute::RowList list) const {
+    return list == compute::RowList::Wanted ? m_wantedRows : m_firstRows;
+  }
+  std::span<const compute::Draw> draws() const { return m_draws; }
+
+  compute::PassResults results;
+
+ private:
+  std::vector<TokenId> m_tokens;
+  std::vector<std::int64_t> m_slots;
+  std::vector<std::shared_ptr<const RotaryPage>> m_rotaryPages;  ///< that m_keyRotations points into
+  std::vector<const float*> m_keyRotations;
+  CpuAttentionPlan m_attention;
+  compute::MassRequest m_mass;
+  std::vector<std::int32_t> m_wantedRows;
+  std::vector<std::int32_t> m_firstRows;  ///< 0, 1, …: of the wanted rows the logit rows stand first
+  std::vector<compute::Draw> m_draws;
+};
+
+inline CpuPass& cpuPass(compute::Pass& pass) {
+  return static_cast<CpuPass&>(pass);
+}
+inline const CpuPass& cpuPass(const compute::Pass& pass) {
+  return static_cast<const CpuPass&>(pass);
+}
+
+}  // namespace spanscope::cpu

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
+#include "tests/support/backends.h"
+#include "tests/support/reference_backend.h"
+
+#include <QTest>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace spanscope;
+using namespace spanscope::compute;
+
+namespace {
+
+/// A kind with these devices, each "name" or "name: why it cannot be used".
+BackendKind kindOf(const std::string& name, const std::vector<std::string>& devices) {
+  std::vector<Device> list;
+  for (const std::string& text : devices) {
+    const std::size_t colon = text.find(": ");
+    Device& device = list.emplace_back();
+    device.name = text.substr(0, colon);
+    if (colon != std::string::npos) device.obstacle = text.substr(colon + 2);
+  }
+  return {.name = name,
+          .probe = [list] { return list; },
+          .make = [](const BackendOptions&) { return std::make_unique<testing::ReferenceBackend>(); },
+          .meter = {}};
+}
+
+Backends someBackends() {
+  return Backends({kindOf("gpu", {"gpu:0: too old", "gpu:1", "gpu:2"}), absentKind("npu", "not built in"),
+                   kindOf("cpu", {"cpu"})});
+}
+
+std::string refusal(const Backends& backends, std::string_view name) {
+  try {
+    backends.choose(name);
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+class TestBackends : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void choosesTheFirstThatCanBeUsed() {
+    const ChosenDevice chosen = someBackends().choose();
+    QCOMPARE(chosen.device.name, std::string("gpu:1"));
+    QCOMPARE(chosen.index, 1);
+    QCOMPARE(chosen.kind.name, std::string("gpu"));
+  }
+
+  void choosesByName() {
+    QCOMPARE(someBackends().choose("gpu:2").index, 2);
+    QCOMPARE(someBackends().choose("cpu").kind.name, std::string("cpu"));
+  }
+
+  void saysWhatThereIs() {
+    QCOMPARE(refusal(someBackends(), "tpu"),
+             std::string("device: found \"tpu\", expected one of auto, gpu:0, gpu:1, gpu:2, npu, cpu"));
+    QCOMPARE(refusal(Backends(), "auto"),
+             std::string("device: found none that can be used, expected one that can compute"));
+  }
+
+  void saysWhyADeviceCannotBeUsed() {
+    const std::string expected = ", expected a device that can be used";
+    QCOMPARE(refusal(someBackends(), "gpu"), "device: found gpu:0, which is too old" + expected);
+    QCOMPARE(refusal(someBackends(), "npu"), "device: found npu, which is not built in" + expected);
+    QVERIFY_EXCEPTION_THROWN(someBackends().kinds()[1].make({}), Failure);
+  }
+
+  void listsAllDevices() {
+    const std::vector<Device> devices = someBackends().devices();
+    QCOMPARE(devices.size(), std::size_t{5});
+    QVERIFY(!devices[0].isUsable() && devices[1].isUsable() && !devices[3].isUsable());
+    QCOMPARE(devices[3].obstacle, std::string("not built in"));
+  }
+
+  /// What every program has: the processor, and a word on what is not there.
+  void programsHaveTheProcessor() {
+    const Backends backends = programBackends();
+    const ChosenDevice cpu = backends.choose("cpu");
+    QVERIFY(!cpu.device.description.empty());
+    QVERIFY(cpu.device.memoryBytes > (1U << 28U));
+    QVERIFY(backends.choose().device.isUsable());
+    for (const std::string& name : test::presentDevices()) {
+      const auto backend = test::makeBackend(name, 1);
+      QVERIFY(!backend->info().name.empty());
+      QVERIFY(!backend->info().numericRevision.empty());
+    }
+    for (const Device& device : backends.devices()) QVERIFY(device.isUsable() || device.name != "cpu");
+  }
+};
+
+QTEST_APPLESS_MAIN(TestBackends)
+#include "tst_backends.moc"

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What does not fit is refused before anything is loaded.
+#include "engine/base/error.h"
+#include "engine/model/weights.h"
+#include "engine/trace/no_sink.h"
+#include "engine/workbench/model_bundle.h"
+#include "engine/workbench/model_memory.h"
+#include "engine/workbench/resource_paths.h"
+#include "tests/support/backends.h"
+
+#include <QTest>
+
+#include <limits>
+#include <string>
+#include <utility>
+
+using namespace spanscope;
+using compute::DType;
+
+namespace {
+
+/// The processor, as if it had this much memory.
+compute::Backends withMemory(std::uint64_t bytes) {
+  compute::BackendKind kind = test::cpuBackends().choose("cpu").kind;
+  kind.probe = [bytes, probe = std::move(kind.probe)] {
+    std::vector<compute::Device> devices = probe();
+    devices.front().memoryBytes = bytes;
+    return devices;
+  };
+  return compute::Backends({std::move(kind)});
+}
+
+}  // namespace
+
+class TestModelMemory : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void weightsAreThoseOfTheDecoder() {
+    const auto bundle = workbench::loadModelBundle(workbench::bundledModelDirectory(), test::cpuBackends());
+    const workbench::MemoryNeed need = workbench::memoryNeed(bundle.config, bundle.weightType, nullptr);
+    // Norms and the padding of panels are left out.
+    const auto loaded = static_cast<double>(bundle.decoder->weightBytes());
+    QVERIFY(static_cast<double>(need.weights) <= loaded && static_cast<double>(need.weights) > 0.98 * loaded);
+    QCOMPARE(need.total(), need.weights);
+  }
+
+  void poolIsThatOfTheStore() {
+    const model::ModelConfig config = model::namedShape("llama-8b");
+    run::SessionConfig session;
+    session.blockCount = 100;
+    session.kvType = DType::BF16;
+    const workbench::MemoryNeed need = workbench::memoryNeed(config, DType::BF16, &session);
+    // 128 KiB a token.
+    QCOMPARE(need.pool(), std::uint64_t{100} * 16 * 128 * 1024);
+    QVERIFY(need.weights > std::uint64_t{14} << 30U && need.weights < std::uint64_t{15} << 30U);
+  }
+
+  void saysTheLargestPoolThatWouldFit() {
+    const model::ModelConfig config = model::namedShape("3m");
+    run::SessionConfig session;
+    session.blockCount = 1000;
+    workbench::MemoryNeed need = workbench::memoryNeed(config, DType::BF16, &session);
+    compute::Device device{.name = "small", .description = {}, .memoryBytes = need.total(), .obstacle = {}};
+    workbench::checkMemory(need, device);
+    device.memoryBytes -= 1;
+    try {
+      workbench::checkMemory(need, device);
+      QFAIL("it fits");
+    } catch (const Failure& failure) {
+      const std::string text = failure.what();
+      QVERIFY2(text.find("memory of small: found") == 0, text.c_str());
+      QVERIFY2(text.find("for a pool of 1000 blocks") != std::string::npos, text.c_str());
+      QVERIFY2(text.find("a pool of 999 blocks would fit") != std::string::npos, text.c_str());
+    }
+    device.memoryBytes = need.weights;
+    try {
+      workbench::checkMemory(need, device);
+      QFAIL("it fits");
+    } catch (const Failure& failure) {
+      QVERIFY2(std::string(failure.what()).find("too little for any pool") != std::string::npos,
+               failure.what());
+    }
+    device.memoryBytes = 0;  // not known
+    workbench::checkMemory(need, device);
+  }
+
+  void sumsDoNotOverflow() {
+    model::ModelConfig config = model::namedShape("llama-8b");
+    run::SessionConfig session;
+    session.blockCount = std::numeric_limits<std::int32_t>::max();
+    session.blockSize = std::numeric_limits<std::int32_t>::max();
+    const workbench::MemoryNeed need = workbench::memoryNeed(config, DType::F32, &session);
+    QCOMPARE(need.total(), std::numeric_limits<std::uint64_t>::max());
+  }
+
+  void nothingIsLoadedThatDoesNotFit() {
+    std::size_t read = 0;
+    workbench::ModelOptions options{.threads = 1};
+    options.session.emplace();
+    options.progress = [&read](std::size_t, std::size_t) { ++read; };
+    const auto directory = workbench::bundledModelDirectory();
+    QVERIFY_EXCEPTION_THROWN(workbench::loadModelBundle(directory, withMemory(4U << 20U), options), Failure);
+    QCOMPARE(read, std::size_t{0});
+    // The weights alone fit; a pool that is asked for later is refused then.
+    options.session.reset();
+    workbench::ModelBundle bundle = workbench::loadModelBundle(directory, withMemory(4U << 20U), options);
+    QVERIFY(read > 0);
+    trace::NoSink sink;
+    QVERIFY_EXCEPTION_THROWN(workbench::makeSession(bundle, {}, sink), Failure);
+  }
+};
+
+QTEST_GUILESS_MAIN(TestModelMemory)
+#include "tst_model_memory.moc"

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Running a test of an operation on every device that is present, and on the CPU with each of its instruction
+// sets.
+#pragma once
+
+#include "tests/kernels/cpu/instruction_sets.h"
+#include "tests/support/backends.h"
+
+#include <QTest>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spanscope::testing {
+
+constexpr std::string_view kCpu = "cpu";
+
+inline void addDeviceColumns() {
+  QTest::addColumn<QString>("device");
+  QTest::addColumn<qlonglong>("target");
+}
+
+/// A device, or the CPU with one instruction set.
+struct DeviceVariant {
+  std::string device;
+  std::int64_t target = 0;  ///< 0: what it takes by itself
+  std::string name;
+};
+
+inline std::vector<DeviceVariant> deviceVariants() {
+  std::vector<DeviceVariant> variants;
+  for (const std::string& device : test::presentDevices()) {
+    if (device != kCpu) {
+      variants.push_back({device, 0, device});
+      continue;
+    }
+    for (const std::int64_t target : availableInstructionSets())
+      variants.push_back({device, target, device + ", " + hwy::TargetName(target)});
+  }
+  return variants;
+}
+
+/// The data of a test that runs once on each of them.
+inline void addDevices() {
+  addDeviceColumns();
+  for (const DeviceVariant& variant : deviceVariants()) {
+    QTest::newRow(variant.name.c_str())
+        << QString::fromStdString(variant.device) << static_cast<qlonglong>(variant.target);
+  }
+}
+
+/// The device of the row of test data that is being run, by the columns above; what it makes computes with it
+/// while this lives.
+class DeviceInUse {
+ public:
+  DeviceInUse() {
+    QFETCH(QString, device);
+    QFETCH(qlonglong, target);
+    m_device = device.toStdString();
+    if (target != 0) m_set.emplace(target);
+  }
+
+  std::unique_ptr<compute::Backend> make(int threads = 2) const {
+    return test::makeBackend(m_device, threads);
+  }
+
+ private:
+  std::string m_device;
+  std::optional<UseInstructionSet> m_set;
+};
+
+/// Unit round-off of what tensors hold on it.
+inline double activationUnit(const compute::Backend& backend) {
+  switch (backend.info().activations) {
+    case compute::DType::F32:
+      return 0x1p-24;
+    case compute::DType::F16:
+      return 0x1p-11;
+    case compute::DType::BF16:
+      return 0x1p-8;
+  }
+  return 0;
+}
+
+}  // namespace spanscope::testing

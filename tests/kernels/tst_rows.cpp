@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/kernels/each_device.h"
+#include "tests/support/compare.h"
+#include "tests/support/passes.h"
+#include "tests/support/random_values.h"
+#include "tests/support/reference_backend.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace spanscope;
+using namespace spanscope::testing;
+using compute::DType;
+using compute::WeightUse;
+
+namespace {
+
+std::size_t product(std::int64_t a, std::int64_t b) {
+  return static_cast<std::size_t>(a * b);
+}
+
+std::vector<float> downloaded(compute::Backend& backend, const compute::Tensor& tensor) {
+  std::vector<float> values(product(tensor.rows(), tensor.columns()));
+  backend.download(tensor, values);
+  return values;
+}
+
+std::unique_ptr<compute::Tensor> uploaded(compute::Backend& backend, const std::vector<float>& values,
+                                          std::int64_t rows) {
+  auto tensor = backend.makeTensor();
+  backend.upload(values, rows, static_cast<std::int64_t>(values.size()) / rows, *tensor);
+  return tensor;
+}
+
+std::vector<float> rmsNorm(compute::Backend& backend, const std::vector<float>& x, std::int64_t rows,
+                           const HostWeight& weight, float epsilon) {
+  const auto out = backend.makeTensor();
+  backend.rmsNorm(*uploaded(backend, x, rows), *backend.prepare(weight.view(), WeightUse::Vector), epsilon,
+                  *out);
+  return downloaded(backend, *out);
+}
+
+std::vector<float> siluMul(compute::Backend& backend, const std::vector<float>& gate,
+                           const std::vector<float>& up, std::int64_t rows) {
+  const auto gates = uploaded(backend, gate, rows);
+  backend.siluMul(*gates, *uploaded(backend, up, rows), *gates);  // in place
+  return downloaded(backend, *gates);
+}
+
+/// The first row alone and among the others must agree bit for bit.
+bool sameFirstRow(const std::vector<float>& all, const std::vector<float>& alone) {
+  return std::memcmp(all.data(), alone.data(), alone.size() * sizeof(float)) == 0;
+}
+
+void addWidths() {
+  addDeviceColumns();
+  QTest::addColumn<int>("columns");
+  for (const DeviceVariant& variant : deviceVariants()) {
+    for (const int columns : {1, 2, 3, 7, 8, 9, 16, 31, 64, 65, 1000, 2048}) {
+      QTest::addRow("%s, %d columns", variant.name.c_str(), columns)
+          << QString::fromStdString(variant.device) << static_cast<qlonglong>(variant.target) << columns;
+    }
+  }
+}
+
+}  // namespace
+
+class TestRowOperations : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    m_seed = testSeed(20250103);
+    qInfo("seed %llu", static_cast<unsigned long long>(m_seed));
+  }
+
+  void rmsNormEqualsReference_data() { addWidths(); }
+  void rmsNormEqualsReference() {
+    QFETCH(int, columns);
+    const DeviceInUse device;
+    Random random(m_seed);
+    ReferenceBackend reference;
+    const auto backend = device.make();
+    const std::vector<float> x = randomValues(random, product(37, columns), 3);
+    const HostWeight weight = randomWeight(random, 1, columns, DType::BF16, 1.0, 1);
+    const std::vector<float> actual = rmsNorm(*backend, x, 37, weight, 1e-5F);
+    const Comparison comparison =
+        compareRows(actual, rmsNorm(reference, x, 37, weight, 1e-5F), static_cast<std::size_t>(columns),
+                    8 * activationUnit(*backend));
+    QVERIFY2(comparison.ok, comparison.text().c_str());
+    const std::vector<float> first(x.begin(), x.begin() + columns);
+    if (!backend->info().rowsAreBitEqual) return;
+    QVERIFY(sameFirstRow(actual, rmsNorm(*backend, first, 1, weight, 1e-5F)));
+  }
+
+  void siluMulEqualsReference_data() { addWidths(); }
+  void siluMulEqualsReference() {
+    QFETCH(int, columns);
+    const DeviceInUse device;
+    Random random(m_seed);
+    ReferenceBackend reference;
+    const auto backend = device.make();
+    const std::vector<float> gate = randomValues(random, product(37, columns), 8);
+    const std::vector<float> up = randomValues(random, product(37, columns));
+    const std::vector<float> actual = siluMul(*backend, gate, up, 37);
+    const std::vector<float> expected = siluMul(reference, gate, up, 37);
+    const double tolerance = 8 * activationUnit(*backend);
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+      const double error = std::abs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
+      QVERIFY2(error <= std::abs(static_cast<double>(expected[i])) * tolerance,
+               qPrintable(QString::number(gate[i])));
+    }
+    const std::vector<float> first(gate.begin(), gate.begin() + columns);
+    if (!backend->info().rowsAreBitEqual) return;
+    QVERIFY(sameFirstRow(actual, siluMul(*backend, first, {up.begin(), up.begin() + columns}, 1)));
+  }
+
+  void siluOfExtremes_data() { addDevices(); }
+  void siluOfExtremes() {
+    const DeviceInUse device;
+    const auto backend = device.make(1);
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> gate{0.0F, 100.0F, -100.0F, 1e30F, -1e30F, nan, -88.0F, 88.0F, -87.5F};
+    const std::vector<float> result = siluMul(*backend, gate, std::vector<float>(gate.size(), 2.0F), 1);
+    QCOMPARE(result[0], 0.0F);
+    QCOMPARE(result[1], 200.0F);
+    QVERIFY(std::abs(result[2]) < 1e-30F);
+    QVERIFY(std::abs(result[3] / 2e30F - 1) <= static_cast<float>(activationUnit(*backend)));
+    QVERIFY(std::isfinite(result[4]));
+    QVERIFY(std::isnan(result[5]));
+    QVERIFY(std::abs(result[6]) < 1e-30F);
+    QCOMPARE(result[7], 176.0F);
+    QVERIFY(std::abs(result[8]) < 1e-30F);
+  }
+
+  void embedAndGather_data() {
+    addDeviceColumns();
+    QTest::addColumn<int>("type");
+    for (const std::string& device : test::presentDevices()) {
+      for (const DType type : {DType::F32, DType::F16, DType::BF16}) {
+        QTest::addRow("%s, %s", device.c_str(), compute::nameOf(type))
+            << QString::fromStdString(device) << qlonglong{0} << static_cast<int>(type);
+      }
+    }
+  }
+  void embedAndGather() {
+    QFETCH(int, type);
+    Random random(m_seed);
+    const DeviceInUse device;
+    const auto backend = device.make();
+    const double unit = activationUnit(*backend);
+    const HostWeight table = randomWeight(random, 100, 33, static_cast<DType>(type), 1.0, 1);
+    const std::vector<float> values = table.values();
+    const auto weight = backend->prepare(table.view(), WeightUse::Embedding);
+    QCOMPARE(weight->rows(), 100);
+    QCOMPARE(weight->columns(), 33);
+    compute::PassInputs inputs = plainRows(1000);
+    std::vector<TokenId>& ids = inputs.tokens;
+    for (TokenId& id : ids) id = static_cast<TokenId>(random.below(100));
+    inputs.logitRows = {999, 0, 7, 7};
+    inputs.hiddenRows = {3};
+    const auto pass = makePlainPass(*backend, inputs);
+    const auto out = backend->makeTensor();
+    backend->embed(*pass, *weight, *out);
+    QCOMPARE(out->rows(), 1000);
+    const std::vector<float> embedded = downloaded(*backend, *out);
+    for (std::size_t i = 0; i < embedded.size(); ++i) {
+      const float expected = values[static_cast<std::size_t>(ids[i / 33]) * 33 + i % 33];
+      // What a tensor can hold is taken as it is.
+      const bool isHeld = unit == 0x1p-24 || static_cast<DType>(type) == backend->info().activations;
+      const double off = std::abs(static_cast<double>(embedded[i]) - static_cast<double>(expected));
+      QVERIFY(off <= (isHeld ? 0.0 : unit * std::abs(static_cast<double>(expected))));
+    }
+    const auto wanted = backend->makeTensor();
+    backend->gatherRows(*pass, compute::RowList::Wanted, *out, *wanted);
+    const auto logitRows = backend->makeTensor();
+    backend->gatherRows(*pass, compute::RowList::Logits, *wanted, *logitRows);
+    const std::vector<std::size_t> rows{999, 0, 7, 7, 3};
+    const std::vector<float> first = downloaded(*backend, *wanted);
+    QCOMPARE(first.size(), std::size_t{5 * 33});
+    for (std::size_t i = 0; i < first.size(); ++i) QCOMPARE(first[i], embedded[rows[i / 33] * 33 + i % 33]);
+    const std::vector<float> second = downloaded(*backend, *logitRows);
+    QCOMPARE(second, std::vector<float>(first.begin(), first.begin() + 4 * 33));
+  }
+
+ private:
+  std::uint64_t m_seed = 0;
+};
+
+QTEST_APPLESS_MAIN(TestRowOperations)
+#include "tst_rows.moc"

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The backends of the programs, as tests take them. What only one of them can be right about says so.
+#pragma once
+
+#include "engine/compute/backends.h"
+#include "kernels/backends.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace spanscope::test {
+
+/// The programs' backends with the processor as the only one that can be used: for tests of results that were
+/// recorded on it.
+inline compute::Backends cpuBackends() {
+  std::vector<compute::BackendKind> kinds = programBackends().kinds();
+  for (compute::BackendKind& kind : kinds) {
+    if (kind.name != "cpu") kind = compute::absentKind(kind.name, "left out of this test");
+  }
+  return compute::Backends(std::move(kinds));
+}
+
+/// Names of the devices that can be used here.
+inline std::vector<std::string> presentDevices() {
+  std::vector<std::string> names;
+  for (compute::Device& device : programBackends().devices()) {
+    if (device.isUsable()) names.push_back(std::move(device.name));
+  }
+  return names;
+}
+
+inline std::unique_ptr<compute::Backend> makeBackend(std::string_view device = "cpu", int threads = 2) {
+  const compute::ChosenDevice chosen = programBackends().choose(device);
+  return chosen.kind.make({.threads = threads, .device = chosen.index});
+}
+
+}  // namespace spanscope::test
