@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "kernels/cuda/pool/key_value_pool.h"
+#include "kernels/cuda/runtime.h"
+
+namespace spanscope::cuda {
+
+/// Rotates each key row by its local index, rounds keys and values to the pool's type and stores them at
+/// their slots. A rotation turns pairs (i, i + headSize/2).
+struct KeyValueWriteArguments {
+  const Bf16* keys = nullptr;    ///< [rows] of [heads][headSize], `stride` elements apart
+  const Bf16* values = nullptr;  ///< the same
+  std::int64_t stride = 0;
+  const float* cosSin = nullptr;               ///< [local index][headSize / 2 cosines, headSize / 2 sines]
+  const std::int32_t* localIndices = nullptr;  ///< [rows], each in cosSin
+  const std::int64_t* slots =
+      nullptr;  ///< [rows]: block · blockSize + slot; less than 0: the row is left out
+  KeyValuePool pool;
+  int layer = 0;
+  int rows = 0;
+};
+
+inline constexpr int kKeyValueWriteThreads = 128;
+inline constexpr KernelBudget kKeyValueWriteBudgets[] = {
+    {"keyValueWriteKernel<float>", kKeyValueWriteThreads, 12, 0},
+    {"keyValueWriteKernel<spanscope::cuda::Bf16>", kKeyValueWriteThreads, 12, 0}};
+
+void writeKeysValues(Stream& stream, const KeyValueWriteArguments& arguments);
+
+}  // namespace spanscope::cuda

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Rows of bf16, eight elements at a time: 16 bytes where rows are whole in them, else one by one.
+#pragma once
+
+#include "kernels/cuda/device.h"
+
+namespace spanscope::cuda {
+
+inline constexpr int kVectorElements = 8;
+
+struct Bf16Vector {
+  float elements[kVectorElements];
+};
+
+/// Elements first … first + 7 of a row; those beyond it are 0. `first` is a multiple of 8. Where `columns` is
+/// one too, the row must start at a multiple of 16 bytes.
+SPANSCOPE_DEVICE Bf16Vector loadVector(const Bf16* row, int first, int columns) {
+  Bf16Vector result;
+  if (columns % kVectorElements == 0) {
+    const Words4 words = load16(row + first);
+    SPANSCOPE_UNROLL
+    for (int i = 0; i < kVectorElements / 2; ++i) {
+      result.elements[2 * i] = floatOf(words.words[i] << 16U);
+      result.elements[2 * i + 1] = floatOf(words.words[i] & 0xFFFF0000U);
+    }
+  } else {
+    SPANSCOPE_UNROLL
+    for (int i = 0; i < kVectorElements; ++i)
+      result.elements[i] = first + i < columns ? toFloat(row[first + i]) : 0.0F;
+  }
+  return result;
+}
+
+/// Rounds and stores what lies in the row.
+SPANSCOPE_DEVICE void storeVector(Bf16* row, int first, int columns, const Bf16Vector& values) {
+  if (columns % kVectorElements == 0) {
+    Words4 words;
+    SPANSCOPE_UNROLL
+    for (int i = 0; i < kVectorElements / 2; ++i)
+      words.words[i] = packBf16(values.elements[2 * i], values.elements[2 * i + 1]);
+    store16(row + first, words);
+  } else {
+    SPANSCOPE_UNROLL
+    for (int i = 0; i < kVectorElements; ++i) {
+      if (first + i < columns) row[first + i] = toBf16(values.elements[i]);
+    }
+  }
+}
+
+}  // namespace spanscope::cuda

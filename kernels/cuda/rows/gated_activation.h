@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "kernels/cuda/runtime.h"
+
+namespace spanscope::cuda {
+
+/// out = silu(gate) ⊙ up, where silu(g) = g / (1 + e^−g).
+struct GatedActivationArguments {
+  const Bf16* gate = nullptr;  ///< [rows] of `columns`, `stride` elements apart
+  const Bf16* up = nullptr;    ///< the same; both may be halves of the rows of one matrix
+  Bf16* out = nullptr;         ///< [rows][columns]; may be gate if stride is columns
+  int rows = 0;
+  int columns = 0;
+  int stride = 0;  ///< a multiple of 8 if `columns` is
+};
+
+inline constexpr KernelBudget kGatedActivationBudget{"gatedActivationKernel", 128, 12, 0};
+
+void gatedActivation(Stream& stream, const GatedActivationArguments& arguments);
+
+}  // namespace spanscope::cuda

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "kernels/cuda/runtime.h"
+
+namespace spanscope::cuda {
+
+/// out[i] = x[rows[i]]. The indices may have been chosen on the card.
+struct GatherRowsArguments {
+  const Bf16* x = nullptr;             ///< [any number][columns]
+  const std::int32_t* rows = nullptr;  ///< [count], each a row of x
+  Bf16* out = nullptr;                 ///< [count][columns]; shares nothing with x
+  int count = 0;
+  int columns = 0;
+};
+
+inline constexpr KernelBudget kGatherRowsBudget{"gatherRowsKernel", 128, 16, 0};
+
+void gatherRows(Stream& stream, const GatherRowsArguments& arguments);
+
+}  // namespace spanscope::cuda

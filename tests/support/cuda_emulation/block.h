@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One block of a kernel at a time: its threads are fibers that run until they have to meet.
+#pragma once
+
+#include "kernels/cuda/runtime.h"
+#include "tests/support/cuda_emulation/emulation.h"
+#include "tests/support/cuda_emulation/fiber.h"
+#include "tests/support/cuda_emulation/guarded_memory.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spanscope::cuda::emulation {
+
+inline constexpr int kLanes = 32;
+
+/// A copy of 16 bytes that was started and did not arrive.
+struct PendingCopy {
+  std::byte* target = nullptr;
+  const std::byte* source = nullptr;
+  int bytes = 0;
+};
+
+/// A thread of the block.
+struct Thread {
+  enum class State { Ready, AtBarrier, InWarp, Ended };
+
+  int index = 0;
+  State state = State::Ready;
+  std::unique_ptr<Fiber> fiber;
+  // The operation of the warp it has come to.
+  const char* operation = "";
+  void* operand = nullptr;
+  void (*complete)(void* const* operands) = nullptr;
+  // Copies that are under way, the oldest group first; the last group is still open.
+  std::deque<std::vector<PendingCopy>> copies;
+};
+
+/// Runs launches, block after block. What goes wrong in a kernel is a Failure that names kernel, block and
+/// thread.
+class BlockRunner {
+ public:
+  BlockRunner();
+  ~BlockRunner();
+  BlockRunner(const BlockRunner&) = delete;
+  BlockRunner& operator=(const BlockRunner&) = delete;
+
+  void run(const KernelCall& call, const EmulationOptions& options);
+
+  /// The one that runs the calling kernel.
+  static BlockRunner& current();
+
+  // For device_emulation.h, called by the thread that is running.
+  Thread& thread() { return *m_running; }
+  const KernelCall& call() const { return *m_call; }
+  const Grid& place() const { return m_place; }
+  void* takeShared(std::size_t number, std::size_t bytes);
+  void barrier();
+  /// Waits for the other lanes of the warp; the last one calls complete(operands by lane).
+  void meetWarp(const char* operation, void* operand, void (*complete)(void* const* operands));
+  void startCopy(void* target, const void* source, int bytes);
+  void commitCopies();
+  void waitCopies(std::size_t pending);
+  [[noreturn]] void fail(const std::string& found, const std::string& expected) const;
+
+ private:
+  static void enter(void* thread);
+  void runThread(Thread& thread);
+  void runBlock(const EmulationOptions& options);
+  void makeThreads(int count);
+  void makeReady(std::vector<Thread*> threads);
+  void stepAside();
+  std::string describe(const Thread& thread) const;
+  [[noreturn]] void failAt(const Thread& thread, const std::string& found, const std::string& expected) const;
+  void checkThatAllEnded() const;
+
+  Fiber m_host;
+  std::vector<std::unique_ptr<Thread>> m_threads;  ///< as many as any block had
+  std::vector<std::unique_ptr<GuardedMemory>> m_shared;
+  std::size_t m_sharedTaken = 0;  ///< arrays of this block
+  std::size_t m_sharedBytes = 0;  ///< of them
+  const KernelCall* m_call = nullptr;
+  Grid m_place;
+  int m_threadCount = 0;
+  std::deque<Thread*> m_ready;
+  Thread* m_running = nullptr;
+  int m_atBarrier = 0;
+  ThreadOrder m_order = ThreadOrder::Ascending;
+  std::uint64_t m_random = 0;
+  std::exception_ptr m_failure;
+};
+
+}  // namespace spanscope::cuda::emulation

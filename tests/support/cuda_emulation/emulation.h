@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A card that is the host: kernels/cuda/device.h and runtime.h for tests.
+//
+// It is stricter than a card. Memory that nobody wrote holds NaN; nobody writes beside an array; a copy
+// arrives when it is waited for and no sooner; all threads of a block meet at the same barriers and all lanes
+// of a warp at the same operations; a launch takes all the shared memory it asked for; work given to a stream
+// runs when it is waited for and no sooner.
+#pragma once
+
+#include "kernels/cuda/runtime.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace spanscope::cuda::emulation {
+
+/// In which order the threads of a block run between two barriers, and blocks one after the other. A card
+/// promises none: a kernel is right if its results are the same in each.
+enum class ThreadOrder { Ascending, Descending, Shuffled };
+inline constexpr ThreadOrder kThreadOrders[] = {ThreadOrder::Ascending, ThreadOrder::Descending,
+                                                ThreadOrder::Shuffled};
+
+struct EmulationOptions {
+  ThreadOrder order = ThreadOrder::Ascending;
+  std::uint64_t seed = 1;  ///< of a shuffled order
+  std::size_t memoryBytes = std::size_t{4} << 30U;
+};
+
+/// Device 0 is the only one there is. Options are read at each launch.
+EmulationOptions& optionsOf(const Device& device);
+/// How many launches the card has run.
+std::size_t launchesOf(const Device& device);
+
+}  // namespace spanscope::cuda::emulation
