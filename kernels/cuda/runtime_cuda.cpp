@@ -315,7 +315,7 @@ void Stream::replay(const Graph& graph) {
 struct MatrixProducts::State {
   Device owner;
   cublasHandle_t handle = nullptr;
-  DeviceMemory workspace;  ///< its own, so that graphs may hold its address
+  DeviceMemory workspace = {};  ///< its own, so that graphs may hold its address
 
   ~State() {
     owner.state().selectQuietly();

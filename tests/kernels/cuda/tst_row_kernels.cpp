@@ -56,7 +56,7 @@ void addShapes(std::uint64_t seed) {
   for (const std::vector<std::size_t>& choice : pairwiseSample({rows.size(), columns.size()}, random)) {
     const int rowCount = rows[choice[0]];
     const int columnCount = columns[choice[1]];
-    if (product(rowCount, columnCount) > 100000) continue;
+    if (product(rowCount, columnCount) > 40000) continue;
     QTest::addRow("%d × %d", rowCount, columnCount) << rowCount << columnCount;
   }
 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "kernels/cuda/pool/block_copies.h"
+#include "kernels/cuda/pool/key_value_write.h"
+#include "kernels/cuda/rows/embed.h"
+#include "kernels/cuda/rows/gated_activation.h"
+#include "kernels/cuda/rows/gather_rows.h"
+#include "kernels/cuda/rows/rms_norm.h"
+
+#include <vector>
+
+namespace spanscope::testing {
+
+/// What every kernel of kernels/cuda may take.
+inline std::vector<cuda::KernelBudget> kernelBudgets() {
+  std::vector<cuda::KernelBudget> budgets{cuda::kBlockCopiesBudget, cuda::kEmbedBudget,
+                                          cuda::kGatedActivationBudget, cuda::kGatherRowsBudget,
+                                          cuda::kRmsNormBudget};
+  budgets.insert(budgets.end(), std::begin(cuda::kKeyValueWriteBudgets),
+                 std::end(cuda::kKeyValueWriteBudgets));
+  return budgets;
+}
+
+}  // namespace spanscope::testing
