@@ -86,6 +86,9 @@ SPANSCOPE_DEVICE std::uint32_t atomicAdd(std::uint32_t* target, std::uint32_t va
 SPANSCOPE_DEVICE std::uint64_t atomicAdd(std::uint64_t* target, std::uint64_t value);
 SPANSCOPE_DEVICE std::uint32_t atomicMin(std::uint32_t* target, std::uint32_t value);
 
+SPANSCOPE_DEVICE int lowestBit(std::uint32_t bits);  ///< number of the lowest bit that is set; there is one
+SPANSCOPE_DEVICE int countBits(std::uint32_t bits);
+
 // ---- Numbers. Exact ones round to nearest, ties to even, keep subnormal numbers and are never fused
 
 SPANSCOPE_DEVICE float toFloat(Bf16 value);

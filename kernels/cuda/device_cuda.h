@@ -68,6 +68,13 @@ SPANSCOPE_DEVICE std::uint32_t atomicMin(std::uint32_t* target, std::uint32_t va
   return ::atomicMin(target, value);
 }
 
+SPANSCOPE_DEVICE int lowestBit(std::uint32_t bits) {
+  return __ffs(static_cast<int>(bits)) - 1;
+}
+SPANSCOPE_DEVICE int countBits(std::uint32_t bits) {
+  return __popc(bits);
+}
+
 SPANSCOPE_DEVICE float floatOf(std::uint32_t bits) {
   return __uint_as_float(bits);
 }

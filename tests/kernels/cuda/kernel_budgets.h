@@ -7,6 +7,7 @@
 #include "kernels/cuda/rows/gated_activation.h"
 #include "kernels/cuda/rows/gather_rows.h"
 #include "kernels/cuda/rows/rms_norm.h"
+#include "kernels/cuda/sampling/sample.h"
 
 #include <vector>
 
@@ -14,9 +15,9 @@ namespace spanscope::testing {
 
 /// What every kernel of kernels/cuda may take.
 inline std::vector<cuda::KernelBudget> kernelBudgets() {
-  std::vector<cuda::KernelBudget> budgets{cuda::kBlockCopiesBudget, cuda::kEmbedBudget,
+  std::vector<cuda::KernelBudget> budgets{cuda::kBlockCopiesBudget,     cuda::kEmbedBudget,
                                           cuda::kGatedActivationBudget, cuda::kGatherRowsBudget,
-                                          cuda::kRmsNormBudget};
+                                          cuda::kRmsNormBudget,         cuda::kSampleBudget};
   budgets.insert(budgets.end(), std::begin(cuda::kKeyValueWriteBudgets),
                  std::end(cuda::kKeyValueWriteBudgets));
   return budgets;

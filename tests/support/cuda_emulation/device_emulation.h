@@ -137,6 +137,13 @@ inline std::uint32_t atomicMin(std::uint32_t* target, std::uint32_t value) {
   return before;
 }
 
+inline int lowestBit(std::uint32_t bits) {
+  return std::countr_zero(bits);
+}
+inline int countBits(std::uint32_t bits) {
+  return std::popcount(bits);
+}
+
 inline float floatOf(std::uint32_t bits) {
   return std::bit_cast<float>(bits);
 }

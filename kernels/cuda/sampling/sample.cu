@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A block draws a token from a row without sorting it: all sums are of integers, so the order in which
+// threads add does not matter. What is kept by top-k and top-p is a beginning in order, told by its last
+// logit and by how many of those that equal it belong to it; that logit is found digit by digit.
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/reductions.h"
+#include "kernels/cuda/sampling/sample.h"
+#include "kernels/cuda/sampling/weights.h"
+
+#include <cmath>
+
+namespace spanscope::cuda {
+
+namespace {
+
+using compute::LogitFault;
+
+constexpr std::uint32_t kInfinityBits = 0x7F800000U;
+constexpr std::uint32_t kAll = 0xFFFFFFFFU;
+constexpr int kDigitBits = 8;
+constexpr int kDigits = 1 << kDigitBits;
+static_assert(kDigits <= kSampleBins);
+/// Weights are 0 from here down.
+constexpr float kLeastWeightExponent = -static_cast<float>(compute::kWeightBits) - 1;
+
+struct Shared {
+  std::uint64_t* bins;     ///< [kSampleBins]
+  std::uint64_t* sums;     ///< [warps]
+  std::uint64_t* others;   ///< [warps]
+  std::uint64_t* largest;  ///< [warps]
+  std::uint64_t* chosen;   ///< [2]: a bin, and what is left to reach in it
+  std::uint32_t* damaged;  ///< [1]: the lowest id of a logit that is none
+};
+
+/// A beginning in order: all with a larger key than the last one's, and the first `ties` by id of those that
+/// have its key.
+struct Beginning {
+  std::uint32_t lastKey = 0;
+  std::uint32_t ties = kAll;
+};
+
+/// A row, seen by all threads of the block.
+struct Row {
+  const float* logits;
+  int count;
+  Shared shared;
+
+  template <class Visit>
+  SPANSCOPE_DEVICE void each(const Visit& visit) const {
+    for (int id = threadIndex(); id < count; id += threadCount()) visit(id, logits[id]);
+  }
+};
+
+SPANSCOPE_DEVICE std::uint64_t blockLargest(std::uint64_t value, std::uint64_t* scratch) {
+  SPANSCOPE_UNROLL
+  for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
+    const std::uint64_t other = shuffleXor(value, distance);
+    value = other > value ? other : value;
+  }
+  if (laneIndex() == 0) scratch[warpIndex()] = value;
+  syncBlock();
+  for (int warp = 0; warp < warpCount(); ++warp) value = scratch[warp] > value ? scratch[warp] : value;
+  return value;
+}
+
+/// The key of the best token above, its id from the highest down below; 0 if no logit is finite. The lowest
+/// damaged id goes to shared memory.
+SPANSCOPE_DEVICE std::uint64_t findBest(const Row& row) {
+  if (threadIndex() == 0) *row.shared.damaged = kAll;
+  syncBlock();
+  std::uint64_t best = 0;
+  row.each([&](int id, float logit) {
+    const std::uint32_t bits = bitsOf(logit);
+    if ((bits & 0x7FFFFFFFU) < kInfinityBits) {
+      const std::uint64_t place = static_cast<std::uint64_t>(orderKey(logit)) << 32U;
+      const std::uint64_t candidate = place | (kAll - static_cast<std::uint32_t>(id));
+      best = candidate > best ? candidate : best;
+    } else if (bits != (kInfinityBits | 0x80000000U)) {
+      atomicMin(row.shared.damaged, static_cast<std::uint32_t>(id));
+    }
+  });
+  return blockLargest(best, row.shared.largest);
+}
+
+/// Sum of the weights of all tokens, or of those in `kept` but for its ties. Starts and ends between
+/// barriers.
+SPANSCOPE_DEVICE std::uint64_t sumWeights(const Row& row, const WeightScale& scale, std::uint32_t lastKey) {
+  std::uint64_t sum = 0;
+  row.each([&](int, float logit) {
+    if (orderKey(logit) > lastKey) sum += scale.weight(logit);
+  });
+  syncBlock();
+  return blockSum(sum, row.shared.sums);
+}
+
+/// How many tokens have a weight.
+SPANSCOPE_DEVICE std::uint64_t countWeights(const Row& row, const WeightScale& scale) {
+  std::uint64_t count = 0;
+  row.each([&](int, float logit) { count += scale.weight(logit) > 0 ? 1 : 0; });
+  syncBlock();
+  return blockSum(count, row.shared.others);
+}
+
+/// Finds the first of `count` bins at which the running sum reaches `least`; `least` becomes what is left to
+/// reach in it. By all threads, after the bins are filled.
+SPANSCOPE_DEVICE int chooseBin(const Shared& shared, int count, std::uint64_t& least) {
+  syncBlock();
+  if (warpIndex() == 0) {
+    const int each = count / kWarpSize;
+    std::uint64_t sum = 0;
+    for (int i = 0; i < each; ++i) sum += shared.bins[laneIndex() * each + i];
+    std::uint64_t reached = sum;
+    SPANSCOPE_UNROLL
+    for (int distance = 1; distance < kWarpSize; distance *= 2) {
+      const std::uint64_t below = shuffleUp(reached, distance);
+      if (laneIndex() >= distance) reached += below;
+    }
+    const std::uint32_t votes = ballot(reached >= least);
+    if (votes != 0 && laneIndex() == lowestBit(votes)) {
+      std::uint64_t left = least - (reached - sum);
+      int bin = laneIndex() * each;
+      for (; shared.bins[bin] < left; ++bin) left -= shared.bins[bin];
+      shared.chosen[0] = static_cast<std::uint64_t>(bin);
+      shared.chosen[1] = left;
+    }
+  }
+  syncBlock();
+  least = shared.chosen[1];
+  return static_cast<int>(shared.chosen[0]);
+}
+
+SPANSCOPE_DEVICE void clearBins(const Shared& shared, int count) {
+  syncBlock();
+  for (int bin = threadIndex(); bin < count; bin += threadCount()) shared.bins[bin] = 0;
+  syncBlock();
+}
+
+/// The bin of a logit that has a weight, from the best one down: rounding keeps the order.
+SPANSCOPE_DEVICE int coarseBin(const WeightScale& scale, float logit) {
+  constexpr float kBinsPerExponent = static_cast<float>(kSampleBins - 1) / -kLeastWeightExponent;
+  const int bin = static_cast<int>(multiplyExact(-scale.exponent(logit), kBinsPerExponent));
+  return bin < kSampleBins - 1 ? bin : kSampleBins - 1;
+}
+
+/// The shortest beginning within `kept` whose measures sum up to at least `least` > 0; all that have a weight
+/// do. The measure is the weight or, if not ByWeight, 1. `least` becomes what the ties have to reach.
+template <bool ByWeight>
+SPANSCOPE_DEVICE std::uint32_t findLast(const Row& row, const WeightScale& scale, const Beginning& kept,
+                                        std::uint64_t& least) {
+  const auto measure = [&](float logit) { return ByWeight ? scale.weight(logit) : std::uint64_t{1}; };
+  // Calls visit(logit, sum of the measures of all tokens it stands for).
+  const auto eachKept = [&](const auto& visit) {
+    row.each([&](int, float logit) {
+      if (orderKey(logit) > kept.lastKey && scale.weight(logit) > 0) visit(logit, measure(logit));
+    });
+    if (threadIndex() == 0 && kept.lastKey != 0) {
+      const float last = logitOfKey(kept.lastKey);
+      if (scale.weight(last) > 0) visit(last, measure(last) * kept.ties);
+    }
+  };
+  // Logits of a row have few exponents but spread over many such bins, so that threads seldom meet.
+  clearBins(row.shared, kSampleBins);
+  eachKept(
+      [&](float logit, std::uint64_t sum) { atomicAdd(&row.shared.bins[coarseBin(scale, logit)], sum); });
+  const int bin = chooseBin(row.shared, kSampleBins, least);
+  std::uint32_t key = 0;
+  for (int shift = 32 - kDigitBits; shift >= 0; shift -= kDigitBits) {
+    clearBins(row.shared, kDigits);
+    eachKept([&](float logit, std::uint64_t sum) {
+      if (coarseBin(scale, logit) != bin) return;
+      const std::uint32_t own = orderKey(logit);
+      if ((static_cast<std::uint64_t>(own ^ key) >> (shift + kDigitBits)) != 0) return;
+      const std::uint32_t digit = (own >> shift) & (kDigits - 1);
+      atomicAdd(&row.shared.bins[kDigits - 1 - digit], sum);
+    });
+    const int place = chooseBin(row.shared, kDigits, least);
+    key |= static_cast<std::uint32_t>(kDigits - 1 - place) << shift;
+  }
+  return key;
+}
+
+/// What top-k and top-p keep; `total` becomes the sum of its weights.
+SPANSCOPE_DEVICE Beginning filter(const Row& row, const SamplingParameters& parameters,
+                                  const WeightScale& scale, std::uint64_t& total) {
+  Beginning kept;
+  // Tokens without a weight are never drawn: nothing changes where they are kept.
+  const auto most = static_cast<std::uint64_t>(parameters.topK);
+  if (parameters.topK > 0 && parameters.topK < row.count && most < countWeights(row, scale)) {
+    std::uint64_t left = most;
+    kept.lastKey = findLast<false>(row, scale, kept, left);
+    kept.ties = static_cast<std::uint32_t>(left);
+    total = sumWeights(row, scale, kept.lastKey) + left * scale.weight(logitOfKey(kept.lastKey));
+  }
+  if (parameters.cutsWeight) {
+    const std::uint64_t least = weightToKeep(total, parameters.share);
+    std::uint64_t left = least;
+    kept.lastKey = findLast<true>(row, scale, kept, left);
+    const std::uint64_t weight = scale.weight(logitOfKey(kept.lastKey));
+    const std::uint64_t ties = (left + weight - 1) / weight;
+    kept.ties = static_cast<std::uint32_t>(ties);
+    total = least - left + ties * weight;
+  }
+  return kept;
+}
+
+/// The first of those kept, by id, at which the running sum of weights is greater than `target`. The ids are
+/// cut into as many parts as there are warps, again and again.
+SPANSCOPE_DEVICE int draw(const Row& row, const WeightScale& scale, const Beginning& kept,
+                          std::uint64_t target) {
+  const std::uint64_t tieWeight = kept.lastKey == 0 ? 0 : scale.weight(logitOfKey(kept.lastKey));
+  std::uint64_t tiesLeft = kept.ties;
+  int begin = 0;
+  int end = row.count;
+  while (end - begin > kWarpSize) {
+    const int perWarp = (end - begin + warpCount() - 1) / warpCount();
+    const int part = (perWarp + kWarpSize - 1) / kWarpSize * kWarpSize;
+    const int from = begin + warpIndex() * part;
+    const int to = from + part < end ? from + part : end;
+    std::uint64_t sum = 0;
+    std::uint64_t ties = 0;
+    for (int id = from + laneIndex(); id < to; id += kWarpSize) {
+      const std::uint32_t key = orderKey(row.logits[id]);
+      if (key > kept.lastKey) sum += scale.weight(row.logits[id]);
+      if (key == kept.lastKey) ++ties;
+    }
+    sum = warpSum(sum);
+    ties = warpSum(ties);
+    syncBlock();  // those of the round before were read
+    if (laneIndex() == 0) {
+      row.shared.sums[warpIndex()] = sum;
+      row.shared.others[warpIndex()] = ties;
+    }
+    syncBlock();
+    for (int i = 0; i < warpCount(); ++i) {
+      const std::uint64_t tiesIn = row.shared.others[i] < tiesLeft ? row.shared.others[i] : tiesLeft;
+      const std::uint64_t weight = row.shared.sums[i] + tiesIn * tieWeight;
+      if (weight > target) {
+        begin += i * part;
+        end = begin + part < end ? begin + part : end;
+        break;
+      }
+      target -= weight;
+      tiesLeft -= tiesIn;
+    }
+  }
+  const int id = begin + laneIndex();
+  const bool isIn = id < end;
+  const std::uint32_t key = isIn ? orderKey(row.logits[id]) : 0;
+  const std::uint32_t tieVotes = ballot(isIn && key == kept.lastKey);
+  const auto rank = static_cast<std::uint64_t>(countBits(tieVotes & ((1U << laneIndex()) - 1U)));
+  std::uint64_t reached = 0;
+  if (isIn && key > kept.lastKey) reached = scale.weight(row.logits[id]);
+  if (isIn && key == kept.lastKey && rank < tiesLeft) reached = tieWeight;
+  SPANSCOPE_UNROLL
+  for (int distance = 1; distance < kWarpSize; distance *= 2) {
+    const std::uint64_t below = shuffleUp(reached, distance);
+    if (laneIndex() >= distance) reached += below;
+  }
+  return begin + lowestBit(ballot(reached > target));
+}
+
+}  // namespace
+
+SPANSCOPE_KERNEL(kSampleBudget) sampleKernel(SampleArguments arguments) {
+  SharedMemory memory;
+  constexpr int kWarps = kSampleThreads / kWarpSize;
+  const Shared shared{memory.take<std::uint64_t>(kSampleBins), memory.take<std::uint64_t>(kWarps),
+                      memory.take<std::uint64_t>(kWarps),      memory.take<std::uint64_t>(kWarps),
+                      memory.take<std::uint64_t>(2),           memory.take<std::uint32_t>(1)};
+  const Row row{arguments.logits + blockIndex().x * arguments.stride, arguments.count, shared};
+  const SamplingParameters parameters = arguments.parameters[blockIndex().x];
+  CardToken& out = arguments.tokens[blockIndex().x];
+
+  const std::uint64_t bestPlace = findBest(row);
+  const std::uint32_t damaged = *shared.damaged;
+  if (damaged != kAll || bestPlace == 0) {
+    if (threadIndex() != 0) return;
+    CardToken result{.token = 0, .probability = 0, .fault = LogitFault::NoneFinite};
+    if (damaged != kAll) {
+      const bool isInfinite = bitsOf(row.logits[damaged]) == kInfinityBits;
+      result.token = static_cast<std::int32_t>(damaged);
+      result.fault = isInfinite ? LogitFault::Infinite : LogitFault::NotANumber;
+    }
+    out = result;
+    return;
+  }
+  int token = static_cast<int>(kAll - static_cast<std::uint32_t>(bestPlace));
+  const WeightScale plain{row.logits[token], arguments.plainScale};
+  const std::uint64_t plainTotal = sumWeights(row, plain, 0);
+  if (parameters.scale > 0) {
+    const WeightScale scale{plain.best, parameters.scale};
+    std::uint64_t total = sumWeights(row, scale, 0);
+    const Beginning kept = filter(row, parameters, scale, total);
+    token = draw(row, scale, kept, multiplyHigh(randomBits(parameters.seed, parameters.index), total));
+  }
+  if (threadIndex() != 0) return;
+  const float power = powerOf(plain.exponent(row.logits[token]));
+  const float sum = scaleExact(toFloatExact(plainTotal), -compute::kWeightBits);
+  out = {.token = token, .probability = divideExact(power, sum), .fault = LogitFault::None};
+}
+
+SamplingParameters samplingParameters(const compute::SamplingSettings& settings, std::uint64_t index) {
+  SamplingParameters parameters{.topK = settings.topK, .seed = settings.seed, .index = index};
+  if (settings.temperature > 0) parameters.scale = compute::exponentScale(settings.temperature);
+  parameters.cutsWeight = settings.topP < 1;
+  if (parameters.cutsWeight && settings.topP > 0)
+    parameters.share = static_cast<std::uint64_t>(std::ldexp(settings.topP, 64));
+  return parameters;
+}
+
+void sample(Stream& stream, const SampleArguments& arguments) {
+  SampleArguments whole = arguments;
+  whole.plainScale = compute::exponentScale(1);
+  launch(stream, "sample",
+         {.grid = {arguments.rows}, .threads = kSampleThreads, .sharedBytes = kSampleSharedBytes},
+         sampleKernel, whole);
+}
+
+}  // namespace spanscope::cuda

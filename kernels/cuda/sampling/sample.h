@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/sampling.h"
+#include "kernels/cuda/runtime.h"
+
+namespace spanscope::cuda {
+
+/// Settings of a row as the kernel takes them.
+struct SamplingParameters {
+  float scale = 0;          ///< compute::exponentScale of the temperature; 0: greedy
+  std::int32_t topK = 0;    ///< 0: off
+  std::uint64_t share = 0;  ///< ⌊topP · 2^64⌋
+  std::uint64_t seed = 0;
+  std::uint64_t index = 0;  ///< of the token in its reply
+  bool cutsWeight = false;  ///< top-p is on
+};
+SamplingParameters samplingParameters(const compute::SamplingSettings& settings, std::uint64_t index);
+
+/// What the card writes; compute::SampledToken says what it means.
+struct CardToken {
+  std::int32_t token = 0;
+  float probability = 0;
+  compute::LogitFault fault = compute::LogitFault::None;
+};
+
+/// Draws a token from each row as engine/compute/sampling.h says, to the bit.
+struct SampleArguments {
+  const float* logits = nullptr;  ///< [rows] of `count`, `stride` elements apart
+  std::int64_t stride = 0;
+  int count = 0;                                   ///< 1 … compute::kMostLogits
+  const SamplingParameters* parameters = nullptr;  ///< [rows]
+  CardToken* tokens = nullptr;                     ///< [rows]
+  int rows = 0;
+  float plainScale = 0;  ///< set by sample
+};
+
+inline constexpr int kSampleThreads = 512;
+inline constexpr int kSampleBins = 1024;
+inline constexpr std::size_t kSampleSharedBytes =
+    sharedBytesOf<std::uint64_t>(kSampleBins) + 3 * sharedBytesOf<std::uint64_t>(kSampleThreads / 32) +
+    sharedBytesOf<std::uint64_t>(2) + sharedBytesOf<std::uint32_t>(1);
+inline constexpr KernelBudget kSampleBudget{"sampleKernel", kSampleThreads, 2, kSampleSharedBytes};
+
+void sample(Stream& stream, const SampleArguments& arguments);
+
+}  // namespace spanscope::cuda
