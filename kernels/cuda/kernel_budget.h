@@ -10,10 +10,10 @@
 namespace spanscope::cuda {
 
 struct KernelBudget {
-  const char* kernel;       ///< as a demangled symbol names it, with template arguments
+  const char* kernel;       ///< without template arguments: it holds for all of them
   int threads;              ///< of a block
   int blocks;               ///< that a multiprocessor holds at once, at least
-  std::size_t sharedBytes;  ///< of a block, at most
+  std::size_t sharedBytes;  ///< of a block; of the shape named beside it where that varies
 };
 
 /// Bytes that SharedMemory::take<T>(count) uses up: every array starts at a multiple of 16 bytes.

@@ -7,7 +7,7 @@ namespace spanscope::cuda {
 
 /// A block for each row.
 template <class T>
-SPANSCOPE_KERNEL(kKeyValueWriteBudgets[0])
+SPANSCOPE_KERNEL(kKeyValueWriteBudget)
 keyValueWriteKernel(KeyValueWriteArguments arguments) {
   const int row = blockIndex().x;
   const std::int64_t slot = arguments.slots[row];

@@ -22,9 +22,7 @@ struct KeyValueWriteArguments {
 };
 
 inline constexpr int kKeyValueWriteThreads = 128;
-inline constexpr KernelBudget kKeyValueWriteBudgets[] = {
-    {"keyValueWriteKernel<float>", kKeyValueWriteThreads, 12, 0},
-    {"keyValueWriteKernel<spanscope::cuda::Bf16>", kKeyValueWriteThreads, 12, 0}};
+inline constexpr KernelBudget kKeyValueWriteBudget{"keyValueWriteKernel", kKeyValueWriteThreads, 12, 0};
 
 void writeKeysValues(Stream& stream, const KeyValueWriteArguments& arguments);
 

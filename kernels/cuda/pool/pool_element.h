@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Elements of the pool, float or Bf16, for kernels that have both.
 #pragma once
 
 #include "kernels/cuda/device.h"
 
 namespace spanscope::cuda {
 
-/// An element of the pool: float or Bf16.
 template <class T>
 SPANSCOPE_DEVICE T toElement(float value);
 template <>
@@ -17,8 +17,34 @@ SPANSCOPE_DEVICE Bf16 toElement<Bf16>(float value) {
   return toBf16(value);
 }
 
-SPANSCOPE_DEVICE float toFloat(float value) {
-  return value;
+/// How many of them are 16 bytes.
+template <class T>
+inline constexpr int kElementsPer16 = 16 / static_cast<int>(sizeof(T));
+
+/// 16 bytes of elements.
+SPANSCOPE_DEVICE void loadElements(const Bf16* source, float (&values)[8]) {
+  const Words4 words = load16(source);
+  SPANSCOPE_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    values[2 * i] = floatOf(words.words[i] << 16U);
+    values[2 * i + 1] = floatOf(words.words[i] & 0xFFFF0000U);
+  }
+}
+SPANSCOPE_DEVICE void loadElements(const float* source, float (&values)[4]) {
+  const Words4 words = load16(source);
+  SPANSCOPE_UNROLL
+  for (int i = 0; i < 4; ++i) values[i] = floatOf(words.words[i]);
+}
+
+/// Two neighbouring elements, the first at an even place.
+SPANSCOPE_DEVICE void loadPair(const Bf16* source, float& first, float& second) {
+  const std::uint32_t word = *reinterpret_cast<const std::uint32_t*>(source);
+  first = floatOf(word << 16U);
+  second = floatOf(word & 0xFFFF0000U);
+}
+SPANSCOPE_DEVICE void loadPair(const float* source, float& first, float& second) {
+  first = source[0];
+  second = source[1];
 }
 
 }  // namespace spanscope::cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "kernels/cuda/attention/decode_attention.h"
 #include "kernels/cuda/pool/block_copies.h"
 #include "kernels/cuda/pool/key_value_write.h"
 #include "kernels/cuda/rows/embed.h"
@@ -15,12 +16,10 @@ namespace spanscope::testing {
 
 /// What every kernel of kernels/cuda may take.
 inline std::vector<cuda::KernelBudget> kernelBudgets() {
-  std::vector<cuda::KernelBudget> budgets{cuda::kBlockCopiesBudget,     cuda::kEmbedBudget,
-                                          cuda::kGatedActivationBudget, cuda::kGatherRowsBudget,
-                                          cuda::kRmsNormBudget,         cuda::kSampleBudget};
-  budgets.insert(budgets.end(), std::begin(cuda::kKeyValueWriteBudgets),
-                 std::end(cuda::kKeyValueWriteBudgets));
-  return budgets;
+  return {
+      cuda::kBlockCopiesBudget, cuda::kDecodeBudget,        cuda::kEmbedBudget, cuda::kGatedActivationBudget,
+      cuda::kGatherRowsBudget,  cuda::kKeyValueWriteBudget, cuda::kMassBudget,  cuda::kMergeBudget,
+      cuda::kRmsNormBudget,     cuda::kSampleBudget};
 }
 
 }  // namespace spanscope::testing

@@ -98,7 +98,8 @@ class TestCudaCompilerReport : public QObject {
     for (const CompiledKernel& kernel : kernels) {
       const QByteArray name = kernel.name.toUtf8();
       const auto isOf = [&](const KernelBudget& budget) {
-        return kernel.name.contains(QString("::%1(").arg(budget.kernel));
+        return kernel.name.contains(QString("::%1(").arg(budget.kernel)) ||
+               kernel.name.contains(QString("::%1<").arg(budget.kernel));
       };
       const std::vector<KernelBudget> budgets = testing::kernelBudgets();
       const auto budget = std::find_if(budgets.begin(), budgets.end(), isOf);

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
+#include "kernels/cuda/attention/decode_attention.h"
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/pool/pool_element.h"
+#include "kernels/cuda/reductions.h"
+
+#include <limits>
+#include <string>
+
+namespace spanscope::cuda {
+
+namespace {
+
+constexpr float kLog2E = 1.44269504088896340736F;
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr int kWarps = kDecodeThreads / kWarpSize;
+/// Query heads that a warp looks after at most: w, w + kWarps, …
+constexpr int kWarpHeads = kMostGroup / kWarps;
+
+/// One past the last key of an item that its row sees.
+SPANSCOPE_DEVICE int endOf(const DecodeItem& item, const std::int32_t* locals) {
+  if (item.causal == 0) return item.end;
+  const int limit = locals[item.row] + 1;
+  return limit < item.end ? limit : item.end;
+}
+
+/// The work of one block: an item and a key head.
+template <class T>
+struct Decoding {
+  const DecodeAttentionArguments& arguments;
+  DecodeItem item;
+  int keyHead;
+  int group;  ///< query heads
+  int headSize;
+  int count;  ///< keys
+  int tileKeys;
+
+  // Shared memory.
+  float* queries;     ///< [group][headSize], rotated and scaled
+  float* scores;      ///< [parts · group][32], then the weights of a tile [group][32]
+  float* factors;     ///< [group]: what sums so far are multiplied by
+  float* all;         ///< [group][chunkKeys]: scores of all keys, if the mass is asked for
+  std::byte* keys;    ///< [2][tileKeys] of decodeKeyStride
+  std::byte* values;  ///< the same
+
+  SPANSCOPE_DEVICE int keyStride() const {
+    return static_cast<int>(decodeKeyStride(static_cast<std::size_t>(headSize) * sizeof(T)));
+  }
+  SPANSCOPE_DEVICE const T* keyAt(const std::byte* tiles, int stage, int key) const {
+    return reinterpret_cast<const T*>(tiles + (stage * tileKeys + key) * keyStride());
+  }
+  /// Parts of a head that warps sum side by side, where there are fewer heads than warps.
+  SPANSCOPE_DEVICE int parts() const { return group == 1 ? 4 : group == 2 ? 2 : 1; }
+
+  SPANSCOPE_DEVICE void rotateQueries() const {
+    const int pairs = headSize / 2;
+    const std::int64_t row = item.rotation + arguments.locals[item.row];
+    const float* const cosines = arguments.cosSin + row * headSize;
+    const float* const sines = cosines + pairs;
+    const Bf16* const source =
+        arguments.queries + item.row * arguments.queryStride + keyHead * group * headSize;
+    const float scale = arguments.scale * kLog2E;
+    for (int i = threadIndex(); i < group * pairs; i += threadCount()) {
+      const int place = i / pairs * headSize + i % pairs;
+      const float first = toFloat(source[place]);
+      const float second = toFloat(source[place + pairs]);
+      const float cosine = cosines[i % pairs];
+      const float sine = sines[i % pairs];
+      queries[place] = (first * cosine - second * sine) * scale;
+      queries[place + pairs] = (second * cosine + first * sine) * scale;
+    }
+  }
+
+  /// Starts to copy a tile; keys beyond the last become 0.
+  SPANSCOPE_DEVICE void startTile(int tile, int stage) const {
+    constexpr int kElements = kElementsPer16<T>;
+    const int vectors = headSize / kElements;
+    const KeyValuePool& pool = arguments.pool;
+    for (int i = threadIndex(); i < tileKeys * vectors; i += threadCount()) {
+      const int inTile = i / vectors;
+      const int element = i % vectors * kElements;
+      const int key = tile * tileKeys + inTile;
+      std::int64_t place = 0;
+      if (key < count) {
+        const int local = item.begin + key;
+        const std::int64_t block = arguments.blocks[item.firstBlock + local / pool.blockSize];
+        place = pool.placeOf(arguments.layer, block, keyHead) + local % pool.blockSize * headSize + element;
+      }
+      const int bytes = key < count ? 16 : 0;
+      const int target = (stage * tileKeys + inTile) * keyStride() + element * static_cast<int>(sizeof(T));
+      copyAsync16(keys + target, static_cast<const T*>(pool.keys) + place, bytes);
+      copyAsync16(values + target, static_cast<const T*>(pool.values) + place, bytes);
+    }
+  }
+
+  /// A lane for each key; a warp for each head, or for a part of one.
+  SPANSCOPE_DEVICE void scoreTile(int stage) const {
+    constexpr int kElements = kElementsPer16<T>;
+    const int vectors = headSize / kElements;
+    const int part = parts() == 1 ? 0 : warpIndex() / group;
+    const int firstHead = parts() == 1 ? warpIndex() : warpIndex() % group;
+    if (laneIndex() >= tileKeys || firstHead >= group) return;
+    const T* const key = keyAt(keys, stage, laneIndex());
+    float sums[kWarpHeads] = {};
+    for (int v = part * vectors / parts(); v < (part + 1) * vectors / parts(); ++v) {
+      float elements[kElements];
+      loadElements(key + v * kElements, elements);
+      SPANSCOPE_UNROLL
+      for (int j = 0; j < kWarpHeads; ++j) {
+        const int head = firstHead + j * kWarps;
+        if (head >= group) break;
+        const float* const query = queries + head * headSize + v * kElements;
+        SPANSCOPE_UNROLL
+        for (int e = 0; e < kElements; ++e) sums[j] = multiplyAdd(elements[e], query[e], sums[j]);
+      }
+    }
+    SPANSCOPE_UNROLL
+    for (int j = 0; j < kWarpHeads; ++j) {
+      const int head = firstHead + j * kWarps;
+      if (head < group) scores[(part * group + head) * kWarpSize + laneIndex()] = sums[j];
+    }
+  }
+
+  /// Scores of a tile become weights; a warp for each head.
+  SPANSCOPE_DEVICE void weighTile(int tile, PartialSum (&sums)[kWarpHeads]) const {
+    const int key = tile * tileKeys + laneIndex();
+    const bool isKey = laneIndex() < tileKeys && key < count;
+    SPANSCOPE_UNROLL
+    for (int j = 0; j < kWarpHeads; ++j) {
+      const int head = warpIndex() + j * kWarps;
+      if (head >= group) break;
+      float score = kMinusInfinity;
+      if (isKey) {
+        score = scores[head * kWarpSize + laneIndex()];
+        for (int part = 1; part < parts(); ++part)
+          score += scores[(part * group + head) * kWarpSize + laneIndex()];
+        if (arguments.itemStretches > 0) all[head * arguments.chunkKeys + key] = score;
+      }
+      const float tileLargest = warpLargest(score);
+      const float largest = tileLargest > sums[j].largest ? tileLargest : sums[j].largest;
+      const float factor = exp2Fast(sums[j].largest - largest);
+      const float weight = isKey ? exp2Fast(score - largest) : 0.0F;
+      scores[head * kWarpSize + laneIndex()] = weight;
+      sums[j] = {largest, sums[j].sum * factor + warpSum(weight)};
+      if (laneIndex() == 0) factors[head] = factor;
+    }
+  }
+
+  /// What a thread sums: two neighbouring elements of every `headStep`-th head.
+  SPANSCOPE_DEVICE int headStep() const { return kDecodeThreads / (headSize / 2); }
+  SPANSCOPE_DEVICE int ownHead() const { return threadIndex() / (headSize / 2); }
+  SPANSCOPE_DEVICE int ownElement() const { return threadIndex() % (headSize / 2) * 2; }
+
+  template <int Heads>
+  SPANSCOPE_DEVICE void sumTile(int tile, int stage, float (&sums)[Heads][2]) const {
+    if (ownHead() >= headStep()) return;
+    const int left = count - tile * tileKeys;
+    const int keyCount = left < tileKeys ? left : tileKeys;
+    SPANSCOPE_UNROLL
+    for (int j = 0; j < Heads; ++j) {
+      const int head = ownHead() + j * headStep();
+      if (head >= group) break;
+      sums[j][0] *= factors[head];
+      sums[j][1] *= factors[head];
+    }
+    for (int key = 0; key < keyCount; ++key) {
+      float first = 0;
+      float second = 0;
+      loadPair(keyAt(values, stage, key) + ownElement(), first, second);
+      SPANSCOPE_UNROLL
+      for (int j = 0; j < Heads; ++j) {
+        const int head = ownHead() + j * headStep();
+        if (head >= group) break;
+        const float weight = scores[head * kWarpSize + key];
+        sums[j][0] = multiplyAdd(weight, first, sums[j][0]);
+        sums[j][1] = multiplyAdd(weight, second, sums[j][1]);
+      }
+    }
+  }
+
+  /// Where the results of a query head begin.
+  SPANSCOPE_DEVICE std::int64_t placeOf(int head) const {
+    return static_cast<std::int64_t>(blockIndex().x) * arguments.queryHeads + keyHead * group + head;
+  }
+
+  /// Weights of whole stretches and of the first key; a warp for each head, as in weighTile.
+  SPANSCOPE_DEVICE void storeMass(const PartialSum (&sums)[kWarpHeads]) const {
+    const int span = item.massSpan;
+    const int firstStretch = item.begin / span;
+    const int stretches = (item.begin + count - 1) / span - firstStretch + 1;
+    SPANSCOPE_UNROLL
+    for (int j = 0; j < kWarpHeads; ++j) {
+      const int head = warpIndex() + j * kWarps;
+      if (head >= group) break;
+      const float* const own = all + head * arguments.chunkKeys;
+      for (int s = laneIndex(); s < stretches; s += kWarpSize) {
+        const int begin = (firstStretch + s) * span - item.begin;
+        const int end = begin + span < count ? begin + span : count;
+        float sum = 0;
+        for (int key = begin > 0 ? begin : 0; key < end; ++key) sum += exp2Fast(own[key] - sums[j].largest);
+        arguments.partialMass[placeOf(head) * arguments.itemStretches + s] = sum;
+      }
+      if (laneIndex() == 0) arguments.partialFirst[placeOf(head)] = exp2Fast(own[0] - sums[j].largest);
+    }
+  }
+};
+
+}  // namespace
+
+/// A block for each item and key head; threads keep Heads query heads of values.
+template <class T, int Heads>
+SPANSCOPE_KERNEL(kDecodeBudget)
+decodeKernel(DecodeAttentionArguments arguments) {
+  const DecodeItem item = arguments.items[blockIndex().x];
+  const KeyValuePool& pool = arguments.pool;
+  const int group = arguments.queryHeads / pool.heads;
+  const int headSize = pool.headSize;
+  const int tileKeys = decodeTileKeys(static_cast<std::size_t>(headSize) * sizeof(T));
+  SharedMemory shared;
+  float* const queries = shared.take<float>(group * headSize);
+  float* const scores = shared.take<float>((group > kWarps ? group : kWarps) * kWarpSize);
+  float* const factors = shared.take<float>(group);
+  float* const all = shared.take<float>(arguments.itemStretches > 0 ? group * arguments.chunkKeys : 0);
+  const int tileBytes =
+      2 * tileKeys * static_cast<int>(decodeKeyStride(static_cast<std::size_t>(headSize) * sizeof(T)));
+  std::byte* const keys = shared.take<std::byte>(tileBytes);
+  std::byte* const values = shared.take<std::byte>(tileBytes);
+  if (item.row < 0) return;
+  const int end = endOf(item, arguments.locals);
+  const Decoding<T> work{
+      arguments, item,    blockIndex().y, group,   headSize, end > item.begin ? end - item.begin : 0,
+      tileKeys,  queries, scores,         factors, all,      keys,
+      values};
+
+  PartialSum sums[kWarpHeads];
+  SPANSCOPE_UNROLL
+  for (int j = 0; j < kWarpHeads; ++j) sums[j] = {kMinusInfinity, 0};
+  float own[Heads][2] = {};
+  const int tiles = (work.count + tileKeys - 1) / tileKeys;
+  if (tiles > 0) {
+    work.rotateQueries();
+    work.startTile(0, 0);
+  }
+  commitCopies();
+  for (int tile = 0; tile < tiles; ++tile) {
+    const int stage = tile % 2;
+    if (tile + 1 < tiles) work.startTile(tile + 1, 1 - stage);
+    commitCopies();
+    waitCopies<1>();
+    syncBlock();
+    work.scoreTile(stage);
+    syncBlock();
+    work.weighTile(tile, sums);
+    syncBlock();
+    work.template sumTile<Heads>(tile, stage, own);
+    syncBlock();
+  }
+  waitCopies<0>();
+
+  SPANSCOPE_UNROLL
+  for (int j = 0; j < kWarpHeads; ++j) {
+    const int head = warpIndex() + j * kWarps;
+    if (head < group && laneIndex() == 0) arguments.partialSums[work.placeOf(head)] = sums[j];
+  }
+  if (work.ownHead() < work.headStep()) {
+    SPANSCOPE_UNROLL
+    for (int j = 0; j < Heads; ++j) {
+      const int head = work.ownHead() + j * work.headStep();
+      if (head >= group) break;
+      float* const target = arguments.partialValues + work.placeOf(head) * headSize + work.ownElement();
+      target[0] = own[j][0];
+      target[1] = own[j][1];
+    }
+  }
+  if (item.massSpan > 0 && work.count > 0) work.storeMass(sums);
+}
+
+/// A block for each row and query head.
+SPANSCOPE_KERNEL(kMergeBudget) mergeKernel(DecodeAttentionArguments arguments) {
+  const int row = blockIndex().x;
+  const int head = blockIndex().y;
+  const int headSize = arguments.pool.headSize;
+  const int begin = arguments.rowItems[row];
+  const int end = arguments.rowItems[row + 1];
+  const auto partial = [&](int item) {
+    return arguments.partialSums[static_cast<std::int64_t>(item) * arguments.queryHeads + head];
+  };
+  PartialSum total{kMinusInfinity, 0};
+  for (int item = begin; item < end; ++item) {
+    const float largest = partial(item).largest;
+    total.largest = largest > total.largest ? largest : total.largest;
+  }
+  for (int item = begin; item < end; ++item) {
+    const PartialSum each = partial(item);
+    if (each.sum > 0) total.sum = multiplyAdd(each.sum, exp2Fast(each.largest - total.largest), total.sum);
+  }
+  const std::int64_t place = static_cast<std::int64_t>(row) * arguments.queryHeads + head;
+  for (int i = threadIndex(); i < headSize; i += threadCount()) {
+    float sum = 0;
+    for (int item = begin; item < end; ++item) {
+      const PartialSum each = partial(item);
+      if (each.sum == 0) continue;  // nothing was read, and nothing written for it
+      const std::int64_t from = static_cast<std::int64_t>(item) * arguments.queryHeads + head;
+      sum = multiplyAdd(arguments.partialValues[from * headSize + i], exp2Fast(each.largest - total.largest),
+                        sum);
+    }
+    arguments.out[place * headSize + i] = toBf16(total.sum > 0 ? sum / total.sum : 0.0F);
+  }
+  if (arguments.totals != nullptr && threadIndex() == 0) arguments.totals[place] = total;
+}
+
+/// A block for each entry and query head. Items go by one after the other: neighbours may share a stretch.
+SPANSCOPE_KERNEL(kMassBudget) massKernel(MassArguments arguments) {
+  const MassEntry entry = arguments.entries[blockIndex().x];
+  const int head = blockIndex().y;
+  float* const mass = arguments.mass + entry.firstMass + static_cast<std::int64_t>(head) * entry.stretches;
+  float* const first = arguments.first + entry.firstFirst + static_cast<std::int64_t>(head) * entry.ranges;
+  for (int i = threadIndex(); i < entry.stretches; i += threadCount()) mass[i] = 0;
+  for (int i = threadIndex(); i < entry.ranges; i += threadCount()) first[i] = 0;
+  syncBlock();
+  for (int row = entry.firstRow; row < entry.firstRow + entry.rowCount; ++row) {
+    const PartialSum total = arguments.totals[static_cast<std::int64_t>(row) * arguments.queryHeads + head];
+    for (int i = arguments.rowItems[row]; i < arguments.rowItems[row + 1]; ++i) {
+      const DecodeItem item = arguments.items[i];
+      const int end = endOf(item, arguments.locals);
+      if (end <= item.begin) continue;
+      const std::int64_t place = static_cast<std::int64_t>(i) * arguments.queryHeads + head;
+      const float factor = exp2Fast(arguments.partialSums[place].largest - total.largest) / total.sum;
+      const int firstStretch = item.begin / item.massSpan;
+      const int stretches = (end - 1) / item.massSpan - firstStretch + 1;
+      for (int s = threadIndex(); s < stretches; s += threadCount()) {
+        mass[item.firstStretch + firstStretch + s] +=
+            arguments.partialMass[place * arguments.itemStretches + s] * factor;
+      }
+      if (threadIndex() == 0 && item.range >= 0) first[item.range] += arguments.partialFirst[place] * factor;
+      syncBlock();
+    }
+  }
+}
+
+namespace {
+
+template <class T>
+auto decodeKernelFor(int group, int headSize) {
+  const int step = kDecodeThreads / (headSize / 2);
+  const int heads = (group + step - 1) / step;
+  if (heads <= 1) return decodeKernel<T, 1>;
+  if (heads <= 2) return decodeKernel<T, 2>;
+  if (heads <= 4) return decodeKernel<T, 4>;
+  if (heads <= 8) return decodeKernel<T, 8>;
+  return decodeKernel<T, 16>;
+}
+
+void check(const DecodeAttentionArguments& arguments) {
+  const KeyValuePool& pool = arguments.pool;
+  const bool dividesHeads = pool.heads > 0 && arguments.queryHeads % pool.heads == 0;
+  if (dividesHeads && arguments.queryHeads / pool.heads <= kMostGroup && pool.headSize % 16 == 0 &&
+      pool.headSize > 0 && pool.headSize <= kMostHeadSize) {
+    return;
+  }
+  throw Failure(errorAt("attention on a card",
+                        std::to_string(arguments.queryHeads) + " query heads, " + std::to_string(pool.heads) +
+                            " key heads, heads of " + std::to_string(pool.headSize),
+                        "at most 16 query heads to a key head, heads of a multiple of 16 up to 256"));
+}
+
+}  // namespace
+
+void attendDecode(Stream& stream, const DecodeAttentionArguments& arguments) {
+  check(arguments);
+  const KeyValuePool& pool = arguments.pool;
+  const int group = arguments.queryHeads / pool.heads;
+  const std::size_t headBytes = static_cast<std::size_t>(pool.headSize) * pool.elementBytes();
+  const int massKeys = arguments.itemStretches > 0 ? arguments.chunkKeys : 0;
+  launch(stream, "decodeAttention",
+         {.grid = {arguments.itemCount, pool.heads},
+          .threads = kDecodeThreads,
+          .sharedBytes = decodeSharedBytes(group, pool.headSize, headBytes, massKeys)},
+         pool.isFloat ? decodeKernelFor<float>(group, pool.headSize)
+                      : decodeKernelFor<Bf16>(group, pool.headSize),
+         arguments);
+  launch(stream, "mergeAttention",
+         {.grid = {arguments.rows, arguments.queryHeads}, .threads = kMergeBudget.threads}, mergeKernel,
+         arguments);
+}
+
+void sumMass(Stream& stream, const MassArguments& arguments) {
+  launch(stream, "sumMass",
+         {.grid = {arguments.entryCount, arguments.queryHeads}, .threads = kMassBudget.threads}, massKernel,
+         arguments);
+}
+
+}  // namespace spanscope::cuda

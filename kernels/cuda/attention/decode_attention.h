@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Attention of single rows, cut over their keys: a block takes the keys of one item for all query heads of
+// one key head, so that every key is read once; another kernel merges the items of a row.
+#pragma once
+
+#include "kernels/cuda/attention/decode_plan.h"
+#include "kernels/cuda/pool/key_value_pool.h"
+#include "kernels/cuda/runtime.h"
+
+namespace spanscope::cuda {
+
+/// What an item leaves for one query head: the sum over its keys of 2^(score − largest), and that sum of
+/// values, elsewhere. Scores are in units of log 2.
+struct PartialSum {
+  float largest;  ///< −∞ and a sum of 0 if no key is read
+  float sum;
+};
+
+/// out[r] = softmax over the keys of row r of (scale · ⟨R(distance) q, k⟩) · values.
+struct DecodeAttentionArguments {
+  const Bf16* queries =
+      nullptr;  ///< [rows] of [queryHeads][headSize], not rotated, `queryStride` elements apart
+  std::int64_t queryStride = 0;
+  int queryHeads = 0;  ///< a multiple of the pool's heads, at most 16 to one of them
+  float scale = 0;
+  KeyValuePool pool;  ///< headSize a multiple of 16 up to 256
+  int layer = 0;
+
+  // Of the plan.
+  const DecodeItem* items = nullptr;
+  int itemCount = 0;
+  const std::int32_t* rowItems = nullptr;
+  const std::int32_t* locals = nullptr;
+  const std::int32_t* blocks = nullptr;
+  const float* cosSin = nullptr;
+  int rows = 0;
+  int chunkKeys = 0;
+  int itemStretches = 0;  ///< 0: nobody asked for the mass
+
+  // Between the kernels.
+  PartialSum* partialSums = nullptr;  ///< [itemCount][queryHeads]
+  float* partialValues = nullptr;     ///< [itemCount][queryHeads][headSize]
+  float* partialMass = nullptr;       ///< [itemCount][queryHeads][itemStretches], where asked for
+  float* partialFirst = nullptr;      ///< [itemCount][queryHeads], where the mass is asked for
+
+  Bf16* out = nullptr;           ///< [rows][queryHeads · headSize]; 0 for rows without keys
+  PartialSum* totals = nullptr;  ///< [rows][queryHeads], or null if nobody asked for the mass
+};
+
+/// Sums over the rows of a run of the attention weight on each stretch of keys, and on the first key of each
+/// segment.
+struct MassArguments {
+  const MassEntry* entries = nullptr;
+  int entryCount = 0;
+  int queryHeads = 0;
+  const DecodeItem* items = nullptr;
+  const std::int32_t* rowItems = nullptr;
+  const std::int32_t* locals = nullptr;
+  int itemStretches = 0;
+  const PartialSum* partialSums = nullptr;
+  const float* partialMass = nullptr;
+  const float* partialFirst = nullptr;
+  const PartialSum* totals = nullptr;
+  float* mass = nullptr;   ///< by entry [queryHeads][stretches]
+  float* first = nullptr;  ///< by entry [queryHeads][ranges]
+};
+
+inline constexpr int kDecodeThreads = 128;
+inline constexpr int kMostGroup = 16;  ///< query heads of a key head
+inline constexpr int kMostHeadSize = 256;
+
+/// Keys that a block of the card has in shared memory at a time, twice.
+SPANSCOPE_HOST_DEVICE constexpr int decodeTileKeys(std::size_t headBytes) {
+  return headBytes > 512 ? 16 : 32;
+}
+/// Bytes between the keys of a tile: 16 more than they have, so that lanes which read one each meet in no
+/// bank.
+SPANSCOPE_HOST_DEVICE constexpr std::size_t decodeKeyStride(std::size_t headBytes) {
+  return headBytes + 16;
+}
+/// Bytes of shared memory that a block takes for `group` query heads, keys and values of `headBytes`; with
+/// the mass of chunks of `massKeys` keys, if it is not 0.
+constexpr std::size_t decodeSharedBytes(int group, int headSize, std::size_t headBytes, int massKeys) {
+  const auto heads = static_cast<std::size_t>(group);
+  const std::size_t tiles =
+      2 * static_cast<std::size_t>(decodeTileKeys(headBytes)) * decodeKeyStride(headBytes);
+  return sharedBytesOf<float>(heads * static_cast<std::size_t>(headSize)) +
+         sharedBytesOf<float>((heads > 4 ? heads : 4) * 32) + sharedBytesOf<float>(heads) +
+         sharedBytesOf<float>(heads * static_cast<std::size_t>(massKeys)) +
+         2 * sharedBytesOf<std::byte>(tiles);
+}
+
+/// For heads of 128 in bf16, 8 query heads to a key head.
+inline constexpr KernelBudget kDecodeBudget{"decodeKernel", kDecodeThreads, 4,
+                                            decodeSharedBytes(8, 128, 256, 0)};
+inline constexpr KernelBudget kMergeBudget{"mergeKernel", 128, 12, 0};
+inline constexpr KernelBudget kMassBudget{"massKernel", 128, 12, 0};
+
+/// Fills out and, if there are any, totals, partialMass and partialFirst. Throws Failure for a shape that the
+/// kernels do not have.
+void attendDecode(Stream& stream, const DecodeAttentionArguments& arguments);
+void sumMass(Stream& stream, const MassArguments& arguments);
+
+}  // namespace spanscope::cuda

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/kernels/cuda/attention_problem.h"
+
+#include "tests/support/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace spanscope::testing {
+
+using cuda::RowRun;
+using cuda::SegmentKeys;
+
+namespace {
+
+std::size_t index(std::int64_t value) {
+  return static_cast<std::size_t>(value);
+}
+
+/// The segments that the last run sees: `keys` tokens in all, the last its own.
+std::vector<SegmentKeys> drawSegments(const ProblemShape& shape, Random& random) {
+  std::vector<SegmentKeys> segments;
+  std::int64_t base = random.between(-50, 200);
+  int left = std::max(shape.keys - shape.rows, 0);
+  for (int i = 0; i < shape.segments; ++i) {
+    const bool isOwn = i + 1 == shape.segments;
+    SegmentKeys segment;
+    const auto tokens =
+        static_cast<int>(isOwn ? left : random.between(0, left / (shape.segments - i)));
+    left -= tokens;
+    segment.end = tokens + (isOwn ? shape.rows : 0);
+    segment.causal = isOwn;
+    if (random.below(2) == 0 && tokens > 1)
+      segment.begin = static_cast<std::int32_t>(random.between(0, tokens / 2));
+    segment.base = base;
+    base += random.between(0, 300);
+    segments.push_back(segment);
+  }
+  return segments;
+}
+
+}  // namespace
+
+std::string ProblemShape::text() const {
+  return std::to_string(rows) + " rows, " + std::to_string(keys) + " keys in " + std::to_string(segments) +
+         " segments, " + std::to_string(keyHeads) + " × " + std::to_string(group) + " heads of " +
+         std::to_string(headSize) + ", blocks of " + std::to_string(blockSize) +
+         (isFloat ? ", f32" : ", bf16");
+}
+
+AttentionProblem::AttentionProblem(EmulatedCard& card, const ProblemShape& shape, Random& random)
+    : m_shape(shape), m_angles(shape.headSize, 0, kTheta) {
+  std::vector<SegmentKeys> segments = drawSegments(shape, random);
+  const auto blocksOf = [&](const SegmentKeys& segment) {
+    return (segment.end + shape.blockSize - 1) / shape.blockSize;
+  };
+  int used = 0;
+  for (const SegmentKeys& segment : segments) used += blocksOf(segment);
+  std::vector<std::int32_t> free(index(used + 2));
+  std::iota(free.begin(), free.end(), 0);
+  for (std::size_t i = free.size(); i > 1; --i) std::swap(free[i - 1], free[random.below(i)]);
+  m_pool = std::make_unique<CardPool>(card, cuda::KeyValuePool{.isFloat = shape.isFloat,
+                                                               .layers = 2,
+                                                               .blocks = used + 2,
+                                                               .blockSize = shape.blockSize,
+                                                               .heads = shape.keyHeads,
+                                                               .headSize = shape.headSize});
+  // What no segment holds stays unwritten.
+  m_keys.assign(index(m_pool->shape().elements()), std::numeric_limits<float>::quiet_NaN());
+  m_values = m_keys;
+  for (SegmentKeys& segment : segments) {
+    for (int i = 0; i < blocksOf(segment); ++i) {
+      segment.blocks.push_back(free.back());
+      free.pop_back();
+    }
+    for (std::int32_t token = 0; token < segment.end; ++token) {
+      const std::int64_t slot =
+          std::int64_t{segment.blocks[index(token / shape.blockSize)]} * shape.blockSize +
+          token % shape.blockSize;
+      for (int head = 0; head < shape.keyHeads; ++head) {
+        const std::vector<float> key = randomValues(random, index(shape.headSize), 1.2);
+        const std::vector<double> rotated = m_angles.rotate(key, token);
+        const std::vector<float> value = randomValues(random, index(shape.headSize));
+        const std::size_t place = m_pool->placeOf(kLayer, slot, head);
+        std::transform(rotated.begin(), rotated.end(), m_keys.begin() + static_cast<std::ptrdiff_t>(place),
+                       [](double x) { return static_cast<float>(x); });
+        std::copy(value.begin(), value.end(), m_values.begin() + static_cast<std::ptrdiff_t>(place));
+      }
+    }
+  }
+  m_pool->upload(m_keys, m_values);
+  m_keys = m_pool->downloadKeys();
+  m_values = m_pool->downloadValues();
+  m_queries =
+      testing::toBf16(randomValues(random, index(rows()) * index(queryHeads() * shape.headSize), 1.2));
+
+  // The single row stands first in the batch. It sees the first segment as a stranger at another base.
+  RowRun single{
+      .firstRow = 0, .rowCount = 1, .firstLocal = 0, .base = random.between(0, 400), .keys = {segments[0]}};
+  single.keys[0].causal = false;
+  single.keys[0].base = random.between(-300, 300);
+  const SegmentKeys& own = segments.back();
+  RowRun all{.firstRow = 1,
+             .rowCount = shape.rows,
+             .firstLocal = own.end - shape.rows,
+             .base = own.base,
+             .keys = segments};
+  m_runs = {single, all};
+}
+
+float AttentionProblem::scale() const {
+  return 1.0F / std::sqrt(static_cast<float>(m_shape.headSize));
+}
+
+ProblemResult AttentionProblem::reference() const {
+  const std::size_t size = index(m_shape.headSize);
+  const std::size_t heads = index(queryHeads());
+  ProblemResult result;
+  result.out.assign(m_queries.size(), 0);
+  result.tolerance.assign(m_queries.size(), 0);
+  double queryNorm = 0;
+  double keyNorm = 0;
+  for (const RowRun& run : m_runs) {
+    const std::int32_t span = run.massSpan == RowRun::kNoMass ? 1 : run.massSpan;
+    std::vector<std::size_t> firstStretch;
+    std::size_t stretches = 0;
+    for (const SegmentKeys& keys : run.keys) {
+      firstStretch.push_back(stretches);
+      stretches += index((keys.end + span - 1) / span);
+    }
+    std::vector<double>& mass = result.mass.emplace_back(heads * stretches, 0.0);
+    std::vector<double>& first = result.first.emplace_back(heads * run.keys.size(), 0.0);
+    for (std::int32_t r = 0; r < run.rowCount; ++r) {
+      const std::int32_t local = run.firstLocal + r;
+      for (std::size_t head = 0; head < heads; ++head) {
+        const std::size_t at = (index(run.firstRow + r) * heads + head) * size;
+        const std::vector<float> query = toFloats(std::span(m_queries).subspan(at, size));
+        queryNorm = std::max(queryNorm, norm(query));
+        struct Seen {
+          double score;
+          std::size_t place, stretch, range;
+          bool isFirst;
+        };
+        std::vector<Seen> seen;
+        for (std::size_t i = 0; i < run.keys.size(); ++i) {
+          const SegmentKeys& keys = run.keys[i];
+          const std::vector<double> turned = m_angles.rotate(query, run.base + local - keys.base);
+          const std::int32_t end = keys.causal ? std::min(keys.end, local + 1) : keys.end;
+          for (std::int32_t token = keys.begin; token < end; ++token) {
+            const std::int64_t slot =
+                std::int64_t{keys.blocks[index(token / m_shape.blockSize)]} * m_shape.blockSize +
+                token % m_shape.blockSize;
+            const std::size_t place = m_pool->placeOf(kLayer, slot, static_cast<int>(head) / m_shape.group);
+            double score = 0;
+            for (std::size_t d = 0; d < size; ++d)
+              score += turned[d] * static_cast<double>(m_keys[place + d]);
+            keyNorm = std::max(keyNorm, norm(std::span(m_keys).subspan(place, size)));
+            seen.push_back({score * static_cast<double>(scale()), place,
+                            firstStretch[i] + index(token / span), i, token == keys.begin});
+          }
+        }
+        double largest = -std::numeric_limits<double>::infinity();
+        for (const Seen& key : seen) largest = std::max(largest, key.score);
+        double total = 0;
+        for (const Seen& key : seen) total += std::exp(key.score - largest);
+        for (const Seen& key : seen) {
+          const double weight = std::exp(key.score - largest) / total;
+          mass[head * stretches + key.stretch] += weight;
+          if (key.isFirst) first[head * run.keys.size() + key.range] += weight;
+          for (std::size_t d = 0; d < size; ++d) {
+            const auto value = static_cast<double>(m_values[key.place + d]);
+            result.out[at + d] += weight * value;
+            result.tolerance[at + d] += weight * std::abs(value);
+          }
+        }
+      }
+    }
+  }
+  // An error of a score is a relative error of its weight. Rotated elements carry a few roundings of f32, as
+  // does 2^x; the sum of weights is a chain as long as there are keys, in f32.
+  const double score =
+      static_cast<double>(scale()) * (dotTolerance(size, queryNorm, keyNorm) + 0x1p-21 * queryNorm * keyNorm);
+  result.weightTolerance = 2 * score + 0x1p-19 + 0x1p-23 * std::sqrt(m_shape.keys);
+  for (double& tolerance : result.tolerance) tolerance *= result.weightTolerance;
+  return result;
+}
+
+}  // namespace spanscope::testing

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Random attention problems on the emulated card, and what is right in double precision.
+#pragma once
+
+#include "kernels/cuda/attention/span_table.h"
+#include "tests/kernels/cuda/card_pool.h"
+#include "tests/kernels/cuda/emulated_card.h"
+#include "tests/support/random_values.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spanscope::testing {
+
+struct ProblemShape {
+  int rows = 1;      ///< of the last run
+  int keys = 100;    ///< that the last run sees, about
+  int segments = 3;  ///< that the last run sees, its own included
+  int keyHeads = 2;
+  int group = 4;  ///< query heads of a key head
+  int headSize = 64;
+  int blockSize = 16;
+  bool isFloat = false;
+
+  std::string text() const;
+};
+
+/// What a row's attention should be, and how far f32 arithmetic may be off.
+struct ProblemResult {
+  std::vector<double> out;                 ///< [rows][queryHeads · headSize]
+  std::vector<double> tolerance;           ///< of each element of out, before it is rounded
+  std::vector<std::vector<double>> mass;   ///< by run: [queryHeads][stretches]
+  std::vector<std::vector<double>> first;  ///< by run: [queryHeads][segments]
+  double weightTolerance = 0;              ///< of the sum of weights over one row
+};
+
+/// A pool with keys and values at random blocks, and two runs of rows: a single row that sees the first
+/// segment only, and rows that see all.
+class AttentionProblem {
+ public:
+  AttentionProblem(EmulatedCard& card, const ProblemShape& shape, Random& random);
+
+  static constexpr int kLayer = 1;
+  static constexpr double kTheta = 10000.0;
+
+  const ProblemShape& shape() const { return m_shape; }
+  int rows() const { return m_shape.rows + 1; }
+  int queryHeads() const { return m_shape.keyHeads * m_shape.group; }
+  float scale() const;
+  const cuda::KeyValuePool& pool() const { return m_pool->shape(); }
+  const std::vector<cuda::Bf16>& queries() const { return m_queries; }  ///< [rows][queryHeads · headSize]
+  const std::vector<double>& frequencies() const { return m_angles.frequencies(); }
+  std::vector<cuda::RowRun>& runs() { return m_runs; }
+  const std::vector<cuda::RowRun>& runs() const { return m_runs; }
+
+  /// By the most direct loops over what the pool holds.
+  ProblemResult reference() const;
+
+ private:
+  ProblemShape m_shape;
+  RotaryAngles m_angles;
+  std::unique_ptr<CardPool> m_pool;
+  std::vector<float> m_keys;    ///< what the pool holds
+  std::vector<float> m_values;  ///< the same
+  std::vector<cuda::Bf16> m_queries;
+  std::vector<cuda::RowRun> m_runs;
+};
+
+}  // namespace spanscope::testing

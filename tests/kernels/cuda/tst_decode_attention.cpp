@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
+#include "kernels/cuda/attention/decode_attention.h"
+#include "tests/kernels/cuda/attention_problem.h"
+#include "tests/kernels/cuda/pairwise.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+using namespace spanscope;
+using namespace spanscope::testing;
+using cuda::Bf16;
+using cuda::DecodePlan;
+using cuda::RowRun;
+
+namespace {
+
+struct DecodeResult {
+  std::vector<Bf16> out;
+  std::vector<float> mass;
+  std::vector<float> first;
+};
+
+/// A plan with its arrays on the card.
+class Decoder {
+ public:
+  Decoder(EmulatedCard& card, const AttentionProblem& problem, int chunkKeys)
+      : m_card(card),
+        m_problem(problem),
+        m_plan(cuda::planDecode(problem.runs(), problem.rows(), chunkKeys, problem.queryHeads())),
+        m_items(card.upload(m_plan.items)),
+        m_rowItems(card.upload(m_plan.rowItems)),
+        m_locals(card.upload(m_plan.locals)),
+        m_blocks(card.upload(m_plan.blocks)),
+        m_cosSin(card.upload(m_plan.rotations.table(problem.frequencies(), 1))),
+        m_entries(card.upload(m_plan.masses)),
+        m_queries(card.upload(problem.queries())) {}
+
+  const DecodePlan& plan() const { return m_plan; }
+  CardArray<std::int32_t>& locals() { return m_locals; }
+
+  DecodeResult run() {
+    const auto heads = static_cast<std::size_t>(m_problem.queryHeads());
+    const std::size_t itemHeads = m_plan.items.size() * heads;
+    const auto stretches = static_cast<std::size_t>(m_plan.itemStretches);
+    const auto sums = m_card.empty<cuda::PartialSum>(itemHeads);
+    const auto values = m_card.empty<float>(itemHeads * static_cast<std::size_t>(m_problem.shape().headSize));
+    const auto partialMass = m_card.empty<float>(itemHeads * stretches);
+    const auto partialFirst = m_card.empty<float>(stretches > 0 ? itemHeads : 0);
+    const auto totals = m_card.empty<cuda::PartialSum>(static_cast<std::size_t>(m_problem.rows()) * heads);
+    const auto out = m_card.empty<Bf16>(m_problem.queries().size());
+    const auto mass = m_card.empty<float>(static_cast<std::size_t>(m_plan.massElements));
+    const auto first = m_card.empty<float>(static_cast<std::size_t>(m_plan.firstElements));
+    const auto itemCount = static_cast<int>(m_plan.items.size());
+    cuda::attendDecode(m_card.stream, {.queries = m_queries.data(),
+                                       .queryStride = m_problem.queryHeads() * m_problem.shape().headSize,
+                                       .queryHeads = m_problem.queryHeads(),
+                                       .scale = m_problem.scale(),
+                                       .pool = m_problem.pool(),
+                                       .layer = AttentionProblem::kLayer,
+                                       .items = m_items.data(),
+                                       .itemCount = itemCount,
+                                       .rowItems = m_rowItems.data(),
+                                       .locals = m_locals.data(),
+                                       .blocks = m_blocks.data(),
+                                       .cosSin = m_cosSin.data(),
+                                       .rows = m_problem.rows(),
+                                       .chunkKeys = m_plan.chunkKeys,
+                                       .itemStretches = m_plan.itemStretches,
+                                       .partialSums = sums.data(),
+                                       .partialValues = values.data(),
+                                       .partialMass = partialMass.data(),
+                                       .partialFirst = partialFirst.data(),
+                                       .out = out.data(),
+                                       .totals = stretches > 0 ? totals.data() : nullptr});
+    cuda::sumMass(m_card.stream, {.entries = m_entries.data(),
+                                  .entryCount = static_cast<int>(m_plan.masses.size()),
+                                  .queryHeads = m_problem.queryHeads(),
+                                  .items = m_items.data(),
+                                  .rowItems = m_rowItems.data(),
+                                  .locals = m_locals.data(),
+                                  .itemStretches = m_plan.itemStretches,
+                                  .partialSums = sums.data(),
+                                  .partialMass = partialMass.data(),
+                                  .partialFirst = partialFirst.data(),
+                                  .totals = totals.data(),
+                                  .mass = mass.data(),
+                                  .first = first.data()});
+    return {m_card.download(out), m_card.download(mass), m_card.download(first)};
+  }
+
+ private:
+  EmulatedCard& m_card;
+  const AttentionProblem& m_problem;
+  DecodePlan m_plan;
+  CardArray<cuda::DecodeItem> m_items;
+  CardArray<std::int32_t> m_rowItems;
+  CardArray<std::int32_t> m_locals;
+  CardArray<std::int32_t> m_blocks;
+  CardArray<float> m_cosSin;
+  CardArray<cuda::MassEntry> m_entries;
+  CardArray<Bf16> m_queries;
+};
+
+QString describe(const char* what, std::size_t i, double actual, double expected, double tolerance) {
+  return QString("%1, element %2: %3, expected %4, off by %5, tolerance %6")
+      .arg(what)
+      .arg(i)
+      .arg(actual)
+      .arg(expected)
+      .arg(std::abs(actual - expected))
+      .arg(tolerance);
+}
+
+/// Empty if the result is right.
+QString differs(const AttentionProblem& problem, const DecodePlan& plan, const DecodeResult& result,
+                const ProblemResult& expected) {
+  for (std::size_t i = 0; i < result.out.size(); ++i) {
+    const auto actual = static_cast<double>(valueOf(result.out[i]));
+    // Results are rounded to bf16 once.
+    const double tolerance = expected.tolerance[i] + std::abs(expected.out[i]) * 0x1p-8;
+    if (!(std::abs(actual - expected.out[i]) <= tolerance))
+      return describe("out", i, actual, expected.out[i], tolerance);
+  }
+  std::size_t entry = 0;
+  for (std::size_t run = 0; run < problem.runs().size(); ++run) {
+    if (problem.runs()[run].massSpan == RowRun::kNoMass) continue;
+    const cuda::MassEntry& place = plan.masses[entry++];
+    const double tolerance = expected.weightTolerance * problem.runs()[run].rowCount;
+    const auto check = [&](const char* what, const std::vector<float>& all, std::int64_t begin,
+                           const std::vector<double>& right) -> QString {
+      for (std::size_t i = 0; i < right.size(); ++i) {
+        const auto actual = static_cast<double>(all[static_cast<std::size_t>(begin) + i]);
+        if (!(std::abs(actual - right[i]) <= tolerance))
+          return describe(what, i, actual, right[i], tolerance);
+      }
+      return {};
+    };
+    if (const QString text = check("mass", result.mass, place.firstMass, expected.mass[run]); !text.isEmpty())
+      return text;
+    if (const QString text = check("first", result.first, place.firstFirst, expected.first[run]);
+        !text.isEmpty())
+      return text;
+  }
+  return {};
+}
+
+bool sameBits(const std::vector<Bf16>& a, const std::vector<Bf16>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Bf16)) == 0;
+}
+
+}  // namespace
+
+class TestCudaDecodeAttention : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { qInfo("seed %llu", static_cast<unsigned long long>(m_seed)); }
+
+  void equalsReference_data() {
+    QTest::addColumn<ProblemShape>("shape");
+    QTest::addColumn<int>("chunkKeys");
+    QTest::addColumn<int>("massSpan");
+    const std::vector<int> rows{1, 2, 5};
+    const std::vector<int> keys{1, 63, 300, 1000, 5000};
+    const std::vector<int> segments{1, 2, 5};
+    const std::vector<int> sizes{32, 64, 80, 96, 128, 256};
+    const std::vector<int> groups{1, 2, 3, 4, 7, 8, 16};
+    const std::vector<int> blockSizes{1, 5, 16, 128};
+    const std::vector<int> chunks{64, 256};
+    const std::vector<int> spans{RowRun::kNoMass, 1, 5, 16};
+    Random random(m_seed);
+    for (const auto& choice :
+         pairwiseSample({rows.size(), keys.size(), segments.size(), sizes.size(), groups.size(),
+                         blockSizes.size(), chunks.size(), spans.size(), 2},
+                        random)) {
+      ProblemShape shape{.rows = rows[choice[0]],
+                         .keys = keys[choice[1]],
+                         .segments = segments[choice[2]],
+                         .keyHeads = choice[1] < 3 ? 2 : 1,
+                         .group = groups[choice[4]],
+                         .headSize = sizes[choice[3]],
+                         .blockSize = blockSizes[choice[5]],
+                         .isFloat = choice[8] == 1};
+      // The emulation does some ten million products a second.
+      if (shape.keys >= 1000 && shape.group * shape.headSize > 512) shape.rows = 1;
+      const int chunk = chunks[choice[6]];
+      QTest::addRow("%s, chunks of %d, mass by %d", shape.text().c_str(), chunk, spans[choice[7]])
+          << shape << chunk << spans[choice[7]];
+    }
+  }
+  void equalsReference() {
+    QFETCH(ProblemShape, shape);
+    QFETCH(int, chunkKeys);
+    QFETCH(int, massSpan);
+    EmulatedCard card;
+    Random random(m_seed);
+    AttentionProblem problem(card, shape, random);
+    problem.runs().back().massSpan = massSpan;
+    const ProblemResult expected = problem.reference();
+    Decoder decoder(card, problem, chunkKeys);
+    std::vector<Bf16> before;
+    const bool isSmall = std::int64_t{shape.rows} * shape.keys * shape.group * shape.headSize < 400000;
+    inEveryOrder(card, [&](const char* order) {
+      if (!isSmall && std::strcmp(order, "descending") != 0) return;
+      const DecodeResult result = decoder.run();
+      const QString difference = differs(problem, decoder.plan(), result, expected);
+      QVERIFY2(difference.isEmpty(), qPrintable(QString(order) + ": " + difference));
+      QVERIFY(before.empty() || sameBits(before, result.out));
+      before = result.out;
+    });
+  }
+
+  void dependsOnTheRowAlone() {
+    // Row by row, with other rows beside them, and wherever the blocks lie.
+    EmulatedCard card;
+    Random random(m_seed + 1);
+    AttentionProblem problem(card, {.rows = 6, .keys = 200, .segments = 3}, random);
+    const std::vector<Bf16> together = Decoder(card, problem, 64).run().out;
+    const RowRun all = problem.runs().back();
+    problem.runs().pop_back();
+    for (std::int32_t i = 0; i < all.rowCount; ++i) {
+      RowRun one = all;
+      one.firstRow += i;
+      one.firstLocal += i;
+      one.rowCount = 1;
+      problem.runs().push_back(one);
+    }
+    QVERIFY(sameBits(Decoder(card, problem, 64).run().out, together));
+    for (RowRun& run : problem.runs()) {  // another base for everything
+      run.base += 77777;
+      for (cuda::SegmentKeys& keys : run.keys) keys.base += 77777;
+    }
+    QVERIFY(sameBits(Decoder(card, problem, 64).run().out, together));
+  }
+
+  void rowsMoveOnWithoutAPlan() {
+    // A plan with room to grow gives, once the row has moved on, what a plan for its new place gives.
+    EmulatedCard card;
+    Random random(m_seed + 2);
+    AttentionProblem problem(card, {.rows = 1, .keys = 130, .segments = 2}, random);
+    RowRun& run = problem.runs().back();
+    run.firstLocal -= 70;
+    run.growth = 70;
+    Decoder growing(card, problem, 64);
+    std::vector<std::int32_t> locals = growing.plan().locals;
+    for (const std::int32_t step : {0, 1, 30, 39}) {
+      locals[1] += step;
+      card.stream.copyToDevice(growing.locals().data(), locals.data(), locals.size() * sizeof(std::int32_t));
+      run.firstLocal = locals[1];
+      run.growth = 0;
+      QVERIFY(sameBits(growing.run().out, Decoder(card, problem, 64).run().out));
+      const ProblemResult expected = problem.reference();
+      const QString difference = differs(problem, growing.plan(), growing.run(), expected);
+      QVERIFY2(difference.isEmpty(), qPrintable(difference));
+    }
+  }
+
+  void rowsWithoutKeysGiveZero() {
+    EmulatedCard card;
+    Random random(m_seed + 3);
+    AttentionProblem problem(card, {.rows = 1, .keys = 20, .segments = 1}, random);
+    problem.runs().front().keys.clear();
+    const std::vector<Bf16> out = Decoder(card, problem, 64).run().out;
+    for (std::size_t i = 0; i < out.size() / 2; ++i) QCOMPARE(out[i].bits, std::uint16_t{0});
+    problem.runs().pop_back();  // the row belongs to no run
+    for (const Bf16 value : Decoder(card, problem, 64).run().out) QCOMPARE(value.bits, std::uint16_t{0});
+  }
+
+  void paddingIsLeftOut() {
+    EmulatedCard card;
+    Random random(m_seed + 4);
+    AttentionProblem problem(card, {.rows = 1, .keys = 20, .segments = 1}, random);
+    const cuda::DecodeItem padding;
+    const auto items = card.upload(std::vector{padding, padding});
+    cuda::attendDecode(card.stream, {.queryHeads = problem.queryHeads(),
+                                     .pool = problem.pool(),
+                                     .items = items.data(),
+                                     .itemCount = 2,
+                                     .rows = 0,
+                                     .chunkKeys = 64});
+    card.stream.synchronize();  // reads and writes nothing
+  }
+
+  void distantSegmentsKeepTheirPrecision() {
+    EmulatedCard card;
+    Random random(m_seed + 5);
+    AttentionProblem problem(card, {.rows = 4, .keys = 100, .segments = 3}, random);
+    problem.runs().back().keys[0].base = -500000;
+    problem.runs().back().keys[1].base = 700000;
+    Decoder decoder(card, problem, 64);
+    QVERIFY(decoder.plan().rotations.rows() < 20);
+    const QString difference = differs(problem, decoder.plan(), decoder.run(), problem.reference());
+    QVERIFY2(difference.isEmpty(), qPrintable(difference));
+  }
+
+  void shapesThatItDoesNotHaveAreFailures() {
+    EmulatedCard card;
+    cuda::DecodeAttentionArguments arguments{.queryHeads = 34, .pool = {.heads = 2, .headSize = 64}};
+    QVERIFY_THROWS_EXCEPTION(Failure, cuda::attendDecode(card.stream, arguments));
+    arguments.queryHeads = 3;
+    QVERIFY_THROWS_EXCEPTION(Failure, cuda::attendDecode(card.stream, arguments));
+    arguments.queryHeads = 4;
+    arguments.pool.headSize = 72;
+    QVERIFY_THROWS_EXCEPTION(Failure, cuda::attendDecode(card.stream, arguments));
+  }
+
+ private:
+  std::uint64_t m_seed = testSeed(20251126);
+};
+
+QTEST_APPLESS_MAIN(TestCudaDecodeAttention)
+#include "tst_decode_attention.moc"
