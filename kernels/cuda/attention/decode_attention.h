@@ -4,17 +4,11 @@
 #pragma once
 
 #include "kernels/cuda/attention/decode_plan.h"
+#include "kernels/cuda/attention/partial_sum.h"
 #include "kernels/cuda/pool/key_value_pool.h"
 #include "kernels/cuda/runtime.h"
 
 namespace spanscope::cuda {
-
-/// What an item leaves for one query head: the sum over its keys of 2^(score − largest), and that sum of
-/// values, elsewhere. Scores are in units of log 2.
-struct PartialSum {
-  float largest;  ///< −∞ and a sum of 0 if no key is read
-  float sum;
-};
 
 /// out[r] = softmax over the keys of row r of (scale · ⟨R(distance) q, k⟩) · values.
 struct DecodeAttentionArguments {

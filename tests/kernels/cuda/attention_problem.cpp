@@ -27,8 +27,7 @@ std::vector<SegmentKeys> drawSegments(const ProblemShape& shape, Random& random)
   for (int i = 0; i < shape.segments; ++i) {
     const bool isOwn = i + 1 == shape.segments;
     SegmentKeys segment;
-    const auto tokens =
-        static_cast<int>(isOwn ? left : random.between(0, left / (shape.segments - i)));
+    const auto tokens = static_cast<int>(isOwn ? left : random.between(0, left / (shape.segments - i)));
     left -= tokens;
     segment.end = tokens + (isOwn ? shape.rows : 0);
     segment.causal = isOwn;
@@ -114,12 +113,25 @@ float AttentionProblem::scale() const {
   return 1.0F / std::sqrt(static_cast<float>(m_shape.headSize));
 }
 
+void AttentionProblem::markKey(std::int32_t token) {
+  const SegmentKeys& own = m_runs.back().keys.back();
+  const std::int64_t slot = std::int64_t{own.blocks[index(token / m_shape.blockSize)]} * m_shape.blockSize +
+                            token % m_shape.blockSize;
+  for (int head = 0; head < m_shape.keyHeads; ++head) {
+    const auto begin = m_values.begin() + static_cast<std::ptrdiff_t>(m_pool->placeOf(kLayer, slot, head));
+    std::fill_n(begin, m_shape.headSize, 1000.0F);
+  }
+  m_pool->upload(m_keys, m_values);
+  m_values = m_pool->downloadValues();
+}
+
 ProblemResult AttentionProblem::reference() const {
   const std::size_t size = index(m_shape.headSize);
   const std::size_t heads = index(queryHeads());
   ProblemResult result;
   result.out.assign(m_queries.size(), 0);
-  result.tolerance.assign(m_queries.size(), 0);
+  result.magnitude.assign(m_queries.size(), 0);
+  result.logSums.assign(m_queries.size() / size, -std::numeric_limits<double>::infinity());
   double queryNorm = 0;
   double keyNorm = 0;
   for (const RowRun& run : m_runs) {
@@ -165,6 +177,7 @@ ProblemResult AttentionProblem::reference() const {
         for (const Seen& key : seen) largest = std::max(largest, key.score);
         double total = 0;
         for (const Seen& key : seen) total += std::exp(key.score - largest);
+        result.logSums[at / size] = seen.empty() ? largest : largest + std::log(total);
         for (const Seen& key : seen) {
           const double weight = std::exp(key.score - largest) / total;
           mass[head * stretches + key.stretch] += weight;
@@ -172,18 +185,17 @@ ProblemResult AttentionProblem::reference() const {
           for (std::size_t d = 0; d < size; ++d) {
             const auto value = static_cast<double>(m_values[key.place + d]);
             result.out[at + d] += weight * value;
-            result.tolerance[at + d] += weight * std::abs(value);
+            result.magnitude[at + d] += weight * std::abs(value);
           }
         }
       }
     }
   }
-  // An error of a score is a relative error of its weight. Rotated elements carry a few roundings of f32, as
-  // does 2^x; the sum of weights is a chain as long as there are keys, in f32.
-  const double score =
-      static_cast<double>(scale()) * (dotTolerance(size, queryNorm, keyNorm) + 0x1p-21 * queryNorm * keyNorm);
+  result.scoreNorm = static_cast<double>(scale()) * queryNorm * keyNorm;
+  // An error of a score is a relative error of its weight, above and below the line. Rotated elements carry a
+  // few roundings of f32, as does 2^x; the sum of weights is a chain as long as there are keys, in f32.
+  const double score = dotTolerance(size, 1, result.scoreNorm) + 0x1p-21 * result.scoreNorm;
   result.weightTolerance = 2 * score + 0x1p-19 + 0x1p-23 * std::sqrt(m_shape.keys);
-  for (double& tolerance : result.tolerance) tolerance *= result.weightTolerance;
   return result;
 }
 

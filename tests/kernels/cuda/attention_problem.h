@@ -30,10 +30,13 @@ struct ProblemShape {
 /// What a row's attention should be, and how far f32 arithmetic may be off.
 struct ProblemResult {
   std::vector<double> out;                 ///< [rows][queryHeads · headSize]
-  std::vector<double> tolerance;           ///< of each element of out, before it is rounded
+  std::vector<double> magnitude;           ///< of each element of out: the same sum of absolute values
   std::vector<std::vector<double>> mass;   ///< by run: [queryHeads][stretches]
   std::vector<std::vector<double>> first;  ///< by run: [queryHeads][segments]
-  double weightTolerance = 0;              ///< of the sum of weights over one row
+  std::vector<double> logSums;  ///< [rows][queryHeads]: logarithm of the sum of e^score; −∞ without keys
+  /// Relative to a weight, in f32. An element of out is off by at most this times its magnitude.
+  double weightTolerance = 0;
+  double scoreNorm = 0;  ///< scale · largest norms of queries and keys: no score is larger
 };
 
 /// A pool with keys and values at random blocks, and two runs of rows: a single row that sees the first
@@ -54,6 +57,10 @@ class AttentionProblem {
   const std::vector<double>& frequencies() const { return m_angles.frequencies(); }
   std::vector<cuda::RowRun>& runs() { return m_runs; }
   const std::vector<cuda::RowRun>& runs() const { return m_runs; }
+
+  /// Gives a token of the last run's own segment values that stand out: whoever reads it is far from whoever
+  /// does not.
+  void markKey(std::int32_t token);
 
   /// By the most direct loops over what the pool holds.
   ProblemResult reference() const;

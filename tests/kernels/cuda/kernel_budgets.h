@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/cuda/attention/decode_attention.h"
+#include "kernels/cuda/attention/prefill_attention.h"
 #include "kernels/cuda/pool/block_copies.h"
 #include "kernels/cuda/pool/key_value_write.h"
 #include "kernels/cuda/rows/embed.h"
@@ -16,10 +17,12 @@ namespace spanscope::testing {
 
 /// What every kernel of kernels/cuda may take.
 inline std::vector<cuda::KernelBudget> kernelBudgets() {
-  return {
+  std::vector<cuda::KernelBudget> budgets{
       cuda::kBlockCopiesBudget, cuda::kDecodeBudget,        cuda::kEmbedBudget, cuda::kGatedActivationBudget,
       cuda::kGatherRowsBudget,  cuda::kKeyValueWriteBudget, cuda::kMassBudget,  cuda::kMergeBudget,
       cuda::kRmsNormBudget,     cuda::kSampleBudget};
+  budgets.insert(budgets.end(), std::begin(cuda::kPrefillBudgets), std::end(cuda::kPrefillBudgets));
+  return budgets;
 }
 
 }  // namespace spanscope::testing

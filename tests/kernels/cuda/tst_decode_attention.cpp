@@ -121,7 +121,8 @@ QString differs(const AttentionProblem& problem, const DecodePlan& plan, const D
   for (std::size_t i = 0; i < result.out.size(); ++i) {
     const auto actual = static_cast<double>(valueOf(result.out[i]));
     // Results are rounded to bf16 once.
-    const double tolerance = expected.tolerance[i] + std::abs(expected.out[i]) * 0x1p-8;
+    const double tolerance =
+        expected.magnitude[i] * expected.weightTolerance + std::abs(expected.out[i]) * 0x1p-8;
     if (!(std::abs(actual - expected.out[i]) <= tolerance))
       return describe("out", i, actual, expected.out[i], tolerance);
   }
@@ -212,6 +213,24 @@ class TestCudaDecodeAttention : public QObject {
       QVERIFY(before.empty() || sameBits(before, result.out));
       before = result.out;
     });
+  }
+
+  void keysAtTheEdgesCount() {
+    // The last key belongs to the last row alone; the one before the first belongs to nobody.
+    for (const int keys : {32, 33, 63, 64, 65, 130}) {
+      for (const bool marksLast : {true, false}) {
+        EmulatedCard card;
+        Random random(m_seed + 6);
+        AttentionProblem problem(
+            card, {.rows = 3, .keys = keys, .segments = 1, .keyHeads = 1, .group = 2, .headSize = 32},
+            random);
+        problem.runs().back().keys.back().begin = keys / 2;
+        problem.markKey(marksLast ? keys - 1 : keys / 2 - 1);
+        Decoder decoder(card, problem, 64);
+        const QString difference = differs(problem, decoder.plan(), decoder.run(), problem.reference());
+        QVERIFY2(difference.isEmpty(), qPrintable(QString("%1 keys: %2").arg(keys).arg(difference)));
+      }
+    }
   }
 
   void dependsOnTheRowAlone() {

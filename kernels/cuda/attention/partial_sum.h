@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+namespace spanscope::cuda {
+
+/// What some keys leave for one row and query head: the sum over them of 2^(score − largest); that sum of
+/// values lies elsewhere. Scores are in units of log 2.
+struct PartialSum {
+  float largest;  ///< −∞ and a sum of 0 if no key is read
+  float sum;
+};
+
+}  // namespace spanscope::cuda

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Attention of many rows on tensor cores. A block takes 64 pairs of a row and a query head of one key head,
+// so that few rows fill it where heads share keys, and goes through the segments of its run in view order, 64
+// keys at a time, with one running sum.
+#pragma once
+
+#include "kernels/cuda/attention/partial_sum.h"
+#include "kernels/cuda/attention/prefill_plan.h"
+#include "kernels/cuda/pool/key_value_pool.h"
+#include "kernels/cuda/runtime.h"
+
+namespace spanscope::cuda {
+
+/// out[r] = softmax over the keys of row r of (scale · ⟨R(distance) q, k⟩) · values. Turned queries and
+/// weights are rounded to bf16, all sums are f32.
+struct PrefillAttentionArguments {
+  const Bf16* queries =
+      nullptr;  ///< [rows] of [queryHeads][headSize], not rotated, `queryStride` elements apart
+  std::int64_t queryStride = 0;
+  int queryHeads = 0;  ///< a multiple of the pool's heads
+  float scale = 0;
+  KeyValuePool pool;  ///< of bf16; heads of 32, 64, 80, 96, 128 or 256
+  int layer = 0;
+
+  // Of the plan.
+  const PrefillItem* items = nullptr;
+  int itemCount = 0;
+  const PrefillRun* runs = nullptr;
+  const PrefillRange* ranges = nullptr;
+  const std::int32_t* locals = nullptr;
+  const std::int32_t* blocks = nullptr;
+  const float* cosSin = nullptr;
+
+  Bf16* out = nullptr;           ///< [rows][queryHeads · headSize]; 0 for rows without keys
+  PartialSum* totals = nullptr;  ///< [rows][queryHeads], or null
+};
+
+inline constexpr int kPrefillThreads = 128;
+inline constexpr int kPrefillTilePairs = 64;
+inline constexpr int kPrefillTileKeys = 64;
+
+/// Elements between the rows of a tile: 8 more than they have, so that the rows of a matrix that is loaded
+/// meet in no bank.
+SPANSCOPE_HOST_DEVICE constexpr int prefillRowStride(int headSize) {
+  return headSize + 8;
+}
+/// Queries, keys and values.
+constexpr std::size_t prefillSharedBytes(int headSize) {
+  const auto stride = static_cast<std::size_t>(prefillRowStride(headSize));
+  return sharedBytesOf<Bf16>(kPrefillTilePairs * stride) + 2 * sharedBytesOf<Bf16>(kPrefillTileKeys * stride);
+}
+
+inline constexpr KernelBudget kPrefillBudgets[] = {
+    {"prefillKernel<32>", kPrefillThreads, 4, prefillSharedBytes(32)},
+    {"prefillKernel<64>", kPrefillThreads, 4, prefillSharedBytes(64)},
+    {"prefillKernel<80>", kPrefillThreads, 3, prefillSharedBytes(80)},
+    {"prefillKernel<96>", kPrefillThreads, 3, prefillSharedBytes(96)},
+    {"prefillKernel<128>", kPrefillThreads, 3, prefillSharedBytes(128)},
+    {"prefillKernel<256>", kPrefillThreads, 1, prefillSharedBytes(256)}};
+
+/// Throws Failure for a shape that the kernels do not have.
+void attendPrefill(Stream& stream, const PrefillAttentionArguments& arguments);
+
+}  // namespace spanscope::cuda

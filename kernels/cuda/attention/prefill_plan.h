@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How attention of many rows is cut into work for the card.
+#pragma once
+
+#include "kernels/cuda/attention/rotations.h"
+#include "kernels/cuda/attention/span_table.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace spanscope::cuda {
+
+/// Keys of one segment for the rows of one run.
+struct PrefillRange {
+  std::int32_t firstBlock = 0;  ///< place of the segment's first block in the list of blocks
+  std::int32_t begin = 0;       ///< local tokens
+  std::int32_t end = 0;
+  std::int32_t causal = 0;    ///< not 0: a row reads up to its own local token
+  std::int32_t rotation = 0;  ///< row of the rotation table, less the row's local token
+};
+
+struct PrefillRun {
+  std::int32_t firstRow = 0;
+  std::int32_t rowCount = 0;
+  std::int32_t firstRange = 0;
+  std::int32_t rangeCount = 0;
+};
+
+/// Pairs of a row and a query head of one key head, counted through the run: row · group + head.
+struct PrefillItem {
+  std::int32_t run = -1;  ///< less than 0: nothing to do
+  std::int32_t firstPair = 0;
+};
+
+struct PrefillPlan {
+  std::vector<PrefillRun> runs;
+  std::vector<PrefillRange> ranges;
+  std::vector<PrefillItem> items;
+  std::vector<std::int32_t> locals;  ///< [rows]: each row's local token; they ascend in a run
+  std::vector<std::int32_t> blocks;
+  Rotations rotations;
+};
+
+/// `group` query heads to a key head.
+PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group);
+
+}  // namespace spanscope::cuda

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
+#include "kernels/cuda/attention/prefill_attention.h"
+#include "tests/kernels/cuda/attention_problem.h"
+#include "tests/kernels/cuda/pairwise.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <cstring>
+
+using namespace spanscope;
+using namespace spanscope::testing;
+using cuda::Bf16;
+using cuda::PrefillPlan;
+using cuda::RowRun;
+
+namespace {
+
+struct PrefillResult {
+  std::vector<Bf16> out;
+  std::vector<cuda::PartialSum> totals;
+};
+
+PrefillResult attend(EmulatedCard& card, const AttentionProblem& problem) {
+  const PrefillPlan plan = cuda::planPrefill(problem.runs(), problem.rows(), problem.shape().group);
+  const auto queries = card.upload(problem.queries());
+  const auto items = card.upload(plan.items);
+  const auto runs = card.upload(plan.runs);
+  const auto ranges = card.upload(plan.ranges);
+  const auto locals = card.upload(plan.locals);
+  const auto blocks = card.upload(plan.blocks);
+  const auto cosSin = card.upload(plan.rotations.table(problem.frequencies(), 1));
+  const auto out = card.empty<Bf16>(problem.queries().size());
+  const auto totals =
+      card.empty<cuda::PartialSum>(static_cast<std::size_t>(problem.rows() * problem.queryHeads()));
+  cuda::attendPrefill(card.stream, {.queries = queries.data(),
+                                    .queryStride = problem.queryHeads() * problem.shape().headSize,
+                                    .queryHeads = problem.queryHeads(),
+                                    .scale = problem.scale(),
+                                    .pool = problem.pool(),
+                                    .layer = AttentionProblem::kLayer,
+                                    .items = items.data(),
+                                    .itemCount = static_cast<int>(plan.items.size()),
+                                    .runs = runs.data(),
+                                    .ranges = ranges.data(),
+                                    .locals = locals.data(),
+                                    .blocks = blocks.data(),
+                                    .cosSin = cosSin.data(),
+                                    .out = out.data(),
+                                    .totals = totals.data()});
+  return {card.download(out), card.download(totals)};
+}
+
+/// Empty if the result is right.
+QString differs(const AttentionProblem& problem, const std::vector<Bf16>& out,
+                const ProblemResult& expected) {
+  // Turned queries are rounded to bf16, each element by up to 2^−8 of itself and independently: over a head
+  // that is about 2^−8 · |q| |k| / √(3 · headSize) of a score; five times as much is never seen. Weights are
+  // rounded too, and then the result.
+  const double score = 3 * 0x1p-8 * expected.scoreNorm / std::sqrt(problem.shape().headSize);
+  const double relative = expected.weightTolerance + 2 * score + 0x1p-8;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto actual = static_cast<double>(valueOf(out[i]));
+    const double tolerance = expected.magnitude[i] * relative + std::abs(expected.out[i]) * 0x1p-8;
+    if (std::abs(actual - expected.out[i]) <= tolerance) continue;
+    return QString("element %1: %2, expected %3, off by %4, tolerance %5")
+        .arg(i)
+        .arg(actual)
+        .arg(expected.out[i])
+        .arg(std::abs(actual - expected.out[i]))
+        .arg(tolerance);
+  }
+  return {};
+}
+
+bool sameBits(const std::vector<Bf16>& a, const std::vector<Bf16>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Bf16)) == 0;
+}
+
+}  // namespace
+
+class TestCudaPrefillAttention : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { qInfo("seed %llu", static_cast<unsigned long long>(m_seed)); }
+
+  void equalsReference_data() {
+    QTest::addColumn<ProblemShape>("shape");
+    const std::vector<int> rows{1, 16, 17, 64, 65, 100};
+    const std::vector<int> keys{1, 63, 64, 65, 128, 129, 300, 1000};
+    const std::vector<int> segments{1, 2, 5};
+    const std::vector<int> sizes{32, 64, 80, 96, 128, 256};
+    const std::vector<int> groups{1, 2, 3, 4, 7, 8, 16};
+    const std::vector<int> blockSizes{1, 5, 16, 128};
+    Random random(m_seed);
+    for (const auto& choice : pairwiseSample(
+             {rows.size(), keys.size(), segments.size(), sizes.size(), groups.size(), blockSizes.size()},
+             random)) {
+      const ProblemShape shape{.rows = rows[choice[0]],
+                               .keys = keys[choice[1]],
+                               .segments = segments[choice[2]],
+                               .keyHeads = choice[1] % 2 == 0 ? 2 : 1,
+                               .group = groups[choice[4]],
+                               .headSize = sizes[choice[3]],
+                               .blockSize = blockSizes[choice[5]]};
+      QTest::addRow("%s", shape.text().c_str()) << shape;
+    }
+  }
+  void equalsReference() {
+    QFETCH(ProblemShape, shape);
+    EmulatedCard card;
+    Random random(m_seed);
+    // The emulation does some ten million products a second.
+    const auto workOf = [](const ProblemShape& s) {
+      return std::int64_t{s.rows} * s.group * s.keyHeads * (s.keys + s.rows) * s.headSize;
+    };
+    while (workOf(shape) > 30000000 && shape.rows > 16) shape.rows /= 2;
+    AttentionProblem problem(card, shape, random);
+    const ProblemResult expected = problem.reference();
+    std::vector<Bf16> before;
+    inEveryOrder(card, [&](const char* order) {
+      if (workOf(shape) > 1000000 && std::strcmp(order, "descending") != 0) return;
+      const PrefillResult result = attend(card, problem);
+      const QString difference = differs(problem, result.out, expected);
+      QVERIFY2(difference.isEmpty(), qPrintable(QString(order) + ": " + difference));
+      QVERIFY(before.empty() || sameBits(before, result.out));
+      before = result.out;
+    });
+  }
+
+  void keysAtTheEdgesCount() {
+    // The last key belongs to the last row alone; the one before the first belongs to nobody.
+    for (const int keys : {64, 65, 127, 128, 130}) {
+      for (const bool marksLast : {true, false}) {
+        EmulatedCard card;
+        Random random(m_seed + 1);
+        AttentionProblem problem(
+            card, {.rows = 3, .keys = keys, .segments = 1, .keyHeads = 1, .group = 2, .headSize = 32},
+            random);
+        problem.runs().back().keys.back().begin = keys / 2;
+        problem.markKey(marksLast ? keys - 1 : keys / 2 - 1);
+        const ProblemResult expected = problem.reference();
+        inEveryOrder(card, [&](const char* order) {
+          const QString difference = differs(problem, attend(card, problem).out, expected);
+          QVERIFY2(difference.isEmpty(),
+                   qPrintable(QString("%1 keys, %2: %3").arg(keys).arg(order, difference)));
+        });
+      }
+    }
+  }
+
+  void dependsOnTheRowAlone() {
+    EmulatedCard card;
+    Random random(m_seed + 2);
+    AttentionProblem problem(
+        card, {.rows = 40, .keys = 200, .segments = 3, .keyHeads = 2, .group = 3, .headSize = 64}, random);
+    const std::vector<Bf16> together = attend(card, problem).out;
+    const RowRun all = problem.runs().back();
+    problem.runs().pop_back();
+    for (std::int32_t first = 0; first < all.rowCount;) {
+      RowRun part = all;
+      part.firstRow += first;
+      part.firstLocal += first;
+      part.rowCount = std::min(static_cast<std::int32_t>(random.between(1, 9)), all.rowCount - first);
+      first += part.rowCount;
+      problem.runs().push_back(part);
+    }
+    QVERIFY(sameBits(attend(card, problem).out, together));
+    for (RowRun& run : problem.runs()) {  // another base for everything
+      run.base += 77777;
+      for (cuda::SegmentKeys& keys : run.keys) keys.base += 77777;
+    }
+    QVERIFY(sameBits(attend(card, problem).out, together));
+  }
+
+  void totalsAreLogSums() {
+    EmulatedCard card;
+    Random random(m_seed + 3);
+    AttentionProblem problem(card, {.rows = 5, .keys = 90, .segments = 2}, random);
+    const PrefillResult result = attend(card, problem);
+    const ProblemResult expected = problem.reference();
+    QCOMPARE(result.totals.size(), expected.logSums.size());
+    for (std::size_t i = 0; i < result.totals.size(); ++i) {
+      const cuda::PartialSum& total = result.totals[i];
+      const double logSum =
+          static_cast<double>(total.largest) * std::log(2.0) + std::log(static_cast<double>(total.sum));
+      if (std::isinf(expected.logSums[i])) {
+        QCOMPARE(total.sum, 0.0F);
+      } else {
+        QVERIFY(std::abs(logSum - expected.logSums[i]) < 3 * 0x1p-8 * expected.scoreNorm / 8 + 1e-5);
+      }
+    }
+  }
+
+  void rowsWithoutKeysGiveZero() {
+    EmulatedCard card;
+    Random random(m_seed + 4);
+    AttentionProblem problem(card, {.rows = 1, .keys = 20, .segments = 1}, random);
+    problem.runs().front().keys.clear();
+    const std::vector<Bf16> out = attend(card, problem).out;
+    for (std::size_t i = 0; i < out.size() / 2; ++i) QCOMPARE(out[i].bits, std::uint16_t{0});
+  }
+
+  void paddingIsLeftOut() {
+    EmulatedCard card;
+    Random random(m_seed + 5);
+    AttentionProblem problem(card, {.rows = 1, .keys = 20, .segments = 1}, random);
+    const auto items = card.upload(std::vector<cuda::PrefillItem>(2));
+    cuda::attendPrefill(
+        card.stream,
+        {.queryHeads = problem.queryHeads(), .pool = problem.pool(), .items = items.data(), .itemCount = 2});
+    card.stream.synchronize();  // reads and writes nothing
+  }
+
+  void shapesThatItDoesNotHaveAreFailures() {
+    EmulatedCard card;
+    cuda::PrefillAttentionArguments arguments{.queryHeads = 4,
+                                              .pool = {.isFloat = true, .heads = 2, .headSize = 64}};
+    QVERIFY_THROWS_EXCEPTION(Failure, cuda::attendPrefill(card.stream, arguments));
+    arguments.pool.isFloat = false;
+    arguments.pool.headSize = 48;
+    QVERIFY_THROWS_EXCEPTION(Failure, cuda::attendPrefill(card.stream, arguments));
+  }
+
+ private:
+  std::uint64_t m_seed = testSeed(20251127);
+};
+
+QTEST_APPLESS_MAIN(TestCudaPrefillAttention)
+#include "tst_prefill_attention.moc"
