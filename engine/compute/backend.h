@@ -54,6 +54,7 @@ struct HostMatrix {
 /// What a weight will be used for.
 enum class WeightUse : std::uint8_t {
   Matrix,     ///< `matmul`; stored as bf16 if the checkpoint's type is bf16, else as f32
+  Logits,     ///< the same, for a product that `sample` reads: it is in f32 on every backend
   Embedding,  ///< `embed`
   Vector      ///< `rmsNorm`; f32
 };

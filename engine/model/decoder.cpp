@@ -248,7 +248,7 @@ void Decoder::Impl::load(const WeightSource& source) {
   constexpr const char* kHead = "lm_head.weight";
   if (config.tiedEmbeddings && source.has(kHead)) checkTied(config, source, kTable, kHead);
   const char* logitName = config.tiedEmbeddings ? kTable : kHead;
-  logitMatrix = prepare(logitName, config.vocabularySize, hidden, WeightUse::Matrix);
+  logitMatrix = prepare(logitName, config.vocabularySize, hidden, WeightUse::Logits);
   if (config.tiedEmbeddings) {
     parameterCount -= static_cast<std::size_t>(config.vocabularySize) * static_cast<std::size_t>(hidden);
   }

@@ -69,6 +69,7 @@ class CpuBackend final : public compute::Backend {
                                            compute::WeightUse use) override {
     switch (use) {
       case compute::WeightUse::Matrix:
+      case compute::WeightUse::Logits:
         return makePanels(matrix, m_matmul.panelWidth(), m_executor.pool());
       case compute::WeightUse::Embedding:
         return makeRows(matrix, matrix.type == DType::BF16 ? DType::BF16 : DType::F32);

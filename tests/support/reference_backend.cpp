@@ -168,7 +168,8 @@ const ReferenceTensor& tensor(const compute::Tensor& x) {
 
 const ReferenceWeight& weightFor(const compute::Weight& weight, compute::WeightUse use) {
   const auto& concrete = as<const ReferenceWeight>(weight);
-  require(concrete.use() == use, "weight prepared for another use");
+  const bool isMatrix = use == compute::WeightUse::Matrix && concrete.use() == compute::WeightUse::Logits;
+  require(concrete.use() == use || isMatrix, "weight prepared for another use");
   return concrete;
 }
 

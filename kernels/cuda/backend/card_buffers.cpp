@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cuda/backend/card_buffers.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
+
+namespace spanscope::cuda {
+namespace {
+
+constexpr std::size_t kLeast = std::size_t{1} << 16U;
+constexpr std::size_t kMostFree = 32;
+
+/// The smallest one that is large enough, if any.
+template <class Memory>
+std::optional<Memory> takeFrom(std::vector<Memory>& free, std::size_t bytes) {
+  auto best = free.end();
+  for (auto memory = free.begin(); memory != free.end(); ++memory) {
+    if (memory->bytes() >= bytes && (best == free.end() || memory->bytes() < best->bytes())) best = memory;
+  }
+  // One that is far too large is left for those that need it.
+  if (best == free.end() || best->bytes() / 8 > std::max(bytes, kLeast)) return std::nullopt;
+  Memory found = std::move(*best);
+  free.erase(best);
+  return found;
+}
+
+template <class Memory>
+void keep(std::vector<Memory>& free, Memory memory) {
+  if (memory.bytes() > 0 && free.size() < kMostFree) free.push_back(std::move(memory));
+}
+
+std::size_t rounded(std::size_t bytes) {
+  return std::bit_ceil(std::max(bytes, kLeast));
+}
+
+}  // namespace
+
+CardBuffer::CardBuffer(std::shared_ptr<CardBuffers> owner, DeviceMemory memory)
+    : m_owner(std::move(owner)), m_memory(std::move(memory)) {}
+
+CardBuffer::~CardBuffer() {
+  giveBack();
+}
+
+CardBuffer& CardBuffer::operator=(CardBuffer&& other) noexcept {
+  if (this == &other) return *this;
+  giveBack();
+  m_owner = std::move(other.m_owner);
+  m_memory = std::move(other.m_memory);
+  return *this;
+}
+
+void CardBuffer::giveBack() {
+  if (m_owner) keep(m_owner->m_free, std::move(m_memory));
+  m_owner = nullptr;
+}
+
+HostBuffer::HostBuffer(std::shared_ptr<CardBuffers> owner, PinnedMemory memory)
+    : m_owner(std::move(owner)), m_memory(std::move(memory)) {}
+
+HostBuffer::~HostBuffer() {
+  giveBack();
+}
+
+HostBuffer& HostBuffer::operator=(HostBuffer&& other) noexcept {
+  if (this == &other) return *this;
+  giveBack();
+  m_owner = std::move(other.m_owner);
+  m_memory = std::move(other.m_memory);
+  return *this;
+}
+
+void HostBuffer::giveBack() {
+  if (m_owner) keep(m_owner->m_freeOfHost, std::move(m_memory));
+  m_owner = nullptr;
+}
+
+CardBuffer CardBuffers::take(std::size_t bytes) {
+  if (bytes == 0) return {};
+  std::optional<DeviceMemory> free = takeFrom(m_free, bytes);
+  if (!free) free.emplace(m_device, rounded(bytes), "work of a pass");
+  return {shared_from_this(), std::move(*free)};
+}
+
+HostBuffer CardBuffers::takeOfHost(std::size_t bytes) {
+  if (bytes == 0) return {};
+  std::optional<PinnedMemory> free = takeFrom(m_freeOfHost, bytes);
+  if (!free) free.emplace(m_device, rounded(bytes), "copies to and from a card");
+  return {shared_from_this(), std::move(*free)};
+}
+
+}  // namespace spanscope::cuda

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/backend.h"
+#include "kernels/cuda/pool/key_value_pool.h"
+#include "kernels/cuda/runtime.h"
+
+namespace spanscope::cuda {
+
+class CardKeyValueStore final : public compute::KvStore {
+ public:
+  /// `stream` outlives it. Throws Failure where the card lacks the memory, or the kernels the shape.
+  CardKeyValueStore(const Device& device, Stream& stream, const compute::KvShape& shape);
+
+  const compute::KvShape& shape() const override { return m_shape; }
+  void read(std::int32_t layer, std::int64_t slot, std::span<float> key,
+            std::span<float> value) const override;
+
+  const KeyValuePool& pool() const { return m_pool; }
+
+ private:
+  void readSide(const void* side, std::int32_t layer, std::int64_t slot, std::span<float> out) const;
+
+  compute::KvShape m_shape;
+  Stream& m_stream;
+  DeviceMemory m_keys;
+  DeviceMemory m_values;
+  KeyValuePool m_pool;
+};
+
+inline const CardKeyValueStore& cardStore(const compute::KvStore& store) {
+  return static_cast<const CardKeyValueStore&>(store);
+}
+
+/// Without memory: what kernels know of a store of this shape.
+KeyValuePool poolOf(const compute::KvShape& shape);
+
+}  // namespace spanscope::cuda

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cuda/backend/card_pass.h"
+
+#include "engine/base/error.h"
+#include "engine/compute/half.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace spanscope::cuda {
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+[[noreturn]] void refuse(const char* what, std::int64_t found, const std::string& expected) {
+  throw Failure(errorAt(std::string("pass, ") + what, std::to_string(found), expected));
+}
+
+/// The inputs, once their lists are known to fit each other and the store.
+const compute::PassInputs& checked(const compute::PassInputs& inputs, const compute::KvShape& store) {
+  const std::size_t rows = inputs.tokens.size();
+  if (inputs.localIndices.size() != rows || inputs.slots.size() != rows) {
+    throw Failure(errorAt("pass", "lists of different lengths",
+                          "a token, a local index and a slot for each of " + std::to_string(rows) + " rows"));
+  }
+  const std::int64_t slots = std::int64_t{store.blocks} * store.blockSize;
+  for (const std::int64_t slot : inputs.slots) {
+    if (slot < 0 || slot >= slots) refuse("slot", slot, "0 to " + std::to_string(slots - 1));
+  }
+  for (const std::int32_t index : inputs.localIndices) {
+    if (index < 0) refuse("local index", index, "at least 0");
+  }
+  for (const auto* list : {&inputs.logitRows, &inputs.hiddenRows}) {
+    for (const std::int32_t row : *list) {
+      if (row < 0 || static_cast<std::size_t>(row) >= rows)
+        refuse("row that is wanted", row, "less than " + std::to_string(rows));
+    }
+  }
+  for (const compute::Draw& draw : inputs.draws) {
+    if (draw.logits < 0 || static_cast<std::size_t>(draw.logits) >= inputs.logitRows.size())
+      refuse("draw", draw.logits, "one of " + std::to_string(inputs.logitRows.size()) + " rows of logits");
+  }
+  for (const compute::QueryRun& run : inputs.runs) {
+    if (run.firstRow < 0 || run.rowCount < 0 || run.firstRow + run.rowCount > static_cast<std::int64_t>(rows))
+      refuse("run of rows", run.firstRow + run.rowCount, "at most " + std::to_string(rows));
+    for (const compute::KeyRange& keys : run.keys) {
+      const auto held = static_cast<std::int64_t>(keys.blocks.size()) * store.blockSize;
+      if (keys.begin < 0 || keys.end < keys.begin || keys.end > held)
+        refuse("range of keys", keys.end, "at most the " + std::to_string(held) + " that its blocks hold");
+      for (const BlockId block : keys.blocks) {
+        if (block < 0 || block >= store.blocks)
+          refuse("block", block, "less than " + std::to_string(store.blocks));
+      }
+    }
+  }
+  for (const std::uint32_t run : inputs.mass.runs) {
+    if (run >= inputs.runs.size())
+      refuse("mass of run", run, "less than " + std::to_string(inputs.runs.size()));
+  }
+  return inputs;
+}
+
+/// Parts of one piece of memory.
+class Parts {
+ public:
+  template <class T>
+  std::size_t add(std::int64_t count) {
+    const std::size_t place = m_bytes;
+    m_bytes += aligned(static_cast<std::size_t>(count) * sizeof(T));
+    return place;
+  }
+  std::size_t bytes() const { return m_bytes; }
+
+ private:
+  std::size_t m_bytes = 0;
+};
+
+}  // namespace
+
+std::size_t UploadList::addBytes(std::span<const std::byte> bytes) {
+  const std::size_t place = aligned(m_bytes.size());
+  m_bytes.resize(place + bytes.size());
+  std::copy(bytes.begin(), bytes.end(), m_bytes.begin() + static_cast<std::ptrdiff_t>(place));
+  return place;
+}
+
+CardPass::CardPass(Stream& stream, const std::shared_ptr<CardBuffers>& buffers,
+                   const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
+                   const compute::KvShape& store, const compute::PassInputs& inputs)
+    : m_stream(stream),
+      m_buffers(buffers),
+      m_shape(shape),
+      m_rows(static_cast<std::int32_t>(checked(inputs, store).tokens.size())),
+      m_wantedCount(static_cast<std::int32_t>(inputs.logitRows.size() + inputs.hiddenRows.size())),
+      m_logitCount(static_cast<std::int32_t>(inputs.logitRows.size())),
+      m_massRequest(inputs.mass) {
+  UploadList lists;
+  m_tokens = lists.add(inputs.tokens);
+  m_slots = lists.add(inputs.slots);
+
+  Rotations rotations;
+  for (const std::int32_t local : inputs.localIndices) rotations.add(local, 1);
+  rotations.close();
+  std::vector<std::int32_t> keyIndices;
+  keyIndices.reserve(inputs.localIndices.size());
+  for (const std::int32_t local : inputs.localIndices)
+    keyIndices.push_back(static_cast<std::int32_t>(local + rotations.offsetOf(local)));
+  m_keyIndices = lists.add(keyIndices);
+  m_keyRotations =
+      lists.add(rotations.table(rotary.inverseFrequencies, static_cast<double>(rotary.attentionScale)));
+
+  std::vector<std::int32_t> wanted(inputs.logitRows);
+  wanted.insert(wanted.end(), inputs.hiddenRows.begin(), inputs.hiddenRows.end());
+  m_wanted = lists.add(wanted);
+  std::vector<std::int32_t> first(inputs.logitRows.size());
+  std::iota(first.begin(), first.end(), 0);
+  m_logits = lists.add(first);
+
+  std::vector<SamplingParameters> parameters;
+  for (const compute::Draw& draw : inputs.draws) {
+    parameters.push_back(samplingParameters(draw.settings, draw.index));
+    m_drawn.push_back(draw.logits);
+  }
+  m_parameters = lists.add(parameters);
+
+  if (!inputs.runs.empty()) {
+    m_plain = addAttention(lists, planAttention(shape, store, inputs, false), rotary);
+    if (!inputs.mass.runs.empty())
+      m_observed = addAttention(lists, planAttention(shape, store, inputs, true), rotary);
+  }
+  for (std::size_t i = 0; i < inputs.mass.runs.size(); ++i) {
+    const std::int32_t span = inputs.mass.keySpan(i, store.blockSize);
+    std::vector<std::int32_t>& stretches = m_massStretches.emplace_back();
+    for (const compute::KeyRange& keys : inputs.runs[inputs.mass.runs[i]].keys)
+      stretches.push_back((keys.end + span - 1) / span);
+  }
+
+  m_staging = buffers->takeOfHost(lists.bytes().size());
+  m_lists = buffers->take(lists.bytes().size());
+  if (lists.bytes().empty()) return;
+  std::memcpy(m_staging.data(), lists.bytes().data(), lists.bytes().size());
+  m_stream.copyToDevice(m_lists.data(), m_staging.data(), lists.bytes().size());
+}
+
+CardPass::~CardPass() {
+  if (m_isDone) return;
+  try {
+    m_stream.synchronize();
+  } catch (const Failure&) {
+    // The card is lost: nothing writes to the memory any more.
+    m_arrivals.clear();
+  }
+}
+
+CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const AttentionWork& work,
+                                                const compute::RotaryTable& rotary) {
+  const auto scale = static_cast<double>(rotary.attentionScale);
+  AttentionLists result;
+  for (const DecodeWork& decode : work.decodes) {
+    const DecodePlan& plan = decode.plan;
+    result.decodes.push_back({.firstRow = decode.firstRow,
+                              .rows = decode.rows,
+                              .items = lists.add(plan.items),
+                              .rowItems = lists.add(plan.rowItems),
+                              .locals = lists.add(plan.locals),
+                              .blocks = lists.add(plan.blocks),
+                              .cosSin = lists.add(plan.rotations.table(rotary.inverseFrequencies, scale)),
+                              .entries = lists.add(plan.masses),
+                              .itemCount = static_cast<int>(plan.items.size()),
+                              .itemStretches = plan.itemStretches,
+                              .massElements = plan.massElements,
+                              .firstElements = plan.firstElements,
+                              .chunkKeys = plan.chunkKeys,
+                              .masses = decode.masses});
+  }
+  const PrefillPlan& plan = work.prefill;
+  if (plan.items.empty()) return result;
+  result.prefill = {.items = lists.add(plan.items),
+                    .runs = lists.add(plan.runs),
+                    .ranges = lists.add(plan.ranges),
+                    .locals = lists.add(plan.locals),
+                    .blocks = lists.add(plan.blocks),
+                    .cosSin = lists.add(plan.rotations.table(rotary.inverseFrequencies, scale)),
+                    .itemCount = static_cast<int>(plan.items.size())};
+  return result;
+}
+
+void CardPass::attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* queries, bool observed,
+                      Bf16* out) {
+  compute::LayerMass* mass = nullptr;
+  if (observed) {
+    mass = &m_results.mass.emplace_back(compute::LayerMass{.layer = layer, .runs = {}});
+    for (std::size_t i = 0; i < m_massRequest.runs.size(); ++i) {
+      compute::RunMass& run = mass->runs.emplace_back();
+      run.run = m_massRequest.runs[i];
+      run.keySpan = m_massRequest.keySpan(i, pool.blockSize);
+      run.keyBlocks = m_massStretches[i];
+      const int stretches = std::accumulate(run.keyBlocks.begin(), run.keyBlocks.end(), 0);
+      run.mass.assign(static_cast<std::size_t>(m_shape.queryHeads) * static_cast<std::size_t>(stretches),
+                      0.0F);
+      run.first.assign(static_cast<std::size_t>(m_shape.queryHeads) * run.keyBlocks.size(), 0.0F);
+    }
+  }
+  const AttentionLists& lists = observed && !m_massRequest.runs.empty() ? m_observed : m_plain;
+  for (const DecodeLists& decode : lists.decodes) attendRows(decode, pool, layer, queries, out, mass);
+  const PrefillLists& many = lists.prefill;
+  if (many.itemCount == 0) return;
+  PrefillAttentionArguments arguments;
+  arguments.queries = queries;
+  arguments.queryStride = std::int64_t{m_shape.queryHeads} * m_shape.headSize;
+  arguments.queryHeads = m_shape.queryHeads;
+  arguments.scale = m_shape.scale;
+  arguments.pool = pool;
+  arguments.layer = layer;
+  arguments.items = at<PrefillItem>(many.items);
+  arguments.itemCount = many.itemCount;
+  arguments.runs = at<PrefillRun>(many.runs);
+  arguments.ranges = at<PrefillRange>(many.ranges);
+  arguments.locals = at<std::int32_t>(many.locals);
+  arguments.blocks = at<std::int32_t>(many.blocks);
+  arguments.cosSin = at<float>(many.cosSin);
+  arguments.out = out;
+  attendPrefill(m_stream, arguments);
+}
+
+void CardPass::attendRows(const DecodeLists& lists, const KeyValuePool& pool, std::int32_t layer,
+                          const Bf16* queries, Bf16* out, compute::LayerMass* mass) {
+  const std::int64_t heads = m_shape.queryHeads;
+  const bool hasMass = mass != nullptr && !lists.masses.empty();
+  Parts parts;
+  const std::size_t sums = parts.add<PartialSum>(lists.itemCount * heads);
+  const std::size_t values = parts.add<float>(lists.itemCount * heads * m_shape.headSize);
+  const std::size_t masses = parts.add<float>(hasMass ? lists.itemCount * heads * lists.itemStretches : 0);
+  const std::size_t firsts = parts.add<float>(hasMass ? lists.itemCount * heads : 0);
+  const std::size_t totals = parts.add<PartialSum>(hasMass ? lists.rows * heads : 0);
+  // It may go back while the kernels have yet to run: whoever takes it is behind them in the stream.
+  const CardBuffer scratch = m_buffers->take(parts.bytes());
+  const std::int64_t first = lists.firstRow * heads * m_shape.headSize;
+
+  DecodeAttentionArguments arguments;
+  arguments.queries = queries + first;
+  arguments.queryStride = heads * m_shape.headSize;
+  arguments.queryHeads = m_shape.queryHeads;
+  arguments.scale = m_shape.scale;
+  arguments.pool = pool;
+  arguments.layer = layer;
+  arguments.items = at<DecodeItem>(lists.items);
+  arguments.itemCount = lists.itemCount;
+  arguments.rowItems = at<std::int32_t>(lists.rowItems);
+  arguments.locals = at<std::int32_t>(lists.locals);
+  arguments.blocks = at<std::int32_t>(lists.blocks);
+  arguments.cosSin = at<float>(lists.cosSin);
+  arguments.rows = lists.rows;
+  arguments.chunkKeys = lists.chunkKeys;
+  arguments.itemStretches = hasMass ? lists.itemStretches : 0;
+  arguments.partialSums = reinterpret_cast<PartialSum*>(scratch.data() + sums);
+  arguments.partialValues = reinterpret_cast<float*>(scratch.data() + values);
+  if (hasMass) {
+    arguments.partialMass = reinterpret_cast<float*>(scratch.data() + masses);
+    arguments.partialFirst = reinterpret_cast<float*>(scratch.data() + firsts);
+    arguments.totals = reinterpret_cast<PartialSum*>(scratch.data() + totals);
+  }
+  arguments.out = out + first;
+  attendDecode(m_stream, arguments);
+  if (hasMass)
+    sumMassOf(lists, arguments.partialSums, arguments.partialMass, arguments.partialFirst, arguments.totals,
+              *mass);
+}
+
+void CardPass::sumMassOf(const DecodeLists& lists, const PartialSum* sums, const float* mass,
+                         const float* first, const PartialSum* totals, compute::LayerMass& into) {
+  const auto count = static_cast<std::size_t>(lists.massElements);
+  const auto firstCount = static_cast<std::size_t>(lists.firstElements);
+  const CardBuffer result = m_buffers->take((count + firstCount) * sizeof(float));
+  auto* const target = reinterpret_cast<float*>(result.data());
+  MassArguments arguments;
+  arguments.entries = at<MassEntry>(lists.entries);
+  arguments.entryCount = static_cast<int>(lists.masses.size());
+  arguments.queryHeads = m_shape.queryHeads;
+  arguments.items = at<DecodeItem>(lists.items);
+  arguments.rowItems = at<std::int32_t>(lists.rowItems);
+  arguments.locals = at<std::int32_t>(lists.locals);
+  arguments.itemStretches = lists.itemStretches;
+  arguments.partialSums = sums;
+  arguments.partialMass = mass;
+  arguments.partialFirst = first;
+  arguments.totals = totals;
+  arguments.mass = target;
+  arguments.first = target + count;
+  sumMass(m_stream, arguments);
+
+  HostBuffer& arriving = m_arriving.emplace_back(m_buffers->takeOfHost((count + firstCount) * sizeof(float)));
+  m_stream.copyToHost(arriving.data(), target, (count + firstCount) * sizeof(float));
+  const auto* const arrived = reinterpret_cast<const float*>(arriving.data());
+  const auto layer = static_cast<std::size_t>(&into - m_results.mass.data());
+  const auto heads = static_cast<std::size_t>(m_shape.queryHeads);
+  m_arrivals.emplace_back([this, &lists, arrived, count, heads, layer] {
+    for (const MassPlace& place : lists.masses) {
+      compute::RunMass& run = m_results.mass[layer].runs[place.entry];
+      // Rows of a run may have come in several parts.
+      const auto add = [](std::vector<float>& whole, const float* from, std::size_t size) {
+        for (std::size_t i = 0; i < size; ++i) whole[i] += from[i];
+      };
+      add(run.mass, arrived + place.mass.firstMass, heads * static_cast<std::size_t>(place.mass.stretches));
+      add(run.first, arrived + count + place.mass.firstFirst,
+          heads * static_cast<std::size_t>(place.mass.ranges));
+    }
+  });
+}
+
+void CardPass::sample(const float* logits, std::int64_t count) {
+  const std::size_t draws = m_drawn.size();
+  m_results.tokens.resize(draws);
+  if (draws == 0) return;
+  const CardBuffer tokens = m_buffers->take(draws * sizeof(CardToken));
+  auto* const target = reinterpret_cast<CardToken*>(tokens.data());
+  // Draws from rows that follow each other are one launch.
+  for (std::size_t begin = 0; begin < draws;) {
+    std::size_t end = begin + 1;
+    while (end < draws && m_drawn[end] == m_drawn[end - 1] + 1) ++end;
+    SampleArguments arguments;
+    arguments.logits = logits + m_drawn[begin] * count;
+    arguments.stride = count;
+    arguments.count = static_cast<int>(count);
+    arguments.parameters = at<SamplingParameters>(m_parameters) + begin;
+    arguments.tokens = target + begin;
+    arguments.rows = static_cast<int>(end - begin);
+    cuda::sample(m_stream, arguments);
+    begin = end;
+  }
+  HostBuffer& arriving = m_arriving.emplace_back(m_buffers->takeOfHost(draws * sizeof(CardToken)));
+  m_stream.copyToHost(arriving.data(), target, draws * sizeof(CardToken));
+  m_arrivals.emplace_back([this, arrived = reinterpret_cast<const CardToken*>(arriving.data())] {
+    for (std::size_t i = 0; i < m_results.tokens.size(); ++i) {
+      m_results.tokens[i] = {
+          .token = arrived[i].token, .probability = arrived[i].probability, .fault = arrived[i].fault};
+    }
+  });
+}
+
+void CardPass::fetch(const void* values, std::int64_t count, bool isFloat) {
+  const std::size_t index = m_results.fetched.size();
+  m_results.fetched.emplace_back(static_cast<std::size_t>(count));
+  if (count == 0) return;
+  const std::size_t bytes = static_cast<std::size_t>(count) * (isFloat ? sizeof(float) : sizeof(Bf16));
+  HostBuffer& arriving = m_arriving.emplace_back(m_buffers->takeOfHost(bytes));
+  m_stream.copyToHost(arriving.data(), values, bytes);
+  m_arrivals.emplace_back([this, index, isFloat, arrived = arriving.data()] {
+    std::vector<float>& fetched = m_results.fetched[index];
+    if (isFloat) {
+      std::memcpy(fetched.data(), arrived, fetched.size() * sizeof(float));
+      return;
+    }
+    const auto* const halves = reinterpret_cast<const std::uint16_t*>(arrived);
+    std::transform(halves, halves + fetched.size(), fetched.begin(), compute::floatFromBf16);
+  });
+}
+
+compute::PassResults CardPass::finish() {
+  m_stream.synchronize();
+  m_isDone = true;
+  for (const std::function<void()>& arrival : m_arrivals) arrival();
+  m_arrivals.clear();
+  m_arriving.clear();
+  return std::move(m_results);
+}
+
+}  // namespace spanscope::cuda

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A pass as the card has it: its lists in one piece of memory, uploaded once, and room for what comes back.
+#pragma once
+
+#include "engine/compute/backend.h"
+#include "kernels/cuda/attention/decode_attention.h"
+#include "kernels/cuda/attention/prefill_attention.h"
+#include "kernels/cuda/backend/attention_work.h"
+#include "kernels/cuda/backend/card_buffers.h"
+#include "kernels/cuda/sampling/sample.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace spanscope::cuda {
+
+/// Lists that go to the card together.
+class UploadList {
+ public:
+  /// Where it will lie.
+  template <class T>
+  std::size_t add(std::span<const T> values) {
+    return addBytes(std::as_bytes(values));
+  }
+  template <class T>
+  std::size_t add(const std::vector<T>& values) {
+    return add(std::span<const T>(values));
+  }
+  const std::vector<std::byte>& bytes() const { return m_bytes; }
+
+ private:
+  std::size_t addBytes(std::span<const std::byte> bytes);
+  std::vector<std::byte> m_bytes;
+};
+
+class CardPass final : public compute::Pass {
+ public:
+  /// Throws Failure for inputs that do not fit. `stream` outlives it.
+  CardPass(Stream& stream, const std::shared_ptr<CardBuffers>& buffers, const compute::AttentionShape& shape,
+           const compute::RotaryTable& rotary, const compute::KvShape& store,
+           const compute::PassInputs& inputs);
+  /// Waits for the stream if nobody did: host memory goes back.
+  ~CardPass() override;
+  CardPass(const CardPass&) = delete;
+  CardPass& operator=(const CardPass&) = delete;
+
+  std::int32_t rows() const { return m_rows; }
+  const std::int32_t* tokens() const { return at<std::int32_t>(m_tokens); }
+  const std::int64_t* slots() const { return at<std::int64_t>(m_slots); }
+  /// Of keys: rows of keyRotations().
+  const std::int32_t* keyIndices() const { return at<std::int32_t>(m_keyIndices); }
+  const float* keyRotations() const { return at<float>(m_keyRotations); }
+  const std::int32_t* list(compute::RowList list) const {
+    return at<std::int32_t>(list == compute::RowList::Wanted ? m_wanted : m_logits);
+  }
+  std::int32_t count(compute::RowList list) const {
+    return list == compute::RowList::Wanted ? m_wantedCount : m_logitCount;
+  }
+
+  /// Attends in one layer of a pool.
+  void attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* queries, bool observed, Bf16* out);
+  /// Draws from logits [logit rows][count].
+  void sample(const float* logits, std::int64_t count);
+  void fetch(const void* values, std::int64_t count, bool isFloat);
+  /// Waits.
+  compute::PassResults finish();
+
+ private:
+  struct DecodeLists {
+    std::int32_t firstRow = 0;
+    std::int32_t rows = 0;
+    std::size_t items = 0;
+    std::size_t rowItems = 0;
+    std::size_t locals = 0;
+    std::size_t blocks = 0;
+    std::size_t cosSin = 0;
+    std::size_t entries = 0;
+    int itemCount = 0;
+    int itemStretches = 0;
+    std::int64_t massElements = 0;
+    std::int64_t firstElements = 0;
+    int chunkKeys = 0;
+    std::vector<MassPlace> masses;
+  };
+  struct PrefillLists {
+    std::size_t items = 0;
+    std::size_t runs = 0;
+    std::size_t ranges = 0;
+    std::size_t locals = 0;
+    std::size_t blocks = 0;
+    std::size_t cosSin = 0;
+    int itemCount = 0;
+  };
+  struct AttentionLists {
+    std::vector<DecodeLists> decodes;
+    PrefillLists prefill;
+  };
+
+  template <class T>
+  const T* at(std::size_t place) const {
+    return reinterpret_cast<const T*>(m_lists.data() + place);
+  }
+  AttentionLists addAttention(UploadList& lists, const AttentionWork& work,
+                              const compute::RotaryTable& rotary);
+  void attendRows(const DecodeLists& lists, const KeyValuePool& pool, std::int32_t layer, const Bf16* queries,
+                  Bf16* out, compute::LayerMass* mass);
+  void sumMassOf(const DecodeLists& lists, const PartialSum* sums, const float* mass, const float* first,
+                 const PartialSum* totals, compute::LayerMass& into);
+
+  Stream& m_stream;
+  std::shared_ptr<CardBuffers> m_buffers;
+  compute::AttentionShape m_shape;
+  std::int32_t m_rows = 0;
+  std::size_t m_tokens = 0;
+  std::size_t m_slots = 0;
+  std::size_t m_keyIndices = 0;
+  std::size_t m_keyRotations = 0;
+  std::size_t m_wanted = 0;
+  std::size_t m_logits = 0;
+  std::size_t m_parameters = 0;
+  std::int32_t m_wantedCount = 0;
+  std::int32_t m_logitCount = 0;
+  std::vector<std::int32_t> m_drawn;  ///< by draw: its row of logits
+  compute::MassRequest m_massRequest;
+  std::vector<std::vector<std::int32_t>> m_massStretches;  ///< by entry: of each key range
+  AttentionLists m_plain;
+  AttentionLists m_observed;
+  HostBuffer m_staging;
+  CardBuffer m_lists;
+
+  // What comes back. Memory of the host holds it until the stream was waited for.
+  compute::PassResults m_results;
+  std::vector<HostBuffer> m_arriving;
+  std::vector<std::function<void()>> m_arrivals;  ///< read it then, in order
+  bool m_isDone = false;
+};
+
+inline CardPass& cardPass(compute::Pass& pass) {
+  return static_cast<CardPass&>(pass);
+}
+inline const CardPass& cardPass(const compute::Pass& pass) {
+  return static_cast<const CardPass&>(pass);
+}
+
+}  // namespace spanscope::cuda

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/backend.h"
+#include "kernels/cuda/backend/card_buffers.h"
+#include "kernels/cuda/runtime.h"
+
+#include <cstdint>
+
+namespace spanscope::cuda {
+
+/// A matrix in bf16, or a vector in f32, row-major as in the checkpoint.
+class CardWeight final : public compute::Weight {
+ public:
+  /// Copies it a piece at a time through memory that the card reads without a detour.
+  CardWeight(const Device& device, Stream& stream, CardBuffers& buffers, const compute::HostMatrix& matrix,
+             compute::WeightUse use);
+
+  std::int64_t rows() const override { return m_rows; }
+  std::int64_t columns() const override { return m_columns; }
+  std::size_t bytes() const override { return m_memory.bytes(); }
+
+  compute::WeightUse use() const { return m_use; }
+  const Bf16* elements() const { return m_memory.as<Bf16>(); }
+  const float* floats() const { return m_memory.as<float>(); }
+
+ private:
+  compute::WeightUse m_use;
+  std::int64_t m_rows = 0;
+  std::int64_t m_columns = 0;
+  DeviceMemory m_memory;
+};
+
+inline const CardWeight& cardWeight(const compute::Weight& weight) {
+  return static_cast<const CardWeight&>(weight);
+}
+
+}  // namespace spanscope::cuda

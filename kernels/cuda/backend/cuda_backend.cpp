@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cuda/backend/cuda_backend.h"
+
+#include "engine/base/error.h"
+#include "engine/compute/half.h"
+#include "kernels/cuda/backend/card_buffers.h"
+#include "kernels/cuda/backend/card_key_value_store.h"
+#include "kernels/cuda/backend/card_pass.h"
+#include "kernels/cuda/backend/card_tensor.h"
+#include "kernels/cuda/backend/card_weight.h"
+#include "kernels/cuda/backend/work_in_flight.h"
+#include "kernels/cuda/pool/block_copies.h"
+#include "kernels/cuda/pool/key_value_write.h"
+#include "kernels/cuda/rows/bias_rows.h"
+#include "kernels/cuda/rows/embed.h"
+#include "kernels/cuda/rows/gated_activation.h"
+#include "kernels/cuda/rows/gather_rows.h"
+#include "kernels/cuda/rows/rms_norm.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spanscope::cuda {
+namespace {
+
+using compute::WeightUse;
+
+// Changes whenever the same input would give other bits.
+constexpr const char* kNumericRevision = "cuda-1";
+constexpr int kLeastMajor = 8;
+constexpr double kMostInFlight = 50;  ///< milliseconds
+
+std::string capabilityOf(const DeviceProperties& device) {
+  return std::to_string(device.major) + "." + std::to_string(device.minor);
+}
+
+std::string versionText(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+class CudaBackend final : public compute::Backend {
+ public:
+  explicit CudaBackend(int index)
+      : m_device(Device::open(index)),
+        m_stream(m_device),
+        m_products(m_device),
+        m_buffers(std::make_shared<CardBuffers>(m_device)),
+        m_inFlight(m_device, m_stream) {
+    const DeviceProperties& properties = m_device.properties();
+    if (properties.major < kLeastMajor)
+      throw Failure(errorAt(properties.name, "compute capability " + capabilityOf(properties),
+                            "at least " + std::to_string(kLeastMajor) + ".0"));
+  }
+
+  compute::DeviceInfo info() const override {
+    const DeviceProperties& properties = m_device.properties();
+    compute::DeviceInfo info;
+    info.name = properties.name;
+    info.instructionSet = "sm_" + std::to_string(properties.major * 10 + properties.minor);
+    info.numericRevision =
+        std::string(kNumericRevision) + "/" + properties.name + "/" + versionText(properties.runtimeVersion);
+    info.activations = compute::DType::BF16;
+    return info;
+  }
+
+  void begin(std::stop_token stop) override {
+    m_stop = std::move(stop);
+    m_stopped = false;
+  }
+
+  bool stopped() override {
+    if (m_stopped) return true;
+    m_inFlight.limit(kMostInFlight);
+    m_stopped = m_stop.stop_requested();
+    return m_stopped;
+  }
+
+  std::unique_ptr<compute::Tensor> makeTensor() override { return std::make_unique<CardTensor>(m_device); }
+
+  std::unique_ptr<compute::Weight> prepare(const compute::HostMatrix& matrix, WeightUse use) override {
+    return std::make_unique<CardWeight>(m_device, m_stream, *m_buffers, matrix, use);
+  }
+
+  std::unique_ptr<compute::KvStore> makeKvStore(const compute::KvShape& shape) override {
+    return std::make_unique<CardKeyValueStore>(m_device, m_stream, shape);
+  }
+
+  std::unique_ptr<compute::Pass> makePass(const compute::AttentionShape& shape,
+                                          const compute::RotaryTable& rotary, const compute::KvShape& store,
+                                          const compute::PassInputs& inputs) override {
+    return std::make_unique<CardPass>(m_stream, m_buffers, shape, rotary, store, inputs);
+  }
+
+  void embed(const compute::Pass& pass, const compute::Weight& table, compute::Tensor& out) override {
+    const CardPass& own = cardPass(pass);
+    const CardWeight& weight = cardWeight(table);
+    CardTensor& target = cardTensor(out);
+    target.resize(own.rows(), weight.columns());
+    if (m_stopped) return;
+    cuda::embed(m_stream, {.table = weight.elements(),
+                           .ids = own.tokens(),
+                           .out = target.elements(),
+                           .rows = own.rows(),
+                           .columns = static_cast<int>(weight.columns())});
+  }
+
+  void rmsNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
+               compute::Tensor& out) override {
+    const CardTensor& source = cardTensor(x);
+    CardTensor& target = cardTensor(out);
+    target.resize(source.rows(), source.columns());
+    if (m_stopped) return;
+    cuda::rmsNorm(m_stream, {.x = source.elements(),
+                             .added = nullptr,
+                             .weight = cardWeight(weight).floats(),
+                             .out = target.elements(),
+                             .rows = static_cast<int>(source.rows()),
+                             .columns = static_cast<int>(source.columns()),
+                             .epsilon = epsilon});
+  }
+
+  void matmul(const compute::Tensor& x, const compute::Weight& weight, const compute::Weight* bias,
+              bool accumulate, compute::Tensor& out) override {
+    const CardTensor& source = cardTensor(x);
+    const CardWeight& matrix = cardWeight(weight);
+    CardTensor& target = cardTensor(out);
+    const bool isFloat = matrix.use() == WeightUse::Logits;
+    if (!accumulate) target.resizeAs(source.rows(), matrix.rows(), isFloat);
+    if (m_stopped || source.rows() == 0) return;
+    const auto rows = static_cast<int>(source.rows());
+    const auto columns = static_cast<int>(matrix.rows());
+    if (bias != nullptr) {
+      biasRows(m_stream, {.bias = cardWeight(*bias).floats(),
+                          .out = target.data(),
+                          .outIsFloat = target.isFloat(),
+                          .accumulate = accumulate,
+                          .rows = rows,
+                          .columns = columns});
+    }
+    m_products.run(m_stream, {.rows = rows,
+                              .columns = columns,
+                              .depth = static_cast<int>(matrix.columns()),
+                              .x = source.elements(),
+                              .xStride = source.columns(),
+                              .weight = matrix.elements(),
+                              .weightStride = matrix.columns(),
+                              .out = target.data(),
+                              .outStride = target.columns(),
+                              .outIsFloat = target.isFloat(),
+                              .accumulate = accumulate || bias != nullptr});
+  }
+
+  void siluMul(const compute::Tensor& gate, const compute::Tensor& up, compute::Tensor& out) override {
+    const CardTensor& gates = cardTensor(gate);
+    CardTensor& target = cardTensor(out);
+    target.resize(gates.rows(), gates.columns());
+    if (m_stopped) return;
+    const auto columns = static_cast<int>(gates.columns());
+    gatedActivation(m_stream, {.gate = gates.elements(),
+                               .up = cardTensor(up).elements(),
+                               .out = target.elements(),
+                               .rows = static_cast<int>(gates.rows()),
+                               .columns = columns,
+                               .stride = columns});
+  }
+
+  void gatherRows(const compute::Pass& pass, compute::RowList list, const compute::Tensor& x,
+                  compute::Tensor& out) override {
+    const CardPass& own = cardPass(pass);
+    const CardTensor& source = cardTensor(x);
+    CardTensor& target = cardTensor(out);
+    target.resize(own.count(list), source.columns());
+    if (m_stopped) return;
+    cuda::gatherRows(m_stream, {.x = source.elements(),
+                                .rows = own.list(list),
+                                .out = target.elements(),
+                                .count = own.count(list),
+                                .columns = static_cast<int>(source.columns())});
+  }
+
+  void storeKeysValues(const compute::Pass& pass, const compute::Tensor& keys, const compute::Tensor& values,
+                       std::int32_t layer, compute::KvStore& store) override {
+    if (m_stopped) return;
+    const CardPass& own = cardPass(pass);
+    writeKeysValues(m_stream, {.keys = cardTensor(keys).elements(),
+                               .values = cardTensor(values).elements(),
+                               .stride = cardTensor(keys).columns(),
+                               .cosSin = own.keyRotations(),
+                               .localIndices = own.keyIndices(),
+                               .slots = own.slots(),
+                               .pool = cardStore(store).pool(),
+                               .layer = layer,
+                               .rows = own.rows()});
+  }
+
+  void copyBlocks(std::span<const compute::BlockCopy> copies, compute::KvStore& store) override {
+    // One launch copies in any order: an entry that touches what an earlier one wrote or read begins another.
+    std::vector<BlockCopy> together;
+    std::set<BlockId> touched;
+    for (const compute::BlockCopy& copy : copies) {
+      if (touched.contains(copy.source) || touched.contains(copy.target)) {
+        copyTogether(together, cardStore(store).pool());
+        together.clear();
+        touched.clear();
+      }
+      touched.insert({copy.source, copy.target});
+      if (copy.source != copy.target && copy.slots > 0)
+        together.push_back({.source = copy.source, .target = copy.target, .slots = copy.slots});
+    }
+    copyTogether(together, cardStore(store).pool());
+  }
+
+  void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
+              std::int32_t layer, bool observed, compute::Tensor& out) override {
+    const CardTensor& source = cardTensor(queries);
+    CardTensor& target = cardTensor(out);
+    target.resize(source.rows(), source.columns());
+    if (m_stopped) return;
+    cardPass(pass).attend(cardStore(store).pool(), layer, source.elements(), observed, target.elements());
+  }
+
+  void sample(compute::Pass& pass, const compute::Tensor& logits) override {
+    const CardTensor& source = cardTensor(logits);
+    if (source.columns() > static_cast<std::int64_t>(compute::kMostLogits))
+      throw Failure(errorAt("sampling", std::to_string(source.columns()) + " logits",
+                            "at most " + std::to_string(compute::kMostLogits)));
+    if (!source.isFloat())
+      throw Failure(errorAt("sampling", "logits in bf16", "of a weight for logits, in f32"));
+    cardPass(pass).sample(source.floats(), source.columns());
+  }
+
+  void fetch(compute::Pass& pass, const compute::Tensor& x) override {
+    const CardTensor& source = cardTensor(x);
+    cardPass(pass).fetch(source.data(), source.rows() * source.columns(), source.isFloat());
+  }
+
+  compute::PassResults finish(compute::Pass& pass) override {
+    compute::PassResults results = cardPass(pass).finish();
+    m_inFlight.clear();
+    results.stopped = m_stopped || m_stop.stop_requested();
+    m_stopped = results.stopped;
+    return results;
+  }
+
+  void download(const compute::Tensor& x, std::span<float> out) override {
+    const CardTensor& source = cardTensor(x);
+    checkCount(source, out.size());
+    if (source.isFloat()) {
+      m_stream.copyToHost(out.data(), source.data(), source.bytes());
+      m_stream.synchronize();
+      return;
+    }
+    std::vector<std::uint16_t> halves(out.size());
+    m_stream.copyToHost(halves.data(), source.data(), source.bytes());
+    m_stream.synchronize();
+    std::transform(halves.begin(), halves.end(), out.begin(), compute::floatFromBf16);
+  }
+
+  void upload(std::span<const float> values, std::int64_t rows, std::int64_t columns,
+              compute::Tensor& out) override {
+    CardTensor& target = cardTensor(out);
+    target.resize(rows, columns);
+    checkCount(target, values.size());
+    std::vector<std::uint16_t> halves(values.size());
+    std::transform(values.begin(), values.end(), halves.begin(), compute::bf16FromFloat);
+    m_stream.copyToDevice(target.data(), halves.data(), target.bytes());
+    m_stream.synchronize();
+  }
+
+ private:
+  static void checkCount(const CardTensor& tensor, std::size_t found) {
+    const auto expected = static_cast<std::size_t>(tensor.rows() * tensor.columns());
+    if (found == expected) return;
+    throw Failure(errorAt("tensor copy", std::to_string(found) + " elements", std::to_string(expected)));
+  }
+
+  void copyTogether(const std::vector<BlockCopy>& copies, const KeyValuePool& pool) {
+    if (copies.empty()) return;
+    const std::size_t bytes = copies.size() * sizeof(BlockCopy);
+    const CardBuffer list = m_buffers->take(bytes);
+    m_stream.copyToDevice(list.data(), copies.data(), bytes);
+    cuda::copyBlocks(m_stream, {.copies = reinterpret_cast<const BlockCopy*>(list.data()),
+                                .count = static_cast<int>(copies.size()),
+                                .pool = pool});
+    // The list is gone when this returns.
+    m_stream.synchronize();
+  }
+
+  Device m_device;
+  Stream m_stream;
+  MatrixProducts m_products;
+  std::shared_ptr<CardBuffers> m_buffers;
+  WorkInFlight m_inFlight;
+  std::stop_token m_stop;
+  bool m_stopped = false;
+};
+
+std::string describe(const DeviceProperties& properties) {
+  return properties.name + ", compute capability " + capabilityOf(properties);
+}
+
+std::vector<compute::Device> probe() {
+  std::vector<compute::Device> devices;
+  try {
+    const int count = deviceCount();
+    for (int index = 0; index < count; ++index) {
+      compute::Device& device = devices.emplace_back();
+      device.name = "cuda:" + std::to_string(index);
+      try {
+        const Device card = Device::open(index);
+        const DeviceProperties& properties = card.properties();
+        device.description = describe(properties);
+        device.memoryBytes = card.freeBytes();
+        if (properties.major < kLeastMajor)
+          device.obstacle = "needs compute capability " + std::to_string(kLeastMajor) + ".0 or more";
+      } catch (const Failure& failure) {
+        device.obstacle = failure.what();
+      }
+    }
+    if (devices.empty())
+      devices.push_back(
+          {.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = "no card is there"});
+  } catch (const Failure& failure) {
+    devices.push_back({.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = failure.what()});
+  }
+  return devices;
+}
+
+}  // namespace
+
+compute::BackendKind cudaBackendKind() {
+  return {.name = "cuda",
+          .probe = probe,
+          .make =
+              [](const compute::BackendOptions& options) {
+                return std::make_unique<CudaBackend>(options.device);
+              },
+          .meter = {}};
+}
+
+}  // namespace spanscope::cuda

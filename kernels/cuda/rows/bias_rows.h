@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "kernels/cuda/runtime.h"
+
+namespace spanscope::cuda {
+
+/// out[r] = bias, or out[r] + bias: what a matrix product is then added to.
+struct BiasRowsArguments {
+  const float* bias = nullptr;  ///< [columns]
+  void* out = nullptr;          ///< [rows][columns]
+  bool outIsFloat = false;      ///< f32, else bf16
+  bool accumulate = false;
+  int rows = 0;
+  int columns = 0;
+};
+
+inline constexpr KernelBudget kBiasRowsBudget{"biasRowsKernel", 128, 12, 0};
+
+void biasRows(Stream& stream, const BiasRowsArguments& arguments);
+
+}  // namespace spanscope::cuda
