@@ -47,7 +47,7 @@ struct Prefill {
   SPANSCOPE_DEVICE int rowOf(int pair) const { return run.firstRow + (firstPair + pair) / group; }
   SPANSCOPE_DEVICE int headOf(int pair) const { return keyHead * group + (firstPair + pair) % group; }
 
-  /// Turns the warp's queries for one range.
+  /// Turns the warp's queries for one range. They can be read after the next barrier.
   SPANSCOPE_DEVICE void turnQueries(const PrefillRange& range) const {
     constexpr int kPairs = HeadSize / 2;
     for (int i = laneIndex(); i < kWarpPairs * kPairs; i += kWarpSize) {
@@ -70,7 +70,6 @@ struct Prefill {
       target[0] = toBf16(first);
       target[kPairs] = toBf16(second);
     }
-    syncWarp();
   }
 
   /// Starts to copy a tile of keys or values; what lies outside of the range becomes 0.
@@ -190,14 +189,6 @@ SPANSCOPE_DEVICE void weigh(SumFragment (&scores)[kKeyColumns], float scale, int
     for (int i = 0; i < 4; ++i) sums[column].values[i] *= factors[i / 2];
   }
 }
-
-template <int HeadSize>
-inline constexpr KernelBudget kPrefillBudget = kPrefillBudgets[HeadSize == 32    ? 0
-                                                               : HeadSize == 64  ? 1
-                                                               : HeadSize == 80  ? 2
-                                                               : HeadSize == 96  ? 3
-                                                               : HeadSize == 128 ? 4
-                                                                                 : 5];
 
 }  // namespace
 

@@ -58,6 +58,14 @@ inline constexpr KernelBudget kPrefillBudgets[] = {
     {"prefillKernel<128>", kPrefillThreads, 3, prefillSharedBytes(128)},
     {"prefillKernel<256>", kPrefillThreads, 1, prefillSharedBytes(256)}};
 
+template <int HeadSize>
+inline constexpr KernelBudget kPrefillBudget = kPrefillBudgets[HeadSize == 32    ? 0
+                                                               : HeadSize == 64  ? 1
+                                                               : HeadSize == 80  ? 2
+                                                               : HeadSize == 96  ? 3
+                                                               : HeadSize == 128 ? 4
+                                                                                 : 5];
+
 /// Throws Failure for a shape that the kernels do not have.
 void attendPrefill(Stream& stream, const PrefillAttentionArguments& arguments);
 

@@ -129,8 +129,8 @@ SPANSCOPE_DEVICE int chooseBin(const Shared& shared, int count, std::uint64_t& l
   return static_cast<int>(shared.chosen[0]);
 }
 
+/// Nobody reads bins any more once one of them is chosen.
 SPANSCOPE_DEVICE void clearBins(const Shared& shared, int count) {
-  syncBlock();
   for (int bin = threadIndex(); bin < count; bin += threadCount()) shared.bins[bin] = 0;
   syncBlock();
 }

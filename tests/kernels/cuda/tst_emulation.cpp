@@ -155,6 +155,7 @@ class TestCudaEmulation : public QObject {
   }
 
   void aForgottenBarrierShows() {
+    if (SPANSCOPE_THREAD_SANITIZER) QSKIP("the thread sanitizer reports it");
     EmulatedCard card;
     bool isWrong = false;
     inEveryOrder(card, [&](const char*) {

@@ -30,8 +30,20 @@ bool isMultipleOf16(const void* pointer) {
 BlockRunner::BlockRunner() = default;
 BlockRunner::~BlockRunner() = default;
 
-BlockRunner& BlockRunner::current() {
+SPANSCOPE_UNSEEN BlockRunner& BlockRunner::current() {
   return *currentRunner;
+}
+SPANSCOPE_UNSEEN int BlockRunner::threadIndex() const {
+  return m_running->index;
+}
+SPANSCOPE_UNSEEN int BlockRunner::threadCount() const {
+  return m_threadCount;
+}
+SPANSCOPE_UNSEEN Grid BlockRunner::place() const {
+  return m_place;
+}
+SPANSCOPE_UNSEEN Grid BlockRunner::grid() const {
+  return m_call->shape.grid;
 }
 
 void BlockRunner::run(const KernelCall& call, const EmulationOptions& options) {
@@ -42,19 +54,23 @@ void BlockRunner::run(const KernelCall& call, const EmulationOptions& options) {
   makeThreads(call.shape.threads);
   const Grid& grid = call.shape.grid;
   const int blocks = grid.x * grid.y * grid.z;
+  // Threads see what the host did before the launch, and nothing of other blocks; the host sees all of them.
+  release(&m_launched);
   try {
     for (int i = 0; i < blocks; ++i) {
       const int block = m_order == ThreadOrder::Descending ? blocks - 1 - i : i;
       m_place = {block % grid.x, block / grid.x % grid.y, block / grid.x / grid.y};
-      runBlock(options);
+      runBlock();
     }
   } catch (...) {
     // Threads of the block stand in the middle of the kernel: they are of no more use.
+    acquire(&m_done);
     m_threads.clear();
     m_ready.clear();
     currentRunner = nullptr;
     throw;
   }
+  acquire(&m_done);
   currentRunner = nullptr;
 }
 
@@ -74,20 +90,33 @@ void BlockRunner::enter(void* thread) {
 
 void BlockRunner::runThread(Thread& thread) {
   for (;;) {  // a block each
+    acquire(&m_launched);
+    std::exception_ptr failure;
     try {
       m_call->call(m_call->kernel, m_call->arguments);
-      if (thread.copies.size() > 1 || !thread.copies.back().empty())
-        fail("ends with copies under way", "waits for all that it started");
     } catch (...) {
-      m_failure = std::current_exception();
+      failure = std::current_exception();
     }
-    thread.state = Thread::State::Ended;
-    if (m_failure) m_ready.clear();
+    endThread(thread, failure);
     stepAside();
   }
 }
 
-void BlockRunner::runBlock(const EmulationOptions&) {
+void BlockRunner::endThread(Thread& thread, std::exception_ptr failure) {
+  const Unseen unseen;
+  try {
+    if (!failure && (thread.copies.size() > 1 || !thread.copies.back().empty()))
+      fail("ends with copies under way", "waits for all that it started");
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure) m_failure = failure;
+  thread.state = Thread::State::Ended;
+  if (m_failure) m_ready.clear();
+}
+
+void BlockRunner::runBlock() {
+  const Unseen unseen;
   m_sharedTaken = 0;
   m_sharedBytes = 0;
   m_atBarrier = 0;
@@ -134,20 +163,25 @@ void BlockRunner::makeReady(std::vector<Thread*> threads) {
 }
 
 void BlockRunner::stepAside() {
-  Thread& left = *m_running;
-  if (m_ready.empty()) {
-    Fiber::switchTo(*left.fiber, m_host);
-  } else {
-    Thread& next = *m_ready.front();
-    m_ready.pop_front();
-    if (&next == &left) return;
-    m_running = &next;
-    Fiber::switchTo(*left.fiber, *next.fiber);
+  release(&m_done);
+  Fiber* from = nullptr;
+  Fiber* to = nullptr;
+  {
+    // Over before the switch: a fiber that is given up shall not leave anything open.
+    const Unseen unseen;
+    from = m_running->fiber.get();
+    to = &m_host;
+    if (!m_ready.empty()) {
+      m_running = m_ready.front();
+      m_ready.pop_front();
+      to = m_running->fiber.get();
+    }
   }
-  m_running = &left;
+  if (to != from) Fiber::switchTo(*from, *to);
 }
 
 void* BlockRunner::takeShared(std::size_t number, std::size_t bytes) {
+  const Unseen unseen;
   if (number < m_sharedTaken) {
     const std::size_t had = m_shared[number]->bytes();
     if (had != bytes) {
@@ -162,7 +196,8 @@ void* BlockRunner::takeShared(std::size_t number, std::size_t bytes) {
          "at most the " + std::to_string(m_call->shape.sharedBytes) + " of the launch");
   }
   if (number == m_shared.size()) m_shared.emplace_back();
-  if (m_shared[number] && m_shared[number]->bytes() == bytes) {
+  // The thread sanitizer knows memory by its address: that of another block must be had anew.
+  if (!SPANSCOPE_THREAD_SANITIZER && m_shared[number] && m_shared[number]->bytes() == bytes) {
     m_shared[number]->forget();
   } else {
     m_shared[number] = std::make_unique<GuardedMemory>(bytes);
@@ -172,17 +207,39 @@ void* BlockRunner::takeShared(std::size_t number, std::size_t bytes) {
 }
 
 void BlockRunner::barrier() {
-  m_running->state = Thread::State::AtBarrier;
-  if (++m_atBarrier == m_threadCount) {
-    m_atBarrier = 0;
-    std::vector<Thread*> all;
-    for (int i = 0; i < m_threadCount; ++i) all.push_back(m_threads[static_cast<std::size_t>(i)].get());
-    makeReady(std::move(all));
+  void* const place = m_barrier.place();
+  release(place);
+  {
+    const Unseen unseen;
+    m_running->state = Thread::State::AtBarrier;
+    if (++m_atBarrier == m_threadCount) {
+      m_atBarrier = 0;
+      m_barrier.next();
+      std::vector<Thread*> all;
+      for (int i = 0; i < m_threadCount; ++i) all.push_back(m_threads[static_cast<std::size_t>(i)].get());
+      makeReady(std::move(all));
+    }
   }
   stepAside();
+  acquire(place);
+}
+
+void BlockRunner::syncWarp() {
+  OrderingPoint& warp = m_warps[static_cast<std::size_t>(threadIndex() / kLanes)];
+  void* const place = warp.place();
+  release(place);
+  meetWarp("syncWarp", &warp,
+           [](void* const* operands) { static_cast<OrderingPoint*>(operands[0])->next(); });
+  acquire(place);
 }
 
 void BlockRunner::meetWarp(const char* operation, void* operand, void (*complete)(void* const* operands)) {
+  if (!arriveAtWarp(operation, operand, complete)) stepAside();
+}
+
+bool BlockRunner::arriveAtWarp(const char* operation, void* operand,
+                               void (*complete)(void* const* operands)) {
+  const Unseen unseen;
   Thread& self = *m_running;
   self.state = Thread::State::InWarp;
   self.operation = operation;
@@ -203,10 +260,7 @@ void BlockRunner::meetWarp(const char* operation, void* operand, void (*complete
     }
     operands[static_cast<std::size_t>(lane)] = other.operand;
   }
-  if (!isLast) {
-    stepAside();
-    return;
-  }
+  if (!isLast) return false;
   complete(operands.data());
   // The rest of the warp goes on before others do: most often it will meet again.
   const bool ascending = m_order != ThreadOrder::Descending;
@@ -216,35 +270,45 @@ void BlockRunner::meetWarp(const char* operation, void* operand, void (*complete
     other.state = Thread::State::Ready;
     if (&other != &self) m_ready.push_front(&other);
   }
+  return true;
 }
 
 void BlockRunner::startCopy(void* target, const void* source, int bytes) {
-  if (!isMultipleOf16(target) || (bytes > 0 && !isMultipleOf16(source)))
-    fail("copies between addresses that are no multiples of 16", "multiples of 16");
-  if (bytes < 0 || bytes > static_cast<int>(kCopyBytes))
-    fail("copies " + std::to_string(bytes) + " bytes", "0 to 16");
-  const auto holds = [&](const auto& memory) { return memory->holds(target, kCopyBytes); };
-  const auto end = m_shared.begin() + static_cast<std::ptrdiff_t>(m_sharedTaken);
-  if (std::none_of(m_shared.begin(), end, holds)) fail("copies to what is no shared memory", "shared memory");
+  {
+    const Unseen unseen;
+    if (!isMultipleOf16(target) || (bytes > 0 && !isMultipleOf16(source)))
+      fail("copies between addresses that are no multiples of 16", "multiples of 16");
+    if (bytes < 0 || bytes > static_cast<int>(kCopyBytes))
+      fail("copies " + std::to_string(bytes) + " bytes", "0 to 16");
+    const auto holds = [&](const auto& memory) { return memory->holds(target, kCopyBytes); };
+    const auto end = m_shared.begin() + static_cast<std::ptrdiff_t>(m_sharedTaken);
+    if (std::none_of(m_shared.begin(), end, holds))
+      fail("copies to what is no shared memory", "shared memory");
+    m_running->copies.back().push_back(
+        {static_cast<std::byte*>(target), static_cast<const std::byte*>(source), bytes});
+  }
+  // Of the kernel: sanitizers see what it writes.
   std::memset(target, kUnwritten, kCopyBytes);
   poison(target, kCopyBytes);
-  m_running->copies.back().push_back(
-      {static_cast<std::byte*>(target), static_cast<const std::byte*>(source), bytes});
 }
 
 void BlockRunner::commitCopies() {
+  const Unseen unseen;
   m_running->copies.emplace_back();
 }
 
 void BlockRunner::waitCopies(std::size_t pending) {
-  std::deque<std::vector<PendingCopy>>& copies = m_running->copies;
-  for (; copies.size() > pending + 1; copies.pop_front()) {
-    for (const PendingCopy& copy : copies.front()) {
-      unpoison(copy.target, kCopyBytes);
-      std::memset(copy.target, 0, kCopyBytes);
-      // Through a pointer of the kernel: the sanitizer sees what it reads.
-      for (int i = 0; i < copy.bytes; ++i) copy.target[i] = copy.source[i];
-    }
+  std::vector<PendingCopy> arrived;
+  {
+    const Unseen unseen;
+    std::deque<std::vector<PendingCopy>>& copies = m_running->copies;
+    for (; copies.size() > pending + 1; copies.pop_front())
+      arrived.insert(arrived.end(), copies.front().begin(), copies.front().end());
+  }
+  for (const PendingCopy& copy : arrived) {
+    unpoison(copy.target, kCopyBytes);
+    std::memset(copy.target, 0, kCopyBytes);
+    if (copy.bytes > 0) std::memcpy(copy.target, copy.source, static_cast<std::size_t>(copy.bytes));
   }
 }
 

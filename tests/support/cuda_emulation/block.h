@@ -6,6 +6,7 @@
 #include "tests/support/cuda_emulation/emulation.h"
 #include "tests/support/cuda_emulation/fiber.h"
 #include "tests/support/cuda_emulation/guarded_memory.h"
+#include "tests/support/cuda_emulation/sanitizers.h"
 
 #include <array>
 #include <cstddef>
@@ -42,6 +43,18 @@ struct Thread {
   std::deque<std::vector<PendingCopy>> copies;
 };
 
+/// A meeting point that orders what is done before it and after it. Two places take turns: who leaves one
+/// meeting late shall not see what others did before the next.
+class OrderingPoint {
+ public:
+  SPANSCOPE_UNSEEN void* place() { return &m_places[m_meetings % 2]; }
+  SPANSCOPE_UNSEEN void next() { ++m_meetings; }
+
+ private:
+  std::uint32_t m_meetings = 0;
+  char m_places[2] = {};
+};
+
 /// Runs launches, block after block. What goes wrong in a kernel is a Failure that names kernel, block and
 /// thread.
 class BlockRunner {
@@ -57,13 +70,15 @@ class BlockRunner {
   static BlockRunner& current();
 
   // For device_emulation.h, called by the thread that is running.
-  Thread& thread() { return *m_running; }
-  const KernelCall& call() const { return *m_call; }
-  const Grid& place() const { return m_place; }
+  int threadIndex() const;
+  int threadCount() const;
+  Grid place() const;  ///< of the block
+  Grid grid() const;
   void* takeShared(std::size_t number, std::size_t bytes);
   void barrier();
   /// Waits for the other lanes of the warp; the last one calls complete(operands by lane).
   void meetWarp(const char* operation, void* operand, void (*complete)(void* const* operands));
+  void syncWarp();
   void startCopy(void* target, const void* source, int bytes);
   void commitCopies();
   void waitCopies(std::size_t pending);
@@ -72,7 +87,10 @@ class BlockRunner {
  private:
   static void enter(void* thread);
   void runThread(Thread& thread);
-  void runBlock(const EmulationOptions& options);
+  void endThread(Thread& thread, std::exception_ptr failure);
+  /// True if it is the last lane to come: then the operation is done.
+  bool arriveAtWarp(const char* operation, void* operand, void (*complete)(void* const* operands));
+  void runBlock();
   void makeThreads(int count);
   void makeReady(std::vector<Thread*> threads);
   void stepAside();
@@ -94,6 +112,11 @@ class BlockRunner {
   ThreadOrder m_order = ThreadOrder::Ascending;
   std::uint64_t m_random = 0;
   std::exception_ptr m_failure;
+  // For the thread sanitizer.
+  OrderingPoint m_barrier;
+  std::array<OrderingPoint, 32> m_warps;
+  char m_launched = 0;
+  char m_done = 0;
 };
 
 }  // namespace spanscope::cuda::emulation

@@ -70,7 +70,7 @@ std::uint16_t loadedElement(void* const* operands, int index, int lane, int elem
   const int row = transposed ? lane % 4 * 2 + element : lane / 4;
   const int column = transposed ? lane / 4 : lane % 4 * 2 + element;
   const auto& owner = *static_cast<const MatricesOperand*>(operands[8 * index + row]);
-  return static_cast<const std::uint16_t*>(owner.row)[column];
+  return owner.row[column];
 }
 
 void check16(const void* pointer) {

@@ -12,17 +12,17 @@
 namespace spanscope::cuda {
 
 inline int threadIndex() {
-  return emulation::BlockRunner::current().thread().index;
+  return emulation::BlockRunner::current().threadIndex();
 }
 inline int threadCount() {
-  return emulation::BlockRunner::current().call().shape.threads;
+  return emulation::BlockRunner::current().threadCount();
 }
 inline Index3 blockIndex() {
-  const Grid& place = emulation::BlockRunner::current().place();
+  const Grid place = emulation::BlockRunner::current().place();
   return {place.x, place.y, place.z};
 }
 inline Index3 gridSize() {
-  const Grid& grid = emulation::BlockRunner::current().call().shape.grid;
+  const Grid grid = emulation::BlockRunner::current().grid();
   return {grid.x, grid.y, grid.z};
 }
 
@@ -70,7 +70,7 @@ void completeProduct(void* const* operands);
 
 struct MatricesOperand {
   std::uint32_t* registers;
-  const void* row;
+  std::uint16_t row[8];  ///< of the lane, if it gives one
 };
 /// The element `element` (0 or 1) of register `index` of lane `lane`; see loadMatrices.
 std::uint16_t loadedElement(void* const* operands, int index, int lane, int element, bool transposed);
@@ -95,7 +95,7 @@ inline void syncBlock() {
   emulation::BlockRunner::current().barrier();
 }
 inline void syncWarp() {
-  emulation::BlockRunner::current().meetWarp("syncWarp", nullptr, [](void* const*) {});
+  emulation::BlockRunner::current().syncWarp();
 }
 template <class T>
 T shuffle(T value, int sourceLane) {
@@ -223,8 +223,11 @@ inline void multiplyAccumulate(SumFragment& sum, const LeftFragment& left, const
 template <int Count, bool Transposed>
 void loadMatrices(std::uint32_t (&registers)[Count], const void* sharedRow) {
   static_assert(Count == 1 || Count == 2 || Count == 4);
-  if (laneIndex() < 8 * Count) emulation::check16(sharedRow);
-  emulation::MatricesOperand operand{registers, sharedRow};
+  emulation::MatricesOperand operand{registers, {}};
+  if (laneIndex() < 8 * Count) {
+    emulation::check16(sharedRow);
+    std::memcpy(operand.row, sharedRow, sizeof operand.row);
+  }
   emulation::BlockRunner::current().meetWarp("loadMatrices", &operand,
                                              &emulation::completeMatrices<Count, Transposed>);
 }

@@ -14,7 +14,8 @@ namespace spanscope::cuda::emulation {
 namespace {
 
 // Large enough for what the sanitizers put around every variable.
-constexpr std::size_t kStackBytes = std::size_t{SPANSCOPE_ADDRESS_SANITIZER ? 512 : 128} << 10U;
+constexpr std::size_t kStackBytes =
+    std::size_t{SPANSCOPE_ADDRESS_SANITIZER || SPANSCOPE_THREAD_SANITIZER ? 512 : 128} << 10U;
 
 }  // namespace
 
@@ -30,8 +31,9 @@ struct Fiber::Context {
   const void* bottom = nullptr;
   std::size_t bytes = 0;
   Context* cameFrom = nullptr;
+  void* threadRecord = nullptr;  ///< of the thread sanitizer
 
-  static void arrive(Context& context, void* fakeStack) {
+  SPANSCOPE_BETWEEN_STACKS static void arrive(Context& context, void* fakeStack) {
     const void* bottom = nullptr;
     std::size_t bytes = 0;
     finishSwitch(fakeStack, &bottom, &bytes);
@@ -41,7 +43,7 @@ struct Fiber::Context {
     }
   }
 
-  static void begin(unsigned high, unsigned low) {
+  SPANSCOPE_BETWEEN_STACKS static void begin(unsigned high, unsigned low) {
     const auto address = (std::uintptr_t{high} << 32U) | std::uintptr_t{low};
     auto* const context = reinterpret_cast<Context*>(address);
     arrive(*context, nullptr);
@@ -50,7 +52,8 @@ struct Fiber::Context {
 
   // Apart from who calls __builtin_setjmp, as the compiler wants it. Nothing of the sanitizer may stand
   // before the jump: it would take the stack it is about to leave for the one it is on.
-  [[noreturn]] SPANSCOPE_NO_ADDRESS_SANITIZER static void go(Context& to) {
+  [[noreturn]] SPANSCOPE_BETWEEN_STACKS static void go(Context& to) {
+    switchThreadRecord(to.threadRecord);
     if (!to.isStarted) {
       to.isStarted = true;
       setcontext(&to.start);
@@ -64,6 +67,7 @@ Fiber::Fiber() : m_context(std::make_unique<Context>()) {}
 Fiber::Fiber(void (*entry)(void*), void* argument) : m_context(std::make_unique<Context>()) {
   Context& context = *m_context;
   context.isStarted = false;
+  context.threadRecord = makeThreadRecord();
   context.entry = entry;
   context.argument = argument;
   context.stack.reset(new std::byte[kStackBytes]);  // not filled: most of it is never touched
@@ -79,13 +83,16 @@ Fiber::Fiber(void (*entry)(void*), void* argument) : m_context(std::make_unique<
 }
 
 Fiber::~Fiber() {
-  if (m_context->stack) unpoison(m_context->stack.get(), kStackBytes);
+  if (!m_context->stack) return;
+  unpoison(m_context->stack.get(), kStackBytes);
+  dropThreadRecord(m_context->threadRecord);
 }
 
-void Fiber::switchTo(Fiber& from, Fiber& to) {
+SPANSCOPE_BETWEEN_STACKS void Fiber::switchTo(Fiber& from, Fiber& to) {
   Context* const left = from.m_context.get();
   Context* const entered = to.m_context.get();
   entered->cameFrom = left;
+  if (!left->stack) left->threadRecord = currentThreadRecord();
   startSwitch(&left->fakeStack, entered->bottom, entered->bytes);
   if (__builtin_setjmp(left->jump) == 0) Context::go(*entered);
   Context::arrive(*left, left->fakeStack);

@@ -6,8 +6,8 @@
 
 namespace spanscope::cuda::emulation {
 
-/// A thread of control with a stack of its own that runs where another one steps aside. The address sanitizer
-/// is told of every switch.
+/// A thread of control with a stack of its own that runs where another one steps aside. Sanitizers are told
+/// of every switch.
 class Fiber {
  public:
   /// The one that is running already: what calls switchTo first.

@@ -221,18 +221,21 @@ Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
 
 void Stream::copyToDevice(void* target, const void* source, std::size_t bytes) {
+  if (bytes == 0) return;
   Device::State& device = m_state->owner.state();
   device.checkRange("copying to the card", target, bytes);
   m_state->add([=] { std::memcpy(target, source, bytes); });
 }
 
 void Stream::copyToHost(void* target, const void* source, std::size_t bytes) {
+  if (bytes == 0) return;
   Device::State& device = m_state->owner.state();
   device.checkRange("copying from the card", source, bytes);
   m_state->add([=] { std::memcpy(target, source, bytes); });
 }
 
 void Stream::copyOnDevice(void* target, const void* source, std::size_t bytes) {
+  if (bytes == 0) return;
   Device::State& device = m_state->owner.state();
   device.checkRange("copying on the card, source", source, bytes);
   device.checkRange("copying on the card, target", target, bytes);
@@ -240,6 +243,7 @@ void Stream::copyOnDevice(void* target, const void* source, std::size_t bytes) {
 }
 
 void Stream::fill(void* target, std::uint8_t value, std::size_t bytes) {
+  if (bytes == 0) return;
   m_state->owner.state().checkRange("filling memory of the card", target, bytes);
   m_state->add([=] { std::memset(target, value, bytes); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the emulation tells the address sanitizer; nothing where there is none.
+// What the emulation tells the address and the thread sanitizer; nothing where there is none.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,35 @@
 #define SPANSCOPE_ADDRESS_SANITIZER 0
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+#define SPANSCOPE_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SPANSCOPE_THREAD_SANITIZER 1
+#endif
+#endif
+#ifndef SPANSCOPE_THREAD_SANITIZER
+#define SPANSCOPE_THREAD_SANITIZER 0
+#endif
+
 #if SPANSCOPE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
-#define SPANSCOPE_NO_ADDRESS_SANITIZER __attribute__((noinline, no_sanitize("address")))
-#else
-#define SPANSCOPE_NO_ADDRESS_SANITIZER __attribute__((noinline))
 #endif
+#if SPANSCOPE_THREAD_SANITIZER
+#include <sanitizer/tsan_interface.h>
+extern "C" {
+void AnnotateIgnoreReadsBegin(const char* file, int line);
+void AnnotateIgnoreReadsEnd(const char* file, int line);
+void AnnotateIgnoreWritesBegin(const char* file, int line);
+void AnnotateIgnoreWritesEnd(const char* file, int line);
+}
+#endif
+
+/// Of a function of the emulation that reads what other fibers write.
+#define SPANSCOPE_UNSEEN __attribute__((no_sanitize("thread")))
+/// Of a function that runs on two stacks: no sanitizer may keep a record of it.
+#define SPANSCOPE_BETWEEN_STACKS __attribute__((noinline, no_sanitize("address"), no_sanitize("thread")))
 
 namespace spanscope::cuda::emulation {
 
@@ -49,5 +71,63 @@ inline void finishSwitch([[maybe_unused]] void* fakeStack, [[maybe_unused]] cons
   __sanitizer_finish_switch_fiber(fakeStack, oldBottom, oldBytes);
 #endif
 }
+
+// The thread sanitizer takes fibers for threads: a switch orders nothing, a barrier does.
+
+inline void* makeThreadRecord() {
+#if SPANSCOPE_THREAD_SANITIZER
+  return __tsan_create_fiber(0);
+#else
+  return nullptr;
+#endif
+}
+inline void* currentThreadRecord() {
+#if SPANSCOPE_THREAD_SANITIZER
+  return __tsan_get_current_fiber();
+#else
+  return nullptr;
+#endif
+}
+inline void dropThreadRecord([[maybe_unused]] void* record) {
+#if SPANSCOPE_THREAD_SANITIZER
+  __tsan_destroy_fiber(record);
+#endif
+}
+inline void switchThreadRecord([[maybe_unused]] void* record) {
+#if SPANSCOPE_THREAD_SANITIZER
+  __tsan_switch_to_fiber(record, __tsan_switch_to_fiber_no_sync);
+#endif
+}
+
+/// What was done before comes before what is done after an `acquire` of the same place.
+inline void release([[maybe_unused]] void* place) {
+#if SPANSCOPE_THREAD_SANITIZER
+  __tsan_release(place);
+#endif
+}
+inline void acquire([[maybe_unused]] void* place) {
+#if SPANSCOPE_THREAD_SANITIZER
+  __tsan_acquire(place);
+#endif
+}
+
+/// As long as it lives, what the calling fiber reads and writes is the emulation's own and no race.
+class Unseen {
+ public:
+  Unseen() {
+#if SPANSCOPE_THREAD_SANITIZER
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+#endif
+  }
+  ~Unseen() {
+#if SPANSCOPE_THREAD_SANITIZER
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+#endif
+  }
+  Unseen(const Unseen&) = delete;
+  Unseen& operator=(const Unseen&) = delete;
+};
 
 }  // namespace spanscope::cuda::emulation
