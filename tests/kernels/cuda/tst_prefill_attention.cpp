@@ -94,6 +94,16 @@ class TestCudaPrefillAttention : public QObject {
     const std::vector<int> sizes{32, 64, 80, 96, 128, 256};
     const std::vector<int> groups{1, 2, 3, 4, 7, 8, 16};
     const std::vector<int> blockSizes{1, 5, 16, 128};
+    for (const ProblemShape& shape :
+         {ProblemShape{.rows = 1000, .keys = 1300, .segments = 3, .keyHeads = 1, .group = 1, .headSize = 32},
+          ProblemShape{.rows = 20,
+          .keys = 5000,
+          .segments = 4,
+          .keyHeads = 1,
+          .group = 3,
+          .headSize = 64,
+          .blockSize = 5}})
+      QTest::addRow("%s", shape.text().c_str()) << shape;
     Random random(m_seed);
     for (const auto& choice : pairwiseSample(
              {rows.size(), keys.size(), segments.size(), sizes.size(), groups.size(), blockSizes.size()},
