@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "app/cli/bench_needle.h"
+#include "app/cli/bench_ops.h"
 #include "app/cli/bench_report.h"
 #include "app/cli/bench_run.h"
 #include "app/cli/bench_sources.h"
@@ -243,6 +244,7 @@ void addBench(CLI::App& app, Context& context) {
   addRepeatCommand(*group, context);
   addAbbaCommand(*group, context);
   addSpeedCommand(*group, context);
+  addOpsCommand(*group, context);
   addNeedleCommand(*group, context);
   addSourcesCommand(*group, context);
 }

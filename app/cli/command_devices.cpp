@@ -32,7 +32,9 @@ ExitCode showDevices(const Context& context, bool isJson) {
          device.isUsable() ? "yes" : "no: " + device.obstacle});
   }
   if (isJson) {
-    context.streams.out << nlohmann::ordered_json{{"devices", std::move(list)}}.dump(2) << '\n';
+    nlohmann::ordered_json json;
+    json["devices"] = std::move(list);
+    context.streams.out << json.dump(2) << '\n';
   } else {
     context.streams.out << table.text();
   }

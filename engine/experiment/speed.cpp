@@ -44,6 +44,7 @@ class Sequence {
     rows.keys.push_back({.blocks = m_blocks, .begin = 0, .end = begin + count, .base = 0, .causal = true});
     batch.runs.push_back(std::move(rows));
     if (wantLogits) batch.logitRows.push_back(count - 1);
+    batch.logitsWanted = false;  // they are computed, and stay on the device as those of a run do
     if (m_decoder.forward(batch, *m_store, stop).stopped || stop.stop_requested()) {
       throw Failure({.file = {}, .place = "bench", .found = "a request to stop", .expected = {}});
     }

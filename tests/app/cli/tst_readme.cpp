@@ -128,9 +128,9 @@ void TestReadme::everyCommandIsShown() {
       shown += example.command.join(' ');
   }
   const QString all = shown.join('\n');
-  for (const char* command :
-       {"validate", "explain", "run", "export", "trace show", "trace stats", "trace sources", "model show",
-        "model logits", "devices", "bench abba", "bench speed", "bench needle", "bench sources"}) {
+  for (const char* command : {"validate", "explain", "run", "export", "trace show", "trace stats",
+                              "trace sources", "model show", "model logits", "devices", "bench ops",
+                              "bench abba", "bench speed", "bench needle", "bench sources"}) {
     QVERIFY2(all.contains(QString("spanq ") + command), command);
   }
   QVERIFY(textOf("README.md").contains("packaging/run"));

@@ -32,6 +32,8 @@ class TestSpanqCommands : public QObject {
  private Q_SLOTS:
   void helpShowsAnExample_data();
   void helpShowsAnExample();
+  void devicesSayWhatTheyAre();
+  void aDeviceIsChosenByName();
   void usageMistakesExitWithTwo_data();
   void usageMistakesExitWithTwo();
   void wrongInputExitsWithOne_data();
@@ -103,7 +105,7 @@ void TestSpanqCommands::helpShowsAnExample_data() {
   QTest::newRow("spanq") << QStringList{};
   for (const char* command : {"validate", "explain", "run", "export", "trace", "trace show", "trace stats",
                               "trace sources", "model", "model show", "model logits", "bench", "bench run",
-                              "bench abba", "bench speed", "devices"}) {
+                              "bench abba", "bench speed", "bench ops", "devices"}) {
     QTest::newRow(command) << QString(command).split(' ');
   }
 }
@@ -437,6 +439,38 @@ void TestSpanqCommands::modelShowSaysWhatTheModelIs() {
   QCOMPARE(json["parameters"].get<int>(), 1443456);
   QCOMPARE(json["block_attention"].get<bool>(), true);
   QVERIFY(spanq({"model", "show", kModel + "/"}).out.find("spanlet") != std::string::npos);
+}
+
+void TestSpanqCommands::devicesSayWhatTheyAre() {
+  const SpanqResult result = spanq({"devices", "--json"});
+  QCOMPARE(result.code, 0);
+  bool hasProcessor = false;
+  const Json json = Json::parse(result.out);
+  for (const Json& device : json["devices"]) {
+    if (device["is_usable"].get<bool>()) {
+      QVERIFY(!device["description"].get<std::string>().empty());
+      QVERIFY(device["memory_bytes"].get<std::uint64_t>() > 0);
+    } else {
+      QVERIFY(!device["obstacle"].get<std::string>().empty());
+    }
+    hasProcessor = hasProcessor || device["device"] == "cpu";
+  }
+  QVERIFY(hasProcessor);
+  QVERIFY(spanq({"devices"}).out.find("cuda") != std::string::npos);
+}
+
+void TestSpanqCommands::aDeviceIsChosenByName() {
+  const std::string query = kQueries + "rag.json";
+  const SpanqResult chosen = spanq({"run", "--device", "cpu", query});
+  QCOMPARE(chosen.code, 0);
+  QVERIFY(chosen.out.find("Biscuit") != std::string::npos);
+  const SpanqResult absent = spanq({"run", "--device", "cuda", query});
+  QCOMPARE(absent.code, 1);
+  QVERIFY2(absent.err.find("device: found cuda, which is left out of this test") != std::string::npos,
+           absent.err.c_str());
+  const SpanqResult unknown = spanq({"run", "--device", "tpu", query});
+  QCOMPARE(unknown.code, 2);
+  QVERIFY2(unknown.err.find("tpu not in {auto,cpu,cuda}") != std::string::npos, unknown.err.c_str());
 }
 
 void TestSpanqCommands::modelLogitsWritesAnArrayAPosition() {

@@ -53,9 +53,9 @@ SpanqResult start(const QStringList& arguments, const QString& input = {}) {
   return spanq(words, input.toStdString());
 }
 
-const QStringList kCommands{"validate",    "explain",       "run",          "export",       "trace show",
-                            "trace stats", "trace sources", "model show",   "model logits", "bench run",
-                            "bench abba",  "bench speed",   "bench needle", "bench sources"};
+const QStringList kCommands{"validate",    "explain",       "run",         "export",       "trace show",
+                            "trace stats", "trace sources", "model show",  "model logits", "bench run",
+                            "bench ops",   "bench abba",    "bench speed", "bench needle", "bench sources"};
 
 QString helpOf(const QString& command) {
   return QString::fromStdString(start(command.split(' ') + QStringList{"--help"}).out);

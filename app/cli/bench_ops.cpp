@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/bench_ops.h"
+
+#include "app/cli/bench_report.h"
+#include "app/cli/number_option.h"
+#include "app/cli/session_options.h"
+#include "app/cli/text_table.h"
+#include "engine/experiment/operations.h"
+#include "engine/model/weights.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+
+namespace spanscope::cli {
+namespace {
+
+constexpr std::int32_t kMostTokens = 1'000'000;
+constexpr std::int32_t kMostRows = 65'536;
+constexpr std::int32_t kMostRepeats = 100'000;
+constexpr double kMicroseconds = 1e6;
+
+struct Options {
+  SessionOptions session;
+  std::string shape;
+  experiment::OperationOptions operations;
+  bool json = false;
+};
+
+nlohmann::ordered_json toJson(const experiment::OperationResult& result) {
+  return {{"operation", result.name},
+          {"milliseconds", summaryJson(result.seconds, kMilliseconds)},
+          {"flops_per_second", result.flopsPerSecond()},
+          {"bytes_per_second", result.bytesPerSecond()},
+          {"machine_flops_per_second", result.machine.flops},
+          {"machine_bytes_per_second", result.machine.bytesPerSecond},
+          {"bound_by", result.isBoundByArithmetic() ? "arithmetic" : "memory"},
+          {"share_of_limit", result.share()}};
+}
+
+ExitCode runOps(const Context& context, const Options& options) {
+  std::string name = options.shape;
+  model::ModelConfig config;
+  if (options.shape.empty()) {
+    const std::filesystem::path directory = modelDirectory(options.session);
+    workbench::requireModel(directory);
+    config = model::readConfig(directory);
+    name = directory.filename().string();
+  } else {
+    config = model::namedShape(options.shape);
+  }
+  const compute::ChosenDevice chosen = context.backends.choose(options.session.settings.device);
+  const compute::BackendOptions device{.threads = options.session.settings.threads, .device = chosen.index};
+  const std::unique_ptr<compute::Backend> backend = chosen.kind.make(device);
+  experiment::OperationOptions operations = options.operations;
+  operations.kvType = options.session.config().kvType;
+
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  TextTable table({{"operation", TextTable::Align::Left},
+                   {"µs"},
+                   {"quartiles"},
+                   {"rate"},
+                   {"of the device's"},
+                   {"share"}});
+  showProgress(context, "measuring");
+  experiment::measureOperations(
+      *backend, config, operations, chosen.kind.meter(device),
+      [&](const experiment::OperationResult& result) {
+        showProgress(context, "measured " + result.name);
+        rows.push_back(toJson(result));
+        const bool isArithmetic = result.isBoundByArithmetic();
+        const char* const unit = isArithmetic ? " GFLOP/s" : " GB/s";
+        constexpr double kGiga = 1e9;
+        const double rate = isArithmetic ? result.flopsPerSecond() : result.bytesPerSecond();
+        const double limit = isArithmetic ? result.machine.flops : result.machine.bytesPerSecond;
+        table.addRow({result.name, fixed(result.seconds.median * kMicroseconds, 1),
+                      spread(result.seconds, kMicroseconds, 1), fixed(rate / kGiga, 1) + unit,
+                      fixed(limit / kGiga, 1) + unit, fixed(100 * result.share(), 0) + " %"});
+      },
+      context.stop);
+  showProgress(context, "");
+  if (options.json) {
+    const compute::DeviceInfo info = backend->info();
+    const nlohmann::ordered_json json{{"shape", name},
+                                      {"device", info.name},
+                                      {"threads", info.threads},
+                                      {"kv_type", compute::nameOf(operations.kvType)},
+                                      {"rows", std::move(rows)}};
+    context.streams.out << json.dump(2) << '\n';
+  } else {
+    context.streams.out
+        << name << ", keys and values in " << compute::nameOf(operations.kvType) << ", "
+        << backend->info().name << "\n\n"
+        << table.text()
+        << "\n  beside what bounds it, arithmetic or memory, measured between the repeats; more "
+           "than all of the\n  memory's means that what is read stays in a cache\n";
+  }
+  return ExitCode::Fine;
+}
+
+}  // namespace
+
+void addOpsCommand(CLI::App& group, Context& context) {
+  CLI::App* command =
+      group.add_subcommand("ops", "Time each operation of a device beside what the device can do");
+  command->footer("Example:\n  spanq bench ops --shape 21m --rows 1,64\n");
+  const auto options = std::make_shared<Options>();
+  addSettings(*command, options->session.settings, {"model"});
+  command
+      ->add_option("--shape", options->shape,
+                   "The sizes of a shape instead of a model's: " + model::shapeNames())
+      ->check(CLI::IsMember(model::shapeList()))
+      ->excludes("--model");
+  addNumbers(*command, "--rows", options->operations.rows, "Rows of a pass, e.g. 1,512", {1, kMostRows});
+  addNumbers(*command, "-d,--depth", options->operations.depths,
+             "Tokens that attention reads before the rows, e.g. 0,512", {0, kMostTokens});
+  addNumber(*command, "-r,--repeats", options->operations.repeats, "Timed samples of each operation",
+            {1, kMostRepeats});
+  addSettings(*command, options->session.settings, {"device", "threads", "kv_type"});
+  command->add_flag("--json", options->json, "Write JSON, with all samples");
+  command->callback(
+      [&context, options] { context.action = [&context, options] { return runOps(context, *options); }; });
+}
+
+}  // namespace spanscope::cli

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/command.h"
+
+namespace spanscope::cli {
+
+void addOpsCommand(CLI::App& group, Context& context);
+
+}  // namespace spanscope::cli

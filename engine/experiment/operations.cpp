@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/experiment/operations.h"
+
+#include "engine/base/error.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <utility>
+
+namespace spanscope::experiment {
+namespace {
+
+using compute::Tensor;
+using compute::Weight;
+using compute::WeightUse;
+
+constexpr std::int32_t kBlockSize = 16;
+constexpr double kActivation = 4;  ///< bytes that count for an element of a tensor
+
+class OperationBench {
+ public:
+  OperationBench(compute::Backend& backend, const model::ModelConfig& config, const OperationOptions& options,
+                 const compute::RateMeter& measureMachine,
+                 const std::function<void(const OperationResult&)>& tell, const std::stop_token& stop)
+      : m_backend(backend),
+        m_config(config),
+        m_options(options),
+        m_measureMachine(measureMachine),
+        m_tell(tell),
+        m_stop(stop),
+        m_rotary(model::makeRotaryTable(config)) {}
+
+  void measureAll() {
+    const std::int64_t hidden = m_config.hiddenSize;
+    const std::int64_t inner = m_config.intermediateSize;
+    measureMatmul("query", queryWidth(), hidden);
+    measureMatmul("key", keyWidth(), hidden);
+    measureMatmul("output", hidden, queryWidth());
+    measureMatmul("gate", inner, hidden);
+    measureMatmul("down", hidden, inner);
+    measureMatmul("logits", m_config.vocabularySize, hidden);
+    for (const std::int32_t rows : m_options.rows) measureRows(rows);
+    for (const std::int32_t depth : m_options.depths) {
+      for (const std::int32_t rows : m_options.rows) measureAttention(rows, depth);
+    }
+    measureSampling("greedy", {});
+    measureSampling("top-k 50, top-p 0.95", {.temperature = 0.6F, .topK = 50, .topP = 0.95F});
+  }
+
+ private:
+  std::int64_t queryWidth() const { return std::int64_t{m_config.heads} * m_config.headSize; }
+  std::int64_t keyWidth() const { return std::int64_t{m_config.keyValueHeads} * m_config.headSize; }
+  compute::AttentionShape attentionShape() const {
+    return {m_config.heads, m_config.keyValueHeads, m_config.headSize,
+            1 / std::sqrt(static_cast<float>(m_config.headSize))};
+  }
+
+  static std::string named(const std::string& operation, std::int64_t rows) {
+    return operation + " M=" + std::to_string(rows);
+  }
+
+  /// Values that differ from each other and are not large.
+  static std::vector<float> someValues(std::int64_t count) {
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(i * 2654435761U % 1021U) / 1021.0F - 0.5F;
+    return values;
+  }
+
+  std::unique_ptr<Tensor> tensor(std::int64_t rows, std::int64_t columns) {
+    auto result = m_backend.makeTensor();
+    m_backend.upload(someValues(rows * columns), rows, columns, *result);
+    return result;
+  }
+
+  std::unique_ptr<Weight> weight(std::int64_t rows, std::int64_t columns, WeightUse use) {
+    std::vector<std::uint16_t> bits(static_cast<std::size_t>(rows * columns));
+    for (std::size_t i = 0; i < bits.size(); ++i)
+      bits[i] = static_cast<std::uint16_t>(0x3C00U + i * 2654435761U % 64U);
+    return m_backend.prepare({std::as_bytes(std::span(bits)).data(), compute::DType::BF16, rows, columns},
+                             use);
+  }
+
+  /// Rows in consecutive slots from block 1 on, the first at this local index.
+  compute::PassInputs inputsOf(std::int32_t rows, std::int32_t firstLocal) const {
+    compute::PassInputs inputs;
+    inputs.tokens.assign(static_cast<std::size_t>(rows), 0);
+    inputs.localIndices.resize(inputs.tokens.size());
+    std::iota(inputs.localIndices.begin(), inputs.localIndices.end(), firstLocal);
+    inputs.slots.resize(inputs.tokens.size());
+    std::iota(inputs.slots.begin(), inputs.slots.end(), std::int64_t{kBlockSize} + firstLocal);
+    return inputs;
+  }
+
+  compute::KvShape storeFor(std::int32_t tokens) const {
+    const std::int32_t blocks = (tokens + kBlockSize - 1) / kBlockSize + 1;
+    return {1, blocks, kBlockSize, m_config.keyValueHeads, m_config.headSize, m_options.kvType};
+  }
+
+  std::unique_ptr<compute::Pass> passOf(const compute::KvShape& store, const compute::PassInputs& inputs) {
+    return m_backend.makePass(attentionShape(), m_rotary, store, inputs);
+  }
+
+  /// `pass`: any pass, with which results are waited for.
+  template <class Call>
+  void measure(const std::string& name, const OperationWork& work, compute::Pass& pass, const Call& call) {
+    using Clock = std::chrono::steady_clock;
+    const auto timed = [&](int calls) {
+      if (m_stop.stop_requested())
+        throw Failure({.file = {}, .place = "bench", .found = "a request to stop", .expected = {}});
+      const Clock::time_point begin = Clock::now();
+      for (int i = 0; i < calls; ++i) call();
+      m_backend.finish(pass);
+      return std::chrono::duration<double>(Clock::now() - begin).count();
+    };
+    m_backend.begin({});
+    timed(1);
+    // A sample takes about as long as a sample of the machine.
+    constexpr double kSampleSeconds = 0.02;
+    const int calls = std::clamp(static_cast<int>(kSampleSeconds / (timed(1) + 1e-9)), 1, 100'000);
+    OperationResult result{.name = name, .work = work, .seconds = {}, .machine = {}};
+    const auto probe = [&] {
+      const compute::MachineRates rates = m_measureMachine();
+      result.machine.flops = std::max(result.machine.flops, rates.flops);
+      result.machine.bytesPerSecond = std::max(result.machine.bytesPerSecond, rates.bytesPerSecond);
+    };
+    std::vector<double> samples;
+    for (std::int32_t i = 0; i < m_options.repeats; ++i) {
+      probe();
+      samples.push_back(timed(calls) / calls);
+    }
+    probe();
+    result.seconds = summarize(std::move(samples));
+    m_tell(result);
+  }
+
+  void measureMatmul(const char* what, std::int64_t features, std::int64_t columns) {
+    // Several copies of a small weight, used in turn: in a model it is never still in a cache.
+    constexpr std::int64_t kTogether = std::int64_t{192} << 20;
+    const std::int64_t bytes = features * columns * 2;
+    std::vector<std::unique_ptr<Weight>> weights;
+    const std::int64_t copies = std::max<std::int64_t>(1, kTogether / bytes);
+    for (std::int64_t i = 0; i < copies; ++i) weights.push_back(weight(features, columns, WeightUse::Matrix));
+    const auto pass = passOf(storeFor(1), inputsOf(1, 0));
+    for (const std::int32_t rows : m_options.rows) {
+      const auto x = tensor(rows, columns);
+      const auto out = m_backend.makeTensor();
+      const OperationWork work{
+          .flops = 2.0 * rows * static_cast<double>(features) * static_cast<double>(columns),
+          .bytes = static_cast<double>(bytes) + kActivation * rows * static_cast<double>(features + columns)};
+      std::size_t next = 0;
+      measure(named(std::string("matmul ") + what, rows), work, *pass,
+              [&] { m_backend.matmul(*x, *weights[next++ % weights.size()], nullptr, false, *out); });
+    }
+  }
+
+  void measureRows(std::int32_t rows) {
+    const std::int64_t hidden = m_config.hiddenSize;
+    const std::int64_t inner = m_config.intermediateSize;
+    const auto store = storeFor(rows);
+    const auto pass = passOf(store, inputsOf(rows, 0));
+    const auto x = tensor(rows, hidden);
+    const auto out = m_backend.makeTensor();
+    const auto norm = weight(1, hidden, WeightUse::Vector);
+    measure(named("rms norm", rows), moving(2.0 * rows * static_cast<double>(hidden)), *pass,
+            [&] { m_backend.rmsNorm(*x, *norm, m_config.normEpsilon, *out); });
+    const auto gate = tensor(rows, inner);
+    const auto up = tensor(rows, inner);
+    measure(named("silu and product", rows), moving(3.0 * rows * static_cast<double>(inner)), *pass,
+            [&] { m_backend.siluMul(*gate, *up, *out); });
+    const auto keys = tensor(rows, keyWidth());
+    const auto held = m_backend.makeKvStore(store);
+    const double elements = 2.0 * rows * static_cast<double>(keyWidth());
+    measure(named("store keys and values", rows),
+            {.flops = 0, .bytes = elements * (kActivation + storedBytes())}, *pass,
+            [&] { m_backend.storeKeysValues(*pass, *keys, *keys, 0, *held); });
+  }
+
+  void measureAttention(std::int32_t rows, std::int32_t depth) {
+    const std::int32_t tokens = depth + rows;
+    const compute::KvShape shape = storeFor(tokens);
+    const auto store = m_backend.makeKvStore(shape);
+    {
+      const auto all = passOf(shape, inputsOf(tokens, 0));
+      const auto keys = tensor(tokens, keyWidth());
+      m_backend.storeKeysValues(*all, *keys, *keys, 0, *store);
+      m_backend.finish(*all);
+    }
+    compute::PassInputs inputs = inputsOf(rows, depth);
+    compute::KeyRange range{.blocks = {}, .begin = 0, .end = tokens, .base = 0, .causal = true};
+    range.blocks.resize(static_cast<std::size_t>(shape.blocks - 1));
+    std::iota(range.blocks.begin(), range.blocks.end(), 1);
+    inputs.runs = {{0, rows, 0, {std::move(range)}}};
+    const auto pass = passOf(shape, inputs);
+    const auto queries = tensor(rows, queryWidth());
+    const auto out = m_backend.makeTensor();
+    const double pairs = static_cast<double>(rows) * depth + 0.5 * rows * (rows + 1.0);
+    measure(named("attend", rows) + " depth " + std::to_string(depth),
+            {.flops = 4 * pairs * static_cast<double>(queryWidth()),
+             .bytes = 2.0 * tokens * static_cast<double>(keyWidth()) * storedBytes() +
+                      2 * kActivation * rows * static_cast<double>(queryWidth())},
+            *pass, [&] { m_backend.attend(*pass, *queries, *store, 0, false, *out); });
+  }
+
+  void measureSampling(const std::string& what, const compute::SamplingSettings& settings) {
+    for (const std::int32_t rows : m_options.rows) {
+      compute::PassInputs inputs = inputsOf(rows, 0);
+      for (std::int32_t row = 0; row < rows; ++row) {
+        inputs.logitRows.push_back(row);
+        inputs.draws.push_back(
+            {.logits = row, .settings = settings, .index = static_cast<std::uint64_t>(row)});
+      }
+      const auto pass = passOf(storeFor(rows), inputs);
+      const auto logits = tensor(rows, m_config.vocabularySize);
+      measure(named("sample " + what, rows), moving(1.0 * rows * m_config.vocabularySize), *pass,
+              [&] { m_backend.sample(*pass, *logits); });
+    }
+  }
+
+  static OperationWork moving(double elements) { return {.flops = 0, .bytes = kActivation * elements}; }
+  double storedBytes() const { return static_cast<double>(compute::sizeOf(m_options.kvType)); }
+
+  compute::Backend& m_backend;
+  const model::ModelConfig& m_config;
+  const OperationOptions& m_options;
+  const compute::RateMeter& m_measureMachine;
+  const std::function<void(const OperationResult&)>& m_tell;
+  const std::stop_token& m_stop;
+  compute::RotaryTable m_rotary;
+};
+
+}  // namespace
+
+bool OperationResult::isBoundByArithmetic() const {
+  return work.flops / machine.flops > work.bytes / machine.bytesPerSecond;
+}
+
+double OperationResult::flopsPerSecond() const {
+  return work.flops / seconds.median;
+}
+
+double OperationResult::bytesPerSecond() const {
+  return work.bytes / seconds.median;
+}
+
+double OperationResult::share() const {
+  return isBoundByArithmetic() ? flopsPerSecond() / machine.flops : bytesPerSecond() / machine.bytesPerSecond;
+}
+
+void measureOperations(compute::Backend& backend, const model::ModelConfig& config,
+                       const OperationOptions& options, const compute::RateMeter& measureMachine,
+                       const std::function<void(const OperationResult&)>& tell, const std::stop_token& stop) {
+  OperationBench(backend, config, options, measureMachine, tell, stop).measureAll();
+}
+
+}  // namespace spanscope::experiment
