@@ -2,12 +2,12 @@
 #include "kernels/backends.h"
 
 #include "kernels/cpu/cpu_backend.h"
+#include "kernels/cuda_library.h"
 
 namespace spanscope {
 
 compute::Backends programBackends() {
-  return compute::Backends(
-      {compute::absentKind("cuda", "not built into this program"), cpu::cpuBackendKind()});
+  return compute::Backends({cudaKind(), cpu::cpuBackendKind()});
 }
 
 }  // namespace spanscope

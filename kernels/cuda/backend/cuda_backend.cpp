@@ -6,6 +6,7 @@
 #include "kernels/cuda/backend/card_buffers.h"
 #include "kernels/cuda/backend/card_key_value_store.h"
 #include "kernels/cuda/backend/card_pass.h"
+#include "kernels/cuda/backend/card_rates.h"
 #include "kernels/cuda/backend/card_tensor.h"
 #include "kernels/cuda/backend/card_weight.h"
 #include "kernels/cuda/backend/work_in_flight.h"
@@ -338,7 +339,10 @@ compute::BackendKind cudaBackendKind() {
               [](const compute::BackendOptions& options) {
                 return std::make_unique<CudaBackend>(options.device);
               },
-          .meter = {}};
+          .meter =
+              [](const compute::BackendOptions& options) {
+                return [device = Device::open(options.device)] { return measureCard(device); };
+              }};
 }
 
 }  // namespace spanscope::cuda

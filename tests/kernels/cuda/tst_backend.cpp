@@ -6,6 +6,7 @@
 #include "engine/checkpoint/safetensors.h"
 #include "engine/compute/half.h"
 #include "engine/model/decoder.h"
+#include "kernels/cuda/backend/card_rates.h"
 #include "kernels/cuda/backend/cuda_backend.h"
 #include "tests/kernels/attention_scene.h"
 #include "tests/support/backends.h"
@@ -128,6 +129,13 @@ class TestCudaBackend : public QObject {
     QVERIFY(!info.rowsAreBitEqual);
     QCOMPARE(info.activations, DType::BF16);
     QVERIFY_THROWS_EXCEPTION(Failure, cuda::cudaBackendKind().make({.device = 7}));
+  }
+
+  void ratesAreMeasured() {
+    const compute::MachineRates rates =
+        cuda::measureCard(cuda::Device::open(0), {.side = 16, .bytes = 4096, .repeats = 2});
+    QVERIFY(rates.flops > 0);
+    QVERIFY(rates.bytesPerSecond > 0);
   }
 
   void productsEqualReference_data() {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/backends.h"
+#include "kernels/cuda/runtime.h"
+
+#include <cstddef>
+
+namespace spanscope::cuda {
+
+/// How much is computed and copied for a sample.
+struct RateSizes {
+  int side = 4096;                              ///< of square matrices in bf16
+  std::size_t bytes = std::size_t{512} << 20U;  ///< of a copy on the card, which reads and writes
+  int repeats = 10;
+};
+
+/// What the library of matrix products reaches, and what a copy moves; the best of the repeats.
+compute::MachineRates measureCard(const Device& device, const RateSizes& sizes = {});
+
+}  // namespace spanscope::cuda
