@@ -49,6 +49,10 @@ struct Device::State {
 };
 
 int deviceCount() {
+  // Without a driver the call below speaks of one that is too old.
+  int driver = 0;
+  check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  if (driver == 0) throw Failure(errorAt("CUDA", "no driver for NVIDIA cards", "one"));
   int count = 0;
   check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
   return count;
