@@ -75,11 +75,14 @@ struct PassInputs {
   std::vector<std::int32_t> hiddenRows;  ///< rows whose last hidden states are wanted
   std::vector<Draw> draws;               ///< tokens drawn from those logits
   MassRequest mass;                      ///< for which runs, at the layers that are observed
+  /// How many rows of each run go on where the pass is narrowed (narrowing.h); empty: it never is.
+  std::vector<std::int32_t> keptRows;
 };
 
 /// Lists of rows that a pass has.
 enum class RowList : std::uint8_t {
-  Wanted,  ///< of all rows those that go on to the end: the logit rows, then the hidden rows
+  Chosen,  ///< of the rows before the pass was narrowed those that went on
+  Wanted,  ///< of the rows those that go on to the end: the logit rows, then the hidden rows
   Logits   ///< of the wanted rows the logit rows
 };
 

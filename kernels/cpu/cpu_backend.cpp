@@ -175,6 +175,12 @@ class CpuBackend final : public compute::Backend {
                     cpuTensor(out), observed ? &own.mass() : nullptr, observed ? &mass->runs : nullptr);
   }
 
+  void narrow(compute::Pass& pass, const compute::Tensor& scores) override {
+    const CpuTensor& source = cpuTensor(scores);
+    cpuPass(pass).narrow({source.data(), static_cast<std::size_t>(source.rows() * source.columns())},
+                         m_rotary);
+  }
+
   void sample(compute::Pass& pass, const compute::Tensor& logits) override {
     CpuPass& own = cpuPass(pass);
     const CpuTensor& source = cpuTensor(logits);

@@ -2,6 +2,7 @@
 #include "kernels/cpu/pass.h"
 
 #include "engine/base/error.h"
+#include "engine/compute/narrowing.h"
 
 #include <algorithm>
 #include <numeric>
@@ -49,21 +50,61 @@ CpuPass::CpuPass(const compute::AttentionShape& shape, const compute::RotaryTabl
       m_slots(inputs.slots),
       m_attention(shape, rotary, store, inputs, cache),
       m_mass(inputs.mass),
-      m_wantedRows(inputs.logitRows),
-      m_firstRows(inputs.logitRows.size()),
       m_draws(inputs.draws) {
+  takeWanted(inputs);
+  rotateKeys(rotary, inputs.localIndices, cache);
+  if (inputs.keptRows.empty()) return;
+  compute::checkNarrowing(inputs);
+  m_wide = Wide{shape, rotary, store, inputs};
+}
+
+void CpuPass::takeWanted(const compute::PassInputs& inputs) {
+  m_wantedRows = inputs.logitRows;
   m_wantedRows.insert(m_wantedRows.end(), inputs.hiddenRows.begin(), inputs.hiddenRows.end());
+  m_firstRows.resize(inputs.logitRows.size());
   std::iota(m_firstRows.begin(), m_firstRows.end(), 0);
+}
+
+void CpuPass::rotateKeys(const compute::RotaryTable& rotary, const std::vector<std::int32_t>& locals,
+                         RotaryCache& cache) {
   const auto rowFloats = 2 * static_cast<std::int64_t>(rotary.inverseFrequencies.size());
-  m_keyRotations.reserve(m_tokens.size());
+  m_rotaryPages.clear();
+  m_keyRotations.clear();
+  m_keyRotations.reserve(locals.size());
   std::int64_t page = -1;
-  for (const std::int32_t local : inputs.localIndices) {
+  for (const std::int32_t local : locals) {
     if (rotaryPageOf(local) != page) {
       page = rotaryPageOf(local);
       m_rotaryPages.push_back(cache.page(rotary, page));
     }
     m_keyRotations.push_back(m_rotaryPages.back()->cosSin.data() + local % RotaryPage::kRows * rowFloats);
   }
+}
+
+std::span<const std::int32_t> CpuPass::rows(compute::RowList list) const {
+  switch (list) {
+    case compute::RowList::Chosen:
+      return m_chosenRows;
+    case compute::RowList::Wanted:
+      return m_wantedRows;
+    case compute::RowList::Logits:
+      break;
+  }
+  return m_firstRows;
+}
+
+void CpuPass::narrow(std::span<const float> scores, RotaryCache& cache) {
+  if (!m_wide) throw Failure(Error{"", "narrowing a pass", "one that has no rows to lose", "keptRows"});
+  if (scores.size() != m_tokens.size())
+    refuse("scores", static_cast<std::int64_t>(scores.size()), std::to_string(m_tokens.size()));
+  m_chosenRows = compute::chooseRows(m_wide->inputs, scores);
+  const compute::PassInputs inputs = compute::narrowed(m_wide->inputs, m_chosenRows);
+  m_tokens = inputs.tokens;
+  m_slots = inputs.slots;
+  m_attention = CpuAttentionPlan(m_wide->shape, m_wide->rotary, m_wide->store, inputs, cache);
+  takeWanted(inputs);
+  rotateKeys(m_wide->rotary, inputs.localIndices, cache);
+  m_wide.reset();
 }
 
 }  // namespace spanscope::cpu

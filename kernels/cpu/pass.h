@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,20 +20,33 @@ class CpuPass final : public compute::Pass {
   CpuPass(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
           const compute::KvShape& store, const compute::PassInputs& inputs, RotaryCache& cache);
 
+  /// See compute::Backend. Throws Failure where the inputs have nothing to narrow by. scores: one a row.
+  void narrow(std::span<const float> scores, RotaryCache& cache);
+
   std::span<const TokenId> tokens() const { return m_tokens; }
   std::span<const std::int64_t> slots() const { return m_slots; }
   /// Cosines and sines by which a row's key is rotated.
   const float* keyRotation(std::int64_t row) const { return m_keyRotations[static_cast<std::size_t>(row)]; }
   const CpuAttentionPlan& attention() const { return m_attention; }
   const compute::MassRequest& mass() const { return m_mass; }
-  std::span<const std::int32_t> rows(compute::RowList list) const {
-    return list == compute::RowList::Wanted ? m_wantedRows : m_firstRows;
-  }
+  std::span<const std::int32_t> rows(compute::RowList list) const;
   std::span<const compute::Draw> draws() const { return m_draws; }
 
   compute::PassResults results;
 
  private:
+  /// What narrowing needs to know of the inputs.
+  struct Wide {
+    compute::AttentionShape shape;
+    compute::RotaryTable rotary;
+    compute::KvShape store;
+    compute::PassInputs inputs;
+  };
+
+  void rotateKeys(const compute::RotaryTable& rotary, const std::vector<std::int32_t>& locals,
+                  RotaryCache& cache);
+  void takeWanted(const compute::PassInputs& inputs);
+
   std::vector<TokenId> m_tokens;
   std::vector<std::int64_t> m_slots;
   std::vector<std::shared_ptr<const RotaryPage>> m_rotaryPages;  ///< that m_keyRotations points into
@@ -42,6 +56,8 @@ class CpuPass final : public compute::Pass {
   std::vector<std::int32_t> m_wantedRows;
   std::vector<std::int32_t> m_firstRows;  ///< 0, 1, …: of the wanted rows the logit rows stand first
   std::vector<compute::Draw> m_draws;
+  std::optional<Wide> m_wide;              ///< until it is narrowed
+  std::vector<std::int32_t> m_chosenRows;  ///< once it is
 };
 
 inline CpuPass& cpuPass(compute::Pass& pass) {

@@ -2,6 +2,7 @@
 #include "tests/support/reference_backend.h"
 
 #include "engine/compute/half.h"
+#include "engine/compute/narrowing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -136,6 +137,7 @@ class ReferencePass : public compute::Pass {
       : shape(heads), rotary(std::move(table)), store(kv), inputs(std::move(given)) {}
 
   std::vector<std::int32_t> rows(compute::RowList list) const {
+    if (list == compute::RowList::Chosen) return chosenRows;
     std::vector<std::int32_t> rows = inputs.logitRows;
     if (list == compute::RowList::Logits) {
       std::iota(rows.begin(), rows.end(), 0);
@@ -150,6 +152,7 @@ class ReferencePass : public compute::Pass {
   KvShape store;
   compute::PassInputs inputs;
   compute::PassResults results;
+  std::vector<std::int32_t> chosenRows;
 };
 
 template <class Concrete, class Base>
@@ -312,6 +315,7 @@ std::unique_ptr<compute::Pass> ReferenceBackend::makePass(const AttentionShape& 
   for (const QueryRun& run : inputs.runs) checkRun(run, inputs.localIndices, store);
   for (const compute::Draw& draw : inputs.draws)
     require(draw.logits >= 0 && index(draw.logits) < inputs.logitRows.size(), "pass: no such logits");
+  if (!inputs.keptRows.empty()) compute::checkNarrowing(inputs);
   for (const std::uint32_t run : inputs.mass.runs) require(run < inputs.runs.size(), "mass: no such run");
   return std::make_unique<ReferencePass>(shape, rotary, store, inputs);
 }
@@ -512,6 +516,25 @@ void ReferenceBackend::attend(compute::Pass& pass, const compute::Tensor& querie
     for (const double value : runFirst) entry.first.push_back(static_cast<float>(value));
     mass->push_back(std::move(entry));
   }
+}
+
+/// Sorted by score, instead of chosen without sorting.
+void ReferenceBackend::narrow(compute::Pass& pass, const compute::Tensor& scores) {
+  auto& own = as<ReferencePass>(pass);
+  const ReferenceTensor& values = tensor(scores);
+  require(index(values.rows()) == own.inputs.tokens.size() && values.columns() == 1, "narrow: other scores");
+  require(own.inputs.keptRows.size() == own.inputs.runs.size(), "narrow: nothing to narrow by");
+  for (std::size_t i = 0; i < own.inputs.runs.size(); ++i) {
+    const QueryRun& run = own.inputs.runs[i];
+    std::vector<std::int32_t> rows(index(run.rowCount));
+    std::iota(rows.begin(), rows.end(), static_cast<std::int32_t>(run.firstRow));
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](std::int32_t a, std::int32_t b) { return *values.row(a) > *values.row(b); });
+    rows.resize(index(own.inputs.keptRows[i]));
+    std::sort(rows.begin(), rows.end());
+    own.chosenRows.insert(own.chosenRows.end(), rows.begin(), rows.end());
+  }
+  own.inputs = compute::narrowed(own.inputs, own.chosenRows);
 }
 
 void ReferenceBackend::sample(compute::Pass& pass, const compute::Tensor& logits) {

@@ -50,6 +50,7 @@ class ReferenceBackend : public compute::Backend {
   void copyBlocks(std::span<const compute::BlockCopy> copies, compute::KvStore& store) override;
   void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
               std::int32_t layer, bool observed, compute::Tensor& out) override;
+  void narrow(compute::Pass& pass, const compute::Tensor& scores) override;
   void sample(compute::Pass& pass, const compute::Tensor& logits) override;
   void fetch(compute::Pass& pass, const compute::Tensor& x) override;
   compute::PassResults finish(compute::Pass& pass) override;
