@@ -5,7 +5,6 @@
 #include "tests/support/cuda_emulation/sanitizers.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace spanscope::cuda::emulation {
@@ -16,6 +15,7 @@ namespace {
 thread_local BlockRunner* currentRunner = nullptr;
 
 constexpr std::size_t kCopyBytes = 16;
+constexpr std::uint64_t kUnwrittenWord = 0x0101010101010101U * kUnwritten;
 
 std::string text(const Grid& grid) {
   return "(" + std::to_string(grid.x) + ", " + std::to_string(grid.y) + ", " + std::to_string(grid.z) + ")";
@@ -288,7 +288,7 @@ void BlockRunner::startCopy(void* target, const void* source, int bytes) {
         {static_cast<std::byte*>(target), static_cast<const std::byte*>(source), bytes});
   }
   // Of the kernel: sanitizers see what it writes.
-  std::memset(target, kUnwritten, kCopyBytes);
+  fill16(target, kUnwrittenWord);
   poison(target, kCopyBytes);
 }
 
@@ -307,8 +307,12 @@ void BlockRunner::waitCopies(std::size_t pending) {
   }
   for (const PendingCopy& copy : arrived) {
     unpoison(copy.target, kCopyBytes);
-    std::memset(copy.target, 0, kCopyBytes);
-    if (copy.bytes > 0) std::memcpy(copy.target, copy.source, static_cast<std::size_t>(copy.bytes));
+    if (copy.bytes == static_cast<int>(kCopyBytes)) {
+      copy16(copy.target, copy.source);
+    } else {
+      fill16(copy.target, 0);
+      for (int i = 0; i < copy.bytes; ++i) copy.target[i] = copy.source[i];
+    }
   }
 }
 

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 namespace spanscope::cuda {
 
@@ -70,7 +69,7 @@ void completeProduct(void* const* operands);
 
 struct MatricesOperand {
   std::uint32_t* registers;
-  std::uint16_t row[8];  ///< of the lane, if it gives one
+  alignas(16) std::uint16_t row[8];  ///< of the lane, if it gives one
 };
 /// The element `element` (0 or 1) of register `index` of lane `lane`; see loadMatrices.
 std::uint16_t loadedElement(void* const* operands, int index, int lane, int element, bool transposed);
@@ -196,13 +195,14 @@ inline float inverseRootFast(float value) {
 
 inline Words4 load16(const void* source) {
   emulation::check16(source);
-  Words4 value;
-  std::memcpy(&value, source, sizeof value);
+  alignas(16) Words4 value;
+  emulation::copy16(&value, source);
   return value;
 }
 inline void store16(void* target, const Words4& value) {
   emulation::check16(target);
-  std::memcpy(target, &value, sizeof value);
+  alignas(16) const Words4 own = value;
+  emulation::copy16(target, &own);
 }
 
 inline void copyAsync16(void* sharedTarget, const void* globalSource, int bytes) {
@@ -226,7 +226,7 @@ void loadMatrices(std::uint32_t (&registers)[Count], const void* sharedRow) {
   emulation::MatricesOperand operand{registers, {}};
   if (laneIndex() < 8 * Count) {
     emulation::check16(sharedRow);
-    std::memcpy(operand.row, sharedRow, sizeof operand.row);
+    emulation::copy16(operand.row, sharedRow);
   }
   emulation::BlockRunner::current().meetWarp("loadMatrices", &operand,
                                              &emulation::completeMatrices<Count, Transposed>);

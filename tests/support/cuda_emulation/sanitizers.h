@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SPANSCOPE_ADDRESS_SANITIZER 1
@@ -46,6 +47,18 @@ void AnnotateIgnoreWritesEnd(const char* file, int line);
 #define SPANSCOPE_BETWEEN_STACKS __attribute__((noinline, no_sanitize("address"), no_sanitize("thread")))
 
 namespace spanscope::cuda::emulation {
+
+/// What 16 bytes of memory are read and written by: the compiler makes of memcpy what the thread sanitizer
+/// does not see.
+using Word [[gnu::may_alias]] = std::uint64_t;
+inline void copy16(void* target, const void* source) {
+  static_cast<Word*>(target)[0] = static_cast<const Word*>(source)[0];
+  static_cast<Word*>(target)[1] = static_cast<const Word*>(source)[1];
+}
+inline void fill16(void* target, std::uint64_t word) {
+  static_cast<Word*>(target)[0] = word;
+  static_cast<Word*>(target)[1] = word;
+}
 
 /// Whoever reads or writes there is reported.
 inline void poison([[maybe_unused]] const void* begin, [[maybe_unused]] std::size_t bytes) {
