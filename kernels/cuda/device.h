@@ -19,10 +19,12 @@
 /// Before a kernel's name; the arguments bound its registers as KernelBudget says.
 #define SPANSCOPE_KERNEL(budget) __global__ void __launch_bounds__((budget).threads, (budget).blocks)
 #define SPANSCOPE_UNROLL _Pragma("unroll")
+#define SPANSCOPE_ROLLED _Pragma("unroll 1")
 #else
 #define SPANSCOPE_DEVICE inline
 #define SPANSCOPE_KERNEL(budget) void
 #define SPANSCOPE_UNROLL
+#define SPANSCOPE_ROLLED
 #endif
 
 namespace spanscope::cuda {

@@ -21,8 +21,9 @@ namespace {
 constexpr float kLog2E = 1.44269504088896340736F;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 constexpr int kWarpPairs = 16;  ///< rows of a product of tensor cores
-constexpr int kDepth = 16;      ///< of one
-constexpr int kColumns = 8;     ///< of one
+constexpr int kWarpKeys = kPrefillTileKeys / (kPrefillThreads / kWarpSize);  ///< that a warp copies
+constexpr int kDepth = 16;                                                   ///< of one
+constexpr int kColumns = 8;                                                  ///< of one
 constexpr int kKeyColumns = kPrefillTileKeys / kColumns;
 constexpr int kVector = 8;  ///< elements that are copied at once
 
@@ -72,22 +73,30 @@ struct Prefill {
     }
   }
 
-  /// Starts to copy a tile of keys or values; what lies outside of the range becomes 0.
-  SPANSCOPE_DEVICE void startTile(const PrefillRange& range, int end, int tile, const void* memory,
-                                  Bf16* target) const {
-    constexpr int kVectors = HeadSize / kVector;
+  /// Where the keys of a tile lie that the warp copies: lane i and lane i + 16 know the i-th of 16; less than
+  /// 0 outside of the range. Finding a block takes a division and a load, too much for every 16 bytes.
+  SPANSCOPE_DEVICE std::int64_t findKeys(const PrefillRange& range, int end, int tile) const {
     const KeyValuePool& pool = arguments.pool;
-    for (int i = threadIndex(); i < kPrefillTileKeys * kVectors; i += threadCount()) {
-      const int local = tile * kPrefillTileKeys + i / kVectors;
-      const int element = i % kVectors * kVector;
-      const bool isKey = local >= range.begin && local < end;
-      std::int64_t place = 0;
-      if (isKey) {
-        const std::int64_t block = arguments.blocks[range.firstBlock + local / pool.blockSize];
-        place = pool.placeOf(arguments.layer, block, keyHead) + local % pool.blockSize * HeadSize + element;
-      }
-      copyAsync16(target + i / kVectors * kStride + element, static_cast<const Bf16*>(memory) + place,
-                  isKey ? 16 : 0);
+    const int local = tile * kPrefillTileKeys + warpIndex() * kWarpKeys + laneIndex() % kWarpKeys;
+    if (local < range.begin || local >= end) return -1;
+    const std::int64_t block = arguments.blocks[range.firstBlock + local / pool.blockSize];
+    return pool.placeOf(arguments.layer, block, keyHead) + local % pool.blockSize * HeadSize;
+  }
+
+  /// Starts to copy a tile of keys or values; what lies outside of the range becomes 0.
+  SPANSCOPE_DEVICE void startTile(std::int64_t places, const void* memory, Bf16* target) const {
+    constexpr int kVectors = HeadSize / kVector;
+    static_assert(kWarpKeys * kVectors % kWarpSize == 0, "every lane has as many");
+    Bf16* const own = target + warpIndex() * kWarpKeys * kStride;
+    // Addresses of several copies at once would take registers that the sums need.
+    SPANSCOPE_ROLLED
+    for (int i = 0; i < kWarpKeys * kVectors / kWarpSize; ++i) {
+      const int vector = i * kWarpSize + laneIndex();
+      const int key = vector / kVectors;
+      const int element = vector % kVectors * kVector;
+      const std::int64_t place = shuffle(places, key);
+      const Bf16* const source = static_cast<const Bf16*>(memory) + (place < 0 ? 0 : place + element);
+      copyAsync16(own + key * kStride + element, source, place < 0 ? 0 : 16);
     }
   }
 
@@ -239,18 +248,22 @@ prefillKernel(PrefillAttentionArguments arguments) {
     // Tiles begin at local token 0 of the segment, so that what is summed together depends on the keys alone.
     const int firstTile = range.begin / kPrefillTileKeys;
     const int tileEnd = (end + kPrefillTileKeys - 1) / kPrefillTileKeys;
-    work.startTile(range, end, firstTile, pool.keys, keys);
+    std::int64_t places = work.findKeys(range, end, firstTile);
+    work.startTile(places, pool.keys, keys);
     commitCopies();
     work.turnQueries(range);
     for (int tile = firstTile; tile < tileEnd; ++tile) {
       waitCopies<0>();
       syncBlock();  // the keys are here, and the values before were read
-      work.startTile(range, end, tile, pool.values, values);
+      work.startTile(places, pool.values, values);
       commitCopies();
       SumFragment scores[kKeyColumns];
       work.multiplyKeys(scores);
       syncBlock();  // the keys were read
-      if (tile + 1 < tileEnd) work.startTile(range, end, tile + 1, pool.keys, keys);
+      if (tile + 1 < tileEnd) {
+        places = work.findKeys(range, end, tile + 1);
+        work.startTile(places, pool.keys, keys);
+      }
       commitCopies();
       weigh(scores, scale, tile * kPrefillTileKeys, range.begin, rows, sums);
       waitCopies<1>();
