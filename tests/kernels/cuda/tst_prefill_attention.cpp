@@ -74,6 +74,11 @@ QString differs(const AttentionProblem& problem, const std::vector<Bf16>& out,
   return {};
 }
 
+/// What the emulation has to multiply, some ten million products a second.
+std::int64_t productsOf(const ProblemShape& shape) {
+  return std::int64_t{shape.rows} * shape.group * shape.keyHeads * (shape.keys + shape.rows) * shape.headSize;
+}
+
 bool sameBits(const std::vector<Bf16>& a, const std::vector<Bf16>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Bf16)) == 0;
 }
@@ -108,13 +113,14 @@ class TestCudaPrefillAttention : public QObject {
     for (const auto& choice : pairwiseSample(
              {rows.size(), keys.size(), segments.size(), sizes.size(), groups.size(), blockSizes.size()},
              random)) {
-      const ProblemShape shape{.rows = rows[choice[0]],
-                               .keys = keys[choice[1]],
-                               .segments = segments[choice[2]],
-                               .keyHeads = choice[1] % 2 == 0 ? 2 : 1,
-                               .group = groups[choice[4]],
-                               .headSize = sizes[choice[3]],
-                               .blockSize = blockSizes[choice[5]]};
+      ProblemShape shape{.rows = rows[choice[0]],
+                         .keys = keys[choice[1]],
+                         .segments = segments[choice[2]],
+                         .keyHeads = choice[1] % 2 == 0 ? 2 : 1,
+                         .group = groups[choice[4]],
+                         .headSize = sizes[choice[3]],
+                         .blockSize = blockSizes[choice[5]]};
+      while (productsOf(shape) > 30000000 && shape.rows > 16) shape.rows /= 2;
       QTest::addRow("%s", shape.text().c_str()) << shape;
     }
   }
@@ -122,16 +128,11 @@ class TestCudaPrefillAttention : public QObject {
     QFETCH(ProblemShape, shape);
     EmulatedCard card;
     Random random(m_seed);
-    // The emulation does some ten million products a second.
-    const auto workOf = [](const ProblemShape& s) {
-      return std::int64_t{s.rows} * s.group * s.keyHeads * (s.keys + s.rows) * s.headSize;
-    };
-    while (workOf(shape) > 30000000 && shape.rows > 16) shape.rows /= 2;
     AttentionProblem problem(card, shape, random);
     const ProblemResult expected = problem.reference();
     std::vector<Bf16> before;
     inEveryOrder(card, [&](const char* order) {
-      if (workOf(shape) > 1000000 && std::strcmp(order, "descending") != 0) return;
+      if (productsOf(shape) > 1000000 && std::strcmp(order, "descending") != 0) return;
       const PrefillResult result = attend(card, problem);
       const QString difference = differs(problem, result.out, expected);
       QVERIFY2(difference.isEmpty(), qPrintable(QString(order) + ": " + difference));
