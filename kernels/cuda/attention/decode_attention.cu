@@ -112,7 +112,12 @@ struct Decoding {
         if (head >= group) break;
         const float* const query = queries + head * headSize + v * kElements;
         SPANSCOPE_UNROLL
-        for (int e = 0; e < kElements; ++e) sums[j] = multiplyAdd(elements[e], query[e], sums[j]);
+        for (int first = 0; first < kElements; first += 4) {
+          float turned[4];
+          loadElements(query + first, turned);
+          SPANSCOPE_UNROLL
+          for (int e = 0; e < 4; ++e) sums[j] = multiplyAdd(elements[first + e], turned[e], sums[j]);
+        }
       }
     }
     SPANSCOPE_UNROLL
