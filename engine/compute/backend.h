@@ -162,8 +162,8 @@ class Backend {
   virtual void attend(Pass& pass, const Tensor& queries, const KvStore& store, std::int32_t layer,
                       bool observed, Tensor& out) = 0;
 
-  /// From here on the pass has fewer rows: those that narrowing.h chooses by their scores, [rows][1]. The
-  /// device chooses, and nothing comes to the host. gatherRows with RowList::Chosen takes them from a tensor
+  /// From here on the pass has fewer rows: those that narrowing.h chooses by their scores, [rows][1]. A
+  /// backend may wait for the scores. gatherRows with RowList::Chosen takes them from a tensor
   /// of all rows. Only for inputs with keptRows, once a pass.
   virtual void narrow(Pass& pass, const Tensor& scores) = 0;
 

@@ -79,7 +79,7 @@ class Decodes {
   explicit Decodes(const compute::AttentionShape& shape) : m_shape(shape) {}
 
   void add(const Piece& piece) {
-    const std::size_t each = partialBytes(m_shape, piece.run);
+    const std::size_t each = std::max<std::size_t>(1, partialBytes(m_shape, piece.run));
     const auto most =
         static_cast<std::int32_t>(std::clamp<std::size_t>(kMostPartialBytes / each, 1, 1U << 20U));
     for (std::int32_t row = 0; row < piece.run.rowCount; row += most) {

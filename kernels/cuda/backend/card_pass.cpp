@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/compute/half.h"
+#include "engine/compute/narrowing.h"
 
 #include <algorithm>
 #include <cstring>
@@ -94,14 +95,27 @@ std::size_t UploadList::addBytes(std::span<const std::byte> bytes) {
 CardPass::CardPass(Stream& stream, const std::shared_ptr<CardBuffers>& buffers,
                    const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
                    const compute::KvShape& store, const compute::PassInputs& inputs)
-    : m_stream(stream),
-      m_buffers(buffers),
-      m_shape(shape),
-      m_rows(static_cast<std::int32_t>(checked(inputs, store).tokens.size())),
-      m_wantedCount(static_cast<std::int32_t>(inputs.logitRows.size() + inputs.hiddenRows.size())),
-      m_logitCount(static_cast<std::int32_t>(inputs.logitRows.size())),
-      m_massRequest(inputs.mass) {
+    : m_stream(stream), m_buffers(buffers), m_shape(shape) {
+  describe(rotary, store, checked(inputs, store), {});
+  if (inputs.keptRows.empty()) return;
+  compute::checkNarrowing(inputs);
+  m_wide = Wide{.rotary = rotary, .store = store, .inputs = inputs};
+}
+
+void CardPass::describe(const compute::RotaryTable& rotary, const compute::KvShape& store,
+                        const compute::PassInputs& inputs, const std::vector<std::int32_t>& chosen) {
+  m_rows = static_cast<std::int32_t>(inputs.tokens.size());
+  m_chosenCount = static_cast<std::int32_t>(chosen.size());
+  m_wantedCount = static_cast<std::int32_t>(inputs.logitRows.size() + inputs.hiddenRows.size());
+  m_logitCount = static_cast<std::int32_t>(inputs.logitRows.size());
+  m_massRequest = inputs.mass;
+  m_massStretches.clear();
+  m_drawn.clear();
+  m_plain = {};
+  m_observed = {};
+
   UploadList lists;
+  m_chosen = lists.add(chosen);
   m_tokens = lists.add(inputs.tokens);
   m_slots = lists.add(inputs.slots);
 
@@ -131,9 +145,9 @@ CardPass::CardPass(Stream& stream, const std::shared_ptr<CardBuffers>& buffers,
   m_parameters = lists.add(parameters);
 
   if (!inputs.runs.empty()) {
-    m_plain = addAttention(lists, planAttention(shape, store, inputs, false), rotary);
+    m_plain = addAttention(lists, planAttention(m_shape, store, inputs, false), rotary);
     if (!inputs.mass.runs.empty())
-      m_observed = addAttention(lists, planAttention(shape, store, inputs, true), rotary);
+      m_observed = addAttention(lists, planAttention(m_shape, store, inputs, true), rotary);
   }
   for (std::size_t i = 0; i < inputs.mass.runs.size(); ++i) {
     const std::int32_t span = inputs.mass.keySpan(i, store.blockSize);
@@ -142,8 +156,8 @@ CardPass::CardPass(Stream& stream, const std::shared_ptr<CardBuffers>& buffers,
       stretches.push_back((keys.end + span - 1) / span);
   }
 
-  m_staging = buffers->takeOfHost(lists.bytes().size());
-  m_lists = buffers->take(lists.bytes().size());
+  m_staging = m_buffers->takeOfHost(lists.bytes().size());
+  m_lists = m_buffers->take(lists.bytes().size());
   if (lists.bytes().empty()) return;
   std::memcpy(m_staging.data(), lists.bytes().data(), lists.bytes().size());
   m_stream.copyToDevice(m_lists.data(), m_staging.data(), lists.bytes().size());
@@ -363,13 +377,53 @@ void CardPass::fetch(const void* values, std::int64_t count, bool isFloat) {
   });
 }
 
-compute::PassResults CardPass::finish() {
+void CardPass::settle() {
   m_stream.synchronize();
-  m_isDone = true;
   for (const std::function<void()>& arrival : m_arrivals) arrival();
   m_arrivals.clear();
   m_arriving.clear();
+}
+
+void CardPass::narrow(const void* scores, std::int64_t count, bool isFloat) {
+  if (!m_wide) throw Failure(errorAt("narrowing a pass", "one that has no rows to lose", "keptRows"));
+  if (count != m_rows) refuse("scores", count, std::to_string(m_rows));
+  fetch(scores, count, isFloat);
+  settle();
+  const std::vector<float> arrived = std::move(m_results.fetched.back());
+  m_results.fetched.pop_back();
+  const std::vector<std::int32_t> chosen = compute::chooseRows(m_wide->inputs, arrived);
+  describe(m_wide->rotary, m_wide->store, compute::narrowed(m_wide->inputs, chosen), chosen);
+  m_wide.reset();
+}
+
+compute::PassResults CardPass::finish() {
+  settle();
+  m_isDone = true;
   return std::move(m_results);
+}
+
+const std::int32_t* CardPass::list(compute::RowList list) const {
+  switch (list) {
+    case compute::RowList::Chosen:
+      return at<std::int32_t>(m_chosen);
+    case compute::RowList::Wanted:
+      return at<std::int32_t>(m_wanted);
+    case compute::RowList::Logits:
+      break;
+  }
+  return at<std::int32_t>(m_logits);
+}
+
+std::int32_t CardPass::count(compute::RowList list) const {
+  switch (list) {
+    case compute::RowList::Chosen:
+      return m_chosenCount;
+    case compute::RowList::Wanted:
+      return m_wantedCount;
+    case compute::RowList::Logits:
+      break;
+  }
+  return m_logitCount;
 }
 
 }  // namespace spanscope::cuda

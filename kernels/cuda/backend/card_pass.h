@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -54,13 +55,12 @@ class CardPass final : public compute::Pass {
   /// Of keys: rows of keyRotations().
   const std::int32_t* keyIndices() const { return at<std::int32_t>(m_keyIndices); }
   const float* keyRotations() const { return at<float>(m_keyRotations); }
-  const std::int32_t* list(compute::RowList list) const {
-    return at<std::int32_t>(list == compute::RowList::Wanted ? m_wanted : m_logits);
-  }
-  std::int32_t count(compute::RowList list) const {
-    return list == compute::RowList::Wanted ? m_wantedCount : m_logitCount;
-  }
+  const std::int32_t* list(compute::RowList list) const;
+  std::int32_t count(compute::RowList list) const;
 
+  /// See compute::Backend. The host chooses, which waits for the scores. Throws Failure where the inputs have
+  /// nothing to narrow by.
+  void narrow(const void* scores, std::int64_t count, bool isFloat);
   /// Attends in one layer of a pool.
   void attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* queries, bool observed, Bf16* out);
   /// Draws from logits [logit rows][count].
@@ -100,6 +100,19 @@ class CardPass final : public compute::Pass {
     PrefillLists prefill;
   };
 
+  /// What narrowing needs to know of the inputs.
+  struct Wide {
+    compute::RotaryTable rotary;
+    compute::KvShape store;
+    compute::PassInputs inputs;
+  };
+
+  /// Makes the lists and gives them to the stream.
+  void describe(const compute::RotaryTable& rotary, const compute::KvShape& store,
+                const compute::PassInputs& inputs, const std::vector<std::int32_t>& chosen);
+  /// Waits, and takes what has come.
+  void settle();
+
   template <class T>
   const T* at(std::size_t place) const {
     return reinterpret_cast<const T*>(m_lists.data() + place);
@@ -119,9 +132,11 @@ class CardPass final : public compute::Pass {
   std::size_t m_slots = 0;
   std::size_t m_keyIndices = 0;
   std::size_t m_keyRotations = 0;
+  std::size_t m_chosen = 0;
   std::size_t m_wanted = 0;
   std::size_t m_logits = 0;
   std::size_t m_parameters = 0;
+  std::int32_t m_chosenCount = 0;
   std::int32_t m_wantedCount = 0;
   std::int32_t m_logitCount = 0;
   std::vector<std::int32_t> m_drawn;  ///< by draw: its row of logits
@@ -129,6 +144,7 @@ class CardPass final : public compute::Pass {
   std::vector<std::vector<std::int32_t>> m_massStretches;  ///< by entry: of each key range
   AttentionLists m_plain;
   AttentionLists m_observed;
+  std::optional<Wide> m_wide;  ///< until it is narrowed
   HostBuffer m_staging;
   CardBuffer m_lists;
 

@@ -223,6 +223,13 @@ class CudaBackend final : public compute::Backend {
     cardPass(pass).attend(cardStore(store).pool(), layer, source.elements(), observed, target.elements());
   }
 
+  void narrow(compute::Pass& pass, const compute::Tensor& scores) override {
+    // What was not computed chooses nothing.
+    if (m_stopped) return;
+    const CardTensor& source = cardTensor(scores);
+    cardPass(pass).narrow(source.data(), source.rows() * source.columns(), source.isFloat());
+  }
+
   void sample(compute::Pass& pass, const compute::Tensor& logits) override {
     const CardTensor& source = cardTensor(logits);
     if (source.columns() > static_cast<std::int64_t>(compute::kMostLogits))

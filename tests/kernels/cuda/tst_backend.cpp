@@ -337,6 +337,28 @@ class TestCudaBackend : public QObject {
     for (std::size_t i = 0; i < actual.tokens.size(); ++i) QVERIFY(actual.tokens[i] == expected.tokens[i]);
   }
 
+  void rowsWithTheLargestScoresGoOn() {
+    const auto card = makeCard();
+    compute::PassInputs inputs = plainRows(6);
+    inputs.localIndices = {0, 1, 2, 3, 4, 5};
+    inputs.runs = {{.firstRow = 0, .rowCount = 6, .base = 0, .keys = {}}};
+    inputs.keptRows = {3};
+    const auto pass = makePlainPass(*card, inputs);
+    std::vector<float> x(6 * 8);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+    const auto rows = uploaded(*card, x, 6);
+    card->narrow(*pass, *uploaded(*card, {1, 5, 2, 9, 0, 7}, 6));
+    const auto out = card->makeTensor();
+    card->gatherRows(*pass, compute::RowList::Chosen, *rows, *out);
+    std::vector<float> expected;
+    for (const std::size_t row : {1, 3, 5})
+      expected.insert(expected.end(), x.begin() + static_cast<std::ptrdiff_t>(row * 8),
+                      x.begin() + static_cast<std::ptrdiff_t>(row * 8 + 8));
+    QCOMPARE(downloaded(*card, *out), expected);
+    QVERIFY_THROWS_EXCEPTION(Failure, card->narrow(*pass, *uploaded(*card, {1, 2, 3}, 3)));
+    QVERIFY(card->finish(*pass).fetched.empty());
+  }
+
   void inputsThatDoNotFitAreFailures() {
     const auto card = makeCard();
     QVERIFY_THROWS_EXCEPTION(Failure, card->makeKvStore({1, 4, 16, 2, 24, DType::BF16}));

@@ -146,28 +146,27 @@ class TestWindowFrame : public QObject {
     DockHost& docks = m_window->docks();
     const int height = dock("attention")->height();
     const QPoint line = dock("attention")->mapTo(&docks, QPoint(100, -3));
-    QVERIFY(docks.isSeparator(line));
+    QTRY_VERIFY(docks.isSeparator(line));
     QTest::mousePress(&docks, Qt::LeftButton, {}, line);
     QTest::mouseMove(&docks, line - QPoint(0, 30));
     QTest::mouseMove(&docks, line - QPoint(0, 60));
-    QTest::qWait(20);
+    constexpr int kNear = 8;
+    QTRY_VERIFY(std::abs(dock("attention")->height() - (height + 60)) <= kNear);
     QTest::mouseRelease(&docks, Qt::LeftButton, {}, line - QPoint(0, 60));
     QTest::qWait(50);
-    constexpr int kNear = 8;
-    QVERIFY(std::abs(dock("attention")->height() - (height + 60)) <= kNear);
     dock("plan")->close();
     const QStringList seen = visibleDocks();
     const int sized = dock("attention")->height();
 
     m_window->perform(QStringLiteral("view.explain"));
     QTest::qWait(50);
-    QVERIFY(std::abs(dock("attention")->height() - sized) <= kNear);
+    QTRY_VERIFY(std::abs(dock("attention")->height() - sized) <= kNear);
     m_window->perform(QStringLiteral("view.measure"));
     QTest::qWait(50);
     m_window->perform(QStringLiteral("view.explain"));
     QTest::qWait(50);
     QCOMPARE(visibleDocks(), seen);
-    QVERIFY(std::abs(dock("attention")->height() - sized) <= kNear);
+    QTRY_VERIFY(std::abs(dock("attention")->height() - sized) <= kNear);
 
     QVERIFY(m_fresh->reopen({1100, 720}));
     m_window = &m_fresh->window();
@@ -175,10 +174,10 @@ class TestWindowFrame : public QObject {
     QTest::qWait(50);
     QCOMPARE(m_window->docks().layout(), LayoutId::Explain);
     QCOMPARE(visibleDocks(), seen);
-    QVERIFY(std::abs(dock("attention")->height() - sized) <= kNear);
+    QTRY_VERIFY(std::abs(dock("attention")->height() - sized) <= kNear);
     m_window->resize(1280, 900);
     QTest::qWait(50);
-    QVERIFY(dock("attention")->height() >= sized);
+    QTRY_VERIFY(dock("attention")->height() >= sized);
 
     m_window->perform(QStringLiteral("view.reset"));
     QTest::qWait(50);
