@@ -91,28 +91,29 @@ void BlockRunner::enter(void* thread) {
 void BlockRunner::runThread(Thread& thread) {
   for (;;) {  // a block each
     acquire(&m_launched);
-    std::exception_ptr failure;
     try {
       m_call->call(m_call->kernel, m_call->arguments);
+      endThread(thread);
     } catch (...) {
-      failure = std::current_exception();
+      endBlock(thread);
     }
-    endThread(thread, failure);
+    // Nothing may be left on this stack that somebody has to give back: it may be dropped now.
     stepAside();
   }
 }
 
-void BlockRunner::endThread(Thread& thread, std::exception_ptr failure) {
+void BlockRunner::endThread(Thread& thread) {
   const Unseen unseen;
-  try {
-    if (!failure && (thread.copies.size() > 1 || !thread.copies.back().empty()))
-      fail("ends with copies under way", "waits for all that it started");
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  if (failure) m_failure = failure;
+  if (thread.copies.size() > 1 || !thread.copies.back().empty())
+    fail("ends with copies under way", "waits for all that it started");
   thread.state = Thread::State::Ended;
-  if (m_failure) m_ready.clear();
+}
+
+void BlockRunner::endBlock(Thread& thread) {
+  const Unseen unseen;
+  m_failure = std::current_exception();
+  thread.state = Thread::State::Ended;
+  m_ready.clear();
 }
 
 void BlockRunner::runBlock() {

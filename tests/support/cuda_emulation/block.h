@@ -87,7 +87,8 @@ class BlockRunner {
  private:
   static void enter(void* thread);
   void runThread(Thread& thread);
-  void endThread(Thread& thread, std::exception_ptr failure);
+  void endThread(Thread& thread);
+  void endBlock(Thread& thread);  ///< with the exception that is being handled
   /// True if it is the last lane to come: then the operation is done.
   bool arriveAtWarp(const char* operation, void* operand, void (*complete)(void* const* operands));
   void runBlock();
