@@ -7,7 +7,8 @@
 namespace spanscope {
 
 compute::Backends programBackends() {
-  return compute::Backends({cudaKind(), cpu::cpuBackendKind()});
+  // The processor first: what runs on cards is proven on an emulated one only, so it has to be asked for.
+  return compute::Backends({cpu::cpuBackendKind(), cudaKind()});
 }
 
 }  // namespace spanscope
