@@ -13,7 +13,7 @@ namespace {
 }
 
 [[noreturn]] void refuse(const Device& device) {
-  refuse(device.name + ", which is " + device.obstacle, "a device that can be used");
+  refuse(device.name + " (" + device.obstacle + ")", "a device that can be used");
 }
 
 }  // namespace

@@ -310,6 +310,12 @@ std::string describe(const DeviceProperties& properties) {
   return properties.name + ", compute capability " + capabilityOf(properties);
 }
 
+/// Why there is nothing to compute with, where that is what the driver says.
+std::string obstacleOf(const Failure& failure) {
+  const Error& error = failure.error();
+  return error.place.empty() || error.place == "CUDA" ? error.found : error.place + ": " + error.found;
+}
+
 std::vector<compute::Device> probe() {
   std::vector<compute::Device> devices;
   try {
@@ -325,14 +331,14 @@ std::vector<compute::Device> probe() {
         if (properties.major < kLeastMajor)
           device.obstacle = "needs compute capability " + std::to_string(kLeastMajor) + ".0 or more";
       } catch (const Failure& failure) {
-        device.obstacle = failure.what();
+        device.obstacle = obstacleOf(failure);
       }
     }
     if (devices.empty())
       devices.push_back(
           {.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = "no card is there"});
   } catch (const Failure& failure) {
-    devices.push_back({.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = failure.what()});
+    devices.push_back({.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = obstacleOf(failure)});
   }
   return devices;
 }

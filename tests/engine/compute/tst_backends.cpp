@@ -70,8 +70,8 @@ class TestBackends : public QObject {
 
   void saysWhyADeviceCannotBeUsed() {
     const std::string expected = ", expected a device that can be used";
-    QCOMPARE(refusal(someBackends(), "gpu"), "device: found gpu:0, which is too old" + expected);
-    QCOMPARE(refusal(someBackends(), "npu"), "device: found npu, which is not built in" + expected);
+    QCOMPARE(refusal(someBackends(), "gpu"), "device: found gpu:0 (too old)" + expected);
+    QCOMPARE(refusal(someBackends(), "npu"), "device: found npu (not built in)" + expected);
     QVERIFY_EXCEPTION_THROWN(someBackends().kinds()[1].make({}), Failure);
   }
 
