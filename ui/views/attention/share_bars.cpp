@@ -48,7 +48,12 @@ void ShareBars::setContent(const ShareModel& model, const Theme& theme) {
   m_model = model;
   m_theme = theme;
   if (m_current && *m_current >= m_model.bars.size()) m_current.reset();
-  setAccessibleDescription(shareSentence(m_model) + QStringLiteral(". ") + shareNote(m_model));
+  const QString sentence = shareSentence(m_model);
+  const QString note = shareNote(m_model);
+  // Every bar asks for it.
+  m_headWidth = QFontMetrics(m_theme.titleFont()).horizontalAdvance(sentence) + 4 * kSpace +
+                QFontMetrics(m_theme.smallFont()).horizontalAdvance(note);
+  setAccessibleDescription(sentence + QStringLiteral(". ") + note);
   updateGeometry();
   update();
 }
@@ -70,9 +75,7 @@ QRect ShareBars::barRect(std::size_t bar, const QRect& area) const {
 }
 
 bool ShareBars::noteStandsBeside(int width) const {
-  const int sentence = QFontMetrics(m_theme.titleFont()).horizontalAdvance(shareSentence(m_model));
-  return sentence + 4 * kSpace + QFontMetrics(m_theme.smallFont()).horizontalAdvance(shareNote(m_model)) <=
-         width;
+  return m_headWidth <= width;
 }
 
 int ShareBars::headHeight(int width) const {

@@ -56,6 +56,7 @@ class ShareBars : public QWidget {
 
   ShareModel m_model;
   Theme m_theme;
+  int m_headWidth = 0;                   ///< of sentence and note side by side
   std::optional<std::size_t> m_current;  ///< of the keys
 };
 
