@@ -20,7 +20,7 @@ std::filesystem::path findLibrary() {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   if (error) return {};
   for (const char* folder : {".", "../bin", "../lib", "../lib/spanscope"}) {
-    const std::filesystem::path path = (program / folder / kCudaLibraryName).lexically_normal();
+    std::filesystem::path path = (program / folder / kCudaLibraryName).lexically_normal();
     if (std::filesystem::exists(path, error)) return path;
   }
   return {};

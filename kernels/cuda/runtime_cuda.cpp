@@ -268,6 +268,7 @@ void Stream::launch(const KernelCall& call) {
           "cudaFuncSetAttribute: " + text);
   }
   const auto size = [](int count) { return static_cast<unsigned>(count); };
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): the runtime reads them only.
   void* arguments[] = {const_cast<void*>(call.arguments)};
   check(cudaLaunchKernel(call.kernel, dim3(size(grid.x), size(grid.y), size(grid.z)),
                          dim3(size(shape.threads)), arguments, shape.sharedBytes, m_state->stream),
@@ -291,6 +292,7 @@ void Stream::synchronize() {
 
 Graph Stream::capture(const std::function<void()>& work) {
   m_state->owner.state().select();
+  // NOLINTNEXTLINE(modernize-make-unique): an aggregate takes names in braces only.
   auto state = std::unique_ptr<Graph::State>(new Graph::State{.owner = m_state->owner});
   check(cudaStreamBeginCapture(m_state->stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
   cudaGraph_t recorded = nullptr;

@@ -71,8 +71,9 @@ DecodePlan planDecode(std::span<const RowRun> runs, std::int32_t rows, std::int3
     }
     if (run.massSpan != RowRun::kNoMass) addMass(run, queryHeads, plan);
     for (std::int32_t i = 0; i < run.rowCount; ++i) {
-      runOfRow[static_cast<std::size_t>(run.firstRow + i)] = &run;
-      plan.locals[static_cast<std::size_t>(run.firstRow + i)] = run.firstLocal + i;
+      const std::int32_t row = run.firstRow + i;
+      runOfRow[static_cast<std::size_t>(row)] = &run;
+      plan.locals[static_cast<std::size_t>(row)] = run.firstLocal + i;
     }
   }
   plan.rotations.close();

@@ -29,8 +29,10 @@ PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::in
                                  distance + plan.rotations.offsetOf(distance + run.firstLocal))});
       plan.blocks.insert(plan.blocks.end(), keys.blocks.begin(), keys.blocks.end());
     }
-    for (std::int32_t i = 0; i < run.rowCount; ++i)
-      plan.locals[static_cast<std::size_t>(run.firstRow + i)] = run.firstLocal + i;
+    for (std::int32_t i = 0; i < run.rowCount; ++i) {
+      const std::int32_t row = run.firstRow + i;
+      plan.locals[static_cast<std::size_t>(row)] = run.firstLocal + i;
+    }
     for (std::int32_t pair = 0; pair < run.rowCount * group; pair += kPrefillTilePairs)
       plan.items.push_back({.run = number, .firstPair = pair});
   }

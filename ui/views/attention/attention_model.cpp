@@ -168,7 +168,8 @@ class ModelMaker {
                        .answer = token - prompt,
                        .answers = std::min(step, end - token),
                        .text = {}};
-      for (std::int32_t i = 0; i < row.answers; ++i) row.text += texts[static_cast<std::size_t>(token + i)];
+      for (std::int32_t i = token; i < token + row.answers; ++i)
+        row.text += texts[static_cast<std::size_t>(i)];
       m_model.rows.push_back(std::move(row));
     }
     m_model.segments[own].rows = static_cast<std::int32_t>(m_model.rows.size());
