@@ -48,10 +48,9 @@ struct AttentionTask {
 
 class CpuAttentionPlan {
  public:
-  /// Throws Failure for runs that do not fit the shapes: blocks outside the store, ranges outside their
-  /// blocks, rows that there are not.
+  /// Of inputs that were checked (compute::checkPass).
   CpuAttentionPlan(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
-                   const compute::KvShape& store, const compute::PassInputs& inputs, RotaryCache& cache);
+                   const compute::PassInputs& inputs, RotaryCache& cache);
 
   const compute::AttentionShape& shape() const { return m_shape; }
   const std::vector<PlannedRun>& runs() const { return m_runs; }

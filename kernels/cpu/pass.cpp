@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/compute/narrowing.h"
+#include "engine/compute/pass_check.h"
 
 #include <algorithm>
 #include <numeric>
@@ -15,30 +16,10 @@ namespace {
   throw Failure(Error{"", std::string("pass, ") + what, std::to_string(found), expected});
 }
 
-/// The inputs, once their lists are known to fit each other.
-const compute::PassInputs& checked(const compute::PassInputs& inputs, const compute::KvShape& store) {
-  const std::size_t rows = inputs.tokens.size();
-  if (inputs.localIndices.size() != rows || inputs.slots.size() != rows) {
-    throw Failure(Error{"", "pass", "lists of different lengths",
-                        "a token, a local index and a slot for each of " + std::to_string(rows) + " rows"});
-  }
-  const std::int64_t slotCount = std::int64_t{store.blocks} * store.blockSize;
-  for (const std::int64_t slot : inputs.slots) {
-    if (slot < 0 || slot >= slotCount) refuse("slot", slot, "0 to " + std::to_string(slotCount - 1));
-  }
-  for (const std::int32_t index : inputs.localIndices) {
-    if (index < 0) refuse("local index", index, "at least 0");
-  }
-  for (const auto* list : {&inputs.logitRows, &inputs.hiddenRows}) {
-    for (const std::int32_t row : *list) {
-      if (row < 0 || static_cast<std::size_t>(row) >= rows)
-        refuse("row that is wanted", row, "less than " + std::to_string(rows));
-    }
-  }
-  for (const compute::Draw& draw : inputs.draws) {
-    if (draw.logits < 0 || static_cast<std::size_t>(draw.logits) >= inputs.logitRows.size())
-      refuse("draw", draw.logits, "one of " + std::to_string(inputs.logitRows.size()) + " rows of logits");
-  }
+/// The inputs, once they are known to fit.
+const compute::PassInputs& checked(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
+                                   const compute::KvShape& store, const compute::PassInputs& inputs) {
+  compute::checkPass(shape, rotary, store, inputs);
   return inputs;
 }
 
@@ -46,16 +27,16 @@ const compute::PassInputs& checked(const compute::PassInputs& inputs, const comp
 
 CpuPass::CpuPass(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
                  const compute::KvShape& store, const compute::PassInputs& inputs, RotaryCache& cache)
-    : m_tokens(checked(inputs, store).tokens),
+    : m_tokens(checked(shape, rotary, store, inputs).tokens),
       m_slots(inputs.slots),
-      m_attention(shape, rotary, store, inputs, cache),
+      m_attention(shape, rotary, inputs, cache),
       m_mass(inputs.mass),
       m_draws(inputs.draws) {
   takeWanted(inputs);
   rotateKeys(rotary, inputs.localIndices, cache);
   if (inputs.keptRows.empty()) return;
   compute::checkNarrowing(inputs);
-  m_wide = Wide{shape, rotary, store, inputs};
+  m_wide = Wide{shape, rotary, inputs};
 }
 
 void CpuPass::takeWanted(const compute::PassInputs& inputs) {
@@ -101,7 +82,7 @@ void CpuPass::narrow(std::span<const float> scores, RotaryCache& cache) {
   const compute::PassInputs inputs = compute::narrowed(m_wide->inputs, m_chosenRows);
   m_tokens = inputs.tokens;
   m_slots = inputs.slots;
-  m_attention = CpuAttentionPlan(m_wide->shape, m_wide->rotary, m_wide->store, inputs, cache);
+  m_attention = CpuAttentionPlan(m_wide->shape, m_wide->rotary, inputs, cache);
   takeWanted(inputs);
   rotateKeys(m_wide->rotary, inputs.localIndices, cache);
   m_wide.reset();

@@ -39,7 +39,6 @@ class CpuPass final : public compute::Pass {
   struct Wide {
     compute::AttentionShape shape;
     compute::RotaryTable rotary;
-    compute::KvShape store;
     compute::PassInputs inputs;
   };
 

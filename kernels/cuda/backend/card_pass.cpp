@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/compute/half.h"
 #include "engine/compute/narrowing.h"
+#include "engine/compute/pass_check.h"
 
 #include <algorithm>
 #include <cstring>
@@ -22,50 +23,6 @@ std::size_t aligned(std::size_t bytes) {
 
 [[noreturn]] void refuse(const char* what, std::int64_t found, const std::string& expected) {
   throw Failure(errorAt(std::string("pass, ") + what, std::to_string(found), expected));
-}
-
-/// The inputs, once their lists are known to fit each other and the store.
-const compute::PassInputs& checked(const compute::PassInputs& inputs, const compute::KvShape& store) {
-  const std::size_t rows = inputs.tokens.size();
-  if (inputs.localIndices.size() != rows || inputs.slots.size() != rows) {
-    throw Failure(errorAt("pass", "lists of different lengths",
-                          "a token, a local index and a slot for each of " + std::to_string(rows) + " rows"));
-  }
-  const std::int64_t slots = std::int64_t{store.blocks} * store.blockSize;
-  for (const std::int64_t slot : inputs.slots) {
-    if (slot < 0 || slot >= slots) refuse("slot", slot, "0 to " + std::to_string(slots - 1));
-  }
-  for (const std::int32_t index : inputs.localIndices) {
-    if (index < 0) refuse("local index", index, "at least 0");
-  }
-  for (const auto* list : {&inputs.logitRows, &inputs.hiddenRows}) {
-    for (const std::int32_t row : *list) {
-      if (row < 0 || static_cast<std::size_t>(row) >= rows)
-        refuse("row that is wanted", row, "less than " + std::to_string(rows));
-    }
-  }
-  for (const compute::Draw& draw : inputs.draws) {
-    if (draw.logits < 0 || static_cast<std::size_t>(draw.logits) >= inputs.logitRows.size())
-      refuse("draw", draw.logits, "one of " + std::to_string(inputs.logitRows.size()) + " rows of logits");
-  }
-  for (const compute::QueryRun& run : inputs.runs) {
-    if (run.firstRow < 0 || run.rowCount < 0 || run.firstRow + run.rowCount > static_cast<std::int64_t>(rows))
-      refuse("run of rows", run.firstRow + run.rowCount, "at most " + std::to_string(rows));
-    for (const compute::KeyRange& keys : run.keys) {
-      const auto held = static_cast<std::int64_t>(keys.blocks.size()) * store.blockSize;
-      if (keys.begin < 0 || keys.end < keys.begin || keys.end > held)
-        refuse("range of keys", keys.end, "at most the " + std::to_string(held) + " that its blocks hold");
-      for (const BlockId block : keys.blocks) {
-        if (block < 0 || block >= store.blocks)
-          refuse("block", block, "less than " + std::to_string(store.blocks));
-      }
-    }
-  }
-  for (const std::uint32_t run : inputs.mass.runs) {
-    if (run >= inputs.runs.size())
-      refuse("mass of run", run, "less than " + std::to_string(inputs.runs.size()));
-  }
-  return inputs;
 }
 
 /// Parts of one piece of memory.
@@ -96,7 +53,8 @@ CardPass::CardPass(Stream& stream, const std::shared_ptr<CardBuffers>& buffers,
                    const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
                    const compute::KvShape& store, const compute::PassInputs& inputs)
     : m_stream(stream), m_buffers(buffers), m_shape(shape) {
-  describe(rotary, store, checked(inputs, store), {});
+  compute::checkPass(shape, rotary, store, inputs);
+  describe(rotary, store, inputs, {});
   if (inputs.keptRows.empty()) return;
   compute::checkNarrowing(inputs);
   m_wide = Wide{.rotary = rotary, .store = store, .inputs = inputs};

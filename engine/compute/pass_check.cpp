@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/pass_check.h"
+
+#include "engine/base/error.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace spanscope::compute {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what, std::int64_t found, const std::string& expected) {
+  throw Failure(errorAt("pass, " + what, std::to_string(found), expected));
+}
+
+[[noreturn]] void refuse(std::size_t run, const char* what, std::int64_t found, const std::string& expected) {
+  throw Failure(
+      errorAt("attention, query run " + std::to_string(run) + ", " + what, std::to_string(found), expected));
+}
+
+void checkShape(const AttentionShape& shape, const RotaryTable& rotary, const KvShape& store) {
+  const bool fits = shape.keyHeads > 0 && shape.queryHeads > 0 && shape.queryHeads % shape.keyHeads == 0 &&
+                    shape.keyHeads == store.heads && shape.headSize == store.headSize && shape.headSize > 0;
+  if (!fits) {
+    throw Failure(errorAt("attention",
+                          std::to_string(shape.queryHeads) + " query heads, " +
+                              std::to_string(shape.keyHeads) + " key heads of " +
+                              std::to_string(shape.headSize),
+                          std::to_string(store.heads) + " key heads of " + std::to_string(store.headSize) +
+                              " as in the KV store, and a multiple of them as query heads"));
+  }
+  if (2 * rotary.inverseFrequencies.size() != static_cast<std::size_t>(shape.headSize)) {
+    throw Failure(errorAt("rotary table", std::to_string(rotary.inverseFrequencies.size()) + " frequencies",
+                          std::to_string(shape.headSize / 2)));
+  }
+}
+
+void checkRows(const KvShape& store, const PassInputs& inputs) {
+  const std::size_t rows = inputs.tokens.size();
+  if (inputs.localIndices.size() != rows || inputs.slots.size() != rows) {
+    throw Failure(errorAt("pass", "lists of different lengths",
+                          "a token, a local index and a slot for each of " + std::to_string(rows) + " rows"));
+  }
+  const std::int64_t slots = std::int64_t{store.blocks} * store.blockSize;
+  for (const std::int64_t slot : inputs.slots) {
+    if (slot < 0 || slot >= slots) refuse("slot", slot, "0 to " + std::to_string(slots - 1));
+  }
+  for (const std::int32_t index : inputs.localIndices) {
+    if (index < 0) refuse("local index", index, "at least 0");
+  }
+  for (const auto* list : {&inputs.logitRows, &inputs.hiddenRows}) {
+    for (const std::int32_t row : *list) {
+      if (row < 0 || static_cast<std::size_t>(row) >= rows)
+        refuse("row that is wanted", row, "less than " + std::to_string(rows));
+    }
+  }
+  for (const Draw& draw : inputs.draws) {
+    if (draw.logits < 0 || static_cast<std::size_t>(draw.logits) >= inputs.logitRows.size())
+      refuse("draw", draw.logits, "one of " + std::to_string(inputs.logitRows.size()) + " rows of logits");
+  }
+}
+
+void checkKeys(std::size_t run, const KeyRange& keys, const KvShape& store) {
+  const auto slots = static_cast<std::int64_t>(keys.blocks.size()) * store.blockSize;
+  if (keys.begin < 0) refuse(run, "begin of a key range", keys.begin, "at least 0");
+  if (keys.end < keys.begin)
+    refuse(run, "end of a key range", keys.end, "at least its begin, " + std::to_string(keys.begin));
+  if (keys.end > slots) refuse(run, "end of a key range", keys.end, "at most " + std::to_string(slots));
+  for (const BlockId block : keys.blocks) {
+    if (block < 0 || block >= store.blocks)
+      refuse(run, "key block", block, "0 to " + std::to_string(store.blocks - 1));
+  }
+}
+
+void checkRun(std::size_t index, const KvShape& store, const PassInputs& inputs) {
+  const QueryRun& run = inputs.runs[index];
+  const auto rows = static_cast<std::int64_t>(inputs.tokens.size());
+  if (run.firstRow < 0 || run.firstRow >= rows)
+    refuse(index, "first row", run.firstRow, "less than " + std::to_string(rows));
+  if (run.rowCount < 1 || run.rowCount > rows - run.firstRow)
+    refuse(index, "row count", run.rowCount, "1 to " + std::to_string(rows - run.firstRow));
+  const auto first = inputs.localIndices.begin() + static_cast<std::ptrdiff_t>(run.firstRow);
+  const auto descent = std::is_sorted_until(first, first + run.rowCount);
+  if (descent != first + run.rowCount)
+    refuse(index, "local index", *descent, "at least that of the row before, " + std::to_string(descent[-1]));
+  for (const KeyRange& keys : run.keys) checkKeys(index, keys, store);
+}
+
+}  // namespace
+
+void checkPass(const AttentionShape& shape, const RotaryTable& rotary, const KvShape& store,
+               const PassInputs& inputs) {
+  checkShape(shape, rotary, store);
+  checkRows(store, inputs);
+  for (std::size_t run = 0; run < inputs.runs.size(); ++run) checkRun(run, store, inputs);
+  for (const std::uint32_t run : inputs.mass.runs) {
+    if (run >= inputs.runs.size())
+      refuse("run whose mass is asked for", run, "less than " + std::to_string(inputs.runs.size()));
+  }
+}
+
+}  // namespace spanscope::compute
