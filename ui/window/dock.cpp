@@ -12,24 +12,49 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <set>
+#include <utility>
+#include <vector>
+
 namespace spanscope::ui {
 namespace {
 
 constexpr QPoint kStep(48, 48);
 constexpr QSize kLeastFloating(420, 320);
 
+/// The widget and all in it that takes the focus by Tab, in that order.
+std::vector<QWidget*> tabbedInside(QWidget* widget) {
+  std::vector<QWidget*> inside;
+  std::set<QWidget*> seen;  // a chain that Qt has mended need not lead back to where it was entered
+  QWidget* at = widget;
+  do {
+    if ((at->focusPolicy() & Qt::TabFocus) != 0) inside.push_back(at);
+    at = at->nextInFocusChain();
+  } while (widget->isAncestorOf(at) && seen.insert(at).second);
+  return inside;
+}
+
 }  // namespace
 
-Dock::Dock(const QString& id, const QString& title, QWidget* content, bool titled, QWidget* parent)
-    : QDockWidget(title, parent), m_id(id), m_view(qobject_cast<View*>(content)) {
+Dock::Dock(const QString& id, const QString& title, MakeView make, bool titled, QWidget* parent)
+    : Dock(id, title, titled, parent) {
+  m_make = std::move(make);
+}
+
+Dock::Dock(const QString& id, const QString& title, QWidget* content, QWidget* parent)
+    : Dock(id, title, false, parent) {
+  m_content->addWidget(content);
+}
+
+Dock::Dock(const QString& id, const QString& title, bool titled, QWidget* parent)
+    : QDockWidget(title, parent), m_id(id) {
   setObjectName(QStringLiteral("dock-") + id);
   setAccessibleName(title);
   // The frame and its title bar are one card: together they draw the border.
   auto* frame = new QFrame;
   frame->setObjectName(titled ? QStringLiteral("dockBody") : QStringLiteral("dockCard"));
-  auto* layout = new QVBoxLayout(frame);
-  layout->setContentsMargins(1, titled ? 0 : 1, 1, 1);
-  layout->addWidget(content);
+  m_content = new QVBoxLayout(frame);
+  m_content->setContentsMargins(1, titled ? 0 : 1, 1, 1);
   setWidget(frame);
   if (titled) {
     m_titleBar = makeTitleBar(title);
@@ -52,31 +77,48 @@ Dock::Dock(const QString& id, const QString& title, QWidget* content, bool title
   });
 }
 
+View* Dock::openView() {
+  if (!m_make) return m_view;
+  // The factory may ask for the view again.
+  m_view = std::exchange(m_make, nullptr)();
+  // Tab leads through the title into the view, whichever docks were opened before.
+  std::vector<QWidget*> order = m_titleBar == nullptr ? std::vector<QWidget*>() : tabbedInside(m_titleBar);
+  const auto append = [&order](QWidget* widget) {
+    const std::vector<QWidget*> inside = tabbedInside(widget);
+    order.insert(order.end(), inside.begin(), inside.end());
+  };
+  if (QWidget* controls = m_title == nullptr ? nullptr : m_view->takeTitleControls()) {
+    append(controls);
+    m_title->insertWidget(m_title->indexOf(m_summary) + 1, controls);
+  }
+  append(m_view);
+  m_content->addWidget(m_view);
+  for (std::size_t i = 1; i < order.size(); ++i) setTabOrder(order[i - 1], order[i]);
+  connect(m_view, &View::summaryChanged, this, &Dock::setSummary);
+  return m_view;
+}
+
 QWidget* Dock::makeTitleBar(const QString& title) {
   auto* bar = new QFrame;
   bar->setObjectName(QStringLiteral("dockTitle"));
   bar->setFixedHeight(kDockTitleHeight);
-  auto* layout = new QHBoxLayout(bar);
-  layout->setContentsMargins(10, 0, 4, 0);
-  layout->setSpacing(8);
+  m_title = new QHBoxLayout(bar);
+  m_title->setContentsMargins(10, 0, 4, 0);
+  m_title->setSpacing(8);
 
   auto* name = new QLabel(title);
   name->setFont(Theme().titleFont());
-  layout->addWidget(name);
+  m_title->addWidget(name);
   m_summary = new ElidedLabel;
   m_summary->setObjectName(QStringLiteral("dockSummary"));
   m_summary->setFont(Theme().smallFont());
   m_summary->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  layout->addWidget(m_summary, 1);
-  if (m_view != nullptr) {
-    if (QWidget* controls = m_view->takeTitleControls()) layout->addWidget(controls);
-    connect(m_view, &View::summaryChanged, this, &Dock::setSummary);
-  }
+  m_title->addWidget(m_summary, 1);
 
   m_maximise = new QToolButton;
   m_maximise->setAutoRaise(true);
   connect(m_maximise, &QToolButton::clicked, this, [this] { Q_EMIT maximiseWanted(m_id); });
-  layout->addWidget(m_maximise);
+  m_title->addWidget(m_maximise);
   bar->installEventFilter(this);
 
   auto* more = new QToolButton;
@@ -91,7 +133,7 @@ QWidget* Dock::makeTitleBar(const QString& title) {
   m_floatAction = menu->addAction(tr("Float"), this, [this] { setFloating(!isFloating()); });
   menu->addAction(tr("Close"), this, &QDockWidget::close);
   more->setMenu(menu);
-  layout->addWidget(more);
+  m_title->addWidget(more);
   return bar;
 }
 
@@ -126,6 +168,7 @@ void Dock::frameWindow() {
 }
 
 bool Dock::event(QEvent* event) {
+  if (event->type() == QEvent::ShowToParent) openView();
   if (event->type() == QEvent::HideToParent || event->type() == QEvent::ShowToParent) Q_EMIT rearranged();
   if (event->type() == QEvent::MouseButtonPress) m_isPressed = true;
   if (event->type() == QEvent::MouseButtonRelease) m_isPressed = false;

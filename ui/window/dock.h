@@ -7,17 +7,28 @@
 #include <QLabel>
 #include <QToolButton>
 
+#include <functional>
+
+class QHBoxLayout;
+class QVBoxLayout;
+
 namespace spanscope::ui {
 
 /// A dock with its title bar: name, a second text with counts, the view's own small controls, a menu.
 class Dock : public QDockWidget {
   Q_OBJECT
  public:
-  /// Around a view, or around any other widget without a title bar of its own (`titled` false).
-  Dock(const QString& id, const QString& title, QWidget* content, bool titled, QWidget* parent = nullptr);
+  using MakeView = std::function<View*()>;
+
+  /// Around a view, which is made when the dock is first shown: most docks of a layout never are in a
+  /// session, and a view takes a millisecond. `titled`: with a title bar of its own.
+  Dock(const QString& id, const QString& title, MakeView make, bool titled, QWidget* parent = nullptr);
+  /// Around any other widget.
+  Dock(const QString& id, const QString& title, QWidget* content, QWidget* parent = nullptr);
 
   const QString& id() const { return m_id; }
-  View* view() const { return m_view; }  ///< nullptr: the content is none
+  View* view() const { return m_view; }  ///< nullptr: not made yet, or the content is none
+  View* openView();  ///< the same, made now where it was not; nullptr: the content is none
   void setSummary(const QString& text);
   /// Whether it has the place of all docks, which its button and menu then give back.
   void setMaximised(bool maximised);
@@ -32,12 +43,16 @@ class Dock : public QDockWidget {
   void maximiseWanted(const QString& id);
 
  private:
+  Dock(const QString& id, const QString& title, bool titled, QWidget* parent);
   QWidget* makeTitleBar(const QString& title);
   /// A window of its own has the frame of the desktop: it can be moved, sized, and found in the task bar.
   void frameWindow();
 
   QString m_id;
+  MakeView m_make;  ///< empty: it was made
   View* m_view = nullptr;
+  QVBoxLayout* m_content = nullptr;
+  QHBoxLayout* m_title = nullptr;  ///< nullptr: without
   QLabel* m_summary = nullptr;
   QWidget* m_titleBar = nullptr;  ///< nullptr: without
   QToolButton* m_maximise = nullptr;

@@ -89,8 +89,8 @@ DockHost::DockHost(QWidget* parent) : QMainWindow(parent, Qt::Widget) {
 
 void DockHost::add(Dock* dock) {
   m_docks.push_back(dock);
-  addDockWidget(Qt::LeftDockWidgetArea, dock);
   dock->hide();
+  addDockWidget(Qt::LeftDockWidgetArea, dock);
   const auto note = [this] {
     if (!m_applying) m_sizesWanted = false;
   };
@@ -211,6 +211,14 @@ void DockHost::arrange() {
     removeDockWidget(dock);
   }
   const LayoutPlan plan = planOf(m_layout);
+  // The room that docks are given depends on what is in them.
+  const auto open = [this](const Cell& cell) {
+    for (const char* id : cell.docks) {
+      if (Dock* own = dock(QString::fromLatin1(id))) own->openView();
+    }
+  };
+  for (const Column& column : plan.columns) std::for_each(column.cells.begin(), column.cells.end(), open);
+  std::for_each(plan.below.begin(), plan.below.end(), open);
   const auto firstOf = [this](const Cell& cell) {
     Dock* first = dock(QString::fromLatin1(cell.docks.front()));
     if (first != nullptr) first->show();
@@ -273,6 +281,9 @@ void DockHost::arrangeAs(const QByteArray& arrangement) {
   in >> kind >> shown >> state;
   if (in.status() != QDataStream::Ok || kind != kArrangement) return;
   m_applying = true;
+  for (Dock* dock : m_docks) {
+    if (shown.contains(dock->id())) dock->openView();
+  }
   if (restoreState(state)) {
     m_sizesWanted = false;
     // A state shows the docks that it does not know.

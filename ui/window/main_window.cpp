@@ -171,31 +171,38 @@ void MainWindow::makeDocks() {
   connect(m_canvas, &Canvas::editWanted, this, [this] {
     m_docks->reveal(QStringLiteral("inspector"));
     if (Dock* dock = m_docks->dock(QStringLiteral("inspector")))
-      QMetaObject::invokeMethod(dock->view(), "focusText");
+      QMetaObject::invokeMethod(dock->openView(), "focusText");
   });
-  m_docks->add(new Dock(QStringLiteral("canvas"), tr("Canvas"), m_canvas, false, m_docks));
+  m_docks->add(new Dock(QStringLiteral("canvas"), tr("Canvas"), m_canvas, m_docks));
 
   for (const ViewInfo& info : viewTable()) {
-    View* view = info.make(nullptr);
-    view->setAccessibleName(info.title);
-    view->setWhatsThis(info.help);
-    connect(view, &View::selectionWanted, this, [this](const Selection& selection) {
-      m_workspace.select(selection);
-      if (selection.currentNode() != document::kNoNode) m_canvas->reveal(selection.currentNode());
-    });
-    connect(view, &View::positionWanted, &m_workspace, &Workspace::setPosition);
-    connect(view, &View::commandWanted, this, &MainWindow::perform);
-    if (const auto* attention = qobject_cast<AttentionView*>(view))
-      connect(attention, &AttentionView::replayChanged, this, &MainWindow::refreshCommands);
     // The scrubber is a strip without a title bar.
-    auto* dock = new Dock(info.id, info.title, view, info.id != QLatin1String("scrubber"), m_docks);
-    m_docks->add(dock);
+    m_docks->add(new Dock(
+        info.id, info.title, [this, &info] { return makeView(info); }, info.id != QLatin1String("scrubber"),
+        m_docks));
   }
   for (Dock* dock : m_docks->docks()) {
     m_actions->addWindow(dock);
     connect(dock, &Dock::exportWanted, this, &MainWindow::exportView);
     connect(dock, &Dock::maximiseWanted, this, [this, dock] { m_docks->toggleMaximised(dock); });
   }
+}
+
+View* MainWindow::makeView(const ViewInfo& info) {
+  View* view = info.make(nullptr);
+  view->setAccessibleName(info.title);
+  view->setWhatsThis(info.help);
+  connect(view, &View::selectionWanted, this, [this](const Selection& selection) {
+    m_workspace.select(selection);
+    if (selection.currentNode() != document::kNoNode) m_canvas->reveal(selection.currentNode());
+  });
+  connect(view, &View::positionWanted, &m_workspace, &Workspace::setPosition);
+  connect(view, &View::commandWanted, this, &MainWindow::perform);
+  if (const auto* attention = qobject_cast<AttentionView*>(view))
+    connect(attention, &AttentionView::replayChanged, this, &MainWindow::refreshCommands);
+  view->setModel(m_workspace.model());
+  view->setInput(m_workspace.input());
+  return view;
 }
 
 void MainWindow::makeStatusBar() {
@@ -385,7 +392,7 @@ void MainWindow::run(bool selectedOnly) {
 
 void MainWindow::benchmark(const QString& wish) {
   m_docks->reveal(QStringLiteral("benchmark"));
-  m_docks->dock(QStringLiteral("benchmark"))->view()->setFocus(Qt::OtherFocusReason);
+  m_docks->dock(QStringLiteral("benchmark"))->openView()->setFocus(Qt::OtherFocusReason);
   const std::optional<BenchmarkWish> wanted = readBenchmarkWish(wish);
   if (!wanted) return;
   m_workspace.current()->model->endMerge();

@@ -83,6 +83,7 @@ class MainWindow : public QMainWindow {
 
  private:
   void makeDocks();
+  View* makeView(const ViewInfo& info);
   void makeStatusBar();
   void fillMenu();
   void refresh();

@@ -92,7 +92,7 @@ class TestAttentionAgain : public QObject {
     QVERIFY(m_fresh->show({1440, 900}));
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     m_window->perform(QStringLiteral("view.explain"));
-    m_view = qobject_cast<AttentionView*>(m_window->docks().dock(QStringLiteral("attention"))->view());
+    m_view = qobject_cast<AttentionView*>(m_window->docks().dock(QStringLiteral("attention"))->openView());
     QVERIFY(m_view != nullptr);
     QTRY_VERIFY(m_view->isVisible());
   }

@@ -32,7 +32,7 @@ class TestBenchmarkWindow : public QObject {
 
   Workspace& workspace() { return m_window->workspace(); }
   BenchmarkView& view() {
-    return *qobject_cast<BenchmarkView*>(m_window->docks().dock(QStringLiteral("benchmark"))->view());
+    return *qobject_cast<BenchmarkView*>(m_window->docks().dock(QStringLiteral("benchmark"))->openView());
   }
   bool hasEnded() {
     const std::shared_ptr<const Benchmark> benchmark = workspace().input().benchmark;

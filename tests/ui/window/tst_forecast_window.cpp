@@ -55,7 +55,7 @@ class TestForecastWindow : public QObject {
   }
   const run::Prediction& prediction() { return workspace().input().forecast->present; }
   const ForecastTable& shownTable() {
-    auto* view = qobject_cast<ForecastView*>(m_window->docks().dock(QStringLiteral("forecast"))->view());
+    auto* view = qobject_cast<ForecastView*>(m_window->docks().dock(QStringLiteral("forecast"))->openView());
     return view->model().table();
   }
 

@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <set>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -89,6 +90,55 @@ class TestWindowFrame : public QObject {
     QCOMPARE(m_window->workspace().current(), m_window->workspace().documents().back().get());
     m_window->perform(QStringLiteral("view.next-tab"));
     QCOMPARE(m_window->workspace().current(), m_window->workspace().documents().front().get());
+  }
+
+  /// Views are made when they are first shown; what the window knows is in them then.
+  void aViewIsMadeWhenItIsShown() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QTest::qWait(50);
+    DockHost& docks = m_window->docks();
+    Dock* compare = docks.dock(QStringLiteral("compare"));
+    QVERIFY(compare->view() == nullptr);
+    QVERIFY(docks.dock(QStringLiteral("inspector"))->view() != nullptr);
+    docks.reveal(QStringLiteral("compare"));
+    QVERIFY(compare->view() != nullptr);
+    View* made = compare->view();
+    QCOMPARE(compare->openView(), made);
+    QTRY_VERIFY(made->isVisible());
+    QCOMPARE(made->accessibleName(), compare->windowTitle());
+
+    m_window->perform(QStringLiteral("view.measure"));
+    Dock* forecast = docks.dock(QStringLiteral("forecast"));
+    QVERIFY(forecast->view() == nullptr);
+    docks.reveal(QStringLiteral("plan"));
+    QTRY_VERIFY(docks.dock(QStringLiteral("plan"))->view()->csv().contains(QLatin1Char('\n')));
+    QVERIFY(forecast->view() == nullptr);
+  }
+
+  /// Tab leads from a dock's title into its view, in whatever order docks were opened.
+  void tabStaysInTheDock() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    DockHost& docks = m_window->docks();
+    for (const char* id : {"benchmark", "attention", "compare"}) docks.reveal(QString::fromLatin1(id));
+    QTest::qWait(50);
+    for (const char* id : {"attention", "benchmark", "json", "inspector"}) {
+      Dock* dock = docks.dock(QString::fromLatin1(id));
+      QWidget* next = dock->titleBarWidget();
+      const auto isTitle = [&](QWidget* own) { return dock->titleBarWidget()->isAncestorOf(own); };
+      do {
+        next = next->nextInFocusChain();
+      } while (isTitle(next) || (next->focusPolicy() & Qt::TabFocus) == 0);
+      QVERIFY2(dock->view() == next || dock->view()->isAncestorOf(next), id);
+    }
+    // And once around through all of them.
+    std::set<QWidget*> around;
+    for (QWidget* at = m_window; around.insert(at).second;) at = at->nextInFocusChain();
+    for (const Dock* dock : docks.docks()) {
+      for (QWidget* own : dock->findChildren<QWidget*>()) {
+        if (own->isVisible() && !own->isWindow()) QVERIFY2(around.count(own) != 0, qPrintable(dock->id()));
+      }
+    }
+    QCOMPARE((*around.begin())->nextInFocusChain()->previousInFocusChain(), *around.begin());
   }
 
   void aDockTakesTheWindowAndGivesItBack() {
