@@ -22,9 +22,7 @@ std::vector<std::filesystem::path> candidates() {
   return places;
 }
 
-}  // namespace
-
-std::filesystem::path resourceDirectory() {
+std::filesystem::path findResources() {
   std::string looked;
   for (const std::filesystem::path& place : candidates()) {
     std::error_code error;
@@ -36,6 +34,14 @@ std::filesystem::path resourceDirectory() {
                  .place = "resources",
                  .found = "none",
                  .expected = "a folder with models and queries at one of " + looked});
+}
+
+}  // namespace
+
+std::filesystem::path resourceDirectory() {
+  // A program's resources do not move while it runs, and every key that is typed asks for them.
+  static const std::filesystem::path found = findResources();
+  return found;
 }
 
 std::filesystem::path bundledModelDirectory() {

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace spanscope::ui {
 namespace {
@@ -169,9 +170,16 @@ void SettingsView::showRow(const Row& row, bool isRetrieving) {
 }
 
 void SettingsView::refresh() {
+  const bool isRetrieving = hasAugment(document());
+  Shown shown{.settings = document().settings,
+              .models = input() == nullptr ? ModelsKnown() : input()->models,
+              .isRetrieving = isRetrieving,
+              .hasModel = model() != nullptr,
+              .theme = theme()};
+  if (m_shown == shown) return;
+  m_shown = std::move(shown);
   const SettingsRows::Showing showing(*m_rows);
   m_rows->setTheme(theme());
-  const bool isRetrieving = hasAugment(document());
   m_unused->setVisible(!isRetrieving);
   for (const Row& row : m_settings) showRow(row, isRetrieving);
   setEnabled(model() != nullptr);

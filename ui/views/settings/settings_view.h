@@ -6,6 +6,7 @@
 #include "ui/views/settings/setting_field.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 class QComboBox;
@@ -34,6 +35,16 @@ class SettingsView : public InputView {
     QLabel* hint = nullptr;   ///< nullptr: it has none
   };
 
+  /// All that the rows depend on.
+  struct Shown {
+    workbench::RunSettings settings;
+    ModelsKnown models;
+    bool isRetrieving = false;
+    bool hasModel = false;
+    Theme theme;
+    bool operator==(const Shown&) const = default;
+  };
+
   void makeGroup(workbench::SettingGroup group);
   void makeRow(const workbench::Setting& setting);
   SettingField makeModels(const workbench::Setting& setting);
@@ -43,6 +54,7 @@ class SettingsView : public InputView {
 
   std::unique_ptr<SettingsRows> m_rows;
   std::vector<Row> m_settings;
+  std::optional<Shown> m_shown;  ///< an input comes with every key that is typed, and seldom changes a row
   QComboBox* m_model = nullptr;
   QLabel* m_unused = nullptr;  ///< that there is nothing to retrieve for
 };
