@@ -7,6 +7,7 @@
 #include "engine/query/node_walk.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -39,14 +40,18 @@ bool isText(const query::Node& node) {
 }
 
 /// What the node itself says.
-std::string saidBy(const query::Node& node) {
-  std::string said = query::operatorName(node);
-  if (const std::string* text = query::textOf(node)) said += '\n' + *text;
+void addSaidBy(const query::Node& node, std::string& said) {
+  const auto add = [&said](const std::string& text) {
+    said += '\n';
+    said += text;
+  };
+  said += query::operatorName(node);
+  if (const std::string* text = query::textOf(node)) add(*text);
   if (const auto* inputs = query::inputsOf(node)) {
-    for (const std::string& input : *inputs) said += '\n' + input;
+    for (const std::string& input : *inputs) add(input);
   }
-  if (const auto* document = query::documentOf(node)) said += '\n' + document->name;
-  return said;
+  if (const auto* document = query::documentOf(node)) add(document->name);
+  said += '\0';
 }
 
 std::size_t copiesOf(const query::Node& node) {
@@ -84,15 +89,45 @@ std::vector<Part> partsOf(const std::vector<Item>& items) {
     if (partOf[i] != kNone) parts[partOf[i]].nodes.push_back(i);
   }
   std::map<std::uint64_t, std::size_t> answers;
+  std::string said;
   for (Part& part : parts) {
-    std::string said;
-    for (const std::size_t node : part.nodes) said += saidBy(*items[node].own) + '\0';
+    said.clear();
+    for (const std::size_t node : part.nodes) addSaidBy(*items[node].own, said);
     if (part.kind == PartKind::Answer && items[part.top].parent == kNone) said = "the answer";
     // Two nodes that ask the same give two answers.
     if (part.kind == PartKind::Answer) said += std::to_string(answers[hash64(said)]++);
     part.content = hash64(said) ^ static_cast<std::uint64_t>(part.kind);
   }
   return parts;
+}
+
+struct DocumentItems {
+  std::vector<Item> items;
+  std::vector<NodeId> ids;  ///< of each
+};
+
+DocumentItems itemsOf(const Document& document) {
+  struct Open {
+    NodeId id = kNoNode;
+    std::size_t parent = kNone;
+  };
+  DocumentItems all;
+  all.items.reserve(document.size());
+  all.ids.reserve(document.size());
+  std::vector<Open> open;  // a stack: trees may be deep
+  const std::vector<NodeId> tops = document.tops();
+  for (auto top = tops.rbegin(); top != tops.rend(); ++top) open.push_back({.id = *top});
+  while (!open.empty()) {
+    const Open next = open.back();
+    open.pop_back();
+    const document::DocumentNode& node = document.at(next.id);
+    for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) {
+      if (*child != kNoNode) open.push_back({.id = *child, .parent = all.items.size()});
+    }
+    all.items.push_back({.own = &node.own, .parent = next.parent});
+    all.ids.push_back(next.id);
+  }
+  return all;
 }
 
 /// Gives parts their identities, one prompt after the other.
@@ -108,14 +143,14 @@ class Giver {
   /// The identity of each, in their order.
   std::vector<std::size_t> give(const std::vector<Wanted>& wanted) {
     std::vector<std::size_t> given(wanted.size(), kNone);
-    std::unordered_set<std::size_t> taken;
+    std::vector<bool> taken(m_all.size());
     const auto take = [&](std::size_t i, const auto& from, const auto& key, bool mayShare) {
       if (given[i] != kNone) return;
       const auto found = from.find(key);
       if (found == from.end() || m_all[found->second].kind != wanted[i].part->kind) return;
-      if (!mayShare && taken.contains(found->second)) return;
+      if (!mayShare && taken[found->second]) return;
       given[i] = found->second;
-      taken.insert(found->second);
+      taken[found->second] = true;
     };
     for (std::size_t i = 0; i < wanted.size(); ++i) take(i, m_byContent, wanted[i].part->content, true);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -123,19 +158,21 @@ class Giver {
     }
     // New ones in the order in which their nodes were made, so that moving them before a run changes nothing.
     std::vector<std::size_t> order;
+    order.reserve(wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) order.push_back(i);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return wanted[a].node < wanted[b].node; });
     // What is answered comes behind what is said.
     std::stable_partition(order.begin(), order.end(),
                           [&](std::size_t i) { return wanted[i].part->kind != PartKind::Answer; });
+    m_all.reserve(m_all.size() + order.size());
+    m_byContent.reserve(m_byContent.size() + order.size());
+    m_byNode.reserve(m_byNode.size() + order.size());
     for (const std::size_t i : order) {
       const Part& part = *wanted[i].part;
-      if (given[i] == kNone) {
-        const auto same = m_byContent.find(part.content);
-        given[i] = same != m_byContent.end() ? same->second : add(part);
-      }
-      m_byContent.emplace(part.content, given[i]);
+      const auto [same, isNew] = m_byContent.try_emplace(part.content, given[i]);
+      if (given[i] == kNone) given[i] = isNew ? add(part) : same->second;
+      if (isNew) same->second = given[i];
       if (wanted[i].node != kNoNode) m_byNode[wanted[i].node] = given[i];
     }
     return given;
@@ -143,7 +180,7 @@ class Giver {
 
  private:
   std::size_t add(const Part& part) {
-    const std::size_t number = m_counts[part.kind]++;
+    const std::size_t number = m_counts[static_cast<std::size_t>(part.kind)]++;
     m_all.push_back({.hue = m_hues, .number = number, .kind = part.kind, .copies = part.copies});
     m_hues += part.copies;
     return m_all.size() - 1;
@@ -151,7 +188,7 @@ class Giver {
 
   std::vector<SegmentIdentity>& m_all;
   std::size_t m_hues = 0;
-  std::map<PartKind, std::size_t> m_counts;
+  std::array<std::size_t, 4> m_counts{};  ///< by kind
   std::unordered_map<std::uint64_t, std::size_t> m_byContent;
   std::unordered_map<NodeId, std::size_t> m_byNode;
 };
@@ -177,8 +214,7 @@ const SegmentIdentity* SegmentIdentities::ofRun(RunId run, const NodePath& path)
 }
 
 const SegmentIdentity* SegmentIdentities::ofNode(NodeId node) const {
-  const auto found = m_nodes.find(node);
-  return found == m_nodes.end() ? nullptr : &m_all[found->second];
+  return node < m_nodes.size() && m_nodes[node] != kNone ? &m_all[m_nodes[node]] : nullptr;
 }
 
 std::size_t SegmentIdentities::count(PartKind kind) const {
@@ -209,29 +245,18 @@ SegmentIdentities SegmentBook::read(const Document& document, const TraceStore& 
                                     const std::map<RunId, document::NodePaths>& paths) {
   if (m_trace != &trace) m_runs.clear();
   m_trace = &trace;
-  std::vector<Item> items;
-  std::vector<NodeId> ids;
-  std::unordered_map<NodeId, std::size_t> places;
-  items.reserve(document.size());
-  ids.reserve(document.size());
-  places.reserve(document.size());
-  for (const NodeId top : document.tops()) {
-    for (const NodeId id : document.subtree(top)) {
-      const document::DocumentNode& node = document.at(id);
-      places[id] = items.size();
-      items.push_back({.own = &node.own, .parent = node.parent == kNoNode ? kNone : places.at(node.parent)});
-      ids.push_back(id);
-    }
-  }
+  const auto [items, ids] = itemsOf(document);
   const std::vector<Part> own = ui::partsOf(items);
 
   SegmentIdentities result;
   Giver giver(result.m_all);
+  const auto& runs = trace.newest().progress().runs;
   std::unordered_set<std::uint64_t> contents;
   for (const Part& part : own) {
-    if (part.kind == PartKind::Document || part.kind == PartKind::Part) contents.insert(part.content);
+    const bool mayLink = part.kind == PartKind::Document || part.kind == PartKind::Part;
+    if (mayLink && !runs.empty()) contents.insert(part.content);
   }
-  for (const auto& [run, state] : trace.newest().progress().runs) {
+  for (const auto& [run, state] : runs) {
     const RunParts& parts = partsOf(run, *state.queryJson);
     const auto mine = paths.find(run);
     const bool isLinked = std::any_of(parts.parts.begin(), parts.parts.end(),
@@ -251,8 +276,10 @@ SegmentIdentities SegmentBook::read(const Document& document, const TraceStore& 
     }
   }
   std::vector<Giver::Wanted> wanted;
+  wanted.reserve(own.size());
   for (const Part& part : own) wanted.push_back({.part = &part, .node = ids[part.top]});
   const std::vector<std::size_t> given = giver.give(wanted);
+  result.m_nodes.assign(ids.empty() ? 0 : *std::max_element(ids.begin(), ids.end()) + 1, kNone);
   for (std::size_t i = 0; i < given.size(); ++i) {
     for (const std::size_t node : own[i].nodes) result.m_nodes[ids[node]] = given[i];
   }

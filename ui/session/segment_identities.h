@@ -14,7 +14,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 namespace spanscope::ui {
@@ -48,7 +47,7 @@ class SegmentIdentities {
   friend class SegmentBook;
   std::vector<SegmentIdentity> m_all;
   std::map<RunId, std::map<NodePath, std::size_t>> m_runs;  ///< every node of a part
-  std::unordered_map<document::NodeId, std::size_t> m_nodes;
+  std::vector<std::size_t> m_nodes;                         ///< by id of the document's node
 };
 
 /// Reads the queries of runs once. Identities are a function of the document, the runs and their order:

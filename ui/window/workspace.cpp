@@ -30,7 +30,8 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kFrame = 16;  // milliseconds: 60 times a second
+constexpr int kFrame = 16;   // milliseconds: 60 times a second
+constexpr int kPause = 150;  // milliseconds after which a person who types has paused
 
 std::uint64_t keptBytesOf(const document::RunSettings& settings) {
   return std::uint64_t(settings.keptMebibytes) << 20;
@@ -57,6 +58,13 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
   m_frame.setSingleShot(true);
   m_frame.setTimerType(Qt::PreciseTimer);
   connect(&m_frame, &QTimer::timeout, this, &Workspace::update);
+  m_typing.setSingleShot(true);
+  m_typing.setInterval(kPause);
+  connect(&m_typing, &QTimer::timeout, this, [this] {
+    const std::shared_ptr<const SegmentIdentities> before = m_input.identities;
+    readIdentitiesAnew();
+    if (m_input.identities != before) Q_EMIT inputChanged();
+  });
   connect(&m_engine, &EngineHost::stateChanged, this, &Workspace::invalidate);
   connect(&m_engine, &EngineHost::modelChanged, this, &Workspace::invalidate);
   connect(&m_forecasts, &Forecasts::changed, this, &Workspace::invalidate);
@@ -608,16 +616,35 @@ void Workspace::showTokenizer() {
   m_input.tokenizer = known->second;
 }
 
+/// Whether the document has the nodes that it had when identities were read: what they say may have changed.
+bool Workspace::isTyped() const {
+  const std::uint32_t tab = m_current == nullptr ? 0 : m_current->id;
+  return m_input.identities && m_identified.tab == tab && m_identified.trace == m_input.trace &&
+         m_identified.runs == m_input.trace->runs().size() && m_identified.ownRuns == m_input.paths.size() &&
+         m_identified.document->root() == m_input.document->root() &&
+         m_identified.document->size() == m_input.document->size();
+}
+
 void Workspace::readIdentities() {
-  const std::size_t runs = m_input.trace->runs().size();
-  if (m_input.identities && m_identified.document == m_input.document &&
-      m_identified.trace == m_input.trace && m_identified.runs == runs &&
-      m_identified.ownRuns == m_input.paths.size())
+  if (isTyped()) {
+    // A part that is edited or moved stays the same one, but where it comes to say what another one says.
+    if (m_identified.document != m_input.document) m_typing.start();
     return;
-  m_identified = {
-      .document = m_input.document, .trace = m_input.trace, .runs = runs, .ownRuns = m_input.paths.size()};
-  m_input.identities = std::make_shared<const SegmentIdentities>(
-      m_book.read(*m_input.document, *m_input.trace, m_input.paths));
+  }
+  readIdentitiesAnew();
+}
+
+void Workspace::readIdentitiesAnew() {
+  m_typing.stop();
+  m_identified = {.tab = m_current == nullptr ? 0 : m_current->id,
+                  .document = m_input.document,
+                  .trace = m_input.trace,
+                  .runs = m_input.trace->runs().size(),
+                  .ownRuns = m_input.paths.size()};
+  SegmentIdentities now = m_book.read(*m_input.document, *m_input.trace, m_input.paths);
+  // The same object tells the views that nothing is to be coloured anew.
+  if (m_input.identities && *m_input.identities == now) return;
+  m_input.identities = std::make_shared<const SegmentIdentities>(std::move(now));
 }
 
 ReplayState Workspace::replayState() const {

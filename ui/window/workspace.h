@@ -148,7 +148,9 @@ class Workspace : public QObject {
   void update();
   void showForecast();
   ReplayState replayState() const;
+  bool isTyped() const;
   void readIdentities();
+  void readIdentitiesAnew();
   /// The server that a run of the query takes vectors from, if any; why it may not, in words.
   QString findEmbeddings(const query::Node& query, RetrievalRequest& request) const;
   void bindRuns(OpenDocument& document) const;
@@ -176,13 +178,15 @@ class Workspace : public QObject {
   SegmentBook m_book;
   /// What the identities of the input were read from.
   struct Identified {
+    std::uint32_t tab = 0;
     std::shared_ptr<const document::Document> document;
     std::shared_ptr<const TraceStore> trace;
     std::size_t runs = 0;
     std::size_t ownRuns = 0;
   };
   Identified m_identified;
-  QTimer m_frame;  ///< one frame's wait before views are told
+  QTimer m_frame;   ///< one frame's wait before views are told
+  QTimer m_typing;  ///< until the person who types has paused
 };
 
 }  // namespace spanscope::ui

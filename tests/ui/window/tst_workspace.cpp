@@ -96,6 +96,47 @@ class TestWorkspace : public QObject {
     QVERIFY(computed <= static_cast<std::int64_t>(question.tokens.size()));
   }
 
+  /// Documents keep their identities while a person types; one that has come to say what another says is that
+  /// one after a pause, and what is added has one at once.
+  void identitiesFollowWhatIsTyped() {
+    Workspace workspace{test::cpuBackends()};
+    workspace.open(example(QStringLiteral("rag.json")));
+    const document::NodeId plus = plusOf(workspace.model()->document());
+    const std::vector<document::NodeId> documents = workspace.model()->document().at(plus).children;
+    const auto identityOf = [&workspace](document::NodeId id) {
+      const SegmentIdentity* own = workspace.input().identities->ofNode(id);
+      return own == nullptr ? SegmentIdentity{.hue = 999} : *own;
+    };
+    const auto type = [&](document::NodeId id, const std::string& text) {
+      return workspace.model()->change(QStringLiteral("Type"), [&](document::Document& document) {
+        *query::textOf(document.edit(id).own) = text;
+      });
+    };
+    const SegmentIdentity first = identityOf(documents[0]);
+    const SegmentIdentity second = identityOf(documents[1]);
+    QVERIFY(!(first == second));
+    const auto before = workspace.input().identities;
+    QVERIFY(type(documents[1], "Something else."));
+    QTRY_COMPARE(workspace.input().document->at(documents[1]),
+                 workspace.model()->document().at(documents[1]));
+    QCOMPARE(workspace.input().identities, before);
+    QTest::qWait(400);
+    QCOMPARE(workspace.input().identities, before);
+
+    QSignalSpy told(&workspace, &Workspace::inputChanged);
+    QVERIFY(type(documents[1], *query::textOf(workspace.model()->document().at(documents[0]).own)));
+    QTRY_COMPARE(identityOf(documents[1]), first);
+    QVERIFY(told.count() >= 2);
+
+    document::NodeId added = document::kNoNode;
+    QVERIFY(workspace.model()->change(QStringLiteral("Add"), [&](document::Document& document) {
+      added = document::addNode(document, document::makeOperator("user"));
+      document::connect(document, added, {.parent = plus, .index = documents.size()});
+    }));
+    QTRY_VERIFY(workspace.input().document->contains(added));
+    QVERIFY(workspace.input().identities->ofNode(added) != nullptr);
+  }
+
   /// The paths of a run's events lead to the nodes of the document, also after the document has changed.
   void eventsLeadToNodes() {
     Workspace workspace{test::cpuBackends()};
