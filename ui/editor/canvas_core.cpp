@@ -88,18 +88,28 @@ const NodeStatus& CanvasCore::statusOf(NodeId id) const {
 
 NodeStatus CanvasCore::statusOf(const Stack& stack) const {
   NodeStatus all;
+  std::vector<NodeId> open;
+  const auto take = [&](NodeId id) {
+    const document::DocumentNode* node = m_document->find(id);
+    if (node == nullptr) return;
+    for (auto child = node->children.rbegin(); child != node->children.rend(); ++child) {
+      if (*child != document::kNoNode) open.push_back(*child);
+    }
+    const NodeStatus& own = statusOf(id);
+    if (node->children.empty() && own.tokens >= 0) {
+      all.tokens = std::max<std::int64_t>(all.tokens, 0) + own.tokens;
+      all.served.hit += own.served.hit;
+      all.served.relocated += own.served.relocated;
+      all.served.computed += own.served.computed;
+    }
+    if (own.phase == NodePhase::Running || own.phase == NodePhase::Failed) all.phase = own.phase;
+  };
   for (const NodeId member : stack.members) {
-    for (const NodeId id :
-         m_document->contains(member) ? m_document->subtree(member) : std::vector<NodeId>()) {
-      const NodeStatus& own = statusOf(id);
-      const bool isLeaf = m_document->at(id).children.empty();
-      if (isLeaf && own.tokens >= 0) {
-        all.tokens = std::max<std::int64_t>(all.tokens, 0) + own.tokens;
-        all.served.hit += own.served.hit;
-        all.served.relocated += own.served.relocated;
-        all.served.computed += own.served.computed;
-      }
-      if (own.phase == NodePhase::Running || own.phase == NodePhase::Failed) all.phase = own.phase;
+    take(member);
+    while (!open.empty()) {
+      const NodeId next = open.back();
+      open.pop_back();
+      take(next);
     }
   }
   return all;

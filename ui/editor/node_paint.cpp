@@ -528,14 +528,17 @@ std::vector<TextLine> makeLines(const QString& text, const QFont& font, double w
                                 std::optional<double> lastWidth) {
   std::vector<TextLine> result;
   if (text.isEmpty() || lines <= 0) return result;
-  QTextLayout layout(text, font);
+  // No more than could be seen is shaped: a document of thousands of words has a card of a few lines.
+  constexpr double kLeastAdvance = 2;  // of a character, in pixels
+  const QString seen = text.left(static_cast<qsizetype>(width / kLeastAdvance * (lines + 1)));
+  QTextLayout layout(seen, font);
   layout.beginLayout();
   while (static_cast<int>(result.size()) < lines) {
     QTextLine line = layout.createLine();
     if (!line.isValid()) break;
     line.setLineWidth(width);
     const bool last = static_cast<int>(result.size()) == lines - 1;
-    const QString shown = last ? text.mid(line.textStart()) : text.mid(line.textStart(), line.textLength());
+    const QString shown = last ? seen.mid(line.textStart()) : seen.mid(line.textStart(), line.textLength());
     result.push_back(makeLine(shown.trimmed(), font, last ? lastWidth.value_or(width) : width));
   }
   layout.endLayout();

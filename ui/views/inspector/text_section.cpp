@@ -16,7 +16,7 @@ namespace spanscope::ui {
 namespace {
 
 /// Longer texts are counted beside the event loop.
-constexpr std::size_t kCountedAtOnce = 4096;
+constexpr std::size_t kCountedAtOnce = 128;
 
 }  // namespace
 
