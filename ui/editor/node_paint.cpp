@@ -519,7 +519,6 @@ TextLine makeLine(const QString& text, const QFont& font, double width) {
   line.font = font;
   line.text.setTextFormat(Qt::PlainText);
   line.text.setText(shown);
-  line.text.prepare(QTransform(), font);
   line.width = metrics.horizontalAdvance(shown);
   return line;
 }

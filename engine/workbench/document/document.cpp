@@ -3,17 +3,26 @@
 
 #include <algorithm>
 #include <cassert>
+#include <stdexcept>
 #include <utility>
 
 namespace spanscope::document {
 
+const Document::Entry* Document::entryOf(NodeId id) const {
+  const auto found = std::lower_bound(m_nodes.begin(), m_nodes.end(), id,
+                                      [](const Entry& entry, NodeId wanted) { return entry.id < wanted; });
+  return found == m_nodes.end() || found->id != id ? nullptr : &*found;
+}
+
 const DocumentNode* Document::find(NodeId id) const {
-  const auto found = m_nodes.find(id);
-  return found == m_nodes.end() ? nullptr : found->second.get();
+  const Entry* found = entryOf(id);
+  return found == nullptr ? nullptr : found->node.get();
 }
 
 const DocumentNode& Document::at(NodeId id) const {
-  return *m_nodes.at(id);
+  const Entry* found = entryOf(id);
+  if (found == nullptr) throw std::out_of_range("no such node");
+  return *found->node;
 }
 
 std::vector<NodeId> Document::ids() const {
@@ -76,7 +85,7 @@ bool Document::operator==(const Document& other) const {
     return false;
   }
   return std::equal(m_nodes.begin(), m_nodes.end(), other.m_nodes.begin(), [](const auto& a, const auto& b) {
-    return a.first == b.first && (a.second == b.second || *a.second == *b.second);
+    return a.id == b.id && (a.node == b.node || *a.node == *b.node);
   });
 }
 
@@ -84,8 +93,8 @@ std::optional<std::vector<NodeId>> Document::nodesUnlike(const Document& other) 
   if (m_root != other.m_root || m_nodes.size() != other.m_nodes.size()) return std::nullopt;
   std::vector<NodeId> unlike;
   for (auto a = m_nodes.begin(), b = other.m_nodes.begin(); a != m_nodes.end(); ++a, ++b) {
-    if (a->first != b->first) return std::nullopt;
-    if (a->second != b->second && *a->second != *b->second) unlike.push_back(a->first);
+    if (a->id != b->id) return std::nullopt;
+    if (a->node != b->node && *a->node != *b->node) unlike.push_back(a->id);
   }
   return unlike;
 }
@@ -96,12 +105,14 @@ NodeId Document::insert(DocumentNode node) {
   for (const NodeId child : node.children) {
     if (child != kNoNode) edit(child).parent = id;
   }
-  m_nodes.emplace(id, std::make_shared<const DocumentNode>(std::move(node)));
+  m_nodes.push_back({.id = id, .node = std::make_shared<const DocumentNode>(std::move(node))});
   return id;
 }
 
 DocumentNode& Document::edit(NodeId id) {
-  std::shared_ptr<const DocumentNode>& node = m_nodes.at(id);
+  const Entry* found = entryOf(id);
+  if (found == nullptr) throw std::out_of_range("no such node");
+  std::shared_ptr<const DocumentNode>& node = m_nodes[static_cast<std::size_t>(found - m_nodes.data())].node;
   // Nobody else may see the change: other documents keep the node as it was.
   auto copy = std::make_shared<DocumentNode>(*node);
   DocumentNode& reference = *copy;
@@ -111,7 +122,7 @@ DocumentNode& Document::edit(NodeId id) {
 
 void Document::erase(NodeId id) {
   assert(at(id).parent == kNoNode);
-  m_nodes.erase(id);
+  if (const Entry* found = entryOf(id)) m_nodes.erase(m_nodes.begin() + (found - m_nodes.data()));
 }
 
 void Document::mendRoot() {

@@ -131,7 +131,15 @@ class Document {
   void mendRoot();
 
  private:
-  std::map<NodeId, std::shared_ptr<const DocumentNode>> m_nodes;
+  struct Entry {
+    NodeId id = kNoNode;
+    std::shared_ptr<const DocumentNode> node;
+  };
+  /// nullptr: it is not in the document.
+  const Entry* entryOf(NodeId id) const;
+
+  /// Ascending by id: new ones have the highest. A list, for it is copied with every change.
+  std::vector<Entry> m_nodes;
   NodeId m_root = kNoNode;
   std::uint32_t m_nextId = 1;
 };
