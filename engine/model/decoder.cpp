@@ -176,7 +176,8 @@ struct Decoder::Impl {
   std::size_t parameterCount = 0;
 
   // Activations, kept between passes so that their memory is.
-  std::unique_ptr<Tensor> residual, normed, queries, keys, values, attended, gate, up, kept, logits;
+  std::unique_ptr<Tensor> residual, normed, queries, keys, values, attended, gate, up, logits;
+  std::unique_ptr<Tensor> keptResidual, keptAttended, keptNormed;  ///< of the rows that are wanted
 
   Impl(const ModelConfig& model, std::string sourceName, compute::Backend& device)
       : config(model),
@@ -185,8 +186,8 @@ struct Decoder::Impl {
         rotary(makeRotaryTable(model)),
         attention{model.heads, model.keyValueHeads, model.headSize,
                   static_cast<float>(1.0 / std::sqrt(static_cast<double>(model.headSize)))} {
-    for (auto* tensor :
-         {&residual, &normed, &queries, &keys, &values, &attended, &gate, &up, &kept, &logits}) {
+    for (auto* tensor : {&residual, &normed, &queries, &keys, &values, &attended, &gate, &up, &logits,
+                         &keptResidual, &keptAttended, &keptNormed}) {
       *tensor = backend.makeTensor();
     }
   }
@@ -198,7 +199,7 @@ struct Decoder::Impl {
   }
   void selfAttention(const Batch& batch, std::size_t index, compute::Pass& pass, compute::KvStore& store);
   void keepWantedRows(const compute::Pass& pass);
-  void feedForward(const Layer& layer);
+  void feedForward(const Layer& layer, const Tensor& seen, Tensor& x);
   void computeLogits(const Batch& batch, compute::Pass& pass);
 };
 
@@ -275,20 +276,18 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, compute
 
 /// After the last layer's attention only the rows that are wanted matter.
 void Decoder::Impl::keepWantedRows(const compute::Pass& pass) {
-  backend.gatherRows(pass, compute::RowList::Wanted, *residual, *kept);
-  std::swap(residual, kept);
-  backend.gatherRows(pass, compute::RowList::Wanted, *attended, *kept);
-  std::swap(attended, kept);
+  backend.gatherRows(pass, compute::RowList::Wanted, *residual, *keptResidual);
+  backend.gatherRows(pass, compute::RowList::Wanted, *attended, *keptAttended);
 }
 
-/// Everything of a layer after `attended`.
-void Decoder::Impl::feedForward(const Layer& layer) {
-  multiply(*attended, layer.output, true, *residual);
-  backend.rmsNorm(*residual, *layer.mlpNorm, config.normEpsilon, *normed);
+/// Everything of a layer after attention has given `seen`; x is the residual.
+void Decoder::Impl::feedForward(const Layer& layer, const Tensor& seen, Tensor& x) {
+  multiply(seen, layer.output, true, x);
+  backend.rmsNorm(x, *layer.mlpNorm, config.normEpsilon, *normed);
   multiply(*normed, layer.gate, false, *gate);
   multiply(*normed, layer.up, false, *up);
   backend.siluMul(*gate, *up, *gate);
-  multiply(*gate, layer.down, true, *residual);
+  multiply(*gate, layer.down, true, x);
 }
 
 /// After a stop the results mean nothing, and what was asked for returns at once.
@@ -297,13 +296,15 @@ void Decoder::Impl::runLayers(const Batch& batch, compute::Pass& pass, compute::
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (backend.stopped()) return;
     selfAttention(batch, i, pass, store);
-    if (i + 1 == layers.size()) {
-      if (!wantsRows(batch)) return;
-      keepWantedRows(pass);
+    if (i + 1 < layers.size()) {
+      feedForward(layers[i], *attended, *residual);
+      continue;
     }
-    feedForward(layers[i]);
+    if (!wantsRows(batch)) return;
+    keepWantedRows(pass);
+    feedForward(layers[i], *keptAttended, *keptResidual);
   }
-  backend.rmsNorm(*residual, *finalNorm, config.normEpsilon, *normed);
+  backend.rmsNorm(*keptResidual, *finalNorm, config.normEpsilon, *normed);
   if (!batch.hiddenRows.empty()) backend.fetch(pass, *normed);
   if (!batch.logitRows.empty()) computeLogits(batch, pass);
 }
@@ -312,8 +313,8 @@ void Decoder::Impl::runLayers(const Batch& batch, compute::Pass& pass, compute::
 void Decoder::Impl::computeLogits(const Batch& batch, compute::Pass& pass) {
   const Tensor* rows = normed.get();
   if (!batch.hiddenRows.empty()) {
-    backend.gatherRows(pass, compute::RowList::Logits, *normed, *kept);
-    rows = kept.get();
+    backend.gatherRows(pass, compute::RowList::Logits, *normed, *keptNormed);
+    rows = keptNormed.get();
   }
   backend.matmul(*rows, *logitMatrix, nullptr, false, *logits);
   if (backend.stopped()) return;

@@ -215,6 +215,8 @@ struct MatrixProduct {
   std::int64_t outStride = 0;
   bool outIsFloat = false;  ///< f32, else bf16
   bool accumulate = false;
+
+  bool operator==(const MatrixProduct&) const = default;
 };
 
 /// Matrix products of one stream, summed in f32.

@@ -39,6 +39,8 @@ struct DecodeAttentionArguments {
 
   Bf16* out = nullptr;           ///< [rows][queryHeads · headSize]; 0 for rows without keys
   PartialSum* totals = nullptr;  ///< [rows][queryHeads], or null if nobody asked for the mass
+
+  bool operator==(const DecodeAttentionArguments&) const = default;
 };
 
 /// Sums over the rows of a run of the attention weight on each stretch of keys, and on the first key of each
@@ -57,6 +59,8 @@ struct MassArguments {
   const PartialSum* totals = nullptr;
   float* mass = nullptr;   ///< by entry [queryHeads][stretches]
   float* first = nullptr;  ///< by entry [queryHeads][ranges]
+
+  bool operator==(const MassArguments&) const = default;
 };
 
 inline constexpr int kDecodeThreads = 128;

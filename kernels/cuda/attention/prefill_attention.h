@@ -33,6 +33,8 @@ struct PrefillAttentionArguments {
 
   Bf16* out = nullptr;           ///< [rows][queryHeads · headSize]; 0 for rows without keys
   PartialSum* totals = nullptr;  ///< [rows][queryHeads], or null
+
+  bool operator==(const PrefillAttentionArguments&) const = default;
 };
 
 inline constexpr int kPrefillThreads = 128;

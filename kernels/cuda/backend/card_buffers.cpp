@@ -49,6 +49,7 @@ CardBuffer& CardBuffer::operator=(CardBuffer&& other) noexcept {
   giveBack();
   m_owner = std::move(other.m_owner);
   m_memory = std::move(other.m_memory);
+  m_lent = other.m_lent;
   return *this;
 }
 
@@ -69,6 +70,7 @@ HostBuffer& HostBuffer::operator=(HostBuffer&& other) noexcept {
   giveBack();
   m_owner = std::move(other.m_owner);
   m_memory = std::move(other.m_memory);
+  m_lent = other.m_lent;
   return *this;
 }
 

@@ -17,34 +17,40 @@ class CardBuffers;
 class CardBuffer {
  public:
   CardBuffer() = default;
+  /// Of memory that somebody else keeps.
+  explicit CardBuffer(std::byte* lent) : m_lent(lent) {}
   CardBuffer(std::shared_ptr<CardBuffers> owner, DeviceMemory memory);
   ~CardBuffer();
   CardBuffer(CardBuffer&& other) noexcept = default;
   CardBuffer& operator=(CardBuffer&& other) noexcept;
 
-  std::byte* data() const { return m_memory.as<std::byte>(); }
+  std::byte* data() const { return m_lent != nullptr ? m_lent : m_memory.as<std::byte>(); }
 
  private:
   void giveBack();
   std::shared_ptr<CardBuffers> m_owner;
   DeviceMemory m_memory;
+  std::byte* m_lent = nullptr;
 };
 
 /// The same of the host. The stream must have been waited for before it goes back.
 class HostBuffer {
  public:
   HostBuffer() = default;
+  /// Of memory that somebody else keeps.
+  explicit HostBuffer(std::byte* lent) : m_lent(lent) {}
   HostBuffer(std::shared_ptr<CardBuffers> owner, PinnedMemory memory);
   ~HostBuffer();
   HostBuffer(HostBuffer&& other) noexcept = default;
   HostBuffer& operator=(HostBuffer&& other) noexcept;
 
-  std::byte* data() const { return m_memory.as<std::byte>(); }
+  std::byte* data() const { return m_lent != nullptr ? m_lent : m_memory.as<std::byte>(); }
 
  private:
   void giveBack();
   std::shared_ptr<CardBuffers> m_owner;
   PinnedMemory m_memory;
+  std::byte* m_lent = nullptr;
 };
 
 class CardBuffers : public std::enable_shared_from_this<CardBuffers> {

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spanscope::cuda {
@@ -36,8 +37,9 @@ KeyValuePool poolOf(const compute::KvShape& shape) {
           .headSize = shape.headSize};
 }
 
-CardKeyValueStore::CardKeyValueStore(const Device& device, Stream& stream, const compute::KvShape& shape)
-    : m_shape(checked(shape)), m_stream(stream), m_pool(poolOf(shape)) {
+CardKeyValueStore::CardKeyValueStore(const Device& device, std::shared_ptr<CardWork> work,
+                                     const compute::KvShape& shape)
+    : m_shape(checked(shape)), m_work(std::move(work)), m_pool(poolOf(shape)) {
   const std::size_t bytes = static_cast<std::size_t>(m_pool.elements()) * m_pool.elementBytes();
   m_keys = DeviceMemory(device, bytes, "keys");
   m_values = DeviceMemory(device, bytes, "values");
@@ -47,17 +49,18 @@ CardKeyValueStore::CardKeyValueStore(const Device& device, Stream& stream, const
 
 void CardKeyValueStore::readSide(const void* side, std::int32_t layer, std::int64_t slot,
                                  std::span<float> out) const {
+  Stream& stream = m_work->stream();
   const std::size_t size = m_pool.elementBytes();
   const auto headSize = static_cast<std::size_t>(m_shape.headSize);
   std::vector<std::byte> bytes(out.size() * size);
   for (int head = 0; head < m_shape.heads; ++head) {
     const std::int64_t place =
         m_pool.placeOf(layer, slot / m_shape.blockSize, head) + slot % m_shape.blockSize * m_shape.headSize;
-    m_stream.copyToHost(bytes.data() + static_cast<std::size_t>(head) * headSize * size,
-                        static_cast<const std::byte*>(side) + static_cast<std::size_t>(place) * size,
-                        headSize * size);
+    stream.copyToHost(bytes.data() + static_cast<std::size_t>(head) * headSize * size,
+                      static_cast<const std::byte*>(side) + static_cast<std::size_t>(place) * size,
+                      headSize * size);
   }
-  m_stream.synchronize();
+  stream.synchronize();
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (m_pool.isFloat) {
       std::memcpy(&out[i], bytes.data() + i * size, size);

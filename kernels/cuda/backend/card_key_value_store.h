@@ -2,15 +2,18 @@
 #pragma once
 
 #include "engine/compute/backend.h"
+#include "kernels/cuda/backend/card_work.h"
 #include "kernels/cuda/pool/key_value_pool.h"
 #include "kernels/cuda/runtime.h"
+
+#include <memory>
 
 namespace spanscope::cuda {
 
 class CardKeyValueStore final : public compute::KvStore {
  public:
-  /// `stream` outlives it. Throws Failure where the card lacks the memory, or the kernels the shape.
-  CardKeyValueStore(const Device& device, Stream& stream, const compute::KvShape& shape);
+  /// Throws Failure where the card lacks the memory, or the kernels the shape.
+  CardKeyValueStore(const Device& device, std::shared_ptr<CardWork> work, const compute::KvShape& shape);
 
   const compute::KvShape& shape() const override { return m_shape; }
   void read(std::int32_t layer, std::int64_t slot, std::span<float> key,
@@ -22,7 +25,7 @@ class CardKeyValueStore final : public compute::KvStore {
   void readSide(const void* side, std::int32_t layer, std::int64_t slot, std::span<float> out) const;
 
   compute::KvShape m_shape;
-  Stream& m_stream;
+  std::shared_ptr<CardWork> m_work;
   DeviceMemory m_keys;
   DeviceMemory m_values;
   KeyValuePool m_pool;

@@ -5,6 +5,7 @@
 #include "engine/compute/half.h"
 #include "engine/compute/narrowing.h"
 #include "engine/compute/pass_check.h"
+#include "kernels/cuda/backend/decode_step.h"
 
 #include <algorithm>
 #include <cstring>
@@ -49,12 +50,15 @@ std::size_t UploadList::addBytes(std::span<const std::byte> bytes) {
   return place;
 }
 
-CardPass::CardPass(Stream& stream, const std::shared_ptr<CardBuffers>& buffers,
-                   const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
-                   const compute::KvShape& store, const compute::PassInputs& inputs)
-    : m_stream(stream), m_buffers(buffers), m_shape(shape) {
+CardPass::CardPass(std::shared_ptr<CardWork> work, const std::shared_ptr<CardBuffers>& buffers,
+                   FixedPlace& place, const compute::AttentionShape& shape,
+                   const compute::RotaryTable& rotary, const compute::KvShape& store,
+                   const compute::PassInputs& inputs)
+    : m_work(std::move(work)), m_buffers(buffers), m_shape(shape) {
   compute::checkPass(shape, rotary, store, inputs);
+  if (isDecodeStep(inputs)) m_lease = place.lease();
   describe(rotary, store, inputs, {});
+  if (m_lease) m_work->note();
   if (inputs.keptRows.empty()) return;
   compute::checkNarrowing(inputs);
   m_wide = Wide{.rotary = rotary, .store = store, .inputs = inputs};
@@ -62,20 +66,37 @@ CardPass::CardPass(Stream& stream, const std::shared_ptr<CardBuffers>& buffers,
 
 void CardPass::describe(const compute::RotaryTable& rotary, const compute::KvShape& store,
                         const compute::PassInputs& inputs, const std::vector<std::int32_t>& chosen) {
-  m_rows = static_cast<std::int32_t>(inputs.tokens.size());
-  m_chosenCount = static_cast<std::int32_t>(chosen.size());
-  m_wantedCount = static_cast<std::int32_t>(inputs.logitRows.size() + inputs.hiddenRows.size());
-  m_logitCount = static_cast<std::int32_t>(inputs.logitRows.size());
+  AttentionWork plain;
+  AttentionWork observed;
+  if (!inputs.runs.empty()) {
+    plain = planAttention(m_shape, store, inputs, false);
+    if (!inputs.mass.runs.empty()) observed = planAttention(m_shape, store, inputs, true);
+  }
+  // Keys so many that they are attended to in several launches are no step that is like others.
+  if (plain.decodes.size() > 1 || observed.decodes.size() > 1) m_lease = {};
+
+  const auto count = [](std::size_t own, std::int64_t most) {
+    const auto rows = static_cast<std::int64_t>(own);
+    return RowCount{.own = rows, .padded = rows == 0 ? 0 : std::max(rows, most)};
+  };
+  const std::int32_t padding = m_lease ? paddedRows(static_cast<std::int32_t>(inputs.tokens.size())) : 0;
+  m_rows = count(inputs.tokens.size(), padding);
+  m_chosenCount = count(chosen.size(), 0);
+  m_wantedCount = count(inputs.logitRows.size() + inputs.hiddenRows.size(), padding);
+  m_logitCount = count(inputs.logitRows.size(), padding);
+  if (m_lease) {
+    for (AttentionWork* const work : {&plain, &observed}) {
+      for (DecodeWork& decode : work->decodes) pad(decode, padding);
+    }
+  }
   m_massRequest = inputs.mass;
   m_massStretches.clear();
   m_drawn.clear();
-  m_plain = {};
-  m_observed = {};
 
   UploadList lists;
   m_chosen = lists.add(chosen);
-  m_tokens = lists.add(inputs.tokens);
-  m_slots = lists.add(inputs.slots);
+  m_tokens = lists.add(padded(inputs.tokens, m_rows.padded, TokenId{0}));
+  m_slots = lists.add(padded(inputs.slots, m_rows.padded, std::int64_t{-1}));
 
   Rotations rotations;
   for (const std::int32_t local : inputs.localIndices) rotations.add(local, 1);
@@ -84,14 +105,15 @@ void CardPass::describe(const compute::RotaryTable& rotary, const compute::KvSha
   keyIndices.reserve(inputs.localIndices.size());
   for (const std::int32_t local : inputs.localIndices)
     keyIndices.push_back(static_cast<std::int32_t>(local + rotations.offsetOf(local)));
-  m_keyIndices = lists.add(keyIndices);
+  m_keyIndices = lists.add(padded(std::move(keyIndices), m_rows.padded, 0));
   m_keyRotations =
-      lists.add(rotations.table(rotary.inverseFrequencies, static_cast<double>(rotary.attentionScale)));
+      lists.add(padded(rotations.table(rotary.inverseFrequencies, static_cast<double>(rotary.attentionScale)),
+                       padding * std::int64_t{store.headSize}, 0.0F));
 
   std::vector<std::int32_t> wanted(inputs.logitRows);
   wanted.insert(wanted.end(), inputs.hiddenRows.begin(), inputs.hiddenRows.end());
-  m_wanted = lists.add(wanted);
-  std::vector<std::int32_t> first(inputs.logitRows.size());
+  m_wanted = lists.add(padded(std::move(wanted), m_wantedCount.padded, 0));
+  std::vector<std::int32_t> first(static_cast<std::size_t>(m_logitCount.padded));
   std::iota(first.begin(), first.end(), 0);
   m_logits = lists.add(first);
 
@@ -100,13 +122,10 @@ void CardPass::describe(const compute::RotaryTable& rotary, const compute::KvSha
     parameters.push_back(samplingParameters(draw.settings, draw.index));
     m_drawn.push_back(draw.logits);
   }
-  m_parameters = lists.add(parameters);
+  m_parameters = lists.add(padded(std::move(parameters), padding, SamplingParameters()));
 
-  if (!inputs.runs.empty()) {
-    m_plain = addAttention(lists, planAttention(m_shape, store, inputs, false), rotary);
-    if (!inputs.mass.runs.empty())
-      m_observed = addAttention(lists, planAttention(m_shape, store, inputs, true), rotary);
-  }
+  m_plain = addAttention(lists, plain, rotary);
+  m_observed = addAttention(lists, observed, rotary);
   for (std::size_t i = 0; i < inputs.mass.runs.size(); ++i) {
     const std::int32_t span = inputs.mass.keySpan(i, store.blockSize);
     std::vector<std::int32_t>& stretches = m_massStretches.emplace_back();
@@ -114,17 +133,20 @@ void CardPass::describe(const compute::RotaryTable& rotary, const compute::KvSha
       stretches.push_back((keys.end + span - 1) / span);
   }
 
-  m_staging = m_buffers->takeOfHost(lists.bytes().size());
-  m_lists = m_buffers->take(lists.bytes().size());
+  const std::size_t bytes = lists.bytes().size();
+  m_staging = m_lease ? HostBuffer(m_lease.takeForListsOfHost(bytes)) : m_buffers->takeOfHost(bytes);
+  m_lists = m_lease ? CardBuffer(m_lease.takeForLists(bytes)) : m_buffers->take(bytes);
   if (lists.bytes().empty()) return;
   std::memcpy(m_staging.data(), lists.bytes().data(), lists.bytes().size());
-  m_stream.copyToDevice(m_lists.data(), m_staging.data(), lists.bytes().size());
+  m_work->stream().copyToDevice(m_lists.data(), m_staging.data(), lists.bytes().size());
 }
 
 CardPass::~CardPass() {
   if (m_isDone) return;
   try {
-    m_stream.synchronize();
+    // Nobody asked for results.
+    if (m_lease) m_work->drop();
+    m_work->synchronize();
   } catch (const Failure&) {
     // The card is lost: nothing writes to the memory any more.
     m_arrivals.clear();
@@ -133,7 +155,14 @@ CardPass::~CardPass() {
 
 CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const AttentionWork& work,
                                                 const compute::RotaryTable& rotary) {
-  const auto scale = static_cast<double>(rotary.attentionScale);
+  const auto table = [&](const Rotations& rotations) {
+    std::vector<float> values =
+        rotations.table(rotary.inverseFrequencies, static_cast<double>(rotary.attentionScale));
+    // Of a step that is observed another list follows.
+    const auto size = static_cast<std::int64_t>(values.size());
+    const bool isLast = m_massRequest.runs.empty();
+    return padded(std::move(values), m_lease && !isLast ? paddedElements(size) : size, 0.0F);
+  };
   AttentionLists result;
   for (const DecodeWork& decode : work.decodes) {
     const DecodePlan& plan = decode.plan;
@@ -143,8 +172,9 @@ CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const Attenti
                               .rowItems = lists.add(plan.rowItems),
                               .locals = lists.add(plan.locals),
                               .blocks = lists.add(plan.blocks),
-                              .cosSin = lists.add(plan.rotations.table(rotary.inverseFrequencies, scale)),
+                              .cosSin = lists.add(table(plan.rotations)),
                               .entries = lists.add(plan.masses),
+                              .entryCount = static_cast<int>(plan.masses.size()),
                               .itemCount = static_cast<int>(plan.items.size()),
                               .itemStretches = plan.itemStretches,
                               .massElements = plan.massElements,
@@ -159,13 +189,15 @@ CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const Attenti
                     .ranges = lists.add(plan.ranges),
                     .locals = lists.add(plan.locals),
                     .blocks = lists.add(plan.blocks),
-                    .cosSin = lists.add(plan.rotations.table(rotary.inverseFrequencies, scale)),
+                    .cosSin = lists.add(table(plan.rotations)),
                     .itemCount = static_cast<int>(plan.items.size())};
   return result;
 }
 
 void CardPass::attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* queries, bool observed,
                       Bf16* out) {
+  // Memory between kernels is given back before a note of another pass would use it.
+  if (!m_lease) m_work->flush();
   compute::LayerMass* mass = nullptr;
   if (observed) {
     mass = &m_results.mass.emplace_back(compute::LayerMass{.layer = layer, .runs = {}});
@@ -180,8 +212,8 @@ void CardPass::attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* 
       run.first.assign(static_cast<std::size_t>(m_shape.queryHeads) * run.keyBlocks.size(), 0.0F);
     }
   }
-  const AttentionLists& lists = observed && !m_massRequest.runs.empty() ? m_observed : m_plain;
-  for (const DecodeLists& decode : lists.decodes) attendRows(decode, pool, layer, queries, out, mass);
+  AttentionLists& lists = observed && !m_massRequest.runs.empty() ? m_observed : m_plain;
+  for (DecodeLists& decode : lists.decodes) attendRows(decode, pool, layer, queries, out, mass);
   const PrefillLists& many = lists.prefill;
   if (many.itemCount == 0) return;
   PrefillAttentionArguments arguments;
@@ -199,10 +231,10 @@ void CardPass::attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* 
   arguments.blocks = at<std::int32_t>(many.blocks);
   arguments.cosSin = at<float>(many.cosSin);
   arguments.out = out;
-  attendPrefill(m_stream, arguments);
+  m_work->give(attendPrefill, arguments);
 }
 
-void CardPass::attendRows(const DecodeLists& lists, const KeyValuePool& pool, std::int32_t layer,
+void CardPass::attendRows(DecodeLists& lists, const KeyValuePool& pool, std::int32_t layer,
                           const Bf16* queries, Bf16* out, compute::LayerMass* mass) {
   const std::int64_t heads = m_shape.queryHeads;
   const bool hasMass = mass != nullptr && !lists.masses.empty();
@@ -213,7 +245,10 @@ void CardPass::attendRows(const DecodeLists& lists, const KeyValuePool& pool, st
   const std::size_t firsts = parts.add<float>(hasMass ? lists.itemCount * heads : 0);
   const std::size_t totals = parts.add<PartialSum>(hasMass ? lists.rows * heads : 0);
   // It may go back while the kernels have yet to run: whoever takes it is behind them in the stream.
-  const CardBuffer scratch = m_buffers->take(parts.bytes());
+  CardBuffer own;
+  if (m_lease && lists.scratch.data() == nullptr) lists.scratch = take(parts.bytes());
+  if (!m_lease) own = take(parts.bytes());
+  const CardBuffer& scratch = m_lease ? lists.scratch : own;
   const std::int64_t first = lists.firstRow * heads * m_shape.headSize;
 
   DecodeAttentionArguments arguments;
@@ -240,7 +275,7 @@ void CardPass::attendRows(const DecodeLists& lists, const KeyValuePool& pool, st
     arguments.totals = reinterpret_cast<PartialSum*>(scratch.data() + totals);
   }
   arguments.out = out + first;
-  attendDecode(m_stream, arguments);
+  m_work->give(attendDecode, arguments);
   if (hasMass)
     sumMassOf(lists, arguments.partialSums, arguments.partialMass, arguments.partialFirst, arguments.totals,
               *mass);
@@ -250,11 +285,11 @@ void CardPass::sumMassOf(const DecodeLists& lists, const PartialSum* sums, const
                          const float* first, const PartialSum* totals, compute::LayerMass& into) {
   const auto count = static_cast<std::size_t>(lists.massElements);
   const auto firstCount = static_cast<std::size_t>(lists.firstElements);
-  const CardBuffer result = m_buffers->take((count + firstCount) * sizeof(float));
+  const CardBuffer result = take((count + firstCount) * sizeof(float));
   auto* const target = reinterpret_cast<float*>(result.data());
   MassArguments arguments;
   arguments.entries = at<MassEntry>(lists.entries);
-  arguments.entryCount = static_cast<int>(lists.masses.size());
+  arguments.entryCount = lists.entryCount;
   arguments.queryHeads = m_shape.queryHeads;
   arguments.items = at<DecodeItem>(lists.items);
   arguments.rowItems = at<std::int32_t>(lists.rowItems);
@@ -266,10 +301,10 @@ void CardPass::sumMassOf(const DecodeLists& lists, const PartialSum* sums, const
   arguments.totals = totals;
   arguments.mass = target;
   arguments.first = target + count;
-  sumMass(m_stream, arguments);
+  m_work->give(sumMass, arguments);
 
-  HostBuffer& arriving = m_arriving.emplace_back(m_buffers->takeOfHost((count + firstCount) * sizeof(float)));
-  m_stream.copyToHost(arriving.data(), target, (count + firstCount) * sizeof(float));
+  HostBuffer& arriving = m_arriving.emplace_back(takeOfHost((count + firstCount) * sizeof(float)));
+  m_work->give(copyToHost, {arriving.data(), target, (count + firstCount) * sizeof(float)});
   const auto* const arrived = reinterpret_cast<const float*>(arriving.data());
   const auto layer = static_cast<std::size_t>(&into - m_results.mass.data());
   const auto heads = static_cast<std::size_t>(m_shape.queryHeads);
@@ -287,16 +322,21 @@ void CardPass::sumMassOf(const DecodeLists& lists, const PartialSum* sums, const
   });
 }
 
-void CardPass::sample(const float* logits, std::int64_t count) {
+void CardPass::sample(const float* logits, RowCount rows, std::int64_t count) {
   const std::size_t draws = m_drawn.size();
   m_results.tokens.resize(draws);
   if (draws == 0) return;
-  const CardBuffer tokens = m_buffers->take(draws * sizeof(CardToken));
+  if (!m_lease) m_work->flush();
+  // Draws of a decode step are from the first rows, and from those beside them for nothing.
+  std::size_t drawn = draws;
+  if (m_lease) drawn = std::max(draws, static_cast<std::size_t>(std::min(rows.padded, m_rows.padded)));
+  const CardBuffer tokens = take(drawn * sizeof(CardToken));
   auto* const target = reinterpret_cast<CardToken*>(tokens.data());
   // Draws from rows that follow each other are one launch.
   for (std::size_t begin = 0; begin < draws;) {
     std::size_t end = begin + 1;
     while (end < draws && m_drawn[end] == m_drawn[end - 1] + 1) ++end;
+    if (m_lease) end = drawn;
     SampleArguments arguments;
     arguments.logits = logits + m_drawn[begin] * count;
     arguments.stride = count;
@@ -304,11 +344,11 @@ void CardPass::sample(const float* logits, std::int64_t count) {
     arguments.parameters = at<SamplingParameters>(m_parameters) + begin;
     arguments.tokens = target + begin;
     arguments.rows = static_cast<int>(end - begin);
-    cuda::sample(m_stream, arguments);
+    m_work->give(cuda::sample, arguments);
     begin = end;
   }
-  HostBuffer& arriving = m_arriving.emplace_back(m_buffers->takeOfHost(draws * sizeof(CardToken)));
-  m_stream.copyToHost(arriving.data(), target, draws * sizeof(CardToken));
+  HostBuffer& arriving = m_arriving.emplace_back(takeOfHost(drawn * sizeof(CardToken)));
+  m_work->give(copyToHost, {arriving.data(), target, drawn * sizeof(CardToken)});
   m_arrivals.emplace_back([this, arrived = reinterpret_cast<const CardToken*>(arriving.data())] {
     for (std::size_t i = 0; i < m_results.tokens.size(); ++i) {
       m_results.tokens[i] = {
@@ -322,8 +362,10 @@ void CardPass::fetch(const void* values, std::int64_t count, bool isFloat) {
   m_results.fetched.emplace_back(static_cast<std::size_t>(count));
   if (count == 0) return;
   const std::size_t bytes = static_cast<std::size_t>(count) * (isFloat ? sizeof(float) : sizeof(Bf16));
+  // How much there is differs from step to step: what came before is the graph.
+  m_work->replay();
   HostBuffer& arriving = m_arriving.emplace_back(m_buffers->takeOfHost(bytes));
-  m_stream.copyToHost(arriving.data(), values, bytes);
+  m_work->give(copyToHost, {arriving.data(), values, bytes});
   m_arrivals.emplace_back([this, index, isFloat, arrived = arriving.data()] {
     std::vector<float>& fetched = m_results.fetched[index];
     if (isFloat) {
@@ -336,15 +378,19 @@ void CardPass::fetch(const void* values, std::int64_t count, bool isFloat) {
 }
 
 void CardPass::settle() {
-  m_stream.synchronize();
-  for (const std::function<void()>& arrival : m_arrivals) arrival();
+  m_work->replay();
+  m_work->synchronize();
+  // After a stop nothing may have come.
+  if (!m_work->wasStopped()) {
+    for (const std::function<void()>& arrival : m_arrivals) arrival();
+  }
   m_arrivals.clear();
   m_arriving.clear();
 }
 
 void CardPass::narrow(const void* scores, std::int64_t count, bool isFloat) {
   if (!m_wide) throw Failure(errorAt("narrowing a pass", "one that has no rows to lose", "keptRows"));
-  if (count != m_rows) refuse("scores", count, std::to_string(m_rows));
+  if (count != m_rows.own) refuse("scores", count, std::to_string(m_rows.own));
   fetch(scores, count, isFloat);
   settle();
   const std::vector<float> arrived = std::move(m_results.fetched.back());
@@ -357,6 +403,7 @@ void CardPass::narrow(const void* scores, std::int64_t count, bool isFloat) {
 compute::PassResults CardPass::finish() {
   settle();
   m_isDone = true;
+  m_results.stopped = m_work->isStopRequested();
   return std::move(m_results);
 }
 
@@ -372,7 +419,7 @@ const std::int32_t* CardPass::list(compute::RowList list) const {
   return at<std::int32_t>(m_logits);
 }
 
-std::int32_t CardPass::count(compute::RowList list) const {
+RowCount CardPass::count(compute::RowList list) const {
   switch (list) {
     case compute::RowList::Chosen:
       return m_chosenCount;

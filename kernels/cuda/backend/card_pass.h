@@ -7,6 +7,9 @@
 #include "kernels/cuda/attention/prefill_attention.h"
 #include "kernels/cuda/backend/attention_work.h"
 #include "kernels/cuda/backend/card_buffers.h"
+#include "kernels/cuda/backend/card_work.h"
+#include "kernels/cuda/backend/fixed_place.h"
+#include "kernels/cuda/backend/row_count.h"
 #include "kernels/cuda/sampling/sample.h"
 
 #include <cstddef>
@@ -40,33 +43,34 @@ class UploadList {
 
 class CardPass final : public compute::Pass {
  public:
-  /// Throws Failure for inputs that do not fit. `stream` outlives it.
-  CardPass(Stream& stream, const std::shared_ptr<CardBuffers>& buffers, const compute::AttentionShape& shape,
-           const compute::RotaryTable& rotary, const compute::KvShape& store,
-           const compute::PassInputs& inputs);
+  /// Throws Failure for inputs that do not fit. A decode step takes the place, if it is free, and has what
+  /// follows noted.
+  CardPass(std::shared_ptr<CardWork> work, const std::shared_ptr<CardBuffers>& buffers, FixedPlace& place,
+           const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
+           const compute::KvShape& store, const compute::PassInputs& inputs);
   /// Waits for the stream if nobody did: host memory goes back.
   ~CardPass() override;
   CardPass(const CardPass&) = delete;
   CardPass& operator=(const CardPass&) = delete;
 
-  std::int32_t rows() const { return m_rows; }
+  RowCount rows() const { return m_rows; }
   const std::int32_t* tokens() const { return at<std::int32_t>(m_tokens); }
   const std::int64_t* slots() const { return at<std::int64_t>(m_slots); }
   /// Of keys: rows of keyRotations().
   const std::int32_t* keyIndices() const { return at<std::int32_t>(m_keyIndices); }
   const float* keyRotations() const { return at<float>(m_keyRotations); }
   const std::int32_t* list(compute::RowList list) const;
-  std::int32_t count(compute::RowList list) const;
+  RowCount count(compute::RowList list) const;
 
   /// See compute::Backend. The host chooses, which waits for the scores. Throws Failure where the inputs have
   /// nothing to narrow by.
   void narrow(const void* scores, std::int64_t count, bool isFloat);
   /// Attends in one layer of a pool.
   void attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* queries, bool observed, Bf16* out);
-  /// Draws from logits [logit rows][count].
-  void sample(const float* logits, std::int64_t count);
+  /// Draws from logits [rows][count].
+  void sample(const float* logits, RowCount rows, std::int64_t count);
   void fetch(const void* values, std::int64_t count, bool isFloat);
-  /// Waits.
+  /// Waits. After a stop there are no results.
   compute::PassResults finish();
 
  private:
@@ -79,12 +83,14 @@ class CardPass final : public compute::Pass {
     std::size_t blocks = 0;
     std::size_t cosSin = 0;
     std::size_t entries = 0;
+    int entryCount = 0;
     int itemCount = 0;
     int itemStretches = 0;
     std::int64_t massElements = 0;
     std::int64_t firstElements = 0;
     int chunkKeys = 0;
     std::vector<MassPlace> masses;
+    CardBuffer scratch = {};  ///< between the kernels, for all layers: of a decode step alone
   };
   struct PrefillLists {
     std::size_t items = 0;
@@ -107,7 +113,7 @@ class CardPass final : public compute::Pass {
     compute::PassInputs inputs;
   };
 
-  /// Makes the lists and gives them to the stream.
+  /// Makes the lists and gives them to the stream. Those of a decode step are padded if the place is free.
   void describe(const compute::RotaryTable& rotary, const compute::KvShape& store,
                 const compute::PassInputs& inputs, const std::vector<std::int32_t>& chosen);
   /// Waits, and takes what has come.
@@ -119,15 +125,22 @@ class CardPass final : public compute::Pass {
   }
   AttentionLists addAttention(UploadList& lists, const AttentionWork& work,
                               const compute::RotaryTable& rotary);
-  void attendRows(const DecodeLists& lists, const KeyValuePool& pool, std::int32_t layer, const Bf16* queries,
+  CardBuffer take(std::size_t bytes) {
+    return m_lease ? CardBuffer(m_lease.take(bytes)) : m_buffers->take(bytes);
+  }
+  HostBuffer takeOfHost(std::size_t bytes) {
+    return m_lease ? HostBuffer(m_lease.takeOfHost(bytes)) : m_buffers->takeOfHost(bytes);
+  }
+  void attendRows(DecodeLists& lists, const KeyValuePool& pool, std::int32_t layer, const Bf16* queries,
                   Bf16* out, compute::LayerMass* mass);
   void sumMassOf(const DecodeLists& lists, const PartialSum* sums, const float* mass, const float* first,
                  const PartialSum* totals, compute::LayerMass& into);
 
-  Stream& m_stream;
+  std::shared_ptr<CardWork> m_work;
   std::shared_ptr<CardBuffers> m_buffers;
+  FixedLease m_lease;  ///< of a decode step
   compute::AttentionShape m_shape;
-  std::int32_t m_rows = 0;
+  RowCount m_rows;
   std::size_t m_tokens = 0;
   std::size_t m_slots = 0;
   std::size_t m_keyIndices = 0;
@@ -136,9 +149,9 @@ class CardPass final : public compute::Pass {
   std::size_t m_wanted = 0;
   std::size_t m_logits = 0;
   std::size_t m_parameters = 0;
-  std::int32_t m_chosenCount = 0;
-  std::int32_t m_wantedCount = 0;
-  std::int32_t m_logitCount = 0;
+  RowCount m_chosenCount;
+  RowCount m_wantedCount;
+  RowCount m_logitCount;
   std::vector<std::int32_t> m_drawn;  ///< by draw: its row of logits
   compute::MassRequest m_massRequest;
   std::vector<std::vector<std::int32_t>> m_massStretches;  ///< by entry: of each key range

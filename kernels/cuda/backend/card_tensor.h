@@ -2,32 +2,46 @@
 #pragma once
 
 #include "engine/compute/backend.h"
+#include "kernels/cuda/backend/card_work.h"
+#include "kernels/cuda/backend/row_count.h"
 #include "kernels/cuda/runtime.h"
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 namespace spanscope::cuda {
 
-/// Activations: bf16, or f32 for logits, of which equal ones are told from unequal ones.
+/// Activations: bf16, or f32 for logits, of which equal ones are told from unequal ones. It may have more
+/// rows than it says, which nobody reads the results of: steps of different sizes are the same work then.
 class CardTensor final : public compute::Tensor {
  public:
-  explicit CardTensor(const Device& device) : m_device(device) {}
+  CardTensor(const Device& device, std::shared_ptr<CardWork> work)
+      : m_device(device), m_work(std::move(work)) {}
+  ~CardTensor() override { m_work->keep(std::move(m_memory)); }
+  CardTensor(const CardTensor&) = delete;
+  CardTensor& operator=(const CardTensor&) = delete;
 
-  void resize(std::int64_t rows, std::int64_t columns) override { resizeAs(rows, columns, false); }
-  void resizeAs(std::int64_t rows, std::int64_t columns, bool isFloat) {
+  void resize(std::int64_t rows, std::int64_t columns) override { resizeAs({rows, rows}, columns, false); }
+  void resizeAs(RowCount rows, std::int64_t columns, bool isFloat) {
     const std::size_t bytes =
-        static_cast<std::size_t>(rows * columns) * (isFloat ? sizeof(float) : sizeof(Bf16));
-    if (bytes > m_memory.bytes()) m_memory = DeviceMemory(m_device, bytes, "activations");
+        static_cast<std::size_t>(rows.padded * columns) * (isFloat ? sizeof(float) : sizeof(Bf16));
+    if (bytes > m_memory.bytes()) {
+      DeviceMemory larger(m_device, bytes, "activations");
+      m_work->keep(std::exchange(m_memory, std::move(larger)));
+    }
     m_rows = rows;
     m_columns = columns;
     m_isFloat = isFloat;
   }
-  std::int64_t rows() const override { return m_rows; }
+  std::int64_t rows() const override { return m_rows.own; }
   std::int64_t columns() const override { return m_columns; }
+  RowCount rowCount() const { return m_rows; }
 
   bool isFloat() const { return m_isFloat; }
+  /// Of its own rows.
   std::size_t bytes() const {
-    return static_cast<std::size_t>(m_rows * m_columns) * (m_isFloat ? sizeof(float) : sizeof(Bf16));
+    return static_cast<std::size_t>(rows() * m_columns) * (m_isFloat ? sizeof(float) : sizeof(Bf16));
   }
   void* data() const { return m_memory.data(); }
   Bf16* elements() const { return m_memory.as<Bf16>(); }
@@ -35,8 +49,9 @@ class CardTensor final : public compute::Tensor {
 
  private:
   Device m_device;
+  std::shared_ptr<CardWork> m_work;
   DeviceMemory m_memory;
-  std::int64_t m_rows = 0;
+  RowCount m_rows;
   std::int64_t m_columns = 0;
   bool m_isFloat = false;
 };

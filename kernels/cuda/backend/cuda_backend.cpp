@@ -9,7 +9,8 @@
 #include "kernels/cuda/backend/card_rates.h"
 #include "kernels/cuda/backend/card_tensor.h"
 #include "kernels/cuda/backend/card_weight.h"
-#include "kernels/cuda/backend/work_in_flight.h"
+#include "kernels/cuda/backend/card_work.h"
+#include "kernels/cuda/backend/fixed_place.h"
 #include "kernels/cuda/pool/block_copies.h"
 #include "kernels/cuda/pool/key_value_write.h"
 #include "kernels/cuda/rows/bias_rows.h"
@@ -32,7 +33,6 @@ using compute::WeightUse;
 // Changes whenever the same input would give other bits.
 constexpr const char* kNumericRevision = "cuda-1";
 constexpr int kLeastMajor = 8;
-constexpr double kMostInFlight = 50;  ///< milliseconds
 
 std::string capabilityOf(const DeviceProperties& device) {
   return std::to_string(device.major) + "." + std::to_string(device.minor);
@@ -42,14 +42,29 @@ std::string versionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+/// A product, and who computes it.
+struct ProductWork {
+  MatrixProducts* products = nullptr;
+  MatrixProduct product;
+  bool operator==(const ProductWork&) const = default;
+};
+void multiply(Stream& stream, const ProductWork& work) {
+  work.products->run(stream, work.product);
+}
+
+/// As kernels take them.
+int allRows(RowCount rows) {
+  return static_cast<int>(rows.padded);
+}
+
 class CudaBackend final : public compute::Backend {
  public:
-  explicit CudaBackend(int index)
-      : m_device(Device::open(index)),
-        m_stream(m_device),
+  explicit CudaBackend(const CudaOptions& options)
+      : m_device(Device::open(options.device)),
+        m_work(std::make_shared<CardWork>(m_device, options.work)),
         m_products(m_device),
         m_buffers(std::make_shared<CardBuffers>(m_device)),
-        m_inFlight(m_device, m_stream) {
+        m_place(std::make_shared<FixedPlace>(m_device)) {
     const DeviceProperties& properties = m_device.properties();
     if (properties.major < kLeastMajor)
       throw Failure(errorAt(properties.name, "compute capability " + capabilityOf(properties),
@@ -67,60 +82,53 @@ class CudaBackend final : public compute::Backend {
     return info;
   }
 
-  void begin(std::stop_token stop) override {
-    m_stop = std::move(stop);
-    m_stopped = false;
-  }
+  void begin(std::stop_token stop) override { m_work->begin(std::move(stop)); }
+  bool stopped() override { return m_work->stopped(); }
 
-  bool stopped() override {
-    if (m_stopped) return true;
-    m_inFlight.limit(kMostInFlight);
-    m_stopped = m_stop.stop_requested();
-    return m_stopped;
+  std::unique_ptr<compute::Tensor> makeTensor() override {
+    return std::make_unique<CardTensor>(m_device, m_work);
   }
-
-  std::unique_ptr<compute::Tensor> makeTensor() override { return std::make_unique<CardTensor>(m_device); }
 
   std::unique_ptr<compute::Weight> prepare(const compute::HostMatrix& matrix, WeightUse use) override {
-    return std::make_unique<CardWeight>(m_device, m_stream, *m_buffers, matrix, use);
+    return std::make_unique<CardWeight>(m_device, m_work->stream(), *m_buffers, matrix, use);
   }
 
   std::unique_ptr<compute::KvStore> makeKvStore(const compute::KvShape& shape) override {
-    return std::make_unique<CardKeyValueStore>(m_device, m_stream, shape);
+    return std::make_unique<CardKeyValueStore>(m_device, m_work, shape);
   }
 
   std::unique_ptr<compute::Pass> makePass(const compute::AttentionShape& shape,
                                           const compute::RotaryTable& rotary, const compute::KvShape& store,
                                           const compute::PassInputs& inputs) override {
-    return std::make_unique<CardPass>(m_stream, m_buffers, shape, rotary, store, inputs);
+    return std::make_unique<CardPass>(m_work, m_buffers, *m_place, shape, rotary, store, inputs);
   }
 
   void embed(const compute::Pass& pass, const compute::Weight& table, compute::Tensor& out) override {
     const CardPass& own = cardPass(pass);
     const CardWeight& weight = cardWeight(table);
     CardTensor& target = cardTensor(out);
-    target.resize(own.rows(), weight.columns());
-    if (m_stopped) return;
-    cuda::embed(m_stream, {.table = weight.elements(),
-                           .ids = own.tokens(),
-                           .out = target.elements(),
-                           .rows = own.rows(),
-                           .columns = static_cast<int>(weight.columns())});
+    target.resizeAs(own.rows(), weight.columns(), false);
+    if (m_work->wasStopped()) return;
+    m_work->give(cuda::embed, {.table = weight.elements(),
+                               .ids = own.tokens(),
+                               .out = target.elements(),
+                               .rows = allRows(own.rows()),
+                               .columns = static_cast<int>(weight.columns())});
   }
 
   void rmsNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
                compute::Tensor& out) override {
     const CardTensor& source = cardTensor(x);
     CardTensor& target = cardTensor(out);
-    target.resize(source.rows(), source.columns());
-    if (m_stopped) return;
-    cuda::rmsNorm(m_stream, {.x = source.elements(),
-                             .added = nullptr,
-                             .weight = cardWeight(weight).floats(),
-                             .out = target.elements(),
-                             .rows = static_cast<int>(source.rows()),
-                             .columns = static_cast<int>(source.columns()),
-                             .epsilon = epsilon});
+    target.resizeAs(source.rowCount(), source.columns(), false);
+    if (m_work->wasStopped()) return;
+    m_work->give(cuda::rmsNorm, {.x = source.elements(),
+                                 .added = nullptr,
+                                 .weight = cardWeight(weight).floats(),
+                                 .out = target.elements(),
+                                 .rows = allRows(source.rowCount()),
+                                 .columns = static_cast<int>(source.columns()),
+                                 .epsilon = epsilon});
   }
 
   void matmul(const compute::Tensor& x, const compute::Weight& weight, const compute::Weight* bias,
@@ -129,43 +137,45 @@ class CudaBackend final : public compute::Backend {
     const CardWeight& matrix = cardWeight(weight);
     CardTensor& target = cardTensor(out);
     const bool isFloat = matrix.use() == WeightUse::Logits;
-    if (!accumulate) target.resizeAs(source.rows(), matrix.rows(), isFloat);
-    if (m_stopped || source.rows() == 0) return;
-    const auto rows = static_cast<int>(source.rows());
+    if (!accumulate) target.resizeAs(source.rowCount(), matrix.rows(), isFloat);
+    if (m_work->wasStopped() || source.rows() == 0) return;
+    const int rows = std::min(allRows(source.rowCount()), allRows(target.rowCount()));
     const auto columns = static_cast<int>(matrix.rows());
     if (bias != nullptr) {
-      biasRows(m_stream, {.bias = cardWeight(*bias).floats(),
-                          .out = target.data(),
-                          .outIsFloat = target.isFloat(),
-                          .accumulate = accumulate,
-                          .rows = rows,
-                          .columns = columns});
-    }
-    m_products.run(m_stream, {.rows = rows,
-                              .columns = columns,
-                              .depth = static_cast<int>(matrix.columns()),
-                              .x = source.elements(),
-                              .xStride = source.columns(),
-                              .weight = matrix.elements(),
-                              .weightStride = matrix.columns(),
+      m_work->give(biasRows, {.bias = cardWeight(*bias).floats(),
                               .out = target.data(),
-                              .outStride = target.columns(),
                               .outIsFloat = target.isFloat(),
-                              .accumulate = accumulate || bias != nullptr});
+                              .accumulate = accumulate,
+                              .rows = rows,
+                              .columns = columns});
+    }
+    m_work->give(multiply, {&m_products,
+                            {.rows = rows,
+                             .columns = columns,
+                             .depth = static_cast<int>(matrix.columns()),
+                             .x = source.elements(),
+                             .xStride = source.columns(),
+                             .weight = matrix.elements(),
+                             .weightStride = matrix.columns(),
+                             .out = target.data(),
+                             .outStride = target.columns(),
+                             .outIsFloat = target.isFloat(),
+                             .accumulate = accumulate || bias != nullptr}});
   }
 
   void siluMul(const compute::Tensor& gate, const compute::Tensor& up, compute::Tensor& out) override {
     const CardTensor& gates = cardTensor(gate);
     CardTensor& target = cardTensor(out);
-    target.resize(gates.rows(), gates.columns());
-    if (m_stopped) return;
+    target.resizeAs(gates.rowCount(), gates.columns(), false);
+    if (m_work->wasStopped()) return;
     const auto columns = static_cast<int>(gates.columns());
-    gatedActivation(m_stream, {.gate = gates.elements(),
-                               .up = cardTensor(up).elements(),
-                               .out = target.elements(),
-                               .rows = static_cast<int>(gates.rows()),
-                               .columns = columns,
-                               .stride = columns});
+    m_work->give(gatedActivation,
+                 {.gate = gates.elements(),
+                  .up = cardTensor(up).elements(),
+                  .out = target.elements(),
+                  .rows = std::min(allRows(gates.rowCount()), allRows(cardTensor(up).rowCount())),
+                  .columns = columns,
+                  .stride = columns});
   }
 
   void gatherRows(const compute::Pass& pass, compute::RowList list, const compute::Tensor& x,
@@ -173,28 +183,28 @@ class CudaBackend final : public compute::Backend {
     const CardPass& own = cardPass(pass);
     const CardTensor& source = cardTensor(x);
     CardTensor& target = cardTensor(out);
-    target.resize(own.count(list), source.columns());
-    if (m_stopped) return;
-    cuda::gatherRows(m_stream, {.x = source.elements(),
-                                .rows = own.list(list),
-                                .out = target.elements(),
-                                .count = own.count(list),
-                                .columns = static_cast<int>(source.columns())});
+    target.resizeAs(own.count(list), source.columns(), false);
+    if (m_work->wasStopped()) return;
+    m_work->give(cuda::gatherRows, {.x = source.elements(),
+                                    .rows = own.list(list),
+                                    .out = target.elements(),
+                                    .count = allRows(own.count(list)),
+                                    .columns = static_cast<int>(source.columns())});
   }
 
   void storeKeysValues(const compute::Pass& pass, const compute::Tensor& keys, const compute::Tensor& values,
                        std::int32_t layer, compute::KvStore& store) override {
-    if (m_stopped) return;
+    if (m_work->wasStopped()) return;
     const CardPass& own = cardPass(pass);
-    writeKeysValues(m_stream, {.keys = cardTensor(keys).elements(),
-                               .values = cardTensor(values).elements(),
-                               .stride = cardTensor(keys).columns(),
-                               .cosSin = own.keyRotations(),
-                               .localIndices = own.keyIndices(),
-                               .slots = own.slots(),
-                               .pool = cardStore(store).pool(),
-                               .layer = layer,
-                               .rows = own.rows()});
+    m_work->give(writeKeysValues, {.keys = cardTensor(keys).elements(),
+                                   .values = cardTensor(values).elements(),
+                                   .stride = cardTensor(keys).columns(),
+                                   .cosSin = own.keyRotations(),
+                                   .localIndices = own.keyIndices(),
+                                   .slots = own.slots(),
+                                   .pool = cardStore(store).pool(),
+                                   .layer = layer,
+                                   .rows = allRows(own.rows())});
   }
 
   void copyBlocks(std::span<const compute::BlockCopy> copies, compute::KvStore& store) override {
@@ -218,14 +228,14 @@ class CudaBackend final : public compute::Backend {
               std::int32_t layer, bool observed, compute::Tensor& out) override {
     const CardTensor& source = cardTensor(queries);
     CardTensor& target = cardTensor(out);
-    target.resize(source.rows(), source.columns());
-    if (m_stopped) return;
+    target.resizeAs(cardPass(pass).rows(), source.columns(), false);
+    if (m_work->wasStopped()) return;
     cardPass(pass).attend(cardStore(store).pool(), layer, source.elements(), observed, target.elements());
   }
 
   void narrow(compute::Pass& pass, const compute::Tensor& scores) override {
     // What was not computed chooses nothing.
-    if (m_stopped) return;
+    if (m_work->wasStopped()) return;
     const CardTensor& source = cardTensor(scores);
     cardPass(pass).narrow(source.data(), source.rows() * source.columns(), source.isFloat());
   }
@@ -237,7 +247,7 @@ class CudaBackend final : public compute::Backend {
                             "at most " + std::to_string(compute::kMostLogits)));
     if (!source.isFloat())
       throw Failure(errorAt("sampling", "logits in bf16", "of a weight for logits, in f32"));
-    cardPass(pass).sample(source.floats(), source.columns());
+    cardPass(pass).sample(source.floats(), source.rowCount(), source.columns());
   }
 
   void fetch(compute::Pass& pass, const compute::Tensor& x) override {
@@ -245,25 +255,20 @@ class CudaBackend final : public compute::Backend {
     cardPass(pass).fetch(source.data(), source.rows() * source.columns(), source.isFloat());
   }
 
-  compute::PassResults finish(compute::Pass& pass) override {
-    compute::PassResults results = cardPass(pass).finish();
-    m_inFlight.clear();
-    results.stopped = m_stopped || m_stop.stop_requested();
-    m_stopped = results.stopped;
-    return results;
-  }
+  compute::PassResults finish(compute::Pass& pass) override { return cardPass(pass).finish(); }
 
   void download(const compute::Tensor& x, std::span<float> out) override {
     const CardTensor& source = cardTensor(x);
     checkCount(source, out.size());
+    Stream& stream = m_work->stream();
     if (source.isFloat()) {
-      m_stream.copyToHost(out.data(), source.data(), source.bytes());
-      m_stream.synchronize();
+      stream.copyToHost(out.data(), source.data(), source.bytes());
+      stream.synchronize();
       return;
     }
     std::vector<std::uint16_t> halves(out.size());
-    m_stream.copyToHost(halves.data(), source.data(), source.bytes());
-    m_stream.synchronize();
+    stream.copyToHost(halves.data(), source.data(), source.bytes());
+    stream.synchronize();
     std::transform(halves.begin(), halves.end(), out.begin(), compute::floatFromBf16);
   }
 
@@ -272,10 +277,11 @@ class CudaBackend final : public compute::Backend {
     CardTensor& target = cardTensor(out);
     target.resize(rows, columns);
     checkCount(target, values.size());
+    Stream& stream = m_work->stream();
     std::vector<std::uint16_t> halves(values.size());
     std::transform(values.begin(), values.end(), halves.begin(), compute::bf16FromFloat);
-    m_stream.copyToDevice(target.data(), halves.data(), target.bytes());
-    m_stream.synchronize();
+    stream.copyToDevice(target.data(), halves.data(), target.bytes());
+    stream.synchronize();
   }
 
  private:
@@ -288,22 +294,21 @@ class CudaBackend final : public compute::Backend {
   void copyTogether(const std::vector<BlockCopy>& copies, const KeyValuePool& pool) {
     if (copies.empty()) return;
     const std::size_t bytes = copies.size() * sizeof(BlockCopy);
+    Stream& stream = m_work->stream();
     const CardBuffer list = m_buffers->take(bytes);
-    m_stream.copyToDevice(list.data(), copies.data(), bytes);
-    cuda::copyBlocks(m_stream, {.copies = reinterpret_cast<const BlockCopy*>(list.data()),
-                                .count = static_cast<int>(copies.size()),
-                                .pool = pool});
+    stream.copyToDevice(list.data(), copies.data(), bytes);
+    cuda::copyBlocks(stream, {.copies = reinterpret_cast<const BlockCopy*>(list.data()),
+                              .count = static_cast<int>(copies.size()),
+                              .pool = pool});
     // The list is gone when this returns.
-    m_stream.synchronize();
+    stream.synchronize();
   }
 
   Device m_device;
-  Stream m_stream;
+  std::shared_ptr<CardWork> m_work;
   MatrixProducts m_products;
   std::shared_ptr<CardBuffers> m_buffers;
-  WorkInFlight m_inFlight;
-  std::stop_token m_stop;
-  bool m_stopped = false;
+  std::shared_ptr<FixedPlace> m_place;
 };
 
 std::string describe(const DeviceProperties& properties) {
@@ -345,12 +350,16 @@ std::vector<compute::Device> probe() {
 
 }  // namespace
 
+std::unique_ptr<compute::Backend> makeCudaBackend(const CudaOptions& options) {
+  return std::make_unique<CudaBackend>(options);
+}
+
 compute::BackendKind cudaBackendKind() {
   return {.name = "cuda",
           .probe = probe,
           .make =
               [](const compute::BackendOptions& options) {
-                return std::make_unique<CudaBackend>(options.device);
+                return makeCudaBackend({.device = options.device, .work = {}});
               },
           .meter =
               [](const compute::BackendOptions& options) {

@@ -2,8 +2,18 @@
 #pragma once
 
 #include "engine/compute/backends.h"
+#include "kernels/cuda/backend/card_work.h"
+
+#include <memory>
 
 namespace spanscope::cuda {
+
+struct CudaOptions {
+  int device = 0;
+  CardWorkOptions work;
+};
+/// Throws Failure where there is no such card, or one that is too old.
+std::unique_ptr<compute::Backend> makeCudaBackend(const CudaOptions& options);
 
 /// Cards of NVIDIA, from compute capability 8.0 on.
 compute::BackendKind cudaBackendKind();

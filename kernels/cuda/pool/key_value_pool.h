@@ -35,6 +35,8 @@ struct KeyValuePool {
   SPANSCOPE_HOST_DEVICE std::int64_t placeOf(int layer, std::int64_t block, int head) const {
     return ((static_cast<std::int64_t>(layer) * blocks + block) * heads + head) * headElements();
   }
+
+  bool operator==(const KeyValuePool&) const = default;
 };
 
 }  // namespace spanscope::cuda

@@ -19,6 +19,8 @@ struct KeyValueWriteArguments {
   KeyValuePool pool;
   int layer = 0;
   int rows = 0;
+
+  bool operator==(const KeyValueWriteArguments&) const = default;
 };
 
 inline constexpr int kKeyValueWriteThreads = 128;

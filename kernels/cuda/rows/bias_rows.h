@@ -13,6 +13,8 @@ struct BiasRowsArguments {
   bool accumulate = false;
   int rows = 0;
   int columns = 0;
+
+  bool operator==(const BiasRowsArguments&) const = default;
 };
 
 inline constexpr KernelBudget kBiasRowsBudget{"biasRowsKernel", 128, 12, 0};

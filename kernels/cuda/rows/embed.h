@@ -12,6 +12,8 @@ struct EmbedArguments {
   Bf16* out = nullptr;                ///< [rows][columns]
   int rows = 0;
   int columns = 0;
+
+  bool operator==(const EmbedArguments&) const = default;
 };
 
 inline constexpr KernelBudget kEmbedBudget{"embedKernel", 128, 16, 0};

@@ -13,6 +13,8 @@ struct GatedActivationArguments {
   int rows = 0;
   int columns = 0;
   int stride = 0;  ///< a multiple of 8 if `columns` is
+
+  bool operator==(const GatedActivationArguments&) const = default;
 };
 
 inline constexpr KernelBudget kGatedActivationBudget{"gatedActivationKernel", 128, 12, 0};

@@ -12,6 +12,8 @@ struct GatherRowsArguments {
   Bf16* out = nullptr;                 ///< [count][columns]; shares nothing with x
   int count = 0;
   int columns = 0;
+
+  bool operator==(const GatherRowsArguments&) const = default;
 };
 
 inline constexpr KernelBudget kGatherRowsBudget{"gatherRowsKernel", 128, 16, 0};

@@ -15,6 +15,8 @@ struct RmsNormArguments {
   int rows = 0;
   int columns = 0;
   float epsilon = 0;
+
+  bool operator==(const RmsNormArguments&) const = default;
 };
 
 inline constexpr int kRmsNormThreads = 256;

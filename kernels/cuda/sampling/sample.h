@@ -33,6 +33,8 @@ struct SampleArguments {
   CardToken* tokens = nullptr;                     ///< [rows]
   int rows = 0;
   float plainScale = 0;  ///< set by sample
+
+  bool operator==(const SampleArguments&) const = default;
 };
 
 inline constexpr int kSampleThreads = 512;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cuda/backend/decode_step.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+namespace spanscope::cuda {
+namespace {
+
+/// A step of more rows is work enough without a graph.
+constexpr std::size_t kMostRows = 256;
+/// Rows that matrix products take together.
+constexpr std::int32_t kRowTile = 8;
+constexpr std::int32_t kLeastItems = 8;
+constexpr std::int64_t kLeastElements = 64;
+
+}  // namespace
+
+bool isDecodeStep(const compute::PassInputs& inputs) {
+  const std::size_t rows = inputs.tokens.size();
+  if (rows == 0 || rows > kMostRows || inputs.runs.size() != rows) return false;
+  if (!inputs.keptRows.empty() || !inputs.hiddenRows.empty() || inputs.logitRows.size() > rows) return false;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const compute::QueryRun& run = inputs.runs[i];
+    if (run.firstRow != static_cast<std::int64_t>(i) || run.rowCount != 1) return false;
+  }
+  for (std::size_t i = 0; i < inputs.draws.size(); ++i) {
+    if (inputs.draws[i].logits != static_cast<std::int32_t>(i)) return false;
+  }
+  return true;
+}
+
+std::int32_t paddedRows(std::int32_t rows) {
+  if (rows <= kRowTile) return static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint32_t>(rows)));
+  const std::int32_t tile = rows <= 8 * kRowTile ? kRowTile : 4 * kRowTile;
+  return (rows + tile - 1) / tile * tile;
+}
+
+std::int32_t paddedItems(std::int32_t items) {
+  if (items <= kLeastItems) return kLeastItems;
+  const auto step = static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint32_t>(items)) / 8);
+  return (items + step - 1) / step * step;
+}
+
+std::int64_t paddedElements(std::int64_t elements) {
+  const std::int64_t least = std::max(elements, kLeastElements);
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(least)));
+}
+
+void pad(DecodeWork& decode, std::int32_t rows) {
+  DecodePlan& plan = decode.plan;
+  const auto items = static_cast<std::int32_t>(plan.items.size());
+  decode.rows = rows;
+  plan.rowItems = padded(std::move(plan.rowItems), rows + 1, items);
+  plan.locals = padded(std::move(plan.locals), rows, 0);
+  plan.items = padded(std::move(plan.items), paddedItems(items), DecodeItem());
+  plan.blocks =
+      padded(std::move(plan.blocks), paddedElements(static_cast<std::int64_t>(plan.blocks.size())), 0);
+  if (plan.masses.empty()) return;
+  plan.masses = padded(std::move(plan.masses), rows, MassEntry());
+  plan.massElements = paddedElements(plan.massElements);
+  plan.firstElements = paddedElements(plan.firstElements);
+}
+
+}  // namespace spanscope::cuda

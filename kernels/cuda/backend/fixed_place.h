@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Memory that passes lay out anew: whoever takes the same sizes in the same order gets the same addresses, so
+// that the work of one pass can be that of the next.
+#pragma once
+
+#include "kernels/cuda/runtime.h"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace spanscope::cuda {
+
+/// Pieces of one kind of memory. What was taken stays where it is until all of it is taken anew.
+template <class Memory>
+class FixedPieces {
+ public:
+  /// Throws Failure if the memory cannot be had.
+  std::byte* take(const Device& device, std::size_t bytes) {
+    constexpr std::size_t kAlignment = 256;
+    if (bytes == 0) return nullptr;
+    bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    // What is added later stands behind what there is, so that addresses that were given out before come
+    // again.
+    while (m_piece < m_pieces.size() && m_used + bytes > m_pieces[m_piece].bytes()) {
+      ++m_piece;
+      m_used = 0;
+    }
+    if (m_piece == m_pieces.size()) m_pieces.emplace_back(device, sizeFor(bytes), "work of decode steps");
+    std::byte* const place = m_pieces[m_piece].template as<std::byte>() + m_used;
+    m_used += bytes;
+    return place;
+  }
+  void restart() {
+    m_piece = 0;
+    m_used = 0;
+  }
+
+ private:
+  static std::size_t sizeFor(std::size_t bytes) {
+    std::size_t size = std::size_t{1} << 20U;
+    while (size < bytes) size *= 2;
+    return size;
+  }
+
+  std::vector<Memory> m_pieces;
+  std::size_t m_piece = 0;  ///< the next one to take from
+  std::size_t m_used = 0;   ///< of it
+};
+
+class FixedPlace;
+
+/// The place, for one pass.
+class FixedLease {
+ public:
+  FixedLease() = default;
+  explicit FixedLease(std::shared_ptr<FixedPlace> place) : m_place(std::move(place)) {}
+  ~FixedLease();
+  FixedLease(FixedLease&&) noexcept = default;
+  FixedLease& operator=(FixedLease&& other) noexcept;
+
+  explicit operator bool() const { return m_place != nullptr; }
+  std::byte* take(std::size_t bytes) const;
+  std::byte* takeOfHost(std::size_t bytes) const;
+  /// For the lists of the pass, which vary in size: what else is taken lies elsewhere. Once.
+  std::byte* takeForLists(std::size_t bytes) const;
+  std::byte* takeForListsOfHost(std::size_t bytes) const;
+
+ private:
+  void giveBack();
+  std::shared_ptr<FixedPlace> m_place;
+};
+
+class FixedPlace : public std::enable_shared_from_this<FixedPlace> {
+ public:
+  explicit FixedPlace(const Device& device) : m_device(device) {}
+
+  /// Nothing while another pass has it. The stream must have been waited for before it goes back.
+  FixedLease lease() {
+    if (m_isTaken) return {};
+    m_isTaken = true;
+    m_card.restart();
+    m_host.restart();
+    m_lists.restart();
+    m_listsOfHost.restart();
+    return FixedLease(shared_from_this());
+  }
+
+ private:
+  friend class FixedLease;
+  Device m_device;
+  FixedPieces<DeviceMemory> m_card;
+  FixedPieces<PinnedMemory> m_host;
+  FixedPieces<DeviceMemory> m_lists;
+  FixedPieces<PinnedMemory> m_listsOfHost;
+  bool m_isTaken = false;
+};
+
+inline FixedLease::~FixedLease() {
+  giveBack();
+}
+inline FixedLease& FixedLease::operator=(FixedLease&& other) noexcept {
+  if (this == &other) return *this;
+  giveBack();
+  m_place = std::move(other.m_place);
+  return *this;
+}
+inline void FixedLease::giveBack() {
+  if (m_place) m_place->m_isTaken = false;
+  m_place = nullptr;
+}
+inline std::byte* FixedLease::take(std::size_t bytes) const {
+  return m_place->m_card.take(m_place->m_device, bytes);
+}
+inline std::byte* FixedLease::takeOfHost(std::size_t bytes) const {
+  return m_place->m_host.take(m_place->m_device, bytes);
+}
+inline std::byte* FixedLease::takeForLists(std::size_t bytes) const {
+  return m_place->m_lists.take(m_place->m_device, bytes);
+}
+inline std::byte* FixedLease::takeForListsOfHost(std::size_t bytes) const {
+  return m_place->m_listsOfHost.take(m_place->m_device, bytes);
+}
+
+}  // namespace spanscope::cuda

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+namespace spanscope::cuda {
+
+/// What became of the noted work of a backend.
+struct GraphCounts {
+  std::int64_t captures = 0;  ///< graphs that were recorded
+  std::int64_t replays = 0;   ///< of them
+  std::int64_t given = 0;     ///< lists of notes that went to the card one by one
+  std::int64_t dropped = 0;   ///< graphs that gave way to others
+  bool operator==(const GraphCounts&) const = default;
+};
+
+}  // namespace spanscope::cuda

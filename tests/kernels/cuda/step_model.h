@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A small model on the emulated card whose requests decode step by step, without a scheduler.
+#pragma once
+
+#include "engine/model/decoder.h"
+#include "kernels/cuda/backend/cuda_backend.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+namespace spanscope::testing {
+
+inline model::ModelConfig stepModelConfig() {
+  model::ModelConfig config = model::namedShape("3m");
+  config.vocabularySize = 96;
+  config.hiddenSize = 32;
+  config.intermediateSize = 48;
+  config.layers = 2;
+  config.heads = 4;
+  config.keyValueHeads = 2;
+  config.headSize = 16;
+  return config;
+}
+
+/// A reply that grows behind a document which all replies share.
+struct StepReply {
+  std::uint64_t number = 0;
+  std::vector<TokenId> tokens;  ///< question and reply; the last one is not computed yet
+  std::vector<BlockId> blocks;
+  float temperature = 0;
+};
+
+struct StepOptions {
+  bool logitsWanted = false;
+  bool observed = false;
+  std::stop_token stop = {};
+};
+
+class StepModel {
+ public:
+  static constexpr std::int32_t kBlockSize = 4;
+  static constexpr std::int32_t kDocument = 16;  ///< tokens; with as many rows nothing grows any more
+
+  explicit StepModel(cuda::CardWorkOptions options) : counts(std::make_shared<cuda::GraphCounts>()) {
+    options.counts = counts;
+    m_backend = cuda::makeCudaBackend({.device = 0, .work = std::move(options)});
+    const model::ModelConfig config = stepModelConfig();
+    const auto weights = model::makeRandomWeights(config, 5);
+    m_decoder = std::make_unique<model::Decoder>(config, *weights, *m_backend);
+    takeStore();
+  }
+  /// Graphs are never too slow: an emulated card is.
+  static cuda::CardWorkOptions patient() {
+    return {.mostMilliseconds = std::numeric_limits<double>::infinity()};
+  }
+  static cuda::CardWorkOptions withoutGraphs() { return {.hasGraphs = false}; }
+
+  compute::Backend& backend() { return *m_backend; }
+  model::Decoder& decoder() { return *m_decoder; }
+  compute::KvStore& store() { return *m_store; }
+
+  /// Another one in another place, with the document.
+  void takeStore() {
+    auto other = m_backend->makeKvStore(m_decoder->kvShape(400, kBlockSize, compute::DType::BF16));
+    m_store = std::move(other);
+    m_nextBlock = 1;
+    StepReply document;
+    for (TokenId token = 0; token < kDocument; ++token) document.tokens.push_back(3 * token + 1);
+    prefill(document, 0, {}, kDocument);
+    m_document = document.blocks;
+  }
+
+  /// A reply whose question of so many tokens, which are not 2, is computed, but for the last.
+  StepReply begin(std::uint64_t number, std::int32_t question, float temperature = 0) {
+    StepReply reply{.number = number, .tokens = {}, .blocks = {}, .temperature = temperature};
+    for (std::int32_t i = 0; i < question; ++i)
+      reply.tokens.push_back(static_cast<TokenId>((number * 7 + static_cast<std::uint64_t>(i) * 5) % 96));
+    StepReply most = reply;
+    most.tokens.pop_back();
+    if (!most.tokens.empty()) prefill(most, kDocument, m_document, 0);
+    reply.blocks = most.blocks;
+    return reply;
+  }
+
+  /// The next token of each.
+  model::ForwardResult step(const std::vector<StepReply*>& replies, const StepOptions& options = {}) {
+    model::Batch batch;
+    batch.logitsWanted = options.logitsWanted;
+    for (StepReply* const reply : replies) {
+      const auto row = static_cast<std::int32_t>(batch.tokens.size());
+      const auto local = static_cast<std::int32_t>(reply->tokens.size()) - 1;
+      addRow(batch, *reply, local);
+      batch.runs.push_back(run(*reply, row, 1, local + 1, kDocument, m_document));
+      batch.logitRows.push_back(row);
+      compute::SamplingSettings settings;
+      settings.temperature = reply->temperature;
+      settings.seed = reply->number;
+      batch.draws.push_back(
+          {.logits = row, .settings = settings, .index = static_cast<std::uint64_t>(local)});
+      if (options.observed) batch.mass.runs.push_back(static_cast<std::uint32_t>(row));
+    }
+    if (options.observed) batch.massLayers = {1};
+    model::ForwardResult result = m_decoder->forward(batch, *m_store, options.stop);
+    if (result.stopped) return result;
+    for (std::size_t i = 0; i < replies.size(); ++i) replies[i]->tokens.push_back(result.tokens[i].token);
+    return result;
+  }
+
+  std::shared_ptr<cuda::GraphCounts> counts;
+
+ private:
+  void addRow(model::Batch& batch, StepReply& reply, std::int32_t local) {
+    if (local / kBlockSize >= static_cast<std::int32_t>(reply.blocks.size()))
+      reply.blocks.push_back(m_nextBlock++);
+    batch.tokens.push_back(reply.tokens[static_cast<std::size_t>(local)]);
+    batch.localIndices.push_back(local);
+    batch.slots.push_back(std::int64_t{reply.blocks.back()} * kBlockSize + local % kBlockSize);
+  }
+
+  static compute::QueryRun run(const StepReply& reply, std::int32_t row, std::int32_t rows, std::int32_t end,
+                               std::int64_t base, const std::vector<BlockId>& document) {
+    compute::QueryRun run{.firstRow = row, .rowCount = rows, .base = base, .keys = {}};
+    if (!document.empty())
+      run.keys.push_back({.blocks = document, .begin = 0, .end = kDocument, .base = 0, .causal = false});
+    run.keys.push_back({.blocks = reply.blocks, .begin = 0, .end = end, .base = base, .causal = true});
+    return run;
+  }
+
+  void prefill(StepReply& reply, std::int64_t base, const std::vector<BlockId>& document,
+               std::int32_t logitRows) {
+    model::Batch batch;
+    for (std::int32_t row = 0; row < logitRows; ++row) batch.logitRows.push_back(row);
+    const auto count = static_cast<std::int32_t>(reply.tokens.size());
+    for (std::int32_t local = 0; local < count; ++local) addRow(batch, reply, local);
+    batch.runs = {run(reply, 0, count, count, base, document)};
+    m_decoder->forward(batch, *m_store, {});
+  }
+
+  std::unique_ptr<compute::Backend> m_backend;
+  std::unique_ptr<model::Decoder> m_decoder;
+  std::unique_ptr<compute::KvStore> m_store;
+  std::vector<BlockId> m_document;
+  BlockId m_nextBlock = 1;
+};
+
+}  // namespace spanscope::testing

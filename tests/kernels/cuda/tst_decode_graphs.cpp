@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Decode steps by graphs: what comes back is what the same steps give operation by operation, and a graph is
+// recorded once and replayed as long as nothing moves.
+#include "engine/base/error.h"
+#include "kernels/cuda/backend/decode_step.h"
+#include "kernels/cuda/backend/fixed_place.h"
+#include "tests/kernels/cuda/step_model.h"
+#include "tests/support/passes.h"
+#include "tests/support/random_values.h"
+
+#include <QTest>
+
+#include <cstring>
+#include <list>
+
+using namespace spanscope;
+using namespace spanscope::testing;
+
+namespace {
+
+bool sameBits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+/// Everything that a step gives.
+struct Given {
+  std::vector<compute::SampledToken> tokens;
+  std::vector<float> logits;
+  std::vector<float> mass;
+
+  explicit Given(const model::ForwardResult& result) : tokens(result.tokens), logits(result.logits) {
+    for (const model::LayerMass& layer : result.mass) {
+      for (const compute::RunMass& run : layer.runs) {
+        mass.insert(mass.end(), run.mass.begin(), run.mass.end());
+        mass.insert(mass.end(), run.first.begin(), run.first.end());
+      }
+    }
+  }
+  bool equals(const Given& other) const {
+    return tokens == other.tokens && sameBits(logits, other.logits) && sameBits(mass, other.mass);
+  }
+};
+
+/// Requests that come and go by chance, with what each step gave.
+std::vector<Given> script(StepModel& model, std::uint64_t seed, int steps) {
+  Random random(seed);
+  std::list<StepReply> replies;
+  std::vector<Given> given;
+  std::uint64_t number = 0;
+  for (int i = 0; i < steps; ++i) {
+    while (replies.empty() || (replies.size() < 11 && random.below(4) == 0)) {
+      const auto question = static_cast<std::int32_t>(random.between(3, 9));
+      const float temperature = random.below(2) == 0 ? 0.0F : 0.8F;
+      replies.push_back(model.begin(++number, question, temperature));
+    }
+    std::vector<StepReply*> batch;
+    for (StepReply& reply : replies) batch.push_back(&reply);
+    given.emplace_back(
+        model.step(batch, {.logitsWanted = random.below(4) == 0, .observed = random.below(3) == 0}));
+    if (random.below(5) == 0)
+      replies.erase(std::next(replies.begin(), static_cast<std::ptrdiff_t>(random.below(replies.size()))));
+  }
+  return given;
+}
+
+}  // namespace
+
+class TestDecodeGraphs : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void givesTheSameAsWithoutGraphs() {
+    const std::uint64_t seed = testSeed(20251124);
+    qInfo("seed %llu", static_cast<unsigned long long>(seed));
+    StepModel with(StepModel::patient());
+    StepModel without(StepModel::withoutGraphs());
+    constexpr int kSteps = 60;
+    const std::vector<Given> actual = script(with, seed, kSteps);
+    const std::vector<Given> expected = script(without, seed, kSteps);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      QVERIFY2(actual[i].equals(expected[i]), qPrintable(QString::number(i)));
+    qInfo("%lld captures, %lld replays", static_cast<long long>(with.counts->captures),
+          static_cast<long long>(with.counts->replays));
+    QCOMPARE(with.counts->captures + with.counts->replays, std::int64_t{kSteps});
+    QVERIFY(with.counts->replays > kSteps / 2);
+    QCOMPARE(*without.counts, cuda::GraphCounts());
+  }
+
+  /// Block tables grow from step to step, and so does what is observed.
+  void theSecondStepReplays_data() {
+    QTest::addColumn<bool>("observed");
+    QTest::newRow("tokens alone") << false;
+    QTest::newRow("observed") << true;
+  }
+  void theSecondStepReplays() {
+    QFETCH(bool, observed);
+    StepModel model(StepModel::patient());
+    StepReply one = model.begin(1, 30);
+    StepReply two = model.begin(2, 3);
+    StepReply three = model.begin(3, 8);
+    for (int i = 0; i < 12; ++i) {
+      model.step({&one, &two, &three}, {.logitsWanted = false, .observed = observed});
+      QCOMPARE(model.counts->captures, std::int64_t{1});
+      QCOMPARE(model.counts->replays, std::int64_t{i});
+    }
+    // What is observed grows with the keys, by and by into a graph of its own.
+    if (observed) return;
+    // Of the same bucket.
+    StepReply four = model.begin(4, 1);
+    model.step({&one, &two, &three, &four});
+    QCOMPARE(model.counts->replays, std::int64_t{12});
+    // Of another one, and back again.
+    model.step({&two});
+    QCOMPARE(model.counts->captures, std::int64_t{2});
+    model.step({&one, &three, &four});
+    QCOMPARE(model.counts->captures, std::int64_t{2});
+    QCOMPARE(model.counts->given, std::int64_t{2});
+  }
+
+  void logitsAreFetchedBesideTheGraph() {
+    StepModel model(StepModel::patient());
+    StepReply one = model.begin(1, 4);
+    StepReply two = model.begin(2, 4);
+    for (int i = 0; i < 6; ++i) {
+      const auto result = model.step({&one, &two}, {.logitsWanted = i % 2 == 1});
+      QCOMPARE(result.logits.size(), i % 2 == 1 ? std::size_t{2 * 96} : std::size_t{0});
+    }
+    QCOMPARE(model.counts->captures, std::int64_t{1});
+    QCOMPARE(model.counts->replays, std::int64_t{5});
+  }
+
+  /// Tensors that grow for a long prompt, and another store, lie elsewhere.
+  void whatMovesIsRecordedAnew() {
+    StepModel model(StepModel::patient());
+    StepModel plain(StepModel::withoutGraphs());
+    const auto both = [&](StepReply& a, StepReply& b) {
+      const Given actual(model.step({&a}, {.logitsWanted = true}));
+      const Given expected(plain.step({&b}, {.logitsWanted = true}));
+      QVERIFY(actual.equals(expected));
+    };
+    StepReply one = model.begin(1, 3);
+    StepReply other = plain.begin(1, 3);
+    both(one, other);
+    both(one, other);
+    QCOMPARE(model.counts->captures, std::int64_t{1});
+    model.begin(9, 60);
+    plain.begin(9, 60);
+    both(one, other);
+    QCOMPARE(model.counts->captures, std::int64_t{2});
+    both(one, other);
+    QCOMPARE(model.counts->captures, std::int64_t{2});
+    model.takeStore();
+    plain.takeStore();
+    one = model.begin(2, 3);
+    other = plain.begin(2, 3);
+    both(one, other);
+    QCOMPARE(model.counts->captures, std::int64_t{3});
+    both(one, other);
+    QCOMPARE(model.counts->captures, std::int64_t{3});
+  }
+
+  /// Those that were too small for the step live until it is done; the graph of the next one is another.
+  void aStepMayGrowItsTensors() {
+    StepModel model(StepModel::patient());
+    StepModel plain(StepModel::withoutGraphs());
+    std::list<StepReply> replies;
+    std::list<StepReply> others;
+    std::vector<StepReply*> batch;
+    std::vector<StepReply*> otherBatch;
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      batch.push_back(&replies.emplace_back(model.begin(i, 1)));
+      otherBatch.push_back(&others.emplace_back(plain.begin(i, 1)));
+    }
+    for (int i = 0; i < 4; ++i)
+      QVERIFY(Given(model.step(batch, {.logitsWanted = true}))
+                  .equals(Given(plain.step(otherBatch, {.logitsWanted = true}))));
+    QCOMPARE(model.counts->captures + model.counts->replays, std::int64_t{4});
+    QVERIFY(model.counts->captures <= 2);
+  }
+
+  void aSlowGraphIsGivenPieceByPiece() {
+    StepModel model({.mostMilliseconds = 0.0});
+    StepModel plain(StepModel::withoutGraphs());
+    StepReply one = model.begin(1, 4);
+    StepReply other = plain.begin(1, 4);
+    for (int i = 0; i < 5; ++i)
+      QVERIFY(Given(model.step({&one}, {})).equals(Given(plain.step({&other}, {}))));
+    QCOMPARE(model.counts->captures, std::int64_t{1});
+    QCOMPARE(model.counts->replays, std::int64_t{1});
+    QCOMPARE(model.counts->given, std::int64_t{4});
+  }
+
+  void theOldestGraphGivesWay() {
+    cuda::CardWorkOptions options = StepModel::patient();
+    options.mostGraphs = 2;
+    StepModel model(options);
+    StepModel plain(StepModel::withoutGraphs());
+    std::list<StepReply> replies;
+    std::list<StepReply> others;
+    for (std::uint64_t i = 0; i < 5; ++i) {
+      replies.push_back(model.begin(i, 3));
+      others.push_back(plain.begin(i, 3));
+    }
+    for (const std::size_t count : {1, 2, 1, 4, 1, 2, 1, 4}) {
+      std::vector<StepReply*> batch;
+      std::vector<StepReply*> otherBatch;
+      auto reply = replies.begin();
+      auto other = others.begin();
+      for (std::size_t i = 0; i < count; ++i) {
+        batch.push_back(&*reply++);
+        otherBatch.push_back(&*other++);
+      }
+      QVERIFY(Given(model.step(batch)).equals(Given(plain.step(otherBatch))));
+    }
+    QCOMPARE(model.counts->captures, std::int64_t{5});
+    QCOMPARE(model.counts->replays, std::int64_t{3});
+    QCOMPARE(model.counts->dropped, std::int64_t{3});
+  }
+
+  void aStopGivesNothing() {
+    StepModel model(StepModel::patient());
+    StepModel plain(StepModel::withoutGraphs());
+    StepReply one = model.begin(1, 4);
+    StepReply other = plain.begin(1, 4);
+    const auto both = [&] {
+      QVERIFY(Given(model.step({&one}, {.logitsWanted = true}))
+                  .equals(Given(plain.step({&other}, {.logitsWanted = true}))));
+    };
+    both();
+    std::stop_source stop;
+    stop.request_stop();
+    const cuda::GraphCounts before = *model.counts;
+    QVERIFY(model.step({&one}, {.logitsWanted = true, .stop = stop.get_token()}).stopped);
+    QCOMPARE(*model.counts, before);
+    both();
+    both();
+    QCOMPARE(model.counts->captures, std::int64_t{1});
+  }
+
+  /// A pass that nobody asks for results of leaves nothing behind.
+  void aPassThatFailsOnItsWayIsForgotten() {
+    StepModel model(StepModel::patient());
+    StepModel plain(StepModel::withoutGraphs());
+    StepReply one = model.begin(1, 4);
+    StepReply other = plain.begin(1, 4);
+    const auto both = [&] {
+      QVERIFY(Given(model.step({&one}, {.logitsWanted = true}))
+                  .equals(Given(plain.step({&other}, {.logitsWanted = true}))));
+    };
+    both();
+    {
+      compute::Backend& backend = model.backend();
+      compute::PassInputs inputs = plainRows(1);
+      inputs.runs = {{.firstRow = 0, .rowCount = 1, .base = 0, .keys = {}}};
+      inputs.logitRows = {0};
+      inputs.draws = {{.logits = 0, .settings = {}, .index = 0}};
+      const auto pass = makePlainPass(backend, inputs);
+      const auto x = backend.makeTensor();
+      x->resize(1, 8);
+      backend.gatherRows(*pass, compute::RowList::Wanted, *x, *backend.makeTensor());
+      QVERIFY_THROWS_EXCEPTION(Failure, backend.sample(*pass, *x));
+    }
+    both();
+    both();
+    QCOMPARE(model.counts->captures, std::int64_t{1});
+    QCOMPARE(model.counts->replays, std::int64_t{2});
+  }
+
+  /// Two passes at once: the second one has memory of its own.
+  void passesMayOverlap() {
+    StepModel model(StepModel::patient());
+    compute::Backend& backend = model.backend();
+    const auto passOf = [&](std::int32_t local) {
+      compute::PassInputs inputs = plainRows(2);
+      inputs.localIndices = {local, local};
+      inputs.runs = {{.firstRow = 0, .rowCount = 1, .base = 0, .keys = {}},
+                     {.firstRow = 1, .rowCount = 1, .base = 0, .keys = {}}};
+      inputs.logitRows = {1, 0};
+      return makePlainPass(backend, inputs);
+    };
+    const auto x = backend.makeTensor();
+    backend.upload(std::vector<float>{1, 2, 3, 4}, 2, 2, *x);
+    const auto first = passOf(0);
+    const auto one = backend.makeTensor();
+    const auto two = backend.makeTensor();
+    backend.gatherRows(*first, compute::RowList::Wanted, *x, *one);
+    const auto second = passOf(1);
+    backend.gatherRows(*second, compute::RowList::Wanted, *one, *two);
+    backend.gatherRows(*first, compute::RowList::Wanted, *two, *one);
+    backend.fetch(*first, *one);
+    backend.fetch(*second, *two);
+    QCOMPARE(backend.finish(*second).fetched.front(), (std::vector<float>{1, 2, 3, 4}));
+    QCOMPARE(backend.finish(*first).fetched.front(), (std::vector<float>{3, 4, 1, 2}));
+  }
+
+  void bucketsAreFew() {
+    QCOMPARE(cuda::paddedRows(1), 1);
+    QCOMPARE(cuda::paddedRows(3), 4);
+    QCOMPARE(cuda::paddedRows(9), 16);
+    QCOMPARE(cuda::paddedRows(17), 24);
+    QCOMPARE(cuda::paddedRows(65), 96);
+    for (std::int32_t n = 1; n < 5000; ++n) {
+      const std::int32_t items = cuda::paddedItems(n);
+      QVERIFY(items >= n && items <= std::max(8, n + n / 4 + 1));
+      QCOMPARE(cuda::paddedItems(items), items);
+      QVERIFY(n > 256 || cuda::paddedRows(n) >= n);
+      QCOMPARE(cuda::paddedElements(cuda::paddedElements(n)), cuda::paddedElements(n));
+    }
+  }
+
+  void decodeStepsAreTold() {
+    compute::PassInputs inputs = plainRows(3);
+    for (std::int64_t row = 0; row < 3; ++row)
+      inputs.runs.push_back({.firstRow = row, .rowCount = 1, .base = 0, .keys = {}});
+    inputs.logitRows = {2, 0};
+    inputs.draws = {{.logits = 0, .settings = {}, .index = 0}, {.logits = 1, .settings = {}, .index = 0}};
+    QVERIFY(cuda::isDecodeStep(inputs));
+    const auto isStill = [&](const auto& change) {
+      compute::PassInputs other = inputs;
+      change(other);
+      return cuda::isDecodeStep(other);
+    };
+    QVERIFY(isStill([](compute::PassInputs& other) { other.draws.clear(); }));
+    QVERIFY(isStill([](compute::PassInputs& other) { other.mass.runs = {1}; }));
+    QVERIFY(!isStill([](compute::PassInputs& other) { other.draws[0].logits = 1; }));
+    QVERIFY(!isStill([](compute::PassInputs& other) { other.hiddenRows = {0}; }));
+    QVERIFY(!isStill([](compute::PassInputs& other) { other.keptRows = {1, 1, 1}; }));
+    QVERIFY(!isStill([](compute::PassInputs& other) {
+      other.runs.pop_back();
+      other.runs.back().rowCount = 2;
+    }));
+    QVERIFY(!isStill([](compute::PassInputs& other) { other = {}; }));
+  }
+
+  void sameSizesLieInTheSamePlaces() {
+    const auto place = std::make_shared<cuda::FixedPlace>(cuda::Device::open(0));
+    const std::vector<std::size_t> sizes{100, 0, 3000, 1U << 20U, 5};
+    const auto taken = [&](const cuda::FixedLease& lease) {
+      std::vector<std::byte*> places;
+      for (const std::size_t size : sizes) places.push_back(lease.take(size));
+      return places;
+    };
+    std::vector<std::byte*> first;
+    {
+      const cuda::FixedLease lease = place->lease();
+      QVERIFY(static_cast<bool>(lease));
+      QVERIFY(!static_cast<bool>(place->lease()));
+      first = taken(lease);
+      QCOMPARE(first[1], static_cast<std::byte*>(nullptr));
+    }
+    {
+      // What needs more moves nothing.
+      const cuda::FixedLease lease = place->lease();
+      lease.take(std::size_t{1} << 22U);
+      lease.take(std::size_t{1} << 19U);
+    }
+    QCOMPARE(taken(place->lease()), first);
+  }
+};
+
+QTEST_APPLESS_MAIN(TestDecodeGraphs)
+#include "tst_decode_graphs.moc"
