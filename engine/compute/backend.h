@@ -181,6 +181,11 @@ class Backend {
   /// For tests: fills a tensor from host memory.
   virtual void upload(std::span<const float> values, std::int64_t rows, std::int64_t columns,
                       Tensor& out) = 0;
+  /// For tests: the same, as the product of a weight for logits leaves it: in f32.
+  virtual void uploadLogits(std::span<const float> values, std::int64_t rows, std::int64_t columns,
+                            Tensor& out) {
+    upload(values, rows, columns, out);
+  }
 };
 
 }  // namespace spanscope::compute

@@ -3,6 +3,8 @@
 // sets.
 #pragma once
 
+#include "engine/base/error.h"
+#include "engine/compute/half.h"
 #include "tests/kernels/cpu/instruction_sets.h"
 #include "tests/support/backends.h"
 
@@ -68,6 +70,10 @@ class DeviceInUse {
     return test::makeBackend(m_device, threads);
   }
 
+  /// Of `most` random problems as many as take no more than some seconds: what is no processor may be an
+  /// emulated card.
+  int rounds(int most) const { return m_device == kCpu ? most : (most + 5) / 6; }
+
  private:
   std::string m_device;
   std::optional<UseInstructionSet> m_set;
@@ -84,6 +90,23 @@ inline double activationUnit(const compute::Backend& backend) {
       return 0x1p-8;
   }
   return 0;
+}
+
+/// Values as a tensor of the backend holds them.
+inline std::vector<float> heldBy(const compute::Backend& backend, std::vector<float> values) {
+  if (backend.info().activations != compute::DType::BF16) return values;
+  for (float& value : values) value = compute::floatFromBf16(compute::bf16FromFloat(value));
+  return values;
+}
+
+/// Whether the device has kernels for heads of this size.
+inline bool takesHeads(compute::Backend& backend, std::int32_t headSize) {
+  try {
+    backend.makeKvStore({1, 1, 1, 1, headSize, compute::DType::F32});
+    return true;
+  } catch (const Failure&) {
+    return false;
+  }
 }
 
 }  // namespace spanscope::testing

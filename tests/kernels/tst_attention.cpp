@@ -58,6 +58,13 @@ QString differs(compute::Backend& backend, const Scene& scene) {
   return {};
 }
 
+/// A random scene with heads that the device has.
+Scene randomScene(compute::Backend& backend, Random& random) {
+  SceneShape shape = randomShape(random);
+  while (!takesHeads(backend, shape.headSize)) shape = randomShape(random);
+  return makeScene(shape, random);
+}
+
 }  // namespace
 
 class TestAttention : public QObject {
@@ -93,6 +100,7 @@ class TestAttention : public QObject {
     Random random(m_seed);
     const DeviceInUse device;
     const auto backend = device.make();
+    if (!takesHeads(*backend, headSize)) QSKIP("no heads of this size on this device");
     for (const DType type : {DType::F32, DType::BF16}) {
       for (const std::int32_t rows : {1, 23}) {
         const Scene scene =
@@ -110,8 +118,8 @@ class TestAttention : public QObject {
     const auto backend = device.make();
     QFETCH(qlonglong, target);
     if (target != 0) QCOMPARE(backend->info().instructionSet, std::string(hwy::TargetName(target)));
-    for (int i = 0; i < 60; ++i) {
-      const Scene scene = makeScene(randomShape(random), random);
+    for (int i = 0; i < device.rounds(60); ++i) {
+      const Scene scene = randomScene(*backend, random);
       const QString difference = differs(*backend, scene);
       QVERIFY2(difference.isEmpty(), qPrintable(difference));
     }
@@ -125,8 +133,8 @@ class TestAttention : public QObject {
     const auto two = device.make(2);
     const auto three = device.make(3);
     if (!one->info().rowsAreBitEqual) QSKIP("rows need not be bit-equal on this device");
-    for (int i = 0; i < 40; ++i) {
-      const Scene scene = makeScene(randomShape(random), random);
+    for (int i = 0; i < device.rounds(40); ++i) {
+      const Scene scene = randomScene(*one, random);
       const std::vector<float> expected = runScene(*one, scene).out;
       const auto check = [&](compute::Backend& backend, const Presentation& presentation, const char* what) {
         if (sameBits(runScene(backend, scene, presentation).out, expected)) return true;
@@ -152,8 +160,8 @@ class TestAttention : public QObject {
     Random random(m_seed + 3);
     const auto backend = device.make();
     const double tolerance = std::max(1e-5, 64 * activationUnit(*backend));
-    for (int i = 0; i < 60; ++i) {
-      const Scene scene = makeScene(randomShape(random), random);
+    for (int i = 0; i < device.rounds(60); ++i) {
+      const Scene scene = randomScene(*backend, random);
       for (const compute::RunMass& mass : runScene(*backend, scene).mass) {
         const std::size_t blocks = mass.mass.size() / static_cast<std::size_t>(scene.shape.queryHeads);
         for (std::size_t head = 0; head < static_cast<std::size_t>(scene.shape.queryHeads); ++head) {
@@ -212,9 +220,9 @@ class TestAttention : public QObject {
     const DeviceInUse device;
     const auto backend = device.make();
     ReferenceBackend reference;
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < device.rounds(20); ++i) {
       Random random(m_seed + 100 + static_cast<std::uint64_t>(i));
-      const Scene scene = makeScene(randomShape(random), random);
+      const Scene scene = randomScene(*backend, random);
       Presentation some;
       for (std::int32_t row = 0; row < scene.shape.rows; ++row) {
         if (random.below(3) == 0) some.rows.push_back(row);
@@ -263,19 +271,20 @@ class TestAttention : public QObject {
   void rowWithoutKeysGivesZero() {
     const DeviceInUse device;
     const auto backend = device.make(1);
-    const compute::KvShape shape{1, 2, 16, 1, 4, DType::F32};
+    const compute::KvShape shape{1, 2, 16, 1, 16, DType::F32};
     const auto store = backend->makeKvStore(shape);
     const auto queries = backend->makeTensor();
     const auto out = backend->makeTensor();
-    backend->upload(std::vector<float>{1, 2, 3, 4}, 1, 4, *queries);
+    backend->upload(std::vector<float>(16, 1.0F), 1, 16, *queries);
     compute::PassInputs inputs = plainRows(1);
     inputs.runs = {{0, 1, 0, {{{}, 0, 0, 0, false}}}};
-    const auto pass = backend->makePass({1, 1, 4, 0.5F}, {{1.0, 0.1}, 1}, shape, inputs);
+    const auto pass =
+        backend->makePass({1, 1, 16, 0.5F}, {{1.0, 0.5, 0.3, 0.2, 0.1, 0.03, 0.01, 0.001}, 1}, shape, inputs);
     backend->attend(*pass, *queries, *store, 0, false, *out);
     backend->finish(*pass);
-    std::vector<float> result(4);
+    std::vector<float> result(16);
     backend->download(*out, result);
-    QCOMPARE(result, std::vector<float>(4, 0.0F));
+    QCOMPARE(result, std::vector<float>(16, 0.0F));
   }
 
  private:

@@ -51,7 +51,8 @@ class TestMatmul : public QObject {
         const std::vector<float> expected = multiply(reference, c, data);
         const double tolerance =
             dotTolerance(static_cast<std::size_t>(columns + 2), norm(data.x),
-                         norm(data.weight.values()) + norm(data.before), activationUnit(*backend));
+                         norm(data.weight.values()) + norm(data.before), activationUnit(*backend)) +
+            (c.hasBias ? 2 * activationUnit(*backend) * norm(data.bias.values()) : 0.0);
         const Comparison comparison = compareAbsolute(actual, expected, tolerance);
         QVERIFY2(comparison.ok, qPrintable(describe(c, comparison.text().c_str())));
       }

@@ -27,13 +27,13 @@ using compute::RowList;
 
 namespace {
 
-constexpr std::int32_t kHeadSize = 8;
+constexpr std::int32_t kHeadSize = 16;
 constexpr std::int64_t kQueryWidth = 4 * kHeadSize;
 constexpr std::int64_t kKeyWidth = 2 * kHeadSize;
 constexpr std::int32_t kBlockSize = 4;
 constexpr std::int32_t kTokens = 24;  ///< of each segment
 const compute::AttentionShape kShape{4, 2, kHeadSize, 0.35F};
-const compute::RotaryTable kRotary{{1.0, 0.3, 0.1, 0.01}, 1.0F};
+const compute::RotaryTable kRotary{{1.0, 0.5, 0.3, 0.2, 0.1, 0.03, 0.01, 0.001}, 1.0F};
 const compute::KvShape kStore{1, 1 + 3 * kTokens / kBlockSize, kBlockSize, 2, kHeadSize, DType::F32};
 
 /// Up to three segments of kTokens tokens that stand in blocks 1, 2, …, and the last rows of each.
@@ -167,7 +167,7 @@ class TestNarrowing : public QObject {
     const compute::DeviceInfo info = backend->info();
     // Scores below 64, weights of rows that sum to 1, values below 8.
     const double tolerance = 64 * 8 * activationUnit(*backend);
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < device.rounds(40); ++i) {
       Random random(m_seed + static_cast<std::uint64_t>(i));
       const PassInputs inputs = randomInputs(random);
       const Data data(random, inputs.tokens.size());

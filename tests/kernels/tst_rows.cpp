@@ -84,7 +84,7 @@ class TestRowOperations : public QObject {
     Random random(m_seed);
     ReferenceBackend reference;
     const auto backend = device.make();
-    const std::vector<float> x = randomValues(random, product(37, columns), 3);
+    const std::vector<float> x = heldBy(*backend, randomValues(random, product(37, columns), 3));
     const HostWeight weight = randomWeight(random, 1, columns, DType::BF16, 1.0, 1);
     const std::vector<float> actual = rmsNorm(*backend, x, 37, weight, 1e-5F);
     const Comparison comparison =
@@ -103,8 +103,8 @@ class TestRowOperations : public QObject {
     Random random(m_seed);
     ReferenceBackend reference;
     const auto backend = device.make();
-    const std::vector<float> gate = randomValues(random, product(37, columns), 8);
-    const std::vector<float> up = randomValues(random, product(37, columns));
+    const std::vector<float> gate = heldBy(*backend, randomValues(random, product(37, columns), 8));
+    const std::vector<float> up = heldBy(*backend, randomValues(random, product(37, columns)));
     const std::vector<float> actual = siluMul(*backend, gate, up, 37);
     const std::vector<float> expected = siluMul(reference, gate, up, 37);
     const double tolerance = 8 * activationUnit(*backend);

@@ -65,8 +65,8 @@ std::vector<SampledToken> sample(compute::Backend& backend, const Rows& rows) {
     }
     const auto pass = makePlainPass(backend, inputs);
     const auto logits = backend.makeTensor();
-    backend.upload(values, static_cast<std::int64_t>(members.size()), static_cast<std::int64_t>(width),
-                   *logits);
+    backend.uploadLogits(values, static_cast<std::int64_t>(members.size()), static_cast<std::int64_t>(width),
+                         *logits);
     backend.sample(*pass, *logits);
     const compute::PassResults results = backend.finish(*pass);
     for (std::size_t i = 0; i < members.size(); ++i) tokens[members[i]] = results.tokens.at(i);

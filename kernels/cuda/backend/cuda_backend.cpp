@@ -284,6 +284,16 @@ class CudaBackend final : public compute::Backend {
     stream.synchronize();
   }
 
+  void uploadLogits(std::span<const float> values, std::int64_t rows, std::int64_t columns,
+                    compute::Tensor& out) override {
+    CardTensor& target = cardTensor(out);
+    target.resizeAs({rows, rows}, columns, true);
+    checkCount(target, values.size());
+    Stream& stream = m_work->stream();
+    stream.copyToDevice(target.data(), values.data(), target.bytes());
+    stream.synchronize();
+  }
+
  private:
   static void checkCount(const CardTensor& tensor, std::size_t found) {
     const auto expected = static_cast<std::size_t>(tensor.rows() * tensor.columns());
