@@ -41,7 +41,7 @@ void check(const layout::SpanTable& table, const model::ModelConfig& config) {
 
 void computeTable(model::Decoder& decoder, compute::Backend& backend, const layout::SpanTable& table,
                   const std::function<void(std::int64_t position, std::span<const float> logits)>& give,
-                  std::stop_token stop) {
+                  std::stop_token stop, compute::DType keysAndValues) {
   const model::ModelConfig& config = decoder.config();
   check(table, config);
 
@@ -52,7 +52,7 @@ void computeTable(model::Decoder& decoder, compute::Backend& backend, const layo
     for (std::int32_t begin = 0; begin < segment.length(); begin += kBlockSize) own.push_back(next++);
   }
   const std::unique_ptr<compute::KvStore> store =
-      backend.makeKvStore(decoder.kvShape(next, kBlockSize, compute::DType::F32));
+      backend.makeKvStore(decoder.kvShape(next, kBlockSize, keysAndValues));
 
   std::int64_t position = 0;
   for (std::size_t s = 0; s < table.segments.size(); ++s) {

@@ -19,6 +19,6 @@ namespace spanscope::experiment {
 /// longer than the model's context, memory cannot be had, or the pass was stopped.
 void computeTable(model::Decoder& decoder, compute::Backend& backend, const layout::SpanTable& table,
                   const std::function<void(std::int64_t position, std::span<const float> logits)>& give,
-                  std::stop_token stop = {});
+                  std::stop_token stop = {}, compute::DType keysAndValues = compute::DType::F32);
 
 }  // namespace spanscope::experiment

@@ -121,7 +121,7 @@ compute::QueryRun makeRun(const Scene& scene, const Stored& stored, const Chunk&
 
 /// One pass over some chunks; their rows go to the batch in the order given.
 void runPass(compute::Backend& backend, const Scene& scene, const Stored& stored,
-             const std::vector<Chunk>& chunks, std::int64_t shift, SceneResult& result) {
+             const std::vector<Chunk>& chunks, const Presentation& presentation, SceneResult& result) {
   const auto width = count(scene.shape.queryHeads, scene.shape.headSize);
   compute::PassInputs inputs;
   std::vector<float> queries;
@@ -129,9 +129,11 @@ void runPass(compute::Backend& backend, const Scene& scene, const Stored& stored
   for (const Chunk& chunk : chunks) {
     // Blocks, single keys and stretches that cut across the blocks.
     constexpr std::array<std::int32_t, 3> kSpans{0, 1, 5};
-    request.keySpans.push_back(kSpans[inputs.runs.size() % kSpans.size()]);
-    request.runs.push_back(static_cast<std::uint32_t>(inputs.runs.size()));
-    compute::QueryRun& run = inputs.runs.emplace_back(makeRun(scene, stored, chunk, shift));
+    if (presentation.observed) {
+      request.keySpans.push_back(kSpans[inputs.runs.size() % kSpans.size()]);
+      request.runs.push_back(static_cast<std::uint32_t>(inputs.runs.size()));
+    }
+    compute::QueryRun& run = inputs.runs.emplace_back(makeRun(scene, stored, chunk, presentation.shift));
     run.firstRow = static_cast<std::int64_t>(inputs.tokens.size());
     for (const std::int32_t row : chunk) {
       inputs.tokens.push_back(0);
@@ -146,7 +148,7 @@ void runPass(compute::Backend& backend, const Scene& scene, const Stored& stored
   backend.upload(queries, static_cast<std::int64_t>(queries.size() / width), static_cast<std::int64_t>(width),
                  *rows);
   const auto pass = backend.makePass(scene.attention(), scene.rotary, stored.shape(), inputs);
-  backend.attend(*pass, *rows, stored.store(), Stored::kLayer, true, *out);
+  backend.attend(*pass, *rows, stored.store(), Stored::kLayer, presentation.observed, *out);
   backend.fetch(*pass, *out);
   const compute::PassResults results = backend.finish(*pass);
   const std::vector<float>& values = results.fetched.at(0);
@@ -156,7 +158,7 @@ void runPass(compute::Backend& backend, const Scene& scene, const Stored& stored
       std::copy_n(from, width, result.out.begin() + static_cast<std::ptrdiff_t>(count(row) * width));
       from += static_cast<std::ptrdiff_t>(width);
     }
-    result.mass.push_back(results.mass.at(0).runs.at(i));
+    if (presentation.observed) result.mass.push_back(results.mass.at(0).runs.at(i));
   }
 }
 
@@ -251,16 +253,26 @@ SceneResult runScene(compute::Backend& backend, const Scene& scene, const Presen
     stored.write(own, 0, before);
     for (const Chunk& chunk : chunks) {
       stored.write(own, before + chunk.front(), before + chunk.back() + 1);
-      runPass(backend, scene, stored, {chunk}, presentation.shift, result);
+      runPass(backend, scene, stored, {chunk}, presentation, result);
     }
   } else {
     stored.write(own, 0, scene.segments[own].tokens);
     if (presentation.reversed) std::reverse(chunks.begin(), chunks.end());
-    runPass(backend, scene, stored, chunks, presentation.shift, result);
+    runPass(backend, scene, stored, chunks, presentation, result);
     if (presentation.reversed) std::reverse(result.mass.begin(), result.mass.end());
   }
   return result;
 }
+
+namespace {
+
+constexpr double kF32 = 0x1p-24;
+
+bool isF32(double unit) {
+  return unit == kF32;
+}
+
+}  // namespace
 
 double weightTolerance(const Scene& scene, double unit) {
   const auto size = count(scene.shape.headSize);
@@ -274,9 +286,12 @@ double weightTolerance(const Scene& scene, double unit) {
   }
   // Rounding of rotated elements, then of the chain. A key that rounds to the other neighbour in bf16 counts
   // for one place of that type in a few of its elements.
-  const double stored = std::max(8 * unit, scene.shape.type == DType::BF16 ? 0x1p-10 : 0.0);
-  const double score = scale * (dotTolerance(size, query, key, unit) + stored * query * key);
-  return 2 * score + 16 * unit + 2 * unit * std::sqrt(static_cast<double>(keys));
+  const double stored = std::max(8 * kF32, scene.shape.type == DType::BF16 ? 0x1p-10 : 0.0);
+  // What tensors round are single products of the chain; their errors add up as their squares.
+  const double tensors = isF32(unit) ? 0.0 : 6 * unit / std::sqrt(static_cast<double>(size));
+  const double score = scale * (dotTolerance(size, query, key, kF32) + (stored + tensors) * query * key);
+  const double weights = isF32(unit) ? 0.0 : 4 * unit;
+  return 2 * score + weights + 16 * kF32 + 2 * kF32 * std::sqrt(static_cast<double>(keys));
 }
 
 double outTolerance(const Scene& scene, double unit) {
@@ -285,7 +300,8 @@ double outTolerance(const Scene& scene, double unit) {
     for (const float value : segment.values)
       largest = std::max(largest, std::abs(static_cast<double>(value)));
   }
-  return weightTolerance(scene, unit) * largest;
+  const double rounded = isF32(unit) ? 0.0 : 2 * unit;
+  return (weightTolerance(scene, unit) + rounded) * largest;
 }
 
 }  // namespace spanscope::testing

@@ -58,6 +58,7 @@ struct Presentation {
   bool reversed = false;             ///< the runs stand in the batch in reverse order
   /// Only these rows, ascending, in one run; results of the others are 0. Empty: all. Without chunks.
   std::vector<std::int32_t> rows = {};
+  bool observed = true;  ///< the attention mass is asked for, which some devices have other kernels for
 };
 
 struct SceneResult {

@@ -75,6 +75,18 @@ Comparison compareAbsolute(std::span<const float> actual, std::span<const float>
   return result;
 }
 
+double relativeError(std::span<const float> actual, std::span<const float> expected) {
+  if (actual.size() != expected.size()) return std::numeric_limits<double>::infinity();
+  double error = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const auto wanted = static_cast<double>(expected[i]);
+    error += (static_cast<double>(actual[i]) - wanted) * (static_cast<double>(actual[i]) - wanted);
+    size += wanted * wanted;
+  }
+  return std::sqrt(error / size);
+}
+
 double norm(std::span<const float> values) {
   double squares = 0;
   for (const float value : values) squares += static_cast<double>(value) * static_cast<double>(value);

@@ -29,6 +29,9 @@ Comparison compareAbsolute(std::span<const float> actual, std::span<const float>
 Comparison compareRows(std::span<const float> actual, std::span<const float> expected, std::size_t columns,
                        double relative);
 
+/// The norm of the difference, of the norm of what is expected; infinite for another size.
+double relativeError(std::span<const float> actual, std::span<const float> expected);
+
 /// √Σx².
 double norm(std::span<const float> values);
 

@@ -221,7 +221,7 @@ decodeKernel(DecodeAttentionArguments arguments) {
   const KeyValuePool& pool = arguments.pool;
   const int group = arguments.queryHeads / pool.heads;
   const int headSize = pool.headSize;
-  const int tileKeys = decodeTileKeys(static_cast<std::size_t>(headSize) * sizeof(T));
+  const int tileKeys = decodeTileKeys(static_cast<std::size_t>(headSize) * sizeof(T), group);
   SharedMemory shared;
   float* const queries = shared.take<float>(group * headSize);
   float* const scores = shared.take<float>((group > kWarps ? group : kWarps) * kWarpSize);

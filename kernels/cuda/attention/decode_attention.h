@@ -67,9 +67,11 @@ inline constexpr int kDecodeThreads = 128;
 inline constexpr int kMostGroup = 16;  ///< query heads of a key head
 inline constexpr int kMostHeadSize = 256;
 
-/// Keys that a block of the card has in shared memory at a time, twice.
-SPANSCOPE_HOST_DEVICE constexpr int decodeTileKeys(std::size_t headBytes) {
-  return headBytes > 512 ? 16 : 32;
+/// Keys that a block of the card has in shared memory at a time, twice: as many as leave room for the
+/// mass on every card.
+SPANSCOPE_HOST_DEVICE constexpr int decodeTileKeys(std::size_t headBytes, int group) {
+  if (headBytes > 512) return headBytes > 768 ? 12 : 16;
+  return headBytes == 512 && group == 16 ? 24 : 32;
 }
 /// Bytes between the keys of a tile: 16 more than they have, so that lanes which read one each meet in no
 /// bank.
@@ -81,7 +83,7 @@ SPANSCOPE_HOST_DEVICE constexpr std::size_t decodeKeyStride(std::size_t headByte
 constexpr std::size_t decodeSharedBytes(int group, int headSize, std::size_t headBytes, int massKeys) {
   const auto heads = static_cast<std::size_t>(group);
   const std::size_t tiles =
-      2 * static_cast<std::size_t>(decodeTileKeys(headBytes)) * decodeKeyStride(headBytes);
+      2 * static_cast<std::size_t>(decodeTileKeys(headBytes, group)) * decodeKeyStride(headBytes);
   return sharedBytesOf<float>(heads * static_cast<std::size_t>(headSize)) +
          sharedBytesOf<float>((heads > 4 ? heads : 4) * 32) + sharedBytesOf<float>(heads) +
          sharedBytesOf<float>(heads * static_cast<std::size_t>(massKeys)) +

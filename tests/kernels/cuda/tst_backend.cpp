@@ -66,17 +66,6 @@ std::vector<float> rounded(std::vector<float> values) {
   return values;
 }
 
-double relativeError(const std::vector<float>& actual, const std::vector<float>& expected) {
-  if (actual.size() != expected.size()) return std::numeric_limits<double>::infinity();
-  double error = 0;
-  double norm = 0;
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    error += std::pow(static_cast<double>(actual[i]) - static_cast<double>(expected[i]), 2);
-    norm += std::pow(static_cast<double>(expected[i]), 2);
-  }
-  return std::sqrt(error / norm);
-}
-
 QJsonArray readArray(const char* name) {
   QFile file(QString::fromLatin1(kModelData) + QLatin1Char('/') + QString::fromLatin1(name));
   return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).array() : QJsonArray();
