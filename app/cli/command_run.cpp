@@ -163,8 +163,8 @@ class RunCommand {
       if (anyAdmitted) {
         streams.out << '\n' << stepTable(plan, result) << "  " << reuseSummary(result, view.spans()) << '\n';
       }
-      streams.out << "  policy " << options.policy->name << " (" << options.policy->exactness << ") on "
-                  << m_bundle.name << ", " << m_bundle.backend->info().name << '\n';
+      streams.out << "  policy " << options.policy->name << " (" << exactness() << ") on " << m_bundle.name
+                  << ", " << m_bundle.backend->info().name << '\n';
       streams.out.flush();
     }
     return exitCodeOf(result.outcome);
@@ -172,12 +172,16 @@ class RunCommand {
 
   const policy::Policy& policy() const { return workbench::policyOf(m_options.session.settings.policy); }
 
+  std::string exactness() const {
+    return policy::exactnessOn(policy(), m_bundle.backend->info().rowsAreBitEqual);
+  }
+
   void writeJson(nlohmann::ordered_json runs) const {
     nlohmann::ordered_json json;
     json["model"] = m_bundle.name;
     json["device"] = m_bundle.backend->info().name;
     json["policy"] = policy().name;
-    json["exactness"] = policy().exactness;
+    json["exactness"] = exactness();
     json["seed"] = m_options.query.settings.seed;
     json["runs"] = std::move(runs);
     // A stopped run may end in the middle of a character.

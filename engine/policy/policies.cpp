@@ -35,6 +35,19 @@ std::string untrainedAdvice() {
          policyForAnyCheckpoint().name;
 }
 
+std::string exactnessOn(const Policy& policy, bool rowsAreBitEqual) {
+  std::string text = policy.exactness;
+  constexpr std::string_view kTick = "✓";
+  for (auto at = text.find(kTick); !rowsAreBitEqual && at != std::string::npos; at = text.find(kTick))
+    text.replace(at, kTick.size(), "≈");
+  return text;
+}
+
+std::string closeDeviceAdvice() {
+  return "what this device computes depends in its last bits on what is computed together: reused tokens are "
+         "close to recomputed ones, not bit-identical";
+}
+
 const Policy* findPolicy(std::string_view name) {
   const auto found = std::find_if(kPolicies.begin(), kPolicies.end(),
                                   [name](const Policy* policy) { return name == policy->name; });

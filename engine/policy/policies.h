@@ -22,6 +22,14 @@ const Policy& policyForAnyCheckpoint();
 /// one does not say that it was.
 std::string untrainedAdvice();
 
+/// What the policy is exact against on a device: nothing is ticked off where the bits of a row depend on what
+/// is computed beside it (compute::DeviceInfo::rowsAreBitEqual), since what is reused is only close to what
+/// would be computed again.
+std::string exactnessOn(const Policy& policy, bool rowsAreBitEqual);
+
+/// What a run says, in the trace, on such a device.
+std::string closeDeviceAdvice();
+
 /// The policy of that name; nullptr if there is none.
 const Policy* findPolicy(std::string_view name);
 

@@ -16,7 +16,8 @@ struct Policy {
   const char* name;   ///< "spans": what options, documents and traces call it
   const char* brief;  ///< what it is, in a few words: "block attention"
   const char* help;   ///< what it does, in a sentence
-  /// What its result is exact against, as a person reads it: "block attention ✓ · full prefill ≈".
+  /// What its result is exact against, as a person reads it: "block attention ✓ · full prefill ≈". Where rows
+  /// are bit-equal: see exactnessOn().
   const char* exactness;
   /// Whether the children of a plus are independent of each other and of what stands before them. Where they
   /// are not, their order counts, and a reply is never reused apart from its own prompt.

@@ -63,6 +63,7 @@ struct Session::Impl final : RequestListener {
         scheduler(computation, cache, attention, *this, config.rowsPerPass, config.salt, config.lastRequest),
         lastRun(config.lastRun) {
     const compute::DeviceInfo info = device.info();
+    rowsAreBitEqual = info.rowsAreBitEqual;
     sink.send(0, 0, {},
               trace::SessionStarted{.program = "Spanscope " SPANSCOPE_VERSION,
                                     .model = modelName,
@@ -152,6 +153,7 @@ struct Session::Impl final : RequestListener {
 
   SessionConfig config;
   model::Decoder& decoder;
+  bool rowsAreBitEqual = false;  ///< on the device
   const text::Tokenizer* tokenizer;
   const text::ChatTemplate* chat;
   trace::Sink& sink;
@@ -196,6 +198,10 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
   if (options.policy->wantsBlockAttention && !impl.decoder.config().blockAttention) {
     impl.sink.send(run, 0, {},
                    trace::MessageLogged{.severity = Severity::Warning, .text = policy::untrainedAdvice()});
+  }
+  if (!impl.rowsAreBitEqual) {
+    impl.sink.send(run, 0, {},
+                   trace::MessageLogged{.severity = Severity::Warning, .text = policy::closeDeviceAdvice()});
   }
   if (impl.tokenizer == nullptr || impl.chat == nullptr) {
     result.error = Error{.file = {},

@@ -233,7 +233,9 @@ class EngineHost::Worker {
     LoadedModel model;
     model.name = QString::fromStdString(m_bundle->name);
     model.directory = m_bundle->directory.string();
-    model.device = QString::fromStdString(m_bundle->backend->info().name);
+    const compute::DeviceInfo device = m_bundle->backend->info();
+    model.device = QString::fromStdString(device.name);
+    model.rowsAreBitEqual = device.rowsAreBitEqual;
     model.parameters = countParameters(m_bundle->config);
     model.layers = m_bundle->config.layers;
     model.contextLength = m_bundle->config.maxPositions;

@@ -68,7 +68,8 @@ struct LoadedModel {
   QString name;
   std::string directory;
   QString device;
-  double parameters = 0;  ///< number of weights
+  bool rowsAreBitEqual = true;  ///< on that device
+  double parameters = 0;        ///< number of weights
   std::int32_t layers = 0;
   std::int64_t contextLength = 0;  ///< tokens
   bool blockAttention = false;     ///< trained for it

@@ -117,15 +117,20 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   auto* policies = new QMenu(m_policy);
   for (const policy::Policy* policy : policy::policies()) {
     const QString name = QString::fromUtf8(policy->name);
-    policies->addAction(name + QStringLiteral(": ") + QString::fromUtf8(policy->exactness), this,
-                        [this, name] {
-                          if (document::DocumentModel* model = m_workspace.model()) {
-                            model->change(tr("Policy %1").arg(name), [&name](document::Document& document) {
-                              document.settings.policy = name.toStdString();
-                            });
-                          }
-                        });
+    policies->addAction(policyText(*policy), this, [this, name] {
+      if (document::DocumentModel* model = m_workspace.model()) {
+        model->change(tr("Policy %1").arg(name), [&name](document::Document& document) {
+          document.settings.policy = name.toStdString();
+        });
+      }
+    });
   }
+  // What a policy is exact against depends on the device of the model, too.
+  connect(policies, &QMenu::aboutToShow, this, [this, policies] {
+    const QList<QAction*> actions = policies->actions();
+    for (qsizetype i = 0; i < actions.size(); ++i)
+      actions[i]->setText(policyText(*policy::policies()[static_cast<std::size_t>(i)]));
+  });
   m_policy->setMenu(policies);
   rightRow->addWidget(m_policy);
 
@@ -249,15 +254,19 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
                                      : workbench::policyOf(current->model->document().settings.policy);
   m_policy->setText(QString::fromUtf8(policy.name) + QStringLiteral(" ▾"));
   m_policy->setToolTip(
-      QStringList({tr("Reuse policy %1: %2.")
-                       .arg(QString::fromUtf8(policy.name), QString::fromUtf8(policy.exactness)),
-                   explain(u"policy"), explain(u"exactness"), explain(u"block-attention"),
-                   explain(u"full-prefill")})
+      QStringList({tr("Reuse policy %1.").arg(policyText(policy)), explain(u"policy"), explain(u"exactness"),
+                   explain(u"block-attention"), explain(u"full-prefill")})
           .join(QLatin1Char('\n')));
   const bool running = engine.state() == EngineState::Running;
   m_stop->setEnabled(running);
   m_run->setEnabled(current != nullptr && !running && !current->recording);
   m_policy->setEnabled(current != nullptr);
+}
+
+QString TopBar::policyText(const policy::Policy& policy) const {
+  const bool isBitEqual = m_workspace.engine().model().rowsAreBitEqual;
+  return QString::fromUtf8(policy.name) + QStringLiteral(": ") +
+         QString::fromStdString(policy::exactnessOn(policy, isBitEqual));
 }
 
 }  // namespace spanscope::ui

@@ -12,6 +12,10 @@
 #include <QToolButton>
 #include <QWidget>
 
+namespace spanscope::policy {
+struct Policy;
+}
+
 namespace spanscope::ui {
 
 class Workspace;
@@ -36,6 +40,8 @@ class TopBar : public QWidget {
  private:
   QWidget* makeLayouts();
   void fillModels();
+  /// "spans: block attention ✓ · full prefill ≈", as it is on the device of the model.
+  QString policyText(const policy::Policy& policy) const;
   QToolButton* makeMenuButton(QMenu* menu);
   QToolButton* makeDropDown(const QString& name, const QString& help);
 

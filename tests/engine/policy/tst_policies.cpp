@@ -26,6 +26,15 @@ class TestPolicies : public QObject {
     QCOMPARE(policy::findPolicy(""), nullptr);
   }
 
+  void nothingIsTickedOffWhereRowsAreOnlyClose() {
+    QCOMPARE(policy::exactnessOn(policy::standardPolicy(), true),
+             std::string(policy::standardPolicy().exactness));
+    QCOMPARE(policy::exactnessOn(*policy::findPolicy("spans"), false),
+             std::string("block attention ≈ · full prefill ≈"));
+    for (const policy::Policy* policy : policy::policies())
+      QCOMPARE(policy::exactnessOn(*policy, false).find("✓"), std::string::npos);
+  }
+
   void theStandardOneIsOfferedFirst() { QCOMPARE(policy::policies().front(), &policy::standardPolicy()); }
 
   void oneIsForAnyCheckpoint() { QVERIFY(!policy::policyForAnyCheckpoint().wantsBlockAttention); }

@@ -10,7 +10,9 @@
 
 #include <QTest>
 
-#include <cstring>
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <list>
 
 using namespace spanscope;
@@ -19,7 +21,9 @@ using namespace spanscope::testing;
 namespace {
 
 bool sameBits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](float left, float right) {
+    return std::bit_cast<std::uint32_t>(left) == std::bit_cast<std::uint32_t>(right);
+  });
 }
 
 /// Everything that a step gives.

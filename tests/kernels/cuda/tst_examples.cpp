@@ -109,7 +109,9 @@ class TestExamples : public QObject {
     const int code = cli::runCli(static_cast<int>(arguments.size()), arguments.data(),
                                  {.in = in, .out = out, .err = err}, m_backends, {});
     if (code != 0) qWarning("%s", err.str().c_str());
-    return code == 0;
+    // Nothing is ticked off on a device whose rows are only close.
+    return code == 0 && out.str().find("full prefill ≈") != std::string::npos &&
+           out.str().find("✓") == std::string::npos;
   }
 
   /// Holds a reply to what the processor gives for the same ids.

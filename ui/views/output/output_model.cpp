@@ -68,9 +68,9 @@ const ListedRun* sameAnswer(const std::vector<ListedRun>& runs, const ListedRun&
   return nullptr;
 }
 
-/// What is exact on this checkpoint: what it was not trained for is not ticked off.
-QString exactnessOf(const policy::Policy& policy, const QString& untrainedModel) {
-  const QString text = QString::fromUtf8(policy.exactness);
+/// What is exact on this device and checkpoint: what it was not trained for is not ticked off.
+QString exactnessOf(const policy::Policy& policy, bool isClose, const QString& untrainedModel) {
+  const QString text = QString::fromStdString(policy::exactnessOn(policy, !isClose));
   if (untrainedModel.isEmpty()) return text;
   QStringList parts = text.split(QStringLiteral(" · "));
   const QString tick = QStringLiteral(" ✓");
@@ -101,8 +101,9 @@ Answer blankOf(const ListedRun& listed, const std::vector<ListedRun>& runs) {
   const QString untrained = QString::fromStdString(policy::untrainedAdvice());
   const bool isUntrained = warnings.removeAll(untrained) > 0;
   const QString model = blank.model.isEmpty() ? tr("this checkpoint") : blank.model;
+  const bool isClose = warnings.removeAll(QString::fromStdString(policy::closeDeviceAdvice())) > 0;
   if (const policy::Policy* policy = policy::findPolicy(run.policy))
-    blank.exactness = exactnessOf(*policy, isUntrained ? model : QString());
+    blank.exactness = exactnessOf(*policy, isClose, isUntrained ? model : QString());
   if (isUntrained) {
     warnings.prepend(tr("%1 was not trained for block attention: expect a less accurate answer than with "
                         "the policy %2.")

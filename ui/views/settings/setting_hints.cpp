@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/settings/setting_hints.h"
 
+#include "engine/compute/backends.h"
 #include "engine/policy/policies.h"
 #include "ui/words/tr.h"
 
@@ -18,7 +19,9 @@ using workbench::RunSettings;
 
 QString exactness(const RunSettings& settings) {
   const policy::Policy* policy = policy::findPolicy(settings.policy);
-  return policy != nullptr ? QString::fromUtf8(policy->exactness) : QString();
+  // Of other devices nobody knows before they are asked whether their rows are bit-equal.
+  const bool isProcessor = settings.device == compute::kAutoDevice || settings.device == "cpu";
+  return policy != nullptr ? QString::fromStdString(policy::exactnessOn(*policy, isProcessor)) : QString();
 }
 
 QString capacity(const RunSettings& settings) {

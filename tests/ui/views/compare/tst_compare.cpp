@@ -181,6 +181,29 @@ class TestCompare : public QObject {
     QVERIFY(output.answers.front().advice.isEmpty());
   }
 
+  /// Nor is anything on a device whose rows are only close; who reads it once need not read it as advice.
+  void aCloseDeviceIsNoTick() {
+    std::vector<trace::Event> events = m_runs.events;
+    const auto started = std::find_if(events.begin(), events.end(), [](const trace::Event& event) {
+      return std::holds_alternative<trace::PlanMade>(event.payload);
+    });
+    trace::Event advice = *started;
+    advice.payload = trace::MessageLogged{.severity = Severity::Warning, .text = policy::closeDeviceAdvice()};
+    events.insert(std::next(started), advice);
+    auto trace = std::make_shared<TraceStore>();
+    std::uint64_t sequence = 0;
+    for (trace::Event event : events) {
+      event.sequence = ++sequence;
+      trace->append(std::move(event));
+    }
+    ViewInput input = m_runs.input();
+    input.trace = trace;
+    input.position = trace->size();
+    const Answer first = outputModel(input).answers.back();
+    QCOMPARE(first.exactness, QStringLiteral("block attention ≈ · full prefill ≈"));
+    QVERIFY(first.advice.isEmpty());
+  }
+
   /// One figure is one figure.
   void figuresAreEqualEverywhere() {
     const ViewInput input = m_runs.input();
