@@ -177,6 +177,7 @@ void addModel(CLI::App& app, Context& context) {
   showCommand->footer("Example:\n  spanq model show resources/models/spanlet\n");
   showCommand->add_option("DIR", options->directory, "Hugging Face model directory")->required();
   addTemplateOption(*showCommand, options->chatTemplate);
+  addSettings(*showCommand, options->settings, {"device", "threads"});
   showCommand->add_flag("--json", options->json, "Write JSON");
   showCommand->callback(
       [&context, options] { context.action = [&context, options] { return show(context, *options); }; });

@@ -2,6 +2,7 @@
 #include "app/cli/setting_options.h"
 
 #include "app/cli/number_option.h"
+#include "engine/workbench/chosen_name.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -29,11 +30,21 @@ std::vector<std::string> namesOf(const Setting& setting) {
 CLI::Validator isChoice(const Setting& setting) {
   return CLI::Validator(
       [&setting](const std::string& given) {
-        const std::vector<std::string> names = namesOf(setting);
-        const bool isKnown = std::find(names.begin(), names.end(), given) != names.end();
-        return isKnown ? std::string() : "there is no " + std::string(setting.key) + " \"" + given + "\"";
+        return workbench::mayBe(setting, given)
+                   ? std::string()
+                   : "there is no " + std::string(setting.key) + " \"" + given + "\"";
       },
       "");
+}
+
+/// The same, with the names in the help.
+CLI::Validator isMember(const Setting& setting) {
+  const CLI::Validator members = CLI::IsMember(namesOf(setting));
+  return CLI::Validator(
+      [&setting, members](std::string& given) {
+        return workbench::mayBe(setting, given) ? std::string() : members(given);
+      },
+      members.get_description());
 }
 
 /// The help, and behind it the choices that say what they are: ": prefix (one segment, as stock servers) or
@@ -71,8 +82,7 @@ class OptionMaker {
     CLI::Option* const option = m_command.add_option(m_setting.option.name, value, helpOf(m_setting));
     // What has a word for its values says in its help which there are.
     if (m_setting.choices != nullptr)
-      option->check(*m_setting.option.value == '\0' ? CLI::Validator(CLI::IsMember(namesOf(m_setting)))
-                                                    : isChoice(m_setting));
+      option->check(*m_setting.option.value == '\0' ? isMember(m_setting) : isChoice(m_setting));
     return m_setting.option.showsDefault ? option->capture_default_str() : option;
   }
 

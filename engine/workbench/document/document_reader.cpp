@@ -5,6 +5,7 @@
 #include "engine/query/node_parts.h"
 #include "engine/query/parameters.h"
 #include "engine/query/shown_text.h"
+#include "engine/workbench/chosen_name.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/document/edits.h"
@@ -249,10 +250,17 @@ class FileReader {
 
   /// One of the names, which stays as it is where there is something else.
   void readChoice(std::string& value, const std::vector<std::string>& names) {
+    readChoice(value, names, [&](const std::string& name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    });
+  }
+
+  template <class IsOne>
+  void readChoice(std::string& value, const std::vector<std::string>& names, const IsOne& isOne) {
     const std::size_t offset = m_fields.offset();
     const std::optional<std::string> read = m_fields.text(kMostName);
     if (!read) return;
-    if (std::find(names.begin(), names.end(), *read) != names.end()) {
+    if (isOne(*read)) {
       value = *read;
       return;
     }
@@ -277,7 +285,7 @@ class FileReader {
     }
     std::vector<std::string> names;
     for (const workbench::Choice& choice : setting.choices()) names.push_back(choice.name);
-    readChoice(value, names);
+    readChoice(value, names, [&](const std::string& name) { return workbench::mayBe(setting, name); });
   }
 
   void readSetting(bool& value, const workbench::Setting&) { value = m_fields.flag().value_or(value); }

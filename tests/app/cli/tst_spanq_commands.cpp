@@ -464,6 +464,13 @@ void TestSpanqCommands::aDeviceIsChosenByName() {
   const SpanqResult chosen = spanq({"run", "--device", "cpu", query});
   QCOMPARE(chosen.code, 0);
   QVERIFY(chosen.out.find("Biscuit") != std::string::npos);
+  // One of several of a kind is known to the machine alone, what is no name of one to everybody.
+  const SpanqResult second = spanq({"run", "--device", "cuda:1", query});
+  QCOMPARE(second.code, 1);
+  QVERIFY2(second.err.find("device: found \"cuda:1\"") != std::string::npos, second.err.c_str());
+  for (const char* name : {"cuda:", "cuda:x", "cpu:1", "auto:0", "gpu"})
+    QCOMPARE(spanq({"run", "--device", name, query}).code, 2);
+  QCOMPARE(spanq({"model", "show", "--device", "cpu", kModel}).code, 0);
   const SpanqResult absent = spanq({"run", "--device", "cuda", query});
   QCOMPARE(absent.code, 1);
   QVERIFY2(absent.err.find("device: found cuda (left out of this test)") != std::string::npos,

@@ -150,7 +150,10 @@ class FieldMaker {
                      });
     m_field.widget = combo;
     m_field.show = [combo, member](const RunSettings& settings, const Theme&) {
-      combo->setCurrentIndex(std::max(0, combo->findData(QString::fromStdString(settings.*member))));
+      // A name that no list has, such as "cuda:1", is a choice where somebody has made it.
+      const QString name = QString::fromStdString(settings.*member);
+      if (combo->findData(name) < 0) combo->addItem(name, name);
+      combo->setCurrentIndex(combo->findData(name));
     };
   }
 
