@@ -297,6 +297,34 @@ class TestDecodeGraphs : public QObject {
     QCOMPARE(backend.finish(*first).fetched.front(), (std::vector<float>{3, 4, 1, 2}));
   }
 
+  /// What was noted of a tensor uses the memory that it had; the address sanitizer sees whether it is there.
+  void aTensorMayGrowWhileItIsNoted() {
+    StepModel model(StepModel::patient());
+    compute::Backend& backend = model.backend();
+    compute::PassInputs inputs = plainRows(2);
+    inputs.runs = {{.firstRow = 0, .rowCount = 1, .base = 0, .keys = {}},
+                   {.firstRow = 1, .rowCount = 1, .base = 0, .keys = {}}};
+    inputs.logitRows = {1, 0};
+    const auto narrow = backend.makeTensor();
+    const auto wide = backend.makeTensor();
+    backend.upload(std::vector<float>{1, 2, 3, 4}, 2, 2, *narrow);
+    backend.upload(std::vector<float>(2 * 4096, 5.0F), 2, 4096, *wide);
+    const auto pass = makePlainPass(backend, inputs);
+    const auto grown = backend.makeTensor();
+    const auto last = backend.makeTensor();
+    backend.gatherRows(*pass, compute::RowList::Wanted, *narrow, *grown);
+    backend.gatherRows(*pass, compute::RowList::Wanted, *grown, *last);
+    backend.gatherRows(*pass, compute::RowList::Wanted, *wide, *grown);
+    {
+      // Gone before the pass is done.
+      const auto brief = backend.makeTensor();
+      backend.gatherRows(*pass, compute::RowList::Wanted, *last, *brief);
+      backend.gatherRows(*pass, compute::RowList::Wanted, *brief, *last);
+    }
+    backend.fetch(*pass, *last);
+    QCOMPARE(backend.finish(*pass).fetched.front(), (std::vector<float>{1, 2, 3, 4}));
+  }
+
   void bucketsAreFew() {
     QCOMPARE(cuda::paddedRows(1), 1);
     QCOMPARE(cuda::paddedRows(3), 4);
