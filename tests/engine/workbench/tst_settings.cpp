@@ -78,6 +78,7 @@ class TestSettings : public QObject {
 
  private Q_SLOTS:
   void namesAreTheirOwn();
+  void aDeviceMayHaveANumber();
   void goesThroughDocuments_data() { addSettings(); }
   void goesThroughDocuments();
   void hasLimits_data() {
@@ -209,6 +210,15 @@ void TestSettings::identity() {
   static const std::set<std::string_view> kOfSessions = {"model",      "device", "threads",
                                                          "block_size", "blocks", "kv_type"};
   QCOMPARE(isOfSession, kOfSessions.contains(setting->key));
+}
+
+/// How many cards there are is known to the machine alone.
+void TestSettings::aDeviceMayHaveANumber() {
+  const document::OpenedDocument second = opened(R"({"device": "cuda:1"})");
+  QVERIFY(second.document.has_value());
+  QCOMPARE(second.document->settings.device, std::string("cuda:1"));
+  for (const char* name : {"cuda:", "cuda:x", "cuda:1234", "cpu:1", "auto:0", "card:1"})
+    QVERIFY2(!opened(R"({"device": ")" + std::string(name) + R"("})").diagnostics.empty(), name);
 }
 
 void TestSettings::theBundledModelHasOneIdentity() {
