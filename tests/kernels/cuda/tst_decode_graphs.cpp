@@ -241,6 +241,35 @@ class TestDecodeGraphs : public QObject {
     QCOMPARE(model.counts->captures, std::int64_t{1});
   }
 
+  /// Between layers, and behind the last of them.
+  void aStopOnTheWayGivesNothing() {
+    StepModel model(StepModel::patient());
+    compute::Backend& backend = model.backend();
+    compute::PassInputs inputs = plainRows(1);
+    inputs.runs = {{.firstRow = 0, .rowCount = 1, .base = 0, .keys = {}}};
+    inputs.logitRows = {0};
+    const auto x = backend.makeTensor();
+    const auto out = backend.makeTensor();
+    backend.upload(std::vector<float>{1, 2}, 1, 2, *x);
+    const cuda::GraphCounts before = *model.counts;
+    for (const bool isPolled : {true, false}) {
+      std::stop_source stop;
+      backend.begin(stop.get_token());
+      const auto pass = makePlainPass(backend, inputs);
+      backend.gatherRows(*pass, compute::RowList::Wanted, *x, *out);
+      QVERIFY(!backend.stopped());
+      stop.request_stop();
+      if (isPolled) QVERIFY(backend.stopped());
+      QVERIFY(backend.finish(*pass).stopped);
+      QCOMPARE(*model.counts, before);
+    }
+    backend.begin({});
+    const auto pass = makePlainPass(backend, inputs);
+    backend.gatherRows(*pass, compute::RowList::Wanted, *x, *out);
+    backend.fetch(*pass, *out);
+    QCOMPARE(backend.finish(*pass).fetched.front(), (std::vector<float>{1, 2}));
+  }
+
   /// A pass that nobody asks for results of leaves nothing behind.
   void aPassThatFailsOnItsWayIsForgotten() {
     StepModel model(StepModel::patient());
