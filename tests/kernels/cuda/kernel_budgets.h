@@ -3,6 +3,7 @@
 
 #include "kernels/cuda/attention/decode_attention.h"
 #include "kernels/cuda/attention/prefill_attention.h"
+#include "kernels/cuda/attention/split_attention.h"
 #include "kernels/cuda/pool/block_copies.h"
 #include "kernels/cuda/pool/key_value_write.h"
 #include "kernels/cuda/product/exact_product.h"
@@ -23,8 +24,10 @@ inline std::vector<cuda::KernelBudget> kernelBudgets() {
       cuda::kBiasRowsBudget,   cuda::kBlockCopiesBudget,   cuda::kDecodeBudget,
       cuda::kEmbedBudget,      cuda::kExactProductBudget,  cuda::kGatedActivationBudget,
       cuda::kGatherRowsBudget, cuda::kKeyValueWriteBudget, cuda::kMassBudget,
-      cuda::kMergeBudget,      cuda::kRmsNormBudget,       cuda::kSampleBudget};
+      cuda::kMergeBudget,      cuda::kRmsNormBudget,       cuda::kSampleBudget,
+      cuda::kSplitMergeBudget};
   budgets.insert(budgets.end(), std::begin(cuda::kPrefillBudgets), std::end(cuda::kPrefillBudgets));
+  budgets.insert(budgets.end(), std::begin(cuda::kSplitBudgets), std::end(cuda::kSplitBudgets));
   return budgets;
 }
 
