@@ -129,20 +129,32 @@ class Decodes {
 }  // namespace
 
 AttentionWork planAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
-                            const compute::PassInputs& inputs, bool observed) {
+                            const compute::PassInputs& inputs, bool observed, bool exact) {
   const std::int32_t group = shape.queryHeads / std::max(1, shape.keyHeads);
   const bool isTensor = hasTensorCores(store);
   Decodes decodes(shape);
   std::vector<RowRun> many;
   for (Piece& piece : piecesOf(inputs, store, observed)) {
-    if (isTensor && !piece.mass && piece.run.rowCount > 1 && piece.run.rowCount * group >= kFewPairs)
+    if (isTensor && exact) {
+      if (piece.mass) decodes.add(piece);
       many.push_back(std::move(piece.run));
-    else
+    } else if (isTensor && !piece.mass && piece.run.rowCount > 1 && piece.run.rowCount * group >= kFewPairs) {
+      many.push_back(std::move(piece.run));
+    } else {
       decodes.add(piece);
+    }
   }
   AttentionWork work;
   work.decodes = decodes.take();
-  if (!many.empty()) work.prefill = planPrefill(many, static_cast<std::int32_t>(inputs.tokens.size()), group);
+  if (many.empty()) return work;
+  const auto rows = static_cast<std::int32_t>(inputs.tokens.size());
+  if (exact) {
+    const std::int64_t pairBytes =
+        (std::int64_t{shape.headSize} + 2) * shape.keyHeads * std::int64_t{sizeof(float)};
+    work.split = planSplit(many, rows, group, static_cast<std::int64_t>(kMostPartialBytes) / pairBytes);
+  } else {
+    work.prefill = planPrefill(many, rows, group);
+  }
   return work;
 }
 

@@ -51,8 +51,8 @@ std::size_t UploadList::addBytes(std::span<const std::byte> bytes) {
 
 CardPass::CardPass(Stream& stream, const std::shared_ptr<CardBuffers>& buffers,
                    const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
-                   const compute::KvShape& store, const compute::PassInputs& inputs)
-    : m_stream(stream), m_buffers(buffers), m_shape(shape) {
+                   const compute::KvShape& store, const compute::PassInputs& inputs, bool exact)
+    : m_stream(stream), m_buffers(buffers), m_shape(shape), m_isExact(exact) {
   compute::checkPass(shape, rotary, store, inputs);
   describe(rotary, store, inputs, {});
   if (inputs.keptRows.empty()) return;
@@ -103,9 +103,9 @@ void CardPass::describe(const compute::RotaryTable& rotary, const compute::KvSha
   m_parameters = lists.add(parameters);
 
   if (!inputs.runs.empty()) {
-    m_plain = addAttention(lists, planAttention(m_shape, store, inputs, false), rotary);
+    m_plain = addAttention(lists, planAttention(m_shape, store, inputs, false, m_isExact), rotary);
     if (!inputs.mass.runs.empty())
-      m_observed = addAttention(lists, planAttention(m_shape, store, inputs, true), rotary);
+      m_observed = addAttention(lists, planAttention(m_shape, store, inputs, true, m_isExact), rotary);
   }
   for (std::size_t i = 0; i < inputs.mass.runs.size(); ++i) {
     const std::int32_t span = inputs.mass.keySpan(i, store.blockSize);
@@ -152,6 +152,7 @@ CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const Attenti
                               .chunkKeys = plan.chunkKeys,
                               .masses = decode.masses});
   }
+  result.split = SplitLists(lists, work.split, rotary);
   const PrefillPlan& plan = work.prefill;
   if (plan.items.empty()) return result;
   result.prefill = {.items = lists.add(plan.items),
@@ -182,6 +183,7 @@ void CardPass::attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* 
   }
   const AttentionLists& lists = observed && !m_massRequest.runs.empty() ? m_observed : m_plain;
   for (const DecodeLists& decode : lists.decodes) attendRows(decode, pool, layer, queries, out, mass);
+  lists.split.attend(m_stream, *m_buffers, m_lists.data(), m_shape, pool, layer, queries, out);
   const PrefillLists& many = lists.prefill;
   if (many.itemCount == 0) return;
   PrefillAttentionArguments arguments;

@@ -7,6 +7,7 @@
 #include "kernels/cuda/attention/prefill_attention.h"
 #include "kernels/cuda/backend/attention_work.h"
 #include "kernels/cuda/backend/card_buffers.h"
+#include "kernels/cuda/backend/split_lists.h"
 #include "kernels/cuda/sampling/sample.h"
 
 #include <cstddef>
@@ -40,10 +41,10 @@ class UploadList {
 
 class CardPass final : public compute::Pass {
  public:
-  /// Throws Failure for inputs that do not fit. `stream` outlives it.
+  /// Throws Failure for inputs that do not fit. `stream` outlives it. `exact`: rows are bit-equal.
   CardPass(Stream& stream, const std::shared_ptr<CardBuffers>& buffers, const compute::AttentionShape& shape,
            const compute::RotaryTable& rotary, const compute::KvShape& store,
-           const compute::PassInputs& inputs);
+           const compute::PassInputs& inputs, bool exact);
   /// Waits for the stream if nobody did: host memory goes back.
   ~CardPass() override;
   CardPass(const CardPass&) = delete;
@@ -98,6 +99,7 @@ class CardPass final : public compute::Pass {
   struct AttentionLists {
     std::vector<DecodeLists> decodes;
     PrefillLists prefill;
+    SplitLists split;
   };
 
   /// What narrowing needs to know of the inputs.
@@ -127,6 +129,7 @@ class CardPass final : public compute::Pass {
   Stream& m_stream;
   std::shared_ptr<CardBuffers> m_buffers;
   compute::AttentionShape m_shape;
+  bool m_isExact;
   std::int32_t m_rows = 0;
   std::size_t m_tokens = 0;
   std::size_t m_slots = 0;

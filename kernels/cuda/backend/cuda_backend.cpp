@@ -12,6 +12,7 @@
 #include "kernels/cuda/backend/work_in_flight.h"
 #include "kernels/cuda/pool/block_copies.h"
 #include "kernels/cuda/pool/key_value_write.h"
+#include "kernels/cuda/product/exact_product.h"
 #include "kernels/cuda/rows/bias_rows.h"
 #include "kernels/cuda/rows/embed.h"
 #include "kernels/cuda/rows/gated_activation.h"
@@ -44,8 +45,9 @@ std::string versionText(int version) {
 
 class CudaBackend final : public compute::Backend {
  public:
-  explicit CudaBackend(int index)
-      : m_device(Device::open(index)),
+  explicit CudaBackend(const compute::BackendOptions& options)
+      : m_device(Device::open(options.device)),
+        m_isExact(options.exact),
         m_stream(m_device),
         m_products(m_device),
         m_buffers(std::make_shared<CardBuffers>(m_device)),
@@ -59,10 +61,12 @@ class CudaBackend final : public compute::Backend {
   compute::DeviceInfo info() const override {
     const DeviceProperties& properties = m_device.properties();
     compute::DeviceInfo info;
-    info.name = properties.name;
+    info.name = properties.name + (m_isExact ? ", exact" : "");
     info.instructionSet = "sm_" + std::to_string(properties.major * 10 + properties.minor);
-    info.numericRevision =
-        std::string(kNumericRevision) + "/" + properties.name + "/" + versionText(properties.runtimeVersion);
+    info.numericRevision = std::string(kNumericRevision) + (m_isExact ? "/exact/" : "/default/") +
+                           properties.name + "/CUDA " + versionText(properties.runtimeVersion);
+    if (!m_isExact) info.numericRevision += "/" + properties.productsVersion;
+    info.rowsAreBitEqual = m_isExact;
     info.activations = compute::DType::BF16;
     return info;
   }
@@ -92,7 +96,7 @@ class CudaBackend final : public compute::Backend {
   std::unique_ptr<compute::Pass> makePass(const compute::AttentionShape& shape,
                                           const compute::RotaryTable& rotary, const compute::KvShape& store,
                                           const compute::PassInputs& inputs) override {
-    return std::make_unique<CardPass>(m_stream, m_buffers, shape, rotary, store, inputs);
+    return std::make_unique<CardPass>(m_stream, m_buffers, shape, rotary, store, inputs, m_isExact);
   }
 
   void embed(const compute::Pass& pass, const compute::Weight& table, compute::Tensor& out) override {
@@ -141,17 +145,22 @@ class CudaBackend final : public compute::Backend {
                           .rows = rows,
                           .columns = columns});
     }
-    m_products.run(m_stream, {.rows = rows,
-                              .columns = columns,
-                              .depth = static_cast<int>(matrix.columns()),
-                              .x = source.elements(),
-                              .xStride = source.columns(),
-                              .weight = matrix.elements(),
-                              .weightStride = matrix.columns(),
-                              .out = target.data(),
-                              .outStride = target.columns(),
-                              .outIsFloat = target.isFloat(),
-                              .accumulate = accumulate || bias != nullptr});
+    const MatrixProduct product{.rows = rows,
+                                .columns = columns,
+                                .depth = static_cast<int>(matrix.columns()),
+                                .x = source.elements(),
+                                .xStride = source.columns(),
+                                .weight = matrix.elements(),
+                                .weightStride = matrix.columns(),
+                                .out = target.data(),
+                                .outStride = target.columns(),
+                                .outIsFloat = target.isFloat(),
+                                .accumulate = accumulate || bias != nullptr};
+    if (m_isExact) {
+      multiplyExactly(m_stream, product);
+    } else {
+      m_products.run(m_stream, product);
+    }
   }
 
   void siluMul(const compute::Tensor& gate, const compute::Tensor& up, compute::Tensor& out) override {
@@ -298,6 +307,7 @@ class CudaBackend final : public compute::Backend {
   }
 
   Device m_device;
+  bool m_isExact;
   Stream m_stream;
   MatrixProducts m_products;
   std::shared_ptr<CardBuffers> m_buffers;
@@ -346,16 +356,14 @@ std::vector<compute::Device> probe() {
 }  // namespace
 
 compute::BackendKind cudaBackendKind() {
-  return {.name = "cuda",
-          .probe = probe,
-          .make =
-              [](const compute::BackendOptions& options) {
-                return std::make_unique<CudaBackend>(options.device);
-              },
-          .meter =
-              [](const compute::BackendOptions& options) {
-                return [device = Device::open(options.device)] { return measureCard(device); };
-              }};
+  return {
+      .name = "cuda",
+      .probe = probe,
+      .make = [](const compute::BackendOptions& options) { return std::make_unique<CudaBackend>(options); },
+      .meter =
+          [](const compute::BackendOptions& options) {
+            return [device = Device::open(options.device)] { return measureCard(device); };
+          }};
 }
 
 }  // namespace spanscope::cuda

@@ -91,8 +91,8 @@ exactProductKernel(MatrixProduct product) {
 
   const int warpRow = warpIndex() / kWarpsAside * kWarpRows;
   const int warpColumn = warpIndex() % kWarpsAside * kWarpColumns;
-  // Rows that nobody asked for are not multiplied, which leaves the others what they are.
-  const bool isUsed = firstRow + warpRow < product.rows && firstColumn + warpColumn < product.columns;
+  // What nobody asked for is not multiplied, which leaves the others what they are.
+  const int rowsLeft = firstColumn + warpColumn < product.columns ? product.rows - firstRow - warpRow : 0;
   const int matrix = laneIndex() / 8;
   const int inMatrix = laneIndex() % 8;
   const int leftPlace = (warpRow + matrix % 2 * 8 + inMatrix) * kExactRowStride + matrix / 2 * 8;
@@ -110,15 +110,17 @@ exactProductKernel(MatrixProduct product) {
     waitCopies<kExactStages - 2>();
     syncBlock();  // the factors are here, and those of the step before were read
     start(step + kExactStages - 1);
-    if (!isUsed) continue;
+    if (rowsLeft <= 0) continue;
     const Bf16* const stage = stages + step % kExactStages * kExactStageElements;
     SPANSCOPE_UNROLL
     for (int depth = 0; depth < kExactTileDepth; depth += kMatrixDepth) {
       LeftFragment left[kRowSteps];
       SPANSCOPE_UNROLL
-      for (int row = 0; row < kRowSteps; ++row)
+      for (int row = 0; row < kRowSteps; ++row) {
+        if (row * kMatrixRows >= rowsLeft) break;
         loadMatrices<4, false>(left[row].registers,
                                stage + leftPlace + row * kMatrixRows * kExactRowStride + depth);
+      }
       SPANSCOPE_UNROLL
       for (int column = 0; column < kColumnSteps; column += 2) {
         std::uint32_t registers[4];
@@ -126,6 +128,7 @@ exactProductKernel(MatrixProduct product) {
                                stage + rightPlace + column * kMatrixColumns * kExactRowStride + depth);
         SPANSCOPE_UNROLL
         for (int row = 0; row < kRowSteps; ++row) {
+          if (row * kMatrixRows >= rowsLeft) break;
           multiplyAccumulate(sums[row][column], left[row], {{registers[0], registers[1]}});
           multiplyAccumulate(sums[row][column + 1], left[row], {{registers[2], registers[3]}});
         }
