@@ -56,22 +56,26 @@ struct Decoding {
   SPANSCOPE_DEVICE int parts() const { return group == 1 ? 4 : group == 2 ? 2 : 1; }
 
   SPANSCOPE_DEVICE void rotateQueries() const {
-    const int pairs = headSize / 2;
+    const int size = arguments.pool.tensorHeadSize();
+    const int pairs = size / 2;
     const std::int64_t row = item.rotation + arguments.locals[item.row];
-    const float* const cosines = arguments.cosSin + row * headSize;
+    const float* const cosines = arguments.cosSin + row * size;
     const float* const sines = cosines + pairs;
-    const Bf16* const source =
-        arguments.queries + item.row * arguments.queryStride + keyHead * group * headSize;
+    const Bf16* const source = arguments.queries + item.row * arguments.queryStride + keyHead * group * size;
     const float scale = arguments.scale * kLog2E;
     for (int i = threadIndex(); i < group * pairs; i += threadCount()) {
+      const int from = i / pairs * size + i % pairs;
       const int place = i / pairs * headSize + i % pairs;
-      const float first = toFloat(source[place]);
-      const float second = toFloat(source[place + pairs]);
+      const float first = toFloat(source[from]);
+      const float second = toFloat(source[from + pairs]);
       const float cosine = cosines[i % pairs];
       const float sine = sines[i % pairs];
       queries[place] = (first * cosine - second * sine) * scale;
       queries[place + pairs] = (second * cosine + first * sine) * scale;
     }
+    const int padding = arguments.pool.padding;
+    for (int i = threadIndex(); i < group * padding; i += threadCount())
+      queries[i / padding * headSize + size + i % padding] = 0;
   }
 
   SPANSCOPE_DEVICE bool isKey(int key) const { return key >= firstKey && key < count; }
@@ -305,6 +309,7 @@ SPANSCOPE_KERNEL(kMergeBudget) mergeKernel(DecodeAttentionArguments arguments) {
   const int row = blockIndex().x;
   const int head = blockIndex().y;
   const int headSize = arguments.pool.headSize;
+  const int size = arguments.pool.tensorHeadSize();
   const int begin = arguments.rowItems[row];
   const int end = arguments.rowItems[row + 1];
   const auto partial = [&](int item) {
@@ -320,7 +325,7 @@ SPANSCOPE_KERNEL(kMergeBudget) mergeKernel(DecodeAttentionArguments arguments) {
     if (each.sum > 0) total.sum = multiplyAdd(each.sum, exp2Fast(each.largest - total.largest), total.sum);
   }
   const std::int64_t place = static_cast<std::int64_t>(row) * arguments.queryHeads + head;
-  for (int i = threadIndex(); i < headSize; i += threadCount()) {
+  for (int i = threadIndex(); i < size; i += threadCount()) {
     float sum = 0;
     for (int item = begin; item < end; ++item) {
       const PartialSum each = partial(item);
@@ -329,7 +334,7 @@ SPANSCOPE_KERNEL(kMergeBudget) mergeKernel(DecodeAttentionArguments arguments) {
       sum = multiplyAdd(arguments.partialValues[from * headSize + i], exp2Fast(each.largest - total.largest),
                         sum);
     }
-    arguments.out[place * headSize + i] = toBf16(total.sum > 0 ? sum / total.sum : 0.0F);
+    arguments.out[place * size + i] = toBf16(total.sum > 0 ? sum / total.sum : 0.0F);
   }
   if (arguments.totals != nullptr && threadIndex() == 0) arguments.totals[place] = total;
 }

@@ -68,7 +68,7 @@ void attendPrefill(Stream& stream, const PrefillAttentionArguments& arguments) {
             .sharedBytes = prefillSharedBytes(pool.headSize)},
            kernel, arguments);
   };
-  if (!pool.isFloat && pool.heads > 0 && arguments.queryHeads % pool.heads == 0) {
+  if (!pool.isFloat && pool.padding == 0 && pool.heads > 0 && arguments.queryHeads % pool.heads == 0) {
     switch (pool.headSize) {
       case 32:
         return run(prefillKernel<32>);

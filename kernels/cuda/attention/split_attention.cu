@@ -111,7 +111,7 @@ void attendSplit(Stream& stream, const SplitAttentionArguments& arguments) {
            {.grid = {arguments.launch.tileCount, pool.heads}, .threads = kSplitMergeBudget.threads},
            splitMergeKernel, arguments);
   };
-  if (!pool.isFloat && pool.heads > 0 && arguments.rows.queryHeads % pool.heads == 0) {
+  if (!pool.isFloat && pool.padding == 0 && pool.heads > 0 && arguments.rows.queryHeads % pool.heads == 0) {
     switch (pool.headSize) {
       case 32:
         return run(splitKernel<32>);

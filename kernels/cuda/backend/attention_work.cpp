@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cuda/backend/attention_work.h"
 
+#include "kernels/cuda/backend/card_key_value_store.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -68,7 +70,7 @@ std::size_t partialBytes(const compute::AttentionShape& shape, const RowRun& run
   std::size_t items = 0;
   for (const SegmentKeys& keys : run.keys)
     items += static_cast<std::size_t>((keys.end - keys.begin + kChunkKeys - 1) / kChunkKeys) + 1;
-  std::size_t floats = static_cast<std::size_t>(shape.headSize) + 2;
+  std::size_t floats = static_cast<std::size_t>(paddedHeadSize(shape.headSize)) + 2;
   if (run.massSpan != RowRun::kNoMass) floats += static_cast<std::size_t>(kChunkKeys / run.massSpan) + 3;
   return items * floats * sizeof(float) * static_cast<std::size_t>(shape.queryHeads);
 }

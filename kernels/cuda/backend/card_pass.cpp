@@ -210,7 +210,7 @@ void CardPass::attendRows(const DecodeLists& lists, const KeyValuePool& pool, st
   const bool hasMass = mass != nullptr && !lists.masses.empty();
   Parts parts;
   const std::size_t sums = parts.add<PartialSum>(lists.itemCount * heads);
-  const std::size_t values = parts.add<float>(lists.itemCount * heads * m_shape.headSize);
+  const std::size_t values = parts.add<float>(lists.itemCount * heads * pool.headSize);
   const std::size_t masses = parts.add<float>(hasMass ? lists.itemCount * heads * lists.itemStretches : 0);
   const std::size_t firsts = parts.add<float>(hasMass ? lists.itemCount * heads : 0);
   const std::size_t totals = parts.add<PartialSum>(hasMass ? lists.rows * heads : 0);
