@@ -427,8 +427,14 @@ class TestCudaBackend : public QObject {
 
   /// The bundled checkpoint's greedy answers as transformers gives them; where another token comes first, the
   /// two lie closer than the arithmetic tells them apart.
+  void bundledModelAnswers_data() {
+    QTest::addColumn<bool>("isExact");
+    QTest::newRow("default") << false;
+    QTest::newRow("exact") << true;
+  }
   void bundledModelAnswers() {
-    const Model model(std::filesystem::path(SPANSCOPE_SOURCE_DIR) / "resources/models/spanlet");
+    QFETCH(bool, isExact);
+    const Model model(std::filesystem::path(SPANSCOPE_SOURCE_DIR) / "resources/models/spanlet", isExact);
     const auto words = static_cast<std::size_t>(model.decoder->config().vocabularySize);
     int same = 0;
     int all = 0;
