@@ -55,7 +55,9 @@ ExitCode runOps(const Context& context, const Options& options) {
     config = model::namedShape(options.shape);
   }
   const compute::ChosenDevice chosen = context.backends.choose(options.session.settings.device);
-  const compute::BackendOptions device{.threads = options.session.settings.threads, .device = chosen.index};
+  const compute::BackendOptions device{.threads = options.session.settings.threads,
+                                       .device = chosen.index,
+                                       .exact = options.session.settings.exact};
   const std::unique_ptr<compute::Backend> backend = chosen.kind.make(device);
   experiment::OperationOptions operations = options.operations;
   operations.kvType = options.session.config().kvType;
@@ -121,7 +123,7 @@ void addOpsCommand(CLI::App& group, Context& context) {
              "Tokens that attention reads before the rows, e.g. 0,512", {0, kMostTokens});
   addNumber(*command, "-r,--repeats", options->operations.repeats, "Timed samples of each operation",
             {1, kMostRepeats});
-  addSettings(*command, options->session.settings, {"device", "threads", "kv_type"});
+  addSettings(*command, options->session.settings, {"device", "exact", "threads", "kv_type"});
   command->add_flag("--json", options->json, "Write JSON, with all samples");
   command->callback(
       [&context, options] { context.action = [&context, options] { return runOps(context, *options); }; });

@@ -193,7 +193,7 @@ void addSourceOptions(CLI::App& command, Options& options) {
                   "Random weights of a shape instead of a model: " + model::shapeNames())
       ->check(CLI::IsMember(model::shapeList()))
       ->excludes("--model");
-  addSettings(command, options.session.settings, {"device", "threads", "kv_type"});
+  addSettings(command, options.session.settings, {"device", "exact", "threads", "kv_type"});
   command.add_flag("--json", options.json, "Write JSON, with all samples");
 }
 

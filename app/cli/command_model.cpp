@@ -119,9 +119,10 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const Text
 
 ExitCode show(const Context& context, const ModelOptions& options) {
   const TextFacts facts = textFacts(options);
-  workbench::ModelBundle bundle =
-      workbench::loadModelWeights(options.directory, context.backends,
-                                  {.threads = options.settings.threads, .device = options.settings.device});
+  workbench::ModelBundle bundle = workbench::loadModelWeights(options.directory, context.backends,
+                                                              {.threads = options.settings.threads,
+                                                               .device = options.settings.device,
+                                                               .exact = options.settings.exact});
   if (facts.tokenizer)
     workbench::addEndTokens(bundle.config, options.directory, *facts.tokenizer, facts.chat);
   const nlohmann::ordered_json json = describe(bundle, facts);
@@ -147,9 +148,10 @@ ExitCode show(const Context& context, const ModelOptions& options) {
 
 ExitCode logits(const Context& context, const ModelOptions& options) {
   const layout::SpanTable table = parseSegments(options.segments, parseIds(options.ids));
-  workbench::ModelBundle bundle =
-      workbench::loadModelWeights(options.directory, context.backends,
-                                  {.threads = options.settings.threads, .device = options.settings.device});
+  workbench::ModelBundle bundle = workbench::loadModelWeights(options.directory, context.backends,
+                                                              {.threads = options.settings.threads,
+                                                               .device = options.settings.device,
+                                                               .exact = options.settings.exact});
   for (const layout::Segment& segment : table.segments) {
     for (const TokenId id : segment.tokens) checkId("--ids", id, bundle.config.vocabularySize);
   }
@@ -192,7 +194,7 @@ void addModel(CLI::App& app, Context& context) {
   logitsCommand->add_option("--segments", options->segments,
                             "Segments in order, each i (independent: sees only itself) or d (dependent: sees "
                             "everything before) and its length, e.g. i5,i4,d3; default: one d of all ids");
-  addSettings(*logitsCommand, options->settings, {"device", "threads"});
+  addSettings(*logitsCommand, options->settings, {"device", "exact", "threads"});
   logitsCommand->callback(
       [&context, options] { context.action = [&context, options] { return logits(context, *options); }; });
 }

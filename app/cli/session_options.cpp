@@ -79,8 +79,10 @@ const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory,
 }
 
 workbench::ModelOptions modelOptions(const SessionOptions& options) {
-  return {
-      .threads = options.settings.threads, .device = options.settings.device, .session = options.config()};
+  return {.threads = options.settings.threads,
+          .device = options.settings.device,
+          .exact = options.settings.exact,
+          .session = options.config()};
 }
 
 workbench::ModelBundle loadChosenModel(const SessionOptions& options, const compute::Backends& backends) {

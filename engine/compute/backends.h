@@ -18,6 +18,9 @@ namespace spanscope::compute {
 struct BackendOptions {
   int threads = 0;  ///< of the host, the caller's included: 0 … kMostThreads; 0: one a core
   int device = 0;   ///< which of the kind's devices, as `probe` counts them
+  /// Rows are to be bit-equal (DeviceInfo::rowsAreBitEqual), also where that takes longer. A device whose
+  /// rows always are does as ever.
+  bool exact = false;
 };
 
 /// A device as it was found on this machine.

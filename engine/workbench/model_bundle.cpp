@@ -58,7 +58,8 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
   bundle.device = backends.choose(options.device);
   checkMemory(memoryNeed(bundle.config, bundle.weightType, options.session ? &*options.session : nullptr),
               bundle.device.device);
-  bundle.backend = bundle.device.kind.make({.threads = options.threads, .device = bundle.device.index});
+  bundle.backend = bundle.device.kind.make(
+      {.threads = options.threads, .device = bundle.device.index, .exact = options.exact});
   bundle.decoder =
       std::make_unique<model::Decoder>(bundle.config, WatchedWeights(weights, options), *bundle.backend);
 }

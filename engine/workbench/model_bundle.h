@@ -22,6 +22,7 @@ namespace spanscope::workbench {
 struct ModelOptions {
   int threads = 0;                           ///< 0: one a core
   std::string device{compute::kAutoDevice};  ///< as Backends::choose() knows them
+  bool exact = false;                        ///< as BackendOptions has it
   /// The cache that is to be made beside the weights, and whether that fits: without, the weights alone are
   /// asked about.
   std::optional<run::SessionConfig> session = {};

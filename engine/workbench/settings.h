@@ -30,6 +30,7 @@ struct RunSettings {
   std::int32_t blockCount = 512;  ///< the null block included
   std::string kvType = "f32";
   std::string device = "auto";           ///< that computes; "auto": the first that can be used
+  bool exact = false;                    ///< rows are bit-equal also where the device need not
   std::int32_t threads = 0;              ///< 0: one a core
   std::int32_t maxTokens = 0;            ///< of generates that set none; 0: the model's own
   bool observe = true;                   ///< record attention
@@ -142,6 +143,20 @@ inline const std::vector<Setting>& runSettings() {
        .option = {.name = "--device",
                   .help = "Device that computes: auto (the first that can be used), cpu or cuda; "
                           "\"spanq devices\" lists them"}},
+      {.key = "exact",
+       .name = "exact",
+       .member = &RunSettings::exact,
+       .effect = SettingEffect::Model,
+       .onlyWhereChosen = true,
+       .isUsed = [](const RunSettings& settings) { return settings.device != "cpu"; },
+       .row = {.group = Group::Model,
+               .label = tr("Bit-identical results on a GPU"),
+               .help = tr("What a token gives does not depend on what is computed beside it: a reused block "
+                          "has the bits of a recomputed one. The processor always computes so; a GPU takes "
+                          "longer.")},
+       .option = {.name = "--exact",
+                  .help = "Have a GPU give every token the same bits whatever is computed beside it, which "
+                          "takes longer; the CPU always does"}},
       {.key = "threads",
        .name = "threads",
        .member = &RunSettings::threads,

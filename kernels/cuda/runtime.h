@@ -30,6 +30,7 @@ struct DeviceProperties {
   std::size_t sharedBytesPerBlock = 0;  ///< at most, for a kernel that asks for it
   int driverVersion = 0;                ///< 1000 · major + 10 · minor, the newest CUDA the driver knows
   int runtimeVersion = 0;               ///< the same, of the toolkit this was built with
+  std::string productsVersion = {};     ///< of the library that MatrixProducts calls, "cuBLAS 13.0.0"
 };
 
 /// How many cards there are. Throws Failure where there is no driver, or one too old.

@@ -72,6 +72,12 @@ Device Device::open(int index) {
                        .sharedBytesPerBlock = properties.sharedMemPerBlockOptin};
   check(cudaDriverGetVersion(&state->properties.driverVersion), "cudaDriverGetVersion");
   check(cudaRuntimeGetVersion(&state->properties.runtimeVersion), "cudaRuntimeGetVersion");
+  std::string& products = state->properties.productsVersion;
+  for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
+    int number = 0;
+    check(cublasGetProperty(part, &number), "cublasGetProperty");
+    products += (products.empty() ? "cuBLAS " : ".") + std::to_string(number);
+  }
   return Device(std::move(state));
 }
 

@@ -223,6 +223,7 @@ class EngineHost::Worker {
         workbench::loadModelBundle(identity.model, m_backends,
                                    {.threads = identity.threads,
                                     .device = identity.device,
+                                    .exact = identity.exact,
                                     .session = workbench::sessionConfigOf(settings),
                                     .stop = stop,
                                     .progress = loadingProgress(identity.model)}));

@@ -119,6 +119,9 @@ QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
     differences += tr("a pool of %1 blocks").arg(theirs.blockCount - 1);
   if (ours.kvType != theirs.kvType) differences += QString::fromStdString(theirs.kvType);
   if (ours.device != theirs.device) differences += tr("device %1").arg(QString::fromStdString(theirs.device));
+  if (ours.exact != theirs.exact)
+    differences +=
+        theirs.exact ? tr("bit-identical results asked for") : tr("bit-identical results not asked for");
   if (ours.threads != theirs.threads)
     differences += theirs.threads == 0 ? tr("a thread a core") : tr("%1 threads").arg(theirs.threads);
   return differences;

@@ -33,7 +33,9 @@ struct Decoding {
   int keyHead;
   int group;  ///< query heads
   int headSize;
-  int count;  ///< keys
+  int base;  ///< local token that keys are counted from: the first of a tile
+  int firstKey;
+  int count;  ///< of keys, those before the first included
   int tileKeys;
 
   // Shared memory.
@@ -54,25 +56,31 @@ struct Decoding {
   SPANSCOPE_DEVICE int parts() const { return group == 1 ? 4 : group == 2 ? 2 : 1; }
 
   SPANSCOPE_DEVICE void rotateQueries() const {
-    const int pairs = headSize / 2;
+    const int size = arguments.pool.tensorHeadSize();
+    const int pairs = size / 2;
     const std::int64_t row = item.rotation + arguments.locals[item.row];
-    const float* const cosines = arguments.cosSin + row * headSize;
+    const float* const cosines = arguments.cosSin + row * size;
     const float* const sines = cosines + pairs;
-    const Bf16* const source =
-        arguments.queries + item.row * arguments.queryStride + keyHead * group * headSize;
+    const Bf16* const source = arguments.queries + item.row * arguments.queryStride + keyHead * group * size;
     const float scale = arguments.scale * kLog2E;
     for (int i = threadIndex(); i < group * pairs; i += threadCount()) {
+      const int from = i / pairs * size + i % pairs;
       const int place = i / pairs * headSize + i % pairs;
-      const float first = toFloat(source[place]);
-      const float second = toFloat(source[place + pairs]);
+      const float first = toFloat(source[from]);
+      const float second = toFloat(source[from + pairs]);
       const float cosine = cosines[i % pairs];
       const float sine = sines[i % pairs];
       queries[place] = (first * cosine - second * sine) * scale;
       queries[place + pairs] = (second * cosine + first * sine) * scale;
     }
+    const int padding = arguments.pool.padding;
+    for (int i = threadIndex(); i < group * padding; i += threadCount())
+      queries[i / padding * headSize + size + i % padding] = 0;
   }
 
-  /// Starts to copy a tile; keys beyond the last become 0.
+  SPANSCOPE_DEVICE bool isKey(int key) const { return key >= firstKey && key < count; }
+
+  /// Starts to copy a tile; what is no key becomes 0.
   SPANSCOPE_DEVICE void startTile(int tile, int stage) const {
     constexpr int kElements = kElementsPer16<T>;
     const int vectors = headSize / kElements;
@@ -82,12 +90,12 @@ struct Decoding {
       const int element = i % vectors * kElements;
       const int key = tile * tileKeys + inTile;
       std::int64_t place = 0;
-      if (key < count) {
-        const int local = item.begin + key;
+      if (isKey(key)) {
+        const int local = base + key;
         const std::int64_t block = arguments.blocks[item.firstBlock + local / pool.blockSize];
         place = pool.placeOf(arguments.layer, block, keyHead) + local % pool.blockSize * headSize + element;
       }
-      const int bytes = key < count ? 16 : 0;
+      const int bytes = isKey(key) ? 16 : 0;
       const int target = (stage * tileKeys + inTile) * keyStride() + element * static_cast<int>(sizeof(T));
       copyAsync16(keys + target, static_cast<const T*>(pool.keys) + place, bytes);
       copyAsync16(values + target, static_cast<const T*>(pool.values) + place, bytes);
@@ -130,13 +138,13 @@ struct Decoding {
   /// Scores of a tile become weights; a warp for each head.
   SPANSCOPE_DEVICE void weighTile(int tile, PartialSum (&sums)[kWarpHeads]) const {
     const int key = tile * tileKeys + laneIndex();
-    const bool isKey = laneIndex() < tileKeys && key < count;
+    const bool isOwn = laneIndex() < tileKeys && isKey(key);
     SPANSCOPE_UNROLL
     for (int j = 0; j < kWarpHeads; ++j) {
       const int head = warpIndex() + j * kWarps;
       if (head >= group) break;
       float score = kMinusInfinity;
-      if (isKey) {
+      if (isOwn) {
         score = scores[head * kWarpSize + laneIndex()];
         for (int part = 1; part < parts(); ++part)
           score += scores[(part * group + head) * kWarpSize + laneIndex()];
@@ -145,7 +153,7 @@ struct Decoding {
       const float tileLargest = warpLargest(score);
       const float largest = tileLargest > sums[j].largest ? tileLargest : sums[j].largest;
       const float factor = exp2Fast(sums[j].largest - largest);
-      const float weight = isKey ? exp2Fast(score - largest) : 0.0F;
+      const float weight = isOwn ? exp2Fast(score - largest) : 0.0F;
       scores[head * kWarpSize + laneIndex()] = weight;
       sums[j] = {largest, sums[j].sum * factor + warpSum(weight)};
       if (laneIndex() == 0) factors[head] = factor;
@@ -193,20 +201,21 @@ struct Decoding {
   SPANSCOPE_DEVICE void storeMass(const PartialSum (&sums)[kWarpHeads]) const {
     const int span = item.massSpan;
     const int firstStretch = item.begin / span;
-    const int stretches = (item.begin + count - 1) / span - firstStretch + 1;
+    const int stretches = (base + count - 1) / span - firstStretch + 1;
     SPANSCOPE_UNROLL
     for (int j = 0; j < kWarpHeads; ++j) {
       const int head = warpIndex() + j * kWarps;
       if (head >= group) break;
       const float* const own = all + head * arguments.chunkKeys;
       for (int s = laneIndex(); s < stretches; s += kWarpSize) {
-        const int begin = (firstStretch + s) * span - item.begin;
+        const int begin = (firstStretch + s) * span - base;
         const int end = begin + span < count ? begin + span : count;
         float sum = 0;
-        for (int key = begin > 0 ? begin : 0; key < end; ++key) sum += exp2Fast(own[key] - sums[j].largest);
+        for (int key = begin > firstKey ? begin : firstKey; key < end; ++key)
+          sum += exp2Fast(own[key] - sums[j].largest);
         arguments.partialMass[placeOf(head) * arguments.itemStretches + s] = sum;
       }
-      if (laneIndex() == 0) arguments.partialFirst[placeOf(head)] = exp2Fast(own[0] - sums[j].largest);
+      if (laneIndex() == 0) arguments.partialFirst[placeOf(head)] = exp2Fast(own[firstKey] - sums[j].largest);
     }
   }
 };
@@ -233,10 +242,24 @@ decodeKernel(DecodeAttentionArguments arguments) {
   std::byte* const values = shared.take<std::byte>(tileBytes);
   if (item.row < 0) return;
   const int end = endOf(item, arguments.locals);
-  const Decoding<T> work{
-      arguments, item,    blockIndex().y, group,   headSize, end > item.begin ? end - item.begin : 0,
-      tileKeys,  queries, scores,         factors, all,      keys,
-      values};
+  // Tiles begin at local token 0 of the segment, so that what is summed together depends on the keys alone.
+  const int inChunk = item.begin % arguments.chunkKeys;
+  const int base = item.begin - inChunk % tileKeys;
+  const Decoding<T> work{arguments,
+                         item,
+                         blockIndex().y,
+                         group,
+                         headSize,
+                         base,
+                         item.begin - base,
+                         end > item.begin ? end - base : 0,
+                         tileKeys,
+                         queries,
+                         scores,
+                         factors,
+                         all,
+                         keys,
+                         values};
 
   PartialSum sums[kWarpHeads];
   SPANSCOPE_UNROLL
@@ -286,6 +309,7 @@ SPANSCOPE_KERNEL(kMergeBudget) mergeKernel(DecodeAttentionArguments arguments) {
   const int row = blockIndex().x;
   const int head = blockIndex().y;
   const int headSize = arguments.pool.headSize;
+  const int size = arguments.pool.tensorHeadSize();
   const int begin = arguments.rowItems[row];
   const int end = arguments.rowItems[row + 1];
   const auto partial = [&](int item) {
@@ -301,7 +325,7 @@ SPANSCOPE_KERNEL(kMergeBudget) mergeKernel(DecodeAttentionArguments arguments) {
     if (each.sum > 0) total.sum = multiplyAdd(each.sum, exp2Fast(each.largest - total.largest), total.sum);
   }
   const std::int64_t place = static_cast<std::int64_t>(row) * arguments.queryHeads + head;
-  for (int i = threadIndex(); i < headSize; i += threadCount()) {
+  for (int i = threadIndex(); i < size; i += threadCount()) {
     float sum = 0;
     for (int item = begin; item < end; ++item) {
       const PartialSum each = partial(item);
@@ -310,7 +334,7 @@ SPANSCOPE_KERNEL(kMergeBudget) mergeKernel(DecodeAttentionArguments arguments) {
       sum = multiplyAdd(arguments.partialValues[from * headSize + i], exp2Fast(each.largest - total.largest),
                         sum);
     }
-    arguments.out[place * headSize + i] = toBf16(total.sum > 0 ? sum / total.sum : 0.0F);
+    arguments.out[place * size + i] = toBf16(total.sum > 0 ? sum / total.sum : 0.0F);
   }
   if (arguments.totals != nullptr && threadIndex() == 0) arguments.totals[place] = total;
 }

@@ -17,7 +17,8 @@ struct DecodeAttentionArguments {
   std::int64_t queryStride = 0;
   int queryHeads = 0;  ///< a multiple of the pool's heads, at most 16 to one of them
   float scale = 0;
-  KeyValuePool pool;  ///< headSize a multiple of 16 up to 256
+  KeyValuePool
+      pool;  ///< headSize a multiple of 16 up to 256; that of queries, rotations and out is without padding
   int layer = 0;
 
   // Of the plan.

@@ -1,205 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Each warp has 16 pairs. In a tile of keys it multiplies
-//
-//   scores (16 × 64) = queries (16 × headSize) · keysᵀ        keys as they lie are the right factor by
-//   columns sums (16 × headSize) += weights (16 × 64) · values        values are transposed while they are
-//   loaded
-//
-// and weights never leave its registers: the layout of a sum is that of a left factor, two tiles of 8 columns
-// making one of 16. Keys are copied while values are multiplied, and the other way round.
 #include "engine/base/error.h"
-#include "kernels/cuda/attention/prefill_attention.h"
-#include "kernels/cuda/device.h"
+#include "kernels/cuda/attention/prefill_tiles.h"
 
-#include <limits>
 #include <string>
 
 namespace spanscope::cuda {
-
-namespace {
-
-constexpr float kLog2E = 1.44269504088896340736F;
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-constexpr int kWarpPairs = 16;  ///< rows of a product of tensor cores
-constexpr int kWarpKeys = kPrefillTileKeys / (kPrefillThreads / kWarpSize);  ///< that a warp copies
-constexpr int kDepth = 16;                                                   ///< of one
-constexpr int kColumns = 8;                                                  ///< of one
-constexpr int kKeyColumns = kPrefillTileKeys / kColumns;
-constexpr int kVector = 8;  ///< elements that are copied at once
-
-/// The work of one block: some pairs of a run and a key head.
-template <int HeadSize>
-struct Prefill {
-  static constexpr int kStride = prefillRowStride(HeadSize);
-  static constexpr int kValueColumns = HeadSize / kColumns;
-
-  const PrefillAttentionArguments& arguments;
-  PrefillRun run;
-  int firstPair;
-  int keyHead;
-  int group;
-
-  // Shared memory.
-  Bf16* queries;  ///< [kPrefillTilePairs][kStride], turned; each warp has rows of its own
-  Bf16* keys;     ///< [kPrefillTileKeys][kStride]
-  Bf16* values;   ///< the same
-
-  SPANSCOPE_DEVICE bool isPair(int pair) const { return firstPair + pair < run.rowCount * group; }
-  SPANSCOPE_DEVICE int rowOf(int pair) const { return run.firstRow + (firstPair + pair) / group; }
-  SPANSCOPE_DEVICE int headOf(int pair) const { return keyHead * group + (firstPair + pair) % group; }
-
-  /// Turns the warp's queries for one range. They can be read after the next barrier.
-  SPANSCOPE_DEVICE void turnQueries(const PrefillRange& range) const {
-    constexpr int kPairs = HeadSize / 2;
-    for (int i = laneIndex(); i < kWarpPairs * kPairs; i += kWarpSize) {
-      const int pair = warpIndex() * kWarpPairs + i / kPairs;
-      const int element = i % kPairs;
-      Bf16* const target = queries + pair * kStride + element;
-      float first = 0;
-      float second = 0;
-      if (isPair(pair)) {
-        const int row = rowOf(pair);
-        const Bf16* const source =
-            arguments.queries + row * arguments.queryStride + headOf(pair) * HeadSize + element;
-        const std::int64_t place = range.rotation + arguments.locals[row];
-        const float* const cosSin = arguments.cosSin + place * HeadSize + element;
-        const float a = toFloat(source[0]);
-        const float b = toFloat(source[kPairs]);
-        first = a * cosSin[0] - b * cosSin[kPairs];
-        second = b * cosSin[0] + a * cosSin[kPairs];
-      }
-      target[0] = toBf16(first);
-      target[kPairs] = toBf16(second);
-    }
-  }
-
-  /// Where the keys of a tile lie that the warp copies: lane i and lane i + 16 know the i-th of 16; less than
-  /// 0 outside of the range. Finding a block takes a division and a load, too much for every 16 bytes.
-  SPANSCOPE_DEVICE std::int64_t findKeys(const PrefillRange& range, int end, int tile) const {
-    const KeyValuePool& pool = arguments.pool;
-    const int local = tile * kPrefillTileKeys + warpIndex() * kWarpKeys + laneIndex() % kWarpKeys;
-    if (local < range.begin || local >= end) return -1;
-    const std::int64_t block = arguments.blocks[range.firstBlock + local / pool.blockSize];
-    return pool.placeOf(arguments.layer, block, keyHead) + local % pool.blockSize * HeadSize;
-  }
-
-  /// Starts to copy a tile of keys or values; what lies outside of the range becomes 0.
-  SPANSCOPE_DEVICE void startTile(std::int64_t places, const void* memory, Bf16* target) const {
-    constexpr int kVectors = HeadSize / kVector;
-    static_assert(kWarpKeys * kVectors % kWarpSize == 0, "every lane has as many");
-    Bf16* const own = target + warpIndex() * kWarpKeys * kStride;
-    // Addresses of several copies at once would take registers that the sums need.
-    SPANSCOPE_ROLLED
-    for (int i = 0; i < kWarpKeys * kVectors / kWarpSize; ++i) {
-      const int vector = i * kWarpSize + laneIndex();
-      const int key = vector / kVectors;
-      const int element = vector % kVectors * kVector;
-      const std::int64_t place = shuffle(places, key);
-      const Bf16* const source = static_cast<const Bf16*>(memory) + (place < 0 ? 0 : place + element);
-      copyAsync16(own + key * kStride + element, source, place < 0 ? 0 : 16);
-    }
-  }
-
-  SPANSCOPE_DEVICE void multiplyKeys(SumFragment (&scores)[kKeyColumns]) const {
-    SPANSCOPE_UNROLL
-    for (int column = 0; column < kKeyColumns; ++column) scores[column] = {{0, 0, 0, 0}};
-    const int matrix = laneIndex() / 8;
-    const int row = laneIndex() % 8;
-    const Bf16* const left =
-        queries + (warpIndex() * kWarpPairs + matrix % 2 * 8 + row) * kStride + matrix / 2 * 8;
-    const Bf16* const right = keys + (matrix / 2 * 8 + row) * kStride + matrix % 2 * 8;
-    SPANSCOPE_UNROLL
-    for (int depth = 0; depth < HeadSize; depth += kDepth) {
-      LeftFragment query;
-      loadMatrices<4, false>(query.registers, left + depth);
-      SPANSCOPE_UNROLL
-      for (int column = 0; column < kKeyColumns; column += 2) {
-        std::uint32_t registers[4];
-        loadMatrices<4, false>(registers, right + column * kColumns * kStride + depth);
-        multiplyAccumulate(scores[column], query, {{registers[0], registers[1]}});
-        multiplyAccumulate(scores[column + 1], query, {{registers[2], registers[3]}});
-      }
-    }
-  }
-
-  SPANSCOPE_DEVICE void multiplyValues(const SumFragment (&weights)[kKeyColumns],
-                                       SumFragment (&sums)[kValueColumns]) const {
-    const int matrix = laneIndex() / 8;
-    const int row = laneIndex() % 8;
-    const Bf16* const right = values + (matrix % 2 * 8 + row) * kStride + matrix / 2 * 8;
-    SPANSCOPE_UNROLL
-    for (int column = 0; column < kKeyColumns; column += 2) {
-      const float(&low)[4] = weights[column].values;
-      const float(&high)[4] = weights[column + 1].values;
-      const LeftFragment left{{packBf16(low[0], low[1]), packBf16(low[2], low[3]), packBf16(high[0], high[1]),
-                               packBf16(high[2], high[3])}};
-      SPANSCOPE_UNROLL
-      for (int element = 0; element < kValueColumns; element += 2) {
-        std::uint32_t registers[4];
-        loadMatrices<4, true>(registers, right + column * kColumns * kStride + element * kColumns);
-        multiplyAccumulate(sums[element], left, {{registers[0], registers[1]}});
-        multiplyAccumulate(sums[element + 1], left, {{registers[2], registers[3]}});
-      }
-    }
-  }
-};
-
-/// The two rows of a fragment of sums that a lane has elements of: lane / 4 and 8 further on.
-struct LaneRows {
-  int limits[2];       ///< one past the last key that the row sees
-  PartialSum sums[2];  ///< over all lanes' keys and over the lane's own
-};
-
-/// Scores of a tile become weights, and sums so far are scaled to the new largest score.
-template <int Columns>
-SPANSCOPE_DEVICE void weigh(SumFragment (&scores)[kKeyColumns], float scale, int firstKey, int begin,
-                            LaneRows& rows, SumFragment (&sums)[Columns]) {
-  float largest[2] = {kMinusInfinity, kMinusInfinity};
-  SPANSCOPE_UNROLL
-  for (int column = 0; column < kKeyColumns; ++column) {
-    SPANSCOPE_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      const int key = firstKey + column * kColumns + laneIndex() % 4 * 2 + i % 2;
-      const bool isSeen = key >= begin && key < rows.limits[i / 2];
-      const float score = isSeen ? scores[column].values[i] * scale : kMinusInfinity;
-      scores[column].values[i] = score;
-      largest[i / 2] = score > largest[i / 2] ? score : largest[i / 2];
-    }
-  }
-  float factors[2];
-  SPANSCOPE_UNROLL
-  for (int half = 0; half < 2; ++half) {
-    // Four lanes share a row.
-    SPANSCOPE_UNROLL
-    for (int distance = 1; distance < 4; distance *= 2) {
-      const float other = shuffleXor(largest[half], distance);
-      largest[half] = other > largest[half] ? other : largest[half];
-    }
-    const float before = rows.sums[half].largest;
-    const float now = largest[half] > before ? largest[half] : before;
-    // Of a row that saw no key yet every weight is 2^−∞.
-    largest[half] = now == kMinusInfinity ? 0.0F : now;
-    factors[half] = exp2Fast(before - largest[half]);
-    rows.sums[half].largest = now;
-    rows.sums[half].sum *= factors[half];
-  }
-  SPANSCOPE_UNROLL
-  for (int column = 0; column < kKeyColumns; ++column) {
-    SPANSCOPE_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      const float weight = exp2Fast(scores[column].values[i] - largest[i / 2]);
-      scores[column].values[i] = weight;
-      rows.sums[i / 2].sum += weight;
-    }
-  }
-  SPANSCOPE_UNROLL
-  for (int column = 0; column < Columns; ++column) {
-    SPANSCOPE_UNROLL
-    for (int i = 0; i < 4; ++i) sums[column].values[i] *= factors[i / 2];
-  }
-}
-
-}  // namespace
 
 /// A block for each item and key head.
 template <int HeadSize>
@@ -221,64 +26,23 @@ prefillKernel(PrefillAttentionArguments arguments) {
                   queries,
                   keys,
                   values};
-  const int firstOwn = warpIndex() * kWarpPairs + laneIndex() / 4;
-  // Local tokens ascend: the last pair of the block sees the most.
-  int lastPair = kPrefillTilePairs - 1;
-  while (!work.isPair(lastPair)) --lastPair;
-  const int lastLocal = arguments.locals[work.rowOf(lastPair)];
+  const int lastLocal = work.lastLocal();
 
   LaneRows rows{{0, 0}, {{kMinusInfinity, 0}, {kMinusInfinity, 0}}};
   SumFragment sums[Work::kValueColumns];
   SPANSCOPE_UNROLL
   for (int column = 0; column < Work::kValueColumns; ++column) sums[column] = {{0, 0, 0, 0}};
-  const float scale = arguments.scale * kLog2E;
-
   for (int r = 0; r < work.run.rangeCount; ++r) {
     const PrefillRange range = arguments.ranges[work.run.firstRange + r];
     const int end = range.causal != 0 && lastLocal + 1 < range.end ? lastLocal + 1 : range.end;
-    if (end <= range.begin) continue;
-    SPANSCOPE_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      const int pair = firstOwn + 8 * half;
-      rows.limits[half] = 0;
-      if (!work.isPair(pair)) continue;
-      const int own = arguments.locals[work.rowOf(pair)] + 1;
-      rows.limits[half] = range.causal != 0 && own < end ? own : end;
-    }
-    // Tiles begin at local token 0 of the segment, so that what is summed together depends on the keys alone.
-    const int firstTile = range.begin / kPrefillTileKeys;
-    const int tileEnd = (end + kPrefillTileKeys - 1) / kPrefillTileKeys;
-    std::int64_t places = work.findKeys(range, end, firstTile);
-    work.startTile(places, pool.keys, keys);
-    commitCopies();
-    work.turnQueries(range);
-    for (int tile = firstTile; tile < tileEnd; ++tile) {
-      waitCopies<0>();
-      syncBlock();  // the keys are here, and the values before were read
-      work.startTile(places, pool.values, values);
-      commitCopies();
-      SumFragment scores[kKeyColumns];
-      work.multiplyKeys(scores);
-      syncBlock();  // the keys were read
-      if (tile + 1 < tileEnd) {
-        places = work.findKeys(range, end, tile + 1);
-        work.startTile(places, pool.keys, keys);
-      }
-      commitCopies();
-      weigh(scores, scale, tile * kPrefillTileKeys, range.begin, rows, sums);
-      waitCopies<1>();
-      syncBlock();  // the values are here
-      work.multiplyValues(scores, sums);
-    }
+    if (end > range.begin) attendRange(work, range, range.begin, end, rows, sums);
   }
   waitCopies<0>();
 
   SPANSCOPE_UNROLL
   for (int half = 0; half < 2; ++half) {
-    float sum = rows.sums[half].sum;
-    SPANSCOPE_UNROLL
-    for (int distance = 1; distance < 4; distance *= 2) sum += shuffleXor(sum, distance);
-    const int pair = firstOwn + 8 * half;
+    const float sum = sumOfLanes(rows.sums[half].sum);
+    const int pair = Work::ownPair(half);
     if (!work.isPair(pair)) continue;
     const std::int64_t place =
         static_cast<std::int64_t>(work.rowOf(pair)) * arguments.queryHeads + work.headOf(pair);
@@ -304,7 +68,7 @@ void attendPrefill(Stream& stream, const PrefillAttentionArguments& arguments) {
             .sharedBytes = prefillSharedBytes(pool.headSize)},
            kernel, arguments);
   };
-  if (!pool.isFloat && pool.heads > 0 && arguments.queryHeads % pool.heads == 0) {
+  if (!pool.isFloat && pool.padding == 0 && pool.heads > 0 && arguments.queryHeads % pool.heads == 0) {
     switch (pool.headSize) {
       case 32:
         return run(prefillKernel<32>);

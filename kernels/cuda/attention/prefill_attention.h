@@ -19,7 +19,7 @@ struct PrefillAttentionArguments {
   std::int64_t queryStride = 0;
   int queryHeads = 0;  ///< a multiple of the pool's heads
   float scale = 0;
-  KeyValuePool pool;  ///< of bf16; heads of 32, 64, 80, 96, 128 or 256
+  KeyValuePool pool;  ///< of bf16; heads of 32, 64, 80, 96, 128 or 256, without padding
   int layer = 0;
 
   // Of the plan.

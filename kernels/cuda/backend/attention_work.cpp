@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cuda/backend/attention_work.h"
 
+#include "kernels/cuda/backend/card_key_value_store.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -68,7 +70,7 @@ std::size_t partialBytes(const compute::AttentionShape& shape, const RowRun& run
   std::size_t items = 0;
   for (const SegmentKeys& keys : run.keys)
     items += static_cast<std::size_t>((keys.end - keys.begin + kChunkKeys - 1) / kChunkKeys) + 1;
-  std::size_t floats = static_cast<std::size_t>(shape.headSize) + 2;
+  std::size_t floats = static_cast<std::size_t>(paddedHeadSize(shape.headSize)) + 2;
   if (run.massSpan != RowRun::kNoMass) floats += static_cast<std::size_t>(kChunkKeys / run.massSpan) + 3;
   return items * floats * sizeof(float) * static_cast<std::size_t>(shape.queryHeads);
 }
@@ -129,20 +131,32 @@ class Decodes {
 }  // namespace
 
 AttentionWork planAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
-                            const compute::PassInputs& inputs, bool observed) {
+                            const compute::PassInputs& inputs, bool observed, bool exact) {
   const std::int32_t group = shape.queryHeads / std::max(1, shape.keyHeads);
   const bool isTensor = hasTensorCores(store);
   Decodes decodes(shape);
   std::vector<RowRun> many;
   for (Piece& piece : piecesOf(inputs, store, observed)) {
-    if (isTensor && !piece.mass && piece.run.rowCount > 1 && piece.run.rowCount * group >= kFewPairs)
+    if (isTensor && exact) {
+      if (piece.mass) decodes.add(piece);
       many.push_back(std::move(piece.run));
-    else
+    } else if (isTensor && !piece.mass && piece.run.rowCount > 1 && piece.run.rowCount * group >= kFewPairs) {
+      many.push_back(std::move(piece.run));
+    } else {
       decodes.add(piece);
+    }
   }
   AttentionWork work;
   work.decodes = decodes.take();
-  if (!many.empty()) work.prefill = planPrefill(many, static_cast<std::int32_t>(inputs.tokens.size()), group);
+  if (many.empty()) return work;
+  const auto rows = static_cast<std::int32_t>(inputs.tokens.size());
+  if (exact) {
+    const std::int64_t pairBytes =
+        (std::int64_t{shape.headSize} + 2) * shape.keyHeads * std::int64_t{sizeof(float)};
+    work.split = planSplit(many, rows, group, static_cast<std::int64_t>(kMostPartialBytes) / pairBytes);
+  } else {
+    work.prefill = planPrefill(many, rows, group);
+  }
   return work;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The attention of a pass as lists of launches: single rows and rows whose mass is asked for by the kernel
-// that cuts keys, many rows by the one on tensor cores.
+// that cuts keys, many rows by the one on tensor cores. Where rows have to be bit-equal, the store chooses:
+// all rows by one kernel on tensor cores, or all by the one that cuts keys.
 #pragma once
 
 #include "engine/compute/backend.h"
 #include "kernels/cuda/attention/decode_plan.h"
 #include "kernels/cuda/attention/prefill_plan.h"
+#include "kernels/cuda/attention/split_plan.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,11 +33,15 @@ struct DecodeWork {
 struct AttentionWork {
   std::vector<DecodeWork> decodes;
   PrefillPlan prefill;  ///< without items: nothing for it
+  /// Of all rows: what others computed of them comes before it and counts for their mass alone. Without
+  /// tiles: nothing for it.
+  SplitPlan split;
 };
 
 /// Rows whose local indices do not follow each other are runs of their own, and rows whose partial results
 /// take too much memory are launched one after the other. `observed`: with the mass that the inputs ask for.
+/// `exact`: rows are bit-equal.
 AttentionWork planAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
-                            const compute::PassInputs& inputs, bool observed);
+                            const compute::PassInputs& inputs, bool observed, bool exact);
 
 }  // namespace spanscope::cuda

@@ -15,13 +15,10 @@ namespace {
 
 using compute::DType;
 
-constexpr int kHeadStep = 16;
-
 const compute::KvShape& checked(const compute::KvShape& shape) {
-  if (shape.headSize <= 0 || shape.headSize % kHeadStep != 0 || shape.headSize > kMostHeadSize) {
-    throw Failure(
-        errorAt("keys and values on a CUDA device", "heads of " + std::to_string(shape.headSize),
-                "a multiple of " + std::to_string(kHeadStep) + " up to " + std::to_string(kMostHeadSize)));
+  if (shape.headSize <= 0 || shape.headSize % 2 != 0 || shape.headSize > kMostHeadSize) {
+    throw Failure(errorAt("keys and values on a CUDA device", "heads of " + std::to_string(shape.headSize),
+                          "an even number up to " + std::to_string(kMostHeadSize)));
   }
   return shape;
 }
@@ -34,7 +31,8 @@ KeyValuePool poolOf(const compute::KvShape& shape) {
           .blocks = shape.blocks,
           .blockSize = shape.blockSize,
           .heads = shape.heads,
-          .headSize = shape.headSize};
+          .headSize = paddedHeadSize(shape.headSize),
+          .padding = paddedHeadSize(shape.headSize) - shape.headSize};
 }
 
 CardKeyValueStore::CardKeyValueStore(const Device& device, std::shared_ptr<CardWork> work,
@@ -43,6 +41,10 @@ CardKeyValueStore::CardKeyValueStore(const Device& device, std::shared_ptr<CardW
   const std::size_t bytes = static_cast<std::size_t>(m_pool.elements()) * m_pool.elementBytes();
   m_keys = DeviceMemory(device, bytes, "keys");
   m_values = DeviceMemory(device, bytes, "values");
+  if (m_pool.padding > 0) {
+    m_work->stream().fill(m_keys.data(), 0, bytes);
+    m_work->stream().fill(m_values.data(), 0, bytes);
+  }
   m_pool.keys = m_keys.data();
   m_pool.values = m_values.data();
 }
@@ -55,7 +57,7 @@ void CardKeyValueStore::readSide(const void* side, std::int32_t layer, std::int6
   std::vector<std::byte> bytes(out.size() * size);
   for (int head = 0; head < m_shape.heads; ++head) {
     const std::int64_t place =
-        m_pool.placeOf(layer, slot / m_shape.blockSize, head) + slot % m_shape.blockSize * m_shape.headSize;
+        m_pool.placeOf(layer, slot / m_shape.blockSize, head) + slot % m_shape.blockSize * m_pool.headSize;
     stream.copyToHost(bytes.data() + static_cast<std::size_t>(head) * headSize * size,
                       static_cast<const std::byte*>(side) + static_cast<std::size_t>(place) * size,
                       headSize * size);

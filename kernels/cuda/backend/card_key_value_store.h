@@ -35,6 +35,11 @@ inline const CardKeyValueStore& cardStore(const compute::KvStore& store) {
   return static_cast<const CardKeyValueStore&>(store);
 }
 
+/// Elements of a head in the pool: kernels read whole vectors of it.
+constexpr std::int32_t paddedHeadSize(std::int32_t headSize) {
+  return (headSize + 15) / 16 * 16;
+}
+
 /// Without memory: what kernels know of a store of this shape.
 KeyValuePool poolOf(const compute::KvShape& shape);
 

@@ -53,10 +53,11 @@ std::size_t UploadList::addBytes(std::span<const std::byte> bytes) {
 CardPass::CardPass(std::shared_ptr<CardWork> work, const std::shared_ptr<CardBuffers>& buffers,
                    FixedPlace& place, const compute::AttentionShape& shape,
                    const compute::RotaryTable& rotary, const compute::KvShape& store,
-                   const compute::PassInputs& inputs)
-    : m_work(std::move(work)), m_buffers(buffers), m_shape(shape) {
+                   const compute::PassInputs& inputs, bool exact)
+    : m_work(std::move(work)), m_buffers(buffers), m_shape(shape), m_isExact(exact) {
   compute::checkPass(shape, rotary, store, inputs);
-  if (isDecodeStep(inputs)) m_lease = place.lease();
+  // Attention that is bit-equal is given piece by piece: its launches differ from step to step.
+  if (!m_isExact && isDecodeStep(inputs)) m_lease = place.lease();
   describe(rotary, store, inputs, {});
   if (m_lease) m_work->note();
   if (inputs.keptRows.empty()) return;
@@ -69,8 +70,8 @@ void CardPass::describe(const compute::RotaryTable& rotary, const compute::KvSha
   AttentionWork plain;
   AttentionWork observed;
   if (!inputs.runs.empty()) {
-    plain = planAttention(m_shape, store, inputs, false);
-    if (!inputs.mass.runs.empty()) observed = planAttention(m_shape, store, inputs, true);
+    plain = planAttention(m_shape, store, inputs, false, m_isExact);
+    if (!inputs.mass.runs.empty()) observed = planAttention(m_shape, store, inputs, true, m_isExact);
   }
   // Keys so many that they are attended to in several launches are no step that is like others.
   if (plain.decodes.size() > 1 || observed.decodes.size() > 1) m_lease = {};
@@ -182,6 +183,7 @@ CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const Attenti
                               .chunkKeys = plan.chunkKeys,
                               .masses = decode.masses});
   }
+  result.split = SplitLists(lists, work.split, rotary);
   const PrefillPlan& plan = work.prefill;
   if (plan.items.empty()) return result;
   result.prefill = {.items = lists.add(plan.items),
@@ -214,6 +216,8 @@ void CardPass::attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* 
   }
   AttentionLists& lists = observed && !m_massRequest.runs.empty() ? m_observed : m_plain;
   for (DecodeLists& decode : lists.decodes) attendRows(decode, pool, layer, queries, out, mass);
+  if (m_isExact)
+    lists.split.attend(m_work->stream(), *m_buffers, m_lists.data(), m_shape, pool, layer, queries, out);
   const PrefillLists& many = lists.prefill;
   if (many.itemCount == 0) return;
   PrefillAttentionArguments arguments;
@@ -240,7 +244,7 @@ void CardPass::attendRows(DecodeLists& lists, const KeyValuePool& pool, std::int
   const bool hasMass = mass != nullptr && !lists.masses.empty();
   Parts parts;
   const std::size_t sums = parts.add<PartialSum>(lists.itemCount * heads);
-  const std::size_t values = parts.add<float>(lists.itemCount * heads * m_shape.headSize);
+  const std::size_t values = parts.add<float>(lists.itemCount * heads * pool.headSize);
   const std::size_t masses = parts.add<float>(hasMass ? lists.itemCount * heads * lists.itemStretches : 0);
   const std::size_t firsts = parts.add<float>(hasMass ? lists.itemCount * heads : 0);
   const std::size_t totals = parts.add<PartialSum>(hasMass ? lists.rows * heads : 0);

@@ -10,6 +10,7 @@
 #include "kernels/cuda/backend/card_work.h"
 #include "kernels/cuda/backend/fixed_place.h"
 #include "kernels/cuda/backend/row_count.h"
+#include "kernels/cuda/backend/split_lists.h"
 #include "kernels/cuda/sampling/sample.h"
 
 #include <cstddef>
@@ -44,10 +45,10 @@ class UploadList {
 class CardPass final : public compute::Pass {
  public:
   /// Throws Failure for inputs that do not fit. A decode step takes the place, if it is free, and has what
-  /// follows noted.
+  /// follows noted. `exact`: rows are bit-equal.
   CardPass(std::shared_ptr<CardWork> work, const std::shared_ptr<CardBuffers>& buffers, FixedPlace& place,
            const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
-           const compute::KvShape& store, const compute::PassInputs& inputs);
+           const compute::KvShape& store, const compute::PassInputs& inputs, bool exact);
   /// Waits for the stream if nobody did: host memory goes back.
   ~CardPass() override;
   CardPass(const CardPass&) = delete;
@@ -104,6 +105,7 @@ class CardPass final : public compute::Pass {
   struct AttentionLists {
     std::vector<DecodeLists> decodes;
     PrefillLists prefill;
+    SplitLists split;
   };
 
   /// What narrowing needs to know of the inputs.
@@ -140,6 +142,7 @@ class CardPass final : public compute::Pass {
   std::shared_ptr<CardBuffers> m_buffers;
   FixedLease m_lease;  ///< of a decode step
   compute::AttentionShape m_shape;
+  bool m_isExact;
   RowCount m_rows;
   std::size_t m_tokens = 0;
   std::size_t m_slots = 0;

@@ -13,6 +13,7 @@
 #include "kernels/cuda/backend/fixed_place.h"
 #include "kernels/cuda/pool/block_copies.h"
 #include "kernels/cuda/pool/key_value_write.h"
+#include "kernels/cuda/product/exact_product.h"
 #include "kernels/cuda/rows/bias_rows.h"
 #include "kernels/cuda/rows/embed.h"
 #include "kernels/cuda/rows/gated_activation.h"
@@ -61,6 +62,7 @@ class CudaBackend final : public compute::Backend {
  public:
   explicit CudaBackend(const CudaOptions& options)
       : m_device(Device::open(options.device)),
+        m_isExact(options.exact),
         m_work(std::make_shared<CardWork>(m_device, options.work)),
         m_products(m_device),
         m_buffers(std::make_shared<CardBuffers>(m_device)),
@@ -74,10 +76,12 @@ class CudaBackend final : public compute::Backend {
   compute::DeviceInfo info() const override {
     const DeviceProperties& properties = m_device.properties();
     compute::DeviceInfo info;
-    info.name = properties.name;
+    info.name = properties.name + (m_isExact ? ", exact" : "");
     info.instructionSet = "sm_" + std::to_string(properties.major * 10 + properties.minor);
-    info.numericRevision =
-        std::string(kNumericRevision) + "/" + properties.name + "/" + versionText(properties.runtimeVersion);
+    info.numericRevision = std::string(kNumericRevision) + (m_isExact ? "/exact/" : "/default/") +
+                           properties.name + "/CUDA " + versionText(properties.runtimeVersion);
+    if (!m_isExact) info.numericRevision += "/" + properties.productsVersion;
+    info.rowsAreBitEqual = m_isExact;
     info.activations = compute::DType::BF16;
     return info;
   }
@@ -100,7 +104,7 @@ class CudaBackend final : public compute::Backend {
   std::unique_ptr<compute::Pass> makePass(const compute::AttentionShape& shape,
                                           const compute::RotaryTable& rotary, const compute::KvShape& store,
                                           const compute::PassInputs& inputs) override {
-    return std::make_unique<CardPass>(m_work, m_buffers, *m_place, shape, rotary, store, inputs);
+    return std::make_unique<CardPass>(m_work, m_buffers, *m_place, shape, rotary, store, inputs, m_isExact);
   }
 
   void embed(const compute::Pass& pass, const compute::Weight& table, compute::Tensor& out) override {
@@ -149,18 +153,22 @@ class CudaBackend final : public compute::Backend {
                               .rows = rows,
                               .columns = columns});
     }
-    m_work->give(multiply, {&m_products,
-                            {.rows = rows,
-                             .columns = columns,
-                             .depth = static_cast<int>(matrix.columns()),
-                             .x = source.elements(),
-                             .xStride = source.columns(),
-                             .weight = matrix.elements(),
-                             .weightStride = matrix.columns(),
-                             .out = target.data(),
-                             .outStride = target.columns(),
-                             .outIsFloat = target.isFloat(),
-                             .accumulate = accumulate || bias != nullptr}});
+    const MatrixProduct product{.rows = rows,
+                                .columns = columns,
+                                .depth = static_cast<int>(matrix.columns()),
+                                .x = source.elements(),
+                                .xStride = source.columns(),
+                                .weight = matrix.elements(),
+                                .weightStride = matrix.columns(),
+                                .out = target.data(),
+                                .outStride = target.columns(),
+                                .outIsFloat = target.isFloat(),
+                                .accumulate = accumulate || bias != nullptr};
+    if (m_isExact) {
+      m_work->give(multiplyExactly, product);
+    } else {
+      m_work->give(multiply, {&m_products, product});
+    }
   }
 
   void siluMul(const compute::Tensor& gate, const compute::Tensor& up, compute::Tensor& out) override {
@@ -315,6 +323,7 @@ class CudaBackend final : public compute::Backend {
   }
 
   Device m_device;
+  bool m_isExact;
   std::shared_ptr<CardWork> m_work;
   MatrixProducts m_products;
   std::shared_ptr<CardBuffers> m_buffers;
@@ -369,7 +378,7 @@ compute::BackendKind cudaBackendKind() {
           .probe = probe,
           .make =
               [](const compute::BackendOptions& options) {
-                return makeCudaBackend({.device = options.device, .work = {}});
+                return makeCudaBackend({.device = options.device, .exact = options.exact});
               },
           .meter =
               [](const compute::BackendOptions& options) {

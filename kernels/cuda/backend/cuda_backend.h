@@ -10,7 +10,8 @@ namespace spanscope::cuda {
 
 struct CudaOptions {
   int device = 0;
-  CardWorkOptions work;
+  bool exact = false;  ///< rows are bit-equal
+  CardWorkOptions work = {};
 };
 /// Throws Failure where there is no such card, or one that is too old.
 std::unique_ptr<compute::Backend> makeCudaBackend(const CudaOptions& options);

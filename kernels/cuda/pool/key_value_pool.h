@@ -20,9 +20,12 @@ struct KeyValuePool {
   int blocks = 0;
   int blockSize = 0;  ///< slots of a block
   int heads = 0;      ///< key/value heads
-  int headSize = 0;   ///< even
+  int headSize = 0;   ///< even; padding included
+  int padding = 0;    ///< elements at the end of each head that hold 0 from the start: whole vectors are read
 
   SPANSCOPE_HOST_DEVICE std::size_t elementBytes() const { return isFloat ? sizeof(float) : sizeof(Bf16); }
+  /// Elements of a head in tensors.
+  SPANSCOPE_HOST_DEVICE int tensorHeadSize() const { return headSize - padding; }
   /// Elements of a head in a block.
   SPANSCOPE_HOST_DEVICE std::int64_t headElements() const {
     return static_cast<std::int64_t>(blockSize) * headSize;

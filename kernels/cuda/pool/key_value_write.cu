@@ -13,10 +13,10 @@ keyValueWriteKernel(KeyValueWriteArguments arguments) {
   const std::int64_t slot = arguments.slots[row];
   if (slot < 0) return;
   const KeyValuePool& pool = arguments.pool;
-  const int headSize = pool.headSize;
+  const int headSize = pool.tensorHeadSize();
   const int pairs = headSize / 2;
   const std::int64_t block = slot / pool.blockSize;
-  const std::int64_t inBlock = slot % pool.blockSize * headSize;
+  const std::int64_t inBlock = slot % pool.blockSize * pool.headSize;
   const float* const cosines =
       arguments.cosSin + static_cast<std::int64_t>(arguments.localIndices[row]) * headSize;
   const float* const sines = cosines + pairs;

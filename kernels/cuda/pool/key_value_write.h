@@ -7,7 +7,8 @@
 namespace spanscope::cuda {
 
 /// Rotates each key row by its local index, rounds keys and values to the pool's type and stores them at
-/// their slots. A rotation turns pairs (i, i + headSize/2).
+/// their slots. A rotation turns pairs (i, i + headSize/2); headSize is that of tensors, padding stays as it
+/// is.
 struct KeyValueWriteArguments {
   const Bf16* keys = nullptr;    ///< [rows] of [heads][headSize], `stride` elements apart
   const Bf16* values = nullptr;  ///< the same

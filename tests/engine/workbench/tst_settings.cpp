@@ -207,7 +207,7 @@ void TestSettings::identity() {
   const bool isSameConfig =
       a.blockSize == b.blockSize && a.blockCount == b.blockCount && a.kvType == b.kvType;
   QCOMPARE(isSameConfig, setting->effect != SettingEffect::Session);
-  static const std::set<std::string_view> kOfSessions = {"model",      "device", "threads",
+  static const std::set<std::string_view> kOfSessions = {"model",      "device", "exact",  "threads",
                                                          "block_size", "blocks", "kv_type"};
   QCOMPARE(isOfSession, kOfSessions.contains(setting->key));
 }

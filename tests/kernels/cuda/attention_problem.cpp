@@ -113,16 +113,30 @@ float AttentionProblem::scale() const {
   return 1.0F / std::sqrt(static_cast<float>(m_shape.headSize));
 }
 
-void AttentionProblem::markKey(std::int32_t token) {
+std::size_t AttentionProblem::placeOfOwn(std::int32_t token, int head) const {
   const SegmentKeys& own = m_runs.back().keys.back();
   const std::int64_t slot = std::int64_t{own.blocks[index(token / m_shape.blockSize)]} * m_shape.blockSize +
                             token % m_shape.blockSize;
-  for (int head = 0; head < m_shape.keyHeads; ++head) {
-    const auto begin = m_values.begin() + static_cast<std::ptrdiff_t>(m_pool->placeOf(kLayer, slot, head));
-    std::fill_n(begin, m_shape.headSize, 1000.0F);
-  }
+  return m_pool->placeOf(kLayer, slot, head);
+}
+
+void AttentionProblem::markKey(std::int32_t token) {
+  for (int head = 0; head < m_shape.keyHeads; ++head)
+    std::fill_n(m_values.begin() + static_cast<std::ptrdiff_t>(placeOfOwn(token, head)), m_shape.headSize,
+                1000.0F);
   m_pool->upload(m_keys, m_values);
   m_values = m_pool->downloadValues();
+}
+
+void AttentionProblem::ignoreKeys(std::int32_t count) {
+  std::fill(m_queries.begin(), m_queries.end(), roundedToBf16(1.0F));
+  for (std::int32_t token = 0; token < count; ++token) {
+    for (int head = 0; head < m_shape.keyHeads; ++head)
+      std::fill_n(m_keys.begin() + static_cast<std::ptrdiff_t>(placeOfOwn(token, head)), m_shape.headSize,
+                  -100.0F);
+  }
+  m_pool->upload(m_keys, m_values);
+  m_keys = m_pool->downloadKeys();
 }
 
 ProblemResult AttentionProblem::reference() const {
@@ -197,6 +211,23 @@ ProblemResult AttentionProblem::reference() const {
   const double score = dotTolerance(size, 1, result.scoreNorm) + 0x1p-21 * result.scoreNorm;
   result.weightTolerance = 2 * score + 0x1p-19 + 0x1p-23 * std::sqrt(m_shape.keys);
   return result;
+}
+
+std::string differsOnTensorCores(const AttentionProblem& problem, const std::vector<cuda::Bf16>& out,
+                                 const ProblemResult& expected) {
+  // Turned queries are rounded to bf16, each element by up to 2^−8 of itself and independently: over a head
+  // that is about 2^−8 · |q| |k| / √(3 · headSize) of a score; five times as much is never seen. Weights are
+  // rounded too, and then the result.
+  const double score = 3 * 0x1p-8 * expected.scoreNorm / std::sqrt(problem.shape().headSize);
+  const double relative = expected.weightTolerance + 2 * score + 0x1p-8;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto actual = static_cast<double>(valueOf(out[i]));
+    const double tolerance = expected.magnitude[i] * relative + std::abs(expected.out[i]) * 0x1p-8;
+    if (std::abs(actual - expected.out[i]) <= tolerance) continue;
+    return "element " + std::to_string(i) + ": " + std::to_string(actual) + ", expected " +
+           std::to_string(expected.out[i]) + ", tolerance " + std::to_string(tolerance);
+  }
+  return {};
 }
 
 }  // namespace spanscope::testing

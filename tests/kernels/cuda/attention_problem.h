@@ -62,10 +62,17 @@ class AttentionProblem {
   /// does not.
   void markKey(std::int32_t token);
 
+  /// Makes all queries ones, and of the last run's own segment the first `count` keys such that, not turned,
+  /// their weight is 0 beside any other's.
+  void ignoreKeys(std::int32_t count);
+
   /// By the most direct loops over what the pool holds.
   ProblemResult reference() const;
 
  private:
+  /// Where a token of the last run's own segment begins.
+  std::size_t placeOfOwn(std::int32_t token, int head) const;
+
   ProblemShape m_shape;
   RotaryAngles m_angles;
   std::unique_ptr<CardPool> m_pool;
@@ -74,5 +81,10 @@ class AttentionProblem {
   std::vector<cuda::Bf16> m_queries;
   std::vector<cuda::RowRun> m_runs;
 };
+
+/// What is wrong with results of tensor cores, where queries and weights are rounded to bf16; empty if
+/// nothing is.
+std::string differsOnTensorCores(const AttentionProblem& problem, const std::vector<cuda::Bf16>& out,
+                                 const ProblemResult& expected);
 
 }  // namespace spanscope::testing

@@ -43,8 +43,8 @@ constexpr double kLogitTolerance = 0.05;
 constexpr double kModelError = 0.04;
 constexpr const char* kModelData = SPANSCOPE_SOURCE_DIR "/tests/engine/model/data";
 
-std::unique_ptr<compute::Backend> makeCard() {
-  return cuda::cudaBackendKind().make({});
+std::unique_ptr<compute::Backend> makeCard(bool exact = false) {
+  return cuda::cudaBackendKind().make({.exact = exact});
 }
 
 std::unique_ptr<compute::Tensor> uploaded(compute::Backend& backend, const std::vector<float>& values,
@@ -78,11 +78,12 @@ std::vector<TokenId> idsOf(const QJsonValue& array) {
 }
 
 struct Model {
-  std::unique_ptr<compute::Backend> backend = makeCard();
+  std::unique_ptr<compute::Backend> backend;
   std::unique_ptr<model::WeightSource> weights;
   std::unique_ptr<model::Decoder> decoder;
 
-  explicit Model(const std::filesystem::path& directory) : weights(model::openSafetensors(directory)) {
+  explicit Model(const std::filesystem::path& directory, bool exact = false)
+      : backend(makeCard(exact)), weights(model::openSafetensors(directory)) {
     decoder = std::make_unique<model::Decoder>(model::readConfig(directory), *weights, *backend);
   }
 
@@ -183,7 +184,7 @@ class TestCudaBackend : public QObject {
     QTest::addColumn<int>("rows");
     QTest::addColumn<bool>("isFloat");
     int number = 0;
-    for (const int headSize : {16, 32, 64, 80, 128}) {
+    for (const int headSize : {2, 6, 16, 24, 32, 64, 80, 128}) {
       for (const int group : {1, 4, 8}) {
         for (const int rows : {1, 23, 70}) {
           const int blockSize = std::vector<int>{1, 5, 16, 32}[static_cast<std::size_t>(number++ % 4)];
@@ -350,7 +351,7 @@ class TestCudaBackend : public QObject {
 
   void inputsThatDoNotFitAreFailures() {
     const auto card = makeCard();
-    QVERIFY_THROWS_EXCEPTION(Failure, card->makeKvStore({1, 4, 16, 2, 24, DType::BF16}));
+    QVERIFY_THROWS_EXCEPTION(Failure, card->makeKvStore({1, 4, 16, 2, 258, DType::BF16}));
     QVERIFY_THROWS_EXCEPTION(Failure, card->makeKvStore({64, 1 << 20, 16, 8, 128, DType::F32}));
     compute::PassInputs inputs = plainRows(2);
     inputs.slots[1] = 99;
@@ -362,20 +363,29 @@ class TestCudaBackend : public QObject {
   }
 
   void logitsEqualThoseOfTransformers_data() {
+    QTest::addColumn<QString>("name");
     QTest::addColumn<int>("blockSize");
     QTest::addColumn<bool>("isFloat");
-    QTest::newRow("blocks of 16, bf16") << 16 << false;
-    QTest::newRow("blocks of 5, f32") << 5 << true;
+    QTest::addColumn<bool>("isExact");
+    for (const auto& entry : readArray("golden.json")) {
+      const QString name = entry.toObject()["name"].toString();
+      for (const bool isExact : {false, true}) {
+        const char* const mode = isExact ? ", exact" : "";
+        QTest::addRow("%s, blocks of 16, bf16%s", qPrintable(name), mode) << name << 16 << false << isExact;
+        QTest::addRow("%s, blocks of 5, f32%s", qPrintable(name), mode) << name << 5 << true << isExact;
+      }
+    }
   }
   void logitsEqualThoseOfTransformers() {
+    QFETCH(QString, name);
     QFETCH(int, blockSize);
     QFETCH(bool, isFloat);
-    const char* const name = "f32_wide_heads_biases";
-    const std::filesystem::path directory = std::filesystem::path(kModelData) / name;
+    QFETCH(bool, isExact);
+    const std::filesystem::path directory = std::filesystem::path(kModelData) / name.toStdString();
     std::vector<TokenId> ids;
     std::vector<TestSegment> segments;
     for (const auto& entry : readArray("golden.json")) {
-      if (entry.toObject()["name"].toString() != QLatin1String(name)) continue;
+      if (entry.toObject()["name"].toString() != name) continue;
       ids = idsOf(entry.toObject()["ids"]);
       segments = parseSegments(entry.toObject()["segments"].toString().toStdString());
     }
@@ -387,7 +397,7 @@ class TestCudaBackend : public QObject {
       std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
       return values;
     };
-    const Model model(directory);
+    const Model model(directory, isExact);
     const DType type = isFloat ? DType::F32 : DType::BF16;
     const std::vector<TestSegment> whole{{false, static_cast<std::int32_t>(ids.size())}};
     const auto check = [&](const std::vector<float>& actual, const char* expected) {
@@ -406,8 +416,14 @@ class TestCudaBackend : public QObject {
 
   /// The bundled checkpoint's greedy answers as transformers gives them; where another token comes first, the
   /// two lie closer than the arithmetic tells them apart.
+  void bundledModelAnswers_data() {
+    QTest::addColumn<bool>("isExact");
+    QTest::newRow("default") << false;
+    QTest::newRow("exact") << true;
+  }
   void bundledModelAnswers() {
-    const Model model(std::filesystem::path(SPANSCOPE_SOURCE_DIR) / "resources/models/spanlet");
+    QFETCH(bool, isExact);
+    const Model model(std::filesystem::path(SPANSCOPE_SOURCE_DIR) / "resources/models/spanlet", isExact);
     const auto words = static_cast<std::size_t>(model.decoder->config().vocabularySize);
     int same = 0;
     int all = 0;

@@ -90,13 +90,15 @@ class TestCudaPoolKernels : public QObject {
     const auto cardSlots = card.upload(slots);
     const auto cardLocals = card.upload(locals);
     const auto cardAngles = card.upload(angles.cosSin());
+    const int padding = choice.headSize < 16 ? 16 - choice.headSize : 0;
     inEveryOrder(card, [&](const char* order) {
       CardPool pool(card, {.isFloat = choice.isFloat,
                            .layers = 2,
                            .blocks = blocks,
                            .blockSize = choice.blockSize,
                            .heads = choice.heads,
-                           .headSize = choice.headSize});
+                           .headSize = choice.headSize + padding,
+                           .padding = padding});
       cuda::writeKeysValues(card.stream, {.keys = cardBoth.data(),
                                           .values = cardBoth.data() + width,
                                           .stride = static_cast<std::int64_t>(stride),
@@ -130,6 +132,9 @@ class TestCudaPoolKernels : public QObject {
                   pairNorm * 0x1p-22 + (choice.isFloat ? 0 : std::abs(rotated[i]) * 0x1p-8);
               QVERIFY2(std::abs(static_cast<double>(keys[place + i]) - rotated[i]) <= tolerance, order);
               QCOMPARE(values[place + i], valueOf(both[from + width + i]));
+            }
+            for (std::size_t i = size; i < size + static_cast<std::size_t>(padding); ++i) {
+              QVERIFY2(std::isnan(keys[place + i]) && std::isnan(values[place + i]), order);
             }
           }
         }

@@ -55,23 +55,7 @@ PrefillResult attend(EmulatedCard& card, const AttentionProblem& problem) {
 /// Empty if the result is right.
 QString differs(const AttentionProblem& problem, const std::vector<Bf16>& out,
                 const ProblemResult& expected) {
-  // Turned queries are rounded to bf16, each element by up to 2^−8 of itself and independently: over a head
-  // that is about 2^−8 · |q| |k| / √(3 · headSize) of a score; five times as much is never seen. Weights are
-  // rounded too, and then the result.
-  const double score = 3 * 0x1p-8 * expected.scoreNorm / std::sqrt(problem.shape().headSize);
-  const double relative = expected.weightTolerance + 2 * score + 0x1p-8;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto actual = static_cast<double>(valueOf(out[i]));
-    const double tolerance = expected.magnitude[i] * relative + std::abs(expected.out[i]) * 0x1p-8;
-    if (std::abs(actual - expected.out[i]) <= tolerance) continue;
-    return QString("element %1: %2, expected %3, off by %4, tolerance %5")
-        .arg(i)
-        .arg(actual)
-        .arg(expected.out[i])
-        .arg(std::abs(actual - expected.out[i]))
-        .arg(tolerance);
-  }
-  return {};
+  return QString::fromStdString(differsOnTensorCores(problem, out, expected));
 }
 
 /// What the emulation has to multiply, some ten million products a second.

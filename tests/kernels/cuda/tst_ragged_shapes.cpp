@@ -114,7 +114,7 @@ class TestRaggedShapes : public QObject {
     const Scene scene = makeScene(shape, random);
     ReferenceBackend reference;
     const SceneResult expected = runScene(reference, scene);
-    const auto card = cuda::makeCudaBackend({});
+    const auto card = cuda::makeCudaBackend(cuda::CudaOptions());
     for (const bool observed : {false, true}) {
       Presentation presentation;
       presentation.observed = observed;

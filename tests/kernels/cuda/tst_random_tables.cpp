@@ -79,7 +79,7 @@ class TestRandomTables : public QObject {
     const compute::DType type = isFloat ? compute::DType::F32 : compute::DType::BF16;
     const std::uint64_t seed = testSeed(20251126);
     qInfo("seed %llu", static_cast<unsigned long long>(seed));
-    const Model card(cuda::makeCudaBackend({}));
+    const Model card(cuda::makeCudaBackend(cuda::CudaOptions()));
     const Model reference(std::make_unique<ReferenceBackend>());
     test::RandomTables tables(seed, smallConfig().vocabularySize, 20);
     double worst = 0;

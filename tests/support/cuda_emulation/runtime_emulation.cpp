@@ -45,7 +45,8 @@ Device Device::open(int index) {
                        .memoryBytes = state->options.memoryBytes,
                        .sharedBytesPerBlock = kMostSharedBytes,
                        .driverVersion = 0,
-                       .runtimeVersion = 0};
+                       .runtimeVersion = 0,
+                       .productsVersion = "a reference product"};
   return Device(std::move(state));
 }
 

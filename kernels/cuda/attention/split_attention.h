@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Attention on tensor cores of the batch-invariant mode: of a row alone and of many rows by the same
+// arithmetic. Blocks take 64 pairs of a row and a query head and the keys of one item; another kernel merges
+// the items of each pair in view order.
+#pragma once
+
+#include "kernels/cuda/attention/prefill_attention.h"
+#include "kernels/cuda/attention/split_plan.h"
+
+namespace spanscope::cuda {
+
+struct SplitAttentionArguments {
+  /// Without items and totals; those lists are replaced by these.
+  PrefillAttentionArguments rows;
+  const SplitTile* tiles = nullptr;
+  const SplitItem* items = nullptr;
+  SplitLaunch launch;
+
+  // Between the kernels.
+  PartialSum* partialSums = nullptr;  ///< [launch.partials · key heads]
+  float* partialValues = nullptr;     ///< the same, of headSize each
+};
+
+inline constexpr KernelBudget kSplitBudgets[] = {
+    {"splitKernel<32>", kPrefillThreads, 4, prefillSharedBytes(32)},
+    {"splitKernel<64>", kPrefillThreads, 4, prefillSharedBytes(64)},
+    {"splitKernel<80>", kPrefillThreads, 3, prefillSharedBytes(80)},
+    {"splitKernel<96>", kPrefillThreads, 3, prefillSharedBytes(96)},
+    {"splitKernel<128>", kPrefillThreads, 3, prefillSharedBytes(128)},
+    {"splitKernel<256>", kPrefillThreads, 1, prefillSharedBytes(256)}};
+inline constexpr KernelBudget kSplitMergeBudget{"splitMergeKernel", 128, 12, 0};
+
+template <int HeadSize>
+inline constexpr KernelBudget kSplitBudget = kSplitBudgets[HeadSize == 32    ? 0
+                                                           : HeadSize == 64  ? 1
+                                                           : HeadSize == 80  ? 2
+                                                           : HeadSize == 96  ? 3
+                                                           : HeadSize == 128 ? 4
+                                                                             : 5];
+
+/// Fills the rows of one launch. Throws Failure for a shape that the kernels do not have.
+void attendSplit(Stream& stream, const SplitAttentionArguments& arguments);
+
+}  // namespace spanscope::cuda

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/backend.h"
+#include "kernels/cuda/attention/split_attention.h"
+#include "kernels/cuda/backend/card_buffers.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace spanscope::cuda {
+
+class UploadList;
+
+/// What attendSplit reads of a pass, and its launches.
+class SplitLists {
+ public:
+  SplitLists() = default;  ///< nothing to do
+  /// Adds what goes to the card to `lists`.
+  SplitLists(UploadList& lists, const SplitPlan& plan, const compute::RotaryTable& rotary);
+
+  /// Attends in one layer of a pool. `uploaded` is where the lists lie.
+  void attend(Stream& stream, CardBuffers& buffers, const std::byte* uploaded,
+              const compute::AttentionShape& shape, const KeyValuePool& pool, std::int32_t layer,
+              const Bf16* queries, Bf16* out) const;
+
+ private:
+  std::size_t m_tiles = 0;
+  std::size_t m_items = 0;
+  std::size_t m_runs = 0;
+  std::size_t m_ranges = 0;
+  std::size_t m_locals = 0;
+  std::size_t m_blocks = 0;
+  std::size_t m_cosSin = 0;
+  std::vector<SplitLaunch> m_launches;
+};
+
+}  // namespace spanscope::cuda
