@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Running a test of an operation on every device that is present, and on the CPU with each of its instruction
-// sets.
+// Running a test of an operation on every device that is present: on the CPU with each of its instruction
+// sets, on others as they are and exact.
 #pragma once
 
 #include "engine/base/error.h"
@@ -20,6 +20,7 @@
 namespace spanscope::testing {
 
 constexpr std::string_view kCpu = "cpu";
+constexpr std::int64_t kExactTarget = -1;  ///< in the place of an instruction set: rows are bit-equal
 
 inline void addDeviceColumns() {
   QTest::addColumn<QString>("device");
@@ -38,6 +39,7 @@ inline std::vector<DeviceVariant> deviceVariants() {
   for (const std::string& device : test::presentDevices()) {
     if (device != kCpu) {
       variants.push_back({device, 0, device});
+      variants.push_back({device, kExactTarget, device + ", exact"});
       continue;
     }
     for (const std::int64_t target : availableInstructionSets())
@@ -63,11 +65,12 @@ class DeviceInUse {
     QFETCH(QString, device);
     QFETCH(qlonglong, target);
     m_device = device.toStdString();
-    if (target != 0) m_set.emplace(target);
+    m_isExact = target == kExactTarget;
+    if (target > 0) m_set.emplace(target);
   }
 
   std::unique_ptr<compute::Backend> make(int threads = 2) const {
-    return test::makeBackend(m_device, threads);
+    return test::makeBackend(m_device, threads, m_isExact);
   }
 
   /// Of `most` random problems as many as take no more than some seconds: what is no processor may be an
@@ -76,6 +79,7 @@ class DeviceInUse {
 
  private:
   std::string m_device;
+  bool m_isExact = false;
   std::optional<UseInstructionSet> m_set;
 };
 

@@ -32,9 +32,10 @@ inline std::vector<std::string> presentDevices() {
   return names;
 }
 
-inline std::unique_ptr<compute::Backend> makeBackend(std::string_view device = "cpu", int threads = 2) {
+inline std::unique_ptr<compute::Backend> makeBackend(std::string_view device = "cpu", int threads = 2,
+                                                     bool exact = false) {
   const compute::ChosenDevice chosen = programBackends().choose(device);
-  return chosen.kind.make({.threads = threads, .device = chosen.index});
+  return chosen.kind.make({.threads = threads, .device = chosen.index, .exact = exact});
 }
 
 }  // namespace spanscope::test

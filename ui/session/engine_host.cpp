@@ -81,6 +81,16 @@ class EngineHost::Worker {
     });
   }
 
+  void findDevices() {
+    m_thread.post([this] {
+      auto found = std::make_shared<const std::vector<compute::Device>>(m_backends.devices());
+      tell([this, found = std::move(found)] {
+        m_host.m_devices = found;
+        Q_EMIT m_host.devicesFound();
+      });
+    });
+  }
+
   void run(RunRequest request) {
     {
       const std::lock_guard lock(m_stopMutex);
@@ -442,6 +452,10 @@ EngineHost::EngineHost(compute::Backends backends, QObject* parent)
 EngineHost::~EngineHost() {
   m_worker->stop();
   m_worker->dropForecast();
+}
+
+void EngineHost::findDevices() {
+  m_worker->findDevices();
 }
 
 void EngineHost::prepare(const document::RunSettings& settings) {

@@ -102,6 +102,8 @@ class EngineHost : public QObject {
   void clearCache();
   /// Numbers of runs and requests go on from these in the sessions that begin from now on.
   void countFrom(RunId lastRun, RequestId lastRequest);
+  /// Looks which devices there are; devicesFound() answers. A card takes a while to open.
+  void findDevices();
   /// Reads the tokenizer of a checkpoint that need not be loaded; tokenizerRead() answers, unless there is
   /// none.
   void readTokenizer(const std::string& directory);
@@ -117,6 +119,8 @@ class EngineHost : public QObject {
   /// computed again after it; else empty.
   const QString& activity() const { return m_activity; }
   const LoadedModel& model() const { return m_model; }  ///< no name: none is loaded
+  /// Of all kinds, those that cannot be used included; null: they were not found yet.
+  const std::shared_ptr<const std::vector<compute::Device>>& devices() const { return m_devices; }
 
   /// Appends the events that have waited to `into`. To be called 30 to 60 times a second.
   void drain(std::vector<trace::Event>& into);
@@ -131,6 +135,7 @@ class EngineHost : public QObject {
   void sessionStarted();
   void stateChanged();
   void modelChanged();
+  void devicesFound();
   void tokenizerRead(const std::string& directory,
                      const std::shared_ptr<const spanscope::text::Tokenizer>& tokenizer);
   /// The run that was asked for last has ended; all of its events can be drained. `error` is empty unless it
@@ -154,6 +159,7 @@ class EngineHost : public QObject {
   std::shared_ptr<trace::Recorder> m_recorder;  ///< of the session whose events are drained
   EngineState m_state = EngineState::Idle;
   LoadedModel m_model;
+  std::shared_ptr<const std::vector<compute::Device>> m_devices;
   QString m_activity;
   bool m_recording = false;
 };

@@ -2,6 +2,7 @@
 // What a view is a function of: document, trace, selection (and the theme it is drawn in).
 #pragma once
 
+#include "engine/compute/backends.h"
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/document/document_query.h"
@@ -47,6 +48,8 @@ struct ViewInput {
   /// chosen.
   bool listsLater = false;
   ModelsKnown models;
+  /// What could compute, what cannot with why; null: not known yet.
+  std::shared_ptr<const std::vector<compute::Device>> devices;
   /// Of the loaded model; null while there is none.
   std::shared_ptr<const text::Tokenizer> tokenizer;
   Selection selection;

@@ -146,6 +146,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   if (m_settings.value(QString::fromLatin1(kKeepRuns)).toBool())
     m_workspace.keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
   m_workspace.engine().prepare({});
+  m_workspace.engine().findDevices();
   refresh();
 }
 

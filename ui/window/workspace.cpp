@@ -67,6 +67,7 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
   });
   connect(&m_engine, &EngineHost::stateChanged, this, &Workspace::invalidate);
   connect(&m_engine, &EngineHost::modelChanged, this, &Workspace::invalidate);
+  connect(&m_engine, &EngineHost::devicesFound, this, &Workspace::invalidate);
   connect(&m_forecasts, &Forecasts::changed, this, &Workspace::invalidate);
   connect(&m_engine, &EngineHost::sessionStarted, this, &Workspace::endSession);
   connect(&m_engine, &EngineHost::tokenizerRead, this,
@@ -576,6 +577,7 @@ void Workspace::update() {
   drain();
   if (m_engine.state() != EngineState::Idle) m_frame.start();
   m_input.models.loaded = m_engine.model().directory;
+  m_input.devices = m_engine.devices();
   showTokenizer();
   m_input.records = m_history.records();
   m_input.listsLater = true;

@@ -43,7 +43,8 @@ bool InputView::isShown(const ViewInput& input) const {
       (shown.trace != input.trace || shown.position != input.position || shown.paths != input.paths ||
        shown.records != input.records || shown.listsLater != input.listsLater))
     return false;
-  if (m_parts.testFlag(InputPart::Model) && shown.models != input.models) return false;
+  if (m_parts.testFlag(InputPart::Model) && (shown.models != input.models || shown.devices != input.devices))
+    return false;
   if (m_parts.testFlag(InputPart::WholeTrace) && m_traceSize != input.trace->size()) return false;
   if (m_parts.testFlag(InputPart::Replay) && shown.replay != input.replay) return false;
   if (m_parts.testFlag(InputPart::Benchmark) && shown.benchmark != input.benchmark) return false;

@@ -6,6 +6,7 @@
 #include "ui/words/tr.h"
 
 #include <QLocale>
+#include <QStringList>
 
 #include <array>
 #include <cstdint>
@@ -17,25 +18,48 @@ namespace {
 
 using workbench::RunSettings;
 
-QString exactness(const RunSettings& settings) {
+QString exactness(const HintInput& input) {
+  const RunSettings& settings = input.settings;
   const policy::Policy* policy = policy::findPolicy(settings.policy);
-  // Of other devices nobody knows before they are asked whether their rows are bit-equal.
-  const bool isProcessor = settings.device == compute::kAutoDevice || settings.device == "cpu";
-  return policy != nullptr ? QString::fromStdString(policy::exactnessOn(*policy, isProcessor)) : QString();
+  // Of other devices nobody knows before they are asked whether their rows are bit-equal by themselves.
+  const bool isEqual = settings.exact || settings.device == compute::kAutoDevice || settings.device == "cpu";
+  return policy != nullptr ? QString::fromStdString(policy::exactnessOn(*policy, isEqual)) : QString();
 }
 
-QString capacity(const RunSettings& settings) {
+/// "cpu: AMD EPYC, AVX2, 31.2 GiB", or why it cannot be used.
+QString lineOf(const compute::Device& device) {
+  constexpr double kGibi = 1 << 30;
+  const QString name = QString::fromStdString(device.name);
+  if (!device.isUsable())
+    return tr("%1: cannot be used, %2").arg(name, QString::fromStdString(device.obstacle));
+  QString line = tr("%1: %2").arg(name, QString::fromStdString(device.description));
+  if (device.memoryBytes > 0)
+    line += tr(", %1 GiB").arg(static_cast<double>(device.memoryBytes) / kGibi, 0, 'f', 1);
+  return line;
+}
+
+QString devicesThere(const HintInput& input) {
+  if (input.devices == nullptr) return {};
+  QStringList lines;
+  for (const compute::Device& device : *input.devices) lines.append(lineOf(device));
+  return lines.join(QLatin1Char('\n'));
+}
+
+QString capacity(const HintInput& input) {
+  const RunSettings& settings = input.settings;
   const std::int64_t tokens = std::int64_t{settings.blockCount - 1} * settings.blockSize;
   return tr("Room for %1 tokens; one block is never handed out")
       .arg(QLocale::c().toString(qlonglong(tokens)));
 }
 
-QString overlapThatCounts(const RunSettings& settings) {
+QString overlapThatCounts(const HintInput& input) {
+  const RunSettings& settings = input.settings;
   const int most = settings.chunk / 4;
   return settings.overlap > most ? tr("A quarter of the chunk counts: %1 tokens").arg(most) : QString();
 }
 
-QString whatIsSent(const RunSettings& settings) {
+QString whatIsSent(const HintInput& input) {
+  const RunSettings& settings = input.settings;
   if (!settings.asksServer()) return {};
   return settings.embeddingsUrl.empty() || settings.embeddingsModel.empty()
              ? tr("A run that ranks by vectors needs the address and the name of a model.")
@@ -43,8 +67,9 @@ QString whatIsSent(const RunSettings& settings) {
                   "SPANSCOPE_EMBEDDINGS_KEY if there is one.");
 }
 
-constexpr std::array<std::pair<std::string_view, SettingHint>, 4> kHints = {
+constexpr std::array<std::pair<std::string_view, SettingHint>, 5> kHints = {
     {{"policy", exactness},
+     {"device", devicesThere},
      {"blocks", capacity},
      {"overlap", overlapThatCounts},
      {"embeddings_model", whatIsSent}}};

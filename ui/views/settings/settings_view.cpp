@@ -164,7 +164,8 @@ void SettingsView::showRow(const Row& row, bool isRetrieving) {
     row.field.widget->setEnabled(isUsed);
   }
   if (row.hint == nullptr) return;
-  const QString hint = hintOf(setting.key)(settings);
+  const QString hint =
+      hintOf(setting.key)({.settings = settings, .devices = m_shown ? m_shown->devices.get() : nullptr});
   row.hint->setText(hint);
   row.hint->setVisible(!hint.isEmpty() && (isRetrieving || !isForRetrieval));
 }
@@ -173,6 +174,7 @@ void SettingsView::refresh() {
   const bool isRetrieving = hasAugment(document());
   Shown shown{.settings = document().settings,
               .models = input() == nullptr ? ModelsKnown() : input()->models,
+              .devices = input() == nullptr ? nullptr : input()->devices,
               .isRetrieving = isRetrieving,
               .hasModel = model() != nullptr,
               .theme = theme()};

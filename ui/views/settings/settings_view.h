@@ -39,6 +39,7 @@ class SettingsView : public InputView {
   struct Shown {
     workbench::RunSettings settings;
     ModelsKnown models;
+    std::shared_ptr<const std::vector<compute::Device>> devices;
     bool isRetrieving = false;
     bool hasModel = false;
     Theme theme;

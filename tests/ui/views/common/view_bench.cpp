@@ -8,6 +8,9 @@
 #include <QApplication>
 #include <QTest>
 
+#include <utility>
+#include <vector>
+
 namespace spanscope::ui::testing {
 
 ViewBench::ViewBench(View& view, std::string_view query) : m_view(view) {
@@ -48,6 +51,11 @@ void ViewBench::setTheme(Scheme scheme) {
   QApplication::setFont(m_input.theme.interfaceFont());
   qApp->setStyleSheet(m_input.theme.styleSheet());
   if (m_model != nullptr && m_input.document != nullptr) give();
+}
+
+void ViewBench::setDevices(std::vector<compute::Device> devices) {
+  m_input.devices = std::make_shared<const std::vector<compute::Device>>(std::move(devices));
+  give();
 }
 
 void ViewBench::loadTokenizer() {

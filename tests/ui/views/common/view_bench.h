@@ -21,6 +21,7 @@ class ViewBench : public QObject {
   void select(document::NodeId node);
   void setTheme(Scheme scheme);
   void loadTokenizer();
+  void setDevices(std::vector<compute::Device> devices);
   const Selection& selection() const { return m_input.selection; }
   const QStringList& commands() const { return m_commands; }
   QString summary() const { return m_summary; }

@@ -58,6 +58,7 @@ class TestSettingsView : public QObject {
   void showsAndChanges();
   void refusesWhatIsNone();
   void saysTheExactness();
+  void tellsOfDevices();
   void stepsBlockSizesByTwo();
   void everyChangeIsUndone();
   void retrievalIsForAugments();
@@ -159,6 +160,24 @@ void TestSettingsView::saysTheExactness() {
   f.choose("policy", 1);
   QCOMPARE(f.settings().policy, std::string("prefix"));
   QVERIFY(says(policy::kPrefix));
+}
+
+void TestSettingsView::tellsOfDevices() {
+  Fixture f;
+  const auto shows = [&f](const QString& text) {
+    const QList<QLabel*> labels = f.view.findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(),
+                       [&](const QLabel* label) { return label->isVisible() && label->text() == text; });
+  };
+  f.bench.setDevices(
+      {{.name = "cpu",
+        .description = "AMD EPYC, AVX2",
+        .memoryBytes = std::uint64_t{3} << 29,
+        .obstacle = {}},
+       {.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = "no driver for NVIDIA cards"}});
+  QVERIFY(shows("cpu: AMD EPYC, AVX2, 1.5 GiB\ncuda: cannot be used, no driver for NVIDIA cards"));
+  f.bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .obstacle = {}}});
+  QVERIFY(shows("cpu: AMD EPYC"));
 }
 
 void TestSettingsView::stepsBlockSizesByTwo() {
