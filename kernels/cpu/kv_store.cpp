@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/compute/half.h"
+#include "engine/compute/kv_shape_check.h"
 
 #include <algorithm>
 #include <string>
@@ -13,8 +14,6 @@ using compute::DType;
 
 namespace {
 
-constexpr std::int32_t kLargestBlock = 1024;
-
 float widen(float value) {
   return value;
 }
@@ -22,25 +21,10 @@ float widen(std::uint16_t value) {
   return compute::floatFromBf16(value);
 }
 
-void check(const compute::KvShape& shape) {
-  const auto refuse = [](const char* what, std::int64_t found, const char* expected) {
-    throw Failure(Error{"", what, std::to_string(found), expected});
-  };
-  if (shape.layers < 1) refuse("layers of the KV store", shape.layers, "at least 1");
-  if (shape.blocks < 1) refuse("blocks of the KV store", shape.blocks, "at least 1");
-  if (shape.blockSize < 1 || shape.blockSize > kLargestBlock)
-    refuse("block size", shape.blockSize, "1 to 1024");
-  if (shape.heads < 1) refuse("heads of the KV store", shape.heads, "at least 1");
-  if (shape.headSize < 2 || shape.headSize % 2 != 0) refuse("head size", shape.headSize, "an even number");
-  if (shape.type == DType::F16) {
-    throw Failure(Error{"", "type of the KV store", compute::nameOf(shape.type), "F32 or BF16"});
-  }
-}
-
 }  // namespace
 
 CpuKvStore::CpuKvStore(const compute::KvShape& shape) : m_shape(shape) {
-  check(shape);
+  compute::checkKvShape(shape);
   const auto size = static_cast<std::int64_t>(compute::sizeOf(shape.type));
   const auto elements = [&](std::int64_t a, std::int64_t b, std::int64_t c) {
     return static_cast<std::int64_t>(checkedBytes("KV store", a, b, c, size)) / size;

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/compute/half.h"
+#include "engine/compute/kv_shape_check.h"
 #include "kernels/cuda/attention/decode_attention.h"
 
 #include <cstring>
@@ -16,9 +17,10 @@ namespace {
 using compute::DType;
 
 const compute::KvShape& checked(const compute::KvShape& shape) {
-  if (shape.headSize <= 0 || shape.headSize % 2 != 0 || shape.headSize > kMostHeadSize) {
+  compute::checkKvShape(shape);
+  if (shape.headSize > kMostHeadSize) {
     throw Failure(errorAt("keys and values on a CUDA device", "heads of " + std::to_string(shape.headSize),
-                          "an even number up to " + std::to_string(kMostHeadSize)));
+                          "at most " + std::to_string(kMostHeadSize)));
   }
   return shape;
 }
