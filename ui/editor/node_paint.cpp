@@ -392,14 +392,17 @@ void paintStripe(QPainter& painter, const QRectF& area, int hue, const CanvasSty
 /// The surface of a card with its stripe: of a stack the hues of all its members, from top to bottom.
 void paintCard(QPainter& painter, const QRectF& rect, const NodeLook& look, const CanvasStyle& style) {
   const std::vector<int> hues = look.hues.empty() ? std::vector<int>{look.hue} : look.hues;
-  const bool isPlain =
-      hues.size() == 1 && (hues.front() < 0 || static_cast<std::size_t>(hues.front()) < kSegmentHues);
   painter.setPen(Qt::NoPen);
-  if (isPlain && !look.muted) {
-    // The card's own shape in its hue, with the surface over the rest of it.
-    painter.setBrush(hues.front() < 0 ? style.outline
-                                      : style.theme.segmentInk(static_cast<std::size_t>(hues.front())));
+  if (hues.size() == 1 && !look.muted) {
+    // The card's own shape in its hue, with the surface over the rest of it: quicker than a clip.
+    const int hue = hues.front();
+    painter.setBrush(hue < 0 ? style.outline : style.theme.segmentInk(static_cast<std::size_t>(hue)));
     painter.drawRoundedRect(rect, kRadius, kRadius);
+    if (hue >= static_cast<int>(kSegmentHues)) {
+      painter.setBrushOrigin(rect.topLeft());
+      painter.setBrush(style.segmentPattern(static_cast<std::size_t>(hue)));
+      painter.drawRoundedRect(rect.adjusted(0, 0, 2 * kRadius - rect.width(), 0), kRadius, kRadius);
+    }
     painter.setBrush(style.surface);
     painter.drawRoundedRect(rect.adjusted(kStripe, 0, 0, 0), kRadius - 2, kRadius - 2);
     painter.fillRect(QRectF(kStripe, 0, kRadius, rect.height()), style.surface);
