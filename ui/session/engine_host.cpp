@@ -246,6 +246,7 @@ class EngineHost::Worker {
     model.directory = m_bundle->directory.string();
     const compute::DeviceInfo device = m_bundle->backend->info();
     model.device = QString::fromStdString(device.name);
+    model.deviceKind = QString::fromStdString(m_bundle->device.kind.name).toUpper();
     model.rowsAreBitEqual = device.rowsAreBitEqual;
     model.parameters = countParameters(m_bundle->config);
     model.layers = m_bundle->config.layers;

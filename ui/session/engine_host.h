@@ -68,6 +68,7 @@ struct LoadedModel {
   QString name;
   std::string directory;
   QString device;
+  QString deviceKind;  ///< "CPU", "CUDA"
   bool rowsAreBitEqual = true;  ///< on that device
   double parameters = 0;        ///< number of weights
   std::int32_t layers = 0;

@@ -48,7 +48,7 @@ QString modelText(const Workspace& workspace, const EngineHost& engine) {
   if (engine.state() == EngineState::Loading) return TopBar::tr("%1 · loading…").arg(plain(name));
   if (name.isEmpty()) return TopBar::tr("no model");
   if (!isLoaded) return TopBar::tr("%1 · not loaded").arg(plain(name));
-  return TopBar::tr("%1 · %2 · CPU").arg(plain(name), countText(loaded.parameters));
+  return TopBar::tr("%1 · %2 · %3").arg(plain(name), countText(loaded.parameters), loaded.deviceKind);
 }
 
 QString modelTip(const Workspace& workspace, const EngineHost& engine) {

@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -87,6 +89,26 @@ class TestEngineHost : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  /// The window names the kind of device that a model is on, and knows what others there are.
+  void saysWhatItComputesOn() {
+    compute::BackendKind other = test::cpuBackends().kinds().front();
+    other.name = "cuda";
+    const std::vector<std::pair<compute::Backends, QString>> cases = {
+        {test::cpuBackends(), QStringLiteral("CPU")}, {compute::Backends({other}), QStringLiteral("CUDA")}};
+    for (const auto& [backends, kind] : cases) {
+      EngineHost host(backends);
+      QSignalSpy loaded(&host, &EngineHost::modelChanged);
+      QSignalSpy found(&host, &EngineHost::devicesFound);
+      QVERIFY(host.devices() == nullptr);
+      host.prepare({});
+      host.findDevices();
+      QTRY_VERIFY_WITH_TIMEOUT(loaded.count() > 0 && found.count() == 1, kPatience);
+      QCOMPARE(host.model().deviceKind, kind);
+      QVERIFY(!host.devices()->empty());
+      QVERIFY(host.devices()->front().isUsable());
+    }
+  }
+
   void keepsItsCacheFromRunToRun() {
     EngineHost host{test::cpuBackends()};
     QSignalSpy sessions(&host, &EngineHost::sessionStarted);

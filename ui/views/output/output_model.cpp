@@ -70,7 +70,7 @@ const ListedRun* sameAnswer(const std::vector<ListedRun>& runs, const ListedRun&
 
 /// What is exact on this device and checkpoint: what it was not trained for is not ticked off.
 QString exactnessOf(const policy::Policy& policy, bool isClose, const QString& untrainedModel) {
-  const QString text = QString::fromStdString(policy::exactnessOn(policy, !isClose));
+  QString text = QString::fromStdString(policy::exactnessOn(policy, !isClose));
   if (untrainedModel.isEmpty()) return text;
   QStringList parts = text.split(QStringLiteral(" · "));
   const QString tick = QStringLiteral(" ✓");
