@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/kernels/cuda/attention_problem.h"
 
+#include "tests/kernels/cuda/pairwise.h"
 #include "tests/support/compare.h"
 
 #include <algorithm>
@@ -47,6 +48,29 @@ std::string ProblemShape::text() const {
          " segments, " + std::to_string(keyHeads) + " × " + std::to_string(group) + " heads of " +
          std::to_string(headSize) + ", blocks of " + std::to_string(blockSize) +
          (isFloat ? ", f32" : ", bf16");
+}
+
+std::int64_t productsOf(const ProblemShape& shape) {
+  return std::int64_t{shape.rows} * shape.group * shape.keyHeads * (shape.keys + shape.rows) * shape.headSize;
+}
+
+std::vector<ProblemShape> pairwiseShapes(const ShapeChoices& choices, std::int64_t mostProducts,
+                                         Random& random) {
+  std::vector<ProblemShape> shapes;
+  for (const auto& choice :
+       pairwiseSample({choices.rows.size(), choices.keys.size(), choices.segments.size(),
+                       choices.headSizes.size(), choices.groups.size(), choices.blockSizes.size()},
+                      random)) {
+    ProblemShape& shape = shapes.emplace_back(ProblemShape{.rows = choices.rows[choice[0]],
+                                                           .keys = choices.keys[choice[1]],
+                                                           .segments = choices.segments[choice[2]],
+                                                           .keyHeads = choice[1] % 2 == 0 ? 2 : 1,
+                                                           .group = choices.groups[choice[4]],
+                                                           .headSize = choices.headSizes[choice[3]],
+                                                           .blockSize = choices.blockSizes[choice[5]]});
+    while (productsOf(shape) > mostProducts && shape.rows > 16) shape.rows /= 2;
+  }
+  return shapes;
 }
 
 AttentionProblem::AttentionProblem(EmulatedCard& card, const ProblemShape& shape, Random& random)

@@ -27,6 +27,22 @@ struct ProblemShape {
   std::string text() const;
 };
 
+/// What the emulation has to multiply, some ten million products a second.
+std::int64_t productsOf(const ProblemShape& shape);
+
+/// Choices of which pairwiseShapes() has every two values of two of them in some shape.
+struct ShapeChoices {
+  std::vector<int> rows;
+  std::vector<int> keys;
+  std::vector<int> segments;
+  std::vector<int> headSizes;
+  std::vector<int> groups;
+  std::vector<int> blockSizes;
+};
+/// In bf16; rows are halved where there are more products than `mostProducts`, down to 16.
+std::vector<ProblemShape> pairwiseShapes(const ShapeChoices& choices, std::int64_t mostProducts,
+                                         Random& random);
+
 /// What a row's attention should be, and how far f32 arithmetic may be off.
 struct ProblemResult {
   std::vector<double> out;                 ///< [rows][queryHeads · headSize]

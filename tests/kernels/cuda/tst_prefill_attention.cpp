@@ -2,7 +2,6 @@
 #include "engine/base/error.h"
 #include "kernels/cuda/attention/prefill_attention.h"
 #include "tests/kernels/cuda/attention_problem.h"
-#include "tests/kernels/cuda/pairwise.h"
 
 #include <QTest>
 
@@ -58,11 +57,6 @@ QString differs(const AttentionProblem& problem, const std::vector<Bf16>& out,
   return QString::fromStdString(differsOnTensorCores(problem, out, expected));
 }
 
-/// What the emulation has to multiply, some ten million products a second.
-std::int64_t productsOf(const ProblemShape& shape) {
-  return std::int64_t{shape.rows} * shape.group * shape.keyHeads * (shape.keys + shape.rows) * shape.headSize;
-}
-
 bool sameBits(const std::vector<Bf16>& a, const std::vector<Bf16>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Bf16)) == 0;
 }
@@ -77,12 +71,12 @@ class TestCudaPrefillAttention : public QObject {
 
   void equalsReference_data() {
     QTest::addColumn<ProblemShape>("shape");
-    const std::vector<int> rows{1, 16, 17, 64, 65, 100};
-    const std::vector<int> keys{1, 63, 64, 65, 128, 129, 300, 1000};
-    const std::vector<int> segments{1, 2, 5};
-    const std::vector<int> sizes{32, 64, 80, 96, 128, 256};
-    const std::vector<int> groups{1, 2, 3, 4, 7, 8, 16};
-    const std::vector<int> blockSizes{1, 5, 16, 128};
+    const ShapeChoices choices{.rows = {1, 16, 17, 64, 65, 100},
+                               .keys = {1, 63, 64, 65, 128, 129, 300, 1000},
+                               .segments = {1, 2, 5},
+                               .headSizes = {32, 64, 80, 96, 128, 256},
+                               .groups = {1, 2, 3, 4, 7, 8, 16},
+                               .blockSizes = {1, 5, 16, 128}};
     for (const ProblemShape& shape :
          {ProblemShape{.rows = 1000, .keys = 1300, .segments = 3, .keyHeads = 1, .group = 1, .headSize = 32},
           ProblemShape{.rows = 20,
@@ -94,19 +88,8 @@ class TestCudaPrefillAttention : public QObject {
           .blockSize = 5}})
       QTest::addRow("%s", shape.text().c_str()) << shape;
     Random random(m_seed);
-    for (const auto& choice : pairwiseSample(
-             {rows.size(), keys.size(), segments.size(), sizes.size(), groups.size(), blockSizes.size()},
-             random)) {
-      ProblemShape shape{.rows = rows[choice[0]],
-                         .keys = keys[choice[1]],
-                         .segments = segments[choice[2]],
-                         .keyHeads = choice[1] % 2 == 0 ? 2 : 1,
-                         .group = groups[choice[4]],
-                         .headSize = sizes[choice[3]],
-                         .blockSize = blockSizes[choice[5]]};
-      while (productsOf(shape) > 30000000 && shape.rows > 16) shape.rows /= 2;
+    for (const ProblemShape& shape : pairwiseShapes(choices, 30000000, random))
       QTest::addRow("%s", shape.text().c_str()) << shape;
-    }
   }
   void equalsReference() {
     QFETCH(ProblemShape, shape);

@@ -2,7 +2,6 @@
 #include "engine/base/error.h"
 #include "kernels/cuda/attention/split_attention.h"
 #include "tests/kernels/cuda/attention_problem.h"
-#include "tests/kernels/cuda/pairwise.h"
 
 #include <QTest>
 
@@ -67,11 +66,6 @@ std::vector<Bf16> attend(EmulatedCard& card, const AttentionProblem& problem,
   return attend(card, problem, problem.frequencies(), mostPartials);
 }
 
-/// What the emulation has to multiply, some ten million products a second.
-std::int64_t productsOf(const ProblemShape& shape) {
-  return std::int64_t{shape.rows} * shape.group * shape.keyHeads * (shape.keys + shape.rows) * shape.headSize;
-}
-
 bool sameBits(const std::vector<Bf16>& a, const std::vector<Bf16>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Bf16)) == 0;
 }
@@ -100,26 +94,15 @@ class TestCudaSplitAttention : public QObject {
 
   void equalsReference_data() {
     QTest::addColumn<ProblemShape>("shape");
-    const std::vector<int> rows{1, 16, 17, 65, 100};
-    const std::vector<int> keys{1, 64, 65, 511, 512, 513, 1100};
-    const std::vector<int> segments{1, 2, 5};
-    const std::vector<int> sizes{32, 64, 80, 96, 128, 256};
-    const std::vector<int> groups{1, 3, 4, 8, 16};
-    const std::vector<int> blockSizes{1, 5, 16, 128};
+    const ShapeChoices choices{.rows = {1, 16, 17, 65, 100},
+                               .keys = {1, 64, 65, 511, 512, 513, 1100},
+                               .segments = {1, 2, 5},
+                               .headSizes = {32, 64, 80, 96, 128, 256},
+                               .groups = {1, 3, 4, 8, 16},
+                               .blockSizes = {1, 5, 16, 128}};
     Random random(m_seed);
-    for (const auto& choice : pairwiseSample(
-             {rows.size(), keys.size(), segments.size(), sizes.size(), groups.size(), blockSizes.size()},
-             random)) {
-      ProblemShape shape{.rows = rows[choice[0]],
-                         .keys = keys[choice[1]],
-                         .segments = segments[choice[2]],
-                         .keyHeads = choice[1] % 2 == 0 ? 2 : 1,
-                         .group = groups[choice[4]],
-                         .headSize = sizes[choice[3]],
-                         .blockSize = blockSizes[choice[5]]};
-      while (productsOf(shape) > 6000000 && shape.rows > 16) shape.rows /= 2;
+    for (const ProblemShape& shape : pairwiseShapes(choices, 6000000, random))
       QTest::addRow("%s", shape.text().c_str()) << shape;
-    }
   }
   void equalsReference() {
     QFETCH(ProblemShape, shape);

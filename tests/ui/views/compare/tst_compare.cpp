@@ -155,23 +155,7 @@ class TestCompare : public QObject {
 
   /// On a checkpoint that was not trained for it, block attention is not ticked off at the answer.
   void anUntrainedCheckpointIsNoBareTick() {
-    std::vector<trace::Event> events = m_runs.events;
-    const auto started = std::find_if(events.begin(), events.end(), [](const trace::Event& event) {
-      return std::holds_alternative<trace::PlanMade>(event.payload);
-    });
-    trace::Event advice = *started;
-    advice.payload = trace::MessageLogged{.severity = Severity::Warning, .text = policy::untrainedAdvice()};
-    events.insert(std::next(started), advice);
-    auto trace = std::make_shared<TraceStore>();
-    std::uint64_t sequence = 0;
-    for (trace::Event event : events) {
-      event.sequence = ++sequence;
-      trace->append(std::move(event));
-    }
-    ViewInput input = m_runs.input();
-    input.trace = trace;
-    input.position = trace->size();
-    const OutputModel output = outputModel(input);
+    const OutputModel output = outputModel(adviced(policy::untrainedAdvice()));
     const Answer& first = output.answers.back();
     QCOMPARE(first.run, RunId(1));
     QVERIFY2(!first.exactness.contains(QStringLiteral("✓")), qPrintable(first.exactness));
@@ -183,23 +167,7 @@ class TestCompare : public QObject {
 
   /// Nor is anything on a device whose rows are only close; who reads it once need not read it as advice.
   void aCloseDeviceIsNoTick() {
-    std::vector<trace::Event> events = m_runs.events;
-    const auto started = std::find_if(events.begin(), events.end(), [](const trace::Event& event) {
-      return std::holds_alternative<trace::PlanMade>(event.payload);
-    });
-    trace::Event advice = *started;
-    advice.payload = trace::MessageLogged{.severity = Severity::Warning, .text = policy::closeDeviceAdvice()};
-    events.insert(std::next(started), advice);
-    auto trace = std::make_shared<TraceStore>();
-    std::uint64_t sequence = 0;
-    for (trace::Event event : events) {
-      event.sequence = ++sequence;
-      trace->append(std::move(event));
-    }
-    ViewInput input = m_runs.input();
-    input.trace = trace;
-    input.position = trace->size();
-    const Answer first = outputModel(input).answers.back();
+    const Answer first = outputModel(adviced(policy::closeDeviceAdvice())).answers.back();
     QCOMPARE(first.exactness, QStringLiteral("block attention ≈ · full prefill ≈"));
     QVERIFY(first.advice.isEmpty());
   }
@@ -234,6 +202,27 @@ class TestCompare : public QObject {
   }
 
  private:
+  /// The runs, the first of them with a warning behind its plan.
+  ViewInput adviced(const std::string& text) const {
+    std::vector<trace::Event> events = m_runs.events;
+    const auto planned = std::find_if(events.begin(), events.end(), [](const trace::Event& event) {
+      return std::holds_alternative<trace::PlanMade>(event.payload);
+    });
+    trace::Event advice = *planned;
+    advice.payload = trace::MessageLogged{.severity = Severity::Warning, .text = text};
+    events.insert(std::next(planned), advice);
+    auto trace = std::make_shared<TraceStore>();
+    std::uint64_t sequence = 0;
+    for (trace::Event event : events) {
+      event.sequence = ++sequence;
+      trace->append(std::move(event));
+    }
+    ViewInput input = m_runs.input();
+    input.trace = trace;
+    input.position = trace->size();
+    return input;
+  }
+
   test::Recorded m_runs;
 };
 
