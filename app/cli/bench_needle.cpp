@@ -127,7 +127,7 @@ void writeText(std::ostream& out, const Report& report) {
              "  good runs: at least {} of {} names found, and at least {:.0f} % of the names given are "
              "right\n"
              "  times are of whole runs from an empty cache; medians\n\n",
-             needle.documents, counted(needle.trials, "trial"), needle.seed, needle.policy->name,
+             needle.documents, counted(needle.trials, "trial"), needle.seed, needle.policy.name(),
              report.goodCount(), needle.documents, needle.goodShare * 100)
       << tableText(report);
   std::int64_t longest = 0;
@@ -172,7 +172,7 @@ nlohmann::ordered_json toJson(const NeedleRow& row) {
 
 nlohmann::ordered_json toJson(const Report& report, nlohmann::ordered_json head) {
   const experiment::NeedleOptions& needle = report.options.needle;
-  head["policy"] = needle.policy->name;
+  head["policy"] = needle.policy.name();
   head["documents"] = needle.documents;
   head["good_share"] = needle.goodShare;
   head["seed"] = needle.seed;
@@ -184,7 +184,7 @@ nlohmann::ordered_json toJson(const Report& report, nlohmann::ordered_json head)
 
 std::string underTitle(const Report& report, const std::string& model) {
   const experiment::NeedleOptions& needle = report.options.needle;
-  return fmt::format("{}, policy {}, {} documents, {} a point, seed {}", model, needle.policy->name,
+  return fmt::format("{}, policy {}, {} documents, {} a point, seed {}", model, needle.policy.name(),
                      needle.documents, counted(needle.trials, "trial"), needle.seed);
 }
 
@@ -244,7 +244,7 @@ void writePicture(const std::filesystem::path& file, const std::string& svg, con
 
 ExitCode runNeedle(const Context& context, Options options) {
   if (!options.pictures.empty()) makeFolder(options.pictures);
-  options.needle.policy = &workbench::policyOf(options.session.settings.policy);
+  options.needle.policy = workbench::policyOf(options.session.settings.policy);
   workbench::ModelBundle bundle = loadChosenModel(options.session, context.backends);
   trace::NoSink sink;
   const std::unique_ptr<run::Session> session =
@@ -297,12 +297,7 @@ void addNeedleCommand(CLI::App& group, Context& context) {
   addNumber(*command, "--trials", needle.trials, "Runs a row, each with other names and hay", {1, 100'000});
   addNumber(*command, "--good", needle.goodShare, "Recall and precision from which a run is good",
             {0.0, 1.0});
-  std::vector<std::string> policies = policy::policyNames();
-  std::sort(policies.begin(), policies.end());
-  command
-      ->add_option("--policy", settings.policy, fmt::format("Reuse policy: {}", fmt::join(policies, " or ")))
-      ->check(CLI::IsMember(policies))
-      ->capture_default_str();
+  addSettings(*command, settings, {"policy"});
   addSeedOption(*command, needle.seed, "Seed of names and hay");
   command
       ->add_option(

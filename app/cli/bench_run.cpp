@@ -153,7 +153,7 @@ void writeText(std::ostream& out, const Options& options, const Report& report) 
   const std::vector<CaseSummary> summaries = experiment::summarizeTurns(report.turns);
   out << fmt::format("  {}: {} of each case after one to warm up, policy {}; medians\n\n",
                      inputName(options.file), counted(report.turns.size(), "run"),
-                     workbench::runOptionsOf(options.session.settings).policy->name);
+                     workbench::runOptionsOf(options.session.settings).policy.name());
   if (summaries.empty()) {
     out << "  stopped before the first turn ended\n";
     return;
@@ -194,7 +194,7 @@ nlohmann::ordered_json caseJson(const CaseSummary& each, const CaseSummary& cold
 void writeJson(std::ostream& out, const Options& options, const Report& report, nlohmann::ordered_json head) {
   const std::vector<CaseSummary> summaries = experiment::summarizeTurns(report.turns);
   head["file"] = options.file;
-  head["policy"] = workbench::runOptionsOf(options.session.settings).policy->name;
+  head["policy"] = workbench::runOptionsOf(options.session.settings).policy.name();
   head["seed"] = options.query.settings.seed;
   head["block_size"] = options.session.config().blockSize;
   head["blocks"] = options.session.config().blockCount;

@@ -163,14 +163,14 @@ class RunCommand {
       if (anyAdmitted) {
         streams.out << '\n' << stepTable(plan, result) << "  " << reuseSummary(result, view.spans()) << '\n';
       }
-      streams.out << "  policy " << options.policy->name << " (" << exactness() << ") on " << m_bundle.name
+      streams.out << "  policy " << options.policy.name() << " (" << exactness() << ") on " << m_bundle.name
                   << ", " << m_bundle.backend->info().name << '\n';
       streams.out.flush();
     }
     return exitCodeOf(result.outcome);
   }
 
-  const policy::Policy& policy() const { return workbench::policyOf(m_options.session.settings.policy); }
+  policy::Choice policy() const { return workbench::policyOf(m_options.session.settings.policy); }
 
   std::string exactness() const {
     return policy::exactnessOn(policy(), m_bundle.backend->info().rowsAreBitEqual);
@@ -180,7 +180,7 @@ class RunCommand {
     nlohmann::ordered_json json;
     json["model"] = m_bundle.name;
     json["device"] = m_bundle.backend->info().name;
-    json["policy"] = policy().name;
+    json["policy"] = policy().name();
     json["exactness"] = exactness();
     json["seed"] = m_options.query.settings.seed;
     json["runs"] = std::move(runs);

@@ -218,7 +218,7 @@ std::optional<run::Prediction> ReusePrediction::predict(const plan::Plan& plan, 
 
 std::string ReusePrediction::setting() const {
   const run::SessionConfig config = m_options.session.config();
-  return std::string("policy ") + m_run.policy->name + " on " + m_model.name + ", " +
+  return std::string("policy ") + m_run.policy.name() + " on " + m_model.name + ", " +
          counted(config.blockCount, "block") + " of " + counted(config.blockSize, "token") +
          ", empty at first";
 }

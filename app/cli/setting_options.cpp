@@ -30,9 +30,10 @@ std::vector<std::string> namesOf(const Setting& setting) {
 CLI::Validator isChoice(const Setting& setting) {
   return CLI::Validator(
       [&setting](const std::string& given) {
-        return workbench::mayBe(setting, given)
-                   ? std::string()
-                   : "there is no " + std::string(setting.key) + " \"" + given + "\"";
+        if (workbench::mayBe(setting, given)) return std::string();
+        const std::string expected = workbench::expectedBeside(setting, given);
+        return expected.empty() ? "there is no " + std::string(setting.key) + " \"" + given + "\""
+                                : "\"" + given + "\" is none; expected " + expected;
       },
       "");
 }

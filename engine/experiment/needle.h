@@ -28,7 +28,7 @@ struct NeedleOptions {
   std::int32_t trials = 50;
   double goodShare = 0.75;  ///< a run is good where recall and precision are both at least this
   std::uint64_t seed = 0;   ///< of names and words; the same for every k
-  const policy::Policy* policy = &policy::standardPolicy();
+  policy::Choice policy{};
 };
 
 /// Why a name is not in the answer.

@@ -60,7 +60,7 @@ std::vector<AskedQuestion> askQuestions(run::Session& session, ReplySink& sink, 
                                         std::int32_t questions, std::int32_t layers,
                                         const std::stop_token& stop) {
   run::RunOptions options;
-  options.policy = &policy::kSpans;
+  options.policy = policy::kSpans;
   options.observedLayers.resize(static_cast<std::size_t>(layers));
   std::iota(options.observedLayers.begin(), options.observedLayers.end(), 0);
   std::vector<AskedQuestion> asked;

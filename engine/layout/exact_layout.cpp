@@ -56,6 +56,10 @@ class ExactLayout {
   }
 
  private:
+  bool hasIndependentSpans() const {
+    return m_visibility == Visibility::Spans || m_visibility == Visibility::SpansAtOneBase;
+  }
+
   /// The message that the prompt begins with; null if it begins with an output or is empty.
   static const plan::PromptMessage* firstMessage(const plan::PromptNode& prompt) {
     const plan::PromptNode* node = &prompt;
@@ -104,27 +108,37 @@ class ExactLayout {
       return;
     }
     const std::size_t before = m_table.segments.size();
+    const std::vector<std::uint32_t> prefix = scope.view;
+    const std::int64_t base = m_position;
+    std::int64_t end = base;  // where what follows stands
     for (const plan::PromptNode& child : plus.children) {
       const std::size_t childBegin = m_table.segments.size();
+      const std::int64_t begin = m_visibility == Visibility::SpansAtOneBase ? base : m_position;
+      m_position = begin;
       Scope inner;
       inner.number = m_nextScope++;
       inner.depth = scope.depth + 1;
       inner.node = child.node;
       const plan::PromptMessage* first = m_first;
+      if (m_visibility == Visibility::SpansBehindPrefix && !isClosure(child)) inner.view = prefix;
+      const std::size_t inherited = inner.view.size();
       // The inner step began with it, so its keys and values are found only behind it.
       if (isClosure(child)) open(child, child.node, inner);
       lay(child, inner);
       m_first = first;
+      end += m_position - begin;
       // A child without tokens leaves no trace.
       if (m_table.segments.size() == childBegin) m_nextScope = inner.number;
-      scope.view.insert(scope.view.end(), inner.view.begin(), inner.view.end());
+      scope.view.insert(scope.view.end(), inner.view.begin() + static_cast<std::ptrdiff_t>(inherited),
+                        inner.view.end());
     }
+    m_position = end;
     if (m_table.segments.size() != before) scope.open.reset();
   }
 
   void layOutput(const plan::PromptOutput& output, const NodePath& node, Scope& scope) {
     const StepOutput& inner = outputOf(output.step, node);
-    if (output.form == plan::OutputForm::Reused && m_visibility == Visibility::Spans) {
+    if (output.form == plan::OutputForm::Reused && hasIndependentSpans()) {
       layReused(inner, output.step, node, scope);
       return;
     }

@@ -21,8 +21,10 @@ struct StepOutput {
 
 /// Which visibility the segments get.
 enum class Visibility {
-  Full,  ///< everything is one segment with plain causal attention
-  Spans  ///< block attention: plus children are independent
+  Full,              ///< everything is one segment with plain causal attention
+  Spans,             ///< block attention: plus children are independent
+  SpansAtOneBase,    ///< the same; all children of a plus stand where its first one does
+  SpansBehindPrefix  ///< children of a plus see what stands before it, but not each other
 };
 
 /// The exact layout: nothing is padded or cropped, and joining all segments gives exactly the chat template's

@@ -30,7 +30,7 @@ struct Segment {
   std::vector<TokenId> tokens;
   std::int64_t base = 0;  ///< position of local token 0; negative only where a hidden prefix stands before 0
   std::int32_t visibleBegin = 0;  ///< first local token that others see; those before it are a hidden prefix
-  bool hidden = false;            ///< stands in nobody's view: only carries the chain of a reused output
+  bool hidden = false;  ///< stands in nobody's view: only carries the chain of a reused output or a rest
   std::vector<std::uint32_t> sees;  ///< earlier segments in view order; a row sees their visible tokens, then
                                     ///< its own segment up to itself
   std::vector<TokenRun> runs;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/policies.h"
 
+#include "engine/policy/link/link.h"
 #include "engine/policy/prefix/prefix.h"
+#include "engine/policy/shared_prefix/shared_prefix.h"
 #include "engine/policy/spans/spans.h"
+#include "engine/policy/spans_no_reposition/spans_no_reposition.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +14,8 @@ namespace spanscope::policy {
 namespace {
 
 // The one place where a policy is registered.
-constexpr std::array<const Policy*, 2> kPolicies{&kSpans, &kPrefix};
+constexpr std::array<const Policy*, 5> kPolicies{&kSpans, &kPrefix, &kLink, &kSharedPrefix,
+                                                 &kSpansNoReposition};
 
 }  // namespace
 
@@ -35,8 +39,8 @@ std::string untrainedAdvice() {
          policyForAnyCheckpoint().name;
 }
 
-std::string exactnessOn(const Policy& policy, bool rowsAreBitEqual) {
-  std::string text = policy.exactness;
+std::string exactnessOn(const Choice& choice, bool rowsAreBitEqual) {
+  std::string text = choice.exactness();
   constexpr std::string_view kTick = "✓";
   for (auto at = text.find(kTick); !rowsAreBitEqual && at != std::string::npos; at = text.find(kTick))
     text.replace(at, kTick.size(), "≈");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/policy/choice.h"
 #include "engine/policy/policy.h"
 
 #include <span>
@@ -22,15 +23,15 @@ const Policy& policyForAnyCheckpoint();
 /// one does not say that it was.
 std::string untrainedAdvice();
 
-/// What the policy is exact against on a device: nothing is ticked off where the bits of a row depend on what
+/// What a policy is exact against on a device: nothing is ticked off where the bits of a row depend on what
 /// is computed beside it (compute::DeviceInfo::rowsAreBitEqual), since what is reused is only close to what
 /// would be computed again.
-std::string exactnessOn(const Policy& policy, bool rowsAreBitEqual);
+std::string exactnessOn(const Choice& choice, bool rowsAreBitEqual);
 
 /// What a run says, in the trace, on such a device.
 std::string closeDeviceAdvice();
 
-/// The policy of that name; nullptr if there is none.
+/// The policy of that name, without values; nullptr if there is none.
 const Policy* findPolicy(std::string_view name);
 
 /// The names of all policies, in their order.

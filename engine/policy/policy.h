@@ -11,6 +11,21 @@
 
 namespace spanscope::policy {
 
+/// A number, or one of some words, that goes with a policy: the 16 of link(16).
+struct Parameter {
+  const char* name;   ///< "n": before the value where it is not the first of the policy
+  const char* label;  ///< as a person reads it: "tokens of each document"
+  const char* help;   ///< what it does, in a sentence
+  double standard = 0;
+  double least = 0;
+  double most = 0;
+  bool isWhole = false;
+  /// Whether the word "all" stands for as much as there is: infinity.
+  bool hasAll = false;
+  /// Words instead of numbers: the value is the index of one.
+  std::span<const char* const> words{};
+};
+
 /// Constants with the life of the program: what refers to one may keep its address.
 struct Policy {
   const char* name;   ///< "spans": what options, documents and traces call it
@@ -24,9 +39,14 @@ struct Policy {
   bool hasIndependentSpans;
   /// Whether it asks for a checkpoint that was trained for block attention: others run, less accurately.
   bool wantsBlockAttention;
-  /// The span table of a step; `outputs[i]` belongs to step i of the plan. Throws as layoutExact().
+  /// In the order in which they are written: link(16), blend(0.15,layer=1).
+  std::span<const Parameter> parameters{};
+  /// Where some values make it more exact: what it is then, as above; nullptr where they do not.
+  const char* (*exactnessAt)(std::span<const double> values) = nullptr;
+  /// The span table of a step; `outputs[i]` belongs to step i of the plan, `values` to the parameters. Throws
+  /// as layoutExact().
   layout::SpanTable (*layOut)(const plan::Step& step, std::span<const layout::StepOutput> outputs,
-                              layout::MessageRenderer& renderer);
+                              layout::MessageRenderer& renderer, std::span<const double> values);
 };
 
 }  // namespace spanscope::policy

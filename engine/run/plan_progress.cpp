@@ -41,7 +41,7 @@ std::optional<PlanProgress::Ready> PlanProgress::next() {
   if (m_ready.empty()) return std::nullopt;
   const StepIndex i = m_ready.front();
   const plan::Step& step = m_plan.steps[i];
-  layout::SpanTable table = m_options.policy->layOut(step, m_outputs, m_renderer);
+  layout::SpanTable table = m_options.policy.layOut(step, m_outputs, m_renderer);
   RequestOptions options = optionsOf(step, table.tokenCount());
   // Only a step whose output is put into another prompt is asked for its table.
   if (!m_dependents[i].empty()) m_outputs[i].table = table;

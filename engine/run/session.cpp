@@ -187,7 +187,7 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
 
   impl.sink.send(run, 0, {},
                  trace::RunStarted{
-                     .queryJson = options.queryJson, .policy = options.policy->name, .seed = options.seed});
+                     .queryJson = options.queryJson, .policy = options.policy.name(), .seed = options.seed});
   for (const RetrievalReport& report : options.retrieved) {
     impl.sink.send(run, 0, report.node, report.found);
     for (const std::string& text : report.warnings) {
@@ -195,7 +195,7 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
     }
   }
   impl.sink.send(run, 0, {}, planEvent(plan, options.explain));
-  if (options.policy->wantsBlockAttention && !impl.decoder.config().blockAttention) {
+  if (options.policy.policy().wantsBlockAttention && !impl.decoder.config().blockAttention) {
     impl.sink.send(run, 0, {},
                    trace::MessageLogged{.severity = Severity::Warning, .text = policy::untrainedAdvice()});
   }

@@ -49,7 +49,7 @@ struct RetrievalReport {
 };
 
 struct RunOptions {
-  const policy::Policy* policy = &policy::standardPolicy();
+  policy::Choice policy{};
   std::uint64_t seed = 0;
   std::int32_t maxTokens = 0;  ///< limit for generates that have none; 0: the model's own, else 256
   std::int32_t topK = 0;       ///< 0: off

@@ -2,9 +2,11 @@
 #include "engine/workbench/chosen_name.h"
 
 #include "engine/compute/backends.h"
+#include "engine/policy/choice.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <variant>
 
 namespace spanscope::workbench {
 namespace {
@@ -24,10 +26,18 @@ std::string_view kindOf(std::string_view device) {
 }  // namespace
 
 bool mayBe(const Setting& setting, std::string_view name) {
+  if (setting.kind == TextKind::Policy) return policy::findChoice(name).has_value();
   const std::string_view wanted = setting.key == "device" ? kindOf(name) : name;
   const Choices choices = setting.choices();
   return std::any_of(choices.begin(), choices.end(),
                      [&](const Choice& choice) { return choice.name == wanted; });
+}
+
+std::string expectedBeside(const Setting& setting, std::string_view name) {
+  if (setting.kind != TextKind::Policy) return {};
+  const auto read = policy::readChoice(name);
+  const auto* problem = std::get_if<policy::ChoiceProblem>(&read);
+  return problem == nullptr || problem->policy == nullptr ? std::string() : problem->expected;
 }
 
 }  // namespace spanscope::workbench

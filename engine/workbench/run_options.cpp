@@ -38,7 +38,7 @@ document::RunSettings sessionIdentityOf(const document::RunSettings& settings) {
 
 run::RunOptions runOptionsOf(const document::RunSettings& settings) {
   run::RunOptions options;
-  options.policy = &policyOf(settings.policy);
+  options.policy = policyOf(settings.policy);
   options.seed = settings.seed;
   options.maxTokens = settings.maxTokens;
   return options;

@@ -55,6 +55,7 @@ enum class TextKind : std::uint8_t {
   Line,
   Checkpoint,  ///< folder of a checkpoint; empty: the bundled one
   Address,     ///< of a server
+  Policy,      ///< a reuse policy with its values, "link(16)"
   Name,
 };
 

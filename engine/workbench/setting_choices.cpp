@@ -67,7 +67,7 @@ Choices deviceChoices() {
 Choices policyChoices() {
   Choices choices;
   for (const policy::Policy* policy : policy::policies())
-    choices.push_back({.name = policy->name, .help = policy->help, .brief = policy->brief});
+    choices.push_back({.name = policy::Choice(*policy).name(), .help = policy->help, .brief = policy->brief});
   return choices;
 }
 
@@ -100,9 +100,8 @@ Choices attentionChoices() {
   return choicesOf(kAttentionDetails);
 }
 
-const policy::Policy& policyOf(std::string_view name) {
-  const policy::Policy* policy = policy::findPolicy(name);
-  return policy != nullptr ? *policy : policy::standardPolicy();
+policy::Choice policyOf(std::string_view name) {
+  return policy::findChoice(name).value_or(policy::Choice());
 }
 
 compute::DType kvTypeOf(std::string_view name) {

@@ -11,7 +11,7 @@
 
 namespace spanscope::workbench {
 
-const policy::Policy& policyOf(std::string_view name);
+policy::Choice policyOf(std::string_view name);
 compute::DType kvTypeOf(std::string_view name);
 plan::OutputForm outputFormOf(std::string_view name);
 plan::LocalityShape localityShapeOf(std::string_view name);

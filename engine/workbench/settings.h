@@ -24,7 +24,7 @@ struct RunSettings {
   std::string model;  ///< directory of the checkpoint; empty: the bundled one
   /// Names of other models, separated by commas, that the checkpoint stands in for without a warning.
   std::string standsFor;
-  std::string policy = policy::standardPolicy().name;
+  std::string policy = policy::Choice().name();
   std::uint64_t seed = 0;
   std::int32_t blockSize = 16;
   std::int32_t blockCount = 512;  ///< the null block included
@@ -95,8 +95,9 @@ inline const std::vector<Setting>& runSettings() {
        .member = &RunSettings::policy,
        .effect = SettingEffect::Run,
        .choices = policyChoices,
+       .kind = TextKind::Policy,
        .row = {.group = Group::Cache, .label = tr("Reuse policy")},
-       .option = {.name = "--policy", .help = "Reuse policy", .value = "NAME"}},
+       .option = {.name = "--policy", .help = "Reuse policy, with its values in brackets", .value = "NAME"}},
       {.key = "seed",
        .name = "seed",
        .member = &RunSettings::seed,

@@ -79,8 +79,7 @@ std::size_t mostContainers(const query::Node& own) {
 
 /// The document's policy, or what is run in its place.
 const policy::Policy& policyOf(const RunSettings& settings) {
-  const policy::Policy* policy = policy::findPolicy(settings.policy);
-  return policy != nullptr ? *policy : policy::standardPolicy();
+  return policy::findChoice(settings.policy).value_or(policy::Choice()).policy();
 }
 
 class Finder {

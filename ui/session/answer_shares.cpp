@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 #include <variant>
 
@@ -16,10 +17,14 @@ using trace::SegmentAttention;
 
 std::vector<SourceKind> kindsOf(std::span<const trace::SegmentInfo> segments) {
   std::vector<SourceKind> kinds;
+  std::set<std::uint32_t> scopes;
   for (const trace::SegmentInfo& segment : segments) {
-    kinds.push_back(segment.hidden        ? SourceKind::Hidden
-                    : segment.independent ? SourceKind::Source
-                                          : SourceKind::Context);
+    // A scope begins with its source, which may see what stands before it, and may have been computed twice.
+    const bool begins = segment.depth > 0 && scopes.insert(segment.scope).second;
+    const bool isSource = segment.independent || begins;
+    kinds.push_back(segment.hidden ? SourceKind::Hidden
+                    : isSource     ? SourceKind::Source
+                                   : SourceKind::Context);
   }
   if (!kinds.empty()) kinds.back() = SourceKind::Own;
   return kinds;

@@ -116,7 +116,7 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   m_policy->setPopupMode(QToolButton::InstantPopup);
   auto* policies = new QMenu(m_policy);
   for (const policy::Policy* policy : policy::policies()) {
-    const QString name = QString::fromUtf8(policy->name);
+    const QString name = QString::fromStdString(policy::Choice(*policy).name());
     policies->addAction(policyText(*policy), this, [this, name] {
       if (document::DocumentModel* model = m_workspace.model()) {
         model->change(tr("Policy %1").arg(name), [&name](document::Document& document) {
@@ -249,10 +249,9 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
   m_model->setText(modelText(m_workspace, engine) + QStringLiteral(" ▾"));
   m_model->setToolTip(modelTip(m_workspace, engine));
   m_model->setEnabled(current == nullptr || !current->recording);
-  const policy::Policy& policy = current == nullptr
-                                     ? policy::standardPolicy()
-                                     : workbench::policyOf(current->model->document().settings.policy);
-  m_policy->setText(QString::fromUtf8(policy.name) + QStringLiteral(" ▾"));
+  const policy::Choice policy =
+      current == nullptr ? policy::Choice() : workbench::policyOf(current->model->document().settings.policy);
+  m_policy->setText(QString::fromStdString(policy.name()) + QStringLiteral(" ▾"));
   m_policy->setToolTip(
       QStringList({tr("Reuse policy %1.").arg(policyText(policy)), explain(u"policy"), explain(u"exactness"),
                    explain(u"block-attention"), explain(u"full-prefill")})
@@ -263,9 +262,9 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
   m_policy->setEnabled(current != nullptr);
 }
 
-QString TopBar::policyText(const policy::Policy& policy) const {
+QString TopBar::policyText(const policy::Choice& policy) const {
   const bool isBitEqual = m_workspace.engine().model().rowsAreBitEqual;
-  return QString::fromUtf8(policy.name) + QStringLiteral(": ") +
+  return QString::fromStdString(policy.name()) + QStringLiteral(": ") +
          QString::fromStdString(policy::exactnessOn(policy, isBitEqual));
 }
 

@@ -41,7 +41,7 @@ class TopBar : public QWidget {
   QWidget* makeLayouts();
   void fillModels();
   /// "spans: block attention ✓ · full prefill ≈", as it is on the device of the model.
-  QString policyText(const policy::Policy& policy) const;
+  QString policyText(const policy::Choice& policy) const;
   QToolButton* makeMenuButton(QMenu* menu);
   QToolButton* makeDropDown(const QString& name, const QString& help);
 

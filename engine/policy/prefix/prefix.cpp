@@ -5,7 +5,7 @@ namespace spanscope::policy {
 namespace {
 
 layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
-                         layout::MessageRenderer& renderer) {
+                         layout::MessageRenderer& renderer, std::span<const double> /*values*/) {
   return layout::layoutExact(step, outputs, renderer, layout::Visibility::Full);
 }
 

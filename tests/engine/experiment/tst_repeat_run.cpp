@@ -216,7 +216,7 @@ class TestRepeatRun : public QObject {
 
   void otherPoliciesFindWhatTheyCan() {
     Bench bench;
-    bench.options.policy = policy::findPolicy("prefix");
+    bench.options.policy = *policy::findPolicy("prefix");
     QVERIFY(bench.measure(example(QStringLiteral("rag.json")), 1));
     const RepeatTurn& turn = bench.turns.front();
     // The longest common prefix ends where the first document began.

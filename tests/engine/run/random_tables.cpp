@@ -29,12 +29,12 @@ std::vector<TokenId> RandomTables::tokens() {
 
 /// Lays out one scope and returns its segments, those of the scopes nested in it included.
 std::vector<std::uint32_t> RandomTables::scope(Built& built, std::uint32_t id, std::uint32_t depth,
-                                               int deeper, bool last) {
-  std::vector<std::uint32_t> seen;
+                                               int deeper, bool last, std::vector<std::uint32_t> seen) {
+  const std::vector<std::uint32_t> prefix = seen;
   bool first = true;
   const auto addSegment = [&] {
     layout::Segment segment;
-    segment.independent = first && depth > 0;
+    segment.independent = first && depth > 0 && seen.empty();
     segment.scope = id;
     segment.depth = depth;
     segment.tokens = tokens();
@@ -57,20 +57,29 @@ std::vector<std::uint32_t> RandomTables::scope(Built& built, std::uint32_t id, s
       continue;
     }
     const int children = 1 + below(3);
+    const std::int64_t base = built.position;
+    const std::vector<std::uint32_t> before =
+        built.visibility == layout::Visibility::SpansBehindPrefix ? seen : std::vector<std::uint32_t>();
+    std::int64_t end = base;
     for (int child = 0; child < children; ++child) {
       const std::uint32_t inner = built.scopes++;
-      const auto segments = scope(built, inner, depth + 1, deeper - 1, false);
+      if (built.visibility == layout::Visibility::SpansAtOneBase) built.position = base;
+      const std::int64_t begin = built.position;
+      const auto segments = scope(built, inner, depth + 1, deeper - 1, false, before);
       seen.insert(seen.end(), segments.begin(), segments.end());
+      end += built.position - begin;
     }
+    built.position = end;
     first = false;
   }
   if (last && (seen.empty() || built.table.segments[seen.back()].scope != id)) addSegment();
+  seen.erase(seen.begin(), seen.begin() + static_cast<std::ptrdiff_t>(prefix.size()));
   return seen;
 }
 
-layout::SpanTable RandomTables::next(int depth) {
-  Built built;
-  scope(built, 0, 0, depth, true);
+layout::SpanTable RandomTables::next(int depth, layout::Visibility visibility) {
+  Built built{.table = {}, .visibility = visibility};
+  scope(built, 0, 0, depth, true, {});
   return std::move(built.table);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/layout/layout.h"
 #include "engine/layout/span_table.h"
 
 #include <random>
@@ -16,17 +17,18 @@ class RandomTables {
 
   /// A span table with scopes nested up to `depth` deep that ends in a dependent segment of the outermost
   /// scope.
-  layout::SpanTable next(int depth);
+  layout::SpanTable next(int depth, layout::Visibility visibility = layout::Visibility::Spans);
 
  private:
   struct Built {
     layout::SpanTable table;
+    layout::Visibility visibility = layout::Visibility::Spans;
     std::int64_t position = 0;
     std::uint32_t scopes = 1;
   };
 
-  std::vector<std::uint32_t> scope(Built& built, std::uint32_t id, std::uint32_t depth, int deeper,
-                                   bool last);
+  std::vector<std::uint32_t> scope(Built& built, std::uint32_t id, std::uint32_t depth, int deeper, bool last,
+                                   std::vector<std::uint32_t> seen);
   std::vector<TokenId> tokens();
   int below(int limit);
 

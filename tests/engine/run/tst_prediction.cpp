@@ -158,7 +158,7 @@ void TestPrediction::equalsTheRun() {
   config.rowsPerPass = 256;
   RandomSession random(config, endTokens);
   run::RunOptions options;
-  options.policy = policy;
+  options.policy = *policy;
   int exact = 0;
   int bounded = 0;
   for (int round = 0; round < 18; ++round) {

@@ -67,7 +67,7 @@ std::string judge(int candidates, float temperature, int innerTokens = 24) {
 
 RunOptions withPolicy(const Policy& policy) {
   RunOptions options;
-  options.policy = &policy;
+  options.policy = policy;
   return options;
 }
 

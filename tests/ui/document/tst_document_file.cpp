@@ -232,7 +232,8 @@ void TestDocumentFile::refuses_data() {
   row("block size of a fraction", ", \"settings\": {\"block_size\": 1.5}", "1.5");
   row("one block", ", \"settings\": {\"blocks\": 1}", "found the number 1");
   row("seed", ", \"settings\": {\"seed\": -1}", "64 bits");
-  row("policy", ", \"settings\": {\"policy\": \"fast\"}", "found \"fast\", expected \"spans\" or \"prefix\"");
+  row("policy", ", \"settings\": {\"policy\": \"fast\"}",
+      "found \"fast\", expected \"spans\" or \"prefix\" or \"link(16)\"");
   row("layers", ", \"settings\": {\"layers\": [-1]}", "/settings/layers/0");
   row("draft without query", ", \"drafts\": [{}]", "a draft without a query");
   row("bad draft", ", \"drafts\": [{\"query\": {\"usr\": \"a\"}}]", "/drafts/0/query");

@@ -78,6 +78,18 @@ QString roleOf(const trace::SegmentInfo& segment, const query::Node* node, bool 
   return node == nullptr ? tr("part") : operatorLabel(*node);
 }
 
+/// Whether the next segment begins with the same tokens, which others do not see there but here, where they
+/// were computed again: the policy link.
+bool isLinked(const std::vector<trace::SegmentInfo>& segments, std::size_t index) {
+  if (index + 1 >= segments.size()) return false;
+  const trace::SegmentInfo& segment = segments[index];
+  const trace::SegmentInfo& rest = segments[index + 1];
+  std::int64_t end = segment.base;
+  for (const trace::TokenRunInfo& run : segment.runs) end += run.count;
+  return !segment.hidden && segment.visibleBegin == 0 && rest.visibleBegin > 0 && segment.depth > 0 &&
+         segment.scope == rest.scope && segment.node == rest.node && rest.base + rest.visibleBegin == end;
+}
+
 /// What tells the parts of a prompt apart; nullptr: nothing is known of the one that the path lies in.
 using IdentityOf = std::function<const SegmentIdentity*(const NodePath&)>;
 
@@ -100,6 +112,11 @@ std::vector<SegmentName> namesOf(const std::vector<trace::SegmentInfo>& segments
     names[i].hidden = segments[i].hidden;
     names[i].hue = visible;
     if (segments[i].hidden) continue;
+    if (i > 0 && isLinked(segments, i - 1)) {
+      names[i].hue = names[i - 1].hue;
+      last = i;
+      continue;
+    }
     if (const SegmentIdentity* identity = identityOf(segments[i].node)) {
       const std::size_t copy = copies[identity]++;
       names[i].hue = identity->hue + std::min(copy, identity->copies - 1);
@@ -113,6 +130,7 @@ std::vector<SegmentName> namesOf(const std::vector<trace::SegmentInfo>& segments
       names[i].name = tr("hidden prefix");
       continue;
     }
+    if (i > 0 && isLinked(segments, i - 1)) continue;
     const document::DocumentNode* node = nodes.inDocument(segments[i].node);
     if (node != nullptr && !node->name.empty()) {
       names[i].name = QString::fromStdString(node->name);
@@ -132,6 +150,11 @@ std::vector<SegmentName> namesOf(const std::vector<trace::SegmentInfo>& segments
       names[places[n]].name = tr("%1 %2").arg(role).arg(n + 1);
     }
   }
+  for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
+    if (!isLinked(segments, i)) continue;
+    names[i + 1].name = names[i].name;
+    names[i].name = tr("%1, linked").arg(names[i].name);
+  }
   return names;
 }
 
@@ -141,7 +164,10 @@ trace::SegmentInfo infoOf(const layout::Segment& segment) {
   info.node = segment.node;
   info.independent = segment.independent;
   info.hidden = segment.hidden;
+  info.scope = segment.scope;
   info.depth = segment.depth;
+  info.base = segment.base;
+  info.visibleBegin = segment.visibleBegin;
   for (const layout::TokenRun& run : segment.runs) {
     const bool isOutput = run.source == layout::TokenRun::Source::Output;
     info.runs.push_back({.count = run.count,

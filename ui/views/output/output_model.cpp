@@ -69,7 +69,7 @@ const ListedRun* sameAnswer(const std::vector<ListedRun>& runs, const ListedRun&
 }
 
 /// What is exact on this device and checkpoint: what it was not trained for is not ticked off.
-QString exactnessOf(const policy::Policy& policy, bool isClose, const QString& untrainedModel) {
+QString exactnessOf(const policy::Choice& policy, bool isClose, const QString& untrainedModel) {
   QString text = QString::fromStdString(policy::exactnessOn(policy, !isClose));
   if (untrainedModel.isEmpty()) return text;
   QStringList parts = text.split(QStringLiteral(" · "));
@@ -102,7 +102,7 @@ Answer blankOf(const ListedRun& listed, const std::vector<ListedRun>& runs) {
   const bool isUntrained = warnings.removeAll(untrained) > 0;
   const QString model = blank.model.isEmpty() ? tr("this checkpoint") : blank.model;
   const bool isClose = warnings.removeAll(QString::fromStdString(policy::closeDeviceAdvice())) > 0;
-  if (const policy::Policy* policy = policy::findPolicy(run.policy))
+  if (const std::optional<policy::Choice> policy = policy::findChoice(run.policy))
     blank.exactness = exactnessOf(*policy, isClose, isUntrained ? model : QString());
   if (isUntrained) {
     warnings.prepend(tr("%1 was not trained for block attention: expect a less accurate answer than with "

@@ -5,6 +5,7 @@
 #include "engine/remote/server_address.h"
 #include "ui/views/common/checked_field.h"
 #include "ui/views/common/text_tools.h"
+#include "ui/views/settings/policy_field.h"
 #include "ui/views/settings/settings_rows.h"
 #include "ui/words/tr.h"
 
@@ -102,6 +103,7 @@ class FieldMaker {
   }
 
   void make(std::string RunSettings::*member) {
+    if (m_setting.kind == TextKind::Policy) return makePolicy(member);
     if (m_setting.choices != nullptr) return makeCombo(member);
     if (m_setting.kind == TextKind::Line) return makeLine(member);
     CheckedField* const field = makeChecked([kind = m_setting.kind, member](const QString& text) {
@@ -154,6 +156,20 @@ class FieldMaker {
       const QString name = QString::fromStdString(settings.*member);
       if (combo->findData(name) < 0) combo->addItem(name, name);
       combo->setCurrentIndex(combo->findData(name));
+    };
+  }
+
+  void makePolicy(std::string RunSettings::*member) {
+    auto* const field = new PolicyField(
+        [&rows = m_rows, title = m_title, name = m_name, member](const policy::Choice& choice) {
+          rows.change(title, name, [&](RunSettings& settings) { settings.*member = choice.name(); });
+          rows.endMerge();
+        },
+        m_rows.owner());
+    field->combo()->setObjectName(m_name);
+    m_field.widget = field;
+    m_field.show = [field, member](const RunSettings& settings, const Theme& theme) {
+      field->show(settings.*member, theme);
     };
   }
 

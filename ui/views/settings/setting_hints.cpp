@@ -20,10 +20,10 @@ using workbench::RunSettings;
 
 QString exactness(const HintInput& input) {
   const RunSettings& settings = input.settings;
-  const policy::Policy* policy = policy::findPolicy(settings.policy);
+  const std::optional<policy::Choice> policy = policy::findChoice(settings.policy);
   // Of other devices nobody knows before they are asked whether their rows are bit-equal by themselves.
   const bool isEqual = settings.exact || settings.device == compute::kAutoDevice || settings.device == "cpu";
-  return policy != nullptr ? QString::fromStdString(policy::exactnessOn(*policy, isEqual)) : QString();
+  return policy ? QString::fromStdString(policy::exactnessOn(*policy, isEqual)) : QString();
 }
 
 /// "cpu: AMD EPYC, AVX2, 31.2 GiB", or why it cannot be used.

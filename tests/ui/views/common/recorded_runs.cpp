@@ -38,7 +38,7 @@ void RunRecorder::run(const document::Document& document, const policy::Policy& 
   document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
   if (!query.query) throw std::runtime_error("the document is not complete");
   run::RunOptions options;
-  options.policy = &policy;
+  options.policy = policy;
   options.queryJson = query::writeCanonical(*query.query);
   const workbench::PipelineResult planned =
       workbench::runPipeline({.source = std::string_view(options.queryJson)});

@@ -39,7 +39,7 @@ void Recording::run(const document::Document& document, const policy::Policy& po
   workbench::PipelineResult planned = workbench::runPipeline({.source = std::string_view(json)});
   if (!planned.plan) throw std::runtime_error("the query cannot be planned");
   run::RunOptions options;
-  options.policy = &policy;
+  options.policy = policy;
   options.queryJson = json;
   options.explain = plan::explain(*planned.plan);
   const run::RunResult result = m_session->run(*planned.plan, options);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/policy/policies.h"
 #include "engine/policy/prefix/prefix.h"
 #include "engine/policy/spans/spans.h"
 #include "engine/workbench/document/edits.h"
@@ -6,6 +7,7 @@
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/views/common/checked_field.h"
 #include "ui/views/settings/settings_view.h"
+#include "ui/words/policy_words.h"
 
 #include <QApplication>
 #include <QCheckBox>
@@ -58,6 +60,8 @@ class TestSettingsView : public QObject {
   void showsAndChanges();
   void refusesWhatIsNone();
   void saysTheExactness();
+  void policiesHaveValues();
+  void policyWordsAreTranslatable();
   void tellsOfDevices();
   void stepsBlockSizesByTwo();
   void everyChangeIsUndone();
@@ -160,6 +164,39 @@ void TestSettingsView::saysTheExactness() {
   f.choose("policy", 1);
   QCOMPARE(f.settings().policy, std::string("prefix"));
   QVERIFY(says(policy::kPrefix));
+}
+
+void TestSettingsView::policiesHaveValues() {
+  Fixture f;
+  auto* values = f.child<CheckedField>("policyValues");
+  QVERIFY(!values->isVisibleTo(&f.view));
+  f.choose("policy", 2);
+  QCOMPARE(f.settings().policy, std::string("link(16)"));
+  QVERIFY(values->isVisibleTo(&f.view));
+  QCOMPARE(values->text(), QStringLiteral("16"));
+  values->line()->setFocus();
+  values->line()->selectAll();
+  QTest::keyClicks(values->line(), QStringLiteral("64"));
+  QCOMPARE(f.settings().policy, std::string("link(64)"));
+  QTest::keyClicks(values->line(), QStringLiteral("x"));
+  QVERIFY2(values->reason().contains(QStringLiteral("a whole number")), qPrintable(values->reason()));
+  QCOMPARE(f.settings().policy, std::string("link(64)"));
+  values->line()->selectAll();
+  QTest::keyClicks(values->line(), QStringLiteral("all"));
+  QCOMPARE(f.settings().policy, std::string("link(all)"));
+  f.bench.model().undoStack().setIndex(0);
+  QCOMPARE(f.child<QComboBox>("policy")->currentIndex(), 0);
+  QVERIFY(!values->isVisibleTo(&f.view));
+}
+
+void TestSettingsView::policyWordsAreTranslatable() {
+  for (const policy::Policy* policy : policy::policies()) {
+    QVERIFY2(isPolicyWord(policy->help), policy->help);
+    for (const policy::Parameter& parameter : policy->parameters) {
+      QVERIFY2(isPolicyWord(parameter.label), parameter.label);
+      QVERIFY2(isPolicyWord(parameter.help), parameter.help);
+    }
+  }
 }
 
 void TestSettingsView::tellsOfDevices() {

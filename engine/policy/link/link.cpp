@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/policy/link/link.h"
+
+#include "engine/policy/link/linked_table.h"
+
+#include <array>
+#include <cmath>
+
+namespace spanscope::policy {
+namespace {
+
+constexpr std::array<Parameter, 1> kParameters{
+    {{.name = "n",
+      .label = "tokens of each document",
+      .help = "How many tokens at the beginning of each document are computed again in view of all before",
+      .standard = 16,
+      .least = 0,
+      .most = 1'000'000,
+      .isWhole = true,
+      .hasAll = true}}};
+
+const char* exactnessAt(std::span<const double> values) {
+  if (values[0] == 0) return "block attention ✓ · full prefill ≈";
+  return std::isinf(values[0]) ? "full prefill ✓" : nullptr;
+}
+
+layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
+                         layout::MessageRenderer& renderer, std::span<const double> values) {
+  const layout::SpanTable spans = layout::layoutExact(step, outputs, renderer, layout::Visibility::Spans);
+  return linkedTable(spans, std::isinf(values[0]) ? kWholeDocuments : static_cast<std::int32_t>(values[0]));
+}
+
+}  // namespace
+
+constinit const Policy kLink = {
+    .name = "link",
+    .brief = "spans whose beginnings see all before",
+    .help = "As spans, and the first n tokens of each document are computed again in view of all before them",
+    .exactness = "full prefill ≈",
+    .hasIndependentSpans = true,
+    .wantsBlockAttention = false,
+    .parameters = kParameters,
+    .exactnessAt = &exactnessAt,
+    .layOut = &layOut};
+
+}  // namespace spanscope::policy

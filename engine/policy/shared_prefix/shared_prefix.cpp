@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/policy/shared_prefix/shared_prefix.h"
+
+namespace spanscope::policy {
+namespace {
+
+layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
+                         layout::MessageRenderer& renderer, std::span<const double> /*values*/) {
+  return layout::layoutExact(step, outputs, renderer, layout::Visibility::SpansBehindPrefix);
+}
+
+}  // namespace
+
+constinit const Policy kSharedPrefix = {.name = "shared-prefix",
+                                        .brief = "block attention that sees the prompt before",
+                                        .help =
+                                            "Children of a plus see the prompt before their plus and "
+                                            "themselves, and are reused behind the same prompt",
+                                        .exactness = "block attention behind the prefix ✓ · full prefill ≈",
+                                        .hasIndependentSpans = false,
+                                        .wantsBlockAttention = true,
+                                        .layOut = &layOut};
+
+}  // namespace spanscope::policy

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/policy/spans_no_reposition/spans_no_reposition.h"
+
+namespace spanscope::policy {
+namespace {
+
+layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
+                         layout::MessageRenderer& renderer, std::span<const double> /*values*/) {
+  return layout::layoutExact(step, outputs, renderer, layout::Visibility::SpansAtOneBase);
+}
+
+}  // namespace
+
+constinit const Policy kSpansNoReposition = {
+    .name = "spans-no-reposition",
+    .brief = "spans at one position, for study",
+    .help = "As spans, but all children of a plus stand at one position: what relocation is worth",
+    .exactness = "block attention ≈ · full prefill ≈",
+    .hasIndependentSpans = true,
+    .wantsBlockAttention = true,
+    .layOut = &layOut};
+
+}  // namespace spanscope::policy

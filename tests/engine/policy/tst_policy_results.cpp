@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What runs under each policy compute: what its definition says, worked out in double precision row by row;
+// and the same bits whether it was reused or computed.
+#include "engine/layout/layout.h"
+#include "engine/policy/link/linked_table.h"
+#include "tests/engine/policy/prompt_rows.h"
+#include "tests/engine/run/random_tables.h"
+#include "tests/engine/run/session_fixture.h"
+#include "tests/support/plain_transformer.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <random>
+
+using namespace spanscope;
+using layout::SpanTable;
+using layout::Visibility;
+using spanscope::test::PromptRows;
+using spanscope::test::RandomTables;
+using spanscope::test::TinySession;
+using spanscope::testing::KeyValue;
+using spanscope::testing::Numbers;
+using spanscope::testing::PlainTransformer;
+
+namespace {
+
+constexpr double kClose = 1e-5;
+
+std::uint64_t testSeed() {
+  const QByteArray given = qgetenv("SPANSCOPE_TEST_SEED");
+  const std::uint64_t seed = given.isEmpty() ? 20250214U : given.toULongLong();
+  qInfo("SPANSCOPE_TEST_SEED=%llu", static_cast<unsigned long long>(seed));
+  return seed;
+}
+
+/// Norm of the difference over the norm of what is expected.
+double relative(const std::vector<float>& found, const Numbers& expected) {
+  double difference = 0;
+  double norm = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double delta = static_cast<double>(found[i]) - expected[i];
+    difference += delta * delta;
+    norm += expected[i] * expected[i];
+  }
+  return std::sqrt(difference / norm);
+}
+
+SpanTable oneSegment(const PromptRows& rows) {
+  SpanTable table;
+  layout::Segment& segment = table.segments.emplace_back();
+  segment.tokens = rows.tokens;
+  return table;
+}
+
+/// link(n) as it is defined: everything by block attention; then the first n rows of each document, and what
+/// stands around the documents, once more in full view of the newest keys and values before them.
+Numbers linkReference(const PlainTransformer& plain, const PromptRows& rows, std::int32_t n) {
+  const PlainTransformer::Forward spans = plain.forward(rows.tokens, rows.positions, rows.sees);
+  std::vector<bool> isComputed(rows.count());
+  for (std::size_t i = 0; i < rows.count(); ++i) isComputed[i] = rows.isOuter[i] || rows.locals[i] < n;
+  std::vector<Numbers> hidden;
+  for (const TokenId token : rows.tokens) hidden.push_back(plain.embed(token));
+  for (std::int32_t layer = 0; layer < plain.layers(); ++layer) {
+    std::vector<KeyValue> own = spans.keyValues[static_cast<std::size_t>(layer)];
+    for (std::size_t i = 0; i < rows.count(); ++i) {
+      if (isComputed[i]) own[i] = plain.keyValue(layer, hidden[i], rows.positions[i]);
+    }
+    for (std::size_t i = 0; i < rows.count(); ++i) {
+      if (!isComputed[i]) continue;
+      std::vector<const KeyValue*> seen;
+      for (std::size_t j = 0; j <= i; ++j) seen.push_back(&own[j]);
+      hidden[i] = plain.next(layer, hidden[i], rows.positions[i], seen);
+    }
+  }
+  return plain.logits(hidden.back());
+}
+
+Numbers maskedReference(const PlainTransformer& plain, const PromptRows& rows) {
+  return plain.logits(plain.forward(rows.tokens, rows.positions, rows.sees).hidden.back());
+}
+
+Numbers causalReference(const PlainTransformer& plain, const PromptRows& rows) {
+  std::vector<std::vector<std::size_t>> sees(rows.count());
+  for (std::size_t i = 0; i < rows.count(); ++i) {
+    for (std::size_t j = 0; j <= i; ++j) sees[i].push_back(j);
+  }
+  return plain.logits(plain.forward(rows.tokens, rows.positions, sees).hidden.back());
+}
+
+run::SessionConfig pool(std::int32_t blocks, std::int32_t rowsPerPass) {
+  run::SessionConfig config;
+  config.blockSize = 4;
+  config.blockCount = blocks;
+  config.rowsPerPass = rowsPerPass;
+  return config;
+}
+
+bool equalBits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+/// How a policy makes the table of a prompt; `number` counts the prompts.
+using TableMaker = std::function<SpanTable(RandomTables& tables, int number)>;
+
+struct NamedMaker {
+  const char* name;
+  TableMaker make;
+};
+
+std::vector<NamedMaker> makers() {
+  const auto shaped = [](Visibility visibility) {
+    return [visibility](RandomTables& tables, int number) { return tables.next(number % 4, visibility); };
+  };
+  const auto linked = [](std::int32_t n) {
+    return [n](RandomTables& tables, int number) { return policy::linkedTable(tables.next(number % 4), n); };
+  };
+  return {{"spans", shaped(Visibility::Spans)},
+          {"shared-prefix", shaped(Visibility::SpansBehindPrefix)},
+          {"spans-no-reposition", shaped(Visibility::SpansAtOneBase)},
+          {"link(1)", linked(1)},
+          {"link(5)", linked(5)},
+          {"link(all)", linked(policy::kWholeDocuments)},
+          {"prefix",
+           [](RandomTables& tables, int number) { return oneSegment(PromptRows(tables.next(number % 4))); }}};
+}
+
+}  // namespace
+
+class TestPolicyResults : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { m_seed = testSeed(); }
+
+  void masksAreAsDefined_data() {
+    QTest::addColumn<int>("visibility");
+    QTest::newRow("spans") << static_cast<int>(Visibility::Spans);
+    QTest::newRow("shared-prefix") << static_cast<int>(Visibility::SpansBehindPrefix);
+    QTest::newRow("spans-no-reposition") << static_cast<int>(Visibility::SpansAtOneBase);
+  }
+  void masksAreAsDefined() {
+    QFETCH(int, visibility);
+    TinySession tiny(2, pool(400, 13));
+    const PlainTransformer plain(test::tinyConfig(), *tiny.weights);
+    RandomTables tables(m_seed, test::tinyConfig().vocabularySize, 11);
+    for (int i = 0; i < 12; ++i) {
+      const SpanTable table = tables.next(1 + i % 3, static_cast<Visibility>(visibility));
+      const Numbers expected = maskedReference(plain, PromptRows(table));
+      const double error = relative(tiny.session->logits({.table = table}).logits.front(), expected);
+      QVERIFY2(error < kClose, qPrintable(QString("prompt %1 is off by %2").arg(i).arg(error)));
+    }
+  }
+
+  void linkIsAsDefined_data() {
+    QTest::addColumn<int>("n");
+    for (const int n : {0, 1, 3, 7, 100}) QTest::addRow("link(%d)", n) << n;
+  }
+  void linkIsAsDefined() {
+    QFETCH(int, n);
+    TinySession tiny(2, pool(600, 13));
+    const PlainTransformer plain(test::tinyConfig(), *tiny.weights);
+    RandomTables tables(m_seed + 1, test::tinyConfig().vocabularySize, 11);
+    double farthest = 0;
+    for (int i = 0; i < 12; ++i) {
+      const SpanTable spans = tables.next(1 + i % 3);
+      const PromptRows rows(spans);
+      const SpanTable linked = policy::linkedTable(spans, n);
+      QCOMPARE(linked.tokenCount(), spans.tokenCount());
+      const std::vector<float> found = tiny.session->logits({.table = linked}).logits.front();
+      const double error = relative(found, linkReference(plain, rows, n));
+      QVERIFY2(error < kClose, qPrintable(QString("prompt %1 is off by %2").arg(i).arg(error)));
+      farthest = std::max(farthest, relative(found, causalReference(plain, rows)));
+    }
+    // What it departs from a full prefill by is seen, or this would show nothing.
+    if (n == 100) {
+      QVERIFY2(farthest < kClose, qPrintable(QString::number(farthest)));
+    } else {
+      QVERIFY2(farthest > 100 * kClose, qPrintable(QString::number(farthest)));
+    }
+  }
+
+  void reuseIsBitIdentical_data() {
+    QTest::addColumn<int>("maker");
+    const std::vector<NamedMaker> all = makers();
+    for (std::size_t i = 0; i < all.size(); ++i) QTest::newRow(all[i].name) << static_cast<int>(i);
+  }
+  /// 2000 prompts that have much in common, in a pool that is too small for all of them.
+  void reuseIsBitIdentical() {
+    QFETCH(int, maker);
+    const TableMaker make = makers()[static_cast<std::size_t>(maker)].make;
+    TinySession warm(1, pool(260, 37));
+    TinySession cold(1, pool(260, 512));
+    std::int64_t cached = 0;
+    for (int i = 0; i < 2000; ++i) {
+      // Few runs of tokens for many prompts, so that most are seen before.
+      RandomTables tables(m_seed + static_cast<std::uint64_t>(i % 40), test::tinyConfig().vocabularySize, 7);
+      SpanTable prompt;
+      for (int skipped = 0; skipped <= i % 7; ++skipped) prompt = make(tables, i + skipped);
+      cold.session->clearCache();
+      const auto expected = cold.session->logits({.table = prompt});
+      const auto found = warm.session->logits({.table = prompt});
+      QVERIFY2(equalBits(found.logits.front(), expected.logits.front()),
+               qPrintable(QString("prompt %1, %2 tokens cached").arg(i).arg(found.cachedTokens)));
+      cached += found.cachedTokens;
+    }
+    QVERIFY2(cached > 500, qPrintable(QString("only %1 tokens were reused").arg(cached)));
+  }
+
+ private:
+  std::uint64_t m_seed = 0;
+};
+
+QTEST_APPLESS_MAIN(TestPolicyResults)
+#include "tst_policy_results.moc"

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A Llama in double precision over plain vectors: no cache, no blocks, no segments. Which keys a row sees,
+// and which of several sets of them, is said row by row, so that a test can write down a policy as it is
+// defined.
+#pragma once
+
+#include "engine/base/ids.h"
+#include "engine/model/config.h"
+#include "engine/model/weights.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace spanscope::testing {
+
+using Numbers = std::vector<double>;
+
+/// Key and value of one token in one layer: all key heads after each other, the key turned to its position.
+struct KeyValue {
+  Numbers key;
+  Numbers value;
+};
+
+class PlainTransformer {
+ public:
+  PlainTransformer(const model::ModelConfig& config, const model::WeightSource& weights);
+
+  std::int32_t layers() const { return m_config.layers; }
+
+  Numbers embed(TokenId token) const;
+  /// Of a row that enters a layer.
+  KeyValue keyValue(std::int32_t layer, const Numbers& hidden, std::int64_t position) const;
+  /// The row that leaves the layer, having seen these.
+  Numbers next(std::int32_t layer, const Numbers& hidden, std::int64_t position,
+               const std::vector<const KeyValue*>& seen) const;
+  Numbers logits(const Numbers& hidden) const;
+
+  /// All rows of a prompt through all layers: row i stands at positions[i] and sees the rows of sees[i], its
+  /// own included. Gives keys and values [layer][row], and the rows that leave the last layer.
+  struct Forward {
+    std::vector<std::vector<KeyValue>> keyValues;
+    std::vector<Numbers> hidden;
+  };
+  Forward forward(const std::vector<TokenId>& tokens, const std::vector<std::int64_t>& positions,
+                  const std::vector<std::vector<std::size_t>>& sees) const;
+
+ private:
+  using Matrix = std::vector<Numbers>;  ///< [out][in]
+
+  struct Layer {
+    Numbers attentionNorm, mlpNorm;
+    Matrix query, key, value, output, gate, up, down;
+  };
+
+  Numbers normed(const Numbers& x, const Numbers& weight) const;
+  void rotate(Numbers& heads, std::int64_t position) const;
+
+  model::ModelConfig m_config;
+  std::vector<double> m_frequencies;
+  Matrix m_embedding;
+  std::vector<Layer> m_layers;
+  Numbers m_finalNorm;
+};
+
+}  // namespace spanscope::testing
