@@ -100,6 +100,9 @@ struct AttentionShape {
   float scale = 0;  ///< on scores, usually 1/√headSize
 };
 
+/// What a store holds of a token.
+enum class StoredPart : std::uint8_t { Keys, Values };
+
 struct DeviceInfo {
   std::string name;            ///< e.g. "AMD EPYC, AVX2"
   std::string instructionSet;  ///< e.g. "AVX2"
@@ -162,9 +165,17 @@ class Backend {
   virtual void attend(Pass& pass, const Tensor& queries, const KvStore& store, std::int32_t layer,
                       bool observed, Tensor& out) = 0;
 
+  /// out[r] = Σ (x − stored)² over the heads of row r, where x are keys (before they are rotated) or values
+  /// of the pass, and stored is what its slot holds of them in this layer; x is rotated and rounded as it
+  /// would be stored, so that a row that is equal gives 0. x: [rows][heads · headSize]; out: [rows][1], in
+  /// f32 on every backend.
+  virtual void deviations(const Pass& pass, StoredPart part, const Tensor& x, std::int32_t layer,
+                          const KvStore& store, Tensor& out) = 0;
+
   /// From here on the pass has fewer rows: those that narrowing.h chooses by their scores, [rows][1]. A
   /// backend may wait for the scores. gatherRows with RowList::Chosen takes them from a tensor
-  /// of all rows. Only for inputs with keptRows, once a pass.
+  /// of the rows before. As often as the inputs have narrowings; after that the results name the rows that
+  /// were kept.
   virtual void narrow(Pass& pass, const Tensor& scores) = 0;
 
   /// Draws the tokens of the pass, to the bit as sampling.h says: equal logits give the same token on every

@@ -4,9 +4,12 @@
 #include "engine/base/error.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace spanscope::compute {
 namespace {
@@ -19,44 +22,88 @@ std::size_t index(std::int64_t value) {
   return static_cast<std::size_t>(value);
 }
 
-}  // namespace
+/// Rows of a group, which begins at a row.
+std::int64_t rowsOf(const PassInputs& inputs, std::size_t firstRun, const RowGroup& group) {
+  std::int64_t rows = 0;
+  for (std::size_t i = firstRun; i < firstRun + group.runs; ++i) rows += inputs.runs[i].rowCount;
+  return rows;
+}
 
-void checkNarrowing(const PassInputs& inputs) {
-  if (inputs.keptRows.size() != inputs.runs.size())
-    refuse(std::to_string(inputs.keptRows.size()) + " numbers of rows to keep",
-           "one for each of " + std::to_string(inputs.runs.size()) + " runs");
+void checkRuns(const PassInputs& inputs) {
   std::int64_t covered = 0;
-  for (std::size_t i = 0; i < inputs.runs.size(); ++i) {
-    const QueryRun& run = inputs.runs[i];
+  for (const QueryRun& run : inputs.runs) {
     if (run.firstRow != covered) refuse("a run that begins elsewhere", "runs that cover the rows in order");
     covered += run.rowCount;
-    const std::int32_t kept = inputs.keptRows[i];
-    if (kept < 1 || kept > run.rowCount)
-      refuse(std::to_string(kept) + " rows to keep", "1 to " + std::to_string(run.rowCount));
-    if (kept == run.rowCount) continue;
-    for (const auto* list : {&inputs.logitRows, &inputs.hiddenRows}) {
-      for (const std::int32_t row : *list) {
-        if (row >= run.firstRow && row < covered)
-          refuse("the wanted row " + std::to_string(row) + " in a run that loses rows", "one that keeps all");
-      }
-    }
   }
   if (index(covered) != inputs.tokens.size())
     refuse("runs over " + std::to_string(covered) + " rows", "all " + std::to_string(inputs.tokens.size()));
 }
 
+void checkWanted(const PassInputs& inputs, std::size_t firstRun, const RowGroup& group) {
+  const std::int64_t begin = inputs.runs[firstRun].firstRow;
+  const std::int64_t end = begin + rowsOf(inputs, firstRun, group);
+  for (const auto* list : {&inputs.logitRows, &inputs.hiddenRows}) {
+    for (const std::int32_t row : *list) {
+      if (row >= begin && row < end)
+        refuse("the wanted row " + std::to_string(row) + " in a group that loses rows", "one that keeps all");
+    }
+  }
+  for (const std::uint32_t run : inputs.mass.runs) {
+    if (run >= firstRun && run < firstRun + group.runs)
+      refuse("mass of the run " + std::to_string(run) + " in a group that loses rows", "one that keeps all");
+  }
+}
+
+}  // namespace
+
+void checkNarrowing(const PassInputs& inputs) {
+  if (inputs.narrowings.empty()) return;
+  checkRuns(inputs);
+  const std::vector<RowGroup>& groups = inputs.narrowings.front();
+  std::size_t runs = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (groups[g].runs > inputs.runs.size() - runs)
+      refuse("groups of more runs", "those of the " + std::to_string(inputs.runs.size()) + " there are");
+    if (groups[g].runs == 0) refuse("a group without runs", "at least one");
+    std::int64_t rows = rowsOf(inputs, runs, groups[g]);
+    bool losesRows = false;
+    for (const std::vector<RowGroup>& narrowing : inputs.narrowings) {
+      if (narrowing.size() != groups.size())
+        refuse(std::to_string(narrowing.size()) + " groups",
+               "as many each time: " + std::to_string(groups.size()));
+      const RowGroup& group = narrowing[g];
+      if (group.runs != groups[g].runs) refuse("other groups than the first time", "the same runs each time");
+      if (group.kept < 0 || group.kept > rows)
+        refuse(std::to_string(group.kept) + " rows to keep", "0 to " + std::to_string(rows));
+      losesRows = losesRows || group.kept < rows;
+      rows = group.kept;
+    }
+    if (losesRows) checkWanted(inputs, runs, groups[g]);
+    runs += groups[g].runs;
+  }
+  if (runs != inputs.runs.size())
+    refuse("groups of " + std::to_string(runs) + " runs", "all " + std::to_string(inputs.runs.size()));
+}
+
 std::vector<std::int32_t> chooseRows(const PassInputs& inputs, std::span<const float> scores) {
+  const auto scoreOf = [&](std::int32_t row) {
+    const float score = scores[index(row)];
+    return std::isnan(score) ? std::numeric_limits<float>::infinity() : score;
+  };
   std::vector<std::int32_t> chosen;
-  for (std::size_t i = 0; i < inputs.runs.size(); ++i) {
-    const QueryRun& run = inputs.runs[i];
-    std::vector<std::int32_t> rows(index(run.rowCount));
-    std::iota(rows.begin(), rows.end(), static_cast<std::int32_t>(run.firstRow));
-    const auto kept = rows.begin() + inputs.keptRows[i];
-    std::nth_element(rows.begin(), kept, rows.end(), [&](std::int32_t a, std::int32_t b) {
-      return scores[index(a)] != scores[index(b)] ? scores[index(a)] > scores[index(b)] : a < b;
-    });
-    std::sort(rows.begin(), kept);
+  std::size_t firstRun = 0;
+  for (const RowGroup& group : inputs.narrowings.front()) {
+    std::vector<std::int32_t> rows(index(rowsOf(inputs, firstRun, group)));
+    std::iota(rows.begin(), rows.end(), static_cast<std::int32_t>(inputs.runs[firstRun].firstRow));
+    const auto kept = rows.begin() + group.kept;
+    if (kept != rows.end()) {
+      std::nth_element(rows.begin(), kept, rows.end(), [&](std::int32_t a, std::int32_t b) {
+        return scoreOf(a) != scoreOf(b) ? scoreOf(a) > scoreOf(b) : a < b;
+      });
+      std::sort(rows.begin(), kept);
+    }
     chosen.insert(chosen.end(), rows.begin(), kept);
+    firstRun += group.runs;
   }
   return chosen;
 }
@@ -66,6 +113,9 @@ PassInputs narrowed(const PassInputs& inputs, std::span<const std::int32_t> rows
   out.tokens.clear();
   out.localIndices.clear();
   out.slots.clear();
+  out.runs.clear();
+  out.mass.runs.clear();
+  out.mass.keySpans.clear();
   std::vector<std::int32_t> places(inputs.tokens.size(), -1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t row = index(rows[i]);
@@ -74,16 +124,54 @@ PassInputs narrowed(const PassInputs& inputs, std::span<const std::int32_t> rows
     out.localIndices.push_back(inputs.localIndices[row]);
     out.slots.push_back(inputs.slots[row]);
   }
-  std::int64_t first = 0;
-  for (std::size_t i = 0; i < out.runs.size(); ++i) {
-    out.runs[i].firstRow = first;
-    out.runs[i].rowCount = inputs.keptRows[i];
-    first += inputs.keptRows[i];
+  out.narrowings.erase(out.narrowings.begin());
+  for (std::vector<RowGroup>& narrowing : out.narrowings) {
+    for (RowGroup& group : narrowing) group.runs = 0;
   }
-  for (std::int32_t& row : out.logitRows) row = places[index(row)];
-  for (std::int32_t& row : out.hiddenRows) row = places[index(row)];
-  out.keptRows.clear();
+  std::vector<std::int64_t> runPlaces(inputs.runs.size(), -1);
+  std::size_t run = 0;
+  auto row = rows.begin();
+  const std::vector<RowGroup>& groups = inputs.narrowings.front();
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const std::size_t end = run + groups[g].runs; run < end; ++run) {
+      const QueryRun& before = inputs.runs[run];
+      const auto first = row;
+      while (row != rows.end() && *row < before.firstRow + before.rowCount) ++row;
+      if (row == first) continue;
+      runPlaces[run] = static_cast<std::int64_t>(out.runs.size());
+      QueryRun& left = out.runs.emplace_back(before);
+      left.firstRow = first - rows.begin();
+      left.rowCount = static_cast<std::int32_t>(row - first);
+      for (std::vector<RowGroup>& narrowing : out.narrowings) ++narrowing[g].runs;
+    }
+  }
+  // A group that has lost all of its rows has none left to lose.
+  for (std::vector<RowGroup>& narrowing : out.narrowings)
+    std::erase_if(narrowing, [](const RowGroup& group) { return group.runs == 0; });
+  for (std::size_t i = 0; i < inputs.mass.runs.size(); ++i) {
+    out.mass.runs.push_back(static_cast<std::uint32_t>(runPlaces[inputs.mass.runs[i]]));
+    if (!inputs.mass.keySpans.empty()) out.mass.keySpans.push_back(inputs.mass.keySpans[i]);
+  }
+  for (std::int32_t& wanted : out.logitRows) wanted = places[index(wanted)];
+  for (std::int32_t& wanted : out.hiddenRows) wanted = places[index(wanted)];
   return out;
+}
+
+Narrowing::Narrowing(const PassInputs& inputs) : m_inputs(inputs), m_kept(inputs.tokens.size()) {
+  checkNarrowing(inputs);
+  std::iota(m_kept.begin(), m_kept.end(), 0);
+}
+
+std::vector<std::int32_t> Narrowing::step(std::span<const float> scores) {
+  if (m_inputs.narrowings.empty()) refuse("one that has no rows to lose", "narrowings that are left");
+  if (scores.size() != m_inputs.tokens.size())
+    refuse(std::to_string(scores.size()) + " scores", std::to_string(m_inputs.tokens.size()));
+  std::vector<std::int32_t> chosen = chooseRows(m_inputs, scores);
+  m_inputs = narrowed(m_inputs, chosen);
+  std::vector<std::int32_t> kept;
+  for (const std::int32_t row : chosen) kept.push_back(m_kept[index(row)]);
+  m_kept = std::move(kept);
+  return chosen;
 }
 
 }  // namespace spanscope::compute

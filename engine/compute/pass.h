@@ -63,6 +63,13 @@ struct Draw {
   std::uint64_t index = 0;  ///< of the token in its reply
 };
 
+/// Of the rows of some runs that follow each other, all together, so many go on.
+struct RowGroup {
+  std::uint32_t runs = 0;
+  std::int32_t kept = 0;
+  bool operator==(const RowGroup&) const = default;
+};
+
 /// One forward pass: rows of any number of requests, prefill chunks beside decodes.
 struct PassInputs {
   std::vector<TokenId> tokens;  ///< one a row
@@ -75,13 +82,14 @@ struct PassInputs {
   std::vector<std::int32_t> hiddenRows;  ///< rows whose last hidden states are wanted
   std::vector<Draw> draws;               ///< tokens drawn from those logits
   MassRequest mass;                      ///< for which runs, at the layers that are observed
-  /// How many rows of each run go on where the pass is narrowed (narrowing.h); empty: it never is.
-  std::vector<std::int32_t> keptRows;
+  /// For each time that the pass is narrowed (narrowing.h) the groups of its runs, in their order; each time
+  /// has no more groups and rows to keep than the one before has left. Empty: it never is.
+  std::vector<std::vector<RowGroup>> narrowings;
 };
 
 /// Lists of rows that a pass has.
 enum class RowList : std::uint8_t {
-  Chosen,  ///< of the rows before the pass was narrowed those that went on
+  Chosen,  ///< of the rows before the pass was last narrowed those that went on
   Wanted,  ///< of the rows those that go on to the end: the logit rows, then the hidden rows
   Logits   ///< of the wanted rows the logit rows
 };
@@ -97,7 +105,9 @@ struct PassResults {
   bool stopped = false;  ///< nothing else is defined then
   /// One for each draw; a row that is damaged has a fault and leaves the others alone.
   std::vector<SampledToken> tokens;
-  std::vector<LayerMass> mass;              ///< of the layers that were observed, in order
+  std::vector<LayerMass> mass;  ///< of the layers that were observed, in order
+  /// Of a pass that was narrowed the rows that went on to the end, by their place in its inputs.
+  std::vector<std::int32_t> keptRows;
   std::vector<std::vector<float>> fetched;  ///< tensors in the order they were asked for, row-major
 };
 

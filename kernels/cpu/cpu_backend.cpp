@@ -5,6 +5,7 @@
 #include "engine/compute/half.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/executor.h"
+#include "kernels/cpu/kv_deviation.h"
 #include "kernels/cpu/kv_store.h"
 #include "kernels/cpu/kv_write.h"
 #include "kernels/cpu/machine_limits.h"
@@ -173,6 +174,15 @@ class CpuBackend final : public compute::Backend {
     if (observed) mass = &own.results.mass.emplace_back(compute::LayerMass{.layer = layer, .runs = {}});
     m_attention.run(m_executor, m_rowKernels, own.attention(), cpuTensor(queries), cpuKvStore(store), layer,
                     cpuTensor(out), observed ? &own.mass() : nullptr, observed ? &mass->runs : nullptr);
+  }
+
+  void deviations(const compute::Pass& pass, compute::StoredPart part, const compute::Tensor& x,
+                  std::int32_t layer, const compute::KvStore& store, compute::Tensor& out) override {
+    const CpuTensor& source = cpuTensor(x);
+    CpuTensor& target = cpuTensor(out);
+    target.resize(source.rows(), 1);
+    measureDeviations(m_executor, m_rowKernels, cpuPass(pass), part, source, layer, cpuKvStore(store),
+                      target);
   }
 
   void narrow(compute::Pass& pass, const compute::Tensor& scores) override {

@@ -2,7 +2,6 @@
 #include "kernels/cpu/pass.h"
 
 #include "engine/base/error.h"
-#include "engine/compute/narrowing.h"
 #include "engine/compute/pass_check.h"
 
 #include <algorithm>
@@ -11,10 +10,6 @@
 
 namespace spanscope::cpu {
 namespace {
-
-[[noreturn]] void refuse(const char* what, std::int64_t found, const std::string& expected) {
-  throw Failure(Error{"", std::string("pass, ") + what, std::to_string(found), expected});
-}
 
 /// The inputs, once they are known to fit.
 const compute::PassInputs& checked(const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
@@ -34,9 +29,7 @@ CpuPass::CpuPass(const compute::AttentionShape& shape, const compute::RotaryTabl
       m_draws(inputs.draws) {
   takeWanted(inputs);
   rotateKeys(rotary, inputs.localIndices, cache);
-  if (inputs.keptRows.empty()) return;
-  compute::checkNarrowing(inputs);
-  m_wide = Wide{shape, rotary, inputs};
+  if (!inputs.narrowings.empty()) m_wide = Wide{shape, rotary, compute::Narrowing(inputs)};
 }
 
 void CpuPass::takeWanted(const compute::PassInputs& inputs) {
@@ -75,17 +68,16 @@ std::span<const std::int32_t> CpuPass::rows(compute::RowList list) const {
 }
 
 void CpuPass::narrow(std::span<const float> scores, RotaryCache& cache) {
-  if (!m_wide) throw Failure(Error{"", "narrowing a pass", "one that has no rows to lose", "keptRows"});
-  if (scores.size() != m_tokens.size())
-    refuse("scores", static_cast<std::int64_t>(scores.size()), std::to_string(m_tokens.size()));
-  m_chosenRows = compute::chooseRows(m_wide->inputs, scores);
-  const compute::PassInputs inputs = compute::narrowed(m_wide->inputs, m_chosenRows);
+  if (!m_wide) throw Failure(Error{"", "narrowing a pass", "one that has no rows to lose", "narrowings"});
+  m_chosenRows = m_wide->narrowing.step(scores);
+  const compute::PassInputs& inputs = m_wide->narrowing.inputs();
   m_tokens = inputs.tokens;
   m_slots = inputs.slots;
+  m_mass = inputs.mass;
   m_attention = CpuAttentionPlan(m_wide->shape, m_wide->rotary, inputs, cache);
   takeWanted(inputs);
   rotateKeys(m_wide->rotary, inputs.localIndices, cache);
-  m_wide.reset();
+  results.keptRows = m_wide->narrowing.kept();
 }
 
 }  // namespace spanscope::cpu

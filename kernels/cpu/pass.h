@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/compute/backend.h"
+#include "engine/compute/narrowing.h"
 #include "kernels/cpu/attention_plan.h"
 #include "kernels/cpu/rotary.h"
 
@@ -39,7 +40,7 @@ class CpuPass final : public compute::Pass {
   struct Wide {
     compute::AttentionShape shape;
     compute::RotaryTable rotary;
-    compute::PassInputs inputs;
+    compute::Narrowing narrowing;
   };
 
   void rotateKeys(const compute::RotaryTable& rotary, const std::vector<std::int32_t>& locals,
@@ -55,7 +56,7 @@ class CpuPass final : public compute::Pass {
   std::vector<std::int32_t> m_wantedRows;
   std::vector<std::int32_t> m_firstRows;  ///< 0, 1, …: of the wanted rows the logit rows stand first
   std::vector<compute::Draw> m_draws;
-  std::optional<Wide> m_wide;              ///< until it is narrowed
+  std::optional<Wide> m_wide;              ///< where it is narrowed at all
   std::vector<std::int32_t> m_chosenRows;  ///< once it is
 };
 

@@ -121,6 +121,62 @@ class TestKvStore : public QObject {
     }
   }
 
+  void measuresDeviations_data() { storesRotatedKeys_data(); }
+  void measuresDeviations() {
+    QFETCH(int, blockSize);
+    QFETCH(bool, isBf16);
+    Random random(m_seed + 5);
+    const DeviceInUse device;
+    const auto backend = device.make();
+    const KvShape shape{2, 2 + kTokens / blockSize + 1,        blockSize,
+                        3, takesHeads(*backend, 10) ? 10 : 16, isBf16 ? DType::BF16 : DType::F32};
+    const Tokens stored(shape, random);
+    Tokens other(shape, random);
+    // Every third row is as it is stored.
+    const auto width = static_cast<std::size_t>(shape.heads * shape.headSize);
+    for (std::size_t i = 0; i < other.keys.size(); ++i) {
+      if (i / width % 3 != 0) continue;
+      other.keys[i] = stored.keys[i];
+      other.values[i] = stored.values[i];
+    }
+    ReferenceBackend reference;
+    const auto measured = [&](compute::Backend& own, compute::StoredPart part) {
+      const auto store = own.makeKvStore(shape);
+      for (std::int32_t layer = 0; layer < 2; ++layer) stored.store(own, *store, layer, blockSize);
+      const auto rows = own.makeTensor();
+      const auto out = own.makeTensor();
+      own.upload(part == compute::StoredPart::Keys ? other.keys : other.values, kTokens,
+                 static_cast<std::int64_t>(width), *rows);
+      compute::PassInputs inputs = plainRows(kTokens);
+      std::iota(inputs.localIndices.begin(), inputs.localIndices.end(), 3);
+      std::iota(inputs.slots.begin(), inputs.slots.end(), blockSize);
+      const auto pass =
+          own.makePass({shape.heads, shape.heads, shape.headSize, 1.0F}, stored.rotary, shape, inputs);
+      own.deviations(*pass, part, *rows, 1, *store, *out);
+      own.finish(*pass);
+      std::vector<float> found(kTokens);
+      own.download(*out, found);
+      return found;
+    };
+    for (const compute::StoredPart part : {compute::StoredPart::Keys, compute::StoredPart::Values}) {
+      const std::vector<float> actual = measured(*backend, part);
+      const std::vector<float> expected = measured(reference, part);
+      for (std::size_t row = 0; row < kTokens; ++row) {
+        if (row % 3 == 0) {
+          QCOMPARE(actual[row], 0.0F);
+          continue;
+        }
+        // Sums of squares of about 2 each: what rounding of inputs and stored numbers makes of them.
+        const double unit = std::max(activationUnit(*backend), isBf16 ? 0x1p-8 : 0.0);
+        const auto want = static_cast<double>(expected[row]);
+        QVERIFY2(want > 1, qPrintable(QString::number(want)));
+        QVERIFY2(std::abs(static_cast<double>(actual[row]) - want) <= 32 * unit * want,
+                 qPrintable(
+                     QString("row %1: %2, not %3").arg(row).arg(static_cast<double>(actual[row])).arg(want)));
+      }
+    }
+  }
+
   void roundsToNearestEven_data() { addDevices(); }
   void roundsToNearestEven() {
     const DeviceInUse device;

@@ -315,7 +315,7 @@ std::unique_ptr<compute::Pass> ReferenceBackend::makePass(const AttentionShape& 
   for (const QueryRun& run : inputs.runs) checkRun(run, inputs.localIndices, store);
   for (const compute::Draw& draw : inputs.draws)
     require(draw.logits >= 0 && index(draw.logits) < inputs.logitRows.size(), "pass: no such logits");
-  if (!inputs.keptRows.empty()) compute::checkNarrowing(inputs);
+  compute::checkNarrowing(inputs);
   for (const std::uint32_t run : inputs.mass.runs) require(run < inputs.runs.size(), "mass: no such run");
   return std::make_unique<ReferencePass>(shape, rotary, store, inputs);
 }
@@ -518,21 +518,61 @@ void ReferenceBackend::attend(compute::Pass& pass, const compute::Tensor& querie
   }
 }
 
+void ReferenceBackend::deviations(const compute::Pass& pass, compute::StoredPart part,
+                                  const compute::Tensor& x, std::int32_t layer, const compute::KvStore& store,
+                                  compute::Tensor& out) {
+  const auto& own = as<const ReferencePass>(pass);
+  const auto& kv = as<const ReferenceStore>(store);
+  const ReferenceTensor& source = tensor(x);
+  ReferenceTensor& target = tensor(out);
+  require(&x != &out, "deviations: in place");
+  require(index(source.columns()) == kv.width() && index(source.rows()) == own.inputs.tokens.size(),
+          "deviations: other rows than the pass has");
+  target.resize(source.rows(), 1);
+  const bool isTurned = part == compute::StoredPart::Keys && m_layout == KeyLayout::LocalRotation;
+  for (std::int64_t r = 0; r < source.rows(); ++r) {
+    std::vector<double> row(source.row(r), source.row(r) + kv.width());
+    const std::size_t size = index(kv.shape().headSize);
+    for (std::size_t at = 0; isTurned && at < row.size(); at += size)
+      rotate(row.data() + at, size, own.rotary, own.inputs.localIndices[index(r)]);
+    const std::int64_t slot = own.inputs.slots[index(r)];
+    const double* stored = part == compute::StoredPart::Keys ? kv.key(layer, slot) : kv.value(layer, slot);
+    double sum = 0;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      sum += (rounded(row[i], kv.shape().type) - stored[i]) * (rounded(row[i], kv.shape().type) - stored[i]);
+    *target.row(r) = sum;
+  }
+}
+
 /// Sorted by score, instead of chosen without sorting.
 void ReferenceBackend::narrow(compute::Pass& pass, const compute::Tensor& scores) {
   auto& own = as<ReferencePass>(pass);
   const ReferenceTensor& values = tensor(scores);
   require(index(values.rows()) == own.inputs.tokens.size() && values.columns() == 1, "narrow: other scores");
-  require(own.inputs.keptRows.size() == own.inputs.runs.size(), "narrow: nothing to narrow by");
-  for (std::size_t i = 0; i < own.inputs.runs.size(); ++i) {
-    const QueryRun& run = own.inputs.runs[i];
-    std::vector<std::int32_t> rows(index(run.rowCount));
-    std::iota(rows.begin(), rows.end(), static_cast<std::int32_t>(run.firstRow));
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](std::int32_t a, std::int32_t b) { return *values.row(a) > *values.row(b); });
-    rows.resize(index(own.inputs.keptRows[i]));
+  require(!own.inputs.narrowings.empty(), "narrow: nothing to narrow by");
+  own.chosenRows.clear();
+  std::int32_t first = 0;
+  std::size_t runIndex = 0;
+  for (const compute::RowGroup& group : own.inputs.narrowings.front()) {
+    std::int32_t count = 0;
+    for (std::uint32_t i = 0; i < group.runs; ++i) count += own.inputs.runs[runIndex++].rowCount;
+    std::vector<std::int32_t> rows(index(count));
+    std::iota(rows.begin(), rows.end(), first);
+    if (group.kept < count) {
+      std::stable_sort(rows.begin(), rows.end(),
+                       [&](std::int32_t a, std::int32_t b) { return *values.row(a) > *values.row(b); });
+    }
+    rows.resize(index(group.kept));
     std::sort(rows.begin(), rows.end());
     own.chosenRows.insert(own.chosenRows.end(), rows.begin(), rows.end());
+    first += count;
+  }
+  if (own.results.keptRows.empty()) {
+    own.results.keptRows = own.chosenRows;
+  } else {
+    std::vector<std::int32_t> kept;
+    for (const std::int32_t row : own.chosenRows) kept.push_back(own.results.keptRows[index(row)]);
+    own.results.keptRows = std::move(kept);
   }
   own.inputs = compute::narrowed(own.inputs, own.chosenRows);
 }

@@ -50,6 +50,8 @@ class ReferenceBackend : public compute::Backend {
   void copyBlocks(std::span<const compute::BlockCopy> copies, compute::KvStore& store) override;
   void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
               std::int32_t layer, bool observed, compute::Tensor& out) override;
+  void deviations(const compute::Pass& pass, compute::StoredPart part, const compute::Tensor& x,
+                  std::int32_t layer, const compute::KvStore& store, compute::Tensor& out) override;
   void narrow(compute::Pass& pass, const compute::Tensor& scores) override;
   void sample(compute::Pass& pass, const compute::Tensor& logits) override;
   void fetch(compute::Pass& pass, const compute::Tensor& x) override;

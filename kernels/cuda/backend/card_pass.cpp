@@ -3,7 +3,6 @@
 
 #include "engine/base/error.h"
 #include "engine/compute/half.h"
-#include "engine/compute/narrowing.h"
 #include "engine/compute/pass_check.h"
 #include "kernels/cuda/backend/decode_step.h"
 
@@ -60,9 +59,8 @@ CardPass::CardPass(std::shared_ptr<CardWork> work, const std::shared_ptr<CardBuf
   if (!m_isExact && isDecodeStep(inputs)) m_lease = place.lease();
   describe(rotary, store, inputs, {});
   if (m_lease) m_work->note();
-  if (inputs.keptRows.empty()) return;
-  compute::checkNarrowing(inputs);
-  m_wide = Wide{.rotary = rotary, .store = store, .inputs = inputs};
+  if (inputs.narrowings.empty()) return;
+  m_wide.emplace(Wide{.rotary = rotary, .store = store, .narrowing = compute::Narrowing(inputs)});
 }
 
 void CardPass::describe(const compute::RotaryTable& rotary, const compute::KvShape& store,
@@ -393,15 +391,15 @@ void CardPass::settle() {
 }
 
 void CardPass::narrow(const void* scores, std::int64_t count, bool isFloat) {
-  if (!m_wide) throw Failure(errorAt("narrowing a pass", "one that has no rows to lose", "keptRows"));
+  if (!m_wide) throw Failure(errorAt("narrowing a pass", "one that has no rows to lose", "narrowings"));
   if (count != m_rows.own) refuse("scores", count, std::to_string(m_rows.own));
   fetch(scores, count, isFloat);
   settle();
   const std::vector<float> arrived = std::move(m_results.fetched.back());
   m_results.fetched.pop_back();
-  const std::vector<std::int32_t> chosen = compute::chooseRows(m_wide->inputs, arrived);
-  describe(m_wide->rotary, m_wide->store, compute::narrowed(m_wide->inputs, chosen), chosen);
-  m_wide.reset();
+  const std::vector<std::int32_t> chosen = m_wide->narrowing.step(arrived);
+  describe(m_wide->rotary, m_wide->store, m_wide->narrowing.inputs(), chosen);
+  m_results.keptRows = m_wide->narrowing.kept();
 }
 
 compute::PassResults CardPass::finish() {

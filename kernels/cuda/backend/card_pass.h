@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/compute/backend.h"
+#include "engine/compute/narrowing.h"
 #include "kernels/cuda/attention/decode_attention.h"
 #include "kernels/cuda/attention/prefill_attention.h"
 #include "kernels/cuda/backend/attention_work.h"
@@ -112,7 +113,7 @@ class CardPass final : public compute::Pass {
   struct Wide {
     compute::RotaryTable rotary;
     compute::KvShape store;
-    compute::PassInputs inputs;
+    compute::Narrowing narrowing;
   };
 
   /// Makes the lists and gives them to the stream. Those of a decode step are padded if the place is free.
@@ -160,7 +161,7 @@ class CardPass final : public compute::Pass {
   std::vector<std::vector<std::int32_t>> m_massStretches;  ///< by entry: of each key range
   AttentionLists m_plain;
   AttentionLists m_observed;
-  std::optional<Wide> m_wide;  ///< until it is narrowed
+  std::optional<Wide> m_wide;  ///< where it is narrowed at all
   HostBuffer m_staging;
   CardBuffer m_lists;
 

@@ -12,6 +12,7 @@
 #include "kernels/cuda/backend/card_work.h"
 #include "kernels/cuda/backend/fixed_place.h"
 #include "kernels/cuda/pool/block_copies.h"
+#include "kernels/cuda/pool/key_value_deviation.h"
 #include "kernels/cuda/pool/key_value_write.h"
 #include "kernels/cuda/product/exact_product.h"
 #include "kernels/cuda/rows/bias_rows.h"
@@ -239,6 +240,24 @@ class CudaBackend final : public compute::Backend {
     target.resizeAs(cardPass(pass).rows(), source.columns(), false);
     if (m_work->wasStopped()) return;
     cardPass(pass).attend(cardStore(store).pool(), layer, source.elements(), observed, target.elements());
+  }
+
+  void deviations(const compute::Pass& pass, compute::StoredPart part, const compute::Tensor& x,
+                  std::int32_t layer, const compute::KvStore& store, compute::Tensor& out) override {
+    const CardPass& own = cardPass(pass);
+    CardTensor& target = cardTensor(out);
+    target.resizeAs(own.rows(), 1, true);
+    if (m_work->wasStopped()) return;
+    m_work->give(measureDeviations,
+                 {.rowsOf = cardTensor(x).elements(),
+                  .stride = cardTensor(x).columns(),
+                  .cosSin = part == compute::StoredPart::Keys ? own.keyRotations() : nullptr,
+                  .localIndices = own.keyIndices(),
+                  .slots = own.slots(),
+                  .pool = cardStore(store).pool(),
+                  .layer = layer,
+                  .rows = allRows(own.rows()),
+                  .out = target.floats()});
   }
 
   void narrow(compute::Pass& pass, const compute::Tensor& scores) override {

@@ -20,7 +20,8 @@ constexpr std::int64_t kLeastElements = 64;
 bool isDecodeStep(const compute::PassInputs& inputs) {
   const std::size_t rows = inputs.tokens.size();
   if (rows == 0 || rows > kMostRows || inputs.runs.size() != rows) return false;
-  if (!inputs.keptRows.empty() || !inputs.hiddenRows.empty() || inputs.logitRows.size() > rows) return false;
+  if (!inputs.narrowings.empty() || !inputs.hiddenRows.empty() || inputs.logitRows.size() > rows)
+    return false;
   for (std::size_t i = 0; i < rows; ++i) {
     const compute::QueryRun& run = inputs.runs[i];
     if (run.firstRow != static_cast<std::int64_t>(i) || run.rowCount != 1) return false;

@@ -5,6 +5,7 @@
 #include "kernels/cuda/attention/prefill_attention.h"
 #include "kernels/cuda/attention/split_attention.h"
 #include "kernels/cuda/pool/block_copies.h"
+#include "kernels/cuda/pool/key_value_deviation.h"
 #include "kernels/cuda/pool/key_value_write.h"
 #include "kernels/cuda/product/exact_product.h"
 #include "kernels/cuda/rows/bias_rows.h"
@@ -20,12 +21,13 @@ namespace spanscope::testing {
 
 /// What every kernel of kernels/cuda may take.
 inline std::vector<cuda::KernelBudget> kernelBudgets() {
-  std::vector<cuda::KernelBudget> budgets{
-      cuda::kBiasRowsBudget,   cuda::kBlockCopiesBudget,   cuda::kDecodeBudget,
-      cuda::kEmbedBudget,      cuda::kExactProductBudget,  cuda::kGatedActivationBudget,
-      cuda::kGatherRowsBudget, cuda::kKeyValueWriteBudget, cuda::kMassBudget,
-      cuda::kMergeBudget,      cuda::kRmsNormBudget,       cuda::kSampleBudget,
-      cuda::kSplitMergeBudget};
+  std::vector<cuda::KernelBudget> budgets{cuda::kBiasRowsBudget,      cuda::kBlockCopiesBudget,
+                                          cuda::kDecodeBudget,        cuda::kEmbedBudget,
+                                          cuda::kExactProductBudget,  cuda::kGatedActivationBudget,
+                                          cuda::kGatherRowsBudget,    cuda::kKeyValueDeviationBudget,
+                                          cuda::kKeyValueWriteBudget, cuda::kMassBudget,
+                                          cuda::kMergeBudget,         cuda::kRmsNormBudget,
+                                          cuda::kSampleBudget,        cuda::kSplitMergeBudget};
   budgets.insert(budgets.end(), std::begin(cuda::kPrefillBudgets), std::end(cuda::kPrefillBudgets));
   budgets.insert(budgets.end(), std::begin(cuda::kSplitBudgets), std::end(cuda::kSplitBudgets));
   return budgets;

@@ -332,7 +332,7 @@ class TestCudaBackend : public QObject {
     compute::PassInputs inputs = plainRows(6);
     inputs.localIndices = {0, 1, 2, 3, 4, 5};
     inputs.runs = {{.firstRow = 0, .rowCount = 6, .base = 0, .keys = {}}};
-    inputs.keptRows = {3};
+    inputs.narrowings = {{{.runs = 1, .kept = 3}}};
     const auto pass = makePlainPass(*card, inputs);
     std::vector<float> x(6 * 8);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
@@ -346,7 +346,9 @@ class TestCudaBackend : public QObject {
                       x.begin() + static_cast<std::ptrdiff_t>(row * 8 + 8));
     QCOMPARE(downloaded(*card, *out), expected);
     QVERIFY_THROWS_EXCEPTION(Failure, card->narrow(*pass, *uploaded(*card, {1, 2, 3}, 3)));
-    QVERIFY(card->finish(*pass).fetched.empty());
+    const compute::PassResults results = card->finish(*pass);
+    QVERIFY(results.fetched.empty());
+    QCOMPARE(results.keptRows, (std::vector<std::int32_t>{1, 3, 5}));
   }
 
   void inputsThatDoNotFitAreFailures() {

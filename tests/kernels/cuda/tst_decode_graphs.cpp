@@ -385,7 +385,7 @@ class TestDecodeGraphs : public QObject {
     QVERIFY(isStill([](compute::PassInputs& other) { other.mass.runs = {1}; }));
     QVERIFY(!isStill([](compute::PassInputs& other) { other.draws[0].logits = 1; }));
     QVERIFY(!isStill([](compute::PassInputs& other) { other.hiddenRows = {0}; }));
-    QVERIFY(!isStill([](compute::PassInputs& other) { other.keptRows = {1, 1, 1}; }));
+    QVERIFY(!isStill([](compute::PassInputs& other) { other.narrowings = {{{.runs = 3, .kept = 3}}}; }));
     QVERIFY(!isStill([](compute::PassInputs& other) {
       other.runs.pop_back();
       other.runs.back().rowCount = 2;

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "kernels/cuda/pool/key_value_pool.h"
+#include "kernels/cuda/runtime.h"
+
+namespace spanscope::cuda {
+
+/// How far keys or values of each row are from what its slot holds: the sum of squares over all heads of the
+/// difference, keys rotated by their local index, both rounded as they would be stored.
+struct KeyValueDeviationArguments {
+  const Bf16* rowsOf = nullptr;  ///< keys or values: [rows] of [heads][headSize], `stride` elements apart
+  std::int64_t stride = 0;
+  const float* cosSin = nullptr;  ///< [local index][headSize / 2 cosines, as many sines]; null for values
+  const std::int32_t* localIndices = nullptr;  ///< [rows], each in cosSin
+  const std::int64_t* slots = nullptr;         ///< [rows]: block · blockSize + slot; less than 0: gives 0
+  KeyValuePool pool;
+  int layer = 0;
+  int rows = 0;
+  float* out = nullptr;  ///< [rows]
+
+  bool operator==(const KeyValueDeviationArguments&) const = default;
+};
+
+inline constexpr int kKeyValueDeviationThreads = 128;
+inline constexpr KernelBudget kKeyValueDeviationBudget{"keyValueDeviationKernel", kKeyValueDeviationThreads,
+                                                       12, kKeyValueDeviationThreads / 32 * sizeof(float)};
+
+void measureDeviations(Stream& stream, const KeyValueDeviationArguments& arguments);
+
+}  // namespace spanscope::cuda
