@@ -60,8 +60,8 @@ class Planner {
   bool canBeKeyed(const Place& place) const { return m_state.config.cacheTails || !isTail(place); }
 
   void internContent(std::size_t segment) {
-    if (!m_state.config.enabled) return;
     const SegmentSpec& spec = m_request.segments[segment];
+    if (!m_state.config.enabled || spec.isPrivate) return;
     PlannedSegment& planned = m_plan.segments[segment];
     std::vector<SeenEnd> seen;
     seen.reserve(spec.sees.size());
@@ -103,7 +103,10 @@ class Planner {
       block.facts.virtualIndex = static_cast<std::int32_t>(index);
       block.facts.wanted = static_cast<std::int32_t>(place.tokens.size());
       block.facts.base = spec.base;
-      if (m_state.config.enabled) {
+      if (spec.isPrivate) {
+        tellPrivate(spec, index, block.facts);
+        ++m_privateBlocks;
+      } else if (m_state.config.enabled) {
         place.node = planned.nodes[index].id();
         place.parent = index == 0 ? planned.root.id() : planned.nodes[index - 1].id();
         countNeed(place);
@@ -118,9 +121,21 @@ class Planner {
         ++m_privateBlocks;
       }
       if (block.source == PlannedBlock::Source::New) allocate(place, block);
-      planned.computeFrom += block.facts.tokens;
+      if (!spec.isPrivate) planned.computeFrom += block.facts.tokens;
       planned.blocks.push_back(std::move(block));
     }
+  }
+
+  /// What it repeats was found, and is copied from there, or there is the reason why it was not.
+  void tellPrivate(const SegmentSpec& spec, std::size_t index, trace::BlockLookedUp& facts) const {
+    facts.reason = MissReason::CacheOff;
+    if (!spec.repeats) return;
+    const trace::BlockLookedUp own = facts;
+    facts = m_plan.segments[*spec.repeats].blocks[index].facts;
+    facts.segment = own.segment;
+    facts.base = own.base;
+    if (facts.outcome == LookupOutcome::Hit || facts.outcome == LookupOutcome::Relocated)
+      facts.outcome = LookupOutcome::Partial;
   }
 
   /// With an empty pool equal contents of the request share a block, and everything else has its own.
@@ -357,8 +372,14 @@ void checkRequest(const RequestSpec& request) {
     const SegmentSpec& spec = request.segments[segment];
     require(spec.tokens.size() <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
             "a segment has less than 2^31 tokens");
+    if (spec.repeats) {
+      require(spec.isPrivate && *spec.repeats < segment, "a private segment repeats an earlier one");
+      require(request.segments[*spec.repeats].tokens == spec.tokens, "a segment repeats one of its tokens");
+    }
     for (const SeenSegment& seen : spec.sees) {
       require(seen.segment < segment, "a segment sees earlier segments");
+      require(spec.isPrivate || !request.segments[seen.segment].isPrivate,
+              "private segments are seen by private ones");
       const std::size_t length = request.segments[seen.segment].tokens.size();
       require(seen.visibleBegin >= 0 && static_cast<std::size_t>(seen.visibleBegin) <= length,
               "visibleBegin lies within the seen segment");

@@ -31,6 +31,7 @@ struct RunningSegment {
   NodePath path;
   std::int64_t base = 0;
   std::vector<TokenId> tokens;  ///< appended ones included
+  bool isPrivate = false;       ///< nothing of it is stored
   SegmentBlocks view;
   std::vector<bool> own;       ///< by virtual block: this request writes it
   NodeRef root;                ///< keeps none while the cache is off, as below

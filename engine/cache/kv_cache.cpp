@@ -152,6 +152,7 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
     segment.path = spec.node;
     segment.base = spec.base;
     segment.tokens = spec.tokens;
+    segment.isPrivate = spec.isPrivate;
     segment.view.computeFrom = planned.computeFrom;
     segment.firstUnstored = planned.computeFrom / state.config.blockSize;
     for (std::size_t place = 0; place < planned.blocks.size(); ++place) {
@@ -168,7 +169,8 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
           admission.copies.push_back({block.copyFrom, used, facts.tokens});
           send(origin(index), trace::BlockCopied{block.copyFrom, used, facts.tokens});
         }
-        if (state.config.enabled && (state.config.cacheTails || facts.wanted == state.config.blockSize)) {
+        if (state.config.enabled && !spec.isPrivate &&
+            (state.config.cacheTails || facts.wanted == state.config.blockSize)) {
           state.trie.addPending(planned.nodes[place].id(), request.id);
           running.pending.push_back(planned.nodes[place]);
         }
@@ -179,7 +181,7 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
     }
     segment.root = std::move(planned.root);
     segment.nodes = std::move(planned.nodes);
-    admission.promptTokens += static_cast<std::int64_t>(spec.tokens.size());
+    if (!spec.repeats) admission.promptTokens += static_cast<std::int64_t>(spec.tokens.size());
     admission.cachedTokens += planned.computeFrom;
     if (!request.computedBefore.empty()) {
       admission.recomputedTokens += std::max(0, request.computedBefore[index] - planned.computeFrom);
@@ -253,7 +255,7 @@ void KvCache::Impl::store(RequestId id, RunningRequest& request, std::uint32_t s
                           std::int32_t end) {
   RunningSegment& segment = request.segments[segmentIndex];
   segment.computedEnd = std::max(segment.computedEnd, end);
-  if (!state.config.enabled) return;
+  if (!state.config.enabled || segment.isPrivate) return;
   const std::int32_t size = state.config.blockSize;
   const auto length = static_cast<std::int32_t>(segment.tokens.size());
   const auto blocks = static_cast<std::int32_t>(segment.view.blocks.size());

@@ -57,6 +57,12 @@ struct SegmentSpec {
   std::vector<SeenSegment> sees;
   std::int64_t base = 0;  ///< position of local token 0 in this view
   NodePath node;
+  /// Its blocks belong to the request alone: nothing of it is looked up or stored, and nothing but private
+  /// segments sees it.
+  bool isPrivate = false;
+  /// Of a private segment: an earlier one with the same tokens, whose keys and values whoever runs the model
+  /// copies. Its tokens are not counted a second time.
+  std::optional<std::uint32_t> repeats{};
 };
 
 struct RequestSpec {

@@ -67,6 +67,12 @@ void checkBatch(const Batch& batch, const ModelConfig& config, const compute::Kv
       refuse("draws", std::to_string(draw.logits), "one of " + counted(count, "row") + " of logits");
   }
   checkRange(batch.massLayers, config.layers, "mass layers");
+  checkRange(batch.narrowingLayers, config.layers, "narrowing layers");
+  if (batch.narrowingLayers.size() != batch.narrowings.size() ||
+      !std::is_sorted(batch.narrowingLayers.begin(), batch.narrowingLayers.end(), std::less_equal<>())) {
+    refuse("narrowing layers", counted(batch.narrowingLayers.size(), "layer"),
+           "an ascending one for each of " + counted(batch.narrowings.size(), "narrowing"));
+  }
   checkRange(batch.mass.runs, static_cast<std::int64_t>(batch.runs.size()), "mass runs");
   if (!batch.mass.keySpans.empty()) {
     if (batch.mass.keySpans.size() != batch.mass.runs.size())
@@ -178,6 +184,7 @@ struct Decoder::Impl {
   // Activations, kept between passes so that their memory is.
   std::unique_ptr<Tensor> residual, normed, queries, keys, values, attended, gate, up, logits;
   std::unique_ptr<Tensor> keptResidual, keptAttended, keptNormed;  ///< of the rows that are wanted
+  std::unique_ptr<Tensor> scores, kept;                            ///< of rows that may be left out
 
   Impl(const ModelConfig& model, std::string sourceName, compute::Backend& device)
       : config(model),
@@ -187,7 +194,7 @@ struct Decoder::Impl {
         attention{model.heads, model.keyValueHeads, model.headSize,
                   static_cast<float>(1.0 / std::sqrt(static_cast<double>(model.headSize)))} {
     for (auto* tensor : {&residual, &normed, &queries, &keys, &values, &attended, &gate, &up, &logits,
-                         &keptResidual, &keptAttended, &keptNormed}) {
+                         &keptResidual, &keptAttended, &keptNormed, &scores, &kept}) {
       *tensor = backend.makeTensor();
     }
   }
@@ -197,6 +204,7 @@ struct Decoder::Impl {
   void multiply(const Tensor& x, const Linear& weight, bool accumulate, Tensor& out) {
     backend.matmul(x, *weight.matrix, weight.bias.get(), accumulate, out);
   }
+  void narrow(const Batch& batch, std::int32_t layer, compute::Pass& pass, const compute::KvStore& store);
   void selfAttention(const Batch& batch, std::size_t index, compute::Pass& pass, compute::KvStore& store);
   void keepWantedRows(const compute::Pass& pass);
   void feedForward(const Layer& layer, const Tensor& seen, Tensor& x);
@@ -256,6 +264,18 @@ void Decoder::Impl::load(const WeightSource& source) {
   refuseSurplus(config, source, used);
 }
 
+/// Leaves out the rows that are nearest to what is stored of them, once their keys and values are known.
+void Decoder::Impl::narrow(const Batch& batch, std::int32_t layer, compute::Pass& pass,
+                           const compute::KvStore& store) {
+  const bool isByKeys = batch.narrowedBy == compute::StoredPart::Keys;
+  backend.deviations(pass, batch.narrowedBy, isByKeys ? *keys : *values, layer, store, *scores);
+  backend.narrow(pass, *scores);
+  for (auto* const rows : {&residual, &normed, &keys, &values}) {
+    backend.gatherRows(pass, compute::RowList::Chosen, **rows, *kept);
+    std::swap(*rows, kept);
+  }
+}
+
 /// Attention of one layer up to `attended`.
 void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, compute::Pass& pass,
                                   compute::KvStore& store) {
@@ -267,6 +287,10 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, compute
   backend.rmsNorm(*residual, *layer.attentionNorm, config.normEpsilon, *normed);
   multiply(*normed, layer.key, false, *keys);
   multiply(*normed, layer.value, false, *values);
+  if (std::find(batch.narrowingLayers.begin(), batch.narrowingLayers.end(), number) !=
+      batch.narrowingLayers.end()) {
+    narrow(batch, number, pass, store);
+  }
   backend.storeKeysValues(pass, *keys, *values, number, store);
   if (!observed && index + 1 == layers.size() && !wantsRows(batch)) return;
 
@@ -360,6 +384,7 @@ ForwardResult Decoder::forward(const Batch& batch, compute::KvStore& store, std:
     for (const compute::RunMass& run : layer.runs) checkResult(run.mass, "attention masses", impl.modelName);
   }
   result.mass = std::move(results.mass);
+  result.keptRows = std::move(results.keptRows);
   auto fetched = results.fetched.begin();
   if (!batch.hiddenRows.empty()) {
     result.hidden = std::move(*fetched++);

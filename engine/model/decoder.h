@@ -20,6 +20,10 @@ using compute::LayerMass;
 struct Batch : compute::PassInputs {
   bool logitsWanted = true;              ///< those of the logit rows; else tokens alone are drawn from them
   std::vector<std::int32_t> massLayers;  ///< layers whose attention mass is wanted
+  /// For each of `narrowings` the layer in which it is done, ascending: rows go on by how far their keys or
+  /// values of that layer are from those that their slots hold.
+  std::vector<std::int32_t> narrowingLayers;
+  compute::StoredPart narrowedBy = compute::StoredPart::Keys;
 };
 
 struct ForwardResult {
@@ -28,6 +32,7 @@ struct ForwardResult {
   std::vector<float> logits;  ///< [logitRows][vocabularySize]; empty where they are not wanted
   std::vector<float> hidden;  ///< [hiddenRows][hiddenSize], after the last norm
   std::vector<LayerMass> mass;
+  std::vector<std::int32_t> keptRows;  ///< of a pass that is narrowed, those that went on to the end
 };
 
 /// A Llama-architecture decoder, written once over the operations of a backend. One forward pass at a time.

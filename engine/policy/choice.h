@@ -35,6 +35,11 @@ class Choice {
     return m_policy->layOut(step, outputs, renderer, m_values);
   }
 
+  /// Of a table that this policy laid out, as traces tell of it: what they leave out.
+  void restore(layout::SpanTable& table) const {
+    if (m_policy->restore != nullptr) m_policy->restore(table, m_values);
+  }
+
   bool operator==(const Choice&) const = default;
 
  private:

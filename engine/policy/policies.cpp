@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/policies.h"
 
+#include "engine/policy/blend/blend.h"
 #include "engine/policy/link/link.h"
 #include "engine/policy/prefix/prefix.h"
 #include "engine/policy/shared_prefix/shared_prefix.h"
@@ -14,8 +15,8 @@ namespace spanscope::policy {
 namespace {
 
 // The one place where a policy is registered.
-constexpr std::array<const Policy*, 5> kPolicies{&kSpans, &kPrefix, &kLink, &kSharedPrefix,
-                                                 &kSpansNoReposition};
+constexpr std::array<const Policy*, 6> kPolicies{&kSpans, &kPrefix,       &kLink,
+                                                 &kBlend, &kSharedPrefix, &kSpansNoReposition};
 
 }  // namespace
 

@@ -47,6 +47,8 @@ struct Policy {
   /// as layoutExact().
   layout::SpanTable (*layOut)(const plan::Step& step, std::span<const layout::StepOutput> outputs,
                               layout::MessageRenderer& renderer, std::span<const double> values);
+  /// Completes a table that traces have told of by what they do not say; nullptr: they say all.
+  void (*restore)(layout::SpanTable& table, std::span<const double> values) = nullptr;
 };
 
 }  // namespace spanscope::policy

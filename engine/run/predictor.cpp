@@ -44,8 +44,10 @@ std::vector<std::int32_t> tokensBeforeReplies(const layout::SpanTable& table) {
 std::int64_t certainlyComputed(const RehearsedStep& step) {
   const std::vector<std::int32_t> known = tokensBeforeReplies(step.table);
   std::int64_t computed = 0;
-  for (std::size_t i = 0; i < known.size(); ++i)
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (step.table.segments[i].repeats) continue;  // its tokens are not counted a second time
     computed += std::max(0, known[i] - step.admission.segments[i].computeFrom);
+  }
   return computed;
 }
 
@@ -133,6 +135,7 @@ CountRange Predictor::Impl::promptRange(const Rehearsals& both, StepIndex index)
   std::int64_t replies = 0;
   std::int64_t replyTokens = 0;
   for (const layout::Segment& segment : (few ? *few : *many).table.segments) {
+    if (segment.repeats) continue;
     for (const layout::TokenRun& run : segment.runs) {
       if (run.source != layout::TokenRun::Source::Output) continue;
       ++replies;
@@ -166,7 +169,7 @@ std::int64_t Predictor::Impl::certainlyFound(const Rehearsed& rehearsed, StepInd
         block.storedByRun != rehearsed.run || std::any_of(needed.begin(), needed.end(), [&](StepIndex other) {
           return rehearsed.steps[other] && rehearsed.steps[other]->request == block.storedByRequest;
         });
-    if (before) found += block.tokens;
+    if (before && !step->table.segments[block.segment].repeats) found += block.tokens;
   }
   // Without cached tails a reply that ends inside a block is not found to its end.
   const auto segments = static_cast<std::int64_t>(step->table.segments.size());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -31,6 +32,10 @@ struct Scheduler::Request {
     const std::int32_t prompt = table.segments[index].length();
     return index == lastSegment() ? prompt + static_cast<std::int32_t>(generated.size()) : prompt;
   }
+  /// The segment is computed together with all that repeat others, or is one of them.
+  bool isBlended(std::uint32_t index) const {
+    return table.blending && (table.segments[index].repeats || index == lastSegment());
+  }
   /// The next row of this segment at `begin` was computed before, and so are those up to here.
   std::int32_t repeatedEnd(std::uint32_t index) const {
     return computedBefore.empty() ? 0 : computedBefore[index];
@@ -50,7 +55,17 @@ struct Scheduler::Pass {
     std::int32_t logitCount = 0;
     bool drawn = false;  ///< whether a token is drawn from the last of its logits
   };
+  /// Rows of which some may be left out on the way.
+  struct Blend {
+    const Request* request = nullptr;
+    std::size_t firstRun = 0;
+    std::size_t runs = 0;
+    std::size_t firstPart = 0;
+    std::size_t parts = 0;
+    std::int64_t rows = 0;
+  };
   model::Batch batch;
+  std::optional<Blend> blend;
   std::vector<std::int32_t> mostTokens;  ///< of the reply that each draw is for
   std::vector<Part> parts;
   std::vector<ObservedRun> observed;
@@ -78,6 +93,8 @@ cache::RequestSpec makeSpec(RequestId id, const layout::SpanTable& table, const 
     out.tokens = segment.tokens;
     out.base = segment.base;
     out.node = segment.node;
+    out.repeats = segment.repeats;
+    out.isPrivate = segment.repeats || (table.blending && &segment == &table.segments.back());
     for (const std::uint32_t seen : segment.sees) {
       const layout::Segment& other = table.segments[seen];
       out.sees.push_back(
@@ -127,6 +144,7 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source)
     removeEnded();
     return Progress::Idle;
   }
+  closeBlend(pass);
   if (!pass.observed.empty()) {
     // Every request of a pass is observed at the union of the layers asked for; what was not asked for is not
     // sent.
@@ -343,6 +361,14 @@ void Scheduler::collectPrefills(Pass& pass) {
         ++request.segment;
         continue;
       }
+      if (request.isBlended(request.segment) && begin == 0) {
+        // What it repeats has to be there before the pass begins, and a pass is narrowed for one request.
+        const bool isPassFree =
+            !pass.blend && std::none_of(pass.parts.begin(), pass.parts.end(),
+                                        [&](const Pass::Part& part) { return part.request == &request; });
+        if (isPassFree) addBlend(pass, request);
+        break;
+      }
       // Rows that were computed before are a part of their own.
       const std::int32_t repeated = request.repeatedEnd(request.segment);
       const std::int32_t end = begin < repeated ? std::min(repeated, length) : length;
@@ -350,6 +376,96 @@ void Scheduler::collectPrefills(Pass& pass) {
     }
     if (pass.rows() >= m_rowsPerPass) break;
   }
+}
+
+/// Everything that is computed together: the segments that repeat others, as copies of them to begin with,
+/// and the last one. It may be more rows than a pass else has: of all of them it is chosen which go on.
+void Scheduler::addBlend(Pass& pass, Request& request) {
+  const std::int32_t blockSize = m_cache.config().blockSize;
+  Pass::Blend blend{.request = &request, .firstRun = pass.batch.runs.size(), .firstPart = pass.parts.size()};
+  std::vector<cache::BlockCopy> copies;
+  for (std::uint32_t s = request.segment; s < request.lastSegment(); ++s) {
+    const layout::Segment& segment = request.table.segments[s];
+    const std::vector<BlockId>& from = m_cache.blocks(request.id, *segment.repeats).blocks;
+    const std::vector<BlockId>& to = m_cache.blocks(request.id, s).blocks;
+    for (std::size_t block = 0; block < to.size(); ++block) {
+      const std::int32_t begin = static_cast<std::int32_t>(block) * blockSize;
+      copies.push_back({from[block], to[block], std::min(blockSize, segment.length() - begin)});
+      m_sink.send(request.options.run, request.id, segment.node,
+                  trace::BlockCopied{from[block], to[block], copies.back().slots});
+    }
+    const std::int32_t first = segment.visibleBegin;
+    const std::int32_t count = segment.length() - first;
+    if (count == 0) continue;
+    const std::int64_t firstRow = pass.rows();
+    for (std::int32_t j = first; j < segment.length(); ++j) {
+      pass.batch.tokens.push_back(segment.tokens[static_cast<std::size_t>(j)]);
+      pass.batch.localIndices.push_back(j);
+      pass.batch.slots.push_back(std::int64_t{to[static_cast<std::size_t>(j / blockSize)]} * blockSize +
+                                 j % blockSize);
+    }
+    pass.parts.push_back(
+        {.request = &request, .segment = s, .begin = first, .count = count, .repeated = true});
+    addRun(pass, request, s, first, count, firstRow);
+    blend.rows += count;
+  }
+  m_computation.copyBlocks(copies);
+  blend.runs = pass.batch.runs.size() - blend.firstRun;
+  blend.parts = pass.parts.size() - blend.firstPart;
+  pass.blend = blend;
+  request.segment = request.lastSegment();
+  addRows(pass, request, request.segment, 0, request.length(request.segment));
+}
+
+/// Says of the whole pass which rows go on. Of n rows with a share r to be kept in k steps, step i keeps
+/// n · r^(i/k).
+void Scheduler::closeBlend(Pass& pass) const {
+  if (!pass.blend) return;
+  const layout::Blending& blending = *pass.blend->request->table.blending;
+  const Pass::Blend& blend = *pass.blend;
+  const auto rows = static_cast<double>(blend.rows);
+  if (blend.runs == 0 || std::floor(blending.share * rows) >= rows) return;
+  const std::size_t behind = blend.firstRun + blend.runs;
+  std::int32_t behindRows = 0;
+  for (std::size_t run = behind; run < pass.batch.runs.size(); ++run)
+    behindRows += pass.batch.runs[run].rowCount;
+  for (std::int32_t step = 1; step <= blending.steps; ++step) {
+    const double share = std::pow(blending.share, static_cast<double>(step) / blending.steps);
+    std::vector<compute::RowGroup>& groups = pass.batch.narrowings.emplace_back();
+    if (blend.firstRun > 0) {
+      groups.push_back({.runs = static_cast<std::uint32_t>(blend.firstRun),
+                        .kept = static_cast<std::int32_t>(pass.batch.runs[blend.firstRun].firstRow)});
+    }
+    groups.push_back({.runs = static_cast<std::uint32_t>(blend.runs),
+                      .kept = static_cast<std::int32_t>(std::floor(share * rows))});
+    groups.push_back(
+        {.runs = static_cast<std::uint32_t>(pass.batch.runs.size() - behind), .kept = behindRows});
+    pass.batch.narrowingLayers.push_back(blending.layer + step - 1);
+  }
+  pass.batch.narrowedBy = blending.score == layout::Blending::Score::Keys ? compute::StoredPart::Keys
+                                                                          : compute::StoredPart::Values;
+}
+
+void Scheduler::reportBlend(const Pass& pass, const model::ForwardResult& result) {
+  if (!pass.blend) return;
+  const Pass::Blend& blend = *pass.blend;
+  const Request& request = *blend.request;
+  trace::TokensRecomputed event{.layer = request.table.blending->layer, .tokens = blend.rows, .segments = {}};
+  auto kept = result.keptRows.begin();
+  std::int64_t firstRow = blend.runs == 0 ? 0 : pass.batch.runs[blend.firstRun].firstRow;
+  for (std::size_t p = blend.firstPart; p < blend.firstPart + blend.parts; ++p) {
+    const Pass::Part& part = pass.parts[p];
+    trace::RecomputedTokens own{.segment = part.segment, .tokens = {}};
+    for (std::int32_t j = 0; j < part.count; ++j) {
+      const std::int64_t row = firstRow + j;
+      while (kept != result.keptRows.end() && *kept < row) ++kept;
+      const bool isKept = pass.batch.narrowings.empty() || (kept != result.keptRows.end() && *kept == row);
+      if (isKept) own.tokens.push_back(part.begin + j);
+    }
+    firstRow += part.count;
+    if (!own.tokens.empty()) event.segments.push_back(std::move(own));
+  }
+  m_sink.send(request.options.run, request.id, request.options.node, std::move(event));
 }
 
 void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std::int32_t begin,
@@ -456,7 +572,7 @@ void Scheduler::addRun(Pass& pass, const Request& request, std::uint32_t segment
                         .causal = false});
   }
   run.keys.push_back({.blocks = m_cache.blocks(request.id, segment).blocks,
-                      .begin = 0,
+                      .begin = source.repeats ? source.visibleBegin : 0,
                       .end = begin + count,
                       .base = source.base,
                       .causal = true});
@@ -476,6 +592,7 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
     }
     if (!growing || end % blockSize == 0) m_cache.computed(part.request->id, part.segment, stored);
   }
+  reportBlend(pass, result);
   reportMass(pass, result);
 
   const auto vocabulary = static_cast<std::size_t>(m_computation.vocabularySize());

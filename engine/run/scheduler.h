@@ -137,10 +137,13 @@ class Scheduler {
   void preempt(Request& request, const Request& requester);
   void collectDecodes(Pass& pass);
   void collectPrefills(Pass& pass);
+  void addBlend(Pass& pass, Request& request);
   void addRows(Pass& pass, Request& request, std::uint32_t segment, std::int32_t begin, std::int32_t count);
   void addObservedRun(Pass& pass, const Request& request, ObservedRun run);
   void addRun(Pass& pass, const Request& request, std::uint32_t segment, std::int32_t begin,
               std::int32_t count, std::int64_t firstRow);
+  void closeBlend(Pass& pass) const;
+  void reportBlend(const Pass& pass, const model::ForwardResult& result);
   void finishPass(Pass& pass, const model::ForwardResult& result);
   void reportMass(const Pass& pass, const model::ForwardResult& result);
   void reportRows(const Pass& pass, const model::ForwardResult& result, const ObservedRows& observed);

@@ -256,6 +256,7 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   for (const TokenId token : request.reply) check("token of the reply", token, 0, model.vocabularySize);
 
   layout::SpanTable table = spanTableOf(request.segments, model.vocabularySize);
+  request.policy.restore(table);
   const std::int64_t promptTokens = table.tokenCount();
   const auto rows = static_cast<std::int64_t>(request.reply.size());
   if (promptTokens + rows > model.maxPositions) {

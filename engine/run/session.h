@@ -103,6 +103,7 @@ struct AttentionReplayRequest {
   NodePath node;                             ///< for the events
   std::vector<trace::SegmentInfo> segments;  ///< of SpanTableLaidOut
   std::vector<TokenId> reply;                ///< of TokenGenerated, in order
+  policy::Choice policy{};                     ///< of the run
   std::int32_t layer = 0;
   std::int32_t head = -1;   ///< −1: all
   bool singleKeys = false;  ///< by key token; else by key block

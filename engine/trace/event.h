@@ -345,6 +345,21 @@ struct ReplayedMass {
   AttentionMass mass;      ///< `layer` is the one asked for; one head or all
   bool operator==(const ReplayedMass&) const = default;
 };
+/// Of one segment that repeats another the tokens that were computed again, in view of what it sees.
+struct RecomputedTokens {
+  std::uint32_t segment = 0;
+  std::vector<std::int32_t> tokens;  ///< local ones, ascending
+  bool operator==(const RecomputedTokens&) const = default;
+};
+/// Which tokens the policy blend computed again for a request; the others of these segments have the keys and
+/// values of the segments that they repeat.
+struct TokensRecomputed {
+  std::int32_t layer = 0;                  ///< up to which all of them were computed, to choose by
+  std::int64_t tokens = 0;                 ///< among which they were chosen
+  std::vector<RecomputedTokens> segments;  ///< that have any
+  bool operator==(const TokensRecomputed&) const = default;
+};
+
 struct StepMetrics {
   StepIndex step = 0;
   std::int64_t promptTokens = 0;
@@ -373,12 +388,12 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
-using Payload =
-    std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
-                 SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored, BlockRemoved,
-                 BlockCopied, BlockReleased, CacheCleared, RequestAdmitted, RequestDeferred, BatchComputed,
-                 TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot, FragmentsRetrieved,
-                 RequestPreempted, AttentionLeftOut, SegmentAttention, AttentionReplayed, ReplayedMass>;
+using Payload = std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
+                             SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored,
+                             BlockRemoved, BlockCopied, BlockReleased, CacheCleared, RequestAdmitted,
+                             RequestDeferred, BatchComputed, TokenGenerated, AttentionMass, StepMetrics,
+                             MessageLogged, Snapshot, FragmentsRetrieved, RequestPreempted, AttentionLeftOut,
+                             SegmentAttention, AttentionReplayed, ReplayedMass, TokensRecomputed>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

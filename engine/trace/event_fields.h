@@ -396,6 +396,19 @@ void fields(V&& v, X& x) {
   v("recomputedTokens", x.recomputedTokens);
 }
 
+template <class V, Is<RecomputedTokens> X>
+void fields(V&& v, X& x) {
+  v("segment", x.segment);
+  v("tokens", x.tokens);
+}
+template <>
+inline constexpr const char* kEventName<TokensRecomputed> = "tokens_recomputed";
+template <class V, Is<TokensRecomputed> X>
+void fields(V&& v, X& x) {
+  v("layer", x.layer);
+  v("tokens", x.tokens);
+  v("segments", x.segments);
+}
 template <>
 inline constexpr const char* kEventName<ReplayedMass> = "replayed_mass";
 template <class V, Is<ReplayedMass> X>

@@ -274,6 +274,16 @@ struct Checker {
     if (payload.index < 0) return errorAt("token index", std::to_string(payload.index), "at least 0");
     return (*this)(payload.mass);
   }
+  Result operator()(const TokensRecomputed& payload) const {
+    if (Result error = hasRequest()) return error;
+    if (Result error = known(event.request)) return error;
+    for (const RecomputedTokens& segment : payload.segments) {
+      for (const std::int32_t token : segment.tokens) {
+        if (token < 0) return errorAt("token computed again", std::to_string(token), "at least 0");
+      }
+    }
+    return std::nullopt;
+  }
 
   template <class Other>
   Result operator()(const Other&) const {
@@ -473,6 +483,7 @@ struct Replay::Updater {
   void operator()(const SegmentAttention&) const { request(); }
   void operator()(const AttentionReplayed&) const { request(); }
   void operator()(const ReplayedMass&) const { request(); }
+  void operator()(const TokensRecomputed&) const { request(); }
   void operator()(const AttentionLeftOut& payload) const { run(event.run).attentionLeftOut = payload; }
   void operator()(const MessageLogged& payload) const {
     if (payload.severity == Severity::Warning) ++progress.warnings;

@@ -236,6 +236,12 @@ struct Describer {
            counted(e.cachedTokens, "cached token") + " and " + std::to_string(e.recomputedTokens) +
            " computed again";
   }
+  std::string operator()(const TokensRecomputed& e) const {
+    std::size_t count = 0;
+    for (const RecomputedTokens& segment : e.segments) count += segment.tokens.size();
+    return std::to_string(count) + " of " + counted(e.tokens, "token") + " computed again, chosen in layer " +
+           std::to_string(e.layer);
+  }
   std::string operator()(const ReplayedMass& e) const {
     return "of token " + std::to_string(e.index) + ", " + (*this)(e.mass);
   }

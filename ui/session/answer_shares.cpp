@@ -20,7 +20,7 @@ std::vector<SourceKind> kindsOf(std::span<const trace::SegmentInfo> segments) {
   std::set<std::uint32_t> scopes;
   for (const trace::SegmentInfo& segment : segments) {
     // A scope begins with its source, which may see what stands before it, and may have been computed twice.
-    const bool begins = segment.depth > 0 && scopes.insert(segment.scope).second;
+    const bool begins = segment.depth > 0 && !segment.hidden && scopes.insert(segment.scope).second;
     const bool isSource = segment.independent || begins;
     kinds.push_back(segment.hidden ? SourceKind::Hidden
                     : isSource     ? SourceKind::Source

@@ -64,6 +64,9 @@ run::AttentionReplayRequest replayRequest(const ViewInput& input, const ReplayCh
   asked.run = request->run;
   asked.node = request->node;
   asked.segments.assign(request->segments.begin(), request->segments.end());
+  const auto& runs = input.state().progress().runs;
+  if (const auto run = runs.find(request->run); run != runs.end())
+    asked.policy = policy::findChoice(run->second.policy).value_or(policy::Choice());
   asked.reply = replyOf(input, choice.request);
   std::uint64_t keys = asked.segments.size() + asked.reply.size();
   for (const trace::SegmentInfo& segment : asked.segments) keys += segment.tokens.size();

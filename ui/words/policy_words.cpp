@@ -21,6 +21,25 @@ constexpr std::array kWords = {
     QT_TRANSLATE_NOOP(
         "Policies",
         "As spans, and the first n tokens of each document are computed again in view of all before them"),
+    QT_TRANSLATE_NOOP("Policies", "share of tokens"),
+    QT_TRANSLATE_NOOP("Policies", "check layer"),
+    QT_TRANSLATE_NOOP("Policies", "by deviation of"),
+    QT_TRANSLATE_NOOP("Policies", "layers that filter"),
+    QT_TRANSLATE_NOOP(
+        "Policies",
+        "Which share of the documents' tokens is computed again in view of all before them, 0 to 1"),
+    QT_TRANSLATE_NOOP(
+        "Policies",
+        "The layer in which tokens are chosen, from 0; layers before it are computed for all tokens"),
+    QT_TRANSLATE_NOOP(
+        "Policies",
+        "What is compared with what is stored: keys, as LMCache does, or values, as CacheBlend's code does"),
+    QT_TRANSLATE_NOOP(
+        "Policies",
+        "In how many layers, the check layer the first, tokens are left out until the share is reached"),
+    QT_TRANSLATE_NOOP("Policies",
+                      "As spans, and the share r of tokens that deviate most are computed again in view of "
+                      "all before them"),
     QT_TRANSLATE_NOOP("Policies",
                       "Children of a plus see the prompt before their plus and themselves, and are reused "
                       "behind the same prompt"),

@@ -2,6 +2,7 @@
 // What runs under each policy compute: what its definition says, worked out in double precision row by row;
 // and the same bits whether it was reused or computed.
 #include "engine/layout/layout.h"
+#include "engine/policy/blend/blended_table.h"
 #include "engine/policy/link/linked_table.h"
 #include "tests/engine/policy/prompt_rows.h"
 #include "tests/engine/run/random_tables.h"
@@ -124,6 +125,10 @@ std::vector<NamedMaker> makers() {
           {"link(1)", linked(1)},
           {"link(5)", linked(5)},
           {"link(all)", linked(policy::kWholeDocuments)},
+          {"blend(0.3)",
+           [](RandomTables& tables, int number) {
+             return policy::blendedTable(tables.next(number % 4), {.share = 0.3, .layer = 1});
+           }},
           {"prefix",
            [](RandomTables& tables, int number) { return oneSegment(PromptRows(tables.next(number % 4))); }}};
 }

@@ -305,6 +305,8 @@ void TestReplay::contradictions_data() {
   row("attention of negative blocks", {}, mass, "key blocks: found -1, expected at least 0");
   row("replayed attention of negative blocks", {}, ReplayedMass{0, mass},
       "key blocks: found -1, expected at least 0");
+  row("a token before the first computed again", {StepStarted{}}, TokensRecomputed{1, 8, {{0, {3, -1}}}},
+      "token computed again: found -1, expected at least 0");
   row("replayed attention of no token", {}, ReplayedMass{-1, {}},
       "token index: found -1, expected at least 0");
   SegmentAttention looked;

@@ -233,7 +233,7 @@ void TestDocumentFile::refuses_data() {
   row("one block", ", \"settings\": {\"blocks\": 1}", "found the number 1");
   row("seed", ", \"settings\": {\"seed\": -1}", "64 bits");
   row("policy", ", \"settings\": {\"policy\": \"fast\"}",
-      "found \"fast\", expected \"spans\" or \"prefix\" or \"link(16)\"");
+      "found \"fast\", expected \"spans\" or \"prefix\" or \"link(16)\" or \"blend(0.15)\"");
   row("layers", ", \"settings\": {\"layers\": [-1]}", "/settings/layers/0");
   row("draft without query", ", \"drafts\": [{}]", "a draft without a query");
   row("bad draft", ", \"drafts\": [{\"query\": {\"usr\": \"a\"}}]", "/drafts/0/query");

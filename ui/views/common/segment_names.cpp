@@ -90,6 +90,18 @@ bool isLinked(const std::vector<trace::SegmentInfo>& segments, std::size_t index
          segment.scope == rest.scope && segment.node == rest.node && rest.base + rest.visibleBegin == end;
 }
 
+/// The visible segment that stands where a hidden one does and began as a copy of it: the policy blend.
+std::optional<std::size_t> copyOf(const std::vector<trace::SegmentInfo>& segments, std::size_t index) {
+  const trace::SegmentInfo& stored = segments[index];
+  for (std::size_t i = index + 1; stored.hidden && i < segments.size(); ++i) {
+    const trace::SegmentInfo& segment = segments[i];
+    if (!segment.hidden && segment.scope == stored.scope && segment.base == stored.base &&
+        segment.node == stored.node && segment.visibleBegin == stored.visibleBegin)
+      return i;
+  }
+  return std::nullopt;
+}
+
 /// What tells the parts of a prompt apart; nullptr: nothing is known of the one that the path lies in.
 using IdentityOf = std::function<const SegmentIdentity*(const NodePath&)>;
 
@@ -151,6 +163,10 @@ std::vector<SegmentName> namesOf(const std::vector<trace::SegmentInfo>& segments
     }
   }
   for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
+    if (const auto copy = copyOf(segments, i)) {
+      names[i].name = tr("%1, stored").arg(names[*copy].name);
+      names[i].hue = names[*copy].hue;
+    }
     if (!isLinked(segments, i)) continue;
     names[i + 1].name = names[i].name;
     names[i].name = tr("%1, linked").arg(names[i].name);

@@ -24,7 +24,8 @@ struct SegmentName {
 
 /// One entry a segment. A name that the node has in the document goes first; else the role of the node. A
 /// document has the number of its identity, in every run; other roles have a counter where several segments
-/// have them. Where the beginning of a document was computed again, that is a segment "…, linked" before it.
+/// have them. Where the beginning of a document was computed again, that is a segment "…, linked" before it;
+/// where a copy of it stands in the prompt, the hidden segment that was copied is "…, stored".
 std::vector<SegmentName> segmentNames(const ViewInput& input, RunId run,
                                       const std::vector<trace::SegmentInfo>& segments);
 

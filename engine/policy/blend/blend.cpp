@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/policy/blend/blend.h"
+
+#include "engine/policy/blend/blended_table.h"
+
+#include <array>
+
+namespace spanscope::policy {
+namespace {
+
+constexpr std::array<const char*, 2> kScores{"keys", "values"};
+
+constexpr std::array<Parameter, 4> kParameters{
+    {{.name = "r",
+      .label = "share of tokens",
+      .help = "Which share of the documents' tokens is computed again in view of all before them, 0 to 1",
+      .standard = 0.15,
+      .least = 0,
+      .most = 1},
+     {.name = "layer",
+      .label = "check layer",
+      .help = "The layer in which tokens are chosen, from 0; layers before it are computed for all tokens",
+      .standard = 1,
+      .least = 0,
+      .most = 10'000,
+      .isWhole = true},
+     {.name = "by",
+      .label = "by deviation of",
+      .help =
+          "What is compared with what is stored: keys, as LMCache does, or values, as CacheBlend's code does",
+      .standard = 0,
+      .words = kScores},
+     {.name = "steps",
+      .label = "layers that filter",
+      .help = "In how many layers, the check layer the first, tokens are left out until the share is reached",
+      .standard = 1,
+      .least = 1,
+      .most = 10'000,
+      .isWhole = true}}};
+
+layout::Blending blendingOf(std::span<const double> values) {
+  return {.share = values[0],
+          .layer = static_cast<std::int32_t>(values[1]),
+          .steps = static_cast<std::int32_t>(values[3]),
+          .score = values[2] == 0 ? layout::Blending::Score::Keys : layout::Blending::Score::Values};
+}
+
+const char* exactnessAt(std::span<const double> values) {
+  return values[0] == 1 ? "full prefill ✓" : nullptr;
+}
+
+layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
+                         layout::MessageRenderer& renderer, std::span<const double> values) {
+  return blendedTable(layout::layoutExact(step, outputs, renderer, layout::Visibility::Spans),
+                      blendingOf(values));
+}
+
+void restore(layout::SpanTable& table, std::span<const double> values) {
+  restoreBlend(table, blendingOf(values));
+}
+
+}  // namespace
+
+constinit const Policy kBlend = {
+    .name = "blend",
+    .brief = "spans of which the most deviating tokens see all before",
+    .help =
+        "As spans, and the share r of tokens that deviate most are computed again in view of all before them",
+    .exactness = "full prefill ≈",
+    .hasIndependentSpans = true,
+    .wantsBlockAttention = false,
+    .parameters = kParameters,
+    .exactnessAt = &exactnessAt,
+    .layOut = &layOut,
+    .restore = &restore};
+
+}  // namespace spanscope::policy

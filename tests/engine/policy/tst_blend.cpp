@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The policy blend: what it computes, worked out in double precision row by row; that it writes nothing that
+// others can find; and that with all tokens it is a full prefill.
+#include "engine/base/error.h"
+#include "engine/plan/planner.h"
+#include "engine/policy/blend/blended_table.h"
+#include "engine/policy/policies.h"
+#include "engine/query/json/json.h"
+#include "tests/engine/policy/prompt_rows.h"
+#include "tests/engine/run/random_queries.h"
+#include "tests/engine/run/random_tables.h"
+#include "tests/engine/run/session_fixture.h"
+#include "tests/support/plain_transformer.h"
+
+#include <QFile>
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+using namespace spanscope;
+using layout::Blending;
+using layout::SpanTable;
+using spanscope::test::PromptRows;
+using spanscope::test::RandomTables;
+using spanscope::test::SpanletSession;
+using spanscope::test::TinySession;
+using spanscope::testing::KeyValue;
+using spanscope::testing::Numbers;
+using spanscope::testing::PlainTransformer;
+
+namespace {
+
+constexpr double kClose = 1e-5;
+constexpr int kLayers = 4;
+
+std::uint64_t testSeed() {
+  const QByteArray given = qgetenv("SPANSCOPE_TEST_SEED");
+  const std::uint64_t seed = given.isEmpty() ? 20250627U : given.toULongLong();
+  qInfo("SPANSCOPE_TEST_SEED=%llu", static_cast<unsigned long long>(seed));
+  return seed;
+}
+
+model::ModelConfig shape() {
+  model::ModelConfig config = test::tinyConfig();
+  config.layers = kLayers;
+  return config;
+}
+
+run::SessionConfig pool(std::int32_t blocks, std::int32_t rowsPerPass) {
+  run::SessionConfig config;
+  config.blockSize = 4;
+  config.blockCount = blocks;
+  config.rowsPerPass = rowsPerPass;
+  return config;
+}
+
+double relative(const std::vector<float>& found, const Numbers& expected) {
+  double difference = 0;
+  double norm = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double delta = static_cast<double>(found[i]) - expected[i];
+    difference += delta * delta;
+    norm += expected[i] * expected[i];
+  }
+  return std::sqrt(difference / norm);
+}
+
+bool equalBits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+double squareDistance(const Numbers& a, const Numbers& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sum;
+}
+
+/// As CacheBlend is defined: everything by block attention; then layer by layer in full view, up to the check
+/// layer everything from the first document on, from there on the rows that deviate most and the last
+/// segment.
+Numbers reference(const PlainTransformer& plain, const SpanTable& table, const PromptRows& rows,
+                  const Blending& blending) {
+  const PlainTransformer::Forward spans = plain.forward(rows.tokens, rows.positions, rows.sees);
+  const std::size_t firstDocument = static_cast<std::size_t>(
+      std::find(rows.isOuter.begin(), rows.isOuter.end(), false) - rows.isOuter.begin());
+  const auto firstLast = rows.count() - static_cast<std::size_t>(table.segments.back().length());
+  std::vector<Numbers> hidden;
+  for (const TokenId token : rows.tokens) hidden.push_back(plain.embed(token));
+  std::vector<std::size_t> left(rows.count() - std::min(firstDocument, firstLast));
+  std::iota(left.begin(), left.end(), std::min(firstDocument, firstLast));
+  const auto context = static_cast<double>(firstLast - std::min(firstDocument, firstLast));
+  for (std::int32_t layer = 0; layer < plain.layers(); ++layer) {
+    const std::vector<KeyValue>& stored = spans.keyValues[static_cast<std::size_t>(layer)];
+    std::vector<KeyValue> own = stored;
+    for (const std::size_t row : left) own[row] = plain.keyValue(layer, hidden[row], rows.positions[row]);
+    const std::int32_t step = layer - blending.layer + 1;
+    if (step >= 1 && step <= blending.steps) {
+      const auto scoreOf = [&](std::size_t row) {
+        return blending.score == Blending::Score::Keys ? squareDistance(own[row].key, stored[row].key)
+                                                       : squareDistance(own[row].value, stored[row].value);
+      };
+      const auto kept = static_cast<std::size_t>(
+          std::floor(std::pow(blending.share, static_cast<double>(step) / blending.steps) * context));
+      const auto last = std::find(left.begin(), left.end(), firstLast);
+      std::vector<std::size_t> chosen(left.begin(), last);
+      std::stable_sort(chosen.begin(), chosen.end(),
+                       [&](std::size_t a, std::size_t b) { return scoreOf(a) > scoreOf(b); });
+      for (std::size_t i = kept; i < chosen.size(); ++i) own[chosen[i]] = stored[chosen[i]];
+      chosen.resize(std::min(kept, chosen.size()));
+      std::sort(chosen.begin(), chosen.end());
+      chosen.insert(chosen.end(), last, left.end());
+      left = chosen;
+    }
+    std::vector<Numbers> next = hidden;
+    for (const std::size_t row : left) {
+      std::vector<const KeyValue*> seen;
+      for (std::size_t before = 0; before <= row; ++before) seen.push_back(&own[before]);
+      next[row] = plain.next(layer, hidden[row], rows.positions[row], seen);
+    }
+    hidden = std::move(next);
+  }
+  return plain.logits(hidden.back());
+}
+
+Numbers causalReference(const PlainTransformer& plain, const PromptRows& rows) {
+  std::vector<std::vector<std::size_t>> sees(rows.count());
+  for (std::size_t i = 0; i < rows.count(); ++i) {
+    for (std::size_t j = 0; j <= i; ++j) sees[i].push_back(j);
+  }
+  return plain.logits(plain.forward(rows.tokens, rows.positions, sees).hidden.back());
+}
+
+plan::Plan planOf(const QString& query) {
+  QFile file(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/") + query);
+  if (!file.open(QIODevice::ReadOnly)) return {};
+  const auto parsed = query::parseJson(file.readAll().toStdString());
+  return *plan::makePlan(*parsed.query).plan;
+}
+
+}  // namespace
+
+class TestBlend : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { m_seed = testSeed(); }
+
+  void isAsDefined_data() {
+    QTest::addColumn<QString>("policy");
+    for (const char* policy :
+         {"blend(0)", "blend(0.15)", "blend(0.5)", "blend(1)", "blend(0.4,layer=0)", "blend(0.4,layer=2)",
+          "blend(0.4,layer=3)", "blend(0.3,by=values)", "blend(0.2,steps=2)", "blend(0.2,by=values,steps=3)"})
+      QTest::newRow(policy) << policy;
+  }
+  void isAsDefined() {
+    QFETCH(QString, policy);
+    const Blending blending = blendingOf(policy);
+    TinySession tiny(2, pool(600, 13), shape());
+    const PlainTransformer plain(shape(), *tiny.weights);
+    RandomTables tables(m_seed, shape().vocabularySize, 11);
+    double farthest = 0;
+    for (int i = 0; i < 10; ++i) {
+      const SpanTable spans = tables.next(1 + i % 3);
+      const PromptRows rows(spans);
+      const SpanTable blended = policy::blendedTable(spans, blending);
+      QCOMPARE(blended.tokenCount(), spans.tokenCount());
+      const std::vector<float> found = tiny.session->logits({.table = blended}).logits.front();
+      const double error = relative(found, reference(plain, spans, rows, blending));
+      QVERIFY2(error < kClose, qPrintable(QString("prompt %1 is off by %2").arg(i).arg(error)));
+      farthest = std::max(farthest, relative(found, causalReference(plain, rows)));
+    }
+    if (blending.share == 1) {
+      QVERIFY2(farthest < kClose, qPrintable(QString::number(farthest)));
+    } else {
+      QVERIFY2(farthest > 100 * kClose, qPrintable(QString::number(farthest)));
+    }
+  }
+
+  void tellsWhatWasComputedAgain() {
+    TinySession tiny(2, pool(600, 13), shape());
+    RandomTables tables(m_seed + 1, shape().vocabularySize, 11);
+    SpanTable blended;
+    while (!blended.blending) blended = policy::blendedTable(tables.next(2), blendingOf("blend(0.5)"));
+    std::int64_t repeating = 0;
+    for (const layout::Segment& segment : blended.segments) {
+      if (segment.repeats) repeating += segment.length();
+    }
+    tiny.session->logits({.table = blended});
+    const auto events = tiny.sink.all<trace::TokensRecomputed>();
+    QCOMPARE(events.size(), std::size_t{1});
+    QCOMPARE(events[0].layer, 1);
+    QCOMPARE(events[0].tokens, repeating);
+    std::int64_t told = 0;
+    for (const trace::RecomputedTokens& segment : events[0].segments) {
+      QVERIFY(blended.segments[segment.segment].repeats.has_value());
+      QVERIFY(std::is_sorted(segment.tokens.begin(), segment.tokens.end()));
+      QVERIFY(segment.tokens.back() < blended.segments[segment.segment].length());
+      told += static_cast<std::int64_t>(segment.tokens.size());
+    }
+    QCOMPARE(told, repeating / 2);
+  }
+
+  void sharedBlocksStayAsTheyAre() {
+    TinySession warm(1, pool(400, 37), shape());
+    TinySession cold(1, pool(400, 512), shape());
+    std::int64_t cached = 0;
+    for (int i = 0; i < 300; ++i) {
+      RandomTables tables(m_seed + static_cast<std::uint64_t>(i % 20), shape().vocabularySize, 7);
+      SpanTable spans;
+      for (int skipped = 0; skipped <= i % 5; ++skipped) spans = tables.next(1 + i % 3);
+      const SpanTable blended =
+          policy::blendedTable(spans, blendingOf(i % 2 == 0 ? "blend(0.3)" : "blend(1)"));
+      for (const SpanTable& table : {blended, spans}) {
+        cold.session->clearCache();
+        const auto expected = cold.session->logits({.table = table});
+        const auto found = warm.session->logits({.table = table});
+        QVERIFY2(equalBits(found.logits.front(), expected.logits.front()),
+                 qPrintable(QString("prompt %1, %2 tokens cached").arg(i).arg(found.cachedTokens)));
+        cached += found.cachedTokens;
+      }
+    }
+    QVERIFY2(cached > 2000, qPrintable(QString("only %1 tokens were reused").arg(cached)));
+  }
+
+  void nothingOfItIsFoundLater() {
+    TinySession tiny(1, pool(400, 512), shape());
+    RandomTables tables(m_seed + 2, shape().vocabularySize, 11);
+    SpanTable blended;
+    while (!blended.blending) blended = policy::blendedTable(tables.next(2), blendingOf("blend(0.5)"));
+    const auto first = tiny.session->logits({.table = blended});
+    const auto second = tiny.session->logits({.table = blended});
+    QVERIFY(equalBits(first.logits.front(), second.logits.front()));
+    // All that is found is what stands before the last segment, once.
+    QCOMPARE(second.cachedTokens, blended.tokenCount() - blended.segments.back().length());
+    for (const trace::BlockState& block : tiny.session->dumpPool().blocks) QCOMPARE(block.references, 0);
+  }
+
+  void aLayerThatIsNotThereIsRefused() {
+    TinySession tiny(1, pool(400, 512), shape());
+    RandomTables tables(m_seed + 3, shape().vocabularySize, 11);
+    SpanTable spans = tables.next(1);
+    while (policy::blendedTable(spans, {}).segments.size() == spans.segments.size()) spans = tables.next(1);
+    for (const char* policy : {"blend(0.5,layer=4)", "blend(0.5,layer=3,steps=2)"}) {
+      const SpanTable blended = policy::blendedTable(spans, blendingOf(policy));
+      QVERIFY_EXCEPTION_THROWN(tiny.session->logits({.table = blended}), Failure);
+    }
+    tiny.session->logits({.table = spans});
+  }
+
+  void allTokensGiveTheTextOfAFullPrefill_data() {
+    QTest::addColumn<QString>("query");
+    for (const char* query : {"rag.json", "rag-swapped.json", "judge-4.json"}) QTest::newRow(query) << query;
+  }
+  void allTokensGiveTheTextOfAFullPrefill() {
+    QFETCH(QString, query);
+    const plan::Plan plan = planOf(query);
+    SpanletSession spanlet;
+    const auto answersOf = [&](const char* policy) {
+      run::RunOptions options;
+      options.policy = *policy::findChoice(policy);
+      std::vector<std::vector<TokenId>> answers;
+      for (const run::StepResult& step : spanlet.session->run(plan, options).steps)
+        answers.push_back(step.tokens);
+      return answers;
+    };
+    const auto expected = answersOf("prefix");
+    QVERIFY(!expected.empty() && !expected.front().empty());
+    QCOMPARE(answersOf("link(all)"), expected);
+    QCOMPARE(answersOf("blend(1)"), expected);
+  }
+
+  void whoGivesWayGoesOnAsItWas() {
+    std::int64_t preemptions = 0;
+    for (std::uint32_t round = 0; round < 12; ++round) {
+      test::RandomQueries queries(static_cast<std::uint32_t>(m_seed) + round, 40);
+      const auto parsed = query::parseJson(queries.independent());
+      const plan::Plan plan = *plan::makePlan(*parsed.query).plan;
+      const auto repliesOf = [&](std::int32_t blocks) {
+        run::SessionConfig config;
+        config.blockSize = 8;
+        config.blockCount = blocks;
+        test::RandomSession random(config, false);
+        run::RunOptions options;
+        options.policy = *policy::findChoice("blend(0.3)");
+        const run::RunResult result = random.session->run(plan, options);
+        std::vector<std::vector<TokenId>> replies;
+        for (const run::StepResult& step : result.steps) {
+          replies.push_back(step.tokens);
+          preemptions += step.metrics.preemptions;
+        }
+        return result.error ? std::vector<std::vector<TokenId>>() : replies;
+      };
+      const auto expected = repliesOf(2000);
+      QVERIFY(!expected.empty());
+      for (const std::int32_t blocks : {70, 90, 120}) {
+        const auto found = repliesOf(blocks);
+        // Some of these pools are too small for one request alone.
+        if (!found.empty()) QCOMPARE(found, expected);
+      }
+    }
+    QVERIFY2(preemptions > 0, "nobody gave way");
+  }
+
+  void tracesTellAllThatIsNeededToGoOn() {
+    RandomTables tables(m_seed + 4, shape().vocabularySize, 11);
+    for (int i = 0; i < 20; ++i) {
+      const Blending blending = blendingOf("blend(0.5)");
+      const SpanTable blended = policy::blendedTable(tables.next(1 + i % 3), blending);
+      SpanTable told = blended;
+      told.blending.reset();
+      for (layout::Segment& segment : told.segments) segment.repeats.reset();
+      policy::restoreBlend(told, blending);
+      QVERIFY(told == blended);
+    }
+  }
+
+ private:
+  static Blending blendingOf(const QString& text) {
+    const policy::Choice choice = *policy::findChoice(text.toStdString());
+    const std::span<const double> values = choice.values();
+    return {.share = values[0],
+            .layer = static_cast<std::int32_t>(values[1]),
+            .steps = static_cast<std::int32_t>(values[3]),
+            .score = values[2] == 0 ? Blending::Score::Keys : Blending::Score::Values};
+  }
+
+  std::uint64_t m_seed = 0;
+};
+
+QTEST_APPLESS_MAIN(TestBlend)
+#include "tst_blend.moc"
