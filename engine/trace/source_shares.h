@@ -11,9 +11,13 @@
 
 namespace spanscope::trace {
 
+/// Of each segment whether it is a source: it stands in the view, and is independent or the first of its
+/// scope that does, having been computed again or seeing what stands before it. Documents, not the prompt
+/// around them.
+std::vector<bool> sourceSegments(std::span<const SegmentInfo> segments);
+
 /// For every segment of the table its share of what the reply read, 0 … 1; they sum to 1, or are all 0 where
-/// nothing was read. Only independent segments that were seen by others have one: documents, not the prompt
-/// around them nor the reply's own segment.
+/// nothing was read. Only sources that were seen by others have one, not the reply's own segment.
 ///
 ///   share of d  =  Σ (m − s)²  /  the same of all documents
 ///

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
 #include <span>
 #include <variant>
 
@@ -17,14 +16,11 @@ using trace::SegmentAttention;
 
 std::vector<SourceKind> kindsOf(std::span<const trace::SegmentInfo> segments) {
   std::vector<SourceKind> kinds;
-  std::set<std::uint32_t> scopes;
-  for (const trace::SegmentInfo& segment : segments) {
-    // A scope begins with its source, which may see what stands before it, and may have been computed twice.
-    const bool begins = segment.depth > 0 && !segment.hidden && scopes.insert(segment.scope).second;
-    const bool isSource = segment.independent || begins;
-    kinds.push_back(segment.hidden ? SourceKind::Hidden
-                    : isSource     ? SourceKind::Source
-                                   : SourceKind::Context);
+  const std::vector<bool> sources = trace::sourceSegments(segments);
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    kinds.push_back(segments[i].hidden ? SourceKind::Hidden
+                    : sources[i]       ? SourceKind::Source
+                                       : SourceKind::Context);
   }
   if (!kinds.empty()) kinds.back() = SourceKind::Own;
   return kinds;

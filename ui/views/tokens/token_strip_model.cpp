@@ -9,6 +9,7 @@
 #include "ui/words/tr.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string_view>
 
@@ -49,6 +50,7 @@ class StripMaker {
     if (m_request == nullptr) return {};
     m_blocks = requestBlocks(*m_input.trace, m_state, m_strip.request);
     m_strip.blockSize = m_blocks.blockSize;
+    takeRecomputed();
     const std::vector<SegmentName> names = segmentNames(m_input, m_strip.run, m_request->segments);
     for (std::size_t i = 0; i < m_request->segments.size(); ++i) {
       if (names[i].hidden) continue;
@@ -70,6 +72,26 @@ class StripMaker {
   }
 
  private:
+  /// Of a request that was computed twice, after a preemption, what came last.
+  void takeRecomputed() {
+    const RequestEvents* events = m_input.trace->request(m_strip.request);
+    if (events == nullptr) return;
+    for (const std::size_t index : events->recomputed) {
+      if (index >= m_input.position) break;
+      const auto* recomputed = std::get_if<trace::TokensRecomputed>(&m_input.trace->event(index).payload);
+      if (recomputed == nullptr) continue;
+      m_recomputed.clear();
+      for (const trace::RecomputedTokens& segment : recomputed->segments)
+        m_recomputed[segment.segment] = segment.tokens;
+    }
+  }
+
+  bool isRecomputed(std::uint32_t segment, std::int32_t local) const {
+    const auto found = m_recomputed.find(segment);
+    return found != m_recomputed.end() &&
+           std::binary_search(found->second.begin(), found->second.end(), local);
+  }
+
   void addPrompt(const StripSegment& segment) {
     const trace::SegmentInfo& info = m_request->segments[segment.segment];
     std::size_t run = 0;
@@ -123,6 +145,11 @@ class StripMaker {
       token.physical = block->physical;
       token.role = block->role;
       if (block->role == BlockRole::Computed && slot < block->found) token.role = block->foundRole;
+      token.recomputed = isRecomputed(segment.segment, local);
+      if (token.recomputed) {
+        token.role = BlockRole::Computed;
+        ++m_strip.recomputed;
+      }
       token.opensBlock = slot == 0;
       if (slot + 1 == block->tokens && block->tokens < m_strip.blockSize) token.tail = block->tokens;
     }
@@ -159,6 +186,7 @@ class StripMaker {
     QStringList parts{counted(tr("%1 token"), tr("%1 tokens"), m_strip.prompt)};
     const std::size_t generated = m_strip.tokens.size() - m_strip.prompt;
     if (generated > 0) parts << counted(tr("%1 generated"), tr("%1 generated"), generated);
+    if (m_strip.recomputed > 0) parts << tr("%1 computed again").arg(m_strip.recomputed);
     parts << counted(tr("%1 full block"), tr("%1 full blocks"), static_cast<std::size_t>(m_strip.fullBlocks));
     parts << counted(tr("%1 tail"), tr("%1 tails"), static_cast<std::size_t>(m_strip.tails));
     return parts.join(QStringLiteral(" · "));
@@ -168,6 +196,7 @@ class StripMaker {
   const trace::Replay& m_state;
   const trace::RequestState* m_request = nullptr;
   RequestBlocks m_blocks;
+  std::map<std::uint32_t, std::vector<std::int32_t>> m_recomputed;  ///< local tokens by segment, ascending
   TokenStrip m_strip;
 };
 
@@ -266,6 +295,7 @@ QString tokenTip(const ViewInput& input, const TokenStrip& strip, std::size_t to
       block += tr(" · physical #%1 · %2").arg(own.physical).arg(Theme::name(own.role));
     lines << block;
   }
+  if (own.recomputed) lines << tr("Computed again in view of all before, by the policy");
   if (own.generated) {
     lines << tr("Generated, probability %1").arg(double(own.probability), 0, 'f', 3);
     if (own.looked >= 0 && strip.lookedAt)
@@ -283,7 +313,7 @@ QString tokenStripCsv(const ViewInput& input, const TokenStrip& strip) {
                          QStringLiteral("local"), QStringLiteral("position"), QStringLiteral("token"),
                          QStringLiteral("text"), QStringLiteral("block"), QStringLiteral("slot"),
                          QStringLiteral("physical"), QStringLiteral("served"), QStringLiteral("generated"),
-                         QStringLiteral("looked at selected")});
+                         QStringLiteral("looked at selected"), QStringLiteral("computed again")});
   for (std::size_t i = 0; i < strip.tokens.size(); ++i) {
     const StripToken& token = strip.tokens[i];
     const auto [text, id] = exactToken(input, token);
@@ -295,7 +325,8 @@ QString tokenStripCsv(const ViewInput& input, const TokenStrip& strip) {
                  token.physical == kNullBlock ? QString() : QString::number(token.physical),
                  token.computed ? Theme::name(token.role) : QString(),
                  token.generated ? QStringLiteral("1") : QStringLiteral("0"),
-                 token.looked < 0 ? QString() : csvNumber(token.looked)});
+                 token.looked < 0 ? QString() : csvNumber(token.looked),
+                 token.recomputed ? QStringLiteral("1") : QStringLiteral("0")});
   }
   return csv;
 }

@@ -22,6 +22,7 @@ struct StripToken {
   bool joined = false;      ///< continues the word before it: no space between them
   bool quiet = false;       ///< of the chat template
   bool generated = false;
+  bool recomputed = false;    ///< by the policy blend, in place of what was copied
   bool computed = true;       ///< a pass has seen it, so a block holds it
   std::int64_t position = 0;  ///< in the view
   std::int32_t block = -1;    ///< number of its block in the view; −1: none holds it
@@ -51,7 +52,8 @@ struct TokenStrip {
   std::int32_t blockSize = 16;
   std::vector<StripSegment> segments;
   std::vector<StripToken> tokens;
-  std::size_t prompt = 0;  ///< tokens of the prompt; those after it are generated
+  std::size_t recomputed = 0;  ///< tokens that the policy computed again
+  std::size_t prompt = 0;      ///< tokens of the prompt; those after it are generated
   std::int32_t fullBlocks = 0;
   std::int32_t tails = 0;
   QString summary;                      ///< "204 tokens · 11 full blocks · 4 tails"

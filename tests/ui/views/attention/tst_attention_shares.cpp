@@ -180,7 +180,7 @@ class TestAttentionShares : public QObject {
     QVERIFY2(tip.contains(QStringLiteral("Looked at document 13")), qPrintable(tip));
     QVERIFY(tokenStripCsv(input, strip)
                 .section(QLatin1Char('\n'), 0, 0)
-                .endsWith(QStringLiteral("looked at selected")));
+                .endsWith(QStringLiteral("looked at selected,computed again")));
   }
 
   void aClickOnABarSelectsItsDocument() {
