@@ -29,6 +29,10 @@ std::string fixedPoint(double value, int digits) {
   return std::string(text, static_cast<std::size_t>(std::clamp(size, 0, 63)));
 }
 
+std::string secondsText(double seconds) {
+  return seconds < 1 ? fixedPoint(1e3 * seconds, 2) + " ms" : fixedPoint(seconds, 2) + " s";
+}
+
 bool isContinuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
@@ -362,7 +366,11 @@ TraceStats stats(std::span<const Event> events) {
   std::set<RunId> runs;
   std::int64_t rows = 0;
   std::map<RunId, std::uint64_t> leftOut;
+  HitRates hitRates;
+  ResidencySampler residencies;
   for (const Event& event : events) {
+    hitRates.take(event);
+    residencies.take(event);
     // A request of no run is the replay of another, which was counted.
     const bool isPass = std::holds_alternative<BatchComputed>(event.payload);
     if (event.run == 0 && (event.request != 0 || isPass)) continue;
@@ -373,6 +381,8 @@ TraceStats stats(std::span<const Event> events) {
   result.events = events.size();
   result.runs = runs.size();
   result.requests = requests.size();
+  result.recent = hitRates.recent().sums();
+  result.residency = figuresOf(residencies.evicted());
   for (const auto& [run, missing] : leftOut) result.attentionLeftOut += missing;
   if (!events.empty()) {
     result.duration =
@@ -427,6 +437,10 @@ std::string statsTable(const TraceStats& s) {
   add("  computed", s.computedTokens);
   add("generated tokens", s.generatedTokens);
   add("hit rate", fixedPoint(100 * s.hitRate, 1) + " %");
+  // Where the window holds all there was, the two are one.
+  if (s.recent.requests > 0 && static_cast<std::uint64_t>(s.recent.requests) < s.requests)
+    add("  last requests", fixedPoint(100 * s.recent.rate(), 1) + " % of " +
+                               counted(static_cast<std::uint64_t>(s.recent.requests), "request"));
   add("blocks looked up", s.blocksLookedUp);
   add("  hit", s.blocksHit);
   add("  relocated", s.blocksRelocated);
@@ -436,6 +450,11 @@ std::string statsTable(const TraceStats& s) {
   add("blocks stored", s.blocksStored);
   add("blocks evicted", s.blocksEvicted);
   add("blocks copied", s.blocksCopied);
+  if (s.residency.lifetime) {
+    add("time in the pool", secondsText(*s.residency.lifetime) + " until evicted (median)");
+    add("  idle at the end", secondsText(*s.residency.idle) + " (median)");
+  }
+  if (s.residency.gap) add("  between uses", secondsText(*s.residency.gap) + " (median)");
   if (s.preemptions > 0) {
     add("preemptions", s.preemptions);
     add("  tokens to resume with", s.resumedTokens);

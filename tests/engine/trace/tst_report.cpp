@@ -240,6 +240,7 @@ void TestReport::sums() {
   expected.computedTokens = 80;
   expected.generatedTokens = 4;
   expected.hitRate = 0.5;
+  expected.recent = {.requests = 1, .asked = 100, .found = 64};
   expected.blocksLookedUp = 5;
   expected.blocksHit = 2;
   expected.blocksRelocated = 1;
@@ -313,10 +314,20 @@ void TestReport::table() {
   const QString text = QString::fromStdString(statsTable(some));
   QVERIFY(text.startsWith("events               12\nduration             0.000 s\n"));
   QVERIFY(text.contains("\nhit rate             62.5 %\n"));
+  QVERIFY(!text.contains("last requests"));
+  QVERIFY(!text.contains("time in the pool"));
   QVERIFY(text.contains("\ntime to first token  12.50 ms (median)\n"));
   QVERIFY(text.endsWith("\n"));
   QVERIFY(!text.contains("errors"));
   QVERIFY(!text.contains("not delivered"));
+  some.requests = 1200;
+  some.recent = {.requests = 1000, .asked = 400, .found = 100};
+  some.residency = {.evicted = 3, .gaps = 2, .lifetime = 12.5, .idle = 0.004, .gap = 0.25};
+  const QString more = QString::fromStdString(statsTable(some));
+  QVERIFY2(more.contains("\n  last requests      25.0 % of 1000 requests\n"), qPrintable(more));
+  QVERIFY2(more.contains("\ntime in the pool     12.50 s until evicted (median)\n"), qPrintable(more));
+  QVERIFY2(more.contains("\n  idle at the end    4.00 ms (median)\n"), qPrintable(more));
+  QVERIFY2(more.contains("\n  between uses       250.00 ms (median)\n"), qPrintable(more));
 }
 
 void TestReport::hostileSums() {
