@@ -67,7 +67,8 @@ struct CacheState {
         hash(keyHash),
         trie(config.fingerprint, hash),
         pool(config.blockCount),
-        contents(static_cast<std::size_t>(config.blockCount)) {}
+        contents(static_cast<std::size_t>(config.blockCount)),
+        reachedAt(static_cast<std::size_t>(config.blockCount)) {}
 
   CacheConfig config;
   KeyHash hash;
@@ -75,6 +76,13 @@ struct CacheState {
   BlockPool pool;
   std::vector<std::optional<StoredContent>> contents;  ///< by block
   EvictionMemory evictions;
+  std::uint64_t evicted = 0;  ///< contents, since the cache was emptied
+  /// Blocks that were allocated or shared so far, and one more for each segment that was admitted, which
+  /// another pool might have found something to copy for: never fewer than leave the free list of any pool.
+  std::uint64_t touches = 0;
+  /// By block: `touches` at which the free list would come to it, had it stood there since its last use.
+  std::vector<std::uint64_t> reachedAt;
+  std::uint64_t clearedAt = 0;  ///< sequence number of the last CacheCleared event
   std::map<RequestId, RunningRequest> running;
 };
 

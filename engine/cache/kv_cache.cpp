@@ -71,9 +71,11 @@ struct KvCache::Impl {
   }
 
   void share(const Origin& origin, BlockId block, std::uint32_t segment, std::int32_t virtualIndex);
-  void release(const Origin& origin, BlockId block);
+  /// `isUse`: as what it can be found as. What is only copied from, or holds more than was asked for, might
+  /// have been another block in another pool.
+  void release(const Origin& origin, BlockId block, bool isUse);
   BlockId allocate(const Origin& origin, std::uint32_t segment, std::int32_t virtualIndex);
-  void rememberRemoval(const StoredContent& content, std::uint64_t sequence);
+  void rememberRemoval(BlockId block, std::uint64_t sequence);
   bool storeBlock(const Origin& origin, RunningSegment& segment, std::uint32_t segmentIndex,
                   std::size_t index, std::size_t fill);
 
@@ -86,12 +88,16 @@ struct KvCache::Impl {
 void KvCache::Impl::share(const Origin& origin, BlockId block, std::uint32_t segment,
                           std::int32_t virtualIndex) {
   const std::int32_t references = state.pool.share(block);
+  ++state.touches;
   send(origin, trace::BlockShared{block, segment, virtualIndex, references});
 }
 
-void KvCache::Impl::release(const Origin& origin, BlockId block) {
+void KvCache::Impl::release(const Origin& origin, BlockId block, bool isUse) {
   const FreeEnd end = content(block) ? FreeEnd::Back : FreeEnd::Front;
+  const std::int64_t inFront = state.pool.freeCount();
   const std::int32_t references = state.pool.release(block, end);
+  if (isUse)
+    state.reachedAt[static_cast<std::size_t>(block)] = state.touches + static_cast<std::uint64_t>(inFront);
   send(origin, trace::BlockReleased{block, references});
 }
 
@@ -103,19 +109,24 @@ BlockId KvCache::Impl::allocate(const Origin& origin, std::uint32_t segment, std
     state.trie.detach(node, block);
     const std::uint64_t sequence =
         send(origin, trace::BlockRemoved{block, state.trie.key(node), trace::RemovalReason::Evicted});
-    rememberRemoval(*content(block), sequence);
+    rememberRemoval(block, sequence);
+    ++state.evicted;
     content(block).reset();
   }
   state.pool.take();
+  state.reachedAt[static_cast<std::size_t>(block)] = 0;
+  ++state.touches;
   send(origin, trace::BlockAllocated{block, segment, virtualIndex});
   return block;
 }
 
 /// Only what can no longer be found is worth remembering.
-void KvCache::Impl::rememberRemoval(const StoredContent& removed, std::uint64_t sequence) {
+void KvCache::Impl::rememberRemoval(BlockId block, std::uint64_t sequence) {
+  const StoredContent& removed = *content(block);
+  const std::uint64_t reachedAt = state.reachedAt[static_cast<std::size_t>(block)];
   if (!state.trie.blocks(removed.node.id()).empty()) return;
-  state.evictions.remember(state.trie.key(removed.node.id()), sequence);
-  for (const trace::BlockKey& key : removed.grownFrom) state.evictions.remember(key, sequence);
+  state.evictions.remember(state.trie.key(removed.node.id()), sequence, reachedAt);
+  for (const trace::BlockKey& key : removed.grownFrom) state.evictions.remember(key, sequence, reachedAt);
 }
 
 // ---- admission
@@ -149,6 +160,7 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
     const SegmentSpec& spec = request.segments[index];
     PlannedSegment& planned = plan.segments[index];
     RunningSegment segment;
+    ++state.touches;
     segment.path = spec.node;
     segment.base = spec.base;
     segment.tokens = spec.tokens;
@@ -199,7 +211,7 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
 
 void KvCache::Impl::releaseCopySources(RequestId id, RunningRequest& request) {
   for (const CopySource& source : request.copySources) {
-    release(Origin{request.run, id, request.segments[source.segment].path}, source.block);
+    release(Origin{request.run, id, request.segments[source.segment].path}, source.block, false);
   }
   request.copySources.clear();
 }
@@ -318,8 +330,11 @@ void KvCache::Impl::finish(RequestId id, RunningRequest& request) {
   releaseCopySources(id, request);
   for (auto segment = request.segments.rbegin(); segment != request.segments.rend(); ++segment) {
     const std::vector<BlockId>& blocks = segment->view.blocks;
-    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
-      release(Origin{request.run, id, segment->path}, *block);
+    for (std::size_t place = blocks.size(); place-- > 0;) {
+      const std::optional<StoredContent>& stored = content(blocks[place]);
+      const bool isUse =
+          stored && place < segment->nodes.size() && stored->node.id() == segment->nodes[place].id();
+      release(Origin{request.run, id, segment->path}, blocks[place], isUse);
     }
   }
   for (const NodeRef& node : request.pending) state.trie.dropPending(node.id(), id);
@@ -329,10 +344,12 @@ void KvCache::Impl::finish(RequestId id, RunningRequest& request) {
 void KvCache::Impl::clear() {
   const NodePath nowhere;
   const std::uint64_t sequence = send(Origin{0, 0, nowhere}, trace::CacheCleared{});
+  state.clearedAt = sequence;
+  state.evicted = 0;
   for (BlockId block = 1; block < state.pool.count(); ++block) {
     if (!content(block)) continue;
     state.trie.detach(content(block)->node.id(), block);
-    rememberRemoval(*content(block), sequence);
+    rememberRemoval(block, sequence);
     content(block).reset();
   }
   state.pool.reset();
@@ -369,6 +386,10 @@ std::unique_ptr<KvCache> KvCache::copy(trace::Sink& sink) const {
   }
   to.pool = from.pool;
   to.evictions = from.evictions;
+  to.evicted = from.evicted;
+  to.touches = from.touches;
+  to.reachedAt = from.reachedAt;
+  to.clearedAt = from.clearedAt;
   return copied;
 }
 
@@ -471,6 +492,19 @@ trace::PoolState KvCache::dump() const {
   }
   pool.freeOrder = state.pool.freeOrder();
   return pool;
+}
+
+std::optional<std::uint64_t> KvCache::blocksToKeep(std::uint64_t sequence) const {
+  const CacheState& state = m_impl->state;
+  if (sequence <= state.clearedAt) return std::nullopt;
+  const std::optional<std::uint64_t> number = state.evictions.numberOf(sequence);
+  if (!number) return std::nullopt;
+  const std::uint64_t passed = state.touches > *number ? state.touches - *number : 1;
+  return std::min(passed, state.evicted);
+}
+
+trace::BlockKey KvCache::plainRoot(const std::string& salt) const {
+  return rootKey(m_impl->state.hash, config().fingerprint, salt, {});
 }
 
 std::int64_t KvCache::freeBlocks() const {

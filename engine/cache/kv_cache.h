@@ -186,6 +186,14 @@ class KvCache {
   /// The whole pool as it is now; what replaying the events must give.
   trace::PoolState dump() const;
 
+  /// So many blocks more would have kept what this event (BlockLookedUp::evictedBy) took. Fewer may do: what
+  /// was used since is counted, not what is distinct among it. Nothing if that was too long ago, or if the
+  /// cache was emptied then or since.
+  std::optional<std::uint64_t> blocksToKeep(std::uint64_t sequence) const;
+
+  /// Key of the root of whatever sees nothing under this salt.
+  trace::BlockKey plainRoot(const std::string& salt) const;
+
   std::int64_t freeBlocks() const;  ///< blocks that nobody refers to, cached ones included
   std::int64_t blocksPerRequest(const RequestSpec& request) const;  ///< upper bound, nothing shared
 
