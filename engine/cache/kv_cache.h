@@ -186,7 +186,8 @@ class KvCache {
   /// The whole pool as it is now; what replaying the events must give.
   trace::PoolState dump() const;
 
-  /// So many blocks more would have kept what this event (BlockLookedUp::evictedBy) took. Fewer may do: what
+  /// So many blocks more would have kept what this event (BlockLookedUp::evictedBy) took, had nothing else
+  /// been asked of the cache, as where a request failed for want of blocks. Fewer may do: what
   /// was used since is counted, not what is distinct among it. Nothing if that was too long ago, or if the
   /// cache was emptied then or since.
   std::optional<std::uint64_t> blocksToKeep(std::uint64_t sequence) const;

@@ -53,6 +53,20 @@ struct WhatIfSegment {
   std::vector<std::int32_t> messages;
 };
 
+/// Where messages begin: at each run of another node than the one before. `runs` have `count` and `node`.
+template <class Runs>
+std::vector<std::int32_t> messageBegins(const Runs& runs) {
+  std::vector<std::int32_t> begins;
+  std::int32_t begin = 0;
+  const NodePath* node = nullptr;
+  for (const auto& run : runs) {
+    if (run.count > 0 && (node == nullptr || *node != run.node)) begins.push_back(begin);
+    if (run.count > 0) node = &run.node;
+    begin += run.count;
+  }
+  return begins;
+}
+
 struct WhatIfInput {
   const trace::PoolState& pool;  ///< as it was when the request was looked up
   std::span<const trace::BlockLookedUp> lookups;
