@@ -212,7 +212,9 @@ Why why(const ViewInput& input, const BlockHistory& history) {
   result.empty = any ? tr("Select a block or a token to see why it was found or not.")
                      : tr("Run a query, then select a block or a token to see why it was found or not.");
   if (!place) return result;
-  const WhyContext context(input, history, *place);
+  // Before the context is made: it refers to the state of the trace that was asked for last.
+  WhyChanges changes = whyChanges(input, *place);
+  const WhyContext context(input, history, *place, std::move(changes));
   if (context.facts == nullptr) return result;
   result.empty.clear();
   result.block = *place;
