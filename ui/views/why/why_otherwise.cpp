@@ -140,18 +140,18 @@ class OtherwiseMaker {
     }
   }
 
+  /// In the measure of the setting, which counts the null block.
   void addLargerPool() {
-    const QString has = tr("it has %1 blocks of %2 tokens")
-                            .arg(m_context.state.pool().blockCount())
-                            .arg(m_context.blocks.blockSize);
     const cache::WhatIf* change = m_context.change(cache::Change::LargerPool);
     if (change == nullptr) {
-      add(tr("the pool had had room to keep it: %1").arg(has));
-    } else {
-      add(tr("the pool had had %1 blocks: so many would have kept it, fewer may do; %2")
-              .arg(change->blockCount)
-              .arg(has));
+      add(tr("the pool had had room to keep it: it has %1 blocks of %2 tokens")
+              .arg(m_context.state.pool().blockCount() - 1)
+              .arg(m_context.blocks.blockSize));
+      return;
     }
+    add(tr("the pool had been set to %1 blocks: so many would have kept it, fewer may do; it was set to %2")
+            .arg(change->blockCount)
+            .arg(m_context.state.pool().blockCount()));
   }
 
   /// What is stored now is found the next time it is asked for.

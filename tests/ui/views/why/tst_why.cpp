@@ -200,7 +200,7 @@ void TestWhy::verdicts_data() {
         lookup.reason = MissReason::Evicted;
         lookup.evictedBy = 999;
       },
-      "miss: evicted", isHit, {"event 999, which is not in this recording", "it has 16 blocks of 4 tokens"});
+      "miss: evicted", isHit, {"event 999, which is not in this recording", "it has 15 blocks of 4 tokens"});
 }
 
 void TestWhy::verdicts() {
@@ -428,7 +428,7 @@ void TestWhy::aPoolThatWouldHaveKeptIt() {
       if (change.change != cache::Change::LargerPool) continue;
       QVERIFY(change.blockCount > 20);
       blocks = std::max(blocks, change.blockCount);
-      const QString said = QStringLiteral("the pool had had %1 blocks").arg(change.blockCount);
+      const QString said = QStringLiteral("the pool had been set to %1 blocks").arg(change.blockCount);
       QVERIFY(ui::whyText(whyOf(small, last, segment, 0)).contains(said));
       ++evicted;
     }
