@@ -14,16 +14,18 @@ const Payload* payloadAt(const TraceStore& trace, std::size_t index) {
   return std::get_if<Payload>(&trace.event(index).payload);
 }
 
-/// Lookups of one request are told together: those around this one.
-std::vector<trace::BlockLookedUp> lookupsAround(const TraceStore& trace, std::size_t index) {
+/// Lookups of one request are told together: this one, after those before it in its segment.
+std::vector<trace::BlockLookedUp> lookupsUpTo(const TraceStore& trace, std::size_t index) {
   const RequestId request = trace.event(index).request;
+  const std::uint32_t segment = payloadAt<trace::BlockLookedUp>(trace, index)->segment;
   const auto isOne = [&](std::size_t at) {
-    return trace.event(at).request == request && payloadAt<trace::BlockLookedUp>(trace, at) != nullptr;
+    const auto* lookup = payloadAt<trace::BlockLookedUp>(trace, at);
+    return lookup != nullptr && trace.event(at).request == request && lookup->segment == segment;
   };
   std::size_t begin = index;
   while (begin > 0 && isOne(begin - 1)) --begin;
   std::vector<trace::BlockLookedUp> lookups;
-  for (std::size_t at = begin; at < trace.size() && isOne(at); ++at)
+  for (std::size_t at = begin; at <= index; ++at)
     lookups.push_back(*payloadAt<trace::BlockLookedUp>(trace, at));
   return lookups;
 }
@@ -88,7 +90,7 @@ std::optional<std::uint64_t> blocksToKeep(const TraceStore& trace, std::uint64_t
 
 }  // namespace
 
-WhyChanges whyChanges(const ViewInput& input, const BlockRef& place) {
+WhyChanges whyChanges(const ViewInput& input, const BlockRef& place, WhyChangesMemo* memo) {
   WhyChanges result;
   const TraceStore& trace = *input.trace;
   std::uint64_t sequence = 0;
@@ -100,12 +102,13 @@ WhyChanges whyChanges(const ViewInput& input, const BlockRef& place) {
     if (block != request->second.blocks.end()) sequence = block->second.lookup;
   }
   const std::optional<std::size_t> index = sequence == 0 ? std::nullopt : trace.indexOf(sequence);
-  if (!index) return result;
+  if (!index || payloadAt<trace::BlockLookedUp>(trace, *index) == nullptr) return result;
+  if (memo != nullptr && memo->trace == input.trace && memo->lookup == sequence) return memo->changes;
   const trace::Replay then = trace.stateAt(*index);
   const auto request = then.progress().requests.find(place.request);
   if (then.progress().gap || request == then.progress().requests.end()) return result;
   const trace::PoolState pool = then.pool().state();
-  const std::vector<trace::BlockLookedUp> lookups = lookupsAround(trace, *index);
+  const std::vector<trace::BlockLookedUp> lookups = lookupsUpTo(trace, *index);
   cache::WhatIfInput asked{
       .pool = pool,
       .lookups = lookups,
@@ -117,16 +120,13 @@ WhyChanges whyChanges(const ViewInput& input, const BlockRef& place) {
                               .seesOthers = !segment.sees.empty(),
                               .messages = cache::messageBegins(segment.runs)});
   }
-  const std::vector<std::vector<cache::WhatIf>> all = cache::whatIf(asked);
-  for (std::size_t i = 0; i < lookups.size(); ++i) {
-    if (lookups[i].segment != place.segment || lookups[i].virtualIndex != place.virtualIndex) continue;
-    result.changes = all[i];
-  }
+  result.changes = cache::whatIf(asked).back();
   for (const cache::WhatIf& change : result.changes) {
     if (change.block != kNullBlock)
       result.stored[change.block] = pool.blocks[static_cast<std::size_t>(change.block)];
   }
   result.blockCount = static_cast<std::int64_t>(pool.blocks.size());
+  if (memo != nullptr) *memo = {.trace = input.trace, .lookup = sequence, .changes = result};
   return result;
 }
 

@@ -205,7 +205,7 @@ const WhyFact* Why::fact(const QString& label) const {
   return found == facts.end() ? nullptr : &*found;
 }
 
-Why why(const ViewInput& input, const BlockHistory& history) {
+Why why(const ViewInput& input, const BlockHistory& history, WhyChangesMemo* memo) {
   Why result;
   const std::optional<BlockRef> place = selectedBlock(input);
   const bool any = input.shownRequest() != 0;
@@ -213,7 +213,7 @@ Why why(const ViewInput& input, const BlockHistory& history) {
                      : tr("Run a query, then select a block or a token to see why it was found or not.");
   if (!place) return result;
   // Before the context is made: it refers to the state of the trace that was asked for last.
-  WhyChanges changes = whyChanges(input, *place);
+  WhyChanges changes = whyChanges(input, *place, memo);
   const WhyContext context(input, history, *place, std::move(changes));
   if (context.facts == nullptr) return result;
   result.empty.clear();

@@ -399,6 +399,15 @@ void TestWhy::textThatIsStoredUnderAPlus() {
   QVERIFY(offer->link.block.has_value());
   QCOMPARE(offer->link.block->request, RequestId{1});
   QCOMPARE(offer->link.block->segment, 2U);
+  // Said again from what was worked out, it is the same; another block is worked out anew.
+  ui::ViewInput input = runs.input();
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  ui::WhyChangesMemo memo;
+  for (const std::int32_t block : {1, 1, 0, 1}) {
+    input.selection.block = ui::BlockRef{2, 0, block};
+    QVERIFY(ui::why(input, history, &memo) == ui::why(input, history));
+  }
   // The first run had nothing to be found in.
   const ui::Why first = whyOf(runs, 1, 1, 0);
   QVERIFY(std::none_of(first.otherwise.begin(), first.otherwise.end(), [](const ui::WhyText& text) {
