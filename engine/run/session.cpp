@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <utility>
 
 namespace spanscope::run {
@@ -35,6 +36,29 @@ cache::CacheConfig cacheConfig(const SessionConfig& config, const std::string& m
 /// What went wrong though nobody foresaw it, e.g. memory that could not be had.
 Error unexpected(const std::exception& exception) {
   return {.file = {}, .place = "run", .found = exception.what(), .expected = "a pass that ends"};
+}
+
+/// The prompt of a reply that is put through the model once more, without the reply.
+layout::SpanTable replayedTable(const std::vector<trace::SegmentInfo>& segments,
+                                const std::vector<TokenId>& reply, const model::ModelConfig& model) {
+  if (reply.empty()) refuse("reply", "no tokens", "at least one");
+  for (const TokenId token : reply) {
+    if (token >= 0 && token < model.vocabularySize) continue;
+    refuse("token of the reply", std::to_string(token), "0 to " + std::to_string(model.vocabularySize - 1));
+  }
+  layout::SpanTable table = spanTableOf(segments, model.vocabularySize);
+  const std::int64_t tokens = table.tokenCount() + static_cast<std::int64_t>(reply.size());
+  if (tokens > model.maxPositions) {
+    refuse("prompt and reply", counted(tokens, "token"),
+           "at most " + std::to_string(model.maxPositions) + ", the model's context");
+  }
+  return table;
+}
+
+std::int64_t allTokens(const layout::SpanTable& table) {
+  std::int64_t tokens = 0;
+  for (const layout::Segment& segment : table.segments) tokens += segment.length();
+  return tokens;
 }
 
 SessionConfig checked(SessionConfig config) {
@@ -252,16 +276,9 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   };
   check("layer", request.layer, 0, model.layers);
   check("head", request.head, -1, model.heads);
-  if (request.reply.empty()) refuse("reply", "no tokens", "at least one");
-  for (const TokenId token : request.reply) check("token of the reply", token, 0, model.vocabularySize);
-
-  layout::SpanTable table = spanTableOf(request.segments, model.vocabularySize);
+  layout::SpanTable table = replayedTable(request.segments, request.reply, model);
   const std::int64_t promptTokens = table.tokenCount();
   const auto rows = static_cast<std::int64_t>(request.reply.size());
-  if (promptTokens + rows > model.maxPositions) {
-    refuse("prompt and reply", counted(promptTokens + rows, "token"),
-           "at most " + std::to_string(model.maxPositions) + ", the model's context");
-  }
   const std::int64_t heads = request.head < 0 ? model.heads : 1;
   const std::int64_t keys = (promptTokens + rows) / (request.singleKeys ? 1 : impl.config.blockSize) +
                             static_cast<std::int64_t>(table.segments.size());
@@ -277,8 +294,7 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   said.singleKeys = request.singleKeys;
   said.firstRow = static_cast<std::int32_t>(last.size()) - 1;
   said.rows = static_cast<std::int32_t>(rows);
-  std::int64_t allTokens = 0;
-  for (const layout::Segment& segment : table.segments) allTokens += segment.length();
+  const std::int64_t tokens = allTokens(table);
   last.insert(last.end(), request.reply.begin(), request.reply.end() - 1);
 
   RequestOptions options;
@@ -289,7 +305,7 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   impl.compute(std::move(table), std::move(options), stop);
   // The row of the prompt's last token is one of those that are told of.
   said.cachedTokens = impl.cachedTokens;
-  said.recomputedTokens = allTokens - 1 - impl.cachedTokens;
+  said.recomputedTokens = tokens - 1 - impl.cachedTokens;
   impl.sink.send(request.run, request.request, request.node, said);
   std::int32_t index = 0;
   for (trace::AttentionMass& mass : std::exchange(impl.replayed, {})) {
@@ -303,6 +319,32 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
                    trace::ReplayedMass{.index = index++, .mass = std::move(mass)});
   }
   return said;
+}
+
+ReplayedReply Session::replayReply(const FinishedReply& reply, std::int32_t observedRows,
+                                   std::stop_token stop) {
+  Impl& impl = *m_impl;
+  layout::SpanTable table = replayedTable(reply.segments, reply.tokens, impl.decoder.config());
+  const std::int64_t tokens = allTokens(table);
+  std::vector<TokenId>& last = table.segments.back().tokens;
+  RequestOptions options;
+  options.node = reply.node;
+  options.logits = LogitReport::Replayed;
+  options.replay = ReplayedRows{.firstRow = static_cast<std::int32_t>(last.size()) - 1,
+                                .singleKeys = true,
+                                .observedRows = observedRows};
+  if (observedRows > 0) {
+    options.observedLayers.resize(static_cast<std::size_t>(impl.decoder.config().layers));
+    std::iota(options.observedLayers.begin(), options.observedLayers.end(), 0);
+  }
+  last.insert(last.end(), reply.tokens.begin(), reply.tokens.end() - 1);
+  impl.replayed.clear();
+  impl.compute(std::move(table), std::move(options), stop);
+  // The row of the prompt's last token is one of those that are given.
+  return {.logits = std::exchange(impl.logits, {}),
+          .attention = std::exchange(impl.replayed, {}),
+          .cachedTokens = impl.cachedTokens,
+          .recomputedTokens = tokens - 1 - impl.cachedTokens};
 }
 
 std::unique_ptr<Predictor> Session::predictor() const {

@@ -108,6 +108,25 @@ struct AttentionReplayRequest {
   bool singleKeys = false;  ///< by key token; else by key block
 };
 
+/// A finished reply, as the trace tells of it.
+struct FinishedReply {
+  RunId run = 0;
+  RequestId request = 0;
+  NodePath node;
+  std::vector<trace::SegmentInfo> segments;  ///< of SpanTableLaidOut
+  std::vector<TokenId> tokens;               ///< of TokenGenerated, in order
+};
+
+/// What a finished reply was drawn from, as its policy has it.
+struct ReplayedReply {
+  /// [tokens of the reply][vocabularySize]: each row is the one from which the token was drawn.
+  std::vector<std::vector<float>> logits;
+  /// By key token, for the first rows alone; of one row after the other in each layer.
+  std::vector<trace::AttentionMass> attention;
+  std::int64_t cachedTokens = 0;      ///< of the prompt, whose keys and values were still there
+  std::int64_t recomputedTokens = 0;  ///< and those that had been evicted and were computed again
+};
+
 /// Most bytes of attention that one replay gives.
 inline constexpr std::uint64_t kReplayBytes = 64ULL << 20;
 
@@ -138,6 +157,11 @@ class Session {
   /// such layer or head, if the prompt does not fit, if more than kReplayBytes would be seen, or if it was
   /// stopped; then nothing is sent. Not while a run is in progress.
   trace::AttentionReplayed replayAttention(const AttentionReplayRequest& request, std::stop_token stop = {});
+
+  /// Puts a reply through the model once more, its tokens given, and gives what each of them was drawn from,
+  /// with the attention of all layers for the first `observedRows` of its rows. What replayAttention() says
+  /// of cache, trace and failures holds here, too; nothing is sent of it.
+  ReplayedReply replayReply(const FinishedReply& reply, std::int32_t observedRows, std::stop_token stop = {});
 
   /// Predicts against a copy of the cache as it is now; model, tokenizer and template must outlive it. Throws
   /// Failure if the session has no tokenizer and chat template.

@@ -345,6 +345,33 @@ struct ReplayedMass {
   AttentionMass mass;      ///< `layer` is the one asked for; one head or all
   bool operator==(const ReplayedMass&) const = default;
 };
+/// How one token of a reply came about, beside what a full prefill of the same tokens makes of its place.
+struct FidelityToken {
+  TokenId token = 0;             ///< of the reply
+  double divergence = 0;         ///< KL(full ‖ policy) of the next-token distributions, nats; at least 0
+  TokenId policyBest = 0;        ///< the likeliest token as the policy has it, of equal ones the lowest id
+  TokenId fullBest = 0;          ///< and of a full prefill
+  double policyProbability = 0;  ///< of `token`, before temperature and filters
+  double fullProbability = 0;
+  bool operator==(const FidelityToken&) const = default;
+};
+/// How close a finished reply is to a full prefill; Event::request is the request that gave it. Its tokens
+/// were put through the model twice after everything that the prompt shows, in view order: as its policy has
+/// it, and under a plain causal mask at positions 0, 1, 2, …
+struct FidelityMeasured {
+  std::int64_t promptTokens = 0;      ///< tokens before the reply, the same in both
+  std::int64_t cachedTokens = 0;      ///< of the prompt, whose keys and values were still there
+  std::int64_t recomputedTokens = 0;  ///< and those that had been evicted and were computed again
+  std::vector<FidelityToken> tokens;  ///< one a token of the reply
+  std::vector<TokenId> fullAnswer;    ///< what a full prefill says greedily, at most as long as the reply
+  std::string fullText;               ///< of it; empty where there is no tokenizer
+  bool sameText = false;              ///< the reply's tokens read as that text
+  std::int32_t attentionRows = 0;     ///< rows, from the reply's first, whose attention was compared
+  /// By layer, the mean over those rows and all heads of the L2 norm of the difference between the attention
+  /// of policy and full prefill on every single key; 0 … √2.
+  std::vector<double> attentionDeviation;
+  bool operator==(const FidelityMeasured&) const = default;
+};
 struct StepMetrics {
   StepIndex step = 0;
   std::int64_t promptTokens = 0;
@@ -373,12 +400,12 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
-using Payload =
-    std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
-                 SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored, BlockRemoved,
-                 BlockCopied, BlockReleased, CacheCleared, RequestAdmitted, RequestDeferred, BatchComputed,
-                 TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot, FragmentsRetrieved,
-                 RequestPreempted, AttentionLeftOut, SegmentAttention, AttentionReplayed, ReplayedMass>;
+using Payload = std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
+                             SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored,
+                             BlockRemoved, BlockCopied, BlockReleased, CacheCleared, RequestAdmitted,
+                             RequestDeferred, BatchComputed, TokenGenerated, AttentionMass, StepMetrics,
+                             MessageLogged, Snapshot, FragmentsRetrieved, RequestPreempted, AttentionLeftOut,
+                             SegmentAttention, AttentionReplayed, ReplayedMass, FidelityMeasured>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

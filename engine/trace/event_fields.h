@@ -139,6 +139,15 @@ void fields(V&& v, X& x) {
   v("texts", x.texts);
   v("runs", x.runs);
 }
+template <class V, Is<FidelityToken> X>
+void fields(V&& v, X& x) {
+  v("token", x.token);
+  v("divergence", x.divergence);
+  v("policyBest", x.policyBest);
+  v("fullBest", x.fullBest);
+  v("policyProbability", x.policyProbability);
+  v("fullProbability", x.fullProbability);
+}
 template <class V, Is<BatchEntry> X>
 void fields(V&& v, X& x) {
   v("request", x.request);
@@ -402,6 +411,21 @@ template <class V, Is<ReplayedMass> X>
 void fields(V&& v, X& x) {
   v("index", x.index);
   v("mass", x.mass);
+}
+
+template <>
+inline constexpr const char* kEventName<FidelityMeasured> = "fidelity_measured";
+template <class V, Is<FidelityMeasured> X>
+void fields(V&& v, X& x) {
+  v("promptTokens", x.promptTokens);
+  v("cachedTokens", x.cachedTokens);
+  v("recomputedTokens", x.recomputedTokens);
+  v("tokens", x.tokens);
+  v("fullAnswer", x.fullAnswer);
+  v("fullText", x.fullText);
+  v("sameText", x.sameText);
+  v("attentionRows", x.attentionRows);
+  v("attentionDeviation", x.attentionDeviation);
 }
 
 template <>

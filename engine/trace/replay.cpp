@@ -275,6 +275,25 @@ struct Checker {
     return (*this)(payload.mass);
   }
 
+  Result operator()(const FidelityMeasured& payload) const {
+    if (Result error = hasRequest()) return error;
+    if (Result error = known(event.request)) return error;
+    if (payload.promptTokens < 0 || payload.cachedTokens < 0 || payload.recomputedTokens < 0 ||
+        payload.attentionRows < 0) {
+      return errorAt("token counts", "a negative one", "at least 0");
+    }
+    const auto isNone = [](double number) { return !(number >= 0) || std::isinf(number); };
+    for (const FidelityToken& token : payload.tokens) {
+      if (isNone(token.divergence))
+        return errorAt("divergence", std::to_string(token.divergence), "a number of at least 0");
+    }
+    for (const double deviation : payload.attentionDeviation) {
+      if (isNone(deviation))
+        return errorAt("attention deviation", std::to_string(deviation), "a number of at least 0");
+    }
+    return std::nullopt;
+  }
+
   template <class Other>
   Result operator()(const Other&) const {
     return std::nullopt;
@@ -473,6 +492,7 @@ struct Replay::Updater {
   void operator()(const SegmentAttention&) const { request(); }
   void operator()(const AttentionReplayed&) const { request(); }
   void operator()(const ReplayedMass&) const { request(); }
+  void operator()(const FidelityMeasured&) const { request(); }
   void operator()(const AttentionLeftOut& payload) const { run(event.run).attentionLeftOut = payload; }
   void operator()(const MessageLogged& payload) const {
     if (payload.severity == Severity::Warning) ++progress.warnings;

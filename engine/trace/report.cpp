@@ -4,6 +4,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/median.h"
 #include "engine/trace/event_fields.h"
+#include "engine/trace/fidelity_figures.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -238,6 +240,10 @@ struct Describer {
   }
   std::string operator()(const ReplayedMass& e) const {
     return "of token " + std::to_string(e.index) + ", " + (*this)(e.mass);
+  }
+  std::string operator()(const FidelityMeasured& e) const {
+    const FidelityMeasured* one = &e;
+    return fidelityText(fidelityOf(std::span(&one, 1)));
   }
   template <class Rows>
   static std::string queryText(const Rows& e) {
