@@ -2,6 +2,7 @@
 #include "ui/session/engine_host.h"
 
 #include "engine/base/error.h"
+#include "engine/experiment/fidelity.h"
 #include "engine/run/session.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/retrieval.h"
@@ -137,6 +138,31 @@ class EngineHost::Worker {
         m_host.setActivity({});
         m_host.setState(EngineState::Idle);
         Q_EMIT m_host.attentionReplayed(error);
+      });
+    });
+  }
+
+  void measureFidelity(std::vector<run::FinishedReply> replies) {
+    {
+      const std::lock_guard lock(m_stopMutex);
+      m_stop = std::stop_source();
+    }
+    m_forecastStop.request_stop();
+    m_thread.post([this, replies = std::move(replies)] {
+      QString error;
+      try {
+        if (m_session) {
+          measureHere(replies);
+        } else {
+          error = EngineHost::tr("The session that gave this answer has ended.");
+        }
+      } catch (const std::exception& failure) {
+        if (!stopToken().stop_requested()) error = QString::fromUtf8(failure.what());
+      }
+      tell([this, error] {
+        m_host.setActivity({});
+        m_host.setState(EngineState::Idle);
+        Q_EMIT m_host.fidelityMeasured(error);
       });
     });
   }
@@ -331,6 +357,20 @@ class EngineHost::Worker {
             .stop = stopToken()};
   }
 
+  void measureHere(const std::vector<run::FinishedReply>& replies) {
+    const experiment::FidelityModel model{
+        .decoder = *m_bundle->decoder, .backend = *m_bundle->backend, .tokenizer = m_bundle->tokenizer.get()};
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+      const QString activity = replies.size() == 1
+                                   ? tr("Measuring fidelity against a full prefill")
+                                   : tr("Measuring fidelity: answer %1 of %2").arg(i + 1).arg(replies.size());
+      tell([this, activity] { m_host.setActivity(activity); });
+      const run::FinishedReply& reply = replies[i];
+      m_recorder->send(reply.run, reply.request, reply.node,
+                       experiment::measureFidelity(*m_session, model, reply, stopToken()));
+    }
+  }
+
   void tellBenchmark(const Benchmark& benchmark) {
     tell([this, now = std::make_shared<const Benchmark>(benchmark)] {
       if (now->state == BenchmarkState::Running) m_host.setActivity(progressText(*now));
@@ -474,6 +514,13 @@ bool EngineHost::replayAttention(run::AttentionReplayRequest request) {
   if (m_state == EngineState::Running) return false;
   setState(EngineState::Running);
   m_worker->replayAttention(std::move(request));
+  return true;
+}
+
+bool EngineHost::measureFidelity(std::vector<run::FinishedReply> replies) {
+  if (m_state == EngineState::Running) return false;
+  setState(EngineState::Running);
+  m_worker->measureFidelity(std::move(replies));
   return true;
 }
 

@@ -188,6 +188,8 @@ void TraceStore::note(std::size_t index) {
   } else if (std::holds_alternative<trace::AttentionReplayed>(event.payload) ||
              std::holds_alternative<trace::ReplayedMass>(event.payload)) {
     ofRequest().replays.push_back(index);
+  } else if (std::holds_alternative<trace::FidelityMeasured>(event.payload)) {
+    ofRequest().fidelity.push_back(index);
   } else if (const auto* pass = std::get_if<trace::BatchComputed>(&event.payload)) {
     m_passes.push_back(index);
     for (const trace::BatchEntry& entry : pass->entries) {

@@ -26,7 +26,8 @@ struct RequestEvents {
   std::vector<std::size_t> tokens;     ///< TokenGenerated
   std::vector<std::size_t> attention;  ///< AttentionMass
   std::vector<std::size_t> segmentAttention;
-  std::vector<std::size_t> replays;  ///< AttentionReplayed and the ReplayedMass after each
+  std::vector<std::size_t> replays;   ///< AttentionReplayed and the ReplayedMass after each
+  std::vector<std::size_t> fidelity;  ///< FidelityMeasured
 };
 
 class TraceStore {

@@ -123,6 +123,9 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(&m_workspace, &Workspace::attentionReplayed, this, [this](const QString& error) {
     if (!error.isEmpty()) complain(error);
   });
+  connect(&m_workspace, &Workspace::fidelityMeasured, this, [this](const QString& error) {
+    if (!error.isEmpty()) complain(error);
+  });
   connect(&m_workspace, &Workspace::runEnded, this, [this](const QString& error) {
     if (!error.isEmpty()) complain(error);
   });

@@ -4,6 +4,7 @@
 #include "ui/commands/key_editor.h"
 #include "ui/commands/key_sheet.h"
 #include "ui/document/recent_files.h"
+#include "ui/session/fidelity_request.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/replay_offer.h"
 #include "ui/views/view.h"
@@ -59,6 +60,16 @@ void MainWindow::addCommands() {
       [this] { return shownAttention() != nullptr && shownAttention()->replay().canCompute; },
       [this] {
         const QString problem = m_workspace.replayAttention(*shownAttention()->replay().choice);
+        if (!problem.isEmpty()) complain(problem);
+      });
+  rows.addWithArgument(
+      "run.fidelity", [this, isIdle] { return isIdle() && m_workspace.shownRun() != 0; },
+      [this](const QString& request) {
+        // Of one answer, or of all that the run in view gave.
+        const std::vector<RequestId> wanted =
+            request.isEmpty() ? measurableRequests(m_workspace.input(), m_workspace.shownRun())
+                              : std::vector<RequestId>{request.toUInt()};
+        const QString problem = m_workspace.measureFidelity(wanted);
         if (!problem.isEmpty()) complain(problem);
       });
   rows.addWithArgument(
