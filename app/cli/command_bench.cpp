@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "app/cli/bench_experiment.h"
 #include "app/cli/bench_needle.h"
 #include "app/cli/bench_ops.h"
 #include "app/cli/bench_report.h"
@@ -247,6 +248,7 @@ void addBench(CLI::App& app, Context& context) {
   addOpsCommand(*group, context);
   addNeedleCommand(*group, context);
   addSourcesCommand(*group, context);
+  addExperimentCommands(*group, context);
 }
 
 }  // namespace spanscope::cli
