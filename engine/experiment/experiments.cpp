@@ -13,19 +13,19 @@ namespace spanscope::experiment {
 namespace {
 
 // The one place where an experiment is registered.
-constexpr std::array<const Experiment*, 5> kExperiments{&kRagStudy, &kJudgeStudy, &kRelocationStudy,
-                                                        &kFidelityStudy, &kAccuracyStudy};
+constexpr std::array<const Experiment*, 6> kExperiments{&kRagStudy,      &kJudgeStudy,    &kRelocationStudy,
+                                                        &kFidelityStudy, &kAccuracyStudy, &kLocalityStudy};
+
+[[noreturn]] void refuseNumbers(const ExperimentField& field, std::string_view text) {
+  const std::string wanted =
+      field.kind == FieldKind::Number ? "a number from " : "numbers with commas between them, from ";
+  throw Failure(errorAt(field.key, "“" + std::string(text) + "”",
+                        wanted + std::to_string(field.least) + " to " + std::to_string(field.most)));
+}
 
 /// The numbers of "1, 2,4"; throws Failure where it is none such.
 std::vector<std::int32_t> readNumbers(const ExperimentField& field, std::string_view text) {
-  const std::string whole(text);
-  const auto refuse = [&] [[noreturn]] {
-    throw Failure(
-        errorAt(field.key, "“" + whole + "”",
-                (field.kind == FieldKind::Number ? std::string("a number from ")
-                                                 : std::string("numbers with commas between them, from ")) +
-                    std::to_string(field.least) + " to " + std::to_string(field.most)));
-  };
+  const std::string_view whole = text;
   std::vector<std::int32_t> numbers;
   while (true) {
     const std::size_t comma = text.find(',');
@@ -36,12 +36,12 @@ std::vector<std::int32_t> readNumbers(const ExperimentField& field, std::string_
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
     if (error != std::errc() || end != part.data() + part.size() || number < field.least ||
         number > field.most)
-      refuse();
+      refuseNumbers(field, whole);
     numbers.push_back(number);
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
   }
-  if (field.kind == FieldKind::Number && numbers.size() != 1) refuse();
+  if (field.kind == FieldKind::Number && numbers.size() != 1) refuseNumbers(field, whole);
   return numbers;
 }
 

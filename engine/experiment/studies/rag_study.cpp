@@ -45,9 +45,10 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
   study.begin("warming up");
   study.run(studyPlan(ragQuery(1, words, result.wish.seed, 0)), policies.front());
   for (const std::int32_t count : documents) {
-    for (const std::string& policy : policies) {
-      study.begin(counted(count, "document") + ", policy " + policy);
-      for (std::int32_t repeat = 0; repeat < result.wish.repeats; ++repeat) {
+    for (std::int32_t repeat = 0; repeat < result.wish.repeats; ++repeat) {
+      // Policies take turns, so that what disturbs the machine disturbs all of them.
+      for (const std::string& policy : policies) {
+        study.begin(counted(count, "document") + ", policy " + policy);
         const auto number = static_cast<std::uint64_t>(repeat) * 2;
         const auto add = [&](const char* state, const Study::Ran& ran) {
           const trace::RunFigures& figures = ran.sample.figures;

@@ -173,6 +173,19 @@ class TestExperiments : public QObject {
     QCOMPARE(least(pointOf(result, "spans", 3).samples[0]), 100.0);
   }
 
+  void portionsFindNames() {
+    Bench bench;
+    const ExperimentResult result =
+        bench.run({.experiment = "locality",
+                   .values = {{"hay", "10"}, {"portions", "0,2"}, {"documents", "4"}},
+                   .repeats = 2});
+    QCOMPARE(result.series(), (std::vector<std::string>{"all at once", "k = 2"}));
+    const experiment::ExperimentPoint& point = pointOf(result, "k = 2", 10);
+    QCOMPARE(point.samples[0].size(), std::size_t{2});
+    QCOMPARE(point.samples[1].size(), std::size_t{8});
+    QVERIFY(most(point.samples[1]) > 0);
+  }
+
   void isStopped() {
     Bench bench;
     std::stop_source stop;
