@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/experiment/fidelity.h"
 #include "engine/run/session.h"
+#include "engine/workbench/experiment_model.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/retrieval.h"
 #include "engine/workbench/retrieval_report.h"
@@ -11,6 +12,7 @@
 #include "engine/workbench/setting_values.h"
 #include "ui/session/attention_replay.h"
 #include "ui/session/benchmarker.h"
+#include "ui/session/experiment_run.h"
 #include "ui/session/run_plan.h"
 #include "ui/session/task_thread.h"
 
@@ -188,6 +190,43 @@ class EngineHost::Worker {
         m_host.setState(EngineState::Idle);
       });
       tellBenchmark(benchmark);
+    });
+  }
+
+  void experiment(ExperimentRequest request) {
+    {
+      const std::lock_guard lock(m_stopMutex);
+      m_stop = std::stop_source();
+    }
+    m_forecastStop.request_stop();
+    m_thread.post([this, request = std::move(request)] {
+      ExperimentRun run;
+      run.result.wish = request.wish;
+      tellExperiment(run);
+      try {
+        load(request.settings, stopToken());
+        tell([this] { m_host.setState(EngineState::Running); });
+        auto last = std::chrono::steady_clock::time_point();
+        experiment::runExperiment(
+            run.result, workbench::experimentModelOf(*m_bundle, workbench::sessionConfigOf(request.settings)),
+            [&](const experiment::ExperimentResult&) {
+              const auto now = std::chrono::steady_clock::now();
+              if (now - last < kProgressPause) return;
+              last = now;
+              tellExperiment(run);
+            },
+            stopToken());
+        run.state = ExperimentState::Finished;
+      } catch (const std::exception& failure) {
+        const bool isStopped = stopToken().stop_requested();
+        run.state = isStopped ? ExperimentState::Stopped : ExperimentState::Failed;
+        if (!isStopped) run.problem = QString::fromUtf8(failure.what());
+      }
+      tell([this] {
+        m_host.setActivity({});
+        m_host.setState(EngineState::Idle);
+      });
+      tellExperiment(run);
     });
   }
 
@@ -378,6 +417,14 @@ class EngineHost::Worker {
     });
   }
 
+  void tellExperiment(const ExperimentRun& run) {
+    tell([this, now = std::make_shared<const ExperimentRun>(run)] {
+      if (now->state == ExperimentState::Running)
+        m_host.setActivity(tr("Experiment: %1 %").arg(static_cast<int>(100 * now->result.progress())));
+      Q_EMIT m_host.experimentChanged(now);
+    });
+  }
+
   void benchmarkHere(BenchmarkRequest& request, Benchmark& benchmark) {
     load(request.settings, stopToken());
     tell([this] { m_host.setState(EngineState::Running); });
@@ -528,6 +575,13 @@ bool EngineHost::benchmark(BenchmarkRequest request) {
   if (m_state == EngineState::Running) return false;
   setState(EngineState::Running);
   m_worker->benchmark(std::move(request));
+  return true;
+}
+
+bool EngineHost::experiment(ExperimentRequest request) {
+  if (m_state == EngineState::Running) return false;
+  setState(EngineState::Running);
+  m_worker->experiment(std::move(request));
   return true;
 }
 

@@ -35,6 +35,8 @@ namespace spanscope::ui {
 
 struct Benchmark;
 struct BenchmarkRequest;
+struct ExperimentRequest;
+struct ExperimentRun;
 
 /// A query whose augments are to be replaced by what they find before it is planned.
 struct RetrievalRequest {
@@ -103,6 +105,9 @@ class EngineHost : public QObject {
   /// the one that is open keeps its cache and its trace. benchmarkChanged() says how far it is, and at last
   /// how it ended. It is stopped like a run. False: something is running already.
   bool benchmark(BenchmarkRequest request);
+  /// Carries an experiment out, on the model of the request and in sessions of its own, as benchmark() does;
+  /// experimentChanged() says how far it is. It is stopped like a run. False: something is running already.
+  bool experiment(ExperimentRequest request);
   /// Ends the run that is going on within a tile's time.
   void stop();
   void clearCache();
@@ -154,6 +159,7 @@ class EngineHost : public QObject {
   /// attentionReplayed().
   void fidelityMeasured(const QString& error);
   void benchmarkChanged(const std::shared_ptr<const spanscope::ui::Benchmark>& benchmark);
+  void experimentChanged(const std::shared_ptr<const spanscope::ui::ExperimentRun>& run);
   void forecastMade(const std::shared_ptr<const spanscope::ui::Forecast>& forecast);
   /// The cache will have been emptied before anything that is asked from now on.
   void cacheCleared();

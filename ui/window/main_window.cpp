@@ -5,6 +5,7 @@
 #include "ui/document/recent_files.h"
 #include "ui/manual/manual_window.h"
 #include "ui/session/benchmark.h"
+#include "ui/session/experiment_run.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/problems/problem_list_model.h"
@@ -392,6 +393,17 @@ void MainWindow::run(bool selectedOnly) {
   complain(problem);
   current->failure = problem;
   m_docks->reveal(QStringLiteral("problems"));
+}
+
+void MainWindow::experiment(const QString& wish) {
+  m_docks->reveal(QStringLiteral("experiments"));
+  const std::optional<experiment::ExperimentWish> wanted = readExperimentWish(wish);
+  if (!wanted) {
+    m_docks->dock(QStringLiteral("experiments"))->openView()->setFocus(Qt::OtherFocusReason);
+    return;
+  }
+  statusBar()->clearMessage();
+  if (const QString problem = m_workspace.experiment(*wanted); !problem.isEmpty()) complain(problem);
 }
 
 void MainWindow::benchmark(const QString& wish) {

@@ -14,6 +14,7 @@
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"
 #include "ui/session/benchmarker.h"
+#include "ui/session/experiment_run.h"
 #include "ui/session/fidelity_request.h"
 #include "ui/session/run_list.h"
 #include "ui/session/run_plan.h"
@@ -81,6 +82,11 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
             for (const auto& document : m_documents) {
               if (document->id == m_measured) document->benchmark = benchmark;
             }
+            invalidate();
+          });
+  connect(&m_engine, &EngineHost::experimentChanged, this,
+          [this](const std::shared_ptr<const ExperimentRun>& run) {
+            m_input.experiment = run;
             invalidate();
           });
   connect(&m_engine, &EngineHost::runEnded, this, [this](const QString& error) {
@@ -484,6 +490,23 @@ QString Workspace::measureFidelity(const std::vector<RequestId>& requests) {
   m_replay.unmeasured.clear();
   m_replay.fidelityProblem.clear();
   update();
+  return {};
+}
+
+QString Workspace::experiment(const experiment::ExperimentWish& wish) {
+  if (m_engine.state() == EngineState::Running) return tr("A query is running: stop it first.");
+  ExperimentRequest request;
+  if (m_current != nullptr) {
+    request.settings = m_current->model->document().settings;
+  } else {
+    request.settings.model = m_lastModel;
+  }
+  try {
+    request.wish = experiment::completed(wish);
+  } catch (const Failure& failure) {
+    return QString::fromUtf8(failure.what());
+  }
+  if (!m_engine.experiment(std::move(request))) return tr("A query is running: stop it first.");
   return {};
 }
 

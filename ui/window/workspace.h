@@ -27,6 +27,10 @@
 #include <utility>
 #include <vector>
 
+namespace spanscope::experiment {
+struct ExperimentWish;
+}
+
 namespace spanscope::ui {
 
 enum class BenchmarkKind;
@@ -115,6 +119,9 @@ class Workspace : public QObject {
   /// Measures the document: its query, or made-up documents on its model. Returns why not, in words; nothing
   /// if it was started.
   QString benchmark(BenchmarkKind kind, std::int32_t repeats, const Asker& asker = {});
+  /// Carries an experiment out on the model of the current document. Returns why not, in words; nothing if it
+  /// was started.
+  QString experiment(const experiment::ExperimentWish& wish);
   /// Writes the events of the current document's trace to a file; what was wrong, or nothing.
   QString saveTrace(const QString& path) const;
 
