@@ -43,8 +43,10 @@ std::string deviationText(const trace::FidelityFigures& figures) {
 std::string answerText(const trace::FidelityFigures& figures) {
   if (figures.steps == figures.sampledSteps) return "drawn at random";
   if (figures.sameAnswers == 1) return "the same";
-  return "another after " + counted(figures.agreedTokens, "token") +
-         (figures.sameTexts == 1 ? ", same text" : "");
+  const std::string where = figures.agreedTokens == 0
+                                ? "another from the first token on"
+                                : "another after " + counted(figures.agreedTokens, "token");
+  return where + (figures.sameTexts == 1 ? ", same text" : "");
 }
 
 nlohmann::ordered_json figuresJson(const trace::FidelityFigures& figures) {

@@ -87,6 +87,7 @@ std::string fidelityText(const FidelityFigures& figures) {
   if (compared == 0) return text + ", answer drawn at random";
   if (figures.steps == 1) {
     if (figures.sameAnswers == 1) return text + ", same answer";
+    if (figures.agreedTokens == 0) return text + ", another answer from the first token on";
     return text + ", another answer after " + counted(figures.agreedTokens, "token");
   }
   return text + ", " + std::to_string(figures.sameAnswers) + " of " +

@@ -399,7 +399,10 @@ void MainWindow::experiment(const QString& wish) {
   m_docks->reveal(QStringLiteral("experiments"));
   const std::optional<experiment::ExperimentWish> wanted = readExperimentWish(wish);
   if (!wanted) {
-    m_docks->dock(QStringLiteral("experiments"))->openView()->setFocus(Qt::OtherFocusReason);
+    // Where the command was chosen gives the focus back when it closes.
+    View* page = m_docks->dock(QStringLiteral("experiments"))->openView();
+    QMetaObject::invokeMethod(
+        page, [page] { page->setFocus(Qt::OtherFocusReason); }, Qt::QueuedConnection);
     return;
   }
   statusBar()->clearMessage();

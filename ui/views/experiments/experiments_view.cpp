@@ -62,7 +62,6 @@ ExperimentsView::ExperimentsView(QWidget* parent)
   m_scroll->viewport()->setAutoFillBackground(false);
   m_scroll->widget()->setAutoFillBackground(false);
   layout->addWidget(m_scroll, 1);
-  layout->addStretch();
   makeFields();
   setFocusProxy(m_choice);
 }
@@ -80,14 +79,6 @@ QWidget* ExperimentsView::makeHead() {
     m_choice->setItemData(m_choice->count() - 1, experimentWord(one->brief), Qt::ToolTipRole);
   }
   ignoreWheelWithoutFocus(m_choice);
-  m_brief = new QLabel(head);
-  m_brief->setWordWrap(true);
-  m_form = new QWidget(head);
-  m_grid = new QGridLayout(m_form);
-  m_grid->setContentsMargins(0, 0, 0, 0);
-  m_grid->setHorizontalSpacing(kGap);
-  m_grid->setVerticalSpacing(kSpace);
-  m_grid->setColumnStretch(1, 1);
   m_repeats = new QSpinBox(head);
   m_repeats->setAccessibleName(tr("Repeats"));
   m_repeats->setToolTip(tr("Runs of each place: medians need several"));
@@ -106,17 +97,18 @@ QWidget* ExperimentsView::makeHead() {
   m_copy->setToolTip(tr("Copy the table as text"));
   m_copy->setAutoRaise(true);
   m_copy->hide();
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(kGap);
-  buttons->addWidget(m_repeats);
-  buttons->addWidget(m_run);
-  buttons->addWidget(m_doing, 1);
-  buttons->addWidget(m_measure);
-  buttons->addWidget(m_copy);
-  rows->addWidget(m_choice);
-  rows->addWidget(m_brief);
-  rows->addWidget(m_form);
-  rows->addLayout(buttons);
+  auto* choice = new QHBoxLayout;
+  choice->setSpacing(kGap);
+  choice->addWidget(m_choice, 1);
+  choice->addWidget(m_repeats);
+  choice->addWidget(m_run);
+  auto* doing = new QHBoxLayout;
+  doing->setSpacing(kGap);
+  doing->addWidget(m_doing, 1);
+  doing->addWidget(m_measure);
+  doing->addWidget(m_copy);
+  rows->addLayout(choice);
+  rows->addLayout(doing);
   connect(m_choice, &QComboBox::currentIndexChanged, this, [this] {
     keepFields();
     makeFields();
@@ -136,6 +128,14 @@ QWidget* ExperimentsView::makeResults() {
   auto* rows = new QVBoxLayout(results);
   rows->setContentsMargins(0, 0, 0, kGap);
   rows->setSpacing(kGap);
+  m_brief = new QLabel(results);
+  m_brief->setWordWrap(true);
+  m_form = new QWidget(results);
+  m_grid = new QGridLayout(m_form);
+  m_grid->setContentsMargins(0, 0, 0, 0);
+  m_grid->setHorizontalSpacing(kGap);
+  m_grid->setVerticalSpacing(kSpace);
+  m_grid->setColumnStretch(1, 1);
   m_setup = new QLabel(results);
   m_setup->setWordWrap(true);
   m_setup->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -154,10 +154,13 @@ QWidget* ExperimentsView::makeResults() {
   m_remarks->setWordWrap(true);
   m_remarks->setTextFormat(Qt::PlainText);
   m_remarks->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  rows->addWidget(m_brief);
+  rows->addWidget(m_form);
   rows->addWidget(m_setup);
   rows->addWidget(m_plot, 1);
   rows->addWidget(m_table);
   rows->addWidget(m_remarks);
+  rows->addStretch();
   return results;
 }
 
@@ -192,7 +195,7 @@ void ExperimentsView::makeFields() {
   experiment::ExperimentWish wish = known != m_wishes.end()
                                         ? known->second
                                         : experiment::completed({.experiment = one->name, .values = {}});
-  QWidget* before = m_choice;
+  QWidget* before = m_copy;
   int row = 0;
   for (const experiment::ExperimentField& field : one->fields) {
     const QString name = experimentWord(field.name);
@@ -214,7 +217,7 @@ void ExperimentsView::makeFields() {
     before = line;
     ++row;
   }
-  setTabOrder(before, m_repeats);
+  setTabOrder(before, m_table);
   m_repeats->setValue(wish.repeats);
   m_brief->setText(experimentWord(one->brief));
   m_measure->clear();
@@ -255,6 +258,7 @@ void ExperimentsView::checkWish() {
   m_run->setEnabled(m_model.isRunning || problem.isEmpty());
   m_doing->setText(problem.isEmpty() ? (m_model.isRunning ? m_model.doing : QString()) : problem);
   m_doing->setToolTip(m_doing->text());
+  m_doing->setVisible(!m_doing->text().isEmpty() || !m_model.rows.empty());
   colorLabel(*m_doing, theme(), problem.isEmpty() ? Role::TextSecond : Role::Error);
 }
 
@@ -296,8 +300,9 @@ void ExperimentsView::refresh() {
   m_copy->setVisible(hasRows);
   m_measure->setVisible(hasRows && m_model.measures.size() > 1);
   m_setup->setText(m_model.setup);
-  m_scroll->setVisible(m_model.isKnown);
+  m_setup->setVisible(m_model.isKnown);
   m_table->setVisible(hasRows);
+  const bool isFirst = hasRows && m_plot->isHidden();
   m_plot->setVisible(hasRows);
   m_remarks->setText(m_model.remarks.join(QLatin1Char('\n')));
   m_remarks->setVisible(!m_model.remarks.empty());
@@ -305,6 +310,11 @@ void ExperimentsView::refresh() {
   if (hasRows) {
     fillTable();
     m_plot->setContent(m_model, theme());
+    // In a low dock the fields would hide what is being drawn.
+    if (isFirst) {
+      QMetaObject::invokeMethod(
+          this, [this] { m_scroll->ensureWidgetVisible(m_plot, 0, kGap); }, Qt::QueuedConnection);
+    }
   }
   checkWish();
   update();

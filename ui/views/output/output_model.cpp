@@ -242,9 +242,13 @@ QString exactnessText(const Answer& answer) {
       isTold ? tr("KL %1").arg(QString::fromStdString(trace::divergenceText(figures.meanDivergence)))
              : tr("KL < 0.001");
   measured += tr(", %1 of %2 tokens agree").arg(figures.agreeing).arg(figures.tokens);
-  if (figures.sampledSteps == 0)
-    measured += figures.sameAnswers == 1 ? tr(", same answer")
-                                         : tr(", another answer after %1 tokens").arg(figures.agreedTokens);
+  if (figures.sampledSteps == 0) {
+    measured += figures.sameAnswers == 1    ? tr(", same answer")
+                : figures.agreedTokens == 0 ? tr(", another answer from the first token on")
+                : figures.agreedTokens == 1
+                    ? tr(", another answer after 1 token")
+                    : tr(", another answer after %1 tokens").arg(figures.agreedTokens);
+  }
   QStringList parts = answer.exactness.split(tr(" · "), Qt::SkipEmptyParts);
   const auto full = std::find_if(parts.begin(), parts.end(), [](const QString& part) {
     return part.startsWith(QStringLiteral("full prefill"));
@@ -269,9 +273,10 @@ QString fidelityDetails(const Answer& answer) {
   if (figures.sampledSteps > 0)
     lines += tr("The answer was drawn at random, so that there is no other to compare it with");
   else
-    lines += figures.sameAnswers == 1
-                 ? tr("A full prefill gives the same answer")
-                 : tr("A full prefill gives another answer after %1 tokens").arg(figures.agreedTokens);
+    lines += figures.sameAnswers == 1 ? tr("A full prefill gives the same answer")
+                                      : tr("A full prefill gives another answer; tokens that are the same "
+                                           "before the first difference: %1")
+                                            .arg(figures.agreedTokens);
   if (const std::optional<double> deviation = figures.meanAttentionDeviation())
     lines += tr("Attention differs by %1 on average over layers and heads (L2 norm over all keys, 0 … 1.41)")
                  .arg(*deviation, 0, 'f', 3);
