@@ -76,7 +76,8 @@ void MainWindow::addCommands() {
       "run.benchmark", [this] { return m_workspace.current() != nullptr; },
       [this](const QString& wish) { benchmark(wish); });
   rows.addWithArgument(
-      "run.experiment", [] { return true; }, [this](const QString& wish) { experiment(wish); });
+      "run.experiment", [this] { return m_workspace.current() != nullptr; },
+      [this](const QString& wish) { experiment(wish); });
   rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
   rows.add("run.record", [this] { toggleRecording(); });
   rows.add("run.save-trace", [this] { saveTrace(); });

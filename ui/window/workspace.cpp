@@ -494,13 +494,9 @@ QString Workspace::measureFidelity(const std::vector<RequestId>& requests) {
 }
 
 QString Workspace::experiment(const experiment::ExperimentWish& wish) {
-  if (m_engine.state() == EngineState::Running) return tr("A query is running: stop it first.");
+  if (m_current == nullptr) return tr("No query is open.");
   ExperimentRequest request;
-  if (m_current != nullptr) {
-    request.settings = m_current->model->document().settings;
-  } else {
-    request.settings.model = m_lastModel;
-  }
+  request.settings = m_current->model->document().settings;
   try {
     request.wish = experiment::completed(wish);
   } catch (const Failure& failure) {
