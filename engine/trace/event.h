@@ -228,6 +228,59 @@ struct BlockReleased {
 struct CacheCleared {
   bool operator==(const CacheCleared&) const = default;
 };
+/// Where keys and values lie that have left the pool, or will be needed after the program has ended.
+enum class StoreTier : std::uint8_t { Host, Disk };
+/// Keys and values came from a tier of the span store into a block that had just been allocated: what its
+/// BlockLookedUp found was a hit of that tier and not of the pool.
+struct BlockLoaded {
+  BlockId block = kNullBlock;
+  BlockKey key;  ///< of the content that was wanted
+  StoreTier tier = StoreTier::Host;
+  std::uint32_t segment = 0;
+  std::int32_t virtualIndex = 0;
+  std::int32_t tokens = 0;  ///< token slots that were loaded
+  std::uint64_t bytes = 0;
+  std::int64_t nanoseconds = 0;  ///< reading, checking and copying; 0 where none of it was done
+  bool operator==(const BlockLoaded&) const = default;
+};
+/// A copy of what stands in a block went into a tier of the span store.
+struct BlockSpilled {
+  BlockId block = kNullBlock;
+  BlockKey key;
+  StoreTier tier = StoreTier::Host;
+  std::int32_t tokens = 0;  ///< token slots
+  std::uint64_t bytes = 0;
+  bool operator==(const BlockSpilled&) const = default;
+};
+/// One tier of the span store.
+struct StoreTierState {
+  StoreTier tier = StoreTier::Host;
+  std::uint64_t blocks = 0;  ///< blocks and tails
+  std::uint64_t tokens = 0;  ///< token slots
+  std::uint64_t bytes = 0;   ///< that they take, names and padding included
+  std::uint64_t limit = 0;   ///< most bytes
+  bool operator==(const StoreTierState&) const = default;
+};
+/// Blocks of the span store that are kept and given up together.
+struct StoredPack {
+  StoreTier tier = StoreTier::Host;
+  std::string name;          ///< of the file
+  std::string model;         ///< what it was called when they were stored
+  bool ofThisModel = false;  ///< this session can find them
+  std::uint64_t blocks = 0;
+  std::uint64_t tokens = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t age = 0;     ///< milliseconds since they were stored
+  std::int64_t unused = 0;  ///< milliseconds since one of them was loaded or stored
+  bool operator==(const StoredPack&) const = default;
+};
+/// What the span store holds, at the start of a session and after each run.
+struct StoreReported {
+  std::vector<StoreTierState> tiers;  ///< those that are in use
+  std::vector<StoredPack> packs;      ///< the last used first; no more than kMostPacksReported
+  bool operator==(const StoreReported&) const = default;
+};
+inline constexpr std::size_t kMostPacksReported = 256;
 /// A request was admitted: the sums of its lookups.
 struct RequestAdmitted {
   std::int64_t promptTokens = 0;  ///< tokens there were; of a resumed request those of its reply included
@@ -378,7 +431,8 @@ using Payload =
                  SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored, BlockRemoved,
                  BlockCopied, BlockReleased, CacheCleared, RequestAdmitted, RequestDeferred, BatchComputed,
                  TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot, FragmentsRetrieved,
-                 RequestPreempted, AttentionLeftOut, SegmentAttention, AttentionReplayed, ReplayedMass>;
+                 RequestPreempted, AttentionLeftOut, SegmentAttention, AttentionReplayed, ReplayedMass,
+                 BlockLoaded, BlockSpilled, StoreReported>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

@@ -180,6 +180,16 @@ struct Checker {
     }
     return checkCounts(payload.promptTokens, payload.cachedTokens, payload.relocatedTokens);
   }
+  Result operator()(const BlockLoaded& payload) const {
+    if (payload.tokens < 0 || payload.nanoseconds < 0) {
+      return errorAt("block loaded",
+                     std::to_string(payload.tokens) + " tokens in " + std::to_string(payload.nanoseconds) +
+                         " ns",
+                     "no negative numbers");
+    }
+    if (Result error = hasRequest()) return error;
+    return place(payload.segment, payload.virtualIndex);
+  }
   Result operator()(const RequestDeferred&) const { return hasRequest(); }
   Result operator()(const RequestPreempted& payload) const {
     if (Result error = hasRequest()) return error;
@@ -420,6 +430,9 @@ struct Replay::Updater {
     if (payload.reason == RemovalReason::Evicted) ++progress.evicted;
   }
   void operator()(const BlockCopied&) const { ++progress.copied; }
+  void operator()(const BlockLoaded&) const {}
+  void operator()(const BlockSpilled&) const {}
+  void operator()(const StoreReported&) const {}
   void operator()(const RequestAdmitted& payload) const {
     RequestState& state = request();
     if (state.phase != RequestPhase::Finished) state.phase = RequestPhase::Running;

@@ -186,6 +186,25 @@ struct Describer {
   std::string operator()(const BlockCopied& e) const {
     return counted(e.slots, "slot") + " of " + physical(e.source) + " to " + physical(e.target);
   }
+  std::string operator()(const BlockLoaded& e) const {
+    return counted(e.tokens, "token") + " of " + place(e.segment, e.virtualIndex) + " into " +
+           physical(e.block) + " from " + tierText(e.tier) + ", " + bytesText(e.bytes) + " in " +
+           fixedPoint(static_cast<double>(e.nanoseconds) / 1e6, 3) + " ms, key " + keyText(e.key);
+  }
+  std::string operator()(const BlockSpilled& e) const {
+    return counted(e.tokens, "token") + " of " + physical(e.block) + " to " + tierText(e.tier) + ", " +
+           bytesText(e.bytes) + ", key " + keyText(e.key);
+  }
+  std::string operator()(const StoreReported& e) const {
+    std::string out;
+    for (const StoreTierState& tier : e.tiers) {
+      if (!out.empty()) out += "; ";
+      out += tierText(tier.tier) + ": " + counted(tier.blocks, "block") + " with " +
+             counted(tier.tokens, "token") + ", " + bytesText(tier.bytes) + " of " + bytesText(tier.limit);
+    }
+    return out.empty() ? "no tier is in use" : out;
+  }
+  static std::string tierText(StoreTier tier) { return tier == StoreTier::Disk ? "the disk" : "host memory"; }
   std::string operator()(const BlockReleased& e) const {
     return physical(e.block) + ", " + counted(e.references, "reference");
   }

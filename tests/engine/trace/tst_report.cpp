@@ -60,6 +60,32 @@ void TestReport::describeRows_data() {
   row("fragments", FragmentsRetrieved{"where?", FragmentRanking::Hybrid, 3, {fragment, {}}},
       "fragments_retrieved run 2 request 3 /g: 1 fragment of 3 documents (hybrid) for \"where?\", first "
       "\"Mira lives in Lisbon.\" of \"a.pdf\", score 1.5000");
+  row("block loaded",
+      BlockLoaded{.block = 4,
+                  .key = BlockKey{0x0123456789abcdefU, 1},
+                  .tier = StoreTier::Disk,
+                  .segment = 2,
+                  .virtualIndex = 1,
+                  .tokens = 16,
+                  .bytes = 20480,
+                  .nanoseconds = 12500},
+      "block_loaded run 2 request 3 /g: 16 tokens of segment 2, block 1 into physical block 4 from the disk, "
+      "20480 bytes in 0.013 ms, key 01234567");
+  row("block spilled",
+      BlockSpilled{.block = 4,
+                   .key = BlockKey{0x0123456789abcdefU, 1},
+                   .tier = StoreTier::Host,
+                   .tokens = 1,
+                   .bytes = 1280},
+      "block_spilled run 2 request 3 /g: 1 token of physical block 4 to host memory, 1280 bytes, key "
+      "01234567");
+  row("store",
+      StoreReported{.tiers = {{StoreTier::Host, 2, 20, 25600, 1ULL << 20},
+                              {StoreTier::Disk, 1, 16, 3ULL << 20, 4ULL << 30}},
+                    .packs = {}},
+      "store_reported run 2 request 3 /g: host memory: 2 blocks with 20 tokens, 25600 bytes of 1 MiB; the "
+      "disk: 1 block with 16 tokens, 3 MiB of 4096 MiB");
+  row("no store", StoreReported{}, "store_reported run 2 request 3 /g: no tier is in use");
   row("attention left out", AttentionLeftOut{12, 30, 64ULL << 20},
       "attention_left_out run 2 request 3 /g: 12 records of attention left out beside 30: limit of 64 MiB a "
       "run");
