@@ -4,12 +4,14 @@
 
 #include "engine/base/ids.h"
 #include "engine/cache/block_pool.h"
+#include "engine/cache/block_tiers.h"
 #include "engine/cache/content_trie.h"
 #include "engine/cache/eviction_memory.h"
 #include "engine/cache/kv_cache.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,16 +64,18 @@ struct RunningRequest {
 };
 
 struct CacheState {
-  CacheState(CacheConfig configuration, KeyHash keyHash)
+  CacheState(CacheConfig configuration, KeyHash keyHash, std::shared_ptr<BlockTiers> blockTiers)
       : config(std::move(configuration)),
         hash(keyHash),
-        trie(config.fingerprint, hash),
+        tiers(std::move(blockTiers)),
+        trie(config.fingerprint, hash, tiers ? &tiers->naming() : nullptr),
         pool(config.blockCount),
         contents(static_cast<std::size_t>(config.blockCount)) {}
 
   CacheConfig config;
   KeyHash hash;
-  ContentTrie trie;  ///< before everything that keeps nodes of it
+  std::shared_ptr<BlockTiers> tiers;  ///< may be null
+  ContentTrie trie;                   ///< before everything that keeps nodes of it
   BlockPool pool;
   std::vector<std::optional<StoredContent>> contents;  ///< by block
   EvictionMemory evictions;

@@ -31,6 +31,8 @@
 
 namespace spanscope::cache {
 
+class BlockTiers;
+
 struct CacheConfig {
   std::int32_t blockSize = 16;  ///< token slots a block, 1 … kMaxBlockSize
   /// Physical blocks, the null block included: ids 1 … blockCount − 1 are handed out. kMinBlockCount …
@@ -122,6 +124,7 @@ struct Refusal {
 struct SegmentLookup {
   std::int32_t cachedTokens = 0;
   std::vector<trace::BlockLookedUp> blocks;  ///< one entry a virtual block: hit, relocated or miss, and why
+  std::vector<std::optional<trace::StoreTier>> tiers;  ///< by virtual block: what is found is in this one
 };
 
 struct Slot {
@@ -133,7 +136,9 @@ struct Slot {
 class KvCache {
  public:
   /// Throws Failure if the configuration is out of range. `sink` gets every event and must outlive the cache.
-  KvCache(CacheConfig config, trace::Sink& sink, KeyHash hash = xxh3Key);
+  /// `tiers`: where contents go that leave the pool, and come back from; may be null.
+  KvCache(CacheConfig config, trace::Sink& sink, KeyHash hash = xxh3Key,
+          std::shared_ptr<BlockTiers> tiers = nullptr);
   ~KvCache();
   KvCache(const KvCache&) = delete;
   KvCache& operator=(const KvCache&) = delete;
@@ -180,7 +185,11 @@ class KvCache {
   /// Gives all references back, tails first. What was computed stays to be found until it is evicted.
   void finish(RequestId request);
 
-  /// Forgets everything. False, and nothing happens, while a request is running.
+  /// Has everything that can be found outlive the session, where there is a tier that does.
+  void keepAll();
+
+  /// Forgets everything, but not what outlives the session. False, and nothing happens, while a request is
+  /// running.
   bool clear();
 
   /// The whole pool as it is now; what replaying the events must give.

@@ -6,6 +6,7 @@
 #include "engine/run/plan_run.h"
 #include "engine/run/predictor.h"
 #include "engine/run/scheduler.h"
+#include "engine/run/store_tiers.h"
 #include "engine/run/trace_values.h"
 
 #include <algorithm>
@@ -37,6 +38,14 @@ Error unexpected(const std::exception& exception) {
   return {.file = {}, .place = "run", .found = exception.what(), .expected = "a pass that ends"};
 }
 
+/// What people call the model.
+std::string nameInStore(const std::string& model) {
+  const std::size_t slash = model.find_last_not_of('/');
+  const std::string path = model.substr(0, slash == std::string::npos ? 0 : slash + 1);
+  const std::size_t begin = path.find_last_of('/');
+  return begin == std::string::npos ? path : path.substr(begin + 1);
+}
+
 SessionConfig checked(SessionConfig config) {
   if (config.rowsPerPass < 1) {
     refuse("rows per pass", std::to_string(config.rowsPerPass), "at least 1");
@@ -57,8 +66,13 @@ struct Session::Impl final : RequestListener {
         chat(chatTemplate),
         sink(eventSink),
         attention(eventSink),
-        cache(cacheConfig(config, modelFingerprint, device), sink),
         store(device.makeKvStore(decoder.kvShape(config.blockCount, config.blockSize, config.kvType))),
+        spans(config.store.isOn() ? std::make_shared<cache::SpanStore>(config.store) : nullptr),
+        tiers(spans ? std::make_shared<StoreTiers>(spans, device, *store,
+                                                   cacheConfig(config, modelFingerprint, device).fingerprint,
+                                                   nameInStore(modelName))
+                    : nullptr),
+        cache(cacheConfig(config, modelFingerprint, device), sink, cache::xxh3Key, tiers),
         computation(decoder, device, *store),
         scheduler(computation, cache, attention, *this, config.rowsPerPass, config.salt, config.lastRequest),
         lastRun(config.lastRun) {
@@ -72,6 +86,35 @@ struct Session::Impl final : RequestListener {
                                     .layers = decoder.config().layers,
                                     .heads = decoder.config().heads,
                                     .pool = cache.dump()});
+    tellStore(0);
+  }
+
+  /// What was wrong with the span store, as warnings.
+  void tellProblems(RunId run) {
+    if (!spans) return;
+    for (const Error& error : spans->takeProblems()) {
+      sink.send(
+          run, 0, {},
+          trace::MessageLogged{.severity = Severity::Warning, .text = "span store: " + error.message()});
+    }
+  }
+
+  void tellStore(RunId run) {
+    if (!spans) return;
+    tellProblems(run);
+    sink.send(run, 0, {}, spans->report(cache.config().fingerprint));
+  }
+
+  void keepAll(RunId run) {
+    if (!spans) return;
+    try {
+      cache.keepAll();
+    } catch (const std::exception& exception) {
+      sink.send(run, 0, {},
+                trace::MessageLogged{.severity = Severity::Warning,
+                                     .text = std::string("span store: ") + exception.what()});
+    }
+    tellStore(run);
   }
 
   void onAdmitted(RequestId request, const cache::Admission& admission) override {
@@ -133,7 +176,10 @@ struct Session::Impl final : RequestListener {
     try {
       while (!steps.done() && !steps.error()) {
         if (options.emptyCache && options.emptyCache()) scheduler.clearCache(Scheduler::Running::Preempt);
-        if (stop.stop_requested() || scheduler.pass(stop, &steps) == Scheduler::Progress::Stopped) {
+        const bool isStopped =
+            stop.stop_requested() || scheduler.pass(stop, &steps) == Scheduler::Progress::Stopped;
+        tellProblems(run);
+        if (isStopped) {
           outcome = trace::RunOutcome::Stopped;
           break;
         }
@@ -158,8 +204,10 @@ struct Session::Impl final : RequestListener {
   const text::ChatTemplate* chat;
   trace::Sink& sink;
   AttentionLimit attention;
-  cache::KvCache cache;
   std::unique_ptr<compute::KvStore> store;
+  std::shared_ptr<cache::SpanStore> spans;  ///< null while it is off
+  std::shared_ptr<StoreTiers> tiers;
+  cache::KvCache cache;
   ModelComputation computation;
   Scheduler scheduler;
 
@@ -220,7 +268,13 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
   }
   impl.sink.send(run, 0, {}, trace::RunFinished{.outcome = result.outcome, .answer = result.answer});
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  // Nobody waits for it any more.
+  impl.keepAll(run);
   return result;
+}
+
+void Session::keepAll() {
+  m_impl->keepAll(0);
 }
 
 LogitsResult Session::logits(const LogitsRequest& request, std::stop_token stop) {

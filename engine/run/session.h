@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
 #include "engine/cache/kv_cache.h"
+#include "engine/cache/store/span_store.h"
 #include "engine/compute/backend.h"
 #include "engine/layout/span_table.h"
 #include "engine/model/decoder.h"
@@ -35,6 +36,8 @@ struct SessionConfig {
   bool cacheTails = true;
   std::string salt;                ///< tenant
   std::int32_t rowsPerPass = 512;  ///< most rows of one forward pass; at least 1
+  /// Where keys and values go that leave the pool or are to outlive the session; off as it is here.
+  cache::SpanStoreConfig store = {};
   /// The last numbers that runs and requests of sessions before had: those of this one go on from there, so
   /// that a number means one run among all of them.
   RunId lastRun = 0;
@@ -130,6 +133,10 @@ class Session {
   /// Computes one span table through the cache. Throws Failure if it does not fit. Whatever is thrown, the
   /// session can be used as before.
   LogitsResult logits(const LogitsRequest& request, std::stop_token stop = {});
+
+  /// Has what can be found outlive the session, where the config has a folder for that. A run does so at its
+  /// end. What goes wrong is a warning in the trace.
+  void keepAll();
 
   /// Puts a reply through the model once more, its tokens given, and sends what each of its rows looked at:
   /// AttentionReplayed and a ReplayedMass a row. Keys and values of the prompt are those in the cache; what
