@@ -212,6 +212,7 @@ void addAbbaCommand(CLI::App& group, Context& context) {
   addNumber(*command, "--cold-repeats", abba.coldRepeats, "Cold runs", {1, kMostRepeats});
   addSeedOption(*command, abba.seed, "Seed of the token ids");
   addSettings(*command, options->session.settings, {"block_size", "blocks"});
+  addStoreOptions(*command, options->session);
   command->callback([&context, options] {
     options->session.check();
     context.action = [&context, options] { return runAbba(context, *options); };
