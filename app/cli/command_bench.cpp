@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "app/cli/bench_cache.h"
 #include "app/cli/bench_needle.h"
 #include "app/cli/bench_ops.h"
 #include "app/cli/bench_report.h"
@@ -245,6 +246,7 @@ void addBench(CLI::App& app, Context& context) {
   addRepeatCommand(*group, context);
   addAbbaCommand(*group, context);
   addSpeedCommand(*group, context);
+  addCacheBenchCommand(*group, context);
   addOpsCommand(*group, context);
   addNeedleCommand(*group, context);
   addSourcesCommand(*group, context);

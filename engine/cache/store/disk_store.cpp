@@ -144,7 +144,9 @@ DiskStore::DiskStore(DiskStoreConfig config) : m_config(std::move(config)), m_fo
   refresh();
 }
 
-DiskStore::~DiskStore() = default;
+DiskStore::~DiskStore() {
+  tellUses();
+}
 
 void DiskStore::tell(const fs::path& path, std::string found, std::string expected) {
   m_problems.push_back(
@@ -204,8 +206,8 @@ void DiskStore::add(const std::string& name) {
   } else if (pack != nullptr) {
     const std::vector<PackEntry>& entries = pack->head().entries;
     for (std::size_t i = 0; i < entries.size(); ++i) m_index.try_emplace(entries[i].name, Place{name, i});
-    m_packs.emplace(
-        name, KnownPack{.head = pack->head(), .bytes = pack->fileBytes(), .mapped = {}, .touchedAt = 0});
+    m_packs.emplace(name,
+                    KnownPack{.head = pack->head(), .bytes = pack->fileBytes(), .mapped = {}, .usedAt = 0});
   }
 }
 
@@ -279,7 +281,7 @@ std::optional<StoredBytes> DiskStore::fetch(const ContentName& name, const Conte
     remove(file, "a block with a wrong checksum");
     return std::nullopt;
   }
-  touch(file, known);
+  known.usedAt = now();
   return StoredBytes{.facts = {.name = name, .parent = parent, .tokens = tokens, .base = entry.base},
                      .tier = trace::StoreTier::Disk,
                      .bytes = pack->blockBytes(entry),
@@ -287,12 +289,14 @@ std::optional<StoredBytes> DiskStore::fetch(const ContentName& name, const Conte
 }
 
 /// The file's time of change is that of its last use, for all processes; its content never changes.
-void DiskStore::touch(const std::string& name, KnownPack& pack) const {
-  constexpr std::int64_t kOften = 200;
-  const std::int64_t time = now();
-  if (time - pack.touchedAt < kOften) return;
-  pack.touchedAt = time;
-  ::utimensat(AT_FDCWD, pathOf(name).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+void DiskStore::tellUses() {
+  for (auto& [name, known] : m_packs) {
+    if (known.usedAt == 0) continue;
+    const timespec time{known.usedAt / kThousand, known.usedAt % kThousand * kMillion};
+    const timespec times[2] = {time, time};
+    ::utimensat(AT_FDCWD, pathOf(name).c_str(), times, AT_SYMLINK_NOFOLLOW);
+    known.usedAt = 0;
+  }
 }
 
 /// Only with the lock.
@@ -322,6 +326,7 @@ void DiskStore::makeRoom(std::uint64_t bytes) {
 bool DiskStore::put(const std::string& fingerprint, const std::string& model, std::uint32_t slotBytes,
                     std::vector<BlockToKeep> blocks) {
   refresh();
+  tellUses();
   std::erase_if(blocks, [this](const BlockToKeep& block) { return has(block.facts.name); });
   if (blocks.empty()) return true;
   PackHead head;
@@ -392,6 +397,7 @@ bool DiskStore::write(const std::vector<std::uint8_t>& head, const PackHead& fac
 // --------------------------------------------------------------------------------------
 
 std::vector<PackSummary> DiskStore::list() {
+  tellUses();
   std::vector<PackSummary> packs;
   for (const FolderEntry& entry : scan()) {
     if (entry.isPart) continue;

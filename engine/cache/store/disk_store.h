@@ -85,6 +85,11 @@ class DiskStore {
   std::optional<StoredBytes> fetch(const ContentName& name, const ContentName& parent, std::int32_t tokens,
                                    std::uint32_t slotBytes);
 
+  /// Lets go of the files that were kept mapped for the next blocks of them.
+  void unmapAll() { m_lastMapped.clear(); }
+  /// Writes into the folder which packs were used. Not done as they are used: it waits for the disk.
+  void tellUses();
+
   /// Writes one pack, having removed as many of the least used ones as it takes to stay within the bound.
   /// False, and the folder is as it was but for those, where it could not be written.
   bool put(const std::string& fingerprint, const std::string& model, std::uint32_t slotBytes,
@@ -111,7 +116,7 @@ class DiskStore {
     PackHead head;
     std::uint64_t bytes = 0;
     std::weak_ptr<const Pack> mapped;  ///< while somebody needs it
-    std::int64_t touchedAt = 0;        ///< when this process last told the file
+    std::int64_t usedAt = 0;           ///< that the file has not been told yet; 0: it was not used
   };
   struct Place {
     std::string pack;
@@ -125,7 +130,6 @@ class DiskStore {
   void add(const std::string& name);
   void forget(const std::string& name);
   void remove(const std::string& name, const std::string& why);
-  void touch(const std::string& name, KnownPack& pack) const;
   std::shared_ptr<const Pack> map(const std::string& name, KnownPack& pack);
   void tell(const std::filesystem::path& path, std::string found, std::string expected);
   void makeRoom(std::uint64_t bytes);

@@ -157,6 +157,7 @@ void SpanStore::clearHost() {
   const std::lock_guard lock(m_mutex);
   flushLocked();
   m_host.clear();
+  if (m_disk) m_disk->unmapAll();
 }
 
 trace::StoreReported SpanStore::report(const std::string& fingerprint) {

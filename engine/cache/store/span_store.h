@@ -66,7 +66,7 @@ class SpanStore {
   /// Writes what waits to be written. False where some of it could not be.
   bool flush();
 
-  /// Empties host memory; what waits to be written is written.
+  /// Empties host memory, having written what waits for it, and lets go of mapped files.
   void clearHost();
 
   /// What both tiers hold; `fingerprint`: of the session that asks.
