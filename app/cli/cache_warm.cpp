@@ -129,20 +129,21 @@ class WarmCommand {
       if (!text) throw Failure({document.string(), {}, "bytes that are no text", "UTF-8"});
       const auto begin = std::chrono::steady_clock::now();
       std::int64_t tokens = 0;
-      std::int64_t computed = 0;
+      std::int64_t stored = 0;
       for (const layout::SpanTable& span :
            workbench::documentSpans(*text, *m_model->tokenizer, *m_model->chat)) {
         const run::LogitsResult result = m_session->logits({.table = span}, m_context.stop);
         tokens += span.tokenCount();
         // A prompt's last token is computed whatever is stored.
-        computed += std::max<std::int64_t>(0, span.tokenCount() - result.cachedTokens - 1);
+        const bool wasThere = span.tokenCount() > 1 && result.cachedTokens + 1 == span.tokenCount();
+        stored += wasThere ? span.tokenCount() : result.cachedTokens;
       }
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-      m_table.addRow({document.string(), std::to_string(tokens), std::to_string(tokens - computed),
+      m_table.addRow({document.string(), std::to_string(tokens), std::to_string(stored),
                       fixed(seconds.count() * kMilliseconds, 1)});
       m_rows.push_back({{"document", document.string()},
                         {"tokens", tokens},
-                        {"stored_before", tokens - computed},
+                        {"stored_before", stored},
                         {"milliseconds", seconds.count() * kMilliseconds}});
     } catch (const Failure& failure) {
       if (m_context.stop.stop_requested()) return;

@@ -155,13 +155,15 @@ class RunCommand {
     const run::RunResult result = runLive(*m_session, plan, options, m_recorder, view, m_context.stop);
 
     if (m_options.json) {
-      runs.push_back(runToJson(job.file, plan, result, view.spans()));
+      runs.push_back(runToJson(job.file, plan, result, view.spans(), view.loads()));
     } else {
       // A run that failed before its first step was admitted has nothing to sum up.
       const bool anyAdmitted = std::any_of(result.steps.begin(), result.steps.end(),
                                            [](const auto& step) { return step.metrics.promptTokens > 0; });
       if (anyAdmitted) {
         streams.out << '\n' << stepTable(plan, result) << "  " << reuseSummary(result, view.spans()) << '\n';
+        const std::string loaded = loadSummary(view.loads());
+        if (!loaded.empty()) streams.out << "  " << loaded << '\n';
       }
       streams.out << "  policy " << options.policy->name << " (" << exactness() << ") on " << m_bundle.name
                   << ", " << m_bundle.backend->info().name << '\n';

@@ -22,6 +22,7 @@ struct AnswerShares;
 struct RequestEvents {
   RunId run = 0;
   std::vector<std::size_t> lookups;    ///< BlockLookedUp
+  std::vector<std::size_t> loads;      ///< BlockLoaded
   std::vector<std::size_t> passes;     ///< BatchComputed with an entry of it
   std::vector<std::size_t> tokens;     ///< TokenGenerated
   std::vector<std::size_t> attention;  ///< AttentionMass
@@ -69,6 +70,7 @@ class TraceStore {
   const std::vector<std::size_t>& messages() const { return m_messages; }
   const std::vector<std::size_t>& passes() const { return m_passes; }
   const std::vector<std::size_t>& runs() const { return m_runs; }  ///< RunStarted
+  const std::vector<std::size_t>& storeReports() const { return m_storeReports; }
   const std::vector<Error>& contradictions() const { return m_contradictions; }
 
   /// What answerShares() worked out last; may be null. Its own.
@@ -98,6 +100,7 @@ class TraceStore {
   std::vector<std::size_t> m_messages;
   std::vector<std::size_t> m_passes;
   std::vector<std::size_t> m_runs;
+  std::vector<std::size_t> m_storeReports;
   std::vector<Error> m_contradictions;
   mutable std::shared_ptr<const AnswerShares> m_answerShares;
 };
