@@ -153,8 +153,10 @@ struct Describer {
     std::string out = place(e.segment, e.virtualIndex) + ": " + std::string(enumName(e.outcome)) + ", " +
                       std::to_string(e.tokens) + " of " + counted(e.wanted, "token");
     if (e.outcome != LookupOutcome::Miss) {
-      out += " in " + physical(e.block) + ", stored by run " + std::to_string(e.storedByRun) + " request " +
-             std::to_string(e.storedByRequest) + " " + plain(e.storedByNode);
+      out += " in " + physical(e.block) + ", stored ";
+      out += e.storedByRequest == 0 ? "elsewhere"
+                                    : "by run " + std::to_string(e.storedByRun) + " request " +
+                                          std::to_string(e.storedByRequest) + " " + plain(e.storedByNode);
       if (e.outcome == LookupOutcome::Relocated) {
         out += ", from position " + std::to_string(e.storedBase) + " to " + std::to_string(e.base);
       }

@@ -110,7 +110,7 @@ void BlockPainter::block(QPainter& painter, const QRectF& place, const BlockLook
       painter.fillRect(QRectF(place.left(), place.top(), place.width() - 1, 2), m_theme.ink(look.role));
   }
   if (look.loaded) {
-    const double side = std::min(9.0, std::max(4.0, place.width() / 2.5));
+    const double side = std::clamp(place.width() / 2.5, 4.0, 12.0);
     QPainterPath corner(place.topLeft());
     corner.lineTo(place.topLeft() + QPointF(side, 0));
     corner.lineTo(place.topLeft() + QPointF(0, side));

@@ -38,7 +38,7 @@ void StoreList::showStore(const StoreTable& table, const Theme& theme, int room)
   setVisible(!table.rows.empty());
   const int wanted = horizontalHeader()->sizeHint().height() + kRowHeight * int(table.rows.size()) + 2;
   const int least = horizontalHeader()->sizeHint().height() + kRowHeight * kFewestRows + 2;
-  setFixedHeight(std::min(wanted, std::max(least, room / 3)));
+  setFixedHeight(std::min(wanted, std::max(least, room / 2)));
   if (m_isStyled && m_shown == table && m_theme == theme) return;
   if (!m_isStyled || m_theme != theme) setStyleSheet(tableStyle(theme));
   m_isStyled = true;

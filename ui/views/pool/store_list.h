@@ -9,7 +9,7 @@
 namespace spanscope::ui {
 
 /// The tiers of the span store and what lies in them, under the blocks of the pool. Hidden where no tier is
-/// in use; as high as its rows, up to a third of what is around it.
+/// in use; as high as its rows, up to half of what is around it.
 class StoreList : public QTableWidget {
   Q_OBJECT
  public:

@@ -217,22 +217,17 @@ void TestPoolView::tiersAreListed() {
 void TestPoolView::whatCameFromATierIsMarked() {
   test::TraceMaker maker(4, 6);
   maker.startRun(1, 1, {test::TraceMaker::segment(8, 0, "/g/input")});
-  maker.send(1, 1,
-             trace::BlockLookedUp{.segment = 0,
-                                  .virtualIndex = 0,
-                                  .block = 1,
-                                  .outcome = trace::LookupOutcome::Hit,
-                                  .tokens = 4,
-                                  .wanted = 4});
+  trace::BlockLookedUp found;
+  found.block = 1;
+  found.outcome = trace::LookupOutcome::Hit;
+  found.tokens = found.wanted = 4;
+  maker.send(1, 1, found);
   maker.send(1, 1, trace::BlockAllocated{1, 0, 0});
-  maker.send(1, 1,
-             trace::BlockLoaded{.block = 1,
-                                .tier = trace::StoreTier::Disk,
-                                .segment = 0,
-                                .virtualIndex = 0,
-                                .tokens = 4,
-                                .bytes = 1024,
-                                .nanoseconds = 5000});
+  trace::BlockLoaded loaded;
+  loaded.block = 1;
+  loaded.tier = trace::StoreTier::Disk;
+  loaded.tokens = 4;
+  maker.send(1, 1, loaded);
   maker.send(1, 1, trace::BlockAllocated{2, 0, 1});
   const ui::ViewInput input = maker.input();
   ui::BlockHistory history;
