@@ -7,6 +7,7 @@
 #include "engine/run/predictor.h"
 #include "engine/run/scheduler.h"
 #include "engine/run/store_tiers.h"
+#include "engine/run/timed_computation.h"
 #include "engine/run/trace_values.h"
 
 #include <algorithm>
@@ -73,7 +74,8 @@ struct Session::Impl final : RequestListener {
                                                    nameInStore(modelName))
                     : nullptr),
         cache(cacheConfig(config, modelFingerprint, device), sink, cache::xxh3Key, tiers),
-        computation(decoder, device, *store),
+        modelComputation(decoder, device, *store),
+        computation(modelComputation, tiers ? tiers->rates() : nullptr),
         scheduler(computation, cache, attention, *this, config.rowsPerPass, config.salt, config.lastRequest),
         lastRun(config.lastRun) {
     const compute::DeviceInfo info = device.info();
@@ -96,6 +98,10 @@ struct Session::Impl final : RequestListener {
       sink.send(
           run, 0, {},
           trace::MessageLogged{.severity = Severity::Warning, .text = "span store: " + error.message()});
+    }
+    for (const std::string& verdict : tiers->rates()->takeVerdicts()) {
+      sink.send(run, 0, {},
+                trace::MessageLogged{.severity = Severity::Note, .text = "span store: " + verdict});
     }
   }
 
@@ -208,7 +214,8 @@ struct Session::Impl final : RequestListener {
   std::shared_ptr<cache::SpanStore> spans;  ///< null while it is off
   std::shared_ptr<StoreTiers> tiers;
   cache::KvCache cache;
-  ModelComputation computation;
+  ModelComputation modelComputation;
+  TimedComputation computation;
   Scheduler scheduler;
 
   RunId lastRun;

@@ -17,14 +17,17 @@ std::int64_t nanosecondsSince(std::chrono::steady_clock::time_point begin) {
 /// What would be found, with what would have been spilled since.
 class ForecastTiers final : public cache::BlockTiers {
  public:
-  explicit ForecastTiers(std::shared_ptr<cache::SpanStore> store) : m_store(std::move(store)) {}
+  ForecastTiers(std::shared_ptr<cache::SpanStore> store, std::shared_ptr<const TierRates> rates)
+      : m_store(std::move(store)), m_rates(std::move(rates)) {}
 
   const cache::ContentNaming& naming() const override { return m_store->naming(); }
   void refresh() override { m_store->refresh(); }
   std::optional<cache::TierHit> find(const cache::ContentName& name) const override {
-    if (const auto spilled = m_spilled.find(name); spilled != m_spilled.end()) return spilled->second;
+    if (const auto spilled = m_spilled.find(name);
+        spilled != m_spilled.end() && m_rates->isWorthIt(spilled->second.tier))
+      return spilled->second;
     const std::optional<cache::SpanStore::Found> found = m_store->find(name);
-    if (!found) return std::nullopt;
+    if (!found || !m_rates->isWorthIt(found->tier)) return std::nullopt;
     return cache::TierHit{found->tier, found->tokens, found->base};
   }
   std::optional<cache::StoredBytes> fetch(const cache::ContentName& name, const cache::ContentName& parent,
@@ -54,6 +57,7 @@ class ForecastTiers final : public cache::BlockTiers {
 
  private:
   std::shared_ptr<cache::SpanStore> m_store;
+  std::shared_ptr<const TierRates> m_rates;
   std::unordered_map<cache::ContentName, cache::TierHit, cache::ContentNameHasher> m_spilled;
 };
 
@@ -71,7 +75,7 @@ StoreTiers::StoreTiers(std::shared_ptr<cache::SpanStore> store, compute::Backend
 
 std::optional<cache::TierHit> StoreTiers::find(const cache::ContentName& name) const {
   const std::optional<cache::SpanStore::Found> found = m_store->find(name);
-  if (!found) return std::nullopt;
+  if (!found || !m_rates->isWorthIt(found->tier)) return std::nullopt;
   return cache::TierHit{found->tier, found->tokens, found->base};
 }
 
@@ -88,7 +92,9 @@ std::int64_t StoreTiers::load(const cache::StoredBytes& bytes, BlockId target, s
   const std::size_t size = static_cast<std::size_t>(slots) * m_owner->slotBytes;
   const compute::BlockFromHost block{target, slots, bytes.bytes.first(size)};
   m_backend.writeBlocks(std::span(&block, 1), m_pool);
-  return bytes.nanoseconds + nanosecondsSince(begin);
+  const std::int64_t nanoseconds = bytes.nanoseconds + nanosecondsSince(begin);
+  m_rates->noteLoaded(bytes.tier, slots, nanoseconds);
+  return nanoseconds;
 }
 
 cache::HeldBlock StoreTiers::read(const cache::PooledBlock& block) const {
@@ -127,7 +133,7 @@ std::vector<std::optional<cache::Spilled>> StoreTiers::keep(std::span<const cach
 }
 
 std::shared_ptr<cache::BlockTiers> StoreTiers::forecast() const {
-  return std::make_shared<ForecastTiers>(m_store);
+  return std::make_shared<ForecastTiers>(m_store, m_rates);
 }
 
 }  // namespace spanscope::run

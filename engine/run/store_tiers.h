@@ -6,6 +6,7 @@
 #include "engine/cache/block_tiers.h"
 #include "engine/cache/store/span_store.h"
 #include "engine/compute/backend.h"
+#include "engine/run/tier_rates.h"
 
 #include <cstdint>
 #include <memory>
@@ -31,6 +32,10 @@ class StoreTiers final : public cache::BlockTiers {
   void clear() override { m_store->clearHost(); }
   std::shared_ptr<cache::BlockTiers> forecast() const override;
 
+  /// What decides whether a tier is still looked into. Where loading turns out to take longer than computing,
+  /// nothing more is found there.
+  const std::shared_ptr<TierRates>& rates() const { return m_rates; }
+
  private:
   cache::HeldBlock read(const cache::PooledBlock& block) const;
 
@@ -38,6 +43,7 @@ class StoreTiers final : public cache::BlockTiers {
   compute::Backend& m_backend;
   compute::KvStore& m_pool;
   std::shared_ptr<const cache::StoreOwner> m_owner;
+  std::shared_ptr<TierRates> m_rates = std::make_shared<TierRates>();
 };
 
 }  // namespace spanscope::run

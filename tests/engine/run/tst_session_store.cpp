@@ -5,6 +5,7 @@
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "engine/run/predictor.h"
+#include "engine/run/store_tiers.h"
 #include "engine/trace/replay.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/engine/run/session_fixture.h"
@@ -301,6 +302,47 @@ class TestSessionStore : public QObject {
     QVERIFY(folder.packs().empty());
     QCOMPARE(warnings(one.sink).size(), std::size_t{1});
     QVERIFY(one.sink.all<trace::BlockSpilled>().empty());
+  }
+
+  /// Whoever loads more slowly than it computes is asked no more, and that is said once.
+  void whatIsSlowerThanComputingIsLeft() {
+    using trace::StoreTier;
+    constexpr std::int64_t kMany = run::TierRates::kFewestTokens;
+    run::TierRates rates;
+    rates.noteLoaded(StoreTier::Disk, kMany, kMany * 3000);
+    rates.noteLoaded(StoreTier::Host, kMany, kMany * 500);
+    QVERIFY(rates.isWorthIt(StoreTier::Disk));  // nothing to compare with
+    rates.noteComputed(kMany - 1, (kMany - 1) * 1000);
+    QVERIFY(rates.isWorthIt(StoreTier::Disk));
+    rates.noteComputed(1, 1000);
+    QVERIFY(!rates.isWorthIt(StoreTier::Disk));
+    QVERIFY(rates.isWorthIt(StoreTier::Host));
+    rates.noteComputed(kMany, kMany * 9000);
+    QVERIFY(!rates.isWorthIt(StoreTier::Disk));
+    const std::vector<std::string> said = rates.takeVerdicts();
+    QCOMPARE(said.size(), std::size_t{1});
+    QCOMPARE(said[0],
+             std::string("loading from the disk took 3.0 µs a token, computing 1.0 µs: nothing more is "
+                         "loaded from there in this session"));
+    QVERIFY(rates.takeVerdicts().empty());
+  }
+
+  void aTierThatIsNotWorthItIsNotFound() {
+    const TinySession tiny(1, {});
+    const auto pool = tiny.backend->makeKvStore({1, 4, 4, 1, 4, compute::DType::F32});
+    const auto store = std::make_shared<cache::SpanStore>(
+        cache::SpanStoreConfig{.hostBytes = kMebibyte, .folder = {}, .diskBytes = 0});
+    run::StoreTiers tiers(store, *tiny.backend, *pool, "model=1", "tiny");
+    cache::PooledBlock block;
+    block.block = 1;
+    block.facts.name = store->naming().root("a", "", {});
+    block.facts.tokens = 4;
+    QVERIFY(tiers.spill(block).has_value());
+    const auto forecast = tiers.forecast();
+    QVERIFY(tiers.find(block.facts.name) && forecast->find(block.facts.name));
+    tiers.rates()->noteComputed(100'000, 1);
+    tiers.rates()->noteLoaded(trace::StoreTier::Host, 100'000, 1'000'000);
+    QVERIFY(!tiers.find(block.facts.name) && !forecast->find(block.facts.name));
   }
 
   void isOffUnlessAskedFor() {
