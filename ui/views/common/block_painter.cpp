@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 namespace spanscope::ui {
@@ -208,12 +210,14 @@ void BlockLegend::setTheme(const Theme& theme) {
 void BlockLegend::showLoaded(bool isShown) {
   if (m_showsLoaded == isShown) return;
   m_showsLoaded = isShown;
+  // Behind hits and what was computed, where a narrow title bar still has room for it.
+  const auto place = m_entries.begin() + std::min<std::ptrdiff_t>(3, std::ssize(m_entries));
   if (isShown) {
-    m_entries.push_back({{.role = BlockRole::Hit, .loaded = true},
-                         tr("from a tier"),
-                         tr("A hit that was not in the pool: loaded from host memory or the disk")});
+    m_entries.insert(place, {{.role = BlockRole::Hit, .loaded = true},
+                             tr("loaded"),
+                             tr("A hit that was not in the pool: loaded from host memory or the disk")});
   } else {
-    m_entries.pop_back();
+    m_entries.erase(place);
   }
   updateGeometry();
   update();
