@@ -266,6 +266,7 @@ void addRepeatCommand(CLI::App& group, Context& context) {
   addSettings(*command, settings, {"max_tokens"});
   addNumber(*command, "--repeats", options->repeats, "Measured runs of each case", {1, kMostRepeats});
   addSettings(*command, settings, {"device", "exact", "threads", "block_size", "blocks", "kv_type"});
+  addStoreOptions(*command, options->session);
   command->add_flag("--json", options->json, "Write JSON, with all samples");
   command->callback([&context, options] {
     options->session.check();

@@ -266,6 +266,7 @@ void addSourcesCommand(CLI::App& group, Context& context) {
       ->type_name("DIR");
   command->add_flag("--json", options->json, "Write JSON");
   addSettings(*command, settings, {"device", "exact", "threads", "block_size", "blocks", "kv_type"});
+  addStoreOptions(*command, options->session);
   command->callback([&context, options] {
     options->session.check();
     context.action = [&context, options] { return runSources(context, *options); };

@@ -53,6 +53,7 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     addTrace(app, context);
     addModel(app, context);
     addDevices(app, context);
+    addCache(app, context);
     addBench(app, context);
     ExitCode code = ExitCode::Usage;
     try {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "app/cli/bench_cache.h"
+#include "app/cli/bench_experiment.h"
 #include "app/cli/bench_needle.h"
 #include "app/cli/bench_ops.h"
 #include "app/cli/bench_report.h"
@@ -212,6 +214,7 @@ void addAbbaCommand(CLI::App& group, Context& context) {
   addNumber(*command, "--cold-repeats", abba.coldRepeats, "Cold runs", {1, kMostRepeats});
   addSeedOption(*command, abba.seed, "Seed of the token ids");
   addSettings(*command, options->session.settings, {"block_size", "blocks"});
+  addStoreOptions(*command, options->session);
   command->callback([&context, options] {
     options->session.check();
     context.action = [&context, options] { return runAbba(context, *options); };
@@ -244,9 +247,11 @@ void addBench(CLI::App& app, Context& context) {
   addRepeatCommand(*group, context);
   addAbbaCommand(*group, context);
   addSpeedCommand(*group, context);
+  addCacheBenchCommand(*group, context);
   addOpsCommand(*group, context);
   addNeedleCommand(*group, context);
   addSourcesCommand(*group, context);
+  addExperimentCommands(*group, context);
 }
 
 }  // namespace spanscope::cli

@@ -99,7 +99,9 @@ class ExplainCommand {
       if (m_options.files.size() > 1) out << "── " << inputName(file) << '\n';
       out << parameterTable(parameters, planned.values) << plan::explain(plan, explain);
       if (m_prediction) {
-        out << "Predicted reuse: " << m_prediction->setting() << '\n' << predictionText(plan, predicted);
+        out << "Predicted reuse: " << m_prediction->setting() << '\n'
+            << predictionText(plan, predicted,
+                              m_options.prediction.why ? &m_prediction->tokenizer() : nullptr);
       }
     }
     return true;
@@ -122,6 +124,7 @@ void addExplain(CLI::App& app, Context& context) {
       "  spanq explain --no-distribute resources/queries/judge-2.json\n"
       "  spanq explain --locality 2 --rule distribute-plus=off resources/queries/judge-4.json\n"
       "  spanq explain --predict resources/queries/rag.json resources/queries/rag-swapped.json\n"
+      "  spanq explain --why resources/queries/rag.json resources/queries/rag-swapped.json\n"
       "  spanq explain --dot resources/queries/judge-2.json | dot -Tsvg >plan.svg\n");
   const auto options = std::make_shared<Options>();
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
@@ -133,9 +136,10 @@ void addExplain(CLI::App& app, Context& context) {
                          ->excludes(json)
                          ->excludes(trees);
   addPredictionOptions(*command, options->prediction);
-  dot->excludes(command->get_option("--predict"));
+  dot->excludes(command->get_option("--predict"))->excludes(command->get_option("--why"));
 
-  command->callback([&context, options] {
+  command->callback([&context, options, command] {
+    checkPredictionOptions(*command, options->prediction);
     options->prediction.session.check();
     options->query.check();
     context.action = [&context, options] { return ExplainCommand(context, *options).run(); };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/diagnostics.h"
+#include "app/cli/fidelity_report.h"
 #include "app/cli/input.h"
 #include "app/cli/live_run.h"
 #include "app/cli/number_option.h"
@@ -10,6 +11,7 @@
 #include "app/cli/usage.h"
 #include "engine/base/error.h"
 #include "engine/base/output_file.h"
+#include "engine/experiment/fidelity.h"
 #include "engine/plan/explain.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
@@ -41,6 +43,7 @@ struct Options {
   std::int32_t topK = 0;
   float topP = 1;
   std::string trace;
+  bool fidelity = false;
   bool json = false;
 };
 
@@ -152,22 +155,36 @@ class RunCommand {
     options.queryJson = query::writeCanonical(job.planned.query());
     options.explain = plan::explain(plan);
     RunPrinter view(streams, plan, m_options.json, inputName(job.file));
-    const run::RunResult result = runLive(*m_session, plan, options, m_recorder, view, m_context.stop);
+    experiment::FinishedReplies gathered;
+    const run::RunResult result = runLive(*m_session, plan, options, m_recorder, view, m_context.stop,
+                                          m_options.fidelity ? &gathered : nullptr);
+    const std::vector<run::FinishedReply> replies = gathered.takeRun(m_session->lastRun());
+
+    std::vector<MeasuredStep> measured;
+    bool isStopped = false;
+    if (m_options.fidelity && result.outcome == trace::RunOutcome::Finished) {
+      measured = measureReplies(*m_session, m_bundle, replies, m_context, m_recorder);
+      isStopped = m_context.stop.stop_requested();
+    }
 
     if (m_options.json) {
-      runs.push_back(runToJson(job.file, plan, result, view.spans()));
+      runs.push_back(runToJson(job.file, plan, result, view.spans(), view.loads()));
+      if (m_options.fidelity) runs.back()["fidelity"] = fidelityJson(plan, result, measured);
     } else {
       // A run that failed before its first step was admitted has nothing to sum up.
       const bool anyAdmitted = std::any_of(result.steps.begin(), result.steps.end(),
                                            [](const auto& step) { return step.metrics.promptTokens > 0; });
       if (anyAdmitted) {
         streams.out << '\n' << stepTable(plan, result) << "  " << reuseSummary(result, view.spans()) << '\n';
+        const std::string loaded = loadSummary(view.loads());
+        if (!loaded.empty()) streams.out << "  " << loaded << '\n';
       }
       streams.out << "  policy " << options.policy.name() << " (" << exactness() << ") on " << m_bundle.name
                   << ", " << m_bundle.backend->info().name << '\n';
+      if (m_options.fidelity) streams.out << '\n' << fidelityReport(plan, result, measured);
       streams.out.flush();
     }
-    return exitCodeOf(result.outcome);
+    return isStopped ? ExitCode::Stopped : exitCodeOf(result.outcome);
   }
 
   policy::Choice policy() const { return workbench::policyOf(m_options.session.settings.policy); }
@@ -238,6 +255,7 @@ void addRun(CLI::App& app, Context& context) {
   addNumber(*command, "--top-p", options->topP, "Draw from the likeliest tokens that make up p; 1: off",
             {0.0F, 1.0F});
   addSettings(*command, settings, {"device", "exact", "threads", "block_size", "blocks", "kv_type"});
+  addStoreOptions(*command, options->session);
   using workbench::SettingEffect;
   addOtherSettings(*command, settings, {SettingEffect::Model, SettingEffect::Session, SettingEffect::Run});
   CLI::Option* trace =
@@ -246,6 +264,8 @@ void addRun(CLI::App& app, Context& context) {
   addSettings(*command, settings, {"layers", "attention_mib"});
   command->get_option("--observe")->needs(trace);
   addOtherSettings(*command, settings, {SettingEffect::Record, SettingEffect::Window});
+  command->add_flag("--fidelity", options->fidelity,
+                    "Measure how close each answer is to a full prefill of the same tokens");
   command->add_flag("--json", options->json, "Write one JSON document instead of text");
 
   command->callback([&context, options] {

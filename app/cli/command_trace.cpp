@@ -80,6 +80,17 @@ ExitCode show(const Context& context, const Options& options) {
   return ExitCode::Fine;
 }
 
+nlohmann::ordered_json toJson(const trace::ResidencyFigures& figures) {
+  const auto orNull = [](const std::optional<double>& seconds) {
+    return seconds ? nlohmann::ordered_json(*seconds) : nlohmann::ordered_json(nullptr);
+  };
+  return {{"evicted", figures.evicted},
+          {"median_lifetime_seconds", orNull(figures.lifetime)},
+          {"median_idle_seconds", orNull(figures.idle)},
+          {"gaps", figures.gaps},
+          {"median_gap_seconds", orNull(figures.gap)}};
+}
+
 nlohmann::ordered_json toJson(const trace::TraceStats& stats) {
   return {{"events", stats.events},
           {"lost", stats.lost},
@@ -93,6 +104,8 @@ nlohmann::ordered_json toJson(const trace::TraceStats& stats) {
           {"computed_tokens", stats.computedTokens},
           {"generated_tokens", stats.generatedTokens},
           {"hit_rate", stats.hitRate},
+          {"recent_hit_rate", stats.recent.rate()},
+          {"recent_requests", stats.recent.requests},
           {"blocks_looked_up", stats.blocksLookedUp},
           {"blocks_hit", stats.blocksHit},
           {"blocks_relocated", stats.blocksRelocated},
@@ -102,6 +115,7 @@ nlohmann::ordered_json toJson(const trace::TraceStats& stats) {
           {"blocks_stored", stats.blocksStored},
           {"blocks_evicted", stats.blocksEvicted},
           {"blocks_copied", stats.blocksCopied},
+          {"residency", toJson(stats.residency)},
           {"preemptions", stats.preemptions},
           {"resumed_tokens", stats.resumedTokens},
           {"resumed_cached_tokens", stats.resumedCachedTokens},

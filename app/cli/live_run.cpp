@@ -10,20 +10,24 @@ namespace {
 
 constexpr std::chrono::milliseconds kPeriod(15);  // as often as a person can see
 
-void showWaiting(trace::Recorder& recorder, RunPrinter& view) {
+void showWaiting(trace::Recorder& recorder, RunPrinter& view, experiment::FinishedReplies* replies) {
   std::vector<trace::Event> events;
   recorder.drain(events);
-  for (const trace::Event& event : events) view.take(event);
+  for (const trace::Event& event : events) {
+    view.take(event);
+    if (replies != nullptr) replies->take(event);
+  }
 }
 
 }  // namespace
 
 run::RunResult runLive(run::Session& session, const plan::Plan& plan, const run::RunOptions& options,
-                       trace::Recorder& recorder, RunPrinter& view, std::stop_token stop) {
+                       trace::Recorder& recorder, RunPrinter& view, std::stop_token stop,
+                       experiment::FinishedReplies* replies) {
   std::future<run::RunResult> result =
       std::async(std::launch::async, [&] { return session.run(plan, options, stop); });
-  while (result.wait_for(kPeriod) != std::future_status::ready) showWaiting(recorder, view);
-  showWaiting(recorder, view);
+  while (result.wait_for(kPeriod) != std::future_status::ready) showWaiting(recorder, view, replies);
+  showWaiting(recorder, view, replies);
   view.finish();
   return result.get();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/cli/run_printer.h"
+#include "engine/experiment/fidelity.h"
 #include "engine/run/session.h"
 #include "engine/trace/recorder.h"
 
@@ -10,8 +11,10 @@
 namespace spanscope::cli {
 
 /// Runs a plan on a thread of its own and shows its events as they come, so that the engine never waits for
-/// the terminal. Returns when the run has ended and all of its events were shown.
+/// the terminal. Returns when the run has ended and all of its events were shown. `replies`, where there are
+/// any, take them too.
 run::RunResult runLive(run::Session& session, const plan::Plan& plan, const run::RunOptions& options,
-                       trace::Recorder& recorder, RunPrinter& view, std::stop_token stop);
+                       trace::Recorder& recorder, RunPrinter& view, std::stop_token stop,
+                       experiment::FinishedReplies* replies = nullptr);
 
 }  // namespace spanscope::cli

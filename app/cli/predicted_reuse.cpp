@@ -3,6 +3,7 @@
 
 #include "app/cli/run_printer.h"
 #include "app/cli/text_table.h"
+#include "app/cli/why_lines.h"
 #include "engine/base/counted.h"
 #include "engine/policy/policies.h"
 #include "engine/trace/event_fields.h"
@@ -17,6 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kPredictionOptions[] = {"--policy", "--max-tokens", "--block-size", "--blocks",
+                                              "--template"};
 constexpr const char* kNotRun = "a query before it will fail, so that it will not run";
 
 /// What a step's counts are, in the order of the tables.
@@ -156,17 +159,24 @@ Json rangeJson(const run::CountRange& range) {
   return {{"least", range.least}, {"most", range.bounded() ? Json(range.most) : Json(nullptr)}};
 }
 
+Json blockJson(const run::StepPrediction& step, std::size_t index) {
+  const trace::BlockLookedUp& block = step.blocks[index];
+  Json json{{"outcome", trace::enumName(block.outcome)},
+            {"reason", trace::enumName(block.reason)},
+            {"tokens", block.tokens},
+            {"wanted", block.wanted}};
+  if (index < step.whatIf.size() && !step.whatIf[index].empty())
+    json["what_if"] = changesJson(step, step.whatIf[index]);
+  return json;
+}
+
 Json segmentsJson(const run::StepPrediction& step) {
   Json segments = Json::array();
   for (std::size_t i = 0; i < step.table.segments.size(); ++i) {
     const layout::Segment& segment = step.table.segments[i];
     Json blocks = Json::array();
-    for (const trace::BlockLookedUp& block : step.blocks) {
-      if (block.segment != i) continue;
-      blocks.push_back({{"outcome", trace::enumName(block.outcome)},
-                        {"reason", trace::enumName(block.reason)},
-                        {"tokens", block.tokens},
-                        {"wanted", block.wanted}});
+    for (std::size_t index = 0; index < step.blocks.size(); ++index) {
+      if (step.blocks[index].segment == i) blocks.push_back(blockJson(step, index));
     }
     segments.push_back(
         {{"node", segment.node},
@@ -185,20 +195,29 @@ Json segmentsJson(const run::StepPrediction& step) {
 
 void addPredictionOptions(CLI::App& command, PredictionOptions& options) {
   const char* const group = "Predicted reuse";
-  CLI::Option* predict =
-      command
-          .add_flag("--predict", options.isWanted,
-                    "Say what running the queries, one after the other with one cache, will find in it")
-          ->group(group);
+  command
+      .add_flag("--predict", options.isWanted,
+                "Say what running the queries, one after the other with one cache, will find in it")
+      ->group(group);
+  command
+      .add_flag("--why", options.why,
+                "Say of each block that will not be found why, and what would make a hit of it")
+      ->group(group);
   workbench::RunSettings& settings = options.session.settings;
   addSettings(command, settings, {"model"});
   addTemplateOption(command, options.session.chatTemplate);
   addSettings(command, settings, {"policy", "max_tokens", "block_size", "blocks"});
-  for (const char* name : {"--policy", "--max-tokens", "--block-size", "--blocks"})
-    command.get_option(name)->needs(predict)->group(group);
+  for (const char* name : kPredictionOptions) command.get_option(name)->group(group);
   command.get_option("--model")->description(
       "Hugging Face model directory, whose tokens are counted; default: the bundled model");
-  command.get_option("--template")->needs(predict)->group(group);
+}
+
+void checkPredictionOptions(const CLI::App& command, PredictionOptions& options) {
+  options.isWanted = options.isWanted || options.why;
+  if (options.isWanted) return;
+  for (const char* name : kPredictionOptions) {
+    if (command.get_option(name)->count() > 0) throw CLI::RequiresError(name, "--predict");
+  }
 }
 
 ReusePrediction::ReusePrediction(const PredictionOptions& options, std::uint64_t seed)
@@ -207,6 +226,7 @@ ReusePrediction::ReusePrediction(const PredictionOptions& options, std::uint64_t
       m_predictor(options.session.config(), m_model.config, *m_model.tokenizer, *m_model.chat) {
   m_run = workbench::runOptionsOf(options.session.settings);
   m_run.seed = seed;
+  if (options.why) m_predictor.sayWhatIf();
 }
 
 std::optional<run::Prediction> ReusePrediction::predict(const plan::Plan& plan, const std::stop_token& stop) {
@@ -223,7 +243,8 @@ std::string ReusePrediction::setting() const {
          ", empty at first";
 }
 
-std::string predictionText(const plan::Plan& plan, const std::optional<run::Prediction>& prediction) {
+std::string predictionText(const plan::Plan& plan, const std::optional<run::Prediction>& prediction,
+                           const text::Tokenizer* tokenizer) {
   if (!prediction) return std::string("  not predicted: ") + kNotRun + "\n";
   std::string text;
   if (prediction->error) text += "  " + errorText(*prediction) + "\n";
@@ -234,6 +255,10 @@ std::string predictionText(const plan::Plan& plan, const std::optional<run::Pred
     text += "  Span table of step " + std::to_string(step.step) + ": " + stepName(plan.steps[step.step]);
     if (step.doubt != run::Doubt::None) text += ", with replies as long as they may be";
     text += "\n" + spanTable(step);
+    if (tokenizer == nullptr) continue;
+    const std::string why = whyTable(step, *tokenizer);
+    text += "  What step " + std::to_string(step.step) + " computes, and why:";
+    text += why.empty() ? " nothing\n" : "\n" + why;
   }
   return text;
 }

@@ -21,11 +21,15 @@ namespace spanscope::cli {
 
 struct PredictionOptions {
   bool isWanted = false;
+  bool why = false;  ///< what would make hits is wanted too
   SessionOptions session;
 };
 
-/// --predict, and with it what `spanq run` has to say model, policy and cache.
+/// --predict and --why, and with them what `spanq run` has to say model, policy and cache.
 void addPredictionOptions(CLI::App& command, PredictionOptions& options);
+
+/// Refuses options of a prediction where none is wanted. --why wants one.
+void checkPredictionOptions(const CLI::App& command, PredictionOptions& options);
 
 /// Predicts plans for a cache that is empty at first.
 class ReusePrediction {
@@ -39,6 +43,7 @@ class ReusePrediction {
 
   /// "policy spans on spanlet, 2048 blocks of 16 tokens, empty at first"
   std::string setting() const;
+  const text::Tokenizer& tokenizer() const { return *m_model.tokenizer; }
 
  private:
   PredictionOptions m_options;
@@ -49,7 +54,9 @@ class ReusePrediction {
 };
 
 /// Tables of a prediction's steps and of their span tables. Lines of text, each ended by a newline.
-std::string predictionText(const plan::Plan& plan, const std::optional<run::Prediction>& prediction);
+/// `tokenizer`: to say why, null where that is not wanted.
+std::string predictionText(const plan::Plan& plan, const std::optional<run::Prediction>& prediction,
+                           const text::Tokenizer* tokenizer = nullptr);
 
 /// The same for programs. Null where nothing was predicted.
 nlohmann::ordered_json predictionJson(const plan::Plan& plan,

@@ -11,7 +11,8 @@ constexpr double kMilliseconds = 1000;
 }  // namespace
 
 nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan,
-                                 const run::RunResult& result, const SpanCounts& spans) {
+                                 const run::RunResult& result, const SpanCounts& spans,
+                                 const LoadCounts& loads) {
   nlohmann::ordered_json json;
   json["file"] = file;
   json["outcome"] = trace::enumName(result.outcome);
@@ -22,6 +23,12 @@ nlohmann::ordered_json runToJson(const std::string& file, const plan::Plan& plan
                    {"plain", spans.plain},
                    {"partial", spans.partial},
                    {"computed", spans.computed}};
+  for (const auto& [tier, count] : loads) {
+    json["loaded"][std::string(trace::enumName(tier))] = {
+        {"tokens", count.tokens},
+        {"bytes", count.bytes},
+        {"milliseconds", static_cast<double>(count.nanoseconds) / 1e6}};
+  }
   json["steps"] = nlohmann::ordered_json::array();
   for (const run::StepResult& step : result.steps) {
     const trace::StepMetrics& metrics = step.metrics;

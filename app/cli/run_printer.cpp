@@ -72,6 +72,11 @@ void RunPrinter::take(const trace::Event& event) {
     for (const trace::SegmentInfo& segment : table->segments) {
       segments.push_back({.independent = segment.independent && !segment.hidden});
     }
+  } else if (const auto* loaded = std::get_if<trace::BlockLoaded>(&payload)) {
+    TierCounts& count = m_loads[loaded->tier];
+    count.tokens += loaded->tokens;
+    count.bytes += loaded->bytes;
+    count.nanoseconds += loaded->nanoseconds;
   } else if (const auto* lookup = std::get_if<trace::BlockLookedUp>(&payload)) {
     const auto segments = m_segments.find(event.request);
     if (segments == m_segments.end() || lookup->segment >= segments->second.size()) return;
@@ -219,6 +224,19 @@ std::string reuseSummary(const run::RunResult& result, const SpanCounts& spans) 
                      "; plain hits: " + part(spans.plain, cached - relocated);
   if (spans.partial > 0) line += "; found in part: " + counted(spans.partial, "span");
   line += "; computed: " + part(spans.computed, prompt - cached) + " of " + std::to_string(prompt);
+  return line;
+}
+
+std::string loadSummary(const LoadCounts& loads) {
+  constexpr double kMebibyte = 1 << 20;
+  constexpr double kNanoseconds = 1e6;  // of a millisecond
+  std::string line;
+  for (const auto& [tier, count] : loads) {
+    line += (line.empty() ? "of these loaded: " : "; ") + counted(count.tokens, "token") + " from " +
+            (tier == trace::StoreTier::Disk ? "the disk" : "host memory") + ", " +
+            fixed(static_cast<double>(count.bytes) / kMebibyte, 1) + " MiB in " +
+            fixed(static_cast<double>(count.nanoseconds) / kNanoseconds, 1) + " ms";
+  }
   return line;
 }
 

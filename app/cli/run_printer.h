@@ -25,6 +25,15 @@ struct SpanCounts {
   bool operator==(const SpanCounts&) const = default;
 };
 
+/// What a run loaded from one tier of the span store.
+struct TierCounts {
+  std::int64_t tokens = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t nanoseconds = 0;
+};
+/// By trace::StoreTier.
+using LoadCounts = std::map<trace::StoreTier, TierCounts>;
+
 /// Streams one run. Steps run at the same time, but a terminal has one cursor: the first step that has not
 /// ended is shown live, the others wait for their turn, so every text stands in one piece, in the order of
 /// the plan.
@@ -39,6 +48,7 @@ class RunPrinter {
   void finish();
 
   const SpanCounts& spans() const { return m_spans; }
+  const LoadCounts& loads() const { return m_loads; }
 
  private:
   struct Reply {
@@ -71,6 +81,7 @@ class RunPrinter {
   StepIndex m_turn = 0;
   bool m_midLine = false;
   SpanCounts m_spans;
+  LoadCounts m_loads;
   std::int64_t m_toCompute = 0;
   std::int64_t m_computed = 0;
   std::int64_t m_generated = 0;
@@ -85,5 +96,7 @@ std::string stepTable(const plan::Plan& plan, const run::RunResult& result);
 
 /// One line that says what reuse did: spans and tokens.
 std::string reuseSummary(const run::RunResult& result, const SpanCounts& spans);
+/// One line that says which of the hits came from a tier; empty: none.
+std::string loadSummary(const LoadCounts& loads);
 
 }  // namespace spanscope::cli

@@ -28,9 +28,29 @@ void SessionOptions::check() const {
 }
 
 run::SessionConfig SessionOptions::config() const {
-  run::SessionConfig config = workbench::sessionConfigOf(settings);
+  workbench::RunSettings used = settings;
+  // The folder that was given is the one, whether there is a folder for caches or not.
+  if (!cacheFolder.empty()) used.cacheDiskMebibytes = 0;
+  run::SessionConfig config = workbench::sessionConfigOf(used);
+  config.store.diskBytes = static_cast<std::uint64_t>(settings.cacheDiskMebibytes) << 20U;
   if (settings.blockCount == 0) config.blockCount = run::SessionConfig().blockCount;
+  if (!cacheFolder.empty()) {
+    // A folder is there to be used.
+    config.store.folder = cacheFolder;
+    if (config.store.diskBytes == 0) config.store.diskBytes = kUsualDiskBytes;
+  }
   return config;
+}
+
+void addStoreFolderOption(CLI::App& command, std::string& folder, const std::string& help) {
+  command.add_option("--cache-dir", folder, help)->type_name("DIR");
+}
+
+void addStoreOptions(CLI::App& command, SessionOptions& options) {
+  addStoreFolderOption(command, options.cacheFolder,
+                       "Store blocks in this folder and find them there in later runs; without "
+                       "--cache-disk-mib at most 4096 MiB");
+  addSettings(command, options.settings, {"cache_disk_mib", "cache_host_mib"});
 }
 
 std::vector<FileIdentity> modelFiles(const std::filesystem::path& directory) {

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -16,8 +17,11 @@
 namespace spanscope::cli {
 
 struct SessionOptions {
+  static constexpr std::uint64_t kUsualDiskBytes = 4ULL << 30;  ///< of a folder that was given without
+
   workbench::RunSettings settings = commandSettings();
   std::string chatTemplate;  ///< by its name; empty: the model's own
+  std::string cacheFolder;   ///< of the span store; empty: the user's own, where it is in use
 
   /// With the blocks that are usual where none were asked for.
   run::SessionConfig config() const;
@@ -38,6 +42,11 @@ void addTemplateOption(CLI::App& command, std::string& chatTemplate);
 /// The chat template of that name, or the directory's own for an empty one. Throws Failure that names the
 /// known ones, and how to choose one.
 const text::ChatTemplate& chosenTemplate(const std::filesystem::path& directory, const std::string& name);
+
+/// --cache-dir, --cache-disk-mib and --cache-host-mib.
+void addStoreOptions(CLI::App& command, SessionOptions& options);
+/// --cache-dir alone.
+void addStoreFolderOption(CLI::App& command, std::string& folder, const std::string& help);
 
 /// How a model is loaded whose cache is that of the options.
 workbench::ModelOptions modelOptions(const SessionOptions& options);

@@ -19,7 +19,8 @@ using trace::MissReason;
 /// ends what is found of its segment.
 class Planner {
  public:
-  Planner(CacheState& state, const RequestSpec& request) : m_state(state), m_request(request) {}
+  Planner(CacheState& state, const RequestSpec& request, bool usesTiers)
+      : m_state(state), m_request(request), m_tiers(usesTiers ? state.tiers.get() : nullptr) {}
 
   AdmissionPlan plan() {
     m_plan.segments.resize(m_request.segments.size());
@@ -120,7 +121,8 @@ class Planner {
         block.facts.reason = MissReason::CacheOff;
         ++m_privateBlocks;
       }
-      if (block.source == PlannedBlock::Source::New) allocate(place, block);
+      if (block.source == PlannedBlock::Source::New || block.source == PlannedBlock::Source::Tier)
+        allocate(place, block);
       if (!spec.isPrivate) planned.computeFrom += block.facts.tokens;
       planned.blocks.push_back(std::move(block));
     }
@@ -185,7 +187,7 @@ class Planner {
       tellStored(found, block.facts);
     } else {
       const auto sibling = m_siblings.find(place.node);
-      if (sibling == m_siblings.end()) return false;
+      if (sibling == m_siblings.end()) return findWholeInTier(place, block);
       block.source = PlannedBlock::Source::Sibling;
       block.allocation = sibling->second.allocation;
       block.facts.storedBase = m_request.segments[sibling->second.segment].base;
@@ -199,6 +201,59 @@ class Planner {
     return true;
   }
 
+  void takeFromTier(const TierHit& hit, const ContentName& name, const Place& place, std::int32_t slots,
+                    PlannedBlock& block) const {
+    block.load = PlannedLoad{.name = name,
+                             .parent = m_state.trie.name(place.parent),
+                             .tokens = hit.tokens,
+                             .slots = slots,
+                             .tier = hit.tier,
+                             .bytes = {}};
+    block.facts.tokens = slots;
+    block.facts.storedBase = hit.base;
+  }
+
+  bool findWholeInTier(const Place& place, PlannedBlock& block) const {
+    if (m_tiers == nullptr || !canBeKeyed(place)) return false;
+    const ContentName& name = m_state.trie.name(place.node);
+    const std::optional<TierHit> hit = m_tiers->find(name);
+    if (!hit || hit->tokens != block.facts.wanted) return false;
+    block.source = PlannedBlock::Source::Tier;
+    takeFromTier(*hit, name, place, hit->tokens, block);
+    block.facts.outcome = hit->base == block.facts.base ? LookupOutcome::Hit : LookupOutcome::Relocated;
+    return true;
+  }
+
+  /// More than `usable` leading tokens of the block, in a tier: those of the whole one where its last token
+  /// is computed anyway, else those of a tail that it goes on from. Tiers know contents by name alone, so
+  /// each length is asked for.
+  bool findPartInTier(const Place& place, std::int32_t usable, PlannedBlock& block) const {
+    constexpr std::int32_t kMostLengths = 64;
+    if (m_tiers == nullptr || !m_state.config.cacheTails) return false;
+    const auto wanted = static_cast<std::int32_t>(place.tokens.size());
+    for (std::int32_t length = wanted; length > std::max(0, wanted - kMostLengths); --length) {
+      const std::int32_t slots = std::min(length, place.keepable);
+      if (slots <= usable) return false;
+      const ContentName name =
+          length == wanted ? m_state.trie.name(place.node)
+                           : m_tiers->naming().block(m_state.trie.name(place.parent),
+                                                     place.tokens.first(static_cast<std::size_t>(length)));
+      const std::optional<TierHit> hit = m_tiers->find(name);
+      if (!hit || hit->tokens != length) continue;
+      takeFromTier(*hit, name, place, slots, block);
+      block.facts.outcome = LookupOutcome::Partial;
+      if (length == wanted) {
+        block.facts.reason = MissReason::LastToken;
+      } else {
+        block.facts.reason = MissReason::TokensDiffer;
+        block.facts.differsAt = block.facts.virtualIndex * blockSize() + length;
+        block.facts.tokenWanted = place.tokens[static_cast<std::size_t>(length)];
+      }
+      return true;
+    }
+    return false;
+  }
+
   /// The first block that is not found whole: its beginning may be, and there is a reason.
   void findPart(const Place& place, PlannedBlock& block) {
     trace::BlockLookedUp& facts = block.facts;
@@ -209,7 +264,9 @@ class Planner {
     const auto nearest = m_state.trie.nearest(place.parent, place.tokens);
     const std::int32_t common = nearest ? nearest->common : 0;
     const std::int32_t usable = usableOf(place, common);
-    awaitMore(place, usable);
+    const bool isInTier = findPartInTier(place, usable, block);
+    awaitMore(place, isInTier ? facts.tokens : usable);
+    if (isInTier) return;
     if (usable > 0) {
       block.copyFrom = blockOf(nearest->node);
       facts.outcome = LookupOutcome::Partial;
@@ -281,6 +338,7 @@ class Planner {
 
   CacheState& m_state;
   const RequestSpec& m_request;
+  BlockTiers* m_tiers;
   AdmissionPlan m_plan;
   std::unordered_map<NodeId, Sibling> m_siblings;
   std::unordered_set<NodeId> m_distinctNodes;
@@ -344,7 +402,7 @@ void nameSiblings(const CacheState& state, AdmissionPlan& plan) {
   }
   for (PlannedSegment& segment : plan.segments) {
     for (PlannedBlock& block : segment.blocks) {
-      if (block.source != PlannedBlock::Source::Sibling) continue;
+      if (block.source != PlannedBlock::Source::Sibling && !block.load) continue;
       if (block.allocation < allocated.size()) block.facts.block = allocated[block.allocation];
     }
   }
@@ -387,9 +445,10 @@ void checkRequest(const RequestSpec& request) {
   }
 }
 
-AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request, std::int64_t spareBlocks) {
+AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request, std::int64_t spareBlocks,
+                            bool usesTiers) {
   checkRequest(request);
-  AdmissionPlan plan = Planner(state, request).plan();
+  AdmissionPlan plan = Planner(state, request, usesTiers).plan();
   countBlocks(state, spareBlocks, plan);
   if (!plan.fits()) {
     AdmissionPlan without = withoutCopies(plan);

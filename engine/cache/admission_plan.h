@@ -7,20 +7,33 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace spanscope::cache {
+
+/// What a new block is filled with from a tier.
+struct PlannedLoad {
+  ContentName name;
+  ContentName parent;
+  std::int32_t tokens = 0;  ///< of what is stored
+  std::int32_t slots = 0;   ///< of these, how many are taken
+  trace::StoreTier tier = trace::StoreTier::Host;
+  std::optional<StoredBytes> bytes;  ///< once they are at hand
+};
 
 struct PlannedBlock {
   enum class Source {
     Pool,     ///< `found` is shared
     Sibling,  ///< the block of an equal content that stands earlier in this request, and is computed for that
+    Tier,     ///< a block is allocated, and all of it is in a tier
     New       ///< a block is allocated
   };
   Source source = Source::New;
-  BlockId found = kNullBlock;     ///< for Pool
-  std::size_t allocation = 0;     ///< for New and Sibling: which of the plan's allocations
-  BlockId copyFrom = kNullBlock;  ///< for New: the block whose first slots are copied, if any
+  BlockId found = kNullBlock;       ///< for Pool
+  std::size_t allocation = 0;       ///< for all but Pool: which of the plan's allocations
+  BlockId copyFrom = kNullBlock;    ///< for New: the block whose first slots are copied, if any
+  std::optional<PlannedLoad> load;  ///< for Tier; for New if its first slots are
   trace::BlockLookedUp facts;
 };
 
@@ -52,7 +65,8 @@ void checkRequest(const RequestSpec& request);
 
 /// Leaves the state as it is, but for nodes that the plan holds. Copies are left out where the request only
 /// fits without them: a copy needs its source for a moment, and may be done without by computing some tokens
-/// more. `spareBlocks` count as needed besides.
-AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request, std::int64_t spareBlocks = 0);
+/// more. `spareBlocks` count as needed besides. `usesTiers`: what the pool lacks is looked for in tiers.
+AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request, std::int64_t spareBlocks = 0,
+                            bool usesTiers = true);
 
 }  // namespace spanscope::cache

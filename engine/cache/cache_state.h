@@ -4,12 +4,14 @@
 
 #include "engine/base/ids.h"
 #include "engine/cache/block_pool.h"
+#include "engine/cache/block_tiers.h"
 #include "engine/cache/content_trie.h"
 #include "engine/cache/eviction_memory.h"
 #include "engine/cache/kv_cache.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,19 +65,29 @@ struct RunningRequest {
 };
 
 struct CacheState {
-  CacheState(CacheConfig configuration, KeyHash keyHash)
+  CacheState(CacheConfig configuration, KeyHash keyHash, std::shared_ptr<BlockTiers> blockTiers)
       : config(std::move(configuration)),
         hash(keyHash),
-        trie(config.fingerprint, hash),
+        tiers(std::move(blockTiers)),
+        trie(config.fingerprint, hash, tiers ? &tiers->naming() : nullptr),
         pool(config.blockCount),
-        contents(static_cast<std::size_t>(config.blockCount)) {}
+        contents(static_cast<std::size_t>(config.blockCount)),
+        reachedAt(static_cast<std::size_t>(config.blockCount)) {}
 
   CacheConfig config;
   KeyHash hash;
-  ContentTrie trie;  ///< before everything that keeps nodes of it
+  std::shared_ptr<BlockTiers> tiers;  ///< may be null
+  ContentTrie trie;                   ///< before everything that keeps nodes of it
   BlockPool pool;
   std::vector<std::optional<StoredContent>> contents;  ///< by block
   EvictionMemory evictions;
+  std::uint64_t evicted = 0;  ///< contents, since the cache was emptied
+  /// Blocks that were allocated or shared so far, and one more for each segment that was admitted, which
+  /// another pool might have found something to copy for: never fewer than leave the free list of any pool.
+  std::uint64_t touches = 0;
+  /// By block: `touches` at which the free list would come to it, had it stood there since its last use.
+  std::vector<std::uint64_t> reachedAt;
+  std::uint64_t clearedAt = 0;  ///< sequence number of the last CacheCleared event
   std::map<RequestId, RunningRequest> running;
 };
 

@@ -69,8 +69,8 @@ bool ContentTrie::FirstNodeLess::operator()(const FirstNode& a, const FirstNode&
   return order != 0 ? order < 0 : a.node < b.node;
 }
 
-ContentTrie::ContentTrie(std::string fingerprint, KeyHash hash)
-    : m_fingerprint(std::move(fingerprint)), m_hash(hash) {}
+ContentTrie::ContentTrie(std::string fingerprint, KeyHash hash, const ContentNaming* naming)
+    : m_fingerprint(std::move(fingerprint)), m_hash(hash), m_naming(naming) {}
 
 void ContentTrie::assignNodes(const ContentTrie& other) {
   m_nodes.clear();
@@ -85,6 +85,7 @@ void ContentTrie::assignNodes(const ContentTrie& other) {
     to.parent = from.parent;
     to.next = from.next;
     to.key = from.key;
+    to.name = from.name;
     to.tokens = from.tokens;
     to.blocks = from.blocks;
   }
@@ -117,6 +118,12 @@ NodeRef ContentTrie::root(const std::string& salt, const std::vector<SeenEnd>& s
   const auto added = m_roots.emplace(std::move(content), id).first;
   m_nodes[id].root = &added->first;
   m_nodes[id].key = rootKey(m_hash, m_fingerprint, salt, keys);
+  if (m_naming != nullptr) {
+    std::vector<SeenName> names;
+    names.reserve(seen.size());
+    for (const SeenEnd& entry : seen) names.push_back({name(entry.end), entry.distance, entry.visibleBegin});
+    m_nodes[id].name = m_naming->root(m_fingerprint, salt, names);
+  }
   for (const SeenEnd& entry : seen) addHold(entry.end);
   return NodeRef(*this, id);
 }
@@ -132,6 +139,7 @@ NodeRef ContentTrie::child(NodeId parent, std::span<const TokenId> tokens) {
   node.parent = parent;
   node.tokens.assign(tokens.begin(), tokens.end());
   node.key = blockKey(m_hash, m_nodes[parent].key, tokens);
+  if (m_naming != nullptr) node.name = m_naming->block(m_nodes[parent].name, tokens);
   m_nodes[parent].children.emplace(node.tokens, id);
   addHold(parent);
   return NodeRef(*this, id);

@@ -7,6 +7,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/cache/block_key.h"
+#include "engine/cache/store/content_name.h"
 
 #include <compare>
 #include <cstddef>
@@ -71,7 +72,9 @@ struct OtherContext {
 
 class ContentTrie {
  public:
-  ContentTrie(std::string fingerprint, KeyHash hash);
+  /// `naming`: makes the names of contents in the span store, and must outlive the trie; null: they have
+  /// none.
+  ContentTrie(std::string fingerprint, KeyHash hash, const ContentNaming* naming = nullptr);
   ContentTrie(const ContentTrie&) = delete;
   ContentTrie& operator=(const ContentTrie&) = delete;
 
@@ -87,6 +90,8 @@ class ContentTrie {
   NodeRef hold(NodeId node);
 
   const trace::BlockKey& key(NodeId node) const { return m_nodes[node].key; }
+  /// In the span store; all zero where the trie has no naming.
+  const ContentName& name(NodeId node) const { return m_nodes[node].name; }
   std::span<const TokenId> tokens(NodeId node) const { return m_nodes[node].tokens; }
   /// kNoNode for a root.
   NodeId parent(NodeId node) const { return m_nodes[node].parent; }
@@ -140,6 +145,7 @@ class ContentTrie {
     NodeId next = kNoNode;  ///< links nodes that are about to be freed, and free ones
     std::uint32_t holds = 0;
     trace::BlockKey key;
+    ContentName name;
     std::vector<TokenId> tokens;
     std::vector<BlockId> blocks;
     std::vector<RequestId> pending;
@@ -168,6 +174,7 @@ class ContentTrie {
 
   std::string m_fingerprint;
   KeyHash m_hash;
+  const ContentNaming* m_naming;
   std::vector<Node> m_nodes;
   NodeId m_freeNodes = kNoNode;
   std::size_t m_size = 0;

@@ -17,11 +17,15 @@ class EvictionMemory {
  public:
   explicit EvictionMemory(std::size_t capacity = 65536) : m_capacity(capacity) {}
 
-  void remember(const trace::BlockKey& key, std::uint64_t sequence);
+  /// `number`: counts what was taken before, to be asked for later. Sequence numbers do not decrease.
+  void remember(const trace::BlockKey& key, std::uint64_t sequence, std::uint64_t number = 0);
   /// The content is in the cache again.
   void forget(const trace::BlockKey& key);
   /// Sequence number of the event that took it.
   std::optional<std::uint64_t> find(const trace::BlockKey& key) const;
+
+  /// The number that was given with this event; nothing if that was too long ago.
+  std::optional<std::uint64_t> numberOf(std::uint64_t sequence) const;
 
   std::size_t size() const { return m_sequences.size(); }
 
@@ -34,6 +38,7 @@ class EvictionMemory {
   struct Entry {
     trace::BlockKey key;
     std::uint64_t sequence = 0;
+    std::uint64_t number = 0;
   };
 
   std::size_t m_capacity;

@@ -2,7 +2,9 @@
 #include "engine/cache/kv_cache.h"
 
 #include "engine/base/error.h"
+#include "engine/base/hash.h"
 #include "engine/cache/admission_plan.h"
+#include "engine/cache/block_tiers.h"
 #include "engine/cache/cache_state.h"
 #include "engine/cache/pool_limits.h"
 
@@ -36,8 +38,8 @@ CacheConfig checked(CacheConfig config) {
 }  // namespace
 
 struct KvCache::Impl {
-  Impl(CacheConfig config, trace::Sink& sink, KeyHash hash)
-      : state(checked(std::move(config)), hash), m_sink(sink) {}
+  Impl(CacheConfig config, trace::Sink& sink, KeyHash hash, std::shared_ptr<BlockTiers> tiers)
+      : state(checked(std::move(config)), hash, std::move(tiers)), m_sink(sink) {}
 
   CacheState state;
 
@@ -47,7 +49,9 @@ struct KvCache::Impl {
     return found->second;
   }
 
+  bool fetchLoads(AdmissionPlan& plan);
   Admission admit(const RequestSpec& request, AdmissionPlan& plan);
+  void keepAll();
   void releaseCopySources(RequestId id, RunningRequest& request);
   void store(RequestId id, RunningRequest& request, std::uint32_t segment, std::int32_t end);
   std::optional<Slot> append(RequestId id, RunningRequest& request, TokenId token);
@@ -71,9 +75,15 @@ struct KvCache::Impl {
   }
 
   void share(const Origin& origin, BlockId block, std::uint32_t segment, std::int32_t virtualIndex);
-  void release(const Origin& origin, BlockId block);
+  /// `isUse`: as what it can be found as. What is only copied from, or holds more than was asked for, might
+  /// have been another block in another pool.
+  void release(const Origin& origin, BlockId block, bool isUse);
   BlockId allocate(const Origin& origin, std::uint32_t segment, std::int32_t virtualIndex);
-  void rememberRemoval(const StoredContent& content, std::uint64_t sequence);
+  void rememberRemoval(BlockId block, std::uint64_t sequence);
+  PooledBlock pooled(BlockId block);
+  void tellSpilled(const Origin& origin, const PooledBlock& block, const Spilled& spilled);
+  void load(const Origin& origin, const RunningSegment& segment, const PlannedBlock& planned,
+            const NodeRef& node, BlockId block);
   bool storeBlock(const Origin& origin, RunningSegment& segment, std::uint32_t segmentIndex,
                   std::size_t index, std::size_t fill);
 
@@ -86,12 +96,16 @@ struct KvCache::Impl {
 void KvCache::Impl::share(const Origin& origin, BlockId block, std::uint32_t segment,
                           std::int32_t virtualIndex) {
   const std::int32_t references = state.pool.share(block);
+  ++state.touches;
   send(origin, trace::BlockShared{block, segment, virtualIndex, references});
 }
 
-void KvCache::Impl::release(const Origin& origin, BlockId block) {
+void KvCache::Impl::release(const Origin& origin, BlockId block, bool isUse) {
   const FreeEnd end = content(block) ? FreeEnd::Back : FreeEnd::Front;
+  const std::int64_t inFront = state.pool.freeCount();
   const std::int32_t references = state.pool.release(block, end);
+  if (isUse)
+    state.reachedAt[static_cast<std::size_t>(block)] = state.touches + static_cast<std::uint64_t>(inFront);
   send(origin, trace::BlockReleased{block, references});
 }
 
@@ -100,22 +114,115 @@ BlockId KvCache::Impl::allocate(const Origin& origin, std::uint32_t segment, std
   if (block == kNullBlock) throw std::logic_error("no free block");
   if (content(block)) {
     const NodeId node = content(block)->node.id();
+    if (state.tiers) {
+      const PooledBlock leaving = pooled(block);
+      if (const auto spilled = state.tiers->spill(leaving)) tellSpilled(origin, leaving, *spilled);
+    }
     state.trie.detach(node, block);
     const std::uint64_t sequence =
         send(origin, trace::BlockRemoved{block, state.trie.key(node), trace::RemovalReason::Evicted});
-    rememberRemoval(*content(block), sequence);
+    rememberRemoval(block, sequence);
+    ++state.evicted;
     content(block).reset();
   }
   state.pool.take();
+  state.reachedAt[static_cast<std::size_t>(block)] = 0;
+  ++state.touches;
   send(origin, trace::BlockAllocated{block, segment, virtualIndex});
   return block;
 }
 
 /// Only what can no longer be found is worth remembering.
-void KvCache::Impl::rememberRemoval(const StoredContent& removed, std::uint64_t sequence) {
+void KvCache::Impl::rememberRemoval(BlockId block, std::uint64_t sequence) {
+  const StoredContent& removed = *content(block);
+  const std::uint64_t reachedAt = state.reachedAt[static_cast<std::size_t>(block)];
   if (!state.trie.blocks(removed.node.id()).empty()) return;
-  state.evictions.remember(state.trie.key(removed.node.id()), sequence);
-  for (const trace::BlockKey& key : removed.grownFrom) state.evictions.remember(key, sequence);
+  state.evictions.remember(state.trie.key(removed.node.id()), sequence, reachedAt);
+  for (const trace::BlockKey& key : removed.grownFrom) state.evictions.remember(key, sequence, reachedAt);
+}
+
+// ---- tiers
+// -----------------------------------------------------------------------------------------------------
+
+PooledBlock KvCache::Impl::pooled(BlockId block) {
+  const StoredContent& stored = *content(block);
+  const NodeId node = stored.node.id();
+  return {
+      .block = block,
+      .facts = {.name = state.trie.name(node),
+                .parent = state.trie.name(state.trie.parent(node)),
+                .tokens = static_cast<std::int32_t>(state.trie.tokens(node).size()),
+                .base = stored.base},
+      .chain = mixBits(mixBits((std::uint64_t{stored.run} << 32U) + stored.request) + hash64(stored.path)),
+      .place = stored.virtualIndex};
+}
+
+void KvCache::Impl::tellSpilled(const Origin& origin, const PooledBlock& block, const Spilled& spilled) {
+  send(origin, trace::BlockSpilled{.block = block.block,
+                                   .key = state.trie.key(content(block.block)->node.id()),
+                                   .tier = spilled.tier,
+                                   .tokens = block.facts.tokens,
+                                   .bytes = spilled.bytes});
+}
+
+/// Has the bytes of all loads at hand. False if some are not what they should be.
+bool KvCache::Impl::fetchLoads(AdmissionPlan& plan) {
+  for (PlannedSegment& segment : plan.segments) {
+    for (PlannedBlock& block : segment.blocks) {
+      if (!block.load) continue;
+      PlannedLoad& load = *block.load;
+      load.bytes = state.tiers->fetch(load.name, load.parent, load.tokens);
+      if (!load.bytes) return false;
+    }
+  }
+  return true;
+}
+
+/// Fills a block that was just allocated. One that is wholly loaded can be found at once.
+void KvCache::Impl::load(const Origin& origin, const RunningSegment& segment, const PlannedBlock& planned,
+                         const NodeRef& node, BlockId block) {
+  const PlannedLoad& load = *planned.load;
+  const trace::BlockLookedUp& facts = planned.facts;
+  const std::int64_t nanoseconds = state.tiers->load(*load.bytes, block, load.slots);
+  const std::size_t bytes =
+      load.bytes->bytes.size() * static_cast<std::size_t>(load.slots) / static_cast<std::size_t>(load.tokens);
+  send(origin, trace::BlockLoaded{.block = block,
+                                  .key = state.trie.key(node.id()),
+                                  .tier = load.bytes->tier,
+                                  .segment = facts.segment,
+                                  .virtualIndex = facts.virtualIndex,
+                                  .tokens = load.slots,
+                                  .bytes = bytes,
+                                  .nanoseconds = nanoseconds});
+  if (planned.source != PlannedBlock::Source::Tier) return;
+  content(block) = StoredContent{.node = node,
+                                 .base = segment.base,
+                                 .virtualIndex = facts.virtualIndex,
+                                 .run = origin.run,
+                                 .request = origin.request,
+                                 .path = origin.node,
+                                 .grownFrom = {}};
+  state.trie.attach(node.id(), block);
+  state.evictions.forget(state.trie.key(node.id()));
+  const std::span<const TokenId> tokens = state.trie.tokens(node.id());
+  send(origin,
+       trace::BlockStored{block, state.trie.key(node.id()), state.trie.key(state.trie.parent(node.id())),
+                          facts.segment, facts.virtualIndex, segment.base,
+                          std::vector<TokenId>(tokens.begin(), tokens.end())});
+}
+
+void KvCache::Impl::keepAll() {
+  if (!state.tiers) return;
+  std::vector<PooledBlock> blocks;
+  for (BlockId block = 1; block < state.pool.count(); ++block) {
+    if (content(block)) blocks.push_back(pooled(block));
+  }
+  const std::vector<std::optional<Spilled>> kept = state.tiers->keep(blocks);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (!kept[i]) continue;
+    const StoredContent& stored = *content(blocks[i].block);
+    tellSpilled(Origin{stored.run, stored.request, stored.path}, blocks[i], *kept[i]);
+  }
 }
 
 // ---- admission
@@ -149,6 +256,7 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
     const SegmentSpec& spec = request.segments[index];
     PlannedSegment& planned = plan.segments[index];
     RunningSegment segment;
+    ++state.touches;
     segment.path = spec.node;
     segment.base = spec.base;
     segment.tokens = spec.tokens;
@@ -162,14 +270,15 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
       if (block.source == PlannedBlock::Source::Sibling) {
         used = allocated[block.allocation];
         share(origin(index), used, facts.segment, facts.virtualIndex);
-      } else if (block.source == PlannedBlock::Source::New) {
+      } else if (block.source != PlannedBlock::Source::Pool) {
         used = allocate(origin(index), facts.segment, facts.virtualIndex);
         allocated.push_back(used);
+        if (block.load) load(origin(index), segment, block, planned.nodes[place], used);
         if (block.copyFrom != kNullBlock) {
           admission.copies.push_back({block.copyFrom, used, facts.tokens});
           send(origin(index), trace::BlockCopied{block.copyFrom, used, facts.tokens});
         }
-        if (state.config.enabled && !spec.isPrivate &&
+        if (block.source == PlannedBlock::Source::New && state.config.enabled && !spec.isPrivate &&
             (state.config.cacheTails || facts.wanted == state.config.blockSize)) {
           state.trie.addPending(planned.nodes[place].id(), request.id);
           running.pending.push_back(planned.nodes[place]);
@@ -201,7 +310,7 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
 
 void KvCache::Impl::releaseCopySources(RequestId id, RunningRequest& request) {
   for (const CopySource& source : request.copySources) {
-    release(Origin{request.run, id, request.segments[source.segment].path}, source.block);
+    release(Origin{request.run, id, request.segments[source.segment].path}, source.block, false);
   }
   request.copySources.clear();
 }
@@ -320,8 +429,11 @@ void KvCache::Impl::finish(RequestId id, RunningRequest& request) {
   releaseCopySources(id, request);
   for (auto segment = request.segments.rbegin(); segment != request.segments.rend(); ++segment) {
     const std::vector<BlockId>& blocks = segment->view.blocks;
-    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
-      release(Origin{request.run, id, segment->path}, *block);
+    for (std::size_t place = blocks.size(); place-- > 0;) {
+      const std::optional<StoredContent>& stored = content(blocks[place]);
+      const bool isUse =
+          stored && place < segment->nodes.size() && stored->node.id() == segment->nodes[place].id();
+      release(Origin{request.run, id, segment->path}, blocks[place], isUse);
     }
   }
   for (const NodeRef& node : request.pending) state.trie.dropPending(node.id(), id);
@@ -331,20 +443,23 @@ void KvCache::Impl::finish(RequestId id, RunningRequest& request) {
 void KvCache::Impl::clear() {
   const NodePath nowhere;
   const std::uint64_t sequence = send(Origin{0, 0, nowhere}, trace::CacheCleared{});
+  state.clearedAt = sequence;
+  state.evicted = 0;
   for (BlockId block = 1; block < state.pool.count(); ++block) {
     if (!content(block)) continue;
     state.trie.detach(content(block)->node.id(), block);
-    rememberRemoval(*content(block), sequence);
+    rememberRemoval(block, sequence);
     content(block).reset();
   }
+  if (state.tiers) state.tiers->clear();
   state.pool.reset();
 }
 
 // ---- KvCache
 // ---------------------------------------------------------------------------------------------------
 
-KvCache::KvCache(CacheConfig config, trace::Sink& sink, KeyHash hash)
-    : m_impl(std::make_unique<Impl>(std::move(config), sink, hash)) {}
+KvCache::KvCache(CacheConfig config, trace::Sink& sink, KeyHash hash, std::shared_ptr<BlockTiers> tiers)
+    : m_impl(std::make_unique<Impl>(std::move(config), sink, hash, std::move(tiers))) {}
 
 KvCache::~KvCache() = default;
 
@@ -355,7 +470,8 @@ const CacheConfig& KvCache::config() const {
 std::unique_ptr<KvCache> KvCache::copy(trace::Sink& sink) const {
   const CacheState& from = m_impl->state;
   if (!from.running.empty()) throw std::logic_error("a cache is copied while no request is running");
-  auto copied = std::make_unique<KvCache>(from.config, sink, from.hash);
+  auto copied =
+      std::make_unique<KvCache>(from.config, sink, from.hash, from.tiers ? from.tiers->forecast() : nullptr);
   CacheState& to = copied->m_impl->state;
   to.trie.assignNodes(from.trie);
   for (std::size_t block = 0; block < from.contents.size(); ++block) {
@@ -371,6 +487,10 @@ std::unique_ptr<KvCache> KvCache::copy(trace::Sink& sink) const {
   }
   to.pool = from.pool;
   to.evictions = from.evictions;
+  to.evicted = from.evicted;
+  to.touches = from.touches;
+  to.reachedAt = from.reachedAt;
+  to.clearedAt = from.clearedAt;
   return copied;
 }
 
@@ -382,7 +502,10 @@ std::vector<SegmentLookup> KvCache::lookup(const RequestSpec& request) const {
     SegmentLookup lookup;
     lookup.cachedTokens = segment.computeFrom;
     lookup.blocks.reserve(segment.blocks.size());
-    for (const PlannedBlock& block : segment.blocks) lookup.blocks.push_back(block.facts);
+    for (const PlannedBlock& block : segment.blocks) {
+      lookup.blocks.push_back(block.facts);
+      lookup.tiers.push_back(block.load ? std::optional(block.load->tier) : std::nullopt);
+    }
     lookups.push_back(std::move(lookup));
   }
   return lookups;
@@ -390,7 +513,12 @@ std::vector<SegmentLookup> KvCache::lookup(const RequestSpec& request) const {
 
 std::variant<Admission, Refusal> KvCache::admit(const RequestSpec& request, std::int64_t spareBlocks) {
   if (m_impl->state.running.contains(request.id)) throw std::logic_error("the request is running already");
+  // Each time some bytes are not what they should be, less is found.
+  constexpr int kMostPlans = 64;
+  if (m_impl->state.tiers) m_impl->state.tiers->refresh();
   AdmissionPlan plan = planAdmission(m_impl->state, request, spareBlocks);
+  for (int plans = 1; plan.fits() && plan.waitFor.request == 0 && !m_impl->fetchLoads(plan); ++plans)
+    plan = planAdmission(m_impl->state, request, spareBlocks, plans < kMostPlans);
   Refusal refusal;
   refusal.neededBlocks = plan.neededBlocks;
   refusal.availableBlocks = plan.availableBlocks;
@@ -442,6 +570,10 @@ void KvCache::finish(RequestId request) {
   m_impl->finish(request, m_impl->running(request));
 }
 
+void KvCache::keepAll() {
+  m_impl->keepAll();
+}
+
 bool KvCache::clear() {
   if (!m_impl->state.running.empty()) return false;
   m_impl->clear();
@@ -473,6 +605,19 @@ trace::PoolState KvCache::dump() const {
   }
   pool.freeOrder = state.pool.freeOrder();
   return pool;
+}
+
+std::optional<std::uint64_t> KvCache::blocksToKeep(std::uint64_t sequence) const {
+  const CacheState& state = m_impl->state;
+  if (sequence <= state.clearedAt) return std::nullopt;
+  const std::optional<std::uint64_t> number = state.evictions.numberOf(sequence);
+  if (!number) return std::nullopt;
+  const std::uint64_t passed = state.touches > *number ? state.touches - *number : 1;
+  return std::min(passed, state.evicted);
+}
+
+trace::BlockKey KvCache::plainRoot(const std::string& salt) const {
+  return rootKey(m_impl->state.hash, config().fingerprint, salt, {});
 }
 
 std::int64_t KvCache::freeBlocks() const {

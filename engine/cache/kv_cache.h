@@ -31,6 +31,8 @@
 
 namespace spanscope::cache {
 
+class BlockTiers;
+
 struct CacheConfig {
   std::int32_t blockSize = 16;  ///< token slots a block, 1 … kMaxBlockSize
   /// Physical blocks, the null block included: ids 1 … blockCount − 1 are handed out. kMinBlockCount …
@@ -128,6 +130,7 @@ struct Refusal {
 struct SegmentLookup {
   std::int32_t cachedTokens = 0;
   std::vector<trace::BlockLookedUp> blocks;  ///< one entry a virtual block: hit, relocated or miss, and why
+  std::vector<std::optional<trace::StoreTier>> tiers;  ///< by virtual block: what is found is in this one
 };
 
 struct Slot {
@@ -139,7 +142,9 @@ struct Slot {
 class KvCache {
  public:
   /// Throws Failure if the configuration is out of range. `sink` gets every event and must outlive the cache.
-  KvCache(CacheConfig config, trace::Sink& sink, KeyHash hash = xxh3Key);
+  /// `tiers`: where contents go that leave the pool, and come back from; may be null.
+  KvCache(CacheConfig config, trace::Sink& sink, KeyHash hash = xxh3Key,
+          std::shared_ptr<BlockTiers> tiers = nullptr);
   ~KvCache();
   KvCache(const KvCache&) = delete;
   KvCache& operator=(const KvCache&) = delete;
@@ -186,11 +191,24 @@ class KvCache {
   /// Gives all references back, tails first. What was computed stays to be found until it is evicted.
   void finish(RequestId request);
 
-  /// Forgets everything. False, and nothing happens, while a request is running.
+  /// Has everything that can be found outlive the session, where there is a tier that does.
+  void keepAll();
+
+  /// Forgets everything, but not what outlives the session. False, and nothing happens, while a request is
+  /// running.
   bool clear();
 
   /// The whole pool as it is now; what replaying the events must give.
   trace::PoolState dump() const;
+
+  /// So many blocks more would have kept what this event (BlockLookedUp::evictedBy) took, had nothing else
+  /// been asked of the cache, as where a request failed for want of blocks. Fewer may do: what
+  /// was used since is counted, not what is distinct among it. Nothing if that was too long ago, or if the
+  /// cache was emptied then or since.
+  std::optional<std::uint64_t> blocksToKeep(std::uint64_t sequence) const;
+
+  /// Key of the root of whatever sees nothing under this salt.
+  trace::BlockKey plainRoot(const std::string& salt) const;
 
   std::int64_t freeBlocks() const;  ///< blocks that nobody refers to, cached ones included
   std::int64_t blocksPerRequest(const RequestSpec& request) const;  ///< upper bound, nothing shared

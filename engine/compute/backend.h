@@ -86,6 +86,22 @@ struct BlockCopy {
   std::int32_t slots = 0;
 };
 
+/// Keys and values of the first `slots` token slots of a block as they lie in host memory, the same for every
+/// device: [slots][layers][keys, values][heads][headSize] elements of the store's type, nothing between them.
+/// Fewer slots are thus the beginning of more.
+struct BlockToHost {
+  BlockId block = kNullBlock;
+  std::int32_t slots = 0;
+  std::span<std::byte> bytes;  ///< slots · slotBytes() of them
+};
+struct BlockFromHost {
+  BlockId block = kNullBlock;
+  std::int32_t slots = 0;
+  std::span<const std::byte> bytes;  ///< slots · slotBytes() of them, at any address
+};
+/// Bytes of one token slot in host memory, all layers.
+std::size_t slotBytes(const KvShape& shape);
+
 /// Rotary embedding: pair i of a head (elements i and i + headSize/2) turns by position ·
 /// inverseFrequencies[i]. Angles are computed in double precision and rounded once.
 struct RotaryTable {
@@ -157,6 +173,13 @@ class Backend {
                                KvStore& store) = 0;
   /// Copies slots of blocks, one entry after the other.
   virtual void copyBlocks(std::span<const BlockCopy> copies, KvStore& store) = 0;
+
+  /// Copies blocks to host memory, bit by bit; it is there when this returns. Throws Failure for blocks,
+  /// slots or sizes that do not fit the store.
+  virtual void readBlocks(std::span<const BlockToHost> blocks, const KvStore& store) = 0;
+  /// The other way. Slots behind those that are written are undefined afterwards. The bytes may go when this
+  /// returns.
+  virtual void writeBlocks(std::span<const BlockFromHost> blocks, KvStore& store) = 0;
 
   /// out[r] = softmax over all keys of the row of (scale · ⟨R(p − b)q, k⟩) · values, where k is stored
   /// rotated by its local index and b is the base of its segment. queries, out: [rows][queryHeads ·

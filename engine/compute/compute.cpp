@@ -19,4 +19,9 @@ const char* nameOf(DType type) {
   return "?";
 }
 
+std::size_t slotBytes(const KvShape& shape) {
+  return 2 * static_cast<std::size_t>(shape.layers) * static_cast<std::size_t>(shape.heads) *
+         static_cast<std::size_t>(shape.headSize) * sizeOf(shape.type);
+}
+
 }  // namespace spanscope::compute

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace spanscope::compute {
 namespace {
@@ -34,6 +35,22 @@ void checkKvShape(const KvShape& shape) {
     left /= factor;
   if (left == 0)
     throw Failure(Error{"", "KV store", "more bytes than can be counted", "one that fits into memory"});
+}
+
+void checkHostBlock(const KvShape& shape, BlockId block, std::int32_t slots, std::size_t bytes) {
+  const auto refuse = [](const char* what, std::string found, std::string expected) {
+    throw Failure(errorAt(what, std::move(found), std::move(expected)));
+  };
+  if (block < 0 || block >= shape.blocks) {
+    refuse("block", std::to_string(block), "0 to " + std::to_string(shape.blocks - 1));
+  }
+  if (slots < 0 || slots > shape.blockSize) {
+    refuse("slots of a block", std::to_string(slots), "0 to " + std::to_string(shape.blockSize));
+  }
+  const std::size_t expected = static_cast<std::size_t>(slots) * slotBytes(shape);
+  if (bytes != expected) {
+    refuse("bytes of a block", std::to_string(bytes), std::to_string(expected));
+  }
 }
 
 }  // namespace spanscope::compute

@@ -10,4 +10,8 @@ namespace spanscope::compute {
 /// or bf16, and all of them together can be counted in bytes.
 void checkKvShape(const KvShape& shape);
 
+/// Throws Failure unless the store has this block with so many slots, and they are so many bytes in host
+/// memory.
+void checkHostBlock(const KvShape& shape, BlockId block, std::int32_t slots, std::size_t bytes);
+
 }  // namespace spanscope::compute

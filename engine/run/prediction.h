@@ -4,11 +4,13 @@
 
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
+#include "engine/cache/what_if.h"
 #include "engine/layout/span_table.h"
 #include "engine/trace/event.h"
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -47,6 +49,13 @@ constexpr bool isUnknown(TokenId token) {
   return token < 0;
 }
 
+/// Who stored a content.
+struct StoredBy {
+  RunId run = 0;
+  RequestId request = 0;
+  NodePath node;
+};
+
 struct StepPrediction {
   StepIndex step = 0;
   Doubt doubt = Doubt::None;
@@ -59,6 +68,10 @@ struct StepPrediction {
   /// may. A block that this prediction evicted has `evictedBy` 0.
   layout::SpanTable table;
   std::vector<trace::BlockLookedUp> blocks;
+  /// For each of `blocks`, what would make a hit of it, where that was asked for; blocks that `change.block`
+  /// names are those of the rehearsed cache, whose contents `servedBy` names.
+  std::vector<std::vector<cache::WhatIf>> whatIf;
+  std::map<BlockId, StoredBy> servedBy;
 };
 
 struct Prediction {

@@ -108,6 +108,8 @@ StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex in
   prediction.doubt = doubtOf(shown, !both.plan.steps[index].needs.empty());
   prediction.table = shown.table;
   prediction.blocks = shown.blocks;
+  prediction.whatIf = shown.whatIf;
+  prediction.servedBy = shown.servedBy;
   const bool onlyRelocation = prediction.doubt == Doubt::ContinuesReply && !shown.continuesReply;
   if (prediction.doubt == Doubt::None || onlyRelocation) {
     const auto known = [](std::int64_t count) { return CountRange{count, count}; };
@@ -236,6 +238,11 @@ Predictor::Predictor(const cache::KvCache& cache, RunId lastRun, const SessionCo
     : m_impl(std::make_unique<Impl>(RehearsalSetting{session, model, tokenizer, chat}, &cache, lastRun)) {}
 
 Predictor::~Predictor() = default;
+
+void Predictor::sayWhatIf() {
+  m_impl->longest.sayWhatIf();
+  m_impl->shortest.sayWhatIf();
+}
 
 Prediction Predictor::predict(const plan::Plan& plan, const RunOptions& options,
                               const std::stop_token& stop) {

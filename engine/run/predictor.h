@@ -32,6 +32,10 @@ class Predictor {
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
 
+  /// From now on predictions say what would make hits of the blocks that are not found. That takes time and
+  /// memory for every block of the pool, once a step.
+  void sayWhatIf();
+
   /// Never throws for what is wrong with the query: that is in the result.
   Prediction predict(const plan::Plan& plan, const RunOptions& options, const std::stop_token& stop = {});
 

@@ -36,12 +36,21 @@ std::int64_t mostBlocks(const layout::SpanTable& table, std::int32_t maxNewToken
 
 std::uint64_t Rehearsal::Witness::send(RunId /*run*/, RequestId request, const NodePath& /*node*/,
                                        trace::Payload payload) {
+  ++m_sequence;
   if (auto* lookup = std::get_if<trace::BlockLookedUp>(&payload)) {
-    lookups[request].push_back(std::move(*lookup));
+    // All lookups of a request are told before anything is done.
+    std::vector<trace::BlockLookedUp>& own = lookups[request];
+    if (saysWhatIf && own.empty()) {
+      pool = cache->dump();
+      blocksToKeep.clear();
+    }
+    if (saysWhatIf && lookup->reason == trace::MissReason::Evicted)
+      blocksToKeep.emplace(lookup->evictedBy, cache->blocksToKeep(lookup->evictedBy));
+    own.push_back(std::move(*lookup));
   } else if (const auto* removed = std::get_if<trace::BlockRemoved>(&payload)) {
     if (removed->reason == trace::RemovalReason::Evicted) ++evicted[request];
   }
-  return 0;
+  return m_sequence;
 }
 
 // ---- made-up replies
@@ -89,7 +98,9 @@ Rehearsal::Rehearsal(const RehearsalSetting& setting, ReplyLength length, const 
       m_silence(setting, length),
       m_scheduler(m_silence, *m_cache, m_witness, *this, setting.session.rowsPerPass, setting.session.salt),
       m_lastRun(lastRun),
-      m_replied(setting.session.blockSize) {}
+      m_replied(setting.session.blockSize) {
+  m_witness.cache = m_cache.get();
+}
 
 Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layout::MessageRenderer& renderer,
                          const std::stop_token& stop) {
@@ -112,6 +123,7 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
   } catch (const Failure& failure) {
     m_result.error = failure.error();
   }
+  m_hasFailed = m_hasFailed || m_result.error;
   m_scheduler.abort(m_result.run);
   for (auto& [request, submitted] : m_submitted) {
     std::optional<RehearsedStep>& step = m_result.steps[submitted.step];
@@ -147,6 +159,10 @@ void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission)
   RehearsedStep& facts = submitted.facts;
   facts.admission = admission;
   facts.blocks = std::move(m_witness.lookups[request]);
+  if (m_witness.saysWhatIf) explainMisses(facts);
+  for (trace::BlockLookedUp& block : facts.blocks) {
+    if (block.evictedBy >= Witness::kFirst) block.evictedBy = 0;
+  }
   facts.evictedAtAdmission = m_witness.evicted[request];
   const ReplyPlaces::Reach reach = m_replied.reach(facts.table);
   facts.continuesReply = reach.continues;
@@ -164,6 +180,34 @@ void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission)
   m_replied.add(facts.table);
   m_result.order.push_back(submitted.step);
   m_result.steps[submitted.step] = facts;
+}
+
+void Rehearsal::explainMisses(RehearsedStep& facts) const {
+  const trace::PoolState& pool = m_witness.pool;
+  cache::WhatIfInput input{.pool = pool,
+                           .lookups = facts.blocks,
+                           .segments = {},
+                           .cacheTails = m_setting.session.cacheTails,
+                           .plainRoot = m_cache->plainRoot(m_setting.session.salt),
+                           .blocksToKeep = [this](std::uint64_t evictedBy) {
+                             // A larger pool would have been asked for what failed in this one.
+                             if (m_hasFailed) return std::optional<std::uint64_t>();
+                             const auto found = m_witness.blocksToKeep.find(evictedBy);
+                             return found == m_witness.blocksToKeep.end() ? std::nullopt : found->second;
+                           }};
+  for (const layout::Segment& segment : facts.table.segments) {
+    input.segments.push_back({.tokens = segment.tokens,
+                              .seesOthers = !segment.sees.empty(),
+                              .messages = cache::messageBegins(segment.runs)});
+  }
+  facts.whatIf = cache::whatIf(input);
+  for (const auto& changes : facts.whatIf) {
+    for (const cache::WhatIf& change : changes) {
+      if (change.block == kNullBlock) continue;
+      const trace::BlockState& block = pool.blocks[static_cast<std::size_t>(change.block)];
+      facts.servedBy[change.block] = {block.storedByRun, block.storedByRequest, block.storedByNode};
+    }
+  }
 }
 
 void Rehearsal::onPreempted(RequestId /*request*/) {

@@ -6,6 +6,7 @@
 #include "engine/cache/kv_cache.h"
 #include "engine/run/computation.h"
 #include "engine/run/plan_progress.h"
+#include "engine/run/prediction.h"
 #include "engine/run/reply_places.h"
 #include "engine/run/scheduler.h"
 #include "engine/run/session.h"
@@ -36,6 +37,8 @@ struct RehearsedStep {
   std::int32_t maxNewTokens = 0;
   cache::Admission admission;
   std::vector<trace::BlockLookedUp> blocks;
+  std::vector<std::vector<cache::WhatIf>> whatIf;  ///< see StepPrediction
+  std::map<BlockId, StoredBy> servedBy;
   std::int64_t evictedAtAdmission = 0;
   std::int64_t evicted = 0;
   bool continuesReply = false;        ///< see Doubt::ContinuesReply
@@ -60,6 +63,8 @@ class Rehearsal final : private RequestListener, private RequestSource {
   /// With a copy of a cache, or with an empty one.
   Rehearsal(const RehearsalSetting& setting, ReplyLength length, const cache::KvCache* cache, RunId lastRun);
 
+  void sayWhatIf() { m_witness.saysWhatIf = true; }
+
   /// What the cache holds afterwards is what the next plan meets.
   Rehearsed run(const plan::Plan& plan, const RunOptions& options, layout::MessageRenderer& renderer,
                 const std::stop_token& stop);
@@ -68,13 +73,25 @@ class Rehearsal final : private RequestListener, private RequestSource {
   std::int64_t emptyBlocks() const;
 
  private:
-  /// Counts what happens to each request of the plan that is rehearsed.
+  /// Counts what happens to each request of the plan that is rehearsed. Its numbers of events are larger than
+  /// those of any session, so that what the rehearsal evicted is told from what was before.
   class Witness final : public trace::Sink {
    public:
+    static constexpr std::uint64_t kFirst = std::uint64_t{1} << 62U;
+
     std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
 
     std::map<RequestId, std::vector<trace::BlockLookedUp>> lookups;
     std::map<RequestId, std::int64_t> evicted;
+    bool saysWhatIf = false;
+    const cache::KvCache* cache = nullptr;
+    /// The pool as it was when the last request was looked up, and how many blocks more would have kept what
+    /// an event took.
+    trace::PoolState pool;
+    std::map<std::uint64_t, std::optional<std::uint64_t>> blocksToKeep;
+
+   private:
+    std::uint64_t m_sequence = kFirst;
   };
 
   /// Computes nothing and makes up replies.
@@ -113,6 +130,7 @@ class Rehearsal final : private RequestListener, private RequestSource {
   };
 
   bool submitNext(Scheduler& scheduler) override;
+  void explainMisses(RehearsedStep& facts) const;
 
   RehearsalSetting m_setting;
   Witness m_witness;
@@ -123,6 +141,7 @@ class Rehearsal final : private RequestListener, private RequestSource {
   ReplyPlaces m_replied;  ///< of steps that were admitted
   bool m_anySampled = false;
   bool m_lengthsMatter = false;
+  bool m_hasFailed = false;
   bool m_contentsMatter = false;
 
   std::map<RequestId, Submitted> m_submitted;  ///< of the plan that is rehearsed

@@ -488,7 +488,9 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
                                j % blockSize);
     const bool last = segment == request.lastSegment() && j + 1 == length;
     part.drawn = last && request.options.maxNewTokens > 0;
-    if (last || request.options.logits == LogitReport::Every) {
+    const bool replayed = request.options.logits == LogitReport::Replayed &&
+                          segment == request.lastSegment() && j >= request.options.replay->firstRow;
+    if (last || replayed || request.options.logits == LogitReport::Every) {
       if (part.firstLogit < 0) part.firstLogit = static_cast<std::int32_t>(pass.batch.logitRows.size());
       ++part.logitCount;
       pass.batch.logitRows.push_back(static_cast<std::int32_t>(firstRow) + j - begin);
@@ -523,7 +525,12 @@ void Scheduler::addRows(Pass& pass, Request& request, std::uint32_t segment, std
     const bool isLast = segment == request.lastSegment();
     const std::int32_t first = isLast ? std::clamp(request.options.replay->firstRow, begin, end) : end;
     if (first > begin) addRun(pass, request, segment, begin, first - begin, firstRow);
-    for (std::int32_t j = first; j < end; ++j) observe(j, j + 1, false);
+    const std::int64_t told =
+        std::int64_t{request.options.replay->firstRow} + request.options.replay->observedRows;
+    const auto observedEnd = static_cast<std::int32_t>(std::clamp<std::int64_t>(told, first, end));
+    for (std::int32_t j = first; j < observedEnd; ++j) observe(j, j + 1, false);
+    if (observedEnd < end)
+      addRun(pass, request, segment, observedEnd, end - observedEnd, firstRow + observedEnd - begin);
     return;
   }
   if (request.options.attentionDetail == AttentionDetail::Answer) {

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,13 +35,16 @@ namespace spanscope::run {
 struct ReplayedRows {
   std::int32_t firstRow = 0;  ///< local token of the last segment
   bool singleKeys = false;    ///< by key token; else by key block
+  /// Rows whose attention is told, from the first; the others are computed alone.
+  std::int32_t observedRows = std::numeric_limits<std::int32_t>::max();
 };
 
 /// Which logits of the prompt RequestListener::onLogits is told.
 enum class LogitReport : std::uint8_t {
   None,
-  Last,  ///< of the prompt's last token
-  Every  ///< of every token that is computed
+  Last,      ///< of the prompt's last token
+  Replayed,  ///< of the rows of RequestOptions::replay
+  Every      ///< of every token that is computed
 };
 
 struct RequestOptions {
@@ -58,7 +62,7 @@ struct RequestOptions {
   /// kMostTokensForSingleKeys tokens, on every single key instead of every key block.
   bool observeRows = false;
   LogitReport logits = LogitReport::None;
-  /// Nothing else is observed then; observedLayers has the only layer.
+  /// Nothing else is observed then.
   std::optional<ReplayedRows> replay;
 };
 

@@ -6,10 +6,13 @@
 #include "engine/run/plan_run.h"
 #include "engine/run/predictor.h"
 #include "engine/run/scheduler.h"
+#include "engine/run/store_tiers.h"
+#include "engine/run/timed_computation.h"
 #include "engine/run/trace_values.h"
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <utility>
 
 namespace spanscope::run {
@@ -37,6 +40,39 @@ Error unexpected(const std::exception& exception) {
   return {.file = {}, .place = "run", .found = exception.what(), .expected = "a pass that ends"};
 }
 
+/// What people call the model.
+std::string nameInStore(const std::string& model) {
+  const std::size_t slash = model.find_last_not_of('/');
+  const std::string path = model.substr(0, slash == std::string::npos ? 0 : slash + 1);
+  const std::size_t begin = path.find_last_of('/');
+  return begin == std::string::npos ? path : path.substr(begin + 1);
+}
+
+/// The prompt of a reply that is put through the model once more, without the reply.
+layout::SpanTable replayedTable(const std::vector<trace::SegmentInfo>& segments,
+                                const std::vector<TokenId>& reply, const model::ModelConfig& model) {
+  if (reply.empty()) refuse("reply", "no tokens", "at least one");
+  for (const TokenId token : reply) {
+    if (token >= 0 && token < model.vocabularySize) continue;
+    refuse("token of the reply", std::to_string(token), "0 to " + std::to_string(model.vocabularySize - 1));
+  }
+  layout::SpanTable table = spanTableOf(segments, model.vocabularySize);
+  const std::int64_t tokens = table.tokenCount() + static_cast<std::int64_t>(reply.size());
+  if (tokens > model.maxPositions) {
+    refuse("prompt and reply", counted(tokens, "token"),
+           "at most " + std::to_string(model.maxPositions) + ", the model's context");
+  }
+  return table;
+}
+
+std::int64_t allTokens(const layout::SpanTable& table) {
+  std::int64_t tokens = 0;
+  for (const layout::Segment& segment : table.segments) {
+    if (!segment.repeats) tokens += segment.length();
+  }
+  return tokens;
+}
+
 SessionConfig checked(SessionConfig config) {
   if (config.rowsPerPass < 1) {
     refuse("rows per pass", std::to_string(config.rowsPerPass), "at least 1");
@@ -57,9 +93,15 @@ struct Session::Impl final : RequestListener {
         chat(chatTemplate),
         sink(eventSink),
         attention(eventSink),
-        cache(cacheConfig(config, modelFingerprint, device), sink),
         store(device.makeKvStore(decoder.kvShape(config.blockCount, config.blockSize, config.kvType))),
-        computation(decoder, device, *store),
+        spans(config.store.isOn() ? std::make_shared<cache::SpanStore>(config.store) : nullptr),
+        tiers(spans ? std::make_shared<StoreTiers>(spans, device, *store,
+                                                   cacheConfig(config, modelFingerprint, device).fingerprint,
+                                                   nameInStore(modelName))
+                    : nullptr),
+        cache(cacheConfig(config, modelFingerprint, device), sink, cache::xxh3Key, tiers),
+        modelComputation(decoder, device, *store),
+        computation(modelComputation, tiers ? tiers->rates() : nullptr),
         scheduler(computation, cache, attention, *this, config.rowsPerPass, config.salt, config.lastRequest),
         lastRun(config.lastRun) {
     const compute::DeviceInfo info = device.info();
@@ -72,6 +114,39 @@ struct Session::Impl final : RequestListener {
                                     .layers = decoder.config().layers,
                                     .heads = decoder.config().heads,
                                     .pool = cache.dump()});
+    tellStore(0);
+  }
+
+  /// What was wrong with the span store, as warnings.
+  void tellProblems(RunId run) {
+    if (!spans) return;
+    for (const Error& error : spans->takeProblems()) {
+      sink.send(
+          run, 0, {},
+          trace::MessageLogged{.severity = Severity::Warning, .text = "span store: " + error.message()});
+    }
+    for (const std::string& verdict : tiers->rates()->takeVerdicts()) {
+      sink.send(run, 0, {},
+                trace::MessageLogged{.severity = Severity::Note, .text = "span store: " + verdict});
+    }
+  }
+
+  void tellStore(RunId run) {
+    if (!spans) return;
+    tellProblems(run);
+    sink.send(run, 0, {}, spans->report(cache.config().fingerprint));
+  }
+
+  void keepAll(RunId run) {
+    if (!spans) return;
+    try {
+      cache.keepAll();
+    } catch (const std::exception& exception) {
+      sink.send(run, 0, {},
+                trace::MessageLogged{.severity = Severity::Warning,
+                                     .text = std::string("span store: ") + exception.what()});
+    }
+    tellStore(run);
   }
 
   void onAdmitted(RequestId request, const cache::Admission& admission) override {
@@ -133,7 +208,10 @@ struct Session::Impl final : RequestListener {
     try {
       while (!steps.done() && !steps.error()) {
         if (options.emptyCache && options.emptyCache()) scheduler.clearCache(Scheduler::Running::Preempt);
-        if (stop.stop_requested() || scheduler.pass(stop, &steps) == Scheduler::Progress::Stopped) {
+        const bool isStopped =
+            stop.stop_requested() || scheduler.pass(stop, &steps) == Scheduler::Progress::Stopped;
+        tellProblems(run);
+        if (isStopped) {
           outcome = trace::RunOutcome::Stopped;
           break;
         }
@@ -158,9 +236,12 @@ struct Session::Impl final : RequestListener {
   const text::ChatTemplate* chat;
   trace::Sink& sink;
   AttentionLimit attention;
-  cache::KvCache cache;
   std::unique_ptr<compute::KvStore> store;
-  ModelComputation computation;
+  std::shared_ptr<cache::SpanStore> spans;  ///< null while it is off
+  std::shared_ptr<StoreTiers> tiers;
+  cache::KvCache cache;
+  ModelComputation modelComputation;
+  TimedComputation computation;
   Scheduler scheduler;
 
   RunId lastRun;
@@ -220,7 +301,13 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
   }
   impl.sink.send(run, 0, {}, trace::RunFinished{.outcome = result.outcome, .answer = result.answer});
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  // Nobody waits for it any more.
+  impl.keepAll(run);
   return result;
+}
+
+void Session::keepAll() {
+  m_impl->keepAll(0);
 }
 
 LogitsResult Session::logits(const LogitsRequest& request, std::stop_token stop) {
@@ -252,17 +339,10 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   };
   check("layer", request.layer, 0, model.layers);
   check("head", request.head, -1, model.heads);
-  if (request.reply.empty()) refuse("reply", "no tokens", "at least one");
-  for (const TokenId token : request.reply) check("token of the reply", token, 0, model.vocabularySize);
-
-  layout::SpanTable table = spanTableOf(request.segments, model.vocabularySize);
+  layout::SpanTable table = replayedTable(request.segments, request.reply, model);
   request.policy.restore(table);
   const std::int64_t promptTokens = table.tokenCount();
   const auto rows = static_cast<std::int64_t>(request.reply.size());
-  if (promptTokens + rows > model.maxPositions) {
-    refuse("prompt and reply", counted(promptTokens + rows, "token"),
-           "at most " + std::to_string(model.maxPositions) + ", the model's context");
-  }
   const std::int64_t heads = request.head < 0 ? model.heads : 1;
   const std::int64_t keys = (promptTokens + rows) / (request.singleKeys ? 1 : impl.config.blockSize) +
                             static_cast<std::int64_t>(table.segments.size());
@@ -278,8 +358,7 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   said.singleKeys = request.singleKeys;
   said.firstRow = static_cast<std::int32_t>(last.size()) - 1;
   said.rows = static_cast<std::int32_t>(rows);
-  std::int64_t allTokens = 0;
-  for (const layout::Segment& segment : table.segments) allTokens += segment.length();
+  const std::int64_t tokens = allTokens(table);
   last.insert(last.end(), request.reply.begin(), request.reply.end() - 1);
 
   RequestOptions options;
@@ -290,7 +369,7 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   impl.compute(std::move(table), std::move(options), stop);
   // The row of the prompt's last token is one of those that are told of.
   said.cachedTokens = impl.cachedTokens;
-  said.recomputedTokens = allTokens - 1 - impl.cachedTokens;
+  said.recomputedTokens = tokens - 1 - impl.cachedTokens;
   impl.sink.send(request.run, request.request, request.node, said);
   std::int32_t index = 0;
   for (trace::AttentionMass& mass : std::exchange(impl.replayed, {})) {
@@ -304,6 +383,33 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
                    trace::ReplayedMass{.index = index++, .mass = std::move(mass)});
   }
   return said;
+}
+
+ReplayedReply Session::replayReply(const FinishedReply& reply, std::int32_t observedRows,
+                                   std::stop_token stop) {
+  Impl& impl = *m_impl;
+  layout::SpanTable table = replayedTable(reply.segments, reply.tokens, impl.decoder.config());
+  reply.policy.restore(table);
+  const std::int64_t tokens = allTokens(table);
+  std::vector<TokenId>& last = table.segments.back().tokens;
+  RequestOptions options;
+  options.node = reply.node;
+  options.logits = LogitReport::Replayed;
+  options.replay = ReplayedRows{.firstRow = static_cast<std::int32_t>(last.size()) - 1,
+                                .singleKeys = true,
+                                .observedRows = observedRows};
+  if (observedRows > 0) {
+    options.observedLayers.resize(static_cast<std::size_t>(impl.decoder.config().layers));
+    std::iota(options.observedLayers.begin(), options.observedLayers.end(), 0);
+  }
+  last.insert(last.end(), reply.tokens.begin(), reply.tokens.end() - 1);
+  impl.replayed.clear();
+  impl.compute(std::move(table), std::move(options), stop);
+  // The row of the prompt's last token is one of those that are given.
+  return {.logits = std::exchange(impl.logits, {}),
+          .attention = std::exchange(impl.replayed, {}),
+          .cachedTokens = impl.cachedTokens,
+          .recomputedTokens = tokens - 1 - impl.cachedTokens};
 }
 
 std::unique_ptr<Predictor> Session::predictor() const {

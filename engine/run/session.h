@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
 #include "engine/cache/kv_cache.h"
+#include "engine/cache/store/span_store.h"
 #include "engine/compute/backend.h"
 #include "engine/layout/span_table.h"
 #include "engine/model/decoder.h"
@@ -35,6 +36,8 @@ struct SessionConfig {
   bool cacheTails = true;
   std::string salt;                ///< tenant
   std::int32_t rowsPerPass = 512;  ///< most rows of one forward pass; at least 1
+  /// Where keys and values go that leave the pool or are to outlive the session; off as it is here.
+  cache::SpanStoreConfig store = {};
   /// The last numbers that runs and requests of sessions before had: those of this one go on from there, so
   /// that a number means one run among all of them.
   RunId lastRun = 0;
@@ -109,6 +112,26 @@ struct AttentionReplayRequest {
   bool singleKeys = false;  ///< by key token; else by key block
 };
 
+/// A finished reply, as the trace tells of it.
+struct FinishedReply {
+  RunId run = 0;
+  RequestId request = 0;
+  NodePath node;
+  std::vector<trace::SegmentInfo> segments;  ///< of SpanTableLaidOut
+  std::vector<TokenId> tokens;               ///< of TokenGenerated, in order
+  policy::Choice policy{};                     ///< of RunStarted
+};
+
+/// What a finished reply was drawn from, as its policy has it.
+struct ReplayedReply {
+  /// [tokens of the reply][vocabularySize]: each row is the one from which the token was drawn.
+  std::vector<std::vector<float>> logits;
+  /// By key token, for the first rows alone; of one row after the other in each layer.
+  std::vector<trace::AttentionMass> attention;
+  std::int64_t cachedTokens = 0;      ///< of the prompt, whose keys and values were still there
+  std::int64_t recomputedTokens = 0;  ///< and those that had been evicted and were computed again
+};
+
 /// Most bytes of attention that one replay gives.
 inline constexpr std::uint64_t kReplayBytes = 64ULL << 20;
 
@@ -132,6 +155,10 @@ class Session {
   /// session can be used as before.
   LogitsResult logits(const LogitsRequest& request, std::stop_token stop = {});
 
+  /// Has what can be found outlive the session, where the config has a folder for that. A run does so at its
+  /// end. What goes wrong is a warning in the trace.
+  void keepAll();
+
   /// Puts a reply through the model once more, its tokens given, and sends what each of its rows looked at:
   /// AttentionReplayed and a ReplayedMass a row. Keys and values of the prompt are those in the cache; what
   /// was evicted is computed again, and may evict others as a run does. Nothing that can be found changes,
@@ -139,6 +166,11 @@ class Session {
   /// such layer or head, if the prompt does not fit, if more than kReplayBytes would be seen, or if it was
   /// stopped; then nothing is sent. Not while a run is in progress.
   trace::AttentionReplayed replayAttention(const AttentionReplayRequest& request, std::stop_token stop = {});
+
+  /// Puts a reply through the model once more, its tokens given, and gives what each of them was drawn from,
+  /// with the attention of all layers for the first `observedRows` of its rows. What replayAttention() says
+  /// of cache, trace and failures holds here, too; nothing is sent of it.
+  ReplayedReply replayReply(const FinishedReply& reply, std::int32_t observedRows, std::stop_token stop = {});
 
   /// Predicts against a copy of the cache as it is now; model, tokenizer and template must outlive it. Throws
   /// Failure if the session has no tokenizer and chat template.

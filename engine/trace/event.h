@@ -228,6 +228,59 @@ struct BlockReleased {
 struct CacheCleared {
   bool operator==(const CacheCleared&) const = default;
 };
+/// Where keys and values lie that have left the pool, or will be needed after the program has ended.
+enum class StoreTier : std::uint8_t { Host, Disk };
+/// Keys and values came from a tier of the span store into a block that had just been allocated: what its
+/// BlockLookedUp found was a hit of that tier and not of the pool.
+struct BlockLoaded {
+  BlockId block = kNullBlock;
+  BlockKey key;  ///< of the content that was wanted
+  StoreTier tier = StoreTier::Host;
+  std::uint32_t segment = 0;
+  std::int32_t virtualIndex = 0;
+  std::int32_t tokens = 0;  ///< token slots that were loaded
+  std::uint64_t bytes = 0;
+  std::int64_t nanoseconds = 0;  ///< reading, checking and copying; 0 where none of it was done
+  bool operator==(const BlockLoaded&) const = default;
+};
+/// A copy of what stands in a block went into a tier of the span store.
+struct BlockSpilled {
+  BlockId block = kNullBlock;
+  BlockKey key;
+  StoreTier tier = StoreTier::Host;
+  std::int32_t tokens = 0;  ///< token slots
+  std::uint64_t bytes = 0;
+  bool operator==(const BlockSpilled&) const = default;
+};
+/// One tier of the span store.
+struct StoreTierState {
+  StoreTier tier = StoreTier::Host;
+  std::uint64_t blocks = 0;  ///< blocks and tails
+  std::uint64_t tokens = 0;  ///< token slots
+  std::uint64_t bytes = 0;   ///< that they take, names and padding included
+  std::uint64_t limit = 0;   ///< most bytes
+  bool operator==(const StoreTierState&) const = default;
+};
+/// Blocks of the span store that are kept and given up together.
+struct StoredPack {
+  StoreTier tier = StoreTier::Host;
+  std::string name;          ///< of the file
+  std::string model;         ///< what it was called when they were stored
+  bool ofThisModel = false;  ///< this session can find them
+  std::uint64_t blocks = 0;
+  std::uint64_t tokens = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t age = 0;     ///< milliseconds since they were stored
+  std::int64_t unused = 0;  ///< milliseconds since one of them was loaded or stored
+  bool operator==(const StoredPack&) const = default;
+};
+/// What the span store holds, at the start of a session and after each run.
+struct StoreReported {
+  std::vector<StoreTierState> tiers;  ///< those that are in use
+  std::vector<StoredPack> packs;      ///< the last used first; no more than kMostPacksReported
+  bool operator==(const StoreReported&) const = default;
+};
+inline constexpr std::size_t kMostPacksReported = 256;
 /// A request was admitted: the sums of its lookups.
 struct RequestAdmitted {
   std::int64_t promptTokens = 0;  ///< tokens there were; of a resumed request those of its reply included
@@ -360,6 +413,33 @@ struct TokensRecomputed {
   bool operator==(const TokensRecomputed&) const = default;
 };
 
+/// How one token of a reply came about, beside what a full prefill of the same tokens makes of its place.
+struct FidelityToken {
+  TokenId token = 0;             ///< of the reply
+  double divergence = 0;         ///< KL(full ‖ policy) of the next-token distributions, nats; at least 0
+  TokenId policyBest = 0;        ///< the likeliest token as the policy has it, of equal ones the lowest id
+  TokenId fullBest = 0;          ///< and of a full prefill
+  double policyProbability = 0;  ///< of `token`, before temperature and filters
+  double fullProbability = 0;
+  bool operator==(const FidelityToken&) const = default;
+};
+/// How close a finished reply is to a full prefill; Event::request is the request that gave it. Its tokens
+/// were put through the model twice after everything that the prompt shows, in view order: as its policy has
+/// it, and under a plain causal mask at positions 0, 1, 2, …
+struct FidelityMeasured {
+  std::int64_t promptTokens = 0;      ///< tokens before the reply, the same in both
+  std::int64_t cachedTokens = 0;      ///< of the prompt, whose keys and values were still there
+  std::int64_t recomputedTokens = 0;  ///< and those that had been evicted and were computed again
+  std::vector<FidelityToken> tokens;  ///< one a token of the reply
+  std::vector<TokenId> fullAnswer;    ///< what a full prefill says greedily, at most as long as the reply
+  std::string fullText;               ///< of it; empty where there is no tokenizer
+  bool sameText = false;              ///< the reply's tokens read as that text
+  std::int32_t attentionRows = 0;     ///< rows, from the reply's first, whose attention was compared
+  /// By layer, the mean over those rows and all heads of the L2 norm of the difference between the attention
+  /// of policy and full prefill on every single key; 0 … √2.
+  std::vector<double> attentionDeviation;
+  bool operator==(const FidelityMeasured&) const = default;
+};
 struct StepMetrics {
   StepIndex step = 0;
   std::int64_t promptTokens = 0;
@@ -388,12 +468,13 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
-using Payload = std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
-                             SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored,
-                             BlockRemoved, BlockCopied, BlockReleased, CacheCleared, RequestAdmitted,
-                             RequestDeferred, BatchComputed, TokenGenerated, AttentionMass, StepMetrics,
-                             MessageLogged, Snapshot, FragmentsRetrieved, RequestPreempted, AttentionLeftOut,
-                             SegmentAttention, AttentionReplayed, ReplayedMass, TokensRecomputed>;
+using Payload =
+    std::variant<SessionStarted, RunStarted, RunFinished, PlanMade, StepStarted, StepFinished,
+                 SpanTableLaidOut, BlockLookedUp, BlockAllocated, BlockShared, BlockStored, BlockRemoved,
+                 BlockCopied, BlockReleased, CacheCleared, RequestAdmitted, RequestDeferred, BatchComputed,
+                 TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot, FragmentsRetrieved,
+                 RequestPreempted, AttentionLeftOut, SegmentAttention, AttentionReplayed, ReplayedMass,
+                 BlockLoaded, BlockSpilled, StoreReported, TokensRecomputed, FidelityMeasured>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

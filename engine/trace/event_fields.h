@@ -55,6 +55,10 @@ struct EnumNames<RemovalReason> {
   static constexpr std::array<std::string_view, 3> kNames{"evicted", "grown", "cleared"};
 };
 template <>
+struct EnumNames<StoreTier> {
+  static constexpr std::array<std::string_view, 2> kNames{"host", "disk"};
+};
+template <>
 struct EnumNames<Severity> {
   static constexpr std::array<std::string_view, 3> kNames{"note", "warning", "error"};
 };
@@ -139,6 +143,15 @@ void fields(V&& v, X& x) {
   v("texts", x.texts);
   v("runs", x.runs);
 }
+template <class V, Is<FidelityToken> X>
+void fields(V&& v, X& x) {
+  v("token", x.token);
+  v("divergence", x.divergence);
+  v("policyBest", x.policyBest);
+  v("fullBest", x.fullBest);
+  v("policyProbability", x.policyProbability);
+  v("fullProbability", x.fullProbability);
+}
 template <class V, Is<BatchEntry> X>
 void fields(V&& v, X& x) {
   v("request", x.request);
@@ -147,6 +160,27 @@ void fields(V&& v, X& x) {
   v("count", x.count);
   v("decode", x.decode);
   v("repeated", x.repeated);
+}
+
+template <class V, Is<StoreTierState> X>
+void fields(V&& v, X& x) {
+  v("tier", x.tier);
+  v("blocks", x.blocks);
+  v("tokens", x.tokens);
+  v("bytes", x.bytes);
+  v("limit", x.limit);
+}
+template <class V, Is<StoredPack> X>
+void fields(V&& v, X& x) {
+  v("tier", x.tier);
+  v("name", x.name);
+  v("model", x.model);
+  v("ofThisModel", x.ofThisModel);
+  v("blocks", x.blocks);
+  v("tokens", x.tokens);
+  v("bytes", x.bytes);
+  v("age", x.age);
+  v("unused", x.unused);
 }
 
 // ---- payloads
@@ -418,6 +452,21 @@ void fields(V&& v, X& x) {
 }
 
 template <>
+inline constexpr const char* kEventName<FidelityMeasured> = "fidelity_measured";
+template <class V, Is<FidelityMeasured> X>
+void fields(V&& v, X& x) {
+  v("promptTokens", x.promptTokens);
+  v("cachedTokens", x.cachedTokens);
+  v("recomputedTokens", x.recomputedTokens);
+  v("tokens", x.tokens);
+  v("fullAnswer", x.fullAnswer);
+  v("fullText", x.fullText);
+  v("sameText", x.sameText);
+  v("attentionRows", x.attentionRows);
+  v("attentionDeviation", x.attentionDeviation);
+}
+
+template <>
 inline constexpr const char* kEventName<StepMetrics> = "step_metrics";
 template <class V, Is<StepMetrics> X>
 void fields(V&& v, X& x) {
@@ -467,6 +516,39 @@ void fields(V&& v, X& x) {
   v("ranking", x.ranking);
   v("documents", x.documents);
   v("fragments", x.fragments);
+}
+
+template <>
+inline constexpr const char* kEventName<BlockLoaded> = "block_loaded";
+template <class V, Is<BlockLoaded> X>
+void fields(V&& v, X& x) {
+  v("block", x.block);
+  v("key", x.key);
+  v("tier", x.tier);
+  v("segment", x.segment);
+  v("virtualIndex", x.virtualIndex);
+  v("tokens", x.tokens);
+  v("bytes", x.bytes);
+  v("nanoseconds", x.nanoseconds);
+}
+
+template <>
+inline constexpr const char* kEventName<BlockSpilled> = "block_spilled";
+template <class V, Is<BlockSpilled> X>
+void fields(V&& v, X& x) {
+  v("block", x.block);
+  v("key", x.key);
+  v("tier", x.tier);
+  v("tokens", x.tokens);
+  v("bytes", x.bytes);
+}
+
+template <>
+inline constexpr const char* kEventName<StoreReported> = "store_reported";
+template <class V, Is<StoreReported> X>
+void fields(V&& v, X& x) {
+  v("tiers", x.tiers);
+  v("packs", x.packs);
 }
 
 }  // namespace spanscope::trace

@@ -180,6 +180,16 @@ struct Checker {
     }
     return checkCounts(payload.promptTokens, payload.cachedTokens, payload.relocatedTokens);
   }
+  Result operator()(const BlockLoaded& payload) const {
+    if (payload.tokens < 0 || payload.nanoseconds < 0) {
+      return errorAt("block loaded",
+                     std::to_string(payload.tokens) + " tokens in " + std::to_string(payload.nanoseconds) +
+                         " ns",
+                     "no negative numbers");
+    }
+    if (Result error = hasRequest()) return error;
+    return place(payload.segment, payload.virtualIndex);
+  }
   Result operator()(const RequestDeferred&) const { return hasRequest(); }
   Result operator()(const RequestPreempted& payload) const {
     if (Result error = hasRequest()) return error;
@@ -281,6 +291,25 @@ struct Checker {
       for (const std::int32_t token : segment.tokens) {
         if (token < 0) return errorAt("token computed again", std::to_string(token), "at least 0");
       }
+    }
+    return std::nullopt;
+  }
+
+  Result operator()(const FidelityMeasured& payload) const {
+    if (Result error = hasRequest()) return error;
+    if (Result error = known(event.request)) return error;
+    if (payload.promptTokens < 0 || payload.cachedTokens < 0 || payload.recomputedTokens < 0 ||
+        payload.attentionRows < 0) {
+      return errorAt("token counts", "a negative one", "at least 0");
+    }
+    const auto isNone = [](double number) { return !(number >= 0) || std::isinf(number); };
+    for (const FidelityToken& token : payload.tokens) {
+      if (isNone(token.divergence))
+        return errorAt("divergence", std::to_string(token.divergence), "a number of at least 0");
+    }
+    for (const double deviation : payload.attentionDeviation) {
+      if (isNone(deviation))
+        return errorAt("attention deviation", std::to_string(deviation), "a number of at least 0");
     }
     return std::nullopt;
   }
@@ -430,6 +459,9 @@ struct Replay::Updater {
     if (payload.reason == RemovalReason::Evicted) ++progress.evicted;
   }
   void operator()(const BlockCopied&) const { ++progress.copied; }
+  void operator()(const BlockLoaded&) const {}
+  void operator()(const BlockSpilled&) const {}
+  void operator()(const StoreReported&) const {}
   void operator()(const RequestAdmitted& payload) const {
     RequestState& state = request();
     if (state.phase != RequestPhase::Finished) state.phase = RequestPhase::Running;
@@ -484,6 +516,7 @@ struct Replay::Updater {
   void operator()(const AttentionReplayed&) const { request(); }
   void operator()(const ReplayedMass&) const { request(); }
   void operator()(const TokensRecomputed&) const { request(); }
+  void operator()(const FidelityMeasured&) const { request(); }
   void operator()(const AttentionLeftOut& payload) const { run(event.run).attentionLeftOut = payload; }
   void operator()(const MessageLogged& payload) const {
     if (payload.severity == Severity::Warning) ++progress.warnings;

@@ -4,6 +4,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/median.h"
 #include "engine/trace/event_fields.h"
+#include "engine/trace/fidelity_figures.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -27,6 +29,10 @@ std::string fixedPoint(double value, int digits) {
   char text[64];
   const int size = std::snprintf(text, sizeof(text), "%.*f", digits, value);
   return std::string(text, static_cast<std::size_t>(std::clamp(size, 0, 63)));
+}
+
+std::string secondsText(double seconds) {
+  return seconds < 1 ? fixedPoint(1e3 * seconds, 2) + " ms" : fixedPoint(seconds, 2) + " s";
 }
 
 bool isContinuation(char c) {
@@ -153,8 +159,10 @@ struct Describer {
     std::string out = place(e.segment, e.virtualIndex) + ": " + std::string(enumName(e.outcome)) + ", " +
                       std::to_string(e.tokens) + " of " + counted(e.wanted, "token");
     if (e.outcome != LookupOutcome::Miss) {
-      out += " in " + physical(e.block) + ", stored by run " + std::to_string(e.storedByRun) + " request " +
-             std::to_string(e.storedByRequest) + " " + plain(e.storedByNode);
+      out += " in " + physical(e.block) + ", stored ";
+      out += e.storedByRequest == 0 ? "elsewhere"
+                                    : "by run " + std::to_string(e.storedByRun) + " request " +
+                                          std::to_string(e.storedByRequest) + " " + plain(e.storedByNode);
       if (e.outcome == LookupOutcome::Relocated) {
         out += ", from position " + std::to_string(e.storedBase) + " to " + std::to_string(e.base);
       }
@@ -186,6 +194,25 @@ struct Describer {
   std::string operator()(const BlockCopied& e) const {
     return counted(e.slots, "slot") + " of " + physical(e.source) + " to " + physical(e.target);
   }
+  std::string operator()(const BlockLoaded& e) const {
+    return counted(e.tokens, "token") + " of " + place(e.segment, e.virtualIndex) + " into " +
+           physical(e.block) + " from " + tierText(e.tier) + ", " + bytesText(e.bytes) + " in " +
+           fixedPoint(static_cast<double>(e.nanoseconds) / 1e6, 3) + " ms, key " + keyText(e.key);
+  }
+  std::string operator()(const BlockSpilled& e) const {
+    return counted(e.tokens, "token") + " of " + physical(e.block) + " to " + tierText(e.tier) + ", " +
+           bytesText(e.bytes) + ", key " + keyText(e.key);
+  }
+  std::string operator()(const StoreReported& e) const {
+    std::string out;
+    for (const StoreTierState& tier : e.tiers) {
+      if (!out.empty()) out += "; ";
+      out += tierText(tier.tier) + ": " + counted(tier.blocks, "block") + " with " +
+             counted(tier.tokens, "token") + ", " + bytesText(tier.bytes) + " of " + bytesText(tier.limit);
+    }
+    return out.empty() ? "no tier is in use" : out;
+  }
+  static std::string tierText(StoreTier tier) { return tier == StoreTier::Disk ? "the disk" : "host memory"; }
   std::string operator()(const BlockReleased& e) const {
     return physical(e.block) + ", " + counted(e.references, "reference");
   }
@@ -244,6 +271,10 @@ struct Describer {
   }
   std::string operator()(const ReplayedMass& e) const {
     return "of token " + std::to_string(e.index) + ", " + (*this)(e.mass);
+  }
+  std::string operator()(const FidelityMeasured& e) const {
+    const FidelityMeasured* one = &e;
+    return fidelityText(fidelityOf(std::span(&one, 1)));
   }
   template <class Rows>
   static std::string queryText(const Rows& e) {
@@ -368,7 +399,11 @@ TraceStats stats(std::span<const Event> events) {
   std::set<RunId> runs;
   std::int64_t rows = 0;
   std::map<RunId, std::uint64_t> leftOut;
+  HitRates hitRates;
+  ResidencySampler residencies;
   for (const Event& event : events) {
+    hitRates.take(event);
+    residencies.take(event);
     // A request of no run is the replay of another, which was counted.
     const bool isPass = std::holds_alternative<BatchComputed>(event.payload);
     if (event.run == 0 && (event.request != 0 || isPass)) continue;
@@ -379,6 +414,8 @@ TraceStats stats(std::span<const Event> events) {
   result.events = events.size();
   result.runs = runs.size();
   result.requests = requests.size();
+  result.recent = hitRates.recent().sums();
+  result.residency = figuresOf(residencies.evicted());
   for (const auto& [run, missing] : leftOut) result.attentionLeftOut += missing;
   if (!events.empty()) {
     result.duration =
@@ -433,6 +470,10 @@ std::string statsTable(const TraceStats& s) {
   add("  computed", s.computedTokens);
   add("generated tokens", s.generatedTokens);
   add("hit rate", fixedPoint(100 * s.hitRate, 1) + " %");
+  // Where the window holds all there was, the two are one.
+  if (s.recent.requests > 0 && static_cast<std::uint64_t>(s.recent.requests) < s.requests)
+    add("  last requests", fixedPoint(100 * s.recent.rate(), 1) + " % of " +
+                               counted(static_cast<std::uint64_t>(s.recent.requests), "request"));
   add("blocks looked up", s.blocksLookedUp);
   add("  hit", s.blocksHit);
   add("  relocated", s.blocksRelocated);
@@ -442,6 +483,11 @@ std::string statsTable(const TraceStats& s) {
   add("blocks stored", s.blocksStored);
   add("blocks evicted", s.blocksEvicted);
   add("blocks copied", s.blocksCopied);
+  if (s.residency.lifetime) {
+    add("time in the pool", secondsText(*s.residency.lifetime) + " until evicted (median)");
+    add("  idle at the end", secondsText(*s.residency.idle) + " (median)");
+  }
+  if (s.residency.gap) add("  between uses", secondsText(*s.residency.gap) + " (median)");
   if (s.preemptions > 0) {
     add("preemptions", s.preemptions);
     add("  tokens to resume with", s.resumedTokens);

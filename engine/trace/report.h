@@ -3,6 +3,8 @@
 #pragma once
 
 #include "engine/trace/event.h"
+#include "engine/trace/hit_rate.h"
+#include "engine/trace/residency.h"
 
 #include <cstdint>
 #include <span>
@@ -30,6 +32,8 @@ struct TraceStats {
   std::int64_t computedTokens = 0;  ///< of prompts
   std::int64_t generatedTokens = 0;
   double hitRate = 0;  ///< cached / prompt tokens; 0 without prompts
+  /// Of the newest requests (HitRateWindow) since the cache was emptied last.
+  LookupSums recent;
   std::uint64_t blocksLookedUp = 0;
   std::uint64_t blocksHit = 0;  ///< at the position where they were stored
   std::uint64_t blocksRelocated = 0;
@@ -39,6 +43,7 @@ struct TraceStats {
   std::uint64_t blocksStored = 0;
   std::uint64_t blocksEvicted = 0;
   std::uint64_t blocksCopied = 0;
+  ResidencyFigures residency;  ///< of the contents that were evicted
   std::uint64_t preemptions = 0;
   /// Of requests that were preempted and resumed, which the counts above leave out.
   std::int64_t resumedTokens = 0;        ///< of prompts and replies

@@ -2,6 +2,7 @@
 #include "engine/workbench/model_bundle.h"
 
 #include "engine/base/error.h"
+#include "engine/base/hash.h"
 #include "engine/checkpoint/gguf_file.h"
 #include "engine/model/weights.h"
 #include "engine/text/end_tokens.h"
@@ -21,7 +22,8 @@ namespace {
 /// Seed of random weights: any fixed one does, but results of two runs should be comparable.
 constexpr std::uint64_t kShapeSeed = 1;
 
-/// Weights that are no longer given once a stop is requested, and that tell how many were.
+/// Weights that are no longer given once a stop is requested, and that tell how many were, and a hash of all
+/// that was given.
 class WatchedWeights final : public model::WeightSource {
  public:
   WatchedWeights(const model::WeightSource& weights, const ModelOptions& options)
@@ -37,8 +39,13 @@ class WatchedWeights final : public model::WeightSource {
     }
     // Tied weights are asked for twice.
     if (m_options.progress) m_options.progress(std::min(m_read++, m_all), m_all);
-    return m_weights.get(name, rows, columns);
+    const compute::HostMatrix matrix = m_weights.get(name, rows, columns);
+    m_digest.add(name);
+    m_digest.add({matrix.data, static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) *
+                                   compute::sizeOf(matrix.type)});
+    return matrix;
   }
+  std::string digest() const { return m_digest.value().hex(); }
   std::vector<model::StoredTensor> stored() const override { return m_weights.stored(); }
   std::string fingerprint() const override { return m_weights.fingerprint(); }
   std::string name() const override { return m_weights.name(); }
@@ -48,6 +55,7 @@ class WatchedWeights final : public model::WeightSource {
   const ModelOptions& m_options;
   std::size_t m_all;
   mutable std::size_t m_read = 0;
+  mutable Digest m_digest;
 };
 
 void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const compute::Backends& backends,
@@ -60,8 +68,9 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
               bundle.device.device);
   bundle.backend = bundle.device.kind.make(
       {.threads = options.threads, .device = bundle.device.index, .exact = options.exact});
-  bundle.decoder =
-      std::make_unique<model::Decoder>(bundle.config, WatchedWeights(weights, options), *bundle.backend);
+  const WatchedWeights watched(weights, options);
+  bundle.decoder = std::make_unique<model::Decoder>(bundle.config, watched, *bundle.backend);
+  bundle.weightsDigest = watched.digest();
 }
 
 /// Where weights are wanted and only those of a GGUF file are there, that is the thing to say.
@@ -144,7 +153,11 @@ ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& b
 std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& config,
                                           trace::Sink& sink) {
   checkMemory(memoryNeed(bundle.config, bundle.weightType, &config), bundle.device.device);
-  return std::make_unique<run::Session>(config, *bundle.decoder, *bundle.backend, bundle.fingerprint,
+  // What outlives the program must not be taken for that of weights which differ in a place that was not
+  // sampled.
+  const std::string fingerprint =
+      bundle.fingerprint + (config.store.isOn() ? ";weights=" + bundle.weightsDigest : "");
+  return std::make_unique<run::Session>(config, *bundle.decoder, *bundle.backend, fingerprint,
                                         bundle.directory.empty() ? bundle.name : bundle.directory.string(),
                                         bundle.tokenizer.get(), bundle.chat, sink);
 }

@@ -39,7 +39,8 @@ struct ModelBundle {
   std::filesystem::path directory;  ///< empty for a shape
   model::ModelConfig config;
   compute::DType weightType = compute::DType::BF16;  ///< of the checkpoint's matrices
-  std::string fingerprint;                           ///< of model and weights
+  std::string fingerprint;                           ///< of model and weights, of these a sample
+  std::string weightsDigest;                         ///< of all weights as they were loaded
   compute::ChosenDevice device;                      ///< of `backend`
   std::unique_ptr<compute::Backend> backend;         ///< null for a mere description, as is the decoder
   std::unique_ptr<model::Decoder> decoder;

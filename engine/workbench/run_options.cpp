@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/run_options.h"
 
+#include "engine/base/error.h"
 #include "engine/policy/policies.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/node_walk.h"
@@ -8,6 +9,8 @@
 #include "engine/workbench/resource_paths.h"
 #include "engine/workbench/setting_values.h"
 
+#include <cstdint>
+#include <cstdlib>
 #include <string>
 
 namespace spanscope::workbench {
@@ -16,11 +19,29 @@ std::filesystem::path modelDirectoryOf(const document::RunSettings& settings) {
   return settings.model.empty() ? bundledModelDirectory() : std::filesystem::path(settings.model);
 }
 
+std::filesystem::path standardStoreFolder() {
+  const auto absolute = [](const char* name) -> std::filesystem::path {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables of the environment.
+    const char* const value = std::getenv(name);
+    const std::filesystem::path path = value != nullptr ? value : "";
+    return path.is_absolute() ? path : std::filesystem::path();
+  };
+  std::filesystem::path caches = absolute("XDG_CACHE_HOME");
+  if (caches.empty() && !absolute("HOME").empty()) caches = absolute("HOME") / ".cache";
+  if (caches.empty())
+    throw Failure(errorAt("span store", "neither XDG_CACHE_HOME nor HOME", "a folder for caches"));
+  return caches / "spanscope" / "spans";
+}
+
 run::SessionConfig sessionConfigOf(const document::RunSettings& settings) {
+  constexpr int kMebibyteBits = 20;
   run::SessionConfig config;
   config.blockSize = settings.blockSize;
   config.blockCount = settings.blockCount;
   config.kvType = kvTypeOf(settings.kvType);
+  config.store.hostBytes = static_cast<std::uint64_t>(settings.cacheHostMebibytes) << kMebibyteBits;
+  config.store.diskBytes = static_cast<std::uint64_t>(settings.cacheDiskMebibytes) << kMebibyteBits;
+  if (settings.cacheDiskMebibytes > 0) config.store.folder = standardStoreFolder();
   return config;
 }
 

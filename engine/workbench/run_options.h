@@ -15,6 +15,11 @@ namespace spanscope::workbench {
 /// Of the checkpoint, or the bundled one. Throws Failure where that cannot be found.
 std::filesystem::path modelDirectoryOf(const document::RunSettings& settings);
 
+/// Where this user's span store is unless another folder was chosen: spanscope/spans in the folder for
+/// caches, XDG_CACHE_HOME or ~/.cache. Throws Failure where there is none.
+std::filesystem::path standardStoreFolder();
+
+/// Throws Failure as standardStoreFolder() where blocks are to be kept on the disk.
 run::SessionConfig sessionConfigOf(const document::RunSettings& settings);
 
 /// Two runs that have the same can share the model that is loaded. Throws as modelDirectoryOf().

@@ -29,6 +29,8 @@ struct RunSettings {
   std::int32_t blockSize = 16;
   std::int32_t blockCount = 512;  ///< the null block included
   std::string kvType = "f32";
+  std::int32_t cacheHostMebibytes = 0;   ///< of blocks that left the pool, in host memory; 0: none
+  std::int32_t cacheDiskMebibytes = 0;   ///< of blocks that outlive the program, in a folder; 0: none
   std::string device = "auto";           ///< that computes; "auto": the first that can be used
   bool exact = false;                    ///< rows are bit-equal also where the device need not
   std::int32_t threads = 0;              ///< 0: one a core
@@ -131,6 +133,40 @@ inline const std::vector<Setting>& runSettings() {
        .choices = kvTypeChoices,
        .row = {.group = Group::Cache, .label = tr("Keys and values")},
        .option = {.name = "--kv", .help = "Type of cached keys and values: f32 or bf16"}},
+      {.key = "cache_host_mib",
+       .name = "cacheHostMebibytes",
+       .member = &RunSettings::cacheHostMebibytes,
+       .effect = SettingEffect::Session,
+       .range = {0, kMostMebibytes},
+       .onlyWhereChosen = true,
+       .row = {.group = Group::Cache,
+               .place = 1,
+               .label = tr("Keep in host memory"),
+               .help = tr("Blocks that leave the pool are kept in memory, the last used ones that fit, and "
+                          "come back as hits."),
+               .least = tr("nothing"),
+               .unit = tr(" MiB"),
+               .step = 64},
+       .option = {.name = "--cache-host-mib",
+                  .help = "Keep blocks that leave the pool in host memory, at most so many MiB; 0: off"}},
+      {.key = "cache_disk_mib",
+       .name = "cacheDiskMebibytes",
+       .member = &RunSettings::cacheDiskMebibytes,
+       .effect = SettingEffect::Session,
+       .range = {0, kMostMebibytes},
+       .onlyWhereChosen = true,
+       .row = {.group = Group::Cache,
+               .place = 1,
+               .label = tr("Keep on the disk"),
+               .help = tr("Each run stores its blocks in your cache folder, the last used ones that fit, and "
+                          "finds them again after the program was ended. Who can read that folder can learn "
+                          "the prompts; it is for you alone."),
+               .least = tr("nothing"),
+               .unit = tr(" MiB"),
+               .step = 256},
+       .option = {.name = "--cache-disk-mib",
+                  .help = "Store blocks in a folder, at most so many MiB, and find them there in later runs; "
+                          "0: off"}},
       {.key = "device",
        .name = "device",
        .member = &RunSettings::device,

@@ -167,6 +167,14 @@ class CpuBackend final : public compute::Backend {
       cpuKvStore(store).copyBlock(copy.source, copy.target, copy.slots);
   }
 
+  void readBlocks(std::span<const compute::BlockToHost> blocks, const compute::KvStore& store) override {
+    for (const compute::BlockToHost& block : blocks) cpuKvStore(store).readBlock(block);
+  }
+
+  void writeBlocks(std::span<const compute::BlockFromHost> blocks, compute::KvStore& store) override {
+    for (const compute::BlockFromHost& block : blocks) cpuKvStore(store).writeBlock(block);
+  }
+
   void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
               std::int32_t layer, bool observed, compute::Tensor& out) override {
     CpuPass& own = cpuPass(pass);

@@ -6,7 +6,9 @@
 #include "engine/compute/kv_shape_check.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
+#include <vector>
 
 namespace spanscope::cpu {
 
@@ -61,6 +63,73 @@ void CpuKvStore::copyBlock(BlockId source, BlockId target, std::int32_t slots) {
     copyBlockOf<std::uint16_t>(source, target, slots);
   } else {
     copyBlockOf<float>(source, target, slots);
+  }
+}
+
+// Host memory has slot by slot what a head of a block has as keys [headSize][blockSize] and values
+// [blockSize][headSize].
+
+template <class T>
+void CpuKvStore::readBlockOf(BlockId block, std::int32_t slots, std::byte* out) const {
+  const std::int64_t blockSize = m_shape.blockSize;
+  const std::int64_t headSize = m_shape.headSize;
+  const auto headBytes = static_cast<std::size_t>(headSize) * sizeof(T);
+  const std::size_t sideBytes = static_cast<std::size_t>(m_shape.heads) * headBytes;
+  std::vector<T> row(static_cast<std::size_t>(headSize));
+  for (std::int32_t layer = 0; layer < m_shape.layers; ++layer) {
+    for (std::int64_t head = 0; head < m_shape.heads; ++head) {
+      const T* headKeys = keys<T>(layer) + block * blockElements() + head * m_headElements;
+      const T* headValues = values<T>(layer) + block * blockElements() + head * m_headElements;
+      std::byte* to =
+          out + static_cast<std::size_t>(layer) * 2 * sideBytes + static_cast<std::size_t>(head) * headBytes;
+      for (std::int64_t slot = 0; slot < slots; ++slot, to += compute::slotBytes(m_shape)) {
+        for (std::int64_t i = 0; i < headSize; ++i)
+          row[static_cast<std::size_t>(i)] = headKeys[i * blockSize + slot];
+        std::memcpy(to, row.data(), headBytes);
+        std::memcpy(to + sideBytes, headValues + slot * headSize, headBytes);
+      }
+    }
+  }
+}
+
+template <class T>
+void CpuKvStore::writeBlockOf(BlockId block, std::int32_t slots, const std::byte* bytes) {
+  const std::int64_t blockSize = m_shape.blockSize;
+  const std::int64_t headSize = m_shape.headSize;
+  const auto headBytes = static_cast<std::size_t>(headSize) * sizeof(T);
+  const std::size_t sideBytes = static_cast<std::size_t>(m_shape.heads) * headBytes;
+  std::vector<T> row(static_cast<std::size_t>(headSize));
+  for (std::int32_t layer = 0; layer < m_shape.layers; ++layer) {
+    for (std::int64_t head = 0; head < m_shape.heads; ++head) {
+      T* headKeys = keys<T>(layer) + block * blockElements() + head * m_headElements;
+      T* headValues = values<T>(layer) + block * blockElements() + head * m_headElements;
+      const std::byte* from = bytes + static_cast<std::size_t>(layer) * 2 * sideBytes +
+                              static_cast<std::size_t>(head) * headBytes;
+      for (std::int64_t slot = 0; slot < slots; ++slot, from += compute::slotBytes(m_shape)) {
+        std::memcpy(row.data(), from, headBytes);
+        for (std::int64_t i = 0; i < headSize; ++i)
+          headKeys[i * blockSize + slot] = row[static_cast<std::size_t>(i)];
+        std::memcpy(headValues + slot * headSize, from + sideBytes, headBytes);
+      }
+    }
+  }
+}
+
+void CpuKvStore::readBlock(const compute::BlockToHost& block) const {
+  compute::checkHostBlock(m_shape, block.block, block.slots, block.bytes.size());
+  if (m_shape.type == DType::BF16) {
+    readBlockOf<std::uint16_t>(block.block, block.slots, block.bytes.data());
+  } else {
+    readBlockOf<float>(block.block, block.slots, block.bytes.data());
+  }
+}
+
+void CpuKvStore::writeBlock(const compute::BlockFromHost& block) {
+  compute::checkHostBlock(m_shape, block.block, block.slots, block.bytes.size());
+  if (m_shape.type == DType::BF16) {
+    writeBlockOf<std::uint16_t>(block.block, block.slots, block.bytes.data());
+  } else {
+    writeBlockOf<float>(block.block, block.slots, block.bytes.data());
   }
 }
 

@@ -17,6 +17,8 @@ class CpuKvStore final : public compute::KvStore {
 
   const compute::KvShape& shape() const override { return m_shape; }
   void copyBlock(BlockId source, BlockId target, std::int32_t slots);
+  void readBlock(const compute::BlockToHost& block) const;
+  void writeBlock(const compute::BlockFromHost& block);
   void read(std::int32_t layer, std::int64_t slot, std::span<float> key,
             std::span<float> value) const override;
 
@@ -43,6 +45,10 @@ class CpuKvStore final : public compute::KvStore {
  private:
   template <class T>
   void copyBlockOf(BlockId source, BlockId target, std::int32_t slots);
+  template <class T>
+  void readBlockOf(BlockId block, std::int32_t slots, std::byte* out) const;
+  template <class T>
+  void writeBlockOf(BlockId block, std::int32_t slots, const std::byte* bytes);
   template <class T>
   void readFrom(std::int32_t layer, std::int64_t slot, std::span<float> key, std::span<float> value) const;
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -238,6 +239,100 @@ class TestKvStore : public QObject {
       }
     }
     if (copied < slotCount) QVERIFY(Slot(*store, 1, targetSlot + slotCount - 1) == kept);
+  }
+
+  void goesThroughHostMemory_data() { storesRotatedKeys_data(); }
+  /// Bit by bit, in the order that the interface states, and so that fewer slots are the beginning of more.
+  void goesThroughHostMemory() {
+    QFETCH(int, blockSize);
+    QFETCH(bool, isBf16);
+    Random random(m_seed);
+    const DeviceInUse device;
+    const auto backend = device.make(1);
+    const KvShape shape{2,
+                        2 * kTokens + 4,
+                        blockSize,
+                        3,
+                        takesHeads(*backend, 10) ? 10 : 16,
+                        isBf16 ? DType::BF16 : DType::F32};
+    const auto store = backend->makeKvStore(shape);
+    const Tokens tokens(shape, random);
+    const Tokens others(shape, random);
+    const std::int32_t last = shape.blocks - 1;
+    const std::int32_t filled = std::min(blockSize, kTokens);
+    for (std::int32_t layer = 0; layer < shape.layers; ++layer) {
+      tokens.store(*backend, *store, layer, blockSize);
+      others.store(*backend, *store, layer, std::int64_t{last} * blockSize + filled - kTokens);
+    }
+    const std::size_t slot = compute::slotBytes(shape);
+    QCOMPARE(slot, std::size_t(2 * shape.layers * shape.heads * shape.headSize) * sizeOf(shape.type));
+    std::vector<std::byte> whole(static_cast<std::size_t>(filled) * slot);
+    const std::int32_t some = (filled + 1) / 2;
+    std::vector<std::byte> part(static_cast<std::size_t>(some) * slot);
+    const std::vector<compute::BlockToHost> reads{{1, filled, whole}, {1, some, part}};
+    backend->readBlocks(reads, *store);
+    QVERIFY(std::equal(part.begin(), part.end(), whole.begin()));
+
+    std::size_t at = 0;
+    const auto next = [&] {
+      float value = 0;
+      std::uint16_t half = 0;
+      if (isBf16) {
+        std::memcpy(&half, whole.data() + at, sizeof(half));
+        value = compute::floatFromBf16(half);
+      } else {
+        std::memcpy(&value, whole.data() + at, sizeof(value));
+      }
+      at += sizeOf(shape.type);
+      return value;
+    };
+    for (std::int32_t place = 0; place < filled; ++place) {
+      for (std::int32_t layer = 0; layer < shape.layers; ++layer) {
+        const Slot expected(*store, layer, blockSize + place);
+        for (const float value : expected.key) QCOMPARE(next(), value);
+        for (const float value : expected.value) QCOMPARE(next(), value);
+      }
+    }
+
+    // At an odd address, over what stands in the target; a neighbour of the target stays as it is.
+    std::vector<std::byte> moved(whole.size() + 1);
+    std::copy(whole.begin(), whole.end(), moved.begin() + 1);
+    const std::span<const std::byte> given = std::span(moved).subspan(1);
+    const std::vector<compute::BlockFromHost> writes{{last, filled, given},
+                                                     {last - 1, some, given.first(part.size())}};
+    const Slot neighbour(*store, 1, std::int64_t{1} * blockSize);
+    backend->writeBlocks(writes, *store);
+    for (std::int32_t layer = 0; layer < shape.layers; ++layer) {
+      for (std::int32_t place = 0; place < filled; ++place) {
+        const Slot expected(*store, layer, blockSize + place);
+        QVERIFY(Slot(*store, layer, std::int64_t{last} * blockSize + place) == expected);
+        if (place < some)
+          QVERIFY(Slot(*store, layer, std::int64_t{last - 1} * blockSize + place) == expected);
+      }
+    }
+    QVERIFY(Slot(*store, 1, std::int64_t{1} * blockSize) == neighbour);
+  }
+
+  void refusesHostBlocks_data() { addDevices(); }
+  void refusesHostBlocks() {
+    const DeviceInUse device;
+    const auto backend = device.make(1);
+    const KvShape shape{1, 4, 8, 1, 16, DType::F32};
+    const auto store = backend->makeKvStore(shape);
+    std::vector<std::byte> bytes(9 * compute::slotBytes(shape));
+    const auto refused = [&](BlockId block, std::int32_t slots, std::size_t size) {
+      const std::span<std::byte> given = std::span(bytes).first(size);
+      const std::vector<compute::BlockToHost> reads{{block, slots, given}};
+      const std::vector<compute::BlockFromHost> writes{{block, slots, given}};
+      QVERIFY_EXCEPTION_THROWN(backend->readBlocks(reads, *store), Failure);
+      QVERIFY_EXCEPTION_THROWN(backend->writeBlocks(writes, *store), Failure);
+    };
+    const std::size_t slot = compute::slotBytes(shape);
+    refused(4, 8, 8 * slot);
+    refused(-1, 8, 8 * slot);
+    refused(1, 9, 9 * slot);
+    refused(1, -1, 0);
+    refused(1, 8, 8 * slot - 1);
   }
 
   void refusesShapes_data() {

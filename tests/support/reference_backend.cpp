@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -438,6 +439,60 @@ void ReferenceBackend::storeKeysValues(const compute::Pass& pass, const compute:
 void ReferenceBackend::copyBlocks(std::span<const compute::BlockCopy> copies, compute::KvStore& store) {
   for (const compute::BlockCopy& copy : copies)
     as<ReferenceStore>(store).copyBlock(copy.source, copy.target, copy.slots);
+}
+
+namespace {
+
+/// Calls visit(element in the store, its bytes) for each element of the slots, in the order of host memory.
+template <class Store, class Bytes, class Visit>
+void visitHostBlock(Store& store, BlockId block, std::int32_t slots, Bytes bytes, Visit visit) {
+  const KvShape& shape = store.shape();
+  require(bytes.size() == index(slots) * compute::slotBytes(shape), "host block: wrong size");
+  std::size_t at = 0;
+  for (std::int32_t slot = 0; slot < slots; ++slot) {
+    const std::int64_t place = std::int64_t{block} * shape.blockSize + slot;
+    for (std::int32_t layer = 0; layer < shape.layers; ++layer) {
+      for (auto* row : {store.key(layer, place), store.value(layer, place)}) {
+        for (std::size_t i = 0; i < store.width(); ++i, at += compute::sizeOf(shape.type))
+          visit(row[i], bytes.data() + at);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void ReferenceBackend::readBlocks(std::span<const compute::BlockToHost> blocks,
+                                  const compute::KvStore& store) {
+  const auto& kv = as<const ReferenceStore>(store);
+  for (const compute::BlockToHost& block : blocks) {
+    visitHostBlock(kv, block.block, block.slots, block.bytes, [&](double element, std::byte* to) {
+      const auto value = static_cast<float>(element);
+      const std::uint16_t half = compute::bf16FromFloat(value);
+      if (kv.shape().type == DType::BF16) {
+        std::memcpy(to, &half, sizeof(half));
+      } else {
+        std::memcpy(to, &value, sizeof(value));
+      }
+    });
+  }
+}
+
+void ReferenceBackend::writeBlocks(std::span<const compute::BlockFromHost> blocks, compute::KvStore& store) {
+  auto& kv = as<ReferenceStore>(store);
+  for (const compute::BlockFromHost& block : blocks) {
+    visitHostBlock(kv, block.block, block.slots, block.bytes, [&](double& element, const std::byte* from) {
+      float value = 0;
+      std::uint16_t half = 0;
+      if (kv.shape().type == DType::BF16) {
+        std::memcpy(&half, from, sizeof(half));
+        value = compute::floatFromBf16(half);
+      } else {
+        std::memcpy(&value, from, sizeof(value));
+      }
+      element = value;
+    });
+  }
 }
 
 void ReferenceBackend::attend(compute::Pass& pass, const compute::Tensor& queries,

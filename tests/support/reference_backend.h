@@ -48,6 +48,9 @@ class ReferenceBackend : public compute::Backend {
   void storeKeysValues(const compute::Pass& pass, const compute::Tensor& keys, const compute::Tensor& values,
                        std::int32_t layer, compute::KvStore& store) override;
   void copyBlocks(std::span<const compute::BlockCopy> copies, compute::KvStore& store) override;
+  /// Bytes of an F32 store are rounded to f32.
+  void readBlocks(std::span<const compute::BlockToHost> blocks, const compute::KvStore& store) override;
+  void writeBlocks(std::span<const compute::BlockFromHost> blocks, compute::KvStore& store) override;
   void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
               std::int32_t layer, bool observed, compute::Tensor& out) override;
   void deviations(const compute::Pass& pass, compute::StoredPart part, const compute::Tensor& x,

@@ -95,8 +95,12 @@ std::vector<CommandInfo> makeTable() {
   add("run.stop", Run, Program, tr("Stop"), tr("Stop the run"), {"Ctrl+."});
   add("run.attention", Run, Document, tr("Compute attention again"),
       tr("Replay the answer for the layer and head of the attention view, to see its blocks and tokens"));
+  add("run.fidelity", Run, Document, tr("Measure fidelity"),
+      tr("Hold the answers of the run in view against a full prefill of the same tokens"));
   add("run.benchmark", Run, Document, tr("Benchmark…"),
       tr("Run the query again and again, to see what the cache saves"));
+  add("run.experiment", Run, Document, tr("Experiments…"),
+      tr("Sweep documents, generates or policies on the model of this document, and draw what comes of it"));
   add("run.clear-cache", Run, Document, tr("Empty the cache"), tr("Forget every stored block"));
   add("run.record", Run, Document, tr("Record…"), tr("Record the events from here on in a file"));
   add("run.save-trace", Run, Document, tr("Save run…"), tr("Save the recorded events of this session"));

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace spanscope::run {
 struct AttentionReplayRequest;
@@ -43,6 +44,9 @@ struct ReplayState {
   std::optional<ReplayChoice> failed;   ///< the last one, where it could not be
   QString problem;                      ///< why
   std::size_t ended = 0;                ///< how many there were
+  std::vector<RequestId> measuring;     ///< answers whose fidelity is being measured
+  std::vector<RequestId> unmeasured;    ///< those of the last time, where they could not be
+  QString fidelityProblem;              ///< why
   bool operator==(const ReplayState&) const = default;
 };
 

@@ -23,7 +23,8 @@ bool measureQuery(Benchmark& benchmark, const BenchmarkRequest& request, workben
   const std::vector<experiment::PlannedCase> cases =
       experiment::planCases(request.query, document::planOptionsOf(request.settings));
   for (const experiment::PlannedCase& planned : cases) benchmark.gaps.push_back(planned.gap);
-  const run::SessionConfig config = workbench::sessionConfigOf(request.settings);
+  run::SessionConfig config = workbench::sessionConfigOf(request.settings);
+  config.store = {};  // cold is to be computed, not loaded
   benchmark.blockCount = config.blockCount;
   experiment::RunFigureSink sink;
   const std::unique_ptr<run::Session> session = workbench::makeSession(model, config, sink);
@@ -49,6 +50,7 @@ void measureLengths(Benchmark& benchmark, const BenchmarkRequest& request, workb
   for (const std::int32_t tokens : options.documentTokens)
     benchmark.lengths.push_back({.documentTokens = tokens, .row = std::nullopt});
   run::SessionConfig config = workbench::sessionConfigOf(request.settings);
+  config.store = {};
   config.blockCount = experiment::abbaBlocks(options, config.blockSize);
   benchmark.blockCount = config.blockCount;
   trace::NoSink sink;

@@ -2,7 +2,9 @@
 #include "ui/session/engine_host.h"
 
 #include "engine/base/error.h"
+#include "engine/experiment/fidelity.h"
 #include "engine/run/session.h"
+#include "engine/workbench/experiment_model.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/retrieval.h"
 #include "engine/workbench/retrieval_report.h"
@@ -10,6 +12,7 @@
 #include "engine/workbench/setting_values.h"
 #include "ui/session/attention_replay.h"
 #include "ui/session/benchmarker.h"
+#include "ui/session/experiment_run.h"
 #include "ui/session/run_plan.h"
 #include "ui/session/task_thread.h"
 
@@ -141,6 +144,31 @@ class EngineHost::Worker {
     });
   }
 
+  void measureFidelity(std::vector<run::FinishedReply> replies) {
+    {
+      const std::lock_guard lock(m_stopMutex);
+      m_stop = std::stop_source();
+    }
+    m_forecastStop.request_stop();
+    m_thread.post([this, replies = std::move(replies)] {
+      QString error;
+      try {
+        if (m_session) {
+          measureHere(replies);
+        } else {
+          error = EngineHost::tr("The session that gave this answer has ended.");
+        }
+      } catch (const std::exception& failure) {
+        if (!stopToken().stop_requested()) error = QString::fromUtf8(failure.what());
+      }
+      tell([this, error] {
+        m_host.setActivity({});
+        m_host.setState(EngineState::Idle);
+        Q_EMIT m_host.fidelityMeasured(error);
+      });
+    });
+  }
+
   void benchmark(BenchmarkRequest request) {
     {
       const std::lock_guard lock(m_stopMutex);
@@ -162,6 +190,43 @@ class EngineHost::Worker {
         m_host.setState(EngineState::Idle);
       });
       tellBenchmark(benchmark);
+    });
+  }
+
+  void experiment(ExperimentRequest request) {
+    {
+      const std::lock_guard lock(m_stopMutex);
+      m_stop = std::stop_source();
+    }
+    m_forecastStop.request_stop();
+    m_thread.post([this, request = std::move(request)] {
+      ExperimentRun run;
+      run.result.wish = request.wish;
+      tellExperiment(run);
+      try {
+        load(request.settings, stopToken());
+        tell([this] { m_host.setState(EngineState::Running); });
+        auto last = std::chrono::steady_clock::time_point();
+        experiment::runExperiment(
+            run.result, workbench::experimentModelOf(*m_bundle, workbench::sessionConfigOf(request.settings)),
+            [&](const experiment::ExperimentResult&) {
+              const auto now = std::chrono::steady_clock::now();
+              if (now - last < kProgressPause) return;
+              last = now;
+              tellExperiment(run);
+            },
+            stopToken());
+        run.state = ExperimentState::Finished;
+      } catch (const std::exception& failure) {
+        const bool isStopped = stopToken().stop_requested();
+        run.state = isStopped ? ExperimentState::Stopped : ExperimentState::Failed;
+        if (!isStopped) run.problem = QString::fromUtf8(failure.what());
+      }
+      tell([this] {
+        m_host.setActivity({});
+        m_host.setState(EngineState::Idle);
+      });
+      tellExperiment(run);
     });
   }
 
@@ -331,10 +396,32 @@ class EngineHost::Worker {
             .stop = stopToken()};
   }
 
+  void measureHere(const std::vector<run::FinishedReply>& replies) {
+    const experiment::FidelityModel model{
+        .decoder = *m_bundle->decoder, .backend = *m_bundle->backend, .tokenizer = m_bundle->tokenizer.get()};
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+      const QString activity = replies.size() == 1
+                                   ? tr("Measuring fidelity against a full prefill")
+                                   : tr("Measuring fidelity: answer %1 of %2").arg(i + 1).arg(replies.size());
+      tell([this, activity] { m_host.setActivity(activity); });
+      const run::FinishedReply& reply = replies[i];
+      m_recorder->send(reply.run, reply.request, reply.node,
+                       experiment::measureFidelity(*m_session, model, reply, stopToken()));
+    }
+  }
+
   void tellBenchmark(const Benchmark& benchmark) {
     tell([this, now = std::make_shared<const Benchmark>(benchmark)] {
       if (now->state == BenchmarkState::Running) m_host.setActivity(progressText(*now));
       Q_EMIT m_host.benchmarkChanged(now);
+    });
+  }
+
+  void tellExperiment(const ExperimentRun& run) {
+    tell([this, now = std::make_shared<const ExperimentRun>(run)] {
+      if (now->state == ExperimentState::Running)
+        m_host.setActivity(tr("Experiment: %1 %").arg(static_cast<int>(100 * now->result.progress())));
+      Q_EMIT m_host.experimentChanged(now);
     });
   }
 
@@ -477,10 +564,24 @@ bool EngineHost::replayAttention(run::AttentionReplayRequest request) {
   return true;
 }
 
+bool EngineHost::measureFidelity(std::vector<run::FinishedReply> replies) {
+  if (m_state == EngineState::Running) return false;
+  setState(EngineState::Running);
+  m_worker->measureFidelity(std::move(replies));
+  return true;
+}
+
 bool EngineHost::benchmark(BenchmarkRequest request) {
   if (m_state == EngineState::Running) return false;
   setState(EngineState::Running);
   m_worker->benchmark(std::move(request));
+  return true;
+}
+
+bool EngineHost::experiment(ExperimentRequest request) {
+  if (m_state == EngineState::Running) return false;
+  setState(EngineState::Running);
+  m_worker->experiment(std::move(request));
   return true;
 }
 

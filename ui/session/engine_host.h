@@ -28,12 +28,15 @@
 
 namespace spanscope::run {
 struct AttentionReplayRequest;
-}
+struct FinishedReply;
+}  // namespace spanscope::run
 
 namespace spanscope::ui {
 
 struct Benchmark;
 struct BenchmarkRequest;
+struct ExperimentRequest;
+struct ExperimentRun;
 
 /// A query whose augments are to be replaced by what they find before it is planned.
 struct RetrievalRequest {
@@ -68,7 +71,7 @@ struct LoadedModel {
   QString name;
   std::string directory;
   QString device;
-  QString deviceKind;  ///< "CPU", "CUDA"
+  QString deviceKind;           ///< "CPU", "CUDA"
   bool rowsAreBitEqual = true;  ///< on that device
   double parameters = 0;        ///< number of weights
   std::int32_t layers = 0;
@@ -94,10 +97,17 @@ class EngineHost : public QObject {
   /// events are drained like those of a run, and attentionReplayed() says when. It is stopped like a run.
   /// False: something is running already.
   bool replayAttention(run::AttentionReplayRequest request);
+  /// Measures how close replies of the session that is open are to a full prefill, one after the other
+  /// (engine/experiment/fidelity.h): its events are drained like those of a run, and fidelityMeasured() says
+  /// when. It is stopped like a run. False: something is running already.
+  bool measureFidelity(std::vector<run::FinishedReply> replies);
   /// Measures, on the model of the request, which is loaded if it is not yet, and in a session of its own:
   /// the one that is open keeps its cache and its trace. benchmarkChanged() says how far it is, and at last
   /// how it ended. It is stopped like a run. False: something is running already.
   bool benchmark(BenchmarkRequest request);
+  /// Carries an experiment out, on the model of the request and in sessions of its own, as benchmark() does;
+  /// experimentChanged() says how far it is. It is stopped like a run. False: something is running already.
+  bool experiment(ExperimentRequest request);
   /// Ends the run that is going on within a tile's time.
   void stop();
   void clearCache();
@@ -145,7 +155,11 @@ class EngineHost : public QObject {
   /// The replay that was asked for has ended; `error` is empty unless there is no session or it failed; so it
   /// is where it was stopped.
   void attentionReplayed(const QString& error);
+  /// All that was asked for was measured, or nothing after what could not be; `error` as in
+  /// attentionReplayed().
+  void fidelityMeasured(const QString& error);
   void benchmarkChanged(const std::shared_ptr<const spanscope::ui::Benchmark>& benchmark);
+  void experimentChanged(const std::shared_ptr<const spanscope::ui::ExperimentRun>& run);
   void forecastMade(const std::shared_ptr<const spanscope::ui::Forecast>& forecast);
   /// The cache will have been emptied before anything that is asked from now on.
   void cacheCleared();

@@ -164,6 +164,57 @@ trace::RequestState requestFrom(RunId run, const QJsonObject& object) {
   return request;
 }
 
+template <class T, class Of>
+QJsonArray arrayOf(const std::vector<T>& list, Of of) {
+  QJsonArray array;
+  for (const T& entry : list) array.append(of(entry));
+  return array;
+}
+
+QJsonObject fidelityObject(RequestId request, const trace::FidelityMeasured& measured) {
+  const auto token = [](const trace::FidelityToken& one) {
+    return QJsonArray{one.token,    one.divergence,        one.policyBest,
+                      one.fullBest, one.policyProbability, one.fullProbability};
+  };
+  return {{QStringLiteral("id"), qint64(request)},
+          {QStringLiteral("prompt"), qint64(measured.promptTokens)},
+          {QStringLiteral("cached"), qint64(measured.cachedTokens)},
+          {QStringLiteral("recomputed"), qint64(measured.recomputedTokens)},
+          {QStringLiteral("tokens"), arrayOf(measured.tokens, token)},
+          {QStringLiteral("fullAnswer"), arrayOf(measured.fullAnswer, [](TokenId id) { return int(id); })},
+          {QStringLiteral("fullText"), text(measured.fullText)},
+          {QStringLiteral("sameText"), measured.sameText},
+          {QStringLiteral("attentionRows"), measured.attentionRows},
+          {QStringLiteral("attention"),
+           arrayOf(measured.attentionDeviation, [](double value) { return value; })}};
+}
+
+trace::FidelityMeasured fidelityFrom(const QJsonObject& object) {
+  trace::FidelityMeasured measured{.promptTokens = object[QStringLiteral("prompt")].toInteger(),
+                                   .cachedTokens = object[QStringLiteral("cached")].toInteger(),
+                                   .recomputedTokens = object[QStringLiteral("recomputed")].toInteger(),
+                                   .tokens = {},
+                                   .fullAnswer = {},
+                                   .fullText = text(object[QStringLiteral("fullText")]),
+                                   .sameText = object[QStringLiteral("sameText")].toBool(),
+                                   .attentionRows = object[QStringLiteral("attentionRows")].toInt(),
+                                   .attentionDeviation = {}};
+  for (const QJsonValue entry : object[QStringLiteral("tokens")].toArray()) {
+    const QJsonArray token = entry.toArray();
+    measured.tokens.push_back({.token = token.at(0).toInt(),
+                               .divergence = token.at(1).toDouble(),
+                               .policyBest = token.at(2).toInt(),
+                               .fullBest = token.at(3).toInt(),
+                               .policyProbability = token.at(4).toDouble(),
+                               .fullProbability = token.at(5).toDouble()});
+  }
+  for (const QJsonValue entry : object[QStringLiteral("fullAnswer")].toArray())
+    measured.fullAnswer.push_back(entry.toInt());
+  for (const QJsonValue entry : object[QStringLiteral("attention")].toArray())
+    measured.attentionDeviation.push_back(entry.toDouble());
+  return measured;
+}
+
 void addFigures(QJsonObject& object, const trace::Progress& figures, const trace::RunState& run) {
   object[QStringLiteral("checkpoint")] = text(figures.model);
   object[QStringLiteral("backend")] = text(figures.backend);
@@ -246,6 +297,12 @@ std::vector<trace::Event> runPart(const TraceStore& trace, RunId run) {
   events.reserve(end - first + 1);
   if (first > 0) events.push_back(trace.beginningAt(first));
   for (std::size_t i = first; i < end; ++i) events.push_back(trace.event(i));
+  // It is measured whenever a person asks for it, which may be after later runs.
+  for (std::size_t i = end; i < trace.size(); ++i) {
+    const trace::Event& event = trace.event(i);
+    if (event.run == run && std::holds_alternative<trace::FidelityMeasured>(event.payload))
+      events.push_back(event);
+  }
   return events;
 }
 
@@ -261,6 +318,9 @@ QByteArray recordText(const RunRecord& record) {
                      {QStringLiteral("warnings"), listOf(record.warnings)}};
   if (record.prefillRate) object[QStringLiteral("prefillRate")] = *record.prefillRate;
   if (record.decodeRate) object[QStringLiteral("decodeRate")] = *record.decodeRate;
+  QJsonArray fidelity;
+  for (const auto& [request, measured] : record.fidelity) fidelity.append(fidelityObject(request, *measured));
+  if (!fidelity.isEmpty()) object[QStringLiteral("fidelity")] = fidelity;
   if (record.figures && record.figures->runs.contains(record.run))
     addFigures(object, *record.figures, record.figures->runs.at(record.run));
   return QJsonDocument(object).toJson(QJsonDocument::Compact);
@@ -283,6 +343,11 @@ std::optional<RunRecord> readRecord(const QByteArray& text) {
     record.prefillRate = object[QStringLiteral("prefillRate")].toDouble();
   if (object.contains(QStringLiteral("decodeRate")))
     record.decodeRate = object[QStringLiteral("decodeRate")].toDouble();
+  for (const QJsonValue entry : object[QStringLiteral("fidelity")].toArray()) {
+    const QJsonObject one = entry.toObject();
+    record.fidelity[static_cast<RequestId>(one[QStringLiteral("id")].toInteger())] =
+        std::make_shared<const trace::FidelityMeasured>(fidelityFrom(one));
+  }
   record.figures = figuresFrom(record.run, object);
   return record;
 }

@@ -178,6 +178,12 @@ void RunHistory::end(RunId run) {
   if (known != nullptr && known->trace) changeOne(run, finish);
 }
 
+void RunHistory::noteFidelity(RunId run, RequestId request, const trace::FidelityMeasured& measured) {
+  changeOne(run, [&](RunRecord& record) {
+    record.fidelity[request] = std::make_shared<const trace::FidelityMeasured>(measured);
+  });
+}
+
 void RunHistory::setFile(RunId run, const QString& file) {
   changeOne(run, [&file](RunRecord& record) { record.file = file; });
 }

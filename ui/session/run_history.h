@@ -42,6 +42,8 @@ class RunHistory {
   void begin(RunRecord record, const std::string& queryJson);
   /// Notes what the run came to; its trace has its end.
   void end(RunId run);
+  /// Keeps what was measured of one of its answers.
+  void noteFidelity(RunId run, RequestId request, const trace::FidelityMeasured& measured);
   /// Its events can be read again from this file.
   void setFile(RunId run, const QString& file);
   /// Its events were read again.

@@ -13,6 +13,7 @@
 #include <QStringList>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -40,6 +41,8 @@ struct RunRecord {
   QStringList warnings{};               ///< what the engine said of the run as a whole, once it has ended
   std::optional<double> prefillRate{};  ///< tokens a second over passes with prompt tokens, once it has ended
   std::optional<double> decodeRate{};   ///< and over those that only decode
+  /// How close its answers are to a full prefill, where that was measured last; by request.
+  std::map<RequestId, std::shared_ptr<const trace::FidelityMeasured>> fidelity{};
   bool hasEvents() const { return trace != nullptr || !file.isEmpty(); }
   bool operator==(const RunRecord&) const = default;
 };

@@ -179,6 +179,10 @@ void TraceStore::note(std::size_t index) {
   };
   if (std::holds_alternative<trace::BlockLookedUp>(event.payload)) {
     ofRequest().lookups.push_back(index);
+  } else if (std::holds_alternative<trace::BlockLoaded>(event.payload)) {
+    ofRequest().loads.push_back(index);
+  } else if (std::holds_alternative<trace::StoreReported>(event.payload)) {
+    m_storeReports.push_back(index);
   } else if (std::holds_alternative<trace::TokenGenerated>(event.payload)) {
     ofRequest().tokens.push_back(index);
   } else if (std::holds_alternative<trace::AttentionMass>(event.payload)) {
@@ -190,6 +194,8 @@ void TraceStore::note(std::size_t index) {
     ofRequest().replays.push_back(index);
   } else if (std::holds_alternative<trace::TokensRecomputed>(event.payload)) {
     ofRequest().recomputed.push_back(index);
+  } else if (std::holds_alternative<trace::FidelityMeasured>(event.payload)) {
+    ofRequest().fidelity.push_back(index);
   } else if (const auto* pass = std::get_if<trace::BatchComputed>(&event.payload)) {
     m_passes.push_back(index);
     for (const trace::BatchEntry& entry : pass->entries) {

@@ -22,12 +22,14 @@ struct AnswerShares;
 struct RequestEvents {
   RunId run = 0;
   std::vector<std::size_t> lookups;    ///< BlockLookedUp
+  std::vector<std::size_t> loads;      ///< BlockLoaded
   std::vector<std::size_t> passes;     ///< BatchComputed with an entry of it
   std::vector<std::size_t> tokens;     ///< TokenGenerated
   std::vector<std::size_t> attention;  ///< AttentionMass
   std::vector<std::size_t> segmentAttention;
   std::vector<std::size_t> replays;     ///< AttentionReplayed and the ReplayedMass after each
   std::vector<std::size_t> recomputed;  ///< TokensRecomputed
+  std::vector<std::size_t> fidelity;    ///< FidelityMeasured
 };
 
 class TraceStore {
@@ -70,6 +72,7 @@ class TraceStore {
   const std::vector<std::size_t>& messages() const { return m_messages; }
   const std::vector<std::size_t>& passes() const { return m_passes; }
   const std::vector<std::size_t>& runs() const { return m_runs; }  ///< RunStarted
+  const std::vector<std::size_t>& storeReports() const { return m_storeReports; }
   const std::vector<Error>& contradictions() const { return m_contradictions; }
 
   /// What answerShares() worked out last; may be null. Its own.
@@ -99,6 +102,7 @@ class TraceStore {
   std::vector<std::size_t> m_messages;
   std::vector<std::size_t> m_passes;
   std::vector<std::size_t> m_runs;
+  std::vector<std::size_t> m_storeReports;
   std::vector<Error> m_contradictions;
   mutable std::shared_ptr<const AnswerShares> m_answerShares;
 };

@@ -25,6 +25,7 @@
 namespace spanscope::ui {
 
 struct Benchmark;
+struct ExperimentRun;
 
 /// What is known of models on this machine.
 struct ModelsKnown {
@@ -61,6 +62,8 @@ struct ViewInput {
   bool forecastIsPending = false;  ///< `forecast` is of how things were, and another one is being made
   /// What was measured of the document last, or is being measured; null: nothing.
   std::shared_ptr<const Benchmark> benchmark;
+  /// What was tried out last, or is being tried out, whatever document is in view; null: nothing.
+  std::shared_ptr<const ExperimentRun> experiment;
   /// Numbers and hues of the parts of prompts; null: partIdentities() reads them.
   std::shared_ptr<const SegmentIdentities> identities;
   ReplayState replay;

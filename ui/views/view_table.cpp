@@ -4,6 +4,7 @@
 #include "ui/views/benchmark/benchmark_view.h"
 #include "ui/views/block_table/block_table_view.h"
 #include "ui/views/compare/compare_view.h"
+#include "ui/views/experiments/experiments_view.h"
 #include "ui/views/forecast/forecast_view.h"
 #include "ui/views/fragments/fragments_view.h"
 #include "ui/views/inspector/inspector_view.h"
@@ -63,6 +64,8 @@ const std::vector<ViewInfo>& viewTable() {
       view<MetricsView>("metrics", tr("Metrics"), tr("Latency, reuse, blocks and speed, run by run")),
       view<BenchmarkView>("benchmark", tr("Benchmark"),
                           tr("The query run again and again: cold, in the same order and swapped")),
+      view<ExperimentsView>("experiments", tr("Experiments"),
+                            tr("Sweeps that draw themselves: time, fidelity and accuracy, by policy")),
       view<CompareView>("compare", tr("Compare"), tr("Two runs side by side")),
       view<LogView>("log", tr("Log"), tr("Messages, runs and steps, or every event of the trace")),
       view<Scrubber>("scrubber", tr("Time"), tr("Goes back and forth in what happened")),

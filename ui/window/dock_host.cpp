@@ -53,7 +53,7 @@ LayoutPlan planOf(LayoutId layout) {
       break;
   }
   return {
-      .columns = {{.cells = {{.docks = {"metrics", "benchmark"}, .share = 62},
+      .columns = {{.cells = {{.docks = {"metrics", "benchmark", "experiments"}, .share = 62},
                              {.docks = {"timeline"}, .share = 38}},
                    .share = 64},
                   {.cells = {{.docks = {"compare"}, .share = 55}, {.docks = {"output", "log"}, .share = 45}},

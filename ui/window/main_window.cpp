@@ -5,6 +5,7 @@
 #include "ui/document/recent_files.h"
 #include "ui/manual/manual_window.h"
 #include "ui/session/benchmark.h"
+#include "ui/session/experiment_run.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/common/example_table.h"
 #include "ui/views/problems/problem_list_model.h"
@@ -121,6 +122,9 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(&m_workspace.engine(), &EngineHost::modelChanged, this, &MainWindow::rememberModel);
   connect(&m_workspace, &Workspace::keepingFailed, this, &MainWindow::complain);
   connect(&m_workspace, &Workspace::attentionReplayed, this, [this](const QString& error) {
+    if (!error.isEmpty()) complain(error);
+  });
+  connect(&m_workspace, &Workspace::fidelityMeasured, this, [this](const QString& error) {
     if (!error.isEmpty()) complain(error);
   });
   connect(&m_workspace, &Workspace::runEnded, this, [this](const QString& error) {
@@ -389,6 +393,20 @@ void MainWindow::run(bool selectedOnly) {
   complain(problem);
   current->failure = problem;
   m_docks->reveal(QStringLiteral("problems"));
+}
+
+void MainWindow::experiment(const QString& wish) {
+  m_docks->reveal(QStringLiteral("experiments"));
+  const std::optional<experiment::ExperimentWish> wanted = readExperimentWish(wish);
+  if (!wanted) {
+    // Where the command was chosen gives the focus back when it closes.
+    View* page = m_docks->dock(QStringLiteral("experiments"))->openView();
+    QMetaObject::invokeMethod(
+        page, [page] { page->setFocus(Qt::OtherFocusReason); }, Qt::QueuedConnection);
+    return;
+  }
+  statusBar()->clearMessage();
+  if (const QString problem = m_workspace.experiment(*wanted); !problem.isEmpty()) complain(problem);
 }
 
 void MainWindow::benchmark(const QString& wish) {

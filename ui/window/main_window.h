@@ -139,6 +139,8 @@ class MainWindow : public QMainWindow {
   void run(bool selectedOnly);
   /// `wish`: as benchmarkWish() writes it; empty: shows where it is set up.
   void benchmark(const QString& wish);
+  /// Brings the page of experiments to the front, and carries out what is wished for, if anything.
+  void experiment(const QString& wish);
   /// Asks the person; what they answered to the same question before is offered again.
   std::optional<QString> answerTo(const QString& question);
   /// Whether texts may be sent to a server; a person who says yes is not asked again.

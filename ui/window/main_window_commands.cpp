@@ -4,6 +4,7 @@
 #include "ui/commands/key_editor.h"
 #include "ui/commands/key_sheet.h"
 #include "ui/document/recent_files.h"
+#include "ui/session/fidelity_request.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/replay_offer.h"
 #include "ui/views/view.h"
@@ -62,8 +63,21 @@ void MainWindow::addCommands() {
         if (!problem.isEmpty()) complain(problem);
       });
   rows.addWithArgument(
+      "run.fidelity", [this, isIdle] { return isIdle() && m_workspace.shownRun() != 0; },
+      [this](const QString& request) {
+        // Of one answer, or of all that the run in view gave.
+        const std::vector<RequestId> wanted =
+            request.isEmpty() ? measurableRequests(m_workspace.input(), m_workspace.shownRun())
+                              : std::vector<RequestId>{request.toUInt()};
+        const QString problem = m_workspace.measureFidelity(wanted);
+        if (!problem.isEmpty()) complain(problem);
+      });
+  rows.addWithArgument(
       "run.benchmark", [this] { return m_workspace.current() != nullptr; },
       [this](const QString& wish) { benchmark(wish); });
+  rows.addWithArgument(
+      "run.experiment", [this] { return m_workspace.current() != nullptr; },
+      [this](const QString& wish) { experiment(wish); });
   rows.add("run.clear-cache", [this] { m_workspace.engine().clearCache(); });
   rows.add("run.record", [this] { toggleRecording(); });
   rows.add("run.save-trace", [this] { saveTrace(); });

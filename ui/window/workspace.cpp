@@ -14,6 +14,8 @@
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"
 #include "ui/session/benchmarker.h"
+#include "ui/session/experiment_run.h"
+#include "ui/session/fidelity_request.h"
 #include "ui/session/run_list.h"
 #include "ui/session/run_plan.h"
 
@@ -82,6 +84,11 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
             }
             invalidate();
           });
+  connect(&m_engine, &EngineHost::experimentChanged, this,
+          [this](const std::shared_ptr<const ExperimentRun>& run) {
+            m_input.experiment = run;
+            invalidate();
+          });
   connect(&m_engine, &EngineHost::runEnded, this, [this](const QString& error) {
     drain();
     m_pending.reset();
@@ -99,6 +106,15 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
     ++m_replay.ended;
     update();
     Q_EMIT attentionReplayed(error);
+  });
+  connect(&m_engine, &EngineHost::fidelityMeasured, this, [this](const QString& error) {
+    drain();
+    m_replay.unmeasured = error.isEmpty() ? std::vector<RequestId>() : std::exchange(m_replay.measuring, {});
+    m_replay.fidelityProblem = error;
+    m_replay.measuring.clear();
+    ++m_replay.ended;
+    update();
+    Q_EMIT fidelityMeasured(error);
   });
 }
 
@@ -462,6 +478,34 @@ QString Workspace::replayAttention(const ReplayChoice& choice) {
   return {};
 }
 
+QString Workspace::measureFidelity(const std::vector<RequestId>& requests) {
+  std::vector<run::FinishedReply> replies;
+  for (const RequestId request : requests) {
+    if (QString problem = fidelityObstacle(m_input, request); !problem.isEmpty()) return problem;
+    replies.push_back(finishedReply(m_input, request));
+  }
+  if (replies.empty()) return tr("There is no answer to measure.");
+  if (!m_engine.measureFidelity(std::move(replies))) return tr("A query is running: stop it first.");
+  m_replay.measuring = requests;
+  m_replay.unmeasured.clear();
+  m_replay.fidelityProblem.clear();
+  update();
+  return {};
+}
+
+QString Workspace::experiment(const experiment::ExperimentWish& wish) {
+  if (m_current == nullptr) return tr("No query is open.");
+  ExperimentRequest request;
+  request.settings = m_current->model->document().settings;
+  try {
+    request.wish = experiment::completed(wish);
+  } catch (const Failure& failure) {
+    return QString::fromUtf8(failure.what());
+  }
+  if (!m_engine.experiment(std::move(request))) return tr("A query is running: stop it first.");
+  return {};
+}
+
 QString Workspace::benchmark(BenchmarkKind kind, std::int32_t repeats, const Asker& asker) {
   if (QString problem = refusal(); !problem.isEmpty()) return problem;
   const document::Document& document = m_current->model->document();
@@ -524,7 +568,13 @@ void Workspace::drain() {
   for (trace::Event& event : events) {
     takeStart(event);
     const RunId ended = std::holds_alternative<trace::RunFinished>(event.payload) ? event.run : 0;
+    const auto* fidelity = std::get_if<trace::FidelityMeasured>(&event.payload);
+    const RunId measured = fidelity != nullptr ? event.run : 0;
+    if (measured != 0) m_history.noteFidelity(measured, event.request, *fidelity);
     m_live->append(std::move(event));
+    if (measured != 0 && m_archive) {
+      if (const RunRecord* record = m_history.find(measured)) m_archive->save(*record);
+    }
     if (ended == 0) continue;
     m_history.end(ended);
     if (const RunRecord* record = m_history.find(ended); record != nullptr && m_archive)

@@ -27,6 +27,10 @@
 #include <utility>
 #include <vector>
 
+namespace spanscope::experiment {
+struct ExperimentWish;
+}
+
 namespace spanscope::ui {
 
 enum class BenchmarkKind;
@@ -109,9 +113,15 @@ class Workspace : public QObject {
   QString run(document::NodeId top = document::kNoNode, const Asker& asker = {});
   /// Computes the attention of an answer again. Returns why not, in words; nothing if it was started.
   QString replayAttention(const ReplayChoice& choice);
+  /// Measures how close these answers are to a full prefill. Returns why not, in words; nothing if it was
+  /// started.
+  QString measureFidelity(const std::vector<RequestId>& requests);
   /// Measures the document: its query, or made-up documents on its model. Returns why not, in words; nothing
   /// if it was started.
   QString benchmark(BenchmarkKind kind, std::int32_t repeats, const Asker& asker = {});
+  /// Carries an experiment out on the model of the current document. Returns why not, in words; nothing if it
+  /// was started.
+  QString experiment(const experiment::ExperimentWish& wish);
   /// Writes the events of the current document's trace to a file; what was wrong, or nothing.
   QString saveTrace(const QString& path) const;
 
@@ -121,6 +131,7 @@ class Workspace : public QObject {
   void inputChanged();      ///< at most once a frame
   void runEnded(const QString& error);
   void attentionReplayed(const QString& error);
+  void fidelityMeasured(const QString& error);
   void keepingFailed(const QString& problem);
 
  private:

@@ -82,4 +82,86 @@ void CardKeyValueStore::read(std::int32_t layer, std::int64_t slot, std::span<fl
   readSide(m_pool.values, layer, slot, value);
 }
 
+namespace {
+
+/// The heads of one block as they lie on the card, [layer][keys, values][head][slots][headSize], padding
+/// included: what is copied in one go where all slots of a block are.
+struct StagedBlock {
+  const KeyValuePool& pool;
+  const compute::KvShape& shape;
+  std::int32_t slots;
+
+  std::size_t rowBytes() const { return static_cast<std::size_t>(pool.headSize) * pool.elementBytes(); }
+  std::size_t headBytes() const { return static_cast<std::size_t>(slots) * rowBytes(); }
+  std::size_t sideBytes() const { return static_cast<std::size_t>(shape.heads) * headBytes(); }
+  std::size_t bytes() const { return 2 * static_cast<std::size_t>(shape.layers) * sideBytes(); }
+
+  /// Calls visit(place of a row in `bytes`, place in host memory) for each row of a head.
+  template <class Visit>
+  void eachRow(const Visit& visit) const {
+    const std::size_t row = static_cast<std::size_t>(shape.headSize) * pool.elementBytes();
+    std::size_t host = 0;
+    for (std::size_t slot = 0; slot < static_cast<std::size_t>(slots); ++slot) {
+      for (std::size_t side = 0; side < 2 * static_cast<std::size_t>(shape.layers); ++side) {
+        for (std::size_t head = 0; head < static_cast<std::size_t>(shape.heads); ++head, host += row)
+          visit(side * sideBytes() + head * headBytes() + slot * rowBytes(), host);
+      }
+    }
+  }
+
+  /// Calls copy(place in `bytes`, address on the card, bytes) for stretches that lie together in both.
+  template <class Copy>
+  void eachStretch(BlockId block, const Copy& copy) const {
+    const bool isWhole = slots == pool.blockSize;
+    const int stretches = isWhole ? 1 : shape.heads;
+    const std::size_t length = isWhole ? sideBytes() : headBytes();
+    if (length == 0) return;
+    std::size_t at = 0;
+    for (int layer = 0; layer < shape.layers; ++layer) {
+      for (void* const side : {pool.keys, pool.values}) {
+        for (int head = 0; head < stretches; ++head, at += length) {
+          const auto place = static_cast<std::size_t>(pool.placeOf(layer, block, head)) * pool.elementBytes();
+          copy(at, static_cast<std::byte*>(side) + place, length);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void CardKeyValueStore::readBlocks(std::span<const compute::BlockToHost> blocks) const {
+  Stream& stream = m_work->stream();
+  const std::size_t row = static_cast<std::size_t>(m_shape.headSize) * m_pool.elementBytes();
+  for (const compute::BlockToHost& block : blocks) {
+    compute::checkHostBlock(m_shape, block.block, block.slots, block.bytes.size());
+    const StagedBlock staged{m_pool, m_shape, block.slots};
+    std::vector<std::byte> bytes(staged.bytes());
+    staged.eachStretch(block.block, [&](std::size_t at, const std::byte* place, std::size_t length) {
+      stream.copyToHost(bytes.data() + at, place, length);
+    });
+    stream.synchronize();
+    staged.eachRow([&](std::size_t at, std::size_t host) {
+      std::memcpy(block.bytes.data() + host, bytes.data() + at, row);
+    });
+  }
+}
+
+void CardKeyValueStore::writeBlocks(std::span<const compute::BlockFromHost> blocks) {
+  Stream& stream = m_work->stream();
+  const std::size_t row = static_cast<std::size_t>(m_shape.headSize) * m_pool.elementBytes();
+  for (const compute::BlockFromHost& block : blocks) {
+    compute::checkHostBlock(m_shape, block.block, block.slots, block.bytes.size());
+    const StagedBlock staged{m_pool, m_shape, block.slots};
+    std::vector<std::byte> bytes(staged.bytes());  // what pads heads is 0
+    staged.eachRow([&](std::size_t at, std::size_t host) {
+      std::memcpy(bytes.data() + at, block.bytes.data() + host, row);
+    });
+    staged.eachStretch(block.block, [&](std::size_t at, std::byte* place, std::size_t length) {
+      stream.copyToDevice(place, bytes.data() + at, length);
+    });
+    stream.synchronize();
+  }
+}
+
 }  // namespace spanscope::cuda

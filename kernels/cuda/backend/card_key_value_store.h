@@ -19,6 +19,10 @@ class CardKeyValueStore final : public compute::KvStore {
   void read(std::int32_t layer, std::int64_t slot, std::span<float> key,
             std::span<float> value) const override;
 
+  /// Both wait until the copies are done.
+  void readBlocks(std::span<const compute::BlockToHost> blocks) const;
+  void writeBlocks(std::span<const compute::BlockFromHost> blocks);
+
   const KeyValuePool& pool() const { return m_pool; }
 
  private:

@@ -233,6 +233,14 @@ class CudaBackend final : public compute::Backend {
     copyTogether(together, cardStore(store).pool());
   }
 
+  void readBlocks(std::span<const compute::BlockToHost> blocks, const compute::KvStore& store) override {
+    cardStore(store).readBlocks(blocks);
+  }
+
+  void writeBlocks(std::span<const compute::BlockFromHost> blocks, compute::KvStore& store) override {
+    static_cast<CardKeyValueStore&>(store).writeBlocks(blocks);
+  }
+
   void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
               std::int32_t layer, bool observed, compute::Tensor& out) override {
     const CardTensor& source = cardTensor(queries);

@@ -3,6 +3,7 @@
 #include "tests/app/cli/spanq_process.h"
 
 #include <QDir>
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -54,6 +55,7 @@ class TestSpanqPredict : public QObject {
   void boundsHoldTheRun_data();
   void boundsHoldTheRun();
   void textSaysAll();
+  void whyNamesChangesThatDo();
   void failuresAreForetold();
   void weightsAreNotNeeded();
   void wrongOptions_data();
@@ -157,6 +159,92 @@ void TestSpanqPredict::textSaysAll() {
   QVERIFY(holds(none.out, "nothing is generated"));
 }
 
+namespace {
+
+/// Prompt tokens that the last query's only step finds, where replies are as long as they may be.
+std::int64_t cachedOf(const SpanqResult& result) {
+  std::int64_t cached = 0;
+  const Json prediction = predictionsIn(result.out).back();
+  for (const Json& segment : prediction.at("steps").at(0).at("segments")) {
+    for (const Json& block : segment.at("blocks")) cached += block.at("tokens").get<std::int64_t>();
+  }
+  return cached;
+}
+
+/// All changes of a kind, of the last query's only step, without those that are named for several blocks.
+std::vector<Json> changesOf(const SpanqResult& result, const std::string& kind) {
+  std::vector<Json> changes;
+  const Json prediction = predictionsIn(result.out).back();
+  for (const Json& segment : prediction.at("steps").at(0).at("segments")) {
+    for (const Json& block : segment.at("blocks")) {
+      for (Json change : block.value("what_if", Json::array())) {
+        if (change.at("change") != kind) continue;
+        change.erase("found");
+        if (std::find(changes.begin(), changes.end(), change) == changes.end()) changes.push_back(change);
+      }
+    }
+  }
+  return changes;
+}
+
+}  // namespace
+
+/// What --why says is done, and the blocks are found.
+void TestSpanqPredict::whyNamesChangesThatDo() {
+  // The same documents without their plus.
+  QFile file(QString::fromStdString(kQueries + "rag.json"));
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  Json query = Json::parse(file.readAll().toStdString());
+  Json& messages = query["g"]["input"]["cross"];
+  const Json documents = messages[1]["plus"];
+  Json flat = Json::array({messages[0]});
+  for (const Json& document : documents) flat.push_back(document);
+  flat.push_back(messages[2]);
+  messages = flat;
+  const std::string rag = kQueries + "rag.json";
+  const SpanqResult crossed = spanq({"explain", "--json", "--why", rag, "-"}, query.dump());
+  QVERIFY2(crossed.code == 0, crossed.err.c_str());
+  const std::vector<Json> spans = changesOf(crossed, "own_span");
+  QCOMPARE(spans.size(), documents.size());
+  std::int64_t more = 0;
+  for (const Json& span : spans) {
+    QCOMPARE(span.at("cached").get<int>(), span.at("count").get<int>());
+    QCOMPARE(span.at("stored_by").at("run").get<int>(), 1);
+    more += span.at("cached").get<std::int64_t>();
+  }
+  messages = Json::array({flat.front(), {{"plus", documents}}, {{"user", "Who is it?"}}});
+  const SpanqResult plus = spanq({"explain", "--json", "--why", rag, "-"}, query.dump());
+  QVERIFY(cachedOf(plus) >= cachedOf(crossed) + more);
+
+  // A pool that is too small for both.
+  const std::vector<std::string> files = {rag, kQueries + "judge-2.json", rag};
+  const auto inPool = [&files](const std::string& blocks) {
+    std::vector<std::string> words{"explain", "--json", "--why", "--blocks", blocks};
+    words.insert(words.end(), files.begin(), files.end());
+    return spanq(words);
+  };
+  // Where a reply may outgrow the pool, a larger one would be asked for more.
+  QVERIFY(changesOf(inPool("14"), "larger_pool").empty());
+  const SpanqResult small = inPool("29");
+  std::int64_t blocks = 0;
+  for (const Json& change : changesOf(small, "larger_pool"))
+    blocks = std::max(blocks, change.at("blocks").get<std::int64_t>());
+  QVERIFY(blocks > 29);
+  const SpanqResult large = inPool(std::to_string(blocks));
+  QVERIFY(changesOf(large, "larger_pool").empty());
+  const std::int64_t prompt =
+      predictionsIn(large.out).back().at("totals").at("prompt").at("least").get<std::int64_t>();
+  // The last token is always computed.
+  QCOMPARE(cachedOf(large), prompt - 1);
+  QVERIFY(cachedOf(small) < prompt - 1);
+
+  const SpanqResult text = spanq({"explain", "--why", rag, rag});
+  QVERIFY2(holds(text.out, "  What step 0 computes, and why:\n"), text.out.c_str());
+  QVERIFY2(holds(text.out, "nothing: the last token is always computed"), text.out.c_str());
+  const SpanqResult plain = spanq({"explain", "--json", "--predict", rag});
+  QVERIFY(!holds(plain.out, "what_if"));
+}
+
 void TestSpanqPredict::failuresAreForetold() {
   const std::vector<std::string> words =
       joined({"explain", "--predict"}, {"--blocks", "4"}, {"rag.json", "rag-swapped.json"});
@@ -191,6 +279,7 @@ void TestSpanqPredict::weightsAreNotNeeded() {
 void TestSpanqPredict::wrongOptions_data() {
   QTest::addColumn<QStringList>("options");
   QTest::addColumn<QString>("says");
+  QTest::newRow("why of a graph") << QStringList{"--why", "--dot"} << "--why";
   QTest::newRow("graph") << QStringList{"--predict", "--dot"} << "--predict";
   QTest::newRow("policy alone") << QStringList{"--policy", "prefix"} << "--predict";
   QTest::newRow("blocks alone") << QStringList{"--blocks", "9"} << "--predict";

@@ -123,6 +123,7 @@ class TestPrediction : public QObject {
   void changesNothing();
   void failuresAreForeseen();
   void stops();
+  void largerPoolsWouldDo();
 };
 
 void TestPrediction::equalsTheRun_data() {
@@ -372,6 +373,50 @@ void TestPrediction::stops() {
   std::stop_source stop;
   stop.request_stop();
   QVERIFY(random.session->predictor()->predict(planOf(Queries(1).single(), 0), {}, stop.get_token()).stopped);
+}
+
+/// What was evicted in the session before is named with the pool that would have kept it.
+void TestPrediction::largerPoolsWouldDo() {
+  const std::uint32_t seed = 31;
+  qInfo("seed %u", seed);
+  Queries queries(seed);
+  int named = 0;
+  for (int round = 0; round < 12; ++round) {
+    std::vector<plan::Plan> history;
+    for (std::uint64_t i = 0; i < 5; ++i) history.push_back(planOf(queries.single(), i));
+    const plan::Plan& asked = history.front();
+    const auto predictIn = [&](std::int32_t blocks, bool& failed) {
+      RandomSession random(withBlocks(blocks), false);
+      for (const plan::Plan& plan : history)
+        failed = failed || random.session->run(plan, {}).outcome == trace::RunOutcome::Failed;
+      const auto predictor = random.session->predictor();
+      predictor->sayWhatIf();
+      return predictor->predict(asked, {});
+    };
+    bool failed = false;
+    const run::Prediction small = predictIn(16, failed);
+    if (failed || small.error || small.steps.empty()) continue;
+    const run::StepPrediction& step = small.steps.front();
+    QCOMPARE(step.whatIf.size(), step.blocks.size());
+    for (std::size_t block = 0; block < step.blocks.size(); ++block) {
+      QCOMPARE(step.whatIf[block].empty(), step.blocks[block].tokens == step.blocks[block].wanted);
+      for (const cache::WhatIf& change : step.whatIf[block]) {
+        if (change.block != kNullBlock) QVERIFY(step.servedBy.contains(change.block));
+        if (change.change != cache::Change::LargerPool) continue;
+        const run::Prediction large = predictIn(static_cast<std::int32_t>(change.blockCount), failed);
+        QVERIFY(!failed && large.steps.size() == small.steps.size());
+        QVERIFY2(large.steps.front().blocks[block].tokens >= change.found,
+                 qPrintable(QStringLiteral("round %1, block %2").arg(round).arg(block)));
+        ++named;
+      }
+    }
+  }
+  qInfo("%d pools", named);
+  QVERIFY(named > 5);
+  // Nobody asked: nothing is said.
+  RandomSession random(withBlocks(64), false);
+  const run::Prediction plain = random.session->predictor()->predict(planOf(Queries(1).single(), 0), {});
+  QVERIFY(plain.steps.front().whatIf.empty());
 }
 
 QTEST_APPLESS_MAIN(TestPrediction)

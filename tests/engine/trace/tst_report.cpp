@@ -60,6 +60,32 @@ void TestReport::describeRows_data() {
   row("fragments", FragmentsRetrieved{"where?", FragmentRanking::Hybrid, 3, {fragment, {}}},
       "fragments_retrieved run 2 request 3 /g: 1 fragment of 3 documents (hybrid) for \"where?\", first "
       "\"Mira lives in Lisbon.\" of \"a.pdf\", score 1.5000");
+  row("block loaded",
+      BlockLoaded{.block = 4,
+                  .key = BlockKey{0x0123456789abcdefU, 1},
+                  .tier = StoreTier::Disk,
+                  .segment = 2,
+                  .virtualIndex = 1,
+                  .tokens = 16,
+                  .bytes = 20480,
+                  .nanoseconds = 12500},
+      "block_loaded run 2 request 3 /g: 16 tokens of segment 2, block 1 into physical block 4 from the disk, "
+      "20480 bytes in 0.013 ms, key 01234567");
+  row("block spilled",
+      BlockSpilled{.block = 4,
+                   .key = BlockKey{0x0123456789abcdefU, 1},
+                   .tier = StoreTier::Host,
+                   .tokens = 1,
+                   .bytes = 1280},
+      "block_spilled run 2 request 3 /g: 1 token of physical block 4 to host memory, 1280 bytes, key "
+      "01234567");
+  row("store",
+      StoreReported{.tiers = {{StoreTier::Host, 2, 20, 25600, 1ULL << 20},
+                              {StoreTier::Disk, 1, 16, 3ULL << 20, 4ULL << 30}},
+                    .packs = {}},
+      "store_reported run 2 request 3 /g: host memory: 2 blocks with 20 tokens, 25600 bytes of 1 MiB; the "
+      "disk: 1 block with 16 tokens, 3 MiB of 4096 MiB");
+  row("no store", StoreReported{}, "store_reported run 2 request 3 /g: no tier is in use");
   row("attention left out", AttentionLeftOut{12, 30, 64ULL << 20},
       "attention_left_out run 2 request 3 /g: 12 records of attention left out beside 30: limit of 64 MiB a "
       "run");
@@ -240,6 +266,7 @@ void TestReport::sums() {
   expected.computedTokens = 80;
   expected.generatedTokens = 4;
   expected.hitRate = 0.5;
+  expected.recent = {.requests = 1, .asked = 100, .found = 64};
   expected.blocksLookedUp = 5;
   expected.blocksHit = 2;
   expected.blocksRelocated = 1;
@@ -313,10 +340,20 @@ void TestReport::table() {
   const QString text = QString::fromStdString(statsTable(some));
   QVERIFY(text.startsWith("events               12\nduration             0.000 s\n"));
   QVERIFY(text.contains("\nhit rate             62.5 %\n"));
+  QVERIFY(!text.contains("last requests"));
+  QVERIFY(!text.contains("time in the pool"));
   QVERIFY(text.contains("\ntime to first token  12.50 ms (median)\n"));
   QVERIFY(text.endsWith("\n"));
   QVERIFY(!text.contains("errors"));
   QVERIFY(!text.contains("not delivered"));
+  some.requests = 1200;
+  some.recent = {.requests = 1000, .asked = 400, .found = 100};
+  some.residency = {.evicted = 3, .gaps = 2, .lifetime = 12.5, .idle = 0.004, .gap = 0.25};
+  const QString more = QString::fromStdString(statsTable(some));
+  QVERIFY2(more.contains("\n  last requests      25.0 % of 1000 requests\n"), qPrintable(more));
+  QVERIFY2(more.contains("\ntime in the pool     12.50 s until evicted (median)\n"), qPrintable(more));
+  QVERIFY2(more.contains("\n  idle at the end    4.00 ms (median)\n"), qPrintable(more));
+  QVERIFY2(more.contains("\n  between uses       250.00 ms (median)\n"), qPrintable(more));
 }
 
 void TestReport::hostileSums() {

@@ -204,11 +204,13 @@ void TestSettings::identity() {
   // The identity says all that a session is made with.
   const run::SessionConfig a = sessionConfigOf(usual);
   const run::SessionConfig b = sessionConfigOf(other);
-  const bool isSameConfig =
-      a.blockSize == b.blockSize && a.blockCount == b.blockCount && a.kvType == b.kvType;
+  const bool isSameConfig = a.blockSize == b.blockSize && a.blockCount == b.blockCount &&
+                            a.kvType == b.kvType && a.store.hostBytes == b.store.hostBytes &&
+                            a.store.diskBytes == b.store.diskBytes && a.store.folder == b.store.folder;
   QCOMPARE(isSameConfig, setting->effect != SettingEffect::Session);
-  static const std::set<std::string_view> kOfSessions = {"model",      "device", "exact",  "threads",
-                                                         "block_size", "blocks", "kv_type"};
+  static const std::set<std::string_view> kOfSessions = {"model",   "device",         "exact",
+                                                         "threads", "block_size",     "blocks",
+                                                         "kv_type", "cache_host_mib", "cache_disk_mib"};
   QCOMPARE(isOfSession, kOfSessions.contains(setting->key));
 }
 

@@ -24,6 +24,7 @@ Scene sceneFor(const QString& view) {
   }
   if (view == QLatin1String("problems")) return Scene::Mistakes;
   if (view == QLatin1String("benchmark")) return Scene::Benchmark;
+  if (view == QLatin1String("experiments")) return Scene::Experiment;
   if (view == QLatin1String("fragments")) return Scene::Fragments;
   return Scene::Example;
 }
@@ -86,6 +87,7 @@ ui::ViewInput sceneOf(Scene scene) {
       return mistakenScene();
     case Scene::Fragments:
       return fragmentsScene();
+    case Scene::Experiment:
     case Scene::Benchmark:
     case Scene::Lengths:
     case Scene::NotForecast:
@@ -96,6 +98,11 @@ ui::ViewInput sceneOf(Scene scene) {
     ui::ViewInput input = pictureScene();
     input.benchmark = std::make_shared<const ui::Benchmark>(
         scene == Scene::Lengths ? sampleLengths(*input.document) : sampleBenchmark(*input.document));
+    return input;
+  }
+  if (scene == Scene::Experiment) {
+    ui::ViewInput input = pictureScene();
+    input.experiment = std::make_shared<const ui::ExperimentRun>(sampleExperiment());
     return input;
   }
   if (scene == Scene::NotForecast) {

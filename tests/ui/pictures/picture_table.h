@@ -18,6 +18,7 @@ enum class Scene {
   TwentyCards,      ///< twentyDocumentsScene()
   Steps,            ///< stepsScene()
   NotForecast,      ///< stepsScene(), without what its next run would find
+  Experiment,       ///< pictureScene() with sampleExperiment()
   Benchmark,        ///< pictureScene() with sampleBenchmark()
   Lengths,          ///< pictureScene() with sampleLengths()
   Mistakes,         ///< mistakenScene()

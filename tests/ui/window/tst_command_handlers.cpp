@@ -149,7 +149,7 @@ class TestCommandHandlers : public QObject {
   void disabledCommandsDoNothingInADocument() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     settle();
-    const QStringList expected{"edit.undo", "edit.redo", "run.stop", "run.attention"};
+    const QStringList expected{"edit.undo", "edit.redo", "run.stop", "run.attention", "run.fidelity"};
     int disabled = 0;
     for (const CommandInfo& info : commandTable()) {
       const bool ofCanvas = m_window->canvas().commands().find(info.id) != nullptr;

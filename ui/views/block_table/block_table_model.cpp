@@ -3,6 +3,7 @@
 
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/segment_names.h"
+#include "ui/views/pool/store_model.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -213,13 +214,19 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
                .arg(facts.tokens)
                .arg(table.blockSize);
   if (const trace::BlockLookedUp* lookup = lookupEvent(*input.trace, facts.lookup)) {
-    if (lookup->outcome == trace::LookupOutcome::Partial)
+    if (lookup->outcome == trace::LookupOutcome::Partial && facts.load == 0)
       lines << tr("Its first %1 tokens were copied from #%2").arg(lookup->tokens).arg(lookup->block);
     if (lookup->outcome == trace::LookupOutcome::Relocated) {
       lines << tr("Stored at position %1, used at %2")
                    .arg(lookup->storedBase + std::int64_t{lookup->virtualIndex} * table.blockSize)
                    .arg(lookup->base + std::int64_t{lookup->virtualIndex} * table.blockSize);
     }
+  }
+  if (const trace::BlockLoaded* loaded = loadEvent(*input.trace, facts.load)) {
+    lines << tr("%1 of its tokens were loaded from %2 in %3 ms")
+                 .arg(loaded->tokens)
+                 .arg(tierPlace(loaded->tier))
+                 .arg(double(loaded->nanoseconds) / 1e6, 0, 'f', 3);
   }
   if (cell.references >= 2) lines << tr("Held %1 times").arg(cell.references);
   if (cell.lostAt) {

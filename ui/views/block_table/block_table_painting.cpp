@@ -20,6 +20,7 @@ BlockLook lookOf(const TableCell& cell, std::int32_t blockSize) {
   look.role = cell.role;
   look.shared = cell.references >= 2;
   look.share = double(cell.facts.tokens) / blockSize;
+  look.loaded = cell.facts.load != 0 && cell.role != BlockRole::Evicted;
   if (cell.facts.outcome == trace::LookupOutcome::Partial && cell.facts.found > 0 &&
       cell.role == BlockRole::Computed) {
     look.split = double(cell.facts.found) / std::max(1, cell.facts.tokens);

@@ -7,9 +7,22 @@
 
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <utility>
 
 namespace spanscope::ui {
+
+namespace {
+
+/// Whether a block of it came from a tier of the span store.
+bool showsLoaded(const BlockTable& table) {
+  return std::any_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
+    return std::any_of(row.cells.begin(), row.cells.end(),
+                       [](const TableCell& cell) { return cell.facts.load != 0; });
+  });
+}
+
+}  // namespace
 
 BlockTableView::BlockTableView(QWidget* parent)
     : InputView(kRunParts | InputPart::WholeTrace, Pace::EveryInput, parent),
@@ -29,6 +42,7 @@ QWidget* BlockTableView::takeTitleControls() {
   if (!m_legend) {
     m_legend = new BlockLegend(stateLegend());
     m_legend->setTheme(theme());
+    m_legend->showLoaded(showsLoaded(m_table));
   }
   return m_legend;
 }
@@ -39,7 +53,10 @@ void BlockTableView::refresh() {
   const bool changed = table != m_table;
   const bool grown = table.rows.size() > m_table.rows.size();
   if (changed) m_table = std::move(table);
-  if (m_legend) m_legend->setTheme(theme());
+  if (m_legend) {
+    m_legend->setTheme(theme());
+    m_legend->showLoaded(showsLoaded(m_table));
+  }
 
   const std::optional<CellPlace> current = selectedCell(m_table, input()->selection);
   BlockId physical = input()->selection.physical;

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 namespace spanscope::ui {
@@ -109,6 +111,15 @@ void BlockPainter::block(QPainter& painter, const QRectF& place, const BlockLook
     if (look.shared)
       painter.fillRect(QRectF(place.left(), place.top(), place.width() - 1, 2), m_theme.ink(look.role));
   }
+  if (look.loaded) {
+    const double side = std::clamp(place.width() / 2.5, 4.0, 12.0);
+    QPainterPath corner(place.topLeft());
+    corner.lineTo(place.topLeft() + QPointF(side, 0));
+    corner.lineTo(place.topLeft() + QPointF(0, side));
+    corner.closeSubpath();
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    painter.fillPath(corner, m_theme.ink(look.role == BlockRole::Computed ? look.found : look.role));
+  }
   painter.restore();
 }
 
@@ -120,8 +131,8 @@ void BlockPainter::stamp(QPainter& painter, const QRect& place, const BlockLook&
   };
   const quint64 key = static_cast<quint64>(look.role) | static_cast<quint64>(look.found) << 4U |
                       static_cast<quint64>(look.core) << 8U | static_cast<quint64>(look.shared) << 12U |
-                      pixels(look.share, place.height()) << 16U | pixels(look.split, place.width()) << 24U |
-                      static_cast<quint64>(place.width()) << 32U |
+                      static_cast<quint64>(look.loaded) << 13U | pixels(look.share, place.height()) << 16U |
+                      pixels(look.split, place.width()) << 24U | static_cast<quint64>(place.width()) << 32U |
                       static_cast<quint64>(place.height()) << 48U;
   auto found = m_stamps.find(key);
   if (found == m_stamps.end() || found->devicePixelRatio() != scale) {
@@ -192,6 +203,22 @@ BlockLegend::BlockLegend(std::vector<Meaning> entries, QWidget* parent)
 void BlockLegend::setTheme(const Theme& theme) {
   if (m_painter.theme() == theme) return;
   m_painter.setTheme(theme);
+  updateGeometry();
+  update();
+}
+
+void BlockLegend::showLoaded(bool isShown) {
+  if (m_showsLoaded == isShown) return;
+  m_showsLoaded = isShown;
+  // Behind hits and what was computed, where a narrow title bar still has room for it.
+  const auto place = m_entries.begin() + std::min<std::ptrdiff_t>(3, std::ssize(m_entries));
+  if (isShown) {
+    m_entries.insert(place, {{.role = BlockRole::Hit, .loaded = true},
+                             tr("loaded"),
+                             tr("A hit that was not in the pool: loaded from host memory or the disk")});
+  } else {
+    m_entries.erase(place);
+  }
   updateGeometry();
   update();
 }

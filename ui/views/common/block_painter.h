@@ -29,6 +29,7 @@ struct BlockLook {
   double split = 0;                  ///< of those slots, the share that was found, at the left …
   BlockRole found = BlockRole::Hit;  ///< … and how
   bool shared = false;               ///< second outline
+  bool loaded = false;               ///< what was found came from a tier: a corner in the ink
   BlockCore core = BlockCore::None;
   bool operator==(const BlockLook&) const = default;
 };
@@ -74,6 +75,8 @@ class BlockLegend : public QWidget {
   };
   explicit BlockLegend(std::vector<Meaning> entries, QWidget* parent = nullptr);
   void setTheme(const Theme& theme);
+  /// Whether the sample of what came from a tier stands behind the others.
+  void showLoaded(bool isShown);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
 
@@ -85,6 +88,7 @@ class BlockLegend : public QWidget {
   int widthOf(const Meaning& entry) const;
 
   std::vector<Meaning> m_entries;
+  bool m_showsLoaded = false;
   BlockPainter m_painter;
 };
 

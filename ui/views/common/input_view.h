@@ -26,6 +26,7 @@ enum class InputPart {
   Forecast = 16,
   Replay = 32,  ///< attention that is computed again
   Benchmark = 64,
+  Experiment = 128,
 };
 Q_DECLARE_FLAGS(InputParts, InputPart)
 Q_DECLARE_OPERATORS_FOR_FLAGS(InputParts)

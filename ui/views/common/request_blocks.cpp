@@ -2,6 +2,7 @@
 #include "ui/views/common/request_blocks.h"
 
 #include <algorithm>
+#include <map>
 #include <variant>
 
 namespace spanscope::ui {
@@ -47,6 +48,31 @@ const trace::BlockLookedUp* lookupEvent(const TraceStore& trace, std::uint64_t s
   return index ? std::get_if<trace::BlockLookedUp>(&trace.event(*index).payload) : nullptr;
 }
 
+const trace::BlockLoaded* loadEvent(const TraceStore& trace, std::uint64_t sequence) {
+  if (sequence == 0) return nullptr;
+  const std::optional<std::size_t> index = trace.indexOf(sequence);
+  return index ? std::get_if<trace::BlockLoaded>(&trace.event(*index).payload) : nullptr;
+}
+
+namespace {
+
+/// By place, the last load up to the state.
+std::map<trace::BlockPlace, std::uint64_t> loadsOf(const TraceStore& trace, const trace::Replay& state,
+                                                   RequestId request) {
+  std::map<trace::BlockPlace, std::uint64_t> loads;
+  const RequestEvents* events = trace.request(request);
+  if (events == nullptr) return loads;
+  for (const std::size_t index : events->loads) {
+    const trace::Event& event = trace.event(index);
+    if (event.sequence > state.progress().sequence) break;
+    const auto* loaded = std::get_if<trace::BlockLoaded>(&event.payload);
+    if (loaded != nullptr) loads[{loaded->segment, loaded->virtualIndex}] = event.sequence;
+  }
+  return loads;
+}
+
+}  // namespace
+
 RequestBlocks requestBlocks(const TraceStore& trace, const trace::Replay& state, RequestId request) {
   RequestBlocks result;
   const trace::RequestState* own = findRequest(state, request);
@@ -55,6 +81,7 @@ RequestBlocks requestBlocks(const TraceStore& trace, const trace::Replay& state,
   result.run = own->run;
   result.blockSize = std::max(1, state.pool().blockSize());
   const auto size = static_cast<std::int64_t>(result.blockSize);
+  const std::map<trace::BlockPlace, std::uint64_t> loads = loadsOf(trace, state, request);
 
   std::int32_t number = 0;
   auto block = own->blocks.begin();
@@ -84,6 +111,9 @@ RequestBlocks requestBlocks(const TraceStore& trace, const trace::Replay& state,
         facts.outcome = state_.outcome;
         facts.reason = state_.reason;
         if (state_.block != kNullBlock) facts.role = roleOf(state_.outcome);
+        // A request that is resumed is looked up anew.
+        const auto load = loads.find(place);
+        if (load != loads.end() && load->second > state_.lookup) facts.load = load->second;
         if (const trace::BlockLookedUp* lookup = lookupEvent(trace, state_.lookup)) {
           facts.found = lookup->tokens;
           facts.foundRole = lookup->base == lookup->storedBase ? BlockRole::Hit : BlockRole::Relocated;

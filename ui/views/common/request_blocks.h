@@ -33,6 +33,7 @@ struct VirtualBlockFacts {
   std::uint64_t lookup = 0;              ///< sequence number of its lookup; 0: was not looked up
   trace::LookupOutcome outcome = trace::LookupOutcome::Miss;
   trace::MissReason reason = trace::MissReason::None;
+  std::uint64_t load = 0;  ///< sequence number of its BlockLoaded; 0: it came from no tier
   bool operator==(const VirtualBlockFacts&) const = default;
 };
 
@@ -59,6 +60,9 @@ RequestBlocks requestBlocks(const TraceStore& trace, const trace::Replay& state,
 
 /// The lookup with this sequence number; nullptr: none.
 const trace::BlockLookedUp* lookupEvent(const TraceStore& trace, std::uint64_t sequence);
+
+/// What was loaded from a tier with this sequence number; nullptr: nothing.
+const trace::BlockLoaded* loadEvent(const TraceStore& trace, std::uint64_t sequence);
 
 /// A generated token of the last segment, and its event.
 struct GeneratedToken {

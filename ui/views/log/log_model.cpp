@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/log/log_model.h"
 
+#include "engine/trace/fidelity_figures.h"
 #include "engine/trace/report.h"
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/common/csv_line.h"
@@ -12,6 +13,7 @@
 #include <QPixmap>
 
 #include <algorithm>
+#include <span>
 
 namespace spanscope::ui {
 namespace {
@@ -120,6 +122,13 @@ struct Teller {
     line.text = tr("The cache was emptied");
     return true;
   }
+  bool operator()(const trace::FidelityMeasured& payload) const {
+    const trace::FidelityMeasured* one = &payload;
+    line.text = tr("Fidelity of run %1 measured: %2")
+                    .arg(event.run)
+                    .arg(QString::fromStdString(trace::fidelityText(trace::fidelityOf(std::span(&one, 1)))));
+    return true;
+  }
   bool operator()(const trace::MessageLogged& payload) const {
     line.text = QString::fromStdString(payload.text);
     line.severity = payload.severity;
@@ -169,6 +178,7 @@ std::optional<Severity> severityOf(const trace::Event& event) {
                     std::holds_alternative<trace::StepStarted>(event.payload) ||
                     std::holds_alternative<trace::RequestDeferred>(event.payload) ||
                     std::holds_alternative<trace::RequestPreempted>(event.payload) ||
+                    std::holds_alternative<trace::FidelityMeasured>(event.payload) ||
                     std::holds_alternative<trace::CacheCleared>(event.payload);
   return told ? std::optional<Severity>(Severity::Note) : std::nullopt;
 }

@@ -111,15 +111,30 @@ CardContent cachedCard(const MetricsModel& model) {
   card.title = tr("Prompt tokens cached");
   card.explanation =
       tr("Share of each run's prompt tokens that came from the cache: where they stood before (hit), or "
-         "moved to another position (relocated).");
+         "moved to another position (relocated). The line is the hit rate of the newest 1000 requests up to "
+         "the end of the run.");
   card.xName = tr("run");
   card.yName = tr("% of prompt");
   card.yTop = 100;
   PlotSeries hit{.kind = SeriesKind::Bars, .name = tr("hit"), .role = BlockRole::Hit, .points = {}};
   PlotSeries relocated{
       .kind = SeriesKind::Bars, .name = tr("relocated"), .role = BlockRole::Relocated, .points = {}};
+  PlotSeries recent{.kind = SeriesKind::Line,
+                    .name = tr("last 1000"),
+                    .role = BlockRole::Computed,
+                    .dashed = true,
+                    .points = {}};
   const RunMetrics* last = nullptr;
   for (const RunMetrics& run : model.runs) {
+    if (!run.requests.empty() && run.requests.back().recentHitRate) {
+      const double rate = 100 * *run.requests.back().recentHitRate;
+      recent.points.push_back({.x = static_cast<double>(run.run),
+                               .y = rate,
+                               .text = tr("%1: %2 % of the newest 1000 requests, up to this run")
+                                           .arg(titleOf(run))
+                                           .arg(rate, 0, 'f', 1),
+                               .tag = static_cast<int>(run.requests.back().request)});
+    }
     if (run.promptTokens <= 0) continue;
     last = &run;
     const double whole = static_cast<double>(run.promptTokens);
@@ -147,7 +162,44 @@ CardContent cachedCard(const MetricsModel& model) {
       card.verdict = a == b ? 0 : a > b ? 1 : -1;
     }
   }
-  card.series = {std::move(hit), std::move(relocated)};
+  card.series = {std::move(hit), std::move(relocated), std::move(recent)};
+  return card;
+}
+
+CardContent residencyCard(const MetricsModel& model) {
+  const ResidencyCurves& residency = model.residency;
+  CardContent card;
+  card.title = tr("Time in the pool");
+  card.explanation = tr(
+      "Of the contents that were evicted, the share that had been in the pool for so long; that nobody had "
+      "used for so long by then; and the times between their uses. Where contents are evicted soon after "
+      "their last use, a larger pool would find more of them.");
+  card.xName = tr("s");
+  card.yName = tr("% of evicted");
+  card.wholeX = false;
+  card.yTop = 104;  // so that marks at the whole are not cut
+  const auto add = [&card](const QString& name, const QString& sentence, BlockRole role, bool dashed,
+                           const ShareCurve& curve) {
+    PlotSeries series{.kind = SeriesKind::Line, .name = name, .role = role, .dashed = dashed, .points = {}};
+    if (!curve.empty()) series.points.push_back({.x = 0, .y = 0, .text = {}});
+    for (const SharePoint& point : curve) {
+      series.points.push_back(
+          {.x = point.seconds,
+           .y = 100 * point.share,
+           .text = sentence.arg(point.share * 100, 0, 'f', 0).arg(durationText(point.seconds))});
+    }
+    card.series.push_back(std::move(series));
+  };
+  add(tr("stayed"), tr("%1 % had stayed for %2 or less"), BlockRole::Hit, false, residency.lifetime);
+  add(tr("idle"), tr("%1 % had been idle for %2 or less"), BlockRole::Computed, true, residency.idle);
+  add(tr("between uses"), tr("%1 % of the times between uses were %2 or less"), BlockRole::Relocated, false,
+      residency.gap);
+  if (residency.figures.lifetime) {
+    card.value = durationText(*residency.figures.lifetime);
+    card.change = tr("median of %1 evicted").arg(residency.figures.evicted);
+  } else {
+    card.value = tr("nothing was evicted");
+  }
   return card;
 }
 
@@ -224,7 +276,8 @@ std::vector<CardContent> metricCards(const MetricsModel& model) {
                                     &trace::StepMetrics::interTokenLatency, BlockRole::Hit, 2);
   between.title = tr("Inter-token latency (ITL)");
   between.explanation = explain(u"itl");
-  return {std::move(first), std::move(between), cachedCard(model), blocksCard(model), speedCard(model)};
+  return {std::move(first),  std::move(between), cachedCard(model),
+          blocksCard(model), speedCard(model),   residencyCard(model)};
 }
 
 }  // namespace spanscope::ui

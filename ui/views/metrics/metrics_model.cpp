@@ -99,11 +99,12 @@ class Speeds {
 }  // namespace
 
 MetricsModel metricsModel(const ViewInput& input, RunScope scope) {
-  BlockUseSampler sampler;
-  return metricsModel(input, sampler, scope);
+  MetricsSamplers samplers;
+  return metricsModel(input, samplers, scope);
 }
 
-MetricsModel metricsModel(const ViewInput& input, BlockUseSampler& sampler, RunScope scope) {
+MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, RunScope scope) {
+  samplers.cache.follow(input.trace, input.position);
   MetricsModel model;
   const trace::Replay& replay = input.state();
   const std::vector<ListedRun> runs = listRuns(input);
@@ -130,10 +131,13 @@ MetricsModel metricsModel(const ViewInput& input, BlockUseSampler& sampler, RunS
     for (const RequestId requestId : state.requests) {
       const auto found = listed.progress->requests.find(requestId);
       if (found == listed.progress->requests.end() || !found->second.metrics) continue;
-      run.requests.push_back({.request = requestId,
-                              .node = found->second.node,
-                              .name = names.of(found->second),
-                              .values = *found->second.metrics});
+      RequestMetrics& request = run.requests.emplace_back();
+      request.request = requestId;
+      request.node = found->second.node;
+      request.name = names.of(found->second);
+      request.values = *found->second.metrics;
+      const auto rate = samplers.cache.recentRates().find(requestId);
+      if (rate != samplers.cache.recentRates().end()) request.recentHitRate = rate->second;
     }
     if (listed.record != nullptr && listed.record->figures) {
       run.prefillRate = listed.record->prefillRate;
@@ -152,16 +156,18 @@ MetricsModel metricsModel(const ViewInput& input, BlockUseSampler& sampler, RunS
   // Block 0 is never handed out.
   const std::size_t blocks = replay.pool().blockCount();
   model.blockCount = blocks == 0 ? 0 : static_cast<std::int32_t>(blocks) - 1;
-  model.use = sampler.sample(input.trace, input.position);
+  model.use = samplers.use.sample(input.trace, input.position);
+  model.residency = samplers.cache.residency();
   return model;
 }
 
 QString metricsCsv(const MetricsModel& model) {
-  QString text = csvLine(
-      {tr("run"), tr("document"), tr("model"), tr("policy"), tr("request"), tr("step"),
-       tr("time to first token ms"), tr("inter-token latency ms"), tr("queue ms"), tr("prompt tokens"),
-       tr("cached tokens"), tr("relocated tokens"), tr("computed tokens"), tr("generated tokens"),
-       tr("prefill tokens per second of the run"), tr("decode tokens per second of the run")});
+  QString text =
+      csvLine({tr("run"), tr("document"), tr("model"), tr("policy"), tr("request"), tr("step"),
+               tr("time to first token ms"), tr("inter-token latency ms"), tr("queue ms"),
+               tr("prompt tokens"), tr("cached tokens"), tr("relocated tokens"), tr("computed tokens"),
+               tr("generated tokens"), tr("prefill tokens per second of the run"),
+               tr("decode tokens per second of the run"), tr("hit rate of the newest requests %")});
   for (const RunMetrics& run : model.runs) {
     for (const RequestMetrics& request : run.requests) {
       const trace::StepMetrics& values = request.values;
@@ -172,7 +178,8 @@ QString metricsCsv(const MetricsModel& model) {
                        QString::number(values.cachedTokens), QString::number(values.relocatedTokens),
                        QString::number(values.computedTokens), QString::number(values.generatedTokens),
                        run.prefillRate ? csvNumber(*run.prefillRate) : QString(),
-                       run.decodeRate ? csvNumber(*run.decodeRate) : QString()});
+                       run.decodeRate ? csvNumber(*run.decodeRate) : QString(),
+                       request.recentHitRate ? csvNumber(100 * *request.recentHitRate) : QString()});
     }
   }
   return text;

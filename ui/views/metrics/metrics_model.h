@@ -4,6 +4,7 @@
 
 #include "ui/session/run_list.h"
 #include "ui/session/view_input.h"
+#include "ui/views/metrics/cache_figures.h"
 
 #include <QString>
 
@@ -21,6 +22,8 @@ struct RequestMetrics {
   NodePath node;
   QString name;
   trace::StepMetrics values;
+  /// Hit rate of the newest requests, 0 … 1, right after this one was admitted; none: of another session.
+  std::optional<double> recentHitRate;
   bool operator==(const RequestMetrics&) const = default;
 };
 
@@ -55,6 +58,7 @@ struct MetricsModel {
   std::vector<RunMetrics> runs;  ///< those with a request, ascending
   std::vector<BlockUse> use;     ///< by time
   std::int32_t blockCount = 0;   ///< that can be held; 0: not reported
+  ResidencyCurves residency;     ///< of the contents that were evicted
   std::size_t others = 0;        ///< runs that are left out, being of other documents
   bool operator==(const MetricsModel&) const = default;
 };
@@ -84,7 +88,12 @@ class BlockUseSampler {
 
 /// `scope`: whose runs are in it.
 MetricsModel metricsModel(const ViewInput& input, RunScope scope = RunScope::All);
-MetricsModel metricsModel(const ViewInput& input, BlockUseSampler& sampler, RunScope scope = RunScope::All);
+/// What follows a trace, so that a longer one costs the new events only.
+struct MetricsSamplers {
+  BlockUseSampler use;
+  CacheFigureSampler cache;
+};
+MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, RunScope scope = RunScope::All);
 
 QString metricsCsv(const MetricsModel& model);
 

@@ -14,7 +14,7 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kCards = 5;
+constexpr int kCards = 6;
 constexpr int kCardWidth = 280;
 constexpr int kLeastCardHeight = 130;
 constexpr int kGap = 2 * kSpace;
@@ -97,7 +97,7 @@ QString MetricsView::emptyText() const {
 }
 
 void MetricsView::refresh() {
-  m_model = metricsModel(*input(), m_sampler, scope());
+  m_model = metricsModel(*input(), m_samplers, scope());
   if (m_scope) m_scope->setOthers(m_model.others);
   const std::vector<CardContent> contents = metricCards(m_model);
   for (std::size_t i = 0; i < m_cards.size() && i < contents.size(); ++i) {

@@ -18,7 +18,7 @@ namespace spanscope::ui {
 class ScopeBox;
 
 /// What the cards say, in their order: time to first token, inter-token latency, share cached, blocks in use,
-/// tokens a second.
+/// tokens a second, how long contents stay.
 std::vector<CardContent> metricCards(const MetricsModel& model);
 
 class MetricsView : public RunView {
@@ -44,7 +44,7 @@ class MetricsView : public RunView {
   void select(int request);
 
   MetricsModel m_model;
-  BlockUseSampler m_sampler;
+  MetricsSamplers m_samplers;
   QScrollArea* m_scroll;
   QGridLayout* m_grid;
   std::vector<MetricCard*> m_cards;

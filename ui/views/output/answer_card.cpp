@@ -59,12 +59,14 @@ AnswerCard::AnswerCard(QWidget* parent)
       m_advice(new QLabel(this)),
       m_same(new QLabel(this)),
       m_facts(new QLabel(this)),
+      m_full(new QLabel(this)),
+      m_measure(new QToolButton(this)),
       m_copy(new QToolButton(this)) {
   setFocusPolicy(Qt::StrongFocus);
-  for (QLabel* label : {m_title, m_run, m_policy, m_text, m_problem, m_advice, m_same, m_facts}) {
+  for (QLabel* label : {m_title, m_run, m_policy, m_text, m_problem, m_advice, m_same, m_facts, m_full}) {
     label->setTextFormat(Qt::PlainText);
   }
-  for (QLabel* label : {m_text, m_problem}) {
+  for (QLabel* label : {m_text, m_problem, m_full}) {
     label->setWordWrap(true);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     label->setFocusPolicy(Qt::ClickFocus);
@@ -72,9 +74,6 @@ AnswerCard::AnswerCard(QWidget* parent)
   for (QLabel* label : {m_advice, m_same, m_facts}) label->setWordWrap(true);
   m_facts->setToolTip(explain(u"ttft"));
   m_policy->setWordWrap(true);
-  m_policy->setToolTip(QStringList({explain(u"policy"), explain(u"exactness"), explain(u"block-attention"),
-                                    explain(u"full-prefill")})
-                           .join(QLatin1Char('\n')));
   m_copy->setText(tr("Copy"));
   m_copy->setAutoRaise(true);
   m_copy->setToolTip(tr("Copy the answer"));
@@ -82,11 +81,20 @@ AnswerCard::AnswerCard(QWidget* parent)
     QApplication::clipboard()->setText(m_answer.text.isEmpty() ? m_answer.problem : m_answer.text);
   });
 
+  m_measure->setAutoRaise(true);
+  connect(m_measure, &QToolButton::clicked, this, [this] {
+    if (m_answer.isMeasuring)
+      Q_EMIT stopWanted();
+    else
+      Q_EMIT fidelityWanted();
+  });
+
   auto* header = new QHBoxLayout;
   header->setSpacing(2 * kSpace);
   header->addWidget(m_title);
   header->addWidget(m_run);
   header->addStretch(1);
+  header->addWidget(m_measure);
   header->addWidget(m_copy);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(3 * kSpace, 2 * kSpace, 2 * kSpace, 2 * kSpace);
@@ -98,6 +106,7 @@ AnswerCard::AnswerCard(QWidget* parent)
   layout->addWidget(m_same);
   layout->addWidget(m_facts);
   layout->addWidget(m_policy);
+  layout->addWidget(m_full);
 }
 
 void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selected) {
@@ -117,7 +126,9 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
     setInk(*m_advice, theme.color(Role::ComputedInk), theme.smallFont());
     setInk(*m_same, theme.color(Role::HitInk), theme.smallFont());
     setInk(*m_facts, theme.color(Role::TextThird), theme.smallFont());
+    setInk(*m_full, theme.color(Role::TextSecond), theme.smallFont());
     m_copy->setFont(theme.smallFont());
+    m_measure->setFont(theme.smallFont());
   }
   const QString state = answerStateText(answer.state);
   m_title->setText(answer.name);
@@ -127,8 +138,9 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   }
   m_run->setText(where.join(tr(" · ")));
   m_run->setToolTip(answer.time.isEmpty() ? QString() : tr("Started %1").arg(answer.time));
-  m_policy->setText(answer.exactness.isEmpty() ? answer.policy
-                                               : tr("%1: %2").arg(answer.policy, answer.exactness));
+  const QString exactness = exactnessText(answer);
+  m_policy->setText(exactness.isEmpty() ? answer.policy : tr("%1: %2").arg(answer.policy, exactness));
+  showFidelity();
   setTextIfNew(*m_text, answer.text);
   setTextIfNew(*m_problem, answer.state == AnswerState::Failed && answer.problem.isEmpty()
                                ? tr("Failed; the trace does not say why.")
@@ -147,6 +159,26 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   setAccessibleDescription(
       QStringList{state, answer.text, answer.problem, advice.join(QLatin1Char(' '))}.join(QLatin1Char(' ')));
   update();
+}
+
+void AnswerCard::showFidelity() {
+  const QString details = fidelityDetails(m_answer);
+  const QString words = QStringList({explain(u"policy"), explain(u"exactness"), explain(u"block-attention"),
+                                     explain(u"full-prefill")})
+                            .join(QLatin1Char('\n'));
+  m_policy->setToolTip(details.isEmpty() ? words : details);
+  QString full = m_answer.measureProblem;
+  if (full.isEmpty() && !m_answer.fullText.isEmpty())
+    full = tr("A full prefill answers: %1").arg(m_answer.fullText);
+  setTextIfNew(*m_full, full);
+  m_measure->setText(m_answer.isMeasuring ? tr("Stop measuring") : tr("Measure fidelity"));
+  m_measure->setVisible(m_answer.state == AnswerState::Finished && m_answer.generatedTokens > 0);
+  m_measure->setEnabled(m_answer.isMeasuring || m_answer.measureObstacle.isEmpty());
+  m_measure->setToolTip(m_answer.isMeasuring || m_answer.measureObstacle.isEmpty()
+                            ? tr("How close is this answer to a full prefill of the same tokens?")
+                            : m_answer.measureObstacle);
+  m_measure->setAccessibleName(
+      tr("%1 of %2, run %3").arg(m_measure->text(), m_answer.name).arg(m_answer.run));
 }
 
 void AnswerCard::paintEvent(QPaintEvent* /*event*/) {

@@ -22,9 +22,12 @@ class AnswerCard : public QWidget {
   void setContent(const Answer& answer, const Theme& theme, bool selected);
   const Answer& answer() const { return m_answer; }
   QToolButton& copyButton() { return *m_copy; }
+  QToolButton& fidelityButton() { return *m_measure; }
 
  Q_SIGNALS:
   void chosen();
+  void fidelityWanted();
+  void stopWanted();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -34,6 +37,8 @@ class AnswerCard : public QWidget {
   void focusOutEvent(QFocusEvent* event) override;
 
  private:
+  void showFidelity();
+
   Answer m_answer;
   std::optional<Theme> m_theme;
   bool m_selected = false;
@@ -45,6 +50,8 @@ class AnswerCard : public QWidget {
   QLabel* m_advice;  ///< what to keep in mind when it is read
   QLabel* m_same;
   QLabel* m_facts;
+  QLabel* m_full;  ///< what a full prefill answers instead
+  QToolButton* m_measure;
   QToolButton* m_copy;
 };
 

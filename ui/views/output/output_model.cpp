@@ -2,6 +2,7 @@
 #include "ui/views/output/output_model.h"
 
 #include "engine/policy/policies.h"
+#include "ui/session/fidelity_request.h"
 #include "ui/session/run_history.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/number_text.h"
@@ -11,6 +12,7 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <span>
 
 namespace spanscope::ui {
 namespace {
@@ -113,6 +115,34 @@ Answer blankOf(const ListedRun& listed, const std::vector<ListedRun>& runs) {
   return blank;
 }
 
+/// What is cheap to know of an answer that may be measured; what else stands in the way is said when it is
+/// asked for.
+QString obstacleOf(const Answer& answer, const ViewInput& input, const ListedRun& listed) {
+  if (input.replay.origin == TraceOrigin::File)
+    return tr("This is a recorded run: only the session that gave an answer can measure it.");
+  if (input.replay.origin != TraceOrigin::Session || listed.trace != input.trace)
+    return tr("The session that gave this answer has ended: run the query again.");
+  if (answer.state != AnswerState::Finished || answer.generatedTokens == 0)
+    return tr("The answer is not finished.");
+  return input.replay.engineIsBusy ? tr("The engine is busy.") : QString();
+}
+
+void noteFidelity(Answer& answer, const ViewInput& input, const ListedRun& listed) {
+  const ReplayState& state = input.replay;
+  const auto isIn = [&](const std::vector<RequestId>& requests) {
+    return std::find(requests.begin(), requests.end(), answer.request) != requests.end();
+  };
+  answer.isMeasuring = isIn(state.measuring);
+  answer.measureObstacle = obstacleOf(answer, input, listed);
+  if (isIn(state.unmeasured)) answer.measureProblem = state.fidelityProblem;
+  if (answer.state != AnswerState::Finished) return;
+  const trace::FidelityMeasured* measured = fidelityOf(listed, answer.request);
+  if (measured == nullptr) return;
+  answer.fidelity = trace::fidelityOf(std::span(&measured, 1));
+  if (answer.fidelity->sampledSteps == 0 && !measured->sameText)
+    answer.fullText = QString::fromStdString(measured->fullText);
+}
+
 }  // namespace
 
 OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope) {
@@ -157,6 +187,7 @@ OutputModel outputModel(const ViewInput& input, std::size_t most, RunScope scope
       }
       if (answer.state == AnswerState::Failed) answer.problem = errorsOf(listed, *requestId);
       if (answer.state == AnswerState::Waiting) answer.problem = QString::fromStdString(request.waitReason);
+      noteFidelity(answer, input, listed);
       if (const ListedRun* same = sameAnswer(runs, listed, request)) {
         answer.sameAs = same->run;
         answer.sameBut = differencesOf(listed, *same);
@@ -201,6 +232,57 @@ QString answerFacts(const Answer& answer) {
   return facts.join(tr(" · "));
 }
 
+QString exactnessText(const Answer& answer) {
+  if (!answer.fidelity) return answer.exactness;
+  const trace::FidelityFigures& figures = *answer.fidelity;
+  // What no one can tell from nothing is not spelled out here; the details have every digit.
+  constexpr double kTold = 0.001;
+  const bool isTold = figures.meanDivergence == 0 || figures.meanDivergence >= kTold;
+  QString measured =
+      isTold ? tr("KL %1").arg(QString::fromStdString(trace::divergenceText(figures.meanDivergence)))
+             : tr("KL < 0.001");
+  measured += tr(", %1 of %2 tokens agree").arg(figures.agreeing).arg(figures.tokens);
+  if (figures.sampledSteps == 0) {
+    measured += figures.sameAnswers == 1    ? tr(", same answer")
+                : figures.agreedTokens == 0 ? tr(", another answer from the first token on")
+                : figures.agreedTokens == 1
+                    ? tr(", another answer after 1 token")
+                    : tr(", another answer after %1 tokens").arg(figures.agreedTokens);
+  }
+  QStringList parts = answer.exactness.split(tr(" · "), Qt::SkipEmptyParts);
+  const auto full = std::find_if(parts.begin(), parts.end(), [](const QString& part) {
+    return part.startsWith(QStringLiteral("full prefill"));
+  });
+  if (full == parts.end()) {
+    parts += tr("full prefill: %1").arg(measured);
+  } else {
+    *full = tr("%1 %2").arg(*full, measured);
+  }
+  return parts.join(tr(" · "));
+}
+
+QString fidelityDetails(const Answer& answer) {
+  if (!answer.fidelity) return {};
+  const trace::FidelityFigures& figures = *answer.fidelity;
+  const auto nats = [](double value) { return QString::fromStdString(trace::divergenceText(value)); };
+  QStringList lines{
+      tr("Held against a full prefill of the same tokens:"),
+      tr("Divergence of the next token (KL, nats): mean %1, median %2, most %3")
+          .arg(nats(figures.meanDivergence), nats(figures.medianDivergence), nats(figures.mostDivergence)),
+      tr("The same likeliest token at %1 of %2 places").arg(figures.agreeing).arg(figures.tokens)};
+  if (figures.sampledSteps > 0)
+    lines += tr("The answer was drawn at random, so that there is no other to compare it with");
+  else
+    lines += figures.sameAnswers == 1 ? tr("A full prefill gives the same answer")
+                                      : tr("A full prefill gives another answer; tokens that are the same "
+                                           "before the first difference: %1")
+                                            .arg(figures.agreedTokens);
+  if (const std::optional<double> deviation = figures.meanAttentionDeviation())
+    lines += tr("Attention differs by %1 on average over layers and heads (L2 norm over all keys, 0 … 1.41)")
+                 .arg(*deviation, 0, 'f', 3);
+  return lines.join(QLatin1Char('\n'));
+}
+
 QString sameText(const Answer& answer) {
   if (answer.sameAs == 0) return {};
   const QString text = tr("= same answer as run %1").arg(answer.sameAs);
@@ -213,17 +295,23 @@ QString modelText(const Answer& answer) {
 }
 
 QString outputCsv(const OutputModel& model) {
-  QString text = csvLine({tr("run"), tr("document"), tr("model"), tr("policy"), tr("request"), tr("step"),
-                          tr("text"), tr("problem"), tr("time to first token ms"), tr("generated tokens"),
-                          tr("prompt tokens"), tr("cached tokens"), tr("same answer as run")});
+  QString text =
+      csvLine({tr("run"), tr("document"), tr("model"), tr("policy"), tr("request"), tr("step"), tr("text"),
+               tr("problem"), tr("time to first token ms"), tr("generated tokens"), tr("prompt tokens"),
+               tr("cached tokens"), tr("same answer as run"), tr("KL mean nats"), tr("KL median nats"),
+               tr("KL most nats"), tr("greedy tokens that agree"), tr("full prefill answers")});
   for (const Answer& answer : model.answers) {
-    text += csvLine({QString::number(answer.run), answer.document, answer.model, answer.policy,
-                     answer.request == 0 ? QString() : QString::number(answer.request), answer.name,
-                     answer.text, answer.problem,
-                     answer.timeToFirstToken ? csvNumber(*answer.timeToFirstToken * 1000) : QString(),
-                     QString::number(answer.generatedTokens), QString::number(answer.promptTokens),
-                     QString::number(answer.cachedTokens),
-                     answer.sameAs == 0 ? QString() : QString::number(answer.sameAs)});
+    text += csvLine(
+        {QString::number(answer.run), answer.document, answer.model, answer.policy,
+         answer.request == 0 ? QString() : QString::number(answer.request), answer.name, answer.text,
+         answer.problem, answer.timeToFirstToken ? csvNumber(*answer.timeToFirstToken * 1000) : QString(),
+         QString::number(answer.generatedTokens), QString::number(answer.promptTokens),
+         QString::number(answer.cachedTokens),
+         answer.sameAs == 0 ? QString() : QString::number(answer.sameAs),
+         answer.fidelity ? csvNumber(answer.fidelity->meanDivergence) : QString(),
+         answer.fidelity ? csvNumber(answer.fidelity->medianDivergence) : QString(),
+         answer.fidelity ? csvNumber(answer.fidelity->mostDivergence) : QString(),
+         answer.fidelity ? QString::number(answer.fidelity->agreeing) : QString(), answer.fullText});
   }
   return text;
 }

@@ -2,6 +2,7 @@
 // The answers of every step, newest run first.
 #pragma once
 
+#include "engine/trace/fidelity_figures.h"
 #include "ui/session/run_list.h"
 #include "ui/session/view_input.h"
 
@@ -36,8 +37,13 @@ struct Answer {
   std::int64_t generatedTokens = 0;
   std::int64_t promptTokens = 0;
   std::int64_t cachedTokens = 0;
-  RunId sameAs = 0;     ///< the nearest run before with the same finished answer of this step; 0: none
-  QStringList sameBut;  ///< what else of that run is another
+  std::optional<trace::FidelityFigures> fidelity;  ///< against a full prefill, where it was measured
+  QString fullText;          ///< what a full prefill answers, where that is another answer
+  bool isMeasuring = false;  ///< its fidelity is being measured
+  QString measureObstacle;   ///< why its fidelity cannot be measured now; empty: it can
+  QString measureProblem;    ///< why it could not be the last time
+  RunId sameAs = 0;          ///< the nearest run before with the same finished answer of this step; 0: none
+  QStringList sameBut;       ///< what else of that run is another
   bool operator==(const Answer&) const = default;
 };
 
@@ -53,6 +59,11 @@ OutputModel outputModel(const ViewInput& input, std::size_t most = 50, RunScope 
 
 /// "TTFT 3.1 ms · 8 tokens · 70 of 83 prompt tokens cached (84 %)"
 QString answerFacts(const Answer& answer);
+/// "block attention ✓ · full prefill ≈ KL 0.012, 23 of 24 tokens agree, same answer"; the policy's exactness
+/// alone where nothing was measured.
+QString exactnessText(const Answer& answer);
+/// What was measured, a figure a line; empty where nothing was.
+QString fidelityDetails(const Answer& answer);
 /// "= same answer as run 2 (there: policy prefix)"; empty where there is no such run.
 QString sameText(const Answer& answer);
 /// Where the query names another model than the one that answered: that it does.

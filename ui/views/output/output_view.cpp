@@ -20,7 +20,10 @@ constexpr std::size_t kAtFirst = 40;
 }  // namespace
 
 OutputView::OutputView(QWidget* parent)
-    : RunView(parent), m_most(kAtFirst), m_scroll(new QScrollArea(this)), m_more(new QPushButton) {
+    : RunView(parent, InputPart::Replay),
+      m_most(kAtFirst),
+      m_scroll(new QScrollArea(this)),
+      m_more(new QPushButton) {
   setAccessibleName(tr("Output"));
   auto* content = new QWidget(m_scroll);
   content->setAutoFillBackground(false);
@@ -74,6 +77,11 @@ void OutputView::refresh() {
       const Answer& answer = card->answer();
       if (answer.request != 0) Q_EMIT selectionWanted(selectionOf(answer.run, answer.request, answer.node));
     });
+    connect(card, &AnswerCard::fidelityWanted, this, [this, card] {
+      Q_EMIT commandWanted(QStringLiteral("run.fidelity:%1").arg(card->answer().request));
+    });
+    connect(card, &AnswerCard::stopWanted, this,
+            [this] { Q_EMIT commandWanted(QStringLiteral("run.stop")); });
     m_list->insertWidget(static_cast<int>(m_cards.size()), card);
     card->show();
     m_cards.push_back(card);
@@ -109,6 +117,7 @@ void OutputView::paintTo(QPainter& painter, const QSize& size) {
     if (const QString other = modelText(answer); !other.isEmpty()) more.prepend(other);
     for (QString& line : more) line.prepend(QStringLiteral("⚠ "));
     if (answer.sameAs != 0) more += sameText(answer);
+    if (answer.fidelity) more += exactnessText(answer);
     for (const QString& line : more) facts += QLatin1Char('\n') + line;
     table.rows.push_back({{QString::number(answer.run), Role::TextSecond, true},
                           {answer.name, Role::TextSecond, false},

@@ -22,6 +22,7 @@ BlockLook poolLook(const PoolBlock& block) {
   look.shared = block.references >= 2;
   if (block.shown != BlockRole::Free) {
     look.role = block.shown;
+    look.loaded = block.loaded;
     return look;
   }
   switch (block.state) {

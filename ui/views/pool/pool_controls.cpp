@@ -91,8 +91,9 @@ PoolControls::PoolControls(QWidget* parent)
   });
 }
 
-void PoolControls::showShade(PoolShade shade, double oldest, const Theme& theme) {
+void PoolControls::showShade(PoolShade shade, double oldest, bool anyLoaded, const Theme& theme) {
   m_legend->setTheme(theme);
+  m_legend->showLoaded(anyLoaded);
   m_legend->setVisible(shade == PoolShade::State);
   m_scale->setVisible(shade == PoolShade::Age);
   m_scale->showScale(oldest, theme);

@@ -18,7 +18,7 @@ class PoolControls : public QWidget {
  public:
   explicit PoolControls(QWidget* parent = nullptr);
 
-  void showShade(PoolShade shade, double oldest, const Theme& theme);
+  void showShade(PoolShade shade, double oldest, bool anyLoaded, const Theme& theme);
 
  Q_SIGNALS:
   void shadeWanted(spanscope::ui::PoolShade shade);

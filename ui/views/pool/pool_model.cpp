@@ -4,6 +4,7 @@
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"
+#include "ui/views/pool/store_model.h"
 #include "ui/words/tr.h"
 
 #include <algorithm>
@@ -126,7 +127,10 @@ PoolTable poolTable(const ViewInput& input, const BlockHistory& history, PoolSha
       const auto id = static_cast<std::size_t>(facts.physical);
       if (facts.physical == kNullBlock || id >= table.blocks.size()) continue;
       if (history.lostAt(facts.physical, shown.request, input.position)) continue;
-      if (table.blocks[id].state != PoolBlockState::Free) table.blocks[id].shown = facts.role;
+      if (table.blocks[id].state == PoolBlockState::Free) continue;
+      table.blocks[id].shown = facts.role;
+      table.blocks[id].loaded = facts.load != 0;
+      table.anyLoaded = table.anyLoaded || facts.load != 0;
     }
   }
   for (std::size_t i = 0; i < ages.size(); ++i) {
@@ -139,6 +143,8 @@ PoolTable poolTable(const ViewInput& input, const BlockHistory& history, PoolSha
                         .arg(table.held)
                         .arg(table.cached)
                         .arg(table.free);
+    const StoreTable store = storeTable(input);
+    if (!store.summary.isEmpty()) table.summary += tr(" · ") + store.summary;
   }
   return table;
 }
@@ -231,7 +237,9 @@ QString poolCsv(const ViewInput& input) {
   QString csv = csvLine({QStringLiteral("block"), QStringLiteral("state"), QStringLiteral("references"),
                          QStringLiteral("fill"), QStringLiteral("key"), QStringLiteral("run"),
                          QStringLiteral("request"), QStringLiteral("node"), QStringLiteral("index"),
-                         QStringLiteral("base"), QStringLiteral("eviction_order")});
+                         QStringLiteral("base"), QStringLiteral("eviction_order"), QStringLiteral("model"),
+                         QStringLiteral("blocks"), QStringLiteral("bytes"), QStringLiteral("age_ms"),
+                         QStringLiteral("unused_ms")});
   for (std::size_t i = 0; i < pool.blocks().size(); ++i) {
     const trace::BlockState& own = pool.blocks()[i];
     csv += csvLine({QString::number(i), poolStateName(stateOf(own, i)), QString::number(own.references),
@@ -242,8 +250,10 @@ QString poolCsv(const ViewInput& input) {
                     own.cached ? QString::fromStdString(own.storedByNode) : QString(),
                     own.cached ? QString::number(own.virtualIndex) : QString(),
                     own.cached ? QString::number(own.base) : QString(),
-                    place[i] == 0 ? QString() : QString::number(place[i])});
+                    place[i] == 0 ? QString() : QString::number(place[i]), QString(), QString(), QString(),
+                    QString(), QString()});
   }
+  csv += storeCsv(input);
   return csv;
 }
 

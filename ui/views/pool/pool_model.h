@@ -27,6 +27,7 @@ struct PoolBlock {
   std::int32_t references = 0;
   std::int32_t fill = 0;              ///< token slots
   BlockRole shown = BlockRole::Free;  ///< how it serves the shown request; Free: it does not
+  bool loaded = false;                ///< it came from a tier for the shown request
   float age = -1;  ///< 0 the newest … 1 the oldest stored one; −1: nothing stored, or not known
   bool operator==(const PoolBlock&) const = default;
 };
@@ -43,7 +44,8 @@ struct PoolTable {
   std::size_t free = 0;
   std::size_t cached = 0;  ///< that nobody holds
   std::size_t held = 0;
-  double oldest = 0;  ///< seconds since the oldest stored block was stored; 0: ages were not asked for
+  double oldest = 0;       ///< seconds since the oldest stored block was stored; 0: ages were not asked for
+  bool anyLoaded = false;  ///< of the blocks
   QString summary;
   bool operator==(const PoolTable&) const = default;
 };

@@ -3,6 +3,7 @@
 
 #include "ui/views/pool/pool_area.h"
 #include "ui/views/pool/pool_controls.h"
+#include "ui/views/pool/store_list.h"
 
 #include <QLabel>
 #include <QPainter>
@@ -16,6 +17,7 @@ namespace spanscope::ui {
 PoolView::PoolView(QWidget* parent)
     : InputView(kRunParts | InputPart::WholeTrace, Pace::EveryInput, parent),
       m_area(new PoolArea(this)),
+      m_store(new StoreList(this)),
       m_detailLabel(new QLabel(this)) {
   setAccessibleName(tr("Pool"));
   setFocusProxy(m_area);
@@ -23,6 +25,7 @@ PoolView::PoolView(QWidget* parent)
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(m_area, 1);
+  column->addWidget(m_store);
   column->addWidget(m_detailLabel);
   m_detailLabel->setAccessibleName(tr("Selected block"));
   m_detailLabel->setWordWrap(true);
@@ -40,9 +43,13 @@ QWidget* PoolView::takeTitleControls() {
   if (!m_controls) {
     m_controls = new PoolControls;
     connect(m_controls, &PoolControls::shadeWanted, this, &PoolView::setShade);
-    m_controls->showShade(m_shade, m_table.oldest, theme());
+    showControls();
   }
   return m_controls;
+}
+
+void PoolView::showControls() {
+  if (m_controls) m_controls->showShade(m_shade, m_table.oldest, m_table.anyLoaded, theme());
 }
 
 void PoolView::setShade(PoolShade shade) {
@@ -67,7 +74,8 @@ void PoolView::refresh() {
   const BlockId block = current();
   m_detail = block == kNullBlock ? PoolDetail{} : poolDetail(*input(), m_history, block);
   m_area->showPool(&m_table, m_shade, block, theme());
-  if (m_controls) m_controls->showShade(m_shade, m_table.oldest, theme());
+  m_store->showStore(storeTable(*input()), theme(), height());
+  showControls();
 
   QPalette colours = m_detailLabel->palette();
   colours.setColor(QPalette::WindowText, theme().color(Role::TextSecond));

@@ -15,6 +15,7 @@ namespace spanscope::ui {
 class BlockLegend;
 class PoolArea;
 class PoolControls;
+class StoreList;
 
 class PoolView : public InputView {
   Q_OBJECT
@@ -35,6 +36,7 @@ class PoolView : public InputView {
 
  private:
   void select(BlockId block);
+  void showControls();
   BlockId current() const;
 
   BlockHistory m_history;
@@ -44,6 +46,7 @@ class PoolView : public InputView {
   BlockId m_revealed = kNullBlock;
   QString m_summary;
   PoolArea* m_area;
+  StoreList* m_store;
   QLabel* m_detailLabel;
   QPointer<PoolControls> m_controls;
 };

@@ -4,6 +4,7 @@
 #include "ui/words/tr.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 namespace spanscope::ui {
@@ -22,10 +23,30 @@ QString oneLine(const std::string& text) {
   return line;
 }
 
+/// Where a content was stored.
+struct StoredPlace {
+  std::int64_t base = 0;
+  std::int32_t virtualIndex = 0;
+  RequestId storedByRequest = 0;
+  NodePath storedByNode;
+};
+
+std::optional<BlockRef> placeIn(const trace::Replay& state, const StoredPlace& stored) {
+  const trace::RequestState* by = findRequest(state, stored.storedByRequest);
+  if (by == nullptr) return std::nullopt;
+  for (std::size_t i = 0; i < by->segments.size(); ++i) {
+    const BlockRef place{stored.storedByRequest, static_cast<std::uint32_t>(i), stored.virtualIndex};
+    if (by->segments[i].node != stored.storedByNode || by->segments[i].base != stored.base) continue;
+    if (by->blocks.contains({place.segment, place.virtualIndex})) return place;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-WhyContext::WhyContext(const ViewInput& ownInput, const BlockHistory& ownHistory, const BlockRef& place)
-    : input(ownInput), history(ownHistory), state(ownInput.state()) {
+WhyContext::WhyContext(const ViewInput& ownInput, const BlockHistory& ownHistory, const BlockRef& place,
+                       WhyChanges ownChanges)
+    : input(ownInput), history(ownHistory), changes(std::move(ownChanges)), state(ownInput.state()) {
   request = findRequest(state, place.request);
   if (request == nullptr) return;
   blocks = requestBlocks(*input.trace, state, place.request);
@@ -86,14 +107,36 @@ std::vector<TokenId> WhyContext::storedTokens() const {
 }
 
 std::optional<BlockRef> WhyContext::storedPlace() const {
-  const trace::RequestState* by = findRequest(state, lookup->storedByRequest);
-  if (by == nullptr) return std::nullopt;
-  for (std::size_t i = 0; i < by->segments.size(); ++i) {
-    const BlockRef place{lookup->storedByRequest, static_cast<std::uint32_t>(i), lookup->virtualIndex};
-    if (by->segments[i].node != lookup->storedByNode || by->segments[i].base != lookup->storedBase) continue;
-    if (by->blocks.contains({place.segment, place.virtualIndex})) return place;
-  }
-  return std::nullopt;
+  return placeIn(state, {.base = lookup->storedBase,
+                         .virtualIndex = lookup->virtualIndex,
+                         .storedByRequest = lookup->storedByRequest,
+                         .storedByNode = lookup->storedByNode});
+}
+
+const cache::WhatIf* WhyContext::change(cache::Change kind) const {
+  const auto found = std::find_if(changes.changes.begin(), changes.changes.end(),
+                                  [kind](const cache::WhatIf& one) { return one.change == kind; });
+  return found == changes.changes.end() ? nullptr : &*found;
+}
+
+std::optional<BlockRef> WhyContext::placeOfStored(BlockId block) const {
+  const auto found = changes.stored.find(block);
+  if (found == changes.stored.end()) return std::nullopt;
+  return placeIn(state, {.base = found->second.base,
+                         .virtualIndex = found->second.virtualIndex,
+                         .storedByRequest = found->second.storedByRequest,
+                         .storedByNode = found->second.storedByNode});
+}
+
+QString WhyContext::storedIn(BlockId block) const {
+  const auto found = changes.stored.find(block);
+  if (found == changes.stored.end()) return tr("#%1").arg(block);
+  const trace::BlockState& stored = found->second;
+  QString text = requestName(state, stored.storedByRequest) + QStringLiteral(", ");
+  const trace::RequestState* by = findRequest(state, stored.storedByRequest);
+  const std::optional<BlockRef> place = placeOfStored(block);
+  if (by != nullptr && place) return text + segmentNames(input, by->run, by->segments)[place->segment].name;
+  return text + nodeName(input, stored.storedByRun, stored.storedByNode);
 }
 
 QString WhyContext::storedBy() const {

@@ -5,6 +5,7 @@
 #include "ui/views/common/block_history.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/views/common/segment_names.h"
+#include "ui/views/why/why_changes.h"
 #include "ui/views/why/why_model.h"
 
 #include <QCoreApplication>
@@ -17,10 +18,12 @@
 namespace spanscope::ui {
 
 struct WhyContext {
-  WhyContext(const ViewInput& input, const BlockHistory& history, const BlockRef& place);
+  /// `changes`: of the block.
+  WhyContext(const ViewInput& input, const BlockHistory& history, const BlockRef& place, WhyChanges changes);
 
   const ViewInput& input;
   const BlockHistory& history;
+  WhyChanges changes;
   const trace::Replay& state;
   const trace::RequestState* request = nullptr;  ///< nullptr: the block is not there
   RequestBlocks blocks;
@@ -40,6 +43,12 @@ struct WhyContext {
   QString tokenText(TokenId token) const;
   /// Tokens of the nearest stored block at the time of the lookup; empty where the trace does not say.
   std::vector<TokenId> storedTokens() const;
+
+  /// The change of that kind, if it would do; nullptr: it would not.
+  const cache::WhatIf* change(cache::Change kind) const;
+  /// What stood in a block that a change names, and where: in the request that stored it.
+  QString storedIn(BlockId block) const;
+  std::optional<BlockRef> placeOfStored(BlockId block) const;
 
   /// "run 1, document 2", and where it stands in the request that stored it.
   QString storedBy() const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of facts in the why model.
+#include "ui/views/pool/store_model.h"
 #include "ui/views/why/why_context.h"
 #include "ui/words/tr.h"
 
@@ -59,9 +60,16 @@ class FactMaker {
   void addFound() {
     const trace::BlockLookedUp& lookup = *m_context.lookup;
     QString text = tr("%1 of %2 tokens").arg(lookup.tokens).arg(lookup.wanted);
-    if (lookup.outcome == trace::LookupOutcome::Partial && lookup.block != kNullBlock)
+    const trace::BlockLoaded* loaded = loadEvent(*m_context.input.trace, m_facts.load);
+    if (lookup.outcome == trace::LookupOutcome::Partial && lookup.block != kNullBlock && loaded == nullptr)
       text += tr(", copied from #%1").arg(lookup.block);
     add(tr("Found"), text);
+    if (loaded == nullptr) return;
+    add(tr("Loaded from"), tr("%1, where it was stored at position %2: %3 bytes in %4 ms")
+                               .arg(tierPlace(loaded->tier))
+                               .arg(position(lookup.storedBase))
+                               .arg(loaded->bytes)
+                               .arg(double(loaded->nanoseconds) / 1e6, 0, 'f', 3));
   }
 
   void addStored() {

@@ -205,14 +205,16 @@ const WhyFact* Why::fact(const QString& label) const {
   return found == facts.end() ? nullptr : &*found;
 }
 
-Why why(const ViewInput& input, const BlockHistory& history) {
+Why why(const ViewInput& input, const BlockHistory& history, WhyChangesMemo* memo) {
   Why result;
   const std::optional<BlockRef> place = selectedBlock(input);
   const bool any = input.shownRequest() != 0;
   result.empty = any ? tr("Select a block or a token to see why it was found or not.")
                      : tr("Run a query, then select a block or a token to see why it was found or not.");
   if (!place) return result;
-  const WhyContext context(input, history, *place);
+  // Before the context is made: it refers to the state of the trace that was asked for last.
+  WhyChanges changes = whyChanges(input, *place, memo);
+  const WhyContext context(input, history, *place, std::move(changes));
   if (context.facts == nullptr) return result;
   result.empty.clear();
   result.block = *place;

@@ -6,6 +6,7 @@
 #include "ui/session/view_input.h"
 #include "ui/theme/theme.h"
 #include "ui/views/common/block_history.h"
+#include "ui/views/why/why_changes.h"
 
 #include <QString>
 
@@ -57,7 +58,8 @@ struct Why {
 
 /// Of the selected block, else of the block of the selected token, else of the place of the selected
 /// physical block in the shown request. `history` has followed the input's trace.
-Why why(const ViewInput& input, const BlockHistory& history);
+/// `memo`: keeps what was worked out for the block last.
+Why why(const ViewInput& input, const BlockHistory& history, WhyChangesMemo* memo = nullptr);
 
 /// As plain text, for screen readers and files.
 QString whyText(const Why& why);

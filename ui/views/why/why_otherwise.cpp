@@ -75,6 +75,7 @@ class OtherwiseMaker {
   }
 
   void addHits() {
+    addOwnSpan();
     switch (m_context.lookup->reason) {
       case MissReason::None:
         break;
@@ -93,9 +94,7 @@ class OtherwiseMaker {
         addPlus();
         break;
       case MissReason::Evicted:
-        add(tr("the pool had had room to keep it: it has %1 blocks of %2 tokens")
-                .arg(m_context.state.pool().blockCount() - 1)
-                .arg(m_context.blocks.blockSize));
+        addLargerPool();
         addAgain(tr("it were asked for once more before it is evicted again"));
         break;
       case MissReason::AfterMiss:
@@ -114,6 +113,45 @@ class OtherwiseMaker {
                 : tr("caching were on"));
         break;
     }
+  }
+
+  /// The messages that a person can make a child of a plus, because they are stored as one.
+  void addOwnSpan() {
+    const cache::WhatIf* change = m_context.change(cache::Change::OwnSpan);
+    if (change == nullptr) return;
+    const std::uint32_t segment = m_context.facts->place.segment;
+    const NodePath first = nodeOfToken(*m_context.request, segment, change->begin);
+    const NodePath last = nodeOfToken(*m_context.request, segment, change->begin + change->count - 1);
+    QString what = nodeName(m_context.input, m_context.request->run, first);
+    if (last != first)
+      what = tr("%1 to %2").arg(what, nodeName(m_context.input, m_context.request->run, last));
+    const QString count =
+        change->cached == change->count
+            ? tr("its %1 tokens are stored so").arg(change->count)
+            : tr("%1 of its %2 tokens are stored so").arg(change->cached).arg(change->count);
+    WhyLink link;
+    link.block = m_context.placeOfStored(change->block);
+    const QString stored = m_context.storedIn(change->block);
+    const QString text = tr("%1 stood under a plus, with the policy spans: %2 by ").arg(what, count);
+    if (link.block) {
+      add(text, stored, {}, link);
+    } else {
+      add(text + stored);
+    }
+  }
+
+  /// In the measure of the setting, which counts the null block.
+  void addLargerPool() {
+    const cache::WhatIf* change = m_context.change(cache::Change::LargerPool);
+    if (change == nullptr) {
+      add(tr("the pool had had room to keep it: it has %1 blocks of %2 tokens")
+              .arg(m_context.state.pool().blockCount() - 1)
+              .arg(m_context.blocks.blockSize));
+      return;
+    }
+    add(tr("the pool had been set to %1 blocks: so many would have kept it, fewer may do; it was set to %2")
+            .arg(change->blockCount)
+            .arg(m_context.state.pool().blockCount()));
   }
 
   /// What is stored now is found the next time it is asked for.

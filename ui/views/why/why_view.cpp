@@ -76,7 +76,7 @@ WhyView::WhyView(QWidget* parent)
 
 void WhyView::refresh() {
   m_history.follow(input()->trace);
-  Why next = why(*input(), m_history);
+  Why next = why(*input(), m_history, &m_changes);
   if (m_any && next == m_why && m_drawn == theme()) return;
   const bool other = next.block != m_why.block;
   m_why = std::move(next);

@@ -35,6 +35,7 @@ class WhyView : public InputView {
   void followUrl(const QUrl& url);
 
   BlockHistory m_history;
+  WhyChangesMemo m_changes;
   Why m_why;
   std::vector<WhyLink> m_links;  ///< by the number in an anchor
   Theme m_drawn;

@@ -28,10 +28,10 @@ ui::ViewInput Recorded::input(std::size_t count, ui::Scheme scheme) const {
   return input;
 }
 
-RunRecorder::RunRecorder()
+RunRecorder::RunRecorder(const run::SessionConfig& session)
     : m_bundle(workbench::loadModelBundle(workbench::bundledModelDirectory(), test::cpuBackends())),
       m_recorder({.session = 1, .queueCapacity = 65536, .keepEvents = true, .clock = {}}),
-      m_session(workbench::makeSession(m_bundle, {}, m_recorder)),
+      m_session(workbench::makeSession(m_bundle, session, m_recorder)),
       m_document(std::make_shared<document::Document>()) {}
 
 void RunRecorder::run(const document::Document& document, const policy::Policy& policy, bool observeRows) {

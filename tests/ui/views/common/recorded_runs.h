@@ -29,7 +29,7 @@ struct Recorded {
 
 class RunRecorder {
  public:
-  RunRecorder();
+  explicit RunRecorder(const run::SessionConfig& session = {});
 
   /// The next run of the session. `observeRows`: attention of every token.
   void run(const document::Document& document, const policy::Policy& policy = policy::standardPolicy(),

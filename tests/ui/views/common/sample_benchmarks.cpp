@@ -86,4 +86,35 @@ ui::Benchmark sampleLengths(const document::Document& document) {
   return benchmark;
 }
 
+ui::ExperimentRun sampleExperiment() {
+  struct Line {
+    const char* name;
+    double first;   // milliseconds at one document
+    double factor;  // from each number of documents to its double
+    double found;   // percent
+  };
+  constexpr std::array kLines = {
+      Line{"spans, empty cache", 6, 1.9, 0}, Line{"spans, documents seen", 0.4, 1.6, 97},
+      Line{"prefix, empty cache", 6.5, 2.4, 0}, Line{"prefix, documents seen", 0.5, 4.5, 3}};
+  ui::ExperimentRun run;
+  run.state = ui::ExperimentState::Finished;
+  experiment::ExperimentResult& result = run.result;
+  result.wish = experiment::completed({.experiment = "rag", .values = {}});
+  result.model = "spanlet";
+  result.machine = "a machine, 2 threads";
+  for (const Line& line : kLines) {
+    double median = line.first;
+    for (const double documents : {1.0, 2.0, 4.0, 8.0, 16.0}) {
+      result.points.push_back({.series = line.name,
+                               .x = documents,
+                               .samples = {{0.8 * median, 0.9 * median, median, 1.1 * median, 1.4 * median},
+                                           std::vector<double>(5, line.found)}});
+      median *= line.factor;
+    }
+  }
+  result.done = 20;
+  result.total = 20;
+  return run;
+}
+
 }  // namespace spanscope::test

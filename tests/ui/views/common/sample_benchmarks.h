@@ -4,6 +4,7 @@
 
 #include "engine/workbench/document/document.h"
 #include "ui/session/benchmark.h"
+#include "ui/session/experiment_run.h"
 
 namespace spanscope::test {
 
@@ -11,5 +12,8 @@ namespace spanscope::test {
 ui::Benchmark sampleBenchmark(const document::Document& document);
 /// Three lengths of documents, of which the last is not measured yet.
 ui::Benchmark sampleLengths(const document::Document& document);
+
+/// A finished experiment of four lines: time to first token of RAG, by policy, cold and with documents seen.
+ui::ExperimentRun sampleExperiment();
 
 }  // namespace spanscope::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/prefix/prefix.h"
+#include "engine/trace/report.h"
 #include "engine/trace/trace_file.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/session/run_history.h"
@@ -10,6 +11,7 @@
 #include "ui/views/compare/compare_model.h"
 #include "ui/views/log/log_model.h"
 #include "ui/views/metrics/metrics_model.h"
+#include "ui/views/metrics/metrics_view.h"
 #include "ui/views/output/output_model.h"
 #include "ui/views/plan/plan_model.h"
 #include "ui/views/scrubber/scrubber_model.h"
@@ -318,6 +320,54 @@ class TestRunModels : public QObject {
       const trace::Replay& state = input.trace->stateAt(input.trace->countAt(use.time));
       QCOMPARE(static_cast<std::size_t>(use.held), state.pool().blockCount() - 1 - state.pool().freeCount());
     }
+  }
+
+  void cacheFiguresAreThoseOfTheTrace() {
+    const ViewInput input = m_runs.input();
+    CacheFigureSampler steps;
+    for (std::size_t count = 0; count <= input.position; count += 13) steps.follow(input.trace, count);
+    CacheFigureSampler once;
+    steps.follow(input.trace, input.position);
+    once.follow(input.trace, input.position);
+    QVERIFY(steps.recentRates() == once.recentRates());
+    const trace::TraceStats stats = trace::stats(m_runs.events);
+    QCOMPARE(once.recentRates().rbegin()->second, stats.recent.rate());
+    QCOMPARE(stats.recent.rate(), stats.hitRate);
+    QVERIFY(once.residency() == ResidencyCurves{});
+    const MetricsModel model = metricsModel(input);
+    QCOMPARE(model.runs[3].requests.back().recentHitRate, stats.recent.rate());
+    // The first request found nothing; the same documents in another order were found.
+    QCOMPARE(model.runs[0].requests[0].recentHitRate, 0.0);
+    QVERIFY(model.runs[1].requests[0].recentHitRate > 0.3);
+    QVERIFY(metricsCsv(model).contains(QStringLiteral("hit rate of the newest requests %")));
+  }
+
+  void evictedContentsHaveStayedForSoLong() {
+    run::SessionConfig session;
+    session.blockCount = 12;
+    test::RunRecorder recorder(session);
+    const document::Document rag = test::exampleDocument("rag.json");
+    recorder.run(rag);
+    recorder.run(rag);
+    recorder.run(test::exampleDocument("judge-2.json"));
+    const test::Recorded runs = recorder.recorded();
+    const MetricsModel model = metricsModel(runs.input());
+    const ResidencyCurves& residency = model.residency;
+    const trace::TraceStats stats = trace::stats(runs.events);
+    QVERIFY(residency.figures.evicted > 2);
+    QCOMPARE(residency.figures.evicted, stats.blocksEvicted);
+    QVERIFY(residency.figures == stats.residency);
+    for (const ShareCurve* curve : {&residency.lifetime, &residency.idle}) {
+      QVERIFY(curve->size() > 2);
+      QCOMPARE(curve->back().share, 1.0);
+      for (std::size_t i = 1; i < curve->size(); ++i) {
+        QVERIFY((*curve)[i].share > (*curve)[i - 1].share);
+        QVERIFY((*curve)[i].seconds >= (*curve)[i - 1].seconds);
+      }
+    }
+    QVERIFY(*residency.figures.idle <= *residency.figures.lifetime);
+    const std::vector<CardContent> cards = metricCards(model);
+    QVERIFY2(cards.back().change.contains(QStringLiteral("evicted")), qPrintable(cards.back().change));
   }
 
   void timelineTellsWaitingComputingDecoding() {

@@ -317,10 +317,10 @@ class TestRunViews : public QObject {
   void metricsCardsAreNoTowers_data() {
     QTest::addColumn<QSize>("size");
     QTest::addColumn<int>("rows");
-    QTest::newRow("wide and low") << QSize(1600, 420) << 1;
+    QTest::newRow("wide and low") << QSize(1720, 420) << 1;
     QTest::newRow("wide and high") << QSize(1600, 760) << 2;
     QTest::newRow("narrow") << QSize(620, 900) << 3;
-    QTest::newRow("narrow and high") << QSize(300, 1600) << 5;
+    QTest::newRow("narrow and high") << QSize(300, 1600) << 6;
   }
   void metricsCardsAreNoTowers() {
     QFETCH(const QSize, size);

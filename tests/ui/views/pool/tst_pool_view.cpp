@@ -2,6 +2,7 @@
 #include "tests/ui/views/common/traced_requests.h"
 #include "ui/views/pool/pool_area.h"
 #include "ui/views/pool/pool_view.h"
+#include "ui/views/pool/store_list.h"
 
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -21,7 +22,22 @@ class TestPoolView : public QObject {
   void cellsAreZoomed();
   void largePoolScrolls();
   void csv();
+  void tiersAreListed();
+  void whatCameFromATierIsMarked();
 };
+
+namespace {
+
+trace::StoreReported someStore() {
+  return {
+      .tiers = {{trace::StoreTier::Host, 2, 20, 25'600, 1U << 20U},
+                {trace::StoreTier::Disk, 12, 150, 3U << 20U, 4U << 20U}},
+      .packs = {{trace::StoreTier::Host, "", "spanlet", true, 2, 20, 25'600, 3'000, 1'000},
+                {trace::StoreTier::Disk, "0a.pack", "spanlet", true, 10, 130, 2U << 20U, 7'300'000, 5'000},
+                {trace::StoreTier::Disk, "0b.pack", "other", false, 2, 20, 1U << 20U, 90'000, 90'000}}};
+}
+
+}  // namespace
 
 void TestPoolView::states() {
   test::TraceMaker maker(4, 8);
@@ -166,6 +182,61 @@ void TestPoolView::csv() {
   view.setInput(maker.input());
   QCOMPARE(view.csv().count(QLatin1Char('\n')), 9);
   QVERIFY(view.csv().contains(QStringLiteral("cached")));
+}
+
+void TestPoolView::tiersAreListed() {
+  test::TraceMaker maker(4, 6);
+  maker.computedRequest(1, 1, 8, 1);
+  QVERIFY(ui::storeTable(maker.input()).rows.empty());
+  maker.send(1, 0, someStore());
+  const ui::StoreTable table = ui::storeTable(maker.input());
+  QCOMPARE(table.rows.size(), std::size_t{5});
+  QVERIFY(table.rows[0].isTier && table.rows[2].isTier && !table.rows[3].isTier);
+  QCOMPARE(table.rows[2].name, QStringLiteral("disk"));
+  QCOMPARE(table.rows[2].size, QStringLiteral("3.0 MiB of 4.0 MiB"));
+  QCOMPARE(table.rows[3].stored, QStringLiteral("2 h ago"));
+  QVERIFY(!table.rows[4].ofThisModel);
+  QCOMPARE(table.summary, QStringLiteral("host memory 2 blocks, 25 KiB · disk 12 blocks, 3.0 MiB"));
+  const QString csv = ui::poolCsv(maker.input());
+  QVERIFY(csv.contains(QStringLiteral("0b.pack,disk,,20,,,,,,,,other,2,1048576,")));
+
+  ui::PoolView view;
+  view.resize(600, 400);
+  view.setInput(maker.input());
+  view.show();
+  const auto* list = view.findChild<ui::StoreList*>();
+  QVERIFY(list->isVisible());
+  QCOMPARE(list->rowCount(), 5);
+  // Before the report there was nothing to show.
+  ui::ViewInput before = maker.input();
+  before.position -= 1;
+  view.setInput(before);
+  QVERIFY(!list->isVisible());
+}
+
+void TestPoolView::whatCameFromATierIsMarked() {
+  test::TraceMaker maker(4, 6);
+  maker.startRun(1, 1, {test::TraceMaker::segment(8, 0, "/g/input")});
+  trace::BlockLookedUp found;
+  found.block = 1;
+  found.outcome = trace::LookupOutcome::Hit;
+  found.tokens = found.wanted = 4;
+  maker.send(1, 1, found);
+  maker.send(1, 1, trace::BlockAllocated{1, 0, 0});
+  trace::BlockLoaded loaded;
+  loaded.block = 1;
+  loaded.tier = trace::StoreTier::Disk;
+  loaded.tokens = 4;
+  maker.send(1, 1, loaded);
+  maker.send(1, 1, trace::BlockAllocated{2, 0, 1});
+  const ui::ViewInput input = maker.input();
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  const ui::PoolTable table = ui::poolTable(input, history, ui::PoolShade::State);
+  QVERIFY(table.anyLoaded);
+  QVERIFY(table.blocks[1].loaded && table.blocks[1].shown == ui::BlockRole::Hit);
+  QVERIFY(!table.blocks[2].loaded);
+  QVERIFY(ui::poolLook(table.blocks[1]).loaded);
 }
 
 QTEST_MAIN(TestPoolView)

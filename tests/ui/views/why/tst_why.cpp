@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/traced_requests.h"
+#include "ui/views/why/why_changes.h"
 #include "ui/views/why/why_model.h"
 #include "ui/views/why/why_view.h"
 
@@ -9,6 +12,7 @@
 #include <QTest>
 #include <QTextBrowser>
 
+#include <algorithm>
 #include <functional>
 
 using namespace spanscope;
@@ -78,6 +82,8 @@ class TestWhy : public QObject {
   void linksAskForCommands();
   void childOfPlusOffersCross();
   void generatedBlocks();
+  void textThatIsStoredUnderAPlus();
+  void aPoolThatWouldHaveKeptIt();
 };
 
 void TestWhy::verdicts_data() {
@@ -352,6 +358,95 @@ void TestWhy::generatedBlocks() {
   QCOMPARE(why.verdict, QStringLiteral("generated"));
   QVERIFY(why.fact(QStringLiteral("Tokens")) != nullptr);
   QCOMPARE(why.fact(QStringLiteral("Tokens"))->value.text, QStringLiteral("t0 t1"));
+}
+
+namespace {
+
+ui::Why whyOf(const test::Recorded& runs, RequestId request, std::uint32_t segment, std::int32_t block) {
+  ui::ViewInput input = runs.input();
+  input.selection.block = ui::BlockRef{request, segment, block};
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  return ui::why(input, history);
+}
+
+/// The example without its plus: its documents are messages like the others.
+document::Document withoutPlus() {
+  const char* const json =
+      R"({"g":{"model":"m","max_tokens":4,"temperature":0.0,"input":{"cross":[)"
+      R"({"system":"You are a helpful assistant. Answer from the documents."},)"
+      R"({"user":"Tarek is a baker. The pet of Tarek is called Biscuit. The garden needs water."},)"
+      R"({"user":"What is the name of the pet of Tarek?"}]}}})";
+  return document::fromQuery(*query::parseJson(json).query);
+}
+
+}  // namespace
+
+void TestWhy::textThatIsStoredUnderAPlus() {
+  test::RunRecorder recorder;
+  recorder.run(test::exampleDocument("rag.json"));
+  recorder.forgetPaths();
+  recorder.run(withoutPlus());
+  const test::Recorded runs = recorder.recorded();
+  const ui::Why why = whyOf(runs, 2, 0, 1);
+  QCOMPARE(why.otherwiseTitle, QStringLiteral("It would be a hit if"));
+  const auto offer = std::find_if(why.otherwise.begin(), why.otherwise.end(), [](const ui::WhyText& text) {
+    return text.text.contains(QStringLiteral("stood under a plus"));
+  });
+  QVERIFY(offer != why.otherwise.end());
+  QVERIFY2(offer->text.contains(QStringLiteral("its 20 tokens are stored so")), qPrintable(offer->text));
+  // The link leads to the document of the first run.
+  QVERIFY(offer->link.block.has_value());
+  QCOMPARE(offer->link.block->request, RequestId{1});
+  QCOMPARE(offer->link.block->segment, 2U);
+  // Said again from what was worked out, it is the same; another block is worked out anew.
+  ui::ViewInput input = runs.input();
+  ui::BlockHistory history;
+  history.follow(input.trace);
+  ui::WhyChangesMemo memo;
+  for (const std::int32_t block : {1, 1, 0, 1}) {
+    input.selection.block = ui::BlockRef{2, 0, block};
+    QVERIFY(ui::why(input, history, &memo) == ui::why(input, history));
+  }
+  // The first run had nothing to be found in.
+  const ui::Why first = whyOf(runs, 1, 1, 0);
+  QVERIFY(std::none_of(first.otherwise.begin(), first.otherwise.end(), [](const ui::WhyText& text) {
+    return text.text.contains(QStringLiteral("stood under a plus"));
+  }));
+}
+
+void TestWhy::aPoolThatWouldHaveKeptIt() {
+  const auto runIn = [](std::int32_t blocks) {
+    run::SessionConfig session;
+    session.blockCount = blocks;
+    test::RunRecorder recorder(session);
+    recorder.run(test::exampleDocument("rag.json"));
+    recorder.forgetPaths();
+    recorder.run(test::exampleDocument("judge-2.json"));
+    recorder.forgetPaths();
+    recorder.run(test::exampleDocument("rag.json"));
+    return recorder.recorded();
+  };
+  const test::Recorded small = runIn(20);
+  const RequestId last = small.input().state().progress().runs.at(3).requests.back();
+  int evicted = 0;
+  std::int64_t blocks = 0;
+  for (std::uint32_t segment = 0; segment < 5; ++segment) {
+    const ui::WhyChanges changes = ui::whyChanges(small.input(), ui::BlockRef{last, segment, 0});
+    for (const cache::WhatIf& change : changes.changes) {
+      if (change.change != cache::Change::LargerPool) continue;
+      QVERIFY(change.blockCount > 20);
+      blocks = std::max(blocks, change.blockCount);
+      const QString said = QStringLiteral("the pool had been set to %1 blocks").arg(change.blockCount);
+      QVERIFY(ui::whyText(whyOf(small, last, segment, 0)).contains(said));
+      ++evicted;
+    }
+  }
+  QVERIFY(evicted > 0);
+  const test::Recorded large = runIn(static_cast<std::int32_t>(blocks));
+  const trace::RequestState& request = large.input().state().progress().requests.at(
+      large.input().state().progress().runs.at(3).requests.back());
+  QCOMPARE(request.cachedTokens, request.promptTokens - 1);
 }
 
 QTEST_MAIN(TestWhy)

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/bench_cache.h"
+
+#include "app/cli/bench_report.h"
+#include "app/cli/number_option.h"
+#include "app/cli/session_options.h"
+#include "app/cli/text_table.h"
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/experiment/load_times.h"
+#include "engine/model/weights.h"
+#include "engine/workbench/run_options.h"
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace spanscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int32_t kMostTokens = 1'000'000;
+constexpr std::int32_t kMostRepeats = 1000;
+
+struct Options {
+  SessionOptions session;
+  std::string shape;
+  std::string folder;
+  std::vector<std::int32_t> sizes = {128, 512, 2048};
+  experiment::LoadOptions load;
+  bool json = false;
+};
+
+/// A folder that goes with this.
+class BenchFolder {
+ public:
+  explicit BenchFolder(const std::string& given)
+      : m_path((given.empty() ? workbench::standardStoreFolder().parent_path() : fs::path(given)) /
+               ("bench-" + std::to_string(::getpid()))) {
+    std::error_code error;
+    if (!given.empty() && !fs::is_directory(given, error))
+      throw Failure({given, {}, "no folder", "one in which blocks may be stored for a while"});
+  }
+  ~BenchFolder() {
+    std::error_code error;
+    fs::remove_all(m_path, error);
+  }
+  BenchFolder(const BenchFolder&) = delete;
+  BenchFolder& operator=(const BenchFolder&) = delete;
+  const fs::path& path() const { return m_path; }
+
+ private:
+  fs::path m_path;
+};
+
+nlohmann::ordered_json toJson(const experiment::LoadCase& each) {
+  return {{"ms", summaryJson(each.seconds, kMilliseconds)},
+          {"loading_ms", summaryJson(each.loading, kMilliseconds)},
+          {"loaded_bytes", each.bytes},
+          {"loaded_tokens", each.tokens}};
+}
+
+/// "0.21 × 12.3": how long, and how many times as fast as computing.
+std::string times(const experiment::LoadCase& each, const experiment::LoadCase& computed) {
+  const double factor = computed.seconds.median / std::max(each.seconds.median, 1e-9);
+  return fixed(factor, 1) + " ×";
+}
+
+ExitCode runBench(const Context& context, const Options& options) {
+  run::SessionConfig config = options.session.config();
+  workbench::ModelOptions model = modelOptions(options.session);
+  model.session.reset();
+  workbench::ModelBundle bundle =
+      options.shape.empty()
+          ? workbench::loadModelWeights(modelDirectory(options.session), context.backends, model)
+          : workbench::makeShapeBundle(options.shape, context.backends, model);
+  const auto make = [&bundle](const run::SessionConfig& wanted, trace::Sink& sink) {
+    return workbench::makeSession(bundle, wanted, sink);
+  };
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  TextTable table({{"tokens"},
+                   {"MiB"},
+                   {"computed ms"},
+                   {"quartiles"},
+                   {"host ms"},
+                   {"faster"},
+                   {"disk ms"},
+                   {"faster"},
+                   {"cold disk ms"},
+                   {"faster"},
+                   {"store ms"}});
+  constexpr double kMebibyte = 1 << 20;
+  bool isWorse = false;
+  for (const std::int32_t tokens : options.sizes) {
+    showProgress(context, "measuring " + counted(tokens, "token"));
+    const BenchFolder folder(options.folder);
+    experiment::LoadOptions load = options.load;
+    load.tokens = tokens;
+    load.folder = folder.path();
+    const experiment::LoadTimes measured =
+        experiment::measureLoadTimes(make, config, bundle.config.vocabularySize, load, context.stop);
+    rows.push_back({{"tokens", tokens},
+                    {"computed", toJson(measured.computed)},
+                    {"host", toJson(measured.host)},
+                    {"disk", toJson(measured.disk)},
+                    {"cold_disk", toJson(measured.coldDisk)},
+                    {"store_ms", summaryJson(measured.storing, kMilliseconds)}});
+    const auto milliseconds = [](const experiment::LoadCase& each) {
+      return fixed(each.seconds.median * kMilliseconds, 2);
+    };
+    table.addRow({std::to_string(tokens), fixed(static_cast<double>(measured.disk.bytes) / kMebibyte, 2),
+                  milliseconds(measured.computed), spread(measured.computed.seconds, kMilliseconds, 2),
+                  milliseconds(measured.host), times(measured.host, measured.computed),
+                  milliseconds(measured.disk), times(measured.disk, measured.computed),
+                  milliseconds(measured.coldDisk), times(measured.coldDisk, measured.computed),
+                  fixed(measured.storing.median * kMilliseconds, 2)});
+    for (const experiment::LoadCase* each : {&measured.host, &measured.disk, &measured.coldDisk})
+      isWorse = isWorse || each->seconds.median > measured.computed.seconds.median;
+  }
+  showProgress(context, "");
+  if (options.json) {
+    nlohmann::ordered_json json = benchHeader(bundle, options.session);
+    json["rows"] = std::move(rows);
+    context.streams.out << json.dump(2) << '\n';
+  } else {
+    writeBenchHeader(context.streams.out, bundle, options.session);
+    context.streams.out
+        << "  until the logits behind a document are there: all of it computed, or loaded but "
+           "for its last token; medians of "
+        << options.load.repeats << "\n\n"
+        << table.text()
+        << "\n  host: another document of the same size gives way and is kept; disk: the "
+           "system has the file in memory;\n  cold disk: it was asked to forget it; store: "
+           "writing it, the wait for the disk included\n";
+    if (isWorse)
+      context.streams.out << "  where a factor is below 1, computing is faster here: that tier is not worth "
+                             "it for such documents\n";
+  }
+  return ExitCode::Fine;
+}
+
+}  // namespace
+
+void addCacheBenchCommand(CLI::App& group, Context& context) {
+  CLI::App* command = group.add_subcommand(
+      "cache", "Time loading a document's blocks from memory and disk beside computing them");
+  command->footer("Example:\n  spanq bench cache --sizes 128,512,2048\n");
+  const auto options = std::make_shared<Options>();
+  addSettings(*command, options->session.settings, {"model"});
+  command
+      ->add_option("--shape", options->shape,
+                   "Random weights of a shape instead of a model: " + model::shapeNames())
+      ->check(CLI::IsMember(model::shapeList()))
+      ->excludes("--model");
+  addNumbers(*command, "--sizes", options->sizes, "Tokens of a document, e.g. 128,512", {2, kMostTokens});
+  addNumber(*command, "-r,--repeats", options->load.repeats, "Timed runs of each case", {1, kMostRepeats});
+  addSeedOption(*command, options->load.seed, "Seed of the token ids");
+  command
+      ->add_option("--folder", options->folder,
+                   "Folder on the disk that is measured; without, the folder for caches. A store is made in "
+                   "it and removed afterwards")
+      ->type_name("DIR");
+  addSettings(*command, options->session.settings, {"device", "exact", "threads", "block_size", "kv_type"});
+  command->add_flag("--json", options->json, "Write JSON, with all samples");
+  command->callback([&context, options] {
+    options->session.check();
+    context.action = [&context, options] { return runBench(context, *options); };
+  });
+}
+
+}  // namespace spanscope::cli

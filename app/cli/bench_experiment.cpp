@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/bench_experiment.h"
+
+#include "app/cli/bench_report.h"
+#include "app/cli/number_option.h"
+#include "app/cli/session_options.h"
+#include "app/cli/text_table.h"
+#include "app/cli/usage.h"
+#include "engine/base/error.h"
+#include "engine/base/output_file.h"
+#include "engine/experiment/experiment.h"
+#include "engine/experiment/experiment_chart.h"
+#include "engine/experiment/experiment_table.h"
+#include "engine/workbench/experiment_model.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cctype>
+#include <memory>
+#include <ostream>
+#include <string>
+
+namespace spanscope::cli {
+namespace {
+
+using experiment::Experiment;
+using experiment::ExperimentResult;
+
+constexpr std::int32_t kMostRepeats = 100'000;
+
+struct Options {
+  SessionOptions session;
+  experiment::ExperimentWish wish;
+  std::string csv;
+  std::string picture;
+  std::string measure;
+  bool json = false;
+};
+
+std::string lowered(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+nlohmann::ordered_json toJson(const ExperimentResult& result, nlohmann::ordered_json json) {
+  const Experiment& experiment = *experiment::findExperiment(result.wish.experiment);
+  json["experiment"] = experiment.name;
+  json["repeats"] = result.wish.repeats;
+  json["seed"] = result.wish.seed;
+  json["fields"] = result.wish.values;
+  json["remarks"] = result.remarks;
+  json["points"] = nlohmann::ordered_json::array();
+  for (const experiment::ExperimentPoint* point : experiment::sortedPoints(result)) {
+    nlohmann::ordered_json row{{"line", point->series}, {"x", point->x}};
+    for (std::size_t i = 0; i < experiment.measures.size(); ++i)
+      row[experiment.measures[i].key] = summaryJson(experiment::summarize(point->samples[i]));
+    json["points"].push_back(std::move(row));
+  }
+  return json;
+}
+
+void writeText(std::ostream& out, const ExperimentResult& result) {
+  const experiment::ExperimentTable found = experiment::experimentTable(result);
+  std::vector<TextTable::Column> columns;
+  for (const std::string& title : found.titles)
+    columns.push_back({title, columns.empty() ? TextTable::Align::Left : TextTable::Align::Right});
+  TextTable table(std::move(columns));
+  for (const std::vector<std::string>& row : found.rows) table.addRow(row);
+  out << "  " << experiment::findExperiment(result.wish.experiment)->title << "\n\n" << table.text();
+  out << "\n  figures are medians, shares the mean; spreads are quartiles (fewer than five samples: least … "
+         "most), "
+         "of shares the 95 % interval\n";
+  for (const std::string& remark : result.remarks) out << "  " << remark << '\n';
+}
+
+std::size_t measureOf(const Experiment& experiment, const std::string& key) {
+  for (std::size_t i = 0; i < experiment.measures.size(); ++i) {
+    if (key == experiment.measures[i].key) return i;
+  }
+  return 0;
+}
+
+ExitCode runOne(const Context& context, const Experiment& experiment, const Options& options) {
+  ExperimentResult result;
+  try {
+    result.wish = experiment::completed(options.wish);
+  } catch (const Failure& failure) {
+    refuseOption("--" + failure.error().place, failure.error().found, failure.error().expected);
+  }
+  workbench::ModelBundle bundle = loadChosenModel(options.session, context.backends);
+  const auto tell = [&context](const ExperimentResult& now) {
+    showProgress(context, now.doing.empty() ? std::string()
+                                            : fmt::format("{:.0f} %: {}", 100 * now.progress(), now.doing));
+  };
+  // What was measured before a stop stands.
+  ExitCode code = ExitCode::Fine;
+  try {
+    experiment::runExperiment(result, workbench::experimentModelOf(bundle, options.session.config()), tell,
+                              context.stop);
+  } catch (const Failure& failure) {
+    showProgress(context, "");
+    code = context.stop.stop_requested() ? ExitCode::Stopped : ExitCode::RunFailed;
+    if (code == ExitCode::RunFailed) context.streams.err << failure.what() << '\n';
+  }
+  showProgress(context, "");
+  if (options.json) {
+    context.streams.out << toJson(result, benchHeader(bundle, options.session)).dump(2) << '\n';
+  } else {
+    writeBenchHeader(context.streams.out, bundle, options.session);
+    writeText(context.streams.out, result);
+  }
+  const OutputRules rules{
+      .inputs = modelFiles(bundle.directory), .unfinished = context.streams.unfinished, .stop = {}};
+  const auto write = [&](const std::string& file, const std::string& bytes) {
+    if (file.empty()) return;
+    if (const std::optional<Error> error = writeFile(file, bytes, rules)) throw Failure(*error);
+  };
+  write(options.csv, experiment::experimentCsv(result));
+  write(options.picture, experiment::experimentSvg(result, measureOf(experiment, options.measure)));
+  return code;
+}
+
+void addCommand(CLI::App& group, Context& context, const Experiment& experiment) {
+  CLI::App* command = group.add_subcommand(experiment.name, experiment.title);
+  command->footer(std::string(experiment.brief) + "\n\nExample:\n  spanq bench " + experiment.name +
+                  " --repeats 3 --picture " + experiment.name + ".svg\n");
+  const auto options = std::make_shared<Options>();
+  options->wish.experiment = experiment.name;
+  options->wish.repeats = experiment.repeats;
+  workbench::RunSettings& settings = options->session.settings;
+  addSettings(*command, settings, {"model"});
+  addTemplateOption(*command, options->session.chatTemplate);
+  for (const experiment::ExperimentField& field : experiment.fields) {
+    const bool isPolicies = field.kind == experiment::FieldKind::Policies;
+    std::string help = std::string(field.name) + ": " + lowered(field.help);
+    help += isPolicies ? "; separated by commas, all there are unless some are given"
+                       : fmt::format(" ({} to {}) [{}]", field.least, field.most, field.standard);
+    command->add_option(std::string("--") + field.key, options->wish.values[field.key], help)
+        ->type_name(field.kind == experiment::FieldKind::Number ? "INT" : "LIST");
+  }
+  addNumber(*command, "--repeats", options->wish.repeats, "Runs of each place", {1, kMostRepeats});
+  addSeedOption(*command, options->wish.seed, "Seed of what is made up");
+  std::vector<std::string> measures;
+  for (const experiment::Measure& measure : experiment.measures) measures.emplace_back(measure.key);
+  options->measure = measures.front();
+  command
+      ->add_option("--measure", options->measure,
+                   fmt::format("What the picture shows: {}", fmt::join(measures, ", ")))
+      ->check(CLI::IsMember(measures))
+      ->capture_default_str();
+  command->add_option("--picture", options->picture, "Draw the lines in this SVG file")->type_name("FILE");
+  command->add_option("--csv", options->csv, "Write every place and measure in this file")->type_name("FILE");
+  command->add_flag("--json", options->json, "Write JSON, with all samples");
+  addSettings(*command, settings, {"device", "exact", "threads", "block_size", "blocks", "kv_type"});
+  command->callback([&context, options, &experiment] {
+    options->session.check();
+    context.action = [&context, options, &experiment] { return runOne(context, experiment, *options); };
+  });
+}
+
+}  // namespace
+
+void addExperimentCommands(CLI::App& group, Context& context) {
+  for (const Experiment* experiment : experiment::experiments()) addCommand(group, context, *experiment);
+}
+
+}  // namespace spanscope::cli

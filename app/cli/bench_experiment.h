@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/cli/command.h"
+
+namespace spanscope::cli {
+
+/// A command for each experiment there is (experiment/experiment.h).
+void addExperimentCommands(CLI::App& group, Context& context);
+
+}  // namespace spanscope::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What `run --fidelity` says of a run.
+#pragma once
+
+#include "app/cli/command.h"
+#include "engine/plan/plan.h"
+#include "engine/run/session.h"
+#include "engine/trace/event.h"
+#include "engine/trace/sink.h"
+#include "engine/workbench/model_bundle.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace spanscope::cli {
+
+struct MeasuredStep {
+  RequestId request = 0;
+  trace::FidelityMeasured fidelity;
+};
+
+/// Measures one reply after the other, and sends the events of what was found. What cannot be measured goes
+/// to standard error; those behind a stop are left out.
+std::vector<MeasuredStep> measureReplies(run::Session& session, workbench::ModelBundle& bundle,
+                                         const std::vector<run::FinishedReply>& replies,
+                                         const Context& context, trace::Sink& sink);
+
+/// A row a step and, under them, the run as a whole.
+std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,
+                           const std::vector<MeasuredStep>& measured);
+
+/// The run's figures, and every step with every token.
+nlohmann::ordered_json fidelityJson(const plan::Plan& plan, const run::RunResult& result,
+                                    const std::vector<MeasuredStep>& measured);
+
+}  // namespace spanscope::cli

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/cache/store/content_name.h"
+
+#include <vector>
+
+namespace spanscope::cache {
+namespace {
+
+/// What is hashed, in little-endian order on every machine. Every variable part is preceded by its length, so
+/// that different contents never give the same bytes.
+class Text {
+ public:
+  Text(char kind, std::size_t expectedSize) {
+    m_bytes.reserve(expectedSize);
+    m_bytes.push_back(static_cast<std::uint8_t>(kind));
+  }
+  void number(std::uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) m_bytes.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+  }
+  void text(std::string_view text) {
+    number(text.size(), 8);
+    m_bytes.insert(m_bytes.end(), text.begin(), text.end());
+  }
+  void name(const ContentName& name) { m_bytes.insert(m_bytes.end(), name.bytes.begin(), name.bytes.end()); }
+
+  const std::vector<std::uint8_t>& bytes() const { return m_bytes; }
+
+ private:
+  std::vector<std::uint8_t> m_bytes;
+};
+
+}  // namespace
+
+std::string ContentName::hex() const {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : bytes) {
+    text += kDigits[byte >> 4U];
+    text += kDigits[byte & 15U];
+  }
+  return text;
+}
+
+ContentName ContentNaming::root(std::string_view fingerprint, std::string_view salt,
+                                std::span<const SeenName> seen) const {
+  Text text('r', 32 + fingerprint.size() + salt.size() + 44 * seen.size());
+  text.text(fingerprint);
+  text.text(salt);
+  text.number(seen.size(), 8);
+  for (const SeenName& entry : seen) {
+    text.name(entry.end);
+    text.number(static_cast<std::uint64_t>(entry.distance), 8);
+    text.number(static_cast<std::uint32_t>(entry.visibleBegin), 4);
+  }
+  return {m_hmac(text.bytes())};
+}
+
+ContentName ContentNaming::block(const ContentName& parent, std::span<const TokenId> tokens) const {
+  Text text('b', 48 + 4 * tokens.size());
+  text.name(parent);
+  text.number(tokens.size(), 4);
+  for (const TokenId token : tokens) text.number(static_cast<std::uint32_t>(token), 4);
+  return {m_hmac(text.bytes())};
+}
+
+}  // namespace spanscope::cache

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A pack: keys and values of some blocks in one file, which is written once and never changed.
+//
+// All numbers are little endian. A head of 64 bytes (magic "SPANPACK", version, sizes), one entry of 104
+// bytes a block (names of the block and of its parent, place and checksum of its bytes), fingerprint and name
+// of the model, XXH3-128 over all of that, and then the bytes of each block at a multiple of 64.
+#pragma once
+
+#include "engine/base/hash.h"
+#include "engine/cache/store/content_name.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace spanscope::cache {
+
+inline constexpr std::uint32_t kPackVersion = 1;
+
+struct PackEntry {
+  ContentName name;
+  ContentName parent;       ///< of the block before it, or of the root of its chain
+  std::int32_t tokens = 0;  ///< token slots
+  std::int64_t base = 0;    ///< base position of the segment it was stored for
+  std::uint64_t offset = 0;
+  Hash128 checksum;  ///< XXH3-128 of its bytes
+};
+
+struct PackHead {
+  std::int64_t storedAt = 0;    ///< milliseconds since 1970, UTC
+  std::uint32_t slotBytes = 0;  ///< of one token slot
+  std::string fingerprint;      ///< what the keys and values depend on besides tokens and what they see
+  std::string model;            ///< for people
+  std::vector<PackEntry> entries;
+
+  std::uint64_t tokens() const;
+  std::size_t bytesOf(const PackEntry& entry) const {
+    return static_cast<std::size_t>(entry.tokens) * slotBytes;
+  }
+};
+
+/// Gives each entry its offset and returns the bytes before the first block.
+std::vector<std::uint8_t> encodePackHead(PackHead& head);
+/// Of the whole file whose head was encoded.
+std::uint64_t packBytes(const PackHead& head);
+/// Bytes that a block of so many takes in a pack, its entry included; at most, without the texts of the head.
+std::uint64_t packBytesOfBlock(std::size_t bytes);
+
+enum class PackFault : std::uint8_t {
+  None,
+  Gone,          ///< there is no such file any more
+  Unreadable,    ///< the system refuses to open it, or it is not this user's alone
+  OtherVersion,  ///< of the format
+  Damaged
+};
+
+/// A pack that is mapped into memory.
+class Pack {
+ public:
+  /// Checks the head and that all blocks lie within the file, not their bytes. Nothing and `fault` where that
+  /// is impossible; `what` says why.
+  static std::shared_ptr<const Pack> open(const std::filesystem::path& path, PackFault& fault,
+                                          std::string& what);
+  ~Pack();
+  Pack(const Pack&) = delete;
+  Pack& operator=(const Pack&) = delete;
+
+  const PackHead& head() const { return m_head; }
+  std::uint64_t fileBytes() const { return m_bytes.size(); }
+  std::span<const std::byte> blockBytes(const PackEntry& entry) const {
+    return m_bytes.subspan(static_cast<std::size_t>(entry.offset), m_head.bytesOf(entry));
+  }
+  bool isIntact(const PackEntry& entry) const;
+
+ private:
+  explicit Pack(std::span<const std::byte> bytes) : m_bytes(bytes) {}
+
+  std::span<const std::byte> m_bytes;
+  PackHead m_head;
+};
+
+}  // namespace spanscope::cache

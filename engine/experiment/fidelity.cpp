@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/experiment/fidelity.h"
+
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/experiment/divergence.h"
+#include "engine/experiment/flat_sequence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace spanscope::experiment {
+namespace {
+
+/// Bounds the attention and the logits that one pass of the full prefill holds.
+constexpr std::int64_t kObservedRows = 8;
+constexpr std::int64_t kLogitRows = 64;
+
+std::int64_t rowsThatFit(std::int64_t rows, std::int64_t keys, const model::ModelConfig& model) {
+  const auto row = static_cast<std::uint64_t>(keys * model.layers * model.heads) * sizeof(float);
+  return std::min(rows, static_cast<std::int64_t>(kFidelityAttentionBytes / std::max<std::uint64_t>(row, 1)));
+}
+
+/// Where the visible tokens of each segment begin among all visible ones; none: it stands in no view.
+std::vector<std::optional<std::int64_t>> placesOf(const std::vector<trace::SegmentInfo>& segments) {
+  std::vector<std::optional<std::int64_t>> places;
+  std::int64_t next = 0;
+  for (const trace::SegmentInfo& segment : segments) {
+    if (segment.hidden) {
+      places.emplace_back();
+      continue;
+    }
+    places.emplace_back(next);
+    next += static_cast<std::int64_t>(segment.tokens.size()) - segment.visibleBegin;
+  }
+  return places;
+}
+
+/// Attention of one row at one layer, [head][visible token], as its policy had it.
+std::vector<std::vector<double>> spread(const trace::AttentionMass& mass, std::size_t keys,
+                                        const std::vector<trace::SegmentInfo>& segments,
+                                        const std::vector<std::optional<std::int64_t>>& places) {
+  std::vector<std::vector<double>> heads(static_cast<std::size_t>(mass.heads), std::vector<double>(keys, 0));
+  auto value = mass.mass.begin();
+  for (std::vector<double>& head : heads) {
+    for (std::size_t i = 0; i < mass.keySegments.size(); ++i) {
+      const std::uint32_t segment = mass.keySegments[i];
+      for (std::int32_t local = 0; local < mass.keyBlocks[i]; ++local, ++value) {
+        if (!places[segment] || local < segments[segment].visibleBegin) continue;
+        const std::int64_t key = *places[segment] + local - segments[segment].visibleBegin;
+        if (key < static_cast<std::int64_t>(keys))
+          head[static_cast<std::size_t>(key)] += static_cast<double>(*value);
+      }
+    }
+  }
+  return heads;
+}
+
+class Measurement {
+ public:
+  Measurement(run::Session& session, const FidelityModel& model, const run::FinishedReply& reply,
+              const std::stop_token& stop)
+      : m_session(session),
+        m_model(model),
+        m_reply(reply),
+        m_stop(stop),
+        m_tokens(visibleTokens(reply.segments)) {
+    m_measured.promptTokens = static_cast<std::int64_t>(m_tokens.size());
+    m_tokens.insert(m_tokens.end(), reply.tokens.begin(), reply.tokens.end());
+  }
+
+  trace::FidelityMeasured measure() {
+    const model::ModelConfig& config = m_model.decoder.config();
+    const auto rows = static_cast<std::int64_t>(m_reply.tokens.size());
+    const std::uint64_t bytes =
+        m_reply.tokens.size() * static_cast<std::size_t>(config.vocabularySize) * sizeof(float);
+    if (bytes > kFidelityBytes) {
+      throw Failure(errorAt("reply", counted(m_reply.tokens.size(), "token"),
+                            "at most " +
+                                std::to_string(kFidelityBytes / sizeof(float) /
+                                               static_cast<std::size_t>(config.vocabularySize)) +
+                                ", whose logits fit into " + std::to_string(kFidelityBytes >> 20U) + " MiB"));
+    }
+    const std::int64_t observed =
+        rowsThatFit(rows, static_cast<std::int64_t>(m_tokens.size() + m_reply.segments.size()), config);
+    m_policy = m_session.replayReply(m_reply, static_cast<std::int32_t>(observed), m_stop);
+    m_measured.cachedTokens = m_policy.cachedTokens;
+    m_measured.recomputedTokens = m_policy.recomputedTokens;
+    m_measured.attentionRows = static_cast<std::int32_t>(observed);
+    m_measured.attentionDeviation.assign(observed > 0 ? static_cast<std::size_t>(config.layers) : 0, 0.0);
+
+    FlatSequence full(m_model.decoder, m_model.backend, static_cast<std::int64_t>(m_tokens.size()),
+                      m_session.config().blockSize, m_session.config().kvType);
+    prefill(full);
+    compareRows(full, observed);
+    answer(full);
+    return std::move(m_measured);
+  }
+
+ private:
+  /// Local token from which the first of the reply is drawn.
+  std::int64_t firstRow() const { return m_measured.promptTokens - 1; }
+  std::span<const TokenId> tokens(std::int64_t begin, std::int64_t count) const {
+    return std::span(m_tokens).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
+  }
+
+  void prefill(FlatSequence& full) const {
+    for (std::int64_t begin = 0; begin < firstRow();) {
+      const std::int64_t count = std::min<std::int64_t>(m_session.config().rowsPerPass, firstRow() - begin);
+      full.compute(begin, tokens(begin, count), FlatSequence::Rows::Silent, m_stop);
+      begin += count;
+    }
+  }
+
+  void compareRows(FlatSequence& full, std::int64_t observed) {
+    const auto rows = static_cast<std::int64_t>(m_reply.tokens.size());
+    const auto width = static_cast<std::size_t>(m_model.decoder.config().vocabularySize);
+    for (std::int64_t row = 0; row < rows;) {
+      const bool isObserved = row < observed;
+      const std::int64_t count =
+          isObserved ? std::min(kObservedRows, observed - row) : std::min(kLogitRows, rows - row);
+      const model::ForwardResult result =
+          full.compute(firstRow() + row, tokens(firstRow() + row, count),
+                       isObserved ? FlatSequence::Rows::Observed : FlatSequence::Rows::Logits, m_stop);
+      for (std::int64_t i = 0; i < count; ++i) {
+        const auto logits = std::span(result.logits).subspan(static_cast<std::size_t>(i) * width, width);
+        compareTokens(static_cast<std::size_t>(row + i), logits);
+        if (isObserved) compareAttention(row + i, static_cast<std::size_t>(i), result.mass);
+      }
+      row += count;
+    }
+    for (double& deviation : m_measured.attentionDeviation)
+      deviation /= static_cast<double>(observed * m_model.decoder.config().heads);
+  }
+
+  void compareTokens(std::size_t row, std::span<const float> logits) {
+    const Distribution full(logits);
+    const Distribution policy(m_policy.logits[row]);
+    const TokenId token = m_reply.tokens[row];
+    m_measured.tokens.push_back({.token = token,
+                                 .divergence = full.divergenceFrom(policy),
+                                 .policyBest = policy.best(),
+                                 .fullBest = full.best(),
+                                 .policyProbability = policy.probability(token),
+                                 .fullProbability = full.probability(token)});
+  }
+
+  void compareAttention(std::int64_t row, std::size_t run, const std::vector<model::LayerMass>& mass) {
+    const auto observed = static_cast<std::size_t>(m_measured.attentionRows);
+    for (std::size_t layer = 0; layer < mass.size(); ++layer) {
+      const std::vector<float>& full = mass[layer].runs[run].mass;
+      const auto keys = static_cast<std::size_t>(firstRow() + row + 1);
+      const auto policy =
+          spread(policyMass(mass[layer].layer, row, layer * observed), keys, m_reply.segments, m_places);
+      for (std::size_t head = 0; head < policy.size(); ++head) {
+        double squares = 0;
+        for (std::size_t key = 0; key < keys; ++key) {
+          const double difference = policy[head][key] - static_cast<double>(full[head * keys + key]);
+          squares += difference * difference;
+        }
+        m_measured.attentionDeviation[layer] += std::sqrt(squares);
+      }
+    }
+  }
+
+  /// Rows come layer by layer within a pass, and passes may be several.
+  const trace::AttentionMass& policyMass(std::int32_t layer, std::int64_t row, std::size_t likely) const {
+    const auto local =
+        static_cast<std::int32_t>(m_reply.segments.back().tokens.size()) - 1 + static_cast<std::int32_t>(row);
+    const auto isIt = [&](const trace::AttentionMass& mass) {
+      return mass.layer == layer && mass.row == local;
+    };
+    const std::size_t place = likely + static_cast<std::size_t>(row);
+    if (place < m_policy.attention.size() && isIt(m_policy.attention[place]))
+      return m_policy.attention[place];
+    const auto found = std::find_if(m_policy.attention.begin(), m_policy.attention.end(), isIt);
+    if (found == m_policy.attention.end())
+      throw Failure(errorAt("attention", "none of a row", "one of each"));
+    return *found;
+  }
+
+  /// What a full prefill says by itself: the reply as far as it agrees, then its own words.
+  void answer(FlatSequence& full) {
+    std::vector<TokenId>& said = m_measured.fullAnswer;
+    const std::vector<TokenId> ends = m_model.decoder.config().endTokenIds();
+    const auto isEnd = [&](TokenId token) {
+      return std::find(ends.begin(), ends.end(), token) != ends.end();
+    };
+    TokenId next = m_measured.tokens.front().fullBest;
+    bool agrees = true;
+    while (true) {
+      said.push_back(next);
+      agrees = agrees && next == m_reply.tokens[said.size() - 1];
+      if (said.size() == m_reply.tokens.size() || isEnd(next)) break;
+      if (agrees) {
+        next = m_measured.tokens[said.size()].fullBest;
+        continue;
+      }
+      const std::int64_t place = m_measured.promptTokens + static_cast<std::int64_t>(said.size()) - 1;
+      const model::ForwardResult result =
+          full.compute(place, std::span(&said.back(), 1), FlatSequence::Rows::Logits, m_stop);
+      next = Distribution(result.logits).best();
+    }
+    m_measured.fullText = textOf(said);
+    m_measured.sameText =
+        m_model.tokenizer == nullptr ? said == m_reply.tokens : m_measured.fullText == textOf(m_reply.tokens);
+  }
+
+  std::string textOf(const std::vector<TokenId>& answer) const {
+    if (m_model.tokenizer == nullptr) return {};
+    text::StreamDecoder decoder(*m_model.tokenizer);
+    std::string text;
+    for (const TokenId token : answer) {
+      if (!m_model.tokenizer->isControl(token)) text += decoder.push(token);
+    }
+    return text + decoder.finish();
+  }
+
+  run::Session& m_session;
+  const FidelityModel& m_model;
+  const run::FinishedReply& m_reply;
+  const std::stop_token& m_stop;
+  std::vector<TokenId> m_tokens;  ///< visible ones of the prompt, then the reply
+  std::vector<std::optional<std::int64_t>> m_places = placesOf(m_reply.segments);
+  run::ReplayedReply m_policy;
+  trace::FidelityMeasured m_measured;
+};
+
+}  // namespace
+
+std::vector<TokenId> visibleTokens(const std::vector<trace::SegmentInfo>& segments) {
+  std::vector<TokenId> tokens;
+  for (const trace::SegmentInfo& segment : segments) {
+    if (!segment.hidden)
+      tokens.insert(tokens.end(), segment.tokens.begin() + segment.visibleBegin, segment.tokens.end());
+  }
+  return tokens;
+}
+
+trace::FidelityMeasured measureFidelity(run::Session& session, const FidelityModel& model,
+                                        const run::FinishedReply& reply, const std::stop_token& stop) {
+  return Measurement(session, model, reply, stop).measure();
+}
+
+void FinishedReplies::take(const trace::Event& event) {
+  if (const auto* started = std::get_if<trace::RunStarted>(&event.payload)) {
+    m_policies[event.run] = policy::findChoice(started->policy).value_or(policy::Choice());
+  } else if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload)) {
+    run::FinishedReply& reply = m_replies[event.request].reply;
+    reply.run = event.run;
+    reply.policy = m_policies[event.run];
+    reply.request = event.request;
+    reply.node = event.node;
+    reply.segments = table->segments;
+  } else if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload)) {
+    const auto found = m_replies.find(event.request);
+    if (found != m_replies.end()) found->second.reply.tokens.push_back(token->token);
+  } else if (const auto* end = std::get_if<trace::StepFinished>(&event.payload)) {
+    const auto found = m_replies.find(event.request);
+    if (found == m_replies.end()) return;
+    found->second.ended = end->outcome == trace::StepOutcome::EndToken || trace::endedByLimit(end->outcome);
+  }
+}
+
+std::vector<run::FinishedReply> FinishedReplies::takeRun(RunId run) {
+  std::vector<run::FinishedReply> replies;
+  for (auto& [request, entry] : m_replies) {
+    if (entry.reply.run == run && entry.ended && !entry.reply.tokens.empty())
+      replies.push_back(std::move(entry.reply));
+  }
+  std::erase_if(m_policies, [run](const auto& entry) { return entry.first <= run; });
+  std::erase_if(m_replies, [run](const auto& entry) { return entry.second.reply.run <= run; });
+  return replies;
+}
+
+}  // namespace spanscope::experiment

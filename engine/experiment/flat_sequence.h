@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One sequence under a plain causal mask, computed with the decoder alone in a KV store of its own: a full
+// prefill, which no cache and no scheduler has a part in.
+#pragma once
+
+#include "engine/compute/backend.h"
+#include "engine/model/decoder.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+namespace spanscope::experiment {
+
+class FlatSequence {
+ public:
+  /// Room for so many tokens. Decoder and backend must outlive it. Throws Failure if there is no memory for
+  /// it.
+  FlatSequence(model::Decoder& decoder, compute::Backend& backend, std::int64_t tokens,
+               std::int32_t blockSize, compute::DType keysAndValues);
+
+  enum class Rows {
+    Silent,    ///< nothing is given back
+    Logits,    ///< those of every row
+    Observed,  ///< and the attention of every row in all layers, by key token
+  };
+  /// Computes tokens that stand from `begin` on; those before have been computed, those behind are forgotten.
+  /// One pass. Throws Failure if it was stopped.
+  model::ForwardResult compute(std::int64_t begin, std::span<const TokenId> tokens, Rows rows,
+                               const std::stop_token& stop);
+
+ private:
+  model::Decoder& m_decoder;
+  std::int32_t m_blockSize;
+  std::vector<BlockId> m_blocks;
+  std::unique_ptr<compute::KvStore> m_store;
+};
+
+}  // namespace spanscope::experiment

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/experiment/load_times.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <random>
+#include <system_error>
+#include <utility>
+
+namespace spanscope::experiment {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Sums up what was loaded.
+class LoadSink final : public trace::Sink {
+ public:
+  std::uint64_t send(RunId, RequestId, const NodePath&, trace::Payload payload) override {
+    if (const auto* loaded = std::get_if<trace::BlockLoaded>(&payload)) {
+      nanoseconds += loaded->nanoseconds;
+      bytes += loaded->bytes;
+      tokens += loaded->tokens;
+    }
+    return ++m_sequence;
+  }
+  void reset() { nanoseconds = tokens = 0, bytes = 0; }
+
+  std::int64_t nanoseconds = 0;
+  std::int64_t tokens = 0;
+  std::uint64_t bytes = 0;
+
+ private:
+  std::uint64_t m_sequence = 0;
+};
+
+layout::SpanTable document(std::int32_t tokens, std::int32_t vocabularySize, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_int_distribution<TokenId> ids(0, vocabularySize - 1);
+  layout::SpanTable table;
+  layout::Segment& segment = table.segments.emplace_back();
+  segment.independent = true;
+  segment.scope = 1;
+  segment.depth = 1;
+  for (std::int32_t i = 0; i < tokens; ++i) segment.tokens.push_back(ids(random));
+  segment.runs = {{.count = tokens, .source = layout::TokenRun::Source::Text, .node = {}}};
+  return table;
+}
+
+class Samples {
+ public:
+  void take(run::Session& session, LoadSink& sink, const layout::SpanTable& table,
+            const std::stop_token& stop) {
+    sink.reset();
+    const Clock::time_point begin = Clock::now();
+    session.logits({.table = table}, stop);
+    m_seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    constexpr double kNanoseconds = 1e9;
+    m_loading.push_back(static_cast<double>(sink.nanoseconds) / kNanoseconds);
+    m_bytes = sink.bytes;
+    m_tokens = sink.tokens;
+  }
+  LoadCase summary() && {
+    return {.seconds = summarize(std::move(m_seconds)),
+            .loading = summarize(std::move(m_loading)),
+            .bytes = m_bytes,
+            .tokens = m_tokens};
+  }
+
+ private:
+  std::vector<double> m_seconds;
+  std::vector<double> m_loading;
+  std::uint64_t m_bytes = 0;
+  std::int64_t m_tokens = 0;
+};
+
+/// Asks the system to read the files from the disk the next time; nobody may have them mapped.
+void forgetFiles(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "packs", error)) {
+    const int file = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) continue;
+    ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    ::close(file);
+  }
+}
+
+}  // namespace
+
+LoadTimes measureLoadTimes(const SessionMaker& make, const run::SessionConfig& config,
+                           std::int32_t vocabularySize, const LoadOptions& options, std::stop_token stop) {
+  constexpr std::uint64_t kPlenty = 1ULL << 40;
+  const layout::SpanTable table = document(options.tokens, vocabularySize, options.seed);
+  const layout::SpanTable other = document(options.tokens, vocabularySize, options.seed + 1);
+  run::SessionConfig plain = config;
+  plain.blockCount = 1 + (options.tokens + config.blockSize - 1) / config.blockSize;
+  plain.store = {};
+  LoadSink sink;
+  LoadTimes times;
+  {
+    const std::unique_ptr<run::Session> session = make(plain, sink);
+    session->logits({.table = other}, stop);  // brings weights and tables into memory
+    Samples computed;
+    for (std::int32_t i = 0; i < options.repeats; ++i) {
+      session->clearCache();
+      computed.take(*session, sink, table, stop);
+    }
+    times.computed = std::move(computed).summary();
+  }
+  run::SessionConfig stored = plain;
+  stored.store.folder = options.folder;
+  stored.store.diskBytes = kPlenty;
+  {
+    const std::unique_ptr<run::Session> session = make(stored, sink);
+    std::vector<double> storing;
+    const auto store = [&](const layout::SpanTable& kept) {
+      session->clearCache();
+      session->logits({.table = kept}, stop);
+      const Clock::time_point begin = Clock::now();
+      session->keepAll();
+      storing.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    };
+    store(table);
+    store(other);
+    for (std::int32_t i = 2; i < options.repeats; ++i)
+      store(document(options.tokens, vocabularySize, options.seed + static_cast<std::uint64_t>(i)));
+    times.storing = summarize(std::move(storing));
+  }
+  // These sessions compute no prompt, so that they have nothing to hold loading against and go on with it
+  // however long it takes.
+  {
+    run::SessionConfig kept = stored;
+    kept.store.hostBytes = kPlenty;
+    const std::unique_ptr<run::Session> session = make(kept, sink);
+    session->logits({.table = table}, stop);
+    session->logits({.table = other}, stop);
+    Samples host;
+    for (std::int32_t i = 0; i < options.repeats; ++i) {
+      host.take(*session, sink, table, stop);
+      session->logits({.table = other}, stop);
+    }
+    times.host = std::move(host).summary();
+  }
+  const std::unique_ptr<run::Session> session = make(stored, sink);
+  Samples disk;
+  Samples cold;
+  session->clearCache();
+  session->logits({.table = table}, stop);
+  for (std::int32_t i = 0; i < options.repeats; ++i) {
+    session->clearCache();
+    disk.take(*session, sink, table, stop);
+    session->clearCache();
+    forgetFiles(options.folder);
+    cold.take(*session, sink, table, stop);
+  }
+  times.disk = std::move(disk).summary();
+  times.coldDisk = std::move(cold).summary();
+  return times;
+}
+
+}  // namespace spanscope::experiment

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/counted.h"
+#include "engine/experiment/source_questions.h"
+#include "engine/experiment/studies/studies.h"
+#include "engine/experiment/studies/study.h"
+#include "engine/trace/fidelity_figures.h"
+
+#include <array>
+#include <span>
+
+namespace spanscope::experiment {
+namespace {
+
+constexpr std::array kFields = {
+    ExperimentField{"documents", "Documents",
+                    "Of two sentences each; every second question needs two of them", "3,5,8,12,16,20",
+                    FieldKind::Numbers, kFewestSources, kMostSources},
+    ExperimentField{"policies", "Policies", "A line each", "", FieldKind::Policies}};
+constexpr std::array kMeasures = {Measure{"divergence_nats", "KL a token", "nats", 4},
+                                  Measure{"agreement", "greedy tokens that agree", "%", 1},
+                                  Measure{"same_answers", "same answers", "%", 0, false, FigureKind::Share},
+                                  Measure{"attention_deviation", "attention deviation", "", 3}};
+
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+             const std::stop_token& stop) {
+  const std::vector<std::int32_t> documents = numbersOf(result.wish, "documents");
+  const std::vector<std::string> policies = policiesOf(result.wish, "policies");
+  result.total = documents.size() * policies.size() * static_cast<std::size_t>(result.wish.repeats);
+  Study study(result, model, tell, stop);
+  const FidelityModel measured{
+      .decoder = model.decoder, .backend = model.backend, .tokenizer = model.tokenizer};
+  for (const std::int32_t count : documents) {
+    for (const std::string& policy : policies) {
+      study.begin(counted(count, "document") + ", policy " + policy);
+      for (std::int32_t repeat = 0; repeat < result.wish.repeats; ++repeat) {
+        const SourceWorld world{.documents = count, .rivals = 0, .seed = result.wish.seed};
+        study.session().clearCache();
+        const Study::Ran ran = study.run(studyPlan(sourceQuery(sourceQuestion(world, repeat))), policy);
+        for (const run::FinishedReply& reply : ran.replies) {
+          const trace::FidelityMeasured found = measureFidelity(study.session(), measured, reply, stop);
+          const trace::FidelityMeasured* one = &found;
+          const trace::FidelityFigures figures = trace::fidelityOf(std::span(&one, 1));
+          study.add(policy, count,
+                    {figures.meanDivergence, 100 * figures.agreement(), figures.sameAnswers > 0 ? 100.0 : 0.0,
+                     figures.meanAttentionDeviation().value_or(0)});
+        }
+        study.step();
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const Experiment kFidelityStudy{
+    .name = "fidelity",
+    .title = "Fidelity by policy",
+    .brief =
+        "How close are answers under each policy to those of a full prefill of the same tokens, over more "
+        "and more documents?",
+    .xName = "documents",
+    .isXLogarithmic = false,
+    .fields = kFields,
+    .measures = kMeasures,
+    .repeats = 10,
+    .measure = measure};
+
+}  // namespace spanscope::experiment

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/counted.h"
+#include "engine/experiment/studies/studies.h"
+#include "engine/experiment/studies/study.h"
+
+#include <array>
+
+namespace spanscope::experiment {
+namespace {
+
+constexpr double kMilliseconds = 1000;
+
+constexpr std::array kFields = {
+    ExperimentField{"generates", "Inner generates", "How many candidates the judge reads", "1,2,4,8,16,24,32",
+                    FieldKind::Numbers, 1, 128},
+    ExperimentField{"words", "Words a prompt", "Of each inner prompt, about so many", "40", FieldKind::Number,
+                    2, 10'000},
+    ExperimentField{"tokens", "Tokens a candidate", "Most that each inner generate gives", "32",
+                    FieldKind::Number, 1, 1024},
+    ExperimentField{"temperature", "Temperature, hundredths",
+                    "Of the inner generates; at 0 every candidate of a repeat is the one before", "80",
+                    FieldKind::Number, 0, 200},
+    ExperimentField{"policies", "Policies", "A line each", "", FieldKind::Policies}};
+constexpr std::array kMeasures = {Measure{"ttft_ms", "time to first token", "ms", 2, true},
+                                  Measure{"cached_share", "judge's prompt found", "%", 1}};
+
+query::Node judgeQuery(std::int32_t generates, const ExperimentWish& wish, std::uint64_t number) {
+  const std::int32_t words = numberOf(wish, "words");
+  const float temperature = static_cast<float>(numberOf(wish, "temperature")) / 100;
+  query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
+  for (std::int32_t i = 0; i < generates; ++i) {
+    const std::uint64_t text = (wish.seed * 1009 + number) * 1009 + static_cast<std::uint64_t>(i);
+    plus.children.push_back(
+        studyGenerate(studyMessage(query::Role::User, fillerText(words, text) + " Write one sentence more."),
+                      numberOf(wish, "tokens"), temperature));
+  }
+  query::Join cross{.kind = query::JoinKind::Cross, .children = {}};
+  cross.children.push_back(studyMessage(query::Role::System, "You judge sentences."));
+  cross.children.push_back({std::move(plus)});
+  cross.children.push_back(studyMessage(query::Role::User, "Which is the best sentence?"));
+  return studyGenerate({std::move(cross)}, 1, 0);
+}
+
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+             const std::stop_token& stop) {
+  const std::vector<std::int32_t> generates = numbersOf(result.wish, "generates");
+  const std::vector<std::string> policies = policiesOf(result.wish, "policies");
+  result.total = generates.size() * policies.size() * static_cast<std::size_t>(result.wish.repeats);
+  Study study(result, model, tell, stop);
+  study.begin("warming up");
+  study.run(studyPlan(judgeQuery(1, result.wish, 0)), policies.front());
+  for (const std::int32_t count : generates) {
+    for (std::int32_t repeat = 0; repeat < result.wish.repeats; ++repeat) {
+      // Policies take turns, so that what disturbs the machine disturbs all of them.
+      for (const std::string& policy : policies) {
+        study.begin(counted(count, "inner generate") + ", policy " + policy);
+        study.session().clearCache();
+        const plan::Plan plan = studyPlan(judgeQuery(count, result.wish, static_cast<std::uint64_t>(repeat)));
+        const Study::Ran ran = study.run(plan, policy, result.wish.seed + static_cast<std::uint64_t>(repeat));
+        const trace::StepMetrics& judge = ran.result.steps.back().metrics;
+        study.add(policy, count,
+                  {judge.timeToFirstToken * kMilliseconds, 100.0 * static_cast<double>(judge.cachedTokens) /
+                                                               static_cast<double>(judge.promptTokens)});
+        study.step();
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const Experiment kJudgeStudy{
+    .name = "judge",
+    .title = "Time to first token of a judge",
+    .brief =
+        "Candidates are generated and then judged together: how long does the judge's first token take "
+        "over more and more of them, counted from the moment the last candidate is there?",
+    .xName = "inner generates",
+    .isXLogarithmic = true,
+    .fields = kFields,
+    .measures = kMeasures,
+    .repeats = 5,
+    .measure = measure};
+
+}  // namespace spanscope::experiment

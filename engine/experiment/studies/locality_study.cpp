@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/counted.h"
+#include "engine/experiment/needle.h"
+#include "engine/experiment/studies/studies.h"
+#include "engine/experiment/studies/study.h"
+
+#include <array>
+
+namespace spanscope::experiment {
+namespace {
+
+constexpr std::array kFields = {
+    ExperimentField{"hay", "Words of hay", "In each document, to whole sentences", "0,20,40,60,80,120",
+                    FieldKind::Numbers, 0, 100'000},
+    ExperimentField{"portions", "Documents read at once",
+                    "A line each: k of attention locality; 0: all of them at once", "0,2,4",
+                    FieldKind::Numbers, 0, kMostNeedles},
+    ExperimentField{"documents", "Documents", "Each with one name", "8", FieldKind::Number, 2, kMostNeedles}};
+constexpr std::array kMeasures = {Measure{"good", "good runs", "%", 0, false, FigureKind::Share},
+                                  Measure{"found", "names found", "%", 0, false, FigureKind::Share},
+                                  Measure{"run_ms", "whole run", "ms", 1, true}};
+
+std::vector<double> shareSamples(std::int64_t yes, std::int64_t all) {
+  std::vector<double> samples(static_cast<std::size_t>(all), 0.0);
+  for (std::int64_t i = 0; i < yes; ++i) samples[static_cast<std::size_t>(i)] = 100;
+  return samples;
+}
+
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+             const std::stop_token& stop) {
+  NeedleOptions options{.documents = numberOf(result.wish, "documents"),
+                        .hayWords = numbersOf(result.wish, "hay"),
+                        .portions = numbersOf(result.wish, "portions"),
+                        .trials = result.wish.repeats,
+                        .seed = result.wish.seed};
+  result.total = options.hayWords.size() * options.portions.size();
+  Study study(result, model, tell, stop);
+  for (const std::int32_t words : options.hayWords) {
+    for (const std::int32_t portion : options.portions) {
+      const std::string line = portion == 0 ? "all at once" : "k = " + std::to_string(portion);
+      study.begin(counted(words, "word") + " of hay, " + line);
+      const NeedleRow row = measureNeedle(study.session(), options, words, portion, stop);
+      if (row.firstFailure) study.remark(*row.firstFailure);
+      result.points.push_back(
+          {.series = line,
+           .x = static_cast<double>(words),
+           .samples = {shareSamples(row.good, row.trials),
+                       shareSamples(row.found, std::int64_t{row.trials} * options.documents),
+                       {}}});
+      for (const double seconds : row.seconds.samples)
+        result.points.back().samples[2].push_back(1000 * seconds);
+      study.step();
+      tell(result);
+    }
+  }
+}
+
+}  // namespace
+
+const Experiment kLocalityStudy{
+    .name = "locality",
+    .title = "Needles with attention locality",
+    .brief =
+        "Names hidden among more and more words: does reading documents in portions of k, whose lists are "
+        "then combined, find more of them than reading all at once?",
+    .xName = "words of hay a document",
+    .isXLogarithmic = false,
+    .fields = kFields,
+    .measures = kMeasures,
+    .repeats = 20,
+    .measure = measure};
+
+}  // namespace spanscope::experiment

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/counted.h"
+#include "engine/experiment/plus_order.h"
+#include "engine/experiment/studies/studies.h"
+#include "engine/experiment/studies/study.h"
+
+#include <array>
+
+namespace spanscope::experiment {
+namespace {
+
+constexpr double kMilliseconds = 1000;
+
+constexpr std::array kFields = {
+    ExperimentField{"documents", "Documents", "How many stand under the plus", "1,2,4,8,16,32",
+                    FieldKind::Numbers, 1, 256},
+    ExperimentField{"words", "Words a document", "About so many, to whole sentences", "100",
+                    FieldKind::Number, 2, 10'000},
+    ExperimentField{"policies", "Policies",
+                    "Two lines each: with an empty cache, and with the documents seen before", "",
+                    FieldKind::Policies}};
+constexpr std::array kMeasures = {Measure{"ttft_ms", "time to first token", "ms", 2, true},
+                                  Measure{"cached_share", "prompt found", "%", 1}};
+
+query::Node ragQuery(std::int32_t documents, std::int32_t words, std::uint64_t seed, std::uint64_t question) {
+  query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
+  for (std::int32_t i = 0; i < documents; ++i)
+    plus.children.push_back(
+        studyMessage(query::Role::User, fillerText(words, seed * 100'003 + static_cast<std::uint64_t>(i))));
+  query::Join cross{.kind = query::JoinKind::Cross, .children = {}};
+  cross.children.push_back(studyMessage(query::Role::System, "Answer from the notes."));
+  cross.children.push_back({std::move(plus)});
+  cross.children.push_back(
+      studyMessage(query::Role::User, "What was said of the river? (" + std::to_string(question) + ")"));
+  return studyGenerate({std::move(cross)}, 1, 0);
+}
+
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+             const std::stop_token& stop) {
+  const std::vector<std::int32_t> documents = numbersOf(result.wish, "documents");
+  const std::vector<std::string> policies = policiesOf(result.wish, "policies");
+  const std::int32_t words = numberOf(result.wish, "words");
+  result.total = documents.size() * policies.size() * static_cast<std::size_t>(result.wish.repeats);
+  Study study(result, model, tell, stop);
+  study.begin("warming up");
+  study.run(studyPlan(ragQuery(1, words, result.wish.seed, 0)), policies.front());
+  for (const std::int32_t count : documents) {
+    for (std::int32_t repeat = 0; repeat < result.wish.repeats; ++repeat) {
+      // Policies take turns, so that what disturbs the machine disturbs all of them.
+      for (const std::string& policy : policies) {
+        study.begin(counted(count, "document") + ", policy " + policy);
+        const auto number = static_cast<std::uint64_t>(repeat) * 2;
+        const auto add = [&](const char* state, const Study::Ran& ran) {
+          const trace::RunFigures& figures = ran.sample.figures;
+          study.add(policy + state, count,
+                    {figures.timeToFirstToken.value_or(0) * kMilliseconds,
+                     100.0 * static_cast<double>(figures.cachedTokens) /
+                         static_cast<double>(figures.promptTokens)});
+        };
+        study.session().clearCache();
+        const plan::Plan first = studyPlan(ragQuery(count, words, result.wish.seed, number));
+        add(", empty cache", study.run(first, policy));
+        // Another question over the same documents in another order.
+        const plan::Plan next = studyPlan(ragQuery(count, words, result.wish.seed, number + 1));
+        add(", documents seen", study.run(withReversedPluses(next), policy));
+        study.step();
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const Experiment kRagStudy{
+    .name = "rag",
+    .title = "Time to first token of RAG",
+    .brief =
+        "How long does the first token take over more and more documents, with an empty cache and with "
+        "documents that an earlier question brought, in reversed order?",
+    .xName = "documents",
+    .isXLogarithmic = true,
+    .fields = kFields,
+    .measures = kMeasures,
+    .repeats = 5,
+    .measure = measure};
+
+}  // namespace spanscope::experiment

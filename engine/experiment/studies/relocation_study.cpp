@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/counted.h"
+#include "engine/experiment/abba.h"
+#include "engine/experiment/studies/studies.h"
+#include "engine/experiment/studies/study.h"
+
+#include <algorithm>
+#include <array>
+
+namespace spanscope::experiment {
+namespace {
+
+constexpr double kMilliseconds = 1000;
+
+constexpr std::array kFields = {
+    ExperimentField{"tokens", "Tokens a document", "Made-up documents from short to long",
+                    "64,128,256,512,1024", FieldKind::Numbers, 1, 65'536},
+    ExperimentField{"documents", "Documents", "How many change places", "2", FieldKind::Number, 2, 100},
+    ExperimentField{"question", "Tokens of the question", "New in every run", "32", FieldKind::Number, 1,
+                    4096}};
+constexpr std::array kMeasures = {Measure{"ttft_ms", "time to first token", "ms", 2, true}};
+
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+             const std::stop_token& stop) {
+  AbbaOptions options{.documentTokens = numbersOf(result.wish, "tokens"),
+                      .documents = numberOf(result.wish, "documents"),
+                      .questionTokens = numberOf(result.wish, "question"),
+                      .repeats = result.wish.repeats,
+                      .seconds = 0,
+                      .coldRepeats = result.wish.repeats,
+                      .seed = result.wish.seed};
+  const model::ModelConfig& config = model.decoder.config();
+  std::erase_if(options.documentTokens, [&](std::int32_t tokens) {
+    const std::int64_t prompt =
+        options.systemTokens + std::int64_t{options.documents} * tokens + options.questionTokens;
+    return prompt >= config.maxPositions;
+  });
+  Study study(result, model, tell, stop,
+              options.documentTokens.empty() ? 0 : abbaBlocks(options, model.session.blockSize));
+  const std::size_t asked = numbersOf(result.wish, "tokens").size();
+  if (options.documentTokens.size() < asked) {
+    study.remark(counted(asked - options.documentTokens.size(), "length") +
+                 " left out: the model's context ends at " + counted(config.maxPositions, "token") + ".");
+  }
+  result.total = options.documentTokens.size();
+  if (!options.documentTokens.empty()) {
+    study.begin("warming up");
+    AbbaOptions once = options;
+    once.repeats = 1;
+    once.coldRepeats = 1;
+    measureAbba(study.session(), config.vocabularySize, once, options.documentTokens.front(), stop);
+  }
+  for (const std::int32_t tokens : options.documentTokens) {
+    study.begin(counted(tokens, "token") + " a document");
+    const AbbaRow row = measureAbba(study.session(), config.vocabularySize, options, tokens, stop);
+    const auto add = [&](const char* series, const AbbaCase& measured) {
+      for (const double seconds : measured.seconds.samples)
+        study.add(series, tokens, {seconds * kMilliseconds});
+    };
+    add("empty cache", row.cold);
+    add("same order", row.same);
+    add("order swapped", row.swapped);
+    study.step();
+  }
+}
+
+}  // namespace
+
+const Experiment kRelocationStudy{
+    .name = "relocation",
+    .title = "Cost of relocation",
+    .brief =
+        "Does it cost anything that cached documents stand in another order? The same and the swapped "
+        "order, each time with a new question, beside an empty cache.",
+    .xName = "tokens a document",
+    .isXLogarithmic = true,
+    .fields = kFields,
+    .measures = kMeasures,
+    .repeats = 9,
+    .measure = measure};
+
+}  // namespace spanscope::experiment

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The experiments there are, for the registry alone.
+#pragma once
+
+#include "engine/experiment/experiment.h"
+
+namespace spanscope::experiment {
+
+extern const Experiment kRagStudy;         ///< time to first token over the number of documents
+extern const Experiment kJudgeStudy;       ///< and of a judge over the number of generates it judges
+extern const Experiment kRelocationStudy;  ///< the same order against the swapped one
+extern const Experiment kFidelityStudy;    ///< how close each policy is to a full prefill
+extern const Experiment kLocalityStudy;    ///< names found, all at once and in portions
+extern const Experiment kAccuracyStudy;    ///< how often each policy is right
+
+}  // namespace spanscope::experiment

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/experiment/studies/study.h"
+
+#include "engine/base/error.h"
+#include "engine/experiment/policy_text.h"
+#include "engine/plan/planner.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <variant>
+
+namespace spanscope::experiment {
+namespace {
+
+constexpr std::array kFiller = {"The weather was mild that day.", "Two men carried a ladder.",
+                                "The stairs are steep.",          "The market closes at noon.",
+                                "The river is wide in spring.",   "The soup was cold.",
+                                "A boat left the pier.",          "The clock in the tower was slow.",
+                                "The book lay on the table.",     "Birds sat on the roof."};
+
+}  // namespace
+
+std::uint64_t StudySink::send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) {
+  const bool isOfReply = std::holds_alternative<trace::RunStarted>(payload) ||
+                         std::holds_alternative<trace::SpanTableLaidOut>(payload) ||
+                         std::holds_alternative<trace::TokenGenerated>(payload) ||
+                         std::holds_alternative<trace::StepFinished>(payload);
+  if (isOfReply) {
+    trace::Event event{.sequence = 0,
+                       .time = 0,
+                       .session = 1,
+                       .run = run,
+                       .request = request,
+                       .node = node,
+                       .payload = payload};
+    m_replies.take(event);
+  }
+  return m_figures.send(run, request, node, std::move(payload));
+}
+
+Study::Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+             const std::stop_token& stop, std::int32_t leastBlocks)
+    : m_result(result), m_model(model), m_tell(tell), m_stop(stop) {
+  run::SessionConfig config = model.session;
+  config.blockCount = std::max(config.blockCount, leastBlocks);
+  m_session = model.open(config, m_sink);
+}
+
+void Study::begin(const std::string& doing) {
+  if (m_stop.stop_requested()) throw Failure(errorAt(m_result.wish.experiment, "a request to stop", {}));
+  m_result.doing = doing;
+  m_tell(m_result);
+}
+
+void Study::add(const std::string& series, double x, const std::vector<double>& figures) {
+  auto point = std::find_if(m_result.points.begin(), m_result.points.end(),
+                            [&](const ExperimentPoint& one) { return one.series == series && one.x == x; });
+  if (point == m_result.points.end()) {
+    m_result.points.push_back(
+        {.series = series, .x = x, .samples = std::vector<std::vector<double>>(figures.size())});
+    point = std::prev(m_result.points.end());
+  }
+  for (std::size_t i = 0; i < figures.size(); ++i) point->samples[i].push_back(figures[i]);
+  m_tell(m_result);
+}
+
+void Study::step() {
+  ++m_result.done;
+}
+
+void Study::remark(const std::string& sentence) {
+  std::vector<std::string>& remarks = m_result.remarks;
+  if (std::find(remarks.begin(), remarks.end(), sentence) == remarks.end()) remarks.push_back(sentence);
+}
+
+Study::Ran Study::run(const plan::Plan& plan, const std::string& policy, std::uint64_t seed) {
+  run::RunOptions options;
+  usePolicy(options, policy);
+  options.seed = seed;
+  Ran ran{.sample = {}, .result = m_session->run(plan, options, m_stop), .replies = {}};
+  ran.sample = m_sink.figures().take();
+  ran.replies = m_sink.replies().takeRun(m_session->lastRun());
+  if (ran.result.error) throw Failure(*ran.result.error);
+  if (ran.result.outcome != trace::RunOutcome::Finished)
+    throw Failure(errorAt(m_result.wish.experiment, "a request to stop", {}));
+  return ran;
+}
+
+plan::Plan studyPlan(const query::Node& query) {
+  plan::PlanResult made = plan::makePlan(query, {});
+  if (!made.plan) throw Failure(made.problems.front());
+  return std::move(*made.plan);
+}
+
+std::string fillerText(std::int32_t words, std::uint64_t number) {
+  std::string text = "Note " + std::to_string(number) + ".";
+  std::uint64_t state = number * 0x9E3779B97F4A7C15ULL + 1;
+  for (std::int32_t written = 2; written < words;) {
+    state ^= state << 13U;
+    state ^= state >> 7U;
+    state ^= state << 17U;
+    const char* sentence = kFiller[state % kFiller.size()];
+    text.append(" ").append(sentence);
+    written += static_cast<std::int32_t>(
+                   std::count(sentence, sentence + std::char_traits<char>::length(sentence), ' ')) +
+               1;
+  }
+  return text;
+}
+
+query::Node studyMessage(query::Role role, std::string text) {
+  return {query::Message{.role = role, .text = std::move(text)}};
+}
+
+query::Node studyGenerate(query::Node input, std::int32_t maxTokens, float temperature) {
+  return {query::Generate{.settings = {.model = {}, .maxTokens = maxTokens, .temperature = temperature},
+                          .input = std::move(input)}};
+}
+
+}  // namespace spanscope::experiment

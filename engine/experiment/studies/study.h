@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What studies have in common: a session of their own, runs in it, and points that fill one by one.
+#pragma once
+
+#include "engine/experiment/experiment.h"
+#include "engine/experiment/fidelity.h"
+#include "engine/experiment/run_figure_sink.h"
+#include "engine/plan/plan.h"
+#include "engine/query/query.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spanscope::experiment {
+
+/// Takes the figures of runs and, beside them, the replies.
+class StudySink final : public trace::Sink {
+ public:
+  std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
+  RunFigureSink& figures() { return m_figures; }
+  FinishedReplies& replies() { return m_replies; }
+
+ private:
+  RunFigureSink m_figures;
+  FinishedReplies m_replies;
+};
+
+class Study {
+ public:
+  /// `leastBlocks`: of the pool, where fewer were asked for. Throws Failure if it cannot be had.
+  Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+        const std::stop_token& stop, std::int32_t leastBlocks = 0);
+
+  /// Says what comes next. Throws Failure if it was stopped.
+  void begin(const std::string& doing);
+  /// Adds one sample for each measure of the experiment to a point, and tells of it.
+  void add(const std::string& series, double x, const std::vector<double>& figures);
+  /// One of the runs that were to be made is made.
+  void step();
+  /// A sentence that the result keeps, once.
+  void remark(const std::string& sentence);
+
+  struct Ran {
+    RunSample sample;
+    run::RunResult result;
+    std::vector<run::FinishedReply> replies;
+  };
+  /// Throws Failure if it fails or was stopped.
+  Ran run(const plan::Plan& plan, const std::string& policy, std::uint64_t seed = 0);
+
+  run::Session& session() { return *m_session; }
+  const ExperimentModel& model() const { return m_model; }
+  const std::stop_token& stop() const { return m_stop; }
+
+ private:
+  ExperimentResult& m_result;
+  const ExperimentModel& m_model;
+  const ExperimentTell& m_tell;
+  const std::stop_token& m_stop;
+  StudySink m_sink;
+  std::unique_ptr<run::Session> m_session;
+};
+
+/// The plan of a query with every rule as usual. Throws Failure.
+plan::Plan studyPlan(const query::Node& query);
+
+/// Words that say nothing, about so many, to whole sentences; the same for the same number.
+std::string fillerText(std::int32_t words, std::uint64_t number);
+
+query::Node studyMessage(query::Role role, std::string text);
+/// A generate without a model's name.
+query::Node studyGenerate(query::Node input, std::int32_t maxTokens, float temperature);
+
+}  // namespace spanscope::experiment

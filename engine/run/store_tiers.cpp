@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/run/store_tiers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <unordered_map>
+#include <utility>
+
+namespace spanscope::run {
+namespace {
+
+std::int64_t nanosecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+/// What would be found, with what would have been spilled since.
+class ForecastTiers final : public cache::BlockTiers {
+ public:
+  ForecastTiers(std::shared_ptr<cache::SpanStore> store, std::shared_ptr<const TierRates> rates)
+      : m_store(std::move(store)), m_rates(std::move(rates)) {}
+
+  const cache::ContentNaming& naming() const override { return m_store->naming(); }
+  void refresh() override { m_store->refresh(); }
+  std::optional<cache::TierHit> find(const cache::ContentName& name) const override {
+    if (const auto spilled = m_spilled.find(name);
+        spilled != m_spilled.end() && m_rates->isWorthIt(spilled->second.tier))
+      return spilled->second;
+    const std::optional<cache::SpanStore::Found> found = m_store->find(name);
+    if (!found || !m_rates->isWorthIt(found->tier)) return std::nullopt;
+    return cache::TierHit{found->tier, found->tokens, found->base};
+  }
+  std::optional<cache::StoredBytes> fetch(const cache::ContentName& name, const cache::ContentName& parent,
+                                          std::int32_t tokens) override {
+    const std::optional<cache::TierHit> hit = find(name);
+    if (!hit) return std::nullopt;
+    return cache::StoredBytes{.facts = {.name = name, .parent = parent, .tokens = tokens, .base = hit->base},
+                              .tier = hit->tier,
+                              .bytes = {},
+                              .holder = {}};
+  }
+  std::int64_t load(const cache::StoredBytes&, BlockId, std::int32_t) override { return 0; }
+  std::optional<cache::Spilled> spill(const cache::PooledBlock& block) override {
+    const cache::SpanStoreConfig& config = m_store->config();
+    const auto tier = config.hostBytes > 0 ? trace::StoreTier::Host : trace::StoreTier::Disk;
+    if (config.isOn())
+      m_spilled.try_emplace(block.facts.name, cache::TierHit{tier, block.facts.tokens, block.facts.base});
+    return std::nullopt;
+  }
+  std::vector<std::optional<cache::Spilled>> keep(std::span<const cache::PooledBlock> blocks) override {
+    return std::vector<std::optional<cache::Spilled>>(blocks.size());
+  }
+  void clear() override { m_spilled.clear(); }
+  std::shared_ptr<cache::BlockTiers> forecast() const override {
+    return std::make_shared<ForecastTiers>(*this);
+  }
+
+ private:
+  std::shared_ptr<cache::SpanStore> m_store;
+  std::shared_ptr<const TierRates> m_rates;
+  std::unordered_map<cache::ContentName, cache::TierHit, cache::ContentNameHasher> m_spilled;
+};
+
+}  // namespace
+
+StoreTiers::StoreTiers(std::shared_ptr<cache::SpanStore> store, compute::Backend& backend,
+                       compute::KvStore& pool, std::string fingerprint, std::string model)
+    : m_store(std::move(store)),
+      m_backend(backend),
+      m_pool(pool),
+      m_owner(std::make_shared<cache::StoreOwner>(
+          cache::StoreOwner{.fingerprint = std::move(fingerprint),
+                            .model = std::move(model),
+                            .slotBytes = static_cast<std::uint32_t>(compute::slotBytes(pool.shape()))})) {}
+
+std::optional<cache::TierHit> StoreTiers::find(const cache::ContentName& name) const {
+  const std::optional<cache::SpanStore::Found> found = m_store->find(name);
+  if (!found || !m_rates->isWorthIt(found->tier)) return std::nullopt;
+  return cache::TierHit{found->tier, found->tokens, found->base};
+}
+
+std::optional<cache::StoredBytes> StoreTiers::fetch(const cache::ContentName& name,
+                                                    const cache::ContentName& parent, std::int32_t tokens) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::optional<cache::StoredBytes> bytes = m_store->fetch(name, parent, tokens, m_owner->slotBytes);
+  if (bytes) bytes->nanoseconds = nanosecondsSince(begin);
+  return bytes;
+}
+
+std::int64_t StoreTiers::load(const cache::StoredBytes& bytes, BlockId target, std::int32_t slots) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::size_t size = static_cast<std::size_t>(slots) * m_owner->slotBytes;
+  const compute::BlockFromHost block{target, slots, bytes.bytes.first(size)};
+  m_backend.writeBlocks(std::span(&block, 1), m_pool);
+  const std::int64_t nanoseconds = bytes.nanoseconds + nanosecondsSince(begin);
+  m_rates->noteLoaded(bytes.tier, slots, nanoseconds);
+  return nanoseconds;
+}
+
+cache::HeldBlock StoreTiers::read(const cache::PooledBlock& block) const {
+  auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(block.facts.tokens) *
+                                                        m_owner->slotBytes);
+  const compute::BlockToHost read{block.block, block.facts.tokens, *bytes};
+  m_backend.readBlocks(std::span(&read, 1), m_pool);
+  return {.facts = block.facts,
+          .owner = m_owner,
+          .chain = block.chain,
+          .place = block.place,
+          .bytes = std::move(bytes)};
+}
+
+std::optional<cache::Spilled> StoreTiers::spill(const cache::PooledBlock& block) {
+  // Where only the disk is in use, what lies there need not be read.
+  if (m_store->config().hostBytes == 0 && m_store->isOnDisk(block.facts.name)) return std::nullopt;
+  cache::HeldBlock held = read(block);
+  const std::uint64_t bytes = held.bytes->size();
+  const std::optional<trace::StoreTier> tier = m_store->spill(std::move(held));
+  if (!tier) return std::nullopt;
+  return cache::Spilled{*tier, bytes};
+}
+
+std::vector<std::optional<cache::Spilled>> StoreTiers::keep(std::span<const cache::PooledBlock> blocks) {
+  std::vector<std::optional<cache::Spilled>> kept(blocks.size());
+  if (!m_store->config().usesDisk()) return kept;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (m_store->isOnDisk(blocks[i].facts.name)) continue;
+    cache::HeldBlock held = read(blocks[i]);
+    kept[i] = cache::Spilled{trace::StoreTier::Disk, held.bytes->size()};
+    m_store->keep(std::move(held));
+  }
+  if (!m_store->flush()) std::fill(kept.begin(), kept.end(), std::nullopt);
+  return kept;
+}
+
+std::shared_ptr<cache::BlockTiers> StoreTiers::forecast() const {
+  return std::make_shared<ForecastTiers>(m_store, m_rates);
+}
+
+}  // namespace spanscope::run

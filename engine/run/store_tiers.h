@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Joins the span store to a device: what the cache gives up or lacks goes between the store's tiers and the
+// blocks of a pool.
+#pragma once
+
+#include "engine/cache/block_tiers.h"
+#include "engine/cache/store/span_store.h"
+#include "engine/compute/backend.h"
+#include "engine/run/tier_rates.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace spanscope::run {
+
+class StoreTiers final : public cache::BlockTiers {
+ public:
+  /// Backend and pool must outlive it.
+  StoreTiers(std::shared_ptr<cache::SpanStore> store, compute::Backend& backend, compute::KvStore& pool,
+             std::string fingerprint, std::string model);
+
+  const cache::ContentNaming& naming() const override { return m_store->naming(); }
+  void refresh() override { m_store->refresh(); }
+  std::optional<cache::TierHit> find(const cache::ContentName& name) const override;
+  std::optional<cache::StoredBytes> fetch(const cache::ContentName& name, const cache::ContentName& parent,
+                                          std::int32_t tokens) override;
+  std::int64_t load(const cache::StoredBytes& bytes, BlockId target, std::int32_t slots) override;
+  std::optional<cache::Spilled> spill(const cache::PooledBlock& block) override;
+  std::vector<std::optional<cache::Spilled>> keep(std::span<const cache::PooledBlock> blocks) override;
+  void clear() override { m_store->clearHost(); }
+  std::shared_ptr<cache::BlockTiers> forecast() const override;
+
+  /// What decides whether a tier is still looked into. Where loading turns out to take longer than computing,
+  /// nothing more is found there.
+  const std::shared_ptr<TierRates>& rates() const { return m_rates; }
+
+ private:
+  cache::HeldBlock read(const cache::PooledBlock& block) const;
+
+  std::shared_ptr<cache::SpanStore> m_store;
+  compute::Backend& m_backend;
+  compute::KvStore& m_pool;
+  std::shared_ptr<const cache::StoreOwner> m_owner;
+  std::shared_ptr<TierRates> m_rates = std::make_shared<TierRates>();
+};
+
+}  // namespace spanscope::run

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `spanq bench` of the experiments there are.
+#include "engine/experiment/experiment.h"
+#include "tests/app/cli/spanq_process.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+using nlohmann::json;
+using spanscope::test::spanq;
+
+class TestSpanqExperiments : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void everyOneIsACommand() {
+    for (const spanscope::experiment::Experiment* one : spanscope::experiment::experiments()) {
+      const auto help = spanq({"bench", one->name, "--help"});
+      QCOMPARE(help.code, 0);
+      QVERIFY(help.out.find("Example:") != std::string::npos);
+      for (const spanscope::experiment::ExperimentField& field : one->fields)
+        QVERIFY2(help.out.find(std::string("--") + field.key) != std::string::npos, field.key);
+    }
+  }
+
+  void writesJsonTableAndPicture() {
+    const QTemporaryDir folder;
+    const std::string csv = folder.filePath("rag.csv").toStdString();
+    const std::string svg = folder.filePath("rag.svg").toStdString();
+    const auto run = spanq({"bench", "rag", "--documents", "1,2", "--words", "10", "--repeats", "2",
+                            "--policies", "spans", "--json", "--csv", csv, "--picture", svg});
+    QCOMPARE(run.code, 0);
+    const json found = json::parse(run.out);
+    QCOMPARE(found["experiment"].get<std::string>(), std::string("rag"));
+    QCOMPARE(found["points"].size(), std::size_t{4});
+    QCOMPARE(found["fields"]["documents"].get<std::string>(), std::string("1,2"));
+    QFile table(QString::fromStdString(csv));
+    QVERIFY(table.open(QIODevice::ReadOnly));
+    QCOMPARE(table.readAll().count('\n'), qsizetype{9});  // a header, four places of two measures
+    QFile picture(QString::fromStdString(svg));
+    QVERIFY(picture.open(QIODevice::ReadOnly));
+    QVERIFY(picture.readAll().contains("Time to first token of RAG"));
+  }
+
+  void textHasATable() {
+    const auto run = spanq({"bench", "relocation", "--tokens", "16", "--repeats", "1"});
+    QCOMPARE(run.code, 0);
+    QVERIFY(run.out.find("Cost of relocation") != std::string::npos);
+    QVERIFY(run.out.find("order swapped") != std::string::npos);
+  }
+
+  void wrongValuesAreUsage() {
+    const auto run = spanq({"bench", "rag", "--documents", "many"});
+    QCOMPARE(run.code, 2);
+    QVERIFY(run.err.find("--documents") != std::string::npos);
+    QCOMPARE(spanq({"bench", "rag", "--policies", "nothing"}).code, 2);
+  }
+};
+
+QTEST_APPLESS_MAIN(TestSpanqExperiments)
+#include "tst_spanq_experiments.moc"

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `spanq run --fidelity`.
+#include "tests/app/cli/spanq_process.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+using nlohmann::json;
+using spanscope::test::spanq;
+
+namespace {
+
+std::string example(const std::string& name) {
+  return SPANSCOPE_SOURCE_DIR "/resources/queries/" + name;
+}
+
+json fidelityOf(const std::string& policy, const std::string& file) {
+  const auto run = spanq({"run", "--fidelity", "--json", "--policy", policy, example(file)});
+  if (run.code != 0) return {};
+  return json::parse(run.out)["runs"][0]["fidelity"];
+}
+
+}  // namespace
+
+class TestSpanqFidelity : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void prefixDiffersInNothing() {
+    const json fidelity = fidelityOf("prefix", "judge-2.json");
+    QVERIFY(!fidelity.is_null());
+    QCOMPARE(fidelity["divergence_most_nats"].get<double>(), 0.0);
+    QCOMPARE(fidelity["greedy_tokens_that_agree"].get<int>(), fidelity["tokens"].get<int>());
+    QCOMPARE(fidelity["answers_with_same_tokens"].get<int>(), fidelity["answers_compared"].get<int>());
+    for (const json& deviation : fidelity["attention_deviation_by_layer"])
+      QCOMPARE(deviation.get<double>(), 0.0);
+  }
+
+  void everyStepAndTokenIsThere() {
+    const json fidelity = fidelityOf("spans", "rag.json");
+    QCOMPARE(fidelity["steps"].size(), std::size_t{1});
+    const json& step = fidelity["steps"][0];
+    QCOMPARE(step["by_token"].size(), step["tokens"].get<std::size_t>());
+    double sum = 0;
+    for (const json& token : step["by_token"]) sum += token["divergence_nats"].get<double>();
+    QVERIFY(sum > 0);
+    const double mean = step["divergence_mean_nats"].get<double>();
+    QVERIFY(std::abs(mean - sum / static_cast<double>(step["by_token"].size())) < 1e-15);
+    QVERIFY(step["full_answer"].get<std::string>().find("Biscuit") != std::string::npos);
+  }
+
+  void textSaysWhatItIsHeldAgainst() {
+    const auto run = spanq({"run", "--fidelity", example("rag.json")});
+    QCOMPARE(run.code, 0);
+    QVERIFY(run.out.find("fidelity against a full prefill of the same tokens") != std::string::npos);
+    QVERIFY(run.out.find("8 of 8") != std::string::npos);
+    QVERIFY(spanq({"run", example("rag.json")}).out.find("fidelity") == std::string::npos);
+  }
+
+  void isInTheTrace() {
+    const QTemporaryDir folder;
+    const std::string file = folder.filePath("run.trace").toStdString();
+    QCOMPARE(spanq({"run", "--fidelity", "--trace", file, example("rag.json")}).code, 0);
+    const auto shown = spanq({"trace", "show", file});
+    QVERIFY(shown.out.find("fidelity_measured") != std::string::npos);
+    QVERIFY(shown.out.find("8 of 8 tokens agree") != std::string::npos);
+  }
+};
+
+QTEST_APPLESS_MAIN(TestSpanqFidelity)
+#include "tst_spanq_fidelity.moc"

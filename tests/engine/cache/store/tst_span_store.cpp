@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Both tiers together: what host memory gives up goes on to the disk, and nothing passes its bound.
+#include "tests/engine/cache/store/store_fixture.h"
+
+#include <QTest>
+
+#include <atomic>
+#include <thread>
+
+using namespace spanscope;
+using namespace spanscope::cache;
+using namespace spanscope::cache::test;
+
+namespace {
+
+HeldBlock held(std::uint64_t number) {
+  static const auto owner = std::make_shared<const StoreOwner>(
+      StoreOwner{.fingerprint = "model=1", .model = "spanlet", .slotBytes = kSlotBytes});
+  return {.facts = factsOf(number),
+          .owner = owner,
+          .chain = number / 10,
+          .place = static_cast<std::int32_t>(number % 10),
+          .bytes = std::make_shared<const std::vector<std::byte>>(bytesOf(number))};
+}
+
+Seen look(SpanStore& store, std::uint64_t number) {
+  const StoredFacts facts = factsOf(number);
+  const std::optional<StoredBytes> found = store.fetch(facts.name, facts.parent, facts.tokens, kSlotBytes);
+  if (!found) return Seen::Missing;
+  const std::vector<std::byte> expected = bytesOf(number);
+  return std::equal(found->bytes.begin(), found->bytes.end(), expected.begin(), expected.end()) ? Seen::Right
+                                                                                                : Seen::Wrong;
+}
+
+}  // namespace
+
+class TestSpanStore : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void hostMemoryKeepsTheLastUsed() {
+    const std::uint64_t each = HostStore::bytesOf(held(0));
+    SpanStore store({.hostBytes = 3 * each, .folder = {}, .diskBytes = 0});
+    for (std::uint64_t number = 0; number < 3; ++number)
+      QVERIFY(store.spill(held(number)) == trace::StoreTier::Host);
+    QVERIFY(!store.spill(held(2)));  // is there
+    QCOMPARE(look(store, 0), Seen::Right);
+    QVERIFY(store.spill(held(3)) == trace::StoreTier::Host);
+    QCOMPARE(look(store, 1), Seen::Missing);
+    for (const std::uint64_t number : {0U, 2U, 3U}) QCOMPARE(look(store, number), Seen::Right);
+    const trace::StoreReported report = store.report("model=1");
+    QCOMPARE(report.tiers.size(), std::size_t{1});
+    QCOMPARE(report.tiers[0].blocks, std::uint64_t{3});
+    QCOMPARE(report.tiers[0].bytes, 3 * each);
+    QVERIFY(report.packs[0].ofThisModel && report.packs[0].tokens == 48);
+    QVERIFY(!store.report("model=2").packs[0].ofThisModel);
+    store.clearHost();
+    QCOMPARE(look(store, 0), Seen::Missing);
+    QCOMPARE(store.report("").tiers[0].bytes, std::uint64_t{0});
+  }
+
+  void whatIsTooLargeIsNotKept() {
+    SpanStore store({.hostBytes = 1000, .folder = {}, .diskBytes = 0});
+    QVERIFY(!store.spill(held(0)));
+    QCOMPARE(look(store, 0), Seen::Missing);
+  }
+
+  void whatGoesFromHostMemoryGoesToTheDisk() {
+    const TemporaryStore there;
+    const std::uint64_t each = HostStore::bytesOf(held(0));
+    {
+      SpanStore store({.hostBytes = 2 * each, .folder = there.folder(), .diskBytes = 1U << 20U});
+      for (std::uint64_t number = 0; number < 10; ++number) store.spill(held(number));
+      // Also while it waits to be written.
+      for (std::uint64_t number = 0; number < 10; ++number) QCOMPARE(look(store, number), Seen::Right);
+      QVERIFY(there.files().empty());
+      QVERIFY(store.flush());
+      QCOMPARE(there.files().size(), std::size_t{1});
+      for (std::uint64_t number = 0; number < 10; ++number) QCOMPARE(look(store, number), Seen::Right);
+      QVERIFY(store.find(nameOf(0))->tier == trace::StoreTier::Disk);
+      QVERIFY(store.find(nameOf(9))->tier == trace::StoreTier::Host);
+    }
+    SpanStore store({.hostBytes = 0, .folder = there.folder(), .diskBytes = 1U << 20U});
+    for (std::uint64_t number = 0; number < 8; ++number) QCOMPARE(look(store, number), Seen::Right);
+    QCOMPARE(look(store, 9), Seen::Missing);  // was in host memory alone
+  }
+
+  /// More than fits: packs are no larger than a quarter of the bound, so that something is always kept.
+  void theBoundOfTheDiskHolds() {
+    const TemporaryStore there;
+    constexpr std::uint64_t kLimit = 60'000;
+    SpanStore store({.hostBytes = 0, .folder = there.folder(), .diskBytes = kLimit});
+    for (std::uint64_t number = 0; number < 200; ++number) store.keep(held(number));
+    QVERIFY(store.flush());
+    QVERIFY(there.bytes() <= kLimit);
+    QVERIFY(there.bytes() > kLimit / 2);
+    QVERIFY(store.takeProblems().empty());
+  }
+
+  void manyThreads() {
+    const TemporaryStore there;
+    SpanStore store({.hostBytes = 40'000, .folder = there.folder(), .diskBytes = 1U << 20U});
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (std::uint64_t thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (std::uint64_t number = 0; number < 100; ++number) {
+          store.spill(held(thread * 100 + number));
+          if (look(store, number) == Seen::Wrong) ++wrong;
+          if (number % 20 == 0) store.flush();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    QCOMPARE(wrong.load(), 0);
+    store.flush();
+    for (std::uint64_t number = 0; number < 400; ++number) QCOMPARE(look(store, number), Seen::Right);
+  }
+
+  /// Names of two stores have nothing in common, and those of one stand for all that they are made of.
+  void namesStandForTheirContents() {
+    const TemporaryStore there;
+    const TemporaryStore elsewhere;
+    const DiskStore one(there.config());
+    const DiskStore two(elsewhere.config());
+    const ContentNaming naming(one.folder().secret());
+    const std::vector<TokenId> tokens{1, 2, 3};
+    const ContentName root = naming.root("model", "salt", {});
+    std::vector<ContentName> names{
+        root,
+        ContentNaming(two.folder().secret()).root("model", "salt", {}),
+        naming.root("model", "", {}),
+        naming.root("modelsalt", "", {}),
+        naming.root("mode", "lsalt", {}),
+        naming.block(root, tokens),
+        naming.block(root, std::vector<TokenId>{1, 2}),
+        naming.block(naming.block(root, std::vector<TokenId>{1, 2}), std::vector<TokenId>{3})};
+    for (const SeenName& seen : {SeenName{root, 5, 0}, SeenName{root, 6, 0}, SeenName{root, 5, 1}})
+      names.push_back(naming.root("model", "salt", std::vector<SeenName>{seen}));
+    std::sort(names.begin(), names.end());
+    QVERIFY(std::adjacent_find(names.begin(), names.end()) == names.end());
+    QVERIFY(naming.block(root, tokens) == ContentNaming(one.folder().secret()).block(root, tokens));
+  }
+};
+
+QTEST_APPLESS_MAIN(TestSpanStore)
+#include "tst_span_store.moc"

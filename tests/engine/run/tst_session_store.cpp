@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Keys and values that left the pool, or come from another session, equal computed ones bit for bit; and
+// nobody gets what is somebody else's.
+#include "engine/model/weights.h"
+#include "engine/plan/planner.h"
+#include "engine/query/json/json.h"
+#include "engine/run/predictor.h"
+#include "engine/run/store_tiers.h"
+#include "engine/trace/replay.h"
+#include "tests/engine/run/random_tables.h"
+#include "tests/engine/run/session_fixture.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+using namespace spanscope;
+using spanscope::test::RandomTables;
+using spanscope::test::SpanletSession;
+using spanscope::test::TinySession;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t kMebibyte = 1 << 20;
+
+std::uint64_t testSeed() {
+  const QByteArray given = qgetenv("SPANSCOPE_TEST_SEED");
+  return given.isEmpty() ? 20240611U : given.toULongLong();
+}
+
+bool equalBits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+std::int64_t blocksOf(const layout::SpanTable& table, int blockSize) {
+  std::int64_t blocks = 0;
+  for (const auto& segment : table.segments) blocks += (segment.length() + blockSize - 1) / blockSize;
+  return blocks;
+}
+
+class Folder {
+ public:
+  fs::path path() const { return fs::path(m_directory.path().toStdString()) / "spans"; }
+  std::vector<fs::path> packs() const {
+    std::vector<fs::path> found;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(path() / "packs", error)) found.push_back(entry.path());
+    return found;
+  }
+  run::SessionConfig config(std::uint64_t hostBytes = 0) const {
+    run::SessionConfig config;
+    config.store = {.hostBytes = hostBytes, .folder = path(), .diskBytes = 64 * kMebibyte};
+    return config;
+  }
+
+ private:
+  QTemporaryDir m_directory;
+};
+
+layout::SpanTable oneSegment(std::int32_t first, std::int32_t count) {
+  layout::SpanTable table;
+  table.segments.resize(1);
+  for (std::int32_t i = 0; i < count; ++i) table.segments[0].tokens.push_back((first + 7 * i) % 61);
+  return table;
+}
+
+plan::Plan planOf(const std::string& json) {
+  const auto parsed = query::parseJson(json);
+  return *plan::makePlan(*parsed.query, {}).plan;
+}
+
+const char* const kQuestion =
+    R"({"g":{"model":"m","max_tokens":8,"temperature":0,"input":{"cross":[)"
+    R"({"plus":[{"user":"The pet of Tarek is Biscuit. He was found by the river in May."},)"
+    R"({"user":"The pet of Mira is Pepper, and it sleeps all day long."}]},)"
+    R"({"user":"What is the pet of Tarek?"}]}}})";
+const char* const kSwapped = R"({"g":{"model":"m","max_tokens":8,"temperature":0,"input":{"cross":[)"
+                             R"({"plus":[{"user":"The pet of Mira is Pepper, and it sleeps all day long."},)"
+                             R"({"user":"The pet of Tarek is Biscuit. He was found by the river in May."}]},)"
+                             R"({"user":"What is the pet of Tarek?"}]}}})";
+
+std::vector<std::string> warnings(const test::RecordingSink& sink) {
+  std::vector<std::string> found;
+  for (const auto& message : sink.all<trace::MessageLogged>()) {
+    if (message.severity == Severity::Warning) found.push_back(message.text);
+  }
+  return found;
+}
+
+}  // namespace
+
+class TestSessionStore : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void whatComesBackEqualsColdBitForBit_data() {
+    QTest::addColumn<int>("blockSize");
+    QTest::addColumn<double>("poolRequests");
+    QTest::addColumn<qulonglong>("hostBytes");
+    QTest::addColumn<bool>("onDisk");
+    QTest::addColumn<bool>("bf16");
+    QTest::newRow("host memory") << 4 << 1.0 << qulonglong(8 * kMebibyte) << false << false;
+    QTest::newRow("little host memory") << 4 << 1.0 << qulonglong(20'000) << false << false;
+    QTest::newRow("disk") << 4 << 1.0 << qulonglong(0) << true << false;
+    QTest::newRow("disk behind little host memory") << 5 << 1.0 << qulonglong(20'000) << true << false;
+    QTest::newRow("bf16, blocks of 16") << 16 << 1.0 << qulonglong(kMebibyte) << true << true;
+  }
+  void whatComesBackEqualsColdBitForBit() {
+    QFETCH(int, blockSize);
+    QFETCH(double, poolRequests);
+    QFETCH(qulonglong, hostBytes);
+    QFETCH(bool, onDisk);
+    QFETCH(bool, bf16);
+    const std::uint64_t seed = testSeed();
+    qInfo("seed %llu", static_cast<unsigned long long>(seed));
+    RandomTables tables(seed, test::tinyConfig().vocabularySize, 23);
+    std::vector<layout::SpanTable> prompts;
+    for (int i = 0; i < 60; ++i) prompts.push_back(tables.next(i % 4));
+    std::int64_t largest = 0;
+    for (const auto& prompt : prompts) largest = std::max(largest, blocksOf(prompt, blockSize));
+
+    const Folder folder;
+    run::SessionConfig config = folder.config(hostBytes);
+    if (!onDisk) config.store.folder.clear();
+    config.blockSize = blockSize;
+    config.rowsPerPass = 13;
+    config.kvType = bf16 ? compute::DType::BF16 : compute::DType::F32;
+    config.blockCount = 2 + static_cast<int>(std::ceil(static_cast<double>(largest) * poolRequests));
+    run::SessionConfig coldConfig = config;
+    coldConfig.store = {};
+    coldConfig.blockCount = 2 + static_cast<int>(2 * largest);
+    TinySession cold(1, coldConfig);
+
+    std::size_t loaded = 0;
+    std::mt19937_64 random(seed);
+    // Several sessions one after the other, as several processes would be.
+    for (int session = 0; session < 3; ++session) {
+      TinySession warm(2, config);
+      trace::Replay replay;
+      const auto apply = [&replay](const trace::Event& event) {
+        const auto error = replay.apply(event);
+        QVERIFY2(!error, error ? error->message().c_str() : "");
+      };
+      for (const auto& event : warm.sink.events) apply(event);
+      warm.sink.onEvent = apply;
+      for (int i = 0; i < 60; ++i) {
+        const auto& prompt = prompts[random() % prompts.size()];
+        cold.session->clearCache();
+        const auto expected = cold.session->logits({.table = prompt});
+        const auto found = warm.session->logits({.table = prompt});
+        QVERIFY2(equalBits(found.logits.front(), expected.logits.front()),
+                 qPrintable(QString("session %1, prompt %2, %3 of %4 tokens cached")
+                                .arg(session)
+                                .arg(i)
+                                .arg(found.cachedTokens)
+                                .arg(prompt.tokenCount())));
+        QCOMPARE(replay.pool().state(), warm.session->dumpPool());
+      }
+      warm.session->keepAll();
+      QVERIFY(warnings(warm.sink).empty());
+      loaded += warm.sink.all<trace::BlockLoaded>().size();
+    }
+    QVERIFY2(loaded > 20, qPrintable(QString("only %1 blocks were loaded").arg(loaded)));
+  }
+
+  /// All of it is found but the last token, and each hit says that it is one of the disk.
+  void anotherSessionFindsWhatOneStored() {
+    const Folder folder;
+    const layout::SpanTable table = oneSegment(3, 40);
+    std::vector<float> expected;
+    {
+      TinySession one(2, folder.config());
+      expected = one.session->logits({.table = table}).logits.front();
+      QVERIFY(folder.packs().empty());
+      one.session->keepAll();
+      QCOMPARE(folder.packs().size(), std::size_t{1});
+      const auto spilled = one.sink.all<trace::BlockSpilled>();
+      QCOMPARE(spilled.size(), std::size_t{3});
+      QVERIFY(spilled[2].tier == trace::StoreTier::Disk && spilled[2].tokens == 8);
+      one.session->keepAll();
+      QCOMPARE(one.sink.all<trace::BlockSpilled>().size(), std::size_t{3});
+    }
+    TinySession other(1, folder.config());
+    const auto found = other.session->logits({.table = table});
+    QVERIFY(equalBits(found.logits.front(), expected));
+    QCOMPARE(found.cachedTokens, std::int64_t{39});
+    const auto lookups = other.sink.all<trace::BlockLookedUp>();
+    const auto loads = other.sink.all<trace::BlockLoaded>();
+    QCOMPARE(lookups.size(), std::size_t{3});
+    QCOMPARE(loads.size(), std::size_t{3});
+    QVERIFY(lookups[0].outcome == trace::LookupOutcome::Hit && lookups[1].tokens == 16);
+    QVERIFY(lookups[2].outcome == trace::LookupOutcome::Partial && lookups[2].tokens == 7 &&
+            lookups[2].reason == trace::MissReason::LastToken);
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+      QVERIFY(loads[i].tier == trace::StoreTier::Disk && loads[i].nanoseconds > 0);
+      QCOMPARE(loads[i].block, lookups[i].block);
+      QCOMPARE(loads[i].tokens, lookups[i].tokens);
+      QCOMPARE(loads[i].bytes, std::uint64_t(loads[i].tokens) * 2 * 2 * 2 * 8 * 4);
+    }
+    // Once they are in the pool they are hits of the pool.
+    other.session->logits({.table = table});
+    QCOMPARE(other.sink.all<trace::BlockLoaded>().size(), std::size_t{3});
+  }
+
+  /// A prompt that goes on from a stored tail takes the tail's slots and computes the rest.
+  void aStoredTailIsGoneOnFrom() {
+    const Folder folder;
+    {
+      TinySession one(2, folder.config());
+      one.session->logits({.table = oneSegment(3, 20)});
+      one.session->keepAll();
+    }
+    TinySession other(2, folder.config());
+    TinySession cold(2, {});
+    const layout::SpanTable longer = oneSegment(3, 50);
+    const auto found = other.session->logits({.table = longer});
+    QCOMPARE(found.cachedTokens, std::int64_t{20});
+    QVERIFY(equalBits(found.logits.front(), cold.session->logits({.table = longer}).logits.front()));
+    const auto lookups = other.sink.all<trace::BlockLookedUp>();
+    QVERIFY(lookups[1].outcome == trace::LookupOutcome::Partial && lookups[1].tokens == 4 &&
+            lookups[1].reason == trace::MissReason::TokensDiffer && lookups[1].differsAt == 20);
+  }
+
+  void nobodyFindsWhatIsSomebodyElses() {
+    const Folder folder;
+    const layout::SpanTable table = oneSegment(3, 40);
+    const auto cachedWith = [&](const run::SessionConfig& config, const model::ModelConfig& shape) {
+      TinySession session(2, config, shape);
+      const std::int64_t cached = session.session->logits({.table = table}).cachedTokens;
+      session.session->keepAll();
+      return cached;
+    };
+    const model::ModelConfig tiny = test::tinyConfig();
+    run::SessionConfig config = folder.config();
+    config.salt = "one";
+    QCOMPARE(cachedWith(config, tiny), std::int64_t{0});
+    QCOMPARE(cachedWith(config, tiny), std::int64_t{39});
+    run::SessionConfig salted = config;
+    salted.salt = "two";
+    QCOMPARE(cachedWith(salted, tiny), std::int64_t{0});
+    QCOMPARE(cachedWith(salted, tiny), std::int64_t{39});
+    salted.salt.clear();
+    QCOMPARE(cachedWith(salted, tiny), std::int64_t{0});
+    run::SessionConfig half = config;
+    half.kvType = compute::DType::BF16;
+    QCOMPARE(cachedWith(half, tiny), std::int64_t{0});
+    run::SessionConfig small = config;
+    small.blockSize = 8;
+    QCOMPARE(cachedWith(small, tiny), std::int64_t{0});
+    model::ModelConfig other = tiny;
+    other.intermediateSize += 16;
+    QCOMPARE(cachedWith(config, other), std::int64_t{0});
+    QCOMPARE(cachedWith(config, tiny), std::int64_t{39});
+  }
+
+  void damageIsToldOfAndComputedAnew() {
+    const Folder folder;
+    const layout::SpanTable table = oneSegment(3, 100);
+    std::vector<float> expected;
+    {
+      TinySession one(2, folder.config());
+      expected = one.session->logits({.table = table}).logits.front();
+      one.session->keepAll();
+    }
+    const fs::path pack = folder.packs().front();
+    {
+      std::fstream file(pack, std::ios::binary | std::ios::in | std::ios::out);
+      file.seekp(-5000, std::ios::end);
+      file.put('!').put('!');
+    }
+    run::SessionConfig config = folder.config();
+    TinySession other(2, config);
+    const auto found = other.session->logits({.table = table});
+    QVERIFY(equalBits(found.logits.front(), expected));
+    QCOMPARE(found.cachedTokens, std::int64_t{0});
+    QVERIFY(!fs::exists(pack));
+    other.session->keepAll();
+    const std::vector<std::string> told = warnings(other.sink);
+    QCOMPARE(told.size(), std::size_t{1});
+    QVERIFY2(told[0].find("wrong checksum") != std::string::npos, told[0].c_str());
+    QCOMPARE(folder.packs().size(), std::size_t{1});
+  }
+
+  void aFullDiskIsAWarning() {
+    const Folder folder;
+    run::SessionConfig config = folder.config();
+    config.store.beforeStep = [](cache::WriteStep step) {
+      return step == cache::WriteStep::Write ? ENOSPC : 0;
+    };
+    SpanletSession one(config);
+    const run::RunResult result = one.session->run(planOf(kQuestion), {});
+    QVERIFY(result.outcome == trace::RunOutcome::Finished);
+    QVERIFY(folder.packs().empty());
+    QCOMPARE(warnings(one.sink).size(), std::size_t{1});
+    QVERIFY(one.sink.all<trace::BlockSpilled>().empty());
+  }
+
+  /// Whoever loads more slowly than it computes is asked no more, and that is said once.
+  void whatIsSlowerThanComputingIsLeft() {
+    using trace::StoreTier;
+    constexpr std::int64_t kMany = run::TierRates::kFewestTokens;
+    run::TierRates rates;
+    rates.noteLoaded(StoreTier::Disk, kMany, kMany * 3000);
+    rates.noteLoaded(StoreTier::Host, kMany, kMany * 500);
+    QVERIFY(rates.isWorthIt(StoreTier::Disk));  // nothing to compare with
+    rates.noteComputed(kMany - 1, (kMany - 1) * 1000);
+    QVERIFY(rates.isWorthIt(StoreTier::Disk));
+    rates.noteComputed(1, 1000);
+    QVERIFY(!rates.isWorthIt(StoreTier::Disk));
+    QVERIFY(rates.isWorthIt(StoreTier::Host));
+    rates.noteComputed(kMany, kMany * 9000);
+    QVERIFY(!rates.isWorthIt(StoreTier::Disk));
+    const std::vector<std::string> said = rates.takeVerdicts();
+    QCOMPARE(said.size(), std::size_t{1});
+    QCOMPARE(said[0],
+             std::string("loading from the disk took 3.0 µs a token, computing 1.0 µs: nothing more is "
+                         "loaded from there in this session"));
+    QVERIFY(rates.takeVerdicts().empty());
+  }
+
+  void aTierThatIsNotWorthItIsNotFound() {
+    const TinySession tiny(1, {});
+    const auto pool = tiny.backend->makeKvStore({1, 4, 4, 1, 4, compute::DType::F32});
+    const auto store = std::make_shared<cache::SpanStore>(
+        cache::SpanStoreConfig{.hostBytes = kMebibyte, .folder = {}, .diskBytes = 0});
+    run::StoreTiers tiers(store, *tiny.backend, *pool, "model=1", "tiny");
+    cache::PooledBlock block;
+    block.block = 1;
+    block.facts.name = store->naming().root("a", "", {});
+    block.facts.tokens = 4;
+    QVERIFY(tiers.spill(block).has_value());
+    const auto forecast = tiers.forecast();
+    QVERIFY(tiers.find(block.facts.name) && forecast->find(block.facts.name));
+    tiers.rates()->noteComputed(100'000, 1);
+    tiers.rates()->noteLoaded(trace::StoreTier::Host, 100'000, 1'000'000);
+    QVERIFY(!tiers.find(block.facts.name) && !forecast->find(block.facts.name));
+  }
+
+  void isOffUnlessAskedFor() {
+    TinySession tiny(2, {});
+    tiny.session->logits({.table = oneSegment(3, 40)});
+    tiny.session->keepAll();
+    QVERIFY(tiny.sink.all<trace::StoreReported>().empty());
+  }
+
+  /// A run stores at its end; the same query in another session, its documents swapped, finds them all.
+  void runsOfOneSessionServeTheNext() {
+    const Folder folder;
+    std::string answer;
+    {
+      SpanletSession one(folder.config());
+      answer = one.session->run(planOf(kQuestion), {}).answer;
+      const auto reports = one.sink.all<trace::StoreReported>();
+      QCOMPARE(reports.size(), std::size_t{2});
+      QCOMPARE(reports[0].tiers.front().blocks, std::uint64_t{0});
+      QVERIFY(reports[1].tiers.front().blocks > 4);
+      QCOMPARE(reports[1].packs.size(), std::size_t{1});
+      QVERIFY(reports[1].packs.front().ofThisModel);
+      QCOMPARE(reports[1].packs.front().model, std::string("spanlet"));
+      QCOMPARE(reports[1].packs.front().tokens, reports[1].tiers.front().tokens);
+    }
+    SpanletSession other(folder.config());
+    const run::RunResult result = other.session->run(planOf(kSwapped), {});
+    QCOMPARE(result.answer, answer);
+    const trace::StepMetrics& metrics = result.steps.front().metrics;
+    QVERIFY(metrics.relocatedTokens > 20);
+    std::int64_t loaded = 0;
+    for (const auto& load : other.sink.all<trace::BlockLoaded>()) loaded += load.tokens;
+    QCOMPARE(loaded, metrics.cachedTokens);
+  }
+
+  /// The forecast knows what the tiers hold, loads nothing, and spills nothing.
+  void theForecastKnowsTheTiers() {
+    const Folder folder;
+    for (const std::uint64_t hostBytes : {std::uint64_t{0}, kMebibyte}) {
+      run::SessionConfig config = folder.config(hostBytes);
+      config.blockCount = 14;
+      SpanletSession session(config);
+      for (const char* query : {kQuestion, kSwapped, kQuestion}) {
+        const plan::Plan plan = planOf(query);
+        const std::size_t packs = folder.packs().size();
+        const run::Prediction prediction = session.session->predictor()->predict(plan, {});
+        QCOMPARE(folder.packs().size(), packs);
+        const run::RunResult result = session.session->run(plan, {});
+        const trace::StepMetrics& metrics = result.steps.front().metrics;
+        QCOMPARE(prediction.steps.front().cached.least, metrics.cachedTokens);
+        QCOMPARE(prediction.steps.front().cached.most, metrics.cachedTokens);
+        QCOMPARE(prediction.steps.front().relocated.most, metrics.relocatedTokens);
+      }
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(TestSessionStore)
+#include "tst_session_store.moc"

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Fidelity of an answer, measured from its card: pressed, shown beside the exactness of its policy, kept with
+// the run.
+#include "tests/ui/window/fresh_window.h"
+#include "ui/session/run_archive.h"
+#include "ui/views/output/answer_card.h"
+#include "ui/views/output/output_view.h"
+
+#include <QAction>
+#include <QLabel>
+#include <QSignalSpy>
+#include <QToolButton>
+#include <QtTest>
+
+#include <memory>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr int kPatience = 60'000;  // milliseconds
+
+}  // namespace
+
+class TestFidelityButton : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<test::FreshWindow> m_fresh;
+  MainWindow* m_window = nullptr;  ///< its
+  OutputView* m_view = nullptr;    ///< its
+
+  QToolButton& button() { return m_view->cards().front()->fidelityButton(); }
+  const Answer& answer() const { return m_view->model().answers.front(); }
+
+  void run() {
+    const RunId before = m_view->model().answers.empty() ? 0 : answer().run;
+    QSignalSpy ended(&m_window->workspace(), &Workspace::runEnded);
+    m_window->perform(QStringLiteral("run.run"));
+    QVERIFY(ended.wait(kPatience));
+    QCOMPARE(ended.front().front().toString(), QString());
+    QTRY_VERIFY_WITH_TIMEOUT(!m_view->cards().empty() && answer().run != before &&
+                                 answer().state == AnswerState::Finished &&
+                                 answer().measureObstacle.isEmpty(),
+                             kPatience);
+  }
+
+  void measure() {
+    QSignalSpy measured(&m_window->workspace(), &Workspace::fidelityMeasured);
+    QVERIFY(button().isVisible() && button().isEnabled());
+    button().click();
+    QTRY_VERIFY_WITH_TIMEOUT(!measured.isEmpty(), kPatience);
+    QCOMPARE(measured.front().front().toString(), QString());
+    QTRY_VERIFY_WITH_TIMEOUT(answer().fidelity.has_value(), kPatience);
+  }
+
+ private Q_SLOTS:
+  void init() {
+    m_fresh = std::make_unique<test::FreshWindow>();
+    m_window = &m_fresh->window();
+    QVERIFY(m_fresh->show({1440, 900}));
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    m_window->perform(QStringLiteral("view.explain"));
+    m_view = qobject_cast<OutputView*>(m_window->docks().dock(QStringLiteral("output"))->openView());
+    QVERIFY(m_view != nullptr);
+    QTRY_VERIFY(m_view->isVisible());
+  }
+  void cleanup() {
+    m_view = nullptr;
+    m_window = nullptr;
+    m_fresh.reset();
+  }
+
+  void standsBesideTheExactness() {
+    run();
+    QVERIFY(!exactnessText(answer()).contains(QStringLiteral("KL")));
+    measure();
+    const QString text = exactnessText(answer());
+    QVERIFY2(text.startsWith(QStringLiteral("block attention ✓ · full prefill ≈ KL ")), qPrintable(text));
+    QVERIFY2(text.endsWith(QStringLiteral("8 of 8 tokens agree, same answer")), qPrintable(text));
+    QVERIFY(m_view->csv().contains(QStringLiteral("KL mean nats")));
+    QVERIFY(fidelityDetails(answer()).contains(QStringLiteral("same likeliest token at 8 of 8 places")));
+    QTRY_VERIFY(button().isEnabled());
+    QCOMPARE(button().text(), QStringLiteral("Measure fidelity"));
+  }
+
+  /// Also when another run came in between, which has none.
+  void staysWithItsRun() {
+    run();
+    measure();
+    const RunId first = answer().run;
+    run();
+    QVERIFY(answer().run != first);
+    QVERIFY(!answer().fidelity);
+    QVERIFY(m_view->model().answers.at(1).fidelity.has_value());
+    const RunRecord* record = m_window->workspace().history().find(first);
+    QVERIFY(record != nullptr);
+    QCOMPARE(record->fidelity.size(), std::size_t{1});
+    const std::optional<RunRecord> read = readRecord(recordText(*record));
+    QVERIFY(read.has_value());
+    QVERIFY(*read->fidelity.begin()->second == *record->fidelity.begin()->second);
+  }
+
+  /// The command of the menu measures every answer of the run in view.
+  void commandMeasuresTheRun() {
+    run();
+    const QAction* command = m_window->findChild<QAction*>(QStringLiteral("run.fidelity"));
+    QVERIFY(command != nullptr);
+    QTRY_VERIFY(command->isEnabled());
+    m_window->perform(QStringLiteral("run.fidelity"));
+    QTRY_VERIFY_WITH_TIMEOUT(answer().fidelity.has_value(), kPatience);
+  }
+};
+
+QTEST_MAIN(TestFidelityButton)
+#include "tst_fidelity_button.moc"

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/session/experiment_run.h"
+
+#include <QStringList>
+
+namespace spanscope::ui {
+namespace {
+
+const QLatin1String kRepeats("repeats");
+
+}  // namespace
+
+QString experimentWishText(const experiment::ExperimentWish& wish) {
+  QStringList parts{QString::fromStdString(wish.experiment)};
+  for (const auto& [key, value] : wish.values)
+    parts += QString::fromStdString(key) + QLatin1Char('=') + QString::fromStdString(value);
+  if (wish.repeats > 0) parts += kRepeats + QLatin1Char('=') + QString::number(wish.repeats);
+  return parts.join(QLatin1Char(';'));
+}
+
+std::optional<experiment::ExperimentWish> readExperimentWish(const QString& text) {
+  QStringList parts = text.split(QLatin1Char(';'));
+  experiment::ExperimentWish wish;
+  wish.experiment = parts.takeFirst().toStdString();
+  if (experiment::findExperiment(wish.experiment) == nullptr) return std::nullopt;
+  for (const QString& part : parts) {
+    const qsizetype equals = part.indexOf(QLatin1Char('='));
+    if (equals < 1) return std::nullopt;
+    const QString key = part.left(equals);
+    const QString value = part.mid(equals + 1);
+    if (key == kRepeats)
+      wish.repeats = value.toInt();
+    else
+      wish.values[key.toStdString()] = value.toStdString();
+  }
+  return wish;
+}
+
+}  // namespace spanscope::ui

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/views/experiments/experiments_model.h"
+
+#include "engine/experiment/experiment_table.h"
+#include "ui/words/experiment_words.h"
+#include "ui/words/tr.h"
+
+#include <algorithm>
+
+namespace spanscope::ui {
+namespace {
+
+QString nameOf(const experiment::Measure& measure) {
+  const QString name = experimentWord(measure.name);
+  const QString unit = QString::fromUtf8(measure.unit);
+  return unit.isEmpty() ? name : tr("%1, %2").arg(name, unit);
+}
+
+void addLines(ExperimentsModel& model, const experiment::ExperimentResult& result,
+              const experiment::Measure& measure) {
+  for (const experiment::ExperimentPoint* point : experiment::sortedPoints(result)) {
+    const QString name = QString::fromStdString(point->series);
+    if (model.lines.empty() || model.lines.back().name != name)
+      model.lines.push_back({.name = name, .places = {}});
+    const experiment::Figure figure = experiment::figureOf(*point, model.measure, measure);
+    const auto number = [&](double value) { return QString::number(value, 'g', 4); };
+    model.lines.back().places.push_back(
+        {.x = point->x,
+         .value = figure.value,
+         .low = figure.low,
+         .high = figure.high,
+         .text = tr("%1, %2 %3: %4 (%5 … %6, %7 samples)")
+                     .arg(name, number(point->x), model.xName, number(figure.value), number(figure.low),
+                          number(figure.high))
+                     .arg(figure.samples)});
+  }
+}
+
+}  // namespace
+
+ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, std::size_t measure) {
+  ExperimentsModel model;
+  const std::shared_ptr<const ExperimentRun>& run = input.experiment;
+  model.isRunning = run && run->state == ExperimentState::Running;
+  const experiment::Experiment* chosen = experiment::findExperiment(name.toStdString());
+  if (chosen == nullptr) return model;
+  for (const experiment::Measure& one : chosen->measures) model.measures += nameOf(one);
+  model.measure = std::min(measure, chosen->measures.size() - 1);
+  model.title = experimentWord(chosen->title);
+  model.xName = experimentWord(chosen->xName);
+  model.yName = model.measures.value(static_cast<qsizetype>(model.measure));
+  model.isXLogarithmic = chosen->isXLogarithmic;
+  model.isYLogarithmic = chosen->measures[model.measure].isLogarithmic;
+  if (!run || run->result.wish.experiment != chosen->name) return model;
+  const experiment::ExperimentResult& result = run->result;
+  model.isKnown = true;
+  model.progress = result.progress();
+  model.doing = QString::fromStdString(result.doing);
+  if (!result.model.empty()) model.setup = QString::fromStdString(experiment::experimentSetup(result));
+  model.isProblem = run->state == ExperimentState::Failed;
+  if (model.isProblem) model.remarks += run->problem;
+  if (run->state == ExperimentState::Stopped)
+    model.remarks += tr("Stopped: what was measured by then stands.");
+  for (const std::string& remark : result.remarks) model.remarks += QString::fromStdString(remark);
+  if (result.points.empty()) return model;
+  const experiment::ExperimentTable table = experiment::experimentTable(result);
+  model.columns = {experimentWord("line"), model.xName, experimentWord("samples")};
+  for (const QString& one : model.measures) model.columns += {one, experimentWord("spread")};
+  for (const std::vector<std::string>& row : table.rows) {
+    QStringList& cells = model.rows.emplace_back();
+    for (const std::string& cell : row) cells += QString::fromStdString(cell);
+  }
+  addLines(model, result, chosen->measures[model.measure]);
+  return model;
+}
+
+QString experimentText(const ExperimentsModel& model) {
+  QString text = model.title + QLatin1Char('\n') + model.setup + QStringLiteral("\n\n") +
+                 model.columns.join(QLatin1Char('\t')) + QLatin1Char('\n');
+  for (const QStringList& row : model.rows) text += row.join(QLatin1Char('\t')) + QLatin1Char('\n');
+  for (const QString& remark : model.remarks) text += remark + QLatin1Char('\n');
+  return text;
+}
+
+}  // namespace spanscope::ui

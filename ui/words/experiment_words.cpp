@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/words/experiment_words.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace spanscope::ui {
+namespace {
+
+constexpr const char* kContext = "Experiments";
+
+/// What experiments say of themselves, for the translator; the engine knows no languages.
+constexpr std::array kWords = {
+    QT_TRANSLATE_NOOP("Experiments", "Time to first token of RAG"),
+    QT_TRANSLATE_NOOP("Experiments",
+                      "How long does the first token take over more and more documents, with an empty cache "
+                      "and with documents that an earlier question brought, in reversed order?"),
+    QT_TRANSLATE_NOOP("Experiments", "documents"),
+    QT_TRANSLATE_NOOP("Experiments", "Documents"),
+    QT_TRANSLATE_NOOP("Experiments", "How many stand under the plus"),
+    QT_TRANSLATE_NOOP("Experiments", "Words a document"),
+    QT_TRANSLATE_NOOP("Experiments", "About so many, to whole sentences"),
+    QT_TRANSLATE_NOOP("Experiments", "Policies"),
+    QT_TRANSLATE_NOOP("Experiments",
+                      "Two lines each: with an empty cache, and with the documents seen before"),
+    QT_TRANSLATE_NOOP("Experiments", "time to first token"),
+    QT_TRANSLATE_NOOP("Experiments", "prompt found"),
+    QT_TRANSLATE_NOOP("Experiments", "Time to first token of a judge"),
+    QT_TRANSLATE_NOOP(
+        "Experiments",
+        "Candidates are generated and then judged together: how long does the judge's first token take over "
+        "more and more of them, counted from the moment the last candidate is there?"),
+    QT_TRANSLATE_NOOP("Experiments", "inner generates"),
+    QT_TRANSLATE_NOOP("Experiments", "Inner generates"),
+    QT_TRANSLATE_NOOP("Experiments", "How many candidates the judge reads"),
+    QT_TRANSLATE_NOOP("Experiments", "Words a prompt"),
+    QT_TRANSLATE_NOOP("Experiments", "Of each inner prompt, about so many"),
+    QT_TRANSLATE_NOOP("Experiments", "Tokens a candidate"),
+    QT_TRANSLATE_NOOP("Experiments", "Most that each inner generate gives"),
+    QT_TRANSLATE_NOOP("Experiments", "Temperature, hundredths"),
+    QT_TRANSLATE_NOOP("Experiments",
+                      "Of the inner generates; at 0 every candidate of a repeat is the one before"),
+    QT_TRANSLATE_NOOP("Experiments", "A line each"),
+    QT_TRANSLATE_NOOP("Experiments", "judge's prompt found"),
+    QT_TRANSLATE_NOOP("Experiments", "Cost of relocation"),
+    QT_TRANSLATE_NOOP("Experiments",
+                      "Does it cost anything that cached documents stand in another order? The same and the "
+                      "swapped order, each time with a new question, beside an empty cache."),
+    QT_TRANSLATE_NOOP("Experiments", "tokens a document"),
+    QT_TRANSLATE_NOOP("Experiments", "Tokens a document"),
+    QT_TRANSLATE_NOOP("Experiments", "Made-up documents from short to long"),
+    QT_TRANSLATE_NOOP("Experiments", "How many change places"),
+    QT_TRANSLATE_NOOP("Experiments", "Tokens of the question"),
+    QT_TRANSLATE_NOOP("Experiments", "New in every run"),
+    QT_TRANSLATE_NOOP("Experiments", "Fidelity by policy"),
+    QT_TRANSLATE_NOOP("Experiments",
+                      "How close are answers under each policy to those of a full prefill of the same "
+                      "tokens, over more and more documents?"),
+    QT_TRANSLATE_NOOP("Experiments", "Of two sentences each; every second question needs two of them"),
+    QT_TRANSLATE_NOOP("Experiments", "KL a token"),
+    QT_TRANSLATE_NOOP("Experiments", "greedy tokens that agree"),
+    QT_TRANSLATE_NOOP("Experiments", "same answers"),
+    QT_TRANSLATE_NOOP("Experiments", "attention deviation"),
+    QT_TRANSLATE_NOOP("Experiments", "Accuracy by policy"),
+    QT_TRANSLATE_NOOP("Experiments",
+                      "How many questions are answered right under each policy, over more and more documents "
+                      "of which one or two are needed?"),
+    QT_TRANSLATE_NOOP("Experiments", "answered right"),
+    QT_TRANSLATE_NOOP("Experiments", "answers that hold the right one"),
+    QT_TRANSLATE_NOOP("Experiments", "Needles with attention locality"),
+    QT_TRANSLATE_NOOP("Experiments",
+                      "Names hidden among more and more words: does reading documents in portions of k, "
+                      "whose lists are then combined, find more of them than reading all at once?"),
+    QT_TRANSLATE_NOOP("Experiments", "words of hay a document"),
+    QT_TRANSLATE_NOOP("Experiments", "Words of hay"),
+    QT_TRANSLATE_NOOP("Experiments", "In each document, to whole sentences"),
+    QT_TRANSLATE_NOOP("Experiments", "Documents read at once"),
+    QT_TRANSLATE_NOOP("Experiments", "A line each: k of attention locality; 0: all of them at once"),
+    QT_TRANSLATE_NOOP("Experiments", "Each with one name"),
+    QT_TRANSLATE_NOOP("Experiments", "good runs"),
+    QT_TRANSLATE_NOOP("Experiments", "names found"),
+    QT_TRANSLATE_NOOP("Experiments", "whole run"),
+    QT_TRANSLATE_NOOP("Experiments", "line"),
+    QT_TRANSLATE_NOOP("Experiments", "samples"),
+    QT_TRANSLATE_NOOP("Experiments", "spread"),
+};
+
+}  // namespace
+
+QString experimentWord(const char* text) {
+  return QCoreApplication::translate(kContext, text);
+}
+
+bool isExperimentWord(const char* text) {
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [text](const char* word) { return std::string_view(word) == text; });
+}
+
+}  // namespace spanscope::ui
