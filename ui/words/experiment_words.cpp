@@ -70,6 +70,16 @@ constexpr std::array kWords = {
                       "of which one or two are needed?"),
     QT_TRANSLATE_NOOP("Experiments", "answered right"),
     QT_TRANSLATE_NOOP("Experiments", "answers that hold the right one"),
+    QT_TRANSLATE_NOOP("Experiments", "What recomputing repairs"),
+    QT_TRANSLATE_NOOP(
+        "Experiments",
+        "How much nearer does a reply come to that of a full prefill, and how much later, the more of "
+        "its documents' tokens link and blend compute again?"),
+    QT_TRANSLATE_NOOP("Experiments", "tokens computed again, %"),
+    QT_TRANSLATE_NOOP("Experiments", "Shares"),
+    QT_TRANSLATE_NOOP(
+        "Experiments",
+        "Of the documents' tokens, in percent, that are computed again in view of all before them"),
     QT_TRANSLATE_NOOP("Experiments", "Needles with attention locality"),
     QT_TRANSLATE_NOOP("Experiments",
                       "Names hidden among more and more words: does reading documents in portions of k, "

@@ -10,6 +10,7 @@ extern const Experiment kRagStudy;         ///< time to first token over the num
 extern const Experiment kJudgeStudy;       ///< and of a judge over the number of generates it judges
 extern const Experiment kRelocationStudy;  ///< the same order against the swapped one
 extern const Experiment kFidelityStudy;    ///< how close each policy is to a full prefill
+extern const Experiment kRepairStudy;      ///< and how much link and blend repair over their parameter
 extern const Experiment kLocalityStudy;    ///< names found, all at once and in portions
 extern const Experiment kAccuracyStudy;    ///< how often each policy is right
 

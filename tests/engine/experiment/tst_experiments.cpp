@@ -166,6 +166,20 @@ class TestExperiments : public QObject {
     QVERIFY(most(pointOf(result, "spans", 3).samples[0]) > 0);
   }
 
+  void allThatIsRepairedIsWhole() {
+    Bench bench;
+    const ExperimentResult result = bench.run(
+        {.experiment = "repair", .values = {{"documents", "3"}, {"shares", "0,7,100"}}, .repeats = 2});
+    QCOMPARE(result.series(), (std::vector<std::string>{"link", "blend, by keys", "blend, by values"}));
+    for (const std::string& line : result.series()) {
+      QVERIFY2(most(pointOf(result, line, 100).samples[0]) < 1e-6, line.c_str());
+      QCOMPARE(least(pointOf(result, line, 100).samples[1]), 100.0);
+      QVERIFY2(most(pointOf(result, line, 100).samples[2]) < 1e-3, line.c_str());
+      QVERIFY2(least(pointOf(result, line, 0).samples[2]) > 1e-3, line.c_str());
+      QVERIFY2(least(pointOf(result, line, 7).samples[3]) > 0, line.c_str());
+    }
+  }
+
   void bundledModelIsAccurate() {
     Bench bench;
     const ExperimentResult result = bench.run(

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/experiment/source_questions.h"
+#include "engine/experiment/studies/studies.h"
+#include "engine/experiment/studies/study.h"
+#include "engine/trace/fidelity_figures.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+namespace spanscope::experiment {
+namespace {
+
+constexpr std::array kFields = {
+    ExperimentField{
+        "shares", "Shares",
+        "Of the documents' tokens, in percent, that are computed again in view of all before them",
+        "0,5,10,15,25,50,75,100", FieldKind::Numbers, 0, 100},
+    ExperimentField{"documents", "Documents",
+                    "Of two sentences each; every second question needs two of them", "12", FieldKind::Number,
+                    kFewestSources, kMostSources}};
+constexpr std::array kMeasures = {Measure{"divergence_nats", "KL a token", "nats", 4},
+                                  Measure{"agreement", "greedy tokens that agree", "%", 1},
+                                  Measure{"attention_deviation", "attention deviation", "", 3},
+                                  Measure{"ttft_ms", "time to first token", "ms", 1, true}};
+
+/// Tokens of a document: what stands under a plus and can be seen.
+double meanDocument(const std::vector<trace::SegmentInfo>& segments) {
+  double tokens = 0;
+  double count = 0;
+  for (const trace::SegmentInfo& segment : segments) {
+    if (segment.hidden || segment.depth == 0) continue;
+    tokens += static_cast<double>(segment.tokens.size());
+    ++count;
+  }
+  return count == 0 ? 0 : tokens / count;
+}
+
+std::string linkOf(std::int32_t share, double documentTokens) {
+  if (share == 100) return "link(all)";
+  return "link(" + std::to_string(std::lround(share * documentTokens / 100)) + ")";
+}
+
+std::string blendOf(std::int32_t share) {
+  const std::string hundredths = std::to_string(share % 100);
+  return "blend(" + (share == 100 ? "1" : "0." + std::string(2 - hundredths.size(), '0') + hundredths);
+}
+
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+             const std::stop_token& stop) {
+  constexpr double kMilliseconds = 1000;
+  const std::vector<std::int32_t> shares = numbersOf(result.wish, "shares");
+  const std::int32_t documents = numberOf(result.wish, "documents");
+  result.total = shares.size() * static_cast<std::size_t>(result.wish.repeats);
+  Study study(result, model, tell, stop);
+  const FidelityModel measured{
+      .decoder = model.decoder, .backend = model.backend, .tokenizer = model.tokenizer};
+  for (std::int32_t repeat = 0; repeat < result.wish.repeats; ++repeat) {
+    const SourceWorld world{.documents = documents, .rivals = 0, .seed = result.wish.seed};
+    const plan::Plan plan = studyPlan(sourceQuery(sourceQuestion(world, repeat)));
+    for (const std::int32_t share : shares) {
+      study.begin(std::to_string(share) + " %, question " + std::to_string(repeat + 1));
+      // The documents are seen by themselves before, so that what is timed is what the policy does anew.
+      study.session().clearCache();
+      const Study::Ran seen = study.run(plan, "spans");
+      const double tokens = seen.replies.empty() ? 0 : meanDocument(seen.replies.front().segments);
+      const std::array<std::pair<const char*, std::string>, 3> lines = {
+          {{"link", linkOf(share, tokens)},
+           {"blend, by keys", blendOf(share) + ")"},
+           {"blend, by values", blendOf(share) + ",by=values)"}}};
+      for (const auto& [line, policy] : lines) {
+        const Study::Ran ran = study.run(plan, policy);
+        for (const run::FinishedReply& reply : ran.replies) {
+          const trace::FidelityMeasured found = measureFidelity(study.session(), measured, reply, stop);
+          const trace::FidelityMeasured* one = &found;
+          const trace::FidelityFigures figures = trace::fidelityOf(std::span(&one, 1));
+          study.add(line, share,
+                    {figures.meanDivergence, 100 * figures.agreement(),
+                     figures.meanAttentionDeviation().value_or(0),
+                     ran.sample.figures.timeToFirstToken.value_or(0) * kMilliseconds});
+        }
+      }
+      study.step();
+    }
+  }
+}
+
+}  // namespace
+
+const Experiment kRepairStudy{
+    .name = "repair",
+    .title = "What recomputing repairs",
+    .brief =
+        "How much nearer does a reply come to that of a full prefill, and how much later, the more of its "
+        "documents' tokens link and blend compute again?",
+    .xName = "tokens computed again, %",
+    .isXLogarithmic = false,
+    .fields = kFields,
+    .measures = kMeasures,
+    .repeats = 10,
+    .measure = measure};
+
+}  // namespace spanscope::experiment
