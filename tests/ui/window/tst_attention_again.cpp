@@ -217,14 +217,20 @@ class TestAttentionAgain : public QObject {
     } else if (which == 3) {
       workspace.model()->change(QStringLiteral("Long"),
                                 [](document::Document& document) { document.settings.seed = 7; });
-      QSignalSpy ended(&workspace, &Workspace::runEnded);
       Selection shown;
       shown.request = m_view->model().request;
-      m_window->perform(QStringLiteral("run.run"));
-      workspace.select(shown);
-      QTRY_VERIFY2(offered().contains(words), qPrintable(offered()));
-      QVERIFY(!button().isEnabled());
-      QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
+      // A run may end before the window has looked: then it takes another one to see it running.
+      constexpr int kMostRuns = 50;
+      bool isSeen = false;
+      for (int i = 0; i < kMostRuns && !isSeen; ++i) {
+        QSignalSpy ended(&workspace, &Workspace::runEnded);
+        m_window->perform(QStringLiteral("run.run"));
+        workspace.select(shown);
+        QTRY_VERIFY((isSeen = offered().contains(words)) || !ended.isEmpty());
+        if (isSeen) QVERIFY(!button().isEnabled());
+        QVERIFY(!ended.isEmpty() || ended.wait(kPatience));
+      }
+      QVERIFY2(isSeen, qPrintable(offered()));
       return;
     } else if (which == 4) {
       QSignalSpy computed(&workspace, &Workspace::attentionReplayed);
