@@ -28,6 +28,9 @@ struct QueryRun {
   std::int32_t rowCount = 0;
   std::int64_t base = 0;       ///< position of the segment's local token 0
   std::vector<KeyRange> keys;  ///< in view order; partial results are merged in this order
+  /// At least 2: a row reads at most so many of the blocks that its keys lie in, in each layer and for each
+  /// key head those that block_choice.h says. 0: it reads all.
+  std::int32_t mostBlocks = 0;
 };
 
 /// Asks for attention mass: for every query run named, and every head, the sum over the run's rows of the

@@ -85,6 +85,8 @@ void checkRun(std::size_t index, const KvShape& store, const PassInputs& inputs)
   const auto descent = std::is_sorted_until(first, first + run.rowCount);
   if (descent != first + run.rowCount)
     refuse(index, "local index", *descent, "at least that of the row before, " + std::to_string(descent[-1]));
+  if (run.mostBlocks < 0 || run.mostBlocks == 1)
+    refuse(index, "most blocks", run.mostBlocks, "0 for all, or at least 2");
   for (const KeyRange& keys : run.keys) checkKeys(index, keys, store);
 }
 

@@ -2,6 +2,7 @@
 #include "kernels/cpu/attention.h"
 
 #include "engine/base/error.h"
+#include "kernels/cpu/key_bounds.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -27,6 +28,8 @@ void Attention::run(Executor& executor, const RowKernels& rows, const CpuAttenti
                           "attention");
     job.weightScale = m_weightScale.as<float>();
   }
+
+  if (plan.choosesBlocks()) learnBounds(executor, plan, store, layer);
 
   float* scratch = m_scratch.as<float>();
   const std::vector<AttentionTask>& tasks = plan.tasks();

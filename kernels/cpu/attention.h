@@ -4,8 +4,9 @@
 // For each row and head: the query is rotated once per range by its distance from the range's base; the keys
 // of a range go by in tiles that begin at local index 0 of their segment, with a running maximum and sum; the
 // finished result of a range is merged into those before it. Each score is one chain of multiply-adds over
-// the head, each sum of values one chain over the keys the row may see. Nothing in a row's arithmetic depends
-// on which rows are computed beside it, on where its blocks lie, or on how many rows a pass has.
+// the head, each sum of values one chain over the keys the row may see. Of rows that read only some blocks
+// the others' pieces are left out of the tiles. Nothing in a row's arithmetic depends on which rows are
+// computed beside it, on where its blocks lie, or on how many rows a pass has.
 #pragma once
 
 #include "kernels/cpu/aligned_buffer.h"

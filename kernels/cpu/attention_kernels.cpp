@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/block_choice.h"
 #include "kernels/cpu/attention.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/attention_kernels.cpp"
@@ -14,6 +16,7 @@
 // After foreach_target.h.
 #include "hwy/highway.h"
 #include "kernels/cpu/attention_tiles.h"
+#include "kernels/cpu/key_bounds.h"
 #include "kernels/cpu/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -201,6 +204,31 @@ class HeadWorker {
   }
 
   void attend(std::int64_t firstRow, std::int64_t rowCount) {
+    if (m_run.mostBlocks == 0) {
+      attendRows(firstRow, rowCount);
+      return;
+    }
+    for (std::int64_t row = firstRow; row < firstRow + rowCount && !m_job.stop->stop_requested(); ++row) {
+      choose(row);
+      attendRows(row, 1);
+    }
+  }
+
+  /// Adds the weights of the rows' keys to sums[head of the group][stretch of keys], and those of the first
+  /// keys to firstSums[head of the group][range].
+  void addMass(std::int64_t firstRow, std::int64_t rowCount, const MassTask& task) {
+    if (m_run.mostBlocks == 0) {
+      addMassOfRows(firstRow, rowCount, task);
+      return;
+    }
+    for (std::int64_t row = firstRow; row < firstRow + rowCount && !m_job.stop->stop_requested(); ++row) {
+      choose(row);
+      addMassOfRows(row, 1, task);
+    }
+  }
+
+ private:
+  void attendRows(std::int64_t firstRow, std::int64_t rowCount) {
     std::fill_n(m_scratch.mergedMaximum, rowCount * m_group, kNone);
     std::fill_n(m_scratch.mergedTotal, rowCount * m_group, 0.0F);
     std::fill_n(m_scratch.merged, rowCount * m_group * m_scratch.sumStride, 0.0F);
@@ -211,9 +239,7 @@ class HeadWorker {
     writeOut(firstRow, rowCount);
   }
 
-  /// Adds the weights of the rows' keys to sums[head of the group][stretch of keys], and those of the first
-  /// keys to firstSums[head of the group][range].
-  void addMass(std::int64_t firstRow, std::int64_t rowCount, const MassTask& task) {
+  void addMassOfRows(std::int64_t firstRow, std::int64_t rowCount, const MassTask& task) {
     std::int64_t first = 0;
     double* firstSums = task.firstSums;
     for (const PlannedRange& range : m_run.ranges) {
@@ -222,7 +248,79 @@ class HeadWorker {
     }
   }
 
- private:
+  /// Sets m_chosen for one row, as block_choice.h says.
+  void choose(std::int64_t row) {
+    const std::int64_t blockSize = m_tiles.blockSize();
+    m_bounds.clear();
+    for (const PlannedRange& range : m_run.ranges) {
+      const std::int64_t limit = m_run.limit(range, row);
+      if (limit <= range.begin) continue;
+      rotate(range, row, 1);
+      for (std::int64_t block = range.begin / blockSize; block * blockSize < limit; ++block) {
+        const std::int64_t begin = std::max<std::int64_t>(range.begin - block * blockSize, 0);
+        const std::int64_t end = std::min(limit - block * blockSize, blockSize);
+        m_bounds.push_back(boundOf(range.blocks[static_cast<std::size_t>(block)], begin, end));
+      }
+    }
+    m_choice.resize(m_bounds.size());
+    compute::chooseBlocks(m_bounds, m_run.mostBlocks, m_choice);
+    // By range and virtual block, those before the range's first one included.
+    m_chosen.clear();
+    m_firstChosen.clear();
+    auto next = m_choice.cbegin();
+    for (const PlannedRange& range : m_run.ranges) {
+      m_firstChosen.push_back(m_chosen.size());
+      const std::int64_t limit = m_run.limit(range, row);
+      if (limit <= range.begin) continue;
+      m_chosen.insert(m_chosen.end(), static_cast<std::size_t>(range.begin / blockSize), 0);
+      const auto count = (limit + blockSize - 1) / blockSize - range.begin / blockSize;
+      m_chosen.insert(m_chosen.end(), next, next + count);
+      next += count;
+    }
+  }
+
+  /// What the row's queries, as they are rotated for the block's range, score at most with slots begin … end
+  /// − 1 of a block.
+  float boundOf(BlockId block, std::int64_t begin, std::int64_t end) {
+    const std::int64_t headSize = m_shape.headSize;
+    const KeyBounds& known = m_job.store->keyBounds();
+    const float* bounds = known.of(m_job.layer, block, m_keyHead);
+    if (begin > 0 || end < m_tiles.blockSize()) {
+      m_partBounds.resize(static_cast<std::size_t>(2 * headSize));
+      measureBounds(m_keys + block * m_job.store->blockElements(), headSize, m_tiles.blockSize(), begin, end,
+                    m_partBounds.data());
+      bounds = m_partBounds.data();
+    }
+    float highest = kNone;
+    for (std::int64_t inGroup = 0; inGroup < m_group; ++inGroup) {
+      const float bound = mostOf(m_scratch.rotated + inGroup * headSize, bounds, bounds + headSize, headSize);
+      if (!(bound <= highest)) highest = bound;
+    }
+    return highest;
+  }
+
+  /// Σ max(query · least, query · greatest)
+  static float mostOf(const float* query, const float* least, const float* greatest, std::int64_t count) {
+    const FloatTag d;
+    auto sums = hn::Zero(d);
+    std::int64_t i = 0;
+    for (; i + kStep <= count; i += kStep) {
+      const auto element = hn::LoadU(d, query + i);
+      const auto low = hn::Mul(element, hn::LoadU(d, least + i));
+      const auto high = hn::Mul(element, hn::LoadU(d, greatest + i));
+      sums = hn::Add(sums, hn::Max(low, high));
+    }
+    float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+    for (; i < count; ++i) sum += std::max(query[i] * least[i], query[i] * greatest[i]);
+    return sum;
+  }
+
+  /// By virtual block of a range; null where all are read.
+  const std::uint8_t* chosenOf(const PlannedRange& range) const {
+    if (m_run.mostBlocks == 0) return nullptr;
+    return m_chosen.data() + m_firstChosen[static_cast<std::size_t>(&range - m_run.ranges.data())];
+  }
+
   const float* queryOf(std::int64_t row, std::int64_t inGroup) const {
     const std::int64_t head = m_keyHead * m_group + inGroup;
     return m_job.queries + ((m_run.firstRow + row) * m_shape.queryHeads + head) * m_shape.headSize;
@@ -250,6 +348,21 @@ class HeadWorker {
     }
   }
 
+  /// Scores of keys in the tile that lie in no piece give no weight.
+  void blankGaps(std::int64_t first, std::int64_t last, std::int64_t keys) {
+    if (m_run.mostBlocks == 0) return;
+    std::int64_t at = 0;
+    const auto blank = [&](std::int64_t to) {
+      for (std::int64_t query = first; query < last && at < to; ++query)
+        std::fill_n(m_scratch.scores + query * kScoreStride + at, to - at, kNone);
+    };
+    for (const KeyPiece<Element>& piece : m_pieces) {
+      blank(piece.at);
+      at = piece.at + piece.count;
+    }
+    blank(keys);
+  }
+
   void addValuesOf(std::int64_t first, std::int64_t last, std::int64_t low, std::int64_t high) {
     constexpr auto kTable = valueTable<Element>(std::make_integer_sequence<int, kRowTile>());
     for (std::int64_t query = first; query < last; query += kRowTile) {
@@ -271,8 +384,8 @@ class HeadWorker {
       const std::int64_t from = std::max(tile.begin, range.begin);
       while (m_run.limit(range, row) <= from) ++row;
       m_pieces.lay(m_tiles, range.blocks, from, std::min(tile.end, limit), tile.begin, m_keys, m_values,
-                   m_job.store->blockElements(), m_shape.headSize);
-      visit(tile, row);
+                   m_job.store->blockElements(), m_shape.headSize, chosenOf(range));
+      if (!m_pieces.isEmpty()) visit(tile, row);
       if (m_job.stop->stop_requested()) return;
     }
   }
@@ -286,6 +399,7 @@ class HeadWorker {
     forTiles(range, firstRow, rowCount, [&](const KeyTile& tile, std::int64_t seeingRow) {
       const std::int64_t first = (seeingRow - firstRow) * m_group;
       score(first, queries);
+      blankGaps(first, queries, tile.end - tile.begin);
       const std::int64_t low = std::max<std::int64_t>(0, range.begin - tile.begin);
       const auto highOf = [&](std::int64_t query) {
         return std::min(tile.end, m_run.limit(range, firstRow + query / m_group)) - tile.begin;
@@ -402,6 +516,7 @@ class HeadWorker {
     forTiles(range, firstRow, rowCount, [&](const KeyTile& tile, std::int64_t seeingRow) {
       const std::int64_t first = (seeingRow - firstRow) * m_group;
       score(first, queries);
+      blankGaps(first, queries, tile.end - tile.begin);
       const std::int64_t low = std::max<std::int64_t>(0, range.begin - tile.begin);
       const bool hasFirst = tile.begin + low == range.begin;
       for (std::int64_t query = first; query < queries; ++query) {
@@ -452,6 +567,12 @@ class HeadWorker {
   KeyPieces<Element> m_pieces;
   const Element* m_keys = nullptr;
   const Element* m_values = nullptr;
+  // Of the row in work, where it does not read all.
+  std::vector<float> m_bounds;         ///< of the blocks that hold its keys, in view order
+  std::vector<std::uint8_t> m_choice;  ///< the same
+  std::vector<std::uint8_t> m_chosen;  ///< by range and virtual block
+  std::vector<std::size_t> m_firstChosen;
+  std::vector<float> m_partBounds;
 };
 
 std::int64_t scratchFloats(std::int64_t queries, std::int64_t headSize) {

@@ -28,7 +28,8 @@ CpuAttentionPlan::CpuAttentionPlan(const compute::AttentionShape& shape, const c
   m_runs.reserve(inputs.runs.size());
   for (std::size_t index = 0; index < inputs.runs.size(); ++index) {
     const compute::QueryRun& run = inputs.runs[index];
-    PlannedRun planned{run.firstRow, run.rowCount, localsOf(run, inputs.localIndices), {}};
+    PlannedRun planned{run.firstRow, run.rowCount, localsOf(run, inputs.localIndices), {}, run.mostBlocks};
+    m_choosesBlocks = m_choosesBlocks || run.mostBlocks > 0;
     planned.ranges.reserve(run.keys.size());
     for (const compute::KeyRange& range : run.keys) {
       PlannedRange& target = planned.ranges.emplace_back();

@@ -26,6 +26,7 @@ struct PlannedRun {
   std::int64_t rowCount = 0;
   std::vector<std::int32_t> locals;  ///< of each row, ascending
   std::vector<PlannedRange> ranges;
+  std::int32_t mostBlocks = 0;  ///< as compute::QueryRun has it
 
   std::int64_t local(std::int64_t row) const { return locals[static_cast<std::size_t>(row)]; }
   /// One past the last local token of `range` that a row of the run reads.
@@ -56,12 +57,14 @@ class CpuAttentionPlan {
   const std::vector<PlannedRun>& runs() const { return m_runs; }
   const std::vector<AttentionTask>& tasks() const { return m_tasks; }
   std::int64_t rowsPerTask() const { return m_rowsPerTask; }
-  std::int64_t work() const { return m_work; }  ///< multiply-adds of all tasks
+  std::int64_t work() const { return m_work; }            ///< multiply-adds of all tasks
+  bool choosesBlocks() const { return m_choosesBlocks; }  ///< whether any run does not read all
 
  private:
   compute::AttentionShape m_shape;
   std::int64_t m_rowsPerTask = 1;
   std::int64_t m_work = 0;
+  bool m_choosesBlocks = false;
   std::vector<PlannedRun> m_runs;
   std::vector<AttentionTask> m_tasks;
 };

@@ -62,11 +62,13 @@ class KeyPieces {
   const KeyPiece<Element>* begin() const { return m_pieces.data(); }
   const KeyPiece<Element>* end() const { return m_pieces.data() + m_count; }
 
+  bool isEmpty() const { return m_count == 0; }
+
   /// Lays out local tokens from … to − 1 of a tile that begins at `tileBegin`. `keys` and `values` are those
-  /// of one head in block 0.
+  /// of one head in block 0. `chosen`: by virtual block, 0 for those that are left out; null: none is.
   void lay(const KeyTiles& tiles, const std::vector<BlockId>& blocks, std::int64_t from, std::int64_t to,
            std::int64_t tileBegin, const Element* keys, const Element* values, std::int64_t blockElements,
-           std::int64_t headSize) {
+           std::int64_t headSize, const std::uint8_t* chosen) {
     const std::int64_t blockSize = tiles.blockSize();
     m_count = 0;
     // From the start of a block or tile, so that vectors of keys are aligned alike whatever `from` is.
@@ -76,8 +78,10 @@ class KeyPieces {
       const std::int64_t slot = key - block * blockSize;
       const std::int64_t end = std::min(to, (block + 1) * blockSize);
       const std::int64_t offset = blocks[static_cast<std::size_t>(block)] * blockElements;
-      m_pieces[m_count++] = {keys + offset + slot, values + offset + slot * headSize, end - key,
-                             key - tileBegin};
+      if (chosen == nullptr || chosen[block] != 0) {
+        m_pieces[m_count++] = {keys + offset + slot, values + offset + slot * headSize, end - key,
+                               key - tileBegin};
+      }
       key = end;
       ++block;
     }

@@ -25,7 +25,7 @@ float widen(std::uint16_t value) {
 
 }  // namespace
 
-CpuKvStore::CpuKvStore(const compute::KvShape& shape) : m_shape(shape) {
+CpuKvStore::CpuKvStore(const compute::KvShape& shape) : m_shape(shape), m_bounds(shape) {
   compute::checkKvShape(shape);
   const auto size = static_cast<std::int64_t>(compute::sizeOf(shape.type));
   const auto elements = [&](std::int64_t a, std::int64_t b, std::int64_t c) {
@@ -59,6 +59,7 @@ void CpuKvStore::copyBlockOf(BlockId source, BlockId target, std::int32_t slots)
 
 void CpuKvStore::copyBlock(BlockId source, BlockId target, std::int32_t slots) {
   if (source == target || slots <= 0) return;
+  m_bounds.forget(target);
   if (m_shape.type == DType::BF16) {
     copyBlockOf<std::uint16_t>(source, target, slots);
   } else {
@@ -126,6 +127,7 @@ void CpuKvStore::readBlock(const compute::BlockToHost& block) const {
 
 void CpuKvStore::writeBlock(const compute::BlockFromHost& block) {
   compute::checkHostBlock(m_shape, block.block, block.slots, block.bytes.size());
+  m_bounds.forget(block.block);
   if (m_shape.type == DType::BF16) {
     writeBlockOf<std::uint16_t>(block.block, block.slots, block.bytes.data());
   } else {

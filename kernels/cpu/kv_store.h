@@ -3,6 +3,7 @@
 
 #include "engine/compute/backend.h"
 #include "kernels/cpu/aligned_buffer.h"
+#include "kernels/cpu/key_bounds.h"
 
 namespace spanscope::cpu {
 
@@ -42,6 +43,9 @@ class CpuKvStore final : public compute::KvStore {
   std::int64_t headElements() const { return m_headElements; }
   std::int64_t blockElements() const { return m_headElements * m_shape.heads; }
 
+  /// Of the keys as they are: whoever writes keys other than through this store forgets those of the block.
+  KeyBounds& keyBounds() const { return m_bounds; }
+
  private:
   template <class T>
   void copyBlockOf(BlockId source, BlockId target, std::int32_t slots);
@@ -57,6 +61,7 @@ class CpuKvStore final : public compute::KvStore {
   std::int64_t m_layerElements = 0;
   AlignedBuffer m_keys;
   AlignedBuffer m_values;
+  mutable KeyBounds m_bounds;  ///< follows from the keys, and is worked out where it is asked for
 };
 
 inline CpuKvStore& cpuKvStore(compute::KvStore& store) {

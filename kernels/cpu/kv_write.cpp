@@ -57,6 +57,8 @@ void writeKeysValues(Executor& executor, const RowKernels& kernels, const CpuPas
   const Writer writer{kernels, keys, values, pass.slots(), layer, store};
   const auto headSize = static_cast<std::size_t>(store.shape().headSize);
   const bool isBf16 = store.shape().type == DType::BF16;
+  for (const std::int64_t slot : pass.slots())
+    store.keyBounds().forget(layer, static_cast<BlockId>(slot / store.shape().blockSize));
   executor.runRanges(keys.rows(), keys.columns() * 4, [&](std::int64_t first, std::int64_t last) {
     std::vector<float> rotated(headSize);
     for (std::int64_t row = first; row < last; ++row) {

@@ -134,6 +134,7 @@ void runPass(compute::Backend& backend, const Scene& scene, const Stored& stored
       request.runs.push_back(static_cast<std::uint32_t>(inputs.runs.size()));
     }
     compute::QueryRun& run = inputs.runs.emplace_back(makeRun(scene, stored, chunk, presentation.shift));
+    run.mostBlocks = scene.shape.mostBlocks;
     run.firstRow = static_cast<std::int64_t>(inputs.tokens.size());
     for (const std::int32_t row : chunk) {
       inputs.tokens.push_back(0);
@@ -180,7 +181,9 @@ compute::AttentionShape Scene::attention() const {
 std::string Scene::text() const {
   std::string text = std::to_string(shape.queryHeads) + "/" + std::to_string(shape.keyHeads) + " heads of " +
                      std::to_string(shape.headSize) + ", blocks of " + std::to_string(shape.blockSize) + " " +
-                     compute::nameOf(shape.type) + ", " + std::to_string(shape.rows) + " rows, segments";
+                     compute::nameOf(shape.type) + ", " + std::to_string(shape.rows) + " rows";
+  if (shape.mostBlocks > 0) text += " of at most " + std::to_string(shape.mostBlocks) + " blocks";
+  text += ", segments";
   for (const SceneSegment& segment : segments) {
     text += " " + std::to_string(segment.begin) + "-" + std::to_string(segment.end) + "/" +
             std::to_string(segment.tokens) + "@" + std::to_string(segment.base);

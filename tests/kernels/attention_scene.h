@@ -22,6 +22,7 @@ struct SceneShape {
   std::int32_t segments = 3;
   std::int32_t mostTokens = 60;  ///< of a segment
   std::int32_t rows = 20;        ///< query rows: the last tokens of the last segment
+  std::int32_t mostBlocks = 0;   ///< that a row reads, as in compute::QueryRun
 };
 
 /// Tokens of one segment, with their keys (not rotated) and values: [tokens][keyHeads · headSize].

@@ -146,7 +146,8 @@ class TestAttention : public QObject {
     const auto three = device.make(3);
     if (!one->info().rowsAreBitEqual) QSKIP("rows need not be bit-equal on this device");
     for (int i = 0; i < device.rounds(40); ++i) {
-      const Scene scene = randomScene(*one, random);
+      Scene scene = randomScene(*one, random);
+      if (one->info().choosesBlocks && i % 2 == 1) scene.shape.mostBlocks = 2 + i % 7;
       const std::vector<float> expected = runScene(*one, scene).out;
       const auto check = [&](compute::Backend& backend, const Presentation& presentation, const char* what) {
         if (sameBits(runScene(backend, scene, presentation).out, expected)) return true;
@@ -254,6 +255,78 @@ class TestAttention : public QObject {
             scene.text().c_str());
       }
     }
+  }
+
+  /// Rows that may not read all blocks read the first, the last and those in which they could score most.
+  void readsTheBestBlocks_data() { addDevices(); }
+  void readsTheBestBlocks() {
+    const DeviceInUse device;
+    Random random(m_seed + 5);
+    const auto backend = device.make();
+    if (!backend->info().choosesBlocks) QSKIP("rows read all blocks on this device");
+    int narrower = 0;
+    for (int i = 0; i < device.rounds(60); ++i) {
+      Scene scene = randomScene(*backend, random);
+      const std::vector<float> all = runScene(*backend, scene).out;
+      scene.shape.mostBlocks = static_cast<std::int32_t>(random.between(2, 12));
+      const QString difference = differs(*backend, scene);
+      QVERIFY2(difference.isEmpty(), qPrintable(difference));
+      if (!sameBits(runScene(*backend, scene).out, all)) ++narrower;
+      scene.shape.mostBlocks = 1 << 20;
+      QVERIFY2(sameBits(runScene(*backend, scene).out, all), scene.text().c_str());
+    }
+    QVERIFY(narrower > 0);
+  }
+
+  /// What a row reads follows from the keys as they are now, not as they were when a block was first chosen.
+  void choosesByWhatIsStoredNow_data() { addDevices(); }
+  void choosesByWhatIsStoredNow() {
+    const DeviceInUse device;
+    const auto backend = device.make();
+    if (!backend->info().choosesBlocks) QSKIP("rows read all blocks on this device");
+    // Eight blocks of one token, of which the row may read the first, the last and one more.
+    constexpr std::int32_t kTokens = 8;
+    const compute::KvShape shape{1, 2 * kTokens, 1, 1, 2, DType::F32};
+    const compute::AttentionShape attention{1, 1, 2, 1.0F};
+    const compute::RotaryTable rotary{.inverseFrequencies = {0.0}};
+    const auto store = backend->makeKvStore(shape);
+    const auto keys = backend->makeTensor();
+    const auto values = backend->makeTensor();
+    const auto queries = backend->makeTensor();
+    const auto out = backend->makeTensor();
+    std::vector<BlockId> blocks(kTokens);
+    std::iota(blocks.begin(), blocks.end(), 1);
+    const auto write = [&](std::int32_t token, float key) {
+      backend->upload(std::vector<float>{key, 0}, 1, 2, *keys);
+      backend->upload(std::vector<float>{static_cast<float>(token), 0}, 1, 2, *values);
+      storeTokens(*backend, rotary, *keys, *values, {token}, {blocks[static_cast<std::size_t>(token)]}, 0,
+                  *store);
+    };
+    const auto read = [&] {
+      compute::PassInputs inputs = plainRows(1);
+      inputs.localIndices = {kTokens - 1};
+      compute::QueryRun& run = inputs.runs.emplace_back();
+      run.rowCount = 1;
+      run.keys = {{.blocks = blocks, .begin = 0, .end = kTokens, .base = 0, .causal = true}};
+      run.mostBlocks = 3;
+      backend->upload(std::vector<float>{50, 0}, 1, 2, *queries);
+      const auto pass = backend->makePass(attention, rotary, shape, inputs);
+      backend->attend(*pass, *queries, *store, 0, false, *out);
+      backend->fetch(*pass, *out);
+      return backend->finish(*pass).fetched.at(0).at(0);
+    };
+    for (std::int32_t token = 0; token < kTokens; ++token) write(token, token == 3 ? 1.0F : -1.0F);
+    QCOMPARE(read(), 3.0F);
+    write(5, 2.0F);
+    QCOMPARE(read(), 5.0F);
+    backend->copyBlocks(std::vector<compute::BlockCopy>{{blocks[1], blocks[5], 1}}, *store);
+    QCOMPARE(read(), 3.0F);
+    std::vector<std::byte> bytes(compute::slotBytes(shape));
+    write(0, 3.0F);
+    backend->readBlocks(std::vector<compute::BlockToHost>{{blocks[0], 1, bytes}}, *store);
+    write(0, -1.0F);
+    backend->writeBlocks(std::vector<compute::BlockFromHost>{{blocks[4], 1, bytes}}, *store);
+    QCOMPARE(read(), 0.0F);  // what token 4 now holds of token 0
   }
 
   void largeScoresStayFinite_data() { addDevices(); }

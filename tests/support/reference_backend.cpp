@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -227,7 +228,7 @@ struct Partial {
   double maximum = -std::numeric_limits<double>::infinity();
   double sum = 0;
   std::vector<double> output;  ///< Σ exp(score − maximum) · value
-  std::vector<double> scores;
+  std::vector<double> scores;  ///< −∞ for what is not read
 
   double logSumExp() const { return maximum + std::log(sum); }
 };
@@ -240,18 +241,24 @@ struct HeadQuery {
   std::size_t keyHead;
 };
 
-Partial attendRange(const ReferencePass& plan, const ReferenceStore& store, std::int32_t layer,
-                    KeyLayout layout, const KeyRange& range, const HeadQuery& row) {
+/// Scores and values of the keys of one range that a row sees.
+struct Scored {
+  std::vector<double> scores;
+  std::vector<std::vector<double>> keys;
+  std::vector<double> query;
+  std::vector<const double*> values;
+};
+
+Scored scoreRange(const ReferencePass& plan, const ReferenceStore& store, std::int32_t layer,
+                  KeyLayout layout, const KeyRange& range, const HeadQuery& row) {
   const std::size_t size = index(plan.shape.headSize);
   const std::int32_t blockSize = plan.store.blockSize;
   std::vector<double> query(row.query, row.query + size);
   rotate(query.data(), size, plan.rotary,
          layout == KeyLayout::LocalRotation ? row.position - range.base : row.position);
 
-  Partial partial;
-  partial.output.assign(size, 0);
+  Scored scored;
   const std::int32_t end = range.causal ? std::min(range.end, row.local + 1) : range.end;
-  std::vector<const double*> values;
   std::vector<double> key(size);
   for (std::int32_t j = range.begin; j < end; ++j) {
     const std::int64_t slot = std::int64_t{range.blocks[index(j / blockSize)]} * blockSize + j % blockSize;
@@ -259,14 +266,77 @@ Partial attendRange(const ReferencePass& plan, const ReferenceStore& store, std:
     if (layout == KeyLayout::Raw) rotate(key.data(), size, plan.rotary, range.base + j);
     double score = 0;
     for (std::size_t d = 0; d < size; ++d) score += query[d] * key[d];
-    partial.scores.push_back(score * static_cast<double>(plan.shape.scale));
-    values.push_back(store.value(layer, slot) + row.keyHead * size);
+    scored.scores.push_back(score * static_cast<double>(plan.shape.scale));
+    scored.keys.push_back(key);
+    scored.values.push_back(store.value(layer, slot) + row.keyHead * size);
   }
+  for (double& element : query) element *= static_cast<double>(plan.shape.scale);
+  scored.query = std::move(query);
+  return scored;
+}
+
+/// By range and virtual block, what all heads of a group score at most (compute/block_choice.h); nothing
+/// where the row sees no key.
+using BlockBounds = std::vector<std::vector<std::optional<double>>>;
+
+void raiseBounds(BlockBounds& bounds, const std::vector<Scored>& ranges, const QueryRun& run,
+                 std::int32_t blockSize) {
+  bounds.resize(ranges.size());
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    const Scored& scored = ranges[r];
+    const std::int32_t begin = run.keys[r].begin;
+    const std::int32_t end = begin + static_cast<std::int32_t>(scored.keys.size());
+    bounds[r].resize(index(end + blockSize - 1) / index(blockSize));
+    for (std::int32_t block = begin / blockSize; block * blockSize < end && begin < end; ++block) {
+      double bound = 0;
+      for (std::size_t d = 0; d < scored.query.size(); ++d) {
+        double most = -std::numeric_limits<double>::infinity();
+        for (std::int32_t j = std::max(begin, block * blockSize); j < std::min(end, (block + 1) * blockSize);
+             ++j)
+          most = std::max(most, scored.query[d] * scored.keys[index(j - begin)][d]);
+        bound += most;
+      }
+      std::optional<double>& own = bounds[r][index(block)];
+      own = own ? std::max(*own, bound) : bound;
+    }
+  }
+}
+
+/// Leaves of what a row sees the blocks that it reads.
+void keepBlocks(std::vector<Scored>& ranges, const BlockBounds& bounds, const QueryRun& run,
+                std::int32_t blockSize) {
+  std::vector<std::pair<std::size_t, std::size_t>> blocks;
+  for (std::size_t r = 0; r < bounds.size(); ++r) {
+    for (std::size_t block = 0; block < bounds[r].size(); ++block) {
+      if (bounds[r][block]) blocks.emplace_back(r, block);
+    }
+  }
+  if (blocks.size() <= index(run.mostBlocks)) return;
+  std::vector<std::pair<std::size_t, std::size_t>> order(blocks.begin() + 1, blocks.end() - 1);
+  std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+    return *bounds[a.first][a.second] > *bounds[b.first][b.second];
+  });
+  for (std::size_t i = index(run.mostBlocks) - 2; i < order.size(); ++i) {
+    const auto [r, block] = order[i];
+    const std::size_t begin = index(run.keys[r].begin);
+    std::vector<double>& scores = ranges[r].scores;
+    const std::size_t size = index(blockSize);
+    for (std::size_t j = std::max(begin, block * size);
+         j < std::min(begin + scores.size(), (block + 1) * size); ++j)
+      scores[j - begin] = -std::numeric_limits<double>::infinity();
+  }
+}
+
+Partial weigh(const Scored& scored, std::size_t size) {
+  Partial partial;
+  partial.output.assign(size, 0);
+  partial.scores = scored.scores;
   for (const double score : partial.scores) partial.maximum = std::max(partial.maximum, score);
+  if (std::isinf(partial.maximum)) partial.scores.clear();  // nothing of it is read
   for (std::size_t i = 0; i < partial.scores.size(); ++i) {
     const double weight = std::exp(partial.scores[i] - partial.maximum);
     partial.sum += weight;
-    for (std::size_t d = 0; d < size; ++d) partial.output[d] += weight * values[i][d];
+    for (std::size_t d = 0; d < size && weight > 0; ++d) partial.output[d] += weight * scored.values[i][d];
   }
   return partial;
 }
@@ -275,8 +345,13 @@ Partial attendRange(const ReferencePass& plan, const ReferenceStore& store, std:
 
 compute::DeviceInfo ReferenceBackend::info() const {
   const bool raw = m_layout == KeyLayout::Raw;
-  return {raw ? "reference, raw keys" : "reference", "scalar", 1,
-          raw ? "reference-raw-1" : "reference-1",   true,     compute::DType::F32};
+  return {raw ? "reference, raw keys" : "reference",
+          "scalar",
+          1,
+          raw ? "reference-raw-1" : "reference-1",
+          true,
+          compute::DType::F32,
+          true};
 }
 
 void ReferenceBackend::begin(std::stop_token stop) {
@@ -536,12 +611,26 @@ void ReferenceBackend::attend(compute::Pass& pass, const compute::Tensor& querie
     for (std::int32_t r = 0; r < run.rowCount; ++r) {
       if (stopped()) return;
       const std::int32_t local = planned.inputs.localIndices[index(run.firstRow + r)];
-      for (std::size_t head = 0; head < heads; ++head) {
+      const auto scored = [&](std::size_t head) {
         const HeadQuery row{q.row(run.firstRow + r) + head * size, run.base + local, local, head / group};
+        std::vector<Scored> ranges;
+        for (const KeyRange& range : run.keys)
+          ranges.push_back(scoreRange(planned, kv, layer, m_layout, range, row));
+        return ranges;
+      };
+      BlockBounds bounds;
+      for (std::size_t head = 0; head < heads; ++head) {
+        if (run.mostBlocks > 0 && head % group == 0) {
+          bounds.clear();
+          for (std::size_t other = head; other < head + group; ++other)
+            raiseBounds(bounds, scored(other), run, planned.store.blockSize);
+        }
+        std::vector<Scored> ranges = scored(head);
+        if (run.mostBlocks > 0) keepBlocks(ranges, bounds, run, planned.store.blockSize);
         std::vector<Partial> partials;
         double total = -std::numeric_limits<double>::infinity();
-        for (const KeyRange& range : run.keys) {
-          partials.push_back(attendRange(planned, kv, layer, m_layout, range, row));
+        for (const Scored& range : ranges) {
+          partials.push_back(weigh(range, size));
           if (partials.back().scores.empty()) continue;
           const double other = partials.back().logSumExp();
           const double high = std::max(total, other);
