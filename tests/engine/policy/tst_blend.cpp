@@ -2,29 +2,28 @@
 // The policy blend: what it computes, worked out in double precision row by row; that it writes nothing that
 // others can find; and that with all tokens it is a full prefill.
 #include "engine/base/error.h"
-#include "engine/plan/planner.h"
 #include "engine/policy/blend/blended_table.h"
-#include "engine/policy/policies.h"
-#include "engine/query/json/json.h"
-#include "tests/engine/policy/prompt_rows.h"
-#include "tests/engine/run/random_queries.h"
+#include "tests/engine/policy/policy_fixture.h"
 #include "tests/engine/run/random_tables.h"
-#include "tests/engine/run/session_fixture.h"
-#include "tests/support/plain_transformer.h"
 
-#include <QFile>
 #include <QTest>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 using namespace spanscope;
 using layout::Blending;
 using layout::SpanTable;
+using spanscope::test::bundledPlan;
+using spanscope::test::causalReference;
+using spanscope::test::equalBits;
+using spanscope::test::kClose;
+using spanscope::test::poolOf;
 using spanscope::test::PromptRows;
+using spanscope::test::randomReplies;
 using spanscope::test::RandomTables;
+using spanscope::test::relative;
 using spanscope::test::SpanletSession;
 using spanscope::test::TinySession;
 using spanscope::testing::KeyValue;
@@ -33,43 +32,12 @@ using spanscope::testing::PlainTransformer;
 
 namespace {
 
-constexpr double kClose = 1e-5;
 constexpr int kLayers = 4;
-
-std::uint64_t testSeed() {
-  const QByteArray given = qgetenv("SPANSCOPE_TEST_SEED");
-  const std::uint64_t seed = given.isEmpty() ? 20250627U : given.toULongLong();
-  qInfo("SPANSCOPE_TEST_SEED=%llu", static_cast<unsigned long long>(seed));
-  return seed;
-}
 
 model::ModelConfig shape() {
   model::ModelConfig config = test::tinyConfig();
   config.layers = kLayers;
   return config;
-}
-
-run::SessionConfig pool(std::int32_t blocks, std::int32_t rowsPerPass) {
-  run::SessionConfig config;
-  config.blockSize = 4;
-  config.blockCount = blocks;
-  config.rowsPerPass = rowsPerPass;
-  return config;
-}
-
-double relative(const std::vector<float>& found, const Numbers& expected) {
-  double difference = 0;
-  double norm = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double delta = static_cast<double>(found[i]) - expected[i];
-    difference += delta * delta;
-    norm += expected[i] * expected[i];
-  }
-  return std::sqrt(difference / norm);
-}
-
-bool equalBits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 double squareDistance(const Numbers& a, const Numbers& b) {
@@ -125,28 +93,13 @@ Numbers reference(const PlainTransformer& plain, const SpanTable& table, const P
   return plain.logits(hidden.back());
 }
 
-Numbers causalReference(const PlainTransformer& plain, const PromptRows& rows) {
-  std::vector<std::vector<std::size_t>> sees(rows.count());
-  for (std::size_t i = 0; i < rows.count(); ++i) {
-    for (std::size_t j = 0; j <= i; ++j) sees[i].push_back(j);
-  }
-  return plain.logits(plain.forward(rows.tokens, rows.positions, sees).hidden.back());
-}
-
-plan::Plan planOf(const QString& query) {
-  QFile file(QStringLiteral(SPANSCOPE_SOURCE_DIR "/resources/queries/") + query);
-  if (!file.open(QIODevice::ReadOnly)) return {};
-  const auto parsed = query::parseJson(file.readAll().toStdString());
-  return *plan::makePlan(*parsed.query).plan;
-}
-
 }  // namespace
 
 class TestBlend : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void initTestCase() { m_seed = testSeed(); }
+  void initTestCase() { m_seed = test::policyTestSeed(20250627); }
 
   void isAsDefined_data() {
     QTest::addColumn<QString>("policy");
@@ -158,7 +111,7 @@ class TestBlend : public QObject {
   void isAsDefined() {
     QFETCH(QString, policy);
     const Blending blending = blendingOf(policy);
-    TinySession tiny(2, pool(600, 13), shape());
+    TinySession tiny(2, poolOf(600, 13), shape());
     const PlainTransformer plain(shape(), *tiny.weights);
     RandomTables tables(m_seed, shape().vocabularySize, 11);
     double farthest = 0;
@@ -180,7 +133,7 @@ class TestBlend : public QObject {
   }
 
   void tellsWhatWasComputedAgain() {
-    TinySession tiny(2, pool(600, 13), shape());
+    TinySession tiny(2, poolOf(600, 13), shape());
     RandomTables tables(m_seed + 1, shape().vocabularySize, 11);
     SpanTable blended;
     while (!blended.blending) blended = policy::blendedTable(tables.next(2), blendingOf("blend(0.5)"));
@@ -204,8 +157,8 @@ class TestBlend : public QObject {
   }
 
   void sharedBlocksStayAsTheyAre() {
-    TinySession warm(1, pool(400, 37), shape());
-    TinySession cold(1, pool(400, 512), shape());
+    TinySession warm(1, poolOf(400, 37), shape());
+    TinySession cold(1, poolOf(400, 512), shape());
     std::int64_t cached = 0;
     for (int i = 0; i < 300; ++i) {
       RandomTables tables(m_seed + static_cast<std::uint64_t>(i % 20), shape().vocabularySize, 7);
@@ -226,7 +179,7 @@ class TestBlend : public QObject {
   }
 
   void nothingOfItIsFoundLater() {
-    TinySession tiny(1, pool(400, 512), shape());
+    TinySession tiny(1, poolOf(400, 512), shape());
     RandomTables tables(m_seed + 2, shape().vocabularySize, 11);
     SpanTable blended;
     while (!blended.blending) blended = policy::blendedTable(tables.next(2), blendingOf("blend(0.5)"));
@@ -239,7 +192,7 @@ class TestBlend : public QObject {
   }
 
   void aLayerThatIsNotThereIsRefused() {
-    TinySession tiny(1, pool(400, 512), shape());
+    TinySession tiny(1, poolOf(400, 512), shape());
     RandomTables tables(m_seed + 3, shape().vocabularySize, 11);
     SpanTable spans = tables.next(1);
     while (policy::blendedTable(spans, {}).segments.size() == spans.segments.size()) spans = tables.next(1);
@@ -256,7 +209,7 @@ class TestBlend : public QObject {
   }
   void allTokensGiveTheTextOfAFullPrefill() {
     QFETCH(QString, query);
-    const plan::Plan plan = planOf(query);
+    const plan::Plan plan = bundledPlan(query);
     SpanletSession spanlet;
     const auto answersOf = [&](const char* policy) {
       run::RunOptions options;
@@ -275,29 +228,11 @@ class TestBlend : public QObject {
   void whoGivesWayGoesOnAsItWas() {
     std::int64_t preemptions = 0;
     for (std::uint32_t round = 0; round < 12; ++round) {
-      test::RandomQueries queries(static_cast<std::uint32_t>(m_seed) + round, 40);
-      const auto parsed = query::parseJson(queries.independent());
-      const plan::Plan plan = *plan::makePlan(*parsed.query).plan;
-      const auto repliesOf = [&](std::int32_t blocks) {
-        run::SessionConfig config;
-        config.blockSize = 8;
-        config.blockCount = blocks;
-        test::RandomSession random(config, false);
-        run::RunOptions options;
-        options.policy = *policy::findChoice("blend(0.3)");
-        const run::RunResult result = random.session->run(plan, options);
-        std::vector<std::vector<TokenId>> replies;
-        for (const run::StepResult& step : result.steps) {
-          replies.push_back(step.tokens);
-          preemptions += step.metrics.preemptions;
-        }
-        return result.error ? std::vector<std::vector<TokenId>>() : replies;
-      };
-      const auto expected = repliesOf(2000);
+      const auto seed = static_cast<std::uint32_t>(m_seed) + round;
+      const auto expected = randomReplies("blend(0.3)", seed, 2000, preemptions);
       QVERIFY(!expected.empty());
       for (const std::int32_t blocks : {70, 90, 120}) {
-        const auto found = repliesOf(blocks);
-        // Some of these pools are too small for one request alone.
+        const auto found = randomReplies("blend(0.3)", seed, blocks, preemptions);
         if (!found.empty()) QCOMPARE(found, expected);
       }
     }

@@ -4,51 +4,31 @@
 #include "engine/layout/layout.h"
 #include "engine/policy/blend/blended_table.h"
 #include "engine/policy/link/linked_table.h"
-#include "tests/engine/policy/prompt_rows.h"
+#include "tests/engine/policy/policy_fixture.h"
 #include "tests/engine/run/random_tables.h"
-#include "tests/engine/run/session_fixture.h"
-#include "tests/support/plain_transformer.h"
 
 #include <QTest>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <functional>
 #include <random>
 
 using namespace spanscope;
 using layout::SpanTable;
 using layout::Visibility;
+using spanscope::test::causalReference;
+using spanscope::test::equalBits;
+using spanscope::test::kClose;
+using spanscope::test::poolOf;
 using spanscope::test::PromptRows;
 using spanscope::test::RandomTables;
+using spanscope::test::relative;
 using spanscope::test::TinySession;
 using spanscope::testing::KeyValue;
 using spanscope::testing::Numbers;
 using spanscope::testing::PlainTransformer;
 
 namespace {
-
-constexpr double kClose = 1e-5;
-
-std::uint64_t testSeed() {
-  const QByteArray given = qgetenv("SPANSCOPE_TEST_SEED");
-  const std::uint64_t seed = given.isEmpty() ? 20250214U : given.toULongLong();
-  qInfo("SPANSCOPE_TEST_SEED=%llu", static_cast<unsigned long long>(seed));
-  return seed;
-}
-
-/// Norm of the difference over the norm of what is expected.
-double relative(const std::vector<float>& found, const Numbers& expected) {
-  double difference = 0;
-  double norm = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double delta = static_cast<double>(found[i]) - expected[i];
-    difference += delta * delta;
-    norm += expected[i] * expected[i];
-  }
-  return std::sqrt(difference / norm);
-}
 
 SpanTable oneSegment(const PromptRows& rows) {
   SpanTable table;
@@ -82,26 +62,6 @@ Numbers linkReference(const PlainTransformer& plain, const PromptRows& rows, std
 
 Numbers maskedReference(const PlainTransformer& plain, const PromptRows& rows) {
   return plain.logits(plain.forward(rows.tokens, rows.positions, rows.sees).hidden.back());
-}
-
-Numbers causalReference(const PlainTransformer& plain, const PromptRows& rows) {
-  std::vector<std::vector<std::size_t>> sees(rows.count());
-  for (std::size_t i = 0; i < rows.count(); ++i) {
-    for (std::size_t j = 0; j <= i; ++j) sees[i].push_back(j);
-  }
-  return plain.logits(plain.forward(rows.tokens, rows.positions, sees).hidden.back());
-}
-
-run::SessionConfig pool(std::int32_t blocks, std::int32_t rowsPerPass) {
-  run::SessionConfig config;
-  config.blockSize = 4;
-  config.blockCount = blocks;
-  config.rowsPerPass = rowsPerPass;
-  return config;
-}
-
-bool equalBits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 /// How a policy makes the table of a prompt; `number` counts the prompts.
@@ -139,7 +99,7 @@ class TestPolicyResults : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void initTestCase() { m_seed = testSeed(); }
+  void initTestCase() { m_seed = test::policyTestSeed(20250214); }
 
   void masksAreAsDefined_data() {
     QTest::addColumn<int>("visibility");
@@ -149,7 +109,7 @@ class TestPolicyResults : public QObject {
   }
   void masksAreAsDefined() {
     QFETCH(int, visibility);
-    TinySession tiny(2, pool(400, 13));
+    TinySession tiny(2, poolOf(400, 13));
     const PlainTransformer plain(test::tinyConfig(), *tiny.weights);
     RandomTables tables(m_seed, test::tinyConfig().vocabularySize, 11);
     for (int i = 0; i < 12; ++i) {
@@ -166,7 +126,7 @@ class TestPolicyResults : public QObject {
   }
   void linkIsAsDefined() {
     QFETCH(int, n);
-    TinySession tiny(2, pool(600, 13));
+    TinySession tiny(2, poolOf(600, 13));
     const PlainTransformer plain(test::tinyConfig(), *tiny.weights);
     RandomTables tables(m_seed + 1, test::tinyConfig().vocabularySize, 11);
     double farthest = 0;
@@ -197,8 +157,8 @@ class TestPolicyResults : public QObject {
   void reuseIsBitIdentical() {
     QFETCH(int, maker);
     const TableMaker make = makers()[static_cast<std::size_t>(maker)].make;
-    TinySession warm(1, pool(260, 37));
-    TinySession cold(1, pool(260, 512));
+    TinySession warm(1, poolOf(260, 37));
+    TinySession cold(1, poolOf(260, 512));
     std::int64_t cached = 0;
     for (int i = 0; i < 2000; ++i) {
       // Few runs of tokens for many prompts, so that most are seen before.
