@@ -63,6 +63,10 @@ struct SpanTable {
   /// With it, segments that repeat others stand right before the last one, which is computed together with
   /// them and belongs to the request alone, too.
   std::optional<Blending> blending{};
+  /// At least 2: each generated token reads at most so many blocks, in each layer and for each key head those
+  /// that compute/block_choice.h says; 0: it reads all. What is stored of generated tokens then depends on
+  /// what was left out, and belongs to the request alone.
+  std::int32_t mostBlocks = 0;
   bool operator==(const SpanTable&) const = default;
 
   /// Tokens that stand in the view: everything but hidden prefixes.

@@ -7,6 +7,7 @@
 #include "engine/policy/shared_prefix/shared_prefix.h"
 #include "engine/policy/spans/spans.h"
 #include "engine/policy/spans_no_reposition/spans_no_reposition.h"
+#include "engine/policy/sparse/sparse.h"
 
 #include <algorithm>
 #include <array>
@@ -15,8 +16,8 @@ namespace spanscope::policy {
 namespace {
 
 // The one place where a policy is registered.
-constexpr std::array<const Policy*, 6> kPolicies{&kSpans, &kPrefix,       &kLink,
-                                                 &kBlend, &kSharedPrefix, &kSpansNoReposition};
+constexpr std::array<const Policy*, 7> kPolicies{
+    &kSpans, &kPrefix, &kLink, &kBlend, &kSparse, &kSharedPrefix, &kSpansNoReposition};
 
 }  // namespace
 

@@ -36,6 +36,16 @@ struct Scheduler::Request {
   bool isBlended(std::uint32_t index) const {
     return table.blending && (table.segments[index].repeats || index == lastSegment());
   }
+  /// Local token of the last segment from which on they are generated ones.
+  std::int32_t generatedFrom() const {
+    return options.replay ? options.replay->firstRow + 1 : table.segments.back().length();
+  }
+  /// Of the local tokens [0, end) of a segment that are computed so many may be found by others.
+  std::int32_t storable(std::uint32_t index, std::int32_t end) const {
+    if (index != lastSegment()) return end;
+    if (options.replay) end = std::min(end, options.replay->firstRow);
+    return table.mostBlocks > 0 ? std::min(end, generatedFrom()) : end;
+  }
   /// The next row of this segment at `begin` was computed before, and so are those up to here.
   std::int32_t repeatedEnd(std::uint32_t index) const {
     return computedBefore.empty() ? 0 : computedBefore[index];
@@ -85,7 +95,12 @@ cache::RequestSpec makeSpec(RequestId id, const layout::SpanTable& table, const 
   cache::RequestSpec spec;
   spec.id = id;
   spec.run = options.run;
-  if (options.replay) spec.alwaysFrom = options.replay->firstRow;
+  if (options.replay) {
+    spec.alwaysFrom = options.replay->firstRow;
+  } else if (table.mostBlocks > 0 && !generated.empty()) {
+    // The same tokens of another request read other blocks.
+    spec.alwaysFrom = table.segments.back().length();
+  }
   spec.salt = salt;
   spec.segments.reserve(table.segments.size());
   for (const layout::Segment& segment : table.segments) {
@@ -315,7 +330,8 @@ std::optional<cache::Slot> Scheduler::appendLast(Request& request) {
 
 void Scheduler::preempt(Request& request, const Request& requester) {
   const std::uint32_t last = request.lastSegment();
-  if (request.state == Request::State::Decode) m_cache.computed(request.id, last, request.computed[last]);
+  if (request.state == Request::State::Decode)
+    m_cache.computed(request.id, last, request.storable(last, request.computed[last]));
   trace::RequestPreempted event{.requester = requester.id};
   if (request.computedBefore.empty()) request.computedBefore.resize(request.computed.size());
   for (std::uint32_t i = 0; i <= last; ++i) {
@@ -566,7 +582,14 @@ void Scheduler::addObservedRun(Pass& pass, const Request& request, ObservedRun r
 void Scheduler::addRun(Pass& pass, const Request& request, std::uint32_t segment, std::int32_t begin,
                        std::int32_t count, std::int64_t firstRow) {
   const layout::Segment& source = request.table.segments[segment];
+  const bool mayChoose = request.table.mostBlocks > 0 && segment == request.lastSegment();
+  if (const std::int32_t own = request.generatedFrom() - begin; mayChoose && own > 0 && own < count) {
+    addRun(pass, request, segment, begin, own, firstRow);
+    addRun(pass, request, segment, begin + own, count - own, firstRow + own);
+    return;
+  }
   compute::QueryRun& run = pass.batch.runs.emplace_back();
+  if (mayChoose && begin >= request.generatedFrom()) run.mostBlocks = request.table.mostBlocks;
   run.firstRow = firstRow;
   run.rowCount = count;
   run.base = source.base;
@@ -592,12 +615,8 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
     part.request->computed[part.segment] = end;
     // A growing tail is stored when its block is full and once more at the end, not token by token.
     const bool growing = part.request->state == Request::State::Decode;
-    std::int32_t stored = end;
-    if (const auto& replay = part.request->options.replay;
-        replay && part.segment == part.request->lastSegment()) {
-      stored = std::min(end, replay->firstRow);
-    }
-    if (!growing || end % blockSize == 0) m_cache.computed(part.request->id, part.segment, stored);
+    if (!growing || end % blockSize == 0)
+      m_cache.computed(part.request->id, part.segment, part.request->storable(part.segment, end));
   }
   reportBlend(pass, result);
   reportMass(pass, result);
@@ -711,7 +730,8 @@ void Scheduler::takeToken(Request& request, const SampledToken& token, std::vect
 void Scheduler::end(Request& request, trace::StepOutcome outcome) {
   if (request.running()) {
     const std::uint32_t last = request.lastSegment();
-    if (request.state == Request::State::Decode) m_cache.computed(request.id, last, request.computed[last]);
+    if (request.state == Request::State::Decode)
+      m_cache.computed(request.id, last, request.storable(last, request.computed[last]));
     m_cache.finish(request.id);
   }
   request.state = Request::State::Ended;

@@ -102,16 +102,28 @@ KeyValue PlainTransformer::keyValue(std::int32_t layer, const Numbers& hidden, s
   return out;
 }
 
-Numbers PlainTransformer::next(std::int32_t layer, const Numbers& hidden, std::int64_t position,
-                               const std::vector<const KeyValue*>& seen) const {
+Numbers PlainTransformer::query(std::int32_t layer, const Numbers& hidden, std::int64_t position) const {
   const Layer& weights = m_layers[static_cast<std::size_t>(layer)];
   Numbers queries = times(weights.query, normed(hidden, weights.attentionNorm));
   rotate(queries, position);
+  return queries;
+}
+
+Numbers PlainTransformer::next(std::int32_t layer, const Numbers& hidden, std::int64_t position,
+                               const std::vector<const KeyValue*>& seen) const {
+  return next(layer, hidden, position, std::vector(static_cast<std::size_t>(m_config.keyValueHeads), seen));
+}
+
+Numbers PlainTransformer::next(std::int32_t layer, const Numbers& hidden, std::int64_t position,
+                               const std::vector<std::vector<const KeyValue*>>& seenByHead) const {
+  const Layer& weights = m_layers[static_cast<std::size_t>(layer)];
+  const Numbers queries = query(layer, hidden, position);
   const auto size = static_cast<std::size_t>(m_config.headSize);
   const auto group = static_cast<std::size_t>(m_config.heads / m_config.keyValueHeads);
   Numbers attended(queries.size(), 0.0);
   for (std::size_t head = 0; head < static_cast<std::size_t>(m_config.heads); ++head) {
     const std::size_t keyAt = head / group * size;
+    const std::vector<const KeyValue*>& seen = seenByHead[head / group];
     Numbers scores;
     for (const KeyValue* token : seen) {
       double score = 0;

@@ -32,9 +32,14 @@ class PlainTransformer {
   Numbers embed(TokenId token) const;
   /// Of a row that enters a layer.
   KeyValue keyValue(std::int32_t layer, const Numbers& hidden, std::int64_t position) const;
+  /// All query heads of a row that enters a layer, turned to its position.
+  Numbers query(std::int32_t layer, const Numbers& hidden, std::int64_t position) const;
   /// The row that leaves the layer, having seen these.
   Numbers next(std::int32_t layer, const Numbers& hidden, std::int64_t position,
                const std::vector<const KeyValue*>& seen) const;
+  /// The same where each key head has seen others.
+  Numbers next(std::int32_t layer, const Numbers& hidden, std::int64_t position,
+               const std::vector<std::vector<const KeyValue*>>& seenByHead) const;
   Numbers logits(const Numbers& hidden) const;
 
   /// All rows of a prompt through all layers: row i stands at positions[i] and sees the rows of sees[i], its

@@ -40,6 +40,14 @@ constexpr std::array kWords = {
     QT_TRANSLATE_NOOP("Policies",
                       "As spans, and the share r of tokens that deviate most are computed again in view of "
                       "all before them"),
+    QT_TRANSLATE_NOOP("Policies", "blocks read"),
+    QT_TRANSLATE_NOOP(
+        "Policies",
+        "How many blocks each generated token reads, in each layer and for each key head; the first and "
+        "the last are always among them"),
+    QT_TRANSLATE_NOOP(
+        "Policies",
+        "As spans, and each generated token reads only the b blocks that its queries could match best"),
     QT_TRANSLATE_NOOP("Policies",
                       "Children of a plus see the prompt before their plus and themselves, and are reused "
                       "behind the same prompt"),
