@@ -85,6 +85,7 @@ class RequestListener {
 };
 
 class Scheduler;
+struct ScheduledRequest;
 
 /// Where requests come from, one at a time, so that none is laid out long before it can begin.
 class RequestSource {
@@ -130,7 +131,7 @@ class Scheduler {
   void countFrom(RequestId lastRequest) { m_lastRequest = std::max(m_lastRequest, lastRequest); }
 
  private:
-  struct Request;
+  using Request = ScheduledRequest;
   struct Pass;
 
   void admit(const std::stop_token& stop, RequestSource* source);
