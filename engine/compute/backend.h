@@ -130,8 +130,6 @@ struct DeviceInfo {
   /// into passes, and wherever its blocks lie: a reused block is then bit-identical to a recomputed one.
   bool rowsAreBitEqual = false;
   DType activations = DType::F32;  ///< what tensors hold; sums are f32 at least
-  /// Whether rows can read only some blocks; a pass that asks for it (QueryRun::mostBlocks) is refused else.
-  bool choosesBlocks = false;
 };
 
 class Backend {

@@ -58,7 +58,6 @@ class CpuBackend final : public compute::Backend {
     info.threads = threads;
     info.numericRevision = std::string(kNumericRevision) + "/" + info.instructionSet;
     info.rowsAreBitEqual = true;
-    info.choosesBlocks = true;
     return info;
   }
 

@@ -37,6 +37,7 @@ struct Decoding {
   int firstKey;
   int count;  ///< of keys, those before the first included
   int tileKeys;
+  const std::uint8_t* chosen;  ///< by block of the segment; null: all are read
 
   // Shared memory.
   float* queries;     ///< [group][headSize], rotated and scaled
@@ -78,7 +79,10 @@ struct Decoding {
       queries[i / padding * headSize + size + i % padding] = 0;
   }
 
-  SPANSCOPE_DEVICE bool isKey(int key) const { return key >= firstKey && key < count; }
+  SPANSCOPE_DEVICE bool isKey(int key) const {
+    return key >= firstKey && key < count &&
+           (chosen == nullptr || chosen[(base + key) / arguments.pool.blockSize] != 0);
+  }
 
   /// Starts to copy a tile; what is no key becomes 0.
   SPANSCOPE_DEVICE void startTile(int tile, int stage) const {
@@ -148,11 +152,13 @@ struct Decoding {
         score = scores[head * kWarpSize + laneIndex()];
         for (int part = 1; part < parts(); ++part)
           score += scores[(part * group + head) * kWarpSize + laneIndex()];
-        if (arguments.itemStretches > 0) all[head * arguments.chunkKeys + key] = score;
       }
+      if (arguments.itemStretches > 0 && laneIndex() < tileKeys && key < count)
+        all[head * arguments.chunkKeys + key] = score;
       const float tileLargest = warpLargest(score);
       const float largest = tileLargest > sums[j].largest ? tileLargest : sums[j].largest;
-      const float factor = exp2Fast(sums[j].largest - largest);
+      // Of a row that does not read all, tiles may have nothing for it.
+      const float factor = largest == kMinusInfinity ? 1.0F : exp2Fast(sums[j].largest - largest);
       const float weight = isOwn ? exp2Fast(score - largest) : 0.0F;
       scores[head * kWarpSize + laneIndex()] = weight;
       sums[j] = {largest, sums[j].sum * factor + warpSum(weight)};
@@ -212,10 +218,12 @@ struct Decoding {
         const int end = begin + span < count ? begin + span : count;
         float sum = 0;
         for (int key = begin > firstKey ? begin : firstKey; key < end; ++key)
-          sum += exp2Fast(own[key] - sums[j].largest);
+          sum += own[key] == kMinusInfinity ? 0.0F : exp2Fast(own[key] - sums[j].largest);
         arguments.partialMass[placeOf(head) * arguments.itemStretches + s] = sum;
       }
-      if (laneIndex() == 0) arguments.partialFirst[placeOf(head)] = exp2Fast(own[firstKey] - sums[j].largest);
+      if (laneIndex() == 0)
+        arguments.partialFirst[placeOf(head)] =
+            own[firstKey] == kMinusInfinity ? 0.0F : exp2Fast(own[firstKey] - sums[j].largest);
     }
   }
 };
@@ -254,6 +262,9 @@ decodeKernel(DecodeAttentionArguments arguments) {
                          item.begin - base,
                          end > item.begin ? end - base : 0,
                          tileKeys,
+                         item.firstChoice == DecodeItem::kReadsAll
+                             ? nullptr
+                             : arguments.chosen + blockIndex().y * arguments.choiceBlocks + item.firstChoice,
                          queries,
                          scores,
                          factors,

@@ -31,6 +31,9 @@ struct DecodeAttentionArguments {
   int rows = 0;
   int chunkKeys = 0;
   int itemStretches = 0;  ///< 0: nobody asked for the mass
+  /// [heads of the pool][choiceBlocks]: 0 for blocks that a row does not read; null where all rows read all.
+  const std::uint8_t* chosen = nullptr;
+  int choiceBlocks = 0;
 
   // Between the kernels.
   PartialSum* partialSums = nullptr;  ///< [itemCount][queryHeads]

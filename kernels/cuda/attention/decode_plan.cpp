@@ -26,10 +26,38 @@ void addMass(const RowRun& run, std::int32_t queryHeads, DecodePlan& plan) {
   plan.masses.push_back(entry);
 }
 
+/// What a row reads some of; gives, for each segment, the place of its block 0.
+std::vector<std::int32_t> addChoice(const RowRun& run, std::int32_t number, std::int32_t blockSize,
+                                    DecodePlan& plan) {
+  const std::int32_t local = run.firstLocal + number;
+  const auto placeOf = [&] { return static_cast<std::int32_t>(plan.choiceBlocks.size()); };
+  ChoiceRow row{.first = placeOf(), .count = 0, .most = run.mostBlocks};
+  std::vector<std::int32_t> firsts;
+  for (const SegmentKeys& keys : run.keys) {
+    firsts.push_back(placeOf() - keys.begin / blockSize);
+    const std::int32_t end = keys.causal ? std::min(keys.end, local + 1) : keys.end;
+    const std::int64_t distance = run.base - keys.base;
+    for (std::int32_t block = keys.begin / blockSize; keys.begin < end && block * blockSize < end; ++block) {
+      plan.choiceBlocks.push_back(
+          {.row = run.firstRow + number,
+           .block = keys.blocks[static_cast<std::size_t>(block)],
+           .begin = std::max(keys.begin - block * blockSize, 0),
+           .end = std::min(end - block * blockSize, blockSize),
+           .rotation = static_cast<std::int32_t>(
+               distance + plan.rotations.offsetOf(distance + run.firstLocal) + local)});
+    }
+  }
+  row.count = placeOf() - row.first;
+  plan.choiceRows.push_back(row);
+  return firsts;
+}
+
 void addRow(const RowRun& run, std::int32_t number, std::span<const std::int32_t> firstBlocks,
-            DecodePlan& plan) {
+            std::int32_t blockSize, DecodePlan& plan) {
   const std::int32_t local = run.firstLocal + number;
   std::int32_t stretch = 0;
+  std::vector<std::int32_t> choices;
+  if (run.mostBlocks > 0) choices = addChoice(run, number, blockSize, plan);
   for (std::size_t i = 0; i < run.keys.size(); ++i) {
     const SegmentKeys& keys = run.keys[i];
     const std::int32_t end = keys.causal ? std::min(keys.end, local + 1 + run.growth) : keys.end;
@@ -46,7 +74,8 @@ void addRow(const RowRun& run, std::int32_t number, std::span<const std::int32_t
                                 distance + plan.rotations.offsetOf(distance + run.firstLocal)),
                             .massSpan = wantsMass ? run.massSpan : 0,
                             .firstStretch = stretch,
-                            .range = begin == keys.begin ? static_cast<std::int32_t>(i) : -1});
+                            .range = begin == keys.begin ? static_cast<std::int32_t>(i) : -1,
+                            .firstChoice = choices.empty() ? DecodeItem::kReadsAll : choices[i]});
       begin = next;
     }
     if (run.massSpan != RowRun::kNoMass) stretch += stretchCount(keys, run.massSpan);
@@ -56,7 +85,7 @@ void addRow(const RowRun& run, std::int32_t number, std::span<const std::int32_t
 }  // namespace
 
 DecodePlan planDecode(std::span<const RowRun> runs, std::int32_t rows, std::int32_t chunkKeys,
-                      std::int32_t queryHeads) {
+                      std::int32_t queryHeads, std::int32_t blockSize) {
   DecodePlan plan;
   plan.chunkKeys = chunkKeys;
   plan.locals.assign(static_cast<std::size_t>(rows), 0);
@@ -81,7 +110,8 @@ DecodePlan planDecode(std::span<const RowRun> runs, std::int32_t rows, std::int3
     plan.rowItems.push_back(static_cast<std::int32_t>(plan.items.size()));
     const RowRun* const run = runOfRow[static_cast<std::size_t>(row)];
     if (run != nullptr)
-      addRow(*run, row - run->firstRow, firstBlocks[static_cast<std::size_t>(run - runs.data())], plan);
+      addRow(*run, row - run->firstRow, firstBlocks[static_cast<std::size_t>(run - runs.data())], blockSize,
+             plan);
   }
   plan.rowItems.push_back(static_cast<std::int32_t>(plan.items.size()));
   return plan;

@@ -27,6 +27,8 @@ struct RowRun {
   std::vector<SegmentKeys> keys;  ///< in view order: results are merged in this order
   /// Keys of a stretch whose attention mass is asked for, counted from local token 0 of each segment.
   std::int32_t massSpan = kNoMass;
+  /// Of the blocks that hold its keys a row reads at most so many; 0: all.
+  std::int32_t mostBlocks = 0;
   /// By how many tokens the rows may move on before they are planned again.
   std::int32_t growth = 0;
 };

@@ -40,6 +40,7 @@ std::vector<Piece> piecesOf(const compute::PassInputs& inputs, const compute::Kv
   for (std::size_t r = 0; r < inputs.runs.size(); ++r) {
     const compute::QueryRun& run = inputs.runs[r];
     RowRun shared{.base = run.base, .keys = {}};
+    shared.mostBlocks = run.mostBlocks;
     for (const compute::KeyRange& keys : run.keys) {
       shared.keys.push_back({.blocks = {keys.blocks.begin(), keys.blocks.end()},
                              .begin = keys.begin,
@@ -78,7 +79,8 @@ std::size_t partialBytes(const compute::AttentionShape& shape, const RowRun& run
 /// Collects pieces into launches.
 class Decodes {
  public:
-  explicit Decodes(const compute::AttentionShape& shape) : m_shape(shape) {}
+  Decodes(const compute::AttentionShape& shape, std::int32_t blockSize)
+      : m_shape(shape), m_blockSize(blockSize) {}
 
   void add(const Piece& piece) {
     const std::size_t each = std::max<std::size_t>(1, partialBytes(m_shape, piece.run));
@@ -114,7 +116,7 @@ class Decodes {
       if (part.mass) entries.push_back(*part.mass);
       runs.push_back(std::move(part.run));
     }
-    work.plan = planDecode(runs, work.rows, kChunkKeys, m_shape.queryHeads);
+    work.plan = planDecode(runs, work.rows, kChunkKeys, m_shape.queryHeads, m_blockSize);
     for (std::size_t i = 0; i < entries.size(); ++i)
       work.masses.push_back({.entry = entries[i], .mass = work.plan.masses[i]});
     m_works.push_back(std::move(work));
@@ -123,6 +125,7 @@ class Decodes {
   }
 
   const compute::AttentionShape& m_shape;
+  std::int32_t m_blockSize;
   std::vector<Piece> m_parts;
   std::size_t m_bytes = 0;
   std::vector<DecodeWork> m_works;
@@ -134,10 +137,12 @@ AttentionWork planAttention(const compute::AttentionShape& shape, const compute:
                             const compute::PassInputs& inputs, bool observed, bool exact) {
   const std::int32_t group = shape.queryHeads / std::max(1, shape.keyHeads);
   const bool isTensor = hasTensorCores(store);
-  Decodes decodes(shape);
+  Decodes decodes(shape, store.blockSize);
   std::vector<RowRun> many;
   for (Piece& piece : piecesOf(inputs, store, observed)) {
-    if (isTensor && exact) {
+    if (piece.run.mostBlocks > 0) {
+      decodes.add(piece);
+    } else if (isTensor && exact) {
       if (piece.mass) decodes.add(piece);
       many.push_back(std::move(piece.run));
     } else if (isTensor && !piece.mass && piece.run.rowCount > 1 && piece.run.rowCount * group >= kFewPairs) {

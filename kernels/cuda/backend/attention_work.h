@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The attention of a pass as lists of launches: single rows and rows whose mass is asked for by the kernel
 // that cuts keys, many rows by the one on tensor cores. Where rows have to be bit-equal, the store chooses:
-// all rows by one kernel on tensor cores, or all by the one that cuts keys.
+// all rows by one kernel on tensor cores, or all by the one that cuts keys. Rows that may not read all blocks
+// go by the latter everywhere.
 #pragma once
 
 #include "engine/compute/backend.h"

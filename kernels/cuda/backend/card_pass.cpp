@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/compute/half.h"
 #include "engine/compute/pass_check.h"
+#include "kernels/cuda/attention/block_choice.h"
 #include "kernels/cuda/backend/decode_step.h"
 
 #include <algorithm>
@@ -179,6 +180,10 @@ CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const Attenti
                               .massElements = plan.massElements,
                               .firstElements = plan.firstElements,
                               .chunkKeys = plan.chunkKeys,
+                              .choiceBlocks = lists.add(plan.choiceBlocks),
+                              .choiceRows = lists.add(plan.choiceRows),
+                              .choiceBlockCount = static_cast<int>(plan.choiceBlocks.size()),
+                              .choiceRowCount = static_cast<int>(plan.choiceRows.size()),
                               .masses = decode.masses});
   }
   result.split = SplitLists(lists, work.split, rotary);
@@ -246,6 +251,9 @@ void CardPass::attendRows(DecodeLists& lists, const KeyValuePool& pool, std::int
   const std::size_t masses = parts.add<float>(hasMass ? lists.itemCount * heads * lists.itemStretches : 0);
   const std::size_t firsts = parts.add<float>(hasMass ? lists.itemCount * heads : 0);
   const std::size_t totals = parts.add<PartialSum>(hasMass ? lists.rows * heads : 0);
+  const std::int64_t choices = std::int64_t{lists.choiceBlockCount} * pool.heads;
+  const std::size_t bounds = parts.add<float>(choices);
+  const std::size_t chosen = parts.add<std::uint8_t>(choices);
   // It may go back while the kernels have yet to run: whoever takes it is behind them in the stream.
   CardBuffer own;
   if (m_lease && lists.scratch.data() == nullptr) lists.scratch = take(parts.bytes());
@@ -277,6 +285,24 @@ void CardPass::attendRows(DecodeLists& lists, const KeyValuePool& pool, std::int
     arguments.totals = reinterpret_cast<PartialSum*>(scratch.data() + totals);
   }
   arguments.out = out + first;
+  if (choices > 0) {
+    BlockChoiceArguments choice;
+    choice.queries = arguments.queries;
+    choice.queryStride = arguments.queryStride;
+    choice.queryHeads = arguments.queryHeads;
+    choice.pool = pool;
+    choice.layer = layer;
+    choice.blocks = at<ChoiceBlock>(lists.choiceBlocks);
+    choice.blockCount = lists.choiceBlockCount;
+    choice.rows = at<ChoiceRow>(lists.choiceRows);
+    choice.rowCount = lists.choiceRowCount;
+    choice.cosSin = arguments.cosSin;
+    choice.bounds = reinterpret_cast<float*>(scratch.data() + bounds);
+    choice.chosen = reinterpret_cast<std::uint8_t*>(scratch.data() + chosen);
+    m_work->give(chooseBlocks, choice);
+    arguments.chosen = choice.chosen;
+    arguments.choiceBlocks = choice.blockCount;
+  }
   m_work->give(attendDecode, arguments);
   if (hasMass)
     sumMassOf(lists, arguments.partialSums, arguments.partialMass, arguments.partialFirst, arguments.totals,

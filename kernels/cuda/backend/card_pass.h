@@ -91,6 +91,10 @@ class CardPass final : public compute::Pass {
     std::int64_t massElements = 0;
     std::int64_t firstElements = 0;
     int chunkKeys = 0;
+    std::size_t choiceBlocks = 0;
+    std::size_t choiceRows = 0;
+    int choiceBlockCount = 0;
+    int choiceRowCount = 0;
     std::vector<MassPlace> masses;
     CardBuffer scratch = {};  ///< between the kernels, for all layers: of a decode step alone
   };

@@ -105,10 +105,6 @@ class CudaBackend final : public compute::Backend {
   std::unique_ptr<compute::Pass> makePass(const compute::AttentionShape& shape,
                                           const compute::RotaryTable& rotary, const compute::KvShape& store,
                                           const compute::PassInputs& inputs) override {
-    if (std::any_of(inputs.runs.begin(), inputs.runs.end(),
-                    [](const compute::QueryRun& run) { return run.mostBlocks > 0; })) {
-      throw Failure(errorAt("attention on a card", "rows that read only some blocks", "rows that read all"));
-    }
     return std::make_unique<CardPass>(m_work, m_buffers, *m_place, shape, rotary, store, inputs, m_isExact);
   }
 

@@ -24,7 +24,7 @@ bool isDecodeStep(const compute::PassInputs& inputs) {
     return false;
   for (std::size_t i = 0; i < rows; ++i) {
     const compute::QueryRun& run = inputs.runs[i];
-    if (run.firstRow != static_cast<std::int64_t>(i) || run.rowCount != 1) return false;
+    if (run.firstRow != static_cast<std::int64_t>(i) || run.rowCount != 1 || run.mostBlocks > 0) return false;
   }
   for (std::size_t i = 0; i < inputs.draws.size(); ++i) {
     if (inputs.draws[i].logits != static_cast<std::int32_t>(i)) return false;

@@ -11,8 +11,8 @@
 
 namespace spanscope::cuda {
 
-/// Whether every row is a run of its own, and little is wanted: logits of some rows, and a draw from the
-/// first of these, the second, and so on.
+/// Whether every row is a run of its own that reads all blocks, and little is wanted: logits of some rows,
+/// and a draw from the first of these, the second, and so on.
 bool isDecodeStep(const compute::PassInputs& inputs);
 
 /// What is to be taken for so many rows.

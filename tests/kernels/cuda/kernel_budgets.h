@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "kernels/cuda/attention/block_choice.h"
 #include "kernels/cuda/attention/decode_attention.h"
 #include "kernels/cuda/attention/prefill_attention.h"
 #include "kernels/cuda/attention/split_attention.h"
@@ -21,7 +22,8 @@ namespace spanscope::testing {
 
 /// What every kernel of kernels/cuda may take.
 inline std::vector<cuda::KernelBudget> kernelBudgets() {
-  std::vector<cuda::KernelBudget> budgets{cuda::kBiasRowsBudget,      cuda::kBlockCopiesBudget,
+  std::vector<cuda::KernelBudget> budgets{cuda::kBiasRowsBudget,      cuda::kBlockBoundBudget,
+                                          cuda::kBlockChoiceBudget,   cuda::kBlockCopiesBudget,
                                           cuda::kDecodeBudget,        cuda::kEmbedBudget,
                                           cuda::kExactProductBudget,  cuda::kGatedActivationBudget,
                                           cuda::kGatherRowsBudget,    cuda::kKeyValueDeviationBudget,

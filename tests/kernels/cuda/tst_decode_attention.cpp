@@ -33,7 +33,8 @@ class Decoder {
           const std::vector<double>& frequencies)
       : m_card(card),
         m_problem(problem),
-        m_plan(cuda::planDecode(problem.runs(), problem.rows(), chunkKeys, problem.queryHeads())),
+        m_plan(cuda::planDecode(problem.runs(), problem.rows(), chunkKeys, problem.queryHeads(),
+                                problem.shape().blockSize)),
         m_items(card.upload(m_plan.items)),
         m_rowItems(card.upload(m_plan.rowItems)),
         m_locals(card.upload(m_plan.locals)),

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "kernels/cuda/attention/block_choice.h"
+#include "kernels/cuda/attention/decode_attention.h"
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/pool/pool_element.h"
+#include "kernels/cuda/reductions.h"
+
+namespace spanscope::cuda {
+
+namespace {
+
+SPANSCOPE_DEVICE float keyElement(float element) {
+  return element;
+}
+SPANSCOPE_DEVICE float keyElement(Bf16 element) {
+  return toFloat(element);
+}
+
+SPANSCOPE_DEVICE float most(float query, float least, float greatest) {
+  const float low = query * least;
+  const float high = query * greatest;
+  return low > high ? low : high;
+}
+
+/// NaN is the largest, and of equal ones the earlier.
+SPANSCOPE_DEVICE bool isBefore(float first, int firstPlace, float second, int secondPlace) {
+  const bool isFirstNan = first != first;
+  const bool isSecondNan = second != second;
+  if (isFirstNan != isSecondNan) return isFirstNan;
+  if (first > second || first < second) return first > second;
+  return firstPlace < secondPlace;
+}
+
+}  // namespace
+
+/// A warp for each block of a row and key head; a pair (i, i + headSize / 2) of elements for each lane at a
+/// time.
+template <class T>
+SPANSCOPE_KERNEL(kBlockBoundBudget)
+blockBoundKernel(BlockChoiceArguments arguments) {
+  const ChoiceBlock block = arguments.blocks[blockIndex().x];
+  const KeyValuePool& pool = arguments.pool;
+  const int keyHead = blockIndex().y;
+  const int group = arguments.queryHeads / pool.heads;
+  const int size = pool.tensorHeadSize();
+  const int pairs = size / 2;
+  const float* const cosines = arguments.cosSin + static_cast<std::int64_t>(block.rotation) * size;
+  const Bf16* const queries = arguments.queries + block.row * arguments.queryStride + keyHead * group * size;
+  const T* const keys =
+      static_cast<const T*>(pool.keys) + pool.placeOf(arguments.layer, block.block, keyHead);
+  float sums[kMostGroup] = {};
+  for (int pair = laneIndex(); pair < pairs; pair += kWarpSize) {
+    float least[2];
+    float greatest[2];
+    for (int slot = block.begin; slot < block.end; ++slot) {
+      const T* const key = keys + slot * pool.headSize;
+      SPANSCOPE_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        const float element = keyElement(key[pair + half * pairs]);
+        const bool isFirst = slot == block.begin;
+        least[half] = isFirst || element < least[half] ? element : least[half];
+        greatest[half] = isFirst || element > greatest[half] ? element : greatest[half];
+      }
+    }
+    const float cosine = cosines[pair];
+    const float sine = cosines[pairs + pair];
+    SPANSCOPE_UNROLL
+    for (int head = 0; head < kMostGroup; ++head) {
+      if (head >= group) break;
+      const float first = toFloat(queries[head * size + pair]);
+      const float second = toFloat(queries[head * size + pairs + pair]);
+      sums[head] += most(first * cosine - second * sine, least[0], greatest[0]);
+      sums[head] += most(second * cosine + first * sine, least[1], greatest[1]);
+    }
+  }
+  float bound = 0;
+  SPANSCOPE_UNROLL
+  for (int head = 0; head < kMostGroup; ++head) {
+    if (head >= group) break;
+    const float sum = warpSum(sums[head]);
+    bound = head == 0 || sum > bound ? sum : bound;
+  }
+  if (laneIndex() == 0)
+    arguments.bounds[static_cast<std::int64_t>(keyHead) * arguments.blockCount + blockIndex().x] = bound;
+}
+
+/// A block for each row and key head. A block is read if few enough are before it.
+SPANSCOPE_KERNEL(kBlockChoiceBudget) blockChoiceKernel(BlockChoiceArguments arguments) {
+  const ChoiceRow row = arguments.rows[blockIndex().x];
+  const std::int64_t first = static_cast<std::int64_t>(blockIndex().y) * arguments.blockCount + row.first;
+  const float* const bounds = arguments.bounds + first;
+  for (int i = threadIndex(); i < row.count; i += threadCount()) {
+    bool isRead = row.count <= row.most || i == 0 || i == row.count - 1;
+    if (!isRead) {
+      int before = 0;
+      for (int other = 1; other < row.count - 1; ++other) {
+        if (other != i && isBefore(bounds[other], other, bounds[i], i)) ++before;
+      }
+      isRead = before < row.most - 2;
+    }
+    arguments.chosen[first + i] = isRead ? 1 : 0;
+  }
+}
+
+void chooseBlocks(Stream& stream, const BlockChoiceArguments& arguments) {
+  const int heads = arguments.pool.heads;
+  launch(stream, "boundBlocks", {.grid = {arguments.blockCount, heads}, .threads = kBlockBoundBudget.threads},
+         arguments.pool.isFloat ? blockBoundKernel<float> : blockBoundKernel<Bf16>, arguments);
+  launch(stream, "chooseBlocks", {.grid = {arguments.rowCount, heads}, .threads = kBlockChoiceBudget.threads},
+         blockChoiceKernel, arguments);
+}
+
+}  // namespace spanscope::cuda
