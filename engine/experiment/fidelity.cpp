@@ -259,6 +259,8 @@ void FinishedReplies::take(const trace::Event& event) {
     reply.request = event.request;
     reply.node = event.node;
     reply.segments = table->segments;
+  } else if (const auto* formed = std::get_if<trace::TeamFormed>(&event.payload)) {
+    for (const RequestId request : formed->requests) m_replies[request].team = formed->requests;
   } else if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload)) {
     const auto found = m_replies.find(event.request);
     if (found != m_replies.end()) found->second.reply.tokens.push_back(token->token);
@@ -272,8 +274,13 @@ void FinishedReplies::take(const trace::Event& event) {
 std::vector<run::FinishedReply> FinishedReplies::takeRun(RunId run) {
   std::vector<run::FinishedReply> replies;
   for (auto& [request, entry] : m_replies) {
-    if (entry.reply.run == run && entry.ended && !entry.reply.tokens.empty())
-      replies.push_back(std::move(entry.reply));
+    if (entry.reply.run != run || !entry.ended || entry.reply.tokens.empty()) continue;
+    run::FinishedReply& reply = replies.emplace_back(entry.reply);
+    for (const RequestId member : entry.team) {
+      const run::FinishedReply& other = m_replies.at(member).reply;
+      reply.teammates.members.push_back(
+          {.request = member, .segments = other.segments, .reply = other.tokens});
+    }
   }
   std::erase_if(m_policies, [run](const auto& entry) { return entry.first <= run; });
   std::erase_if(m_replies, [run](const auto& entry) { return entry.second.reply.run <= run; });

@@ -50,6 +50,7 @@ class FinishedReplies {
   struct Reply {
     run::FinishedReply reply;
     bool ended = false;
+    std::vector<RequestId> team;
   };
   std::map<RequestId, Reply> m_replies;
   std::map<RunId, policy::Choice> m_policies;  ///< of the runs that are not taken yet

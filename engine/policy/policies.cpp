@@ -8,6 +8,7 @@
 #include "engine/policy/spans/spans.h"
 #include "engine/policy/spans_no_reposition/spans_no_reposition.h"
 #include "engine/policy/sparse/sparse.h"
+#include "engine/policy/views/views.h"
 
 #include <algorithm>
 #include <array>
@@ -16,8 +17,8 @@ namespace spanscope::policy {
 namespace {
 
 // The one place where a policy is registered.
-constexpr std::array<const Policy*, 7> kPolicies{
-    &kSpans, &kPrefix, &kLink, &kBlend, &kSparse, &kSharedPrefix, &kSpansNoReposition};
+constexpr std::array<const Policy*, 8> kPolicies{&kSpans,  &kPrefix, &kLink,         &kBlend,
+                                                 &kSparse, &kViews,  &kSharedPrefix, &kSpansNoReposition};
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include "engine/plan/plan.h"
 
 #include <span>
+#include <vector>
 
 namespace spanscope::policy {
 
@@ -49,6 +50,9 @@ struct Policy {
                               layout::MessageRenderer& renderer, std::span<const double> values);
   /// Completes a table that traces have told of by what they do not say; nullptr: they say all.
   void (*restore)(layout::SpanTable& table, std::span<const double> values) = nullptr;
+  /// Steps of a plan that generate together, each reading what the others write: teams of at least two, each
+  /// in the order in which its members stand in each other's views. nullptr: all generate apart.
+  std::vector<std::vector<StepIndex>> (*teams)(const plan::Plan& plan) = nullptr;
 };
 
 }  // namespace spanscope::policy

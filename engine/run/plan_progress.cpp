@@ -27,6 +27,19 @@ PlanProgress::PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& 
       m_missing(plan.steps.size()),
       m_dependents(plan.steps.size()),
       m_readySince(plan.steps.size(), Clock::now()) {
+  m_teams.resize(plan.steps.size());
+  if (const auto teams = options.policy.policy().teams; teams != nullptr) {
+    std::uint32_t number = 0;
+    for (const std::vector<StepIndex>& team : teams(plan)) {
+      ++number;
+      for (std::uint32_t place = 0; place < team.size(); ++place) {
+        m_teams[team[place]] = TeamPlace{.team = number,
+                                         .place = place,
+                                         .members = static_cast<std::uint32_t>(team.size()),
+                                         .positions = model.maxPositions};
+      }
+    }
+  }
   for (StepIndex i = 0; i < plan.steps.size(); ++i) {
     const std::vector<StepIndex>& needs = plan.steps[i].needs;
     m_missing[i] = needs.size();
@@ -43,6 +56,7 @@ std::optional<PlanProgress::Ready> PlanProgress::next() {
   const plan::Step& step = m_plan.steps[i];
   layout::SpanTable table = m_options.policy.layOut(step, m_outputs, m_renderer);
   RequestOptions options = optionsOf(step, table.tokenCount());
+  options.team = m_teams[i];
   // Only a step whose output is put into another prompt is asked for its table.
   if (!m_dependents[i].empty()) m_outputs[i].table = table;
   m_ready.pop_front();

@@ -55,6 +55,7 @@ class PlanProgress {
   std::vector<std::vector<StepIndex>> m_dependents;  ///< by step: those that need it
   std::set<StepIndex> m_unblocked;                   ///< ready since the last call of next()
   std::deque<StepIndex> m_ready;                     ///< before them
+  std::vector<std::optional<TeamPlace>> m_teams;     ///< by step
   std::vector<Clock::time_point> m_readySince;       ///< by step, once it is ready
   std::size_t m_ended = 0;
 };

@@ -28,6 +28,9 @@ struct ScheduledRequest {
   std::vector<std::int32_t> computedBefore;   ///< the same when it was preempted; empty: never was
   std::uint32_t segment = 0;                  ///< the segment the prefill has come to
   std::vector<TokenId> generated;             ///< sampled so far; the last one has not been computed yet
+  std::int32_t placed = 0;  ///< tokens of the last segment that have a slot; of members of teams
+  bool isOver = false;      ///< the reply has ended; others of a team may still read it
+  bool isTold = false;      ///< that its team has formed
 
   bool running() const { return state == State::Prefill || state == State::Decode; }
   std::uint32_t lastSegment() const { return static_cast<std::uint32_t>(table.segments.size() - 1); }
@@ -44,11 +47,23 @@ struct ScheduledRequest {
   std::int32_t generatedFrom() const {
     return options.replay ? options.replay->firstRow + 1 : table.segments.back().length();
   }
+  /// Keys and values of the reply are not those that its tokens have elsewhere.
+  bool replyIsItsOwn() const { return table.mostBlocks > 0 || options.team; }
+  /// Tokens of a segment that are computed before any is generated, or once more after it gave way.
+  std::int32_t prefillLength(std::uint32_t index) const {
+    return options.team && index == lastSegment() ? table.segments[index].length() : length(index);
+  }
+  /// Of a member of a team: so many of its generated tokens are computed, and so many are to be.
+  std::int32_t repliedRows() const { return computed.back() - generatedFrom(); }
+  std::int32_t wantedRows() const {
+    const bool hasLast = isOver || !options.given.empty();  // nothing comes after it
+    return static_cast<std::int32_t>(generated.size()) - (hasLast ? 1 : 0);
+  }
   /// Of the local tokens [0, end) of a segment that are computed so many may be found by others.
   std::int32_t storable(std::uint32_t index, std::int32_t end) const {
     if (index != lastSegment()) return end;
     if (options.replay) end = std::min(end, options.replay->firstRow);
-    return table.mostBlocks > 0 ? std::min(end, generatedFrom()) : end;
+    return replyIsItsOwn() ? std::min(end, generatedFrom()) : end;
   }
   /// The next row of this segment at `begin` was computed before, and so are those up to here.
   std::int32_t repeatedEnd(std::uint32_t index) const {

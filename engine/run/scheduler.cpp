@@ -3,6 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/run/scheduled_request.h"
+#include "engine/run/team.h"
 
 #include <algorithm>
 #include <chrono>
@@ -57,8 +58,8 @@ cache::RequestSpec makeSpec(RequestId id, const layout::SpanTable& table, const 
   spec.run = options.run;
   if (options.replay) {
     spec.alwaysFrom = options.replay->firstRow;
-  } else if (table.mostBlocks > 0 && !generated.empty()) {
-    // The same tokens of another request read other blocks.
+  } else if ((table.mostBlocks > 0 || options.team) && !generated.empty()) {
+    // The same tokens of another request read other blocks, or other replies.
     spec.alwaysFrom = table.segments.back().length();
   }
   spec.salt = salt;
@@ -104,12 +105,14 @@ RequestId Scheduler::submit(layout::SpanTable table, RequestOptions options) {
   request->id = ++m_lastRequest;
   request->table = std::move(table);
   request->options = std::move(options);
+  request->generated = request->options.given;
   m_requests.push_back(std::move(request));
   return m_lastRequest;
 }
 
 Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source) {
   admit(stop, source);
+  endGivenReplies();
   if (stop.stop_requested()) return Progress::Stopped;
   Pass pass;
   pass.batch.logitsWanted = false;
@@ -137,7 +140,7 @@ Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source)
   }
 
   const auto begin = std::chrono::steady_clock::now();
-  const model::ForwardResult result = m_computation.forward(pass.batch, pass.mostTokens, stop);
+  model::ForwardResult result = m_computation.forward(pass.batch, pass.mostTokens, stop);
   if (result.stopped) return Progress::Stopped;
   const auto elapsed = std::chrono::steady_clock::now() - begin;
 
@@ -179,10 +182,10 @@ bool Scheduler::clearCache(Running running) {
 std::int64_t Scheduler::wantedRows() const {
   std::int64_t rows = 0;
   for (const auto& request : m_requests) {
-    if (request->state == Request::State::Decode) ++rows;
+    if (request->state == Request::State::Decode && goesOn(*request)) ++rows;
     if (request->state != Request::State::Prefill) continue;
     for (std::uint32_t i = request->segment; i <= request->lastSegment(); ++i)
-      rows += std::max(0, request->length(i) - request->computed[i]);
+      rows += std::max(0, request->prefillLength(i) - request->computed[i]);
   }
   return rows;
 }
@@ -198,7 +201,7 @@ void Scheduler::admit(const std::stop_token& stop, RequestSource* source) {
     laidOut += request.table.tokenCount();
     if (!tryAdmit(request)) return false;
     for (std::uint32_t i = 0; request.running() && i <= request.lastSegment(); ++i)
-      rows += std::max(0, request.length(i) - request.computed[i]);
+      rows += std::max(0, request.prefillLength(i) - request.computed[i]);
     return true;
   };
   for (const auto& request : m_requests) {
@@ -214,12 +217,13 @@ void Scheduler::admit(const std::stop_token& stop, RequestSource* source) {
 bool Scheduler::tryAdmit(Request& request) {
   // Asking the cache costs time that grows with the prompt, so it is asked when the answer can be another
   // one.
-  if (request.lastRefusal && request.lastRefusal->reason == cache::Refusal::Reason::NoRoomNow &&
-      request.releasesAtRefusal == m_releases)
-    return false;
-  if (request.lastRefusal && request.lastRefusal->reason == cache::Refusal::Reason::WaitForOther &&
-      m_cache.isBeingComputed(request.lastRefusal->waitFor))
-    return false;
+  if (request.lastRefusal && othersGoOn(request)) {
+    const cache::Refusal& last = *request.lastRefusal;
+    if (last.reason == cache::Refusal::Reason::NoRoomNow && request.releasesAtRefusal == m_releases)
+      return false;
+    if (last.reason == cache::Refusal::Reason::WaitForOther && m_cache.isBeingComputed(last.waitFor))
+      return false;
+  }
   cache::RequestSpec spec = makeSpec(request.id, request.table, request.options, m_salt, request.generated);
   spec.computedBefore = request.computedBefore;
   // One that was preempted would be again, did it not leave the others some room to grow.
@@ -230,7 +234,7 @@ bool Scheduler::tryAdmit(Request& request) {
   }
   const auto answer = m_cache.admit(spec, spareBlocks);
   if (const auto* refusal = std::get_if<cache::Refusal>(&answer)) {
-    if (refusal->reason == cache::Refusal::Reason::NeverFits || !othersRun(request)) {
+    if (refusal->reason == cache::Refusal::Reason::NeverFits || !othersGoOn(request)) {
       fail(request, request.generated.empty() ? describe(request, *refusal) : outgrown(request));
       return true;
     }
@@ -256,6 +260,8 @@ bool Scheduler::tryAdmit(Request& request) {
   request.computed.clear();
   for (const cache::SegmentBlocks& segment : admission.segments)
     request.computed.push_back(segment.computeFrom);
+  request.placed = request.length(request.lastSegment());
+  settle(request);
   if (!admission.copies.empty()) m_computation.copyBlocks(admission.copies);
   m_cache.copied(request.id);
   m_listener.onAdmitted(request.id, admission);
@@ -267,19 +273,42 @@ bool Scheduler::othersRun(const Request& request) const {
                      [&](const auto& other) { return other.get() != &request && other->running(); });
 }
 
-/// Makes room for the token that was sampled last, taking it from the youngest requests. Nothing if the
-/// request itself had to give way, or ended because even the whole pool is too small for it.
-std::optional<cache::Slot> Scheduler::appendLast(Request& request) {
+/// It runs, and does not wait for others of its team.
+bool Scheduler::goesOn(const Request& request) const {
+  if (!request.running()) return false;
+  const bool mayWait = request.options.team && request.state == Request::State::Decode;
+  return !mayWait || Team(m_requests, request).isReady();
+}
+
+/// Somebody else's blocks may yet come free.
+bool Scheduler::othersGoOn(const Request& request) const {
+  return std::any_of(m_requests.begin(), m_requests.end(),
+                     [&](const auto& other) { return other.get() != &request && goesOn(*other); });
+}
+
+/// Who gives way to a request that needs a block; null if nobody can. Members of teams never do: all of a
+/// team would have to wait for them.
+Scheduler::Request* Scheduler::youngestFor(const Request& request) const {
+  for (auto other = m_requests.rbegin(); other != m_requests.rend(); ++other) {
+    // Those before a member of a team may be in the pass already.
+    if (request.options.team && other->get() == &request) return nullptr;
+    if ((*other)->running() && !(*other)->options.team) return other->get();
+  }
+  return nullptr;
+}
+
+/// Makes room for a token that was sampled, taking it from the youngest requests. Nothing if the request
+/// itself had to give way, or ended because even the whole pool is too small for it.
+std::optional<cache::Slot> Scheduler::place(Request& request, TokenId token) {
   while (true) {
-    std::optional<cache::Slot> slot = m_cache.append(request.id, request.generated.back());
+    std::optional<cache::Slot> slot = m_cache.append(request.id, token);
     if (slot) return slot;
-    const auto youngest = std::find_if(m_requests.rbegin(), m_requests.rend(),
-                                       [](const auto& other) { return other->running(); });
-    if (youngest->get() != &request) {
-      preempt(**youngest, request);
+    Request* const youngest = youngestFor(request);
+    if (youngest != nullptr && youngest != &request) {
+      preempt(*youngest, request);
       continue;
     }
-    if (othersRun(request)) {
+    if (youngest == &request && othersRun(request)) {
       preempt(request, request);
     } else {
       fail(request, outgrown(request));
@@ -306,19 +335,63 @@ void Scheduler::preempt(Request& request, const Request& requester) {
   m_listener.onPreempted(request.id);
 }
 
+/// A member of a team whose prompt is computed and whose reply has begun, be it that it gave way, waits for
+/// the others from here on.
+void Scheduler::settle(Request& request) {
+  if (!request.options.team || request.state != Request::State::Prefill || request.generated.empty()) return;
+  for (std::uint32_t i = 0; i <= request.lastSegment(); ++i) {
+    if (request.computed[i] < request.prefillLength(i)) return;
+  }
+  request.state = Request::State::Decode;
+}
+
+/// Whether there is a slot for the next row of a reply.
+bool Scheduler::makeRoom(Request& request, TokenId token) {
+  const std::optional<cache::Slot> slot = place(request, token);
+  if (slot && slot->copy) {
+    m_computation.copyBlocks(std::span(&*slot->copy, 1));
+    m_cache.copied(request.id);
+  }
+  return slot.has_value();
+}
+
 void Scheduler::collectDecodes(Pass& pass) {
   for (const auto& owned : m_requests) {
     Request& request = *owned;
     if (request.state != Request::State::Decode || pass.rows() >= m_rowsPerPass) continue;
-    const std::uint32_t segment = request.lastSegment();
-    const std::optional<cache::Slot> slot = appendLast(request);
-    if (!slot) continue;
-    if (slot->copy) {
-      m_computation.copyBlocks(std::span(&*slot->copy, 1));
-      m_cache.copied(request.id);
+    if (request.options.team) {
+      collectTeam(pass, request);
+    } else if (makeRoom(request, request.generated.back())) {
+      addRows(pass, request, request.lastSegment(), request.computed.back(), 1);
     }
-    addRows(pass, request, segment, request.computed[segment], 1);
   }
+}
+
+/// Of a team all rows of one step, be they more than a pass else has: each reads what the others have in it.
+void Scheduler::collectTeam(Pass& pass, Request& member) {
+  const Team team(m_requests, member);
+  if (team.members().front() != &member || !team.isReady()) return;
+  if (!member.isTold && member.options.given.empty()) {
+    trace::TeamFormed event;
+    for (const Request* each : team.members()) event.requests.push_back(each->id);
+    m_sink.send(member.options.run, member.id, member.options.node, std::move(event));
+  }
+  member.isTold = true;
+  std::vector<Request*> going;
+  for (Request* each : team.next()) {
+    const std::int32_t row = each->repliedRows();
+    const std::int64_t position =
+        each->table.segments.back().base + each->generatedFrom() + team.seenBy(*each, row) + row;
+    if (each->options.given.empty() && position >= each->options.team->positions) {
+      end(*each, trace::StepOutcome::ContextLimit);
+      continue;
+    }
+    const bool hasRoom = each->placed > each->generatedFrom() + row;
+    if (!hasRoom && !makeRoom(*each, each->generated[static_cast<std::size_t>(row)])) return;
+    if (!hasRoom) ++each->placed;
+    going.push_back(each);
+  }
+  for (Request* each : going) addRows(pass, *each, each->lastSegment(), each->computed.back(), 1);
 }
 
 void Scheduler::collectPrefills(Pass& pass) {
@@ -326,7 +399,7 @@ void Scheduler::collectPrefills(Pass& pass) {
     Request& request = *owned;
     if (request.state != Request::State::Prefill) continue;
     while (request.segment < request.table.segments.size() && pass.rows() < m_rowsPerPass) {
-      const std::int32_t length = request.length(request.segment);
+      const std::int32_t length = request.prefillLength(request.segment);
       // What this pass already took of the segment counts as computed for the rows that follow.
       std::int32_t begin = request.computed[request.segment];
       if (!pass.parts.empty() && pass.parts.back().request == &request &&
@@ -561,6 +634,10 @@ void Scheduler::addRun(Pass& pass, const Request& request, std::uint32_t segment
                         .base = other.base,
                         .causal = false});
   }
+  if (request.options.team && segment == request.lastSegment() && begin >= request.generatedFrom()) {
+    addTeamKeys(run, request, begin - request.generatedFrom());
+    return;
+  }
   run.keys.push_back({.blocks = m_cache.blocks(request.id, segment).blocks,
                       .begin = source.repeats ? source.visibleBegin : 0,
                       .end = begin + count,
@@ -568,7 +645,74 @@ void Scheduler::addRun(Pass& pass, const Request& request, std::uint32_t segment
                       .causal = true});
 }
 
-void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
+/// What generated row `row` of a member of a team reads behind the segments before its own: its own prompt
+/// where it was computed, then what the others have generated, then its own reply.
+void Scheduler::addTeamKeys(compute::QueryRun& run, const Request& request, std::int32_t row) const {
+  const layout::Segment& source = request.table.segments.back();
+  const std::int32_t prompt = request.generatedFrom();
+  const std::vector<BlockId>& own = m_cache.blocks(request.id, request.lastSegment()).blocks;
+  run.keys.push_back({.blocks = own, .begin = 0, .end = prompt, .base = source.base, .causal = false});
+  std::int64_t position = source.base + prompt;
+  const Team team(m_requests, request);
+  for (const Request* other : team.members()) {
+    if (other == &request) continue;
+    const std::int32_t from = other->generatedFrom();
+    const std::int32_t seen = Team::seenOf(*other, row);
+    run.keys.push_back({.blocks = m_cache.blocks(other->id, other->lastSegment()).blocks,
+                        .begin = from,
+                        .end = from + seen,
+                        .base = position - from,
+                        .causal = false});
+    position += seen;
+  }
+  run.base = position - prompt;
+  run.keys.push_back(
+      {.blocks = own, .begin = prompt, .end = prompt + row + 1, .base = run.base, .causal = true});
+}
+
+/// Of rows of teams the events tell their own segments as one, and what lies on the others' replies apart.
+void Scheduler::joinTeamMass(const Pass& pass, model::ForwardResult& result) const {
+  if (result.mass.empty()) return;
+  for (std::size_t i = 0; i < pass.observed.size(); ++i) {
+    const ObservedRun& observed = pass.observed[i];
+    const Pass::Part& part = pass.parts[observed.part];
+    const Request& request = *part.request;
+    if (!request.options.team || part.segment != request.lastSegment() ||
+        observed.begin < request.generatedFrom())
+      continue;
+    const std::size_t sees = request.table.segments.back().sees.size();
+    const auto& asked = request.options.observedLayers;
+    std::vector<double> shares(request.options.team->members - 1, 0.0);
+    double rows = 0;
+    for (model::LayerMass& layer : result.mass) {
+      const std::vector<double> own = takeTeammates(layer.runs[i], sees);
+      if (std::find(asked.begin(), asked.end(), layer.layer) == asked.end()) continue;
+      for (std::size_t other = 0; other < shares.size(); ++other) shares[other] += own[other];
+      rows += m_computation.heads();
+    }
+    if (request.options.replay || observed.reply < 0 || rows == 0) continue;
+    trace::TeammateAttention event{.index = observed.reply, .requests = {}, .mass = {}};
+    const Team team(m_requests, request);
+    for (const Request* other : team.members()) {
+      if (other == &request) continue;
+      event.mass.push_back(static_cast<float>(shares[event.requests.size()] / rows));
+      event.requests.push_back(other->id);
+    }
+    m_sink.send(request.options.run, request.id, request.options.node, std::move(event));
+  }
+}
+
+/// Replies that were given end when all of them is computed.
+void Scheduler::endGivenReplies() {
+  for (const auto& request : m_requests) {
+    const bool isDone = !request->options.given.empty() && !request->isOver &&
+                        request->state == Request::State::Decode &&
+                        request->repliedRows() >= request->wantedRows();
+    if (isDone) end(*request, request->options.limitOutcome);
+  }
+}
+
+void Scheduler::finishPass(Pass& pass, model::ForwardResult& result) {
   const std::int32_t blockSize = m_cache.config().blockSize;
   for (const Pass::Part& part : pass.parts) {
     const std::int32_t end = part.begin + part.count;
@@ -578,7 +722,9 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
     if (!growing || end % blockSize == 0)
       m_cache.computed(part.request->id, part.segment, part.request->storable(part.segment, end));
   }
+  for (const Pass::Part& part : pass.parts) settle(*part.request);
   reportBlend(pass, result);
+  joinTeamMass(pass, result);
   reportMass(pass, result);
 
   const auto vocabulary = static_cast<std::size_t>(m_computation.vocabularySize());
@@ -607,6 +753,7 @@ void Scheduler::finishPass(Pass& pass, const model::ForwardResult& result) {
                           part.segment, pass.observed, p, part.begin + part.count - 1, result.mass,
                           request.options.observedLayers));
   }
+  endGivenReplies();
 }
 
 void Scheduler::reportMass(const Pass& pass, const model::ForwardResult& result) {
@@ -688,6 +835,16 @@ void Scheduler::takeToken(Request& request, const SampledToken& token, std::vect
 }
 
 void Scheduler::end(Request& request, trace::StepOutcome outcome) {
+  const bool wasOver = std::exchange(request.isOver, true);
+  if (!request.options.team || outcome == trace::StepOutcome::Stopped) {
+    release(request);
+  } else if (const Team team(m_requests, request); team.isOver()) {
+    for (Request* member : team.members()) release(*member);
+  }
+  if (!wasOver) m_listener.onFinished(request.id, outcome);
+}
+
+void Scheduler::release(Request& request) {
   if (request.running()) {
     const std::uint32_t last = request.lastSegment();
     if (request.state == Request::State::Decode)
@@ -696,7 +853,6 @@ void Scheduler::end(Request& request, trace::StepOutcome outcome) {
   }
   request.state = Request::State::Ended;
   ++m_releases;
-  m_listener.onFinished(request.id, outcome);
 }
 
 void Scheduler::fail(Request& request, const Error& error) {

@@ -39,6 +39,19 @@ struct ReplayedRows {
   std::int32_t observedRows = std::numeric_limits<std::int32_t>::max();
 };
 
+/// A place among requests of a run that generate together: from when all of them are past their prompts, each
+/// pass computes one generated token of every one of them, and each reads what the others have generated,
+/// that of the same pass included. In its view a request's own prompt is followed by what the others
+/// generated, in the order of their places, and then by what it generated itself. Keys stay where they are:
+/// each reply's positions in a view are said by the query (DESIGN: a key is rotated by its local index). What
+/// a request generated is not found by others than these.
+struct TeamPlace {
+  std::uint32_t team = 0;      ///< number of the team within the run
+  std::uint32_t place = 0;     ///< of this request in it, 0 … members − 1
+  std::uint32_t members = 2;   ///< at least 2
+  std::int64_t positions = 0;  ///< of the model: a reply ends where its view has no more of them
+};
+
 /// Which logits of the prompt RequestListener::onLogits is told.
 enum class LogitReport : std::uint8_t {
   None,
@@ -64,6 +77,9 @@ struct RequestOptions {
   LogitReport logits = LogitReport::None;
   /// Nothing else is observed then.
   std::optional<ReplayedRows> replay;
+  std::optional<TeamPlace> team;
+  /// Of a member of a team: the whole reply, which is then computed but not drawn.
+  std::vector<TokenId> given;
 };
 
 /// What the scheduler tells about a request. Called on the thread that calls `pass`.
@@ -138,23 +154,33 @@ class Scheduler {
   bool tryAdmit(Request& request);
   std::int64_t wantedRows() const;
   bool othersRun(const Request& request) const;
-  std::optional<cache::Slot> appendLast(Request& request);
+  bool goesOn(const Request& request) const;
+  bool othersGoOn(const Request& request) const;
+  std::optional<cache::Slot> place(Request& request, TokenId token);
+  bool makeRoom(Request& request, TokenId token);
   void preempt(Request& request, const Request& requester);
+  Request* youngestFor(const Request& request) const;
+  void settle(Request& request);
   void collectDecodes(Pass& pass);
+  void collectTeam(Pass& pass, Request& member);
   void collectPrefills(Pass& pass);
   void addBlend(Pass& pass, Request& request);
   void addRows(Pass& pass, Request& request, std::uint32_t segment, std::int32_t begin, std::int32_t count);
   void addObservedRun(Pass& pass, const Request& request, ObservedRun run);
   void addRun(Pass& pass, const Request& request, std::uint32_t segment, std::int32_t begin,
               std::int32_t count, std::int64_t firstRow);
+  void addTeamKeys(compute::QueryRun& run, const Request& request, std::int32_t row) const;
   void closeBlend(Pass& pass) const;
   void reportBlend(const Pass& pass, const model::ForwardResult& result);
-  void finishPass(Pass& pass, const model::ForwardResult& result);
+  void finishPass(Pass& pass, model::ForwardResult& result);
+  void joinTeamMass(const Pass& pass, model::ForwardResult& result) const;
   void reportMass(const Pass& pass, const model::ForwardResult& result);
   void reportRows(const Pass& pass, const model::ForwardResult& result, const ObservedRows& observed);
   QueryPlace placeOf(const Request& request, std::uint32_t segment) const;
   void takeToken(Request& request, const compute::SampledToken& token, std::vector<float> segmentMass);
   void end(Request& request, trace::StepOutcome outcome);
+  void release(Request& request);
+  void endGivenReplies();
   void fail(Request& request, const Error& error);
   void removeEnded();
   Error describe(const Request& request, const cache::Refusal& refusal) const;

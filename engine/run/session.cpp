@@ -175,6 +175,40 @@ struct Session::Impl final : RequestListener {
     }
   }
 
+  /// Has the other members of a reply's team computed beside it, which is to be computed next: `table` is
+  /// then that of its prompt alone, and the options say the rest. Nothing where it was written by itself.
+  void submitTeam(const Teammates& teammates, RequestId own, const std::vector<TokenId>& reply,
+                  layout::SpanTable& table, RequestOptions& options) {
+    if (teammates.members.empty()) return;
+    TeamPlace place{.team = 1,
+                    .place = 0,
+                    .members = static_cast<std::uint32_t>(teammates.members.size()),
+                    .positions = decoder.config().maxPositions};
+    std::optional<TeamPlace> ownPlace;
+    std::vector<std::pair<layout::SpanTable, RequestOptions>> others;
+    for (const Teammates::Member& member : teammates.members) {
+      if (member.request == own) {
+        ownPlace = place;
+      } else {
+        RequestOptions given;
+        given.run = options.run;
+        given.node = options.node;
+        given.team = place;
+        given.given = member.reply;
+        others.emplace_back(replayedTable(member.segments, member.reply, decoder.config()), std::move(given));
+      }
+      ++place.place;
+    }
+    if (!ownPlace || place.members < 2) {
+      refuse("team of the reply", counted(others.size(), "other request"),
+             "the reply's own among two or more");
+    }
+    options.team = ownPlace;
+    options.given = reply;
+    table.segments.back().tokens.resize(static_cast<std::size_t>(options.replay->firstRow) + 1);
+    for (auto& [otherTable, given] : others) scheduler.submit(std::move(otherTable), std::move(given));
+  }
+
   /// Computes one request outside of any plan. Throws Failure if it does not fit or was stopped.
   void compute(layout::SpanTable table, RequestOptions options, const std::stop_token& stop) {
     const RunId run = options.run;
@@ -192,7 +226,10 @@ struct Session::Impl final : RequestListener {
       scheduler.abort(run);
       refuse("run", "a request to stop", "to be let finish");
     }
-    if (logitsError) throw Failure(*logitsError);
+    if (logitsError) {
+      scheduler.abort(run);
+      throw Failure(*logitsError);
+    }
   }
 
   void logError(RunId run, const Error& error) {
@@ -366,6 +403,7 @@ trace::AttentionReplayed Session::replayAttention(const AttentionReplayRequest& 
   options.observedLayers = {request.layer};
   options.replay = ReplayedRows{.firstRow = said.firstRow, .singleKeys = request.singleKeys};
   impl.replayed.clear();
+  impl.submitTeam(request.teammates, request.request, request.reply, table, options);
   impl.compute(std::move(table), std::move(options), stop);
   // The row of the prompt's last token is one of those that are told of.
   said.cachedTokens = impl.cachedTokens;
@@ -404,6 +442,7 @@ ReplayedReply Session::replayReply(const FinishedReply& reply, std::int32_t obse
   }
   last.insert(last.end(), reply.tokens.begin(), reply.tokens.end() - 1);
   impl.replayed.clear();
+  impl.submitTeam(reply.teammates, reply.request, reply.tokens, table, options);
   impl.compute(std::move(table), std::move(options), stop);
   // The row of the prompt's last token is one of those that are given.
   return {.logits = std::exchange(impl.logits, {}),

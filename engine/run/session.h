@@ -99,6 +99,17 @@ struct LogitsResult {
   std::int64_t cachedTokens = 0;
 };
 
+/// What a reply was written beside and in view of, where its policy has requests generate together: in the
+/// order of their places the members of its team, as the trace tells of them (TeamFormed).
+struct Teammates {
+  struct Member {
+    RequestId request = 0;
+    std::vector<trace::SegmentInfo> segments;  ///< of SpanTableLaidOut
+    std::vector<TokenId> reply;                ///< of TokenGenerated, in order
+  };
+  std::vector<Member> members;  ///< the reply's own request among them; empty: it was written by itself
+};
+
 /// A finished reply whose attention is to be seen more closely, as the trace tells of it.
 struct AttentionReplayRequest {
   RunId run = 0;                             ///< for the events
@@ -106,7 +117,8 @@ struct AttentionReplayRequest {
   NodePath node;                             ///< for the events
   std::vector<trace::SegmentInfo> segments;  ///< of SpanTableLaidOut
   std::vector<TokenId> reply;                ///< of TokenGenerated, in order
-  policy::Choice policy{};                     ///< of the run
+  policy::Choice policy{};                   ///< of the run
+  Teammates teammates{};
   std::int32_t layer = 0;
   std::int32_t head = -1;   ///< −1: all
   bool singleKeys = false;  ///< by key token; else by key block
@@ -119,7 +131,8 @@ struct FinishedReply {
   NodePath node;
   std::vector<trace::SegmentInfo> segments;  ///< of SpanTableLaidOut
   std::vector<TokenId> tokens;               ///< of TokenGenerated, in order
-  policy::Choice policy{};                     ///< of RunStarted
+  policy::Choice policy{};                   ///< of RunStarted
+  Teammates teammates{};
 };
 
 /// What a finished reply was drawn from, as its policy has it.

@@ -440,6 +440,21 @@ struct FidelityMeasured {
   std::vector<double> attentionDeviation;
   bool operator==(const FidelityMeasured&) const = default;
 };
+/// Requests that see each other's replies as they are written, in the order of their places: each reads its
+/// own prompt, then what the others have generated in this order, then its own reply. Sent once, before the
+/// first token that read any of it.
+struct TeamFormed {
+  std::vector<RequestId> requests;
+  bool operator==(const TeamFormed&) const = default;
+};
+/// What the row that a token of a reply was drawn from looked at in the replies of others, which the other
+/// events on attention leave out.
+struct TeammateAttention {
+  std::int32_t index = 0;           ///< of the token in the reply
+  std::vector<RequestId> requests;  ///< the others of the team
+  std::vector<float> mass;          ///< on each of them: mean over heads and observed layers, 0 … 1
+  bool operator==(const TeammateAttention&) const = default;
+};
 struct StepMetrics {
   StepIndex step = 0;
   std::int64_t promptTokens = 0;
@@ -474,7 +489,8 @@ using Payload =
                  BlockCopied, BlockReleased, CacheCleared, RequestAdmitted, RequestDeferred, BatchComputed,
                  TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot, FragmentsRetrieved,
                  RequestPreempted, AttentionLeftOut, SegmentAttention, AttentionReplayed, ReplayedMass,
-                 BlockLoaded, BlockSpilled, StoreReported, TokensRecomputed, FidelityMeasured>;
+                 BlockLoaded, BlockSpilled, StoreReported, TokensRecomputed, FidelityMeasured, TeamFormed,
+                 TeammateAttention>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

@@ -467,6 +467,21 @@ void fields(V&& v, X& x) {
 }
 
 template <>
+inline constexpr const char* kEventName<TeamFormed> = "team_formed";
+template <class V, Is<TeamFormed> X>
+void fields(V&& v, X& x) {
+  v("requests", x.requests);
+}
+template <>
+inline constexpr const char* kEventName<TeammateAttention> = "teammate_attention";
+template <class V, Is<TeammateAttention> X>
+void fields(V&& v, X& x) {
+  v("index", x.index);
+  v("requests", x.requests);
+  v("mass", x.mass);
+}
+
+template <>
 inline constexpr const char* kEventName<StepMetrics> = "step_metrics";
 template <class V, Is<StepMetrics> X>
 void fields(V&& v, X& x) {

@@ -39,7 +39,8 @@ bool isDetail(const Payload& payload) {
                std::is_same_v<T, BatchComputed> || std::is_same_v<T, AttentionMass> ||
                std::is_same_v<T, SegmentAttention> || std::is_same_v<T, AttentionReplayed> ||
                std::is_same_v<T, ReplayedMass> || std::is_same_v<T, BlockLoaded> ||
-               std::is_same_v<T, BlockSpilled> || std::is_same_v<T, TokensRecomputed>;
+               std::is_same_v<T, BlockSpilled> || std::is_same_v<T, TokensRecomputed> ||
+               std::is_same_v<T, TeammateAttention>;
       },
       payload);
 }

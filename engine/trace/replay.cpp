@@ -182,10 +182,10 @@ struct Checker {
   }
   Result operator()(const BlockLoaded& payload) const {
     if (payload.tokens < 0 || payload.nanoseconds < 0) {
-      return errorAt("block loaded",
-                     std::to_string(payload.tokens) + " tokens in " + std::to_string(payload.nanoseconds) +
-                         " ns",
-                     "no negative numbers");
+      return errorAt(
+          "block loaded",
+          std::to_string(payload.tokens) + " tokens in " + std::to_string(payload.nanoseconds) + " ns",
+          "no negative numbers");
     }
     if (Result error = hasRequest()) return error;
     return place(payload.segment, payload.virtualIndex);
@@ -291,6 +291,24 @@ struct Checker {
       for (const std::int32_t token : segment.tokens) {
         if (token < 0) return errorAt("token computed again", std::to_string(token), "at least 0");
       }
+    }
+    return std::nullopt;
+  }
+
+  Result operator()(const TeamFormed& payload) const { return team(payload.requests); }
+  Result operator()(const TeammateAttention& payload) const {
+    if (payload.index < 0) return errorAt("token index", std::to_string(payload.index), "at least 0");
+    if (payload.mass.size() != payload.requests.size()) {
+      return errorAt("attention on replies", std::to_string(payload.mass.size()) + " shares",
+                     std::to_string(payload.requests.size()) + ", one a request");
+    }
+    return team(payload.requests);
+  }
+  Result team(const std::vector<RequestId>& requests) const {
+    if (Result error = hasRequest()) return error;
+    if (Result error = known(event.request)) return error;
+    for (const RequestId request : requests) {
+      if (Result error = known(request)) return error;
     }
     return std::nullopt;
   }
@@ -517,6 +535,8 @@ struct Replay::Updater {
   void operator()(const ReplayedMass&) const { request(); }
   void operator()(const TokensRecomputed&) const { request(); }
   void operator()(const FidelityMeasured&) const { request(); }
+  void operator()(const TeamFormed&) const { request(); }
+  void operator()(const TeammateAttention&) const { request(); }
   void operator()(const AttentionLeftOut& payload) const { run(event.run).attentionLeftOut = payload; }
   void operator()(const MessageLogged& payload) const {
     if (payload.severity == Severity::Warning) ++progress.warnings;

@@ -269,6 +269,20 @@ struct Describer {
     return std::to_string(count) + " of " + counted(e.tokens, "token") + " computed again, chosen in layer " +
            std::to_string(e.layer);
   }
+  static std::string requestsText(const std::vector<RequestId>& requests) {
+    std::string text;
+    for (const RequestId request : requests) text += (text.empty() ? "" : ", ") + std::to_string(request);
+    return text;
+  }
+  std::string operator()(const TeamFormed& e) const {
+    return "requests " + requestsText(e.requests) + " read each other's replies as they are written";
+  }
+  std::string operator()(const TeammateAttention& e) const {
+    float share = 0;
+    for (const float mass : e.mass) share += mass;
+    return "of token " + std::to_string(e.index) + ", " + fixedPoint(static_cast<double>(share) * 100, 1) +
+           " % on the replies of requests " + requestsText(e.requests);
+  }
   std::string operator()(const ReplayedMass& e) const {
     return "of token " + std::to_string(e.index) + ", " + (*this)(e.mass);
   }

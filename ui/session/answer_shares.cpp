@@ -60,6 +60,7 @@ void addUp(AnswerShares& shares) {
   const std::size_t count = shares.kinds.size();
   const auto tokens = static_cast<double>(std::max<std::size_t>(1, shares.tokens.size()));
   shares.mass.assign(count, 0.0);
+  shares.beside = 0;
   std::vector<double> first(count, 0.0);
   std::vector<double> read(count, 0.0);
   bool hasFirst = !shares.tokens.empty();
@@ -71,6 +72,7 @@ void addUp(AnswerShares& shares) {
       if (!token.first.empty()) first[i] += static_cast<double>(token.first[i]) / tokens;
       read[i] += own[i];
     }
+    shares.beside += static_cast<double>(token.beside) / tokens;
   }
   if (hasFirst) shares.first = std::move(first);
   shares.shares = normalised(std::move(read));
@@ -117,11 +119,18 @@ std::shared_ptr<const AnswerShares> answerShares(const ViewInput& input, Request
     const auto& row = std::get<SegmentAttention>(input.trace->event(index).payload);
     if (row.index >= 0 && !row.mass.empty()) rows[row.index] = &row;
   }
+  std::map<std::int32_t, float> beside;
+  for (const std::size_t index : events->teammates) {
+    if (index >= input.position) break;
+    const auto& others = std::get<trace::TeammateAttention>(input.trace->event(index).payload);
+    beside[others.index] = std::accumulate(others.mass.begin(), others.mass.end(), 0.0F);
+  }
   for (auto index = events->tokens.begin(); index != end; ++index) {
     const auto* token = std::get_if<trace::TokenGenerated>(&input.trace->event(*index).payload);
     const bool isThere = !result->tokens.empty() && *index <= result->tokens.back().event;
     if (token == nullptr || isThere) continue;
     TokenShares shares{.index = token->index, .event = *index, .mass = {}, .first = {}, .shares = {}};
+    if (const auto others = beside.find(token->index); others != beside.end()) shares.beside = others->second;
     const auto row = rows.find(token->index);
     if (row != rows.end()) {
       shares.mass = meanOf(*row->second, row->second->mass, segments.size());

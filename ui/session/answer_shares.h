@@ -33,6 +33,7 @@ struct TokenShares {
   /// Of the sources, that sum to 1 unless nothing was read; 0 for the others. trace::sourceShares(), or parts
   /// of the mass where a trace knows no heads.
   std::vector<double> shares;
+  float beside = 0;  ///< of all attention, on replies that were written beside it (trace::TeammateAttention)
   bool operator==(const TokenShares&) const = default;
 };
 
@@ -43,6 +44,7 @@ struct AnswerShares {
   std::vector<double> mass;       ///< by segment: mean over the tokens, 0 … 1
   std::vector<double> first;      ///< of it, the part on first tokens; empty: not recorded
   std::vector<double> shares;     ///< of the sources, in what the tokens read together
+  double beside = 0;              ///< as in TokenShares: mean over the tokens
   /// They are of squares (trace::sourceShares()), so that strong looks count most; else of plain mass.
   bool ofSquares = false;
   std::vector<TokenShares> tokens;  ///< of which attention was recorded, ascending

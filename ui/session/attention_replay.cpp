@@ -29,6 +29,23 @@ std::vector<TokenId> replyOf(const ViewInput& input, RequestId id) {
   return reply;
 }
 
+/// Those beside which it was written.
+run::Teammates teammatesOf(const ViewInput& input, RequestId id) {
+  run::Teammates team;
+  const RequestEvents* events = input.trace->request(id);
+  if (events == nullptr || !events->team) return team;
+  const auto* formed = std::get_if<trace::TeamFormed>(&input.trace->event(*events->team).payload);
+  if (formed == nullptr) return team;
+  for (const RequestId member : formed->requests) {
+    const trace::RequestState* request = requestOf(input, member);
+    if (request == nullptr) continue;
+    team.members.push_back({.request = member,
+                            .segments = {request->segments.begin(), request->segments.end()},
+                            .reply = replyOf(input, member)});
+  }
+  return team;
+}
+
 }  // namespace
 
 QString replayObstacle(const ViewInput& input, const ReplayChoice& choice) {
@@ -49,6 +66,12 @@ QString replayObstacle(const ViewInput& input, const ReplayChoice& choice) {
   const auto tokens = static_cast<std::int64_t>(replyOf(input, choice.request).size());
   if (!request->complete || tokens != request->generatedTokens)
     return tr("Parts of this run are no longer in memory: run the query again.");
+  for (const run::Teammates::Member& member : teammatesOf(input, choice.request).members) {
+    const trace::RequestState* other = requestOf(input, member.request);
+    if (!other->outcome) return tr("An answer that was written beside it is not finished.");
+    if (!other->complete || static_cast<std::int64_t>(member.reply.size()) != other->generatedTokens)
+      return tr("Parts of this run are no longer in memory: run the query again.");
+  }
   if (input.replay.running) return tr("Other attention is being computed.");
   if (input.replay.engineIsBusy) return tr("A query is running.");
   return {};
@@ -68,6 +91,7 @@ run::AttentionReplayRequest replayRequest(const ViewInput& input, const ReplayCh
   if (const auto run = runs.find(request->run); run != runs.end())
     asked.policy = policy::findChoice(run->second.policy).value_or(policy::Choice());
   asked.reply = replyOf(input, choice.request);
+  asked.teammates = teammatesOf(input, choice.request);
   std::uint64_t keys = asked.segments.size() + asked.reply.size();
   for (const trace::SegmentInfo& segment : asked.segments) keys += segment.tokens.size();
   const auto heads =

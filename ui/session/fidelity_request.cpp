@@ -22,7 +22,8 @@ run::FinishedReply finishedReply(const ViewInput& input, RequestId request) {
           .node = std::move(replay.node),
           .segments = std::move(replay.segments),
           .tokens = std::move(replay.reply),
-          .policy = std::move(replay.policy)};
+          .policy = std::move(replay.policy),
+          .teammates = std::move(replay.teammates)};
 }
 
 std::vector<RequestId> measurableRequests(const ViewInput& input, RunId run) {

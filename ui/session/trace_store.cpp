@@ -194,6 +194,10 @@ void TraceStore::note(std::size_t index) {
     ofRequest().replays.push_back(index);
   } else if (std::holds_alternative<trace::TokensRecomputed>(event.payload)) {
     ofRequest().recomputed.push_back(index);
+  } else if (std::holds_alternative<trace::TeammateAttention>(event.payload)) {
+    ofRequest().teammates.push_back(index);
+  } else if (const auto* formed = std::get_if<trace::TeamFormed>(&event.payload)) {
+    for (const RequestId request : formed->requests) m_requests[request].team = index;
   } else if (std::holds_alternative<trace::FidelityMeasured>(event.payload)) {
     ofRequest().fidelity.push_back(index);
   } else if (const auto* pass = std::get_if<trace::BatchComputed>(&event.payload)) {

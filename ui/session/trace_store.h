@@ -30,6 +30,8 @@ struct RequestEvents {
   std::vector<std::size_t> replays;     ///< AttentionReplayed and the ReplayedMass after each
   std::vector<std::size_t> recomputed;  ///< TokensRecomputed
   std::vector<std::size_t> fidelity;    ///< FidelityMeasured
+  std::vector<std::size_t> teammates;   ///< TeammateAttention
+  std::optional<std::size_t> team;      ///< the TeamFormed that names it
 };
 
 class TraceStore {

@@ -49,6 +49,9 @@ constexpr std::array kWords = {
         "Policies",
         "As spans, and each generated token reads only the b blocks that its queries could match best"),
     QT_TRANSLATE_NOOP("Policies",
+                      "As spans, and the generates of a plus run in step, each reading what the others have "
+                      "written so far"),
+    QT_TRANSLATE_NOOP("Policies",
                       "Children of a plus see the prompt before their plus and themselves, and are reused "
                       "behind the same prompt"),
     QT_TRANSLATE_NOOP("Policies",

@@ -45,6 +45,13 @@ const char* const kJudge =
     R"({"g":{"model":"spnl/spanlet","max_tokens":12,"temperature":0.8,"input":{"user":"Name a river."}}},)"
     R"({"user":"Which is the better one?"}]}}})";
 
+/// The same, its generates side by side.
+const char* const kTeam =
+    R"({"g":{"model":"spnl/spanlet","max_tokens":12,"temperature":0.0,"input":{"cross":[{"plus":[)"
+    R"({"g":{"model":"spnl/spanlet","max_tokens":12,"temperature":0.8,"input":{"user":"Name a town."}}},)"
+    R"({"g":{"model":"spnl/spanlet","max_tokens":12,"temperature":0.8,"input":{"user":"Name a river."}}}]},)"
+    R"({"user":"Which is the better one?"}]}}})";
+
 /// A session whose run has ended, with what it replied.
 struct Ran {
   Ran(const char* query, const char* policy) {
@@ -264,6 +271,25 @@ class TestFidelity : public QObject {
                TokenId(std::max_element(full[i].begin(), full[i].end()) - full[i].begin()));
     QVERIFY(std::all_of(measured.attentionDeviation.begin(), measured.attentionDeviation.end(),
                         [](double deviation) { return deviation > 0 && deviation < std::sqrt(2.0); }));
+  }
+
+  /// What replies that were written together read of each other is part of how far they are from a full
+  /// prefill.
+  void repliesWrittenTogether() {
+    Ran ran(kTeam, "views");
+    QCOMPARE(ran.replies.size(), std::size_t{3});
+    double most = 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+      QCOMPARE(ran.replies[i].teammates.members.size(), std::size_t{2});
+      const trace::FidelityMeasured together = ran.measure(i);
+      QCOMPARE(together.tokens.front().divergence, 0.0);  // it is drawn before anything is read
+      for (const trace::FidelityToken& token : together.tokens) most = std::max(most, token.divergence);
+      ran.replies[i].teammates.members.clear();
+      for (const trace::FidelityToken& token : ran.measure(i).tokens) QCOMPARE(token.divergence, 0.0);
+    }
+    QVERIFY(most > 0);
+    QVERIFY(ran.replies[2].teammates.members.empty());
+    ran.measure(2);
   }
 
   void changesNothingThatCanBeFound() {

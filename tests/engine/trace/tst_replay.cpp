@@ -307,6 +307,12 @@ void TestReplay::contradictions_data() {
       "key blocks: found -1, expected at least 0");
   row("a token before the first computed again", {StepStarted{}}, TokensRecomputed{1, 8, {{0, {3, -1}}}},
       "token computed again: found -1, expected at least 0");
+  row("a team with somebody unknown", {StepStarted{}}, TeamFormed{{1, 77}},
+      "request: found 77, expected one that an earlier event introduced");
+  row("attention on replies without shares", {StepStarted{}}, TeammateAttention{0, {1}, {}},
+      "attention on replies: found 0 shares, expected 1, one a request");
+  row("attention on replies of no token", {StepStarted{}}, TeammateAttention{-1, {}, {}},
+      "token index: found -1, expected at least 0");
   row("replayed attention of no token", {}, ReplayedMass{-1, {}},
       "token index: found -1, expected at least 0");
   SegmentAttention looked;

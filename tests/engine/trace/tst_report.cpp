@@ -85,6 +85,10 @@ void TestReport::describeRows_data() {
                     .packs = {}},
       "store_reported run 2 request 3 /g: host memory: 2 blocks with 20 tokens, 25600 bytes of 1 MiB; the "
       "disk: 1 block with 16 tokens, 3 MiB of 4096 MiB");
+  row("a team", TeamFormed{{3, 4, 7}},
+      "team_formed run 2 request 3 /g: requests 3, 4, 7 read each other's replies as they are written");
+  row("attention on others", TeammateAttention{5, {4, 7}, {0.125F, 0.25F}},
+      "teammate_attention run 2 request 3 /g: of token 5, 37.5 % on the replies of requests 4, 7");
   row("no store", StoreReported{}, "store_reported run 2 request 3 /g: no tier is in use");
   row("attention left out", AttentionLeftOut{12, 30, 64ULL << 20},
       "attention_left_out run 2 request 3 /g: 12 records of attention left out beside 30: limit of 64 MiB a "

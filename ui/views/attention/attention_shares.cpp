@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <variant>
 
 namespace spanscope::ui {
@@ -42,7 +43,10 @@ void fillParts(ShareModel& model, const AnswerShares& shares, std::optional<std:
     if (mixed) {
       bar.part = whole > 0 ? bar.mass / whole : 0;
     } else {
-      bar.part = token ? shares.share(bar.segment, *token) : shares.share(bar.segment);
+      const auto shareOf = [&](std::uint32_t segment) {
+        return token ? shares.share(segment, *token) : shares.share(segment);
+      };
+      bar.part = shareOf(bar.segment) + (bar.linked ? shareOf(*bar.linked) : 0.0);
     }
   }
 }
@@ -91,6 +95,7 @@ ShareModel shareModel(const ViewInput& input, const ShareOptions& options) {
   const std::vector<SegmentName> names = segmentNames(input, shares->run, request.segments);
   const std::optional<std::uint32_t> selected = selectedSource(input, *shares);
   double sink = 0;
+  std::optional<std::uint32_t> linked;  // of the next segment
   for (std::size_t s = 0; s < shares->kinds.size(); ++s) {
     const SourceKind kind = shares->kinds[s];
     sink += firstOf(s);
@@ -98,17 +103,24 @@ ShareModel shareModel(const ViewInput& input, const ShareOptions& options) {
     const bool isSource = kind == SourceKind::Source;
     (isSource ? model.sources : model.rest) += massOf(s);
     if (!isSource && !options.own) continue;
+    if (isSource && names[s].linked && shares->kinds[s + 1] == SourceKind::Source) {
+      linked = static_cast<std::uint32_t>(s);
+      continue;
+    }
+    const std::optional<std::uint32_t> own = std::exchange(linked, std::nullopt);
     model.bars.push_back(
         {.kind = shareKind(kind),
          .segment = static_cast<std::uint32_t>(s),
+         .linked = own,
          .name = kind == SourceKind::Own ? tr("%1, reply").arg(names[s].name) : names[s].name,
          .hue = names[s].hue,
          .id = input.nodeOf(shares->run, request.segments[s].node),
          .part = 0,
-         .mass = massOf(s),
-         .selected = selected == static_cast<std::uint32_t>(s)});
+         .mass = massOf(s) + (own ? massOf(*own) : 0.0),
+         .selected = selected && (selected == static_cast<std::uint32_t>(s) || selected == own)});
   }
   if (hasFirst) model.sink = sink;
+  model.beside = token ? static_cast<double>(shares->tokens[*token].beside) : shares->beside;
   if (hasFirst && options.sink)
     model.bars.push_back({.kind = ShareKind::Sink, .name = tr("sinks"), .part = 0, .mass = sink});
   const bool isMixed = options.own || (hasFirst && options.sink);
@@ -139,6 +151,7 @@ QString shareNote(const ShareModel& model) {
   if (model.isEmpty()) return {};
   QString rest = tr("other text %1").arg(partText(model.rest));
   if (model.sink) rest += tr(", first tokens %1").arg(partText(*model.sink));
+  if (model.beside > 0) rest += tr(", replies written beside it %1").arg(partText(model.beside));
   const QString whole = tr("Of all attention: sources %1, %2").arg(partText(model.sources), rest);
   return model.ofSquares ? tr("Strong looks count most (squares). %1").arg(whole) : whole;
 }
@@ -163,6 +176,9 @@ QString shareCsv(const ShareModel& model) {
     text += csvLine({query, QString(), QString(), bar.name, QString(), QString(), tr("share"),
                      csvNumber(bar.part), QString::number(model.run)});
   }
+  if (model.beside > 0)
+    text += csvLine({query, QString(), QString(), tr("replies written beside it"), QString(), QString(),
+                     tr("of all attention"), csvNumber(model.beside), QString::number(model.run)});
   return text;
 }
 

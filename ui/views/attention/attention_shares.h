@@ -25,7 +25,8 @@ enum class ShareKind : std::uint8_t { Source, Context, Own, Sink };
 
 struct ShareBar {
   ShareKind kind = ShareKind::Source;
-  std::uint32_t segment = 0;  ///< of a sink: none
+  std::uint32_t segment = 0;              ///< of a sink: none
+  std::optional<std::uint32_t> linked{};  ///< its beginning that was computed again, a segment of its own
   QString name;
   std::size_t hue = 0;  ///< for Theme::segmentInk
   document::NodeId id = document::kNoNode;
@@ -47,6 +48,7 @@ struct ShareModel {
   double sources = 0;          ///< of all attention, 0 … 1; without first tokens where those are known
   double rest = 0;             ///< of question, reply and other text
   std::optional<double> sink;  ///< of first tokens; none: not recorded apart
+  double beside = 0;           ///< of replies that were written beside it
   bool operator==(const ShareModel&) const = default;
 
   bool isEmpty() const { return bars.empty(); }

@@ -169,6 +169,7 @@ std::vector<SegmentName> namesOf(const std::vector<trace::SegmentInfo>& segments
     }
     if (!isLinked(segments, i)) continue;
     names[i + 1].name = names[i].name;
+    names[i].linked = true;
     names[i].name = tr("%1, linked").arg(names[i].name);
   }
   return names;

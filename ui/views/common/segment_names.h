@@ -19,6 +19,7 @@ struct SegmentName {
   QString name;         ///< "system", "document 1", "question", or what the person calls the node
   std::size_t hue = 0;  ///< for Theme::segmentInk and its pattern: the part's own, wherever it stands
   bool hidden = false;  ///< stands in nobody's view
+  bool linked = false;  ///< the beginning of the next segment, which was computed again
   bool operator==(const SegmentName&) const = default;
 };
 

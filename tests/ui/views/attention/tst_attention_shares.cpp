@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where the answer looked: shares by document, what stands apart from them, and how they are said.
+#include "tests/ui/views/common/traced_requests.h"
 #include "tests/ui/views/common/twenty_documents.h"
 #include "ui/session/answer_shares.h"
 #include "ui/views/attention/attention_shares.h"
@@ -147,6 +148,60 @@ class TestAttentionShares : public QObject {
     };
     QCOMPARE(most(early), test::kFirstNeeded);
     QCOMPARE(most(late), test::kSecondNeeded);
+  }
+
+  /// What was computed again of a document's beginning is a segment of its own, and part of the document.
+  void linkedBeginningsBelongToTheirDocuments() {
+    test::TraceMaker maker(16, 512);
+    std::vector<trace::SegmentInfo> table{test::TraceMaker::segment(10, 0, "/g/input/cross/0/plus/0"),
+                                          test::TraceMaker::segment(4, 10, "/g/input/cross/0/plus/1"),
+                                          test::TraceMaker::segment(12, 10, "/g/input/cross/0/plus/1"),
+                                          test::TraceMaker::segment(6, 22, "/g/input/cross/1")};
+    table[0].independent = table[2].independent = true;
+    for (const std::size_t i : {0U, 1U, 2U}) table[i].depth = 1;
+    table[0].scope = 1;
+    table[1].scope = table[2].scope = 2;
+    table[1].sees = {0};
+    table[2].visibleBegin = 4;
+    table[3].sees = {0, 1, 2};
+    maker.startRun(1, 1, table);
+    trace::TokenGenerated token;
+    token.segmentMass = {0.3F, 0.1F, 0.2F, 0.4F};
+    maker.send(1, 1, token);
+    maker.finish(1, 1);
+    const ShareModel model = shareModel(maker.input());
+    QCOMPARE(model.bars.size(), std::size_t{2});
+    QCOMPARE(model.bars[1].segment, 2U);
+    QCOMPARE(model.bars[1].linked, std::optional<std::uint32_t>(1));
+    QVERIFY2(!model.bars[1].name.contains(QStringLiteral("linked")), qPrintable(model.bars[1].name));
+    QVERIFY(std::abs(model.bars[1].part - 0.5) < 1e-6);
+    QVERIFY(std::abs(model.bars[1].mass - 0.3) < 1e-6);
+    QVERIFY(std::abs(sumOf(model) - 1) < 1e-9);
+  }
+
+  /// What went to replies that were written beside it is told, though no segment of the prompt has it.
+  void repliesWrittenBesideItAreTold() {
+    test::TraceMaker maker(16, 512);
+    std::vector<trace::SegmentInfo> table{test::TraceMaker::segment(10, 0, "/g/input/cross/0/plus/0"),
+                                          test::TraceMaker::segment(6, 10, "/g/input/cross/1")};
+    table[0].independent = true;
+    table[0].depth = table[0].scope = 1;
+    table[1].sees = {0};
+    maker.startRun(1, 1, table);
+    for (const std::int32_t index : {0, 1}) {
+      trace::TokenGenerated token;
+      token.index = index;
+      token.segmentMass = {0.3F, index == 0 ? 0.7F : 0.2F};
+      if (index == 1) maker.send(1, 1, trace::TeammateAttention{1, {1, 1}, {0.3F, 0.2F}});
+      maker.send(1, 1, token);
+    }
+    maker.finish(1, 1);
+    const ShareModel model = shareModel(maker.input());
+    QVERIFY(std::abs(model.beside - 0.25) < 1e-6);
+    QVERIFY2(shareNote(model).contains(QStringLiteral("replies written beside it 25")),
+             qPrintable(shareNote(model)));
+    QVERIFY(shareCsv(model).contains(QStringLiteral("replies written beside it")));
+    QVERIFY(!shareNote(shareModel(test::twentyDocuments())).contains(QStringLiteral("beside")));
   }
 
   void sharesOfTheMomentAreThoseOfTheTokensSoFar() {

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The policy views: what generates that read each other compute, worked out in double precision row by row;
+// that one by itself is plain decoding; and that replies do not depend on how they were computed.
+#include "engine/policy/views/views.h"
+#include "engine/run/trace_values.h"
+#include "tests/engine/policy/policy_fixture.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+using namespace spanscope;
+using layout::SpanTable;
+using spanscope::test::bundledPlan;
+using spanscope::test::equalBits;
+using spanscope::test::kClose;
+using spanscope::test::poolOf;
+using spanscope::test::PromptRows;
+using spanscope::test::RandomSession;
+using spanscope::test::relative;
+using spanscope::test::SpanletSession;
+using spanscope::testing::KeyValue;
+using spanscope::testing::Numbers;
+using spanscope::testing::PlainTransformer;
+
+namespace {
+
+using Replies = std::vector<std::vector<TokenId>>;
+
+plan::Plan planOf(const std::string& json) {
+  const auto parsed = query::parseJson(json);
+  if (!parsed.query) throw Failure({.file = "test", .place = json, .found = "errors", .expected = "a query"});
+  return *plan::makePlan(*parsed.query).plan;
+}
+
+/// So many questions about the same two documents, asked at once.
+std::string questions(int count, int maxTokens, float temperature = 0) {
+  static constexpr std::array kQuestions{"Where does Mira live?", "What does Nils own?", "Who is older?",
+                                         "Which town has a clock?", "What is the weather?"};
+  std::string json = R"({"plus":[)";
+  for (int i = 0; i < count; ++i) {
+    json +=
+        std::string(i == 0 ? "" : ",") + R"({"g":{"model":"m","max_tokens":)" +
+        std::to_string(maxTokens + i) + R"(,"temperature":)" + std::to_string(temperature) +
+        R"(,"input":{"cross":[{"plus":[{"user":"Mira lives in Porto with a cat."},{"user":"Nils owns a clock."}]},{"user":")" +
+        kQuestions[static_cast<std::size_t>(i) % kQuestions.size()] + R"("}]}}})";
+  }
+  return json + "]}";
+}
+
+struct Ran {
+  Replies replies;
+  std::int64_t preemptions = 0;
+  std::optional<Error> error;
+};
+
+template <class AnySession>
+Ran runOf(AnySession& session, const std::string& json, const char* policy, run::RunOptions options = {}) {
+  options.policy = *policy::findChoice(policy);
+  const run::RunResult result = session.session->run(planOf(json), options);
+  Ran ran;
+  ran.error = result.error;
+  for (const run::StepResult& step : result.steps) {
+    ran.replies.push_back(step.tokens);
+    ran.preemptions += step.metrics.preemptions;
+  }
+  return ran;
+}
+
+/// Members of the teams of a run, as the trace tells of them.
+run::Teammates teamOf(const test::RecordingSink& sink, const trace::TeamFormed& formed) {
+  run::Teammates team;
+  for (const RequestId request : formed.requests) {
+    run::Teammates::Member& member = team.members.emplace_back();
+    member.request = request;
+    for (const trace::Event& event : sink.events) {
+      if (event.request != request) continue;
+      if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload))
+        member.segments = table->segments;
+      if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload))
+        member.reply.push_back(token->token);
+    }
+  }
+  return team;
+}
+
+run::FinishedReply finished(const run::Teammates& team, std::size_t member) {
+  run::FinishedReply reply;
+  reply.request = team.members[member].request;
+  reply.segments = team.members[member].segments;
+  reply.tokens = team.members[member].reply;
+  reply.policy = policy::kViews;
+  reply.teammates = team;
+  return reply;
+}
+
+/// Logits that each token of each member was drawn from, by the definition: prompts by block attention; then
+/// generated row r of a member stands behind its prompt, what the others have generated up to their rows r,
+/// and its own rows before it.
+std::vector<std::vector<Numbers>> reference(const PlainTransformer& plain, const run::Teammates& team,
+                                            std::int32_t vocabulary) {
+  struct Member {
+    SpanTable table;
+    PromptRows prompt;
+    std::vector<Numbers> hidden;  ///< of generated rows that are computed
+    std::vector<Numbers> last;    ///< of the row that each token is drawn from
+  };
+  std::vector<Member> members;
+  std::vector<PlainTransformer::Forward> prompts;
+  std::size_t steps = 0;
+  for (const run::Teammates::Member& told : team.members) {
+    const SpanTable table = run::spanTableOf(told.segments, vocabulary);
+    Member& member = members.emplace_back(Member{table, PromptRows(table), {}, {}});
+    prompts.push_back(plain.forward(member.prompt.tokens, member.prompt.positions, member.prompt.sees));
+    member.last.push_back(prompts.back().hidden.back());
+    steps = std::max(steps, told.reply.size() - 1);
+  }
+  const auto rowsOf = [&](std::size_t m) { return team.members[m].reply.size() - 1; };
+  // Keys turn with the view, so what they are before they are turned is kept: as hidden rows by layer.
+  std::vector<std::vector<std::vector<Numbers>>> entering(members.size());  // [member][row][layer]
+  for (std::size_t row = 0; row < steps; ++row) {
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      if (row < rowsOf(m)) members[m].hidden.push_back(plain.embed(team.members[m].reply[row]));
+      if (row < rowsOf(m)) entering[m].emplace_back();
+    }
+    for (std::int32_t layer = 0; layer < plain.layers(); ++layer) {
+      for (std::size_t m = 0; m < members.size(); ++m) {
+        if (row < rowsOf(m)) entering[m][row].push_back(members[m].hidden[row]);
+      }
+      for (std::size_t m = 0; m < members.size(); ++m) {
+        if (row >= rowsOf(m)) continue;
+        const Member& own = members[m];
+        std::vector<KeyValue> turned;
+        for (const std::size_t key : own.prompt.sees.back())
+          turned.push_back(prompts[m].keyValues[static_cast<std::size_t>(layer)][key]);
+        std::int64_t position = own.prompt.positions.back() + 1;
+        const auto append = [&](std::size_t other, std::size_t count) {
+          for (std::size_t r = 0; r < count; ++r)
+            turned.push_back(
+                plain.keyValue(layer, entering[other][r][static_cast<std::size_t>(layer)], position++));
+        };
+        for (std::size_t other = 0; other < members.size(); ++other) {
+          if (other != m) append(other, std::min(row + 1, rowsOf(other)));
+        }
+        append(m, row + 1);
+        std::vector<const KeyValue*> seen;
+        for (const KeyValue& key : turned) seen.push_back(&key);
+        members[m].hidden[row] =
+            plain.next(layer, entering[m][row][static_cast<std::size_t>(layer)], position - 1, seen);
+      }
+    }
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      if (row < rowsOf(m)) members[m].last.push_back(members[m].hidden[row]);
+    }
+  }
+  std::vector<std::vector<Numbers>> logits;
+  for (const Member& member : members) {
+    std::vector<Numbers>& own = logits.emplace_back();
+    for (const Numbers& hidden : member.last) own.push_back(plain.logits(hidden));
+  }
+  return logits;
+}
+
+}  // namespace
+
+class TestViews : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void isAsDefined_data() {
+    QTest::addColumn<int>("workers");
+    QTest::addColumn<bool>("endTokens");
+    for (const int workers : {2, 3, 5}) {
+      QTest::addRow("%d workers", workers) << workers << false;
+      QTest::addRow("%d workers that end at different times", workers) << workers << true;
+    }
+  }
+  void isAsDefined() {
+    QFETCH(int, workers);
+    QFETCH(bool, endTokens);
+    RandomSession random(poolOf(400, 512), endTokens);
+    const PlainTransformer plain(random.shape, *random.weights);
+    const Ran ran = runOf(random, questions(workers, 9), "views");
+    QVERIFY2(!ran.error, ran.error ? ran.error->message().c_str() : "");
+    const auto formed = random.sink.all<trace::TeamFormed>();
+    QCOMPARE(formed.size(), std::size_t{1});
+    const run::Teammates team = teamOf(random.sink, formed[0]);
+    const auto expected = reference(plain, team, random.shape.vocabularySize);
+    for (std::size_t m = 0; m < team.members.size(); ++m) {
+      QCOMPARE(team.members[m].reply, ran.replies[m]);
+      // The definition draws the same tokens, and putting the reply through once more gives its numbers.
+      const run::ReplayedReply replayed = random.session->replayReply(finished(team, m), 0);
+      QCOMPARE(replayed.logits.size(), ran.replies[m].size());
+      for (std::size_t at = 0; at < ran.replies[m].size(); ++at) {
+        const Numbers& own = expected[m][at];
+        const auto best = std::max_element(own.begin(), own.end()) - own.begin();
+        QCOMPARE(ran.replies[m][at], static_cast<TokenId>(best));
+        const double error = relative(replayed.logits[at], own);
+        QVERIFY2(error < kClose,
+                 qPrintable(QString("worker %1, token %2 is off by %3").arg(m).arg(at).arg(error)));
+      }
+    }
+  }
+
+  void othersAreSeen() {
+    RandomSession random(poolOf(400, 512), false);
+    const Replies apart = runOf(random, questions(3, 12), "spans").replies;
+    const Replies together = runOf(random, questions(3, 12), "views").replies;
+    QCOMPARE(together.size(), apart.size());
+    for (std::size_t i = 0; i < apart.size(); ++i) QCOMPARE(together[i].front(), apart[i].front());
+    QVERIFY(together != apart);
+  }
+
+  void oneWorkerIsPlainDecoding_data() {
+    QTest::addColumn<QString>("query");
+    for (const char* query : {"rag.json", "rag-swapped.json"}) QTest::newRow(query) << query;
+  }
+  void oneWorkerIsPlainDecoding() {
+    QFETCH(QString, query);
+    SpanletSession spanlet;
+    const auto answersOf = [&](const char* policy) {
+      run::RunOptions options;
+      options.policy = *policy::findChoice(policy);
+      Replies replies;
+      for (const run::StepResult& step : spanlet.session->run(bundledPlan(query), options).steps)
+        replies.push_back(step.tokens);
+      return replies;
+    };
+    const Replies expected = answersOf("spans");
+    QVERIFY(!expected.empty() && !expected.front().empty());
+    QCOMPARE(answersOf("views"), expected);
+    QVERIFY(spanlet.sink.all<trace::TeamFormed>().empty());
+  }
+
+  /// A team of one is taken through what teams are taken through, and gives the same.
+  void aTeamOfOneIsPlainDecoding() {
+    RandomSession random(poolOf(400, 512), false);
+    const Replies expected = runOf(random, questions(1, 20), "spans").replies;
+    random.sink.events.clear();
+    run::RunOptions options;
+    runOf(random, questions(2, 20), "views", options);
+    const run::Teammates both = teamOf(random.sink, random.sink.all<trace::TeamFormed>().at(0));
+    // The other one says nothing that is seen: its only token is the last one.
+    run::Teammates one = both;
+    one.members[0].reply = expected[0];
+    one.members[1].reply.resize(1);
+    const run::ReplayedReply found = random.session->replayReply(finished(one, 0), 0);
+    for (std::size_t at = 0; at < expected[0].size(); ++at) {
+      const std::vector<float>& logits = found.logits[at];
+      QCOMPARE(static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin()),
+               expected[0][at]);
+    }
+  }
+
+  void repliesDoNotDependOnHowTheyAreComputed_data() {
+    QTest::addColumn<int>("rowsPerPass");
+    QTest::addColumn<int>("blockSize");
+    for (const int rows : {1, 3, 17, 512}) {
+      for (const int blockSize : {1, 4, 16})
+        QTest::addRow("%d rows, blocks of %d", rows, blockSize) << rows << blockSize;
+    }
+  }
+  void repliesDoNotDependOnHowTheyAreComputed() {
+    QFETCH(int, rowsPerPass);
+    QFETCH(int, blockSize);
+    RandomSession usual(poolOf(800, 512), true);
+    const Replies expected = runOf(usual, questions(4, 15, 0.8F), "views").replies;
+    // Twice, so that prompts are found the second time.
+    RandomSession other(poolOf(800, rowsPerPass, blockSize), true);
+    QCOMPARE(runOf(other, questions(4, 15, 0.8F), "views").replies, expected);
+    QCOMPARE(runOf(other, questions(4, 15, 0.8F), "views").replies, expected);
+  }
+
+  /// When everybody has to give way, replies go on as if nothing had been.
+  void goesOnAfterTheCacheWasEmptied() {
+    RandomSession usual(poolOf(400, 512), true);
+    const Replies expected = runOf(usual, questions(4, 20), "views").replies;
+    for (const int every : {2, 3, 7}) {
+      RandomSession emptied(poolOf(400, 512), true);
+      run::RunOptions options;
+      int asked = 0;
+      options.emptyCache = [&asked, every] { return ++asked % every == 0 && asked < 60; };
+      const Ran ran = runOf(emptied, questions(4, 20), "views", options);
+      QVERIFY2(!ran.error, ran.error ? ran.error->message().c_str() : "");
+      QCOMPARE(ran.replies, expected);
+      QVERIFY(ran.preemptions > 0);
+    }
+  }
+
+  /// A pool that cannot hold all of a team says so, and the session can be used afterwards.
+  void aTeamThatDoesNotFitIsRefused() {
+    int refused = 0;
+    for (std::int32_t blocks = 12; blocks < 80; blocks += 4) {
+      RandomSession small(poolOf(blocks, 512), false);
+      const Ran ran = runOf(small, questions(4, 30), "views");
+      if (ran.error) {
+        ++refused;
+        QVERIFY2(ran.error->found.find("token") != std::string::npos, ran.error->message().c_str());
+      } else {
+        RandomSession usual(poolOf(400, 512), false);
+        QCOMPARE(ran.replies, runOf(usual, questions(4, 30), "views").replies);
+      }
+      for (const trace::BlockState& block : small.session->dumpPool().blocks) QCOMPARE(block.references, 0);
+      runOf(small, questions(1, 2), "spans");
+    }
+    QVERIFY(refused > 0);
+  }
+
+  void whatIsWrittenTogetherIsNotFound() {
+    RandomSession random(poolOf(400, 512), false);
+    runOf(random, questions(2, 12), "views");
+    const run::Teammates team = teamOf(random.sink, random.sink.all<trace::TeamFormed>().at(0));
+    SpanTable table = run::spanTableOf(team.members[0].segments, random.shape.vocabularySize);
+    const std::int64_t prompt = table.tokenCount();
+    std::vector<TokenId>& last = table.segments.back().tokens;
+    last.insert(last.end(), team.members[0].reply.begin(), team.members[0].reply.end());
+    QCOMPARE(random.session->logits({.table = table}).cachedTokens, prompt);
+  }
+
+  void stopsWhenAsked() {
+    RandomSession random(poolOf(400, 512), false);
+    run::RunOptions options;
+    options.policy = policy::kViews;
+    std::stop_source stop;
+    random.sink.onEvent = [&](const trace::Event& event) {
+      const auto* token = std::get_if<trace::TokenGenerated>(&event.payload);
+      if (token != nullptr && token->index == 5) stop.request_stop();
+    };
+    const run::RunResult result = random.session->run(planOf(questions(3, 100)), options, stop.get_token());
+    QCOMPARE(result.outcome, trace::RunOutcome::Stopped);
+    for (const trace::BlockState& block : random.session->dumpPool().blocks) QCOMPARE(block.references, 0);
+    std::map<RequestId, int> ends;
+    for (const trace::Event& event : random.sink.events) {
+      if (std::holds_alternative<trace::StepFinished>(event.payload)) ++ends[event.request];
+    }
+    QCOMPARE(ends.size(), std::size_t{3});
+    for (const auto& [request, count] : ends) QCOMPARE(count, 1);
+  }
+
+  /// A view that has no more positions ends the reply, and the others go on.
+  void endsWhereTheContextEnds() {
+    SpanletSession probe;
+    run::RunOptions options;
+    options.policy = policy::kViews;
+    const run::RunResult all = probe.session->run(planOf(questions(2, 40, 0.9F)), options);
+    const std::int64_t prompt = all.steps[0].metrics.promptTokens;
+    const std::int64_t replies =
+        static_cast<std::int64_t>(all.steps[0].tokens.size() + all.steps[1].tokens.size());
+    QVERIFY2(replies > 4, qPrintable(QString::number(replies)));
+    SpanletSession tight({}, 2, true, static_cast<std::int32_t>(prompt + replies / 2));
+    const run::RunResult cut = tight.session->run(planOf(questions(2, 40, 0.9F)), options);
+    QVERIFY2(!cut.error, cut.error ? cut.error->message().c_str() : "");
+    QCOMPARE(cut.steps[0].outcome, trace::StepOutcome::ContextLimit);
+    std::int64_t written = 0;
+    for (const run::StepResult& step : cut.steps) written += static_cast<std::int64_t>(step.tokens.size());
+    QVERIFY(written < replies);
+  }
+
+  /// Shares of attention on the others and on what events tell besides make up all of it.
+  void sharesMakeUpAllAttention() {
+    RandomSession random(poolOf(400, 512), false);
+    run::RunOptions options;
+    options.observedLayers = {0, 1};
+    runOf(random, questions(3, 10), "views", options);
+    std::map<std::pair<RequestId, std::int32_t>, double> shares;
+    for (const trace::Event& event : random.sink.events) {
+      if (const auto* own = std::get_if<trace::SegmentAttention>(&event.payload);
+          own != nullptr && own->index > 0) {
+        double sum = 0;
+        for (const float mass : own->mass) sum += static_cast<double>(mass);
+        shares[{event.request, own->index}] += sum / (own->heads * static_cast<double>(own->layers.size()));
+      }
+      if (const auto* others = std::get_if<trace::TeammateAttention>(&event.payload)) {
+        QCOMPARE(others->requests.size(), std::size_t{2});
+        double sum = 0;
+        for (const float mass : others->mass) sum += static_cast<double>(mass);
+        QVERIFY(sum > 0);
+        shares[{event.request, others->index}] += sum;
+      }
+    }
+    QVERIFY(shares.size() > 20);
+    for (const auto& [row, share] : shares)
+      QVERIFY2(std::abs(share - 1) < 1e-4, qPrintable(QString::number(share)));
+  }
+
+  void teamsAreTheGeneratesOfAPlus() {
+    const plan::Plan judge = bundledPlan("judge-4.json");
+    const auto teams = policy::kViews.teams(judge);
+    QCOMPARE(teams.size(), std::size_t{1});
+    QCOMPARE(teams[0], (std::vector<StepIndex>{0, 1, 2, 3}));
+    QVERIFY(policy::kViews.teams(bundledPlan("rag.json")).empty());
+  }
+};
+
+QTEST_APPLESS_MAIN(TestViews)
+#include "tst_views.moc"
