@@ -153,6 +153,7 @@ std::vector<double> takeTeammates(compute::RunMass& run, std::size_t sees) {
     }
     const auto firsts = run.first.begin() + static_cast<std::ptrdiff_t>(head * ranges);
     first.insert(first.end(), firsts, firsts + static_cast<std::ptrdiff_t>(sees + 1));
+    if (prompt == 0) first.back() = firsts[static_cast<std::ptrdiff_t>(ranges - 1)];
   }
   run.mass = std::move(mass);
   run.first = std::move(first);

@@ -59,6 +59,12 @@ struct ScheduledRequest {
     const bool hasLast = isOver || !options.given.empty();  // nothing comes after it
     return static_cast<std::int32_t>(generated.size()) - (hasLast ? 1 : 0);
   }
+  /// Local token of the last segment where the template's words begin with which a reply is asked for.
+  std::int32_t turnFrom() const {
+    const std::vector<layout::TokenRun>& runs = table.segments.back().runs;
+    const bool hasTurn = !runs.empty() && runs.back().source == layout::TokenRun::Source::Template;
+    return generatedFrom() - (hasTurn ? std::clamp(runs.back().count, 0, generatedFrom()) : 0);
+  }
   /// Of the local tokens [0, end) of a segment that are computed so many may be found by others.
   std::int32_t storable(std::uint32_t index, std::int32_t end) const {
     if (index != lastSegment()) return end;

@@ -646,28 +646,32 @@ void Scheduler::addRun(Pass& pass, const Request& request, std::uint32_t segment
 }
 
 /// What generated row `row` of a member of a team reads behind the segments before its own: its own prompt
-/// where it was computed, then what the others have generated, then its own reply.
+/// where it was computed, up to the words that ask for a reply; then these words and the reply of each of the
+/// others; then its own.
 void Scheduler::addTeamKeys(compute::QueryRun& run, const Request& request, std::int32_t row) const {
   const layout::Segment& source = request.table.segments.back();
-  const std::int32_t prompt = request.generatedFrom();
+  const std::int32_t turn = request.turnFrom();
   const std::vector<BlockId>& own = m_cache.blocks(request.id, request.lastSegment()).blocks;
-  run.keys.push_back({.blocks = own, .begin = 0, .end = prompt, .base = source.base, .causal = false});
-  std::int64_t position = source.base + prompt;
+  run.keys.push_back({.blocks = own, .begin = 0, .end = turn, .base = source.base, .causal = false});
+  std::int64_t position = source.base + turn;
   const Team team(m_requests, request);
   for (const Request* other : team.members()) {
     if (other == &request) continue;
-    const std::int32_t from = other->generatedFrom();
-    const std::int32_t seen = Team::seenOf(*other, row);
+    const std::int32_t from = other->turnFrom();
+    const std::int32_t end = other->generatedFrom() + Team::seenOf(*other, row);
     run.keys.push_back({.blocks = m_cache.blocks(other->id, other->lastSegment()).blocks,
                         .begin = from,
-                        .end = from + seen,
+                        .end = end,
                         .base = position - from,
                         .causal = false});
-    position += seen;
+    position += end - from;
   }
-  run.base = position - prompt;
-  run.keys.push_back(
-      {.blocks = own, .begin = prompt, .end = prompt + row + 1, .base = run.base, .causal = true});
+  run.base = position - turn;
+  run.keys.push_back({.blocks = own,
+                      .begin = turn,
+                      .end = request.generatedFrom() + row + 1,
+                      .base = run.base,
+                      .causal = true});
 }
 
 /// Of rows of teams the events tell their own segments as one, and what lies on the others' replies apart.

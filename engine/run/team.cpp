@@ -54,7 +54,7 @@ std::int32_t Team::seenOf(const ScheduledRequest& other, std::int32_t row) {
 std::int64_t Team::seenBy(const ScheduledRequest& member, std::int32_t row) const {
   std::int64_t tokens = 0;
   for (const ScheduledRequest* other : m_members) {
-    if (other != &member) tokens += seenOf(*other, row);
+    if (other != &member) tokens += other->generatedFrom() - other->turnFrom() + seenOf(*other, row);
   }
   return tokens;
 }

@@ -26,7 +26,8 @@ class Team {
   std::vector<ScheduledRequest*> next() const;
   /// How many generated tokens of `other` a row sees that has `row` of its own before it.
   static std::int32_t seenOf(const ScheduledRequest& other, std::int32_t row);
-  /// Tokens of the others that such a row of `member` sees.
+  /// Tokens of the others that such a row of `member` sees, those with which their replies are asked for
+  /// included.
   std::int64_t seenBy(const ScheduledRequest& member, std::int32_t row) const;
 
  private:

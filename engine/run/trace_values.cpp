@@ -22,6 +22,17 @@ trace::TokenSource sourceOf(layout::TokenRun::Source source) {
   return trace::TokenSource::Text;
 }
 
+layout::TokenRun::Source sourceIn(trace::TokenSource source) {
+  switch (source) {
+    case trace::TokenSource::Template:
+      return layout::TokenRun::Source::Template;
+    case trace::TokenSource::Output:
+      return layout::TokenRun::Source::Output;
+    default:
+      return layout::TokenRun::Source::Text;
+  }
+}
+
 }  // namespace
 
 trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer) {
@@ -81,6 +92,13 @@ layout::SpanTable spanTableOf(const std::vector<trace::SegmentInfo>& segments, s
     segment.hidden = info.hidden;
     segment.sees = info.sees;
     segment.node = info.node;
+    std::int64_t left = static_cast<std::int64_t>(info.tokens.size());
+    for (const trace::TokenRunInfo& run : info.runs) {
+      if (run.count < 0 || run.count > left)
+        refuse(i, "a run of " + std::to_string(run.count) + " tokens", "0 to " + std::to_string(left));
+      left -= run.count;
+      segment.runs.push_back({.count = run.count, .source = sourceIn(run.source), .node = run.node});
+    }
   }
   if (table.segments.empty() || table.segments.back().tokens.empty()) {
     throw Failure(Error{"", "span table", "no tokens in the last segment", "at least one"});

@@ -159,6 +159,7 @@ PlainTransformer::Forward PlainTransformer::forward(const std::vector<TokenId>& 
   for (const TokenId token : tokens) out.hidden.push_back(embed(token));
   for (std::int32_t layer = 0; layer < layers(); ++layer) {
     std::vector<KeyValue>& own = out.keyValues.emplace_back();
+    out.entering.push_back(out.hidden);
     for (std::size_t i = 0; i < tokens.size(); ++i)
       own.push_back(keyValue(layer, out.hidden[i], positions[i]));
     for (std::size_t i = 0; i < tokens.size(); ++i) {

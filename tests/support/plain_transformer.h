@@ -43,10 +43,12 @@ class PlainTransformer {
   Numbers logits(const Numbers& hidden) const;
 
   /// All rows of a prompt through all layers: row i stands at positions[i] and sees the rows of sees[i], its
-  /// own included. Gives keys and values [layer][row], and the rows that leave the last layer.
+  /// own included. Gives keys and values [layer][row], the rows that enter each layer, and those
+  /// that leave the last.
   struct Forward {
     std::vector<std::vector<KeyValue>> keyValues;
     std::vector<Numbers> hidden;
+    std::vector<std::vector<Numbers>> entering;  ///< [layer][row]
   };
   Forward forward(const std::vector<TokenId>& tokens, const std::vector<std::int64_t>& positions,
                   const std::vector<std::vector<std::size_t>>& sees) const;
