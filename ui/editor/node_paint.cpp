@@ -389,6 +389,34 @@ void paintStripe(QPainter& painter, const QRectF& area, int hue, const CanvasSty
   painter.fillRect(area, pattern);
 }
 
+/// Along the left edge of a card, under its surface. In slices: Qt hands a patterned fill of more rows to
+/// other threads, whose waking takes ten times as long as the fill.
+void paintPattern(QPainter& painter, const QRectF& rect, const QBrush& pattern) {
+  constexpr double kMostRows = 64;  // of the screen
+  const QTransform& device = painter.deviceTransform();
+  const double zoom = device.m22();
+  // Slices meet between two rows of the screen, so that no row is painted by both.
+  const auto below = [&](double y) { return (std::ceil(y * zoom + device.dy()) - device.dy()) / zoom; };
+  const double width = 2 * kRadius;
+  const double first = below(rect.top() + kRadius);
+  const double last = std::max(first, below(rect.bottom() - kRadius) - 1 / zoom);
+  QPainterPath ends;  // with the rounded corners
+  ends.moveTo(rect.left(), first);
+  ends.arcTo(QRectF(rect.left(), rect.top(), width, width), 180, -180);
+  ends.lineTo(rect.left() + width, first);
+  ends.closeSubpath();
+  ends.moveTo(rect.left() + width, last);
+  ends.arcTo(QRectF(rect.left(), rect.bottom() - width, width, width), 0, -180);
+  ends.lineTo(rect.left(), last);
+  ends.closeSubpath();
+  painter.setBrushOrigin(rect.topLeft());
+  painter.setBrush(pattern);
+  painter.drawPath(ends);
+  const double rows = kMostRows / zoom;
+  for (double top = first; top < last; top += rows)
+    painter.fillRect(QRectF(rect.left(), top, width, std::min(rows, last - top)), pattern);
+}
+
 /// The surface of a card with its stripe: of a stack the hues of all its members, from top to bottom.
 void paintCard(QPainter& painter, const QRectF& rect, const NodeLook& look, const CanvasStyle& style) {
   const std::vector<int> hues = look.hues.empty() ? std::vector<int>{look.hue} : look.hues;
@@ -398,11 +426,8 @@ void paintCard(QPainter& painter, const QRectF& rect, const NodeLook& look, cons
     const int hue = hues.front();
     painter.setBrush(hue < 0 ? style.outline : style.theme.segmentInk(static_cast<std::size_t>(hue)));
     painter.drawRoundedRect(rect, kRadius, kRadius);
-    if (hue >= static_cast<int>(kSegmentHues)) {
-      painter.setBrushOrigin(rect.topLeft());
-      painter.setBrush(style.segmentPattern(static_cast<std::size_t>(hue)));
-      painter.drawRoundedRect(rect.adjusted(0, 0, 2 * kRadius - rect.width(), 0), kRadius, kRadius);
-    }
+    if (hue >= static_cast<int>(kSegmentHues))
+      paintPattern(painter, rect, style.segmentPattern(static_cast<std::size_t>(hue)));
     painter.setBrush(style.surface);
     painter.drawRoundedRect(rect.adjusted(kStripe, 0, 0, 0), kRadius - 2, kRadius - 2);
     painter.fillRect(QRectF(kStripe, 0, kRadius, rect.height()), style.surface);
