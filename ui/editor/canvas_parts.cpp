@@ -3,6 +3,7 @@
 
 #include "engine/workbench/document/edits.h"
 #include "ui/commands/command_table.h"
+#include "ui/editor/card_plan.h"
 #include "ui/editor/navigation.h"
 
 #include <QAccessible>

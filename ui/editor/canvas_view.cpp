@@ -2,6 +2,7 @@
 #include "ui/editor/canvas_view.h"
 
 #include "ui/editor/canvas_gestures.h"
+#include "ui/editor/card_plan.h"
 
 #include <QContextMenuEvent>
 #include <QHelpEvent>

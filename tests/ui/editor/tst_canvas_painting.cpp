@@ -76,6 +76,37 @@ class TestCanvasPainting : public QObject {
     QCOMPARE(stale(driver), QRegion());
   }
 
+  void nothingIsLeftOfTextsThatWereShownBefore() {
+    const auto picture = [](CanvasDriver& driver, double zoom) {
+      driver.canvas().setPlace({.zoom = zoom, .center = {120, 90}});
+      QCoreApplication::processEvents();
+      return plain(driver.canvas().findChild<QGraphicsView*>()->grab());
+    };
+    const auto inputOf = [](CanvasDriver& driver, ui::Scheme scheme) {
+      ui::ViewInput input;
+      input.trace = std::make_shared<const ui::TraceStore>();
+      input.theme = ui::Theme(scheme);
+      input.document = driver.model().snapshot();
+      return input;
+    };
+    CanvasDriver changed(test::exampleDocument("rag.json"));
+    for (const double zoom : {1.0, 0.6, 0.53}) (void)picture(changed, zoom);
+    const document::Document& document = changed.document();
+    const NodeId cross = document.at(document.root()).children[0];
+    const NodeId first = document.at(document.at(cross).children[1]).children[0];
+    changed.model().change(QStringLiteral("edit"), [first](document::Document& edited) {
+      query::Message message = *edited.at(first).own.as<query::Message>();
+      message.text = "Nobody has written a letter.";
+      document::setOwn(edited, first, {message});
+    });
+    CanvasDriver fresh(changed.document());
+    for (const double zoom : {0.6, 1.0, 0.53, 0.95}) QCOMPARE(picture(changed, zoom), picture(fresh, zoom));
+    changed.setInput(inputOf(changed, ui::Scheme::Dark));
+    CanvasDriver dark(changed.document());
+    dark.setInput(inputOf(dark, ui::Scheme::Dark));
+    for (const double zoom : {0.95, 0.6}) QCOMPARE(picture(changed, zoom), picture(dark, zoom));
+  }
+
   void whatStaysInSightIsMovedRatherThanPainted() {
     CanvasDriver driver(test::exampleDocument("rag.json"));
     auto* view = driver.canvas().findChild<QGraphicsView*>();
