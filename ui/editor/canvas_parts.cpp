@@ -174,6 +174,9 @@ void CanvasParts::setModel(document::DocumentModel* model) {
   m_lineEdit->hide();
   m_noteEdit->hide();
   m_fitPending = true;
+  // A canvas that has not been shown knows no room: all nodes of a large document would be drawn, to be
+  // stacked when it is.
+  if (!m_canvas.isVisible()) m_core.setRoom(m_view->readableHeight());
   m_core.setModel(model);
 }
 
