@@ -3,6 +3,7 @@
 
 #include "ui/editor/canvas_accessible.h"
 #include "ui/editor/canvas_parts.h"
+#include "ui/editor/card_plan.h"
 
 #include <QPainter>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/editor/canvas_items.h"
 
+#include "ui/editor/card_plan.h"
+
 #include <QPainter>
 
 #include <algorithm>

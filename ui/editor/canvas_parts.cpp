@@ -3,6 +3,7 @@
 
 #include "engine/workbench/document/edits.h"
 #include "ui/commands/command_table.h"
+#include "ui/editor/card_plan.h"
 #include "ui/editor/navigation.h"
 
 #include <QAccessible>
@@ -173,6 +174,9 @@ void CanvasParts::setModel(document::DocumentModel* model) {
   m_lineEdit->hide();
   m_noteEdit->hide();
   m_fitPending = true;
+  // A canvas that has not been shown knows no room: all nodes of a large document would be drawn, to be
+  // stacked when it is.
+  if (!m_canvas.isVisible()) m_core.setRoom(m_view->readableHeight());
   m_core.setModel(model);
 }
 

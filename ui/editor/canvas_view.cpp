@@ -2,6 +2,7 @@
 #include "ui/editor/canvas_view.h"
 
 #include "ui/editor/canvas_gestures.h"
+#include "ui/editor/card_plan.h"
 
 #include <QContextMenuEvent>
 #include <QHelpEvent>
@@ -38,6 +39,8 @@ CanvasView::CanvasView(CanvasScene& scene, QWidget* parent) : QGraphicsView(&sce
   setRenderHints(QPainter::Antialiasing | QPainter::TextAntialiasing);
   setMouseTracking(true);
   viewport()->setMouseTracking(true);
+  // drawBackground() covers all of it, so what stays in sight is moved rather than painted again.
+  viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
   // The canvas around it has the focus, so that keys and gestures meet in one place.
   setFocusPolicy(Qt::NoFocus);
   viewport()->setFocusPolicy(Qt::NoFocus);
@@ -123,9 +126,11 @@ void CanvasView::setPanCursor(bool on) {
 }
 
 void CanvasView::drawBackground(QPainter* painter, const QRectF& rect) {
+  m_painted = transform();
   const CanvasStyle& style = m_scene.style();
-  painter->fillRect(rect, style.canvas);
   const double scale = zoomOf(*painter);
+  // Nothing lies under it that a pixel covered in part could be mixed with.
+  painter->fillRect(rect.adjusted(-1 / scale, -1 / scale, 1 / scale, 1 / scale), style.canvas);
   if (scale < kShapeZoom) return;
   double step = kGridStep;
   while (step * scale < kLeastGridStep) step *= 2;
@@ -218,8 +223,37 @@ void CanvasView::contextMenuEvent(QContextMenuEvent* event) {
 }
 
 void CanvasView::scrollContentsBy(int dx, int dy) {
+  // Qt paints the whole viewport again where a widget lies over it. So it only keeps its books here, and what
+  // stays in sight is moved piece by piece.
+  viewport()->setAttribute(Qt::WA_UpdatesDisabled, true);
   QGraphicsView::scrollContentsBy(dx, dy);
+  viewport()->setAttribute(Qt::WA_UpdatesDisabled, false);
+  movePicture(dx, dy);
   Q_EMIT placeChanged();
+}
+
+void CanvasView::movePicture(int dx, int dy) {
+  const auto isWhole = [this](int pixels) {
+    const double onScreen = pixels * devicePixelRatioF();
+    return onScreen == std::round(onScreen);
+  };
+  if (transform() != m_painted || !isWhole(dx) || !isWhole(dy)) {
+    viewport()->update();
+    return;
+  }
+  // Pieces as long as can be in the direction of the move, since each is painted anew at one of its ends.
+  const bool columns = dx == 0;
+  const auto turned = [columns](const QRect& rect) {
+    return columns ? QRect(rect.y(), rect.x(), rect.height(), rect.width()) : rect;
+  };
+  QRegion free(turned(viewport()->rect()));
+  for (const QWidget* over : parentWidget()->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
+    if (over == this || !over->isVisible()) continue;
+    const QRect place = over->geometry().translated(-viewport()->mapTo(parentWidget(), QPoint()));
+    free -= turned(place);
+    viewport()->update(place);
+  }
+  for (const QRect& piece : free) viewport()->scroll(dx, dy, turned(piece));
 }
 
 void CanvasView::resizeEvent(QResizeEvent* event) {

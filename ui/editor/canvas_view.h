@@ -63,8 +63,12 @@ class CanvasView : public QGraphicsView {
   void dropEvent(QDropEvent* event) override { event->ignore(); }
 
  private:
+  /// Shows by so many pixels elsewhere what stays in sight, and has the rest painted.
+  void movePicture(int dx, int dy);
+
   CanvasScene& m_scene;
   CanvasGestures* m_gestures = nullptr;
+  QTransform m_painted;  ///< of what is on the screen
 };
 
 }  // namespace spanscope::ui

@@ -6,6 +6,7 @@
 #include "ui/editor/add_rules.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_view.h"
+#include "ui/editor/card_plan.h"
 #include "ui/editor/stacking.h"
 #include "ui/editor/tidy_layout.h"
 

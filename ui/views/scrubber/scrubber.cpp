@@ -154,7 +154,7 @@ QString Scrubber::runsTip() const {
 }
 
 void Scrubber::refresh() {
-  m_model = scrubberModel(*input(), m_bins);
+  m_model = scrubberModel(*input(), m_bins, m_choices);
   if (!m_drawn || m_shown != theme()) {
     m_drawn = true;
     m_shown = theme();
@@ -185,23 +185,22 @@ void Scrubber::refresh() {
 
 void Scrubber::fillRuns() {
   m_runs->setVisible(m_model.choices.size() > 1);
-  QStringList texts;
-  for (const RunChoice& choice : m_model.choices) texts += choice.text;
-  QStringList shown;
-  for (int i = 0; i < m_runs->count(); ++i) shown += m_runs->itemText(i);
-  if (texts != shown) {
+  if (m_model.choices != m_offered) {
+    m_offered = m_model.choices;
     m_runs->clear();
-    int widest = 0;
-    for (const RunChoice& choice : m_model.choices) {
+    QString longest;  // to measure each takes longer than all the rest
+    for (const RunChoice& choice : m_offered) {
       m_runs->addItem(choice.text, choice.run);
       m_runs->setItemData(m_runs->count() - 1, choice.help, Qt::ToolTipRole);
       // Without its trace there is nothing to show but its figures, in other views.
       if (!choice.hasTrace) m_runs->setItemData(m_runs->count() - 1, 0, Qt::UserRole - 1);
-      widest = std::max(widest, m_runs->fontMetrics().horizontalAdvance(choice.text));
+      if (choice.text.size() > longest.size()) longest = choice.text;
     }
-    m_runs->view()->setMinimumWidth(widest + 8 * kSpace);
+    m_runs->view()->setMinimumWidth(m_runs->fontMetrics().horizontalAdvance(longest) + 8 * kSpace);
   }
-  m_runs->setCurrentIndex(m_runs->findData(m_model.run));
+  const auto shown = std::find_if(m_offered.begin(), m_offered.end(),
+                                  [this](const RunChoice& choice) { return choice.run == m_model.run; });
+  m_runs->setCurrentIndex(shown == m_offered.end() ? -1 : static_cast<int>(shown - m_offered.begin()));
 }
 
 QString Scrubber::label() const {

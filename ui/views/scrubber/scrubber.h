@@ -50,6 +50,8 @@ class Scrubber : public RunView {
 
   ScrubberModel m_model;
   TickBins m_bins;
+  RunChoices m_choices;
+  std::vector<RunChoice> m_offered;  ///< in m_runs
   bool m_drawn = false;
   Theme m_shown;
   QToolButton* m_first;

@@ -2,7 +2,6 @@
 #include "ui/views/scrubber/scrubber_model.h"
 
 #include "engine/trace/report.h"
-#include "ui/session/run_list.h"
 #include "ui/views/common/number_text.h"
 #include "ui/words/tr.h"
 
@@ -33,36 +32,6 @@ std::optional<TickKind> kindOf(const trace::Event& event) {
   return std::nullopt;
 }
 
-constexpr std::size_t kMostChoices = 200;
-
-void addChoices(const ViewInput& input, ScrubberModel& model) {
-  // Going back in time hides no run from the choice.
-  std::vector<ListedRun> runs = listRuns(input, true);
-  std::erase_if(runs, [](const ListedRun& run) { return !run.isOwn; });
-  const auto& begun = input.state().progress().runs;
-  const ListedRun* shown = nullptr;
-  for (const ListedRun& run : runs) {
-    if (run.trace == input.trace && begun.contains(run.run)) shown = &run;
-  }
-  if (shown != nullptr) model.run = shown->run;
-  const RunLabels labels(runs);
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    // Nobody chooses from more; older ones are found by going back in time.
-    if (model.choices.size() >= kMostChoices && &*run != shown) continue;
-    QString text = labels.of(*run);
-    if (const QString time = runTime(*run); !time.isEmpty()) text = tr("%1 · %2").arg(text, time);
-    QStringList help;
-    if (shown != nullptr && run->run != shown->run) {
-      const QStringList differences = differencesOf(*shown, *run);
-      help += differences.isEmpty() ? tr("Like run %1").arg(shown->run)
-                                    : tr("Unlike run %1: %2").arg(shown->run).arg(differences.join(tr(", ")));
-    }
-    const bool hasTrace = run->trace || (run->record != nullptr && run->record->hasEvents());
-    if (!hasTrace) help += tr("Its events were let go for want of memory; its figures are left.");
-    model.choices.push_back({run->run, text, help.join(QLatin1Char('\n')), hasTrace});
-  }
-}
-
 }  // namespace
 
 void TickBins::follow(const std::shared_ptr<const TraceStore>& trace) {
@@ -91,11 +60,13 @@ void TickBins::follow(const std::shared_ptr<const TraceStore>& trace) {
 
 ScrubberModel scrubberModel(const ViewInput& input) {
   TickBins bins;
-  return scrubberModel(input, bins);
+  RunChoices choices;
+  return scrubberModel(input, bins, choices);
 }
 
-ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins) {
+ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins, RunChoices& choices) {
   bins.follow(input.trace);
+  choices.follow(input);
   ScrubberModel model{.position = input.position,
                       .total = input.trace->size(),
                       .bins = bins.bins(),
@@ -103,14 +74,14 @@ ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins) {
                       .runs = {},
                       .label = {},
                       .event = {},
-                      .choices = {}};
+                      .run = choices.shown(),
+                      .choices = choices.all()};
   std::int64_t since = 0;
   for (const std::size_t index : input.trace->runs()) {
     const trace::Event& event = input.trace->event(index);
     model.runs.push_back({.run = event.run, .index = index});
     if (index < input.position) since = event.time;
   }
-  addChoices(input, model);
   if (model.total == 0) return model;
   if (input.position == 0) {
     model.label = tr("before the first of %1 events").arg(model.total);

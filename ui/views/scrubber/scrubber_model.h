@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/session/view_input.h"
+#include "ui/views/scrubber/run_choices.h"
 
 #include <QString>
 
@@ -46,15 +47,6 @@ struct RunLabel {
   bool operator==(const RunLabel&) const = default;
 };
 
-/// A run of the document that can be brought into view.
-struct RunChoice {
-  RunId run = 0;
-  QString text;           ///< "run 3 · smollm2 · spans · 12:41:07"
-  QString help;           ///< what is another than of the run in view
-  bool hasTrace = false;  ///< false: only its figures are left
-  bool operator==(const RunChoice&) const = default;
-};
-
 struct ScrubberModel {
   std::size_t position = 0;
   std::size_t total = 0;
@@ -69,7 +61,8 @@ struct ScrubberModel {
 };
 
 ScrubberModel scrubberModel(const ViewInput& input);
-ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins);
+/// With what was read of the same inputs before.
+ScrubberModel scrubberModel(const ViewInput& input, TickBins& bins, RunChoices& choices);
 QString tickName(TickKind kind);
 
 }  // namespace spanscope::ui

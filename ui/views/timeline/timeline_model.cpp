@@ -54,6 +54,22 @@ TimelineStart startOf(const ViewInput& input, const trace::RunState& run, const 
   return start;
 }
 
+/// Events until the runs have finished: many others may follow them in a trace.
+std::size_t countUntilFinished(const ViewInput& input, const std::vector<RunId>& runs) {
+  const trace::Progress& progress = input.state().progress();
+  std::int64_t finished = 0;
+  for (const RunId id : runs) {
+    const trace::RunState& run = progress.runs.at(id);
+    if (run.finishedAt < 0) return input.position;
+    finished = std::max(finished, run.finishedAt);
+    for (const RequestId request : run.requests) {
+      const auto found = progress.requests.find(request);
+      if (found != progress.requests.end()) finished = std::max(finished, found->second.finishedAt);
+    }
+  }
+  return std::min(input.position, input.trace->countAt(finished));
+}
+
 }  // namespace
 
 TimelineModel timelineModel(const ViewInput& input, bool allRuns) {
@@ -113,8 +129,9 @@ TimelineModel timelineModel(const ViewInput& input, bool allRuns) {
 
   const std::vector<std::size_t>& passes = input.trace->passes();
   const std::size_t first = model.begin > 0 ? input.trace->countAt(model.begin - 1) : 0;
+  const std::size_t behind = countUntilFinished(input, model.runs);
   for (auto pass = std::lower_bound(passes.begin(), passes.end(), first); pass != passes.end(); ++pass) {
-    if (*pass >= input.position) break;
+    if (*pass >= behind) break;
     const trace::Event& event = input.trace->event(*pass);
     const auto* batch = std::get_if<trace::BatchComputed>(&event.payload);
     if (batch == nullptr) continue;

@@ -24,6 +24,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -128,6 +129,69 @@ class TestRunModels : public QObject {
       partial.position = count;
       QVERIFY2(modelsOf(scrubbed) == modelsOf(partial), qPrintable(QString::number(count)));
     }
+  }
+
+  void runsAreOfferedAsIfTheyWereListedAnew() {
+    ViewInput input = m_runs.input();
+    RunChoices kept;
+    const auto isFresh = [&kept](const ViewInput& of) {
+      RunChoices fresh;
+      fresh.follow(of);
+      kept.follow(of);
+      return kept.all() == fresh.all() && kept.shown() == fresh.shown();
+    };
+    std::set<RunId> shown;
+    for (std::size_t position = 0; position <= input.trace->size(); position += 41) {
+      input.position = position;
+      QVERIFY2(isFresh(input), qPrintable(QString::number(position)));
+      shown.insert(kept.shown());
+    }
+    QVERIFY(shown.size() >= 4);  // none, and one after the other
+    auto records = std::make_shared<RunRecords>(recordsOf(input.trace, QStringLiteral("rag")));
+    input.records = records;
+    QVERIFY(isFresh(input));
+    QCOMPARE(kept.all().size(), input.paths.size());
+    for (const auto& record : *records) input.paths[record->run];
+    QVERIFY(isFresh(input));
+    QCOMPARE(kept.all().size(), records->size());
+    // Another name of a document, and a run that belongs to none any more.
+    auto renamed = std::make_shared<RunRecords>(*records);
+    RunRecord other = *renamed->front();
+    other.document = QStringLiteral("another");
+    renamed->front() = std::make_shared<const RunRecord>(other);
+    input.records = renamed;
+    QVERIFY(isFresh(input));
+    QVERIFY2(kept.all().back().text.contains(QStringLiteral("another")), qPrintable(kept.all().back().text));
+    input.paths.erase(input.paths.begin());
+    QVERIFY(isFresh(input));
+    QCOMPARE(kept.all().size(), input.paths.size());
+    // A run that goes on.
+    auto growing = std::make_shared<TraceStore>();
+    input.records = nullptr;
+    input.trace = growing;
+    for (const trace::Event& event : m_runs.events) {
+      growing->append(event);
+      if (growing->size() % 53 != 0) continue;
+      input.position = growing->size();
+      QVERIFY(isFresh(input));
+    }
+    QCOMPARE(kept.all().size(), std::size_t(4));
+  }
+
+  void anOlderRunHasAllItsPasses() {
+    ViewInput input = m_runs.input();
+    const std::size_t whole = input.position;
+    std::size_t end = 0;  // of the first run
+    while (input.trace->event(end).run != 2) ++end;
+    input = selecting(input, lastOf(input, 1));
+    const TimelineModel later = timelineModel(input);
+    input.position = end;
+    const TimelineModel then = timelineModel(input);
+    QVERIFY(end < whole);
+    QCOMPARE(later.runs, std::vector<RunId>{1});
+    QCOMPARE(later.rows.size(), then.rows.size());
+    for (std::size_t i = 0; i < later.rows.size(); ++i) QVERIFY(later.rows[i] == then.rows[i]);
+    QVERIFY(!later.rows.back().bars.empty());
   }
 
   void attentionThatWasLeftOutIsSaid() {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the window shows after a part of it was painted is what it would show if all of it had been.
+#include "engine/workbench/document/edits.h"
+#include "tests/ui/editor/canvas_driver.h"
+#include "tests/ui/editor/recorded_query.h"
+
+#include <QGraphicsView>
+#include <QImage>
+#include <QScreen>
+#include <QScrollBar>
+#include <QtTest>
+
+using namespace spanscope;
+using document::NodeId;
+using test::CanvasDriver;
+
+class TestCanvasPainting : public QObject {
+  Q_OBJECT
+
+  static QImage plain(const QPixmap& picture) {
+    return picture.toImage().convertToFormat(QImage::Format_RGB32);
+  }
+
+  /// Empty, or where the window differs from what the canvas paints when asked for all of it.
+  static QRegion stale(CanvasDriver& driver) {
+    QCoreApplication::processEvents();
+    QWidget* window = driver.canvas().window();
+    const QImage shown = plain(window->screen()->grabWindow(window->winId()));
+    const QImage painted = plain(window->grab());
+    if (shown.size() != painted.size()) return window->rect();
+    QRegion region;
+    for (int y = 0; y < shown.height(); ++y) {
+      for (int x = 0; x < shown.width(); ++x) {
+        if (shown.pixel(x, y) != painted.pixel(x, y)) region += QRect(x, y, 1, 1);
+      }
+    }
+    return region;
+  }
+
+ private Q_SLOTS:
+  void nothingStaleIsLeftByMovingTheView_data() {
+    QTest::addColumn<double>("zoom");
+    for (const double zoom : {1.0, 0.7, 0.41, 0.2}) QTest::addRow("zoom %.2f", zoom) << zoom;
+  }
+  void nothingStaleIsLeftByMovingTheView() {
+    QFETCH(double, zoom);
+    CanvasDriver driver(test::exampleDocument("rag.json"));
+    auto* view = driver.canvas().findChild<QGraphicsView*>();
+    driver.canvas().setPlace({.zoom = zoom, .center = {120, 90}});
+    QCOMPARE(stale(driver), QRegion());
+    auto* minimap = driver.canvas().findChild<QWidget*>(QStringLiteral("minimap"));
+    QCOMPARE(minimap->isVisible(),
+             zoom > 0.9);  // a widget over the view, whose picture must not move with it
+    for (const QPoint by : {QPoint(0, 12), QPoint(0, -5), QPoint(7, 0), QPoint(-30, 0), QPoint(3, -4)}) {
+      view->horizontalScrollBar()->setValue(view->horizontalScrollBar()->value() + by.x());
+      view->verticalScrollBar()->setValue(view->verticalScrollBar()->value() + by.y());
+      QCOMPARE(stale(driver), QRegion());
+    }
+  }
+
+  void nothingStaleIsLeftByMovingTheViewOfAChangedDocument() {
+    CanvasDriver driver(test::exampleDocument("rag.json"));
+    auto* view = driver.canvas().findChild<QGraphicsView*>();
+    driver.canvas().setPlace({.zoom = 1, .center = {120, 90}});
+    QCOMPARE(stale(driver), QRegion());
+    // All before the next paint: a card goes, and what stood below it moves up.
+    const NodeId generate = driver.document().root();
+    const NodeId cross = driver.document().at(generate).children[0];
+    const NodeId plus = driver.document().at(cross).children[1];
+    driver.click(driver.center(driver.document().at(plus).children[0]));
+    view->verticalScrollBar()->setValue(view->verticalScrollBar()->value() + 10);
+    driver.key(Qt::Key_Delete);
+    view->verticalScrollBar()->setValue(view->verticalScrollBar()->value() + 15);
+    driver.canvas().setPlace({.zoom = 0.9, .center = {120, 90}});
+    view->verticalScrollBar()->setValue(view->verticalScrollBar()->value() - 4);
+    QCOMPARE(stale(driver), QRegion());
+  }
+
+  void nothingIsLeftOfTextsThatWereShownBefore() {
+    const auto picture = [](CanvasDriver& driver, double zoom) {
+      driver.canvas().setPlace({.zoom = zoom, .center = {120, 90}});
+      QCoreApplication::processEvents();
+      return plain(driver.canvas().findChild<QGraphicsView*>()->grab());
+    };
+    const auto inputOf = [](CanvasDriver& driver, ui::Scheme scheme) {
+      ui::ViewInput input;
+      input.trace = std::make_shared<const ui::TraceStore>();
+      input.theme = ui::Theme(scheme);
+      input.document = driver.model().snapshot();
+      return input;
+    };
+    CanvasDriver changed(test::exampleDocument("rag.json"));
+    for (const double zoom : {1.0, 0.6, 0.53}) (void)picture(changed, zoom);
+    const document::Document& document = changed.document();
+    const NodeId cross = document.at(document.root()).children[0];
+    const NodeId first = document.at(document.at(cross).children[1]).children[0];
+    changed.model().change(QStringLiteral("edit"), [first](document::Document& edited) {
+      query::Message message = *edited.at(first).own.as<query::Message>();
+      message.text = "Nobody has written a letter.";
+      document::setOwn(edited, first, {message});
+    });
+    CanvasDriver fresh(changed.document());
+    for (const double zoom : {0.6, 1.0, 0.53, 0.95}) QCOMPARE(picture(changed, zoom), picture(fresh, zoom));
+    changed.setInput(inputOf(changed, ui::Scheme::Dark));
+    CanvasDriver dark(changed.document());
+    dark.setInput(inputOf(dark, ui::Scheme::Dark));
+    for (const double zoom : {0.95, 0.6}) QCOMPARE(picture(changed, zoom), picture(dark, zoom));
+  }
+
+  void whatStaysInSightIsMovedRatherThanPainted() {
+    CanvasDriver driver(test::exampleDocument("rag.json"));
+    auto* view = driver.canvas().findChild<QGraphicsView*>();
+    driver.canvas().setPlace({.zoom = 1, .center = {120, 90}});
+    QCoreApplication::processEvents();
+    QRegion painted;
+    class Watch : public QObject {
+     public:
+      explicit Watch(QRegion& region) : m_region(region) {}
+      bool eventFilter(QObject* /*watched*/, QEvent* event) override {
+        if (event->type() == QEvent::Paint) m_region += static_cast<QPaintEvent*>(event)->region();
+        return false;
+      }
+
+     private:
+      QRegion& m_region;
+    } watch(painted);
+    view->viewport()->installEventFilter(&watch);
+    view->verticalScrollBar()->setValue(view->verticalScrollBar()->value() + 10);
+    QCoreApplication::processEvents();
+    QVERIFY(!painted.isEmpty());
+    int pixels = 0;
+    for (const QRect& rect : painted) pixels += rect.width() * rect.height();
+    QVERIFY2(pixels < view->width() * view->height() / 10, qPrintable(QString::number(pixels)));
+  }
+};
+
+QTEST_MAIN(TestCanvasPainting)
+#include "tst_canvas_painting.moc"

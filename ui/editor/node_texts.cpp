@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/editor/node_texts.h"
+
+#include "ui/editor/card_plan.h"
+#include "ui/words/part_text.h"
+#include "ui/words/score_text.h"
+#include "ui/words/tr.h"
+
+#include <QFontMetricsF>
+
+#include <algorithm>
+#include <optional>
+
+namespace spanscope::ui {
+namespace {
+
+QString countText(const NodeLook& look, const NodeStatus& status) {
+  if (status.tokens < 0) return {};
+  if (look.answers) {
+    if (status.generated == 0) return QString::number(status.tokens);
+    return QStringLiteral("%1+%2").arg(status.tokens).arg(status.generated);
+  }
+  return tr("%1 tok").arg(status.tokens);
+}
+
+QString stateText(const NodeLook& look, const NodeStatus& status) {
+  if (look.isFrozen())
+    return look.frozen.size() == 1 ? tr("frozen") : tr("%1 frozen answers").arg(look.frozen.size());
+  switch (status.phase) {
+    case NodePhase::Waiting:
+      return tr("waiting");
+    case NodePhase::Running:
+      if (status.generated > 0) return tr("answering");
+      if (status.tokens <= 0) return tr("reading the prompt");
+      return tr("read %1 of %2 tokens").arg(status.read).arg(status.tokens);
+    case NodePhase::Stopped:
+      return tr("stopped");
+    case NodePhase::Failed:
+      return tr("failed");
+    case NodePhase::Finished:
+      // A run that the engine warned of is not ticked off.
+      return status.advice.empty() ? tr("✓ finished") : tr("⚠ finished");
+    case NodePhase::None:
+      return {};
+  }
+  return {};
+}
+
+/// "3 200" with a space that no line is broken at.
+QString grouped(std::int64_t count) {
+  QString digits = QString::number(count);
+  for (qsizetype at = digits.size() - 3; at > 0; at -= 3) digits.insert(at, QChar(0x202F));
+  return digits;
+}
+
+/// The end of a text, as much as fits so many lines.
+QString endOf(const QString& text, const QFont& font, double width, int lines) {
+  const QFontMetricsF metrics(font);
+  // Words are not broken, so a line is not always full.
+  return metrics.elidedText(text, Qt::ElideLeft, width * lines - (lines - 1) * 48);
+}
+
+/// Of several frozen replies the first ones, a line each.
+std::vector<TextLine> frozenLines(TextSetter& setter, const QStringList& replies, const QFont& font,
+                                  double width) {
+  std::vector<TextLine> lines;
+  for (qsizetype i = 0; i < std::min<qsizetype>(replies.size(), 2); ++i)
+    lines.push_back(setter.line(tr("%1 · %2").arg(i + 1).arg(replies[i]), font, width));
+  return lines;
+}
+
+}  // namespace
+
+QString fragmentsText(const NodeStatus& status) {
+  if (status.fragments < 0) return {};
+  if (status.fragments == 0) return tr("found nothing");
+  const QString best = scoreText(status.bestScore);
+  return status.fragments == 1 ? tr("1 fragment, score %1").arg(best)
+                               : tr("%1 fragments, best %2").arg(status.fragments).arg(best);
+}
+
+QString stackText(const NodeStatus& status) {
+  QStringList parts;
+  if (status.tokens >= 0) parts.append(tr("%1 tokens").arg(grouped(status.tokens)));
+  if (status.cachedPercent() >= 0) parts.append(tr("%1 % cached").arg(status.cachedPercent()));
+  return parts.join(QStringLiteral(" · "));
+}
+
+NodeTexts makeNodeTexts(const NodeLook& look, const NodeStatus& status, const NodeForecast* forecast,
+                        const CanvasStyle& style, double scale) {
+  TextSetter& setter = style.setter();
+  NodeTexts texts;
+  texts.scale = scale;
+  if (look.pill) {
+    const double width = look.rect.width / scale;
+    texts.title = setter.line(look.title, style.titleFont, width - std::min(20.0, width / 6));
+    texts.name = setter.line(look.name, style.smallFont, width - 20);
+    if (scale <= kNumberScale) {
+      texts.promise = setter.line(look.promise, style.smallFont, width - 8);
+      for (const QString& label : look.labels)
+        texts.numbers.push_back(setter.line(label, style.smallFont, 60));
+    }
+    texts.problem = setter.line(look.problem, style.smallFont, width - 8);
+    if (look.spread) texts.hidden = setter.line(tr("stack"), style.smallFont, 80);
+  } else {
+    const CardPlan plan(look, scale);
+    const double width = plan.width;
+    const QString& more = look.name.isEmpty() ? look.identity : look.name;
+    QString title = more.isEmpty() ? look.title : look.title + QStringLiteral(" · ") + more;
+    if (width >= 130) {
+      texts.count = look.stacked > 0
+                        ? setter.line(width < 190 ? QStringLiteral("›") : tr("open ›"), style.smallFont, 90)
+                        : setter.line(countText(look, status), style.monoFont, 90);
+    }
+    const double whole = width - plan.titleLeft - kCardRight - 8;
+    const auto fits = [&](double room) { return setter.widthOf(title, style.titleFont) <= room; };
+    // The number tells more than the role where there is no room for both, and the title more than the count.
+    if (look.name.isEmpty() && !more.isEmpty() && !fits(whole - texts.count.width)) title = more;
+    if (look.stacked == 0 && !fits(whole - texts.count.width) && fits(whole)) texts.count = {};
+    const double room = whole - texts.count.width;
+    texts.title = setter.line(title, style.titleFont, room);
+    texts.problem = setter.line(look.problem, style.smallFont, width - kCardLeft - kCardRight - 16);
+    const int share = status.cachedPercent();
+    if (forecast != nullptr)
+      texts.forecast = setter.line(forecastBadge(*forecast), style.smallFont, width / 2);
+    if (status.looked >= 0) {
+      // Beside a forecast in few words, so that cards of one list have room for both alike.
+      const QString looked = forecast != nullptr ? tr("looked %1") : tr("looked at %1");
+      texts.looked = setter.line(looked.arg(partText(status.looked)), style.smallFont, width / 2);
+    }
+    if (share >= 0 && look.stacked == 0)
+      texts.share = setter.line(QStringLiteral("%1 %").arg(share), style.monoFont, kShareWidth);
+    if (look.answers) {
+      const double inner = plan.answer.width() - 16;
+      texts.modelLine = setter.line(look.modelLine, style.bodyFont, width - kCardLeft - kCardRight);
+      QString answer = look.isFrozen() ? look.frozen.first() : QString::fromStdString(status.answer);
+      if (!look.isFrozen() && status.phase == NodePhase::Failed && !status.failure.empty()) {
+        answer = QString::fromStdString(status.failure);
+      }
+      const bool streams = status.phase == NodePhase::Running && !look.isFrozen();
+      // While it streams, the end of the answer is what is new.
+      const QString flat = answer.simplified();
+      const int lines = plan.bodyLines;
+      texts.body = setter.lines(streams && lines > 0 ? endOf(flat, style.bodyFont, inner, lines) : flat,
+                                style.bodyFont, inner, lines);
+      if (look.frozen.size() > 1) texts.body = frozenLines(setter, look.frozen, style.bodyFont, inner);
+      const double stateWidth = status.copies > 1 && !look.isFrozen() ? plan.answer.width() / 2 : inner;
+      texts.state = setter.line(stateText(look, status), style.smallFont, stateWidth);
+      if (status.copies > 1 && !look.isFrozen()) {
+        texts.picker =
+            setter.line(tr("%1 of %2 ›").arg(status.copy + 1).arg(status.copies), style.smallFont, 90);
+      }
+    } else {
+      const double inner = width - kCardLeft - kCardRight;
+      const QString found = look.stacked > 0 ? stackText(status) : fragmentsText(status);
+      const int lines = std::max(0, plan.bodyLines - (found.isEmpty() ? 0 : 1));
+      // Of a stack the first text stands for all where nothing is known of their tokens.
+      const QString text = look.stacked > 0 && !found.isEmpty() ? QString() : look.text;
+      // The cached share stands over the end of a line that reaches down to it.
+      const bool besideShare =
+          texts.share.width > 0 && plan.bodyTop + lines * kCardLine > plan.shareTop + kShareRise;
+      texts.body = setter.lines(text, style.bodyFont, inner, lines,
+                                besideShare ? std::optional(plan.bar.width()) : std::nullopt);
+      if (!found.isEmpty() && plan.bodyLines > 0)
+        texts.body.push_back(setter.line(found, style.bodyFont, inner));
+    }
+  }
+  if (look.muted || look.isFrozen()) {
+    texts.chip = setter.line(look.muted ? tr("muted") : tr("frozen"), style.smallFont, 80);
+  }
+  if (look.collapsed) texts.hidden = setter.line(tr("%1 hidden").arg(look.hidden), style.smallFont, 80);
+  return texts;
+}
+
+}  // namespace spanscope::ui
