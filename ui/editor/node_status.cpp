@@ -52,9 +52,8 @@ class StatusBuilder {
   StatusBuilder(const ViewInput& input, NodeStatusCache& cache)
       : m_input(input), m_cache(cache), m_document(*input.document), m_progress(input.state().progress()) {
     if (m_cache.trace != input.trace.get()) m_cache.queries.clear();
-    if (m_cache.tokenizer != input.tokenizer.get()) m_cache.tokens.clear();
     m_cache.trace = input.trace.get();
-    m_cache.tokenizer = input.tokenizer.get();
+    m_cache.counts = countsOf(input.tokenizer, input.tokenCounts ? input.tokenCounts : m_cache.counts);
   }
 
   NodeStatuses build(const std::vector<NodeId>& nodes) {
@@ -247,12 +246,7 @@ class StatusBuilder {
     for (const NodeId node : m_leavesLeft) {
       if (query::isSugar(m_document.at(node).own)) continue;
       const std::string& text = *ownText(m_document.at(node).own);
-      auto count = m_cache.tokens.find(text);
-      if (count == m_cache.tokens.end()) {
-        const auto tokens = static_cast<std::int64_t>(m_input.tokenizer->encode(text).size());
-        count = m_cache.tokens.emplace(text, tokens).first;
-      }
-      m_result[node].tokens = count->second;
+      m_result[node].tokens = m_cache.counts->count(text);
     }
   }
 

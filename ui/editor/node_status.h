@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -53,8 +54,7 @@ using NodeStatuses = std::map<document::NodeId, NodeStatus>;
 /// What nodeStatuses() would compute again and again. Its content never changes a result.
 struct NodeStatusCache {
   std::map<RunId, std::optional<query::Node>> queries;  ///< the runs' queries, read
-  std::map<std::string, std::int64_t> tokens;           ///< of texts, by `tokenizer`
-  const text::Tokenizer* tokenizer = nullptr;
+  std::shared_ptr<TokenCounts> counts;                  ///< null: nothing was counted
   const TraceStore* trace = nullptr;
 };
 

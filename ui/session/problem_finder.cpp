@@ -8,22 +8,15 @@
 namespace spanscope::ui {
 
 std::vector<document::Problem> ProblemFinder::find(const document::Document& document,
-                                                   const std::shared_ptr<const text::Tokenizer>& tokenizer) {
-  constexpr std::size_t kMostKept = 10'000;
-  if (m_tokenizer != tokenizer || m_counts.size() > kMostKept) m_counts.clear();
-  m_tokenizer = tokenizer;
+                                                   const std::shared_ptr<const text::Tokenizer>& tokenizer,
+                                                   const std::shared_ptr<TokenCounts>& counts) {
+  m_counts = countsOf(tokenizer, counts ? counts : m_counts);
   document::ProblemContext context;
-  if (m_tokenizer != nullptr) {
-    context.countTokens = [this](const std::string& text) { return countTokens(text); };
+  if (tokenizer != nullptr) {
+    context.countTokens = [this](const std::string& text) { return m_counts->count(text); };
     context.contextLength = contextLength(document.settings);
   }
   return document::findProblems(document, context);
-}
-
-std::int64_t ProblemFinder::countTokens(const std::string& text) {
-  const auto [entry, isNew] = m_counts.try_emplace(text, 0);
-  if (isNew) entry->second = static_cast<std::int64_t>(m_tokenizer->encode(text).size());
-  return entry->second;
 }
 
 std::int64_t ProblemFinder::contextLength(const workbench::RunSettings& settings) {

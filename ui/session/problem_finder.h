@@ -5,9 +5,9 @@
 
 #include "engine/text/tokenizer.h"
 #include "ui/document/problems.h"
+#include "ui/session/token_counts.h"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,17 +16,17 @@ namespace spanscope::ui {
 
 class ProblemFinder {
  public:
-  /// `tokenizer`: of the document's model; null: prompts are not measured.
+  /// `tokenizer`: of the document's model; null: prompts are not measured. `counts`: what others have counted
+  /// with it; may be null.
   std::vector<document::Problem> find(const document::Document& document,
-                                      const std::shared_ptr<const text::Tokenizer>& tokenizer);
+                                      const std::shared_ptr<const text::Tokenizer>& tokenizer,
+                                      const std::shared_ptr<TokenCounts>& counts = nullptr);
 
  private:
-  std::int64_t countTokens(const std::string& text);
   std::int64_t contextLength(const workbench::RunSettings& settings);
 
-  std::shared_ptr<const text::Tokenizer> m_tokenizer;
-  std::map<std::string, std::int64_t> m_counts;  ///< by text
-  std::string m_modelDirectory = "?";            ///< whose context length is known
+  std::shared_ptr<TokenCounts> m_counts;
+  std::string m_modelDirectory = "?";  ///< whose context length is known
   std::int64_t m_contextLength = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "ui/session/run_record.h"
 #include "ui/session/segment_identities.h"
 #include "ui/session/selection.h"
+#include "ui/session/token_counts.h"
 #include "ui/session/trace_store.h"
 #include "ui/theme/theme.h"
 
@@ -53,6 +54,8 @@ struct ViewInput {
   std::shared_ptr<const std::vector<compute::Device>> devices;
   /// Of the loaded model; null while there is none.
   std::shared_ptr<const text::Tokenizer> tokenizer;
+  /// What has been counted with it; null: nothing is remembered.
+  std::shared_ptr<TokenCounts> tokenCounts;
   Selection selection;
   Theme theme;
   /// What the document's next run would find; null: not known yet, or a recorded run is shown.

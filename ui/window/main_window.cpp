@@ -298,7 +298,8 @@ void MainWindow::countProblems() {
   m_countProblems.setInterval(kPause);
   QString problems = tr("no problems");
   if (m_checked != nullptr) {
-    const std::vector<ProblemRow> rows = problemRows(*m_checked, m_finder.find(*m_checked, m_checkedWith));
+    const std::vector<ProblemRow> rows =
+        problemRows(*m_checked, m_finder.find(*m_checked, m_checkedWith, m_workspace.input().tokenCounts));
     if (!rows.empty()) problems = problemSummary(rows);
   }
   if (std::exchange(m_problems, problems) != problems) showInput();

@@ -660,12 +660,14 @@ void Workspace::update() {
 /// Tokens are counted as the document's model counts them, which need not be the one in memory.
 void Workspace::showTokenizer() {
   m_input.tokenizer = m_engine.model().tokenizer;
-  if (m_current == nullptr || m_input.models.loaded.empty()) return;
-  const std::string wanted = runsOn(*m_current);
-  if (wanted.empty() || wanted == m_input.models.loaded) return;
-  const auto [known, isNew] = m_tokenizers.try_emplace(wanted);
-  if (isNew) m_engine.readTokenizer(wanted);
-  m_input.tokenizer = known->second;
+  const std::string wanted =
+      m_current == nullptr || m_input.models.loaded.empty() ? std::string() : runsOn(*m_current);
+  if (!wanted.empty() && wanted != m_input.models.loaded) {
+    const auto [known, isNew] = m_tokenizers.try_emplace(wanted);
+    if (isNew) m_engine.readTokenizer(wanted);
+    m_input.tokenizer = known->second;
+  }
+  m_input.tokenCounts = countsOf(m_input.tokenizer, m_input.tokenCounts);
 }
 
 /// Whether the document has the nodes that it had when identities were read: what they say may have changed.

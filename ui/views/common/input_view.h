@@ -63,6 +63,7 @@ class InputView : public View {
   /// The newest value: of the model where there is one.
   const document::Document& document() const;
   std::shared_ptr<const text::Tokenizer> tokenizer() const { return m_input ? m_input->tokenizer : nullptr; }
+  std::shared_ptr<TokenCounts> tokenCounts() const { return m_input ? m_input->tokenCounts : nullptr; }
   Selection selection() const { return m_input ? m_input->selection : Selection(); }
   Theme theme() const { return m_input ? m_input->theme : Theme(); }
 

@@ -178,7 +178,7 @@ void ProblemsView::modelChanged() {
 
 void ProblemsView::find() {
   m_later.setInterval(kPause);
-  std::vector<ProblemRow> rows = problemRows(document(), m_finder.find(document(), tokenizer()));
+  std::vector<ProblemRow> rows = problemRows(document(), m_finder.find(document(), tokenizer(), tokenCounts()));
   showFix(rows);
   const QString summary = problemSummary(rows);
   m_pages->setCurrentIndex(rows.empty() ? 1 : 0);
