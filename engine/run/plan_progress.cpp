@@ -17,7 +17,8 @@ constexpr std::int32_t kReplyLimit = 256;
 }  // namespace
 
 PlanProgress::PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options,
-                           const model::ModelConfig& model, layout::MessageRenderer& renderer)
+                           const model::ModelConfig& model, layout::MessageRenderer& renderer,
+                           std::int32_t blockSize)
     : m_run(run),
       m_plan(plan),
       m_options(options),
@@ -27,6 +28,7 @@ PlanProgress::PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& 
       m_missing(plan.steps.size()),
       m_dependents(plan.steps.size()),
       m_readySince(plan.steps.size(), Clock::now()) {
+  renderer.useLayout(options.layout, blockSize);
   for (StepIndex i = 0; i < plan.steps.size(); ++i) {
     const std::vector<StepIndex>& needs = plan.steps[i].needs;
     m_missing[i] = needs.size();

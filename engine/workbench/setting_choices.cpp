@@ -2,6 +2,7 @@
 #include "engine/workbench/setting_choices.h"
 
 #include "engine/compute/backends.h"
+#include "engine/layout/layouts.h"
 #include "engine/retrieve/ranking.h"
 #include "engine/workbench/setting_values.h"
 
@@ -71,6 +72,13 @@ Choices policyChoices() {
   return choices;
 }
 
+Choices layoutChoices() {
+  Choices choices;
+  for (const layout::LayoutInfo& info : layout::layouts())
+    choices.push_back({.name = info.name, .label = info.label, .help = info.help, .brief = info.brief});
+  return choices;
+}
+
 Choices kvTypeChoices() {
   Choices choices;
   for (const compute::DType type : kKvTypes) choices.push_back({.name = compute::nameOf(type)});
@@ -102,6 +110,10 @@ Choices attentionChoices() {
 
 policy::Choice policyOf(std::string_view name) {
   return policy::findChoice(name).value_or(policy::Choice());
+}
+
+layout::Layout layoutOf(std::string_view name) {
+  return layout::findLayout(name).value_or(layout::Layout::Exact);
 }
 
 compute::DType kvTypeOf(std::string_view name) {
