@@ -114,7 +114,7 @@ class StepLayout {
     } else if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) {
       const plan::PromptNode* const marked = run->isCross ? lastFilled(run->children) : nullptr;
       for (const plan::PromptNode& child : run->children) {
-        if (&child == marked) markCross(scope, prompt.node);
+        if (&child == marked) markCross(scope, child.node);
         lay(child, scope);
       }
     } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {

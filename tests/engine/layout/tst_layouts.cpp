@@ -435,6 +435,9 @@ void TestLayouts::padsGoWithWhatTheyStandBehind() {
   QCOMPARE(forward.segments[1].tokens, swapped.segments[2].tokens);
   QCOMPARE(forward.segments[2].tokens, swapped.segments[1].tokens);
   for (std::size_t i = 0; i < 3; ++i) QCOMPARE(forward.segments[i].length() % 4, 0);
+  // What begins with a marker is of the node that is marked.
+  QCOMPARE(forward.segments[3].node, NodePath("/u"));
+  QCOMPARE(forward.segments[1].node, NodePath("/u"));
   // Not so in a seq, where no marker follows: nothing is padded at the end.
   const SpanTable open = layOutAs(Layout::Padded, 4, seq({plus({a, b}), user("q")}));
   QCOMPARE(open.segments[1].length(), 4);
