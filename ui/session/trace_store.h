@@ -30,6 +30,7 @@ struct RequestEvents {
   std::vector<std::size_t> replays;     ///< AttentionReplayed and the ReplayedMass after each
   std::vector<std::size_t> recomputed;  ///< TokensRecomputed
   std::vector<std::size_t> fidelity;    ///< FidelityMeasured
+  std::vector<std::size_t> layouts;     ///< LayoutApplied
 };
 
 class TraceStore {
@@ -73,6 +74,8 @@ class TraceStore {
   const std::vector<std::size_t>& passes() const { return m_passes; }
   const std::vector<std::size_t>& runs() const { return m_runs; }  ///< RunStarted
   const std::vector<std::size_t>& storeReports() const { return m_storeReports; }
+  /// The layout of a run, wherever it was told; nullptr: the exact one.
+  const trace::LayoutChosen* layoutOf(RunId run) const;
   const std::vector<Error>& contradictions() const { return m_contradictions; }
 
   /// What answerShares() worked out last; may be null. Its own.
@@ -103,6 +106,7 @@ class TraceStore {
   std::vector<std::size_t> m_passes;
   std::vector<std::size_t> m_runs;
   std::vector<std::size_t> m_storeReports;
+  std::map<RunId, std::size_t> m_layouts;  ///< LayoutChosen
   std::vector<Error> m_contradictions;
   mutable std::shared_ptr<const AnswerShares> m_answerShares;
 };
