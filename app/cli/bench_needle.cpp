@@ -301,7 +301,7 @@ void addNeedleCommand(CLI::App& group, Context& context) {
   addNumber(*command, "--trials", needle.trials, "Runs a row, each with other names and hay", {1, 100'000});
   addNumber(*command, "--good", needle.goodShare, "Recall and precision from which a run is good",
             {0.0, 1.0});
-  addSettings(*command, settings, {"policy", "layout"});
+  addSettings(*command, settings, {"policy", "prompt_layout"});
   addSeedOption(*command, needle.seed, "Seed of names and hay");
   command
       ->add_option(

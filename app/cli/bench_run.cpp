@@ -265,7 +265,7 @@ void addRepeatCommand(CLI::App& group, Context& context) {
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model"});
   addTemplateOption(*command, options->session.chatTemplate);
-  addSettings(*command, settings, {"policy", "layout"});
+  addSettings(*command, settings, {"policy", "prompt_layout"});
   addPlanOptions(*command, options->query);
   addSettings(*command, settings, {"max_tokens"});
   addNumber(*command, "--repeats", options->repeats, "Measured runs of each case", {1, kMostRepeats});

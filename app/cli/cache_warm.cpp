@@ -204,7 +204,7 @@ void addWarmCommand(CLI::App& group, Context& context) {
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model"});
   addTemplateOption(*command, options->session.chatTemplate);
-  addSettings(*command, settings, {"layout"});
+  addSettings(*command, settings, {"prompt_layout"});
   addSettings(*command, settings, {"device", "exact", "threads", "block_size", "blocks", "kv_type"});
   addStoreFolderOption(*command, options->session.cacheFolder,
                        "Folder of the store; without, the user's own in the folder for caches");

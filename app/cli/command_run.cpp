@@ -255,7 +255,7 @@ void addRun(CLI::App& app, Context& context) {
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model"});
   addTemplateOption(*command, options->session.chatTemplate);
-  addSettings(*command, settings, {"policy", "layout"});
+  addSettings(*command, settings, {"policy", "prompt_layout"});
   addPlanOptions(*command, options->query);
   addSettings(*command, settings, {"max_tokens"});
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();

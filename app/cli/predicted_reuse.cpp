@@ -212,7 +212,7 @@ void addPredictionOptions(CLI::App& command, PredictionOptions& options) {
   workbench::RunSettings& settings = options.session.settings;
   addSettings(command, settings, {"model"});
   addTemplateOption(command, options.session.chatTemplate);
-  addSettings(command, settings, {"policy", "layout", "max_tokens", "block_size", "blocks"});
+  addSettings(command, settings, {"policy", "prompt_layout", "max_tokens", "block_size", "blocks"});
   for (const char* name : kPredictionOptions) command.get_option(name)->group(group);
   command.get_option("--model")->description(
       "Hugging Face model directory, whose tokens are counted; default: the bundled model");

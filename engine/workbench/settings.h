@@ -101,7 +101,7 @@ inline const std::vector<Setting>& runSettings() {
        .kind = TextKind::Policy,
        .row = {.group = Group::Cache, .label = tr("Reuse policy")},
        .option = {.name = "--policy", .help = "Reuse policy, with its values in brackets", .value = "NAME"}},
-      {.key = "layout",
+      {.key = "prompt_layout",
        .name = "layout",
        .member = &RunSettings::layout,
        .effect = SettingEffect::Run,
