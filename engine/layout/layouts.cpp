@@ -15,20 +15,17 @@ constexpr std::array<LayoutInfo, 3> kLayouts = {
     {{.layout = Layout::Exact,
       .name = "exact",
       .brief = "the chat template's text",
-      .label = "exact: the chat template's text",
       .help = "The chat template's text, token for token: nothing is padded or cropped",
       .over = ""},
      {.layout = Layout::Padded,
       .name = "padded",
       .brief = "pads and marker tokens",
-      .label = "padded: pads and marker tokens",
       .help = "What stands under a plus, and the last child of a cross, begins with a marker token at the "
               "beginning of a block; pads fill up the block before it",
       .over = "over the padded tokens and not the chat template's text"},
      {.layout = Layout::Cropped,
       .name = "cropped",
       .brief = "padded, and replies cut to whole blocks",
-      .label = "cropped: padded, and replies cut to whole blocks",
       .help =
           "As padded, and what the assistant says loses its end, so that it ends where a block does: what "
           "IBM/spnl sends a span server",

@@ -26,7 +26,6 @@ struct LayoutInfo {
   Layout layout;
   const char* name;   ///< "padded": what options, documents and traces call it
   const char* brief;  ///< what it is, in a few words
-  const char* label;  ///< both, as a person chooses it
   const char* help;   ///< what it does, in a sentence
   /// Over which tokens results are exact, where they are: what is said behind a policy's exactness. Empty
   /// where that goes without saying.

@@ -32,6 +32,12 @@ constexpr std::array<Named<plan::LocalityShape>, 2> kLocalityShapes = {
 /// The types that the cache can hold.
 constexpr std::array kKvTypes = {compute::DType::F32, compute::DType::BF16};
 
+/// In the order of layout::layouts().
+constexpr std::array<std::pair<layout::Layout, const char*>, 3> kLayouts = {
+    {{layout::Layout::Exact, tr("exact: the chat template's text")},
+     {layout::Layout::Padded, tr("padded: pads and marker tokens")},
+     {layout::Layout::Cropped, tr("cropped: padded, and replies cut to whole blocks")}}};
+
 constexpr std::array<std::pair<retrieve::Ranking, const char*>, 3> kRankings = {
     {{retrieve::Ranking::Lexical, tr("shared words (BM25)")},
      {retrieve::Ranking::Embedding, tr("vectors")},
@@ -74,8 +80,10 @@ Choices policyChoices() {
 
 Choices layoutChoices() {
   Choices choices;
-  for (const layout::LayoutInfo& info : layout::layouts())
-    choices.push_back({.name = info.name, .label = info.label, .help = info.help, .brief = info.brief});
+  for (const auto& [layout, label] : kLayouts) {
+    const layout::LayoutInfo& info = layout::infoOf(layout);
+    choices.push_back({.name = info.name, .label = label, .help = info.help, .brief = info.brief});
+  }
   return choices;
 }
 
