@@ -2,6 +2,7 @@
 #include "app/cli/bench_needle.h"
 
 #include "app/cli/bench_report.h"
+#include "app/cli/layout_lines.h"
 #include "app/cli/number_option.h"
 #include "app/cli/session_options.h"
 #include "app/cli/text_table.h"
@@ -122,13 +123,13 @@ std::string missesText(const Report& report) {
 void writeText(std::ostream& out, const Report& report) {
   const experiment::NeedleOptions& needle = report.options.needle;
   out << fmt::format(
-             "  {} documents that name a cat each, among hay; {} a row, seed {}, policy {}, "
+             "  {} documents that name a cat each, among hay; {} a row, seed {}, policy {}{}, "
              "temperature 0\n"
              "  good runs: at least {} of {} names found, and at least {:.0f} % of the names given are "
              "right\n"
              "  times are of whole runs from an empty cache; medians\n\n",
              needle.documents, counted(needle.trials, "trial"), needle.seed, needle.policy.name(),
-             report.goodCount(), needle.documents, needle.goodShare * 100)
+             layoutWords(needle.layout), report.goodCount(), needle.documents, needle.goodShare * 100)
       << tableText(report);
   std::int64_t longest = 0;
   for (const NeedleRow& row : report.rows) longest = std::max(longest, row.longestPrompt);
@@ -173,6 +174,7 @@ nlohmann::ordered_json toJson(const NeedleRow& row) {
 nlohmann::ordered_json toJson(const Report& report, nlohmann::ordered_json head) {
   const experiment::NeedleOptions& needle = report.options.needle;
   head["policy"] = needle.policy.name();
+  head["layout"] = layout::infoOf(needle.layout).name;
   head["documents"] = needle.documents;
   head["good_share"] = needle.goodShare;
   head["seed"] = needle.seed;
@@ -184,8 +186,9 @@ nlohmann::ordered_json toJson(const Report& report, nlohmann::ordered_json head)
 
 std::string underTitle(const Report& report, const std::string& model) {
   const experiment::NeedleOptions& needle = report.options.needle;
-  return fmt::format("{}, policy {}, {} documents, {} a point, seed {}", model, needle.policy.name(),
-                     needle.documents, counted(needle.trials, "trial"), needle.seed);
+  return fmt::format("{}, policy {}{}, {} documents, {} a point, seed {}", model, needle.policy.name(),
+                     layoutWords(needle.layout), needle.documents, counted(needle.trials, "trial"),
+                     needle.seed);
 }
 
 /// Attention locality over hay, as in figure 17 of the paper.
@@ -245,6 +248,7 @@ void writePicture(const std::filesystem::path& file, const std::string& svg, con
 ExitCode runNeedle(const Context& context, Options options) {
   if (!options.pictures.empty()) makeFolder(options.pictures);
   options.needle.policy = workbench::policyOf(options.session.settings.policy);
+  options.needle.layout = workbench::layoutOf(options.session.settings.layout);
   workbench::ModelBundle bundle = loadChosenModel(options.session, context.backends);
   trace::NoSink sink;
   const std::unique_ptr<run::Session> session =
@@ -297,7 +301,7 @@ void addNeedleCommand(CLI::App& group, Context& context) {
   addNumber(*command, "--trials", needle.trials, "Runs a row, each with other names and hay", {1, 100'000});
   addNumber(*command, "--good", needle.goodShare, "Recall and precision from which a run is good",
             {0.0, 1.0});
-  addSettings(*command, settings, {"policy"});
+  addSettings(*command, settings, {"policy", "prompt_layout"});
   addSeedOption(*command, needle.seed, "Seed of names and hay");
   command
       ->add_option(

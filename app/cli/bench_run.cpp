@@ -4,6 +4,7 @@
 #include "app/cli/bench_report.h"
 #include "app/cli/diagnostics.h"
 #include "app/cli/input.h"
+#include "app/cli/layout_lines.h"
 #include "app/cli/number_option.h"
 #include "app/cli/query_options.h"
 #include "app/cli/session_options.h"
@@ -12,6 +13,7 @@
 #include "engine/experiment/repeat_run.h"
 #include "engine/policy/policies.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/setting_values.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -151,9 +153,10 @@ void writeAnswers(std::ostream& out, const std::vector<CaseSummary>& summaries) 
 
 void writeText(std::ostream& out, const Options& options, const Report& report) {
   const std::vector<CaseSummary> summaries = experiment::summarizeTurns(report.turns);
-  out << fmt::format("  {}: {} of each case after one to warm up, policy {}; medians\n\n",
+  out << fmt::format("  {}: {} of each case after one to warm up, policy {}{}; medians\n\n",
                      inputName(options.file), counted(report.turns.size(), "run"),
-                     workbench::runOptionsOf(options.session.settings).policy.name());
+                     workbench::runOptionsOf(options.session.settings).policy.name(),
+                     layoutWords(workbench::layoutOf(options.session.settings.layout)));
   if (summaries.empty()) {
     out << "  stopped before the first turn ended\n";
     return;
@@ -195,6 +198,7 @@ void writeJson(std::ostream& out, const Options& options, const Report& report, 
   const std::vector<CaseSummary> summaries = experiment::summarizeTurns(report.turns);
   head["file"] = options.file;
   head["policy"] = workbench::runOptionsOf(options.session.settings).policy.name();
+  head["layout"] = options.session.settings.layout;
   head["seed"] = options.query.settings.seed;
   head["block_size"] = options.session.config().blockSize;
   head["blocks"] = options.session.config().blockCount;
@@ -261,7 +265,7 @@ void addRepeatCommand(CLI::App& group, Context& context) {
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model"});
   addTemplateOption(*command, options->session.chatTemplate);
-  addSettings(*command, settings, {"policy"});
+  addSettings(*command, settings, {"policy", "prompt_layout"});
   addPlanOptions(*command, options->query);
   addSettings(*command, settings, {"max_tokens"});
   addNumber(*command, "--repeats", options->repeats, "Measured runs of each case", {1, kMostRepeats});

@@ -13,6 +13,7 @@
 #include "engine/workbench/document_spans.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/run_options.h"
+#include "engine/workbench/setting_values.h"
 
 #include <nlohmann/json.hpp>
 
@@ -131,7 +132,9 @@ class WarmCommand {
       std::int64_t tokens = 0;
       std::int64_t stored = 0;
       for (const layout::SpanTable& span :
-           workbench::documentSpans(*text, *m_model->tokenizer, *m_model->chat)) {
+           workbench::documentSpans(*text, *m_model->tokenizer, *m_model->chat,
+                                    workbench::layoutOf(m_options.session.settings.layout),
+                                    m_options.session.config().blockSize)) {
         const run::LogitsResult result = m_session->logits({.table = span}, m_context.stop);
         tokens += span.tokenCount();
         // A prompt's last token is computed whatever is stored.
@@ -201,6 +204,7 @@ void addWarmCommand(CLI::App& group, Context& context) {
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model"});
   addTemplateOption(*command, options->session.chatTemplate);
+  addSettings(*command, settings, {"prompt_layout"});
   addSettings(*command, settings, {"device", "exact", "threads", "block_size", "blocks", "kv_type"});
   addStoreFolderOption(*command, options->session.cacheFolder,
                        "Folder of the store; without, the user's own in the folder for caches");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/input.h"
+#include "app/cli/layout_lines.h"
 #include "app/cli/parameter_lines.h"
 #include "app/cli/predicted_reuse.h"
 #include "app/cli/query_options.h"
@@ -51,7 +52,8 @@ class ExplainCommand {
  public:
   ExplainCommand(const Context& context, const Options& options)
       : m_context(context), m_streams(context.streams), m_options(options) {
-    if (options.prediction.isWanted) m_prediction.emplace(options.prediction, options.query.settings.seed);
+    if (options.prediction.isWanted || options.prediction.layouts)
+      m_prediction.emplace(options.prediction, options.query.settings.seed);
     if (!options.dot) m_tokenizer = text::loadTokenizer(modelDirectory(options.prediction.session));
   }
 
@@ -82,8 +84,14 @@ class ExplainCommand {
     if (planned.made.planWithoutLocality) explain.withoutLocality = &*planned.made.planWithoutLocality;
     const plan::Plan& plan = planned.plan();
     std::optional<run::Prediction> predicted;
-    if (m_prediction) predicted = m_prediction->predict(plan, m_context.stop);
+    const bool isPredicted = m_options.prediction.isWanted;
+    if (isPredicted) predicted = m_prediction->predict(plan, m_context.stop);
     if (predicted && predicted->stopped) return false;
+    std::optional<experiment::LayoutComparison> layouts;
+    if (m_options.prediction.layouts) {
+      layouts = m_prediction->compareLayouts(plan, m_context.stop);
+      if (!layouts) return false;
+    }
 
     const std::vector<query::ParameterInfo>& parameters = planned.parameters;
     std::ostream& out = m_streams.out;
@@ -91,14 +99,16 @@ class ExplainCommand {
       std::string json = plan::explainJson(plan, explain);
       if (!parameters.empty())
         json = withEntry(json, "parameters", parametersJson(parameters, planned.values));
-      if (m_prediction) json = withEntry(json, "prediction", predictionJson(plan, predicted));
+      if (isPredicted) json = withEntry(json, "prediction", predictionJson(plan, predicted));
+      if (layouts) json = withEntry(json, "layouts", layoutsJson(*layouts));
       out << json;
     } else if (m_options.dot) {
       out << plan::explainGraph(plan);
     } else {
       if (m_options.files.size() > 1) out << "── " << inputName(file) << '\n';
       out << parameterTable(parameters, planned.values) << plan::explain(plan, explain);
-      if (m_prediction) {
+      if (layouts) out << "Layouts: policy " << m_prediction->policy() << '\n' << layoutTable(*layouts);
+      if (isPredicted) {
         out << "Predicted reuse: " << m_prediction->setting() << '\n'
             << predictionText(plan, predicted,
                               m_options.prediction.why ? &m_prediction->tokenizer() : nullptr);
@@ -125,6 +135,7 @@ void addExplain(CLI::App& app, Context& context) {
       "  spanq explain --locality 2 --rule distribute-plus=off resources/queries/judge-4.json\n"
       "  spanq explain --predict resources/queries/rag.json resources/queries/rag-swapped.json\n"
       "  spanq explain --why resources/queries/rag.json resources/queries/rag-swapped.json\n"
+      "  spanq explain --layouts resources/queries/rag.json\n"
       "  spanq explain --dot resources/queries/judge-2.json | dot -Tsvg >plan.svg\n");
   const auto options = std::make_shared<Options>();
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
@@ -136,7 +147,9 @@ void addExplain(CLI::App& app, Context& context) {
                          ->excludes(json)
                          ->excludes(trees);
   addPredictionOptions(*command, options->prediction);
-  dot->excludes(command->get_option("--predict"))->excludes(command->get_option("--why"));
+  dot->excludes(command->get_option("--predict"))
+      ->excludes(command->get_option("--why"))
+      ->excludes(command->get_option("--layouts"));
 
   command->callback([&context, options, command] {
     checkPredictionOptions(*command, options->prediction);

@@ -3,6 +3,7 @@
 #include "app/cli/diagnostics.h"
 #include "app/cli/fidelity_report.h"
 #include "app/cli/input.h"
+#include "app/cli/layout_lines.h"
 #include "app/cli/live_run.h"
 #include "app/cli/number_option.h"
 #include "app/cli/query_options.h"
@@ -169,6 +170,7 @@ class RunCommand {
 
     if (m_options.json) {
       runs.push_back(runToJson(job.file, plan, result, view.spans(), view.loads()));
+      if (options.layout != layout::Layout::Exact) runs.back()["layout"] = layoutJson(view.layoutFigures());
       if (m_options.fidelity) runs.back()["fidelity"] = fidelityJson(plan, result, measured);
     } else {
       // A run that failed before its first step was admitted has nothing to sum up.
@@ -179,8 +181,10 @@ class RunCommand {
         const std::string loaded = loadSummary(view.loads());
         if (!loaded.empty()) streams.out << "  " << loaded << '\n';
       }
-      streams.out << "  policy " << options.policy.name() << " (" << exactness() << ") on " << m_bundle.name
-                  << ", " << m_bundle.backend->info().name << '\n';
+      streams.out << "  policy " << options.policy.name() << layoutWords(options.layout) << " ("
+                  << exactness() << ") on " << m_bundle.name << ", " << m_bundle.backend->info().name << '\n';
+      if (options.layout != layout::Layout::Exact)
+        streams.out << "  " << trace::layoutText(view.layoutFigures()) << '\n';
       if (m_options.fidelity) streams.out << '\n' << fidelityReport(plan, result, measured);
       streams.out.flush();
     }
@@ -190,14 +194,18 @@ class RunCommand {
   policy::Choice policy() const { return workbench::policyOf(m_options.session.settings.policy); }
 
   std::string exactness() const {
-    return policy::exactnessOn(policy(), m_bundle.backend->info().rowsAreBitEqual);
+    return layout::exactnessOver(policy::exactnessOn(policy(), m_bundle.backend->info().rowsAreBitEqual),
+                                 layout());
   }
+
+  layout::Layout layout() const { return workbench::layoutOf(m_options.session.settings.layout); }
 
   void writeJson(nlohmann::ordered_json runs) const {
     nlohmann::ordered_json json;
     json["model"] = m_bundle.name;
     json["device"] = m_bundle.backend->info().name;
     json["policy"] = policy().name();
+    json["layout"] = layout::infoOf(layout()).name;
     json["exactness"] = exactness();
     json["seed"] = m_options.query.settings.seed;
     json["runs"] = std::move(runs);
@@ -247,7 +255,7 @@ void addRun(CLI::App& app, Context& context) {
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model"});
   addTemplateOption(*command, options->session.chatTemplate);
-  addSettings(*command, settings, {"policy"});
+  addSettings(*command, settings, {"policy", "prompt_layout"});
   addPlanOptions(*command, options->query);
   addSettings(*command, settings, {"max_tokens"});
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/predicted_reuse.h"
 
+#include "app/cli/layout_lines.h"
 #include "app/cli/run_printer.h"
 #include "app/cli/text_table.h"
 #include "app/cli/why_lines.h"
@@ -18,8 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kPredictionOptions[] = {"--policy", "--max-tokens", "--block-size", "--blocks",
-                                              "--template"};
+constexpr const char* kPredictionOptions[] = {"--policy",     "--layout", "--max-tokens",
+                                              "--block-size", "--blocks", "--template"};
 constexpr const char* kNotRun = "a query before it will fail, so that it will not run";
 
 /// What a step's counts are, in the order of the tables.
@@ -203,10 +204,15 @@ void addPredictionOptions(CLI::App& command, PredictionOptions& options) {
       .add_flag("--why", options.why,
                 "Say of each block that will not be found why, and what would make a hit of it")
       ->group(group);
+  command
+      .add_flag("--layouts", options.layouts,
+                "Compare the layouts at block sizes 2, 4 and 16: tokens, pads, markers, what is cropped, and "
+                "what is computed")
+      ->group(group);
   workbench::RunSettings& settings = options.session.settings;
   addSettings(command, settings, {"model"});
   addTemplateOption(command, options.session.chatTemplate);
-  addSettings(command, settings, {"policy", "max_tokens", "block_size", "blocks"});
+  addSettings(command, settings, {"policy", "prompt_layout", "max_tokens", "block_size", "blocks"});
   for (const char* name : kPredictionOptions) command.get_option(name)->group(group);
   command.get_option("--model")->description(
       "Hugging Face model directory, whose tokens are counted; default: the bundled model");
@@ -216,7 +222,8 @@ void checkPredictionOptions(const CLI::App& command, PredictionOptions& options)
   options.isWanted = options.isWanted || options.why;
   if (options.isWanted) return;
   for (const char* name : kPredictionOptions) {
-    if (command.get_option(name)->count() > 0) throw CLI::RequiresError(name, "--predict");
+    if (command.get_option(name)->count() == 0) continue;
+    if (!options.layouts) throw CLI::RequiresError(name, "--predict");
   }
 }
 
@@ -236,10 +243,16 @@ std::optional<run::Prediction> ReusePrediction::predict(const plan::Plan& plan, 
   return prediction;
 }
 
+std::optional<experiment::LayoutComparison> ReusePrediction::compareLayouts(
+    const plan::Plan& plan, const std::stop_token& stop) const {
+  return experiment::compareLayouts(plan, m_run, m_options.session.config(), m_model.config,
+                                    *m_model.tokenizer, *m_model.chat, experiment::kComparedBlockSizes, stop);
+}
+
 std::string ReusePrediction::setting() const {
   const run::SessionConfig config = m_options.session.config();
-  return std::string("policy ") + m_run.policy.name() + " on " + m_model.name + ", " +
-         counted(config.blockCount, "block") + " of " + counted(config.blockSize, "token") +
+  return std::string("policy ") + m_run.policy.name() + layoutWords(m_run.layout) + " on " + m_model.name +
+         ", " + counted(config.blockCount, "block") + " of " + counted(config.blockSize, "token") +
          ", empty at first";
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/cli/session_options.h"
+#include "engine/experiment/layout_comparison.h"
 #include "engine/plan/plan.h"
 #include "engine/policy/policies.h"
 #include "engine/run/prediction.h"
@@ -21,11 +22,12 @@ namespace spanscope::cli {
 
 struct PredictionOptions {
   bool isWanted = false;
-  bool why = false;  ///< what would make hits is wanted too
+  bool why = false;      ///< what would make hits is wanted too
+  bool layouts = false;  ///< the layouts side by side are wanted, with or without a prediction
   SessionOptions session;
 };
 
-/// --predict and --why, and with them what `spanq run` has to say model, policy and cache.
+/// --predict, --why and --layouts, and with them what `spanq run` has to say model, policy and cache.
 void addPredictionOptions(CLI::App& command, PredictionOptions& options);
 
 /// Refuses options of a prediction where none is wanted. --why wants one.
@@ -41,8 +43,15 @@ class ReusePrediction {
   /// other is run then.
   std::optional<run::Prediction> predict(const plan::Plan& plan, const std::stop_token& stop);
 
+  /// Every layout at the block sizes of kComparedBlockSizes, each with an empty cache of as many tokens.
+  /// Nothing if it was stopped.
+  std::optional<experiment::LayoutComparison> compareLayouts(const plan::Plan& plan,
+                                                             const std::stop_token& stop) const;
+
   /// "policy spans on spanlet, 2048 blocks of 16 tokens, empty at first"
   std::string setting() const;
+  /// "spans on spanlet"
+  std::string policy() const { return m_run.policy.name() + " on " + m_model.name; }
   const text::Tokenizer& tokenizer() const { return *m_model.tokenizer; }
 
  private:

@@ -72,6 +72,11 @@ void RunPrinter::take(const trace::Event& event) {
     for (const trace::SegmentInfo& segment : table->segments) {
       segments.push_back({.independent = segment.independent && !segment.hidden});
     }
+    m_table = table->segments;
+  } else if (const auto* chosen = std::get_if<trace::LayoutChosen>(&payload)) {
+    m_layoutBlock = chosen->blockSize;
+  } else if (const auto* applied = std::get_if<trace::LayoutApplied>(&payload)) {
+    m_layout += trace::layoutFigures(*applied, m_table, m_layoutBlock);
   } else if (const auto* loaded = std::get_if<trace::BlockLoaded>(&payload)) {
     TierCounts& count = m_loads[loaded->tier];
     count.tokens += loaded->tokens;

@@ -7,6 +7,7 @@
 #include "engine/plan/plan.h"
 #include "engine/run/session.h"
 #include "engine/trace/event.h"
+#include "engine/trace/layout_figures.h"
 
 #include <cstdint>
 #include <map>
@@ -49,6 +50,8 @@ class RunPrinter {
 
   const SpanCounts& spans() const { return m_spans; }
   const LoadCounts& loads() const { return m_loads; }
+  /// What a layout that is not exact did to all prompts.
+  const trace::LayoutFigures& layoutFigures() const { return m_layout; }
 
  private:
   struct Reply {
@@ -82,6 +85,9 @@ class RunPrinter {
   bool m_midLine = false;
   SpanCounts m_spans;
   LoadCounts m_loads;
+  SharedList<trace::SegmentInfo> m_table;  ///< the last one that was laid out
+  std::int32_t m_layoutBlock = 1;          ///< tokens
+  trace::LayoutFigures m_layout;
   std::int64_t m_toCompute = 0;
   std::int64_t m_computed = 0;
   std::int64_t m_generated = 0;

@@ -13,9 +13,9 @@ namespace spanscope::experiment {
 namespace {
 
 // The one place where an experiment is registered.
-constexpr std::array<const Experiment*, 7> kExperiments{&kRagStudy,      &kJudgeStudy,  &kRelocationStudy,
-                                                        &kFidelityStudy, &kRepairStudy, &kAccuracyStudy,
-                                                        &kLocalityStudy};
+constexpr std::array<const Experiment*, 8> kExperiments{&kRagStudy,      &kJudgeStudy,   &kRelocationStudy,
+                                                        &kFidelityStudy, &kRepairStudy,  &kAccuracyStudy,
+                                                        &kLocalityStudy, &kCroppingStudy};
 
 [[noreturn]] void refuseNumbers(const ExperimentField& field, std::string_view text) {
   const std::string wanted =

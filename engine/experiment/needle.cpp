@@ -216,6 +216,7 @@ NeedleRow measureNeedle(run::Session& session, const NeedleOptions& options, std
   std::vector<double> seconds;
   run::RunOptions runOptions;
   runOptions.policy = options.policy;
+  runOptions.layout = options.layout;
   runOptions.seed = options.seed;
   for (std::int32_t trial = 0; trial < options.trials; ++trial) {
     const std::vector<NeedleDocument> documents = needleDocuments(options, hayWords, trial);

@@ -29,6 +29,7 @@ struct NeedleOptions {
   double goodShare = 0.75;  ///< a run is good where recall and precision are both at least this
   std::uint64_t seed = 0;   ///< of names and words; the same for every k
   policy::Choice policy{};
+  layout::Layout layout = layout::Layout::Exact;
 };
 
 /// Why a name is not in the answer.

@@ -24,6 +24,23 @@ const std::vector<TokenId>& MessageRenderer::replySuffix() {
   return *m_replySuffix;
 }
 
+const std::vector<TokenId>& MessageRenderer::assistantSuffix() {
+  if (!m_assistantSuffix) {
+    const auto& turn = m_chat.turns.at(static_cast<std::size_t>(query::Role::Assistant));
+    m_assistantSuffix = turn ? text::renderPieces(turn->suffix, m_tokenizer) : std::vector<TokenId>();
+  }
+  return *m_assistantSuffix;
+}
+
+void MessageRenderer::useLayout(Layout layout, std::int32_t blockSize) {
+  LayoutRules rules{.layout = layout, .blockSize = blockSize};
+  if (rules.marks()) {
+    if (!m_markers) m_markers = markerTokens(m_tokenizer);
+    rules.markers = *m_markers;
+  }
+  m_rules = rules;
+}
+
 const std::vector<TokenId>& MessageRenderer::opening(bool startsWithSystem) {
   std::optional<std::vector<TokenId>>& opening = m_openings.at(startsWithSystem ? 1 : 0);
   if (!opening) opening = text::renderOpening(m_chat, m_tokenizer, startsWithSystem);

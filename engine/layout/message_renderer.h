@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/layout/layouts.h"
 #include "engine/query/query.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
@@ -33,6 +34,13 @@ class MessageRenderer {
   const std::vector<TokenId>& opening(bool startsWithSystem);
   const std::vector<TokenId>& generationPrompt();
   const std::vector<TokenId>& replySuffix();
+  /// What closes a message of the assistant that was written.
+  const std::vector<TokenId>& assistantSuffix();
+
+  /// What is laid out from now on has this layout in blocks of so many tokens; before, it is exact. Throws
+  /// as markerTokens().
+  void useLayout(Layout layout, std::int32_t blockSize);
+  const LayoutRules& rules() const { return m_rules; }
 
  private:
   struct TextHash {
@@ -45,6 +53,9 @@ class MessageRenderer {
   const text::ChatTemplate& m_chat;
   std::optional<std::vector<TokenId>> m_generationPrompt;
   std::optional<std::vector<TokenId>> m_replySuffix;
+  std::optional<std::vector<TokenId>> m_assistantSuffix;
+  std::optional<MarkerTokens> m_markers;
+  LayoutRules m_rules;
   std::array<std::optional<std::vector<TokenId>>, 2> m_openings;  ///< by whether the system comes first
   std::array<std::array<Texts, 2>, 3> m_messages;                 ///< by query::Role and text::Place
 };

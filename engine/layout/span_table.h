@@ -14,7 +14,8 @@ namespace spanscope::layout {
 
 /// Where a run of a segment's tokens came from.
 struct TokenRun {
-  enum class Source { Template, Text, Output };
+  /// The last three are of the padded and cropped layouts alone.
+  enum class Source { Template, Text, Output, Pad, PlusMarker, CrossMarker };
   std::int32_t count = 0;  ///< tokens; the runs of a segment follow each other and cover it
   Source source = Source::Text;
   NodePath node;
@@ -56,6 +57,14 @@ struct Segment {
   std::int32_t length() const { return static_cast<std::int32_t>(tokens.size()); }
 };
 
+/// Tokens that a layout took away: the end of what the assistant says.
+struct Cropped {
+  std::int64_t before = 0;  ///< visible tokens of the table, in view order, that stand before their place
+  std::vector<TokenId> tokens;
+  NodePath node;  ///< of the message or reply
+  bool operator==(const Cropped&) const = default;
+};
+
 /// Segments stand in view order. The last one ends with the generation prompt and is continued by what is
 /// generated.
 struct SpanTable {
@@ -67,6 +76,7 @@ struct SpanTable {
   /// that compute/block_choice.h says; 0: it reads all. What is stored of generated tokens then depends on
   /// what was left out, and belongs to the request alone.
   std::int32_t mostBlocks = 0;
+  std::vector<Cropped> cropped{};  ///< ascending by place; nothing that is computed depends on it
   bool operator==(const SpanTable&) const = default;
 
   /// Tokens that stand in the view: everything but hidden prefixes.

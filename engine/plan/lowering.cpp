@@ -71,8 +71,9 @@ class Lowering {
       if (children.empty()) return nothing;
       count(1, 0);
       if (draft.join == query::JoinKind::Plus) return {draft.node, PromptPlus{std::move(children)}};
-      if (children.size() == 1) return std::move(children.front());
-      return {draft.node, PromptRun{std::move(children)}};
+      const bool isCross = draft.join == query::JoinKind::Cross;
+      if (children.size() == 1 && !isCross) return std::move(children.front());
+      return {draft.node, PromptRun{.children = std::move(children), .isCross = isCross}};
     }
     if (!draft.is<query::Generate>()) {
       runForEffect(draft);

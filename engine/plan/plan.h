@@ -38,6 +38,7 @@ struct PromptOutput {
 /// Children laid out in the scope they stand in, in order (seq, par, cross).
 struct PromptRun {
   std::vector<PromptNode> children;
+  bool isCross = false;  ///< some layouts mark where the last child of a cross begins
   bool operator==(const PromptRun&) const;
 };
 
@@ -54,7 +55,7 @@ struct PromptNode {
 };
 
 inline bool PromptRun::operator==(const PromptRun& other) const {
-  return children == other.children;
+  return children == other.children && isCross == other.isCross;
 }
 inline bool PromptPlus::operator==(const PromptPlus& other) const {
   return children == other.children;

@@ -17,7 +17,8 @@ constexpr std::int32_t kReplyLimit = 256;
 }  // namespace
 
 PlanProgress::PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options,
-                           const model::ModelConfig& model, layout::MessageRenderer& renderer)
+                           const model::ModelConfig& model, layout::MessageRenderer& renderer,
+                           std::int32_t blockSize)
     : m_run(run),
       m_plan(plan),
       m_options(options),
@@ -40,6 +41,7 @@ PlanProgress::PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& 
       }
     }
   }
+  renderer.useLayout(options.layout, blockSize);
   for (StepIndex i = 0; i < plan.steps.size(); ++i) {
     const std::vector<StepIndex>& needs = plan.steps[i].needs;
     m_missing[i] = needs.size();

@@ -23,9 +23,10 @@ class PlanProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// All references must outlive it.
+  /// All references must outlive it; the renderer is told the layout of the options. `blockSize`: of the
+  /// session. Throws as layout::MessageRenderer::useLayout().
   PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
-               layout::MessageRenderer& renderer);
+               layout::MessageRenderer& renderer, std::int32_t blockSize);
 
   struct Ready {
     StepIndex step = 0;

@@ -17,16 +17,18 @@ double seconds(std::chrono::steady_clock::duration duration) {
 
 PlanRun::PlanRun(RunId run, const plan::Plan& plan, const RunOptions& options,
                  const model::ModelConfig& model, const text::Tokenizer& tokenizer,
-                 const text::ChatTemplate& chat, trace::Sink& sink)
+                 const text::ChatTemplate& chat, std::int32_t blockSize, trace::Sink& sink)
     : m_run(run),
       m_plan(plan),
       m_tokenizer(tokenizer),
       m_chat(chat),
+      m_layout(options.layout),
       m_sink(sink),
       m_renderer(tokenizer, chat),
-      m_progress(run, plan, options, model, m_renderer),
+      m_progress(run, plan, options, model, m_renderer, blockSize),
       m_steps(plan.steps.size(), Running(tokenizer)) {
   for (StepIndex i = 0; i < m_steps.size(); ++i) m_steps[i].result.step = i;
+  if (m_layout != layout::Layout::Exact) m_sink.send(m_run, 0, {}, layoutEvent(m_renderer.rules()));
 }
 
 bool PlanRun::submitNext(Scheduler& scheduler) {
@@ -37,11 +39,14 @@ bool PlanRun::submitNext(Scheduler& scheduler) {
   const plan::Step& planned = m_plan.steps[next->step];
   step.ready = next->since;
   trace::SpanTableLaidOut laidOut = spanTableEvent(next->table, &m_tokenizer);
+  std::optional<trace::LayoutApplied> applied;
+  if (m_layout != layout::Layout::Exact) applied = layoutEvent(next->table, &m_tokenizer);
   step.result.request = scheduler.submit(std::move(next->table), std::move(next->options));
   m_byRequest[step.result.request] = next->step;
   m_sink.send(m_run, step.result.request, planned.node,
               trace::StepStarted{.step = next->step, .copy = planned.copy});
   m_sink.send(m_run, step.result.request, planned.node, std::move(laidOut));
+  if (applied) m_sink.send(m_run, step.result.request, planned.node, std::move(*applied));
   return true;
 }
 

@@ -23,8 +23,10 @@ namespace spanscope::run {
 /// Gives the steps of a plan to a scheduler when it asks for them and gathers what comes back.
 class PlanRun final : public RequestSource {
  public:
+  /// Throws Failure if the tokenizer lacks what the layout of the options needs.
   PlanRun(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
-          const text::Tokenizer& tokenizer, const text::ChatTemplate& chat, trace::Sink& sink);
+          const text::Tokenizer& tokenizer, const text::ChatTemplate& chat, std::int32_t blockSize,
+          trace::Sink& sink);
 
   /// Lays out and submits the step that has been ready longest, unless one has failed. Throws Failure if it
   /// cannot be laid out or does not fit the model's context.
@@ -67,6 +69,7 @@ class PlanRun final : public RequestSource {
   const plan::Plan& m_plan;
   const text::Tokenizer& m_tokenizer;
   const text::ChatTemplate& m_chat;
+  layout::Layout m_layout;
   trace::Sink& m_sink;
   layout::MessageRenderer m_renderer;
   PlanProgress m_progress;

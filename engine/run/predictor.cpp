@@ -40,6 +40,26 @@ std::vector<std::int32_t> tokensBeforeReplies(const layout::SpanTable& table) {
   return known;
 }
 
+struct ReplyCounts {
+  std::int64_t replies = 0;
+  std::int64_t tokens = 0;  ///< of them
+};
+
+/// Replies in a prompt: those of which tokens are left, and what may be one of which none is.
+ReplyCounts repliesIn(const layout::SpanTable& table) {
+  ReplyCounts counts;
+  for (const layout::Segment& segment : table.segments) {
+    if (segment.repeats) continue;
+    for (const layout::TokenRun& run : segment.runs) {
+      if (run.source != layout::TokenRun::Source::Output) continue;
+      ++counts.replies;
+      counts.tokens += run.count;
+    }
+  }
+  counts.replies += static_cast<std::int64_t>(table.cropped.size());
+  return counts;
+}
+
 /// Tokens that have to be computed whatever the replies say.
 std::int64_t certainlyComputed(const RehearsedStep& step) {
   const std::vector<std::int32_t> known = tokensBeforeReplies(step.table);
@@ -133,17 +153,11 @@ CountRange Predictor::Impl::promptRange(const Rehearsals& both, StepIndex index)
   const std::optional<RehearsedStep>& many = both.longest.steps[index];
   if (few && many) return {few->admission.promptTokens, many->admission.promptTokens};
 
-  const std::int64_t closing = static_cast<std::int64_t>(renderer.replySuffix().size());
-  std::int64_t replies = 0;
-  std::int64_t replyTokens = 0;
-  for (const layout::Segment& segment : (few ? *few : *many).table.segments) {
-    if (segment.repeats) continue;
-    for (const layout::TokenRun& run : segment.runs) {
-      if (run.source != layout::TokenRun::Source::Output) continue;
-      ++replies;
-      replyTokens += run.count;
-    }
-  }
+  // Where a reply ends decides how much is padded behind it and how much of it is cropped.
+  std::int64_t closing = static_cast<std::int64_t>(renderer.replySuffix().size());
+  if (renderer.rules().marks())
+    closing += 2 * session.blockSize + static_cast<std::int64_t>(renderer.generationPrompt().size());
+  const auto [replies, replyTokens] = repliesIn((few ? *few : *many).table);
   if (many) {
     const std::int64_t most = many->admission.promptTokens;
     return {std::max<std::int64_t>(1, most - replyTokens - replies * closing), most};
@@ -192,6 +206,13 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
   if (few && many) {
     prediction.computed.most =
         std::max(prediction.prompt.least - foundFew, prediction.prompt.most - foundMany);
+  }
+  if (renderer.rules().marks()) {
+    // Pads come and go with the lengths, and of replies that are cropped nothing may be left.
+    const std::int64_t replyTokens = many ? repliesIn(many->table).tokens : 0;
+    const std::int64_t found = many ? std::min(foundFew, foundMany - replyTokens) : 0;
+    prediction.cached.least = std::max<std::int64_t>(0, std::min(found, prediction.prompt.least - 1));
+    prediction.computed.most = prediction.prompt.most - prediction.cached.least;
   }
   prediction.computed.least = 1;
   const bool alone = needed.size() + 1 == both.plan.steps.size();

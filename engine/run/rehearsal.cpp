@@ -110,11 +110,12 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
   m_submitted.clear();
   RunOptions quiet = options;
   quiet.observedLayers.clear();
-  PlanProgress progress(m_result.run, plan, quiet, m_setting.model, renderer);
-  m_progress = &progress;
+  std::optional<PlanProgress> progress;
   m_plan = &plan;
   try {
-    while (!progress.done() && !m_result.error) {
+    progress.emplace(m_result.run, plan, quiet, m_setting.model, renderer, m_setting.session.blockSize);
+    m_progress = &*progress;
+    while (!progress->done() && !m_result.error) {
       const Scheduler::Progress made =
           stop.stop_requested() ? Scheduler::Progress::Stopped : m_scheduler.pass(stop, this);
       m_result.stopped = made == Scheduler::Progress::Stopped;

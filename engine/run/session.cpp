@@ -330,10 +330,18 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
     impl.logError(run, *result.error);
   } else {
     impl.attention.begin(run, options.observedLayers, options.attentionBytes);
-    PlanRun steps(run, plan, options, impl.decoder.config(), *impl.tokenizer, *impl.chat, impl.sink);
-    result.outcome = impl.drive(steps, run, options, std::move(stop), result.error);
-    result.steps = steps.results();
-    result.answer = steps.answer();
+    try {
+      PlanRun steps(run, plan, options, impl.decoder.config(), *impl.tokenizer, *impl.chat,
+                    impl.config.blockSize, impl.sink);
+      result.outcome = impl.drive(steps, run, options, std::move(stop), result.error);
+      result.steps = steps.results();
+      result.answer = steps.answer();
+    } catch (const Failure& failure) {
+      // The vocabulary lacks what the layout needs.
+      result.error = failure.error();
+      result.outcome = trace::RunOutcome::Failed;
+      impl.logError(run, *result.error);
+    }
     impl.attention.end();
   }
   impl.sink.send(run, 0, {}, trace::RunFinished{.outcome = result.outcome, .answer = result.answer});

@@ -7,6 +7,7 @@
 #include "engine/cache/kv_cache.h"
 #include "engine/cache/store/span_store.h"
 #include "engine/compute/backend.h"
+#include "engine/layout/layouts.h"
 #include "engine/layout/span_table.h"
 #include "engine/model/decoder.h"
 #include "engine/plan/plan.h"
@@ -53,6 +54,7 @@ struct RetrievalReport {
 
 struct RunOptions {
   policy::Choice policy{};
+  layout::Layout layout = layout::Layout::Exact;
   std::uint64_t seed = 0;
   std::int32_t maxTokens = 0;  ///< limit for generates that have none; 0: the model's own, else 256
   std::int32_t topK = 0;       ///< 0: off

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,9 @@ namespace {
 trace::TokenSource sourceOf(layout::TokenRun::Source source) {
   switch (source) {
     case layout::TokenRun::Source::Template:
+    case layout::TokenRun::Source::Pad:
+    case layout::TokenRun::Source::PlusMarker:
+    case layout::TokenRun::Source::CrossMarker:
       return trace::TokenSource::Template;
     case layout::TokenRun::Source::Output:
       return trace::TokenSource::Output;
@@ -33,6 +37,26 @@ layout::TokenRun::Source sourceIn(trace::TokenSource source) {
   }
 }
 
+std::optional<trace::LayoutRole> roleOf(layout::TokenRun::Source source) {
+  switch (source) {
+    case layout::TokenRun::Source::Pad:
+      return trace::LayoutRole::Pad;
+    case layout::TokenRun::Source::PlusMarker:
+      return trace::LayoutRole::PlusMarker;
+    case layout::TokenRun::Source::CrossMarker:
+      return trace::LayoutRole::CrossMarker;
+    case layout::TokenRun::Source::Template:
+    case layout::TokenRun::Source::Text:
+    case layout::TokenRun::Source::Output:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::string shownBy(const text::Tokenizer* tokenizer, TokenId token) {
+  return tokenizer != nullptr ? tokenizer->display(token) : std::to_string(token);
+}
+
 }  // namespace
 
 trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer) {
@@ -51,13 +75,41 @@ trace::SpanTableLaidOut spanTableEvent(const layout::SpanTable& table, const tex
     info.tokens = segment.tokens;
     info.texts.reserve(segment.tokens.size());
     for (const TokenId token : segment.tokens) {
-      info.texts.push_back(tokenizer != nullptr ? tokenizer->display(token) : std::to_string(token));
+      info.texts.push_back(shownBy(tokenizer, token));
     }
     for (const layout::TokenRun& run : segment.runs) {
       info.runs.push_back({.count = run.count, .source = sourceOf(run.source), .node = run.node});
     }
   }
   return {.segments = std::move(segments)};
+}
+
+trace::LayoutApplied layoutEvent(const layout::SpanTable& table, const text::Tokenizer* tokenizer) {
+  trace::LayoutApplied event;
+  for (std::uint32_t i = 0; i < table.segments.size(); ++i) {
+    std::int32_t begin = 0;
+    for (const layout::TokenRun& run : table.segments[i].runs) {
+      if (const auto role = roleOf(run.source))
+        event.runs.push_back({.segment = i, .begin = begin, .count = run.count, .role = *role});
+      begin += run.count;
+    }
+  }
+  for (const layout::Cropped& cropped : table.cropped) {
+    trace::CroppedRun& run = event.cropped.emplace_back();
+    run.before = cropped.before;
+    run.node = cropped.node;
+    run.tokens = cropped.tokens;
+    for (const TokenId token : cropped.tokens) run.texts.push_back(shownBy(tokenizer, token));
+  }
+  return event;
+}
+
+trace::LayoutChosen layoutEvent(const layout::LayoutRules& rules) {
+  return {.layout = layout::infoOf(rules.layout).name,
+          .blockSize = rules.blockSize,
+          .pad = rules.markers.pad,
+          .plus = rules.markers.plus,
+          .cross = rules.markers.cross};
 }
 
 layout::SpanTable spanTableOf(const std::vector<trace::SegmentInfo>& segments, std::int32_t vocabularySize) {

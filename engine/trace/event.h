@@ -455,6 +455,40 @@ struct TeammateAttention {
   std::vector<float> mass;          ///< on each of them: mean over heads and observed layers, 0 … 1
   bool operator==(const TeammateAttention&) const = default;
 };
+/// The layout of a run whose prompts are not the chat template's text; sent right after RunStarted. A run
+/// without it has the exact one.
+struct LayoutChosen {
+  std::string layout;          ///< "padded"
+  std::int32_t blockSize = 0;  ///< tokens
+  TokenId pad = 0;             ///< fills up blocks
+  TokenId plus = 0;            ///< begins each child of a plus
+  TokenId cross = 0;           ///< begins the last child of a cross
+  bool operator==(const LayoutChosen&) const = default;
+};
+/// What a token is for that only the layout put into a prompt.
+enum class LayoutRole : std::uint8_t { Pad, PlusMarker, CrossMarker };
+struct LayoutRun {
+  std::uint32_t segment = 0;
+  std::int32_t begin = 0;  ///< local token
+  std::int32_t count = 0;
+  LayoutRole role = LayoutRole::Pad;
+  bool operator==(const LayoutRun&) const = default;
+};
+/// What the layout took away from one message or reply.
+struct CroppedRun {
+  std::int64_t before = 0;  ///< visible tokens of the prompt, in view order, that stand before its place
+  NodePath node;
+  std::vector<TokenId> tokens;
+  std::vector<std::string> texts;  ///< how each token is shown
+  bool operator==(const CroppedRun&) const = default;
+};
+/// What a layout that is not exact did to the span table of Event::request; sent right after its
+/// SpanTableLaidOut, in which these tokens count as the template's.
+struct LayoutApplied {
+  std::vector<LayoutRun> runs;
+  std::vector<CroppedRun> cropped;
+  bool operator==(const LayoutApplied&) const = default;
+};
 struct StepMetrics {
   StepIndex step = 0;
   std::int64_t promptTokens = 0;
@@ -489,8 +523,8 @@ using Payload =
                  BlockCopied, BlockReleased, CacheCleared, RequestAdmitted, RequestDeferred, BatchComputed,
                  TokenGenerated, AttentionMass, StepMetrics, MessageLogged, Snapshot, FragmentsRetrieved,
                  RequestPreempted, AttentionLeftOut, SegmentAttention, AttentionReplayed, ReplayedMass,
-                 BlockLoaded, BlockSpilled, StoreReported, TokensRecomputed, FidelityMeasured, TeamFormed,
-                 TeammateAttention>;
+                 BlockLoaded, BlockSpilled, StoreReported, TokensRecomputed, FidelityMeasured, LayoutChosen,
+                 LayoutApplied, TeamFormed, TeammateAttention>;
 
 struct Event {
   std::uint64_t sequence = 0;  ///< counts from 1 within a session, without gaps

@@ -59,6 +59,10 @@ struct EnumNames<StoreTier> {
   static constexpr std::array<std::string_view, 2> kNames{"host", "disk"};
 };
 template <>
+struct EnumNames<LayoutRole> {
+  static constexpr std::array<std::string_view, 3> kNames{"pad", "plus_marker", "cross_marker"};
+};
+template <>
 struct EnumNames<Severity> {
   static constexpr std::array<std::string_view, 3> kNames{"note", "warning", "error"};
 };
@@ -464,6 +468,38 @@ void fields(V&& v, X& x) {
   v("sameText", x.sameText);
   v("attentionRows", x.attentionRows);
   v("attentionDeviation", x.attentionDeviation);
+}
+
+template <class V, Is<LayoutRun> X>
+void fields(V&& v, X& x) {
+  v("segment", x.segment);
+  v("begin", x.begin);
+  v("count", x.count);
+  v("role", x.role);
+}
+template <class V, Is<CroppedRun> X>
+void fields(V&& v, X& x) {
+  v("before", x.before);
+  v("node", x.node);
+  v("tokens", x.tokens);
+  v("texts", x.texts);
+}
+template <>
+inline constexpr const char* kEventName<LayoutChosen> = "layout_chosen";
+template <class V, Is<LayoutChosen> X>
+void fields(V&& v, X& x) {
+  v("layout", x.layout);
+  v("blockSize", x.blockSize);
+  v("pad", x.pad);
+  v("plus", x.plus);
+  v("cross", x.cross);
+}
+template <>
+inline constexpr const char* kEventName<LayoutApplied> = "layout_applied";
+template <class V, Is<LayoutApplied> X>
+void fields(V&& v, X& x) {
+  v("runs", x.runs);
+  v("cropped", x.cropped);
 }
 
 template <>

@@ -312,6 +312,27 @@ struct Checker {
     }
     return std::nullopt;
   }
+  Result operator()(const LayoutChosen& payload) const {
+    if (payload.blockSize < 1) return errorAt("block size", std::to_string(payload.blockSize), "at least 1");
+    return std::nullopt;
+  }
+  Result operator()(const LayoutApplied& payload) const {
+    if (Result error = hasRequest()) return error;
+    if (Result error = known(event.request)) return error;
+    for (const LayoutRun& run : payload.runs) {
+      if (run.begin < 0 || run.count < 0 || run.count > std::numeric_limits<std::int32_t>::max() - run.begin)
+        return errorAt("tokens of the layout",
+                       std::to_string(run.count) + " from " + std::to_string(run.begin), "none negative");
+    }
+    std::int64_t before = 0;
+    for (const CroppedRun& run : payload.cropped) {
+      if (run.before < before)
+        return errorAt("place of cropped tokens", std::to_string(run.before),
+                       "at least " + std::to_string(before));
+      before = run.before;
+    }
+    return std::nullopt;
+  }
 
   Result operator()(const FidelityMeasured& payload) const {
     if (Result error = hasRequest()) return error;
@@ -537,6 +558,8 @@ struct Replay::Updater {
   void operator()(const FidelityMeasured&) const { request(); }
   void operator()(const TeamFormed&) const { request(); }
   void operator()(const TeammateAttention&) const { request(); }
+  void operator()(const LayoutChosen&) const { run(event.run); }
+  void operator()(const LayoutApplied&) const { request(); }
   void operator()(const AttentionLeftOut& payload) const { run(event.run).attentionLeftOut = payload; }
   void operator()(const MessageLogged& payload) const {
     if (payload.severity == Severity::Warning) ++progress.warnings;

@@ -286,6 +286,19 @@ struct Describer {
   std::string operator()(const ReplayedMass& e) const {
     return "of token " + std::to_string(e.index) + ", " + (*this)(e.mass);
   }
+  std::string operator()(const LayoutChosen& e) const {
+    return e.layout + " in blocks of " + counted(e.blockSize, "token") + ", pad " + std::to_string(e.pad) +
+           ", plus " + std::to_string(e.plus) + ", cross " + std::to_string(e.cross);
+  }
+  std::string operator()(const LayoutApplied& e) const {
+    std::int64_t pads = 0;
+    std::int64_t markers = 0;
+    std::size_t cropped = 0;
+    for (const LayoutRun& run : e.runs) (run.role == LayoutRole::Pad ? pads : markers) += run.count;
+    for (const CroppedRun& run : e.cropped) cropped += run.tokens.size();
+    return counted(pads, "pad") + ", " + counted(markers, "marker") + ", " + counted(cropped, "token") +
+           " cropped";
+  }
   std::string operator()(const FidelityMeasured& e) const {
     const FidelityMeasured* one = &e;
     return fidelityText(fidelityOf(std::span(&one, 1)));

@@ -34,13 +34,16 @@ Node queryWith(const std::string& text, bool isFirst) {
 }  // namespace
 
 std::vector<layout::SpanTable> documentSpans(const std::string& text, const text::Tokenizer& tokenizer,
-                                             const text::ChatTemplate& chat) {
+                                             const text::ChatTemplate& chat, layout::Layout layout,
+                                             std::int32_t blockSize) {
+  layout::MessageRenderer renderer(tokenizer, chat);
+  renderer.useLayout(layout, blockSize);
   std::vector<layout::SpanTable> spans;
   for (const bool isFirst : {false, true}) {
     const plan::PlanResult planned = plan::makePlan(queryWith(text, isFirst), {});
     if (!planned.plan) throw Failure(planned.problems.front());
     const layout::SpanTable table =
-        layout::layoutExact(planned.plan->steps.front(), {}, tokenizer, chat, layout::Visibility::Spans);
+        layout::layOut(planned.plan->steps.front(), {}, renderer, layout::Visibility::Spans);
     for (const layout::Segment& segment : table.segments) {
       if (!segment.independent || segment.tokens.empty()) continue;
       layout::SpanTable span;

@@ -60,6 +60,7 @@ document::RunSettings sessionIdentityOf(const document::RunSettings& settings) {
 run::RunOptions runOptionsOf(const document::RunSettings& settings) {
   run::RunOptions options;
   options.policy = policyOf(settings.policy);
+  options.layout = layoutOf(settings.layout);
   options.seed = settings.seed;
   options.maxTokens = settings.maxTokens;
   return options;

@@ -2,6 +2,7 @@
 #include "engine/workbench/setting_choices.h"
 
 #include "engine/compute/backends.h"
+#include "engine/layout/layouts.h"
 #include "engine/retrieve/ranking.h"
 #include "engine/workbench/setting_values.h"
 
@@ -30,6 +31,12 @@ constexpr std::array<Named<plan::LocalityShape>, 2> kLocalityShapes = {
 
 /// The types that the cache can hold.
 constexpr std::array kKvTypes = {compute::DType::F32, compute::DType::BF16};
+
+/// In the order of layout::layouts().
+constexpr std::array<std::pair<layout::Layout, const char*>, 3> kLayouts = {
+    {{layout::Layout::Exact, tr("exact: the chat template's text")},
+     {layout::Layout::Padded, tr("padded: pads and marker tokens")},
+     {layout::Layout::Cropped, tr("cropped: padded, and replies cut to whole blocks")}}};
 
 constexpr std::array<std::pair<retrieve::Ranking, const char*>, 3> kRankings = {
     {{retrieve::Ranking::Lexical, tr("shared words (BM25)")},
@@ -71,6 +78,15 @@ Choices policyChoices() {
   return choices;
 }
 
+Choices layoutChoices() {
+  Choices choices;
+  for (const auto& [layout, label] : kLayouts) {
+    const layout::LayoutInfo& info = layout::infoOf(layout);
+    choices.push_back({.name = info.name, .label = label, .help = info.help, .brief = info.brief});
+  }
+  return choices;
+}
+
 Choices kvTypeChoices() {
   Choices choices;
   for (const compute::DType type : kKvTypes) choices.push_back({.name = compute::nameOf(type)});
@@ -102,6 +118,10 @@ Choices attentionChoices() {
 
 policy::Choice policyOf(std::string_view name) {
   return policy::findChoice(name).value_or(policy::Choice());
+}
+
+layout::Layout layoutOf(std::string_view name) {
+  return layout::findLayout(name).value_or(layout::Layout::Exact);
 }
 
 compute::DType kvTypeOf(std::string_view name) {

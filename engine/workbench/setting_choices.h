@@ -8,6 +8,7 @@ namespace spanscope::workbench {
 
 // Each begins with the default.
 Choices policyChoices();
+Choices layoutChoices();
 Choices kvTypeChoices();
 Choices deviceChoices();
 Choices outputFormChoices();

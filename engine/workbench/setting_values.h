@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/compute/backend.h"
+#include "engine/layout/layouts.h"
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
 #include "engine/run/observation.h"
@@ -12,6 +13,7 @@
 namespace spanscope::workbench {
 
 policy::Choice policyOf(std::string_view name);
+layout::Layout layoutOf(std::string_view name);
 compute::DType kvTypeOf(std::string_view name);
 plan::OutputForm outputFormOf(std::string_view name);
 plan::LocalityShape localityShapeOf(std::string_view name);

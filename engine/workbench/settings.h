@@ -25,6 +25,7 @@ struct RunSettings {
   /// Names of other models, separated by commas, that the checkpoint stands in for without a warning.
   std::string standsFor;
   std::string policy = policy::Choice().name();
+  std::string layout = "exact";  ///< of prompts
   std::uint64_t seed = 0;
   std::int32_t blockSize = 16;
   std::int32_t blockCount = 512;  ///< the null block included
@@ -100,6 +101,18 @@ inline const std::vector<Setting>& runSettings() {
        .kind = TextKind::Policy,
        .row = {.group = Group::Cache, .label = tr("Reuse policy")},
        .option = {.name = "--policy", .help = "Reuse policy, with its values in brackets", .value = "NAME"}},
+      {.key = "prompt_layout",
+       .name = "layout",
+       .member = &RunSettings::layout,
+       .effect = SettingEffect::Run,
+       .choices = layoutChoices,
+       .onlyWhereChosen = true,
+       .row = {.group = Group::Cache,
+               .label = tr("Layout"),
+               .help =
+                   tr("How prompts become tokens: exactly the chat template's text, or with pads, markers "
+                      "and cropped replies as span servers want them")},
+       .option = {.name = "--layout", .help = "How prompts become tokens"}},
       {.key = "seed",
        .name = "seed",
        .member = &RunSettings::seed,

@@ -2,6 +2,7 @@
 // What the next run of a document would find in the cache, said before it runs.
 #pragma once
 
+#include "engine/experiment/layout_comparison.h"
 #include "engine/plan/plan.h"
 #include "engine/run/prediction.h"
 #include "engine/workbench/document/document_query.h"
@@ -27,6 +28,7 @@ struct Forecast {
   std::string problem;
   std::string queryJson;  ///< canonical, as its run would report it; empty where there is no whole query
   std::string policy;
+  std::string layout;
   document::NodePaths paths;       ///< which node of the document each place of the query is
   std::optional<plan::Plan> plan;  ///< with the trees around every pass; also where it generates nothing
   /// Against the cache as it is, or, where a run would start a session, against the one it would start with.
@@ -34,6 +36,8 @@ struct Forecast {
   run::Prediction empty;       ///< against an empty cache
   bool startsEmpty = false;    ///< a run would start a session: nothing has run yet, or its settings differ
   std::int32_t blockSize = 0;  ///< tokens
+  /// Every layout at several block sizes, each against an empty cache, where that was asked for.
+  std::optional<experiment::LayoutComparison> layouts;
 
   bool isKnown() const { return gap == ForecastGap::None; }
 };

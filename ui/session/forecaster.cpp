@@ -54,6 +54,7 @@ std::optional<Forecast> Forecaster::forecast(const ForecastRequest& request, con
   Forecast forecast;
   forecast.id = request.id;
   forecast.policy = request.settings.policy;
+  forecast.layout = request.settings.layout;
   forecast.paths = request.paths;
   forecast.blockSize = request.settings.blockSize;
   forecast.startsEmpty = session == nullptr;
@@ -67,6 +68,12 @@ std::optional<Forecast> Forecaster::forecast(const ForecastRequest& request, con
     forecast.empty = empty.predict(*forecast.plan, options, stop);
     forecast.present =
         session == nullptr ? forecast.empty : session->predictor()->predict(*forecast.plan, options, stop);
+    if (request.comparesLayouts && !forecast.empty.stopped && !forecast.present.stopped) {
+      forecast.layouts = experiment::compareLayouts(
+          *forecast.plan, options, workbench::sessionConfigOf(request.settings), model.config,
+          *model.tokenizer, *model.chat, experiment::kComparedBlockSizes, stop);
+      if (!forecast.layouts) return std::nullopt;
+    }
   } catch (const std::exception& failure) {
     forecast.gap = ForecastGap::Problem;
     forecast.problem = failure.what();

@@ -27,6 +27,7 @@ struct ForecastRequest {
   std::map<std::string, std::string> parameters;  ///< values by name
   std::vector<query::ParameterDeclaration> declarations{};
   document::RunSettings settings;
+  bool comparesLayouts = false;
   std::shared_ptr<query::Surroundings> surroundings;  ///< where files are read, on another thread; never null
 };
 

@@ -34,12 +34,23 @@ void Forecasts::watch(std::uint32_t tab, std::shared_ptr<const document::Documen
     m_isPending = false;
     return;
   }
-  Subject subject{.document = std::move(document), .path = path, .epoch = m_epoch};
+  Subject subject{
+      .document = std::move(document), .path = path, .epoch = m_epoch, .comparesLayouts = m_comparesLayouts};
   if (tab == m_tab && subject == m_watched) return;
   const bool isEdited = tab == m_tab;
   m_tab = tab;
   m_watched = std::move(subject);
   schedule(isEdited ? kPause : 0);
+}
+
+void Forecasts::compareLayouts(bool compares) {
+  if (compares == m_comparesLayouts) return;
+  m_comparesLayouts = compares;
+  if (m_tab == 0) return;
+  // One that was made says what is asked for now, and more.
+  if (!compares) return;
+  m_watched.comparesLayouts = true;
+  schedule(0);
 }
 
 void Forecasts::forget(std::uint32_t tab) {
@@ -92,7 +103,8 @@ void Forecasts::ask() {
                                   workbench::SettingEffect::Plan, workbench::SettingEffect::Retrieval,
                                   workbench::SettingEffect::Run}),
           .path = m_watched.path,
-          .epoch = m_watched.epoch};
+          .epoch = m_watched.epoch,
+          .comparesLayouts = m_watched.comparesLayouts};
   // What is said of parameters to people changes nothing.
   for (query::ParameterDeclaration& declaration : key.declarations) declaration.description.clear();
   Tab& tab = m_tabs[m_tab];
@@ -109,6 +121,7 @@ void Forecasts::ask() {
                      .parameters = std::move(key.parameters),
                      .declarations = std::move(key.declarations),
                      .settings = std::move(key.settings),
+                     .comparesLayouts = key.comparesLayouts,
                      .surroundings = std::make_shared<RunInputs>(m_watched.path, Asker{})});
 }
 

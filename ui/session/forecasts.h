@@ -29,6 +29,8 @@ class Forecasts : public QObject {
   /// the document, `document` null: nothing that could run is shown.
   void watch(std::uint32_t tab, std::shared_ptr<const document::Document> document, const QString& path);
   void forget(std::uint32_t tab);
+  /// Whether forecasts compare the layouts as well, which takes many times as long; at first they do not.
+  void compareLayouts(bool compares);
 
   std::shared_ptr<const Forecast> newest(std::uint32_t tab) const;  ///< null: none yet
   /// The last one that was known before the newest, to compare with; null: none.
@@ -45,6 +47,7 @@ class Forecasts : public QObject {
     std::shared_ptr<const document::Document> document;
     QString path;
     std::uint64_t epoch = 0;  ///< counts what may have changed the cache
+    bool comparesLayouts = false;
     bool operator==(const Subject&) const = default;
   };
   /// What of it makes a difference.
@@ -56,6 +59,7 @@ class Forecasts : public QObject {
     document::RunSettings settings;
     QString path;
     std::uint64_t epoch = 0;
+    bool comparesLayouts = false;
     bool operator==(const Key&) const = default;
   };
   struct Tab {
@@ -81,6 +85,7 @@ class Forecasts : public QObject {
   EngineHost& m_engine;
   QTimer m_pause;
   std::uint64_t m_epoch = 1;
+  bool m_comparesLayouts = false;
   std::uint32_t m_tab = 0;  ///< 0: nothing is watched
   Subject m_watched;
   std::uint64_t m_lastId = 0;

@@ -238,6 +238,7 @@ RunRecords recordsOf(const std::shared_ptr<const TraceStore>& trace, const QStri
     record->settings.model = progress.model;
     record->settings.policy = run.policy;
     record->settings.seed = run.seed;
+    if (const trace::LayoutChosen* chosen = trace->layoutOf(id)) record->settings.layout = chosen->layout;
     record->hasSettings = false;
     record->trace = trace;
     if (run.outcome) finish(*record);

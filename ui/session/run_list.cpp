@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -46,6 +47,22 @@ bool isShared(const std::vector<ListedRun>& among, Of of) {
 
 QString ListedRun::document() const {
   return record == nullptr ? QString() : record->document;
+}
+
+layout::Layout ListedRun::layout() const {
+  std::string name;
+  if (record != nullptr) {
+    name = record->settings.layout;
+  } else if (const trace::LayoutChosen* chosen = trace ? trace->layoutOf(run) : nullptr) {
+    name = chosen->layout;
+  }
+  return layout::findLayout(name).value_or(layout::Layout::Exact);
+}
+
+QString ListedRun::policyText() const {
+  const QString policy = QString::fromStdString(state().policy);
+  const layout::LayoutInfo& own = layout::infoOf(layout());
+  return own.layout == layout::Layout::Exact ? policy : tr("%1, %2").arg(policy, QString::fromUtf8(own.name));
 }
 
 std::vector<ListedRun> listRuns(const ViewInput& input) {
@@ -88,7 +105,7 @@ QString RunLabels::of(const ListedRun& run) const {
   QStringList parts{tr("run %1").arg(run.run)};
   if (m_namesDocument && !run.document().isEmpty()) parts += run.document();
   if (m_namesModel && !run.model.isEmpty()) parts += run.model;
-  parts += QString::fromStdString(run.state().policy);
+  parts += run.policyText();
   return parts.join(tr(" · "));
 }
 
@@ -108,6 +125,8 @@ QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
   const trace::RunState& its = other.state();
   if (run.document() == other.document() && *mine.queryJson != *its.queryJson)
     differences += tr("another query");
+  if (run.layout() != other.layout())
+    differences += tr("layout %1").arg(QString::fromUtf8(layout::infoOf(other.layout()).name));
   if (mine.policy != its.policy) differences += tr("policy %1").arg(QString::fromStdString(its.policy));
   if (mine.seed != its.seed) differences += tr("seed %1").arg(its.seed);
   if (run.record == nullptr || other.record == nullptr) return differences;

@@ -3,6 +3,7 @@
 // figures are left. And what of two runs is alike, so that only like is compared with like.
 #pragma once
 
+#include "engine/layout/layouts.h"
 #include "engine/trace/run_figures.h"
 #include "ui/session/view_input.h"
 
@@ -31,6 +32,9 @@ struct ListedRun {
 
   const trace::RunState& state() const { return progress->runs.at(run); }
   QString document() const;  ///< its title; empty: not known
+  layout::Layout layout() const;
+  /// "spans", "spans, padded": the policy, and the layout where it is not the exact one.
+  QString policyText() const;
 };
 
 /// Ascending by run. Valid as long as the input and its records are, until the trace grows or another

@@ -29,7 +29,7 @@ struct RunRecord {
   QStringList otherNames{};  ///< models that its query names instead
   /// With which it ran; of a trace that was opened only what the trace tells.
   workbench::RunSettings settings{};
-  bool hasSettings = true;      ///< false: only policy and seed of `settings` are known
+  bool hasSettings = true;      ///< false: only policy, layout and seed of `settings` are known
   std::int64_t startedAt = 0;   ///< milliseconds since 1970, UTC; 0: not known
   document::NodePaths paths{};  ///< which node of the document each place of its query is
   /// Every event of its session; null: they were let go, and `figures` is all there is in memory.

@@ -169,6 +169,12 @@ const RequestEvents* TraceStore::request(RequestId request) const {
   return found == m_requests.end() ? nullptr : &found->second;
 }
 
+const trace::LayoutChosen* TraceStore::layoutOf(RunId run) const {
+  const auto found = m_layouts.find(run);
+  return found == m_layouts.end() ? nullptr
+                                  : std::get_if<trace::LayoutChosen>(&m_events[found->second].payload);
+}
+
 void TraceStore::note(std::size_t index) {
   const trace::Event& event = m_events[index];
   m_heapBytes += trace::memoryBytes(event) - sizeof(trace::Event);
@@ -200,6 +206,10 @@ void TraceStore::note(std::size_t index) {
     for (const RequestId request : formed->requests) m_requests[request].team = index;
   } else if (std::holds_alternative<trace::FidelityMeasured>(event.payload)) {
     ofRequest().fidelity.push_back(index);
+  } else if (std::holds_alternative<trace::LayoutApplied>(event.payload)) {
+    ofRequest().layouts.push_back(index);
+  } else if (std::holds_alternative<trace::LayoutChosen>(event.payload)) {
+    m_layouts[event.run] = index;
   } else if (const auto* pass = std::get_if<trace::BatchComputed>(&event.payload)) {
     m_passes.push_back(index);
     for (const trace::BatchEntry& entry : pass->entries) {

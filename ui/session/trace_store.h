@@ -32,6 +32,7 @@ struct RequestEvents {
   std::vector<std::size_t> fidelity;    ///< FidelityMeasured
   std::vector<std::size_t> teammates;   ///< TeammateAttention
   std::optional<std::size_t> team;      ///< the TeamFormed that names it
+  std::vector<std::size_t> layouts;     ///< LayoutApplied
 };
 
 class TraceStore {
@@ -75,6 +76,8 @@ class TraceStore {
   const std::vector<std::size_t>& passes() const { return m_passes; }
   const std::vector<std::size_t>& runs() const { return m_runs; }  ///< RunStarted
   const std::vector<std::size_t>& storeReports() const { return m_storeReports; }
+  /// The layout of a run, wherever it was told; nullptr: the exact one.
+  const trace::LayoutChosen* layoutOf(RunId run) const;
   const std::vector<Error>& contradictions() const { return m_contradictions; }
 
   /// What answerShares() worked out last; may be null. Its own.
@@ -105,6 +108,7 @@ class TraceStore {
   std::vector<std::size_t> m_passes;
   std::vector<std::size_t> m_runs;
   std::vector<std::size_t> m_storeReports;
+  std::map<RunId, std::size_t> m_layouts;  ///< LayoutChosen
   std::vector<Error> m_contradictions;
   mutable std::shared_ptr<const AnswerShares> m_answerShares;
 };

@@ -8,6 +8,7 @@
 #include "ui/session/experiment_run.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/common/example_table.h"
+#include "ui/views/forecast/forecast_view.h"
 #include "ui/views/problems/problem_list_model.h"
 #include "ui/views/view.h"
 #include "ui/window/elided_label.h"
@@ -205,6 +206,8 @@ View* MainWindow::makeView(const ViewInfo& info) {
   connect(view, &View::commandWanted, this, &MainWindow::perform);
   if (const auto* attention = qobject_cast<AttentionView*>(view))
     connect(attention, &AttentionView::replayChanged, this, &MainWindow::refreshCommands);
+  if (const auto* forecast = qobject_cast<ForecastView*>(view))
+    connect(forecast, &ForecastView::layoutsWanted, &m_workspace, &Workspace::compareLayouts);
   view->setModel(m_workspace.model());
   view->setInput(m_workspace.input());
   return view;

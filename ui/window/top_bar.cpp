@@ -251,11 +251,19 @@ void TopBar::refresh(LayoutId layout, bool welcome) {
   m_model->setEnabled(current == nullptr || !current->recording);
   const policy::Choice policy =
       current == nullptr ? policy::Choice() : workbench::policyOf(current->model->document().settings.policy);
-  m_policy->setText(QString::fromStdString(policy.name()) + QStringLiteral(" ▾"));
-  m_policy->setToolTip(
-      QStringList({tr("Reuse policy %1.").arg(policyText(policy)), explain(u"policy"), explain(u"exactness"),
-                   explain(u"block-attention"), explain(u"full-prefill")})
-          .join(QLatin1Char('\n')));
+  const layout::Layout promptLayout = current == nullptr
+                                          ? layout::Layout::Exact
+                                          : workbench::layoutOf(current->model->document().settings.layout);
+  QString policyWords = QString::fromStdString(policy.name());
+  if (promptLayout != layout::Layout::Exact)
+    policyWords = tr("%1, %2").arg(policyWords, QString::fromUtf8(layout::infoOf(promptLayout).name));
+  m_policy->setText(policyWords + QStringLiteral(" ▾"));
+  m_policy->setToolTip(QStringList({tr("Reuse policy %1.")
+                                        .arg(QString::fromStdString(layout::exactnessOver(
+                                            policyText(policy).toStdString(), promptLayout))),
+                                    explain(u"policy"), explain(u"exactness"), explain(u"block-attention"),
+                                    explain(u"full-prefill")})
+                           .join(QLatin1Char('\n')));
   const bool running = engine.state() == EngineState::Running;
   m_stop->setEnabled(running);
   m_run->setEnabled(current != nullptr && !running && !current->recording);

@@ -180,6 +180,8 @@ OpenDocument& Workspace::openTrace(const QString& path) {
     document = document::fromQuery(*parsed.query);
     document.settings.policy = run.policy;
     document.settings.seed = run.seed;
+    if (const trace::LayoutChosen* chosen = store->layoutOf(store->event(index).run))
+      document.settings.layout = chosen->layout;
   }
   // The model that gave these answers, whether it is on this machine or not.
   document.settings.model = store->newest().progress().model;

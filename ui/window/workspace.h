@@ -85,6 +85,8 @@ class Workspace : public QObject {
   void setServerConsent(ServerConsent consent) { m_consent = std::move(consent); }
   /// Shows the state after so many events; the newest one is followed from then on.
   void setPosition(std::size_t position);
+  /// Forecasts compare the layouts as well from now on, or do not.
+  void compareLayouts(bool compares) { m_forecasts.compareLayouts(compares); }
   /// Shows a run as it was at its end, and the state of its session then; the newest run of the document is
   /// followed. Nothing happens where its trace has been let go.
   void showRun(RunId run);

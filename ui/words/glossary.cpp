@@ -76,6 +76,12 @@ std::vector<Term> makeGlossary() {
   add("block-attention", tr("block attention"),
       tr("Independent parts do not see each other; only what follows them sees all. A model that was not "
          "trained for it answers worse."));
+  add("layout", tr("layout"),
+      tr("How a prompt becomes tokens: exactly the chat template's text, or with pads and markers as span "
+         "servers want them."));
+  add("marker", tr("pad, marker"),
+      tr("Tokens that only a layout puts into a prompt: pads fill up a block, a marker begins a part at the "
+         "beginning of one."));
   add("exactness", tr("exactness"),
       tr("What a result is equal to: ✓ means the same numbers as this way of computing, ≈ means close to "
          "them."));

@@ -12,6 +12,7 @@ extern const Experiment kRelocationStudy;  ///< the same order against the swapp
 extern const Experiment kFidelityStudy;    ///< how close each policy is to a full prefill
 extern const Experiment kRepairStudy;      ///< and how much link and blend repair over their parameter
 extern const Experiment kLocalityStudy;    ///< names found, all at once and in portions
+extern const Experiment kCroppingStudy;    ///< names found where replies are cropped, and where not
 extern const Experiment kAccuracyStudy;    ///< how often each policy is right
 
 }  // namespace spanscope::experiment

@@ -51,8 +51,7 @@ const char* exactnessAt(std::span<const double> values) {
 
 layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
                          layout::MessageRenderer& renderer, std::span<const double> values) {
-  return blendedTable(layout::layoutExact(step, outputs, renderer, layout::Visibility::Spans),
-                      blendingOf(values));
+  return blendedTable(layout::layOut(step, outputs, renderer, layout::Visibility::Spans), blendingOf(values));
 }
 
 void restore(layout::SpanTable& table, std::span<const double> values) {

@@ -19,6 +19,7 @@ SpanTable blendedTable(const SpanTable& spans, const layout::Blending& blending)
   if (first == segments.size()) return spans;
 
   SpanTable table;
+  table.cropped = spans.cropped;
   std::vector<std::uint32_t> view;
   for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
     table.segments.push_back(segments[i]);

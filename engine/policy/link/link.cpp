@@ -26,7 +26,7 @@ const char* exactnessAt(std::span<const double> values) {
 
 layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
                          layout::MessageRenderer& renderer, std::span<const double> values) {
-  const layout::SpanTable spans = layout::layoutExact(step, outputs, renderer, layout::Visibility::Spans);
+  const layout::SpanTable spans = layout::layOut(step, outputs, renderer, layout::Visibility::Spans);
   return linkedTable(spans, std::isinf(values[0]) ? kWholeDocuments : static_cast<std::int32_t>(values[0]));
 }
 

@@ -53,6 +53,7 @@ class Linking {
   }
 
   SpanTable table() {
+    m_table.cropped = m_spans.cropped;
     for (std::size_t i = 0; i < m_fates.size(); ++i) {
       const Segment& segment = m_spans.segments[i];
       const Fate& fate = m_fates[i];

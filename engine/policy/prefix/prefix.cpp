@@ -6,7 +6,7 @@ namespace {
 
 layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
                          layout::MessageRenderer& renderer, std::span<const double> /*values*/) {
-  return layout::layoutExact(step, outputs, renderer, layout::Visibility::Full);
+  return layout::layOut(step, outputs, renderer, layout::Visibility::Full);
 }
 
 }  // namespace

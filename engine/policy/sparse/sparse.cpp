@@ -29,7 +29,7 @@ const char* exactnessAt(std::span<const double> values) {
 
 layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
                          layout::MessageRenderer& renderer, std::span<const double> values) {
-  layout::SpanTable table = layout::layoutExact(step, outputs, renderer, layout::Visibility::Spans);
+  layout::SpanTable table = layout::layOut(step, outputs, renderer, layout::Visibility::Spans);
   table.mostBlocks = mostBlocks(values);
   return table;
 }

@@ -28,7 +28,7 @@ std::vector<std::vector<StepIndex>> teams(const plan::Plan& plan) {
 
 layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
                          layout::MessageRenderer& renderer, std::span<const double> /*values*/) {
-  return layout::layoutExact(step, outputs, renderer, layout::Visibility::Spans);
+  return layout::layOut(step, outputs, renderer, layout::Visibility::Spans);
 }
 
 }  // namespace

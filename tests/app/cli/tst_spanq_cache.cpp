@@ -125,6 +125,25 @@ class TestSpanqCache : public QObject {
     QVERIFY(second["documents"][0]["stored_before"].get<std::int64_t>() > 0);
   }
 
+  /// With their markers and pads, for runs whose layout has them.
+  void documentsAreWarmedAsALayoutHasThem() {
+    const Place there;
+    there.write("docs/a.txt", kFirst);
+    there.write("docs/b.txt", kSecond);
+    const SpanqResult warm = spanq(
+        {"cache", "warm", "--json", "--layout", "padded", "--cache-dir", there.store(), there.path("docs")});
+    QCOMPARE(warm.code, 0);
+    std::int64_t tokens = 0;
+    const Json told = Json::parse(warm.out);
+    for (const Json& document : told["documents"]) {
+      tokens += document["tokens"].get<std::int64_t>();
+      QCOMPARE(document["tokens"].get<std::int64_t>() % 16, std::int64_t{0});
+    }
+    const std::string file = there.write("q.json", question({kSecond, kFirst}));
+    QCOMPARE(cachedIn(runOf({"--layout", "padded", "--cache-dir", there.store(), file})), tokens);
+    QVERIFY(cachedIn(runOf({"--cache-dir", there.store(), file})) < tokens);
+  }
+
   void whatIsNoTextIsToldOf() {
     const Place there;
     there.write("docs/a.txt", kFirst);

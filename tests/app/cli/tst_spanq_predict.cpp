@@ -70,6 +70,8 @@ void TestSpanqPredict::equalsTheRuns_data() {
   QTest::newRow("prefix") << QStringList{"--policy", "prefix"} << rag;
   QTest::newRow("small blocks") << QStringList{"--block-size", "4"} << rag;
   QTest::newRow("the same twice") << QStringList{} << QStringList{"rag.json", "rag.json"};
+  QTest::newRow("padded") << QStringList{"--layout", "padded"} << rag;
+  QTest::newRow("cropped, small blocks") << QStringList{"--layout", "cropped", "--block-size", "4"} << rag;
   QTest::newRow("limited replies") << QStringList{"--max-tokens", "3"}
                                    << QStringList{"chat.json", "chat.json"};
 }
@@ -106,6 +108,9 @@ void TestSpanqPredict::boundsHoldTheRun_data() {
   const QStringList judge{"judge-2.json"};
   QTest::newRow("two candidates") << judge << QStringList{} << 2 << "holds_reply";
   QTest::newRow("outputs only") << judge << QStringList{"--no-distribute"} << 2 << "holds_reply";
+  QTest::newRow("padded") << judge << QStringList{"--layout", "padded"} << 2 << "holds_reply";
+  QTest::newRow("cropped") << judge << QStringList{"--layout", "cropped", "--block-size", "4"} << 2
+                           << "holds_reply";
   QTest::newRow("attention locality")
       << QStringList{"judge-4.json"} << QStringList{"--locality", "2"} << 6 << "holds_reply";
   QTest::newRow("room for one only") << QStringList{"rag.json", "rag-swapped.json"}

@@ -200,6 +200,35 @@ class TestExperiments : public QObject {
     QVERIFY(most(point.samples[1]) > 0);
   }
 
+  /// Replies of portions are lists of names: those that lose their ends lose names.
+  void croppingLosesNames() {
+    Bench bench;
+    const ExperimentResult result =
+        bench.run({.experiment = "cropping",
+                   .values = {{"sizes", "2,16"}, {"documents", "4"}, {"portion", "2"}, {"hay", "20"}},
+                   .repeats = 5});
+    QCOMPARE(result.series(), (std::vector<std::string>{"exact", "padded", "cropped"}));
+    QCOMPARE(result.points.size(), std::size_t{6});
+    QCOMPARE(result.done, result.total);
+    const auto mean = [&](const char* series, double size, std::size_t measure) {
+      const std::vector<double>& samples = pointOf(result, series, size).samples[measure];
+      double sum = 0;
+      for (const double sample : samples) sum += sample;
+      return sum / static_cast<double>(samples.size());
+    };
+    for (const double size : {2.0, 16.0}) {
+      QCOMPARE(pointOf(result, "exact", size).samples[0].size(), std::size_t{20});
+      QCOMPARE(mean("exact", size, 2), 100.0);
+      QCOMPARE(most(pointOf(result, "exact", size).samples[3]), 0.0);
+      QCOMPARE(most(pointOf(result, "padded", size).samples[3]), 0.0);
+      QVERIFY(least(pointOf(result, "cropped", size).samples[3]) > 0);
+      QVERIFY(mean("padded", size, 4) > 0);
+    }
+    QVERIFY(mean("exact", 16, 0) > 60);
+    QVERIFY(mean("cropped", 16, 0) < mean("padded", 16, 0));
+    QVERIFY(mean("cropped", 16, 3) > mean("cropped", 2, 3));
+  }
+
   void isStopped() {
     Bench bench;
     std::stop_source stop;

@@ -132,14 +132,28 @@ void TestPrediction::equalsTheRun_data() {
   QTest::addColumn<int>("blockSize");
   QTest::addColumn<bool>("endTokens");
   QTest::addColumn<bool>("tails");
+  QTest::addColumn<int>("layout");
+  const int exact = static_cast<int>(layout::Layout::Exact);
   for (const Policy* policy : spanscope::policy::policies()) {
     for (const bool ends : {false, true}) {
       const QByteArray name = QByteArray(policy->name) + (ends ? ", any length" : ", full length");
       const Policy* p = policy;
-      QTest::newRow(name + ", roomy") << p << 4096 << 16 << ends << true;
-      QTest::newRow(name + ", full") << p << 40 << 16 << ends << true;
-      QTest::newRow(name + ", full, small blocks") << p << 200 << 3 << ends << true;
-      QTest::newRow(name + ", full, no tails") << p << 60 << 16 << ends << false;
+      QTest::newRow(name + ", roomy") << p << 4096 << 16 << ends << true << exact;
+      QTest::newRow(name + ", full") << p << 40 << 16 << ends << true << exact;
+      QTest::newRow(name + ", full, small blocks") << p << 200 << 3 << ends << true << exact;
+      QTest::newRow(name + ", full, no tails") << p << 60 << 16 << ends << false << exact;
+    }
+  }
+  for (const layout::LayoutInfo& info : layout::layouts()) {
+    if (info.layout == layout::Layout::Exact) continue;
+    for (const char* name : {"spans", "prefix", "link"}) {
+      const Policy* const policy = spanscope::policy::findPolicy(name);
+      const int as = static_cast<int>(info.layout);
+      const QByteArray row = QByteArray(info.name) + ", " + name;
+      QTest::newRow(row + ", roomy") << policy << 4096 << 16 << true << true << as;
+      QTest::newRow(row + ", small blocks") << policy << 4096 << 3 << true << true << as;
+      QTest::newRow(row + ", full") << policy << 60 << 16 << true << true << as;
+      QTest::newRow(row + ", full length, no tails") << policy << 4096 << 4 << false << false << as;
     }
   }
 }
@@ -150,6 +164,7 @@ void TestPrediction::equalsTheRun() {
   QFETCH(int, blockSize);
   QFETCH(bool, endTokens);
   QFETCH(bool, tails);
+  QFETCH(int, layout);
   const std::uint32_t seed = 20261121;
   qInfo("seed %u", seed);
   Queries queries(seed);
@@ -160,6 +175,7 @@ void TestPrediction::equalsTheRun() {
   RandomSession random(config, endTokens);
   run::RunOptions options;
   options.policy = *policy;
+  options.layout = static_cast<layout::Layout>(layout);
   int exact = 0;
   int bounded = 0;
   for (int round = 0; round < 18; ++round) {

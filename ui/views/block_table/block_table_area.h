@@ -60,6 +60,7 @@ class BlockTableArea : public ZoomedScroll {
   void paintLabels(QPainter& painter, int x, std::pair<std::size_t, std::size_t> rows) const;
   void paintBrackets(QPainter& painter, std::size_t row, const QRect& visible) const;
   void paintCells(QPainter& painter, std::size_t row, const QRect& visible) const;
+  void paintMarks(QPainter& painter, const TableCell& cell, const QRect& place) const;
   void paintNumbers(QPainter& painter, const TableCell& cell, const QRect& place) const;
   void paintRings(QPainter& painter, std::pair<std::size_t, std::size_t> rows, const QRect& visible) const;
   void paintLinks(QPainter& painter, std::pair<std::size_t, std::size_t> rows, const QRect& visible) const;

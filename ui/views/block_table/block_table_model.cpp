@@ -2,6 +2,7 @@
 #include "ui/views/block_table/block_table_model.h"
 
 #include "ui/views/common/csv_line.h"
+#include "ui/views/common/layout_marks.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/views/pool/store_model.h"
 #include "ui/words/tr.h"
@@ -61,6 +62,8 @@ class TableMaker {
     const auto run = m_state.progress().runs.find(request.run);
     if (parts.size() == 1 && run != m_state.progress().runs.end() && !run->second.policy.empty())
       parts << QString::fromStdString(run->second.policy);
+    const LayoutMarks marks = layoutMarks(m_input, id);
+    if (!marks.isExact()) row.title = tr("%1 · %2").arg(row.title, marks.layout);
     row.subtitle = parts.join(QStringLiteral(" · "));
     row.note = cacheNote(request);
 
@@ -84,11 +87,45 @@ class TableMaker {
           segment.count = 0;
         }
         row.cells.push_back(cell(facts, request));
+        mark(row.cells.back(), marks);
         ++segment.count;
       }
       if (segment.count > 0) row.segments.push_back(std::move(segment));
     }
+    markCropped(row, marks, request);
     m_table.rows.push_back(std::move(row));
+  }
+
+  /// What of a block only the layout put there.
+  void mark(TableCell& cell, const LayoutMarks& marks) const {
+    if (marks.isExact()) return;
+    const std::int32_t begin = cell.facts.place.virtualIndex * m_table.blockSize;
+    const LayoutMarks::Counts counts =
+        marks.within(cell.facts.place.segment, begin, begin + cell.facts.prompt);
+    cell.pads = counts.pads;
+    cell.markers = counts.markers;
+  }
+
+  /// Cropped tokens count with the block that holds what they stood behind.
+  void markCropped(TableRow& row, const LayoutMarks& marks, const trace::RequestState& request) const {
+    for (const trace::CroppedRun& cropped : marks.cropped) {
+      std::int64_t left = std::max<std::int64_t>(0, cropped.before - 1);
+      for (std::size_t segment = 0; segment < request.segments.size(); ++segment) {
+        const trace::SegmentInfo& info = request.segments[segment];
+        if (info.hidden) continue;
+        const std::int64_t visible = static_cast<std::int64_t>(info.tokens.size()) - info.visibleBegin;
+        if (left >= visible) {
+          left -= visible;
+          continue;
+        }
+        const auto block = static_cast<std::int32_t>((info.visibleBegin + left) / m_table.blockSize);
+        for (TableCell& cell : row.cells) {
+          if (cell.facts.place.segment == segment && cell.facts.place.virtualIndex == block)
+            cell.cropped += static_cast<std::int32_t>(cropped.tokens.size());
+        }
+        break;
+      }
+    }
   }
 
   TableCell cell(const VirtualBlockFacts& facts, const trace::RequestState& request) const {
@@ -213,6 +250,15 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
                .arg(segment == nullptr ? QString() : segment->name)
                .arg(facts.tokens)
                .arg(table.blockSize);
+  QStringList marks;
+  if (cell.markers > 0) marks << (cell.markers == 1 ? tr("%1 marker") : tr("%1 markers")).arg(cell.markers);
+  if (cell.pads > 0) marks << (cell.pads == 1 ? tr("%1 pad") : tr("%1 pads")).arg(cell.pads);
+  if (!marks.isEmpty()) lines << tr("%1, which the layout put in").arg(marks.join(tr(" and ")));
+  if (cell.cropped > 0) {
+    lines << (cell.cropped == 1 ? tr("%1 token was cropped behind it")
+                                : tr("%1 tokens were cropped behind it"))
+                 .arg(cell.cropped);
+  }
   if (const trace::BlockLookedUp* lookup = lookupEvent(*input.trace, facts.lookup)) {
     if (lookup->outcome == trace::LookupOutcome::Partial && facts.load == 0)
       lines << tr("Its first %1 tokens were copied from #%2").arg(lookup->tokens).arg(lookup->block);
@@ -242,7 +288,8 @@ QString blockTableCsv(const BlockTable& table) {
   QString csv = csvLine({QStringLiteral("run"), QStringLiteral("request"), QStringLiteral("segment"),
                          QStringLiteral("name"), QStringLiteral("index"), QStringLiteral("number"),
                          QStringLiteral("physical"), QStringLiteral("served"), QStringLiteral("found"),
-                         QStringLiteral("tokens"), QStringLiteral("references"), QStringLiteral("present")});
+                         QStringLiteral("tokens"), QStringLiteral("references"), QStringLiteral("present"),
+                         QStringLiteral("pads"), QStringLiteral("markers"), QStringLiteral("cropped")});
   for (const TableRow& row : table.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const TableCell& cell = row.cells[i];
@@ -254,7 +301,8 @@ QString blockTableCsv(const BlockTable& table) {
            cell.facts.physical == kNullBlock ? QString() : QString::number(cell.facts.physical),
            Theme::name(cell.facts.role), QString::number(cell.facts.found),
            QString::number(cell.facts.tokens), QString::number(cell.references),
-           cell.role == BlockRole::Evicted ? QStringLiteral("evicted") : QStringLiteral("yes")});
+           cell.role == BlockRole::Evicted ? QStringLiteral("evicted") : QStringLiteral("yes"),
+           QString::number(cell.pads), QString::number(cell.markers), QString::number(cell.cropped)});
     }
   }
   return csv;

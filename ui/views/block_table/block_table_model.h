@@ -20,6 +20,9 @@ struct TableCell {
   BlockRole role = BlockRole::Free;   ///< as served, or Evicted where the pool does not hold it any more
   std::int32_t references = 0;        ///< on the physical block at present; 0 where it is lost
   std::optional<std::size_t> lostAt;  ///< index of the event that took it away
+  std::int32_t pads = 0;              ///< tokens that only the layout put there
+  std::int32_t markers = 0;
+  std::int32_t cropped = 0;  ///< tokens that the layout took away behind its last one
   bool operator==(const TableCell&) const = default;
 };
 
@@ -37,7 +40,7 @@ struct TableSegment {
 struct TableRow {
   RequestId request = 0;
   RunId run = 0;
-  QString title;     ///< "Run 2"
+  QString title;     ///< "Run 2", "Run 2 · padded" where its layout is not the exact one
   QString subtitle;  ///< step and copy where the run has several requests, node, policy
   QString note;      ///< "cold", "70 of 83 cached"
   std::vector<TableSegment> segments;

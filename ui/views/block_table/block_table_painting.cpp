@@ -176,6 +176,7 @@ void BlockTableArea::paintCells(QPainter& painter, std::size_t row, const QRect&
     } else {
       m_painter.stamp(painter, place, look);
     }
+    paintMarks(painter, own.cells[i], place);
     if (m_layout.size() == CellSize::Large) paintNumbers(painter, own.cells[i], place);
   }
   // Virtual numbers: below every large cell, else below the first one of a segment.
@@ -195,6 +196,30 @@ void BlockTableArea::paintCells(QPainter& painter, std::size_t row, const QRect&
                            : QRect(place.left(), place.bottom() + 2, 60, 16),
                      (large ? Qt::AlignHCenter : Qt::AlignLeft) | Qt::AlignVCenter, text);
     free = place.left() + metrics.horizontalAdvance(text) + 2 * kSpace;
+  }
+}
+
+/// A marker is a bar at the left, pads are hatched from the right, what was cropped is a broken right edge.
+void BlockTableArea::paintMarks(QPainter& painter, const TableCell& cell, const QRect& place) const {
+  if (cell.pads == 0 && cell.markers == 0 && cell.cropped == 0) return;
+  const QRect inner = place.adjusted(1, 1, -1, -1);
+  if (cell.pads > 0) {
+    const int width = std::max(2, inner.width() * cell.pads / std::max(1, m_table->blockSize));
+    const QRect pads(inner.right() + 1 - width, inner.top(), width, inner.height());
+    QColor veil = theme().color(Role::Surface);
+    veil.setAlphaF(0.6F);
+    painter.fillRect(pads, veil);
+    constexpr int kLines = 3;  // pixels from one line to the next
+    for (int x = pads.left(); x <= pads.right(); x += kLines)
+      painter.fillRect(QRect(x, pads.top(), 1, pads.height()), theme().color(Role::TextSecond));
+  }
+  if (cell.markers > 0) {
+    const int width = inner.width() >= 16 ? 3 : 2;
+    painter.fillRect(QRect(inner.left(), inner.top(), width, inner.height()), theme().color(Role::Text));
+  }
+  if (cell.cropped > 0) {
+    painter.setPen(QPen(theme().color(Role::Error), 2, Qt::DotLine));
+    painter.drawLine(place.right() + 1, place.top(), place.right() + 1, place.bottom());
   }
 }
 

@@ -180,8 +180,9 @@ CompareModel compareModel(const ViewInput& input, RunId left, RunId right) {
   model.rows.insert(
       model.rows.end(),
       {words(tr("Policy"),
-             tr("How far the run departs from a full prefill, and what its result is exact against."),
-             QString::fromStdString(a->state().policy), QString::fromStdString(b->state().policy)),
+             tr("How far the run departs from a full prefill, and what its result is exact against; and its "
+                "layout, where prompts are not the chat template's text."),
+             a->policyText(), b->policyText()),
        words(tr("Outcome"), {}, outcomeWord(a->state().outcome), outcomeWord(b->state().outcome)),
        counts(tr("Prompt tokens"), tr("Tokens of all prompts of the run."), first.promptTokens,
               second.promptTokens, Wanted::Either),

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 namespace spanscope::ui {
@@ -188,7 +189,10 @@ std::map<StepIndex, RanCounts> lastRunOf(const ViewInput& input, RunId& newest) 
   const trace::Progress& progress = input.state().progress();
   const trace::RunState* found = nullptr;
   for (const auto& [id, run] : progress.runs) {
-    if (!isRunOf(run, *input.forecast)) continue;
+    const trace::LayoutChosen* const chosen = input.trace->layoutOf(id);
+    const std::string_view layout =
+        chosen == nullptr ? layout::infoOf(layout::Layout::Exact).name : std::string_view(chosen->layout);
+    if (layout != input.forecast->layout || !isRunOf(run, *input.forecast)) continue;
     found = &run;
     newest = id;
   }

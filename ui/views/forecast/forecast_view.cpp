@@ -23,6 +23,7 @@ constexpr int kMostOpenRows = 60;
 constexpr int kNameWidth = 150;
 constexpr int kNumberWidth = 76;
 constexpr int kComputedWidth = 104;
+constexpr int kLayoutsItem = 2;  ///< of the box in the title
 
 }  // namespace
 
@@ -31,7 +32,8 @@ ForecastView::ForecastView(QWidget* parent)
       m_header(new ForecastHeader(this)),
       m_tree(new QTreeView(this)),
       m_model(new ForecastModel(this)),
-      m_delegate(new ForecastDelegate(*m_model, this)) {
+      m_delegate(new ForecastDelegate(*m_model, this)),
+      m_layouts(new LayoutPage(this)) {
   setAccessibleName(tr("Forecast"));
   setFocusProxy(m_tree);
   m_tree->setAccessibleName(tr("Steps of the next run and the segments of their prompts"));
@@ -70,18 +72,45 @@ ForecastView::ForecastView(QWidget* parent)
   layout->setSpacing(0);
   layout->addWidget(m_header);
   layout->addWidget(m_tree, 1);
+  layout->addWidget(m_layouts, 1);
+  m_layouts->hide();
   m_header->hide();
   m_tree->hide();
 
   QHBoxLayout* row = titleRow();
   m_box = new QComboBox(row->parentWidget());
-  m_box->setAccessibleName(tr("Cache to predict against"));
-  m_box->setToolTip(tr("The cache that the runs so far have left, or an empty one"));
+  m_box->setAccessibleName(tr("Cache to predict against, or layouts"));
+  m_box->setToolTip(
+      tr("The cache that the runs so far have left, or an empty one; or what each layout of prompts "
+         "would cost"));
   m_box->addItem(tr("cache as it is"));
   m_box->addItem(tr("empty cache"));
+  m_box->addItem(tr("layouts side by side"));
   row->addWidget(m_box);
-  connect(m_box, &QComboBox::currentIndexChanged, this,
-          [this](int index) { setAgainst(index == 0 ? Against::Present : Against::Empty); });
+  connect(m_box, &QComboBox::currentIndexChanged, this, [this](int index) {
+    showLayouts(index == kLayoutsItem);
+    if (index < kLayoutsItem) setAgainst(index == 0 ? Against::Present : Against::Empty);
+  });
+}
+
+void ForecastView::showLayouts(bool shows) {
+  if (shows == m_showsLayouts) return;
+  m_showsLayouts = shows;
+  if (m_box) m_box->setCurrentIndex(shows ? kLayoutsItem : m_against == Against::Present ? 0 : 1);
+  m_layouts->setVisible(shows);
+  setFocusProxy(shows ? static_cast<QWidget*>(m_layouts) : m_tree);
+  m_shown.reset();
+  Q_EMIT layoutsWanted(shows);
+  if (input() != nullptr) refresh();
+}
+
+void ForecastView::refreshLayouts() {
+  m_header->hide();
+  m_tree->hide();
+  m_layouts->showTable(layoutTable(*input()), theme());
+  m_layouts->setVisible(m_layouts->table().gap.isEmpty());
+  Q_EMIT summaryChanged({});
+  update();
 }
 
 void ForecastView::setAgainst(Against against) {
@@ -92,10 +121,14 @@ void ForecastView::setAgainst(Against against) {
 }
 
 QString ForecastView::emptyText() const {
-  return m_model->table().gap;
+  return m_showsLayouts ? m_layouts->table().gap : m_model->table().gap;
 }
 
 void ForecastView::refresh() {
+  if (m_showsLayouts) {
+    refreshLayouts();
+    return;
+  }
   ForecastTable table = forecastTable(*input(), m_against);
   const bool isSame = table == m_model->table() && m_shown == input()->theme;
   if (!isSame) fill(std::move(table));
@@ -154,7 +187,9 @@ void ForecastView::choose(const QModelIndex& index) {
 }
 
 QString ForecastView::csv() const {
-  return input() == nullptr ? QString() : forecastCsv(forecastTable(*input(), m_against));
+  if (input() == nullptr) return {};
+  return m_showsLayouts ? layoutTableCsv(layoutTable(*input()))
+                        : forecastCsv(forecastTable(*input(), m_against));
 }
 
 void ForecastView::paintTo(QPainter& painter, const QSize& size) {
@@ -165,6 +200,14 @@ void ForecastView::paintTo(QPainter& painter, const QSize& size) {
     return;
   }
   refresh();
+  if (m_showsLayouts) {
+    const LayoutTable table = layoutTable(*input());
+    if (table.gap.isEmpty())
+      paintTableInto(painter, size, paintedLayouts(table), theme());
+    else
+      paintEmptyText(painter, QRect(QPoint(), size), table.gap, theme());
+    return;
+  }
   RunView::paintTo(painter, size);
 }
 

@@ -4,6 +4,7 @@
 
 #include "ui/views/common/run_view.h"
 #include "ui/views/forecast/forecast_model.h"
+#include "ui/views/forecast/layout_page.h"
 
 #include <QPointer>
 
@@ -29,6 +30,13 @@ class ForecastView : public RunView {
   const ForecastModel& model() const { return *m_model; }
   QTreeView& tree() { return *m_tree; }
   void setAgainst(Against against);
+  /// The layouts side by side take the place of the forecast.
+  void showLayouts(bool shows);
+  const LayoutPage& layouts() const { return *m_layouts; }
+
+ Q_SIGNALS:
+  /// Forecasts are to compare the layouts as well, or need not any more.
+  void layoutsWanted(bool wanted);
 
  protected:
   void refresh() override;
@@ -40,12 +48,16 @@ class ForecastView : public RunView {
   void showSelected();
   void choose(const QModelIndex& index);
 
+  void refreshLayouts();
+
   Against m_against = Against::Present;
+  bool m_showsLayouts = false;
   std::optional<Theme> m_shown;
   ForecastHeader* m_header;
   QTreeView* m_tree;
   ForecastModel* m_model;
   ForecastDelegate* m_delegate;
+  LayoutPage* m_layouts;
   std::set<document::NodeId> m_closed;  ///< steps that the person has folded
   bool m_filling = false;
   QPointer<QComboBox> m_box;

@@ -118,7 +118,7 @@ MetricsModel metricsModel(const ViewInput& input, MetricsSamplers& samplers, Run
     }
     RunMetrics run;
     run.run = listed.run;
-    run.policy = QString::fromStdString(state.policy);
+    run.policy = listed.policyText();
     run.document = listed.document();
     run.model = listed.model;
     const RunFigures figures = figuresOf(*listed.progress, state);

@@ -139,7 +139,9 @@ void AnswerCard::setContent(const Answer& answer, const Theme& theme, bool selec
   m_run->setText(where.join(tr(" · ")));
   m_run->setToolTip(answer.time.isEmpty() ? QString() : tr("Started %1").arg(answer.time));
   const QString exactness = exactnessText(answer);
-  m_policy->setText(exactness.isEmpty() ? answer.policy : tr("%1: %2").arg(answer.policy, exactness));
+  const QString policy =
+      answer.layout.isEmpty() ? answer.policy : tr("%1, %2").arg(answer.policy, answer.layout);
+  m_policy->setText(exactness.isEmpty() ? policy : tr("%1: %2").arg(policy, exactness));
   showFidelity();
   setTextIfNew(*m_text, answer.text);
   setTextIfNew(*m_problem, answer.state == AnswerState::Failed && answer.problem.isEmpty()

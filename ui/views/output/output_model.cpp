@@ -89,6 +89,10 @@ Answer blankOf(const ListedRun& listed, const std::vector<ListedRun>& runs) {
   Answer blank;
   blank.run = listed.run;
   blank.policy = QString::fromStdString(run.policy);
+  if (const layout::LayoutInfo& own = layout::infoOf(listed.layout()); own.layout != layout::Layout::Exact) {
+    blank.layout = QString::fromUtf8(own.name);
+    blank.over = QString::fromUtf8(own.over);
+  }
   blank.model = listed.model;
   const bool others =
       std::any_of(runs.begin(), runs.end(), [](const ListedRun& other) { return !other.isOwn; });
@@ -233,7 +237,10 @@ QString answerFacts(const Answer& answer) {
 }
 
 QString exactnessText(const Answer& answer) {
-  if (!answer.fidelity) return answer.exactness;
+  const auto over = [&](const QString& text) {
+    return answer.over.isEmpty() || text.isEmpty() ? text : tr("%1, %2").arg(text, answer.over);
+  };
+  if (!answer.fidelity) return over(answer.exactness);
   const trace::FidelityFigures& figures = *answer.fidelity;
   // What no one can tell from nothing is not spelled out here; the details have every digit.
   constexpr double kTold = 0.001;
@@ -258,7 +265,7 @@ QString exactnessText(const Answer& answer) {
   } else {
     *full = tr("%1 %2").arg(*full, measured);
   }
-  return parts.join(tr(" · "));
+  return over(parts.join(tr(" · ")));
 }
 
 QString fidelityDetails(const Answer& answer) {
@@ -266,7 +273,10 @@ QString fidelityDetails(const Answer& answer) {
   const trace::FidelityFigures& figures = *answer.fidelity;
   const auto nats = [](double value) { return QString::fromStdString(trace::divergenceText(value)); };
   QStringList lines{
-      tr("Held against a full prefill of the same tokens:"),
+      answer.layout.isEmpty()
+          ? tr("Held against a full prefill of the same tokens:")
+          : tr("Held against a full prefill of the same tokens, as the layout %1 has them:")
+                .arg(answer.layout),
       tr("Divergence of the next token (KL, nats): mean %1, median %2, most %3")
           .arg(nats(figures.meanDivergence), nats(figures.medianDivergence), nats(figures.mostDivergence)),
       tr("The same likeliest token at %1 of %2 places").arg(figures.agreeing).arg(figures.tokens)};
@@ -295,14 +305,15 @@ QString modelText(const Answer& answer) {
 }
 
 QString outputCsv(const OutputModel& model) {
-  QString text =
-      csvLine({tr("run"), tr("document"), tr("model"), tr("policy"), tr("request"), tr("step"), tr("text"),
-               tr("problem"), tr("time to first token ms"), tr("generated tokens"), tr("prompt tokens"),
-               tr("cached tokens"), tr("same answer as run"), tr("KL mean nats"), tr("KL median nats"),
-               tr("KL most nats"), tr("greedy tokens that agree"), tr("full prefill answers")});
+  QString text = csvLine({tr("run"), tr("document"), tr("model"), tr("policy"), tr("layout"), tr("request"),
+                          tr("step"), tr("text"), tr("problem"), tr("time to first token ms"),
+                          tr("generated tokens"), tr("prompt tokens"), tr("cached tokens"),
+                          tr("same answer as run"), tr("KL mean nats"), tr("KL median nats"),
+                          tr("KL most nats"), tr("greedy tokens that agree"), tr("full prefill answers")});
   for (const Answer& answer : model.answers) {
     text += csvLine(
         {QString::number(answer.run), answer.document, answer.model, answer.policy,
+         answer.layout.isEmpty() ? QStringLiteral("exact") : answer.layout,
          answer.request == 0 ? QString() : QString::number(answer.request), answer.name, answer.text,
          answer.problem, answer.timeToFirstToken ? csvNumber(*answer.timeToFirstToken * 1000) : QString(),
          QString::number(answer.generatedTokens), QString::number(answer.promptTokens),

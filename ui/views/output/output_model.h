@@ -23,7 +23,9 @@ struct Answer {
   NodePath node;
   QString name;
   QString policy;
+  QString layout;          ///< where it is not the exact one, by its name
   QString exactness;       ///< of the policy on this checkpoint, in words
+  QString over;            ///< over which tokens, where the layout is not exact: what is said behind it
   QString model;           ///< name of the checkpoint that answered; empty: not known
   QString document;        ///< its title, where runs of several are in the list
   QString time;            ///< when the run started; empty: not known

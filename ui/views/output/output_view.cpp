@@ -117,7 +117,7 @@ void OutputView::paintTo(QPainter& painter, const QSize& size) {
     if (const QString other = modelText(answer); !other.isEmpty()) more.prepend(other);
     for (QString& line : more) line.prepend(QStringLiteral("⚠ "));
     if (answer.sameAs != 0) more += sameText(answer);
-    if (answer.fidelity) more += exactnessText(answer);
+    if (answer.fidelity || !answer.layout.isEmpty()) more += exactnessText(answer);
     for (const QString& line : more) facts += QLatin1Char('\n') + line;
     table.rows.push_back({{QString::number(answer.run), Role::TextSecond, true},
                           {answer.name, Role::TextSecond, false},

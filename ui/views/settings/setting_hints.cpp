@@ -3,6 +3,7 @@
 
 #include "engine/compute/backends.h"
 #include "engine/policy/policies.h"
+#include "engine/workbench/setting_values.h"
 #include "ui/words/tr.h"
 
 #include <QLocale>
@@ -23,7 +24,9 @@ QString exactness(const HintInput& input) {
   const std::optional<policy::Choice> policy = policy::findChoice(settings.policy);
   // Of other devices nobody knows before they are asked whether their rows are bit-equal by themselves.
   const bool isEqual = settings.exact || settings.device == compute::kAutoDevice || settings.device == "cpu";
-  return policy ? QString::fromStdString(policy::exactnessOn(*policy, isEqual)) : QString();
+  const layout::Layout layout = workbench::layoutOf(settings.layout);
+  return policy ? QString::fromStdString(layout::exactnessOver(policy::exactnessOn(*policy, isEqual), layout))
+                : QString();
 }
 
 /// "cpu: AMD EPYC, AVX2, 31.2 GiB", or why it cannot be used.

@@ -125,10 +125,14 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
     painter.setBrush(theme().color(Role::Surface));
     painter.drawRect(tile.adjusted(0, 0, -1, -1));
     paintLook(painter, token, tile);
-  } else {
+  } else if (token.part == StripPart::Own) {
     fillWithHue(painter, tile, theme(), theme().segmentTint(segment.hue), segment.hue);
+  } else {
+    paintPart(painter, token, tile);
   }
-  painter.setPen(theme().color(token.quiet ? Role::TextSecond : Role::Text));
+  painter.setPen(theme().color(token.part == StripPart::Marker ? Role::Surface
+                               : token.quiet                   ? Role::TextSecond
+                                                               : Role::Text));
   const QFontMetrics metrics = painter.fontMetrics();
   const int baseline = tile.top() + (kStripTile + metrics.ascent() - metrics.descent()) / 2;
   // Only a token that is as wide as a whole row may be cut off.
@@ -136,6 +140,10 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
   const QString text =
       cut ? metrics.elidedText(token.text, Qt::ElideRight, tile.width() - 2 * kSpace) : token.text;
   painter.drawText(QPoint(tile.left() + kSpace, baseline), text);
+  if (token.part == StripPart::Cropped) {
+    painter.setPen(QPen(theme().color(Role::Error), 1));
+    painter.drawLine(tile.left() + 1, tile.center().y() + 1, tile.right() - 1, tile.center().y() + 1);
+  }
   if (token.computed) {
     m_painter.underline(painter, QRectF(tile.left(), tile.bottom() + 2, tile.width(), 3), token.role);
   }
@@ -159,6 +167,25 @@ void TokenStripArea::paintToken(QPainter& painter, std::size_t index) const {
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(theme().color(Role::Accent), 1));
     painter.drawRect(tile.adjusted(0, 0, -1, -1));
+  }
+}
+
+/// A marker is inverted, a pad is hatched, and what was cropped is an empty outline with its text struck out.
+void TokenStripArea::paintPart(QPainter& painter, const StripToken& token, const QRect& tile) const {
+  switch (token.part) {
+    case StripPart::Own:
+      break;
+    case StripPart::Marker:
+      painter.fillRect(tile, theme().color(Role::TextSecond));
+      break;
+    case StripPart::Pad:
+      painter.fillRect(tile, QBrush(theme().color(Role::TextThird), Qt::BDiagPattern));
+      break;
+    case StripPart::Cropped:
+      painter.setBrush(Qt::NoBrush);
+      painter.setPen(QPen(theme().color(Role::Outline), 1, Qt::DotLine));
+      painter.drawRect(tile.adjusted(0, 0, -1, -1));
+      break;
   }
 }
 
@@ -226,7 +253,11 @@ std::size_t TokenStripArea::target(const QKeyEvent& event) const {
 
 void TokenStripArea::keyPressEvent(QKeyEvent* event) {
   const std::size_t count = m_layout.tiles.size();
-  const std::size_t next = count == 0 ? count : target(*event);
+  std::size_t next = count == 0 ? count : target(*event);
+  // What was cropped has no place that could be selected.
+  const bool isBack = m_current < count && next < m_current;
+  while (next < count && m_strip->tokens[next].part == StripPart::Cropped)
+    next = isBack ? (next == 0 ? count : next - 1) : next + 1;
   if (next >= count) {
     PaintedScroll::keyPressEvent(event);
     return;

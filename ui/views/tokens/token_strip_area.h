@@ -43,6 +43,7 @@ class TokenStripArea : public PaintedScroll {
   void paintEmpty(QPainter& painter, const QRect& visible) const;
   void paintRow(QPainter& painter, std::size_t row) const;
   /// How far a token of the answer looked at the source that is selected: a filling from below.
+  void paintPart(QPainter& painter, const StripToken& token, const QRect& tile) const;
   void paintLook(QPainter& painter, const StripToken& token, const QRect& tile) const;
   void paintToken(QPainter& painter, std::size_t token) const;
   /// Where a key goes from the current token; tiles.size(): nowhere.

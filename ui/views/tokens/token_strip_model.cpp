@@ -3,6 +3,7 @@
 
 #include "ui/session/answer_shares.h"
 #include "ui/views/common/csv_line.h"
+#include "ui/views/common/layout_marks.h"
 #include "ui/views/common/number_text.h"
 #include "ui/views/common/request_blocks.h"
 #include "ui/words/part_text.h"
@@ -51,6 +52,8 @@ class StripMaker {
     m_blocks = requestBlocks(*m_input.trace, m_state, m_strip.request);
     m_strip.blockSize = m_blocks.blockSize;
     takeRecomputed();
+    m_marks = layoutMarks(m_input, m_strip.request);
+    m_strip.layout = m_marks.layout;
     const std::vector<SegmentName> names = segmentNames(m_input, m_strip.run, m_request->segments);
     for (std::size_t i = 0; i < m_request->segments.size(); ++i) {
       if (names[i].hidden) continue;
@@ -97,6 +100,7 @@ class StripMaker {
     std::size_t run = 0;
     std::int32_t runEnd = info.runs.empty() ? 0 : info.runs.front().count;
     bool afterMarker = true;
+    if (m_visible == 0) addCropped(segment, info.visibleBegin);
     for (std::size_t local = 0; local < info.tokens.size(); ++local) {
       while (run < info.runs.size() && static_cast<std::int32_t>(local) >= runEnd) {
         if (++run < info.runs.size()) runEnd += info.runs[run].count;
@@ -112,7 +116,51 @@ class StripMaker {
       token.quiet = fromTemplate;
       token.joined = !marker && !afterMarker && !startsWord(text);
       afterMarker = marker;
+      if (const auto role = m_marks.roleOf(segment.segment, static_cast<std::int32_t>(local))) {
+        token.part = *role == trace::LayoutRole::Pad ? StripPart::Pad : StripPart::Marker;
+        token.text = markText(*role);
+        token.joined = *role == trace::LayoutRole::Pad;
+        afterMarker = true;
+      }
       add(segment, static_cast<std::int32_t>(local), std::move(token));
+      ++m_visible;
+      addCropped(segment, static_cast<std::int32_t>(local));
+    }
+  }
+
+  /// As it is painted, whatever token stands for it.
+  static QString markText(trace::LayoutRole role) {
+    switch (role) {
+      case trace::LayoutRole::Pad:
+        return QStringLiteral("·");
+      case trace::LayoutRole::PlusMarker:
+        return QStringLiteral("+");
+      case trace::LayoutRole::CrossMarker:
+        return QStringLiteral("@");
+    }
+    return {};
+  }
+
+  /// Those whose place has been reached.
+  void addCropped(const StripSegment& segment, std::int32_t local) {
+    for (; m_cropped < m_marks.cropped.size() && m_marks.cropped[m_cropped].before <= m_visible;
+         ++m_cropped) {
+      const trace::CroppedRun& run = m_marks.cropped[m_cropped];
+      for (std::size_t i = 0; i < run.tokens.size(); ++i) {
+        const std::string text = i < run.texts.size() ? run.texts[i] : "#" + std::to_string(run.tokens[i]);
+        StripToken token;
+        token.place = {m_strip.request, segment.segment, local};
+        token.segment = m_strip.segments.size();
+        token.text = isMarker(text) ? markerText(text) : shownToken(text);
+        token.quiet = true;
+        token.joined = i > 0 && !isMarker(text) && !startsWord(text);
+        token.part = StripPart::Cropped;
+        token.cropped = run.tokens[i];
+        token.computed = false;
+        token.position = m_request->segments[segment.segment].base + local;
+        m_strip.tokens.push_back(std::move(token));
+        ++m_strip.cropped;
+      }
     }
   }
 
@@ -183,7 +231,8 @@ class StripMaker {
     const auto counted = [](const QString& one, const QString& many, std::size_t count) {
       return (count == 1 ? one : many).arg(count);
     };
-    QStringList parts{counted(tr("%1 token"), tr("%1 tokens"), m_strip.prompt)};
+    QStringList parts{counted(tr("%1 token"), tr("%1 tokens"), m_strip.prompt - m_strip.cropped)};
+    if (!m_marks.isExact()) parts << tr("%1: %2").arg(m_marks.layout, layoutSummary(m_marks));
     const std::size_t generated = m_strip.tokens.size() - m_strip.prompt;
     if (generated > 0) parts << counted(tr("%1 generated"), tr("%1 generated"), generated);
     if (m_strip.recomputed > 0) parts << tr("%1 computed again").arg(m_strip.recomputed);
@@ -196,6 +245,9 @@ class StripMaker {
   const trace::Replay& m_state;
   const trace::RequestState* m_request = nullptr;
   RequestBlocks m_blocks;
+  LayoutMarks m_marks;
+  std::int64_t m_visible = 0;  ///< tokens of the prompt so far that stand in the view
+  std::size_t m_cropped = 0;   ///< runs of cropped tokens so far
   std::map<std::uint32_t, std::vector<std::int32_t>> m_recomputed;  ///< local tokens by segment, ascending
   TokenStrip m_strip;
 };
@@ -227,6 +279,7 @@ QString lookText(const ViewInput& input, const TokenStrip& strip, const StripTok
 
 /// Exact text and id of a token of the strip.
 std::pair<QString, TokenId> exactToken(const ViewInput& input, const StripToken& token) {
+  if (token.part == StripPart::Cropped) return {token.text, token.cropped};
   const auto& requests = input.state().progress().requests;
   const auto request = requests.find(token.place.request);
   if (request == requests.end() || token.place.segment >= request->second.segments.size())
@@ -283,6 +336,19 @@ QString tokenTip(const ViewInput& input, const TokenStrip& strip, std::size_t to
   const auto [text, id] = exactToken(input, own);
   QStringList lines;
   lines << tr("“%1” · token %2").arg(visibleText(text)).arg(id);
+  if (own.part == StripPart::Cropped) {
+    lines << tr("Cropped: it would stand here, in %1, but the layout %2 ends what the assistant says where a "
+                "block ends")
+                 .arg(strip.segments[own.segment].name, strip.layout);
+    return lines.join(QLatin1Char('\n'));
+  }
+  if (own.part == StripPart::Pad)
+    lines << tr("Pad: the layout %1 fills up the block before the next marker").arg(strip.layout);
+  if (own.part == StripPart::Marker) {
+    lines << (own.text == QStringLiteral("@")
+                  ? tr("Cross marker: the last child of a cross begins here, with a block")
+                  : tr("Plus marker: a part that is computed by itself begins here, with a block"));
+  }
   lines << tr("%1, token %2 · position %3")
                .arg(strip.segments[own.segment].name)
                .arg(own.place.local)
@@ -302,7 +368,7 @@ QString tokenTip(const ViewInput& input, const TokenStrip& strip, std::size_t to
       lines << tr("%1 of what it read from sources is %2")
                    .arg(partText(own.looked), strip.segments[*strip.lookedAt].name);
     if (const QString looks = lookText(input, strip, own); !looks.isEmpty()) lines << looks;
-  } else if (own.quiet) {
+  } else if (own.quiet && own.part == StripPart::Own) {
     lines << tr("Written by the chat template");
   }
   return lines.join(QLatin1Char('\n'));
@@ -313,7 +379,21 @@ QString tokenStripCsv(const ViewInput& input, const TokenStrip& strip) {
                          QStringLiteral("local"), QStringLiteral("position"), QStringLiteral("token"),
                          QStringLiteral("text"), QStringLiteral("block"), QStringLiteral("slot"),
                          QStringLiteral("physical"), QStringLiteral("served"), QStringLiteral("generated"),
-                         QStringLiteral("looked at selected"), QStringLiteral("computed again")});
+                         QStringLiteral("looked at selected"), QStringLiteral("computed again"),
+                         QStringLiteral("layout")});
+  const auto partName = [](const StripToken& token) {
+    switch (token.part) {
+      case StripPart::Own:
+        break;
+      case StripPart::Pad:
+        return QStringLiteral("pad");
+      case StripPart::Marker:
+        return QStringLiteral("marker");
+      case StripPart::Cropped:
+        return QStringLiteral("cropped");
+    }
+    return QString();
+  };
   for (std::size_t i = 0; i < strip.tokens.size(); ++i) {
     const StripToken& token = strip.tokens[i];
     const auto [text, id] = exactToken(input, token);
@@ -326,7 +406,7 @@ QString tokenStripCsv(const ViewInput& input, const TokenStrip& strip) {
                  token.computed ? Theme::name(token.role) : QString(),
                  token.generated ? QStringLiteral("1") : QStringLiteral("0"),
                  token.looked < 0 ? QString() : csvNumber(token.looked),
-                 token.recomputed ? QStringLiteral("1") : QStringLiteral("0")});
+                 token.recomputed ? QStringLiteral("1") : QStringLiteral("0"), partName(token)});
   }
   return csv;
 }

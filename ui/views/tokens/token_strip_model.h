@@ -15,6 +15,14 @@
 
 namespace spanscope::ui {
 
+/// What a token is to the layout of its run.
+enum class StripPart : std::uint8_t {
+  Own,      ///< of the prompt or the reply
+  Pad,      ///< fills up a block
+  Marker,   ///< begins what stands under a plus, or the last child of a cross
+  Cropped,  ///< is not there: the layout took it away
+};
+
 struct StripToken {
   TokenRef place;
   QString text;             ///< as it is painted: "Mira", "‹user›"
@@ -22,6 +30,10 @@ struct StripToken {
   bool joined = false;      ///< continues the word before it: no space between them
   bool quiet = false;       ///< of the chat template
   bool generated = false;
+  StripPart part = StripPart::Own;
+  /// Of a cropped one, which has no place of its own: `place` is that of the token before it, else of the one
+  /// behind.
+  TokenId cropped = -1;
   bool recomputed = false;    ///< by the policy blend, in place of what was copied
   bool computed = true;       ///< a pass has seen it, so a block holds it
   std::int64_t position = 0;  ///< in the view
@@ -53,9 +65,11 @@ struct TokenStrip {
   std::vector<StripSegment> segments;
   std::vector<StripToken> tokens;
   std::size_t recomputed = 0;  ///< tokens that the policy computed again
-  std::size_t prompt = 0;      ///< tokens of the prompt; those after it are generated
+  std::size_t prompt = 0;      ///< tokens of the prompt, cropped ones included; those after it are generated
+  std::size_t cropped = 0;     ///< of those, the ones that the layout took away
   std::int32_t fullBlocks = 0;
   std::int32_t tails = 0;
+  QString layout;                       ///< of the run, by its name; empty: the exact one
   QString summary;                      ///< "204 tokens · 11 full blocks · 4 tails"
   std::optional<std::size_t> lookedAt;  ///< index in `segments` of the source that is selected
   double mostLooked = 0;                ///< the largest StripToken::looked

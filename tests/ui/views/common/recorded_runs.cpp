@@ -53,7 +53,8 @@ void RunRecorder::run(const document::Document& document, const policy::Policy& 
   m_paths[++m_runs] = std::move(query.paths);
 }
 
-std::shared_ptr<const ui::Forecast> RunRecorder::forecast(const document::Document& document) {
+std::shared_ptr<const ui::Forecast> RunRecorder::forecast(const document::Document& document,
+                                                          bool comparesLayouts) {
   document::QueryOf query = document::toQuery(document, document::TakeOut::MutedAndFrozen);
   if (!query.query) throw std::runtime_error("the document is not complete");
   auto forecast =
@@ -62,6 +63,7 @@ std::shared_ptr<const ui::Forecast> RunRecorder::forecast(const document::Docume
                              .paths = std::move(query.paths),
                              .parameters = document.parameters,
                              .settings = document.settings,
+                             .comparesLayouts = comparesLayouts,
                              .surroundings = std::make_shared<ui::RunInputs>(QString(), ui::Asker{})},
                             m_session.get(), &m_bundle, {});
   return std::make_shared<const ui::Forecast>(std::move(*forecast));

@@ -35,7 +35,8 @@ class RunRecorder {
   void run(const document::Document& document, const policy::Policy& policy = policy::standardPolicy(),
            bool observeRows = false);
   /// What the next run of the document would find.
-  std::shared_ptr<const ui::Forecast> forecast(const document::Document& document);
+  std::shared_ptr<const ui::Forecast> forecast(const document::Document& document,
+                                               bool comparesLayouts = false);
   /// Nothing can be reused after it.
   void clearCache() { m_session->clearCache(); }
   /// Starts over with the paths: the runs so far were of another document.

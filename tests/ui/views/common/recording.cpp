@@ -6,6 +6,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/resource_paths.h"
+#include "engine/workbench/setting_values.h"
 #include "tests/support/backends.h"
 
 #include <fstream>
@@ -40,6 +41,7 @@ void Recording::run(const document::Document& document, const policy::Policy& po
   if (!planned.plan) throw std::runtime_error("the query cannot be planned");
   run::RunOptions options;
   options.policy = policy;
+  options.layout = workbench::layoutOf(document.settings.layout);
   options.queryJson = json;
   options.explain = plan::explain(*planned.plan);
   const run::RunResult result = m_session->run(*planned.plan, options);

@@ -10,6 +10,8 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QListWidget>
+#include <QPainter>
+#include <QSignalSpy>
 #include <QTableView>
 #include <QTableWidget>
 #include <QTreeView>
@@ -70,6 +72,8 @@ class TestForecastViews : public QObject {
     m_swapped.document = std::make_shared<const document::Document>(swapped);
     m_swapped.forecast = recorder.forecast(swapped);
     m_swapped.forecastBefore = first;
+    m_layouts = m_repeated;
+    m_layouts.forecast = recorder.forecast(rag, true);
     const document::Document judge = test::exampleDocument("judge-4.json");
     m_judge.document = std::make_shared<const document::Document>(judge);
     m_judge.trace = std::make_shared<const TraceStore>();
@@ -98,6 +102,50 @@ class TestForecastViews : public QObject {
     QCOMPARE(segments[4].blocks.at(0).role, BlockRole::Computed);
     QCOMPARE(segments[4].sees, QStringLiteral("system, document 2, document 1, document 3"));
     QVERIFY(forecastComparison(table).contains(QStringLiteral("83 before the last change")));
+  }
+
+  void layoutsStandSideBySide() {
+    QCOMPARE(layoutTable(m_repeated).rows.size(), std::size_t{0});
+    QVERIFY(!layoutTable(m_repeated).gap.isEmpty());
+    const LayoutTable table = layoutTable(m_layouts);
+    QCOMPARE(table.gap, QString());
+    QCOMPARE(table.rows.size(), std::size_t{9});
+    QStringList names;
+    for (const LayoutTableRow& row : table.rows) {
+      QCOMPARE(row.cells.size(), table.columns.size());
+      names << row.cells[0] + QLatin1Char(' ') + row.cells[1];
+      // The document has the standard layout and block size.
+      QCOMPARE(row.isChosen, names.back() == QStringLiteral("exact 16"));
+    }
+    QCOMPARE(names, (QStringList{"exact 2", "exact 4", "exact 16", "padded 2", "padded 4", "padded 16",
+                                 "cropped 2", "cropped 4", "cropped 16"}));
+    QCOMPARE(table.rows[2].cells[2], QStringLiteral("83"));
+    QCOMPARE(table.rows[5].cells[2], QStringLiteral("126"));
+    QCOMPARE(table.rows[5].cells[7], QStringLiteral("+51.8 %"));
+    QCOMPARE(layoutTableCsv(table).count(QLatin1Char('\n')), 10);
+  }
+
+  void layoutsTakeThePlaceOfTheForecast() {
+    ForecastView view;
+    QSignalSpy wanted(&view, &ForecastView::layoutsWanted);
+    show(view, m_layouts);
+    QVERIFY(view.tree().isVisible());
+    const QString before = view.csv();
+    view.showLayouts(true);
+    QCOMPARE(wanted.takeFirst().value(0).toBool(), true);
+    QVERIFY(!view.tree().isVisible());
+    QCOMPARE(view.layouts().table().rows.size(), std::size_t{9});
+    QVERIFY(view.layouts().isVisible());
+    QVERIFY(view.csv() != before);
+    QPixmap picture(600, 300);
+    QPainter painter(&picture);
+    view.paintTo(painter, picture.size());
+    // While they are not known, that is said instead.
+    view.setInput(m_repeated);
+    QVERIFY(!view.layouts().isVisible());
+    view.showLayouts(false);
+    QVERIFY(view.tree().isVisible());
+    QCOMPARE(wanted.takeFirst().value(0).toBool(), false);
   }
 
   void tableOfTheSamePlanNamesTheLastRun() {
@@ -348,8 +396,9 @@ class TestForecastViews : public QObject {
 
  private:
   ViewInput m_repeated;  ///< the same query again after it has run
-  ViewInput m_swapped;   ///< its documents in another order, after it has run
-  ViewInput m_judge;     ///< another query, before it has run
+  ViewInput m_swapped;
+  ViewInput m_layouts;  ///< its documents in another order, after it has run
+  ViewInput m_judge;    ///< another query, before it has run
 };
 
 QTEST_MAIN(TestForecastViews)

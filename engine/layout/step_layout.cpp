@@ -3,8 +3,11 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/layout/layout.h"
+#include "engine/layout/layouts.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <limits>
 #include <optional>
 #include <string>
@@ -34,6 +37,12 @@ bool isEmpty(const plan::PromptNode& prompt) {
   return children != nullptr && std::all_of(children->begin(), children->end(), isEmpty);
 }
 
+/// The last that gives tokens; null if none does.
+const plan::PromptNode* lastFilled(const std::vector<plan::PromptNode>& children) {
+  const auto found = std::find_if_not(children.rbegin(), children.rend(), isEmpty);
+  return found == children.rend() ? nullptr : &*found;
+}
+
 /// Whether the prompt is that of an earlier step with the reply right after it.
 bool isClosure(const plan::PromptNode& prompt) {
   const auto* run = std::get_if<plan::PromptRun>(&prompt.value);
@@ -42,15 +51,33 @@ bool isClosure(const plan::PromptNode& prompt) {
   return output != nullptr && output->form == plan::OutputForm::Continuation;
 }
 
-class ExactLayout {
+/// Tokens of one source that follow each other.
+struct Part {
+  std::span<const TokenId> ids;
+  TokenRun::Source source = TokenRun::Source::Text;
+};
+
+/// Leaves the first `length` tokens.
+void cut(Segment& segment, std::size_t length) {
+  segment.tokens.resize(length);
+  auto left = static_cast<std::int32_t>(length);
+  for (TokenRun& run : segment.runs) {
+    run.count = std::min(run.count, left);
+    left -= run.count;
+  }
+  std::erase_if(segment.runs, [](const TokenRun& run) { return run.count == 0; });
+}
+
+class StepLayout {
  public:
-  ExactLayout(std::span<const StepOutput> outputs, MessageRenderer& renderer, Visibility visibility)
-      : m_outputs(outputs), m_renderer(renderer), m_visibility(visibility) {}
+  StepLayout(std::span<const StepOutput> outputs, MessageRenderer& renderer, Visibility visibility)
+      : m_outputs(outputs), m_renderer(renderer), m_visibility(visibility), m_rules(renderer.rules()) {}
 
   SpanTable layOut(const plan::Step& step) {
     Scope request;
     open(step.prompt, step.node, request);
     lay(step.prompt, request);
+    if (m_lastMarker == m_rules.markers.plus) markPlus(request, step.node);
     append(request, m_renderer.generationPrompt(), TokenRun::Source::Template, step.node);
     return std::move(m_table);
   }
@@ -85,7 +112,11 @@ class ExactLayout {
     } else if (const auto* output = std::get_if<plan::PromptOutput>(&prompt.value)) {
       layOutput(*output, prompt.node, scope);
     } else if (const auto* run = std::get_if<plan::PromptRun>(&prompt.value)) {
-      for (const plan::PromptNode& child : run->children) lay(child, scope);
+      const plan::PromptNode* const marked = run->isCross ? lastFilled(run->children) : nullptr;
+      for (const plan::PromptNode& child : run->children) {
+        if (&child == marked) markCross(scope, child.node);
+        lay(child, scope);
+      }
     } else if (const auto* plus = std::get_if<plan::PromptPlus>(&prompt.value)) {
       layPlus(*plus, scope);
     }
@@ -97,24 +128,98 @@ class ExactLayout {
     const std::span<const TokenId> ids(rendered.ids);
     const auto begin = static_cast<std::size_t>(rendered.textBegin);
     const auto count = static_cast<std::size_t>(rendered.textCount);
-    append(scope, ids.first(begin), TokenRun::Source::Template, node);
-    append(scope, ids.subspan(begin, count), TokenRun::Source::Text, node);
-    append(scope, ids.subspan(begin + count), TokenRun::Source::Template, node);
+    std::size_t kept = ids.size();
+    if (m_rules.crops() && message.role == query::Role::Assistant)
+      kept = keptOf(ids.size(), m_renderer.assistantSuffix().size());
+    appendFirst(scope, kept,
+                std::array{Part{ids.first(begin), TokenRun::Source::Template},
+                           Part{ids.subspan(begin, count), TokenRun::Source::Text},
+                           Part{ids.subspan(begin + count), TokenRun::Source::Template}},
+                node);
   }
+
+  // ---- pads, markers and what is cropped
+  // --------------------------------------------------------------------------------------------------
+
+  /// Pads stand with what is before them, so that it is found with them wherever it stands.
+  void padToBlock() {
+    const std::int64_t over = m_count % m_rules.blockSize;
+    if (over == 0) return;
+    Segment& segment = m_table.segments[*m_last];
+    const std::vector<TokenId> pads(static_cast<std::size_t>(m_rules.blockSize - over), m_rules.markers.pad);
+    extend(segment, pads, TokenRun::Source::Pad, segment.node);
+  }
+
+  void markPlus(Scope& scope, const NodePath& node) {
+    if (!m_rules.marks()) return;
+    padToBlock();
+    append(scope, std::span(&m_rules.markers.plus, 1), TokenRun::Source::PlusMarker, node);
+  }
+
+  void markCross(Scope& scope, const NodePath& node) {
+    if (!m_rules.marks()) return;
+    padToBlock();
+    append(scope, std::span(&m_rules.markers.cross, 1), TokenRun::Source::CrossMarker, node);
+  }
+
+  /// Of so many tokens that would come next and end with a suffix, how many are left without it where they
+  /// have to end a block.
+  std::size_t keptOf(std::size_t tokens, std::size_t suffix) const {
+    const std::int64_t end = m_count + static_cast<std::int64_t>(tokens - std::min(tokens, suffix));
+    return static_cast<std::size_t>(std::max(m_count, end - end % m_rules.blockSize) - m_count);
+  }
+
+  /// The first `kept` tokens of the parts; it is noted which were not.
+  void appendFirst(Scope& scope, std::size_t kept, std::span<const Part> parts, const NodePath& node) {
+    Cropped cropped;
+    for (const Part& part : parts) {
+      const std::size_t count = std::min(kept, part.ids.size());
+      append(scope, part.ids.first(count), part.source, node);
+      cropped.tokens.insert(cropped.tokens.end(), part.ids.begin() + static_cast<std::ptrdiff_t>(count),
+                            part.ids.end());
+      kept -= count;
+    }
+    noteCropped(std::move(cropped), node);
+  }
+
+  void noteCropped(Cropped cropped, const NodePath& node) {
+    if (cropped.tokens.empty()) return;
+    cropped.before = m_count;
+    cropped.node = node;
+    m_table.cropped.push_back(std::move(cropped));
+  }
+
+  /// By token, as a server would find it: text that holds the same token counts too.
+  void noteMarkers(std::span<const TokenId> ids) {
+    if (!m_rules.marks()) return;
+    for (const TokenId id : ids) {
+      if (id == m_rules.markers.plus || id == m_rules.markers.cross) m_lastMarker = id;
+    }
+  }
+
+  // ---- the tree
+  // --------------------------------------------------------------------------------------------------
 
   void layPlus(const plan::PromptPlus& plus, Scope& scope) {
     if (m_visibility == Visibility::Full) {
-      for (const plan::PromptNode& child : plus.children) lay(child, scope);
+      for (const plan::PromptNode& child : plus.children) {
+        if (isEmpty(child)) continue;
+        markPlus(scope, child.node);
+        lay(child, scope);
+      }
       return;
     }
+    // The pads before the first child end what stands before the plus.
+    if (m_rules.marks() && lastFilled(plus.children) != nullptr) padToBlock();
     const std::size_t before = m_table.segments.size();
     const std::vector<std::uint32_t> prefix = scope.view;
     const std::int64_t base = m_position;
-    std::int64_t end = base;  // where what follows stands
+    const std::int64_t countBefore = m_count;
     for (const plan::PromptNode& child : plus.children) {
-      const std::size_t childBegin = m_table.segments.size();
-      const std::int64_t begin = m_visibility == Visibility::SpansAtOneBase ? base : m_position;
-      m_position = begin;
+      // A child without tokens leaves no trace.
+      if (isEmpty(child)) continue;
+      if (m_rules.marks()) padToBlock();
+      if (m_visibility == Visibility::SpansAtOneBase) m_position = base;
       Scope inner;
       inner.number = m_nextScope++;
       inner.depth = scope.depth + 1;
@@ -122,17 +227,15 @@ class ExactLayout {
       const plan::PromptMessage* first = m_first;
       if (m_visibility == Visibility::SpansBehindPrefix && !isClosure(child)) inner.view = prefix;
       const std::size_t inherited = inner.view.size();
+      markPlus(inner, child.node);
       // The inner step began with it, so its keys and values are found only behind it.
       if (isClosure(child)) open(child, child.node, inner);
       lay(child, inner);
       m_first = first;
-      end += m_position - begin;
-      // A child without tokens leaves no trace.
-      if (m_table.segments.size() == childBegin) m_nextScope = inner.number;
       scope.view.insert(scope.view.end(), inner.view.begin() + static_cast<std::ptrdiff_t>(inherited),
                         inner.view.end());
     }
-    m_position = end;
+    m_position = base + m_count - countBefore;
     if (m_table.segments.size() != before) scope.open.reset();
   }
 
@@ -142,9 +245,17 @@ class ExactLayout {
       layReused(inner, output.step, node, scope);
       return;
     }
-    append(scope, m_renderer.generationPrompt(), TokenRun::Source::Template, node);
-    append(scope, inner.tokens, TokenRun::Source::Output, node);
-    append(scope, closingAfter(inner.tokens), TokenRun::Source::Template, node);
+    const std::array parts{Part{m_renderer.generationPrompt(), TokenRun::Source::Template},
+                           Part{inner.tokens, TokenRun::Source::Output},
+                           Part{closingAfter(inner.tokens), TokenRun::Source::Template}};
+    appendFirst(scope, keptOfReply(inner.tokens), parts, node);
+  }
+
+  /// How many tokens of a reply, its generation prompt and closing pieces included, stand in the prompt.
+  std::size_t keptOfReply(const std::vector<TokenId>& sampled) {
+    const std::size_t tokens =
+        m_renderer.generationPrompt().size() + sampled.size() + closingAfter(sampled).size();
+    return m_rules.crops() ? keptOf(tokens, m_renderer.replySuffix().size()) : tokens;
   }
 
   /// The inner step's table goes in as it was run, all of it hidden but the reply, and keeps its own
@@ -160,6 +271,22 @@ class ExactLayout {
                      "a span table of step " + std::to_string(step) + " that does not end with the " +
                          "generation prompt",
                      "the span table as the step was run"});
+    }
+    const std::span<const TokenId> sampled(inner.tokens);
+    const std::span<const TokenId> closing = closingAfter(inner.tokens);
+    const std::size_t kept = keptOfReply(inner.tokens);
+    std::array<std::span<const TokenId>, 3> rest{generationPrompt, sampled, closing};
+    std::array<std::size_t, 3> counts{};
+    Cropped cropped;
+    for (std::size_t i = 0, left = kept; i < rest.size(); ++i) {
+      counts[i] = std::min(left, rest[i].size());
+      left -= counts[i];
+      const std::span<const TokenId> lost = rest[i].subspan(counts[i]);
+      cropped.tokens.insert(cropped.tokens.end(), lost.begin(), lost.end());
+    }
+    if (kept == 0) {
+      noteCropped(std::move(cropped), node);
+      return;
     }
     const Segment& replied = segments.back();
     const auto offset = static_cast<std::uint32_t>(m_table.segments.size());
@@ -181,11 +308,16 @@ class ExactLayout {
     reply.hidden = false;
     reply.visibleBegin = visibleBegin;
     reply.node = node;
+    cut(reply, static_cast<std::size_t>(visibleBegin) + counts[0]);
     // The generation prompt belonged to the inner step; here it is the beginning of a message of this prompt.
-    m_position += static_cast<std::int64_t>(promptLength);
-    extend(reply, inner.tokens, TokenRun::Source::Output, node);
-    extend(reply, closingAfter(inner.tokens), TokenRun::Source::Template, node);
-    scope.view.push_back(static_cast<std::uint32_t>(m_table.segments.size() - 1));
+    m_position += static_cast<std::int64_t>(counts[0]);
+    m_count += static_cast<std::int64_t>(counts[0]);
+    m_last = static_cast<std::uint32_t>(m_table.segments.size() - 1);
+    noteMarkers(rest[0].first(counts[0]));
+    extend(reply, rest[1].first(counts[1]), TokenRun::Source::Output, node);
+    extend(reply, rest[2].first(counts[2]), TokenRun::Source::Template, node);
+    noteCropped(std::move(cropped), node);
+    scope.view.push_back(*m_last);
     scope.open.reset();
   }
 
@@ -223,6 +355,7 @@ class ExactLayout {
       scope.view.push_back(*scope.open);
       m_table.segments.push_back(std::move(segment));
     }
+    m_last = scope.open;
     extend(m_table.segments[*scope.open], ids, source, node);
   }
 
@@ -236,15 +369,21 @@ class ExactLayout {
     segment.tokens.insert(segment.tokens.end(), ids.begin(), ids.end());
     segment.runs.push_back({static_cast<std::int32_t>(ids.size()), source, node});
     m_position += static_cast<std::int64_t>(ids.size());
+    m_count += static_cast<std::int64_t>(ids.size());
+    if (source != TokenRun::Source::Pad) noteMarkers(ids);
   }
 
   std::span<const StepOutput> m_outputs;
   MessageRenderer& m_renderer;
   Visibility m_visibility;
+  LayoutRules m_rules;
   SpanTable m_table;
   const plan::PromptMessage* m_first = nullptr;  ///< the message that begins the conversation
   std::uint32_t m_nextScope = 1;
-  std::int64_t m_position = 0;  ///< visible tokens so far
+  std::int64_t m_position = 0;          ///< of the next visible token
+  std::int64_t m_count = 0;             ///< visible tokens so far
+  std::optional<std::uint32_t> m_last;  ///< the segment that the last visible token stands in
+  std::optional<TokenId> m_lastMarker;
 };
 
 }  // namespace
@@ -253,12 +392,12 @@ SpanTable layoutExact(const plan::Step& step, std::span<const StepOutput> output
                       const text::Tokenizer& tokenizer, const text::ChatTemplate& chat,
                       Visibility visibility) {
   MessageRenderer renderer(tokenizer, chat);
-  return layoutExact(step, outputs, renderer, visibility);
+  return layOut(step, outputs, renderer, visibility);
 }
 
-SpanTable layoutExact(const plan::Step& step, std::span<const StepOutput> outputs, MessageRenderer& renderer,
-                      Visibility visibility) {
-  return ExactLayout(outputs, renderer, visibility).layOut(step);
+SpanTable layOut(const plan::Step& step, std::span<const StepOutput> outputs, MessageRenderer& renderer,
+                 Visibility visibility) {
+  return StepLayout(outputs, renderer, visibility).layOut(step);
 }
 
 }  // namespace spanscope::layout

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/layout_lines.h"
+
+#include "app/cli/text_table.h"
+
+#include <vector>
+
+namespace spanscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string rangeText(const run::CountRange& range) {
+  if (range.known()) return std::to_string(range.least);
+  return std::to_string(range.least) + (range.bounded() ? "–" + std::to_string(range.most) : " or more");
+}
+
+Json rangeJson(const run::CountRange& range) {
+  return {{"least", range.least}, {"most", range.bounded() ? Json(range.most) : Json(nullptr)}};
+}
+
+}  // namespace
+
+std::string layoutWords(layout::Layout layout) {
+  return layout == layout::Layout::Exact ? "" : std::string(", layout ") + layout::infoOf(layout).name;
+}
+
+std::string layoutTable(const experiment::LayoutComparison& comparison) {
+  std::vector<TextTable::Column> columns{{"layout", TextTable::Align::Left},
+                                         {"block size"},
+                                         {"tokens"},
+                                         {"pads"},
+                                         {"in blocks"},
+                                         {"markers"},
+                                         {"cropped"},
+                                         {"against exact"},
+                                         {"blocks"},
+                                         {"computed"}};
+  if (comparison.hasOrder) {
+    columns.push_back({"swapped, full blocks"});
+    columns.push_back({"swapped"});
+  }
+  TextTable table(std::move(columns));
+  std::string problems;
+  for (const experiment::LayoutRow& row : comparison.rows) {
+    const trace::LayoutFigures& figures = row.figures;
+    const char* const name = layout::infoOf(row.layout).name;
+    if (row.problem) {
+      problems += "  " + std::string(name) + " in blocks of " + std::to_string(row.blockSize) +
+                  " cannot run: " + *row.problem + "\n";
+      continue;
+    }
+    std::vector<std::string> cells{name,
+                                   std::to_string(row.blockSize),
+                                   std::to_string(figures.tokens),
+                                   std::to_string(figures.pads),
+                                   std::to_string(figures.padBlocks),
+                                   std::to_string(figures.markers),
+                                   std::to_string(figures.cropped),
+                                   row.layout == layout::Layout::Exact ? "" : trace::addedText(figures),
+                                   std::to_string(row.blocks),
+                                   rangeText(row.computed)};
+    if (comparison.hasOrder) {
+      cells.push_back(rangeText(row.swappedFull));
+      cells.push_back(rangeText(row.swapped));
+    }
+    table.addRow(std::move(cells));
+  }
+  std::string text = table.text() + problems;
+  text += "  computed: tokens, with a cache that is empty at first";
+  if (comparison.hasOrder)
+    text +=
+        "; swapped: and then with the children of every plus in\n  reversed order, where only full blocks "
+        "are kept, as servers do, and where what does not fill one is kept too";
+  text += '\n';
+  if (comparison.hasReplies) text += "  Replies are taken to be as long as they may be.\n";
+  return text;
+}
+
+Json layoutJson(const trace::LayoutFigures& figures) {
+  return {{"prompt", figures.tokens},        {"pads", figures.pads},
+          {"pad_blocks", figures.padBlocks}, {"markers", figures.markers},
+          {"cropped", figures.cropped},      {"exact_prompt", figures.exactTokens()}};
+}
+
+Json layoutsJson(const experiment::LayoutComparison& comparison) {
+  Json rows = Json::array();
+  for (const experiment::LayoutRow& row : comparison.rows) {
+    Json json{{"layout", layout::infoOf(row.layout).name}, {"block_size", row.blockSize}};
+    if (row.problem) {
+      json["problem"] = *row.problem;
+      rows.push_back(std::move(json));
+      continue;
+    }
+    json.update(layoutJson(row.figures));
+    json["blocks"] = row.blocks;
+    json["computed"] = rangeJson(row.computed);
+    if (comparison.hasOrder) {
+      json["swapped_full_blocks"] = rangeJson(row.swappedFull);
+      json["swapped"] = rangeJson(row.swapped);
+    }
+    rows.push_back(std::move(json));
+  }
+  return rows;
+}
+
+}  // namespace spanscope::cli

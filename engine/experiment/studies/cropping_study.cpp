@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/error.h"
+#include "engine/cache/pool_limits.h"
+#include "engine/experiment/needle.h"
+#include "engine/experiment/studies/studies.h"
+#include "engine/layout/layouts.h"
+#include "engine/trace/layout_figures.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spanscope::experiment {
+namespace {
+
+constexpr std::array kFields = {
+    ExperimentField{"sizes", "Block sizes", "Tokens a block: what does not fill one is cropped",
+                    "2,4,8,16,32", FieldKind::Numbers, 1, 1024},
+    ExperimentField{"documents", "Documents", "Each with one name", "8", FieldKind::Number, 2, kMostNeedles},
+    ExperimentField{"portion", "Documents read at once",
+                    "Whose lists of names are combined: they are the replies that are cropped", "2",
+                    FieldKind::Number, 2, kMostNeedles},
+    ExperimentField{"hay", "Words of hay", "In each document, to whole sentences", "20", FieldKind::Number, 0,
+                    100'000}};
+constexpr std::array kMeasures = {
+    Measure{"found", "names found", "%", 0, false, FigureKind::Share},
+    Measure{"good", "good runs", "%", 0, false, FigureKind::Share},
+    Measure{"same", "answers as with the exact layout", "%", 0, false, FigureKind::Share},
+    Measure{"cropped", "tokens cropped a run", "tokens", 0},
+    Measure{"added", "tokens against exact", "%", 1},
+    Measure{"run_ms", "whole run", "ms", 1, true}};
+
+/// What layouts did to the prompts of each run, and what it answered.
+class LayoutSink final : public trace::Sink {
+ public:
+  struct Ran {
+    trace::LayoutFigures figures;
+    std::string answer;
+  };
+
+  std::uint64_t send(RunId /*run*/, RequestId /*request*/, const NodePath& /*node*/,
+                     trace::Payload payload) override {
+    if (std::holds_alternative<trace::RunStarted>(payload)) {
+      m_runs.emplace_back();
+    } else if (auto* chosen = std::get_if<trace::LayoutChosen>(&payload)) {
+      m_blockSize = chosen->blockSize;
+    } else if (auto* table = std::get_if<trace::SpanTableLaidOut>(&payload)) {
+      m_segments = std::move(table->segments);
+    } else if (const auto* applied = std::get_if<trace::LayoutApplied>(&payload)) {
+      m_runs.back().figures += trace::layoutFigures(*applied, m_segments, m_blockSize);
+    } else if (auto* finished = std::get_if<trace::RunFinished>(&payload)) {
+      m_runs.back().answer = std::move(finished->answer);
+    }
+    return ++m_sequence;
+  }
+
+  std::vector<Ran> take() { return std::exchange(m_runs, {}); }
+
+ private:
+  std::uint64_t m_sequence = 0;
+  std::int32_t m_blockSize = 1;
+  SharedList<trace::SegmentInfo> m_segments;
+  std::vector<Ran> m_runs;
+};
+
+std::vector<double> shareSamples(std::int64_t yes, std::int64_t all) {
+  std::vector<double> samples(static_cast<std::size_t>(all), 0.0);
+  std::fill_n(samples.begin(), yes, 100.0);
+  return samples;
+}
+
+/// As many tokens as were asked for, in blocks of another size.
+run::SessionConfig withBlocksOf(run::SessionConfig config, std::int32_t blockSize) {
+  const std::int64_t tokens = std::int64_t{config.blockSize} * config.blockCount;
+  config.blockSize = blockSize;
+  config.blockCount = static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(tokens / blockSize + 1, cache::kMinBlockCount, cache::kMaxBlockCount));
+  return config;
+}
+
+ExperimentPoint pointOf(const NeedleRow& row, std::int32_t documents,
+                        const std::vector<LayoutSink::Ran>& runs,
+                        const std::vector<LayoutSink::Ran>& exactRuns) {
+  std::int64_t same = 0;
+  std::vector<double> cropped;
+  std::vector<double> added;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (i < exactRuns.size() && runs[i].answer == exactRuns[i].answer) ++same;
+    cropped.push_back(static_cast<double>(runs[i].figures.cropped));
+    added.push_back(100 * runs[i].figures.added());
+  }
+  ExperimentPoint point;
+  point.samples = {shareSamples(row.found, std::int64_t{row.trials} * documents),
+                   shareSamples(row.good, row.trials),
+                   shareSamples(same, static_cast<std::int64_t>(runs.size())),
+                   std::move(cropped),
+                   std::move(added),
+                   {}};
+  for (const double seconds : row.seconds.samples) point.samples.back().push_back(1000 * seconds);
+  return point;
+}
+
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+             const std::stop_token& stop) {
+  const std::vector<std::int32_t> sizes = numbersOf(result.wish, "sizes");
+  NeedleOptions options;
+  options.documents = numberOf(result.wish, "documents");
+  options.trials = result.wish.repeats;
+  options.seed = result.wish.seed;
+  result.total = sizes.size() * layout::layouts().size();
+  for (const std::int32_t size : sizes) {
+    LayoutSink sink;
+    const std::unique_ptr<run::Session> session = model.open(withBlocksOf(model.session, size), sink);
+    std::vector<LayoutSink::Ran> exactRuns;
+    for (const layout::LayoutInfo& info : layout::layouts()) {
+      if (stop.stop_requested()) throw Failure(errorAt(result.wish.experiment, "a request to stop", {}));
+      result.doing = "blocks of " + std::to_string(size) + ", layout " + info.name;
+      tell(result);
+      options.layout = info.layout;
+      const NeedleRow row = measureNeedle(*session, options, numberOf(result.wish, "hay"),
+                                          numberOf(result.wish, "portion"), stop);
+      std::vector<LayoutSink::Ran> runs = sink.take();
+      if (info.layout == layout::Layout::Exact) exactRuns = runs;
+      ExperimentPoint point = pointOf(row, options.documents, runs, exactRuns);
+      point.series = info.name;
+      point.x = static_cast<double>(size);
+      result.points.push_back(std::move(point));
+      if (row.firstFailure) result.remarks.push_back(*row.firstFailure);
+      ++result.done;
+      tell(result);
+    }
+  }
+}
+
+}  // namespace
+
+const Experiment kCroppingStudy{
+    .name = "cropping",
+    .title = "Cropping against none",
+    .brief =
+        "Names listed from portions of the documents, whose lists are then combined: what is lost where "
+        "replies are cropped to whole blocks, and what do pads and markers add?",
+    .xName = "block size, tokens",
+    .isXLogarithmic = true,
+    .fields = kFields,
+    .measures = kMeasures,
+    .repeats = 20,
+    .measure = measure};
+
+}  // namespace spanscope::experiment

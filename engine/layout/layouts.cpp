@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/layout/layouts.h"
+
+#include "engine/base/error.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace spanscope::layout {
+namespace {
+
+// The one place where a layout is registered, in the order of the enumeration.
+constexpr std::array<LayoutInfo, 3> kLayouts = {
+    {{.layout = Layout::Exact,
+      .name = "exact",
+      .brief = "the chat template's text",
+      .help = "The chat template's text, token for token: nothing is padded or cropped",
+      .over = ""},
+     {.layout = Layout::Padded,
+      .name = "padded",
+      .brief = "pads and marker tokens",
+      .help = "What stands under a plus, and the last child of a cross, begins with a marker token at the "
+              "beginning of a block; pads fill up the block before it",
+      .over = "over the padded tokens and not the chat template's text"},
+     {.layout = Layout::Cropped,
+      .name = "cropped",
+      .brief = "padded, and replies cut to whole blocks",
+      .help =
+          "As padded, and what the assistant says loses its end, so that it ends where a block does: what "
+          "IBM/spnl sends a span server",
+      .over = "over the padded and cropped tokens and not the chat template's text"}}};
+
+/// The id that the text alone is encoded as, else one that stands for the same bytes.
+TokenId tokenOf(const text::Tokenizer& tokenizer, const std::string& text) {
+  const std::vector<TokenId> ids = tokenizer.encode(text);
+  if (ids.size() == 1) return ids.front();
+  std::optional<TokenId> byte;
+  for (TokenId id = 0; id < tokenizer.vocabularySize(); ++id) {
+    if (tokenizer.isControl(id) || tokenizer.bytes(id) != text) continue;
+    if (tokenizer.display(id) == text) return id;
+    if (!byte) byte = id;
+  }
+  if (byte) return *byte;
+  throw Failure(Error{tokenizer.source(), "vocabulary", "no token that is \"" + text + "\" alone",
+                      "one, which the padded and cropped layouts need as a mark"});
+}
+
+}  // namespace
+
+std::span<const LayoutInfo> layouts() {
+  return kLayouts;
+}
+
+const LayoutInfo& infoOf(Layout layout) {
+  return kLayouts.at(static_cast<std::size_t>(layout));
+}
+
+std::optional<Layout> findLayout(std::string_view name) {
+  const auto* const found = std::find_if(kLayouts.begin(), kLayouts.end(),
+                                         [name](const LayoutInfo& info) { return name == info.name; });
+  return found == kLayouts.end() ? std::nullopt : std::optional(found->layout);
+}
+
+std::string exactnessOver(std::string exactness, Layout layout) {
+  const char* const over = infoOf(layout).over;
+  return *over == '\0' ? exactness : exactness + ", " + over;
+}
+
+MarkerTokens markerTokens(const text::Tokenizer& tokenizer) {
+  return {.pad = tokenOf(tokenizer, "<"), .plus = tokenOf(tokenizer, "+"), .cross = tokenOf(tokenizer, "@")};
+}
+
+}  // namespace spanscope::layout

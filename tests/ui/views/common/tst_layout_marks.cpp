@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What views show of a layout that is not exact: pads, markers and cropped tokens, each told from the others
+// and from the prompt's own; and that every result says which layout it is of.
+#include "tests/ui/views/common/recording.h"
+#include "ui/session/run_list.h"
+#include "ui/views/block_table/block_table_model.h"
+#include "ui/views/common/layout_marks.h"
+#include "ui/views/compare/compare_model.h"
+#include "ui/views/output/output_model.h"
+#include "ui/views/tokens/token_strip_area.h"
+#include "ui/views/tokens/token_strip_view.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include <algorithm>
+#include <memory>
+
+using namespace spanscope;
+using namespace spanscope::ui;
+
+namespace {
+
+constexpr char kQuery[] =
+    R"({"g":{"model":"m","max_tokens":4,"temperature":0,"input":{"cross":[{"system":"Answer."},)"
+    R"({"plus":[{"user":"Mira lives in Lisbon by the sea."},{"assistant":"Tarek plays the cello in Porto."}]},)"
+    R"({"user":"Who lives in Lisbon?"}]}}})";
+
+BlockTable blockTableOf(const ViewInput& input) {
+  BlockHistory history;
+  history.follow(input.trace);
+  return blockTable(input, history);
+}
+
+std::size_t countOf(const TokenStrip& strip, StripPart part) {
+  return static_cast<std::size_t>(
+      std::count_if(strip.tokens.begin(), strip.tokens.end(),
+                    [part](const StripToken& token) { return token.part == part; }));
+}
+
+}  // namespace
+
+class TestLayoutMarks : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  /// Run 1 as it is, run 2 cropped.
+  void initTestCase() {
+    m_recording = std::make_unique<test::Recording>(256, 4);
+    document::Document document = test::Recording::fromJson(kQuery);
+    m_recording->run(document);
+    document.settings.layout = "cropped";
+    m_recording->run(document);
+    m_input = m_recording->input();
+  }
+
+  void marksAreThoseOfTheRun() {
+    QVERIFY(layoutMarks(m_input, 1).isExact());
+    QVERIFY(layoutSummary(layoutMarks(m_input, 1)).isEmpty());
+    const LayoutMarks marks = layoutMarks(m_input, 2);
+    QCOMPARE(marks.layout, QStringLiteral("cropped"));
+    QVERIFY(marks.figures.pads > 0 && marks.figures.cropped > 0);
+    QCOMPARE(marks.figures.markers, 3);
+    QVERIFY(layoutSummary(marks).contains(QStringLiteral("3 markers")));
+    QVERIFY(layoutSummary(marks).contains(QStringLiteral("cropped")));
+    // Before they were told, nothing is known of them.
+    ViewInput early = m_input;
+    early.position = m_input.trace->request(2)->layouts.front();
+    QVERIFY(layoutMarks(early, 2).runs.empty());
+  }
+
+  void stripTellsThePartsApart() {
+    const TokenStrip strip = tokenStrip(m_input);
+    const LayoutMarks marks = layoutMarks(m_input, 2);
+    QCOMPARE(strip.layout, QStringLiteral("cropped"));
+    QCOMPARE(countOf(strip, StripPart::Pad), static_cast<std::size_t>(marks.figures.pads));
+    QCOMPARE(countOf(strip, StripPart::Marker), std::size_t{3});
+    QCOMPARE(countOf(strip, StripPart::Cropped), static_cast<std::size_t>(marks.figures.cropped));
+    QCOMPARE(strip.prompt - strip.cropped, static_cast<std::size_t>(marks.figures.tokens));
+    std::int64_t own = 0;
+    for (std::size_t i = 0; i < strip.tokens.size(); ++i) {
+      const StripToken& token = strip.tokens[i];
+      if (token.part == StripPart::Marker) QVERIFY(token.opensBlock && token.position % 4 == 0);
+      const QString tip = tokenTip(m_input, strip, i);
+      QCOMPARE(tip.contains(QStringLiteral("Pad: ")), token.part == StripPart::Pad);
+      QCOMPARE(tip.contains(QStringLiteral("marker: ")), token.part == StripPart::Marker);
+      QCOMPARE(tip.contains(QStringLiteral("Cropped: ")), token.part == StripPart::Cropped);
+      if (token.part == StripPart::Cropped) {
+        QVERIFY(!token.computed && token.block < 0);
+      } else {
+        // The others stand where they stand.
+        QCOMPARE(token.position, own++);
+      }
+    }
+    // What is left of the reply's end ends a block, and what was cropped stands behind it.
+    const auto first = std::find_if(strip.tokens.begin(), strip.tokens.end(),
+                                    [](const StripToken& token) { return token.part == StripPart::Cropped; });
+    QCOMPARE((first - 1)->position % 4, 3);
+    QVERIFY(strip.summary.contains(QStringLiteral("cropped: ")));
+    const QString csv = tokenStripCsv(m_input, strip);
+    QVERIFY(csv.contains(QStringLiteral(",pad\n")) && csv.contains(QStringLiteral(",marker\n")) &&
+            csv.contains(QStringLiteral(",cropped\n")));
+  }
+
+  void exactStripsHaveNone() {
+    ViewInput input = m_input;
+    input.selection.request = 1;
+    const TokenStrip strip = tokenStrip(input);
+    QCOMPARE(strip.request, RequestId{1});
+    QCOMPARE(countOf(strip, StripPart::Own), strip.tokens.size());
+    QVERIFY(strip.layout.isEmpty());
+  }
+
+  /// Arrows go over what has no place.
+  void keysStepOverWhatWasCropped() {
+    TokenStripView view;
+    view.resize(900, 400);
+    ViewInput input = m_input;
+    view.setInput(input);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    auto* area = view.findChild<TokenStripArea*>();
+    QVERIFY(area != nullptr);
+    connect(&view, &View::selectionWanted, this, [&](const Selection& selection) {
+      input.selection = selection;
+      view.setInput(input);
+    });
+    const TokenStrip strip = tokenStrip(m_input);
+    const auto first = std::find_if(strip.tokens.begin(), strip.tokens.end(),
+                                    [](const StripToken& token) { return token.part == StripPart::Cropped; });
+    const auto after = std::find_if(first, strip.tokens.end(),
+                                    [](const StripToken& token) { return token.part != StripPart::Cropped; });
+    input.selection.token = (first - 1)->place;
+    input.selection.request = 2;
+    view.setInput(input);
+    QTest::keyClick(area, Qt::Key_Right);
+    QVERIFY(input.selection.token.has_value());
+    QVERIFY(*input.selection.token == after->place);
+    QTest::keyClick(area, Qt::Key_Left);
+    QVERIFY(*input.selection.token == (first - 1)->place);
+  }
+
+  void blocksCountThem() {
+    const BlockTable table = blockTableOf(m_input);
+    QCOMPARE(table.rows.size(), std::size_t{2});
+    const LayoutMarks marks = layoutMarks(m_input, 2);
+    QCOMPARE(table.rows[1].title, QStringLiteral("Run 2 · cropped"));
+    QCOMPARE(table.rows[0].title, QStringLiteral("Run 1"));
+    std::int64_t pads = 0;
+    std::int64_t markers = 0;
+    std::int64_t cropped = 0;
+    for (const TableCell& cell : table.rows[0].cells) QVERIFY(cell.pads + cell.markers + cell.cropped == 0);
+    for (std::size_t i = 0; i < table.rows[1].cells.size(); ++i) {
+      const TableCell& cell = table.rows[1].cells[i];
+      pads += cell.pads;
+      markers += cell.markers;
+      cropped += cell.cropped;
+      const QString tip = cellTip(m_input, table, {1, i});
+      QCOMPARE(tip.contains(QStringLiteral("which the layout put in")), cell.pads + cell.markers > 0);
+      QCOMPARE(tip.contains(QStringLiteral("cropped behind it")), cell.cropped > 0);
+    }
+    QCOMPARE(pads, marks.figures.pads);
+    QCOMPARE(markers, marks.figures.markers);
+    QCOMPARE(cropped, marks.figures.cropped);
+    QVERIFY(blockTableCsv(table)
+                .section(QLatin1Char('\n'), 0, 0)
+                .endsWith(QStringLiteral("pads,markers,cropped")));
+  }
+
+  void resultsSayTheirLayout() {
+    const std::vector<ListedRun> runs = listRuns(m_input);
+    QCOMPARE(runs.size(), std::size_t{2});
+    QVERIFY(runs[0].layout() == layout::Layout::Exact);
+    QVERIFY(runs[1].layout() == layout::Layout::Cropped);
+    QCOMPARE(runs[1].policyText(), QStringLiteral("spans, cropped"));
+    QVERIFY(differencesOf(runs[0], runs[1]).contains(QStringLiteral("layout cropped")));
+    const OutputModel output = outputModel(m_input);
+    const Answer& newest = output.answers.front();
+    QCOMPARE(newest.run, RunId{2});
+    QVERIFY(exactnessText(newest).contains(
+        QStringLiteral("over the padded and cropped tokens and not the chat template's text")));
+    QVERIFY(!exactnessText(output.answers.back()).contains(QStringLiteral("over the")));
+    QVERIFY(outputCsv(output).contains(QStringLiteral(",cropped,")));
+    const CompareModel compared = compareModel(m_input, 1, 2);
+    QVERIFY(std::any_of(compared.rows.begin(), compared.rows.end(), [](const CompareRow& row) {
+      return row.left == QStringLiteral("spans") && row.right == QStringLiteral("spans, cropped");
+    }));
+  }
+
+ private:
+  std::unique_ptr<test::Recording> m_recording;
+  ViewInput m_input;
+};
+
+QTEST_MAIN(TestLayoutMarks)
+#include "tst_layout_marks.moc"
