@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -30,6 +31,8 @@ enum class FieldKind : std::uint8_t {
   Numbers,   ///< what is swept along the axis: "1,2,4"
   Number,    ///< one, the same at every place
   Policies,  ///< a line each: "spans,prefix", with parameters where they have any; empty: all there are
+  Words,     ///< a line each of `words`, with commas between them
+  Folder,    ///< one, or a file in it; empty: where it usually is
 };
 
 /// One thing that a person may choose.
@@ -41,6 +44,7 @@ struct ExperimentField {
   FieldKind kind = FieldKind::Numbers;
   std::int32_t least = 1;  ///< of each number
   std::int32_t most = 1;
+  const char* words = "";  ///< those there are, with commas between them
 };
 
 /// What is said of the samples of a point.
@@ -72,6 +76,7 @@ struct ExperimentWish {
 struct ExperimentPoint {
   std::string series;
   double x = 0;
+  double y = 0;                              ///< where the experiment has a second axis
   std::vector<std::vector<double>> samples;  ///< by measure, one a repeat; fewer where one has no figure
   bool operator==(const ExperimentPoint&) const = default;
 };
@@ -101,7 +106,9 @@ struct ExperimentModel {
   compute::Backend& backend;
   const text::Tokenizer* tokenizer = nullptr;
   const text::ChatTemplate* chat = nullptr;
-  run::SessionConfig session;  ///< as it was asked for; an experiment may take more blocks
+  run::SessionConfig session;       ///< as it was asked for; an experiment may take more blocks
+  std::filesystem::path scratch{};  ///< folder for what is stored for a while; empty: none
+  std::vector<std::filesystem::path> published{};  ///< where data that others published may lie
   std::function<std::unique_ptr<run::Session>(const run::SessionConfig& config, trace::Sink& sink)> open;
 };
 
@@ -114,6 +121,7 @@ struct Experiment {
   const char* brief;  ///< what question it answers, a sentence
   const char* xName;  ///< of the axis: "documents"
   bool isXLogarithmic = false;
+  const char* yName = "";  ///< of a second axis: places are then cells of a map; empty: there is none
   std::span<const ExperimentField> fields;
   std::span<const Measure> measures;  ///< the first one is drawn unless another is chosen
   std::int32_t repeats = 1;           ///< usual
@@ -140,5 +148,7 @@ void runExperiment(ExperimentResult& result, const ExperimentModel& model, const
 std::vector<std::int32_t> numbersOf(const ExperimentWish& wish, const char* field);
 std::int32_t numberOf(const ExperimentWish& wish, const char* field);
 std::vector<std::string> policiesOf(const ExperimentWish& wish, const char* field);
+std::vector<std::string> wordsOf(const ExperimentWish& wish, const char* field);
+const std::string& textOf(const ExperimentWish& wish, const char* field);
 
 }  // namespace spanscope::experiment

@@ -13,9 +13,9 @@ namespace spanscope::experiment {
 namespace {
 
 // The one place where an experiment is registered.
-constexpr std::array<const Experiment*, 7> kExperiments{&kRagStudy,      &kJudgeStudy,  &kRelocationStudy,
-                                                        &kFidelityStudy, &kRepairStudy, &kAccuracyStudy,
-                                                        &kLocalityStudy};
+constexpr std::array<const Experiment*, 10> kExperiments{
+    &kRagStudy,    &kJudgeStudy,    &kRelocationStudy, &kConversationStudy, &kFidelityStudy,
+    &kRepairStudy, &kAccuracyStudy, &kLocalityStudy,   &kDepthStudy,        &kLoadStudy};
 
 [[noreturn]] void refuseNumbers(const ExperimentField& field, std::string_view text) {
   const std::string wanted =
@@ -44,6 +44,52 @@ std::vector<std::int32_t> readNumbers(const ExperimentField& field, std::string_
   }
   if (field.kind == FieldKind::Number && numbers.size() != 1) refuseNumbers(field, whole);
   return numbers;
+}
+
+std::vector<std::string> splitWords(std::string_view list) {
+  std::vector<std::string> words(1);
+  for (const char letter : list) {
+    if (letter == ',')
+      words.emplace_back();
+    else if (letter != ' ')
+      words.back() += letter;
+  }
+  return words;
+}
+
+/// Throws Failure where one of them is none of the field's.
+std::vector<std::string> readWords(const ExperimentField& field, std::string_view text) {
+  const std::vector<std::string> known = splitWords(field.words);
+  std::vector<std::string> words = splitWords(text);
+  for (const std::string& word : words) {
+    if (std::find(known.begin(), known.end(), word) == known.end())
+      throw Failure(
+          errorAt(field.key, "“" + word + "”", std::string("of ") + field.words + ", with commas between"));
+  }
+  return words;
+}
+
+/// Throws Failure where a value is none of the field's.
+void check(const ExperimentField& field, std::string_view value) {
+  switch (field.kind) {
+    case FieldKind::Numbers:
+    case FieldKind::Number:
+      readNumbers(field, value);
+      return;
+    case FieldKind::Policies:
+      splitPolicies(value);
+      return;
+    case FieldKind::Words:
+      readWords(field, value);
+      return;
+    case FieldKind::Folder:
+      return;  // whether it is there is known when it is read
+  }
+}
+
+std::string standardOf(const ExperimentField& field) {
+  const bool isEvery = field.kind == FieldKind::Policies && *field.standard == '\0';
+  return isEvery ? everyPolicy() : field.standard;
 }
 
 const std::string& valueOf(const ExperimentWish& wish, const char* field) {
@@ -96,11 +142,8 @@ ExperimentWish completed(ExperimentWish wish) {
   }
   for (const ExperimentField& field : experiment->fields) {
     std::string& value = wish.values[field.key];
-    if (value.empty()) value = field.kind == FieldKind::Policies ? everyPolicy() : field.standard;
-    if (field.kind == FieldKind::Policies)
-      splitPolicies(value);
-    else
-      readNumbers(field, value);
+    if (value.empty()) value = standardOf(field);
+    check(field, value);
   }
   if (wish.repeats <= 0) wish.repeats = experiment->repeats;
   return wish;
@@ -126,6 +169,14 @@ std::int32_t numberOf(const ExperimentWish& wish, const char* field) {
 
 std::vector<std::string> policiesOf(const ExperimentWish& wish, const char* field) {
   return splitPolicies(valueOf(wish, field));
+}
+
+std::vector<std::string> wordsOf(const ExperimentWish& wish, const char* field) {
+  return readWords(fieldOf(wish, field), valueOf(wish, field));
+}
+
+const std::string& textOf(const ExperimentWish& wish, const char* field) {
+  return valueOf(wish, field);
 }
 
 }  // namespace spanscope::experiment
