@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page of experiments: chosen, filled in, run, stopped, drawn and exported, by mouse and by keyboard.
 #include "tests/ui/window/fresh_window.h"
+#include "ui/views/experiments/cell_chart.h"
 #include "ui/views/experiments/experiments_view.h"
 #include "ui/words/experiment_words.h"
 
@@ -68,6 +69,58 @@ class TestExperimentsPage : public QObject {
     QCOMPARE(m_view->runButton().text(), QStringLiteral("Run"));
   }
 
+  /// Heat maps of two axes, read cell by cell with the keyboard.
+  void mapsAreRead() {
+    m_view->setWish(
+        {.experiment = "depth",
+         .values = {{"hay", "10,20"}, {"portions", "0,2"}, {"depths", "0,100"}, {"documents", "4"}},
+         .repeats = 2});
+    m_view->runButton().click();
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    QCOMPARE(run()->state, ExperimentState::Finished);
+    QTRY_COMPARE(m_view->model().heatMap.panels.size(), std::size_t{2});
+    CellChart& map = m_view->heatMap();
+    QTRY_VERIFY(map.isVisible());
+    QTRY_COMPARE(map.count(), std::size_t{8});
+    map.setFocus();
+    QVERIFY(map.readout().isEmpty());
+    QTest::keyClick(&map, Qt::Key_Right);
+    const QString first = map.readout();
+    QVERIFY2(first.startsWith(QStringLiteral("all at once, 10 words of hay a document, 0 depth, %: ")),
+             qPrintable(first));
+    QCOMPARE(map.accessibleDescription(), first);
+    QTest::keyClick(&map, Qt::Key_Right);
+    QVERIFY2(map.readout().contains(QStringLiteral("20 words")), qPrintable(map.readout()));
+    QTest::keyClick(&map, Qt::Key_Down);
+    QVERIFY2(map.readout().contains(QStringLiteral("100 depth")), qPrintable(map.readout()));
+    QTest::keyClick(&map, Qt::Key_End);
+    QVERIFY2(map.readout().startsWith(QStringLiteral("k = 2")), qPrintable(map.readout()));
+    QVERIFY(m_view->csv().startsWith(QStringLiteral("experiment,model,machine,line,x name,x,y name,y,")));
+  }
+
+  /// Whatever was measured can be drawn as lines, as a map, and as how its samples are spread.
+  void everyChartIsThere() {
+    m_view->setWish({.experiment = "fidelity",
+                     .values = {{"documents", "3,5"}, {"policies", "spans,prefix"}},
+                     .repeats = 2});
+    m_view->runButton().click();
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    QTRY_COMPARE(m_view->model().lines.size(), std::size_t{2});
+    m_view->setChart(experiment::ChartKind::HeatMap);
+    QTRY_COMPARE(m_view->heatMap().count(), std::size_t{4});
+    QVERIFY(m_view->heatMap().isVisible());
+    m_view->setChart(experiment::ChartKind::Histograms, 5);
+    const experiment::Histograms& histograms = m_view->model().histograms;
+    QCOMPARE(histograms.parts.size(), std::size_t{2});
+    QCOMPARE(histograms.parts.front().total, std::size_t{2});
+    QTRY_VERIFY(m_view->histograms().isVisible());
+    m_view->setChart(experiment::ChartKind::Histograms);
+    QCOMPARE(m_view->model().histograms.parts.front().total, std::size_t{4});
+    QTest::keyClick(&m_view->histograms(), Qt::Key_Home);
+    QVERIFY2(m_view->histograms().readout().contains(QStringLiteral("of 4 samples")),
+             qPrintable(m_view->histograms().readout()));
+  }
+
   void isStopped() {
     m_view->setWish({.experiment = "accuracy", .values = {}, .repeats = 1000});
     m_view->runButton().click();
@@ -110,6 +163,7 @@ class TestExperimentsPage : public QObject {
         if (!isExperimentWord(text)) missing += QString::fromUtf8(text);
       };
       for (const char* text : {one->title, one->brief, one->xName}) check(text);
+      if (*one->yName != '\0') check(one->yName);
       for (const experiment::ExperimentField& field : one->fields) {
         check(field.name);
         check(field.help);
@@ -123,6 +177,9 @@ class TestExperimentsPage : public QObject {
     const experiment::ExperimentWish wish{
         .experiment = "rag", .values = {{"documents", "1,2"}, {"policies", "spans"}}, .repeats = 3};
     QVERIFY(readExperimentWish(experimentWishText(wish)) == wish);
+    const experiment::ExperimentWish folder{
+        .experiment = "conversation", .values = {{"folder", "/a;b%3B=c"}}, .repeats = 1};
+    QVERIFY(readExperimentWish(experimentWishText(folder)) == folder);
     QVERIFY(!readExperimentWish(QStringLiteral("nothing")));
     QVERIFY(!readExperimentWish(QString()));
   }
