@@ -18,8 +18,10 @@
 
 #include <cctype>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 namespace spanscope::cli {
 namespace {
@@ -54,6 +56,7 @@ const char* typeName(experiment::FieldKind kind) {
     case experiment::FieldKind::Numbers:
     case experiment::FieldKind::Policies:
     case experiment::FieldKind::Words:
+    case experiment::FieldKind::Models:
       return "LIST";
   }
   return "";
@@ -72,6 +75,7 @@ std::string rangeText(const experiment::ExperimentField& field) {
     case experiment::FieldKind::Words:
       return fmt::format("; of {}", field.words) + standard;
     case experiment::FieldKind::Folder:
+    case experiment::FieldKind::Models:
       return {};
   }
   return {};
@@ -137,8 +141,18 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Opti
   // What was measured before a stop stands.
   ExitCode code = ExitCode::Fine;
   try {
-    experiment::runExperiment(result, workbench::experimentModelOf(bundle, options.session.config()), tell,
-                              context.stop);
+    const std::vector<std::string> further = experiment::furtherModels(result.wish);
+    std::optional<workbench::ModelBundle> other;
+    const auto load = [&](std::size_t index) {
+      if (index == 0) return workbench::experimentModelOf(bundle, options.session.config());
+      SessionOptions session = options.session;
+      session.settings.model = further[index - 1];
+      session.chatTemplate.clear();  // that of the first model
+      other.reset();
+      other.emplace(loadChosenModel(session, context.backends));
+      return workbench::experimentModelOf(*other, options.session.config());
+    };
+    experiment::runOnModels(result, 1 + further.size(), load, tell, context.stop);
   } catch (const Failure& failure) {
     showProgress(context, "");
     code = context.stop.stop_requested() ? ExitCode::Stopped : ExitCode::RunFailed;
@@ -172,7 +186,7 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model"});
   addTemplateOption(*command, options->session.chatTemplate);
-  for (const experiment::ExperimentField& field : experiment.fields) {
+  for (const experiment::ExperimentField& field : experiment::fieldsOf(experiment)) {
     const std::string help = std::string(field.name) + ": " + lowered(field.help) + rangeText(field);
     command->add_option(std::string("--") + field.key, options->wish.values[field.key], help)
         ->type_name(typeName(field.kind));

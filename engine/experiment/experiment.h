@@ -33,6 +33,7 @@ enum class FieldKind : std::uint8_t {
   Policies,  ///< a line each: "spans,prefix", with parameters where they have any; empty: all there are
   Words,     ///< a line each of `words`, with commas between them
   Folder,    ///< one, or a file in it; empty: where it usually is
+  Models,    ///< directories with commas between them, beside the model that was chosen; may be empty
 };
 
 /// One thing that a person may choose.
@@ -131,6 +132,9 @@ struct Experiment {
                   const std::stop_token& stop);
 };
 
+/// The fields of an experiment, and those that every one has.
+std::vector<ExperimentField> fieldsOf(const Experiment& experiment);
+
 /// All of them, in the order in which they are offered.
 std::span<const Experiment* const> experiments();
 /// nullptr: there is none of that name.
@@ -143,6 +147,16 @@ ExperimentWish completed(ExperimentWish wish);
 /// Carries a complete or incomplete wish out. Throws as completed() and Experiment::measure.
 void runExperiment(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
                    const std::stop_token& stop);
+
+/// The directories of further models that a wish names.
+std::vector<std::string> furtherModels(const ExperimentWish& wish);
+
+/// Carries a wish out on one model after the other, `count` of them, and has each line begin with the name of
+/// its model. `load`: the one of an index; it is done with when the next one is asked for. Throws as
+/// runExperiment(); what was measured by then stands.
+void runOnModels(ExperimentResult& result, std::size_t count,
+                 const std::function<ExperimentModel(std::size_t index)>& load, const ExperimentTell& tell,
+                 const std::stop_token& stop);
 
 /// Values of the fields of a complete wish.
 std::vector<std::int32_t> numbersOf(const ExperimentWish& wish, const char* field);

@@ -95,7 +95,7 @@ std::string experimentSetup(const ExperimentResult& result) {
                      ", seed " + std::to_string(result.wish.seed);
   const Experiment* experiment = findExperiment(result.wish.experiment);
   if (experiment == nullptr) return text;
-  for (const ExperimentField& field : experiment->fields) {
+  for (const ExperimentField& field : fieldsOf(*experiment)) {
     const auto value = result.wish.values.find(field.key);
     if (field.kind == FieldKind::Number && value != result.wish.values.end())
       text += std::string("; ") + field.key + " " + value->second;

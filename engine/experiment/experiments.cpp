@@ -13,9 +13,15 @@ namespace spanscope::experiment {
 namespace {
 
 // The one place where an experiment is registered.
-constexpr std::array<const Experiment*, 10> kExperiments{
-    &kRagStudy,    &kJudgeStudy,    &kRelocationStudy, &kConversationStudy, &kFidelityStudy,
-    &kRepairStudy, &kAccuracyStudy, &kLocalityStudy,   &kDepthStudy,        &kLoadStudy};
+constexpr std::array<const Experiment*, 11> kExperiments{
+    &kRagStudy,    &kJudgeStudy,    &kRelocationStudy, &kReuseStudy, &kConversationStudy, &kFidelityStudy,
+    &kRepairStudy, &kAccuracyStudy, &kLocalityStudy,   &kDepthStudy, &kLoadStudy};
+
+/// What every experiment has.
+constexpr ExperimentField kModels{
+    "models", "Further models",
+    "Directories with commas between them: the lines of each stand beside those of the chosen model", "",
+    FieldKind::Models};
 
 [[noreturn]] void refuseNumbers(const ExperimentField& field, std::string_view text) {
   const std::string wanted =
@@ -83,7 +89,8 @@ void check(const ExperimentField& field, std::string_view value) {
       readWords(field, value);
       return;
     case FieldKind::Folder:
-      return;  // whether it is there is known when it is read
+    case FieldKind::Models:
+      return;  // whether they are there is known when they are read
   }
 }
 
@@ -122,6 +129,12 @@ std::span<const Experiment* const> experiments() {
   return kExperiments;
 }
 
+std::vector<ExperimentField> fieldsOf(const Experiment& experiment) {
+  std::vector<ExperimentField> fields(experiment.fields.begin(), experiment.fields.end());
+  fields.push_back(kModels);
+  return fields;
+}
+
 const Experiment* findExperiment(std::string_view name) {
   const auto found = std::find_if(kExperiments.begin(), kExperiments.end(),
                                   [name](const Experiment* experiment) { return name == experiment->name; });
@@ -135,12 +148,13 @@ ExperimentWish completed(ExperimentWish wish) {
     for (const Experiment* one : kExperiments) names += (names.empty() ? "" : ", ") + std::string(one->name);
     throw Failure(errorAt("experiment", wish.experiment, "one of " + names));
   }
+  const std::vector<ExperimentField> fields = fieldsOf(*experiment);
   for (const auto& [key, value] : wish.values) {
     const auto isIt = [&key = key](const ExperimentField& field) { return key == field.key; };
-    if (std::none_of(experiment->fields.begin(), experiment->fields.end(), isIt))
+    if (std::none_of(fields.begin(), fields.end(), isIt))
       throw Failure(errorAt("experiment " + wish.experiment, "a value for " + key, "none such"));
   }
-  for (const ExperimentField& field : experiment->fields) {
+  for (const ExperimentField& field : fields) {
     std::string& value = wish.values[field.key];
     if (value.empty()) value = standardOf(field);
     check(field, value);
@@ -157,6 +171,58 @@ void runExperiment(ExperimentResult& result, const ExperimentModel& model, const
   findExperiment(result.wish.experiment)->measure(result, model, tell, stop);
   result.doing.clear();
   tell(result);
+}
+
+std::vector<std::string> furtherModels(const ExperimentWish& wish) {
+  std::vector<std::string> models;
+  const auto found = wish.values.find(kModels.key);
+  if (found == wish.values.end()) return models;
+  std::string_view list = found->second;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    std::string_view one = list.substr(0, comma);
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    while (one.ends_with(' ')) one.remove_suffix(1);
+    if (!one.empty()) models.emplace_back(one);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return models;
+}
+
+void runOnModels(ExperimentResult& result, std::size_t count,
+                 const std::function<ExperimentModel(std::size_t)>& load, const ExperimentTell& tell,
+                 const std::stop_token& stop) {
+  constexpr std::size_t kSteps = 10'000;  // of the progress of one model
+  if (count == 1) {
+    runExperiment(result, load(0), tell, stop);
+    return;
+  }
+  result.wish = completed(std::move(result.wish));
+  result.total = count * kSteps;
+  for (std::size_t i = 0; i < count; ++i) {
+    const ExperimentModel model = load(i);
+    result.model += (i == 0 ? "" : ", ") + model.name;
+    result.machine = model.machine;
+    const std::size_t before = result.points.size();
+    const std::vector<std::string> said = result.remarks;
+    ExperimentResult part;
+    part.wish = result.wish;
+    const auto join = [&](const ExperimentResult& now) {
+      result.points.resize(before);
+      for (ExperimentPoint point : now.points) {
+        point.series = model.name + ": " + point.series;
+        result.points.push_back(std::move(point));
+      }
+      result.remarks = said;
+      for (const std::string& remark : now.remarks) {
+        if (std::find(said.begin(), said.end(), remark) == said.end()) result.remarks.push_back(remark);
+      }
+      result.done = i * kSteps + static_cast<std::size_t>(now.progress() * static_cast<double>(kSteps));
+      result.doing = now.doing.empty() ? std::string() : model.name + ": " + now.doing;
+      tell(result);
+    };
+    runExperiment(part, model, join, stop);
+  }
 }
 
 std::vector<std::int32_t> numbersOf(const ExperimentWish& wish, const char* field) {

@@ -140,6 +140,23 @@ constexpr std::array kWords = {
         "In percent: 0 is the first document, 100 the last; what lies between is the nearest one"),
     QT_TRANSLATE_NOOP("Experiments", "Maps for each"),
     QT_TRANSLATE_NOOP("Experiments", "KL of each token"),
+    QT_TRANSLATE_NOOP("Experiments", "Reuse by length, order and block size"),
+    QT_TRANSLATE_NOOP(
+        "Experiments",
+        "How much of a prompt over documents that were seen is found, with another question, over "
+        "the documents' length: in which order they stand, and how many tokens a block has."),
+    QT_TRANSLATE_NOOP("Experiments", "words a document"),
+    QT_TRANSLATE_NOOP("Experiments", "Order of the documents"),
+    QT_TRANSLATE_NOOP(
+        "Experiments",
+        "A line each: as they were seen (same), from the last to the first (reversed), drawn for each repeat "
+        "(shuffled)"),
+    QT_TRANSLATE_NOOP("Experiments", "Tokens a block"),
+    QT_TRANSLATE_NOOP("Experiments", "A line each, in each order and with each block size"),
+    QT_TRANSLATE_NOOP("Experiments", "Further models"),
+    QT_TRANSLATE_NOOP(
+        "Experiments",
+        "Directories with commas between them: the lines of each stand beside those of the chosen model"),
     QT_TRANSLATE_NOOP("Experiments", "line"),
     QT_TRANSLATE_NOOP("Experiments", "samples"),
     QT_TRANSLATE_NOOP("Experiments", "spread"),

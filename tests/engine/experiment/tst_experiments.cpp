@@ -98,8 +98,8 @@ class TestExperiments : public QObject {
       QVERIFY(!experiment->fields.empty() && !experiment->measures.empty());
       const ExperimentWish wish = experiment::completed({.experiment = experiment->name, .values = {}});
       QCOMPARE(wish.repeats, experiment->repeats);
-      QCOMPARE(wish.values.size(), experiment->fields.size());
-      for (const experiment::ExperimentField& field : experiment->fields) {
+      QCOMPARE(wish.values.size(), experiment::fieldsOf(*experiment).size());
+      for (const experiment::ExperimentField& field : experiment::fieldsOf(*experiment)) {
         switch (field.kind) {
           case experiment::FieldKind::Policies:
             QVERIFY(!experiment::policiesOf(wish, field.key).empty());
@@ -108,6 +108,7 @@ class TestExperiments : public QObject {
             QVERIFY(!experiment::wordsOf(wish, field.key).empty());
             break;
           case experiment::FieldKind::Folder:
+          case experiment::FieldKind::Models:
             QCOMPARE(experiment::textOf(wish, field.key), std::string());
             break;
           case experiment::FieldKind::Numbers:
@@ -196,6 +197,65 @@ class TestExperiments : public QObject {
             medianOf(result, "prefix, history first", 3, 0));
     QVERIFY(medianOf(result, "prefix, history first", 3, 0) >
             medianOf(result, "prefix, passages first", 3, 0));
+  }
+
+  /// Block hashes are of whole blocks under prefix; spans find documents in any order.
+  void reuseDependsOnOrderAndBlocks() {
+    Bench bench;
+    const ExperimentResult result = bench.run({.experiment = "reuse",
+                                               .values = {{"words", "20"},
+                                                          {"block_sizes", "4,64"},
+                                                          {"orders", "same,reversed,shuffled"},
+                                                          {"policies", "spans,prefix"}},
+                                               .repeats = 2});
+    QCOMPARE(result.done, result.total);
+    QCOMPARE(result.points.size(), std::size_t{12});
+    const auto found = [&](const char* line) { return medianOf(result, line, 20, 0); };
+    QVERIFY(found("spans, reversed order, blocks of 4") > 80);
+    QVERIFY(found("prefix, same order, blocks of 4") > 80);
+    QVERIFY(found("prefix, reversed order, blocks of 4") < 30);
+    QVERIFY(found("spans, same order, blocks of 4") >= found("spans, same order, blocks of 64"));
+  }
+
+  /// Lines of several models stand side by side, and progress is that of all of them.
+  void modelsStandBesideEachOther() {
+    Bench bench;
+    ExperimentResult result;
+    result.wish = {
+        .experiment = "rag",
+        .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}, {"models", " a, b"}},
+        .repeats = 1};
+    QCOMPARE(experiment::furtherModels(result.wish), (std::vector<std::string>{"a", "b"}));
+    std::vector<double> told;
+    std::size_t loaded = 0;
+    const auto load = [&](std::size_t index) {
+      ++loaded;
+      experiment::ExperimentModel model = bench.model();
+      model.name = index == 0 ? "spanlet" : "other";
+      return model;
+    };
+    experiment::runOnModels(result, 2, load,
+                            [&](const ExperimentResult& now) { told.push_back(now.progress()); }, {});
+    QCOMPARE(loaded, std::size_t{2});
+    QCOMPARE(result.model, std::string("spanlet, other"));
+    QCOMPARE(result.series(),
+             (std::vector<std::string>{"spanlet: spans, empty cache", "spanlet: spans, documents seen",
+                                       "other: spans, empty cache", "other: spans, documents seen"}));
+    QCOMPARE(result.points.size(), std::size_t{8});
+    QVERIFY(std::is_sorted(told.begin(), told.end()));
+    QCOMPARE(told.back(), 1.0);
+    // What one model measured stands where the next one cannot be loaded.
+    ExperimentResult cut;
+    cut.wish = result.wish;
+    QVERIFY_EXCEPTION_THROWN(experiment::runOnModels(
+                                 cut, 2,
+                                 [&](std::size_t index) {
+                                   if (index == 1) throw Failure(errorAt("b", "no model", "one"));
+                                   return load(0);
+                                 },
+                                 [](const ExperimentResult&) {}, {}),
+                             Failure);
+    QCOMPARE(cut.points.size(), std::size_t{4});
   }
 
   void conversationsThatAreMissingAreNamed() {

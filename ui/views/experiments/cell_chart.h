@@ -24,6 +24,9 @@ class CellChart : public QWidget {
   /// On any painter, as high and wide as the area, without what only a person at the window needs.
   void paint(QPainter& painter, const QRect& area);
 
+  /// The least height at a width, of what paint() paints.
+  virtual int heightFor(int width) const = 0;
+
   std::size_t count() const { return m_cells.size(); }
   /// What the chosen cell says; empty: none is.
   QString readout() const;
@@ -35,9 +38,6 @@ class CellChart : public QWidget {
   };
   virtual std::vector<Cell> layOut(const QRectF& area) const = 0;
   virtual void draw(QPainter& painter, const QRectF& area) const = 0;
-  /// The least height at a width.
-  virtual int heightFor(int width) const = 0;
-
   const Theme& theme() const { return m_theme; }
   void contentChanged(const Theme& theme);
 

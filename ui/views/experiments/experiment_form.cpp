@@ -36,7 +36,8 @@ std::int32_t ExperimentForm::showExperiment(const experiment::Experiment& shown,
   experiment::ExperimentWish wish =
       known != m_wishes.end() ? known->second : experiment::completed({.experiment = m_made, .values = {}});
   int row = 0;
-  for (const experiment::ExperimentField& field : shown.fields) addRow(field, wish.values[field.key], row++);
+  for (const experiment::ExperimentField& field : experiment::fieldsOf(shown))
+    addRow(field, wish.values[field.key], row++);
   return wish.repeats;
 }
 
@@ -57,15 +58,19 @@ void ExperimentForm::addRow(const experiment::ExperimentField& field, const std:
   if (m_first == nullptr) m_first = line;
   if (m_last != nullptr) setTabOrder(m_last, line);
   m_last = line;
-  if (field.kind != experiment::FieldKind::Folder) return;
-  line->setPlaceholderText(tr("where it usually is"));
+  const bool isModels = field.kind == experiment::FieldKind::Models;
+  if (field.kind != experiment::FieldKind::Folder && !isModels) return;
+  line->setPlaceholderText(isModels ? tr("none") : tr("where it usually is"));
   auto* browse = new QToolButton(this);
   browse->setText(tr("…"));
   browse->setAccessibleName(tr("Choose: %1").arg(name));
   browse->setToolTip(tr("Choose a folder"));
-  connect(browse, &QToolButton::clicked, this, [this, line, name] {
-    const QString folder = QFileDialog::getExistingDirectory(this, name, line->text());
-    if (!folder.isEmpty()) line->setText(folder);
+  connect(browse, &QToolButton::clicked, this, [this, line, name, isModels] {
+    const QString before = line->text();
+    const QString folder =
+        QFileDialog::getExistingDirectory(this, name, before.section(QLatin1Char(','), -1).trimmed());
+    if (!folder.isEmpty())
+      line->setText(isModels && !before.isEmpty() ? before + QLatin1Char(',') + folder : folder);
   });
   m_grid->addWidget(browse, row, 2);
   setTabOrder(m_last, browse);

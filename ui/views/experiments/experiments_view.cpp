@@ -26,6 +26,7 @@
 #include <QScrollBar>
 #include <QSpinBox>
 #include <QTableWidget>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -286,8 +287,7 @@ void ExperimentsView::refresh() {
     showChart();
     // In a low dock the fields would hide what is being drawn.
     if (isFirst) {
-      QMetaObject::invokeMethod(
-          this, [this] { m_scroll->ensureWidgetVisible(m_setup, 0, kPlotHeight); }, Qt::QueuedConnection);
+      QTimer::singleShot(0, this, [this] { m_scroll->verticalScrollBar()->setValue(m_setup->y()); });
     }
   }
   checkWish();
@@ -397,15 +397,18 @@ void ExperimentsView::paintTo(QPainter& painter, const QSize& size) {
     for (int c = 0; c < row.size(); ++c) cells.push_back({row[c], Role::Text, c > 0});
   }
   const int tableHeight = paintedTableHeight(table, theme(), width);
-  // The lines say more at a glance: the table has what they leave.
+  // The chart says more at a glance: the table has what it leaves.
   const int left = size.height() - y - kGap;
-  const int plotHeight = std::max(left / 2, std::min(kPlotHeight, left));
+  int plotHeight = std::max(left / 2, std::min(kPlotHeight, left));
   showChart();
-  const QRect place(kGap, y, width, plotHeight);
-  if (m_model.kind == experiment::ChartKind::Lines)
-    m_plot->paint(painter, place);
-  else
-    (m_model.kind == experiment::ChartKind::HeatMap ? heatMap() : histograms()).paint(painter, place);
+  if (m_model.kind == experiment::ChartKind::Lines) {
+    m_plot->paint(painter, QRect(kGap, y, width, plotHeight));
+  } else {
+    CellChart& chart = m_model.kind == experiment::ChartKind::HeatMap ? heatMap() : histograms();
+    const int wanted = chart.heightFor(width);
+    plotHeight = std::min(left, std::clamp(plotHeight, wanted, wanted * 3 / 2));
+    chart.paint(painter, QRect(kGap, y, width, plotHeight));
+  }
   y += plotHeight + kGap;
   const int room = size.height() - y - kGap;
   if (room > 2 * kFigureRowHeight)

@@ -16,11 +16,11 @@ class HeatMapChart : public CellChart {
   explicit HeatMapChart(QWidget* parent = nullptr) : CellChart(parent) {}
 
   void setContent(const ExperimentsModel& model, const Theme& theme);
+  int heightFor(int width) const override;
 
  protected:
   std::vector<Cell> layOut(const QRectF& area) const override;
   void draw(QPainter& painter, const QRectF& area) const override;
-  int heightFor(int width) const override;
 
  private:
   struct Grid;

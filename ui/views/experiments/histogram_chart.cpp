@@ -42,7 +42,7 @@ int HistogramChart::heightFor(int) const {
 
 QRectF HistogramChart::partAt(const QRectF& area, std::size_t part) const {
   const auto parts = static_cast<double>(m_histograms.parts.size());
-  const double height = std::clamp((area.height() - kAxis) / parts - kTitle - kGap, kLow / 2, kHigh);
+  const double height = std::clamp((area.height() - kAxis) / parts - kTitle - kGap, kLow / 6, kHigh);
   return {area.left() + kLeft, area.top() + (kTitle + height + kGap) * static_cast<double>(part) + kTitle,
           std::max(1.0, area.width() - kLeft - kRight), height};
 }

@@ -15,11 +15,11 @@ class HistogramChart : public CellChart {
   explicit HistogramChart(QWidget* parent = nullptr) : CellChart(parent) {}
 
   void setContent(const ExperimentsModel& model, const Theme& theme);
+  int heightFor(int width) const override;
 
  protected:
   std::vector<Cell> layOut(const QRectF& area) const override;
   void draw(QPainter& painter, const QRectF& area) const override;
-  int heightFor(int width) const override;
 
  private:
   QRectF partAt(const QRectF& area, std::size_t part) const;
