@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page of experiments: chosen, filled in, run, stopped, drawn and exported, by mouse and by keyboard.
-#include "tests/ui/window/fresh_window.h"
+#include "tests/ui/window/example_window.h"
+#include "ui/session/load_comparison.h"
 #include "ui/views/experiments/cell_chart.h"
 #include "ui/views/experiments/experiments_view.h"
 #include "ui/words/experiment_words.h"
@@ -24,7 +25,7 @@ class TestExperimentsPage : public QObject {
   Q_OBJECT
 
  private:
-  std::unique_ptr<test::FreshWindow> m_fresh;
+  std::unique_ptr<test::ExampleWindow<ExperimentsView>> m_fresh;
   MainWindow* m_window = nullptr;     ///< its
   ExperimentsView* m_view = nullptr;  ///< its
 
@@ -35,16 +36,11 @@ class TestExperimentsPage : public QObject {
 
  private Q_SLOTS:
   void init() {
-    m_fresh = std::make_unique<test::FreshWindow>();
+    m_fresh = std::make_unique<test::ExampleWindow<ExperimentsView>>();
+    QVERIFY(m_fresh->open("rag.json", "view.measure", "experiments"));
     m_window = &m_fresh->window();
-    QVERIFY(m_fresh->show({1440, 900}));
-    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
-    m_window->perform(QStringLiteral("view.measure"));
     m_window->perform(QStringLiteral("run.experiment"));
-    m_view =
-        qobject_cast<ExperimentsView*>(m_window->docks().dock(QStringLiteral("experiments"))->openView());
-    QVERIFY(m_view != nullptr);
-    QTRY_VERIFY(m_view->isVisible());
+    m_view = m_fresh->view();
   }
   void cleanup() {
     m_view = nullptr;
@@ -121,6 +117,22 @@ class TestExperimentsPage : public QObject {
              qPrintable(m_view->histograms().readout()));
   }
 
+  /// What was measured of loading is there when the program starts again.
+  void loadingIsRemembered() {
+    m_window->perform(QStringLiteral("run.experiment:load;tokens=32;repeats=2"));
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    QCOMPARE(run()->state, ExperimentState::Finished);
+    QCOMPARE(m_view->wish().experiment, std::string("load"));
+    QCOMPARE(m_view->field(QStringLiteral("tokens"))->text(), QStringLiteral("32"));
+    const auto loads = m_window->workspace().input().loads;
+    QCOMPARE(loads->byModel.size(), std::size_t{1});
+    QCOMPARE(loads->byModel.at("spanlet").timings.front().tokens, 32);
+    m_view = nullptr;
+    QVERIFY(m_fresh->reopen());
+    m_window = &m_fresh->window();
+    QCOMPARE(loadTexts(*m_window->workspace().input().loads), loadTexts(*loads));
+  }
+
   void isStopped() {
     m_view->setWish({.experiment = "accuracy", .values = {}, .repeats = 1000});
     m_view->runButton().click();
@@ -164,7 +176,7 @@ class TestExperimentsPage : public QObject {
       };
       for (const char* text : {one->title, one->brief, one->xName}) check(text);
       if (*one->yName != '\0') check(one->yName);
-      for (const experiment::ExperimentField& field : one->fields) {
+      for (const experiment::ExperimentField& field : experiment::fieldsOf(*one)) {
         check(field.name);
         check(field.help);
       }
