@@ -8,11 +8,11 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/experiment/load_times.h"
+#include "engine/experiment/scratch_folder.h"
 #include "engine/model/weights.h"
 #include "engine/workbench/run_options.h"
 
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -40,27 +40,14 @@ struct Options {
   bool json = false;
 };
 
-/// A folder that goes with this.
-class BenchFolder {
- public:
-  explicit BenchFolder(const std::string& given)
-      : m_path((given.empty() ? workbench::standardStoreFolder().parent_path() : fs::path(given)) /
-               ("bench-" + std::to_string(::getpid()))) {
-    std::error_code error;
-    if (!given.empty() && !fs::is_directory(given, error))
-      throw Failure({given, {}, "no folder", "one in which blocks may be stored for a while"});
-  }
-  ~BenchFolder() {
-    std::error_code error;
-    fs::remove_all(m_path, error);
-  }
-  BenchFolder(const BenchFolder&) = delete;
-  BenchFolder& operator=(const BenchFolder&) = delete;
-  const fs::path& path() const { return m_path; }
-
- private:
-  fs::path m_path;
-};
+/// Where a store may be made for a while: in the folder that was given, or beside that of the store.
+fs::path scratchPlace(const std::string& given) {
+  std::error_code error;
+  if (given.empty()) return workbench::standardStoreFolder().parent_path();
+  if (!fs::is_directory(given, error))
+    throw Failure({given, {}, "no folder", "one in which blocks may be stored for a while"});
+  return given;
+}
 
 nlohmann::ordered_json toJson(const experiment::LoadCase& each) {
   return {{"ms", summaryJson(each.seconds, kMilliseconds)},
@@ -102,7 +89,7 @@ ExitCode runBench(const Context& context, const Options& options) {
   bool isWorse = false;
   for (const std::int32_t tokens : options.sizes) {
     showProgress(context, "measuring " + counted(tokens, "token"));
-    const BenchFolder folder(options.folder);
+    const experiment::ScratchFolder folder(scratchPlace(options.folder));
     experiment::LoadOptions load = options.load;
     load.tokens = tokens;
     load.folder = folder.path();

@@ -18,8 +18,10 @@
 
 #include <cctype>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 namespace spanscope::cli {
 namespace {
@@ -35,12 +37,48 @@ struct Options {
   std::string csv;
   std::string picture;
   std::string measure;
+  std::string chart;
+  std::string place;  ///< of the first axis; empty: all
   bool json = false;
 };
 
 std::string lowered(std::string text) {
   if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   return text;
+}
+
+const char* typeName(experiment::FieldKind kind) {
+  switch (kind) {
+    case experiment::FieldKind::Number:
+      return "INT";
+    case experiment::FieldKind::Folder:
+      return "PATH";
+    case experiment::FieldKind::Numbers:
+    case experiment::FieldKind::Policies:
+    case experiment::FieldKind::Words:
+    case experiment::FieldKind::Models:
+      return "LIST";
+  }
+  return "";
+}
+
+/// What a field takes, and takes unless told otherwise, to stand behind its help.
+std::string rangeText(const experiment::ExperimentField& field) {
+  const std::string standard = fmt::format(" [{}]", field.standard);
+  switch (field.kind) {
+    case experiment::FieldKind::Numbers:
+    case experiment::FieldKind::Number:
+      return fmt::format(" ({} to {})", field.least, field.most) + standard;
+    case experiment::FieldKind::Policies:
+      return *field.standard == '\0' ? "; separated by commas, all there are unless some are given"
+                                     : "; separated by commas" + standard;
+    case experiment::FieldKind::Words:
+      return fmt::format("; of {}", field.words) + standard;
+    case experiment::FieldKind::Folder:
+    case experiment::FieldKind::Models:
+      return {};
+  }
+  return {};
 }
 
 nlohmann::ordered_json toJson(const ExperimentResult& result, nlohmann::ordered_json json) {
@@ -81,6 +119,13 @@ std::size_t measureOf(const Experiment& experiment, const std::string& key) {
   return 0;
 }
 
+experiment::ExperimentDrawing drawingOf(const Experiment& experiment, const Options& options) {
+  experiment::ExperimentDrawing drawing{.measure = measureOf(experiment, options.measure),
+                                        .kind = *experiment::chartKindOf(options.chart)};
+  if (!options.place.empty()) drawing.place = std::stod(options.place);
+  return drawing;
+}
+
 ExitCode runOne(const Context& context, const Experiment& experiment, const Options& options) {
   ExperimentResult result;
   try {
@@ -96,8 +141,18 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Opti
   // What was measured before a stop stands.
   ExitCode code = ExitCode::Fine;
   try {
-    experiment::runExperiment(result, workbench::experimentModelOf(bundle, options.session.config()), tell,
-                              context.stop);
+    const std::vector<std::string> further = experiment::furtherModels(result.wish);
+    std::optional<workbench::ModelBundle> other;
+    const auto load = [&](std::size_t index) {
+      if (index == 0) return workbench::experimentModelOf(bundle, options.session.config());
+      SessionOptions session = options.session;
+      session.settings.model = further[index - 1];
+      session.chatTemplate.clear();  // that of the first model
+      other.reset();
+      other.emplace(loadChosenModel(session, context.backends));
+      return workbench::experimentModelOf(*other, options.session.config());
+    };
+    experiment::runOnModels(result, 1 + further.size(), load, tell, context.stop);
   } catch (const Failure& failure) {
     showProgress(context, "");
     code = context.stop.stop_requested() ? ExitCode::Stopped : ExitCode::RunFailed;
@@ -117,7 +172,7 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Opti
     if (const std::optional<Error> error = writeFile(file, bytes, rules)) throw Failure(*error);
   };
   write(options.csv, experiment::experimentCsv(result));
-  write(options.picture, experiment::experimentSvg(result, measureOf(experiment, options.measure)));
+  write(options.picture, experiment::experimentSvg(result, drawingOf(experiment, options)));
   return code;
 }
 
@@ -131,13 +186,10 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model"});
   addTemplateOption(*command, options->session.chatTemplate);
-  for (const experiment::ExperimentField& field : experiment.fields) {
-    const bool isPolicies = field.kind == experiment::FieldKind::Policies;
-    std::string help = std::string(field.name) + ": " + lowered(field.help);
-    help += isPolicies ? "; separated by commas, all there are unless some are given"
-                       : fmt::format(" ({} to {}) [{}]", field.least, field.most, field.standard);
+  for (const experiment::ExperimentField& field : experiment::fieldsOf(experiment)) {
+    const std::string help = std::string(field.name) + ": " + lowered(field.help) + rangeText(field);
     command->add_option(std::string("--") + field.key, options->wish.values[field.key], help)
-        ->type_name(field.kind == experiment::FieldKind::Number ? "INT" : "LIST");
+        ->type_name(typeName(field.kind));
   }
   addNumber(*command, "--repeats", options->wish.repeats, "Runs of each place", {1, kMostRepeats});
   addSeedOption(*command, options->wish.seed, "Seed of what is made up");
@@ -149,7 +201,19 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
                    fmt::format("What the picture shows: {}", fmt::join(measures, ", ")))
       ->check(CLI::IsMember(measures))
       ->capture_default_str();
-  command->add_option("--picture", options->picture, "Draw the lines in this SVG file")->type_name("FILE");
+  std::vector<std::string> charts;
+  for (const experiment::ChartKind kind : experiment::chartKindsOf(experiment))
+    charts.emplace_back(experiment::chartKindName(kind));
+  options->chart = charts.front();
+  command->add_option("--chart", options->chart, "How the picture shows it")
+      ->check(CLI::IsMember(charts))
+      ->capture_default_str();
+  command
+      ->add_option("--at", options->place,
+                   fmt::format("Place ({}) that a histogram is of; all of them together unless one is given",
+                               experiment.xName))
+      ->check(CLI::Number);
+  command->add_option("--picture", options->picture, "Draw it in this SVG file")->type_name("FILE");
   command->add_option("--csv", options->csv, "Write every place and measure in this file")->type_name("FILE");
   command->add_flag("--json", options->json, "Write JSON, with all samples");
   addSettings(*command, settings, {"device", "exact", "threads", "block_size", "blocks", "kv_type"});

@@ -17,6 +17,7 @@ constexpr const char* kInk = "#1f2430";
 constexpr const char* kQuiet = "#5b6472";
 constexpr const char* kGrid = "#e3e6eb";
 constexpr const char* kNoValue = "#f0f1f4";
+constexpr double kLeastMap = 560;
 
 struct SeriesLook {
   const char* color;
@@ -174,7 +175,7 @@ void drawPanel(SvgWriter& svg, const Grid& grid, const HeatChart& chart, std::si
       const Color color = scaleColor(share.value_or(0));
       svg.rectangle(at, grid.cellWidth - 1, grid.cellHeight - 1, share ? hex(color) : kNoValue);
       svg.text({at.x + (grid.cellWidth - 1) / 2, at.y + grid.cellHeight / 2 + 4},
-               share ? fmt::format("{:.0f}", *share * 100) : "–",
+               share ? chart.text ? chart.text(*share) : fmt::format("{:.0f}", *share * 100) : "–",
                {.color = share ? inkOn(color) : kQuiet, .size = 11, .anchor = TextAnchor::Middle});
     }
   }
@@ -193,7 +194,21 @@ double roomFor(const std::vector<std::string>& rowNames) {
   return kLabel + kCharacter * static_cast<double>(longest) + 10;
 }
 
-void drawScale(SvgWriter& svg, const Grid& grid, double x) {
+/// What the widest number takes.
+double cellWidthFor(const HeatChart& chart) {
+  constexpr double kCharacter = 6.4;
+  std::size_t longest = 0;
+  for (const HeatPanel& panel : chart.panels) {
+    for (const auto& row : panel.cells) {
+      for (const std::optional<double>& share : row) {
+        if (share && chart.text) longest = std::max(longest, chart.text(*share).size());
+      }
+    }
+  }
+  return kCharacter * static_cast<double>(longest) + 10;
+}
+
+void drawScale(SvgWriter& svg, const Grid& grid, const HeatChart& chart, double x) {
   constexpr int kSteps = 40;
   const double step = grid.height() / kSteps;
   for (int i = 0; i < kSteps; ++i) {
@@ -202,7 +217,8 @@ void drawScale(SvgWriter& svg, const Grid& grid, double x) {
                   hex(scaleColor((i + 0.5) / kSteps)));
   }
   for (const int percent : {0, 50, 100}) {
-    svg.text({x + 18, grid.top + grid.height() * (1 - percent / 100.0) + 4}, fmt::format("{} %", percent),
+    svg.text({x + 18, grid.top + grid.height() * (1 - percent / 100.0) + 4},
+             chart.text ? chart.text(percent / 100.0) : fmt::format("{} %", percent),
              {.color = kQuiet, .size = 11});
   }
 }
@@ -227,6 +243,12 @@ std::string heatChartSvg(const HeatChart& chart) {
   grid.rows = chart.rowNames.size();
   grid.columns = chart.columnNames.size();
   grid.left = std::max(grid.left, roomFor(chart.rowNames));
+  if (chart.text) {
+    const std::size_t columns = std::max<std::size_t>(1, grid.columns * chart.panels.size());
+    // A map of few columns is no narrower than what stands above it.
+    grid.cellWidth =
+        std::max({grid.cellWidth, cellWidthFor(chart), kLeastMap / static_cast<double>(columns)});
+  }
   const double right = grid.panelLeft(chart.panels.size());
   SvgWriter svg(right + 80, grid.top + grid.height() + 64, chart.texts.title);
   drawHead(svg, grid.left, chart.texts);
@@ -235,7 +257,7 @@ std::string heatChartSvg(const HeatChart& chart) {
              chart.rowNames[row], {.color = kQuiet, .size = 11, .anchor = TextAnchor::End});
   }
   for (std::size_t i = 0; i < chart.panels.size(); ++i) drawPanel(svg, grid, chart, i);
-  drawScale(svg, grid, right - 8);
+  drawScale(svg, grid, chart, right - 8);
   svg.text({(grid.left + right - grid.gap) / 2, grid.top + grid.height() + 46}, chart.texts.xLabel,
            {.color = kInk, .anchor = TextAnchor::Middle});
   svg.text({22, grid.top + grid.height() / 2}, chart.texts.yLabel,

@@ -3,6 +3,7 @@
 // fewer of them can tell apart too.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +49,9 @@ struct HeatChart {
   std::vector<std::string> rowNames;     ///< from the top down
   std::vector<std::string> columnNames;  ///< from the left
   std::vector<HeatPanel> panels;
+  /// What is written in a cell of a share, and beside the scale at its ends and in its middle; without, both
+  /// are percent.
+  std::function<std::string(double share)> text{};
 };
 std::string heatChartSvg(const HeatChart& chart);
 

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -30,6 +31,9 @@ enum class FieldKind : std::uint8_t {
   Numbers,   ///< what is swept along the axis: "1,2,4"
   Number,    ///< one, the same at every place
   Policies,  ///< a line each: "spans,prefix", with parameters where they have any; empty: all there are
+  Words,     ///< a line each of `words`, with commas between them
+  Folder,    ///< one, or a file in it; empty: where it usually is
+  Models,    ///< directories with commas between them, beside the model that was chosen; may be empty
 };
 
 /// One thing that a person may choose.
@@ -41,6 +45,7 @@ struct ExperimentField {
   FieldKind kind = FieldKind::Numbers;
   std::int32_t least = 1;  ///< of each number
   std::int32_t most = 1;
+  const char* words = "";  ///< those there are, with commas between them
 };
 
 /// What is said of the samples of a point.
@@ -72,6 +77,7 @@ struct ExperimentWish {
 struct ExperimentPoint {
   std::string series;
   double x = 0;
+  double y = 0;                              ///< where the experiment has a second axis
   std::vector<std::vector<double>> samples;  ///< by measure, one a repeat; fewer where one has no figure
   bool operator==(const ExperimentPoint&) const = default;
 };
@@ -101,7 +107,9 @@ struct ExperimentModel {
   compute::Backend& backend;
   const text::Tokenizer* tokenizer = nullptr;
   const text::ChatTemplate* chat = nullptr;
-  run::SessionConfig session;  ///< as it was asked for; an experiment may take more blocks
+  run::SessionConfig session;       ///< as it was asked for; an experiment may take more blocks
+  std::filesystem::path scratch{};  ///< folder for what is stored for a while; empty: none
+  std::vector<std::filesystem::path> published{};  ///< where data that others published may lie
   std::function<std::unique_ptr<run::Session>(const run::SessionConfig& config, trace::Sink& sink)> open;
 };
 
@@ -114,6 +122,7 @@ struct Experiment {
   const char* brief;  ///< what question it answers, a sentence
   const char* xName;  ///< of the axis: "documents"
   bool isXLogarithmic = false;
+  const char* yName = "";  ///< of a second axis: places are then cells of a map; empty: there is none
   std::span<const ExperimentField> fields;
   std::span<const Measure> measures;  ///< the first one is drawn unless another is chosen
   std::int32_t repeats = 1;           ///< usual
@@ -122,6 +131,9 @@ struct Experiment {
   void (*measure)(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
                   const std::stop_token& stop);
 };
+
+/// The fields of an experiment, and those that every one has.
+std::vector<ExperimentField> fieldsOf(const Experiment& experiment);
 
 /// All of them, in the order in which they are offered.
 std::span<const Experiment* const> experiments();
@@ -136,9 +148,21 @@ ExperimentWish completed(ExperimentWish wish);
 void runExperiment(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
                    const std::stop_token& stop);
 
+/// The directories of further models that a wish names.
+std::vector<std::string> furtherModels(const ExperimentWish& wish);
+
+/// Carries a wish out on one model after the other, `count` of them, and has each line begin with the name of
+/// its model. `load`: the one of an index; it is done with when the next one is asked for. Throws as
+/// runExperiment(); what was measured by then stands.
+void runOnModels(ExperimentResult& result, std::size_t count,
+                 const std::function<ExperimentModel(std::size_t index)>& load, const ExperimentTell& tell,
+                 const std::stop_token& stop);
+
 /// Values of the fields of a complete wish.
 std::vector<std::int32_t> numbersOf(const ExperimentWish& wish, const char* field);
 std::int32_t numberOf(const ExperimentWish& wish, const char* field);
 std::vector<std::string> policiesOf(const ExperimentWish& wish, const char* field);
+std::vector<std::string> wordsOf(const ExperimentWish& wish, const char* field);
+const std::string& textOf(const ExperimentWish& wish, const char* field);
 
 }  // namespace spanscope::experiment

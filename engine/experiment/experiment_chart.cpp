@@ -104,7 +104,7 @@ std::vector<double> axisTicks(double low, double high, bool isLogarithmic) {
   return ticks;
 }
 
-std::string experimentSvg(const ExperimentResult& result, std::size_t measureIndex) {
+std::string experimentLinesSvg(const ExperimentResult& result, std::size_t measureIndex) {
   const Experiment* experiment = findExperiment(result.wish.experiment);
   if (experiment == nullptr || result.points.empty() || measureIndex >= experiment->measures.size())
     return {};
@@ -155,8 +155,7 @@ std::string experimentSvg(const ExperimentResult& result, std::size_t measureInd
   }
   svg.text({kLeft + kWidth / 2, top + kHeight + 46}, experiment->xName,
            {.color = kInk, .anchor = TextAnchor::Middle});
-  svg.text({20, top + kHeight / 2},
-           std::string(measure.name) + (*measure.unit == '\0' ? "" : ", ") + measure.unit,
+  svg.text({20, top + kHeight / 2}, measureTitle(measure),
            {.color = kInk, .anchor = TextAnchor::Middle, .turned = -90});
   for (std::size_t i = 0; i < series.size(); ++i) {
     std::vector<SvgPoint> line;

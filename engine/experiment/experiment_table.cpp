@@ -35,7 +35,9 @@ std::vector<const ExperimentPoint*> sortedPoints(const ExperimentResult& result)
       if (point.series == series) sorted.push_back(&point);
     }
     std::stable_sort(sorted.begin() + first, sorted.end(),
-                     [](const ExperimentPoint* a, const ExperimentPoint* b) { return a->x < b->x; });
+                     [](const ExperimentPoint* a, const ExperimentPoint* b) {
+                       return a->x != b->x ? a->x < b->x : a->y < b->y;
+                     });
   }
   return sorted;
 }
@@ -63,18 +65,22 @@ ExperimentTable experimentTable(const ExperimentResult& result) {
   ExperimentTable table;
   const Experiment* experiment = findExperiment(result.wish.experiment);
   if (experiment == nullptr) return table;
-  table.titles = {"line", experiment->xName, "samples"};
+  const bool hasRows = *experiment->yName != '\0';
+  table.titles = {"line", experiment->xName};
+  if (hasRows) table.titles.emplace_back(experiment->yName);
+  table.titles.emplace_back("samples");
   for (const Measure& measure : experiment->measures) {
     table.titles.push_back(std::string(measure.name) + (*measure.unit == '\0' ? "" : ", ") + measure.unit);
     table.titles.emplace_back("spread");
   }
   for (const ExperimentPoint* point : sortedPoints(result)) {
-    std::vector<std::string> row{point->series, fmt::format("{:g}", point->x),
-                                 std::to_string(point->samples.front().size())};
+    std::vector<std::string> row{point->series, fmt::format("{:g}", point->x)};
+    if (hasRows) row.push_back(fmt::format("{:g}", point->y));
+    row.push_back(std::to_string(point->samples.front().size()));
     for (std::size_t i = 0; i < experiment->measures.size(); ++i) {
       const Measure& measure = experiment->measures[i];
       const Figure figure = figureOf(*point, i, measure);
-      row.push_back(figureText(figure.value, measure));
+      row.push_back(figure.samples == 0 ? "–" : figureText(figure.value, measure));
       row.push_back(figure.samples < 2
                         ? "–"
                         : figureText(figure.low, measure) + " … " + figureText(figure.high, measure));
@@ -89,7 +95,7 @@ std::string experimentSetup(const ExperimentResult& result) {
                      ", seed " + std::to_string(result.wish.seed);
   const Experiment* experiment = findExperiment(result.wish.experiment);
   if (experiment == nullptr) return text;
-  for (const ExperimentField& field : experiment->fields) {
+  for (const ExperimentField& field : fieldsOf(*experiment)) {
     const auto value = result.wish.values.find(field.key);
     if (field.kind == FieldKind::Number && value != result.wish.values.end())
       text += std::string("; ") + field.key + " " + value->second;
@@ -98,8 +104,11 @@ std::string experimentSetup(const ExperimentResult& result) {
 }
 
 std::string experimentCsv(const ExperimentResult& result) {
-  std::string text = "experiment,model,machine,line,x name,x,measure,unit,figure,value,low,high,samples\n";
   const Experiment* experiment = findExperiment(result.wish.experiment);
+  const bool hasRows = experiment != nullptr && *experiment->yName != '\0';
+  std::string text =
+      fmt::format("experiment,model,machine,line,x name,x,{}measure,unit,figure,value,low,high,samples\n",
+                  hasRows ? "y name,y," : "");
   if (experiment == nullptr) return text;
   for (const ExperimentPoint* point : sortedPoints(result)) {
     for (std::size_t i = 0; i < experiment->measures.size(); ++i) {
@@ -108,9 +117,10 @@ std::string experimentCsv(const ExperimentResult& result) {
       std::string samples;
       for (const double sample : point->samples[i])
         samples += (samples.empty() ? "" : " ") + fmt::format("{:.17g}", sample);
-      text += fmt::format("{},{},{},{},{},{:g},{},{},{},{:.17g},{:.17g},{:.17g},{}\n", experiment->name,
+      const std::string y = hasRows ? fmt::format("{},{:g},", quoted(experiment->yName), point->y) : "";
+      text += fmt::format("{},{},{},{},{},{:g},{}{},{},{},{:.17g},{:.17g},{:.17g},{}\n", experiment->name,
                           quoted(result.model), quoted(result.machine), quoted(point->series),
-                          quoted(experiment->xName), point->x, measure.key, measure.unit,
+                          quoted(experiment->xName), point->x, y, measure.key, measure.unit,
                           measure.figure == FigureKind::Share ? "share" : "median", figure.value, figure.low,
                           figure.high, samples);
     }

@@ -9,7 +9,8 @@
 
 namespace spanscope::experiment {
 
-/// A row a place, lines in the order in which they began, places ascending: line, x, repeats, and of each
+/// A row a place, lines in the order in which they began, places ascending: line, x, with a second axis y,
+/// repeats, and of each
 /// measure median and spread ("2.1 … 2.6", from quartile to quartile, of fewer than five repeats from least
 /// to most).
 struct ExperimentTable {
@@ -31,6 +32,7 @@ struct Figure {
   double low = 0;  ///< of its spread
   double high = 0;
   std::size_t samples = 0;
+  bool operator==(const Figure&) const = default;
 };
 Figure figureOf(const ExperimentPoint& point, std::size_t index, const Measure& measure);
 

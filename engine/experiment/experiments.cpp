@@ -13,9 +13,15 @@ namespace spanscope::experiment {
 namespace {
 
 // The one place where an experiment is registered.
-constexpr std::array<const Experiment*, 8> kExperiments{&kRagStudy,      &kJudgeStudy,   &kRelocationStudy,
-                                                        &kFidelityStudy, &kRepairStudy,  &kAccuracyStudy,
-                                                        &kLocalityStudy, &kCroppingStudy};
+constexpr std::array<const Experiment*, 12> kExperiments{
+    &kRagStudy,    &kJudgeStudy,    &kRelocationStudy, &kReuseStudy,    &kConversationStudy, &kFidelityStudy,
+    &kRepairStudy, &kAccuracyStudy, &kLocalityStudy,   &kCroppingStudy, &kDepthStudy,        &kLoadStudy};
+
+/// What every experiment has.
+constexpr ExperimentField kModels{
+    "models", "Further models",
+    "Directories with commas between them: the lines of each stand beside those of the chosen model", "",
+    FieldKind::Models};
 
 [[noreturn]] void refuseNumbers(const ExperimentField& field, std::string_view text) {
   const std::string wanted =
@@ -44,6 +50,53 @@ std::vector<std::int32_t> readNumbers(const ExperimentField& field, std::string_
   }
   if (field.kind == FieldKind::Number && numbers.size() != 1) refuseNumbers(field, whole);
   return numbers;
+}
+
+std::vector<std::string> splitWords(std::string_view list) {
+  std::vector<std::string> words(1);
+  for (const char letter : list) {
+    if (letter == ',')
+      words.emplace_back();
+    else if (letter != ' ')
+      words.back() += letter;
+  }
+  return words;
+}
+
+/// Throws Failure where one of them is none of the field's.
+std::vector<std::string> readWords(const ExperimentField& field, std::string_view text) {
+  const std::vector<std::string> known = splitWords(field.words);
+  std::vector<std::string> words = splitWords(text);
+  for (const std::string& word : words) {
+    if (std::find(known.begin(), known.end(), word) == known.end())
+      throw Failure(
+          errorAt(field.key, "“" + word + "”", std::string("of ") + field.words + ", with commas between"));
+  }
+  return words;
+}
+
+/// Throws Failure where a value is none of the field's.
+void check(const ExperimentField& field, std::string_view value) {
+  switch (field.kind) {
+    case FieldKind::Numbers:
+    case FieldKind::Number:
+      readNumbers(field, value);
+      return;
+    case FieldKind::Policies:
+      splitPolicies(value);
+      return;
+    case FieldKind::Words:
+      readWords(field, value);
+      return;
+    case FieldKind::Folder:
+    case FieldKind::Models:
+      return;  // whether they are there is known when they are read
+  }
+}
+
+std::string standardOf(const ExperimentField& field) {
+  const bool isEvery = field.kind == FieldKind::Policies && *field.standard == '\0';
+  return isEvery ? everyPolicy() : field.standard;
 }
 
 const std::string& valueOf(const ExperimentWish& wish, const char* field) {
@@ -76,6 +129,12 @@ std::span<const Experiment* const> experiments() {
   return kExperiments;
 }
 
+std::vector<ExperimentField> fieldsOf(const Experiment& experiment) {
+  std::vector<ExperimentField> fields(experiment.fields.begin(), experiment.fields.end());
+  fields.push_back(kModels);
+  return fields;
+}
+
 const Experiment* findExperiment(std::string_view name) {
   const auto found = std::find_if(kExperiments.begin(), kExperiments.end(),
                                   [name](const Experiment* experiment) { return name == experiment->name; });
@@ -89,18 +148,16 @@ ExperimentWish completed(ExperimentWish wish) {
     for (const Experiment* one : kExperiments) names += (names.empty() ? "" : ", ") + std::string(one->name);
     throw Failure(errorAt("experiment", wish.experiment, "one of " + names));
   }
+  const std::vector<ExperimentField> fields = fieldsOf(*experiment);
   for (const auto& [key, value] : wish.values) {
     const auto isIt = [&key = key](const ExperimentField& field) { return key == field.key; };
-    if (std::none_of(experiment->fields.begin(), experiment->fields.end(), isIt))
+    if (std::none_of(fields.begin(), fields.end(), isIt))
       throw Failure(errorAt("experiment " + wish.experiment, "a value for " + key, "none such"));
   }
-  for (const ExperimentField& field : experiment->fields) {
+  for (const ExperimentField& field : fields) {
     std::string& value = wish.values[field.key];
-    if (value.empty()) value = field.kind == FieldKind::Policies ? everyPolicy() : field.standard;
-    if (field.kind == FieldKind::Policies)
-      splitPolicies(value);
-    else
-      readNumbers(field, value);
+    if (value.empty()) value = standardOf(field);
+    check(field, value);
   }
   if (wish.repeats <= 0) wish.repeats = experiment->repeats;
   return wish;
@@ -116,6 +173,58 @@ void runExperiment(ExperimentResult& result, const ExperimentModel& model, const
   tell(result);
 }
 
+std::vector<std::string> furtherModels(const ExperimentWish& wish) {
+  std::vector<std::string> models;
+  const auto found = wish.values.find(kModels.key);
+  if (found == wish.values.end()) return models;
+  std::string_view list = found->second;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    std::string_view one = list.substr(0, comma);
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    while (one.ends_with(' ')) one.remove_suffix(1);
+    if (!one.empty()) models.emplace_back(one);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return models;
+}
+
+void runOnModels(ExperimentResult& result, std::size_t count,
+                 const std::function<ExperimentModel(std::size_t)>& load, const ExperimentTell& tell,
+                 const std::stop_token& stop) {
+  constexpr std::size_t kSteps = 10'000;  // of the progress of one model
+  if (count == 1) {
+    runExperiment(result, load(0), tell, stop);
+    return;
+  }
+  result.wish = completed(std::move(result.wish));
+  result.total = count * kSteps;
+  for (std::size_t i = 0; i < count; ++i) {
+    const ExperimentModel model = load(i);
+    result.model += (i == 0 ? "" : ", ") + model.name;
+    result.machine = model.machine;
+    const std::size_t before = result.points.size();
+    const std::vector<std::string> said = result.remarks;
+    ExperimentResult part;
+    part.wish = result.wish;
+    const auto join = [&](const ExperimentResult& now) {
+      result.points.resize(before);
+      for (ExperimentPoint point : now.points) {
+        point.series = model.name + ": " + point.series;
+        result.points.push_back(std::move(point));
+      }
+      result.remarks = said;
+      for (const std::string& remark : now.remarks) {
+        if (std::find(said.begin(), said.end(), remark) == said.end()) result.remarks.push_back(remark);
+      }
+      result.done = i * kSteps + static_cast<std::size_t>(now.progress() * static_cast<double>(kSteps));
+      result.doing = now.doing.empty() ? std::string() : model.name + ": " + now.doing;
+      tell(result);
+    };
+    runExperiment(part, model, join, stop);
+  }
+}
+
 std::vector<std::int32_t> numbersOf(const ExperimentWish& wish, const char* field) {
   return readNumbers(fieldOf(wish, field), valueOf(wish, field));
 }
@@ -126,6 +235,14 @@ std::int32_t numberOf(const ExperimentWish& wish, const char* field) {
 
 std::vector<std::string> policiesOf(const ExperimentWish& wish, const char* field) {
   return splitPolicies(valueOf(wish, field));
+}
+
+std::vector<std::string> wordsOf(const ExperimentWish& wish, const char* field) {
+  return readWords(fieldOf(wish, field), valueOf(wish, field));
+}
+
+const std::string& textOf(const ExperimentWish& wish, const char* field) {
+  return valueOf(wish, field);
 }
 
 }  // namespace spanscope::experiment

@@ -1,7 +1,38 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/experiment_model.h"
 
+#include "engine/base/error.h"
+#include "engine/workbench/run_options.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
 namespace spanscope::workbench {
+namespace {
+
+/// Where the store lies too, so that what is measured is the disk that it is on.
+std::filesystem::path scratchFolder() {
+  try {
+    return standardStoreFolder().parent_path();
+  } catch (const Failure&) {
+    return {};  // experiments that need none do without
+  }
+}
+
+std::vector<std::filesystem::path> publishedFolders() {
+  std::vector<std::filesystem::path> folders;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables of the environment.
+  const char* const named = std::getenv("SPANSCOPE_GOLDEN_DIR");
+  if (named != nullptr && *named != '\0') folders.emplace_back(named);
+  // Beside a checkout that the program was started from.
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  if (!error) folders.push_back((here / ".." / "shared" / "golden").lexically_normal());
+  return folders;
+}
+
+}  // namespace
 
 experiment::ExperimentModel experimentModelOf(ModelBundle& bundle, const run::SessionConfig& config) {
   return {.name = bundle.name,
@@ -11,6 +42,8 @@ experiment::ExperimentModel experimentModelOf(ModelBundle& bundle, const run::Se
           .tokenizer = bundle.tokenizer.get(),
           .chat = bundle.chat,
           .session = config,
+          .scratch = scratchFolder(),
+          .published = publishedFolders(),
           .open = [&bundle](const run::SessionConfig& wanted, trace::Sink& sink) {
             return makeSession(bundle, wanted, sink);
           }};

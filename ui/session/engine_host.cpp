@@ -30,6 +30,7 @@
 #include <optional>
 #include <stop_token>
 #include <utility>
+#include <vector>
 
 namespace spanscope::ui {
 namespace {
@@ -207,8 +208,21 @@ class EngineHost::Worker {
         load(request.settings, stopToken());
         tell([this] { m_host.setState(EngineState::Running); });
         auto last = std::chrono::steady_clock::time_point();
-        experiment::runExperiment(
-            run.result, workbench::experimentModelOf(*m_bundle, workbench::sessionConfigOf(request.settings)),
+        const std::vector<std::string> further = experiment::furtherModels(request.wish);
+        // The window's model and its cache stay while others are measured.
+        std::optional<workbench::ModelBundle> other;
+        const auto modelOf = [&](std::size_t index) {
+          document::RunSettings settings = request.settings;
+          if (index > 0) {
+            settings.model = further[index - 1];
+            other.reset();
+            other.emplace(loadBundle(settings, stopToken()));
+          }
+          return workbench::experimentModelOf(index == 0 ? *m_bundle : *other,
+                                              workbench::sessionConfigOf(settings));
+        };
+        experiment::runOnModels(
+            run.result, 1 + further.size(), modelOf,
             [&](const experiment::ExperimentResult&) {
               const auto now = std::chrono::steady_clock::now();
               if (now - last < kProgressPause) return;
@@ -294,14 +308,7 @@ class EngineHost::Worker {
     tell([this] { m_host.setState(EngineState::Loading); });
     const std::shared_ptr<void> atEnd(nullptr, [this](void*) { tell([this] { m_host.setActivity({}); }); });
     // The old one goes only when the new one is there.
-    auto bundle = std::make_shared<workbench::ModelBundle>(
-        workbench::loadModelBundle(identity.model, m_backends,
-                                   {.threads = identity.threads,
-                                    .device = identity.device,
-                                    .exact = identity.exact,
-                                    .session = workbench::sessionConfigOf(settings),
-                                    .stop = stop,
-                                    .progress = loadingProgress(identity.model)}));
+    auto bundle = std::make_shared<workbench::ModelBundle>(loadBundle(settings, stop));
     closeSession();
     m_bundle = std::move(bundle);
     m_loaded = std::move(identity);
@@ -323,6 +330,17 @@ class EngineHost::Worker {
       m_host.setState(EngineState::Idle);
       Q_EMIT m_host.modelChanged();
     });
+  }
+
+  workbench::ModelBundle loadBundle(const document::RunSettings& settings, const std::stop_token& stop) {
+    const document::RunSettings identity = workbench::modelIdentityOf(settings);
+    return workbench::loadModelBundle(identity.model, m_backends,
+                                      {.threads = identity.threads,
+                                       .device = identity.device,
+                                       .exact = identity.exact,
+                                       .session = workbench::sessionConfigOf(settings),
+                                       .stop = stop,
+                                       .progress = loadingProgress(identity.model)});
   }
 
   /// Tells the window now and then how much of a model has been read.

@@ -8,12 +8,23 @@ namespace {
 
 const QLatin1String kRepeats("repeats");
 
+/// Paths may hold what parts fields from each other.
+QString guarded(QString value) {
+  return value.replace(QLatin1Char('%'), QStringLiteral("%25"))
+      .replace(QLatin1Char(';'), QStringLiteral("%3B"));
+}
+
+QString unguarded(QString value) {
+  return value.replace(QStringLiteral("%3B"), QStringLiteral(";"))
+      .replace(QStringLiteral("%25"), QStringLiteral("%"));
+}
+
 }  // namespace
 
 QString experimentWishText(const experiment::ExperimentWish& wish) {
   QStringList parts{QString::fromStdString(wish.experiment)};
   for (const auto& [key, value] : wish.values)
-    parts += QString::fromStdString(key) + QLatin1Char('=') + QString::fromStdString(value);
+    parts += QString::fromStdString(key) + QLatin1Char('=') + guarded(QString::fromStdString(value));
   if (wish.repeats > 0) parts += kRepeats + QLatin1Char('=') + QString::number(wish.repeats);
   return parts.join(QLatin1Char(';'));
 }
@@ -27,7 +38,7 @@ std::optional<experiment::ExperimentWish> readExperimentWish(const QString& text
     const qsizetype equals = part.indexOf(QLatin1Char('='));
     if (equals < 1) return std::nullopt;
     const QString key = part.left(equals);
-    const QString value = part.mid(equals + 1);
+    const QString value = unguarded(part.mid(equals + 1));
     if (key == kRepeats)
       wish.repeats = value.toInt();
     else

@@ -27,6 +27,7 @@ namespace spanscope::ui {
 
 struct Benchmark;
 struct ExperimentRun;
+struct LoadComparisons;
 
 /// What is known of models on this machine.
 struct ModelsKnown {
@@ -67,6 +68,8 @@ struct ViewInput {
   std::shared_ptr<const Benchmark> benchmark;
   /// What was tried out last, or is being tried out, whatever document is in view; null: nothing.
   std::shared_ptr<const ExperimentRun> experiment;
+  /// What loading kept blocks took here beside computing them, by model; null: it was never measured.
+  std::shared_ptr<const LoadComparisons> loads;
   /// Numbers and hues of the parts of prompts; null: partIdentities() reads them.
   std::shared_ptr<const SegmentIdentities> identities;
   ReplayState replay;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window/main_window.h"
 
+#include "engine/base/error.h"
 #include "ui/commands/command_palette.h"
 #include "ui/document/recent_files.h"
 #include "ui/manual/manual_window.h"
 #include "ui/session/benchmark.h"
 #include "ui/session/experiment_run.h"
+#include "ui/session/load_comparison.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/common/example_table.h"
+#include "ui/views/experiments/experiments_view.h"
 #include "ui/views/forecast/forecast_view.h"
 #include "ui/views/problems/problem_list_model.h"
 #include "ui/views/view.h"
@@ -39,7 +42,8 @@ constexpr int kPause = 150;         // milliseconds after which a person who typ
 constexpr int kKeepTabs = 500;      // milliseconds after which a change of tabs is written down
 constexpr QSize kQuestionSize(440, 200);
 constexpr const char* kKeepRuns = "runs/keep";
-constexpr const char* kRunFolder = "/runs";             ///< beside unsaved work
+constexpr const char* kRunFolder = "/runs";  ///< beside unsaved work
+constexpr const char* kLoads = "measured/loads";
 constexpr const char* kRecentModels = "models/recent";  ///< directories, the newest first
 
 }  // namespace
@@ -122,6 +126,9 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   connect(&m_workspace, &Workspace::currentChanged, &m_keepTabs, qOverload<>(&QTimer::start));
   connect(&m_workspace.engine(), &EngineHost::modelChanged, this, &MainWindow::rememberModel);
   connect(&m_workspace, &Workspace::keepingFailed, this, &MainWindow::complain);
+  connect(&m_workspace, &Workspace::loadsMeasured, this, [this] {
+    m_settings.setValue(QString::fromLatin1(kLoads), loadTexts(*m_workspace.input().loads));
+  });
   connect(&m_workspace, &Workspace::attentionReplayed, this, [this](const QString& error) {
     if (!error.isEmpty()) complain(error);
   });
@@ -148,6 +155,7 @@ MainWindow::MainWindow(QSettings& settings, QString autosaveDirectory, compute::
   useKeys();
   followSystemScheme();
   tellRecentModels();
+  m_workspace.setLoads(readLoads(m_settings.value(QString::fromLatin1(kLoads)).toStringList()));
   if (m_settings.value(QString::fromLatin1(kKeepRuns)).toBool())
     m_workspace.keepRuns(m_autosaveDirectory + QLatin1String(kRunFolder));
   m_workspace.engine().prepare({});
@@ -408,6 +416,14 @@ void MainWindow::experiment(const QString& wish) {
     QMetaObject::invokeMethod(
         page, [page] { page->setFocus(Qt::OtherFocusReason); }, Qt::QueuedConnection);
     return;
+  }
+  // Wherever it was asked for, the page shows what runs.
+  if (auto* page = qobject_cast<ExperimentsView*>(m_docks->dock(QStringLiteral("experiments"))->openView())) {
+    try {
+      page->setWish(experiment::completed(*wanted));
+    } catch (const Failure&) {
+      // Said below.
+    }
   }
   statusBar()->clearMessage();
   if (const QString problem = m_workspace.experiment(*wanted); !problem.isEmpty()) complain(problem);

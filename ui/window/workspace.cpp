@@ -16,6 +16,7 @@
 #include "ui/session/benchmarker.h"
 #include "ui/session/experiment_run.h"
 #include "ui/session/fidelity_request.h"
+#include "ui/session/load_comparison.h"
 #include "ui/session/run_list.h"
 #include "ui/session/run_plan.h"
 
@@ -87,6 +88,7 @@ Workspace::Workspace(compute::Backends backends, QObject* parent)
   connect(&m_engine, &EngineHost::experimentChanged, this,
           [this](const std::shared_ptr<const ExperimentRun>& run) {
             m_input.experiment = run;
+            keepLoads(*run);
             invalidate();
           });
   connect(&m_engine, &EngineHost::runEnded, this, [this](const QString& error) {
@@ -493,6 +495,21 @@ QString Workspace::measureFidelity(const std::vector<RequestId>& requests) {
   m_replay.fidelityProblem.clear();
   update();
   return {};
+}
+
+void Workspace::setLoads(LoadComparisons loads) {
+  m_input.loads = std::make_shared<const LoadComparisons>(std::move(loads));
+  invalidate();
+}
+
+void Workspace::keepLoads(const ExperimentRun& run) {
+  if (run.state == ExperimentState::Running) return;
+  std::optional<LoadComparison> load = loadComparisonOf(run.result, QDateTime::currentDateTimeUtc());
+  if (!load) return;
+  LoadComparisons loads = m_input.loads ? *m_input.loads : LoadComparisons{};
+  loads.byModel[load->model] = std::move(*load);
+  setLoads(std::move(loads));
+  Q_EMIT loadsMeasured();
 }
 
 QString Workspace::experiment(const experiment::ExperimentWish& wish) {

@@ -34,6 +34,8 @@ struct ExperimentWish;
 namespace spanscope::ui {
 
 enum class BenchmarkKind;
+struct ExperimentRun;
+struct LoadComparisons;
 
 /// A tab.
 struct OpenDocument {
@@ -124,6 +126,8 @@ class Workspace : public QObject {
   /// Carries an experiment out on the model of the current document. Returns why not, in words; nothing if it
   /// was started.
   QString experiment(const experiment::ExperimentWish& wish);
+  /// What is remembered of loading beside computing; loadsMeasured() says when it changes.
+  void setLoads(LoadComparisons loads);
   /// Writes the events of the current document's trace to a file; what was wrong, or nothing.
   QString saveTrace(const QString& path) const;
 
@@ -135,6 +139,7 @@ class Workspace : public QObject {
   void attentionReplayed(const QString& error);
   void fidelityMeasured(const QString& error);
   void keepingFailed(const QString& problem);
+  void loadsMeasured();  ///< input().loads has another comparison
 
  private:
   /// A query of the current document that is to be run, up to where the engine goes on.
@@ -143,6 +148,7 @@ class Workspace : public QObject {
     document::NodePaths paths;
     std::optional<RetrievalRequest> retrieval;  ///< of the query, where it has an augment
   };
+  void keepLoads(const ExperimentRun& run);
   /// Why nothing of the current document can be run now, in words.
   QString refusal() const;
   /// Why not, in words; nothing where `prepared` holds it.

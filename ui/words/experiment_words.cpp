@@ -93,6 +93,70 @@ constexpr std::array kWords = {
     QT_TRANSLATE_NOOP("Experiments", "good runs"),
     QT_TRANSLATE_NOOP("Experiments", "names found"),
     QT_TRANSLATE_NOOP("Experiments", "whole run"),
+    QT_TRANSLATE_NOOP("Experiments", "Conversation with retrieval"),
+    QT_TRANSLATE_NOOP("Experiments",
+                      "How much of the prompt is found, and how soon does the first token come, turn by turn "
+                      "of conversations to each of whose questions other passages were retrieved?"),
+    QT_TRANSLATE_NOOP("Experiments", "turn"),
+    QT_TRANSLATE_NOOP("Experiments", "Turns"),
+    QT_TRANSLATE_NOOP("Experiments", "Most of each conversation, which ends where it does"),
+    QT_TRANSLATE_NOOP("Experiments", "A line each, in each order"),
+    QT_TRANSLATE_NOOP("Experiments", "Order of the prompt"),
+    QT_TRANSLATE_NOOP("Experiments",
+                      "A line each: what was said before the passages (history-first), behind them "
+                      "(passages-first), or all "
+                      "passages so far, each before its question (passages-kept)"),
+    QT_TRANSLATE_NOOP("Experiments", "Words a passage"),
+    QT_TRANSLATE_NOOP("Experiments", "Most of each, from its beginning"),
+    QT_TRANSLATE_NOOP("Experiments", "Folder of the conversations"),
+    QT_TRANSLATE_NOOP("Experiments",
+                      "Where the conversations of MTRAG lie, or their file; empty: mtrag in the folder of "
+                      "published data, SPANSCOPE_GOLDEN_DIR"),
+    QT_TRANSLATE_NOOP("Experiments", "prompt"),
+    QT_TRANSLATE_NOOP("Experiments", "passages retrieved before"),
+    QT_TRANSLATE_NOOP("Experiments", "Loading against computing"),
+    QT_TRANSLATE_NOOP(
+        "Experiments",
+        "Is keeping blocks worth it? The time until the logits behind a document are there: computed, or "
+        "loaded from host memory, from the disk, and from a disk whose file the system has forgotten."),
+    QT_TRANSLATE_NOOP("Experiments", "Folder for blocks"),
+    QT_TRANSLATE_NOOP("Experiments",
+                      "On the disk that is measured; what is stored there for a while is removed. Empty: "
+                      "where the span store lies"),
+    QT_TRANSLATE_NOOP("Experiments", "until the document is read"),
+    QT_TRANSLATE_NOOP("Experiments", "times as fast as computing"),
+    QT_TRANSLATE_NOOP("Experiments", "loaded"),
+    QT_TRANSLATE_NOOP("Experiments", "loading alone"),
+    QT_TRANSLATE_NOOP("Experiments", "Needle by depth and length"),
+    QT_TRANSLATE_NOOP(
+        "Experiments",
+        "Where in a long prompt is a name still found? Each document names one; all at once, and in portions "
+        "of k whose lists are then combined, over the length of the hay and the depth of the name."),
+    QT_TRANSLATE_NOOP("Experiments", "depth, %"),
+    QT_TRANSLATE_NOOP("Experiments", "A map each: k of attention locality; 0: all of them at once"),
+    QT_TRANSLATE_NOOP("Experiments", "Depths"),
+    QT_TRANSLATE_NOOP(
+        "Experiments",
+        "In percent: 0 is the first document, 100 the last; what lies between is the nearest one"),
+    QT_TRANSLATE_NOOP("Experiments", "Maps for each"),
+    QT_TRANSLATE_NOOP("Experiments", "KL of each token"),
+    QT_TRANSLATE_NOOP("Experiments", "Reuse by length, order and block size"),
+    QT_TRANSLATE_NOOP(
+        "Experiments",
+        "How much of a prompt over documents that were seen is found, with another question, over "
+        "the documents' length: in which order they stand, and how many tokens a block has."),
+    QT_TRANSLATE_NOOP("Experiments", "words a document"),
+    QT_TRANSLATE_NOOP("Experiments", "Order of the documents"),
+    QT_TRANSLATE_NOOP(
+        "Experiments",
+        "A line each: as they were seen (same), from the last to the first (reversed), drawn for each repeat "
+        "(shuffled)"),
+    QT_TRANSLATE_NOOP("Experiments", "Tokens a block"),
+    QT_TRANSLATE_NOOP("Experiments", "A line each, in each order and with each block size"),
+    QT_TRANSLATE_NOOP("Experiments", "Further models"),
+    QT_TRANSLATE_NOOP(
+        "Experiments",
+        "Directories with commas between them: the lines of each stand beside those of the chosen model"),
     QT_TRANSLATE_NOOP("Experiments", "line"),
     QT_TRANSLATE_NOOP("Experiments", "samples"),
     QT_TRANSLATE_NOOP("Experiments", "spread"),

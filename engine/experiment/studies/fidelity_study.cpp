@@ -19,7 +19,8 @@ constexpr std::array kFields = {
 constexpr std::array kMeasures = {Measure{"divergence_nats", "KL a token", "nats", 4},
                                   Measure{"agreement", "greedy tokens that agree", "%", 1},
                                   Measure{"same_answers", "same answers", "%", 0, false, FigureKind::Share},
-                                  Measure{"attention_deviation", "attention deviation", "", 3}};
+                                  Measure{"attention_deviation", "attention deviation", "", 3},
+                                  Measure{"token_divergence_nats", "KL of each token", "nats", 4}};
 
 void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
              const std::stop_token& stop) {
@@ -40,9 +41,14 @@ void measure(ExperimentResult& result, const ExperimentModel& model, const Exper
           const trace::FidelityMeasured found = measureFidelity(study.session(), measured, reply, stop);
           const trace::FidelityMeasured* one = &found;
           const trace::FidelityFigures figures = trace::fidelityOf(std::span(&one, 1));
-          study.add(policy, count,
-                    {figures.meanDivergence, 100 * figures.agreement(), figures.sameAnswers > 0 ? 100.0 : 0.0,
-                     figures.meanAttentionDeviation().value_or(0)});
+          std::vector<double> tokens;
+          for (const trace::FidelityToken& token : found.tokens) tokens.push_back(token.divergence);
+          study.addSamples(policy, count, 0,
+                           {{figures.meanDivergence},
+                            {100 * figures.agreement()},
+                            {figures.sameAnswers > 0 ? 100.0 : 0.0},
+                            {figures.meanAttentionDeviation().value_or(0)},
+                            tokens});
         }
         study.step();
       }

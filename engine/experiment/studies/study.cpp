@@ -41,10 +41,13 @@ std::uint64_t StudySink::send(RunId run, RequestId request, const NodePath& node
 
 Study::Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
              const std::stop_token& stop, std::int32_t leastBlocks)
-    : m_result(result), m_model(model), m_tell(tell), m_stop(stop) {
-  run::SessionConfig config = model.session;
-  config.blockCount = std::max(config.blockCount, leastBlocks);
-  m_session = model.open(config, m_sink);
+    : m_result(result), m_model(model), m_tell(tell), m_stop(stop), m_config(model.session) {
+  m_config.blockCount = std::max(m_config.blockCount, leastBlocks);
+}
+
+run::Session& Study::session() {
+  if (!m_session) m_session = m_model.open(m_config, m_sink);
+  return *m_session;
 }
 
 void Study::begin(const std::string& doing) {
@@ -54,14 +57,23 @@ void Study::begin(const std::string& doing) {
 }
 
 void Study::add(const std::string& series, double x, const std::vector<double>& figures) {
-  auto point = std::find_if(m_result.points.begin(), m_result.points.end(),
-                            [&](const ExperimentPoint& one) { return one.series == series && one.x == x; });
+  std::vector<std::vector<double>> samples;
+  for (const double figure : figures) samples.push_back({figure});
+  addSamples(series, x, 0, samples);
+}
+
+void Study::addSamples(const std::string& series, double x, double y,
+                       const std::vector<std::vector<double>>& samples) {
+  auto point = std::find_if(m_result.points.begin(), m_result.points.end(), [&](const ExperimentPoint& one) {
+    return one.series == series && one.x == x && one.y == y;
+  });
   if (point == m_result.points.end()) {
     m_result.points.push_back(
-        {.series = series, .x = x, .samples = std::vector<std::vector<double>>(figures.size())});
+        {.series = series, .x = x, .y = y, .samples = std::vector<std::vector<double>>(samples.size())});
     point = std::prev(m_result.points.end());
   }
-  for (std::size_t i = 0; i < figures.size(); ++i) point->samples[i].push_back(figures[i]);
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    point->samples[i].insert(point->samples[i].end(), samples[i].begin(), samples[i].end());
   m_tell(m_result);
 }
 
@@ -78,9 +90,9 @@ Study::Ran Study::run(const plan::Plan& plan, const std::string& policy, std::ui
   run::RunOptions options;
   usePolicy(options, policy);
   options.seed = seed;
-  Ran ran{.sample = {}, .result = m_session->run(plan, options, m_stop), .replies = {}};
+  Ran ran{.sample = {}, .result = session().run(plan, options, m_stop), .replies = {}};
   ran.sample = m_sink.figures().take();
-  ran.replies = m_sink.replies().takeRun(m_session->lastRun());
+  ran.replies = m_sink.replies().takeRun(session().lastRun());
   if (ran.result.error) throw Failure(*ran.result.error);
   if (ran.result.outcome != trace::RunOutcome::Finished)
     throw Failure(errorAt(m_result.wish.experiment, "a request to stop", {}));

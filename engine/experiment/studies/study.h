@@ -28,7 +28,7 @@ class StudySink final : public trace::Sink {
 
 class Study {
  public:
-  /// `leastBlocks`: of the pool, where fewer were asked for. Throws Failure if it cannot be had.
+  /// `leastBlocks`: of the pool, where fewer were asked for.
   Study(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
         const std::stop_token& stop, std::int32_t leastBlocks = 0);
 
@@ -36,6 +36,9 @@ class Study {
   void begin(const std::string& doing);
   /// Adds one sample for each measure of the experiment to a point, and tells of it.
   void add(const std::string& series, double x, const std::vector<double>& figures);
+  /// The same with any number of samples for each measure, at a place of two axes.
+  void addSamples(const std::string& series, double x, double y,
+                  const std::vector<std::vector<double>>& samples);
   /// One of the runs that were to be made is made.
   void step();
   /// A sentence that the result keeps, once.
@@ -49,7 +52,8 @@ class Study {
   /// Throws Failure if it fails or was stopped.
   Ran run(const plan::Plan& plan, const std::string& policy, std::uint64_t seed = 0);
 
-  run::Session& session() { return *m_session; }
+  /// Opened when it is first asked for. Throws Failure if its pool cannot be had.
+  run::Session& session();
   const ExperimentModel& model() const { return m_model; }
   const std::stop_token& stop() const { return m_stop; }
 
@@ -59,6 +63,7 @@ class Study {
   const ExperimentTell& m_tell;
   const std::stop_token& m_stop;
   StudySink m_sink;
+  run::SessionConfig m_config;
   std::unique_ptr<run::Session> m_session;
 };
 

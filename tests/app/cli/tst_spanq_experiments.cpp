@@ -21,7 +21,7 @@ class TestSpanqExperiments : public QObject {
       const auto help = spanq({"bench", one->name, "--help"});
       QCOMPARE(help.code, 0);
       QVERIFY(help.out.find("Example:") != std::string::npos);
-      for (const spanscope::experiment::ExperimentField& field : one->fields)
+      for (const spanscope::experiment::ExperimentField& field : spanscope::experiment::fieldsOf(*one))
         QVERIFY2(help.out.find(std::string("--") + field.key) != std::string::npos, field.key);
     }
   }

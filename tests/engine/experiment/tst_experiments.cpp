@@ -3,14 +3,19 @@
 #include "engine/base/error.h"
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/experiment_chart.h"
+#include "engine/experiment/experiment_maps.h"
 #include "engine/experiment/experiment_table.h"
 #include "engine/experiment/policy_text.h"
 #include "engine/text/chat_template.h"
 #include "tests/engine/run/session_fixture.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
 #include <set>
 
 using namespace spanscope;
@@ -30,6 +35,8 @@ struct Bench {
             .tokenizer = spanlet.tokenizer.get(),
             .chat = nullptr,
             .session = {},
+            .scratch = scratch.path().toStdString(),
+            .published = {SPANSCOPE_GOLDEN_DIR},
             .open = [this](const run::SessionConfig& config, trace::Sink& sink) {
               return std::make_unique<run::Session>(config, *spanlet.decoder, *spanlet.backend, "spanlet",
                                                     "spanlet", spanlet.tokenizer.get(), &chat, sink);
@@ -46,6 +53,7 @@ struct Bench {
   test::SpanletSession spanlet;
   const text::ChatTemplate& chat = text::findChatTemplate(SPANSCOPE_SOURCE_DIR "/resources/models/spanlet");
   std::vector<double> told;
+  QTemporaryDir scratch;
 };
 
 const experiment::ExperimentPoint& pointOf(const ExperimentResult& result, const std::string& series,
@@ -90,12 +98,23 @@ class TestExperiments : public QObject {
       QVERIFY(!experiment->fields.empty() && !experiment->measures.empty());
       const ExperimentWish wish = experiment::completed({.experiment = experiment->name, .values = {}});
       QCOMPARE(wish.repeats, experiment->repeats);
-      QCOMPARE(wish.values.size(), experiment->fields.size());
-      for (const experiment::ExperimentField& field : experiment->fields) {
-        if (field.kind == experiment::FieldKind::Policies)
-          QVERIFY(!experiment::policiesOf(wish, field.key).empty());
-        else
-          QVERIFY(!experiment::numbersOf(wish, field.key).empty());
+      QCOMPARE(wish.values.size(), experiment::fieldsOf(*experiment).size());
+      for (const experiment::ExperimentField& field : experiment::fieldsOf(*experiment)) {
+        switch (field.kind) {
+          case experiment::FieldKind::Policies:
+            QVERIFY(!experiment::policiesOf(wish, field.key).empty());
+            break;
+          case experiment::FieldKind::Words:
+            QVERIFY(!experiment::wordsOf(wish, field.key).empty());
+            break;
+          case experiment::FieldKind::Folder:
+          case experiment::FieldKind::Models:
+            QCOMPARE(experiment::textOf(wish, field.key), std::string());
+            break;
+          case experiment::FieldKind::Numbers:
+          case experiment::FieldKind::Number:
+            QVERIFY(!experiment::numbersOf(wish, field.key).empty());
+        }
       }
     }
     QCOMPARE(experiment::findExperiment("nothing"), nullptr);
@@ -111,6 +130,11 @@ class TestExperiments : public QObject {
     QVERIFY(errorOf({.experiment = "rag", .values = {{"policies", "spans,nothing"}}}).find("nothing") !=
             std::string::npos);
     QVERIFY(errorOf({.experiment = "rag", .values = {{"documents", " 1, 2 ,4"}}}).empty());
+    QVERIFY(errorOf({.experiment = "conversation", .values = {{"orders", "passages-kept, history-first"}}})
+                .empty());
+    QVERIFY(
+        errorOf({.experiment = "conversation", .values = {{"orders", "backwards"}}}).find("passages-kept") !=
+        std::string::npos);
   }
 
   void policiesAreParted() {
@@ -153,6 +177,115 @@ class TestExperiments : public QObject {
     QCOMPARE(result.remarks.size(), std::size_t{1});
   }
 
+  /// Of a conversation's prompt what was said before is found under either policy, passages that stood
+  /// elsewhere under spans alone.
+  void conversationsAreFoundByTurn() {
+    if (!std::filesystem::is_directory(std::filesystem::path(SPANSCOPE_GOLDEN_DIR) / "mtrag"))
+      QSKIP("no mtrag in the folder of published data");
+    Bench bench;
+    const ExperimentResult result =
+        bench.run({.experiment = "conversation", .values = {{"turns", "3"}, {"words", "20"}}, .repeats = 2});
+    QCOMPARE(result.done, result.total);
+    QCOMPARE(result.series(), (std::vector<std::string>{"spans, history first", "prefix, history first",
+                                                        "spans, passages first", "prefix, passages first"}));
+    for (const std::string& line : result.series()) {
+      QCOMPARE(medianOf(result, line, 1, 0), 0.0);
+      QCOMPARE(pointOf(result, line, 3).samples[0].size(), std::size_t{2});
+      QVERIFY(medianOf(result, line, 3, 1) > 0);
+    }
+    QVERIFY(medianOf(result, "spans, history first", 3, 0) >=
+            medianOf(result, "prefix, history first", 3, 0));
+    QVERIFY(medianOf(result, "prefix, history first", 3, 0) >
+            medianOf(result, "prefix, passages first", 3, 0));
+  }
+
+  /// Block hashes are of whole blocks under prefix; spans find documents in any order.
+  void reuseDependsOnOrderAndBlocks() {
+    Bench bench;
+    const ExperimentResult result = bench.run({.experiment = "reuse",
+                                               .values = {{"words", "20"},
+                                                          {"block_sizes", "4,64"},
+                                                          {"orders", "same,reversed,shuffled"},
+                                                          {"policies", "spans,prefix"}},
+                                               .repeats = 2});
+    QCOMPARE(result.done, result.total);
+    QCOMPARE(result.points.size(), std::size_t{12});
+    const auto found = [&](const char* line) { return medianOf(result, line, 20, 0); };
+    QVERIFY(found("spans, reversed order, blocks of 4") > 80);
+    QVERIFY(found("prefix, same order, blocks of 4") > 80);
+    QVERIFY(found("prefix, reversed order, blocks of 4") < 30);
+    QVERIFY(found("spans, same order, blocks of 4") >= found("spans, same order, blocks of 64"));
+  }
+
+  /// Lines of several models stand side by side, and progress is that of all of them.
+  void modelsStandBesideEachOther() {
+    Bench bench;
+    ExperimentResult result;
+    result.wish = {
+        .experiment = "rag",
+        .values = {{"documents", "1,2"}, {"words", "12"}, {"policies", "spans"}, {"models", " a, b"}},
+        .repeats = 1};
+    QCOMPARE(experiment::furtherModels(result.wish), (std::vector<std::string>{"a", "b"}));
+    std::vector<double> told;
+    std::size_t loaded = 0;
+    const auto load = [&](std::size_t index) {
+      ++loaded;
+      experiment::ExperimentModel model = bench.model();
+      model.name = index == 0 ? "spanlet" : "other";
+      return model;
+    };
+    experiment::runOnModels(result, 2, load,
+                            [&](const ExperimentResult& now) { told.push_back(now.progress()); }, {});
+    QCOMPARE(loaded, std::size_t{2});
+    QCOMPARE(result.model, std::string("spanlet, other"));
+    QCOMPARE(result.series(),
+             (std::vector<std::string>{"spanlet: spans, empty cache", "spanlet: spans, documents seen",
+                                       "other: spans, empty cache", "other: spans, documents seen"}));
+    QCOMPARE(result.points.size(), std::size_t{8});
+    QVERIFY(std::is_sorted(told.begin(), told.end()));
+    QCOMPARE(told.back(), 1.0);
+    // What one model measured stands where the next one cannot be loaded.
+    ExperimentResult cut;
+    cut.wish = result.wish;
+    QVERIFY_EXCEPTION_THROWN(experiment::runOnModels(
+                                 cut, 2,
+                                 [&](std::size_t index) {
+                                   if (index == 1) throw Failure(errorAt("b", "no model", "one"));
+                                   return load(0);
+                                 },
+                                 [](const ExperimentResult&) {}, {}),
+                             Failure);
+    QCOMPARE(cut.points.size(), std::size_t{4});
+  }
+
+  void conversationsThatAreMissingAreNamed() {
+    Bench bench;
+    try {
+      bench.run({.experiment = "conversation", .values = {{"folder", "/no/such/folder"}}});
+    } catch (const Failure& failure) {
+      const std::string said = failure.what();
+      QVERIFY(said.find("/no/such/folder") != std::string::npos);
+      QVERIFY(said.find("MTRAG") != std::string::npos);
+      return;
+    }
+    QFAIL("nothing was said");
+  }
+
+  void loadingStandsBesideComputing() {
+    Bench bench;
+    const ExperimentResult result =
+        bench.run({.experiment = "load", .values = {{"tokens", "32,128"}}, .repeats = 2});
+    QCOMPARE(result.series(), (std::vector<std::string>{"computed", "host", "disk", "cold disk"}));
+    QCOMPARE(result.points.size(), std::size_t{8});
+    for (const experiment::ExperimentPoint& point : result.points) {
+      QCOMPARE(point.samples[0].size(), std::size_t{2});
+      QVERIFY(least(point.samples[0]) > 0);
+      QCOMPARE(medianOf(result, point.series, point.x, 2) > 0, point.series != "computed");
+    }
+    // Nothing is left where blocks were stored for a while.
+    QVERIFY(std::filesystem::is_empty(bench.scratch.path().toStdString()));
+  }
+
   void fidelityOfPrefixIsWhole() {
     Bench bench;
     const ExperimentResult result = bench.run({.experiment = "fidelity",
@@ -164,6 +297,8 @@ class TestExperiments : public QObject {
     QCOMPARE(least(prefix.samples[2]), 100.0);
     QCOMPARE(most(prefix.samples[3]), 0.0);
     QVERIFY(most(pointOf(result, "spans", 3).samples[0]) > 0);
+    // Of every token one.
+    QVERIFY(prefix.samples[4].size() > 2 * prefix.samples[0].size());
   }
 
   void allThatIsRepairedIsWhole() {
@@ -262,6 +397,88 @@ class TestExperiments : public QObject {
     QVERIFY(svg.starts_with("<"));
     QVERIFY(svg.find("Time to first token of RAG") != std::string::npos);
     QVERIFY(experiment::experimentSvg({}).empty());
+  }
+
+  void depthsAreCells() {
+    Bench bench;
+    const ExperimentResult result = bench.run(
+        {.experiment = "depth",
+         .values = {{"hay", "10,20"}, {"portions", "0,2"}, {"depths", "0,50,100"}, {"documents", "4"}},
+         .repeats = 2});
+    QCOMPARE(result.done, result.total);
+    QCOMPARE(result.points.size(), std::size_t{12});
+    const experiment::HeatMap map = experiment::heatMapOf(result, 0);
+    QCOMPARE(map.rows, (std::vector<std::string>{"0", "50", "100"}));
+    QCOMPARE(map.columns, (std::vector<std::string>{"10", "20"}));
+    QCOMPARE(map.panels.size(), std::size_t{2});
+    QCOMPARE(map.panels[1].title, std::string("k = 2"));
+    QCOMPARE(map.high, 100.0);
+    const std::string svg = experiment::experimentSvg(result, {.kind = experiment::ChartKind::HeatMap});
+    QVERIFY(svg.find("depth, %") != std::string::npos);
+    const experiment::ExperimentTable table = experiment::experimentTable(result);
+    QCOMPARE(table.titles[2], std::string("depth, %"));
+    QCOMPARE(table.rows[0].size(), table.titles.size());
+    QCOMPARE(table.rows[1][2], std::string("50"));
+    QVERIFY(experiment::experimentCsv(result).find("x,y name,y,measure") != std::string::npos);
+  }
+
+  void mapsShadeFromLeastToMost() {
+    ExperimentResult result;
+    result.wish = experiment::completed({.experiment = "rag", .values = {}});
+    result.points = {{.series = "a", .x = 1, .samples = {{1}, {0}}},
+                     {.series = "a", .x = 2, .samples = {{10}, {50}}},
+                     {.series = "b", .x = 2, .samples = {{100}, {}}}};
+    const experiment::HeatMap times = experiment::heatMapOf(result, 0);
+    QVERIFY(times.isLogarithmic);
+    QCOMPARE(times.rows, (std::vector<std::string>{"a", "b"}));
+    QCOMPARE(times.panels.front().cells[0][0]->shade, 0.0);
+    QVERIFY(std::abs(times.panels.front().cells[0][1]->shade - 0.5) < 1e-9);
+    QCOMPARE(times.panels.front().cells[1][1]->shade, 1.0);
+    QVERIFY(!times.panels.front().cells[1][0]);
+    QVERIFY(std::abs(times.at(0.5) - 10) < 1e-9);
+    // A measure without a sample has no cell.
+    QVERIFY(!experiment::heatMapOf(result, 1).panels.front().cells[1][1]);
+    QVERIFY(experiment::heatMapOf({}, 0).panels.empty());
+  }
+
+  void histogramsCountEverySample() {
+    ExperimentResult result;
+    result.wish = experiment::completed({.experiment = "rag", .values = {}});
+    result.points = {{.series = "a", .x = 1, .samples = {{1, 2, 3, 4}, {0, 1e-6, 1, 1}}},
+                     {.series = "a", .x = 2, .samples = {{5}, {0}}},
+                     {.series = "b", .x = 2, .samples = {{5, 5, 5}, {2, 3}}}};
+    const auto sum = [](const experiment::Histogram& part) {
+      return std::accumulate(part.counts.begin(), part.counts.end(), part.zeros);
+    };
+    const experiment::Histograms all = experiment::histogramsOf(result, 0, {});
+    QVERIFY(!all.isLogarithmic && !all.hasZeros);
+    QCOMPARE(all.edges.front(), 1.0);
+    QCOMPARE(all.edges.back(), 5.0);
+    QCOMPARE(all.parts.size(), std::size_t{2});
+    QCOMPARE(sum(all.parts[0]), std::size_t{5});
+    QCOMPARE(all.parts[0].median, 3.0);
+    QCOMPARE(all.parts[1].counts.back(), std::size_t{3});
+    const experiment::Histograms one = experiment::histogramsOf(result, 0, 1.0);
+    QCOMPARE(one.parts[0].total, std::size_t{4});
+    QCOMPARE(one.parts[1].total, std::size_t{0});
+    const experiment::Histograms wide = experiment::histogramsOf(result, 1, {});
+    QVERIFY(wide.isLogarithmic && wide.hasZeros);
+    QCOMPARE(wide.parts[0].zeros, std::size_t{2});
+    QCOMPARE(sum(wide.parts[0]), std::size_t{5});
+    for (const experiment::AxisTick& tick : experiment::histogramTicks(wide))
+      QVERIFY(tick.place >= -1e-9 && tick.place <= 1 + 1e-9);
+    QVERIFY(experiment::histogramsOf(result, 0, 7.0).edges.empty());
+    const experiment::ExperimentDrawing drawing{.kind = experiment::ChartKind::Histograms};
+    QVERIFY(experiment::experimentSvg(result, drawing).find("5 samples, median 3") != std::string::npos);
+  }
+
+  void numbersAreShort() {
+    QCOMPARE(experiment::shortNumber(0), std::string("0"));
+    QCOMPARE(experiment::shortNumber(1176.6), std::string("1177"));
+    QCOMPARE(experiment::shortNumber(88.04), std::string("88"));
+    QCOMPARE(experiment::shortNumber(0.5666), std::string("0.57"));
+    QCOMPARE(experiment::shortNumber(0.0123), std::string("0.0123"));
+    QCOMPARE(experiment::shortNumber(1e-15), std::string("1e-15"));
   }
 
   void ticksAreRound() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Attention that a run did not record, computed again from the attention view: pressed, shown, labelled, and
 // where it cannot be, said why.
-#include "tests/ui/window/fresh_window.h"
+#include "tests/ui/window/example_window.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
 #include "ui/views/attention/replay_offer.h"
@@ -31,7 +31,7 @@ class TestAttentionAgain : public QObject {
   Q_OBJECT
 
  private:
-  std::unique_ptr<test::FreshWindow> m_fresh;
+  std::unique_ptr<test::ExampleWindow<AttentionView>> m_fresh;
   MainWindow* m_window = nullptr;   ///< its
   AttentionView* m_view = nullptr;  ///< its
 
@@ -87,14 +87,10 @@ class TestAttentionAgain : public QObject {
 
  private Q_SLOTS:
   void init() {
-    m_fresh = std::make_unique<test::FreshWindow>();
+    m_fresh = std::make_unique<test::ExampleWindow<AttentionView>>();
+    QVERIFY(m_fresh->open("rag.json", "view.explain", "attention"));
     m_window = &m_fresh->window();
-    QVERIFY(m_fresh->show({1440, 900}));
-    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
-    m_window->perform(QStringLiteral("view.explain"));
-    m_view = qobject_cast<AttentionView*>(m_window->docks().dock(QStringLiteral("attention"))->openView());
-    QVERIFY(m_view != nullptr);
-    QTRY_VERIFY(m_view->isVisible());
+    m_view = m_fresh->view();
   }
   void cleanup() {
     m_view = nullptr;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page of experiments: chosen, filled in, run, stopped, drawn and exported, by mouse and by keyboard.
-#include "tests/ui/window/fresh_window.h"
+#include "tests/ui/window/example_window.h"
+#include "ui/session/load_comparison.h"
+#include "ui/views/experiments/cell_chart.h"
 #include "ui/views/experiments/experiments_view.h"
 #include "ui/words/experiment_words.h"
 
@@ -23,7 +25,7 @@ class TestExperimentsPage : public QObject {
   Q_OBJECT
 
  private:
-  std::unique_ptr<test::FreshWindow> m_fresh;
+  std::unique_ptr<test::ExampleWindow<ExperimentsView>> m_fresh;
   MainWindow* m_window = nullptr;     ///< its
   ExperimentsView* m_view = nullptr;  ///< its
 
@@ -34,16 +36,11 @@ class TestExperimentsPage : public QObject {
 
  private Q_SLOTS:
   void init() {
-    m_fresh = std::make_unique<test::FreshWindow>();
+    m_fresh = std::make_unique<test::ExampleWindow<ExperimentsView>>();
+    QVERIFY(m_fresh->open("rag.json", "view.measure", "experiments"));
     m_window = &m_fresh->window();
-    QVERIFY(m_fresh->show({1440, 900}));
-    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
-    m_window->perform(QStringLiteral("view.measure"));
     m_window->perform(QStringLiteral("run.experiment"));
-    m_view =
-        qobject_cast<ExperimentsView*>(m_window->docks().dock(QStringLiteral("experiments"))->openView());
-    QVERIFY(m_view != nullptr);
-    QTRY_VERIFY(m_view->isVisible());
+    m_view = m_fresh->view();
   }
   void cleanup() {
     m_view = nullptr;
@@ -66,6 +63,74 @@ class TestExperimentsPage : public QObject {
     QVERIFY(model.setup.contains(QStringLiteral("2 repeats, seed 0; words 12")));
     QVERIFY(m_view->csv().startsWith(QStringLiteral("experiment,model,machine")));
     QCOMPARE(m_view->runButton().text(), QStringLiteral("Run"));
+  }
+
+  /// Heat maps of two axes, read cell by cell with the keyboard.
+  void mapsAreRead() {
+    m_view->setWish(
+        {.experiment = "depth",
+         .values = {{"hay", "10,20"}, {"portions", "0,2"}, {"depths", "0,100"}, {"documents", "4"}},
+         .repeats = 2});
+    m_view->runButton().click();
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    QCOMPARE(run()->state, ExperimentState::Finished);
+    QTRY_COMPARE(m_view->model().heatMap.panels.size(), std::size_t{2});
+    CellChart& map = m_view->heatMap();
+    QTRY_VERIFY(map.isVisible());
+    QTRY_COMPARE(map.count(), std::size_t{8});
+    map.setFocus();
+    QVERIFY(map.readout().isEmpty());
+    QTest::keyClick(&map, Qt::Key_Right);
+    const QString first = map.readout();
+    QVERIFY2(first.startsWith(QStringLiteral("all at once, 10 words of hay a document, 0 depth, %: ")),
+             qPrintable(first));
+    QCOMPARE(map.accessibleDescription(), first);
+    QTest::keyClick(&map, Qt::Key_Right);
+    QVERIFY2(map.readout().contains(QStringLiteral("20 words")), qPrintable(map.readout()));
+    QTest::keyClick(&map, Qt::Key_Down);
+    QVERIFY2(map.readout().contains(QStringLiteral("100 depth")), qPrintable(map.readout()));
+    QTest::keyClick(&map, Qt::Key_End);
+    QVERIFY2(map.readout().startsWith(QStringLiteral("k = 2")), qPrintable(map.readout()));
+    QVERIFY(m_view->csv().startsWith(QStringLiteral("experiment,model,machine,line,x name,x,y name,y,")));
+  }
+
+  /// Whatever was measured can be drawn as lines, as a map, and as how its samples are spread.
+  void everyChartIsThere() {
+    m_view->setWish({.experiment = "fidelity",
+                     .values = {{"documents", "3,5"}, {"policies", "spans,prefix"}},
+                     .repeats = 2});
+    m_view->runButton().click();
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    QTRY_COMPARE(m_view->model().lines.size(), std::size_t{2});
+    m_view->setChart(experiment::ChartKind::HeatMap);
+    QTRY_COMPARE(m_view->heatMap().count(), std::size_t{4});
+    QVERIFY(m_view->heatMap().isVisible());
+    m_view->setChart(experiment::ChartKind::Histograms, 5);
+    const experiment::Histograms& histograms = m_view->model().histograms;
+    QCOMPARE(histograms.parts.size(), std::size_t{2});
+    QCOMPARE(histograms.parts.front().total, std::size_t{2});
+    QTRY_VERIFY(m_view->histograms().isVisible());
+    m_view->setChart(experiment::ChartKind::Histograms);
+    QCOMPARE(m_view->model().histograms.parts.front().total, std::size_t{4});
+    QTest::keyClick(&m_view->histograms(), Qt::Key_Home);
+    QVERIFY2(m_view->histograms().readout().contains(QStringLiteral("of 4 samples")),
+             qPrintable(m_view->histograms().readout()));
+  }
+
+  /// What was measured of loading is there when the program starts again.
+  void loadingIsRemembered() {
+    m_window->perform(QStringLiteral("run.experiment:load;tokens=32;repeats=2"));
+    QTRY_VERIFY_WITH_TIMEOUT(hasEnded(), kPatience);
+    QCOMPARE(run()->state, ExperimentState::Finished);
+    QCOMPARE(m_view->wish().experiment, std::string("load"));
+    QCOMPARE(m_view->field(QStringLiteral("tokens"))->text(), QStringLiteral("32"));
+    const auto loads = m_window->workspace().input().loads;
+    QCOMPARE(loads->byModel.size(), std::size_t{1});
+    QCOMPARE(loads->byModel.at("spanlet").timings.front().tokens, 32);
+    m_view = nullptr;
+    QVERIFY(m_fresh->reopen());
+    m_window = &m_fresh->window();
+    QCOMPARE(loadTexts(*m_window->workspace().input().loads), loadTexts(*loads));
   }
 
   void isStopped() {
@@ -110,7 +175,8 @@ class TestExperimentsPage : public QObject {
         if (!isExperimentWord(text)) missing += QString::fromUtf8(text);
       };
       for (const char* text : {one->title, one->brief, one->xName}) check(text);
-      for (const experiment::ExperimentField& field : one->fields) {
+      if (*one->yName != '\0') check(one->yName);
+      for (const experiment::ExperimentField& field : experiment::fieldsOf(*one)) {
         check(field.name);
         check(field.help);
       }
@@ -123,6 +189,9 @@ class TestExperimentsPage : public QObject {
     const experiment::ExperimentWish wish{
         .experiment = "rag", .values = {{"documents", "1,2"}, {"policies", "spans"}}, .repeats = 3};
     QVERIFY(readExperimentWish(experimentWishText(wish)) == wish);
+    const experiment::ExperimentWish folder{
+        .experiment = "conversation", .values = {{"folder", "/a;b%3B=c"}}, .repeats = 1};
+    QVERIFY(readExperimentWish(experimentWishText(folder)) == folder);
     QVERIFY(!readExperimentWish(QStringLiteral("nothing")));
     QVERIFY(!readExperimentWish(QString()));
   }

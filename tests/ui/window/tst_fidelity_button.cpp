@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fidelity of an answer, measured from its card: pressed, shown beside the exactness of its policy, kept with
 // the run.
-#include "tests/ui/window/fresh_window.h"
+#include "tests/ui/window/example_window.h"
 #include "ui/session/run_archive.h"
 #include "ui/views/output/answer_card.h"
 #include "ui/views/output/output_view.h"
@@ -27,7 +27,7 @@ class TestFidelityButton : public QObject {
   Q_OBJECT
 
  private:
-  std::unique_ptr<test::FreshWindow> m_fresh;
+  std::unique_ptr<test::ExampleWindow<OutputView>> m_fresh;
   MainWindow* m_window = nullptr;  ///< its
   OutputView* m_view = nullptr;    ///< its
 
@@ -57,14 +57,10 @@ class TestFidelityButton : public QObject {
 
  private Q_SLOTS:
   void init() {
-    m_fresh = std::make_unique<test::FreshWindow>();
+    m_fresh = std::make_unique<test::ExampleWindow<OutputView>>();
+    QVERIFY(m_fresh->open("rag.json", "view.explain", "output"));
     m_window = &m_fresh->window();
-    QVERIFY(m_fresh->show({1440, 900}));
-    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
-    m_window->perform(QStringLiteral("view.explain"));
-    m_view = qobject_cast<OutputView*>(m_window->docks().dock(QStringLiteral("output"))->openView());
-    QVERIFY(m_view != nullptr);
-    QTRY_VERIFY(m_view->isVisible());
+    m_view = m_fresh->view();
   }
   void cleanup() {
     m_view = nullptr;

@@ -3,6 +3,7 @@
 
 #include "ui/views/benchmark/benchmark_plot.h"
 #include "ui/views/common/empty_text.h"
+#include "ui/views/common/measure_widgets.h"
 #include "ui/views/common/text_tools.h"
 
 #include <QClipboard>
@@ -28,14 +29,12 @@
 namespace spanscope::ui {
 namespace {
 
-constexpr int kRowHeight = 26;
 constexpr int kGap = 2 * kSpace;
 /// From this width on, and below this height, the plot stands beside the table.
 constexpr int kWide = 1100;
 constexpr int kTall = 620;
 constexpr int kPlotHeight = 150;
 constexpr int kLinesHeight = 200;
-constexpr int kProgressSteps = 1000;
 constexpr int kTextLine = 20;
 
 QString introduction(BenchmarkKind kind) {
@@ -58,20 +57,9 @@ BenchmarkView::BenchmarkView(QWidget* parent)
   layout->setContentsMargins(kGap, kGap, kGap, 0);
   layout->setSpacing(kGap);
   layout->addWidget(makeControls());
-  m_progress = new QProgressBar(this);
-  m_progress->setAccessibleName(tr("How much is measured"));
-  m_progress->setRange(0, kProgressSteps);
-  m_progress->setTextVisible(false);
-  m_progress->setFixedHeight(kSpace);
-  m_progress->hide();
+  m_progress = makeMeasureProgress(this);
   layout->addWidget(m_progress);
-  m_scroll = new QScrollArea(this);
-  m_scroll->setWidget(makeResults());
-  m_scroll->setWidgetResizable(true);
-  m_scroll->setFrameShape(QFrame::NoFrame);
-  m_scroll->setFocusPolicy(Qt::NoFocus);
-  m_scroll->viewport()->setAutoFillBackground(false);
-  m_scroll->widget()->setAutoFillBackground(false);
+  m_scroll = makeResultScroll(makeResults(), this);
   layout->addWidget(m_scroll, 1);
   layout->addStretch();
   m_scroll->hide();
@@ -124,14 +112,7 @@ QWidget* BenchmarkView::makeResults() {
   m_setup = new QLabel(results);
   m_setup->setWordWrap(true);
   m_setup->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  m_table = new QTableWidget(results);
-  m_table->setAccessibleName(tr("Figures of the benchmark"));
-  m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  showWholeRows(*m_table, kRowHeight);
-  m_table->horizontalHeader()->setStretchLastSection(false);
-  m_table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-  m_table->setSizeAdjustPolicy(QAbstractScrollArea::AdjustIgnored);
+  m_table = makeFigureTable(tr("Figures of the benchmark"), results);
   m_table->installEventFilter(this);
   m_remarks = new QLabel(results);
   m_remarks->setTextFormat(Qt::RichText);
@@ -226,22 +207,7 @@ void BenchmarkView::fillTable() {
       m_table->setItem(r, c, item);
     }
   }
-  fitTable();
-}
-
-/// As high as its rows; columns as wide as their texts, and together as wide as the room if there is more.
-void BenchmarkView::fitTable() {
-  const int columns = m_table->columnCount();
-  if (columns == 0) return;
-  m_table->resizeColumnsToContents();
-  int wanted = 0;
-  for (int c = 0; c < columns; ++c) wanted += m_table->columnWidth(c);
-  const int spare = m_table->viewport()->width() - wanted;
-  for (int c = 0; c < columns && spare > 0; ++c)
-    m_table->setColumnWidth(c, m_table->columnWidth(c) + spare * (c + 1) / columns - spare * c / columns);
-  const int bar = spare < 0 ? m_table->horizontalScrollBar()->sizeHint().height() : 0;
-  m_table->setFixedHeight(m_table->horizontalHeader()->sizeHint().height() +
-                          m_table->rowCount() * kRowHeight + bar + 2);
+  fitFigureTable(*m_table);
 }
 
 void BenchmarkView::arrange() {
@@ -250,7 +216,7 @@ void BenchmarkView::arrange() {
   m_results->setStretch(0, isWide ? 3 : 0);
   m_results->setStretch(1, isWide ? 2 : 1);
   m_plot->setMinimumHeight(m_model.kind == BenchmarkKind::Query ? kPlotHeight : kLinesHeight);
-  fitTable();
+  fitFigureTable(*m_table);
 }
 
 QString BenchmarkView::remarkText() const {
@@ -344,7 +310,7 @@ void BenchmarkView::resizeEvent(QResizeEvent* event) {
 }
 
 bool BenchmarkView::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == m_table && event->type() == QEvent::Resize) fitTable();
+  if (watched == m_table && event->type() == QEvent::Resize) fitFigureTable(*m_table);
   if (watched == m_table && event->type() == QEvent::KeyPress &&
       static_cast<QKeyEvent*>(event)->matches(QKeySequence::Copy)) {
     copy();

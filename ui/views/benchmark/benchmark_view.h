@@ -47,7 +47,6 @@ class BenchmarkView : public InputView {
   QWidget* makeResults();
   void arrange();
   void fillTable();
-  void fitTable();
   void runOrStop();
   PaintedTable painted() const;
   QString remarkText() const;

@@ -27,6 +27,7 @@ enum class InputPart {
   Replay = 32,  ///< attention that is computed again
   Benchmark = 64,
   Experiment = 128,
+  Loads = 256,  ///< what loading took beside computing
 };
 Q_DECLARE_FLAGS(InputParts, InputPart)
 Q_DECLARE_OPERATORS_FOR_FLAGS(InputParts)

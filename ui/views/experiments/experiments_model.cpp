@@ -36,18 +36,49 @@ void addLines(ExperimentsModel& model, const experiment::ExperimentResult& resul
   }
 }
 
+void addChart(ExperimentsModel& model, const experiment::ExperimentResult& result,
+              const experiment::Measure& measure) {
+  switch (model.kind) {
+    case experiment::ChartKind::Lines:
+      addLines(model, result, measure);
+      return;
+    case experiment::ChartKind::HeatMap:
+      model.heatMap = experiment::heatMapOf(result, model.measure);
+      return;
+    case experiment::ChartKind::Histograms:
+      model.histograms = experiment::histogramsOf(result, model.measure, model.place);
+      return;
+  }
+}
+
 }  // namespace
 
-ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, std::size_t measure) {
+QString chartKindTitle(experiment::ChartKind kind) {
+  switch (kind) {
+    case experiment::ChartKind::Lines:
+      return tr("Lines");
+    case experiment::ChartKind::HeatMap:
+      return tr("Heat map");
+    case experiment::ChartKind::Histograms:
+      return tr("Histograms");
+  }
+  return {};
+}
+
+ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, const ExperimentLook& look) {
   ExperimentsModel model;
   const std::shared_ptr<const ExperimentRun>& run = input.experiment;
   model.isRunning = run && run->state == ExperimentState::Running;
   const experiment::Experiment* chosen = experiment::findExperiment(name.toStdString());
   if (chosen == nullptr) return model;
   for (const experiment::Measure& one : chosen->measures) model.measures += nameOf(one);
-  model.measure = std::min(measure, chosen->measures.size() - 1);
+  model.measure = std::min(look.measure, chosen->measures.size() - 1);
   model.title = experimentWord(chosen->title);
   model.xName = experimentWord(chosen->xName);
+  model.rowName = *chosen->yName == '\0' ? QString() : experimentWord(chosen->yName);
+  model.kinds = experiment::chartKindsOf(*chosen);
+  const auto wanted = std::find(model.kinds.begin(), model.kinds.end(), look.kind);
+  model.kind = wanted == model.kinds.end() ? model.kinds.front() : *wanted;
   model.yName = model.measures.value(static_cast<qsizetype>(model.measure));
   model.isXLogarithmic = chosen->isXLogarithmic;
   model.isYLogarithmic = chosen->measures[model.measure].isLogarithmic;
@@ -64,13 +95,20 @@ ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, s
   for (const std::string& remark : result.remarks) model.remarks += QString::fromStdString(remark);
   if (result.points.empty()) return model;
   const experiment::ExperimentTable table = experiment::experimentTable(result);
-  model.columns = {experimentWord("line"), model.xName, experimentWord("samples")};
+  model.columns = {experimentWord("line"), model.xName};
+  if (!model.rowName.isEmpty()) model.columns += model.rowName;
+  model.columns += experimentWord("samples");
   for (const QString& one : model.measures) model.columns += {one, experimentWord("spread")};
   for (const std::vector<std::string>& row : table.rows) {
     QStringList& cells = model.rows.emplace_back();
     for (const std::string& cell : row) cells += QString::fromStdString(cell);
   }
-  addLines(model, result, chosen->measures[model.measure]);
+  for (const experiment::ExperimentPoint& point : result.points) model.places.push_back(point.x);
+  std::sort(model.places.begin(), model.places.end());
+  model.places.erase(std::unique(model.places.begin(), model.places.end()), model.places.end());
+  if (look.place && std::binary_search(model.places.begin(), model.places.end(), *look.place))
+    model.place = look.place;
+  addChart(model, result, chosen->measures[model.measure]);
   return model;
 }
 

@@ -3,6 +3,7 @@
 // run its table, its lines and its remarks.
 #pragma once
 
+#include "engine/experiment/experiment_maps.h"
 #include "ui/session/experiment_run.h"
 #include "ui/session/view_input.h"
 
@@ -10,6 +11,7 @@
 #include <QStringList>
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace spanscope::ui {
@@ -41,17 +43,35 @@ struct ExperimentsModel {
   std::size_t measure = 0;
   QString title;
   QString xName;
-  QString yName;
+  QString rowName;  ///< of the second axis; empty: there is none
+  QString yName;    ///< of what is drawn
   bool isXLogarithmic = false;
   bool isYLogarithmic = false;
   QStringList columns;
   std::vector<QStringList> rows;
+  std::vector<experiment::ChartKind> kinds;  ///< in which it can be drawn
+  experiment::ChartKind kind = experiment::ChartKind::Lines;
+  std::vector<double> places;  ///< that histograms may be of
+  std::optional<double> place;
+  // Of these the one that is drawn.
   std::vector<ExperimentLine> lines;
+  experiment::HeatMap heatMap;
+  experiment::Histograms histograms;
   bool operator==(const ExperimentsModel&) const = default;
 };
 
-/// `name`: of the experiment that is chosen; `measure`: of its measures the one that is drawn.
-ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, std::size_t measure);
+/// How it is drawn, as far as a person has chosen.
+struct ExperimentLook {
+  std::size_t measure = 0;
+  std::optional<experiment::ChartKind> kind{};
+  std::optional<double> place{};
+};
+
+/// `name`: of the experiment that is chosen.
+ExperimentsModel experimentsModel(const ViewInput& input, const QString& name, const ExperimentLook& look);
+
+/// "Lines", "Heat map", "Histograms"
+QString chartKindTitle(experiment::ChartKind kind);
 
 /// The table with tabs, for the clipboard.
 QString experimentText(const ExperimentsModel& model);

@@ -4,14 +4,17 @@
 #include "engine/base/error.h"
 #include "engine/experiment/experiment_table.h"
 #include "ui/views/common/empty_text.h"
+#include "ui/views/common/measure_widgets.h"
 #include "ui/views/common/text_tools.h"
+#include "ui/views/experiments/experiment_form.h"
 #include "ui/views/experiments/experiment_plot.h"
+#include "ui/views/experiments/heat_map_chart.h"
+#include "ui/views/experiments/histogram_chart.h"
 #include "ui/words/experiment_words.h"
 
 #include <QClipboard>
 #include <QComboBox>
 #include <QEvent>
-#include <QGridLayout>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QLabel>
@@ -23,6 +26,7 @@
 #include <QScrollBar>
 #include <QSpinBox>
 #include <QTableWidget>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -32,8 +36,6 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kGap = 2 * kSpace;
-constexpr int kRowHeight = 26;
-constexpr int kProgressSteps = 1000;
 constexpr int kMostRepeats = 1000;
 constexpr int kPlotHeight = 260;
 constexpr int kTextLine = 20;
@@ -47,20 +49,9 @@ ExperimentsView::ExperimentsView(QWidget* parent)
   layout->setContentsMargins(kGap, kGap, kGap, 0);
   layout->setSpacing(kGap);
   layout->addWidget(makeHead());
-  m_progress = new QProgressBar(this);
-  m_progress->setAccessibleName(tr("How much is measured"));
-  m_progress->setRange(0, kProgressSteps);
-  m_progress->setTextVisible(false);
-  m_progress->setFixedHeight(kSpace);
-  m_progress->hide();
+  m_progress = makeMeasureProgress(this);
   layout->addWidget(m_progress);
-  m_scroll = new QScrollArea(this);
-  m_scroll->setWidget(makeResults());
-  m_scroll->setWidgetResizable(true);
-  m_scroll->setFrameShape(QFrame::NoFrame);
-  m_scroll->setFocusPolicy(Qt::NoFocus);
-  m_scroll->viewport()->setAutoFillBackground(false);
-  m_scroll->widget()->setAutoFillBackground(false);
+  m_scroll = makeResultScroll(makeResults(), this);
   layout->addWidget(m_scroll, 1);
   makeFields();
   setFocusProxy(m_choice);
@@ -88,10 +79,6 @@ QWidget* ExperimentsView::makeHead() {
   m_run = new QPushButton(tr("Run"), head);
   m_doing = new QLabel(head);
   m_doing->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  m_measure = new QComboBox(head);
-  m_measure->setAccessibleName(tr("What is drawn"));
-  m_measure->setToolTip(tr("What is drawn"));
-  ignoreWheelWithoutFocus(m_measure);
   m_copy = new QToolButton(head);
   m_copy->setText(tr("Copy"));
   m_copy->setToolTip(tr("Copy the table as text"));
@@ -102,25 +89,44 @@ QWidget* ExperimentsView::makeHead() {
   choice->addWidget(m_choice, 1);
   choice->addWidget(m_repeats);
   choice->addWidget(m_run);
-  auto* doing = new QHBoxLayout;
-  doing->setSpacing(kGap);
-  doing->addWidget(m_doing, 1);
-  doing->addWidget(m_measure);
-  doing->addWidget(m_copy);
   rows->addLayout(choice);
-  rows->addLayout(doing);
+  rows->addLayout(makeDrawingRow(head));
   connect(m_choice, &QComboBox::currentIndexChanged, this, [this] {
-    keepFields();
     makeFields();
-    if (input() != nullptr) refresh();
-  });
-  connect(m_measure, &QComboBox::activated, this, [this] {
     if (input() != nullptr) refresh();
   });
   connect(m_run, &QPushButton::clicked, this, &ExperimentsView::runOrStop);
   connect(m_copy, &QToolButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(experimentText(m_model)); });
   return head;
+}
+
+/// What goes on, and how what was found is drawn.
+QHBoxLayout* ExperimentsView::makeDrawingRow(QWidget* head) {
+  const auto choice = [&](const QString& name) {
+    auto* box = new QComboBox(head);
+    box->setAccessibleName(name);
+    box->setToolTip(name);
+    ignoreWheelWithoutFocus(box);
+    return box;
+  };
+  m_chart = choice(tr("How it is drawn"));
+  m_measure = choice(tr("What is drawn"));
+  m_place = choice(tr("At which places"));
+  auto* row = new QHBoxLayout;
+  row->setSpacing(kGap);
+  row->addWidget(m_doing, 1);
+  for (QWidget* widget : std::initializer_list<QWidget*>{m_chart, m_measure, m_place, m_copy})
+    row->addWidget(widget);
+  const auto look = [this] {
+    m_look = {.measure = static_cast<std::size_t>(std::max(0, m_measure->currentIndex())),
+              .kind = static_cast<experiment::ChartKind>(m_chart->currentData().toInt()),
+              .place = std::nullopt};
+    if (m_place->currentIndex() > 0) m_look.place = m_place->currentData().toDouble();
+    if (input() != nullptr) refresh();
+  };
+  for (QComboBox* box : {m_chart, m_measure, m_place}) connect(box, &QComboBox::activated, this, look);
+  return row;
 }
 
 QWidget* ExperimentsView::makeResults() {
@@ -130,25 +136,19 @@ QWidget* ExperimentsView::makeResults() {
   rows->setSpacing(kGap);
   m_brief = new QLabel(results);
   m_brief->setWordWrap(true);
-  m_form = new QWidget(results);
-  m_grid = new QGridLayout(m_form);
-  m_grid->setContentsMargins(0, 0, 0, 0);
-  m_grid->setHorizontalSpacing(kGap);
-  m_grid->setVerticalSpacing(kSpace);
-  m_grid->setColumnStretch(1, 1);
+  m_form = new ExperimentForm(results);
+  connect(m_form, &ExperimentForm::changed, this, &ExperimentsView::checkWish);
+  connect(m_form, &ExperimentForm::runWanted, this, [this] {
+    if (!m_model.isRunning && m_run->isEnabled()) runOrStop();
+  });
   m_setup = new QLabel(results);
   m_setup->setWordWrap(true);
   m_setup->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_plot = new ExperimentPlot(results);
   m_plot->setMinimumHeight(kPlotHeight);
-  m_table = new QTableWidget(results);
-  m_table->setAccessibleName(tr("Figures of the experiment"));
-  m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  showWholeRows(*m_table, kRowHeight);
-  m_table->horizontalHeader()->setStretchLastSection(false);
-  m_table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-  m_table->setSizeAdjustPolicy(QAbstractScrollArea::AdjustIgnored);
+  m_heatMap = new HeatMapChart(results);
+  m_histograms = new HistogramChart(results);
+  m_table = makeFigureTable(tr("Figures of the experiment"), results);
   m_table->installEventFilter(this);
   m_remarks = new QLabel(results);
   m_remarks->setWordWrap(true);
@@ -158,6 +158,8 @@ QWidget* ExperimentsView::makeResults() {
   rows->addWidget(m_form);
   rows->addWidget(m_setup);
   rows->addWidget(m_plot, 1);
+  rows->addWidget(m_heatMap, 1);
+  rows->addWidget(m_histograms, 1);
   rows->addWidget(m_table);
   rows->addWidget(m_remarks);
   rows->addStretch();
@@ -174,77 +176,50 @@ void ExperimentsView::choose(const QString& name) {
 }
 
 QLineEdit* ExperimentsView::field(const QString& key) const {
-  const auto found = m_fields.find(key);
-  return found == m_fields.end() ? nullptr : found->second;
+  return m_form->field(key);
 }
 
-/// One row a field of the chosen experiment, with what was typed there last.
+CellChart& ExperimentsView::heatMap() {
+  return *m_heatMap;
+}
+
+CellChart& ExperimentsView::histograms() {
+  return *m_histograms;
+}
+
 void ExperimentsView::makeFields() {
-  m_fields.clear();
-  while (QLayoutItem* item = m_grid->takeAt(0)) {
-    if (item->widget() != nullptr) {
-      item->widget()->hide();
-      item->widget()->deleteLater();
-    }
-    delete item;
-  }
-  m_made = chosen();
-  const experiment::Experiment* one = experiment::findExperiment(m_made.toStdString());
+  const experiment::Experiment* one = experiment::findExperiment(chosen().toStdString());
   if (one == nullptr) return;
-  const auto known = m_wishes.find(m_made);
-  experiment::ExperimentWish wish = known != m_wishes.end()
-                                        ? known->second
-                                        : experiment::completed({.experiment = one->name, .values = {}});
-  QWidget* before = m_copy;
-  int row = 0;
-  for (const experiment::ExperimentField& field : one->fields) {
-    const QString name = experimentWord(field.name);
-    auto* label = new QLabel(name, m_form);
-    auto* line = new QLineEdit(QString::fromStdString(wish.values[field.key]), m_form);
-    line->setAccessibleName(name);
-    line->setAccessibleDescription(experimentWord(field.help));
-    line->setToolTip(experimentWord(field.help));
-    label->setToolTip(line->toolTip());
-    label->setBuddy(line);
-    connect(line, &QLineEdit::textChanged, this, &ExperimentsView::checkWish);
-    connect(line, &QLineEdit::returnPressed, this, [this] {
-      if (!m_model.isRunning && m_run->isEnabled()) runOrStop();
-    });
-    m_grid->addWidget(label, row, 0);
-    m_grid->addWidget(line, row, 1);
-    m_fields.emplace(QString::fromUtf8(field.key), line);
-    setTabOrder(before, line);
-    before = line;
-    ++row;
+  m_repeats->setValue(m_form->showExperiment(*one, m_repeats->value()));
+  if (m_form->firstField() != nullptr) {
+    setTabOrder(m_copy, m_form->firstField());
+    setTabOrder(m_form->lastField(), m_heatMap);
   }
-  setTabOrder(before, m_table);
-  m_repeats->setValue(wish.repeats);
+  setTabOrder(m_heatMap, m_histograms);
+  setTabOrder(m_histograms, m_table);
   m_brief->setText(experimentWord(one->brief));
+  m_look = {};
   m_measure->clear();
+  m_chart->clear();
+  m_place->clear();
   m_shown.reset();
 }
 
-void ExperimentsView::keepFields() {
-  if (m_made.isEmpty()) return;
-  experiment::ExperimentWish kept{.experiment = m_made.toStdString(), .values = {}};
-  for (const auto& [key, line] : m_fields) kept.values[key.toStdString()] = line->text().toStdString();
-  kept.repeats = m_repeats->value();
-  m_wishes[m_made] = std::move(kept);
-}
-
 experiment::ExperimentWish ExperimentsView::wish() const {
-  experiment::ExperimentWish wish{.experiment = chosen().toStdString(), .values = {}};
-  for (const auto& [key, line] : m_fields) wish.values[key.toStdString()] = line->text().toStdString();
-  wish.repeats = m_repeats->value();
-  return wish;
+  return {.experiment = chosen().toStdString(), .values = m_form->values(), .repeats = m_repeats->value()};
 }
 
 void ExperimentsView::setWish(const experiment::ExperimentWish& wish) {
   choose(QString::fromStdString(wish.experiment));
-  for (const auto& [key, value] : wish.values) {
-    if (QLineEdit* line = field(QString::fromStdString(key))) line->setText(QString::fromStdString(value));
-  }
+  for (const auto& [key, value] : wish.values)
+    m_form->setValue(QString::fromStdString(key), QString::fromStdString(value));
   if (wish.repeats > 0) m_repeats->setValue(wish.repeats);
+}
+
+void ExperimentsView::setChart(experiment::ChartKind kind, std::optional<double> place) {
+  m_look.kind = kind;
+  m_look.place = place;
+  if (input() != nullptr) refresh();
 }
 
 /// What is wrong with the fields stands where otherwise stands what goes on.
@@ -272,8 +247,7 @@ QString ExperimentsView::introduction() const {
 }
 
 void ExperimentsView::refresh() {
-  const int drawn = std::max(0, m_measure->currentIndex());
-  m_model = experimentsModel(*input(), chosen(), static_cast<std::size_t>(drawn));
+  m_model = experimentsModel(*input(), chosen(), m_look);
   if (m_shown != input()->theme) {
     m_shown = input()->theme;
     m_table->setStyleSheet(tableStyle(theme()));
@@ -281,39 +255,39 @@ void ExperimentsView::refresh() {
       label->setFont(theme().smallFont());
       colorLabel(*label, theme(), Role::TextSecond);
     }
-    for (QLabel* label : m_form->findChildren<QLabel*>()) colorLabel(*label, theme(), Role::TextSecond);
-    for (const auto& [key, line] : m_fields) line->setFont(theme().monoFont());
+    m_form->setTheme(theme());
   }
-  if (m_measure->count() != m_model.measures.size()) {
-    m_measure->clear();
-    m_measure->addItems(m_model.measures);
-  }
+  fillChoices();
   m_run->setText(m_model.isRunning ? tr("Stop") : tr("Run"));
   m_run->setToolTip(m_model.isRunning
                         ? tr("What was measured stays")
                         : tr("Runs on the model of this document; other runs wait until it has ended"));
-  for (const auto& [key, line] : m_fields) line->setReadOnly(m_model.isRunning);
+  m_form->setReadOnly(m_model.isRunning);
   m_repeats->setEnabled(!m_model.isRunning);
   m_progress->setVisible(m_model.isRunning && m_model.isKnown);
   m_progress->setValue(static_cast<int>(m_model.progress * kProgressSteps));
   const bool hasRows = !m_model.rows.empty();
   m_copy->setVisible(hasRows);
   m_measure->setVisible(hasRows && m_model.measures.size() > 1);
+  m_chart->setVisible(hasRows);
+  m_place->setVisible(hasRows && m_model.kind == experiment::ChartKind::Histograms &&
+                      m_model.places.size() > 1);
   m_setup->setText(m_model.setup);
   m_setup->setVisible(m_model.isKnown);
   m_table->setVisible(hasRows);
-  const bool isFirst = hasRows && m_plot->isHidden();
-  m_plot->setVisible(hasRows);
+  const bool isFirst = hasRows && m_plot->isHidden() && m_heatMap->isHidden() && m_histograms->isHidden();
+  m_plot->setVisible(hasRows && m_model.kind == experiment::ChartKind::Lines);
+  m_heatMap->setVisible(hasRows && m_model.kind == experiment::ChartKind::HeatMap);
+  m_histograms->setVisible(hasRows && m_model.kind == experiment::ChartKind::Histograms);
   m_remarks->setText(m_model.remarks.join(QLatin1Char('\n')));
   m_remarks->setVisible(!m_model.remarks.empty());
   colorLabel(*m_remarks, theme(), m_model.isProblem ? Role::Error : Role::TextSecond);
   if (hasRows) {
     fillTable();
-    m_plot->setContent(m_model, theme());
+    showChart();
     // In a low dock the fields would hide what is being drawn.
     if (isFirst) {
-      QMetaObject::invokeMethod(
-          this, [this] { m_scroll->ensureWidgetVisible(m_plot, 0, kGap); }, Qt::QueuedConnection);
+      QTimer::singleShot(0, this, [this] { m_scroll->verticalScrollBar()->setValue(m_setup->y()); });
     }
   }
   checkWish();
@@ -321,6 +295,45 @@ void ExperimentsView::refresh() {
   Q_EMIT summaryChanged(m_model.isRunning && m_model.isKnown
                             ? tr("%1 %").arg(static_cast<int>(100 * m_model.progress))
                             : QString());
+}
+
+/// The boxes hold what the experiment offers, and stand on what is drawn.
+void ExperimentsView::fillChoices() {
+  if (m_measure->count() != m_model.measures.size()) {
+    m_measure->clear();
+    m_measure->addItems(m_model.measures);
+  }
+  m_measure->setCurrentIndex(static_cast<int>(m_model.measure));
+  if (m_chart->count() != static_cast<int>(m_model.kinds.size())) {
+    m_chart->clear();
+    for (const experiment::ChartKind kind : m_model.kinds)
+      m_chart->addItem(chartKindTitle(kind), static_cast<int>(kind));
+  }
+  m_chart->setCurrentIndex(m_chart->findData(static_cast<int>(m_model.kind)));
+  if (m_place->count() != static_cast<int>(m_model.places.size()) + 1) {
+    m_place->clear();
+    m_place->addItem(tr("at all places"));
+    for (const double place : m_model.places)
+      m_place->addItem(tr("%1 %2").arg(QString::number(place), m_model.xName), place);
+  }
+  const auto at = m_model.place ? std::find(m_model.places.begin(), m_model.places.end(), *m_model.place)
+                                : m_model.places.end();
+  m_place->setCurrentIndex(at == m_model.places.end() ? 0
+                                                      : static_cast<int>(at - m_model.places.begin()) + 1);
+}
+
+void ExperimentsView::showChart() {
+  switch (m_model.kind) {
+    case experiment::ChartKind::Lines:
+      m_plot->setContent(m_model, theme());
+      return;
+    case experiment::ChartKind::HeatMap:
+      m_heatMap->setContent(m_model, theme());
+      return;
+    case experiment::ChartKind::Histograms:
+      m_histograms->setContent(m_model, theme());
+      return;
+  }
 }
 
 void ExperimentsView::fillTable() {
@@ -338,31 +351,17 @@ void ExperimentsView::fillTable() {
     for (int c = 0; c < m_table->columnCount(); ++c) {
       auto* item = new QTableWidgetItem(row.value(c));
       item->setFont(c == 0 ? now.interfaceFont() : now.monoFont());
-      item->setForeground(now.color(c > 2 && c % 2 == 0 ? Role::TextSecond : Role::Text));
+      const int figure = c - (m_model.rowName.isEmpty() ? 3 : 4);  // figure and spread take turns
+      item->setForeground(now.color(figure > 0 && figure % 2 == 1 ? Role::TextSecond : Role::Text));
       item->setTextAlignment((c == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
       m_table->setItem(r, c, item);
     }
   }
-  fitTable();
-}
-
-/// As high as its rows; columns as wide as their texts, and together as wide as the room if there is more.
-void ExperimentsView::fitTable() {
-  const int columns = m_table->columnCount();
-  if (columns == 0) return;
-  m_table->resizeColumnsToContents();
-  int wanted = 0;
-  for (int c = 0; c < columns; ++c) wanted += m_table->columnWidth(c);
-  const int spare = m_table->viewport()->width() - wanted;
-  for (int c = 0; c < columns && spare > 0; ++c)
-    m_table->setColumnWidth(c, m_table->columnWidth(c) + spare * (c + 1) / columns - spare * c / columns);
-  const int bar = spare < 0 ? m_table->horizontalScrollBar()->sizeHint().height() : 0;
-  m_table->setFixedHeight(m_table->horizontalHeader()->sizeHint().height() +
-                          m_table->rowCount() * kRowHeight + bar + 2);
+  fitFigureTable(*m_table);
 }
 
 bool ExperimentsView::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == m_table && event->type() == QEvent::Resize) fitTable();
+  if (watched == m_table && event->type() == QEvent::Resize) fitFigureTable(*m_table);
   return InputView::eventFilter(watched, event);
 }
 
@@ -390,21 +389,29 @@ void ExperimentsView::paintTo(QPainter& painter, const QSize& size) {
   write(m_model.title, Role::Text);
   write(m_model.setup, Role::TextSecond);
   PaintedTable table{.headers = {m_model.columns.begin(), m_model.columns.end()}, .shares = {}, .rows = {}};
+  const int places = m_model.rowName.isEmpty() ? 3 : 4;
   for (int c = 0; c < m_model.columns.size(); ++c)
-    table.shares.push_back(c == 0 ? 9 : c < 3 ? 4 : c % 2 == 1 ? 9 : 8);
+    table.shares.push_back(c == 0 ? 9 : c < places ? 4 : (c - places) % 2 == 0 ? 9 : 8);
   for (const QStringList& row : m_model.rows) {
     std::vector<PaintedCell>& cells = table.rows.emplace_back();
     for (int c = 0; c < row.size(); ++c) cells.push_back({row[c], Role::Text, c > 0});
   }
   const int tableHeight = paintedTableHeight(table, theme(), width);
-  // The lines say more at a glance: the table has what they leave.
+  // The chart says more at a glance: the table has what it leaves.
   const int left = size.height() - y - kGap;
-  const int plotHeight = std::max(left / 2, std::min(kPlotHeight, left));
-  m_plot->setContent(m_model, theme());
-  m_plot->paint(painter, QRect(kGap, y, width, plotHeight));
+  int plotHeight = std::max(left / 2, std::min(kPlotHeight, left));
+  showChart();
+  if (m_model.kind == experiment::ChartKind::Lines) {
+    m_plot->paint(painter, QRect(kGap, y, width, plotHeight));
+  } else {
+    CellChart& chart = m_model.kind == experiment::ChartKind::HeatMap ? heatMap() : histograms();
+    const int wanted = chart.heightFor(width);
+    plotHeight = std::min(left, std::clamp(plotHeight, wanted, wanted * 3 / 2));
+    chart.paint(painter, QRect(kGap, y, width, plotHeight));
+  }
   y += plotHeight + kGap;
   const int room = size.height() - y - kGap;
-  if (room > 2 * kRowHeight)
+  if (room > 2 * kFigureRowHeight)
     paintTable(painter, QRect(kGap, y, width, std::min(room, tableHeight + 1)), table, theme());
 }
 

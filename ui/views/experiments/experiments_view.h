@@ -6,12 +6,11 @@
 #include "ui/views/common/table_painting.h"
 #include "ui/views/experiments/experiments_model.h"
 
-#include <map>
 #include <optional>
 
 class QComboBox;
-class QGridLayout;
 class QLabel;
+class QHBoxLayout;
 class QLineEdit;
 class QProgressBar;
 class QPushButton;
@@ -22,7 +21,11 @@ class QToolButton;
 
 namespace spanscope::ui {
 
+class CellChart;
+class ExperimentForm;
 class ExperimentPlot;
+class HeatMapChart;
+class HistogramChart;
 
 class ExperimentsView : public InputView {
   Q_OBJECT
@@ -39,6 +42,10 @@ class ExperimentsView : public InputView {
   void choose(const QString& name);
   QLineEdit* field(const QString& key) const;  ///< nullptr: there is none
   QPushButton& runButton() { return *m_run; }
+  /// Draws it in another way, of those that the experiment has; histograms at one place or at all.
+  void setChart(experiment::ChartKind kind, std::optional<double> place = {});
+  CellChart& heatMap();
+  CellChart& histograms();
 
  protected:
   void refresh() override;
@@ -47,33 +54,35 @@ class ExperimentsView : public InputView {
  private:
   QWidget* makeHead();
   QWidget* makeResults();
+  QHBoxLayout* makeDrawingRow(QWidget* head);
   void makeFields();
-  void keepFields();
+  void fillChoices();
+  void showChart();
   void checkWish();
   void fillTable();
-  void fitTable();
   void runOrStop();
   QString chosen() const;
   QString introduction() const;
 
   ExperimentsModel m_model;
-  std::optional<Theme> m_shown;                            ///< that the widgets were filled with
-  std::map<QString, experiment::ExperimentWish> m_wishes;  ///< as they were left, by experiment
+  ExperimentLook m_look;
+  std::optional<Theme> m_shown;  ///< that the widgets were filled with
   QComboBox* m_choice = nullptr;
   QLabel* m_brief = nullptr;
-  QWidget* m_form = nullptr;
-  QGridLayout* m_grid = nullptr;
-  std::map<QString, QLineEdit*> m_fields;
-  QString m_made;  ///< the experiment whose fields are there
+  ExperimentForm* m_form = nullptr;
   QSpinBox* m_repeats = nullptr;
   QPushButton* m_run = nullptr;
   QToolButton* m_copy = nullptr;
   QComboBox* m_measure = nullptr;
+  QComboBox* m_chart = nullptr;
+  QComboBox* m_place = nullptr;
   QLabel* m_doing = nullptr;
   QProgressBar* m_progress = nullptr;
   QScrollArea* m_scroll = nullptr;
   QLabel* m_setup = nullptr;
   ExperimentPlot* m_plot = nullptr;
+  HeatMapChart* m_heatMap = nullptr;
+  HistogramChart* m_histograms = nullptr;
   QTableWidget* m_table = nullptr;
   QLabel* m_remarks = nullptr;
 };

@@ -3,6 +3,7 @@
 
 #include "ui/views/pool/pool_area.h"
 #include "ui/views/pool/pool_controls.h"
+#include "ui/views/pool/store_cost.h"
 #include "ui/views/pool/store_list.h"
 
 #include <QLabel>
@@ -15,9 +16,10 @@
 namespace spanscope::ui {
 
 PoolView::PoolView(QWidget* parent)
-    : InputView(kRunParts | InputPart::WholeTrace, Pace::EveryInput, parent),
+    : InputView(kRunParts | InputPart::WholeTrace | InputPart::Loads, Pace::EveryInput, parent),
       m_area(new PoolArea(this)),
       m_store(new StoreList(this)),
+      m_cost(new StoreCostStrip(this)),
       m_detailLabel(new QLabel(this)) {
   setAccessibleName(tr("Pool"));
   setFocusProxy(m_area);
@@ -26,6 +28,7 @@ PoolView::PoolView(QWidget* parent)
   column->setSpacing(0);
   column->addWidget(m_area, 1);
   column->addWidget(m_store);
+  column->addWidget(m_cost);
   column->addWidget(m_detailLabel);
   m_detailLabel->setAccessibleName(tr("Selected block"));
   m_detailLabel->setWordWrap(true);
@@ -37,6 +40,8 @@ PoolView::PoolView(QWidget* parent)
   m_area->showPool(&m_table, m_shade, kNullBlock, theme());
   m_area->setTips([this](BlockId block) { return input() ? poolTip(*input(), block) : QString(); });
   connect(m_area, &PoolArea::chosen, this, &PoolView::select);
+  connect(m_cost, &StoreCostStrip::measureWanted, this,
+          [this] { Q_EMIT commandWanted(QStringLiteral("run.experiment:load")); });
 }
 
 QWidget* PoolView::takeTitleControls() {
@@ -74,7 +79,10 @@ void PoolView::refresh() {
   const BlockId block = current();
   m_detail = block == kNullBlock ? PoolDetail{} : poolDetail(*input(), m_history, block);
   m_area->showPool(&m_table, m_shade, block, theme());
-  m_store->showStore(storeTable(*input()), theme(), height());
+  const StoreTable store = storeTable(*input());
+  m_store->showStore(store, theme(), height());
+  m_cost->showCost(storeCost(*input()), theme());
+  m_cost->setVisible(!store.rows.empty());
   showControls();
 
   QPalette colours = m_detailLabel->palette();

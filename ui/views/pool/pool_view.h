@@ -15,6 +15,7 @@ namespace spanscope::ui {
 class BlockLegend;
 class PoolArea;
 class PoolControls;
+class StoreCostStrip;
 class StoreList;
 
 class PoolView : public InputView {
@@ -30,6 +31,7 @@ class PoolView : public InputView {
   const PoolDetail& detail() const { return m_detail; }
   PoolShade shade() const { return m_shade; }
   void setShade(PoolShade shade);
+  StoreCostStrip& storeCostStrip() { return *m_cost; }
 
  protected:
   void refresh() override;
@@ -47,6 +49,7 @@ class PoolView : public InputView {
   QString m_summary;
   PoolArea* m_area;
   StoreList* m_store;
+  StoreCostStrip* m_cost;
   QLabel* m_detailLabel;
   QPointer<PoolControls> m_controls;
 };

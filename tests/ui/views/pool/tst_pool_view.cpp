@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/ui/views/common/traced_requests.h"
+#include "ui/session/load_comparison.h"
 #include "ui/views/pool/pool_area.h"
 #include "ui/views/pool/pool_view.h"
+#include "ui/views/pool/store_cost.h"
 #include "ui/views/pool/store_list.h"
 
+#include <QPushButton>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
@@ -23,6 +26,8 @@ class TestPoolView : public QObject {
   void largePoolScrolls();
   void csv();
   void tiersAreListed();
+  void loadingStandsBesideComputing();
+  void comparisonsAreRemembered();
   void whatCameFromATierIsMarked();
 };
 
@@ -237,6 +242,83 @@ void TestPoolView::whatCameFromATierIsMarked() {
   QVERIFY(table.blocks[1].loaded && table.blocks[1].shown == ui::BlockRole::Hit);
   QVERIFY(!table.blocks[2].loaded);
   QVERIFY(ui::poolLook(table.blocks[1]).loaded);
+}
+
+/// What the experiment found, of a model of that name.
+experiment::ExperimentResult loadResult(const std::string& model, double coldDisk) {
+  experiment::ExperimentResult result;
+  result.wish = {.experiment = "load", .values = {}};
+  result.model = model;
+  result.machine = "a machine, 2 threads";
+  for (const double tokens : {512.0, 2048.0}) {
+    const auto add = [&](const char* line, double ms) {
+      result.points.push_back({.series = line, .x = tokens, .samples = {{ms * 2, ms, ms / 2}}});
+    };
+    add("computed", 308);
+    add("host", 15);
+    add("disk", 16);
+    add("cold disk", coldDisk);
+  }
+  return result;
+}
+
+/// The honest comparison, beside the tiers and only there.
+void TestPoolView::loadingStandsBesideComputing() {
+  test::TraceMaker maker(4, 6);
+  maker.computedRequest(1, 1, 8, 1);
+  ui::ViewInput input = maker.input();
+  ui::PoolView view;
+  view.resize(700, 400);
+  view.setInput(input);
+  view.show();
+  QVERIFY(!view.storeCostStrip().isVisible());
+  maker.send(1, 0, someStore());
+  input = maker.input();
+  view.setInput(input);
+  QVERIFY(view.storeCostStrip().isVisible());
+  QVERIFY(!view.storeCostStrip().cost().isMeasured);
+  QVERIFY2(view.storeCostStrip().cost().text.contains(QStringLiteral("not been measured here for spanlet")),
+           qPrintable(view.storeCostStrip().cost().text));
+  QSignalSpy wanted(&view, &ui::View::commandWanted);
+  view.storeCostStrip().button().click();
+  QCOMPARE(wanted.front().front().toString(), QStringLiteral("run.experiment:load"));
+
+  const QDateTime now = QDateTime::currentDateTimeUtc();
+  ui::LoadComparisons loads;
+  loads.byModel["spanlet"] = *ui::loadComparisonOf(loadResult("spanlet", 31), now);
+  input.loads = std::make_shared<const ui::LoadComparisons>(loads);
+  view.setInput(input);
+  const ui::StoreCost cost = view.storeCostStrip().cost();
+  QVERIFY(cost.isMeasured);
+  for (const char* said : {"512 tokens took 15 ms from host memory, 16 ms from the disk (31 ms",
+                           "computing them 308 ms", "9.94 to 20.5 times as fast", "a machine, 2 threads"})
+    QVERIFY2(cost.text.contains(QString::fromUtf8(said)), qPrintable(cost.text));
+  QVERIFY(cost.details.contains(QStringLiteral("2048 tokens")));
+  // Where it is not worth it, that is what is said.
+  loads.byModel["spanlet"] = *ui::loadComparisonOf(loadResult("spanlet", 400), now);
+  input.loads = std::make_shared<const ui::LoadComparisons>(loads);
+  QVERIFY(ui::storeCost(input).text.contains(QStringLiteral("forgotten, computing was faster")));
+}
+
+void TestPoolView::comparisonsAreRemembered() {
+  const QDateTime now = QDateTime::fromString(QStringLiteral("2026-11-23T05:00:00Z"), Qt::ISODate);
+  ui::LoadComparisons loads;
+  loads.byModel["one"] = *ui::loadComparisonOf(loadResult("one", 31), now);
+  loads.byModel["two"] = *ui::loadComparisonOf(loadResult("two", 40), now);
+  QStringList texts = ui::loadTexts(loads);
+  texts +=
+      {QStringLiteral("{}"), QStringLiteral("no json"),
+       QStringLiteral(R"({"model": "x", "measured": "2026-11-23T05:00:00Z", "timings": [{"tokens": 1}]})")};
+  QVERIFY(ui::readLoads(texts).byModel == loads.byModel);
+  // Of what was stopped before its end the lengths that are whole.
+  experiment::ExperimentResult cut = loadResult("one", 31);
+  cut.points.pop_back();
+  QCOMPARE(ui::loadComparisonOf(cut, now)->timings.size(), std::size_t{1});
+  cut.points.resize(2);
+  QVERIFY(!ui::loadComparisonOf(cut, now));
+  cut = loadResult("one", 31);
+  cut.wish.experiment = "rag";
+  QVERIFY(!ui::loadComparisonOf(cut, now));
 }
 
 QTEST_MAIN(TestPoolView)

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/experiment/conversations.h"
+#include "engine/experiment/studies/studies.h"
+#include "engine/experiment/studies/study.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+
+namespace spanscope::experiment {
+namespace {
+
+constexpr double kMilliseconds = 1000;
+constexpr const char* kHistoryFirst = "history-first";
+constexpr const char* kPassagesFirst = "passages-first";
+
+constexpr std::array kFields = {
+    ExperimentField{"turns", "Turns", "Most of each conversation, which ends where it does", "8",
+                    FieldKind::Number, 1, 1000},
+    ExperimentField{"policies", "Policies", "A line each, in each order", "spans,prefix",
+                    FieldKind::Policies},
+    ExperimentField{"orders", "Order of the prompt",
+                    "A line each: what was said before the passages (history-first), behind them "
+                    "(passages-first), or all passages so far, each before its question (passages-kept)",
+                    "history-first,passages-first", FieldKind::Words, 1, 1,
+                    "history-first,passages-first,passages-kept"},
+    ExperimentField{"words", "Words a passage", "Most of each, from its beginning", "150", FieldKind::Number,
+                    1, 10'000},
+    ExperimentField{"folder", "Folder of the conversations",
+                    "Where the conversations of MTRAG lie, or their file; empty: mtrag in the folder of "
+                    "published data, SPANSCOPE_GOLDEN_DIR",
+                    "", FieldKind::Folder}};
+constexpr std::array kMeasures = {Measure{"cached_share", "prompt found", "%", 1},
+                                  Measure{"ttft_ms", "time to first token", "ms", 1, true},
+                                  Measure{"prompt_tokens", "prompt", "tokens", 0},
+                                  Measure{"passages_returned", "passages retrieved before", "%", 0}};
+
+std::string firstWords(const std::string& text, std::int32_t words) {
+  std::size_t end = 0;
+  for (std::int32_t i = 0; i < words && end < text.size(); ++i) {
+    const auto isBlank = [&](std::size_t at) {
+      return std::isspace(static_cast<unsigned char>(text[at])) != 0;
+    };
+    while (end < text.size() && isBlank(end)) ++end;
+    while (end < text.size() && !isBlank(end)) ++end;
+  }
+  return text.substr(0, end);
+}
+
+class Prompts {
+ public:
+  Prompts(const Conversations& all, std::int32_t words) : m_all(all), m_words(words) {}
+
+  query::Node of(const Conversation& conversation, std::size_t turn, const std::string& order) const {
+    const ConversationTurn& now = conversation.turns[turn];
+    query::Join cross{.kind = query::JoinKind::Cross, .children = {}};
+    cross.children.push_back(studyMessage(query::Role::System, "Answer from the passages."));
+    if (order == kHistoryFirst) {
+      addSaid(cross, now, 0, now.said.size() - 1);
+      addPassages(cross, now);
+    } else if (order == kPassagesFirst) {
+      addPassages(cross, now);
+      addSaid(cross, now, 0, now.said.size() - 1);
+    } else {
+      std::size_t said = 0;
+      for (std::size_t before = 0; before < turn; ++before) {
+        const ConversationTurn& then = conversation.turns[before];
+        const std::size_t question = std::min(then.said.size(), now.said.size()) - 1;
+        addSaid(cross, now, said, std::max(said, question));
+        addPassages(cross, then);
+        said = std::max(said, question);
+      }
+      addSaid(cross, now, said, now.said.size() - 1);
+      addPassages(cross, now);
+    }
+    cross.children.push_back(studyMessage(query::Role::User, now.said.back().text));
+    return studyGenerate({std::move(cross)}, 1, 0);
+  }
+
+ private:
+  static void addSaid(query::Join& cross, const ConversationTurn& turn, std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) {
+      const Said& said = turn.said[i];
+      cross.children.push_back(
+          studyMessage(said.byUser ? query::Role::User : query::Role::Assistant, said.text));
+    }
+  }
+  void addPassages(query::Join& cross, const ConversationTurn& turn) const {
+    if (turn.passages.empty()) return;
+    query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
+    for (const std::size_t passage : turn.passages)
+      plus.children.push_back(
+          studyMessage(query::Role::User, firstWords(m_all.passages[passage].text, m_words)));
+    cross.children.push_back({std::move(plus)});
+  }
+
+  const Conversations& m_all;
+  std::int32_t m_words;
+};
+
+/// Of the passages of each turn those that an earlier one had, in percent; none where it has no passages.
+std::vector<std::vector<double>> returnedOf(const Conversation& conversation) {
+  std::set<std::size_t> seen;
+  std::vector<std::vector<double>> shares;
+  for (const ConversationTurn& turn : conversation.turns) {
+    const auto known = std::count_if(turn.passages.begin(), turn.passages.end(),
+                                     [&](std::size_t passage) { return seen.count(passage) > 0; });
+    shares.emplace_back();
+    if (!turn.passages.empty())
+      shares.back().push_back(100.0 * static_cast<double>(known) / static_cast<double>(turn.passages.size()));
+    seen.insert(turn.passages.begin(), turn.passages.end());
+  }
+  return shares;
+}
+
+std::string lineOf(const std::string& policy, std::string order) {
+  std::replace(order.begin(), order.end(), '-', ' ');
+  return policy + ", " + order;
+}
+
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+             const std::stop_token& stop) {
+  const std::vector<std::string> policies = policiesOf(result.wish, "policies");
+  const std::vector<std::string> orders = wordsOf(result.wish, "orders");
+  const std::filesystem::path file = findConversations(textOf(result.wish, "folder"), model.published);
+  const Conversations all = readConversations(file);
+  const Prompts prompts(all, numberOf(result.wish, "words"));
+  const auto mostTurns = static_cast<std::size_t>(numberOf(result.wish, "turns"));
+  const std::size_t count = std::min(all.conversations.size(), static_cast<std::size_t>(result.wish.repeats));
+  Study study(result, model, tell, stop);
+  study.remark("Conversations from " + file.filename().string() + ", one a repeat: the first " +
+               std::to_string(count) + "; replies are those that were published.");
+  for (std::size_t i = 0; i < count; ++i)
+    result.total += std::min(mostTurns, all.conversations[i].turns.size()) * policies.size() * orders.size();
+  study.begin("warming up");
+  study.run(studyPlan(prompts.of(all.conversations.front(), 0, orders.front())), policies.front());
+  for (std::size_t i = 0; i < count; ++i) {
+    const Conversation& conversation = all.conversations[i];
+    const std::size_t turns = std::min(mostTurns, conversation.turns.size());
+    const std::vector<std::vector<double>> returned = returnedOf(conversation);
+    for (const std::string& order : orders) {
+      for (const std::string& policy : policies) {
+        // Every line has each conversation by itself: what another one left is not found.
+        study.session().clearCache();
+        for (std::size_t turn = 0; turn < turns; ++turn) {
+          const std::string doing =
+              "conversation " + std::to_string(i + 1) + ", turn " + std::to_string(turn + 1);
+          study.begin(doing + ", policy " + policy);
+          Study::Ran ran;
+          try {
+            ran = study.run(studyPlan(prompts.of(conversation, turn, order)), policy);
+          } catch (const Failure& failure) {
+            if (stop.stop_requested()) throw;
+            // A prompt that the model has no room for: later ones are longer still.
+            study.remark(doing + " and all after it left out: " + failure.what());
+            for (; turn < turns; ++turn) study.step();
+            break;
+          }
+          const trace::RunFigures& figures = ran.sample.figures;
+          study.addSamples(lineOf(policy, order), static_cast<double>(turn + 1), 0,
+                           {{100.0 * static_cast<double>(figures.cachedTokens) /
+                             static_cast<double>(figures.promptTokens)},
+                            {figures.timeToFirstToken.value_or(0) * kMilliseconds},
+                            {static_cast<double>(figures.promptTokens)},
+                            returned[turn]});
+          study.step();
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const Experiment kConversationStudy{
+    .name = "conversation",
+    .title = "Conversation with retrieval",
+    .brief =
+        "How much of the prompt is found, and how soon does the first token come, turn by turn of "
+        "conversations to each of whose questions other passages were retrieved?",
+    .xName = "turn",
+    .isXLogarithmic = false,
+    .fields = kFields,
+    .measures = kMeasures,
+    .repeats = 5,
+    .measure = measure};
+
+}  // namespace spanscope::experiment

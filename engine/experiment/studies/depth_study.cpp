@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/counted.h"
+#include "engine/experiment/needle.h"
+#include "engine/experiment/policy_text.h"
+#include "engine/experiment/studies/studies.h"
+#include "engine/experiment/studies/study.h"
+
+#include <array>
+#include <cmath>
+
+namespace spanscope::experiment {
+namespace {
+
+constexpr std::array kFields = {
+    ExperimentField{"hay", "Words of hay", "In each document, to whole sentences", "10,20,40,60,80,120",
+                    FieldKind::Numbers, 0, 100'000},
+    ExperimentField{"portions", "Documents read at once",
+                    "A map each: k of attention locality; 0: all of them at once", "0,2,4",
+                    FieldKind::Numbers, 0, kMostNeedles},
+    ExperimentField{"depths", "Depths",
+                    "In percent: 0 is the first document, 100 the last; what lies between is the nearest one",
+                    "0,25,50,75,100", FieldKind::Numbers, 0, 100},
+    ExperimentField{"documents", "Documents", "Each with one name", "8", FieldKind::Number, 2, kMostNeedles},
+    ExperimentField{"policies", "Policies", "Maps for each", "spans", FieldKind::Policies}};
+constexpr std::array kMeasures = {Measure{"found", "names found", "%", 0, false, FigureKind::Share}};
+
+std::string lineOf(const std::vector<std::string>& policies, const std::string& policy,
+                   std::int32_t portion) {
+  const std::string line = portion == 0 ? "all at once" : "k = " + std::to_string(portion);
+  return policies.size() == 1 ? line : policy + ", " + line;
+}
+
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+             const std::stop_token& stop) {
+  constexpr double kWhole = 100;
+  NeedleOptions options{.documents = numberOf(result.wish, "documents"),
+                        .hayWords = numbersOf(result.wish, "hay"),
+                        .portions = numbersOf(result.wish, "portions"),
+                        .trials = result.wish.repeats,
+                        .seed = result.wish.seed};
+  const std::vector<std::string> policies = policiesOf(result.wish, "policies");
+  const std::vector<std::int32_t> depths = numbersOf(result.wish, "depths");
+  result.total = options.hayWords.size() * options.portions.size() * policies.size();
+  Study study(result, model, tell, stop);
+  for (const std::int32_t words : options.hayWords) {
+    for (const std::string& policy : policies) {
+      run::RunOptions chosen;
+      usePolicy(chosen, policy);
+      options.policy = chosen.policy;
+      for (const std::int32_t portion : options.portions) {
+        const std::string line = lineOf(policies, policy, portion);
+        study.begin(counted(words, "word") + " of hay, " + line);
+        const NeedleRow row = measureNeedle(study.session(), options, words, portion, stop);
+        if (row.firstFailure) study.remark(*row.firstFailure);
+        for (const std::int32_t depth : depths) {
+          const auto document =
+              static_cast<std::size_t>(std::lround(depth * (options.documents - 1) / kWhole));
+          std::vector<double> samples(static_cast<std::size_t>(row.trials), 0.0);
+          for (std::int32_t i = 0; i < row.foundAt[document]; ++i)
+            samples[static_cast<std::size_t>(i)] = kWhole;
+          study.addSamples(line, words, depth, {samples});
+        }
+        study.step();
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const Experiment kDepthStudy{
+    .name = "depth",
+    .title = "Needle by depth and length",
+    .brief =
+        "Where in a long prompt is a name still found? Each document names one; all at once, and in portions "
+        "of k whose lists are then combined, over the length of the hay and the depth of the name.",
+    .xName = "words of hay a document",
+    .isXLogarithmic = false,
+    .yName = "depth, %",
+    .fields = kFields,
+    .measures = kMeasures,
+    .repeats = 20,
+    .measure = measure};
+
+}  // namespace spanscope::experiment

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
+#include "engine/experiment/load_times.h"
+#include "engine/experiment/scratch_folder.h"
+#include "engine/experiment/studies/studies.h"
+#include "engine/experiment/studies/study.h"
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+
+namespace spanscope::experiment {
+namespace {
+
+constexpr double kMilliseconds = 1000;
+constexpr double kMebibyte = 1 << 20;
+
+constexpr std::array kFields = {
+    ExperimentField{"tokens", "Tokens a document", "Made-up documents from short to long", "128,512,2048",
+                    FieldKind::Numbers, 2, 1'000'000},
+    ExperimentField{"folder", "Folder for blocks",
+                    "On the disk that is measured; what is stored there for a while is removed. Empty: where "
+                    "the span store lies",
+                    "", FieldKind::Folder}};
+constexpr std::array kMeasures = {Measure{"ms", "until the document is read", "ms", 2, true},
+                                  Measure{"factor", "times as fast as computing", "", 1, true},
+                                  Measure{"loaded_mib", "loaded", "MiB", 2},
+                                  Measure{"loading_ms", "loading alone", "ms", 2}};
+
+std::filesystem::path placeOf(const ExperimentResult& result, const ExperimentModel& model) {
+  const std::filesystem::path asked = textOf(result.wish, "folder");
+  if (asked.empty() && model.scratch.empty())
+    throw Failure(
+        errorAt("folder", "none, and none for caches", "one in which blocks may be stored for a while"));
+  std::error_code error;
+  if (!asked.empty() && !std::filesystem::is_directory(asked, error))
+    throw Failure({asked.string(), {}, "no folder", "one in which blocks may be stored for a while"});
+  return asked.empty() ? model.scratch : asked;
+}
+
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+             const std::stop_token& stop) {
+  const std::filesystem::path place = placeOf(result, model);
+  std::vector<std::int32_t> lengths = numbersOf(result.wish, "tokens");
+  const std::int64_t room = model.decoder.config().maxPositions;
+  const std::size_t asked = lengths.size();
+  std::erase_if(lengths, [room](std::int32_t tokens) { return tokens > room; });
+  result.total = lengths.size();
+  Study study(result, model, tell, stop);
+  if (lengths.size() < asked)
+    study.remark(counted(asked - lengths.size(), "length") + " left out: the model's context ends at " +
+                 counted(room, "token") + ".");
+  study.remark(
+      "On disk: the system has the file in memory; cold disk: it was asked to forget it. The last token of a "
+      "document is computed in any case.");
+  for (const std::int32_t tokens : lengths) {
+    study.begin(counted(tokens, "token"));
+    const ScratchFolder folder(place);
+    const LoadOptions options{
+        .tokens = tokens, .repeats = result.wish.repeats, .seed = result.wish.seed, .folder = folder.path()};
+    const LoadTimes times =
+        measureLoadTimes(model.open, model.session, model.decoder.config().vocabularySize, options, stop);
+    const auto add = [&](const char* line, const LoadCase& one) {
+      for (std::size_t i = 0; i < one.seconds.samples.size(); ++i) {
+        const double seconds = one.seconds.samples[i];
+        study.add(line, tokens,
+                  {seconds * kMilliseconds, times.computed.seconds.median / std::max(seconds, 1e-9),
+                   static_cast<double>(one.bytes) / kMebibyte, one.loading.samples[i] * kMilliseconds});
+      }
+    };
+    add("computed", times.computed);
+    add("host", times.host);
+    add("disk", times.disk);
+    add("cold disk", times.coldDisk);
+    study.step();
+  }
+}
+
+}  // namespace
+
+const Experiment kLoadStudy{
+    .name = "load",
+    .title = "Loading against computing",
+    .brief =
+        "Is keeping blocks worth it? The time until the logits behind a document are there: computed, or "
+        "loaded from host memory, from the disk, and from a disk whose file the system has forgotten.",
+    .xName = "tokens a document",
+    .isXLogarithmic = true,
+    .fields = kFields,
+    .measures = kMeasures,
+    .repeats = 5,
+    .measure = measure};
+
+}  // namespace spanscope::experiment

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/counted.h"
+#include "engine/experiment/studies/studies.h"
+#include "engine/experiment/studies/study.h"
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+namespace spanscope::experiment {
+namespace {
+
+constexpr double kMilliseconds = 1000;
+
+constexpr std::array kFields = {
+    ExperimentField{"words", "Words a document", "About so many, to whole sentences", "25,50,100,200",
+                    FieldKind::Numbers, 2, 10'000},
+    ExperimentField{"documents", "Documents", "How many stand under the plus", "4", FieldKind::Number, 1,
+                    256},
+    ExperimentField{
+        "orders", "Order of the documents",
+        "A line each: as they were seen (same), from the last to the first (reversed), drawn for each "
+        "repeat (shuffled)",
+        "same,reversed", FieldKind::Words, 1, 1, "same,reversed,shuffled"},
+    ExperimentField{"block_sizes", "Tokens a block", "A line each", "4,16,64", FieldKind::Numbers, 1, 1024},
+    ExperimentField{"policies", "Policies", "A line each, in each order and with each block size", "spans",
+                    FieldKind::Policies}};
+constexpr std::array kMeasures = {Measure{"cached_share", "prompt found", "%", 1},
+                                  Measure{"ttft_ms", "time to first token", "ms", 2, true}};
+
+query::Node reuseQuery(const std::vector<std::uint64_t>& documents, std::int32_t words,
+                       std::uint64_t question) {
+  query::Join plus{.kind = query::JoinKind::Plus, .children = {}};
+  for (const std::uint64_t document : documents)
+    plus.children.push_back(studyMessage(query::Role::User, fillerText(words, document)));
+  query::Join cross{.kind = query::JoinKind::Cross, .children = {}};
+  cross.children.push_back(studyMessage(query::Role::System, "Answer from the notes."));
+  cross.children.push_back({std::move(plus)});
+  cross.children.push_back(
+      studyMessage(query::Role::User, "What was said of the river? (" + std::to_string(question) + ")"));
+  return studyGenerate({std::move(cross)}, 1, 0);
+}
+
+std::vector<std::uint64_t> inOrder(std::vector<std::uint64_t> documents, const std::string& order,
+                                   std::uint64_t seed) {
+  if (order == "reversed") std::reverse(documents.begin(), documents.end());
+  if (order == "shuffled") {
+    std::mt19937_64 random(seed);
+    // Not the standard library's: that may draw another order elsewhere.
+    for (std::size_t left = documents.size(); left > 1; --left)
+      std::swap(documents[left - 1], documents[static_cast<std::size_t>(random() % left)]);
+  }
+  return documents;
+}
+
+void measure(ExperimentResult& result, const ExperimentModel& model, const ExperimentTell& tell,
+             const std::stop_token& stop) {
+  const std::vector<std::int32_t> lengths = numbersOf(result.wish, "words");
+  const std::vector<std::int32_t> blockSizes = numbersOf(result.wish, "block_sizes");
+  const std::vector<std::string> orders = wordsOf(result.wish, "orders");
+  const std::vector<std::string> policies = policiesOf(result.wish, "policies");
+  const std::int32_t documents = numberOf(result.wish, "documents");
+  const auto repeats = static_cast<std::size_t>(result.wish.repeats);
+  result.total = lengths.size() * blockSizes.size() * policies.size() * repeats;
+  for (const std::int32_t blockSize : blockSizes) {
+    // As many tokens whatever the size of blocks, so that nothing is evicted for it.
+    ExperimentModel sized = model;
+    const std::int64_t tokens = std::int64_t{model.session.blockSize} * model.session.blockCount;
+    sized.session.blockSize = blockSize;
+    sized.session.blockCount = static_cast<std::int32_t>(tokens / blockSize + 2);
+    Study study(result, sized, tell, stop);
+    study.begin("warming up");
+    study.run(studyPlan(reuseQuery({1}, lengths.front(), 0)), policies.front());
+    for (const std::int32_t words : lengths) {
+      for (std::size_t repeat = 0; repeat < repeats; ++repeat) {
+        std::vector<std::uint64_t> seen;
+        for (std::int32_t i = 0; i < documents; ++i)
+          seen.push_back((result.wish.seed + repeat) * 100'003 + static_cast<std::uint64_t>(i) + 2);
+        for (const std::string& policy : policies) {
+          study.begin(counted(words, "word") + " a document, blocks of " + std::to_string(blockSize) +
+                      ", policy " + policy);
+          for (std::size_t i = 0; i < orders.size(); ++i) {
+            study.session().clearCache();
+            study.run(studyPlan(reuseQuery(seen, words, 1)), policy);
+            const std::vector<std::uint64_t> asked = inOrder(seen, orders[i], result.wish.seed + repeat);
+            const Study::Ran ran = study.run(studyPlan(reuseQuery(asked, words, 2)), policy);
+            const trace::RunFigures& figures = ran.sample.figures;
+            const std::string line =
+                policy + ", " + orders[i] + " order, blocks of " + std::to_string(blockSize);
+            study.add(line, words,
+                      {100.0 * static_cast<double>(figures.cachedTokens) /
+                           static_cast<double>(figures.promptTokens),
+                       figures.timeToFirstToken.value_or(0) * kMilliseconds});
+          }
+          study.step();
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const Experiment kReuseStudy{
+    .name = "reuse",
+    .title = "Reuse by length, order and block size",
+    .brief =
+        "How much of a prompt over documents that were seen is found, with another question, over the "
+        "documents' length: in which order they stand, and how many tokens a block has.",
+    .xName = "words a document",
+    .isXLogarithmic = true,
+    .fields = kFields,
+    .measures = kMeasures,
+    .repeats = 5,
+    .measure = measure};
+
+}  // namespace spanscope::experiment
