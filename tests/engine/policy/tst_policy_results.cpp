@@ -82,6 +82,12 @@ std::vector<NamedMaker> makers() {
   return {{"spans", shaped(Visibility::Spans)},
           {"shared-prefix", shaped(Visibility::SpansBehindPrefix)},
           {"spans-no-reposition", shaped(Visibility::SpansAtOneBase)},
+          {"sparse(3)",
+           [](RandomTables& tables, int number) {
+             SpanTable table = tables.next(number % 4);
+             table.mostBlocks = 3;
+             return table;
+           }},
           {"link(1)", linked(1)},
           {"link(5)", linked(5)},
           {"link(all)", linked(policy::kWholeDocuments)},
