@@ -287,8 +287,8 @@ struct Describer {
     return "of token " + std::to_string(e.index) + ", " + (*this)(e.mass);
   }
   std::string operator()(const LayoutChosen& e) const {
-    return e.layout + " in blocks of " + counted(e.blockSize, "token") + ", pad " + std::to_string(e.pad) +
-           ", plus " + std::to_string(e.plus) + ", cross " + std::to_string(e.cross);
+    return plain(e.layout) + " in blocks of " + counted(e.blockSize, "token") + ", pad " +
+           std::to_string(e.pad) + ", plus " + std::to_string(e.plus) + ", cross " + std::to_string(e.cross);
   }
   std::string operator()(const LayoutApplied& e) const {
     std::int64_t pads = 0;

@@ -127,6 +127,19 @@ constexpr std::array kWords = {
     QT_TRANSLATE_NOOP("Experiments", "times as fast as computing"),
     QT_TRANSLATE_NOOP("Experiments", "loaded"),
     QT_TRANSLATE_NOOP("Experiments", "loading alone"),
+    QT_TRANSLATE_NOOP("Experiments", "Cropping against none"),
+    QT_TRANSLATE_NOOP(
+        "Experiments",
+        "Names listed from portions of the documents, whose lists are then combined: what is lost where "
+        "replies are cropped to whole blocks, and what do pads and markers add?"),
+    QT_TRANSLATE_NOOP("Experiments", "block size, tokens"),
+    QT_TRANSLATE_NOOP("Experiments", "Block sizes"),
+    QT_TRANSLATE_NOOP("Experiments", "Tokens a block: what does not fill one is cropped"),
+    QT_TRANSLATE_NOOP("Experiments",
+                      "Whose lists of names are combined: they are the replies that are cropped"),
+    QT_TRANSLATE_NOOP("Experiments", "answers as with the exact layout"),
+    QT_TRANSLATE_NOOP("Experiments", "tokens cropped a run"),
+    QT_TRANSLATE_NOOP("Experiments", "tokens against exact"),
     QT_TRANSLATE_NOOP("Experiments", "Needle by depth and length"),
     QT_TRANSLATE_NOOP(
         "Experiments",

@@ -150,8 +150,8 @@ QString shareSentence(const ShareModel& model) {
 QString shareNote(const ShareModel& model) {
   if (model.isEmpty()) return {};
   QString rest = tr("other text %1").arg(partText(model.rest));
+  if (model.beside > 0) rest += tr(", replies beside it %1").arg(partText(model.beside));
   if (model.sink) rest += tr(", first tokens %1").arg(partText(*model.sink));
-  if (model.beside > 0) rest += tr(", replies written beside it %1").arg(partText(model.beside));
   const QString whole = tr("Of all attention: sources %1, %2").arg(partText(model.sources), rest);
   return model.ofSquares ? tr("Strong looks count most (squares). %1").arg(whole) : whole;
 }

@@ -198,8 +198,7 @@ class TestAttentionShares : public QObject {
     maker.finish(1, 1);
     const ShareModel model = shareModel(maker.input());
     QVERIFY(std::abs(model.beside - 0.25) < 1e-6);
-    QVERIFY2(shareNote(model).contains(QStringLiteral("replies written beside it 25")),
-             qPrintable(shareNote(model)));
+    QVERIFY2(shareNote(model).contains(QStringLiteral("replies beside it 25")), qPrintable(shareNote(model)));
     QVERIFY(shareCsv(model).contains(QStringLiteral("replies written beside it")));
     QVERIFY(!shareNote(shareModel(test::twentyDocuments())).contains(QStringLiteral("beside")));
   }
@@ -235,7 +234,7 @@ class TestAttentionShares : public QObject {
     QVERIFY2(tip.contains(QStringLiteral("Looked at document 13")), qPrintable(tip));
     QVERIFY(tokenStripCsv(input, strip)
                 .section(QLatin1Char('\n'), 0, 0)
-                .endsWith(QStringLiteral("looked at selected,computed again")));
+                .contains(QStringLiteral("looked at selected,computed again")));
   }
 
   void aClickOnABarSelectsItsDocument() {
