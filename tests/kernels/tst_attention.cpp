@@ -3,6 +3,7 @@
 #include "tests/kernels/attention_scene.h"
 #include "tests/kernels/each_device.h"
 #include "tests/support/compare.h"
+#include "tests/support/equal_bits.h"
 #include "tests/support/passes.h"
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
@@ -18,10 +19,6 @@ using namespace spanscope::testing;
 using compute::DType;
 
 namespace {
-
-bool sameBits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
 
 /// Rows of a scene cut at random.
 std::vector<std::int32_t> randomChunks(std::int32_t rows, Random& random) {
@@ -163,7 +160,7 @@ class TestAttention : public QObject {
       if (i % 2 == 1) scene.shape.mostBlocks = 2 + i % 7;
       const std::vector<float> expected = runScene(*one, scene).out;
       const auto check = [&](compute::Backend& backend, const Presentation& presentation, const char* what) {
-        if (sameBits(runScene(backend, scene, presentation).out, expected)) return true;
+        if (equalBits(runScene(backend, scene, presentation).out, expected)) return true;
         qWarning("%s: other bits in %s", what, scene.text().c_str());
         return false;
       };
@@ -235,7 +232,7 @@ class TestAttention : public QObject {
     backend->fetch(*pass, *out);
     const compute::PassResults results = backend->finish(*pass);
     QCOMPARE(results.fetched.size(), std::size_t{2});
-    QVERIFY(sameBits(results.fetched[0], results.fetched[1]));
+    QVERIFY(equalBits(results.fetched[0], results.fetched[1]));
     QCOMPARE(results.mass.size(), std::size_t{1});
     QCOMPARE(results.mass[0].runs.size(), std::size_t{1});
   }
@@ -284,9 +281,9 @@ class TestAttention : public QObject {
       scene.shape.mostBlocks = static_cast<std::int32_t>(random.between(2, 12));
       const QString difference = differs(*backend, scene);
       QVERIFY2(difference.isEmpty(), qPrintable(difference));
-      if (!sameBits(runScene(*backend, scene).out, all)) ++narrower;
+      if (!equalBits(runScene(*backend, scene).out, all)) ++narrower;
       scene.shape.mostBlocks = 1 << 20;
-      QVERIFY2(sameBits(runScene(*backend, scene).out, all), scene.text().c_str());
+      QVERIFY2(equalBits(runScene(*backend, scene).out, all), scene.text().c_str());
     }
     QVERIFY(narrower > 0);
   }

@@ -64,6 +64,12 @@ struct Slot {
   bool operator==(const Slot&) const = default;
 };
 
+/// Of two layers, with heads of a size that the device has.
+KvShape shapeOf(compute::Backend& backend, int blockSize, bool isBf16) {
+  return {
+      2, 2 * kTokens + 4, blockSize, 3, takesHeads(backend, 10) ? 10 : 16, isBf16 ? DType::BF16 : DType::F32};
+}
+
 }  // namespace
 
 class TestKvStore : public QObject {
@@ -210,12 +216,7 @@ class TestKvStore : public QObject {
     Random random(m_seed);
     const DeviceInUse device;
     const auto backend = device.make(1);
-    const KvShape shape{2,
-                        2 * kTokens + 4,
-                        blockSize,
-                        3,
-                        takesHeads(*backend, 10) ? 10 : 16,
-                        isBf16 ? DType::BF16 : DType::F32};
+    const KvShape shape = shapeOf(*backend, blockSize, isBf16);
     const auto store = backend->makeKvStore(shape);
     const Tokens source(shape, random);
     const Tokens other(shape, random);
@@ -249,12 +250,7 @@ class TestKvStore : public QObject {
     Random random(m_seed);
     const DeviceInUse device;
     const auto backend = device.make(1);
-    const KvShape shape{2,
-                        2 * kTokens + 4,
-                        blockSize,
-                        3,
-                        takesHeads(*backend, 10) ? 10 : 16,
-                        isBf16 ? DType::BF16 : DType::F32};
+    const KvShape shape = shapeOf(*backend, blockSize, isBf16);
     const auto store = backend->makeKvStore(shape);
     const Tokens tokens(shape, random);
     const Tokens others(shape, random);

@@ -3,6 +3,7 @@
 #include "engine/layout/layout.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
+#include "tests/engine/layout/random_prompts.h"
 
 #include <QFile>
 #include <QTest>
@@ -109,29 +110,11 @@ std::uint64_t testSeed() {
   return seed;
 }
 
-/// Random prompts over replies of earlier steps.
-class Generator {
+/// Random prompts, and the steps that they stand on.
+class Generator : public test::RandomPrompts {
  public:
-  explicit Generator(std::uint64_t seed) : m_random(seed) {}
-
-  std::size_t below(std::size_t limit) { return m_random() % limit; }
-
-  PromptNode prompt(std::size_t steps, int depth, bool top = true) {
-    // Not a leaf at the top, or half of the trees would show nothing.
-    const std::size_t kind = top ? 5 + below(5) : below(depth > 0 ? 10 : 5);
-    const NodePath node = "/n" + std::to_string(m_node++);
-    if (kind < 4 || (kind == 4 && steps == 0)) {
-      return {node, plan::PromptMessage{static_cast<query::Role>(below(3)), text()}};
-    }
-    if (kind == 4) {
-      const auto form = static_cast<OutputForm>(below(3));
-      return {node, plan::PromptOutput{static_cast<StepIndex>(below(steps)), form}};
-    }
-    std::vector<PromptNode> children(below(5));
-    for (PromptNode& child : children) child = prompt(steps, depth - 1, false);
-    if (kind < 7) return {node, plan::PromptRun{std::move(children)}};
-    return {node, plan::PromptPlus{std::move(children)}};
-  }
+  explicit Generator(std::uint64_t seed)
+      : RandomPrompts(seed, {"Mira", " lives", " in Lisbon.", "\n", "😀", "<|end|>", "42", ""}, 4) {}
 
   std::vector<TokenId> sampled() {
     std::vector<TokenId> tokens(below(6));
@@ -149,18 +132,6 @@ class Generator {
     }
     return made;
   }
-
- private:
-  std::string text() {
-    static const std::vector<std::string> kWords = {"Mira", " lives",  " in Lisbon.", "\n",
-                                                    "😀",    "<|end|>", "42",          ""};
-    std::string result;
-    for (std::size_t i = below(4); i > 0; --i) result += kWords[below(kWords.size())];
-    return result;
-  }
-
-  std::mt19937_64 m_random;
-  int m_node = 0;
 };
 
 /// One visible token as a reading of the tree gives it: its id and the plus children around it, outermost

@@ -10,6 +10,7 @@
 #include "engine/query/node_walk.h"
 #include "engine/spnl/prompt_tokens.h"
 #include "engine/spnl/server_body.h"
+#include "tests/engine/layout/random_prompts.h"
 
 #include <QFile>
 #include <QJsonDocument>
@@ -142,27 +143,11 @@ QString drawing(const SpanTable& table, std::int32_t blockSize) {
   return text;
 }
 
-/// Random prompts over replies of earlier steps.
-class Generator {
+/// Random prompts, and the steps that they stand on.
+class Generator : public test::RandomPrompts {
  public:
-  explicit Generator(std::uint64_t seed) : m_random(seed) {}
-
-  std::size_t below(std::size_t limit) { return m_random() % limit; }
-
-  PromptNode prompt(std::size_t steps, int depth, bool top = true) {
-    const std::size_t kind = top ? 5 + below(5) : below(depth > 0 ? 10 : 5);
-    const NodePath node = "/n" + std::to_string(m_node++);
-    if (kind < 4 || (kind == 4 && steps == 0))
-      return {node, plan::PromptMessage{static_cast<query::Role>(below(3)), text()}};
-    if (kind == 4) {
-      const auto form = static_cast<OutputForm>(below(3));
-      return {node, plan::PromptOutput{static_cast<StepIndex>(below(steps)), form}};
-    }
-    std::vector<PromptNode> children(below(5));
-    for (PromptNode& child : children) child = prompt(steps, depth - 1, false);
-    if (kind < 7) return {node, plan::PromptRun{.children = std::move(children), .isCross = below(2) == 0}};
-    return {node, plan::PromptPlus{std::move(children)}};
-  }
+  explicit Generator(std::uint64_t seed)
+      : RandomPrompts(seed, {"Mira", " lives", " in Lisbon.", "\n", " 3 + 4", "@", "<"}, 9) {}
 
   /// Outputs of a chain of steps, each laid out over those before it.
   std::vector<StepOutput> outputs(std::size_t steps, Layout layout, std::int32_t blockSize,
@@ -178,18 +163,6 @@ class Generator {
     }
     return made;
   }
-
- private:
-  std::string text() {
-    static const std::vector<std::string> kWords = {"Mira", " lives", " in Lisbon.", "\n", " 3 + 4",
-                                                    "@",    "<"};
-    std::string result;
-    for (std::size_t i = below(9); i > 0; --i) result += kWords[below(kWords.size())];
-    return result;
-  }
-
-  std::mt19937_64 m_random;
-  int m_node = 0;
 };
 
 bool hasEmptyPart(const query::Node& node) {

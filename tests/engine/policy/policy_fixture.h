@@ -9,14 +9,15 @@
 #include "tests/engine/policy/prompt_rows.h"
 #include "tests/engine/run/random_queries.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/equal_bits.h"
 #include "tests/support/plain_transformer.h"
+#include "tests/support/random_values.h"
 
 #include <QFile>
 #include <QString>
 #include <QtGlobal>
 
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,7 @@ inline constexpr double kClose = 1e-5;
 
 /// The seed of a test, or that of the environment; printed.
 inline std::uint64_t policyTestSeed(std::uint64_t standard) {
-  const QByteArray given = qgetenv("SPANSCOPE_TEST_SEED");
-  const std::uint64_t seed = given.isEmpty() ? standard : given.toULongLong();
+  const std::uint64_t seed = testing::testSeed(standard);
   qInfo("SPANSCOPE_TEST_SEED=%llu", static_cast<unsigned long long>(seed));
   return seed;
 }
@@ -53,9 +53,7 @@ inline double relative(const std::vector<float>& found, const testing::Numbers& 
   return std::sqrt(difference / norm);
 }
 
-inline bool equalBits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
+using testing::equalBits;
 
 /// Logits of the last row of a full prefill.
 inline testing::Numbers causalReference(const testing::PlainTransformer& plain, const PromptRows& rows) {

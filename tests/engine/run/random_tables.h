@@ -36,4 +36,12 @@ class RandomTables {
   std::vector<std::vector<TokenId>> m_runs;
 };
 
+/// That a table takes where none are shared.
+inline std::int64_t blocksOf(const layout::SpanTable& table, int blockSize) {
+  std::int64_t blocks = 0;
+  for (const layout::Segment& segment : table.segments)
+    blocks += (segment.length() + blockSize - 1) / blockSize;
+  return blocks;
+}
+
 }  // namespace spanscope::test

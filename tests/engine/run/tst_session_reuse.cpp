@@ -3,36 +3,20 @@
 #include "engine/trace/replay.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/equal_bits.h"
+#include "tests/support/random_values.h"
 
 #include <QTest>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <random>
 
 using namespace spanscope;
+using spanscope::test::blocksOf;
 using spanscope::test::RandomTables;
 using spanscope::test::TinySession;
-
-namespace {
-
-std::uint64_t testSeed() {
-  const QByteArray given = qgetenv("SPANSCOPE_TEST_SEED");
-  return given.isEmpty() ? 20240611U : given.toULongLong();
-}
-
-bool equalBits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-std::int64_t blocksOf(const layout::SpanTable& table, int blockSize) {
-  std::int64_t blocks = 0;
-  for (const auto& segment : table.segments) blocks += (segment.length() + blockSize - 1) / blockSize;
-  return blocks;
-}
-
-}  // namespace
+using spanscope::testing::equalBits;
 
 class TestSessionReuse : public QObject {
   Q_OBJECT
@@ -58,7 +42,7 @@ class TestSessionReuse : public QObject {
     QFETCH(int, threads);
     QFETCH(double, poolRequests);
     QFETCH(bool, bf16);
-    const std::uint64_t seed = testSeed();
+    const std::uint64_t seed = testing::testSeed(20240611);
     qInfo("seed %llu", static_cast<unsigned long long>(seed));
 
     RandomTables tables(seed, test::tinyConfig().vocabularySize, 23);
@@ -101,7 +85,7 @@ class TestSessionReuse : public QObject {
   }
 
   void everyTokenOfAColdRunIsComputed() {
-    RandomTables tables(testSeed() + 1, test::tinyConfig().vocabularySize, 23);
+    RandomTables tables(testing::testSeed(20240611) + 1, test::tinyConfig().vocabularySize, 23);
     TinySession tiny(2, {});
     for (int i = 0; i < 10; ++i) {
       tiny.session->clearCache();
@@ -112,7 +96,7 @@ class TestSessionReuse : public QObject {
   }
 
   void replayGivesTheEnginesPoolAtEveryStep() {
-    const std::uint64_t seed = testSeed() + 2;
+    const std::uint64_t seed = testing::testSeed(20240611) + 2;
     qInfo("seed %llu", static_cast<unsigned long long>(seed));
     RandomTables tables(seed, test::tinyConfig().vocabularySize, 23);
     run::SessionConfig config;

@@ -9,6 +9,8 @@
 #include "engine/trace/replay.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/equal_bits.h"
+#include "tests/support/random_values.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -16,36 +18,22 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
 using namespace spanscope;
+using spanscope::test::blocksOf;
 using spanscope::test::RandomTables;
 using spanscope::test::SpanletSession;
 using spanscope::test::TinySession;
+using spanscope::testing::equalBits;
 
 namespace fs = std::filesystem;
 
 namespace {
 
 constexpr std::uint64_t kMebibyte = 1 << 20;
-
-std::uint64_t testSeed() {
-  const QByteArray given = qgetenv("SPANSCOPE_TEST_SEED");
-  return given.isEmpty() ? 20240611U : given.toULongLong();
-}
-
-bool equalBits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-std::int64_t blocksOf(const layout::SpanTable& table, int blockSize) {
-  std::int64_t blocks = 0;
-  for (const auto& segment : table.segments) blocks += (segment.length() + blockSize - 1) / blockSize;
-  return blocks;
-}
 
 class Folder {
  public:
@@ -120,7 +108,7 @@ class TestSessionStore : public QObject {
     QFETCH(qulonglong, hostBytes);
     QFETCH(bool, onDisk);
     QFETCH(bool, bf16);
-    const std::uint64_t seed = testSeed();
+    const std::uint64_t seed = testing::testSeed(20240611);
     qInfo("seed %llu", static_cast<unsigned long long>(seed));
     RandomTables tables(seed, test::tinyConfig().vocabularySize, 23);
     std::vector<layout::SpanTable> prompts;
