@@ -39,6 +39,7 @@ template <class T>
 SPANSCOPE_KERNEL(kBlockBoundBudget)
 blockBoundKernel(BlockChoiceArguments arguments) {
   const ChoiceBlock block = arguments.blocks[blockIndex().x];
+  if (block.row < 0) return;
   const KeyValuePool& pool = arguments.pool;
   const int keyHead = blockIndex().y;
   const int group = arguments.queryHeads / pool.heads;

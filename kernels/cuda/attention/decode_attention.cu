@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 #include "kernels/cuda/attention/decode_attention.h"
+#include "kernels/cuda/attention/decode_results.h"
+#include "kernels/cuda/attention/tensor_decode.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/pool/pool_element.h"
 #include "kernels/cuda/reductions.h"
 
-#include <limits>
 #include <string>
 
 namespace spanscope::cuda {
 
 namespace {
 
-constexpr float kLog2E = 1.44269504088896340736F;
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 constexpr int kWarps = kDecodeThreads / kWarpSize;
 /// Query heads that a warp looks after at most: w, w + kWarps, …
 constexpr int kWarpHeads = kMostGroup / kWarps;
-
-/// One past the last key of an item that its row sees.
-SPANSCOPE_DEVICE int endOf(const DecodeItem& item, const std::int32_t* locals) {
-  if (item.causal == 0) return item.end;
-  const int limit = locals[item.row] + 1;
-  return limit < item.end ? limit : item.end;
-}
 
 /// The work of one block: an item and a key head.
 template <class T>
@@ -198,32 +190,18 @@ struct Decoding {
     }
   }
 
-  /// Where the results of a query head begin.
   SPANSCOPE_DEVICE std::int64_t placeOf(int head) const {
-    return static_cast<std::int64_t>(blockIndex().x) * arguments.queryHeads + keyHead * group + head;
+    return decodePlaceOf(arguments, keyHead * group + head);
   }
 
-  /// Weights of whole stretches and of the first key; a warp for each head, as in weighTile.
-  SPANSCOPE_DEVICE void storeMass(const PartialSum (&sums)[kWarpHeads]) const {
-    const int span = item.massSpan;
-    const int firstStretch = item.begin / span;
-    const int stretches = (base + count - 1) / span - firstStretch + 1;
+  /// A warp for each head, as in weighTile.
+  SPANSCOPE_DEVICE void storeMassOfHeads(const PartialSum (&sums)[kWarpHeads]) const {
     SPANSCOPE_UNROLL
     for (int j = 0; j < kWarpHeads; ++j) {
       const int head = warpIndex() + j * kWarps;
       if (head >= group) break;
-      const float* const own = all + head * arguments.chunkKeys;
-      for (int s = laneIndex(); s < stretches; s += kWarpSize) {
-        const int begin = (firstStretch + s) * span - base;
-        const int end = begin + span < count ? begin + span : count;
-        float sum = 0;
-        for (int key = begin > firstKey ? begin : firstKey; key < end; ++key)
-          sum += own[key] == kMinusInfinity ? 0.0F : exp2Fast(own[key] - sums[j].largest);
-        arguments.partialMass[placeOf(head) * arguments.itemStretches + s] = sum;
-      }
-      if (laneIndex() == 0)
-        arguments.partialFirst[placeOf(head)] =
-            own[firstKey] == kMinusInfinity ? 0.0F : exp2Fast(own[firstKey] - sums[j].largest);
+      storeMass(arguments, item, keyHead * group + head, all + head * arguments.chunkKeys, base, base + count,
+                sums[j].largest);
     }
   }
 };
@@ -312,7 +290,7 @@ decodeKernel(DecodeAttentionArguments arguments) {
       target[1] = own[j][1];
     }
   }
-  if (item.massSpan > 0 && work.count > 0) work.storeMass(sums);
+  if (item.massSpan > 0 && work.count > 0) work.storeMassOfHeads(sums);
 }
 
 /// A block for each row and query head.
@@ -405,10 +383,7 @@ void check(const DecodeAttentionArguments& arguments) {
                         "at most 16 query heads to a key head, heads of a multiple of 16 up to 256"));
 }
 
-}  // namespace
-
-void attendDecode(Stream& stream, const DecodeAttentionArguments& arguments) {
-  check(arguments);
+void sumOnCores(Stream& stream, const DecodeAttentionArguments& arguments) {
   const KeyValuePool& pool = arguments.pool;
   const int group = arguments.queryHeads / pool.heads;
   const std::size_t headBytes = static_cast<std::size_t>(pool.headSize) * pool.elementBytes();
@@ -420,6 +395,16 @@ void attendDecode(Stream& stream, const DecodeAttentionArguments& arguments) {
          pool.isFloat ? decodeKernelFor<float>(group, pool.headSize)
                       : decodeKernelFor<Bf16>(group, pool.headSize),
          arguments);
+}
+
+}  // namespace
+
+void attendDecode(Stream& stream, const DecodeAttentionArguments& arguments) {
+  check(arguments);
+  if (arguments.onTensorCores)
+    sumOnTensorCores(stream, arguments);
+  else
+    sumOnCores(stream, arguments);
   launch(stream, "mergeAttention",
          {.grid = {arguments.rows, arguments.queryHeads}, .threads = kMergeBudget.threads}, mergeKernel,
          arguments);

@@ -20,6 +20,8 @@ struct DecodeAttentionArguments {
   KeyValuePool
       pool;  ///< headSize a multiple of 16 up to 256; that of queries, rotations and out is without padding
   int layer = 0;
+  /// By tensor cores, as isForTensorCores says they can: turned queries and weights are rounded to bf16.
+  bool onTensorCores = false;
 
   // Of the plan.
   const DecodeItem* items = nullptr;

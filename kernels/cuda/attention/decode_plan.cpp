@@ -29,7 +29,7 @@ void addMass(const RowRun& run, std::int32_t queryHeads, DecodePlan& plan) {
 /// What a row reads some of; gives, for each segment, the place of its block 0.
 std::vector<std::int32_t> addChoice(const RowRun& run, std::int32_t number, std::int32_t blockSize,
                                     DecodePlan& plan) {
-  const std::int32_t local = run.firstLocal + number;
+  const std::int32_t local = run.localOf(number);
   const auto placeOf = [&] { return static_cast<std::int32_t>(plan.choiceBlocks.size()); };
   ChoiceRow row{.first = placeOf(), .count = 0, .most = run.mostBlocks};
   std::vector<std::int32_t> firsts;
@@ -54,7 +54,7 @@ std::vector<std::int32_t> addChoice(const RowRun& run, std::int32_t number, std:
 
 void addRow(const RowRun& run, std::int32_t number, std::span<const std::int32_t> firstBlocks,
             std::int32_t blockSize, DecodePlan& plan) {
-  const std::int32_t local = run.firstLocal + number;
+  const std::int32_t local = run.localOf(number);
   std::int32_t stretch = 0;
   std::vector<std::int32_t> choices;
   if (run.mostBlocks > 0) choices = addChoice(run, number, blockSize, plan);
@@ -85,7 +85,7 @@ void addRow(const RowRun& run, std::int32_t number, std::span<const std::int32_t
 }  // namespace
 
 DecodePlan planDecode(std::span<const RowRun> runs, std::int32_t rows, std::int32_t chunkKeys,
-                      std::int32_t queryHeads, std::int32_t blockSize) {
+                      std::int32_t queryHeads, std::int32_t blockSize, std::int64_t keptRotations) {
   DecodePlan plan;
   plan.chunkKeys = chunkKeys;
   plan.locals.assign(static_cast<std::size_t>(rows), 0);
@@ -94,7 +94,8 @@ DecodePlan planDecode(std::span<const RowRun> runs, std::int32_t rows, std::int3
   for (const RowRun& run : runs) {
     std::vector<std::int32_t>& own = firstBlocks.emplace_back();
     for (const SegmentKeys& keys : run.keys) {
-      plan.rotations.add(run.base - keys.base + run.firstLocal, std::int64_t{run.rowCount} + run.growth);
+      plan.rotations.add(run.base - keys.base + run.firstLocal,
+                         std::int64_t{run.lastLocal()} - run.firstLocal + 1 + run.growth);
       own.push_back(static_cast<std::int32_t>(plan.blocks.size()));
       plan.blocks.insert(plan.blocks.end(), keys.blocks.begin(), keys.blocks.end());
     }
@@ -102,10 +103,10 @@ DecodePlan planDecode(std::span<const RowRun> runs, std::int32_t rows, std::int3
     for (std::int32_t i = 0; i < run.rowCount; ++i) {
       const std::int32_t row = run.firstRow + i;
       runOfRow[static_cast<std::size_t>(row)] = &run;
-      plan.locals[static_cast<std::size_t>(row)] = run.firstLocal + i;
+      plan.locals[static_cast<std::size_t>(row)] = run.localOf(i);
     }
   }
-  plan.rotations.close();
+  plan.rotations.close(keptRotations);
   for (std::int32_t row = 0; row < rows; ++row) {
     plan.rowItems.push_back(static_cast<std::int32_t>(plan.items.size()));
     const RowRun* const run = runOfRow[static_cast<std::size_t>(row)];

@@ -30,7 +30,7 @@ struct DecodeItem {
 
 /// A block that holds keys of a row that may not read all.
 struct ChoiceBlock {
-  std::int32_t row = 0;
+  std::int32_t row = -1;      ///< less than 0: nothing to do
   std::int32_t block = 0;     ///< physical
   std::int32_t begin = 0;     ///< slots
   std::int32_t end = 0;       ///< at least one more
@@ -70,8 +70,8 @@ struct DecodePlan {
 
 /// Cuts every segment at multiples of `chunkKeys` local tokens, so that what is summed together depends on
 /// the keys alone. Rows that no run has get nothing to do. `queryHeads` lays out the mass, `blockSize` what
-/// rows choose from that may not read all.
+/// rows choose from that may not read all, `keptRotations` is what Rotations::close takes.
 DecodePlan planDecode(std::span<const RowRun> runs, std::int32_t rows, std::int32_t chunkKeys,
-                      std::int32_t queryHeads, std::int32_t blockSize);
+                      std::int32_t queryHeads, std::int32_t blockSize, std::int64_t keptRotations = 0);
 
 }  // namespace spanscope::cuda

@@ -47,12 +47,13 @@ prefillKernel(PrefillAttentionArguments arguments) {
     const std::int64_t place =
         static_cast<std::int64_t>(work.rowOf(pair)) * arguments.queryHeads + work.headOf(pair);
     const float factor = sum > 0 ? 1.0F / sum : 0.0F;
-    auto* const out = reinterpret_cast<std::uint32_t*>(arguments.out + place * HeadSize);
+    const int size = pool.tensorHeadSize();
+    auto* const out = reinterpret_cast<std::uint32_t*>(arguments.out + place * size);
     SPANSCOPE_UNROLL
     for (int column = 0; column < Work::kValueColumns; ++column) {
       const float(&own)[4] = sums[column].values;
-      out[(column * kColumns + laneIndex() % 4 * 2) / 2] =
-          packBf16(own[2 * half] * factor, own[2 * half + 1] * factor);
+      const int element = column * kColumns + laneIndex() % 4 * 2;
+      if (element < size) out[element / 2] = packBf16(own[2 * half] * factor, own[2 * half + 1] * factor);
     }
     if (arguments.totals != nullptr && laneIndex() % 4 == 0)
       arguments.totals[place] = {rows.sums[half].largest, sum};
@@ -61,36 +62,20 @@ prefillKernel(PrefillAttentionArguments arguments) {
 
 void attendPrefill(Stream& stream, const PrefillAttentionArguments& arguments) {
   const KeyValuePool& pool = arguments.pool;
-  const auto run = [&](auto* kernel) {
+  const auto run = [&]<int HeadSize>() {
     launch(stream, "prefillAttention",
            {.grid = {arguments.itemCount, pool.heads},
             .threads = kPrefillThreads,
-            .sharedBytes = prefillSharedBytes(pool.headSize)},
-           kernel, arguments);
+            .sharedBytes = prefillSharedBytes(HeadSize)},
+           prefillKernel<HeadSize>, arguments);
   };
-  if (!pool.isFloat && pool.padding == 0 && pool.heads > 0 && arguments.queryHeads % pool.heads == 0) {
-    switch (pool.headSize) {
-      case 32:
-        return run(prefillKernel<32>);
-      case 64:
-        return run(prefillKernel<64>);
-      case 80:
-        return run(prefillKernel<80>);
-      case 96:
-        return run(prefillKernel<96>);
-      case 128:
-        return run(prefillKernel<128>);
-      case 256:
-        return run(prefillKernel<256>);
-      default:
-        break;
-    }
-  }
+  const bool dividesHeads = pool.heads > 0 && arguments.queryHeads % pool.heads == 0;
+  if (!pool.isFloat && dividesHeads && forTensorHeadSize(pool.headSize, run)) return;
   throw Failure(errorAt("attention on tensor cores",
                         std::to_string(arguments.queryHeads) + " query heads, " + std::to_string(pool.heads) +
                             " key heads of " + std::to_string(pool.headSize) +
                             (pool.isFloat ? ", f32" : ", bf16"),
-                        "heads of 32, 64, 80, 96, 128 or 256 in bf16"));
+                        "heads of 16, 32, 64, 80, 96, 128 or 256 in bf16"));
 }
 
 }  // namespace spanscope::cuda

@@ -6,8 +6,11 @@
 
 #include "kernels/cuda/attention/partial_sum.h"
 #include "kernels/cuda/attention/prefill_plan.h"
+#include "kernels/cuda/attention/tensor_head_sizes.h"
 #include "kernels/cuda/pool/key_value_pool.h"
 #include "kernels/cuda/runtime.h"
+
+#include <algorithm>
 
 namespace spanscope::cuda {
 
@@ -19,7 +22,7 @@ struct PrefillAttentionArguments {
   std::int64_t queryStride = 0;
   int queryHeads = 0;  ///< a multiple of the pool's heads
   float scale = 0;
-  KeyValuePool pool;  ///< of bf16; heads of 32, 64, 80, 96, 128 or 256, without padding
+  KeyValuePool pool;  ///< as isForTensorCores says; queries, rotations and out are without padding
   int layer = 0;
 
   // Of the plan.
@@ -53,6 +56,7 @@ constexpr std::size_t prefillSharedBytes(int headSize) {
 }
 
 inline constexpr KernelBudget kPrefillBudgets[] = {
+    {"prefillKernel<16>", kPrefillThreads, 4, prefillSharedBytes(16)},
     {"prefillKernel<32>", kPrefillThreads, 4, prefillSharedBytes(32)},
     {"prefillKernel<64>", kPrefillThreads, 4, prefillSharedBytes(64)},
     {"prefillKernel<80>", kPrefillThreads, 3, prefillSharedBytes(80)},
@@ -61,12 +65,8 @@ inline constexpr KernelBudget kPrefillBudgets[] = {
     {"prefillKernel<256>", kPrefillThreads, 1, prefillSharedBytes(256)}};
 
 template <int HeadSize>
-inline constexpr KernelBudget kPrefillBudget = kPrefillBudgets[HeadSize == 32    ? 0
-                                                               : HeadSize == 64  ? 1
-                                                               : HeadSize == 80  ? 2
-                                                               : HeadSize == 96  ? 3
-                                                               : HeadSize == 128 ? 4
-                                                                                 : 5];
+inline constexpr KernelBudget kPrefillBudget =
+    kPrefillBudgets[std::ranges::find(kTensorHeadSizes, HeadSize) - kTensorHeadSizes];
 
 /// Throws Failure for a shape that the kernels do not have.
 void attendPrefill(Stream& stream, const PrefillAttentionArguments& arguments);

@@ -5,14 +5,17 @@
 
 namespace spanscope::cuda {
 
-PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group) {
+PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group,
+                        std::int64_t keptRotations) {
   PrefillPlan plan;
   plan.locals.assign(static_cast<std::size_t>(rows), 0);
   for (const RowRun& run : runs) {
-    for (const SegmentKeys& keys : run.keys)
-      plan.rotations.add(run.base - keys.base + run.firstLocal, run.rowCount);
+    for (const SegmentKeys& keys : run.keys) {
+      plan.rotations.add(run.base - keys.base + run.firstLocal,
+                         std::int64_t{run.lastLocal()} - run.firstLocal + 1);
+    }
   }
-  plan.rotations.close();
+  plan.rotations.close(keptRotations);
   for (const RowRun& run : runs) {
     const auto number = static_cast<std::int32_t>(plan.runs.size());
     plan.runs.push_back({.firstRow = run.firstRow,
@@ -31,7 +34,7 @@ PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::in
     }
     for (std::int32_t i = 0; i < run.rowCount; ++i) {
       const std::int32_t row = run.firstRow + i;
-      plan.locals[static_cast<std::size_t>(row)] = run.firstLocal + i;
+      plan.locals[static_cast<std::size_t>(row)] = run.localOf(i);
     }
     for (std::int32_t pair = 0; pair < run.rowCount * group; pair += kPrefillTilePairs)
       plan.items.push_back({.run = number, .firstPair = pair});

@@ -42,7 +42,8 @@ struct PrefillPlan {
   Rotations rotations;
 };
 
-/// `group` query heads to a key head.
-PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group);
+/// `group` query heads to a key head; `keptRotations` is what Rotations::close takes.
+PrefillPlan planPrefill(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group,
+                        std::int64_t keptRotations = 0);
 
 }  // namespace spanscope::cuda

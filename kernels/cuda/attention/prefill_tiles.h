@@ -11,21 +11,24 @@
 // making one of 16. Keys are copied while values are multiplied, and the other way round.
 #pragma once
 
+#include "kernels/cuda/attention/partial_sum.h"
 #include "kernels/cuda/attention/prefill_attention.h"
 #include "kernels/cuda/device.h"
 
-#include <limits>
-
 namespace spanscope::cuda {
 
-inline constexpr float kLog2E = 1.44269504088896340736F;
-inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 inline constexpr int kWarpPairs = 16;  ///< rows of a product of tensor cores
 inline constexpr int kWarpKeys = kPrefillTileKeys / (kPrefillThreads / kWarpSize);  ///< that a warp copies
 inline constexpr int kDepth = 16;                                                   ///< of one
 inline constexpr int kColumns = 8;                                                  ///< of one
 inline constexpr int kKeyColumns = kPrefillTileKeys / kColumns;
 inline constexpr int kVector = 8;  ///< elements that are copied at once
+
+/// Two tiles of sums with 8 columns each as a left factor with 16.
+SPANSCOPE_DEVICE LeftFragment leftOf(const SumFragment& low, const SumFragment& high) {
+  return {{packBf16(low.values[0], low.values[1]), packBf16(low.values[2], low.values[3]),
+           packBf16(high.values[0], high.values[1]), packBf16(high.values[2], high.values[3])}};
+}
 
 /// The work of one block: some pairs of a run and a key head.
 template <int HeadSize>
@@ -61,26 +64,32 @@ struct Prefill {
   /// Turns the warp's queries for one range. They can be read after the next barrier.
   SPANSCOPE_DEVICE void turnQueries(const PrefillRange& range) const {
     constexpr int kPairs = HeadSize / 2;
+    const int padding = arguments.pool.padding;
+    const int pairs = kPairs - padding / 2;
+    const int size = 2 * pairs;
     for (int i = laneIndex(); i < kWarpPairs * kPairs; i += kWarpSize) {
       const int pair = warpIndex() * kWarpPairs + i / kPairs;
       const int element = i % kPairs;
+      if (element >= pairs) continue;
       Bf16* const target = queries + pair * kStride + element;
       float first = 0;
       float second = 0;
       if (isPair(pair)) {
         const int row = rowOf(pair);
         const Bf16* const source =
-            arguments.queries + row * arguments.queryStride + headOf(pair) * HeadSize + element;
+            arguments.queries + row * arguments.queryStride + headOf(pair) * size + element;
         const std::int64_t place = range.rotation + arguments.locals[row];
-        const float* const cosSin = arguments.cosSin + place * HeadSize + element;
+        const float* const cosSin = arguments.cosSin + place * size + element;
         const float a = toFloat(source[0]);
-        const float b = toFloat(source[kPairs]);
-        first = a * cosSin[0] - b * cosSin[kPairs];
-        second = b * cosSin[0] + a * cosSin[kPairs];
+        const float b = toFloat(source[pairs]);
+        first = a * cosSin[0] - b * cosSin[pairs];
+        second = b * cosSin[0] + a * cosSin[pairs];
       }
       target[0] = toBf16(first);
-      target[kPairs] = toBf16(second);
+      target[pairs] = toBf16(second);
     }
+    for (int i = laneIndex(); i < kWarpPairs * padding; i += kWarpSize)
+      queries[(warpIndex() * kWarpPairs + i / padding) * kStride + size + i % padding] = toBf16(0);
   }
 
   /// Where the keys of a tile lie that the warp copies: lane i and lane i + 16 know the i-th of 16; less than
@@ -139,10 +148,7 @@ struct Prefill {
     const Bf16* const right = values + (matrix % 2 * 8 + row) * kStride + matrix / 2 * 8;
     SPANSCOPE_UNROLL
     for (int column = 0; column < kKeyColumns; column += 2) {
-      const float(&low)[4] = weights[column].values;
-      const float(&high)[4] = weights[column + 1].values;
-      const LeftFragment left{{packBf16(low[0], low[1]), packBf16(low[2], low[3]), packBf16(high[0], high[1]),
-                               packBf16(high[2], high[3])}};
+      const LeftFragment left = leftOf(weights[column], weights[column + 1]);
       SPANSCOPE_UNROLL
       for (int element = 0; element < kValueColumns; element += 2) {
         std::uint32_t registers[4];
@@ -160,18 +166,18 @@ struct LaneRows {
   PartialSum sums[2];  ///< over all lanes' keys and over the lane's own
 };
 
-/// Scores of a tile become weights, and sums so far are scaled to the new largest score.
-template <int Columns>
-SPANSCOPE_DEVICE void weigh(SumFragment (&scores)[kKeyColumns], float scale, int firstKey, int begin,
-                            LaneRows& rows, SumFragment (&sums)[Columns]) {
+/// Scores of a tile become weights, and sums so far are scaled to the new largest score. isSeen(key, half):
+/// whether a key of the tile is read by that row of the lane.
+template <int KeyColumns, int Columns, class Seen>
+SPANSCOPE_DEVICE void weigh(SumFragment (&scores)[KeyColumns], float scale, const Seen& isSeen,
+                            PartialSum (&rows)[2], SumFragment (&sums)[Columns]) {
   float largest[2] = {kMinusInfinity, kMinusInfinity};
   SPANSCOPE_UNROLL
-  for (int column = 0; column < kKeyColumns; ++column) {
+  for (int column = 0; column < KeyColumns; ++column) {
     SPANSCOPE_UNROLL
     for (int i = 0; i < 4; ++i) {
-      const int key = firstKey + column * kColumns + laneIndex() % 4 * 2 + i % 2;
-      const bool isSeen = key >= begin && key < rows.limits[i / 2];
-      const float score = isSeen ? scores[column].values[i] * scale : kMinusInfinity;
+      const int key = column * kColumns + laneIndex() % 4 * 2 + i % 2;
+      const float score = isSeen(key, i / 2) ? scores[column].values[i] * scale : kMinusInfinity;
       scores[column].values[i] = score;
       largest[i / 2] = score > largest[i / 2] ? score : largest[i / 2];
     }
@@ -185,21 +191,21 @@ SPANSCOPE_DEVICE void weigh(SumFragment (&scores)[kKeyColumns], float scale, int
       const float other = shuffleXor(largest[half], distance);
       largest[half] = other > largest[half] ? other : largest[half];
     }
-    const float before = rows.sums[half].largest;
+    const float before = rows[half].largest;
     const float now = largest[half] > before ? largest[half] : before;
     // Of a row that saw no key yet every weight is 2^−∞.
     largest[half] = now == kMinusInfinity ? 0.0F : now;
     factors[half] = exp2Fast(before - largest[half]);
-    rows.sums[half].largest = now;
-    rows.sums[half].sum *= factors[half];
+    rows[half].largest = now;
+    rows[half].sum *= factors[half];
   }
   SPANSCOPE_UNROLL
-  for (int column = 0; column < kKeyColumns; ++column) {
+  for (int column = 0; column < KeyColumns; ++column) {
     SPANSCOPE_UNROLL
     for (int i = 0; i < 4; ++i) {
       const float weight = exp2Fast(scores[column].values[i] - largest[i / 2]);
       scores[column].values[i] = weight;
-      rows.sums[i / 2].sum += weight;
+      rows[i / 2].sum += weight;
     }
   }
   SPANSCOPE_UNROLL
@@ -245,7 +251,11 @@ SPANSCOPE_DEVICE void attendRange(const Prefill<HeadSize>& work, const PrefillRa
       work.startTile(places, pool.keys, work.keys);
     }
     commitCopies();
-    weigh(scores, scale, tile * kPrefillTileKeys, begin, rows, sums);
+    const int firstKey = tile * kPrefillTileKeys;
+    const int first = begin - firstKey;
+    const int limits[2] = {rows.limits[0] - firstKey, rows.limits[1] - firstKey};
+    const auto isSeen = [&](int key, int half) { return key >= first && key < limits[half]; };
+    weigh(scores, scale, isSeen, rows.sums, sums);
     waitCopies<1>();
     syncBlock();  // the values are here
     work.multiplyValues(scores, sums);

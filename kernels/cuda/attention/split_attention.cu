@@ -26,6 +26,7 @@ splitKernel(SplitAttentionArguments arguments) {
   Bf16* const keys = shared.take<Bf16>(kPrefillTileKeys * Work::kStride);
   Bf16* const values = shared.take<Bf16>(kPrefillTileKeys * Work::kStride);
   const SplitItem item = arguments.items[arguments.launch.firstItem + blockIndex().x];
+  if (item.tile < 0) return;
   const SplitTile tile = arguments.tiles[item.tile];
   const int heads = arguments.rows.pool.heads;
   const Work work{arguments.rows,
@@ -68,6 +69,7 @@ SPANSCOPE_KERNEL(kSplitMergeBudget) splitMergeKernel(SplitAttentionArguments arg
   const KeyValuePool& pool = arguments.rows.pool;
   const int group = arguments.rows.queryHeads / pool.heads;
   const int headSize = pool.headSize;
+  const int size = pool.tensorHeadSize();
   for (int pair = warpIndex(); pair < tile.pairs; pair += warpCount()) {
     const auto place = [&](int i) {
       const SplitItem& item = arguments.items[tile.firstItem + i];
@@ -85,8 +87,8 @@ SPANSCOPE_KERNEL(kSplitMergeBudget) splitMergeKernel(SplitAttentionArguments arg
     const int row = run.firstRow + (tile.firstPair + pair) / group;
     const int head = blockIndex().y * group + (tile.firstPair + pair) % group;
     Bf16* const out =
-        arguments.rows.out + (static_cast<std::int64_t>(row) * arguments.rows.queryHeads + head) * headSize;
-    for (int element = laneIndex(); element < headSize; element += kWarpSize) {
+        arguments.rows.out + (static_cast<std::int64_t>(row) * arguments.rows.queryHeads + head) * size;
+    for (int element = laneIndex(); element < size; element += kWarpSize) {
       float sum = 0;
       for (int i = 0; i < tile.itemCount; ++i) {
         const PartialSum each = arguments.partialSums[place(i)];
@@ -101,39 +103,23 @@ SPANSCOPE_KERNEL(kSplitMergeBudget) splitMergeKernel(SplitAttentionArguments arg
 
 void attendSplit(Stream& stream, const SplitAttentionArguments& arguments) {
   const KeyValuePool& pool = arguments.rows.pool;
-  const auto run = [&](auto* kernel) {
+  const auto run = [&]<int HeadSize>() {
     launch(stream, "splitAttention",
            {.grid = {arguments.launch.itemCount, pool.heads},
             .threads = kPrefillThreads,
-            .sharedBytes = prefillSharedBytes(pool.headSize)},
-           kernel, arguments);
+            .sharedBytes = prefillSharedBytes(HeadSize)},
+           splitKernel<HeadSize>, arguments);
     launch(stream, "mergeSplitAttention",
            {.grid = {arguments.launch.tileCount, pool.heads}, .threads = kSplitMergeBudget.threads},
            splitMergeKernel, arguments);
   };
-  if (!pool.isFloat && pool.padding == 0 && pool.heads > 0 && arguments.rows.queryHeads % pool.heads == 0) {
-    switch (pool.headSize) {
-      case 32:
-        return run(splitKernel<32>);
-      case 64:
-        return run(splitKernel<64>);
-      case 80:
-        return run(splitKernel<80>);
-      case 96:
-        return run(splitKernel<96>);
-      case 128:
-        return run(splitKernel<128>);
-      case 256:
-        return run(splitKernel<256>);
-      default:
-        break;
-    }
-  }
+  const bool dividesHeads = pool.heads > 0 && arguments.rows.queryHeads % pool.heads == 0;
+  if (!pool.isFloat && dividesHeads && forTensorHeadSize(pool.headSize, run)) return;
   throw Failure(errorAt("attention on tensor cores",
                         std::to_string(arguments.rows.queryHeads) + " query heads, " +
                             std::to_string(pool.heads) + " key heads of " + std::to_string(pool.headSize) +
                             (pool.isFloat ? ", f32" : ", bf16"),
-                        "heads of 32, 64, 80, 96, 128 or 256 in bf16"));
+                        "heads of 16, 32, 64, 80, 96, 128 or 256 in bf16"));
 }
 
 }  // namespace spanscope::cuda

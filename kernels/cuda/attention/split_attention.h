@@ -19,9 +19,12 @@ struct SplitAttentionArguments {
   // Between the kernels.
   PartialSum* partialSums = nullptr;  ///< [launch.partials · key heads]
   float* partialValues = nullptr;     ///< the same, of headSize each
+
+  bool operator==(const SplitAttentionArguments&) const = default;
 };
 
 inline constexpr KernelBudget kSplitBudgets[] = {
+    {"splitKernel<16>", kPrefillThreads, 4, prefillSharedBytes(16)},
     {"splitKernel<32>", kPrefillThreads, 4, prefillSharedBytes(32)},
     {"splitKernel<64>", kPrefillThreads, 4, prefillSharedBytes(64)},
     {"splitKernel<80>", kPrefillThreads, 3, prefillSharedBytes(80)},
@@ -31,12 +34,8 @@ inline constexpr KernelBudget kSplitBudgets[] = {
 inline constexpr KernelBudget kSplitMergeBudget{"splitMergeKernel", 128, 12, 0};
 
 template <int HeadSize>
-inline constexpr KernelBudget kSplitBudget = kSplitBudgets[HeadSize == 32    ? 0
-                                                           : HeadSize == 64  ? 1
-                                                           : HeadSize == 80  ? 2
-                                                           : HeadSize == 96  ? 3
-                                                           : HeadSize == 128 ? 4
-                                                                             : 5];
+inline constexpr KernelBudget kSplitBudget =
+    kSplitBudgets[std::ranges::find(kTensorHeadSizes, HeadSize) - kTensorHeadSizes];
 
 /// Fills the rows of one launch. Throws Failure for a shape that the kernels do not have.
 void attendSplit(Stream& stream, const SplitAttentionArguments& arguments);

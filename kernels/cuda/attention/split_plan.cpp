@@ -9,8 +9,8 @@
 namespace spanscope::cuda {
 namespace {
 
-/// The keys of a tile's rows, cut at multiples of kSplitKeys local tokens.
-void addItems(const PrefillPlan& rows, std::int32_t group, SplitPlan& plan) {
+/// The keys of a tile's rows, cut at multiples of so many local tokens.
+void addItems(const PrefillPlan& rows, std::int32_t group, std::int32_t splitKeys, SplitPlan& plan) {
   SplitTile& tile = plan.tiles.back();
   const PrefillRun& run = rows.runs[static_cast<std::size_t>(tile.run)];
   const std::int32_t lastRow = run.firstRow + (tile.firstPair + tile.pairs - 1) / group;
@@ -19,7 +19,7 @@ void addItems(const PrefillPlan& rows, std::int32_t group, SplitPlan& plan) {
     const PrefillRange& range = rows.ranges[static_cast<std::size_t>(r)];
     const std::int32_t end = range.causal != 0 ? std::min(range.end, lastLocal + 1) : range.end;
     for (std::int32_t begin = range.begin; begin < end;) {
-      const std::int32_t next = std::min(end, (begin / kSplitKeys + 1) * kSplitKeys);
+      const std::int32_t next = std::min(end, (begin / splitKeys + 1) * splitKeys);
       plan.items.push_back({.tile = static_cast<std::int32_t>(plan.tiles.size()) - 1,
                             .range = r,
                             .begin = begin,
@@ -33,16 +33,16 @@ void addItems(const PrefillPlan& rows, std::int32_t group, SplitPlan& plan) {
 }  // namespace
 
 SplitPlan planSplit(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group,
-                    std::int64_t mostPartials) {
+                    std::int64_t mostPartials, std::int32_t splitKeys, std::int64_t keptRotations) {
   SplitPlan plan;
-  plan.rows = planPrefill(runs, rows, group);
+  plan.rows = planPrefill(runs, rows, group, keptRotations);
   for (const PrefillItem& item : plan.rows.items) {
     const PrefillRun& run = plan.rows.runs[static_cast<std::size_t>(item.run)];
     plan.tiles.push_back({.run = item.run,
                           .firstPair = item.firstPair,
                           .pairs = std::min(kPrefillTilePairs, run.rowCount * group - item.firstPair),
                           .firstItem = static_cast<std::int32_t>(plan.items.size())});
-    addItems(plan.rows, group, plan);
+    addItems(plan.rows, group, splitKeys, plan);
     const SplitTile& tile = plan.tiles.back();
     const std::int64_t partials = std::int64_t{tile.pairs} * tile.itemCount;
     if (plan.launches.empty() || plan.launches.back().partials + partials > mostPartials)

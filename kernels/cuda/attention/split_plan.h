@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How attention that is the same for a row alone and among many is cut into work for the card: like that of
-// many rows, and cut over its keys at fixed places too.
+// How attention on tensor cores is cut into work for the card over its keys too: where it has to be the same
+// for a row alone and among many, at fixed places; and where rows alone would leave most of the card idle.
 #pragma once
 
 #include "kernels/cuda/attention/prefill_plan.h"
@@ -10,8 +10,8 @@
 
 namespace spanscope::cuda {
 
-/// Keys that are summed together, counted from local token 0 of each segment: fixed, so that a row's result
-/// depends on its keys alone.
+/// Keys that are summed together, counted from local token 0 of each segment, where that has to be fixed: a
+/// row's result depends on its keys alone then.
 inline constexpr std::int32_t kSplitKeys = 512;
 
 /// Pairs of a row and a query head that a block takes, as PrefillItem counts them.
@@ -25,9 +25,9 @@ struct SplitTile {
 
 /// Some keys of one segment for one tile.
 struct SplitItem {
-  std::int32_t tile = 0;
+  std::int32_t tile = -1;  ///< less than 0: nothing to do
   std::int32_t range = 0;
-  std::int32_t begin = 0;  ///< local tokens, all in one stretch of kSplitKeys
+  std::int32_t begin = 0;  ///< local tokens, all in one stretch of `splitKeys`
   std::int32_t end = 0;
   std::int64_t firstPartial = 0;  ///< pairs of a key head before it in its launch
 };
@@ -39,6 +39,7 @@ struct SplitLaunch {
   std::int32_t firstItem = 0;
   std::int32_t itemCount = 0;
   std::int64_t partials = 0;  ///< pairs of a key head
+  bool operator==(const SplitLaunch&) const = default;
 };
 
 struct SplitPlan {
@@ -48,8 +49,11 @@ struct SplitPlan {
   std::vector<SplitLaunch> launches;
 };
 
-/// `group` query heads to a key head. A launch has at most `mostPartials` pairs, or a single tile.
+/// `group` query heads to a key head. A launch has at most `mostPartials` pairs, or a single tile. Keys are
+/// cut at multiples of `splitKeys` local tokens, a multiple of kPrefillTileKeys; `keptRotations` is what
+/// Rotations::close takes.
 SplitPlan planSplit(std::span<const RowRun> runs, std::int32_t rows, std::int32_t group,
-                    std::int64_t mostPartials);
+                    std::int64_t mostPartials, std::int32_t splitKeys = kSplitKeys,
+                    std::int64_t keptRotations = 0);
 
 }  // namespace spanscope::cuda

@@ -237,13 +237,17 @@ ProblemResult AttentionProblem::reference() const {
   return result;
 }
 
+double scoreToleranceOnTensorCores(const AttentionProblem& problem, const ProblemResult& expected) {
+  // Each element is rounded by up to 2^−8 of itself and independently: over a head that is about
+  // 2^−8 · |q| |k| / √(3 · headSize) of a score; five times as much is never seen.
+  return 3 * 0x1p-8 * expected.scoreNorm / std::sqrt(problem.shape().headSize);
+}
+
 std::string differsOnTensorCores(const AttentionProblem& problem, const std::vector<cuda::Bf16>& out,
                                  const ProblemResult& expected) {
-  // Turned queries are rounded to bf16, each element by up to 2^−8 of itself and independently: over a head
-  // that is about 2^−8 · |q| |k| / √(3 · headSize) of a score; five times as much is never seen. Weights are
-  // rounded too, and then the result.
-  const double score = 3 * 0x1p-8 * expected.scoreNorm / std::sqrt(problem.shape().headSize);
-  const double relative = expected.weightTolerance + 2 * score + 0x1p-8;
+  // Weights are rounded too, and then the result.
+  const double relative =
+      expected.weightTolerance + 2 * scoreToleranceOnTensorCores(problem, expected) + 0x1p-8;
   for (std::size_t i = 0; i < out.size(); ++i) {
     const auto actual = static_cast<double>(valueOf(out[i]));
     const double tolerance = expected.magnitude[i] * relative + std::abs(expected.out[i]) * 0x1p-8;

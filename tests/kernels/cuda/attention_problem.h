@@ -98,6 +98,9 @@ class AttentionProblem {
   std::vector<cuda::RowRun> m_runs;
 };
 
+/// How far a score may be off where turned queries are rounded to bf16.
+double scoreToleranceOnTensorCores(const AttentionProblem& problem, const ProblemResult& expected);
+
 /// What is wrong with results of tensor cores, where queries and weights are rounded to bf16; empty if
 /// nothing is.
 std::string differsOnTensorCores(const AttentionProblem& problem, const std::vector<cuda::Bf16>& out,

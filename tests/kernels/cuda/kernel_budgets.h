@@ -5,6 +5,7 @@
 #include "kernels/cuda/attention/decode_attention.h"
 #include "kernels/cuda/attention/prefill_attention.h"
 #include "kernels/cuda/attention/split_attention.h"
+#include "kernels/cuda/attention/tensor_decode.h"
 #include "kernels/cuda/pool/block_copies.h"
 #include "kernels/cuda/pool/key_value_deviation.h"
 #include "kernels/cuda/pool/key_value_write.h"
@@ -32,6 +33,7 @@ inline std::vector<cuda::KernelBudget> kernelBudgets() {
                                           cuda::kSampleBudget,        cuda::kSplitMergeBudget};
   budgets.insert(budgets.end(), std::begin(cuda::kPrefillBudgets), std::end(cuda::kPrefillBudgets));
   budgets.insert(budgets.end(), std::begin(cuda::kSplitBudgets), std::end(cuda::kSplitBudgets));
+  budgets.insert(budgets.end(), std::begin(cuda::kTensorDecodeBudgets), std::end(cuda::kTensorDecodeBudgets));
   return budgets;
 }
 

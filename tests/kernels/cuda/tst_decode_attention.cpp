@@ -24,15 +24,23 @@ struct DecodeResult {
   std::vector<float> first;
 };
 
+/// What computes the sums of an item.
+enum class Cores { Ordinary, Tensor };
+
+const char* nameOf(Cores cores) {
+  return cores == Cores::Tensor ? "tensor cores" : "ordinary cores";
+}
+
 /// A plan with its arrays on the card.
 class Decoder {
  public:
-  Decoder(EmulatedCard& card, const AttentionProblem& problem, int chunkKeys)
-      : Decoder(card, problem, chunkKeys, problem.frequencies()) {}
-  Decoder(EmulatedCard& card, const AttentionProblem& problem, int chunkKeys,
+  Decoder(EmulatedCard& card, const AttentionProblem& problem, Cores cores, int chunkKeys)
+      : Decoder(card, problem, cores, chunkKeys, problem.frequencies()) {}
+  Decoder(EmulatedCard& card, const AttentionProblem& problem, Cores cores, int chunkKeys,
           const std::vector<double>& frequencies)
       : m_card(card),
         m_problem(problem),
+        m_cores(cores),
         m_plan(cuda::planDecode(problem.runs(), problem.rows(), chunkKeys, problem.queryHeads(),
                                 problem.shape().blockSize)),
         m_items(card.upload(m_plan.items)),
@@ -70,6 +78,7 @@ class Decoder {
                                        .scale = m_problem.scale(),
                                        .pool = m_problem.pool(),
                                        .layer = AttentionProblem::kLayer,
+                                       .onTensorCores = m_cores == Cores::Tensor,
                                        .items = m_items.data(),
                                        .itemCount = itemCount,
                                        .rowItems = m_rowItems.data(),
@@ -108,6 +117,7 @@ class Decoder {
 
   EmulatedCard& m_card;
   const AttentionProblem& m_problem;
+  Cores m_cores;
   DecodePlan m_plan;
   CardArray<cuda::DecodeItem> m_items;
   CardArray<std::int32_t> m_rowItems;
@@ -137,13 +147,16 @@ QString describe(const char* what, std::size_t i, double actual, double expected
 }
 
 /// Empty if the result is right.
-QString differs(const AttentionProblem& problem, const DecodePlan& plan, const DecodeResult& result,
-                const ProblemResult& expected) {
+QString differs(const AttentionProblem& problem, Cores cores, const DecodePlan& plan,
+                const DecodeResult& result, const ProblemResult& expected) {
+  const bool isRounded = cores == Cores::Tensor;
+  const double massRelative =
+      expected.weightTolerance + (isRounded ? 2 * scoreToleranceOnTensorCores(problem, expected) : 0);
+  const double relative = massRelative + (isRounded ? 0x1p-8 : 0);
   for (std::size_t i = 0; i < result.out.size(); ++i) {
     const auto actual = static_cast<double>(valueOf(result.out[i]));
     // Results are rounded to bf16 once.
-    const double tolerance =
-        expected.magnitude[i] * expected.weightTolerance + std::abs(expected.out[i]) * 0x1p-8;
+    const double tolerance = expected.magnitude[i] * relative + std::abs(expected.out[i]) * 0x1p-8;
     if (!(std::abs(actual - expected.out[i]) <= tolerance))
       return describe("out", i, actual, expected.out[i], tolerance);
   }
@@ -151,7 +164,7 @@ QString differs(const AttentionProblem& problem, const DecodePlan& plan, const D
   for (std::size_t run = 0; run < problem.runs().size(); ++run) {
     if (problem.runs()[run].massSpan == RowRun::kNoMass) continue;
     const cuda::MassEntry& place = plan.masses[entry++];
-    const double tolerance = expected.weightTolerance * problem.runs()[run].rowCount;
+    const double tolerance = massRelative * problem.runs()[run].rowCount;
     const auto check = [&](const char* what, const std::vector<float>& all, std::int64_t begin,
                            const std::vector<double>& right) -> QString {
       for (std::size_t i = 0; i < right.size(); ++i) {
@@ -187,14 +200,17 @@ class TestCudaDecodeAttention : public QObject {
   void keysWithoutWeightChangeNothing_data() {
     QTest::addColumn<int>("count");
     QTest::addColumn<bool>("isFloat");
+    QTest::addColumn<Cores>("cores");
     for (const int count : {1, 15, 32, 37, 63, 64, 65, 150}) {
-      for (const bool isFloat : {false, true})
-        QTest::addRow("%d keys, %s", count, isFloat ? "f32" : "bf16") << count << isFloat;
+      QTest::addRow("%d keys, f32", count) << count << true << Cores::Ordinary;
+      for (const Cores cores : {Cores::Ordinary, Cores::Tensor})
+        QTest::addRow("%d keys, bf16 on %s", count, nameOf(cores)) << count << false << cores;
     }
   }
   void keysWithoutWeightChangeNothing() {
     QFETCH(int, count);
     QFETCH(bool, isFloat);
+    QFETCH(Cores, cores);
     EmulatedCard card;
     Random random(m_seed + 9);
     AttentionProblem problem(card,
@@ -203,18 +219,18 @@ class TestCudaDecodeAttention : public QObject {
                               .segments = 1,
                               .keyHeads = 1,
                               .group = 2,
-                              .headSize = 48,
+                              .headSize = 80,
                               .isFloat = isFloat},
                              random);
     problem.runs().front().keys.clear();
     problem.ignoreKeys(count);
-    const std::vector<double> still(24, 0.0);
+    const std::vector<double> still(40, 0.0);
     std::int32_t& begin = problem.runs().back().keys.back().begin;
     begin = 0;
     problem.runs().back().massSpan = 16;
-    const DecodeResult all = Decoder(card, problem, 64, still).run();
+    const DecodeResult all = Decoder(card, problem, cores, 64, still).run();
     begin = count;
-    const DecodeResult some = Decoder(card, problem, 64, still).run();
+    const DecodeResult some = Decoder(card, problem, cores, 64, still).run();
     QVERIFY(sameBits(some.out, all.out));
     // The mass is f32: results in bf16 hide most of what another order of summation changes.
     QCOMPARE(some.mass, all.mass);
@@ -224,10 +240,11 @@ class TestCudaDecodeAttention : public QObject {
     QTest::addColumn<ProblemShape>("shape");
     QTest::addColumn<int>("chunkKeys");
     QTest::addColumn<int>("massSpan");
+    QTest::addColumn<Cores>("cores");
     const std::vector<int> rows{1, 2, 5};
     const std::vector<int> keys{1, 63, 300, 1000, 5000};
     const std::vector<int> segments{1, 2, 5};
-    const std::vector<int> sizes{32, 64, 80, 96, 128, 256};
+    const std::vector<int> sizes{16, 32, 64, 80, 96, 128, 256};
     const std::vector<int> groups{1, 2, 3, 4, 7, 8, 16};
     const std::vector<int> blockSizes{1, 5, 16, 128};
     const std::vector<int> chunks{64, 256};
@@ -235,7 +252,7 @@ class TestCudaDecodeAttention : public QObject {
     Random random(m_seed);
     for (const auto& choice :
          pairwiseSample({rows.size(), keys.size(), segments.size(), sizes.size(), groups.size(),
-                         blockSizes.size(), chunks.size(), spans.size(), 2},
+                         blockSizes.size(), chunks.size(), spans.size(), 4},
                         random)) {
       ProblemShape shape{.rows = rows[choice[0]],
                          .keys = keys[choice[1]],
@@ -245,36 +262,41 @@ class TestCudaDecodeAttention : public QObject {
                          .headSize = sizes[choice[3]],
                          .blockSize = blockSizes[choice[5]],
                          .isFloat = choice[8] == 1};
+      const Cores cores = choice[8] >= 2 ? Cores::Tensor : Cores::Ordinary;
       // The emulation does some ten million products a second.
       if (shape.keys >= 1000 && shape.group * shape.headSize > 512) shape.rows = 1;
       const int chunk = chunks[choice[6]];
-      QTest::addRow("%s, chunks of %d, mass by %d", shape.text().c_str(), chunk, spans[choice[7]])
-          << shape << chunk << spans[choice[7]];
+      QTest::addRow("%s, %s, chunks of %d, mass by %d", shape.text().c_str(), nameOf(cores), chunk,
+                    spans[choice[7]])
+          << shape << chunk << spans[choice[7]] << cores;
     }
   }
   void equalsReference() {
     QFETCH(ProblemShape, shape);
     QFETCH(int, chunkKeys);
     QFETCH(int, massSpan);
+    QFETCH(Cores, cores);
     EmulatedCard card;
     Random random(m_seed);
     AttentionProblem problem(card, shape, random);
     problem.runs().back().massSpan = massSpan;
     const ProblemResult expected = problem.reference();
-    Decoder decoder(card, problem, chunkKeys);
+    Decoder decoder(card, problem, cores, chunkKeys);
     std::vector<Bf16> before;
     const bool isSmall = std::int64_t{shape.rows} * shape.keys * shape.group * shape.headSize < 400000;
     inEveryOrder(card, [&](const char* order) {
       if (!isSmall && std::strcmp(order, "descending") != 0) return;
       const DecodeResult result = decoder.run();
-      const QString difference = differs(problem, decoder.plan(), result, expected);
+      const QString difference = differs(problem, cores, decoder.plan(), result, expected);
       QVERIFY2(difference.isEmpty(), qPrintable(QString(order) + ": " + difference));
       QVERIFY(before.empty() || sameBits(before, result.out));
       before = result.out;
     });
   }
 
+  void keysAtTheEdgesCount_data() { eachKindOfCores(); }
   void keysAtTheEdgesCount() {
+    QFETCH(Cores, cores);
     // The last key belongs to the last row alone; the one before the first belongs to nobody.
     for (const int keys : {32, 33, 63, 64, 65, 130}) {
       for (const bool marksLast : {true, false}) {
@@ -285,19 +307,22 @@ class TestCudaDecodeAttention : public QObject {
             random);
         problem.runs().back().keys.back().begin = keys / 2;
         problem.markKey(marksLast ? keys - 1 : keys / 2 - 1);
-        Decoder decoder(card, problem, 64);
-        const QString difference = differs(problem, decoder.plan(), decoder.run(), problem.reference());
+        Decoder decoder(card, problem, cores, 64);
+        const QString difference =
+            differs(problem, cores, decoder.plan(), decoder.run(), problem.reference());
         QVERIFY2(difference.isEmpty(), qPrintable(QString("%1 keys: %2").arg(keys).arg(difference)));
       }
     }
   }
 
+  void dependsOnTheRowAlone_data() { eachKindOfCores(); }
   void dependsOnTheRowAlone() {
+    QFETCH(Cores, cores);
     // Row by row, with other rows beside them, and wherever the blocks lie.
     EmulatedCard card;
     Random random(m_seed + 1);
     AttentionProblem problem(card, {.rows = 6, .keys = 200, .segments = 3}, random);
-    const std::vector<Bf16> together = Decoder(card, problem, 64).run().out;
+    const std::vector<Bf16> together = Decoder(card, problem, cores, 64).run().out;
     const RowRun all = problem.runs().back();
     problem.runs().pop_back();
     for (std::int32_t i = 0; i < all.rowCount; ++i) {
@@ -307,15 +332,17 @@ class TestCudaDecodeAttention : public QObject {
       one.rowCount = 1;
       problem.runs().push_back(one);
     }
-    QVERIFY(sameBits(Decoder(card, problem, 64).run().out, together));
+    QVERIFY(sameBits(Decoder(card, problem, cores, 64).run().out, together));
     for (RowRun& run : problem.runs()) {  // another base for everything
       run.base += 77777;
       for (cuda::SegmentKeys& keys : run.keys) keys.base += 77777;
     }
-    QVERIFY(sameBits(Decoder(card, problem, 64).run().out, together));
+    QVERIFY(sameBits(Decoder(card, problem, cores, 64).run().out, together));
   }
 
+  void rowsMoveOnWithoutAPlan_data() { eachKindOfCores(); }
   void rowsMoveOnWithoutAPlan() {
+    QFETCH(Cores, cores);
     // A plan with room to grow, recorded once and replayed, gives what a plan for the row's new place gives.
     EmulatedCard card;
     Random random(m_seed + 2);
@@ -323,7 +350,7 @@ class TestCudaDecodeAttention : public QObject {
     RowRun& run = problem.runs().back();
     run.firstLocal -= 70;
     run.growth = 70;
-    Decoder growing(card, problem, 64);
+    Decoder growing(card, problem, cores, 64);
     const cuda::Graph graph = card.stream.capture([&] { growing.launch(); });
     std::vector<std::int32_t> locals = growing.plan().locals;
     for (const std::int32_t step : {0, 1, 30, 39}) {
@@ -332,25 +359,30 @@ class TestCudaDecodeAttention : public QObject {
       run.firstLocal = locals[1];
       run.growth = 0;
       card.stream.replay(graph);
-      QVERIFY(sameBits(growing.out(), Decoder(card, problem, 64).run().out));
+      QVERIFY(sameBits(growing.out(), Decoder(card, problem, cores, 64).run().out));
       const ProblemResult expected = problem.reference();
-      const QString difference = differs(problem, growing.plan(), growing.run(), expected);
+      const QString difference = differs(problem, cores, growing.plan(), growing.run(), expected);
       QVERIFY2(difference.isEmpty(), qPrintable(difference));
     }
   }
 
+  void rowsWithoutKeysGiveZero_data() { eachKindOfCores(); }
   void rowsWithoutKeysGiveZero() {
+    QFETCH(Cores, cores);
     EmulatedCard card;
     Random random(m_seed + 3);
     AttentionProblem problem(card, {.rows = 1, .keys = 20, .segments = 1}, random);
     problem.runs().front().keys.clear();
-    const std::vector<Bf16> out = Decoder(card, problem, 64).run().out;
+    const std::vector<Bf16> out = Decoder(card, problem, cores, 64).run().out;
     for (std::size_t i = 0; i < out.size() / 2; ++i) QCOMPARE(out[i].bits, std::uint16_t{0});
     problem.runs().pop_back();  // the row belongs to no run
-    for (const Bf16 value : Decoder(card, problem, 64).run().out) QCOMPARE(value.bits, std::uint16_t{0});
+    for (const Bf16 value : Decoder(card, problem, cores, 64).run().out)
+      QCOMPARE(value.bits, std::uint16_t{0});
   }
 
+  void paddingIsLeftOut_data() { eachKindOfCores(); }
   void paddingIsLeftOut() {
+    QFETCH(Cores, cores);
     EmulatedCard card;
     Random random(m_seed + 4);
     AttentionProblem problem(card, {.rows = 1, .keys = 20, .segments = 1}, random);
@@ -358,6 +390,7 @@ class TestCudaDecodeAttention : public QObject {
     const auto items = card.upload(std::vector{padding, padding});
     cuda::attendDecode(card.stream, {.queryHeads = problem.queryHeads(),
                                      .pool = problem.pool(),
+                                     .onTensorCores = cores == Cores::Tensor,
                                      .items = items.data(),
                                      .itemCount = 2,
                                      .rows = 0,
@@ -365,15 +398,17 @@ class TestCudaDecodeAttention : public QObject {
     card.stream.synchronize();  // reads and writes nothing
   }
 
+  void distantSegmentsKeepTheirPrecision_data() { eachKindOfCores(); }
   void distantSegmentsKeepTheirPrecision() {
+    QFETCH(Cores, cores);
     EmulatedCard card;
     Random random(m_seed + 5);
     AttentionProblem problem(card, {.rows = 4, .keys = 100, .segments = 3}, random);
     problem.runs().back().keys[0].base = -500000;
     problem.runs().back().keys[1].base = 700000;
-    Decoder decoder(card, problem, 64);
+    Decoder decoder(card, problem, cores, 64);
     QVERIFY(decoder.plan().rotations.rows() < 20);
-    const QString difference = differs(problem, decoder.plan(), decoder.run(), problem.reference());
+    const QString difference = differs(problem, cores, decoder.plan(), decoder.run(), problem.reference());
     QVERIFY2(difference.isEmpty(), qPrintable(difference));
   }
 
@@ -386,9 +421,24 @@ class TestCudaDecodeAttention : public QObject {
     arguments.queryHeads = 4;
     arguments.pool.headSize = 72;
     QVERIFY_THROWS_EXCEPTION(Failure, cuda::attendDecode(card.stream, arguments));
+    arguments.onTensorCores = true;
+    arguments.chunkKeys = 64;
+    arguments.pool.headSize = 48;
+    QVERIFY_THROWS_EXCEPTION(Failure, cuda::attendDecode(card.stream, arguments));
+    arguments.pool.headSize = 64;
+    arguments.pool.isFloat = true;
+    QVERIFY_THROWS_EXCEPTION(Failure, cuda::attendDecode(card.stream, arguments));
+    arguments.pool.isFloat = false;
+    arguments.chunkKeys = 60;
+    QVERIFY_THROWS_EXCEPTION(Failure, cuda::attendDecode(card.stream, arguments));
   }
 
  private:
+  static void eachKindOfCores() {
+    QTest::addColumn<Cores>("cores");
+    for (const Cores cores : {Cores::Ordinary, Cores::Tensor}) QTest::newRow(nameOf(cores)) << cores;
+  }
+
   std::uint64_t m_seed = testSeed(20251126);
 };
 

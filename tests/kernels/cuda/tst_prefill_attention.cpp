@@ -74,7 +74,7 @@ class TestCudaPrefillAttention : public QObject {
     const ShapeChoices choices{.rows = {1, 16, 17, 64, 65, 100},
                                .keys = {1, 63, 64, 65, 128, 129, 300, 1000},
                                .segments = {1, 2, 5},
-                               .headSizes = {32, 64, 80, 96, 128, 256},
+                               .headSizes = {16, 32, 64, 80, 96, 128, 256},
                                .groups = {1, 2, 3, 4, 7, 8, 16},
                                .blockSizes = {1, 5, 16, 128}};
     for (const ProblemShape& shape :

@@ -97,7 +97,7 @@ class TestCudaSplitAttention : public QObject {
     const ShapeChoices choices{.rows = {1, 16, 17, 65, 100},
                                .keys = {1, 64, 65, 511, 512, 513, 1100},
                                .segments = {1, 2, 5},
-                               .headSizes = {32, 64, 80, 96, 128, 256},
+                               .headSizes = {16, 32, 64, 80, 96, 128, 256},
                                .groups = {1, 3, 4, 8, 16},
                                .blockSizes = {1, 5, 16, 128}};
     Random random(m_seed);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The sizes of heads that the kernels on tensor cores are compiled for: their loops have to be unrolled.
+#pragma once
+
+#include "kernels/cuda/pool/key_value_pool.h"
+
+namespace spanscope::cuda {
+
+/// Padding of the pool included.
+inline constexpr int kTensorHeadSizes[] = {16, 32, 64, 80, 96, 128, 256};
+
+/// Calls `work` with the head size as its template argument; false if there is none for it.
+template <class Work>
+bool forTensorHeadSize(int headSize, Work work) {
+  const auto tryOne = [&]<int HeadSize>() {
+    if (headSize == HeadSize) work.template operator()<HeadSize>();
+    return headSize == HeadSize;
+  };
+  return tryOne.template operator()<16>() || tryOne.template operator()<32>() ||
+         tryOne.template operator()<64>() || tryOne.template operator()<80>() ||
+         tryOne.template operator()<96>() || tryOne.template operator()<128>() ||
+         tryOne.template operator()<256>();
+}
+
+/// Whether keys and values lie as the kernels on tensor cores take them.
+constexpr bool isForTensorCores(bool isFloat, int headSize) {
+  for (const int size : kTensorHeadSizes) {
+    if (headSize == size) return !isFloat;
+  }
+  return false;
+}
+
+}  // namespace spanscope::cuda
