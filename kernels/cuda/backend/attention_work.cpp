@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cuda/backend/attention_work.h"
 
+#include "kernels/cuda/attention/prefill_attention.h"
+#include "kernels/cuda/attention/tensor_head_sizes.h"
 #include "kernels/cuda/backend/card_key_value_store.h"
 
 #include <algorithm>
@@ -16,20 +18,57 @@ constexpr std::int32_t kChunkKeys = 256;
 constexpr std::size_t kMostPartialBytes = std::size_t{128} << 20U;
 /// Pairs of a row and a head of a group with which tensor cores are worth their set-up.
 constexpr std::int32_t kFewPairs = 16;
+/// Keys with which a part of a row's work is worth merging.
+constexpr std::int32_t kLeastSplitKeys = 256;
 
 bool hasTensorCores(const compute::KvShape& store) {
-  if (store.type != compute::DType::BF16) return false;
-  for (const int headSize : {32, 64, 80, 96, 128, 256}) {
-    if (store.headSize == headSize) return true;
-  }
-  return false;
+  return isForTensorCores(store.type == compute::DType::F32, paddedHeadSize(store.headSize));
 }
 
-/// Rows of a run whose local indices follow each other.
+/// A run as the kernels take it.
 struct Piece {
   RowRun run;
   std::optional<std::size_t> mass;  ///< entry of the mass that was asked for
 };
+
+RowRun rowRunOf(const compute::PassInputs& inputs, const compute::QueryRun& run) {
+  const auto first = inputs.localIndices.begin() + static_cast<std::ptrdiff_t>(run.firstRow);
+  RowRun result{.firstRow = static_cast<std::int32_t>(run.firstRow),
+                .rowCount = run.rowCount,
+                .firstLocal = *first,
+                .base = run.base,
+                .keys = {}};
+  if (*(first + run.rowCount - 1) - *first + 1 != run.rowCount)
+    result.locals.assign(first, first + run.rowCount);
+  result.mostBlocks = run.mostBlocks;
+  for (const compute::KeyRange& keys : run.keys) {
+    result.keys.push_back({.blocks = {keys.blocks.begin(), keys.blocks.end()},
+                           .begin = keys.begin,
+                           .end = keys.end,
+                           .base = keys.base,
+                           .causal = keys.causal});
+  }
+  return result;
+}
+
+RowRun rowsOf(const RowRun& run, std::int32_t first, std::int32_t count) {
+  RowRun part = run;
+  part.firstRow += first;
+  part.firstLocal = run.localOf(first);
+  part.rowCount = count;
+  if (!run.locals.empty()) part.locals.assign(run.locals.begin() + first, run.locals.begin() + first + count);
+  return part;
+}
+
+/// In how many blocks the keys lie that a row at a local token sees.
+std::int32_t blocksOf(const RowRun& run, std::int32_t local, std::int32_t blockSize) {
+  std::int32_t blocks = 0;
+  for (const SegmentKeys& keys : run.keys) {
+    const std::int32_t end = keys.causal ? std::min(keys.end, local + 1) : keys.end;
+    if (end > keys.begin) blocks += (end + blockSize - 1) / blockSize - keys.begin / blockSize;
+  }
+  return blocks;
+}
 
 std::vector<Piece> piecesOf(const compute::PassInputs& inputs, const compute::KvShape& store, bool observed) {
   std::vector<std::optional<std::size_t>> entries(inputs.runs.size());
@@ -38,30 +77,19 @@ std::vector<Piece> piecesOf(const compute::PassInputs& inputs, const compute::Kv
   }
   std::vector<Piece> pieces;
   for (std::size_t r = 0; r < inputs.runs.size(); ++r) {
-    const compute::QueryRun& run = inputs.runs[r];
-    RowRun shared{.base = run.base, .keys = {}};
-    shared.mostBlocks = run.mostBlocks;
-    for (const compute::KeyRange& keys : run.keys) {
-      shared.keys.push_back({.blocks = {keys.blocks.begin(), keys.blocks.end()},
-                             .begin = keys.begin,
-                             .end = keys.end,
-                             .base = keys.base,
-                             .causal = keys.causal});
+    RowRun run = rowRunOf(inputs, inputs.runs[r]);
+    if (entries[r]) run.massSpan = inputs.mass.keySpan(*entries[r], store.blockSize);
+    // Rows that have no more blocks than they may read are like others.
+    std::int32_t whole = 0;
+    while (run.mostBlocks > 0 && whole < run.rowCount &&
+           blocksOf(run, run.localOf(whole), store.blockSize) <= run.mostBlocks)
+      ++whole;
+    if (whole > 0) {
+      pieces.push_back({.run = rowsOf(run, 0, whole), .mass = entries[r]});
+      pieces.back().run.mostBlocks = 0;
     }
-    if (entries[r]) shared.massSpan = inputs.mass.keySpan(*entries[r], store.blockSize);
-    const auto localOf = [&](std::int32_t row) {
-      return inputs.localIndices[static_cast<std::size_t>(run.firstRow + row)];
-    };
-    for (std::int32_t row = 0; row < run.rowCount;) {
-      std::int32_t end = row + 1;
-      while (end < run.rowCount && localOf(end) == localOf(end - 1) + 1) ++end;
-      Piece piece{.run = shared, .mass = entries[r]};
-      piece.run.firstRow = static_cast<std::int32_t>(run.firstRow) + row;
-      piece.run.rowCount = end - row;
-      piece.run.firstLocal = localOf(row);
-      pieces.push_back(std::move(piece));
-      row = end;
-    }
+    if (whole < run.rowCount)
+      pieces.push_back({.run = rowsOf(run, whole, run.rowCount - whole), .mass = entries[r]});
   }
   return pieces;
 }
@@ -79,18 +107,15 @@ std::size_t partialBytes(const compute::AttentionShape& shape, const RowRun& run
 /// Collects pieces into launches.
 class Decodes {
  public:
-  Decodes(const compute::AttentionShape& shape, std::int32_t blockSize)
-      : m_shape(shape), m_blockSize(blockSize) {}
+  Decodes(const compute::AttentionShape& shape, std::int32_t blockSize, std::int64_t keptRotations)
+      : m_shape(shape), m_blockSize(blockSize), m_keptRotations(keptRotations) {}
 
   void add(const Piece& piece) {
     const std::size_t each = std::max<std::size_t>(1, partialBytes(m_shape, piece.run));
     const auto most =
         static_cast<std::int32_t>(std::clamp<std::size_t>(kMostPartialBytes / each, 1, 1U << 20U));
     for (std::int32_t row = 0; row < piece.run.rowCount; row += most) {
-      Piece part = piece;
-      part.run.firstRow += row;
-      part.run.firstLocal += row;
-      part.run.rowCount = std::min(most, piece.run.rowCount - row);
+      Piece part{.run = rowsOf(piece.run, row, std::min(most, piece.run.rowCount - row)), .mass = piece.mass};
       const std::size_t bytes = each * static_cast<std::size_t>(part.run.rowCount);
       if (m_bytes + bytes > kMostPartialBytes) close();
       m_bytes += bytes;
@@ -116,7 +141,7 @@ class Decodes {
       if (part.mass) entries.push_back(*part.mass);
       runs.push_back(std::move(part.run));
     }
-    work.plan = planDecode(runs, work.rows, kChunkKeys, m_shape.queryHeads, m_blockSize);
+    work.plan = planDecode(runs, work.rows, kChunkKeys, m_shape.queryHeads, m_blockSize, m_keptRotations);
     for (std::size_t i = 0; i < entries.size(); ++i)
       work.masses.push_back({.entry = entries[i], .mass = work.plan.masses[i]});
     m_works.push_back(std::move(work));
@@ -126,23 +151,43 @@ class Decodes {
 
   const compute::AttentionShape& m_shape;
   std::int32_t m_blockSize;
+  std::int64_t m_keptRotations;
   std::vector<Piece> m_parts;
   std::size_t m_bytes = 0;
   std::vector<DecodeWork> m_works;
 };
 
+/// Into stretches of how many keys the work of few rows is cut, so that two blocks of it come to each
+/// multiprocessor; 0: not at all, where there are rows enough for the card or few keys to cut.
+std::int32_t splitKeysOf(const std::vector<RowRun>& runs, std::int32_t group, std::int32_t keyHeads,
+                         int multiprocessors) {
+  std::int64_t blocks = 0;
+  std::int64_t mostKeys = 0;
+  for (const RowRun& run : runs) {
+    const std::int64_t pairs = std::int64_t{run.rowCount} * group;
+    blocks += (pairs + kPrefillTilePairs - 1) / kPrefillTilePairs * keyHeads;
+    std::int64_t keyCount = 0;
+    for (const SegmentKeys& keys : run.keys) keyCount += std::max(keys.end - keys.begin, 0);
+    mostKeys = std::max(mostKeys, keyCount);
+  }
+  if (blocks >= multiprocessors || mostKeys < 2 * kLeastSplitKeys) return 0;
+  const std::int64_t parts = (2 * std::int64_t{multiprocessors} + blocks - 1) / blocks;
+  const std::int64_t tiles = (mostKeys / parts + kPrefillTileKeys - 1) / kPrefillTileKeys;
+  return static_cast<std::int32_t>(std::max<std::int64_t>(kLeastSplitKeys, tiles * kPrefillTileKeys));
+}
+
 }  // namespace
 
 AttentionWork planAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
-                            const compute::PassInputs& inputs, bool observed, bool exact) {
+                            const compute::PassInputs& inputs, bool observed, const AttentionMode& mode) {
   const std::int32_t group = shape.queryHeads / std::max(1, shape.keyHeads);
   const bool isTensor = hasTensorCores(store);
-  Decodes decodes(shape, store.blockSize);
+  Decodes decodes(shape, store.blockSize, mode.keptRotations);
   std::vector<RowRun> many;
   for (Piece& piece : piecesOf(inputs, store, observed)) {
     if (piece.run.mostBlocks > 0) {
       decodes.add(piece);
-    } else if (isTensor && exact) {
+    } else if (isTensor && mode.exact) {
       if (piece.mass) decodes.add(piece);
       many.push_back(std::move(piece.run));
     } else if (isTensor && !piece.mass && piece.run.rowCount > 1 && piece.run.rowCount * group >= kFewPairs) {
@@ -155,13 +200,16 @@ AttentionWork planAttention(const compute::AttentionShape& shape, const compute:
   work.decodes = decodes.take();
   if (many.empty()) return work;
   const auto rows = static_cast<std::int32_t>(inputs.tokens.size());
-  if (exact) {
-    const std::int64_t pairBytes =
-        (std::int64_t{shape.headSize} + 2) * shape.keyHeads * std::int64_t{sizeof(float)};
-    work.split = planSplit(many, rows, group, static_cast<std::int64_t>(kMostPartialBytes) / pairBytes);
-  } else {
-    work.prefill = planPrefill(many, rows, group);
+  const std::int32_t splitKeys =
+      mode.exact ? kSplitKeys : splitKeysOf(many, group, shape.keyHeads, mode.multiprocessors);
+  if (splitKeys == 0) {
+    work.prefill = planPrefill(many, rows, group, mode.keptRotations);
+    return work;
   }
+  const std::int64_t pairBytes =
+      (std::int64_t{paddedHeadSize(shape.headSize)} + 2) * shape.keyHeads * std::int64_t{sizeof(float)};
+  work.split = planSplit(many, rows, group, static_cast<std::int64_t>(kMostPartialBytes) / pairBytes,
+                         splitKeys, mode.keptRotations);
   return work;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The attention of a pass as lists of launches: single rows and rows whose mass is asked for by the kernel
-// that cuts keys, many rows by the one on tensor cores. Where rows have to be bit-equal, the store chooses:
-// all rows by one kernel on tensor cores, or all by the one that cuts keys. Rows that may not read all blocks
-// go by the latter everywhere.
+// The attention of a pass as lists of launches: single rows and rows whose mass is asked for by the kernels
+// that take rows one by one, many rows by those on tensor cores, cut over their keys where they are too few
+// for the card. Where rows have to be bit-equal, the store chooses: all rows by one kernel on tensor cores,
+// or all one by one. Rows that may not read all blocks go one by one everywhere.
 #pragma once
 
 #include "engine/compute/backend.h"
@@ -34,15 +34,20 @@ struct DecodeWork {
 struct AttentionWork {
   std::vector<DecodeWork> decodes;
   PrefillPlan prefill;  ///< without items: nothing for it
-  /// Of all rows: what others computed of them comes before it and counts for their mass alone. Without
-  /// tiles: nothing for it.
+  /// Instead of it. Where rows have to be bit-equal, of all rows: what others computed of them comes before
+  /// it and counts for their mass alone. Without tiles: nothing for it.
   SplitPlan split;
 };
 
-/// Rows whose local indices do not follow each other are runs of their own, and rows whose partial results
-/// take too much memory are launched one after the other. `observed`: with the mass that the inputs ask for.
-/// `exact`: rows are bit-equal.
+/// What the plan depends on beside the pass.
+struct AttentionMode {
+  bool exact = false;              ///< rows are bit-equal
+  int multiprocessors = 1;         ///< of the card
+  std::int64_t keptRotations = 0;  ///< as Rotations::close takes it
+};
+
+/// Rows whose partial results take too much memory are launched one after the other. `observed`: with the mass that the inputs ask for.
 AttentionWork planAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
-                            const compute::PassInputs& inputs, bool observed, bool exact);
+                            const compute::PassInputs& inputs, bool observed, const AttentionMode& mode);
 
 }  // namespace spanscope::cuda

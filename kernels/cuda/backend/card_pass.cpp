@@ -5,6 +5,7 @@
 #include "engine/compute/half.h"
 #include "engine/compute/pass_check.h"
 #include "kernels/cuda/attention/block_choice.h"
+#include "kernels/cuda/attention/tensor_head_sizes.h"
 #include "kernels/cuda/backend/decode_step.h"
 
 #include <algorithm>
@@ -16,10 +17,8 @@
 namespace spanscope::cuda {
 namespace {
 
-constexpr std::size_t kAlignment = 256;
-
 std::size_t aligned(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return (bytes + kListAlignment - 1) / kListAlignment * kListAlignment;
 }
 
 [[noreturn]] void refuse(const char* what, std::int64_t found, const std::string& expected) {
@@ -43,37 +42,33 @@ class Parts {
 
 }  // namespace
 
-std::size_t UploadList::addBytes(std::span<const std::byte> bytes) {
-  const std::size_t place = aligned(m_bytes.size());
-  m_bytes.resize(place + bytes.size());
-  std::copy(bytes.begin(), bytes.end(), m_bytes.begin() + static_cast<std::ptrdiff_t>(place));
-  return place;
-}
-
-CardPass::CardPass(std::shared_ptr<CardWork> work, const std::shared_ptr<CardBuffers>& buffers,
-                   FixedPlace& place, const compute::AttentionShape& shape,
+CardPass::CardPass(PassSupplies supplies, const compute::AttentionShape& shape,
                    const compute::RotaryTable& rotary, const compute::KvShape& store,
-                   const compute::PassInputs& inputs, bool exact)
-    : m_work(std::move(work)), m_buffers(buffers), m_shape(shape), m_isExact(exact) {
+                   const compute::PassInputs& inputs)
+    : m_supplies(std::move(supplies)), m_work(m_supplies.work.get()), m_shape(shape), m_rotations(rotary) {
   compute::checkPass(shape, rotary, store, inputs);
-  // Attention that is bit-equal is given piece by piece: its launches differ from step to step.
-  if (!m_isExact && isDecodeStep(inputs)) m_lease = place.lease();
-  describe(rotary, store, inputs, {});
+  if (isDecodeStep(inputs)) m_lease = m_supplies.place->lease();
+  describe(store, inputs, {});
   if (m_lease) m_work->note();
   if (inputs.narrowings.empty()) return;
-  m_wide.emplace(Wide{.rotary = rotary, .store = store, .narrowing = compute::Narrowing(inputs)});
+  m_wide.emplace(Wide{.store = store, .narrowing = compute::Narrowing(inputs)});
 }
 
-void CardPass::describe(const compute::RotaryTable& rotary, const compute::KvShape& store,
-                        const compute::PassInputs& inputs, const std::vector<std::int32_t>& chosen) {
+void CardPass::describe(const compute::KvShape& store, const compute::PassInputs& inputs,
+                        const std::vector<std::int32_t>& chosen) {
   AttentionWork plain;
   AttentionWork observed;
   if (!inputs.runs.empty()) {
-    plain = planAttention(m_shape, store, inputs, false, m_isExact);
-    if (!inputs.mass.runs.empty()) observed = planAttention(m_shape, store, inputs, true, m_isExact);
+    const AttentionMode mode{.exact = m_supplies.exact,
+                             .multiprocessors = m_supplies.multiprocessors,
+                             .keptRotations = RotationTables::kMostRows};
+    plain = planAttention(m_shape, store, inputs, false, mode);
+    if (!inputs.mass.runs.empty()) observed = planAttention(m_shape, store, inputs, true, mode);
   }
   // Keys so many that they are attended to in several launches are no step that is like others.
-  if (plain.decodes.size() > 1 || observed.decodes.size() > 1) m_lease = {};
+  for (const AttentionWork* const work : {&plain, &observed}) {
+    if (work->decodes.size() > 1 || work->split.launches.size() > 1) m_lease = {};
+  }
 
   const auto count = [](std::size_t own, std::int64_t most) {
     const auto rows = static_cast<std::int64_t>(own);
@@ -87,6 +82,7 @@ void CardPass::describe(const compute::RotaryTable& rotary, const compute::KvSha
   if (m_lease) {
     for (AttentionWork* const work : {&plain, &observed}) {
       for (DecodeWork& decode : work->decodes) pad(decode, padding);
+      pad(work->split, padding, m_shape.queryHeads / std::max(1, m_shape.keyHeads));
     }
   }
   m_massRequest = inputs.mass;
@@ -100,15 +96,13 @@ void CardPass::describe(const compute::RotaryTable& rotary, const compute::KvSha
 
   Rotations rotations;
   for (const std::int32_t local : inputs.localIndices) rotations.add(local, 1);
-  rotations.close();
+  rotations.close(RotationTables::kMostRows);
   std::vector<std::int32_t> keyIndices;
   keyIndices.reserve(inputs.localIndices.size());
   for (const std::int32_t local : inputs.localIndices)
     keyIndices.push_back(static_cast<std::int32_t>(local + rotations.offsetOf(local)));
   m_keyIndices = lists.add(padded(std::move(keyIndices), m_rows.padded, 0));
-  m_keyRotations =
-      lists.add(padded(rotations.table(rotary.inverseFrequencies, static_cast<double>(rotary.attentionScale)),
-                       padding * std::int64_t{store.headSize}, 0.0F));
+  m_keyRotations = m_rotations.add(rotations, lists, padding * std::int64_t{store.headSize});
 
   std::vector<std::int32_t> wanted(inputs.logitRows);
   wanted.insert(wanted.end(), inputs.hiddenRows.begin(), inputs.hiddenRows.end());
@@ -124,8 +118,9 @@ void CardPass::describe(const compute::RotaryTable& rotary, const compute::KvSha
   }
   m_parameters = lists.add(padded(std::move(parameters), padding, SamplingParameters()));
 
-  m_plain = addAttention(lists, plain, rotary);
-  m_observed = addAttention(lists, observed, rotary);
+  m_plain = addAttention(lists, plain);
+  m_observed = addAttention(lists, observed);
+  m_rotations.keep(*m_supplies.rotations);
   for (std::size_t i = 0; i < inputs.mass.runs.size(); ++i) {
     const std::int32_t span = inputs.mass.keySpan(i, store.blockSize);
     std::vector<std::int32_t>& stretches = m_massStretches.emplace_back();
@@ -134,8 +129,8 @@ void CardPass::describe(const compute::RotaryTable& rotary, const compute::KvSha
   }
 
   const std::size_t bytes = lists.bytes().size();
-  m_staging = m_lease ? HostBuffer(m_lease.takeForListsOfHost(bytes)) : m_buffers->takeOfHost(bytes);
-  m_lists = m_lease ? CardBuffer(m_lease.takeForLists(bytes)) : m_buffers->take(bytes);
+  m_staging = m_lease ? HostBuffer(m_lease.takeForListsOfHost(bytes)) : m_supplies.buffers->takeOfHost(bytes);
+  m_lists = m_lease ? CardBuffer(m_lease.takeForLists(bytes)) : m_supplies.buffers->take(bytes);
   if (lists.bytes().empty()) return;
   std::memcpy(m_staging.data(), lists.bytes().data(), lists.bytes().size());
   m_work->stream().copyToDevice(m_lists.data(), m_staging.data(), lists.bytes().size());
@@ -153,15 +148,12 @@ CardPass::~CardPass() {
   }
 }
 
-CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const AttentionWork& work,
-                                                const compute::RotaryTable& rotary) {
+CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const AttentionWork& work) {
   const auto table = [&](const Rotations& rotations) {
-    std::vector<float> values =
-        rotations.table(rotary.inverseFrequencies, static_cast<double>(rotary.attentionScale));
     // Of a step that is observed another list follows.
-    const auto size = static_cast<std::int64_t>(values.size());
     const bool isLast = m_massRequest.runs.empty();
-    return padded(std::move(values), m_lease && !isLast ? paddedElements(size) : size, 0.0F);
+    const std::int64_t floats = rotations.rows() * m_shape.headSize;
+    return m_rotations.add(rotations, lists, m_lease && !isLast ? paddedElements(floats) : 0);
   };
   AttentionLists result;
   for (const DecodeWork& decode : work.decodes) {
@@ -172,7 +164,7 @@ CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const Attenti
                               .rowItems = lists.add(plan.rowItems),
                               .locals = lists.add(plan.locals),
                               .blocks = lists.add(plan.blocks),
-                              .cosSin = lists.add(table(plan.rotations)),
+                              .cosSin = table(plan.rotations),
                               .entries = lists.add(plan.masses),
                               .entryCount = static_cast<int>(plan.masses.size()),
                               .itemCount = static_cast<int>(plan.items.size()),
@@ -186,7 +178,7 @@ CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const Attenti
                               .choiceRowCount = static_cast<int>(plan.choiceRows.size()),
                               .masses = decode.masses});
   }
-  result.split = SplitLists(lists, work.split, rotary);
+  result.split = SplitLists(lists, work.split, m_rotations);
   const PrefillPlan& plan = work.prefill;
   if (plan.items.empty()) return result;
   result.prefill = {.items = lists.add(plan.items),
@@ -194,7 +186,7 @@ CardPass::AttentionLists CardPass::addAttention(UploadList& lists, const Attenti
                     .ranges = lists.add(plan.ranges),
                     .locals = lists.add(plan.locals),
                     .blocks = lists.add(plan.blocks),
-                    .cosSin = lists.add(table(plan.rotations)),
+                    .cosSin = table(plan.rotations),
                     .itemCount = static_cast<int>(plan.items.size())};
   return result;
 }
@@ -219,8 +211,11 @@ void CardPass::attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* 
   }
   AttentionLists& lists = observed && !m_massRequest.runs.empty() ? m_observed : m_plain;
   for (DecodeLists& decode : lists.decodes) attendRows(decode, pool, layer, queries, out, mass);
-  if (m_isExact)
-    lists.split.attend(m_work->stream(), *m_buffers, m_lists.data(), m_shape, pool, layer, queries, out);
+  if (!lists.split.isEmpty()) {
+    const CardBuffer own = scratchFor(lists.splitScratch, lists.split.scratchBytes(pool));
+    std::byte* const scratch = m_lease ? lists.splitScratch.data() : own.data();
+    lists.split.attend(*m_work, scratch, m_lists.data(), m_rotations, m_shape, pool, layer, queries, out);
+  }
   const PrefillLists& many = lists.prefill;
   if (many.itemCount == 0) return;
   PrefillAttentionArguments arguments;
@@ -236,9 +231,15 @@ void CardPass::attend(const KeyValuePool& pool, std::int32_t layer, const Bf16* 
   arguments.ranges = at<PrefillRange>(many.ranges);
   arguments.locals = at<std::int32_t>(many.locals);
   arguments.blocks = at<std::int32_t>(many.blocks);
-  arguments.cosSin = at<float>(many.cosSin);
+  arguments.cosSin = m_rotations.at(many.cosSin, m_lists.data());
   arguments.out = out;
   m_work->give(attendPrefill, arguments);
+}
+
+CardBuffer CardPass::scratchFor(CardBuffer& kept, std::size_t bytes) {
+  if (!m_lease) return take(bytes);
+  if (kept.data() == nullptr) kept = take(bytes);
+  return {};
 }
 
 void CardPass::attendRows(DecodeLists& lists, const KeyValuePool& pool, std::int32_t layer,
@@ -254,10 +255,7 @@ void CardPass::attendRows(DecodeLists& lists, const KeyValuePool& pool, std::int
   const std::int64_t choices = std::int64_t{lists.choiceBlockCount} * pool.heads;
   const std::size_t bounds = parts.add<float>(choices);
   const std::size_t chosen = parts.add<std::uint8_t>(choices);
-  // It may go back while the kernels have yet to run: whoever takes it is behind them in the stream.
-  CardBuffer own;
-  if (m_lease && lists.scratch.data() == nullptr) lists.scratch = take(parts.bytes());
-  if (!m_lease) own = take(parts.bytes());
+  const CardBuffer own = scratchFor(lists.scratch, parts.bytes());
   const CardBuffer& scratch = m_lease ? lists.scratch : own;
   const std::int64_t first = lists.firstRow * heads * m_shape.headSize;
 
@@ -268,12 +266,13 @@ void CardPass::attendRows(DecodeLists& lists, const KeyValuePool& pool, std::int
   arguments.scale = m_shape.scale;
   arguments.pool = pool;
   arguments.layer = layer;
+  arguments.onTensorCores = isForTensorCores(pool.isFloat, pool.headSize);
   arguments.items = at<DecodeItem>(lists.items);
   arguments.itemCount = lists.itemCount;
   arguments.rowItems = at<std::int32_t>(lists.rowItems);
   arguments.locals = at<std::int32_t>(lists.locals);
   arguments.blocks = at<std::int32_t>(lists.blocks);
-  arguments.cosSin = at<float>(lists.cosSin);
+  arguments.cosSin = m_rotations.at(lists.cosSin, m_lists.data());
   arguments.rows = lists.rows;
   arguments.chunkKeys = lists.chunkKeys;
   arguments.itemStretches = hasMass ? lists.itemStretches : 0;
@@ -392,7 +391,7 @@ void CardPass::fetch(const void* values, std::int64_t count, bool isFloat) {
   const std::size_t bytes = static_cast<std::size_t>(count) * (isFloat ? sizeof(float) : sizeof(Bf16));
   // How much there is differs from step to step: what came before is the graph.
   m_work->replay();
-  HostBuffer& arriving = m_arriving.emplace_back(m_buffers->takeOfHost(bytes));
+  HostBuffer& arriving = m_arriving.emplace_back(m_supplies.buffers->takeOfHost(bytes));
   m_work->give(copyToHost, {arriving.data(), values, bytes});
   m_arrivals.emplace_back([this, index, isFloat, arrived = arriving.data()] {
     std::vector<float>& fetched = m_results.fetched[index];
@@ -424,7 +423,7 @@ void CardPass::narrow(const void* scores, std::int64_t count, bool isFloat) {
   const std::vector<float> arrived = std::move(m_results.fetched.back());
   m_results.fetched.pop_back();
   const std::vector<std::int32_t> chosen = m_wide->narrowing.step(arrived);
-  describe(m_wide->rotary, m_wide->store, m_wide->narrowing.inputs(), chosen);
+  describe(m_wide->store, m_wide->narrowing.inputs(), chosen);
   m_results.keptRows = m_wide->narrowing.kept();
 }
 

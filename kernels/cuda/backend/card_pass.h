@@ -10,8 +10,10 @@
 #include "kernels/cuda/backend/card_buffers.h"
 #include "kernels/cuda/backend/card_work.h"
 #include "kernels/cuda/backend/fixed_place.h"
+#include "kernels/cuda/backend/pass_rotations.h"
 #include "kernels/cuda/backend/row_count.h"
 #include "kernels/cuda/backend/split_lists.h"
+#include "kernels/cuda/backend/upload_list.h"
 #include "kernels/cuda/sampling/sample.h"
 
 #include <cstddef>
@@ -24,32 +26,22 @@
 
 namespace spanscope::cuda {
 
-/// Lists that go to the card together.
-class UploadList {
- public:
-  /// Where it will lie.
-  template <class T>
-  std::size_t add(std::span<const T> values) {
-    return addBytes(std::as_bytes(values));
-  }
-  template <class T>
-  std::size_t add(const std::vector<T>& values) {
-    return add(std::span<const T>(values));
-  }
-  const std::vector<std::byte>& bytes() const { return m_bytes; }
-
- private:
-  std::size_t addBytes(std::span<const std::byte> bytes);
-  std::vector<std::byte> m_bytes;
+/// What the passes of a backend share.
+struct PassSupplies {
+  std::shared_ptr<CardWork> work;
+  std::shared_ptr<CardBuffers> buffers;
+  std::shared_ptr<FixedPlace> place;
+  std::shared_ptr<RotationTables> rotations;
+  int multiprocessors = 1;
+  bool exact = false;  ///< rows are bit-equal
 };
 
 class CardPass final : public compute::Pass {
  public:
   /// Throws Failure for inputs that do not fit. A decode step takes the place, if it is free, and has what
-  /// follows noted. `exact`: rows are bit-equal.
-  CardPass(std::shared_ptr<CardWork> work, const std::shared_ptr<CardBuffers>& buffers, FixedPlace& place,
-           const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
-           const compute::KvShape& store, const compute::PassInputs& inputs, bool exact);
+  /// follows noted.
+  CardPass(PassSupplies supplies, const compute::AttentionShape& shape, const compute::RotaryTable& rotary,
+           const compute::KvShape& store, const compute::PassInputs& inputs);
   /// Waits for the stream if nobody did: host memory goes back.
   ~CardPass() override;
   CardPass(const CardPass&) = delete;
@@ -60,7 +52,7 @@ class CardPass final : public compute::Pass {
   const std::int64_t* slots() const { return at<std::int64_t>(m_slots); }
   /// Of keys: rows of keyRotations().
   const std::int32_t* keyIndices() const { return at<std::int32_t>(m_keyIndices); }
-  const float* keyRotations() const { return at<float>(m_keyRotations); }
+  const float* keyRotations() const { return m_rotations.at(m_keyRotations, m_lists.data()); }
   const std::int32_t* list(compute::RowList list) const;
   RowCount count(compute::RowList list) const;
 
@@ -83,7 +75,7 @@ class CardPass final : public compute::Pass {
     std::size_t rowItems = 0;
     std::size_t locals = 0;
     std::size_t blocks = 0;
-    std::size_t cosSin = 0;
+    RotationPlace cosSin = {};
     std::size_t entries = 0;
     int entryCount = 0;
     int itemCount = 0;
@@ -104,25 +96,25 @@ class CardPass final : public compute::Pass {
     std::size_t ranges = 0;
     std::size_t locals = 0;
     std::size_t blocks = 0;
-    std::size_t cosSin = 0;
+    RotationPlace cosSin = {};
     int itemCount = 0;
   };
   struct AttentionLists {
     std::vector<DecodeLists> decodes;
     PrefillLists prefill;
     SplitLists split;
+    CardBuffer splitScratch = {};  ///< as that of DecodeLists
   };
 
   /// What narrowing needs to know of the inputs.
   struct Wide {
-    compute::RotaryTable rotary;
     compute::KvShape store;
     compute::Narrowing narrowing;
   };
 
   /// Makes the lists and gives them to the stream. Those of a decode step are padded if the place is free.
-  void describe(const compute::RotaryTable& rotary, const compute::KvShape& store,
-                const compute::PassInputs& inputs, const std::vector<std::int32_t>& chosen);
+  void describe(const compute::KvShape& store, const compute::PassInputs& inputs,
+                const std::vector<std::int32_t>& chosen);
   /// Waits, and takes what has come.
   void settle();
 
@@ -130,29 +122,32 @@ class CardPass final : public compute::Pass {
   const T* at(std::size_t place) const {
     return reinterpret_cast<const T*>(m_lists.data() + place);
   }
-  AttentionLists addAttention(UploadList& lists, const AttentionWork& work,
-                              const compute::RotaryTable& rotary);
+  AttentionLists addAttention(UploadList& lists, const AttentionWork& work);
   CardBuffer take(std::size_t bytes) {
-    return m_lease ? CardBuffer(m_lease.take(bytes)) : m_buffers->take(bytes);
+    return m_lease ? CardBuffer(m_lease.take(bytes)) : m_supplies.buffers->take(bytes);
   }
   HostBuffer takeOfHost(std::size_t bytes) {
-    return m_lease ? HostBuffer(m_lease.takeOfHost(bytes)) : m_buffers->takeOfHost(bytes);
+    return m_lease ? HostBuffer(m_lease.takeOfHost(bytes)) : m_supplies.buffers->takeOfHost(bytes);
   }
+  /// Memory between the kernels of one layer. That of a decode step is `kept` for all layers, and taken here
+  /// the first time; else what is given may go back while the kernels have yet to run: whoever takes it is
+  /// behind them in the stream.
+  CardBuffer scratchFor(CardBuffer& kept, std::size_t bytes);
   void attendRows(DecodeLists& lists, const KeyValuePool& pool, std::int32_t layer, const Bf16* queries,
                   Bf16* out, compute::LayerMass* mass);
   void sumMassOf(const DecodeLists& lists, const PartialSum* sums, const float* mass, const float* first,
                  const PartialSum* totals, compute::LayerMass& into);
 
-  std::shared_ptr<CardWork> m_work;
-  std::shared_ptr<CardBuffers> m_buffers;
+  PassSupplies m_supplies;
+  CardWork* m_work;    ///< of the supplies
   FixedLease m_lease;  ///< of a decode step
   compute::AttentionShape m_shape;
-  bool m_isExact;
+  PassRotations m_rotations;
   RowCount m_rows;
   std::size_t m_tokens = 0;
   std::size_t m_slots = 0;
   std::size_t m_keyIndices = 0;
-  std::size_t m_keyRotations = 0;
+  RotationPlace m_keyRotations;
   std::size_t m_chosen = 0;
   std::size_t m_wanted = 0;
   std::size_t m_logits = 0;

@@ -11,6 +11,7 @@
 #include "kernels/cuda/backend/card_weight.h"
 #include "kernels/cuda/backend/card_work.h"
 #include "kernels/cuda/backend/fixed_place.h"
+#include "kernels/cuda/backend/rotation_tables.h"
 #include "kernels/cuda/pool/block_copies.h"
 #include "kernels/cuda/pool/key_value_deviation.h"
 #include "kernels/cuda/pool/key_value_write.h"
@@ -67,7 +68,8 @@ class CudaBackend final : public compute::Backend {
         m_work(std::make_shared<CardWork>(m_device, options.work)),
         m_products(m_device),
         m_buffers(std::make_shared<CardBuffers>(m_device)),
-        m_place(std::make_shared<FixedPlace>(m_device)) {
+        m_place(std::make_shared<FixedPlace>(m_device)),
+        m_rotations(std::make_shared<RotationTables>(m_device, m_work)) {
     const DeviceProperties& properties = m_device.properties();
     if (properties.major < kLeastMajor)
       throw Failure(errorAt(properties.name, "compute capability " + capabilityOf(properties),
@@ -105,7 +107,13 @@ class CudaBackend final : public compute::Backend {
   std::unique_ptr<compute::Pass> makePass(const compute::AttentionShape& shape,
                                           const compute::RotaryTable& rotary, const compute::KvShape& store,
                                           const compute::PassInputs& inputs) override {
-    return std::make_unique<CardPass>(m_work, m_buffers, *m_place, shape, rotary, store, inputs, m_isExact);
+    return std::make_unique<CardPass>(PassSupplies{.work = m_work,
+                                                   .buffers = m_buffers,
+                                                   .place = m_place,
+                                                   .rotations = m_rotations,
+                                                   .multiprocessors = m_device.properties().multiprocessors,
+                                                   .exact = m_isExact},
+                                      shape, rotary, store, inputs);
   }
 
   void embed(const compute::Pass& pass, const compute::Weight& table, compute::Tensor& out) override {
@@ -355,6 +363,7 @@ class CudaBackend final : public compute::Backend {
   MatrixProducts m_products;
   std::shared_ptr<CardBuffers> m_buffers;
   std::shared_ptr<FixedPlace> m_place;
+  std::shared_ptr<RotationTables> m_rotations;
 };
 
 std::string describe(const DeviceProperties& properties) {

@@ -24,7 +24,7 @@ bool isDecodeStep(const compute::PassInputs& inputs) {
     return false;
   for (std::size_t i = 0; i < rows; ++i) {
     const compute::QueryRun& run = inputs.runs[i];
-    if (run.firstRow != static_cast<std::int64_t>(i) || run.rowCount != 1 || run.mostBlocks > 0) return false;
+    if (run.firstRow != static_cast<std::int64_t>(i) || run.rowCount != 1) return false;
   }
   for (std::size_t i = 0; i < inputs.draws.size(); ++i) {
     if (inputs.draws[i].logits != static_cast<std::int32_t>(i)) return false;
@@ -58,10 +58,36 @@ void pad(DecodeWork& decode, std::int32_t rows) {
   plan.items = padded(std::move(plan.items), paddedItems(items), DecodeItem());
   plan.blocks =
       padded(std::move(plan.blocks), paddedElements(static_cast<std::int64_t>(plan.blocks.size())), 0);
+  if (!plan.choiceRows.empty()) {
+    plan.choiceRows = padded(std::move(plan.choiceRows), rows, ChoiceRow());
+    const auto blocks = static_cast<std::int64_t>(plan.choiceBlocks.size());
+    plan.choiceBlocks = padded(std::move(plan.choiceBlocks), paddedElements(blocks), ChoiceBlock());
+  }
   if (plan.masses.empty()) return;
   plan.masses = padded(std::move(plan.masses), rows, MassEntry());
   plan.massElements = paddedElements(plan.massElements);
   plan.firstElements = paddedElements(plan.firstElements);
+}
+
+void pad(SplitPlan& split, std::int32_t rows, std::int32_t group) {
+  if (split.launches.empty()) return;
+  PrefillPlan& plan = split.rows;
+  const auto ranges = static_cast<std::int32_t>(plan.ranges.size());
+  const auto items = static_cast<std::int32_t>(split.items.size());
+  plan.locals = padded(std::move(plan.locals), rows, 0);
+  // Rows that nobody reads get 0.
+  for (auto row = static_cast<std::int32_t>(plan.runs.size()); row < rows; ++row) {
+    split.tiles.push_back({.run = row, .pairs = group, .firstItem = items});
+    plan.runs.push_back({.firstRow = row, .rowCount = 1, .firstRange = ranges});
+  }
+  plan.ranges = padded(std::move(plan.ranges), paddedItems(ranges), PrefillRange());
+  plan.blocks =
+      padded(std::move(plan.blocks), paddedElements(static_cast<std::int64_t>(plan.blocks.size())), 0);
+  split.items = padded(std::move(split.items), paddedItems(items), SplitItem());
+  SplitLaunch& launch = split.launches.front();
+  launch.tileCount = static_cast<std::int32_t>(split.tiles.size());
+  launch.itemCount = static_cast<std::int32_t>(split.items.size());
+  launch.partials = std::int64_t{launch.itemCount} * group;
 }
 
 }  // namespace spanscope::cuda

@@ -11,8 +11,8 @@
 
 namespace spanscope::cuda {
 
-/// Whether every row is a run of its own that reads all blocks, and little is wanted: logits of some rows,
-/// and a draw from the first of these, the second, and so on.
+/// Whether every row is a run of its own, and little is wanted: logits of some rows, and a draw from the
+/// first of these, the second, and so on.
 bool isDecodeStep(const compute::PassInputs& inputs);
 
 /// What is to be taken for so many rows.
@@ -25,6 +25,8 @@ std::int64_t paddedElements(std::int64_t elements);
 /// Adds rows up to `rows`, items, blocks and entries of mass that have nothing to do. `decode` has all rows
 /// of the pass.
 void pad(DecodeWork& decode, std::int32_t rows);
+/// The same, for a plan of one launch; `group` query heads to a key head.
+void pad(SplitPlan& split, std::int32_t rows, std::int32_t group);
 
 /// The list made as long as `count`.
 template <class T>

@@ -3,7 +3,8 @@
 
 #include "engine/compute/backend.h"
 #include "kernels/cuda/attention/split_attention.h"
-#include "kernels/cuda/backend/card_buffers.h"
+#include "kernels/cuda/backend/card_work.h"
+#include "kernels/cuda/backend/pass_rotations.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,10 +19,13 @@ class SplitLists {
  public:
   SplitLists() = default;  ///< nothing to do
   /// Adds what goes to the card to `lists`.
-  SplitLists(UploadList& lists, const SplitPlan& plan, const compute::RotaryTable& rotary);
+  SplitLists(UploadList& lists, const SplitPlan& plan, PassRotations& rotations);
 
+  bool isEmpty() const { return m_launches.empty(); }
+  /// Bytes of partial results: the launches of a layer have them in turn.
+  std::size_t scratchBytes(const KeyValuePool& pool) const;
   /// Attends in one layer of a pool. `uploaded` is where the lists lie.
-  void attend(Stream& stream, CardBuffers& buffers, const std::byte* uploaded,
+  void attend(CardWork& work, std::byte* scratch, const std::byte* uploaded, const PassRotations& rotations,
               const compute::AttentionShape& shape, const KeyValuePool& pool, std::int32_t layer,
               const Bf16* queries, Bf16* out) const;
 
@@ -32,7 +36,7 @@ class SplitLists {
   std::size_t m_ranges = 0;
   std::size_t m_locals = 0;
   std::size_t m_blocks = 0;
-  std::size_t m_cosSin = 0;
+  RotationPlace m_cosSin;
   std::vector<SplitLaunch> m_launches;
 };
 

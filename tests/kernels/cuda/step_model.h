@@ -39,6 +39,7 @@ struct StepOptions {
   bool logitsWanted = false;
   bool observed = false;
   std::stop_token stop = {};
+  std::int32_t mostBlocks = 0;  ///< that a row reads; 0: all
 };
 
 class StepModel {
@@ -46,9 +47,10 @@ class StepModel {
   static constexpr std::int32_t kBlockSize = 4;
   static constexpr std::int32_t kDocument = 16;  ///< tokens; with as many rows nothing grows any more
 
-  explicit StepModel(cuda::CardWorkOptions options) : counts(std::make_shared<cuda::GraphCounts>()) {
+  explicit StepModel(cuda::CardWorkOptions options, bool exact = false)
+      : counts(std::make_shared<cuda::GraphCounts>()) {
     options.counts = counts;
-    m_backend = cuda::makeCudaBackend({.device = 0, .work = std::move(options)});
+    m_backend = cuda::makeCudaBackend({.device = 0, .exact = exact, .work = std::move(options)});
     const model::ModelConfig config = stepModelConfig();
     const auto weights = model::makeRandomWeights(config, 5);
     m_decoder = std::make_unique<model::Decoder>(config, *weights, *m_backend);
@@ -96,6 +98,7 @@ class StepModel {
       const auto local = static_cast<std::int32_t>(reply->tokens.size()) - 1;
       addRow(batch, *reply, local);
       batch.runs.push_back(run(*reply, row, 1, local + 1, kDocument, m_document));
+      batch.runs.back().mostBlocks = options.mostBlocks;
       batch.logitRows.push_back(row);
       compute::SamplingSettings settings;
       settings.temperature = reply->temperature;

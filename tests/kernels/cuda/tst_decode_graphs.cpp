@@ -46,7 +46,7 @@ struct Given {
 };
 
 /// Requests that come and go by chance, with what each step gave.
-std::vector<Given> script(StepModel& model, std::uint64_t seed, int steps) {
+std::vector<Given> script(StepModel& model, std::uint64_t seed, int steps, std::int32_t mostBlocks) {
   Random random(seed);
   std::list<StepReply> replies;
   std::vector<Given> given;
@@ -59,8 +59,9 @@ std::vector<Given> script(StepModel& model, std::uint64_t seed, int steps) {
     }
     std::vector<StepReply*> batch;
     for (StepReply& reply : replies) batch.push_back(&reply);
-    given.emplace_back(
-        model.step(batch, {.logitsWanted = random.below(4) == 0, .observed = random.below(3) == 0}));
+    given.emplace_back(model.step(
+        batch,
+        {.logitsWanted = random.below(4) == 0, .observed = random.below(3) == 0, .mostBlocks = mostBlocks}));
     if (random.below(5) == 0)
       replies.erase(std::next(replies.begin(), static_cast<std::ptrdiff_t>(random.below(replies.size()))));
   }
@@ -73,14 +74,17 @@ class TestDecodeGraphs : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void givesTheSameAsWithoutGraphs_data() { eachKindOfStep(); }
   void givesTheSameAsWithoutGraphs() {
+    QFETCH(bool, exact);
+    QFETCH(std::int32_t, mostBlocks);
     const std::uint64_t seed = testSeed(20251124);
     qInfo("seed %llu", static_cast<unsigned long long>(seed));
-    StepModel with(StepModel::patient());
-    StepModel without(StepModel::withoutGraphs());
+    StepModel with(StepModel::patient(), exact);
+    StepModel without(StepModel::withoutGraphs(), exact);
     constexpr int kSteps = 60;
-    const std::vector<Given> actual = script(with, seed, kSteps);
-    const std::vector<Given> expected = script(without, seed, kSteps);
+    const std::vector<Given> actual = script(with, seed, kSteps, mostBlocks);
+    const std::vector<Given> expected = script(without, seed, kSteps, mostBlocks);
     for (std::size_t i = 0; i < expected.size(); ++i)
       QVERIFY2(actual[i].equals(expected[i]), qPrintable(QString::number(i)));
     qInfo("%lld captures, %lld replays", static_cast<long long>(with.counts->captures),
@@ -93,22 +97,32 @@ class TestDecodeGraphs : public QObject {
   /// Block tables grow from step to step, and so does what is observed.
   void theSecondStepReplays_data() {
     QTest::addColumn<bool>("observed");
-    QTest::newRow("tokens alone") << false;
-    QTest::newRow("observed") << true;
+    QTest::addColumn<bool>("exact");
+    QTest::addColumn<std::int32_t>("mostBlocks");
+    QTest::newRow("tokens alone") << false << false << 0;
+    QTest::newRow("observed") << true << false << 0;
+    QTest::newRow("bit-equal") << false << true << 0;
+    QTest::newRow("bit-equal, observed") << true << true << 0;
+    QTest::newRow("few blocks") << false << false << 3;
+    QTest::newRow("bit-equal, few blocks") << false << true << 3;
   }
   void theSecondStepReplays() {
     QFETCH(bool, observed);
-    StepModel model(StepModel::patient());
+    QFETCH(bool, exact);
+    QFETCH(std::int32_t, mostBlocks);
+    StepModel model(StepModel::patient(), exact);
     StepReply one = model.begin(1, 30);
     StepReply two = model.begin(2, 3);
     StepReply three = model.begin(3, 8);
     for (int i = 0; i < 12; ++i) {
-      model.step({&one, &two, &three}, {.logitsWanted = false, .observed = observed});
-      QCOMPARE(model.counts->captures, std::int64_t{1});
-      QCOMPARE(model.counts->replays, std::int64_t{i});
+      model.step({&one, &two, &three},
+                 {.logitsWanted = false, .observed = observed, .mostBlocks = mostBlocks});
+      // Blocks to choose from grow with the keys, by and by into a graph of its own.
+      QVERIFY(model.counts->captures <= (mostBlocks > 0 ? 2 : 1));
+      QCOMPARE(model.counts->captures + model.counts->replays, std::int64_t{i + 1});
     }
-    // What is observed grows with the keys, by and by into a graph of its own.
-    if (observed) return;
+    // So does what is observed.
+    if (observed || mostBlocks > 0) return;
     // Of the same bucket.
     StepReply four = model.begin(4, 1);
     model.step({&one, &two, &three, &four});
@@ -383,6 +397,7 @@ class TestDecodeGraphs : public QObject {
     };
     QVERIFY(isStill([](compute::PassInputs& other) { other.draws.clear(); }));
     QVERIFY(isStill([](compute::PassInputs& other) { other.mass.runs = {1}; }));
+    QVERIFY(isStill([](compute::PassInputs& other) { other.runs[1].mostBlocks = 3; }));
     QVERIFY(!isStill([](compute::PassInputs& other) { other.draws[0].logits = 1; }));
     QVERIFY(!isStill([](compute::PassInputs& other) { other.hiddenRows = {0}; }));
     QVERIFY(!isStill([](compute::PassInputs& other) { other.narrowings = {{{.runs = 3, .kept = 3}}}; }));
@@ -416,6 +431,18 @@ class TestDecodeGraphs : public QObject {
       lease.take(std::size_t{1} << 19U);
     }
     QCOMPARE(taken(place->lease()), first);
+  }
+
+ private:
+  static void eachKindOfStep() {
+    QTest::addColumn<bool>("exact");
+    QTest::addColumn<std::int32_t>("mostBlocks");
+    for (const bool exact : {false, true}) {
+      for (const std::int32_t mostBlocks : {0, 3})
+        QTest::addRow("%s, %s", exact ? "bit-equal" : "default",
+                      mostBlocks == 0 ? "all blocks" : "few blocks")
+            << exact << mostBlocks;
+    }
   }
 };
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace spanscope::cuda {
+
+inline constexpr std::size_t kListAlignment = 256;  ///< bytes
+
+/// Lists that go to the card together.
+class UploadList {
+ public:
+  /// Where it will lie.
+  template <class T>
+  std::size_t add(std::span<const T> values) {
+    return addBytes(std::as_bytes(values));
+  }
+  template <class T>
+  std::size_t add(const std::vector<T>& values) {
+    return add(std::span<const T>(values));
+  }
+  const std::vector<std::byte>& bytes() const { return m_bytes; }
+
+ private:
+  std::size_t addBytes(std::span<const std::byte> bytes) {
+    const std::size_t place = (m_bytes.size() + kListAlignment - 1) / kListAlignment * kListAlignment;
+    m_bytes.resize(place + bytes.size());
+    std::copy(bytes.begin(), bytes.end(), m_bytes.begin() + static_cast<std::ptrdiff_t>(place));
+    return place;
+  }
+  std::vector<std::byte> m_bytes;
+};
+
+}  // namespace spanscope::cuda
