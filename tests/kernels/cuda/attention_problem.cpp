@@ -153,7 +153,7 @@ void AttentionProblem::markKey(std::int32_t token) {
 }
 
 void AttentionProblem::ignoreKeys(std::int32_t count) {
-  std::fill(m_queries.begin(), m_queries.end(), roundedToBf16(1.0F));
+  for (cuda::Bf16& query : m_queries) query = roundedToBf16(std::abs(valueOf(query)) + 0.25F);
   for (std::int32_t token = 0; token < count; ++token) {
     for (int head = 0; head < m_shape.keyHeads; ++head)
       std::fill_n(m_keys.begin() + static_cast<std::ptrdiff_t>(placeOfOwn(token, head)), m_shape.headSize,

@@ -78,7 +78,7 @@ class AttentionProblem {
   /// does not.
   void markKey(std::int32_t token);
 
-  /// Makes all queries ones, and of the last run's own segment the first `count` keys such that, not turned,
+  /// Makes all queries positive, and of the last run's own segment the first `count` keys such that, not turned,
   /// their weight is 0 beside any other's.
   void ignoreKeys(std::int32_t count);
 

@@ -199,16 +199,22 @@ class TestCudaDecodeAttention : public QObject {
   /// as well be left out.
   void keysWithoutWeightChangeNothing_data() {
     QTest::addColumn<int>("count");
+    QTest::addColumn<int>("chunkKeys");
     QTest::addColumn<bool>("isFloat");
     QTest::addColumn<Cores>("cores");
     for (const int count : {1, 15, 32, 37, 63, 64, 65, 150}) {
-      QTest::addRow("%d keys, f32", count) << count << true << Cores::Ordinary;
-      for (const Cores cores : {Cores::Ordinary, Cores::Tensor})
-        QTest::addRow("%d keys, bf16 on %s", count, nameOf(cores)) << count << false << cores;
+      for (const int chunk : {64, 256}) {
+        QTest::addRow("%d keys, chunks of %d, f32", count, chunk)
+            << count << chunk << true << Cores::Ordinary;
+        for (const Cores cores : {Cores::Ordinary, Cores::Tensor})
+          QTest::addRow("%d keys, chunks of %d, bf16 on %s", count, chunk, nameOf(cores))
+              << count << chunk << false << cores;
+      }
     }
   }
   void keysWithoutWeightChangeNothing() {
     QFETCH(int, count);
+    QFETCH(int, chunkKeys);
     QFETCH(bool, isFloat);
     QFETCH(Cores, cores);
     EmulatedCard card;
@@ -228,9 +234,9 @@ class TestCudaDecodeAttention : public QObject {
     std::int32_t& begin = problem.runs().back().keys.back().begin;
     begin = 0;
     problem.runs().back().massSpan = 16;
-    const DecodeResult all = Decoder(card, problem, cores, 64, still).run();
+    const DecodeResult all = Decoder(card, problem, cores, chunkKeys, still).run();
     begin = count;
-    const DecodeResult some = Decoder(card, problem, cores, 64, still).run();
+    const DecodeResult some = Decoder(card, problem, cores, chunkKeys, still).run();
     QVERIFY(sameBits(some.out, all.out));
     // The mass is f32: results in bf16 hide most of what another order of summation changes.
     QCOMPARE(some.mass, all.mass);
