@@ -33,6 +33,61 @@ SPANSCOPE_DEVICE bool isBefore(float first, int firstPlace, float second, int se
 
 }  // namespace
 
+/// What is known of the keys of some slots, by the lanes of a warp: each has a pair (i, i + headSize / 2) of
+/// elements at a time.
+template <class T>
+struct BoundsOfKeys {
+  const KeyValuePool& pool;
+  const T* keys;  ///< of one head in one block
+  int begin;      ///< slots
+  int end;
+
+  SPANSCOPE_DEVICE void measure(int element, float& least, float& greatest) const {
+    for (int slot = begin; slot < end; ++slot) {
+      const float value = keyElement(keys[slot * pool.headSize + element]);
+      const bool isFirst = slot == begin;
+      least = isFirst || value < least ? value : least;
+      greatest = isFirst || value > greatest ? value : greatest;
+    }
+  }
+};
+
+template <class T>
+SPANSCOPE_DEVICE BoundsOfKeys<T> boundsOfKeys(const BlockChoiceArguments& arguments,
+                                              const ChoiceBlock& block) {
+  const KeyValuePool& pool = arguments.pool;
+  return {pool, static_cast<const T*>(pool.keys) + pool.placeOf(arguments.layer, block.block, blockIndex().y),
+          block.begin, block.end};
+}
+
+/// Only of whole blocks it is kept what is known of them.
+SPANSCOPE_DEVICE bool isWhole(const ChoiceBlock& block, const KeyValuePool& pool) {
+  return pool.bounds != nullptr && block.begin == 0 && block.end == pool.blockSize;
+}
+
+/// A warp for each block of a row and key head. Rows that share a block may both measure it, and find the
+/// same.
+template <class T>
+SPANSCOPE_KERNEL(kKeyBoundBudget)
+keyBoundKernel(BlockChoiceArguments arguments) {
+  const ChoiceBlock block = arguments.blocks[blockIndex().x];
+  const KeyValuePool& pool = arguments.pool;
+  if (block.row < 0 || !isWhole(block, pool)) return;
+  const std::int64_t head = pool.headOf(arguments.layer, block.block, blockIndex().y);
+  if (pool.bounded[head] != 0) return;
+  syncWarp();  // it was read
+  const BoundsOfKeys<T> known = boundsOfKeys<T>(arguments, block);
+  T* const bounds = static_cast<T*>(pool.bounds) + head * 2 * pool.headSize;
+  for (int element = laneIndex(); element < pool.tensorHeadSize(); element += kWarpSize) {
+    float least = 0;
+    float greatest = 0;
+    known.measure(element, least, greatest);
+    bounds[element] = toElement<T>(least);
+    bounds[pool.headSize + element] = toElement<T>(greatest);
+  }
+  if (laneIndex() == 0) pool.bounded[head] = 1;
+}
+
 /// A warp for each block of a row and key head; a pair (i, i + headSize / 2) of elements for each lane at a
 /// time.
 template <class T>
@@ -47,20 +102,23 @@ blockBoundKernel(BlockChoiceArguments arguments) {
   const int pairs = size / 2;
   const float* const cosines = arguments.cosSin + static_cast<std::int64_t>(block.rotation) * size;
   const Bf16* const queries = arguments.queries + block.row * arguments.queryStride + keyHead * group * size;
-  const T* const keys =
-      static_cast<const T*>(pool.keys) + pool.placeOf(arguments.layer, block.block, keyHead);
+  const BoundsOfKeys<T> measured = boundsOfKeys<T>(arguments, block);
+  const T* const kept = isWhole(block, pool)
+                            ? static_cast<const T*>(pool.bounds) +
+                                  pool.headOf(arguments.layer, block.block, keyHead) * 2 * pool.headSize
+                            : nullptr;
   float sums[kMostGroup] = {};
   for (int pair = laneIndex(); pair < pairs; pair += kWarpSize) {
-    float least[2];
-    float greatest[2];
-    for (int slot = block.begin; slot < block.end; ++slot) {
-      const T* const key = keys + slot * pool.headSize;
-      SPANSCOPE_UNROLL
-      for (int half = 0; half < 2; ++half) {
-        const float element = keyElement(key[pair + half * pairs]);
-        const bool isFirst = slot == block.begin;
-        least[half] = isFirst || element < least[half] ? element : least[half];
-        greatest[half] = isFirst || element > greatest[half] ? element : greatest[half];
+    float least[2] = {};
+    float greatest[2] = {};
+    SPANSCOPE_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      const int element = pair + half * pairs;
+      if (kept != nullptr) {
+        least[half] = keyElement(kept[element]);
+        greatest[half] = keyElement(kept[pool.headSize + element]);
+      } else {
+        measured.measure(element, least[half], greatest[half]);
       }
     }
     const float cosine = cosines[pair];
@@ -105,6 +163,10 @@ SPANSCOPE_KERNEL(kBlockChoiceBudget) blockChoiceKernel(BlockChoiceArguments argu
 
 void chooseBlocks(Stream& stream, const BlockChoiceArguments& arguments) {
   const int heads = arguments.pool.heads;
+  const LaunchShape shape{.grid = {arguments.blockCount, heads}, .threads = kKeyBoundBudget.threads};
+  if (arguments.pool.bounds != nullptr)
+    launch(stream, "boundKeys", shape, arguments.pool.isFloat ? keyBoundKernel<float> : keyBoundKernel<Bf16>,
+           arguments);
   launch(stream, "boundBlocks", {.grid = {arguments.blockCount, heads}, .threads = kBlockBoundBudget.threads},
          arguments.pool.isFloat ? blockBoundKernel<float> : blockBoundKernel<Bf16>, arguments);
   launch(stream, "chooseBlocks", {.grid = {arguments.rowCount, heads}, .threads = kBlockChoiceBudget.threads},

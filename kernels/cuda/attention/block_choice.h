@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which blocks rows read that may not read all, as engine/compute/block_choice.h specifies: bounds of what
-// the queries could score in each block, measured from its keys anew in every layer, then the best of each
-// row.
+// the queries could score in each block, then the best of each row. What is known of the keys of a whole
+// block is kept in the pool, if it keeps any; that of others is measured each time.
 #pragma once
 
 #include "kernels/cuda/attention/decode_plan.h"
@@ -33,6 +33,7 @@ struct BlockChoiceArguments {
   bool operator==(const BlockChoiceArguments&) const = default;
 };
 
+inline constexpr KernelBudget kKeyBoundBudget{"keyBoundKernel", 32, 12, 0};
 inline constexpr KernelBudget kBlockBoundBudget{"blockBoundKernel", 32, 12, 0};
 inline constexpr KernelBudget kBlockChoiceBudget{"blockChoiceKernel", 128, 12, 0};
 

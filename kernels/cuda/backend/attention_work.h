@@ -46,7 +46,8 @@ struct AttentionMode {
   std::int64_t keptRotations = 0;  ///< as Rotations::close takes it
 };
 
-/// Rows whose partial results take too much memory are launched one after the other. `observed`: with the mass that the inputs ask for.
+/// Rows whose partial results take too much memory are launched one after the other. `observed`: with the
+/// mass that the inputs ask for.
 AttentionWork planAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
                             const compute::PassInputs& inputs, bool observed, const AttentionMode& mode);
 

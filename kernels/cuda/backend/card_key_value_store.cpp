@@ -39,16 +39,29 @@ KeyValuePool poolOf(const compute::KvShape& shape) {
 
 CardKeyValueStore::CardKeyValueStore(const Device& device, std::shared_ptr<CardWork> work,
                                      const compute::KvShape& shape)
-    : m_shape(checked(shape)), m_work(std::move(work)), m_pool(poolOf(shape)) {
+    : m_shape(checked(shape)), m_device(device), m_work(std::move(work)), m_pool(poolOf(shape)) {
   const std::size_t bytes = static_cast<std::size_t>(m_pool.elements()) * m_pool.elementBytes();
   m_keys = DeviceMemory(device, bytes, "keys");
   m_values = DeviceMemory(device, bytes, "values");
+  const auto heads = static_cast<std::size_t>(m_pool.headOf(m_pool.layers, 0, 0));
+  m_bounded = DeviceMemory(device, heads, "notes of bounds of keys");
+  m_work->stream().fill(m_bounded.data(), 0, heads);
   if (m_pool.padding > 0) {
     m_work->stream().fill(m_keys.data(), 0, bytes);
     m_work->stream().fill(m_values.data(), 0, bytes);
   }
   m_pool.keys = m_keys.data();
   m_pool.values = m_values.data();
+  m_pool.bounded = m_bounded.as<std::uint8_t>();
+}
+
+void CardKeyValueStore::keepBounds() const {
+  if (m_pool.bounds != nullptr) return;
+  const std::size_t heads = m_bounded.bytes();
+  m_bounds =
+      DeviceMemory(m_device, heads * 2 * static_cast<std::size_t>(m_pool.headSize) * m_pool.elementBytes(),
+                   "bounds of keys");
+  m_pool.bounds = m_bounds.data();
 }
 
 void CardKeyValueStore::readSide(const void* side, std::int32_t layer, std::int64_t slot,
@@ -160,6 +173,11 @@ void CardKeyValueStore::writeBlocks(std::span<const compute::BlockFromHost> bloc
     staged.eachStretch(block.block, [&](std::size_t at, std::byte* place, std::size_t length) {
       stream.copyToDevice(place, bytes.data() + at, length);
     });
+    if (m_pool.bounds != nullptr) {
+      for (int layer = 0; layer < m_pool.layers; ++layer)
+        stream.fill(m_pool.bounded + m_pool.headOf(layer, block.block, 0), 0,
+                    static_cast<std::size_t>(m_pool.heads));
+    }
     stream.synchronize();
   }
 }

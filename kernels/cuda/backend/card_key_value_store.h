@@ -24,15 +24,20 @@ class CardKeyValueStore final : public compute::KvStore {
   void writeBlocks(std::span<const compute::BlockFromHost> blocks);
 
   const KeyValuePool& pool() const { return m_pool; }
+  /// Has the pool keep bounds of keys from now on. Throws Failure where the card lacks the memory.
+  void keepBounds() const;
 
  private:
   void readSide(const void* side, std::int32_t layer, std::int64_t slot, std::span<float> out) const;
 
   compute::KvShape m_shape;
+  Device m_device;
   std::shared_ptr<CardWork> m_work;
   DeviceMemory m_keys;
   DeviceMemory m_values;
-  KeyValuePool m_pool;
+  DeviceMemory m_bounded;
+  mutable DeviceMemory m_bounds;  ///< they follow from the keys, and are worked out where they are asked for
+  mutable KeyValuePool m_pool;
 };
 
 inline const CardKeyValueStore& cardStore(const compute::KvStore& store) {

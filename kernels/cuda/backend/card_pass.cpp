@@ -446,6 +446,11 @@ const std::int32_t* CardPass::list(compute::RowList list) const {
   return at<std::int32_t>(m_logits);
 }
 
+bool CardPass::choosesBlocks() const {
+  return std::any_of(m_plain.decodes.begin(), m_plain.decodes.end(),
+                     [](const DecodeLists& decode) { return decode.choiceRowCount > 0; });
+}
+
 RowCount CardPass::count(compute::RowList list) const {
   switch (list) {
     case compute::RowList::Chosen:

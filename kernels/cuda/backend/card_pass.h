@@ -55,6 +55,8 @@ class CardPass final : public compute::Pass {
   const float* keyRotations() const { return m_rotations.at(m_keyRotations, m_lists.data()); }
   const std::int32_t* list(compute::RowList list) const;
   RowCount count(compute::RowList list) const;
+  /// Whether any row may not read all blocks.
+  bool choosesBlocks() const;
 
   /// See compute::Backend. The host chooses, which waits for the scores. Throws Failure where the inputs have
   /// nothing to narrow by.

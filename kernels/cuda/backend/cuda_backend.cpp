@@ -255,6 +255,7 @@ class CudaBackend final : public compute::Backend {
     CardTensor& target = cardTensor(out);
     target.resizeAs(cardPass(pass).rows(), source.columns(), false);
     if (m_work->wasStopped()) return;
+    if (cardPass(pass).choosesBlocks()) cardStore(store).keepBounds();
     cardPass(pass).attend(cardStore(store).pool(), layer, source.elements(), observed, target.elements());
   }
 

@@ -34,6 +34,8 @@ SPANSCOPE_KERNEL(kBlockCopiesBudget) blockCopiesKernel(BlockCopiesArguments argu
       auto* const bytes = static_cast<std::byte*>(memory);
       copyBytes(bytes + to, bytes + from, copy.slots * slotBytes, slotBytes % 16 == 0);
     }
+    if (pool.bounds != nullptr && threadIndex() == 0)
+      pool.bounded[pool.headOf(blockIndex().y, copy.target, head)] = 0;
   }
 }
 

@@ -22,6 +22,13 @@ struct KeyValuePool {
   int heads = 0;      ///< key/value heads
   int headSize = 0;   ///< even; padding included
   int padding = 0;    ///< elements at the end of each head that hold 0 from the start: whole vectors are read
+  /// What is known of the keys of whole blocks, by which rows choose that read only some: of each element the
+  /// least and the greatest, [layer][block][head][least, greatest][headSize], elements like the keys'. Null
+  /// before somebody asked for them.
+  void* bounds = nullptr;
+  /// [layer][block][head]: not 0 where the bounds are those of the keys as they are. Whoever writes keys
+  /// writes 0 here.
+  std::uint8_t* bounded = nullptr;
 
   SPANSCOPE_HOST_DEVICE std::size_t elementBytes() const { return isFloat ? sizeof(float) : sizeof(Bf16); }
   /// Elements of a head in tensors.
@@ -36,7 +43,12 @@ struct KeyValuePool {
   }
   /// Where the slots of a head in a block begin, in elements.
   SPANSCOPE_HOST_DEVICE std::int64_t placeOf(int layer, std::int64_t block, int head) const {
-    return ((static_cast<std::int64_t>(layer) * blocks + block) * heads + head) * headElements();
+    return headOf(layer, block, head) * headElements();
+  }
+
+  /// The same in `bounded`.
+  SPANSCOPE_HOST_DEVICE std::int64_t headOf(int layer, std::int64_t block, int head) const {
+    return (static_cast<std::int64_t>(layer) * blocks + block) * heads + head;
   }
 
   bool operator==(const KeyValuePool&) const = default;

@@ -35,6 +35,9 @@ keyValueWriteKernel(KeyValueWriteArguments arguments) {
     value[pair] = toElement<T>(toFloat(values[head * headSize + pair]));
     value[pairs + pair] = toElement<T>(toFloat(values[head * headSize + pairs + pair]));
   }
+  if (pool.bounds == nullptr) return;
+  for (int head = threadIndex(); head < pool.heads; head += threadCount())
+    pool.bounded[pool.headOf(arguments.layer, block, head)] = 0;
 }
 
 void writeKeysValues(Stream& stream, const KeyValueWriteArguments& arguments) {

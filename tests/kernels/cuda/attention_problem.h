@@ -78,8 +78,8 @@ class AttentionProblem {
   /// does not.
   void markKey(std::int32_t token);
 
-  /// Makes all queries positive, and of the last run's own segment the first `count` keys such that, not turned,
-  /// their weight is 0 beside any other's.
+  /// Makes all queries positive, and of the last run's own segment the first `count` keys such that, not
+  /// turned, their weight is 0 beside any other's.
   void ignoreKeys(std::int32_t count);
 
   /// By the most direct loops over what the pool holds.

@@ -23,14 +23,23 @@ namespace spanscope::testing {
 
 /// What every kernel of kernels/cuda may take.
 inline std::vector<cuda::KernelBudget> kernelBudgets() {
-  std::vector<cuda::KernelBudget> budgets{cuda::kBiasRowsBudget,      cuda::kBlockBoundBudget,
-                                          cuda::kBlockChoiceBudget,   cuda::kBlockCopiesBudget,
-                                          cuda::kDecodeBudget,        cuda::kEmbedBudget,
-                                          cuda::kExactProductBudget,  cuda::kGatedActivationBudget,
-                                          cuda::kGatherRowsBudget,    cuda::kKeyValueDeviationBudget,
-                                          cuda::kKeyValueWriteBudget, cuda::kMassBudget,
-                                          cuda::kMergeBudget,         cuda::kRmsNormBudget,
-                                          cuda::kSampleBudget,        cuda::kSplitMergeBudget};
+  std::vector<cuda::KernelBudget> budgets{cuda::kBiasRowsBudget,
+                                          cuda::kBlockBoundBudget,
+                                          cuda::kBlockChoiceBudget,
+                                          cuda::kBlockCopiesBudget,
+                                          cuda::kDecodeBudget,
+                                          cuda::kEmbedBudget,
+                                          cuda::kExactProductBudget,
+                                          cuda::kGatedActivationBudget,
+                                          cuda::kGatherRowsBudget,
+                                          cuda::kKeyBoundBudget,
+                                          cuda::kKeyValueDeviationBudget,
+                                          cuda::kKeyValueWriteBudget,
+                                          cuda::kMassBudget,
+                                          cuda::kMergeBudget,
+                                          cuda::kRmsNormBudget,
+                                          cuda::kSampleBudget,
+                                          cuda::kSplitMergeBudget};
   budgets.insert(budgets.end(), std::begin(cuda::kPrefillBudgets), std::end(cuda::kPrefillBudgets));
   budgets.insert(budgets.end(), std::begin(cuda::kSplitBudgets), std::end(cuda::kSplitBudgets));
   budgets.insert(budgets.end(), std::begin(cuda::kTensorDecodeBudgets), std::end(cuda::kTensorDecodeBudgets));
