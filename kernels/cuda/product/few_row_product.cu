@@ -168,8 +168,9 @@ fewRowKernel(FewRowProduct product) {
   SumFragment own[Tiles];
   SPANSCOPE_UNROLL
   for (int tile = 0; tile < Tiles; ++tile) own[tile] = {{0, 0, 0, 0}};
+  bool isDone = begin >= product.depth;
   SPANSCOPE_ROLLED
-  while (begin < product.depth) {
+  while (!isDone) {
     SPANSCOPE_UNROLL
     for (int i = 0; i < kBegun<Tiles>; ++i) {
       const int ahead = i + kBegun<Tiles> - 1;
@@ -177,6 +178,9 @@ fewRowKernel(FewRowProduct product) {
       SPANSCOPE_UNROLL
       for (int tile = 0; tile < Tiles; ++tile)
         multiplyVectors(own[tile], steps[i].weights, steps[i].rows[tile]);
+      // Asked at every step: over a branch the compiler moves no start behind the products before it.
+      isDone = begin + (i + 1) * kBlockDepth >= product.depth;
+      if (isDone) break;
     }
     constexpr int kDone = kBegun<Tiles> * kBlockDepth;
     begin += kDone;
