@@ -146,6 +146,7 @@ void CardWork::capture() {
       for (const std::unique_ptr<Note>& note : m_notes) note->give(m_stream);
     }));
     ++m_options.counts->captures;
+    m_options.counts->notes = static_cast<std::int64_t>(m_notes.size());
   } catch (const Failure&) {
     // The work itself is on its way; without a graph it always goes one by one.
   }
