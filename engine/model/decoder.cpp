@@ -284,17 +284,21 @@ void Decoder::Impl::selfAttention(const Batch& batch, std::size_t index, compute
   const bool observed =
       std::find(batch.massLayers.begin(), batch.massLayers.end(), number) != batch.massLayers.end();
 
+  const bool isAttended = observed || index + 1 < layers.size() || wantsRows(batch);
+  const bool isNarrowed = std::find(batch.narrowingLayers.begin(), batch.narrowingLayers.end(), number) !=
+                          batch.narrowingLayers.end();
+
   backend.rmsNorm(*residual, *layer.attentionNorm, config.normEpsilon, *normed);
+  // One behind the other: a device may compute products of the same rows together.
+  if (isAttended && !isNarrowed) multiply(*normed, layer.query, false, *queries);
   multiply(*normed, layer.key, false, *keys);
   multiply(*normed, layer.value, false, *values);
-  if (std::find(batch.narrowingLayers.begin(), batch.narrowingLayers.end(), number) !=
-      batch.narrowingLayers.end()) {
-    narrow(batch, number, pass, store);
-  }
+  if (isNarrowed) narrow(batch, number, pass, store);
   backend.storeKeysValues(pass, *keys, *values, number, store);
-  if (!observed && index + 1 == layers.size() && !wantsRows(batch)) return;
+  if (!isAttended) return;
 
-  multiply(*normed, layer.query, false, *queries);
+  // Of the rows that are left.
+  if (isNarrowed) multiply(*normed, layer.query, false, *queries);
   backend.attend(pass, *queries, store, number, observed, *attended);
 }
 

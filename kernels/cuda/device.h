@@ -119,6 +119,9 @@ struct Words4 {
 };
 SPANSCOPE_DEVICE Words4 load16(const void* source);
 SPANSCOPE_DEVICE void store16(void* target, const Words4& value);
+/// The same of global memory that nobody writes while the kernel runs and that nobody else reads: what others
+/// read again stays in the cache instead.
+SPANSCOPE_DEVICE Words4 loadOnce16(const void* globalSource);
 
 /// Starts to copy 16 bytes of global memory to shared memory; only the first `bytes` (0 … 16) are read, the
 /// rest becomes 0. What is there may be used after waitCopies by this thread, after a barrier by others.

@@ -135,6 +135,15 @@ SPANSCOPE_DEVICE void store16(void* target, const Words4& value) {
   *static_cast<uint4*>(target) = make_uint4(value.words[0], value.words[1], value.words[2], value.words[3]);
 }
 
+SPANSCOPE_DEVICE Words4 loadOnce16(const void* globalSource) {
+  Words4 value;
+  // Volatile: it starts where it stands, far ahead of its use.
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(value.words[0]), "=r"(value.words[1]), "=r"(value.words[2]), "=r"(value.words[3])
+               : "l"(__cvta_generic_to_global(globalSource)));
+  return value;
+}
+
 SPANSCOPE_DEVICE unsigned sharedAddress(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }

@@ -18,7 +18,7 @@ class CardTensor final : public compute::Tensor {
  public:
   CardTensor(const Device& device, std::shared_ptr<CardWork> work)
       : m_device(device), m_work(std::move(work)) {}
-  ~CardTensor() override { m_work->keep(std::move(m_memory)); }
+  ~CardTensor() override { m_work->keepForGood(std::move(m_memory)); }
   CardTensor(const CardTensor&) = delete;
   CardTensor& operator=(const CardTensor&) = delete;
 

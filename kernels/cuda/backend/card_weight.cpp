@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace spanscope::cuda {
 namespace {
@@ -29,9 +30,10 @@ float valueAt(const compute::HostMatrix& matrix, std::int64_t element) {
 
 }  // namespace
 
-CardWeight::CardWeight(const Device& device, Stream& stream, CardBuffers& buffers,
+CardWeight::CardWeight(const Device& device, std::shared_ptr<CardWork> work, CardBuffers& buffers,
                        const compute::HostMatrix& matrix, compute::WeightUse use)
-    : m_use(use), m_rows(matrix.rows), m_columns(matrix.columns) {
+    : m_work(std::move(work)), m_use(use), m_rows(matrix.rows), m_columns(matrix.columns) {
+  Stream& stream = m_work->stream();
   const bool isFloat = use == compute::WeightUse::Vector;
   const std::int64_t count = m_rows * m_columns;
   const std::size_t size = isFloat ? sizeof(float) : sizeof(Bf16);

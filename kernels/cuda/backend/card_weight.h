@@ -3,9 +3,12 @@
 
 #include "engine/compute/backend.h"
 #include "kernels/cuda/backend/card_buffers.h"
+#include "kernels/cuda/backend/card_work.h"
 #include "kernels/cuda/runtime.h"
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 namespace spanscope::cuda {
 
@@ -13,8 +16,12 @@ namespace spanscope::cuda {
 class CardWeight final : public compute::Weight {
  public:
   /// Copies it a piece at a time through memory that the card reads without a detour.
-  CardWeight(const Device& device, Stream& stream, CardBuffers& buffers, const compute::HostMatrix& matrix,
-             compute::WeightUse use);
+  CardWeight(const Device& device, std::shared_ptr<CardWork> work, CardBuffers& buffers,
+             const compute::HostMatrix& matrix, compute::WeightUse use);
+  /// What was given may still read it.
+  ~CardWeight() override { m_work->keepForGood(std::move(m_memory)); }
+  CardWeight(const CardWeight&) = delete;
+  CardWeight& operator=(const CardWeight&) = delete;
 
   std::int64_t rows() const override { return m_rows; }
   std::int64_t columns() const override { return m_columns; }
@@ -25,6 +32,7 @@ class CardWeight final : public compute::Weight {
   const float* floats() const { return m_memory.as<float>(); }
 
  private:
+  std::shared_ptr<CardWork> m_work;
   compute::WeightUse m_use;
   std::int64_t m_rows = 0;
   std::int64_t m_columns = 0;

@@ -30,6 +30,7 @@ void CardWork::begin(std::stop_token stop) {
 
 bool CardWork::stopped() {
   if (m_stopped) return true;
+  giveJoined();
   if (m_isNoting)
     m_marks.push_back(m_notes.size());
   else
@@ -44,6 +45,7 @@ void CardWork::note() {
 }
 
 void CardWork::drop() {
+  if (m_isNoting) m_joined.clear();
   m_isNoting = false;
   m_notes.clear();
   m_marks.clear();
@@ -64,6 +66,7 @@ void CardWork::giveNotes() {
 }
 
 void CardWork::flush() {
+  giveJoined();
   if (!m_isNoting) return;
   m_isNoting = false;
   try {
@@ -73,6 +76,22 @@ void CardWork::flush() {
     throw;
   }
   drop();
+}
+
+void CardWork::keep(DeviceMemory memory) {
+  if (memory.bytes() == 0) return;
+  if (m_isNoting)
+    m_keptMemory.push_back(std::move(memory));
+  else
+    giveJoined();
+}
+
+void CardWork::keepForGood(DeviceMemory memory) noexcept {
+  try {
+    keep(std::move(memory));
+  } catch (const Failure&) {
+    // The card is lost: nothing reads the memory any more, and whoever waits for results is told.
+  }
 }
 
 CardWork::Kept* CardWork::find() {
@@ -86,6 +105,7 @@ CardWork::Kept* CardWork::find() {
 }
 
 void CardWork::replay() {
+  giveJoined();
   if (!m_isNoting) return;
   if (isStopRequested() || m_notes.empty()) return drop();
   Kept* const kept = find();
@@ -126,6 +146,7 @@ void CardWork::capture() {
       for (const std::unique_ptr<Note>& note : m_notes) note->give(m_stream);
     }));
     ++m_options.counts->captures;
+    m_options.counts->notes = static_cast<std::int64_t>(m_notes.size());
   } catch (const Failure&) {
     // The work itself is on its way; without a graph it always goes one by one.
   }

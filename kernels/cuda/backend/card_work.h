@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a backend gives to its card, in order: at once, or noted first. Notes that equal those of a graph to
-// the last pointer are a replay of it, so that a graph can never read what has moved.
+// the last pointer are a replay of it, so that a graph can never read what has moved. Products of few rows
+// wait until something else comes, so that those that follow each other are one launch.
 #pragma once
 
 #include "kernels/cuda/backend/graph_counts.h"
+#include "kernels/cuda/backend/joined_products.h"
 #include "kernels/cuda/backend/work_in_flight.h"
 #include "kernels/cuda/runtime.h"
 
@@ -75,10 +77,15 @@ class CardWork {
 
   template <std::equality_comparable Arguments>
   void give(void (*operation)(Stream&, const Arguments&), const Arguments& arguments) {
-    if (m_isNoting)
-      m_notes.push_back(std::make_unique<NoteOf<Arguments>>(operation, arguments));
-    else
-      operation(m_stream, arguments);
+    giveJoined();
+    giveAlone(operation, arguments);
+  }
+  /// The same for a product of few rows, which becomes one launch with those before and behind it where that
+  /// gives the same.
+  void giveProduct(const FewRowProduct& product) {
+    if (m_joined.join(product)) return;
+    giveJoined();
+    m_joined.join(product);
   }
 
   /// From here on what is given is noted. What the notes read must stay until one of the following.
@@ -88,13 +95,13 @@ class CardWork {
   void replay();
   /// Gives what was noted one by one.
   void flush();
-  /// Forgets what was noted.
+  /// Forgets what was noted, and nothing else.
   void drop();
-  /// Keeps memory that notes may use for as long as there are any. The card has to be waited for to give it
-  /// back, which memory does by itself.
-  void keep(DeviceMemory memory) {
-    if (m_isNoting && memory.bytes() > 0) m_keptMemory.push_back(std::move(memory));
-  }
+  /// Keeps memory that notes may use for as long as there are any, and gives it back behind what waits to be
+  /// joined. The card has to be waited for to give it back, which memory does by itself.
+  void keep(DeviceMemory memory);
+  /// The same for those who go themselves: what fails is not told.
+  void keepForGood(DeviceMemory memory) noexcept;
 
   /// The stream, which has all that was given before.
   Stream& stream() {
@@ -112,6 +119,17 @@ class CardWork {
     std::uint64_t lastUse = 0;
   };
 
+  template <class Arguments>
+  void giveAlone(void (*operation)(Stream&, const Arguments&), const Arguments& arguments) {
+    if (m_isNoting)
+      m_notes.push_back(std::make_unique<NoteOf<Arguments>>(operation, arguments));
+    else
+      operation(m_stream, arguments);
+  }
+  /// To be called before anything else goes to the stream or to the notes.
+  void giveJoined() {
+    if (!m_joined.isEmpty()) giveAlone(multiplyFewRows, m_joined.take());
+  }
   Kept* find();
   void giveNotes();
   void capture();
@@ -124,6 +142,7 @@ class CardWork {
   bool m_stopped = false;
 
   bool m_isNoting = false;
+  JoinedProducts m_joined;  ///< behind the last note, or behind all that the stream has
   Notes m_notes;
   std::vector<DeviceMemory> m_keptMemory;
   std::vector<std::size_t> m_marks;  ///< how many notes there were when `stopped` was asked

@@ -16,6 +16,7 @@
 #include "kernels/cuda/pool/key_value_deviation.h"
 #include "kernels/cuda/pool/key_value_write.h"
 #include "kernels/cuda/product/exact_product.h"
+#include "kernels/cuda/product/few_row_product.h"
 #include "kernels/cuda/rows/bias_rows.h"
 #include "kernels/cuda/rows/embed.h"
 #include "kernels/cuda/rows/gated_activation.h"
@@ -34,7 +35,7 @@ namespace {
 using compute::WeightUse;
 
 // Changes whenever the same input would give other bits.
-constexpr const char* kNumericRevision = "cuda-1";
+constexpr const char* kNumericRevision = "cuda-2";
 constexpr int kLeastMajor = 8;
 
 std::string capabilityOf(const DeviceProperties& device) {
@@ -97,7 +98,7 @@ class CudaBackend final : public compute::Backend {
   }
 
   std::unique_ptr<compute::Weight> prepare(const compute::HostMatrix& matrix, WeightUse use) override {
-    return std::make_unique<CardWeight>(m_device, m_work->stream(), *m_buffers, matrix, use);
+    return std::make_unique<CardWeight>(m_device, m_work, *m_buffers, matrix, use);
   }
 
   std::unique_ptr<compute::KvStore> makeKvStore(const compute::KvShape& shape) override {
@@ -154,6 +155,20 @@ class CudaBackend final : public compute::Backend {
     if (m_work->wasStopped() || source.rows() == 0) return;
     const int rows = std::min(allRows(source.rowCount()), allRows(target.rowCount()));
     const auto columns = static_cast<int>(matrix.rows());
+    const FewRowProduct few{.rows = rows,
+                            .depth = static_cast<int>(matrix.columns()),
+                            .x = source.elements(),
+                            .xStride = source.columns(),
+                            .count = 1,
+                            .weights = {{.elements = matrix.elements(),
+                                         .stride = matrix.columns(),
+                                         .columns = columns,
+                                         .bias = bias == nullptr ? nullptr : cardWeight(*bias).floats(),
+                                         .out = target.data(),
+                                         .outStride = target.columns(),
+                                         .outIsFloat = target.isFloat(),
+                                         .accumulate = accumulate}}};
+    if (!m_isExact && takesFewRows(few)) return m_work->giveProduct(few);
     if (bias != nullptr) {
       m_work->give(biasRows, {.bias = cardWeight(*bias).floats(),
                               .out = target.data(),

@@ -11,6 +11,7 @@ struct GraphCounts {
   std::int64_t replays = 0;   ///< of them
   std::int64_t given = 0;     ///< lists of notes that went to the card one by one
   std::int64_t dropped = 0;   ///< graphs that gave way to others
+  std::int64_t notes = 0;     ///< operations of the graph that was recorded last
   bool operator==(const GraphCounts&) const = default;
 };
 

@@ -19,6 +19,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 
 using namespace spanscope;
 using namespace spanscope::testing;
@@ -162,6 +163,41 @@ struct Fixture {
 };
 
 const std::vector<TokenId> kTokens = {3, 14, 15, 9, 26, 5, 35, 8, 49, 0};
+
+/// Tells in which order operations are asked for.
+class OrderedBackend : public ReferenceBackend {
+ public:
+  std::string order;  ///< n: norm, p: product, s: store, c: narrowing, a: attention, u: activation
+
+  void rmsNorm(const compute::Tensor& x, const compute::Weight& weight, float epsilon,
+               compute::Tensor& out) override {
+    order += 'n';
+    ReferenceBackend::rmsNorm(x, weight, epsilon, out);
+  }
+  void matmul(const compute::Tensor& x, const compute::Weight& weight, const compute::Weight* bias,
+              bool accumulate, compute::Tensor& out) override {
+    order += 'p';
+    ReferenceBackend::matmul(x, weight, bias, accumulate, out);
+  }
+  void storeKeysValues(const compute::Pass& pass, const compute::Tensor& keys, const compute::Tensor& values,
+                       std::int32_t layer, compute::KvStore& store) override {
+    order += 's';
+    ReferenceBackend::storeKeysValues(pass, keys, values, layer, store);
+  }
+  void narrow(compute::Pass& pass, const compute::Tensor& scores) override {
+    order += 'c';
+    ReferenceBackend::narrow(pass, scores);
+  }
+  void attend(compute::Pass& pass, const compute::Tensor& queries, const compute::KvStore& store,
+              std::int32_t layer, bool observed, compute::Tensor& out) override {
+    order += 'a';
+    ReferenceBackend::attend(pass, queries, store, layer, observed, out);
+  }
+  void siluMul(const compute::Tensor& gate, const compute::Tensor& up, compute::Tensor& out) override {
+    order += 'u';
+    ReferenceBackend::siluMul(gate, up, out);
+  }
+};
 
 void addBackends() {
   QTest::addColumn<QString>("backend");
@@ -473,6 +509,34 @@ class TestDecoder : public QObject {
         }
       }
     }
+  }
+
+  /// Products of the same rows follow each other, and none is made that nobody needs.
+  void productsOfTheSameRowsAreNeighbours() {
+    OrderedBackend backend;
+    const auto weights = model::makeRandomWeights(smallConfig(), 3);
+    model::Decoder decoder(smallConfig(), *weights, backend);
+    const auto store = backend.makeKvStore(decoder.kvShape(12, 4, DType::F32));
+    const auto orderOf = [&](const Batch& batch) {
+      backend.order.clear();
+      decoder.forward(batch, *store, {});
+      return backend.order;
+    };
+    const std::string behind = "pnppup";
+    const std::string layer = "npppsa" + behind;
+    Batch batch = Fixture::sequence(kTokens);
+    QCOMPARE(orderOf(batch), layer + layer + layer + "np");
+    batch.logitRows.clear();
+    QCOMPARE(orderOf(batch), layer + layer + "npps");
+    batch.massLayers = {2};
+    QCOMPARE(orderOf(batch), layer + layer + "npppsa");
+    batch.massLayers.clear();
+    // Queries of the rows that are left, where it is narrowed.
+    batch.narrowings = {{{.runs = 1, .kept = 4}}};
+    batch.narrowingLayers = {1};
+    QCOMPARE(orderOf(batch), layer + "nppcspa" + behind + "npps");
+    batch.narrowingLayers = {2};
+    QCOMPARE(orderOf(batch), layer + layer + "nppcs");
   }
 
   void stops_data() { addBackends(); }

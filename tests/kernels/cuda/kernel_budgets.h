@@ -10,6 +10,7 @@
 #include "kernels/cuda/pool/key_value_deviation.h"
 #include "kernels/cuda/pool/key_value_write.h"
 #include "kernels/cuda/product/exact_product.h"
+#include "kernels/cuda/product/few_row_product.h"
 #include "kernels/cuda/rows/bias_rows.h"
 #include "kernels/cuda/rows/embed.h"
 #include "kernels/cuda/rows/gated_activation.h"
@@ -40,6 +41,7 @@ inline std::vector<cuda::KernelBudget> kernelBudgets() {
                                           cuda::kRmsNormBudget,
                                           cuda::kSampleBudget,
                                           cuda::kSplitMergeBudget};
+  budgets.insert(budgets.end(), std::begin(cuda::kFewRowBudgets), std::end(cuda::kFewRowBudgets));
   budgets.insert(budgets.end(), std::begin(cuda::kPrefillBudgets), std::end(cuda::kPrefillBudgets));
   budgets.insert(budgets.end(), std::begin(cuda::kSplitBudgets), std::end(cuda::kSplitBudgets));
   budgets.insert(budgets.end(), std::begin(cuda::kTensorDecodeBudgets), std::end(cuda::kTensorDecodeBudgets));

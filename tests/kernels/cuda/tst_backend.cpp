@@ -177,6 +177,32 @@ class TestCudaBackend : public QObject {
     QVERIFY2(comparison.ok, comparison.text().c_str());
   }
 
+  /// Products wait for others of the same rows, and what they read or write may go meanwhile: the address
+  /// sanitizer sees whether it is there still.
+  void operandsOfProductsMayGo() {
+    Random random(m_seed + 6);
+    const auto card = makeCard();
+    const std::vector<float> x = rounded(randomValues(random, 3 * 16));
+    const HostWeight weight = randomWeight(random, 24, 16, DType::BF16, 1.0, 1);
+    const HostWeight bias = randomWeight(random, 1, 24, DType::F32, 1.0, 1);
+    const auto run = [&](compute::Backend& backend) {
+      const auto out = backend.makeTensor();
+      backend.matmul(*uploaded(backend, x, 3), *backend.prepare(weight.view(), WeightUse::Matrix),
+                     backend.prepare(bias.view(), WeightUse::Vector).get(), false, *out);
+      {
+        const auto rows = uploaded(backend, x, 3);
+        const auto brief = backend.makeTensor();
+        backend.matmul(*rows, *backend.prepare(weight.view(), WeightUse::Logits), nullptr, false, *brief);
+        // Others come to lie where these did.
+        rows->resize(100, 160);
+      }
+      return downloaded(backend, *out);
+    };
+    ReferenceBackend reference;
+    const Comparison comparison = compareAbsolute(run(*card), run(reference), 64 * kUnit);
+    QVERIFY2(comparison.ok, comparison.text().c_str());
+  }
+
   void attentionEqualsReference_data() {
     QTest::addColumn<int>("headSize");
     QTest::addColumn<int>("group");

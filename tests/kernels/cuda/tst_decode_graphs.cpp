@@ -14,6 +14,9 @@
 #include <bit>
 #include <cstdint>
 #include <list>
+#include <memory>
+#include <span>
+#include <vector>
 
 using namespace spanscope;
 using namespace spanscope::testing;
@@ -134,6 +137,37 @@ class TestDecodeGraphs : public QObject {
     model.step({&one, &three, &four});
     QCOMPARE(model.counts->captures, std::int64_t{2});
     QCOMPARE(model.counts->given, std::int64_t{2});
+  }
+
+  /// As many rows as the kernel of few rows takes.
+  void productsOfTheSameRowsAreOneNote() {
+    StepModel model(StepModel::patient());
+    compute::Backend& backend = model.backend();
+    const std::vector<float> values(24 * 16, 0.5F);
+    std::vector<std::unique_ptr<compute::Weight>> weights;
+    std::vector<std::unique_ptr<compute::Tensor>> outs;
+    for (const std::int64_t columns : {24, 8, 8}) {
+      weights.push_back(
+          backend.prepare({std::as_bytes(std::span(values)).data(), compute::DType::F32, columns, 16},
+                          compute::WeightUse::Matrix));
+      outs.push_back(backend.makeTensor());
+    }
+    for (const int rows : {1, 7, 32, 33}) {
+      compute::PassInputs inputs = plainRows(rows);
+      for (std::int64_t row = 0; row < rows; ++row)
+        inputs.runs.push_back({.firstRow = row, .rowCount = 1, .base = 0, .keys = {}});
+      inputs.logitRows = {0};
+      const auto x = backend.makeTensor();
+      backend.upload(std::vector<float>(static_cast<std::size_t>(rows) * 16, 1.0F), rows, 16, *x);
+      const auto pass = makePlainPass(backend, inputs);
+      for (std::size_t i = 0; i < weights.size(); ++i)
+        backend.matmul(*x, *weights[i], nullptr, false, *outs[i]);
+      backend.finish(*pass);
+      QCOMPARE(model.counts->notes, std::int64_t{rows <= 32 ? 1 : 3});
+      std::vector<float> given(static_cast<std::size_t>(rows) * 24);
+      backend.download(*outs.front(), given);
+      QCOMPARE(given, std::vector<float>(given.size(), 8.0F));
+    }
   }
 
   void logitsAreFetchedBesideTheGraph() {

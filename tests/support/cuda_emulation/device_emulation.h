@@ -205,6 +205,10 @@ inline void store16(void* target, const Words4& value) {
   emulation::copy16(target, &own);
 }
 
+inline Words4 loadOnce16(const void* globalSource) {
+  return load16(globalSource);
+}
+
 inline void copyAsync16(void* sharedTarget, const void* globalSource, int bytes) {
   emulation::BlockRunner::current().startCopy(sharedTarget, globalSource, bytes);
 }
