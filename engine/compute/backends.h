@@ -83,6 +83,10 @@ struct ChosenDevice {
   int index = 0;  ///< among the devices of the kind
 };
 
+/// Why the device that `name` means cannot be used, where `devices` are all there are; empty: it can.
+/// `name`: as Backends::choose() knows them.
+std::string obstacleOf(const std::vector<Device>& devices, std::string_view name);
+
 /// What stands for the first device that can be used.
 inline constexpr std::string_view kAutoDevice = "auto";
 

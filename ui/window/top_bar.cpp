@@ -5,6 +5,7 @@
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/setting_values.h"
 #include "ui/commands/command_actions.h"
+#include "ui/session/device_choices.h"
 #include "ui/session/model_choices.h"
 #include "ui/window/workspace.h"
 #include "ui/words/glossary.h"
@@ -147,6 +148,8 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
 void TopBar::fillModels() {
   QMenu& menu = *m_model->menu();
   menu.clear();
+  // Menus within are not cleared with their entries.
+  qDeleteAll(menu.findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly));
   document::DocumentModel* model = m_workspace.model();
   const std::string current = model == nullptr ? std::string() : model->document().settings.model;
   std::optional<ModelOrigin> group;
@@ -171,8 +174,22 @@ void TopBar::fillModels() {
       chooseModel(*chosen, path);
   });
   browse->setEnabled(model != nullptr);
+  fillDevices(*menu.addMenu(tr("Computed by")), model);
   menu.addAction(tr("Settings of the model"), this,
                  [this] { Q_EMIT commandWanted(QStringLiteral("view.dock:settings")); });
+}
+
+void TopBar::fillDevices(QMenu& menu, const document::DocumentModel* model) {
+  menu.setEnabled(model != nullptr);
+  if (model == nullptr) return;
+  for (const DeviceChoice& choice :
+       deviceChoices(m_workspace.input().devices.get(), model->document().settings.device)) {
+    QAction* action = menu.addAction(plain(choice.text), this, [this, name = choice.name] {
+      if (document::DocumentModel* chosen = m_workspace.model()) chooseDevice(*chosen, name);
+    });
+    action->setCheckable(true);
+    action->setChecked(choice.isCurrent);
+  }
 }
 
 QToolButton* TopBar::makeMenuButton(QMenu* menu) {

@@ -40,6 +40,7 @@ class TopBar : public QWidget {
  private:
   QWidget* makeLayouts();
   void fillModels();
+  void fillDevices(QMenu& menu, const document::DocumentModel* model);
   /// "spans: block attention ✓ · full prefill ≈", as it is on the device of the model.
   QString policyText(const policy::Choice& policy) const;
   QToolButton* makeMenuButton(QMenu* menu);
