@@ -39,6 +39,7 @@ class TopBar : public QWidget {
 
  private:
   QWidget* makeLayouts();
+  void fillPolicies();
   void fillModels();
   void fillDevices(QMenu& menu, const document::DocumentModel* model);
   /// "spans: block attention ✓ · full prefill ≈", as it is on the device of the model.

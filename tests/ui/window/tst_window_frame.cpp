@@ -64,6 +64,39 @@ class TestWindowFrame : public QObject {
     QCOMPARE(m_window->width(), 1024);
   }
 
+  /// The policy of the document is marked, with the values that it has there.
+  void thePolicyMenuMarksTheDocuments() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QMenu* policies = nullptr;
+    for (auto* each : m_window->findChildren<QToolButton*>()) {
+      if (each->accessibleName() == QStringLiteral("Reuse policy")) policies = each->menu();
+    }
+    QVERIFY(policies != nullptr);
+    const auto marked = [policies] {
+      Q_EMIT policies->aboutToShow();
+      QStringList texts;
+      for (const QAction* action : policies->actions()) {
+        if (action->isChecked()) texts << action->text().section(QLatin1Char(':'), 0, 0);
+      }
+      return texts;
+    };
+    QCOMPARE(marked(), QStringList("spans"));
+    document::DocumentModel& model = *m_window->workspace().model();
+    const auto choose = [&model](const char* policy) {
+      model.change(QStringLiteral("Policy"),
+                   [policy](document::Document& document) { document.settings.policy = policy; });
+    };
+    choose("sparse(32)");
+    QCOMPARE(marked(), QStringList("sparse(32)"));
+    // What is chosen already stays as it is.
+    for (QAction* action : policies->actions()) {
+      if (action->isChecked()) action->trigger();
+    }
+    QCOMPARE(model.document().settings.policy, std::string("sparse(32)"));
+    choose("blend(0.25,by=values)");
+    QCOMPARE(marked(), QStringList("blend(0.25,by=values)"));
+  }
+
   void tenTabsStayReadable() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     QTest::qWait(50);
