@@ -125,6 +125,37 @@ class TestWindowFrame : public QObject {
     QCOMPARE(m_window->workspace().current(), m_window->workspace().documents().front().get());
   }
 
+  /// The tab that was in front in a layout is in front when it is shown again.
+  void aLayoutKeepsItsTabs_data() {
+    QTest::addColumn<bool>("isRearranged");
+    QTest::newRow("as it comes") << false;
+    QTest::newRow("rearranged") << true;
+  }
+  void aLayoutKeepsItsTabs() {
+    QFETCH(const bool, isRearranged);
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    DockHost& docks = m_window->docks();
+    const auto isSeen = [&docks](const char* id) {
+      return !docks.dock(QLatin1String(id))->visibleRegion().isEmpty();
+    };
+    m_window->perform(QStringLiteral("view.explain"));
+    QTRY_VERIFY(isSeen("why"));
+    if (isRearranged) docks.dock(QStringLiteral("attention"))->close();
+    docks.reveal(QStringLiteral("output"));
+    docks.reveal(QStringLiteral("pool"));
+    QTRY_VERIFY(isSeen("output") && isSeen("pool"));
+    QVERIFY(!isSeen("why"));
+    m_window->perform(QStringLiteral("view.author"));
+    QTRY_VERIFY(isSeen("json"));
+    m_window->perform(QStringLiteral("view.explain"));
+    QTRY_VERIFY(isSeen("output") && isSeen("pool"));
+    QTest::qWait(50);
+    QVERIFY(!isSeen("why") && !isSeen("block-table"));
+    QCOMPARE(docks.isRearranged(), isRearranged);
+    m_window->perform(QStringLiteral("view.reset"));
+    QTRY_VERIFY(isSeen("why") && !isSeen("output"));
+  }
+
   /// Views are made when they are first shown; what the window knows is in them then.
   void aViewIsMadeWhenItIsShown() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
