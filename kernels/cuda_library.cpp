@@ -63,7 +63,8 @@ compute::BackendKind cudaKind() {
       .name = "cuda",
       .probe = [library] { return library->kind().probe(); },
       .make = [library](const compute::BackendOptions& options) { return library->kind().make(options); },
-      .meter = [library](const compute::BackendOptions& options) { return library->kind().meter(options); }};
+      .meter = [library](const compute::BackendOptions& options) { return library->kind().meter(options); },
+      .memory = [library] { return library->kind().memory(); }};
 }
 
 }  // namespace spanscope

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/document_settings.h"
 #include "app/cli/input.h"
 #include "app/cli/layout_lines.h"
 #include "app/cli/parameter_lines.h"
@@ -30,6 +31,7 @@ struct Options {
   bool trees = false;
   bool json = false;
   bool dot = false;
+  const CLI::App* command = nullptr;
 };
 
 /// The JSON object of `explain` with one more entry.
@@ -63,11 +65,15 @@ class ExplainCommand {
     given.plan.recordTrees = !m_options.dot;
     given.plansWithoutLocality = true;
     retrieveWith(given, m_options.query, m_context, m_options.prediction.session.settings.model);
-    for (const std::string& file : m_options.files) {
-      const auto planned = planFile(file, given, m_streams);
+    const CommandSettings settings(*m_options.command, m_options.prediction.session.settings,
+                                   m_options.query.settings);
+    for (const InputFile& file : readInputFiles(m_options.files, m_streams)) {
+      settings.checkServer(file);
+      const auto planned =
+          planText(file.name, file.text, withSettings(given, m_options.query, settings.of(file)), m_streams);
       if (!planned) {
         code = ExitCode::WrongInput;
-      } else if (!explainOne(file, *planned)) {
+      } else if (!explainOne(file.name, *planned)) {
         return ExitCode::Stopped;
       }
     }
@@ -136,8 +142,10 @@ void addExplain(CLI::App& app, Context& context) {
       "  spanq explain --predict resources/queries/rag.json resources/queries/rag-swapped.json\n"
       "  spanq explain --why resources/queries/rag.json resources/queries/rag-swapped.json\n"
       "  spanq explain --layouts resources/queries/rag.json\n"
-      "  spanq explain --dot resources/queries/judge-2.json | dot -Tsvg >plan.svg\n");
+      "  spanq explain --dot resources/queries/judge-2.json | dot -Tsvg >plan.svg\n\n"
+      "A document is planned with its own settings; an option that is given comes first.\n");
   const auto options = std::make_shared<Options>();
+  options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   addPlanOptions(*command, options->query);
   CLI::Option* trees =

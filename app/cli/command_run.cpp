@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/diagnostics.h"
+#include "app/cli/document_settings.h"
 #include "app/cli/fidelity_report.h"
 #include "app/cli/input.h"
 #include "app/cli/layout_lines.h"
@@ -17,6 +18,7 @@
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/trace/recorder.h"
+#include "engine/workbench/model_names.h"
 #include "engine/workbench/retrieval_report.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
@@ -46,11 +48,13 @@ struct Options {
   std::string trace;
   bool fidelity = false;
   bool json = false;
+  const CLI::App* command = nullptr;
 };
 
 struct Job {
   std::string file;
   PlannedFile planned;
+  workbench::RunSettings settings;
 };
 
 ExitCode exitCodeOf(trace::RunOutcome outcome) {
@@ -138,15 +142,15 @@ class RunCommand {
   ExitCode runOne(const Job& job, nlohmann::ordered_json& runs) {
     const Streams& streams = m_context.streams;
     const plan::Plan& plan = job.planned.plan();
-    warnOfOtherModels(streams.err, inputName(job.file), plan, m_bundle.name);
+    warnOfOtherModels(streams.err, inputName(job.file), plan, m_bundle.name,
+                      workbench::stoodFor(job.settings));
     if (!m_options.json) {
       if (m_jobs.size() > 1)
         streams.out << (&job == m_jobs.data() ? "" : "\n") << "── " << inputName(job.file) << '\n';
       for (const std::string& text : plan.printed) streams.out << text << '\n';
     }
 
-    run::RunOptions options = workbench::runOptionsOf(m_options.session.settings);
-    options.seed = m_options.query.settings.seed;
+    run::RunOptions options = workbench::runOptionsOf(job.settings);
     options.topK = m_options.topK;
     options.topP = m_options.topP;
     options.observedLayers = m_options.session.settings.layers;
@@ -170,6 +174,7 @@ class RunCommand {
 
     if (m_options.json) {
       runs.push_back(runToJson(job.file, plan, result, view.spans(), view.loads()));
+      if (!isOneSetting()) writeSettings(runs.back()["settings"], job.settings);
       if (options.layout != layout::Layout::Exact) runs.back()["layout"] = layoutJson(view.layoutFigures());
       if (m_options.fidelity) runs.back()["fidelity"] = fidelityJson(plan, result, measured);
     } else {
@@ -182,7 +187,8 @@ class RunCommand {
         if (!loaded.empty()) streams.out << "  " << loaded << '\n';
       }
       streams.out << "  policy " << options.policy.name() << layoutWords(options.layout) << " ("
-                  << exactness() << ") on " << m_bundle.name << ", " << m_bundle.backend->info().name << '\n';
+                  << exactness(job.settings) << ") on " << m_bundle.name << ", "
+                  << m_bundle.backend->info().name << '\n';
       if (options.layout != layout::Layout::Exact)
         streams.out << "  " << trace::layoutText(view.layoutFigures()) << '\n';
       if (m_options.fidelity) streams.out << '\n' << fidelityReport(plan, result, measured);
@@ -191,23 +197,33 @@ class RunCommand {
     return isStopped ? ExitCode::Stopped : exitCodeOf(result.outcome);
   }
 
-  policy::Choice policy() const { return workbench::policyOf(m_options.session.settings.policy); }
-
-  std::string exactness() const {
-    return layout::exactnessOver(policy::exactnessOn(policy(), m_bundle.backend->info().rowsAreBitEqual),
-                                 layout());
+  std::string exactness(const workbench::RunSettings& settings) const {
+    return layout::exactnessOver(
+        policy::exactnessOn(workbench::policyOf(settings.policy), m_bundle.backend->info().rowsAreBitEqual),
+        workbench::layoutOf(settings.layout));
   }
 
-  layout::Layout layout() const { return workbench::layoutOf(m_options.session.settings.layout); }
+  /// Whether what is said of the runs is the same of all of them.
+  bool isOneSetting() const {
+    return std::all_of(m_jobs.begin(), m_jobs.end(), [this](const Job& job) {
+      const workbench::RunSettings& first = m_jobs.front().settings;
+      return job.settings.policy == first.policy && job.settings.layout == first.layout &&
+             job.settings.seed == first.seed;
+    });
+  }
+
+  void writeSettings(nlohmann::ordered_json& json, const workbench::RunSettings& settings) const {
+    json["policy"] = workbench::policyOf(settings.policy).name();
+    json["layout"] = layout::infoOf(workbench::layoutOf(settings.layout)).name;
+    json["exactness"] = exactness(settings);
+    json["seed"] = settings.seed;
+  }
 
   void writeJson(nlohmann::ordered_json runs) const {
     nlohmann::ordered_json json;
     json["model"] = m_bundle.name;
     json["device"] = m_bundle.backend->info().name;
-    json["policy"] = policy().name();
-    json["layout"] = layout::infoOf(layout()).name;
-    json["exactness"] = exactness();
-    json["seed"] = m_options.query.settings.seed;
+    if (isOneSetting()) writeSettings(json, m_jobs.front().settings);
     json["runs"] = std::move(runs);
     // A stopped run may end in the middle of a character.
     m_context.streams.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
@@ -222,17 +238,24 @@ class RunCommand {
   std::unique_ptr<run::Session> m_session;
 };
 
-ExitCode runFiles(const Context& context, const Options& options) {
+ExitCode runFiles(const Context& context, Options options) {
   // All files are planned before the model is loaded: a mistake in the last one should not cost the runs
   // before it.
+  const std::vector<InputFile> files = readInputFiles(options.files, context.streams);
+  const workbench::RunSettings written = options.session.settings;
+  const CommandSettings settings(*options.command, written, options.query.settings);
+  options.session.settings = settings.ofSession(files);
+  options.session.check();
   std::vector<Job> jobs;
   bool wrong = false;
   QueryOptions given = queryOptions(options.query);
   retrieveWith(given, options.query, context, options.session.settings.model, modelOptions(options.session));
-  for (const std::string& file : options.files) {
-    auto planned = planFile(file, given, context.streams);
+  for (const InputFile& file : files) {
+    settings.checkServer(file);
+    workbench::RunSettings own = settings.of(file);
+    auto planned = planText(file.name, file.text, withSettings(given, options.query, own), context.streams);
     if (planned) {
-      jobs.push_back({.file = file, .planned = std::move(*planned)});
+      jobs.push_back({.file = file.name, .planned = std::move(*planned), .settings = std::move(own)});
     } else {
       wrong = true;
     }
@@ -249,8 +272,12 @@ void addRun(CLI::App& app, Context& context) {
   command->footer(
       "Examples:\n"
       "  spanq run resources/queries/rag.json resources/queries/rag-swapped.json\n"
-      "  spanq run --policy prefix --json --trace run.trace resources/queries/judge-4.json\n");
+      "  spanq run --policy prefix --json --trace run.trace resources/queries/judge-4.json\n"
+      "  spanq run --policy prefix resources/queries/parameters.span\n\n"
+      "A document is run with its own settings, as in the window; an option that is given comes first. What "
+      "is recorded, and a server for vectors, is for options alone to say.\n");
   const auto options = std::make_shared<Options>();
+  options->command = command;
   command->add_option("FILE", options->files, kQueryFilesHelp)->required();
   workbench::RunSettings& settings = options->session.settings;
   addSettings(*command, settings, {"model"});

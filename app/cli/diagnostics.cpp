@@ -3,6 +3,7 @@
 
 #include "engine/workbench/model_names.h"
 
+#include <algorithm>
 #include <ostream>
 
 namespace spanscope::cli {
@@ -19,9 +20,10 @@ void writeDiagnostics(std::ostream& err, const std::string& name,
 }
 
 void warnOfOtherModels(std::ostream& err, const std::string& name, const plan::Plan& plan,
-                       const std::string& loaded) {
+                       const std::string& loaded, const std::vector<std::string>& accepted) {
   for (const plan::Step& step : plan.steps) {
     if (workbench::meansModel(step.model, loaded)) continue;
+    if (std::find(accepted.begin(), accepted.end(), step.model) != accepted.end()) continue;
     err << "warning: " << name << " asks for the model " << step.model << "; running it on " << loaded
         << '\n';
     return;

@@ -14,8 +14,9 @@ namespace spanscope::cli {
 void writeDiagnostics(std::ostream& err, const std::string& name,
                       const std::vector<query::Diagnostic>& diagnostics);
 
-/// Warns where the query of that name asks for another model than the one that it runs on.
+/// Warns where the query of that name asks for another model than the one that it runs on, and that is none
+/// of those accepted.
 void warnOfOtherModels(std::ostream& err, const std::string& name, const plan::Plan& plan,
-                       const std::string& loaded);
+                       const std::string& loaded, const std::vector<std::string>& accepted = {});
 
 }  // namespace spanscope::cli

@@ -31,7 +31,8 @@ struct DocumentPlaces {
 /// that its pointer leads to or, for a field, at the node around it.
 void locate(query::Diagnostic& diagnostic, const DocumentPlaces& places, std::string_view text);
 
-/// What a command takes of a document. Its layout and its settings are the window's.
+/// The query of a document with what belongs to it. Its layout is the window's; document_settings.h has its
+/// settings.
 struct DocumentInput {
   /// As it is run: muted branches left out, frozen answers in place of what gave them. Nothing if there was
   /// an error.

@@ -2,6 +2,7 @@
 #include "app/cli/input.h"
 
 #include "app/cli/interruptible_input.h"
+#include "engine/base/descriptor.h"
 #include "engine/base/error.h"
 #include "engine/base/visible_text.h"
 #include "engine/query/json/json.h"
@@ -20,20 +21,6 @@
 
 namespace spanscope::cli {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : m_number(number) {}
-  ~Descriptor() {
-    if (m_number >= 0) close(m_number);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return m_number; }
-
- private:
-  int m_number;
-};
 
 [[noreturn]] void refuse(const std::string& file, std::string found) {
   throw Failure(

@@ -89,12 +89,11 @@ std::vector<query::ParameterInfo> keepParameters(
 }  // namespace
 
 const char* const kQueryFileHelp =
-    "Query file (.json, .yaml, .yml, .lisp or .spnl, else told by its text) or document (.span, whose "
-    "settings "
-    "are the window's); - is standard input";
+    "Query file (.json, .yaml, .yml, .lisp or .spnl, else told by its text) or document (.span); - is "
+    "standard input";
 const char* const kQueryFilesHelp =
-    "Query files (.json, .yaml, .yml, .lisp or .spnl, else told by their text) or documents (.span, whose "
-    "settings are the window's); - is standard input";
+    "Query files (.json, .yaml, .yml, .lisp or .spnl, else told by their text) or documents (.span); - is "
+    "standard input";
 
 void addReadFromOption(CLI::App& command, QueryOptionTexts& texts) {
   command
@@ -246,6 +245,22 @@ void QueryOptionTexts::check() const {
                  "--rank auto, embedding or hybrid");
 }
 
+namespace {
+
+plan::PlanOptions planOptions(const QueryOptionTexts& texts, const workbench::RunSettings& settings) {
+  plan::PlanOptions options = document::planOptionsOf(settings);
+  for (const std::string& setting : texts.rules) {
+    const auto [rule, isOn] = ruleOf(setting);
+    options.rules[std::string(rule->name)] = isOn;
+  }
+  // Also where it is empty: that is a question of its own.
+  if (texts.reducePrompt != nullptr && texts.reducePrompt->count() > 0)
+    options.locality.reducePrompt = texts.settings.reducePrompt;
+  return options;
+}
+
+}  // namespace
+
 QueryOptions queryOptions(const QueryOptionTexts& texts) {
   QueryOptions options;
   options.folders = texts.folders;
@@ -257,14 +272,16 @@ QueryOptions queryOptions(const QueryOptionTexts& texts) {
     const std::size_t equals = setting.find('=');
     options.parameters[setting.substr(0, equals)] = setting.substr(equals + 1);
   }
-  options.plan = document::planOptionsOf(texts.settings);
-  for (const std::string& setting : texts.rules) {
-    const auto [rule, isOn] = ruleOf(setting);
-    options.plan.rules[std::string(rule->name)] = isOn;
-  }
-  // Also where it is empty: that is a question of its own.
-  if (texts.reducePrompt != nullptr && texts.reducePrompt->count() > 0)
-    options.plan.locality.reducePrompt = texts.settings.reducePrompt;
+  options.plan = planOptions(texts, texts.settings);
+  return options;
+}
+
+QueryOptions withSettings(QueryOptions options, const QueryOptionTexts& texts,
+                          const workbench::RunSettings& settings) {
+  const bool recordTrees = options.plan.recordTrees;
+  options.plan = planOptions(texts, settings);
+  options.plan.recordTrees = recordTrees;
+  options.fragments = document::retrievalOptionsOf(settings);
   return options;
 }
 
@@ -393,7 +410,11 @@ FileRun runFile(const std::string& file, const std::string& text, const QueryOpt
 
 std::optional<PlannedFile> planFile(const std::string& file, const QueryOptions& options,
                                     const Streams& streams) {
-  const std::string text = readInput(file, streams);
+  return planText(file, readInput(file, streams), options, streams);
+}
+
+std::optional<PlannedFile> planText(const std::string& file, const std::string& text,
+                                    const QueryOptions& options, const Streams& streams) {
   PlannedFile planned = runFile(file, text, options, workbench::Stage::Plan, streams).file;
   if (planned.made.end == workbench::PipelineEnd::Stopped)
     streams.err << inputName(file) << ": stopped while it was indexed\n";

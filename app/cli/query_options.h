@@ -59,6 +59,9 @@ void addRetrievalOptions(CLI::App& command, QueryOptionTexts& texts);
 void addPlanOptions(CLI::App& command, QueryOptionTexts& texts);
 
 QueryOptions queryOptions(const QueryOptionTexts& texts);
+/// The same options with how these settings have a query planned and its augments retrieve.
+QueryOptions withSettings(QueryOptions options, const QueryOptionTexts& texts,
+                          const workbench::RunSettings& settings);
 /// Has augments replaced by what they find, chunked (and embedded and summed up, where it is asked for) by
 /// the model of a directory (empty: the bundled one). The files that are planned with these options share an
 /// index. What takes long tells standard error how far it is.
@@ -87,6 +90,9 @@ struct PlannedFile {
 /// Reads and plans a file; what is wrong with it goes to standard error. Nothing if there was an error.
 std::optional<PlannedFile> planFile(const std::string& file, const QueryOptions& options,
                                     const Streams& streams);
+/// The same of a file that was read.
+std::optional<PlannedFile> planText(const std::string& file, const std::string& text,
+                                    const QueryOptions& options, const Streams& streams);
 
 /// A query that was read, and where its nodes stood.
 struct QueryFile {

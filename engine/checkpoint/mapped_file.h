@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/readable_file.h"
+
 #include <cstddef>
 #include <filesystem>
 #include <span>
@@ -13,18 +15,11 @@ class MappedFile {
  public:
   /// Throws Failure if the file cannot be opened, is not a regular file or cannot be mapped.
   explicit MappedFile(const std::filesystem::path& path);
-  ~MappedFile();
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
 
-  std::span<const std::byte> bytes() const { return m_bytes; }
+  std::span<const std::byte> bytes() const { return m_bytes.get(); }
 
  private:
-  void unmap() noexcept;
-
-  std::span<const std::byte> m_bytes;
+  MappedBytes m_bytes;
 };
 
 }  // namespace spanscope::checkpoint

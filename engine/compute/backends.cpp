@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace spanscope::compute {
@@ -24,6 +25,23 @@ BackendKind absentKind(std::string name, std::string obstacle) {
           .probe = [device] { return std::vector<Device>{device}; },
           .make = [device](const BackendOptions&) -> std::unique_ptr<Backend> { refuse(device); },
           .meter = [device](const BackendOptions&) -> RateMeter { refuse(device); }};
+}
+
+std::string obstacleOf(const std::vector<Device>& devices, std::string_view name) {
+  if (name == kAutoDevice) {
+    const bool isAny =
+        std::any_of(devices.begin(), devices.end(), [](const Device& d) { return d.isUsable(); });
+    return isAny ? std::string() : "none can be used";
+  }
+  // The devices of a kind are its name and a number, the first of them first.
+  for (const Device& device : devices) {
+    if (device.name == name || device.name.substr(0, device.name.find(':')) == name) return device.obstacle;
+  }
+  // Where nothing of a kind can be used, its one device says why.
+  for (const Device& device : devices) {
+    if (!device.isUsable() && device.name == name.substr(0, name.find(':'))) return device.obstacle;
+  }
+  return "there is none of this name";
 }
 
 Backends::Backends(std::vector<BackendKind> kinds) : m_kinds(std::move(kinds)) {}

@@ -3,6 +3,7 @@
 // on.
 #pragma once
 
+#include "engine/base/saturated.h"
 #include "engine/compute/backend.h"
 #include "engine/compute/thread_limit.h"
 
@@ -43,6 +44,23 @@ struct MachineRates {
 /// compared to.
 using RateMeter = std::function<MachineRates()>;
 
+/// What is taken of a device's memory for what it is asked to hold, known before anything is made. As given
+/// here: what shapes and types say, with activations in f32. Bytes.
+struct MemoryRules {
+  /// Of a store: in proportion to its blocks. Of any numbers that are not negative; the largest value where
+  /// there are more bytes than can be counted.
+  std::function<std::uint64_t(const KvShape&)> ofStore = [](const KvShape& shape) {
+    return saturatedProduct({2, shape.layers, shape.blocks, shape.blockSize, shape.heads, shape.headSize,
+                             static_cast<std::int64_t>(sizeOf(shape.type))});
+  };
+  /// Of an element of a matrix that a checkpoint has in this type: f16 is widened.
+  std::function<std::int64_t(DType)> ofMatrixElement = [](DType type) {
+    return type == DType::BF16 ? std::int64_t{2} : std::int64_t{4};
+  };
+  std::int64_t ofActivation = 4;  ///< an element
+  std::uint64_t ofPasses = 0;     ///< beside activations: partial results, lists, workspaces
+};
+
 /// One kind of backend.
 struct BackendKind {
   std::string name;  ///< "cpu"
@@ -52,6 +70,7 @@ struct BackendKind {
   std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
   /// Throws Failure where memory for the measurement cannot be had.
   std::function<RateMeter(const BackendOptions&)> meter;
+  std::function<MemoryRules()> memory = [] { return MemoryRules(); };
 };
 
 /// A kind that this program was not built with; `obstacle` says so.
@@ -63,6 +82,10 @@ struct ChosenDevice {
   Device device;
   int index = 0;  ///< among the devices of the kind
 };
+
+/// Why the device that `name` means cannot be used, where `devices` are all there are; empty: it can.
+/// `name`: as Backends::choose() knows them.
+std::string obstacleOf(const std::vector<Device>& devices, std::string_view name);
 
 /// What stands for the first device that can be used.
 inline constexpr std::string_view kAutoDevice = "auto";

@@ -27,7 +27,7 @@ std::string_view kindOf(std::string_view device) {
 
 bool mayBe(const Setting& setting, std::string_view name) {
   if (setting.kind == TextKind::Policy) return policy::findChoice(name).has_value();
-  const std::string_view wanted = setting.key == "device" ? kindOf(name) : name;
+  const std::string_view wanted = setting.kind == TextKind::Device ? kindOf(name) : name;
   const Choices choices = setting.choices();
   return std::any_of(choices.begin(), choices.end(),
                      [&](const Choice& choice) { return choice.name == wanted; });

@@ -64,7 +64,8 @@ void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const c
       weights.get("model.norm.weight", 1, bundle.config.hiddenSize).type;  // one type for a whole checkpoint
   bundle.fingerprint = model::fingerprint(bundle.config) + ";" + weights.fingerprint();
   bundle.device = backends.choose(options.device);
-  checkMemory(memoryNeed(bundle.config, bundle.weightType, options.session ? &*options.session : nullptr),
+  checkMemory(memoryNeed(bundle.config, bundle.weightType, options.session ? &*options.session : nullptr,
+                         bundle.device.kind.memory()),
               bundle.device.device);
   bundle.backend = bundle.device.kind.make(
       {.threads = options.threads, .device = bundle.device.index, .exact = options.exact});
@@ -152,7 +153,8 @@ ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& b
 
 std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& config,
                                           trace::Sink& sink) {
-  checkMemory(memoryNeed(bundle.config, bundle.weightType, &config), bundle.device.device);
+  checkMemory(memoryNeed(bundle.config, bundle.weightType, &config, bundle.device.kind.memory()),
+              bundle.device.device);
   // What outlives the program must not be taken for that of weights which differ in a place that was not
   // sampled.
   const std::string fingerprint =

@@ -3,11 +3,11 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/base/saturated.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdio>
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <utility>
@@ -16,23 +16,6 @@ namespace spanscope::workbench {
 namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-
-std::uint64_t sum(std::initializer_list<std::uint64_t> values) {
-  std::uint64_t total = 0;
-  for (const std::uint64_t value : values) total = value > kMost - total ? kMost : total + value;
-  return total;
-}
-
-/// Of factors that are not negative.
-std::uint64_t product(std::initializer_list<std::int64_t> factors) {
-  std::uint64_t result = 1;
-  for (const std::int64_t factor : factors) {
-    const auto value = static_cast<std::uint64_t>(factor);
-    if (value != 0 && result > kMost / value) return kMost;
-    result *= value;
-  }
-  return result;
-}
 
 std::string gibibytes(std::uint64_t bytes) {
   std::array<char, 32> text{};
@@ -51,30 +34,35 @@ std::uint64_t MemoryNeed::pool() const {
 }
 
 std::uint64_t MemoryNeed::total() const {
-  return sum({weights, pool(), workspace});
+  return saturatedSum({weights, pool(), workspace});
 }
 
 MemoryNeed memoryNeed(const model::ModelConfig& config, compute::DType weightType,
-                      const run::SessionConfig* session) {
-  const std::int64_t element = weightType == compute::DType::BF16 ? 2 : 4;
+                      const run::SessionConfig* session, const compute::MemoryRules& rules) {
+  const std::int64_t element = rules.ofMatrixElement(weightType);
   const std::int64_t hidden = config.hiddenSize;
   const std::int64_t inner = config.intermediateSize;
   const std::int64_t queries = std::int64_t{config.heads} * config.headSize;
   const std::int64_t keys = std::int64_t{config.keyValueHeads} * config.headSize;
   MemoryNeed need;
   // The table is kept twice, to look rows up and to multiply with, whether or not it is tied.
-  need.weights = sum({product({config.layers, 2 * queries + 2 * keys + 3 * inner, hidden, element}),
-                      product({2, config.vocabularySize, hidden, element})});
+  need.weights =
+      saturatedSum({saturatedProduct({config.layers, 2 * queries + 2 * keys + 3 * inner, hidden, element}),
+                    saturatedProduct({2, config.vocabularySize, hidden, element})});
   if (session == nullptr) return need;
   need.blocks = session->blockCount;
-  need.blockBytes = product({2, config.layers, session->blockSize, keys,
-                             static_cast<std::int64_t>(compute::sizeOf(session->kvType))});
+  need.blockBytes = rules.ofStore({.layers = config.layers,
+                                   .blocks = 1,
+                                   .blockSize = session->blockSize,
+                                   .heads = config.keyValueHeads,
+                                   .headSize = config.headSize,
+                                   .type = session->kvType});
   // Residual, normed and kept rows; queries and what they gathered; keys and values; both halves of the
-  // activation; and the logits of one row.
-  constexpr std::int64_t kActivation = 4;
+  // activation; and the logits of one row, which are f32 everywhere.
+  const std::int64_t columns = 3 * hidden + 2 * queries + 2 * keys + 2 * inner;
   need.workspace =
-      sum({product({session->rowsPerPass, 3 * hidden + 2 * queries + 2 * keys + 2 * inner, kActivation}),
-           product({config.vocabularySize, kActivation})});
+      saturatedSum({saturatedProduct({session->rowsPerPass, columns, rules.ofActivation}),
+                    saturatedProduct({config.vocabularySize, std::int64_t{sizeof(float)}}), rules.ofPasses});
   return need;
 }
 
@@ -86,7 +74,7 @@ void checkMemory(const MemoryNeed& need, const compute::Device& device) {
              gibibytes(need.workspace) + " to work in";
   }
   std::string expected = "at most the " + gibibytes(device.memoryBytes) + " of memory that it has";
-  const std::uint64_t other = sum({need.weights, need.workspace});
+  const std::uint64_t other = saturatedSum({need.weights, need.workspace});
   if (need.blocks > 0 && need.blockBytes > 0 && other < device.memoryBytes) {
     expected +=
         "; a pool of " + counted((device.memoryBytes - other) / need.blockBytes, "block") + " would fit";

@@ -15,15 +15,15 @@ struct MemoryNeed {
   std::uint64_t weights = 0;
   std::uint64_t blockBytes = 0;  ///< of the pool
   std::int64_t blocks = 0;       ///< of the pool; 0: there is none
-  std::uint64_t workspace = 0;   ///< activations of a pass
+  std::uint64_t workspace = 0;   ///< activations of a pass, and what else the device needs for one
 
   std::uint64_t pool() const;
   std::uint64_t total() const;
 };
 
-/// `weightType`: of the checkpoint's matrices. `session`: null for the weights alone.
+/// `weightType`: of the checkpoint's matrices. `session`: null for the weights alone. `rules`: of the device.
 MemoryNeed memoryNeed(const model::ModelConfig& config, compute::DType weightType,
-                      const run::SessionConfig* session);
+                      const run::SessionConfig* session, const compute::MemoryRules& rules);
 
 /// Throws Failure, with the numbers and the largest pool that would fit, where the device has less memory
 /// than is needed. A device whose memory is not known has enough.

@@ -56,6 +56,7 @@ enum class TextKind : std::uint8_t {
   Checkpoint,  ///< folder of a checkpoint; empty: the bundled one
   Address,     ///< of a server
   Policy,      ///< a reuse policy with its values, "link(16)"
+  Device,      ///< what computes, "cuda:1"
   Name,
 };
 

@@ -185,14 +185,16 @@ inline const std::vector<Setting>& runSettings() {
        .member = &RunSettings::device,
        .effect = SettingEffect::Model,
        .choices = deviceChoices,
+       .kind = TextKind::Device,
        .onlyWhereChosen = true,
        .row = {.group = Group::Model,
                .label = tr("Device"),
-               .help = tr("What computes. A device that cannot be used here says why when the model is "
-                          "loaded; “spanq devices” lists them all.")},
+               .help = tr("What computes: the first device that can be used, or one of those of this "
+                          "machine. “spanq devices” lists them all.")},
        .option = {.name = "--device",
-                  .help = "Device that computes: auto (the first that can be used), cpu or cuda; "
-                          "\"spanq devices\" lists them"}},
+                  .help = "Device that computes: auto (the first that can be used), cpu, cuda (the first "
+                          "NVIDIA GPU) or one of several by its number, e.g. cuda:1; \"spanq devices\" lists "
+                          "them"}},
       {.key = "exact",
        .name = "exact",
        .member = &RunSettings::exact,

@@ -220,6 +220,9 @@ struct MatrixProduct {
   bool operator==(const MatrixProduct&) const = default;
 };
 
+/// Memory of the card that matrix products work in: cuBLAS asks for this much on Hopper, and for less before.
+inline constexpr std::size_t kProductWorkspaceBytes = std::size_t{32} << 20U;
+
 /// Matrix products of one stream, summed in f32.
 class MatrixProducts {
  public:

@@ -32,8 +32,6 @@ std::string bytesText(std::size_t bytes) {
 
 /// What a block may have without being asked for.
 constexpr std::size_t kPlainSharedBytes = 48U << 10U;
-/// cuBLAS asks for this much on Hopper, and for less before.
-constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20U;
 
 }  // namespace
 
@@ -338,7 +336,7 @@ struct MatrixProducts::State {
 MatrixProducts::MatrixProducts(const Device& device) : m_state(new State{.owner = device}) {
   device.state().select();
   check(cublasCreate(&m_state->handle), "cublasCreate");
-  m_state->workspace = DeviceMemory(device, kWorkspaceBytes, "the workspace of cuBLAS");
+  m_state->workspace = DeviceMemory(device, kProductWorkspaceBytes, "the workspace of cuBLAS");
 }
 MatrixProducts::~MatrixProducts() = default;
 MatrixProducts::MatrixProducts(MatrixProducts&&) noexcept = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/document/problems.h"
 
+#include "engine/compute/backends.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/query/node_parts.h"
@@ -92,10 +93,18 @@ class Finder {
         m_checkpoint(workbench::modelNameOf(document.settings)) {}
 
   std::vector<Problem> find() {
+    findInTree();
+    // It says nothing of the query, which is planned all the same.
+    checkDevice();
+    return std::move(m_problems);
+  }
+
+ private:
+  void findInTree() {
     if (m_document.root() == kNoNode) {
       add(Severity::Error, kNoNode, tr("The query is empty"),
           tr("Add a node on the canvas or from the list of operators"));
-      return std::move(m_problems);
+      return;
     }
     const double size = visit(m_document.root(), 0);
     const bool hasError = std::any_of(m_problems.begin(), m_problems.end(), [](const Problem& problem) {
@@ -107,12 +116,26 @@ class Finder {
       add(Severity::Warning, top, tr("This tree is not part of the query"),
           tr("Connect it, or make it the query: Node, Make this the query"));
     }
-    return std::move(m_problems);
   }
 
- private:
+  void checkDevice() {
+    const std::string& name = m_document.settings.device;
+    const std::string obstacle =
+        m_context.devices == nullptr ? std::string() : compute::obstacleOf(*m_context.devices, name);
+    if (obstacle.empty()) return;
+    m_problems.insert(m_problems.begin(),
+                      {.severity = Severity::Error,
+                       .node = kNoNode,
+                       .text = tr("The device %1 cannot be used here: %2")
+                                   .arg(QString::fromStdString(name), QString::fromStdString(obstacle)),
+                       .hint = tr("Use the CPU, or choose another device in the settings"),
+                       .otherModel = {},
+                       .isOfDevice = true});
+  }
+
   void add(Severity severity, NodeId node, QString text, QString hint = {}) {
-    m_problems.push_back({severity, node, std::move(text), std::move(hint), {}});
+    m_problems.push_back(
+        {.severity = severity, .node = node, .text = std::move(text), .hint = std::move(hint)});
   }
 
   /// Checks what would be run below the node; returns about how many nodes that is when it is written out.

@@ -12,6 +12,10 @@
 #include <string>
 #include <vector>
 
+namespace spanscope::compute {
+struct Device;
+}
+
 namespace spanscope::document {
 
 struct Problem {
@@ -22,14 +26,17 @@ struct Problem {
   QString hint;           ///< how to mend it; may be empty
   /// The model that the query names, where it would run on another: RunSettings::standsFor accepts that.
   std::string otherModel{};
+  bool isOfDevice = false;  ///< the document's device cannot be used here: another one has to be chosen
   bool operator==(const Problem&) const = default;
 };
 
-/// What is known of the model that the query would run on.
+/// What is known of the model that the query would run on, and of the machine.
 struct ProblemContext {
   /// Number of tokens of a text; empty: no tokenizer. Called for every message of every prompt.
   std::function<std::int64_t(const std::string&)> countTokens;
   std::int64_t contextLength = 0;  ///< tokens; 0: unknown
+  /// All devices, those that cannot be used included; null: not known.
+  const std::vector<compute::Device>* devices = nullptr;
 };
 
 /// Errors and warnings in prompt order, the document's own first. Where the query can be planned it is, so

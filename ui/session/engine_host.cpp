@@ -6,7 +6,6 @@
 #include "engine/run/session.h"
 #include "engine/workbench/experiment_model.h"
 #include "engine/workbench/model_bundle.h"
-#include "engine/workbench/retrieval.h"
 #include "engine/workbench/retrieval_report.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
@@ -37,33 +36,6 @@ namespace {
 
 /// How often the window is told how far an index is, at most.
 constexpr std::chrono::milliseconds kProgressPause{50};
-
-QString progressText(const retrieve::IndexProgress& now) {
-  QString text;
-  switch (now.phase) {
-    case retrieve::IndexPhase::Documents:
-      text =
-          EngineHost::tr("Indexing: %1 of %2 documents, %3 new").arg(now.done).arg(now.total).arg(now.added);
-      break;
-    case retrieve::IndexPhase::Summaries:
-      text = EngineHost::tr("Summing up: %1 of %2 summaries").arg(now.done).arg(now.total);
-      break;
-    case retrieve::IndexPhase::Vectors:
-      text = EngineHost::tr("Embedding: %1 of %2 fragments").arg(now.done).arg(now.total);
-      break;
-  }
-  return text;
-}
-
-/// Weights of a Llama decoder: embedding (and head), and per layer attention, feed-forward and norms.
-double countParameters(const model::ModelConfig& config) {
-  const double hidden = config.hiddenSize;
-  const double head = config.headSize;
-  const double perLayer = hidden * head * (2.0 * config.heads + 2.0 * config.keyValueHeads) +
-                          3.0 * hidden * config.intermediateSize + 2.0 * hidden;
-  const double embedding = hidden * config.vocabularySize * (config.tiedEmbeddings ? 1.0 : 2.0);
-  return embedding + perLayer * config.layers + hidden;
-}
 
 }  // namespace
 
@@ -96,87 +68,31 @@ class EngineHost::Worker {
   }
 
   void run(RunRequest request) {
-    {
-      const std::lock_guard lock(m_stopMutex);
-      m_stop = std::stop_source();
-    }
-    m_forecastStop.request_stop();
-    m_thread.post([this, request = std::move(request)]() mutable {
-      QString error;
-      try {
-        error = runHere(request);
-      } catch (const std::exception& failure) {
-        // Who stops while a model is loaded knows why there is no answer.
-        if (!stopToken().stop_requested()) error = QString::fromUtf8(failure.what());
-      }
-      tell([this, error] {
-        m_host.setActivity({});
-        m_host.setState(EngineState::Idle);
-        Q_EMIT m_host.runEnded(error);
-      });
+    begin([this, request = std::move(request)]() mutable {
+      const QString error = attempt([&] { return runHere(request); });
+      end([this, error] { Q_EMIT m_host.runEnded(error); });
     });
   }
 
   void replayAttention(run::AttentionReplayRequest request) {
-    {
-      const std::lock_guard lock(m_stopMutex);
-      m_stop = std::stop_source();
-    }
-    m_forecastStop.request_stop();
-    m_thread.post([this, request = std::move(request)] {
-      QString error;
+    begin([this, request = std::move(request)] {
       tell([this, name = layerAndHead(request.layer, request.head)] {
         m_host.setActivity(tr("Computing the attention of %1 again").arg(name));
       });
-      try {
-        if (m_session) {
-          m_session->replayAttention(request, stopToken());
-        } else {
-          error = EngineHost::tr("The session that gave this answer has ended.");
-        }
-      } catch (const std::exception& failure) {
-        if (!stopToken().stop_requested()) error = QString::fromUtf8(failure.what());
-      }
-      tell([this, error] {
-        m_host.setActivity({});
-        m_host.setState(EngineState::Idle);
-        Q_EMIT m_host.attentionReplayed(error);
-      });
+      const QString error = attemptInSession([&] { m_session->replayAttention(request, stopToken()); });
+      end([this, error] { Q_EMIT m_host.attentionReplayed(error); });
     });
   }
 
   void measureFidelity(std::vector<run::FinishedReply> replies) {
-    {
-      const std::lock_guard lock(m_stopMutex);
-      m_stop = std::stop_source();
-    }
-    m_forecastStop.request_stop();
-    m_thread.post([this, replies = std::move(replies)] {
-      QString error;
-      try {
-        if (m_session) {
-          measureHere(replies);
-        } else {
-          error = EngineHost::tr("The session that gave this answer has ended.");
-        }
-      } catch (const std::exception& failure) {
-        if (!stopToken().stop_requested()) error = QString::fromUtf8(failure.what());
-      }
-      tell([this, error] {
-        m_host.setActivity({});
-        m_host.setState(EngineState::Idle);
-        Q_EMIT m_host.fidelityMeasured(error);
-      });
+    begin([this, replies = std::move(replies)] {
+      const QString error = attemptInSession([&] { measureHere(replies); });
+      end([this, error] { Q_EMIT m_host.fidelityMeasured(error); });
     });
   }
 
   void benchmark(BenchmarkRequest request) {
-    {
-      const std::lock_guard lock(m_stopMutex);
-      m_stop = std::stop_source();
-    }
-    m_forecastStop.request_stop();
-    m_thread.post([this, request = std::move(request)]() mutable {
+    begin([this, request = std::move(request)]() mutable {
       Benchmark benchmark = beginBenchmark(request);
       tellBenchmark(benchmark);
       try {
@@ -186,60 +102,25 @@ class EngineHost::Worker {
         benchmark.state = isStopped ? BenchmarkState::Stopped : BenchmarkState::Failed;
         if (!isStopped) benchmark.problem = QString::fromUtf8(failure.what());
       }
-      tell([this] {
-        m_host.setActivity({});
-        m_host.setState(EngineState::Idle);
-      });
+      end();
       tellBenchmark(benchmark);
     });
   }
 
   void experiment(ExperimentRequest request) {
-    {
-      const std::lock_guard lock(m_stopMutex);
-      m_stop = std::stop_source();
-    }
-    m_forecastStop.request_stop();
-    m_thread.post([this, request = std::move(request)] {
+    begin([this, request = std::move(request)] {
       ExperimentRun run;
       run.result.wish = request.wish;
       tellExperiment(run);
       try {
-        load(request.settings, stopToken());
-        tell([this] { m_host.setState(EngineState::Running); });
-        auto last = std::chrono::steady_clock::time_point();
-        const std::vector<std::string> further = experiment::furtherModels(request.wish);
-        // The window's model and its cache stay while others are measured.
-        std::optional<workbench::ModelBundle> other;
-        const auto modelOf = [&](std::size_t index) {
-          document::RunSettings settings = request.settings;
-          if (index > 0) {
-            settings.model = further[index - 1];
-            other.reset();
-            other.emplace(loadBundle(settings, stopToken()));
-          }
-          return workbench::experimentModelOf(index == 0 ? *m_bundle : *other,
-                                              workbench::sessionConfigOf(settings));
-        };
-        experiment::runOnModels(
-            run.result, 1 + further.size(), modelOf,
-            [&](const experiment::ExperimentResult&) {
-              const auto now = std::chrono::steady_clock::now();
-              if (now - last < kProgressPause) return;
-              last = now;
-              tellExperiment(run);
-            },
-            stopToken());
+        experimentHere(request, run);
         run.state = ExperimentState::Finished;
       } catch (const std::exception& failure) {
         const bool isStopped = stopToken().stop_requested();
         run.state = isStopped ? ExperimentState::Stopped : ExperimentState::Failed;
         if (!isStopped) run.problem = QString::fromUtf8(failure.what());
       }
-      tell([this] {
-        m_host.setActivity({});
-        m_host.setState(EngineState::Idle);
-      });
+      end();
       tellExperiment(run);
     });
   }
@@ -265,7 +146,7 @@ class EngineHost::Worker {
   void dropForecast() { m_forecastStop.request_stop(); }
 
   void setIndexFile(const QString& path) {
-    m_thread.post([this, path = path.toStdString()] { m_indexFile = path; });
+    m_thread.post([this, path = path.toStdString()] { m_retrieval.setIndexFile(path); });
   }
 
   void countFrom(RunId lastRun, RequestId lastRequest) {
@@ -296,6 +177,45 @@ class EngineHost::Worker {
   }
 
  private:
+  /// Has the thread do what a person asked for and can stop; what is forecast gives way to it.
+  void begin(std::function<void()> work) {
+    {
+      const std::lock_guard lock(m_stopMutex);
+      m_stop = std::stop_source();
+    }
+    m_forecastStop.request_stop();
+    m_thread.post(std::move(work));
+  }
+
+  /// Tells the window that it is done.
+  void end(std::function<void()> answer = {}) {
+    tell([this, answer = std::move(answer)] {
+      m_host.setActivity({});
+      m_host.setState(EngineState::Idle);
+      if (answer) answer();
+    });
+  }
+
+  /// What `work` returns, or why it failed; empty where it was stopped: who stops it knows why there is no
+  /// answer.
+  template <class Work>
+  QString attempt(const Work& work) {
+    try {
+      return work();
+    } catch (const std::exception& failure) {
+      return stopToken().stop_requested() ? QString() : QString::fromUtf8(failure.what());
+    }
+  }
+
+  template <class Work>
+  QString attemptInSession(const Work& work) {
+    return attempt([&] {
+      if (!m_session) return EngineHost::tr("The session that gave this answer has ended.");
+      work();
+      return QString();
+    });
+  }
+
   /// Carries something out on the window's thread; not at all if the window has gone by then.
   template <class Function>
   void tell(Function function) {
@@ -313,18 +233,7 @@ class EngineHost::Worker {
     m_bundle = std::move(bundle);
     m_loaded = std::move(identity);
 
-    LoadedModel model;
-    model.name = QString::fromStdString(m_bundle->name);
-    model.directory = m_bundle->directory.string();
-    const compute::DeviceInfo device = m_bundle->backend->info();
-    model.device = QString::fromStdString(device.name);
-    model.deviceKind = QString::fromStdString(m_bundle->device.kind.name).toUpper();
-    model.rowsAreBitEqual = device.rowsAreBitEqual;
-    model.parameters = countParameters(m_bundle->config);
-    model.layers = m_bundle->config.layers;
-    model.contextLength = m_bundle->config.maxPositions;
-    model.blockAttention = m_bundle->config.blockAttention;
-    model.tokenizer = std::shared_ptr<const text::Tokenizer>(m_bundle, m_bundle->tokenizer.get());
+    LoadedModel model = loadedModelOf(m_bundle);
     tell([this, model = std::move(model)] {
       m_host.m_model = model;
       m_host.setState(EngineState::Idle);
@@ -428,6 +337,34 @@ class EngineHost::Worker {
     }
   }
 
+  void experimentHere(const ExperimentRequest& request, ExperimentRun& run) {
+    load(request.settings, stopToken());
+    tell([this] { m_host.setState(EngineState::Running); });
+    auto last = std::chrono::steady_clock::time_point();
+    const std::vector<std::string> further = experiment::furtherModels(request.wish);
+    // The window's model and its cache stay while others are measured.
+    std::optional<workbench::ModelBundle> other;
+    const auto modelOf = [&](std::size_t index) {
+      document::RunSettings settings = request.settings;
+      if (index > 0) {
+        settings.model = further[index - 1];
+        other.reset();
+        other.emplace(loadBundle(settings, stopToken()));
+      }
+      return workbench::experimentModelOf(index == 0 ? *m_bundle : *other,
+                                          workbench::sessionConfigOf(settings));
+    };
+    experiment::runOnModels(
+        run.result, 1 + further.size(), modelOf,
+        [&](const experiment::ExperimentResult&) {
+          const auto now = std::chrono::steady_clock::now();
+          if (now - last < kProgressPause) return;
+          last = now;
+          tellExperiment(run);
+        },
+        stopToken());
+  }
+
   void tellBenchmark(const Benchmark& benchmark) {
     tell([this, now = std::make_shared<const Benchmark>(benchmark)] {
       if (now->state == BenchmarkState::Running) m_host.setActivity(progressText(*now));
@@ -447,9 +384,8 @@ class EngineHost::Worker {
     load(request.settings, stopToken());
     tell([this] { m_host.setState(EngineState::Running); });
     if (request.retrieval) {
-      useRetrieval(*request.retrieval);
-      workbench::PipelineResult found =
-          workbench::runPipeline(retrievalInput(*request.retrieval), workbench::Stage::Retrieve);
+      workbench::PipelineResult found = workbench::runPipeline(
+          m_retrieval.input(*request.retrieval, m_bundle, watch()), workbench::Stage::Retrieve);
       if (!found.isReached()) {
         const bool isStopped = found.end == workbench::PipelineEnd::Stopped;
         benchmark.state = isStopped ? BenchmarkState::Stopped : BenchmarkState::Failed;
@@ -462,31 +398,9 @@ class EngineHost::Worker {
         benchmark, request, *m_bundle, [this](const Benchmark& now) { tellBenchmark(now); }, stopToken());
   }
 
-  void useRetrieval(const RetrievalRequest& asked) {
-    if (!m_retrieval || m_retrievalFile != m_indexFile) {
-      workbench::RetrievalSettings settings;
-      settings.indexFile = m_indexFile;
-      m_retrieval.emplace(std::move(settings), m_backends);
-      m_retrievalFile = m_indexFile;
-    }
-    m_retrieval->useModel(m_bundle);
-    m_retrieval->useEmbeddings(asked.embeddings);
-  }
-
-  workbench::PipelineInput retrievalInput(RetrievalRequest& asked) {
-    return {.source = std::move(asked.query),
-            .from = workbench::Stage::Retrieve,
-            .surroundings = asked.files.get(),
-            .retrieval = &*m_retrieval,
-            .fragments = std::move(asked.options),
-            .watch = watch(),
-            .plan = std::move(asked.planOptions)};
-  }
-
   /// Makes the plan of a request that retrieves. False if it was stopped; `error` says what was wrong.
   bool retrieveFor(RunRequest& request, run::RunOptions& options, QString& error) {
-    useRetrieval(*request.retrieval);
-    RunPlan planned = planRun(retrievalInput(*request.retrieval));
+    RunPlan planned = planRun(m_retrieval.input(*request.retrieval, m_bundle, watch()));
     tell([this] { m_host.setActivity({}); });
     if (!planned.plan) {
       error = planned.problem;
@@ -540,10 +454,8 @@ class EngineHost::Worker {
   RunId m_lastRun = 0;  ///< of the sessions that have ended
   RequestId m_lastRequest = 0;
   Forecaster m_forecaster;
-  std::string m_indexFile;
   const compute::Backends m_backends;
-  std::optional<workbench::Retrieval> m_retrieval;
-  std::string m_retrievalFile;  ///< of the index that it uses
+  RequestRetrieval m_retrieval{m_backends};
 
   std::stop_source m_forecastStop;  ///< of the window's thread
   std::atomic<bool> m_clearAsked = false;

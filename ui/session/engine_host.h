@@ -6,16 +6,13 @@
 #include "engine/base/ids.h"
 #include "engine/compute/backends.h"
 #include "engine/plan/plan.h"
-#include "engine/plan/planner.h"
-#include "engine/query/query.h"
-#include "engine/query/surroundings.h"
-#include "engine/remote/embeddings_client.h"
-#include "engine/retrieve/resolve_augments.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/event.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/document/document.h"
 #include "ui/session/forecaster.h"
+#include "ui/session/loaded_model.h"
+#include "ui/session/request_retrieval.h"
 
 #include <QObject>
 #include <QString>
@@ -38,15 +35,6 @@ struct BenchmarkRequest;
 struct ExperimentRequest;
 struct ExperimentRun;
 
-/// A query whose augments are to be replaced by what they find before it is planned.
-struct RetrievalRequest {
-  query::Node query;  ///< parameters, questions and files are resolved
-  retrieve::RetrievalOptions options;
-  std::shared_ptr<query::Surroundings> files;  ///< used on the engine's thread alone; may be null
-  plan::PlanOptions planOptions;
-  std::optional<remote::EmbeddingsServer> embeddings;  ///< embeds instead of the checkpoint
-};
-
 /// Everything a run needs, as values.
 struct RunRequest {
   document::RunSettings settings;
@@ -64,20 +52,6 @@ enum class EngineState {
   Idle,
   Loading,  ///< a model is being read
   Running,
-};
-
-/// What is known of the model that is loaded.
-struct LoadedModel {
-  QString name;
-  std::string directory;
-  QString device;
-  QString deviceKind;           ///< "CPU", "CUDA"
-  bool rowsAreBitEqual = true;  ///< on that device
-  double parameters = 0;        ///< number of weights
-  std::int32_t layers = 0;
-  std::int64_t contextLength = 0;  ///< tokens
-  bool blockAttention = false;     ///< trained for it
-  std::shared_ptr<const text::Tokenizer> tokenizer;
 };
 
 class EngineHost : public QObject {

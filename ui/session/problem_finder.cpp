@@ -9,9 +9,11 @@ namespace spanscope::ui {
 
 std::vector<document::Problem> ProblemFinder::find(const document::Document& document,
                                                    const std::shared_ptr<const text::Tokenizer>& tokenizer,
-                                                   const std::shared_ptr<TokenCounts>& counts) {
+                                                   const std::shared_ptr<TokenCounts>& counts,
+                                                   const std::vector<compute::Device>* devices) {
   m_counts = countsOf(tokenizer, counts ? counts : m_counts);
   document::ProblemContext context;
+  context.devices = devices;
   if (tokenizer != nullptr) {
     context.countTokens = [this](const std::string& text) { return m_counts->count(text); };
     context.contextLength = contextLength(document.settings);

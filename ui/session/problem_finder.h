@@ -17,10 +17,11 @@ namespace spanscope::ui {
 class ProblemFinder {
  public:
   /// `tokenizer`: of the document's model; null: prompts are not measured. `counts`: what others have counted
-  /// with it; may be null.
+  /// with it; may be null. `devices`: of this machine; null: not known yet.
   std::vector<document::Problem> find(const document::Document& document,
                                       const std::shared_ptr<const text::Tokenizer>& tokenizer,
-                                      const std::shared_ptr<TokenCounts>& counts = nullptr);
+                                      const std::shared_ptr<TokenCounts>& counts = nullptr,
+                                      const std::vector<compute::Device>* devices = nullptr);
 
  private:
   std::int64_t contextLength(const workbench::RunSettings& settings);

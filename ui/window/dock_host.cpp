@@ -108,12 +108,33 @@ void DockHost::setLayout(LayoutId layout) {
   restore();
   if (layout == m_layout) return;
   if (!m_sizesWanted) m_states[layoutName(m_layout)] = arrangement();
+  m_fronts[m_layout] = fronts();
   m_layout = layout;
   arrange();
   const auto kept = m_states.find(layoutName(layout));
-  if (kept != m_states.end()) arrangeAs(kept->second);
+  if (kept != m_states.end())
+    arrangeAs(kept->second);
+  else
+    raiseFronts();
   Q_EMIT layoutChanged();
   QTimer::singleShot(0, this, &DockHost::applySizes);
+}
+
+std::vector<Dock*> DockHost::fronts() const {
+  std::vector<Dock*> found;
+  for (Dock* each : m_docks) {
+    if (!each->isHidden() && !each->visibleRegion().isEmpty()) found.push_back(each);
+  }
+  return found;
+}
+
+/// A layout as it comes has the first tab of each place in front; to have chosen another is to stay.
+void DockHost::raiseFronts() {
+  m_applying = true;
+  for (Dock* front : m_fronts[m_layout]) {
+    if (!front->isHidden()) front->raise();
+  }
+  m_applying = false;
 }
 
 void DockHost::toggleMaximised(Dock* dock) {
@@ -175,6 +196,7 @@ Dock* DockHost::dockOf(QWidget* widget) const {
 void DockHost::resetLayout() {
   restore();
   m_states.erase(layoutName(m_layout));
+  m_fronts.erase(m_layout);
   arrange();
   Q_EMIT layoutChanged();
 }

@@ -62,6 +62,9 @@ class DockHost : public QMainWindow {
 
  private:
   void arrange();
+  /// The docks that are seen: of those that share a place as tabs the one in front.
+  std::vector<Dock*> fronts() const;
+  void raiseFronts();
   /// Which docks are shown, and where.
   QByteArray arrangement() const;
   /// What is no arrangement changes nothing.
@@ -72,6 +75,7 @@ class DockHost : public QMainWindow {
   std::vector<Dock*> m_docks;
   LayoutId m_layout = LayoutId::Author;
   std::map<QString, QByteArray> m_states;
+  std::map<LayoutId, std::vector<Dock*>> m_fronts;  ///< of the layouts that were shown before
   Dock* m_maximised = nullptr;
   QByteArray m_unmaximised;  ///< the layout as it was before
   struct Place {

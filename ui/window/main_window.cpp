@@ -297,9 +297,10 @@ QString MainWindow::problemText() {
   // Called with every frame of a run, in which the document stays what it is.
   const ViewInput& input = m_workspace.input();
   // Counting takes milliseconds in a large query: what is being typed is counted when the person pauses.
-  if (m_checked != input.document || m_checkedWith != input.tokenizer) {
+  if (m_checked != input.document || m_checkedWith != input.tokenizer || m_checkedDevices != input.devices) {
     m_checked = input.document;
     m_checkedWith = input.tokenizer;
+    m_checkedDevices = input.devices;
     m_countProblems.start();
   }
   return m_problems;
@@ -309,8 +310,9 @@ void MainWindow::countProblems() {
   m_countProblems.setInterval(kPause);
   QString problems = tr("no problems");
   if (m_checked != nullptr) {
-    const std::vector<ProblemRow> rows =
-        problemRows(*m_checked, m_finder.find(*m_checked, m_checkedWith, m_workspace.input().tokenCounts));
+    const std::vector<ProblemRow> rows = problemRows(
+        *m_checked,
+        m_finder.find(*m_checked, m_checkedWith, m_workspace.input().tokenCounts, m_checkedDevices.get()));
     if (!rows.empty()) problems = problemSummary(rows);
   }
   if (std::exchange(m_problems, problems) != problems) showInput();

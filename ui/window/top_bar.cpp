@@ -5,6 +5,7 @@
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/setting_values.h"
 #include "ui/commands/command_actions.h"
+#include "ui/session/device_choices.h"
 #include "ui/session/model_choices.h"
 #include "ui/window/workspace.h"
 #include "ui/words/glossary.h"
@@ -115,22 +116,8 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
                           tr("How far the run departs from a full prefill, and what it is exact against"));
   m_policy->setPopupMode(QToolButton::InstantPopup);
   auto* policies = new QMenu(m_policy);
-  for (const policy::Policy* policy : policy::policies()) {
-    const QString name = QString::fromStdString(policy::Choice(*policy).name());
-    policies->addAction(policyText(*policy), this, [this, name] {
-      if (document::DocumentModel* model = m_workspace.model()) {
-        model->change(tr("Policy %1").arg(name), [&name](document::Document& document) {
-          document.settings.policy = name.toStdString();
-        });
-      }
-    });
-  }
   // What a policy is exact against depends on the device of the model, too.
-  connect(policies, &QMenu::aboutToShow, this, [this, policies] {
-    const QList<QAction*> actions = policies->actions();
-    for (qsizetype i = 0; i < actions.size(); ++i)
-      actions[i]->setText(policyText(*policy::policies()[static_cast<std::size_t>(i)]));
-  });
+  connect(policies, &QMenu::aboutToShow, this, &TopBar::fillPolicies);
   m_policy->setMenu(policies);
   rightRow->addWidget(m_policy);
 
@@ -144,9 +131,34 @@ TopBar::TopBar(Workspace& workspace, QMenu* menu, QWidget* parent) : QWidget(par
   rightRow->addWidget(m_run);
 }
 
+/// Each policy with its standard values; the document's own with those that it has there.
+void TopBar::fillPolicies() {
+  QMenu& menu = *m_policy->menu();
+  menu.clear();
+  const document::DocumentModel* model = m_workspace.model();
+  const policy::Choice current =
+      model == nullptr ? policy::Choice() : workbench::policyOf(model->document().settings.policy);
+  for (const policy::Policy* policy : policy::policies()) {
+    const bool isCurrent = model != nullptr && &current.policy() == policy;
+    const policy::Choice choice = isCurrent ? current : policy::Choice(*policy);
+    const QString name = QString::fromStdString(choice.name());
+    QAction* action = menu.addAction(policyText(choice), this, [this, name] {
+      if (document::DocumentModel* chosen = m_workspace.model()) {
+        chosen->change(tr("Policy %1").arg(name), [&name](document::Document& document) {
+          document.settings.policy = name.toStdString();
+        });
+      }
+    });
+    action->setCheckable(true);
+    action->setChecked(isCurrent);
+  }
+}
+
 void TopBar::fillModels() {
   QMenu& menu = *m_model->menu();
   menu.clear();
+  // Menus within are not cleared with their entries.
+  qDeleteAll(menu.findChildren<QMenu*>(QString(), Qt::FindDirectChildrenOnly));
   document::DocumentModel* model = m_workspace.model();
   const std::string current = model == nullptr ? std::string() : model->document().settings.model;
   std::optional<ModelOrigin> group;
@@ -171,8 +183,22 @@ void TopBar::fillModels() {
       chooseModel(*chosen, path);
   });
   browse->setEnabled(model != nullptr);
+  fillDevices(*menu.addMenu(tr("Computed by")), model);
   menu.addAction(tr("Settings of the model"), this,
                  [this] { Q_EMIT commandWanted(QStringLiteral("view.dock:settings")); });
+}
+
+void TopBar::fillDevices(QMenu& menu, const document::DocumentModel* model) {
+  menu.setEnabled(model != nullptr);
+  if (model == nullptr) return;
+  for (const DeviceChoice& choice :
+       deviceChoices(m_workspace.input().devices.get(), model->document().settings.device)) {
+    QAction* action = menu.addAction(plain(choice.text), this, [this, name = choice.name] {
+      if (document::DocumentModel* chosen = m_workspace.model()) chooseDevice(*chosen, name);
+    });
+    action->setCheckable(true);
+    action->setChecked(choice.isCurrent);
+  }
 }
 
 QToolButton* TopBar::makeMenuButton(QMenu* menu) {

@@ -39,7 +39,9 @@ class TopBar : public QWidget {
 
  private:
   QWidget* makeLayouts();
+  void fillPolicies();
   void fillModels();
+  void fillDevices(QMenu& menu, const document::DocumentModel* model);
   /// "spans: block attention ✓ · full prefill ≈", as it is on the device of the model.
   QString policyText(const policy::Choice& policy) const;
   QToolButton* makeMenuButton(QMenu* menu);

@@ -3,17 +3,16 @@
 
 #include "engine/cache/pool_limits.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace spanscope::cache {
 namespace {
@@ -129,20 +128,6 @@ std::string decode(std::span<const std::byte> bytes, PackHead& head, bool& isOth
   return {};
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : m_number(number) {}
-  ~Descriptor() {
-    if (m_number >= 0) ::close(m_number);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return m_number; }
-
- private:
-  int m_number;
-};
-
 }  // namespace
 
 std::uint64_t PackHead::tokens() const {
@@ -215,27 +200,20 @@ std::shared_ptr<const Pack> Pack::open(const std::filesystem::path& path, PackFa
                   std::generic_category().message(error));
   };
   fault = PackFault::None;
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (file.number() < 0) return systemError();
-  struct stat status {};
-  if (::fstat(file.number(), &status) != 0) return systemError();
-  if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & kOthers) != 0)
+  const std::optional<ReadableFile> file = ReadableFile::open(path, LinkRule::Refuse);
+  if (!file) return systemError();
+  const struct stat& status = file->status();
+  if (!file->isRegular() || status.st_uid != ::geteuid() || (status.st_mode & kOthers) != 0)
     return refuse(PackFault::Unreadable, "a file that is not this user's alone");
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size == 0) return refuse(PackFault::Damaged, "an empty file");
-  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
-  if (address == MAP_FAILED) return systemError();
-  const std::shared_ptr<Pack> pack(new Pack({static_cast<const std::byte*>(address), size}));
+  std::optional<MappedBytes> bytes = file->map();
+  if (!bytes) return systemError();
+  if (bytes->get().empty()) return refuse(PackFault::Damaged, "an empty file");
+  const std::shared_ptr<Pack> pack(new Pack(std::move(*bytes)));
   bool isOtherVersion = false;
-  std::string wrong = decode(pack->m_bytes, pack->m_head, isOtherVersion);
+  std::string wrong = decode(pack->m_bytes.get(), pack->m_head, isOtherVersion);
   if (!wrong.empty())
     return refuse(isOtherVersion ? PackFault::OtherVersion : PackFault::Damaged, std::move(wrong));
   return pack;
-}
-
-Pack::~Pack() {
-  // munmap takes what mmap gave, which was not const. NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
-  ::munmap(const_cast<std::byte*>(m_bytes.data()), m_bytes.size());
 }
 
 bool Pack::isIntact(const PackEntry& entry) const {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "engine/base/hash.h"
+#include "engine/base/readable_file.h"
 #include "engine/cache/store/content_name.h"
 
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spanscope::cache {
@@ -66,21 +68,17 @@ class Pack {
   /// is impossible; `what` says why.
   static std::shared_ptr<const Pack> open(const std::filesystem::path& path, PackFault& fault,
                                           std::string& what);
-  ~Pack();
-  Pack(const Pack&) = delete;
-  Pack& operator=(const Pack&) = delete;
-
   const PackHead& head() const { return m_head; }
-  std::uint64_t fileBytes() const { return m_bytes.size(); }
+  std::uint64_t fileBytes() const { return m_bytes.get().size(); }
   std::span<const std::byte> blockBytes(const PackEntry& entry) const {
-    return m_bytes.subspan(static_cast<std::size_t>(entry.offset), m_head.bytesOf(entry));
+    return m_bytes.get().subspan(static_cast<std::size_t>(entry.offset), m_head.bytesOf(entry));
   }
   bool isIntact(const PackEntry& entry) const;
 
  private:
-  explicit Pack(std::span<const std::byte> bytes) : m_bytes(bytes) {}
+  explicit Pack(MappedBytes bytes) : m_bytes(std::move(bytes)) {}
 
-  std::span<const std::byte> m_bytes;
+  MappedBytes m_bytes;
   PackHead m_head;
 };
 

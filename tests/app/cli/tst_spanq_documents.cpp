@@ -36,9 +36,16 @@ class TestSpanqDocuments : public QObject {
   void pinnedFragmentsComeFirst();
   void pinsFollowTheirAugment();
   void unusedSettingIsWarnedOf();
+  void runsWithItsSettings();
+  void optionsComeBeforeSettings();
+  void eachDocumentHasItsOwn();
+  void oneModelAndCacheForAll();
+  void explainsWithItsSettings();
+  void noDocumentHasTextsSent();
+  void acceptedModelsAreNotWarnedOf();
 
  private:
-  std::string write(const std::string& text);
+  std::string write(const std::string& text, const QString& name = QStringLiteral("query.span"));
   QTemporaryDir m_folder;
 };
 
@@ -61,10 +68,16 @@ const std::string kDeclared =
     R"({"who": {"default": "Mira", "description": "whose home is asked for"},
         "most": {"type": "count", "default": "40"}})";
 
+std::string settled(const std::string& settings, const std::string& query = kQuery) {
+  std::string text = documentWith(query, query == kQuery ? kDeclared : "{}");
+  text.back() = ',';
+  return text + "\n \"settings\": " + settings + "}";
+}
+
 }  // namespace
 
-std::string TestSpanqDocuments::write(const std::string& text) {
-  const std::string path = m_folder.filePath("query.span").toStdString();
+std::string TestSpanqDocuments::write(const std::string& text, const QString& name) {
+  const std::string path = m_folder.filePath(name).toStdString();
   std::ofstream(path) << text;
   return path;
 }
@@ -346,6 +359,90 @@ void TestSpanqDocuments::unusedSettingIsWarnedOf() {
   const SpanqResult result = spanq({"explain", "--set", "whom=Otto", write(documentWith(kQuery, kDeclared))});
   QCOMPARE(result.code, 0);
   QVERIFY2(result.err.find("did you mean \"who\"?") != std::string::npos, result.err.c_str());
+}
+
+void TestSpanqDocuments::runsWithItsSettings() {
+  const std::string path = write(settled(
+      R"j({"policy": "link(4)", "prompt_layout": "padded", "seed": 9, "block_size": 8, "blocks": 40,
+           "kv_type": "bf16", "device": "cpu"})j"));
+  const std::string trace = m_folder.filePath("run.trace").toStdString();
+  const SpanqResult result = spanq({"run", "--json", "--trace", trace, path});
+  QVERIFY2(result.code == 0, result.err.c_str());
+  const Json json = Json::parse(result.out);
+  QCOMPARE(json["policy"].get<std::string>(), std::string("link(4)"));
+  QCOMPARE(json["layout"].get<std::string>(), std::string("padded"));
+  QCOMPARE(json["seed"].get<int>(), 9);
+  const std::string begun = spanq({"trace", "show", "--only", "session_started", trace}).out;
+  QVERIFY2(begun.find("40 blocks of 8 tokens") != std::string::npos, begun.c_str());
+}
+
+void TestSpanqDocuments::optionsComeBeforeSettings() {
+  const std::string path = write(settled(R"j({"policy": "link(4)", "seed": 9, "blocks": 2})j"));
+  // The pool of the document is too small for its prompt.
+  const SpanqResult own = spanq({"run", path});
+  QCOMPARE(own.code, 3);
+  const SpanqResult result =
+      spanq({"run", "--json", "--policy", "prefix", "--blocks", "64", "--seed", "0", path});
+  QVERIFY2(result.code == 0, result.err.c_str());
+  const Json json = Json::parse(result.out);
+  QCOMPARE(json["policy"].get<std::string>(), std::string("prefix"));
+  QCOMPARE(json["seed"].get<int>(), 0);
+}
+
+void TestSpanqDocuments::eachDocumentHasItsOwn() {
+  const std::string first = write(settled(R"({"policy": "prefix"})"), QStringLiteral("first.span"));
+  const std::string second = write(settled(R"({"seed": 4})"), QStringLiteral("second.span"));
+  const SpanqResult result = spanq({"run", "--json", first, second});
+  QVERIFY2(result.code == 0, result.err.c_str());
+  const Json json = Json::parse(result.out);
+  QVERIFY(!json.contains("policy"));
+  QCOMPARE(json["runs"][0]["settings"]["policy"].get<std::string>(), std::string("prefix"));
+  QCOMPARE(json["runs"][1]["settings"]["policy"].get<std::string>(), std::string("spans"));
+  QCOMPARE(json["runs"][1]["settings"]["seed"].get<int>(), 4);
+}
+
+void TestSpanqDocuments::oneModelAndCacheForAll() {
+  const std::string first = write(settled(R"({"block_size": 8})"), QStringLiteral("first.span"));
+  const std::string second = write(settled(R"({"block_size": 4})"), QStringLiteral("second.span"));
+  const SpanqResult refused = spanq({"run", first, second});
+  QCOMPARE(refused.code, 1);
+  QVERIFY2(refused.err.find("settings, block_size: found 4, expected 8") != std::string::npos,
+           refused.err.c_str());
+  QVERIFY2(refused.err.find("--block-size") != std::string::npos, refused.err.c_str());
+  QCOMPARE(spanq({"run", "--block-size", "16", first, second}).code, 0);
+}
+
+void TestSpanqDocuments::explainsWithItsSettings() {
+  const std::string nested =
+      R"({"g": {"model": "spanlet", "input": {"plus": [{"g": {"model": "spanlet", "input": {"user": "a"}}}]}}})";
+  const SpanqResult usual = spanq({"explain", write(settled("{}", nested))});
+  const std::string path = write(settled(R"({"distribute": false})", nested));
+  const SpanqResult own = spanq({"explain", path});
+  QCOMPARE(own.code, 0);
+  QVERIFY(own.out != usual.out);
+  QCOMPARE(own.out, spanq({"explain", "--no-distribute", write(settled("{}", nested))}).out);
+}
+
+void TestSpanqDocuments::noDocumentHasTextsSent() {
+  const std::string augment =
+      R"({"g": {"model": "spanlet", "input": {"augment": {"embedding_model": "e", "body": {"user": "Where?"},
+          "doc": ["people.csv", {"Text": "Mira lives in Lisbon."}]}}}})";
+  const std::string path = write(settled(
+      R"({"embeddings": "server", "embeddings_url": "http://127.0.0.1:9/v1", "embeddings_model": "e"})",
+      augment));
+  const SpanqResult refused = spanq({"run", path});
+  QCOMPARE(refused.code, 1);
+  QVERIFY2(refused.err.find("vectors from the server \"http://127.0.0.1:9/v1\"") != std::string::npos,
+           refused.err.c_str());
+  const SpanqResult words = spanq({"run", "--rank", "lexical", path});
+  QVERIFY2(words.code == 0, words.err.c_str());
+}
+
+void TestSpanqDocuments::acceptedModelsAreNotWarnedOf() {
+  const std::string other = R"({"g": {"model": "llama", "input": {"user": "Where does Mira live?"}}})";
+  QVERIFY(spanq({"run", write(settled("{}", other))}).err.find("asks for the model llama") !=
+          std::string::npos);
+  QCOMPARE(spanq({"run", write(settled(R"({"stands_for": "llama"})", other))}).err, std::string());
 }
 
 QTEST_GUILESS_MAIN(TestSpanqDocuments)

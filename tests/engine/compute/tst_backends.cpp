@@ -75,6 +75,19 @@ class TestBackends : public QObject {
     QVERIFY_EXCEPTION_THROWN(someBackends().kinds()[1].make({}), Failure);
   }
 
+  /// The same as choose() says, of devices that were found before.
+  void knowsTheObstacleOfAName() {
+    const Backends backends = someBackends();
+    const std::vector<Device> devices = backends.devices();
+    for (const char* name : {"auto", "gpu", "gpu:0", "gpu:1", "gpu:2", "gpu:3", "npu", "cpu", "tpu", "gp"})
+      QVERIFY2(obstacleOf(devices, name).empty() == refusal(backends, name).empty(), name);
+    QCOMPARE(obstacleOf(devices, "gpu"), std::string("too old"));
+    QCOMPARE(obstacleOf(devices, "npu"), std::string("not built in"));
+    QCOMPARE(obstacleOf(devices, "npu:1"), std::string("not built in"));
+    QCOMPARE(obstacleOf({devices[0]}, "auto"), std::string("none can be used"));
+    QCOMPARE(obstacleOf(devices, "tpu"), std::string("there is none of this name"));
+  }
+
   void listsAllDevices() {
     const std::vector<Device> devices = someBackends().devices();
     QCOMPARE(devices.size(), std::size_t{5});

@@ -6,7 +6,10 @@
 #include "engine/checkpoint/safetensors.h"
 #include "engine/compute/half.h"
 #include "engine/model/decoder.h"
+#include "kernels/cuda/backend/card_key_value_store.h"
+#include "kernels/cuda/backend/card_memory.h"
 #include "kernels/cuda/backend/card_rates.h"
+#include "kernels/cuda/backend/card_weight.h"
 #include "kernels/cuda/backend/cuda_backend.h"
 #include "tests/kernels/attention_scene.h"
 #include "tests/support/backends.h"
@@ -119,6 +122,40 @@ class TestCudaBackend : public QObject {
     QVERIFY(!info.rowsAreBitEqual);
     QCOMPARE(info.activations, DType::BF16);
     QVERIFY_THROWS_EXCEPTION(Failure, cuda::cudaBackendKind().make({.device = 7}));
+  }
+
+  /// What is refused before anything is loaded is what would not fit.
+  void memoryIsForetold_data() {
+    QTest::addColumn<int>("headSize");
+    QTest::addColumn<bool>("isFloat");
+    QTest::newRow("whole heads, bf16") << 64 << false;
+    QTest::newRow("padded heads, bf16") << 36 << false;
+    QTest::newRow("padded heads, f32") << 8 << true;
+  }
+  void memoryIsForetold() {
+    QFETCH(const int, headSize);
+    QFETCH(const bool, isFloat);
+    const compute::KvShape shape{.layers = 3,
+                                 .blocks = 7,
+                                 .blockSize = 5,
+                                 .heads = 2,
+                                 .headSize = headSize,
+                                 .type = isFloat ? DType::F32 : DType::BF16};
+    const compute::MemoryRules rules = cuda::cardMemoryRules();
+    const cuda::Device device = cuda::Device::open(0);
+    const auto work = std::make_shared<cuda::CardWork>(device, cuda::CardWorkOptions{});
+    const std::size_t free = device.freeBytes();
+    const cuda::CardKeyValueStore store(device, work, shape);
+    QCOMPARE(rules.ofStore(shape), std::uint64_t{free - device.freeBytes()});
+    // The matrices of a checkpoint in f32, too.
+    const auto buffers = std::make_shared<cuda::CardBuffers>(device);
+    const std::vector<float> values(6 * 4);
+    const compute::HostMatrix matrix{.data = reinterpret_cast<const std::byte*>(values.data()),
+                                     .type = DType::F32,
+                                     .rows = 6,
+                                     .columns = 4};
+    const cuda::CardWeight weight(device, work->stream(), *buffers, matrix, WeightUse::Matrix);
+    QCOMPARE(static_cast<std::int64_t>(weight.bytes()), 6 * 4 * rules.ofMatrixElement(DType::F32));
   }
 
   void ratesAreMeasured() {

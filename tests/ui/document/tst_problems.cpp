@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/compute/backends.h"
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
@@ -46,6 +47,7 @@ class TestProblems : public QObject {
   void depthIsTheParsers();
   void measuresThePrompt();
   void forecastsThePool();
+  void tellsOfTheDevice();
   void leavesOutWhatIsNotRun();
   void saysWhereFrozenAnswersAreMoreOrFewer();
   void isQuick();
@@ -215,6 +217,32 @@ void TestProblems::forecastsThePool() {
   // Without a tokenizer nothing is known.
   document.settings.blockCount = 1;
   QVERIFY(findProblems(document).empty());
+}
+
+void TestProblems::tellsOfTheDevice() {
+  const std::vector<compute::Device> devices = {
+      {.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .obstacle = {}},
+      {.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = "no driver"}};
+  ProblemContext context;
+  context.devices = &devices;
+  Document document = documentOf(kPlain);
+  QVERIFY(findProblems(document, context).empty());
+  document.settings.device = "cuda";
+  const QString kind = QStringLiteral("error 0: The device cuda cannot be used here: no driver");
+  QCOMPARE(textsOf(findProblems(document, context)), QStringList(kind));
+  QVERIFY(findProblems(document, context).front().isOfDevice);
+  document.settings.device = "cuda:1";
+  QCOMPARE(textsOf(findProblems(document, context)),
+           QStringList("error 0: The device cuda:1 cannot be used here: no driver"));
+  // Where nobody knows the machine yet, nothing is said; and of the query everything is.
+  QVERIFY(findProblems(document).empty());
+  Document other = documentOf(R"({"plus": [{"user": "a"}]})");
+  const QStringList before = textsOf(findProblems(other));
+  QVERIFY(!before.isEmpty());
+  other.settings.device = "cuda";
+  QCOMPARE(textsOf(findProblems(other, context)), QStringList(kind) + before);
+  document.settings.device = "cpu";
+  QVERIFY(findProblems(document, context).empty());
 }
 
 void TestProblems::leavesOutWhatIsNotRun() {

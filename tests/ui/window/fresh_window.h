@@ -11,6 +11,7 @@
 #include <QTest>
 
 #include <memory>
+#include <utility>
 
 namespace spanscope::test {
 
@@ -18,7 +19,10 @@ namespace spanscope::test {
 /// folder of its own, which goes with it.
 class FreshWindow {
  public:
-  FreshWindow() : m_settings(path(QStringLiteral("settings.ini")), QSettings::IniFormat), m_window(make()) {}
+  explicit FreshWindow(compute::Backends backends = cpuBackends())
+      : m_backends(std::move(backends)),
+        m_settings(path(QStringLiteral("settings.ini")), QSettings::IniFormat),
+        m_window(make()) {}
 
   /// False: it did not come up.
   bool show(QSize size = {1280, 800}) {
@@ -40,9 +44,10 @@ class FreshWindow {
 
  private:
   std::unique_ptr<ui::MainWindow> make() {
-    return std::make_unique<ui::MainWindow>(m_settings, path(QStringLiteral("autosave")), cpuBackends());
+    return std::make_unique<ui::MainWindow>(m_settings, path(QStringLiteral("autosave")), m_backends);
   }
 
+  compute::Backends m_backends;
   QTemporaryDir m_folder;
   QSettings m_settings;
   std::unique_ptr<ui::MainWindow> m_window;  ///< ends before what it uses

@@ -64,6 +64,39 @@ class TestWindowFrame : public QObject {
     QCOMPARE(m_window->width(), 1024);
   }
 
+  /// The policy of the document is marked, with the values that it has there.
+  void thePolicyMenuMarksTheDocuments() {
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    QMenu* policies = nullptr;
+    for (auto* each : m_window->findChildren<QToolButton*>()) {
+      if (each->accessibleName() == QStringLiteral("Reuse policy")) policies = each->menu();
+    }
+    QVERIFY(policies != nullptr);
+    const auto marked = [policies] {
+      Q_EMIT policies->aboutToShow();
+      QStringList texts;
+      for (const QAction* action : policies->actions()) {
+        if (action->isChecked()) texts << action->text().section(QLatin1Char(':'), 0, 0);
+      }
+      return texts;
+    };
+    QCOMPARE(marked(), QStringList("spans"));
+    document::DocumentModel& model = *m_window->workspace().model();
+    const auto choose = [&model](const char* policy) {
+      model.change(QStringLiteral("Policy"),
+                   [policy](document::Document& document) { document.settings.policy = policy; });
+    };
+    choose("sparse(32)");
+    QCOMPARE(marked(), QStringList("sparse(32)"));
+    // What is chosen already stays as it is.
+    for (QAction* action : policies->actions()) {
+      if (action->isChecked()) action->trigger();
+    }
+    QCOMPARE(model.document().settings.policy, std::string("sparse(32)"));
+    choose("blend(0.25,by=values)");
+    QCOMPARE(marked(), QStringList("blend(0.25,by=values)"));
+  }
+
   void tenTabsStayReadable() {
     QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
     QTest::qWait(50);
@@ -90,6 +123,37 @@ class TestWindowFrame : public QObject {
     QCOMPARE(m_window->workspace().current(), m_window->workspace().documents().back().get());
     m_window->perform(QStringLiteral("view.next-tab"));
     QCOMPARE(m_window->workspace().current(), m_window->workspace().documents().front().get());
+  }
+
+  /// The tab that was in front in a layout is in front when it is shown again.
+  void aLayoutKeepsItsTabs_data() {
+    QTest::addColumn<bool>("isRearranged");
+    QTest::newRow("as it comes") << false;
+    QTest::newRow("rearranged") << true;
+  }
+  void aLayoutKeepsItsTabs() {
+    QFETCH(const bool, isRearranged);
+    QVERIFY(m_window->openExample(QStringLiteral("rag.json")));
+    DockHost& docks = m_window->docks();
+    const auto isSeen = [&docks](const char* id) {
+      return !docks.dock(QLatin1String(id))->visibleRegion().isEmpty();
+    };
+    m_window->perform(QStringLiteral("view.explain"));
+    QTRY_VERIFY(isSeen("why"));
+    if (isRearranged) docks.dock(QStringLiteral("attention"))->close();
+    docks.reveal(QStringLiteral("output"));
+    docks.reveal(QStringLiteral("pool"));
+    QTRY_VERIFY(isSeen("output") && isSeen("pool"));
+    QVERIFY(!isSeen("why"));
+    m_window->perform(QStringLiteral("view.author"));
+    QTRY_VERIFY(isSeen("json"));
+    m_window->perform(QStringLiteral("view.explain"));
+    QTRY_VERIFY(isSeen("output") && isSeen("pool"));
+    QTest::qWait(50);
+    QVERIFY(!isSeen("why") && !isSeen("block-table"));
+    QCOMPARE(docks.isRearranged(), isRearranged);
+    m_window->perform(QStringLiteral("view.reset"));
+    QTRY_VERIFY(isSeen("why") && !isSeen("output"));
   }
 
   /// Views are made when they are first shown; what the window knows is in them then.

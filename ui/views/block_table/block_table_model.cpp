@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <variant>
 
 namespace spanscope::ui {
 namespace {
@@ -129,7 +130,7 @@ class TableMaker {
   }
 
   TableCell cell(const VirtualBlockFacts& facts, const trace::RequestState& request) const {
-    TableCell cell{.facts = facts, .role = facts.role, .references = 0, .lostAt = {}};
+    TableCell cell{.facts = facts, .role = facts.role, .lostAt = {}};
     if (facts.physical == kNullBlock) return cell;
     cell.lostAt = m_history.lostAt(facts.physical, facts.place.request, m_input.position);
     const auto& pool = m_state.pool().blocks();
@@ -138,7 +139,13 @@ class TableMaker {
     // What was never stored cannot be found once its request has let it go.
     const bool dropped = known && request.phase == trace::RequestPhase::Finished && !pool[index].cached &&
                          pool[index].references == 0;
-    if (cell.lostAt || dropped) {
+    // What could be found is removed before its block is given to another.
+    const bool isGiven = cell.lostAt && std::holds_alternative<trace::BlockAllocated>(
+                                            m_input.trace->event(*cell.lostAt).payload);
+    if (isGiven || (dropped && !cell.lostAt)) {
+      cell.isFreed = true;
+      cell.role = BlockRole::Free;
+    } else if (cell.lostAt) {
       cell.role = BlockRole::Evicted;
     } else if (known) {
       cell.references = pool[index].references;
@@ -228,7 +235,7 @@ std::optional<CellPlace> selectedCell(const BlockTable& table, const Selection& 
   for (std::size_t row = table.rows.size(); row-- > 0;) {
     const auto& cells = table.rows[row].cells;
     const auto found = std::find_if(cells.begin(), cells.end(), [&](const TableCell& cell) {
-      return cell.facts.physical == selection.physical && cell.role != BlockRole::Evicted;
+      return cell.facts.physical == selection.physical && cell.isThere();
     });
     if (found != cells.end()) return CellPlace{row, static_cast<std::size_t>(found - cells.begin())};
   }
@@ -275,10 +282,10 @@ QString cellTip(const ViewInput& input, const BlockTable& table, const CellPlace
                  .arg(double(loaded->nanoseconds) / 1e6, 0, 'f', 3);
   }
   if (cell.references >= 2) lines << tr("Held %1 times").arg(cell.references);
-  if (cell.lostAt) {
+  if (cell.isFreed) {
+    lines << tr("Freed with its request: it was never stored, so nobody could have found it");
+  } else if (cell.lostAt) {
     lines << tr("Taken away by event %1").arg(input.trace->event(*cell.lostAt).sequence);
-  } else if (cell.role == BlockRole::Evicted) {
-    lines << tr("Not kept after the request");
   }
   return lines.join(QLatin1Char('\n'));
 }
@@ -301,7 +308,9 @@ QString blockTableCsv(const BlockTable& table) {
            cell.facts.physical == kNullBlock ? QString() : QString::number(cell.facts.physical),
            Theme::name(cell.facts.role), QString::number(cell.facts.found),
            QString::number(cell.facts.tokens), QString::number(cell.references),
-           cell.role == BlockRole::Evicted ? QStringLiteral("evicted") : QStringLiteral("yes"),
+           cell.isThere() ? QStringLiteral("yes")
+           : cell.isFreed ? QStringLiteral("freed")
+                          : QStringLiteral("evicted"),
            QString::number(cell.pads), QString::number(cell.markers), QString::number(cell.cropped)});
     }
   }

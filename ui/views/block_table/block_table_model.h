@@ -17,13 +17,19 @@ namespace spanscope::ui {
 
 struct TableCell {
   VirtualBlockFacts facts;
-  BlockRole role = BlockRole::Free;   ///< as served, or Evicted where the pool does not hold it any more
+  /// As served; Evicted where the pool does not hold it any more, Free where it does not because it was its
+  /// request's alone.
+  BlockRole role = BlockRole::Free;
+  bool isFreed = false;               ///< it was never stored, and its request has let it go
   std::int32_t references = 0;        ///< on the physical block at present; 0 where it is lost
   std::optional<std::size_t> lostAt;  ///< index of the event that took it away
   std::int32_t pads = 0;              ///< tokens that only the layout put there
   std::int32_t markers = 0;
   std::int32_t cropped = 0;  ///< tokens that the layout took away behind its last one
   bool operator==(const TableCell&) const = default;
+
+  /// Whether the pool holds what the request had in it.
+  bool isThere() const { return role != BlockRole::Evicted && !isFreed; }
 };
 
 struct TableSegment {

@@ -20,7 +20,7 @@ BlockLook lookOf(const TableCell& cell, std::int32_t blockSize) {
   look.role = cell.role;
   look.shared = cell.references >= 2;
   look.share = double(cell.facts.tokens) / blockSize;
-  look.loaded = cell.facts.load != 0 && cell.role != BlockRole::Evicted;
+  look.loaded = cell.facts.load != 0 && cell.isThere();
   if (cell.facts.outcome == trace::LookupOutcome::Partial && cell.facts.found > 0 &&
       cell.role == BlockRole::Computed) {
     look.split = double(cell.facts.found) / std::max(1, cell.facts.tokens);
@@ -254,8 +254,7 @@ void BlockTableArea::paintRings(QPainter& painter, std::pair<std::size_t, std::s
       const TableCell& cell = m_table->rows[row].cells[i];
       if (m_current && *m_current == CellPlace{row, i}) {
         m_painter.ring(painter, m_layout.cell({row, i}));
-      } else if (m_physical != kNullBlock && cell.facts.physical == m_physical &&
-                 cell.role != BlockRole::Evicted) {
+      } else if (m_physical != kNullBlock && cell.facts.physical == m_physical && cell.isThere()) {
         m_painter.echo(painter, m_layout.cell({row, i}));
       }
     }

@@ -272,9 +272,10 @@ std::vector<BlockLegend::Meaning> stateLegend() {
   const auto entry = [](BlockRole role, const QString& help) {
     return BlockLegend::Meaning{{.role = role}, Theme::name(role), help};
   };
-  return {entry(BlockRole::Hit, explain(u"hit")), entry(BlockRole::Relocated, explain(u"relocated")),
-          entry(BlockRole::Computed, explain(u"computed")), entry(BlockRole::Evicted, explain(u"evicted")),
-          entry(BlockRole::Free, tr("No physical block yet"))};
+  return {
+      entry(BlockRole::Hit, explain(u"hit")), entry(BlockRole::Relocated, explain(u"relocated")),
+      entry(BlockRole::Computed, explain(u"computed")), entry(BlockRole::Evicted, explain(u"evicted")),
+      entry(BlockRole::Free, tr("No physical block yet, or freed with its request: it was never stored"))};
 }
 
 }  // namespace spanscope::ui

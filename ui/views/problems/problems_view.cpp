@@ -2,10 +2,12 @@
 #include "ui/views/problems/problems_view.h"
 
 #include "engine/workbench/model_names.h"
+#include "ui/session/device_choices.h"
 #include "ui/views/common/csv_line.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/problems/problem_list_model.h"
 
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QListView>
 #include <QPainter>
@@ -125,7 +127,8 @@ ProblemsView::ProblemsView(QWidget* parent)
       m_empty(new QLabel(this)),
       m_model(new ProblemListModel(this)),
       m_pages(new QStackedWidget(this)),
-      m_fix(new QPushButton(this)) {
+      m_fix(new QPushButton(this)),
+      m_processor(new QPushButton(tr("Use the CPU"), this)) {
   m_list->setObjectName(QStringLiteral("problems"));
   m_list->setAccessibleName(tr("Problems of the query"));
   m_list->setModel(m_model);
@@ -145,13 +148,23 @@ ProblemsView::ProblemsView(QWidget* parent)
   m_fix->hide();
   connect(m_fix, &QPushButton::clicked, this, &ProblemsView::acceptModel);
 
+  m_processor->setObjectName(QStringLiteral("useProcessor"));
+  m_processor->setToolTip(tr("The document's device, from the next run on. Undo takes it back."));
+  m_processor->hide();
+  connect(m_processor, &QPushButton::clicked, this, &ProblemsView::useProcessor);
+
   m_pages->addWidget(m_list);
   m_pages->addWidget(m_empty);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(kSpace, kSpace, kSpace, kSpace);
   layout->setSpacing(kSpace);
   layout->addWidget(m_pages, 1);
-  layout->addWidget(m_fix, 0, Qt::AlignLeft);
+  auto* fixes = new QHBoxLayout;
+  fixes->setSpacing(2 * kSpace);
+  fixes->addWidget(m_processor);
+  fixes->addWidget(m_fix);
+  fixes->addStretch(1);
+  layout->addLayout(fixes);
 
   m_later.setSingleShot(true);
   m_later.setInterval(0);
@@ -178,7 +191,9 @@ void ProblemsView::modelChanged() {
 
 void ProblemsView::find() {
   m_later.setInterval(kPause);
-  std::vector<ProblemRow> rows = problemRows(document(), m_finder.find(document(), tokenizer(), tokenCounts()));
+  const auto* devices = input() == nullptr ? nullptr : input()->devices.get();
+  std::vector<ProblemRow> rows =
+      problemRows(document(), m_finder.find(document(), tokenizer(), tokenCounts(), devices));
   showFix(rows);
   const QString summary = problemSummary(rows);
   m_pages->setCurrentIndex(rows.empty() ? 1 : 0);
@@ -191,8 +206,12 @@ const ProblemRow* ProblemsView::rowAt(const QModelIndex& index) const {
   return &m_model->rows().at(static_cast<std::size_t>(index.row()));
 }
 
-/// The button under the list accepts the first model that is another.
+/// The buttons under the list take the CPU where the device cannot be used, and accept the first model that
+/// is another.
 void ProblemsView::showFix(const std::vector<ProblemRow>& rows) {
+  const bool isOfDevice =
+      std::any_of(rows.begin(), rows.end(), [](const ProblemRow& row) { return row.problem.isOfDevice; });
+  m_processor->setVisible(isOfDevice && model() != nullptr);
   const auto other = std::find_if(rows.begin(), rows.end(),
                                   [](const ProblemRow& row) { return !row.problem.otherModel.empty(); });
   m_otherModel = other == rows.end() ? std::string() : other->problem.otherModel;
@@ -209,6 +228,10 @@ void ProblemsView::acceptModel() {
                   [wanted = m_otherModel](document::Document& document) {
                     workbench::standFor(document.settings, wanted);
                   });
+}
+
+void ProblemsView::useProcessor() {
+  if (model() != nullptr) chooseDevice(*model(), QStringLiteral("cpu"));
 }
 
 QString ProblemsView::csv() const {

@@ -36,12 +36,14 @@ class ProblemsView : public InputView {
   const ProblemRow* rowAt(const QModelIndex& index) const;
   void showFix(const std::vector<ProblemRow>& rows);
   void acceptModel();
+  void useProcessor();
 
   QListView* m_list;
   QLabel* m_empty;
   ProblemListModel* m_model;
   QStackedWidget* m_pages;
   QPushButton* m_fix;
+  QPushButton* m_processor;  ///< takes the document back to it
   std::string m_otherModel;  ///< that the button accepts; empty: none
   QTimer m_later;            ///< changes come in bursts
   ProblemFinder m_finder;

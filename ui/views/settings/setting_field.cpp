@@ -7,6 +7,7 @@
 #include "ui/views/common/text_tools.h"
 #include "ui/views/settings/policy_field.h"
 #include "ui/views/settings/settings_rows.h"
+#include "ui/words/setting_text.h"
 #include "ui/words/tr.h"
 
 #include <QCheckBox>
@@ -152,10 +153,7 @@ class FieldMaker {
                      });
     m_field.widget = combo;
     m_field.show = [combo, member](const RunSettings& settings, const Theme&) {
-      // A name that no list has, such as "cuda:1", is a choice where somebody has made it.
-      const QString name = QString::fromStdString(settings.*member);
-      if (combo->findData(name) < 0) combo->addItem(name, name);
-      combo->setCurrentIndex(combo->findData(name));
+      combo->setCurrentIndex(combo->findData(QString::fromStdString(settings.*member)));
     };
   }
 
@@ -230,10 +228,6 @@ class FieldMaker {
 };
 
 }  // namespace
-
-QString settingText(const char* text) {
-  return *text == '\0' ? QString() : QCoreApplication::translate("spanscope::workbench", text);
-}
 
 SettingField makeSettingField(const Setting& setting, SettingsRows& rows) {
   return FieldMaker(setting, rows).make();

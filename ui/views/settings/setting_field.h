@@ -18,9 +18,6 @@ namespace spanscope::ui {
 
 class SettingsRows;
 
-/// A text of the list of settings in the person's language.
-QString settingText(const char* text);
-
 struct SettingField {
   const workbench::Setting* setting = nullptr;
   QWidget* widget = nullptr;  ///< owned by the owner of the rows

@@ -4,6 +4,7 @@
 #include "engine/compute/backends.h"
 #include "engine/policy/policies.h"
 #include "engine/workbench/setting_values.h"
+#include "ui/session/device_choices.h"
 #include "ui/words/tr.h"
 
 #include <QLocale>
@@ -29,22 +30,10 @@ QString exactness(const HintInput& input) {
                 : QString();
 }
 
-/// "cpu: AMD EPYC, AVX2, 31.2 GiB", or why it cannot be used.
-QString lineOf(const compute::Device& device) {
-  constexpr double kGibi = 1 << 30;
-  const QString name = QString::fromStdString(device.name);
-  if (!device.isUsable())
-    return tr("%1: cannot be used, %2").arg(name, QString::fromStdString(device.obstacle));
-  QString line = tr("%1: %2").arg(name, QString::fromStdString(device.description));
-  if (device.memoryBytes > 0)
-    line += tr(", %1 GiB").arg(static_cast<double>(device.memoryBytes) / kGibi, 0, 'f', 1);
-  return line;
-}
-
 QString devicesThere(const HintInput& input) {
   if (input.devices == nullptr) return {};
   QStringList lines;
-  for (const compute::Device& device : *input.devices) lines.append(lineOf(device));
+  for (const compute::Device& device : *input.devices) lines.append(deviceText(device));
   return lines.join(QLatin1Char('\n'));
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/settings/settings_view.h"
 
+#include "ui/session/device_choices.h"
 #include "ui/session/model_choices.h"
 #include "ui/views/common/text_tools.h"
 #include "ui/views/settings/setting_hints.h"
 #include "ui/views/settings/settings_rows.h"
+#include "ui/words/setting_text.h"
 
+#include <QAbstractItemView>
 #include <QComboBox>
 #include <QFileDialog>
 #include <QGridLayout>
@@ -56,6 +59,17 @@ bool hasAugment(const document::Document& document) {
   });
 }
 
+/// Of entries that are as long as they are.
+QComboBox* makeComboOf(QWidget* owner, const Setting& setting, const char* title) {
+  auto* const combo = new QComboBox(owner);
+  combo->setObjectName(QString::fromLatin1(setting.name));
+  combo->setAccessibleName(settingText(title));
+  combo->setToolTip(settingText(setting.row.help));
+  combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  ignoreWheelWithoutFocus(combo);
+  return combo;
+}
+
 const QLatin1String kBrowse("\n");  ///< data of the entry that opens the file dialog: no path
 
 }  // namespace
@@ -103,6 +117,7 @@ void SettingsView::makeGroup(SettingGroup group) {
 void SettingsView::makeRow(const Setting& setting) {
   Row row;
   row.field = setting.kind == workbench::TextKind::Checkpoint ? makeModels(setting)
+              : setting.kind == workbench::TextKind::Device   ? makeDevices(setting)
                                                               : makeSettingField(setting, *m_rows);
   const bool saysItself = std::holds_alternative<bool RunSettings::*>(setting.member);
   row.label = m_rows->addRow(saysItself ? QString() : settingText(setting.row.label), row.field.widget);
@@ -111,15 +126,36 @@ void SettingsView::makeRow(const Setting& setting) {
 }
 
 SettingField SettingsView::makeModels(const Setting& setting) {
-  m_model = new QComboBox(this);
-  m_model->setObjectName(QString::fromLatin1(setting.name));
-  m_model->setAccessibleName(settingText(setting.row.title));
-  m_model->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  ignoreWheelWithoutFocus(m_model);
+  m_model = makeComboOf(this, setting, setting.row.title);
   connect(m_model, &QComboBox::activated, this, &SettingsView::chooseModel);
   return {.setting = &setting, .widget = m_model, .show = [this](const RunSettings&, const Theme&) {
             showModels();
           }};
+}
+
+SettingField SettingsView::makeDevices(const Setting& setting) {
+  m_device = makeComboOf(this, setting, setting.row.label);
+  connect(m_device, &QComboBox::activated, this, [this](int index) {
+    if (model() != nullptr) chooseDevice(*model(), m_device->itemData(index).toString());
+  });
+  return {.setting = &setting, .widget = m_device, .show = [this](const RunSettings&, const Theme&) {
+            showDevices();
+          }};
+}
+
+void SettingsView::showDevices() {
+  const QSignalBlocker blocker(m_device);
+  m_device->clear();
+  const auto* devices = input() == nullptr ? nullptr : input()->devices.get();
+  for (const DeviceChoice& choice : deviceChoices(devices, document().settings.device)) {
+    m_device->addItem(choice.text, choice.name);
+    m_device->setItemData(m_device->count() - 1, choice.text, Qt::ToolTipRole);
+    if (!choice.isCurrent) continue;
+    m_device->setCurrentIndex(m_device->count() - 1);
+    m_device->setToolTip(choice.text);
+  }
+  // The list is as wide as what is in it, however narrow the dock is.
+  m_device->view()->setMinimumWidth(m_device->view()->sizeHintForColumn(0) + 4 * kSpace);
 }
 
 void SettingsView::showModels() {

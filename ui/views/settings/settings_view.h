@@ -49,7 +49,9 @@ class SettingsView : public InputView {
   void makeGroup(workbench::SettingGroup group);
   void makeRow(const workbench::Setting& setting);
   SettingField makeModels(const workbench::Setting& setting);
+  SettingField makeDevices(const workbench::Setting& setting);
   void showModels();
+  void showDevices();
   void chooseModel(int index);
   void showRow(const Row& row, bool isRetrieving);
 
@@ -57,6 +59,7 @@ class SettingsView : public InputView {
   std::vector<Row> m_settings;
   std::optional<Shown> m_shown;  ///< an input comes with every key that is typed, and seldom changes a row
   QComboBox* m_model = nullptr;
+  QComboBox* m_device = nullptr;
   QLabel* m_unused = nullptr;  ///< that there is nothing to retrieve for
 };
 

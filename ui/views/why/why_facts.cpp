@@ -189,7 +189,7 @@ class FactMaker {
       add(tr("Shared by"), references == 1 ? tr("1 reference") : tr("%1 references").arg(references));
     } else {
       add(tr("Shared by"), pool[index].cached ? tr("nobody at present; it can be found")
-                                              : tr("nobody at present; it was not kept"));
+                                              : tr("nobody: it was freed with its request"));
     }
   }
 

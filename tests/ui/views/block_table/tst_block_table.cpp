@@ -21,6 +21,7 @@ class TestBlockTable : public QObject {
   void rowsAndSegments();
   void linksCross();
   void evicted();
+  void freed();
   void partialIsSplit();
   void sharedWhileRunning();
   void sizes_data();
@@ -96,6 +97,32 @@ void TestBlockTable::evicted() {
   QVERIFY(ui::cellTip(maker.input(), table, {0, 1}).contains(QStringLiteral("Taken away by event")));
   // What has not been looked up yet is free.
   QCOMPARE(table.rows[1].cells[0].role, ui::BlockRole::Free);
+}
+
+/// Blocks that are their request's alone are given back, and nobody evicts them.
+void TestBlockTable::freed() {
+  test::TraceMaker maker(4, 3);
+  maker.startRun(1, 1, {test::TraceMaker::segment(4, 0, "/g/input")});
+  maker.send(1, 1, test::lookupOf(4));
+  maker.send(1, 1, trace::BlockAllocated{1, 0, 0});
+  QCOMPARE(tableOf(maker.input()).rows[0].cells[0].role, ui::BlockRole::Computed);
+  maker.send(1, 1, trace::BlockReleased{1, 0});
+  maker.finish(1, 1);
+  const auto check = [&maker] {
+    const ui::BlockTable table = tableOf(maker.input());
+    const ui::TableCell& cell = table.rows[0].cells[0];
+    QVERIFY(cell.isFreed && !cell.isThere());
+    QCOMPARE(cell.role, ui::BlockRole::Free);
+    QVERIFY(ui::cellTip(maker.input(), table, {0, 0}).contains(QStringLiteral("Freed with its request")));
+    QVERIFY(ui::blockTableCsv(table).contains(QStringLiteral(",freed,")));
+  };
+  check();
+  // Another request is given the block.
+  maker.startRun(2, 2, {test::TraceMaker::segment(4, 0, "/g/input", 50)});
+  maker.send(2, 2, test::lookupOf(4));
+  maker.send(2, 2, trace::BlockAllocated{1, 0, 0});
+  check();
+  QCOMPARE(tableOf(maker.input()).rows[1].cells[0].role, ui::BlockRole::Computed);
 }
 
 void TestBlockTable::partialIsSplit() {

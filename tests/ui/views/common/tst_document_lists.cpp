@@ -12,6 +12,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
+#include <QPushButton>
 #include <QListWidget>
 #include <QMimeData>
 #include <QTest>
@@ -43,6 +44,7 @@ class TestDocumentLists : public QObject {
   void opensExamples();
   void drags();
   void tellsProblems();
+  void theProcessorTakesOver();
   void problemsSelectTheirNode();
   void problemsFollowTheDocument();
   void problemModelIsSound();
@@ -128,6 +130,27 @@ void TestDocumentLists::tellsProblems() {
   bench.picture(QStringLiteral("problems"));
   QVERIFY(view.csv().startsWith(QStringLiteral("severity,node,problem,hint\n")));
   QCOMPARE(view.csv().count(QLatin1Char('\n')), 4);
+}
+
+void TestDocumentLists::theProcessorTakesOver() {
+  ProblemsView view;
+  ViewBench bench(view, kQuery);
+  bench.show({700, 160});
+  auto* fix = view.findChild<QPushButton*>(QStringLiteral("useProcessor"));
+  bench.model().change(QStringLiteral("Device"), [](document::Document& d) { d.settings.device = "cuda:1"; });
+  QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
+  QVERIFY(!fix->isVisible());
+  bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .obstacle = {}},
+                    {.name = "cuda", .description = {}, .memoryBytes = 0, .obstacle = "no driver"}});
+  QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
+  QVERIFY(fix->isVisible());
+  bench.picture(QStringLiteral("problems-device"));
+  QTest::mouseClick(fix, Qt::LeftButton);
+  QCOMPARE(bench.document().settings.device, std::string("cpu"));
+  QTRY_COMPARE(bench.summary(), QStringLiteral("none"));
+  QVERIFY(!fix->isVisible());
+  bench.model().undoStack().undo();
+  QTRY_COMPARE(bench.summary(), QStringLiteral("1 error"));
 }
 
 void TestDocumentLists::problemsSelectTheirNode() {

@@ -63,6 +63,7 @@ class TestSettingsView : public QObject {
   void policiesHaveValues();
   void policyWordsAreTranslatable();
   void tellsOfDevices();
+  void offersEachDevice();
   void stepsBlockSizesByTwo();
   void everyChangeIsUndone();
   void retrievalIsForAugments();
@@ -215,6 +216,31 @@ void TestSettingsView::tellsOfDevices() {
   QVERIFY(shows("cpu: AMD EPYC, AVX2, 1.5 GiB\ncuda: cannot be used, no driver for NVIDIA cards"));
   f.bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .obstacle = {}}});
   QVERIFY(shows("cpu: AMD EPYC"));
+}
+
+void TestSettingsView::offersEachDevice() {
+  Fixture f;
+  const auto* combo = f.child<QComboBox>("device");
+  QCOMPARE(combo->count(), 3);
+  f.bench.setDevices({{.name = "cpu", .description = "AMD EPYC", .memoryBytes = 0, .obstacle = {}},
+                      {.name = "cuda:0",
+                       .description = "Large Card",
+                       .memoryBytes = std::uint64_t{141} << 30,
+                       .obstacle = {}},
+                      {.name = "cuda:1",
+                       .description = "Small Card",
+                       .memoryBytes = std::uint64_t{40} << 30,
+                       .obstacle = {}},
+                      {.name = "cuda:2", .description = {}, .memoryBytes = 0, .obstacle = "too old"}});
+  QCOMPARE(combo->count(), 4);
+  QCOMPARE(combo->currentIndex(), 0);
+  QCOMPARE(combo->itemText(3), QStringLiteral("cuda:1: Small Card, 40.0 GiB"));
+  f.choose("device", 3);
+  QCOMPARE(f.settings().device, std::string("cuda:1"));
+  QCOMPARE(combo->currentIndex(), 3);
+  f.bench.model().undoStack().undo();
+  QCOMPARE(f.settings().device, std::string("auto"));
+  QCOMPARE(combo->currentIndex(), 0);
 }
 
 void TestSettingsView::stepsBlockSizesByTwo() {

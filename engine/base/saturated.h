@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sums and products of sizes that come from files: what is too large for the type is its largest value.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+
+namespace spanscope {
+
+inline std::uint64_t saturatedSum(std::initializer_list<std::uint64_t> values) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t total = 0;
+  for (const std::uint64_t value : values) total = value > kMost - total ? kMost : total + value;
+  return total;
+}
+
+/// Of factors that are not negative.
+inline std::uint64_t saturatedProduct(std::initializer_list<std::int64_t> factors) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t result = 1;
+  for (const std::int64_t factor : factors) {
+    if (factor == 0) return 0;
+    const auto value = static_cast<std::uint64_t>(factor);
+    result = result > kMost / value ? kMost : result * value;
+  }
+  return result;
+}
+
+}  // namespace spanscope
