@@ -11,7 +11,7 @@ namespace spanscope {
 compute::BackendKind cudaKind();
 
 /// What the library and whoever opens it have to agree on; changed with what they hand each other.
-inline constexpr int kCudaLibraryVersion = 3;
+inline constexpr int kCudaLibraryVersion = 4;
 inline constexpr const char* kCudaLibraryName = "libspanscope_cuda.so";
 inline constexpr const char* kCudaLibraryEntry = "spanscopeCudaKind";
 /// The entry: fills the kind, unless it is of another version.

@@ -136,6 +136,7 @@ ExitCode runSpeed(const Context& context, const Options& options) {
   config.blockCount = experiment::speedBlocks(speedTests(options), config.blockSize);
   workbench::ModelBundle bundle = loadForBench(context, options, config);
   experiment::SpeedOptions speed;
+  speed.rowsPerPass = std::max(speed.rowsPerPass, bundle.device.kind.rowsPerPass);
   speed.repeats = options.repeats;
   speed.kvType = options.session.config().kvType;
   speed.weightElementBytes = bundle.weightElementBytes();

@@ -71,6 +71,8 @@ struct BackendKind {
   /// Throws Failure where memory for the measurement cannot be had.
   std::function<RateMeter(const BackendOptions&)> meter;
   std::function<MemoryRules()> memory = [] { return MemoryRules(); };
+  /// Rows that a pass should be let have, so that prompts are computed fast; 0: any number is.
+  std::int32_t rowsPerPass = 0;
 };
 
 /// A kind that this program was not built with; `obstacle` says so.

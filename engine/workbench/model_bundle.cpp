@@ -58,13 +58,21 @@ class WatchedWeights final : public model::WeightSource {
   mutable Digest m_digest;
 };
 
+/// With at least as many rows in a pass as the device should have.
+run::SessionConfig suited(run::SessionConfig config, const compute::BackendKind& kind) {
+  config.rowsPerPass = std::max(config.rowsPerPass, kind.rowsPerPass);
+  return config;
+}
+
 void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const compute::Backends& backends,
                 const ModelOptions& options) {
   bundle.weightType =
       weights.get("model.norm.weight", 1, bundle.config.hiddenSize).type;  // one type for a whole checkpoint
   bundle.fingerprint = model::fingerprint(bundle.config) + ";" + weights.fingerprint();
   bundle.device = backends.choose(options.device);
-  checkMemory(memoryNeed(bundle.config, bundle.weightType, options.session ? &*options.session : nullptr,
+  std::optional<run::SessionConfig> session = options.session;
+  if (session) session = suited(*session, bundle.device.kind);
+  checkMemory(memoryNeed(bundle.config, bundle.weightType, session ? &*session : nullptr,
                          bundle.device.kind.memory()),
               bundle.device.device);
   bundle.backend = bundle.device.kind.make(
@@ -151,8 +159,9 @@ ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& b
   return bundle;
 }
 
-std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& config,
+std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& wanted,
                                           trace::Sink& sink) {
+  const run::SessionConfig config = suited(wanted, bundle.device.kind);
   checkMemory(memoryNeed(bundle.config, bundle.weightType, &config, bundle.device.kind.memory()),
               bundle.device.device);
   // What outlives the program must not be taken for that of weights which differ in a place that was not

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a program that opens the library finds in it.
-#include "kernels/cuda/backend/card_memory.h"
 #include "kernels/cuda/backend/cuda_backend.h"
 #include "kernels/cuda_library.h"
 
@@ -8,6 +7,5 @@ extern "C" __attribute__((visibility("default"))) bool spanscopeCudaKind(
     int version, spanscope::compute::BackendKind* kind) {
   if (version != spanscope::kCudaLibraryVersion) return false;
   *kind = spanscope::cuda::cudaBackendKind();
-  kind->memory = spanscope::cuda::cardMemoryRules;
   return true;
 }

@@ -14,8 +14,6 @@ namespace {
 
 /// Keys that are summed together: fixed, so that a row's result depends on its keys alone.
 constexpr std::int32_t kChunkKeys = 256;
-/// Partial results of one launch.
-constexpr std::size_t kMostPartialBytes = std::size_t{128} << 20U;
 /// Pairs of a row and a head of a group with which tensor cores are worth their set-up.
 constexpr std::int32_t kFewPairs = 16;
 /// Keys with which a part of a row's work is worth merging.

@@ -16,6 +16,9 @@
 
 namespace spanscope::cuda {
 
+/// Partial results of one launch; those of others lie in the same memory.
+inline constexpr std::size_t kMostPartialBytes = std::size_t{128} << 20U;
+
 /// Where the mass of some rows of a run goes.
 struct MassPlace {
   std::size_t entry = 0;  ///< of the mass that was asked for

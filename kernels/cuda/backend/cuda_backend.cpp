@@ -5,6 +5,7 @@
 #include "engine/compute/half.h"
 #include "kernels/cuda/backend/card_buffers.h"
 #include "kernels/cuda/backend/card_key_value_store.h"
+#include "kernels/cuda/backend/card_memory.h"
 #include "kernels/cuda/backend/card_pass.h"
 #include "kernels/cuda/backend/card_rates.h"
 #include "kernels/cuda/backend/card_tensor.h"
@@ -37,6 +38,9 @@ using compute::WeightUse;
 // Changes whenever the same input would give other bits.
 constexpr const char* kNumericRevision = "cuda-2";
 constexpr int kLeastMajor = 8;
+/// Of 512 rows the product of a layer's 4096 columns has 64 tiles of 128 × 256, half as many as a large card
+/// has multiprocessors; of so many rows it has 256.
+constexpr std::int32_t kRowsPerPass = 2048;
 
 std::string capabilityOf(const DeviceProperties& device) {
   return std::to_string(device.major) + "." + std::to_string(device.minor);
@@ -435,7 +439,9 @@ compute::BackendKind cudaBackendKind() {
           .meter =
               [](const compute::BackendOptions& options) {
                 return [device = Device::open(options.device)] { return measureCard(device); };
-              }};
+              },
+          .memory = cardMemoryRules,
+          .rowsPerPass = kRowsPerPass};
 }
 
 }  // namespace spanscope::cuda

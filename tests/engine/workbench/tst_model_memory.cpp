@@ -91,6 +91,24 @@ class TestModelMemory : public QObject {
     QVERIFY_EXCEPTION_THROWN(workbench::makeSession(bundle, {}, sink), Failure);
   }
 
+  /// A device whose passes should be long gets long ones, and they count.
+  void sessionsTakeTheRowsThatSuitTheDevice() {
+    compute::BackendKind kind = test::cpuBackends().choose("cpu").kind;
+    trace::NoSink sink;
+    const auto rowsOf = [&](std::int32_t suiting, std::int32_t wanted) {
+      kind.rowsPerPass = suiting;
+      workbench::ModelBundle bundle =
+          workbench::loadModelBundle(workbench::bundledModelDirectory(), compute::Backends({kind}));
+      run::SessionConfig config;
+      config.blockCount = 100;
+      config.rowsPerPass = wanted;
+      return workbench::makeSession(bundle, config, sink)->config().rowsPerPass;
+    };
+    QCOMPARE(rowsOf(0, 512), 512);
+    QCOMPARE(rowsOf(2048, 512), 2048);
+    QCOMPARE(rowsOf(2048, 4096), 4096);
+  }
+
   void saysTheLargestPoolThatWouldFit() {
     const model::ModelConfig config = model::namedShape("3m");
     run::SessionConfig session;

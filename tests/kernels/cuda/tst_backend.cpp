@@ -154,7 +154,7 @@ class TestCudaBackend : public QObject {
                                      .type = DType::F32,
                                      .rows = 6,
                                      .columns = 4};
-    const cuda::CardWeight weight(device, work->stream(), *buffers, matrix, WeightUse::Matrix);
+    const cuda::CardWeight weight(device, work, *buffers, matrix, WeightUse::Matrix);
     QCOMPARE(static_cast<std::int64_t>(weight.bytes()), 6 * 4 * rules.ofMatrixElement(DType::F32));
   }
 
