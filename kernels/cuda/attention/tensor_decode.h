@@ -2,8 +2,10 @@
 // Attention of single rows, cut over their keys, on tensor cores: what decodeKernel sums with f32
 // arithmetic. All query heads of a key head are the rows of one product of 16, and each warp takes every
 // fourth slice of 16 keys of an item by itself: it copies, multiplies and waits for nobody until the item's
-// end, where the four results are merged. A key costs a quarter of the instructions and a third of the shared
-// memory's time that it does there, so that reading it is what takes long.
+// end, where the four results are merged.
+//
+// For heads of 128 nvcc 13 makes 853 instructions for sm_90 of the loop over slices, those for mass and chosen
+// blocks among them: at most 53 of a warp for each key. How fast that is has not been measured.
 #pragma once
 
 #include "kernels/cuda/attention/decode_attention.h"
