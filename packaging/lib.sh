@@ -5,7 +5,6 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-SPANSCOPE_BUILD_DIR=build/release
 
 say() { printf '%s\n' "spanscope: $*"; }
 fail() {
@@ -84,9 +83,9 @@ install_dependencies() {
   fi
 }
 
-# Configures the preset `release` and builds a target, e.g. all.
+# Configures a preset and builds a target. $1: the preset; $2: the target, e.g. all.
 build() {
-  local werror=OFF
+  local preset=$1 target=$2 folder=build/$1 werror=OFF
   if [[ ${CI:-} == true ]]; then werror=ON; fi
   local -a launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=)
   if command -v ccache >/dev/null; then
@@ -95,15 +94,15 @@ build() {
     if [[ ! -w ${HOME:-/nonexistent} ]]; then export CCACHE_DIR=$PWD/build/ccache; fi
   fi
 
-  mkdir -p "$SPANSCOPE_BUILD_DIR"
-  say "configuring $SPANSCOPE_BUILD_DIR"
-  if ! cmake --preset release "-DSPANSCOPE_WERROR=$werror" "${launcher[@]}" \
-    </dev/null >"$SPANSCOPE_BUILD_DIR/configure.log" 2>&1; then
-    cat "$SPANSCOPE_BUILD_DIR/configure.log" >&2
+  mkdir -p "$folder"
+  say "configuring $folder"
+  if ! cmake --preset "$preset" "-DSPANSCOPE_WERROR=$werror" "${launcher[@]}" \
+    </dev/null >"$folder/configure.log" 2>&1; then
+    cat "$folder/configure.log" >&2
     fail "configuring failed"
   fi
 
   say "building"
-  cmake --build "$SPANSCOPE_BUILD_DIR" --parallel "$(nproc)" --target "$1" </dev/null ||
+  cmake --build "$folder" --parallel "$(nproc)" --target "$target" </dev/null ||
     fail "building failed"
 }

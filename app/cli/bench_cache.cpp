@@ -10,8 +10,10 @@
 #include "engine/experiment/load_times.h"
 #include "engine/experiment/scratch_folder.h"
 #include "engine/model/weights.h"
+#include "engine/run/session_config.h"
 #include "engine/workbench/run_options.h"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

@@ -13,6 +13,7 @@
 #include "engine/experiment/experiment_table.h"
 #include "engine/workbench/experiment_model.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

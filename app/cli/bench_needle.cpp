@@ -15,6 +15,7 @@
 #include "engine/trace/no_sink.h"
 #include "engine/workbench/setting_values.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

@@ -8,6 +8,7 @@
 #include "engine/experiment/operations.h"
 #include "engine/model/weights.h"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <cstdint>

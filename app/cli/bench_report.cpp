@@ -5,6 +5,8 @@
 #include "engine/base/error.h"
 #include "engine/workbench/setting_values.h"
 
+#include <nlohmann/json.hpp>
+
 #include <ostream>
 #include <system_error>
 #include <vector>

@@ -6,7 +6,7 @@
 #include "app/cli/session_options.h"
 #include "engine/experiment/statistics.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <filesystem>

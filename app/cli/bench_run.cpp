@@ -15,6 +15,7 @@
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

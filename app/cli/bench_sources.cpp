@@ -12,6 +12,7 @@
 #include "engine/experiment/charts.h"
 #include "engine/experiment/sources.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

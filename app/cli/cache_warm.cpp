@@ -8,6 +8,8 @@
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/checkpoint/file_bytes.h"
+#include "engine/run/logits_request.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/event.h"
 #include "engine/trace/sink.h"
 #include "engine/workbench/document_spans.h"
@@ -15,6 +17,7 @@
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/cli/cli11_forward.h"
 #include "app/cli/command.h"
-
-#include <CLI/CLI.hpp>
 
 namespace spanscope::cli {
 

@@ -9,6 +9,8 @@
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 
+#include <CLI/CLI.hpp>
+
 #include <cerrno>
 #include <exception>
 #include <new>
@@ -35,7 +37,7 @@ void checkTexts(const CLI::App& app) {
     if (option->get_positional() || type == "FILE" || type == "DIR") continue;
     for (const std::string& text : option->results()) {
       if (!isValidUtf8(text))
-        refuseOption(option->get_name(), query::quoted(toValidUtf8(text)), "text in UTF-8");
+        refuseOption(option->get_name(), query::inQuotes(toValidUtf8(text)), "text in UTF-8");
     }
   }
   for (const CLI::App* command : app.get_subcommands()) checkTexts(*command);

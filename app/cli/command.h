@@ -4,8 +4,7 @@
 #pragma once
 
 #include "app/cli/cli.h"
-
-#include <CLI/CLI.hpp>
+#include "app/cli/cli11_forward.h"
 
 #include <functional>
 #include <stop_token>

@@ -15,8 +15,10 @@
 #include "engine/experiment/abba.h"
 #include "engine/experiment/speed.h"
 #include "engine/model/weights.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/no_sink.h"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 #include "engine/cache/store/disk_store.h"
 #include "engine/workbench/run_options.h"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <chrono>

@@ -4,6 +4,7 @@
 #include "app/cli/text_table.h"
 #include "engine/compute/backends.h"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <memory>

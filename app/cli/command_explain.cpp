@@ -9,6 +9,7 @@
 #include "engine/plan/explain.h"
 #include "engine/text/tokenizer.h"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <cstdint>

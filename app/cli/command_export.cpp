@@ -8,6 +8,9 @@
 #include "app/cli/usage.h"
 #include "engine/query/query_form.h"
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include <map>
 #include <memory>
 #include <string>

@@ -11,6 +11,7 @@
 #include "engine/text/tokenizer.h"
 #include "engine/workbench/model_bundle.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

@@ -17,11 +17,17 @@
 #include "engine/plan/explain.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
+#include "engine/run/finished_reply.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/model_names.h"
 #include "engine/workbench/retrieval_report.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/setting_values.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -10,6 +10,7 @@
 #include "engine/trace/report.h"
 #include "engine/trace/trace_file.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -47,7 +48,7 @@ std::vector<std::string> eventNamesIn(const std::vector<std::string>& lists) {
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
       std::string expected = "the name of an event, one of " + fmt::format("{}", fmt::join(known, ", "));
       if (const auto meant = query::nearestName(name, known)) expected += "; did you mean " + *meant + "?";
-      refuseOption("--only", query::quoted(name), expected);
+      refuseOption("--only", query::inQuotes(name), expected);
     }
   }
   return names;

@@ -10,6 +10,8 @@
 #include "engine/query/query_form.h"
 #include "engine/workbench/pipeline.h"
 
+#include <CLI/CLI.hpp>
+
 #include <memory>
 #include <optional>
 #include <ostream>

@@ -7,6 +7,8 @@
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/run_options.h"
 
+#include <CLI/CLI.hpp>
+
 #include <utility>
 #include <variant>
 

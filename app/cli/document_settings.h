@@ -3,9 +3,8 @@
 #pragma once
 
 #include "app/cli/cli.h"
+#include "app/cli/cli11_forward.h"
 #include "engine/workbench/settings.h"
-
-#include <CLI/CLI.hpp>
 
 #include <optional>
 #include <string>

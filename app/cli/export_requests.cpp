@@ -6,6 +6,8 @@
 #include "engine/query/json/json.h"
 #include "engine/spnl/request_text.h"
 
+#include <CLI/CLI.hpp>
+
 #include <ostream>
 
 namespace spanscope::cli {

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "app/cli/cli.h"
+#include "app/cli/cli11_forward.h"
 #include "app/cli/target_warnings.h"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <optional>

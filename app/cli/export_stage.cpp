@@ -8,6 +8,9 @@
 #include "engine/spnl/server_body.h"
 #include "engine/spnl/simplify.h"
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include <ostream>
 #include <utility>
 

@@ -3,12 +3,11 @@
 #pragma once
 
 #include "app/cli/cli.h"
+#include "app/cli/cli11_forward.h"
 #include "app/cli/target_warnings.h"
 #include "engine/plan/planner.h"
 #include "engine/query/query.h"
 #include "engine/query/query_form.h"
-
-#include <CLI/CLI.hpp>
 
 #include <string>
 

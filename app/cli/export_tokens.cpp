@@ -9,6 +9,8 @@
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 
+#include <CLI/CLI.hpp>
+
 #include <cstdint>
 #include <limits>
 #include <memory>

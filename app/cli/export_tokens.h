@@ -3,10 +3,9 @@
 #pragma once
 
 #include "app/cli/cli.h"
+#include "app/cli/cli11_forward.h"
 #include "app/cli/target_warnings.h"
 #include "engine/base/ids.h"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -4,12 +4,14 @@
 
 #include "app/cli/command.h"
 #include "engine/plan/plan.h"
+#include "engine/run/finished_reply.h"
+#include "engine/run/run_result.h"
 #include "engine/run/session.h"
 #include "engine/trace/event.h"
 #include "engine/trace/sink.h"
 #include "engine/workbench/model_bundle.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 #include <vector>

@@ -3,6 +3,8 @@
 
 #include "app/cli/text_table.h"
 
+#include <nlohmann/json.hpp>
+
 #include <vector>
 
 namespace spanscope::cli {

@@ -6,7 +6,7 @@
 #include "engine/experiment/layout_comparison.h"
 #include "engine/trace/layout_figures.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 

@@ -3,6 +3,8 @@
 
 #include "app/cli/run_printer.h"
 #include "engine/experiment/fidelity.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 #include "engine/run/session.h"
 #include "engine/trace/recorder.h"
 

@@ -4,6 +4,7 @@
 #include "app/cli/usage.h"
 #include "engine/query/shown_text.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <charconv>
@@ -61,7 +62,7 @@ T valueIn(const Range<T>& range, const std::string& option, std::string_view tex
   const bool isIn =
       number && ((*number >= static_cast<Wide>(range.least) && *number <= static_cast<Wide>(range.most)) ||
                  (range.orZero && *number == 0));
-  if (!isIn) refuseOption(option, query::quoted(text), expectedText(range, text));
+  if (!isIn) refuseOption(option, query::inQuotes(text), expectedText(range, text));
   return static_cast<T>(*number);
 }
 

@@ -2,7 +2,7 @@
 // Options that are numbers. Each states its range once, for its check and for its help.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "app/cli/cli11_forward.h"
 
 #include <cstdint>
 #include <limits>

@@ -4,6 +4,8 @@
 #include "app/cli/text_table.h"
 #include "engine/query/shown_text.h"
 
+#include <nlohmann/json.hpp>
+
 #include <cstddef>
 #include <optional>
 

@@ -4,7 +4,7 @@
 
 #include "engine/query/parameters.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <map>
 #include <string>

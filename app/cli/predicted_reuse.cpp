@@ -7,8 +7,12 @@
 #include "app/cli/why_lines.h"
 #include "engine/base/counted.h"
 #include "engine/policy/policies.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/event_fields.h"
 #include "engine/workbench/run_options.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstddef>

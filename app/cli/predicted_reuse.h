@@ -3,15 +3,16 @@
 // find in it.
 #pragma once
 
+#include "app/cli/cli11_forward.h"
 #include "app/cli/session_options.h"
 #include "engine/experiment/layout_comparison.h"
 #include "engine/plan/plan.h"
 #include "engine/policy/policies.h"
 #include "engine/run/prediction.h"
 #include "engine/run/predictor.h"
+#include "engine/run/run_options.h"
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <optional>

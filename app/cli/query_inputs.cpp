@@ -94,7 +94,7 @@ std::variant<std::string, query::NotGiven> QueryInputs::ask(const std::string& p
     const bool isText = findInvalidUtf8(answer) == std::string::npos;
     if (!isAnswered || !isText) {
       return query::NotGiven{
-          "the question " + query::quoted(prompt) + (isText ? " without an answer" : ""),
+          "the question " + query::inQuotes(prompt) + (isText ? " without an answer" : ""),
           isText ? "one" : "an answer in UTF-8",
           m_streams.canAsk ? "" : "standard input is no terminal: give it by --answer TEXT"};
     }

@@ -12,6 +12,8 @@
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/document/retrieval_options.h"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -148,7 +150,7 @@ std::pair<const plan::Rule*, bool> ruleOf(const std::string& setting) {
 /// What is wrong with "name=on" or "name=off"; empty if nothing is.
 std::string ruleProblem(const std::string& setting) {
   if (!setting.ends_with("=on") && !setting.ends_with("=off"))
-    return query::quoted(setting) + " is neither name=on nor name=off";
+    return query::inQuotes(setting) + " is neither name=on nor name=off";
   if (ruleOf(setting).first != nullptr) return {};
   std::vector<std::string> names;
   std::string expected;
@@ -157,7 +159,7 @@ std::string ruleProblem(const std::string& setting) {
     expected += (expected.empty() ? "" : ", ") + names.back();
   }
   const std::string name = setting.substr(0, setting.rfind('='));
-  std::string problem = "found a rule " + query::quoted(name) + ", expected one of " + expected;
+  std::string problem = "found a rule " + query::inQuotes(name) + ", expected one of " + expected;
   if (const auto meant = query::nearestName(name, names)) problem += "; did you mean " + *meant + "?";
   return problem;
 }
@@ -204,7 +206,7 @@ void checkValues(const std::vector<std::string>& settings) {
   std::set<std::string> names;
   for (const std::string& setting : settings) {
     const std::string name = setting.substr(0, setting.find('='));
-    if (!names.insert(name).second) refuseOption("--set", "two values for " + query::quoted(name), "one");
+    if (!names.insert(name).second) refuseOption("--set", "two values for " + query::inQuotes(name), "one");
   }
 }
 
@@ -219,7 +221,7 @@ void checkRules(const QueryOptionTexts& texts) {
   std::set<const plan::Rule*> rules;
   for (const std::string& setting : texts.rules) {
     const auto [rule, isOn] = ruleOf(setting);
-    const std::string found = query::quoted(setting);
+    const std::string found = query::inQuotes(setting);
     if (!rules.insert(rule).second) refuseOption("--rule", found + " and another for that rule", "one");
     if (isOn && rule == &plan::kLocalityRule && texts.settings.locality == 0)
       refuseOption("--rule", found + " alone", "--locality, which says how many a judge has");

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/run_json.h"
 
+#include "engine/run/run_result.h"
 #include "engine/trace/event_fields.h"
+
+#include <nlohmann/json.hpp>
 
 namespace spanscope::cli {
 namespace {

@@ -3,9 +3,9 @@
 
 #include "app/cli/run_printer.h"
 #include "engine/plan/plan.h"
-#include "engine/run/session.h"
+#include "engine/run/run_result.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 

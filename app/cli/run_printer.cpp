@@ -3,6 +3,7 @@
 
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
+#include "engine/run/run_result.h"
 
 #include <algorithm>
 #include <ostream>

@@ -5,7 +5,7 @@
 
 #include "app/cli/cli.h"
 #include "engine/plan/plan.h"
-#include "engine/run/session.h"
+#include "engine/run/run_result.h"
 #include "engine/trace/event.h"
 #include "engine/trace/layout_figures.h"
 

@@ -15,7 +15,7 @@ namespace spanscope::cli {
 namespace {
 
 [[noreturn]] void refuse(const char* option, std::string_view found, const std::string& expected) {
-  refuseOption(option, query::quoted(found), expected);
+  refuseOption(option, query::inQuotes(found), expected);
 }
 
 /// A whole number of 31 bits.

@@ -5,8 +5,11 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/cache/pool_limits.h"
+#include "engine/run/session_config.h"
 #include "engine/text/chat_template.h"
 #include "engine/workbench/run_options.h"
+
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,12 +2,11 @@
 // The options that say which model runs and with what cache.
 #pragma once
 
+#include "app/cli/cli11_forward.h"
 #include "app/cli/setting_options.h"
 #include "engine/base/file_identity.h"
-#include "engine/run/session.h"
+#include "engine/run/session_config.h"
 #include "engine/workbench/model_bundle.h"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <filesystem>

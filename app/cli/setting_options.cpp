@@ -4,6 +4,8 @@
 #include "app/cli/number_option.h"
 #include "engine/workbench/chosen_name.h"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>

@@ -2,9 +2,8 @@
 // Settings as options: names, ranges and help are those of the list of settings.
 #pragma once
 
+#include "app/cli/cli11_forward.h"
 #include "engine/workbench/settings.h"
-
-#include <CLI/CLI.hpp>
 
 #include <initializer_list>
 #include <string_view>

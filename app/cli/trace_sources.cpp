@@ -6,6 +6,7 @@
 #include "engine/trace/source_shares.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <map>

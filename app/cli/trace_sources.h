@@ -3,7 +3,7 @@
 
 #include "engine/trace/event.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <span>
 #include <string>

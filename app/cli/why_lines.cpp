@@ -5,6 +5,8 @@
 #include "engine/base/counted.h"
 #include "engine/trace/event_fields.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <vector>

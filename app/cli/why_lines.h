@@ -7,7 +7,7 @@
 #include "engine/run/prediction.h"
 #include "engine/text/tokenizer.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/compute/dtype.h"
 #include "engine/compute/pass.h"
 
 #include <cstddef>
@@ -19,10 +20,6 @@
 #include <vector>
 
 namespace spanscope::compute {
-
-enum class DType : std::uint8_t { F32, F16, BF16 };
-std::size_t sizeOf(DType type);
-const char* nameOf(DType type);
 
 /// Row-major device memory of `rows` × `columns` activations. Its element type is the backend's own (f32 on
 /// the CPU). Resizing keeps the capacity; contents are undefined afterwards.

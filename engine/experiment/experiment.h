@@ -9,6 +9,7 @@
 #include "engine/model/decoder.h"
 #include "engine/query/query.h"
 #include "engine/run/session.h"
+#include "engine/run/session_config.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/sink.h"

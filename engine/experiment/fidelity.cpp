@@ -5,6 +5,8 @@
 #include "engine/base/error.h"
 #include "engine/experiment/divergence.h"
 #include "engine/experiment/flat_sequence.h"
+#include "engine/run/finished_reply.h"
+#include "engine/run/session_config.h"
 
 #include <algorithm>
 #include <cmath>

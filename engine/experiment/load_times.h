@@ -5,6 +5,7 @@
 
 #include "engine/experiment/statistics.h"
 #include "engine/run/session.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/sink.h"
 
 #include <cstdint>

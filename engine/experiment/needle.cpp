@@ -3,6 +3,8 @@
 
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 
 #include <algorithm>
 #include <array>

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/policy/policies.h"
+#include "engine/run/run_options.h"
 
 #include <utility>
 #include <variant>

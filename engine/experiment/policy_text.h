@@ -3,7 +3,7 @@
 // folder that knows what a policy's text means.
 #pragma once
 
-#include "engine/run/session.h"
+#include "engine/run/run_options.h"
 
 #include <string>
 #include <string_view>

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/experiment/plus_order.h"
+#include "engine/run/run_result.h"
 
 #include <algorithm>
 #include <utility>

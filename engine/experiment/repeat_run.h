@@ -7,6 +7,7 @@
 #include "engine/experiment/statistics.h"
 #include "engine/plan/planner.h"
 #include "engine/query/query.h"
+#include "engine/run/run_options.h"
 #include "engine/run/session.h"
 
 #include <array>

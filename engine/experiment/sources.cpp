@@ -4,6 +4,8 @@
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
 #include "engine/policy/spans/spans.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 
 #include <algorithm>
 #include <limits>

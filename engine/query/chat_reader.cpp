@@ -185,7 +185,7 @@ class ChatReader {
       role = name == "user" ? Role::User : Role::Assistant;
     } else {
       const bool isTool = name == "tool" || name == "function";
-      m_walk.error(begin, "the role " + quoted(name), kRoles,
+      m_walk.error(begin, "the role " + inQuotes(name), kRoles,
                    isTool ? "what a tool has answered has no form in a query" : "");
     }
   }
@@ -238,7 +238,7 @@ class ChatReader {
     if (m_walk.errors() > errorsBefore || m_cursor.stopped()) return text;
     if (type != "text") {
       // Its other fields are refused with it.
-      m_walk.error(begin, "a part of the type " + quoted(*type), "the type text", "a query holds text alone");
+      m_walk.error(begin, "a part of the type " + inQuotes(*type), "the type text", "a query holds text alone");
       return text;
     }
     if (!hasText) m_walk.error(begin, "no field \"text\"", "\"text\": the text of the part");
@@ -251,7 +251,7 @@ class ChatReader {
     m_walk.within(key, [&] {
       if (isNothing(key)) return;
       if (isIn(kTools, key)) {
-        m_walk.error(keyOffset, "the field " + quoted(key), "messages of text",
+        m_walk.error(keyOffset, "the field " + inQuotes(key), "messages of text",
                      "tools, other forms of a reply and sound have no form in a query");
       } else {
         leaveOut(key, keyOffset);
@@ -261,7 +261,7 @@ class ChatReader {
   }
 
   void leaveOut(const std::string& key, std::size_t offset) {
-    m_walk.warning(offset, "the field " + quoted(key), "what a query can say", "it is left out");
+    m_walk.warning(offset, "the field " + inQuotes(key), "what a query can say", "it is left out");
   }
 
   /// Passes a value. True: it says nothing: null, false, an empty list or what holds without it.

@@ -57,7 +57,7 @@ Diagnostic wrongValue(const ParameterInfo& parameter, const std::string& value, 
   Diagnostic diagnostic;
   if (!parameter.uses.empty()) diagnostic.pointer = parameter.uses.front().pointer;
   diagnostic.found =
-      std::string("the ") + what + " " + quoted(value) + " for the parameter " + quoted(parameter.name);
+      std::string("the ") + what + " " + inQuotes(value) + " for the parameter " + inQuotes(parameter.name);
   diagnostic.expected = parameterValueForm(parameter.kind);
   return diagnostic;
 }
@@ -169,10 +169,10 @@ std::vector<Diagnostic> checkValues(const std::vector<ParameterInfo>& parameters
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     Diagnostic unknown;
     unknown.severity = Severity::Warning;
-    unknown.found = "a value for " + quoted(name) + ", which is no parameter of the query";
+    unknown.found = "a value for " + inQuotes(name) + ", which is no parameter of the query";
     unknown.expected = names.empty() ? "none: it has no parameters" : "one of";
     for (const std::string& known : names) unknown.expected += (known == names.front() ? " " : ", ") + known;
-    if (const auto meant = nearestName(name, names)) unknown.hint = "did you mean " + quoted(*meant) + "?";
+    if (const auto meant = nearestName(name, names)) unknown.hint = "did you mean " + inQuotes(*meant) + "?";
     problems.push_back(std::move(unknown));
   }
   return problems;

@@ -103,9 +103,9 @@ class Resolver {
     if (parameter == nullptr) return nullptr;
     const auto value = m_values.find(parameter->name);
     if (value == m_values.end()) {
-      report(pointer, "the parameter " + quoted(parameter->name) + " without a value", kind);
+      report(pointer, "the parameter " + inQuotes(parameter->name) + " without a value", kind);
     } else if (!isParameterValue(kind, value->second)) {
-      report(pointer, "the value " + quoted(value->second) + " for the parameter " + quoted(parameter->name),
+      report(pointer, "the value " + inQuotes(value->second) + " for the parameter " + inQuotes(parameter->name),
              kind);
     } else {
       return &value->second;

@@ -107,7 +107,7 @@ void QueryReader::readNode(Node& node, std::string step) {
     if (!isRefused) {
       isRefused = true;
       m_walk.error(object.keyOffset,
-                   key == first ? "the operator " + quoted(key) + " twice" : "a second key, " + quoted(key),
+                   key == first ? "the operator " + inQuotes(key) + " twice" : "a second key, " + inQuotes(key),
                    "one operator in each object", "several queries stand in a list: {\"seq\": […]}");
     }
     // The query is refused already, but what else is wrong in it is wanted too.
@@ -124,7 +124,7 @@ void QueryReader::readNode(Node& node, std::string step) {
 
 void QueryReader::readUnknownOperator(const std::string& key, std::size_t offset) {
   m_walk.within(key, [&] {
-    m_walk.error(offset, "the unknown operator " + quoted(key), "one of " + operatorKeys(),
+    m_walk.error(offset, "the unknown operator " + inQuotes(key), "one of " + operatorKeys(),
                  hintForOperator(key));
     m_cursor.skipValue();
   });

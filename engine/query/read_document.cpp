@@ -27,7 +27,7 @@ void readDocumentContent(QueryWalk& walk, SourceDocument& document) {
     walk.within(key, [&] {
       if (count > 0 || (key != "Text" && key != "Binary")) {
         const auto meant = nearestName(key, {"Text", "Binary"});
-        walk.error(object.keyOffset, (count == 0 ? "the key " : "a second key, ") + quoted(key), kForm,
+        walk.error(object.keyOffset, (count == 0 ? "the key " : "a second key, ") + inQuotes(key), kForm,
                    count == 0 && meant ? "did you mean \"" + *meant + "\"?" : "");
         walk.cursor().skipValue();
       } else if (key == "Text") {

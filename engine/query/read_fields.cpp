@@ -29,7 +29,7 @@ void warnOfUnknownField(QueryWalk& walk, const std::string& key, std::size_t off
   // Within a repeat, "g" names the generate itself; elsewhere it names the operator, so it is easily written
   // twice.
   if (key == "g") hint += "; the fields of a generate stand here directly";
-  walk.warning(offset, "the unknown field " + quoted(key), "one of " + namesOf(fields), std::move(hint));
+  walk.warning(offset, "the unknown field " + inQuotes(key), "one of " + namesOf(fields), std::move(hint));
 }
 
 void readMembers(QueryWalk& walk, std::span<const FieldReader> fields, const OtherField& readOther,
@@ -54,7 +54,7 @@ void readMembers(QueryWalk& walk, std::span<const FieldReader> fields, const Oth
         read.seen[index] = true;
         field->read();
       } else {
-        walk.error(object.keyOffset, "the field " + quoted(key) + " twice", "it once");
+        walk.error(object.keyOffset, "the field " + inQuotes(key) + " twice", "it once");
         walk.cursor().skipValue();
       }
     });
@@ -63,7 +63,7 @@ void readMembers(QueryWalk& walk, std::span<const FieldReader> fields, const Oth
   read.isComplete = true;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (read.seen[i] || fields[i].need != Need::Required) continue;
-    const std::string name = quoted(fields[i].name);
+    const std::string name = inQuotes(fields[i].name);
     walk.error(begin, "no field " + name, name + ": " + fields[i].meaning);
   }
 }

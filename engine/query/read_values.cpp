@@ -46,7 +46,7 @@ std::optional<Parameter> readNumberParameter(QueryWalk& walk, const std::string&
   const std::string text = walk.cursor().readString();
   if (walk.errors() > errorsBefore) return std::nullopt;
   if (auto name = parameterName(text)) return Parameter{std::move(*name)};
-  walk.error(begin, "the text " + quoted(text), expected,
+  walk.error(begin, "the text " + inQuotes(text), expected,
              isJsonNumber(text) ? "write it without quotes" : "a parameter is written \"{name}\"");
   return std::nullopt;
 }

@@ -31,7 +31,7 @@ std::string cutText(std::string_view text, std::size_t characters) {
   return cut;
 }
 
-std::string quoted(std::string_view text) {
+std::string inQuotes(std::string_view text) {
   constexpr std::size_t kShownCharacters = 40;
   return "\"" + cutText(text.substr(0, 8 * kShownCharacters), kShownCharacters) + "\"";
 }

@@ -13,6 +13,6 @@ namespace spanscope::query {
 std::string cutText(std::string_view text, std::size_t characters);
 
 /// The text in double quotes, cut to 40 characters.
-std::string quoted(std::string_view text);
+std::string inQuotes(std::string_view text);
 
 }  // namespace spanscope::query

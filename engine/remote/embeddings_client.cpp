@@ -62,7 +62,7 @@ class ReplyReader {
   std::vector<retrieve::EmbeddingVector> read(const std::string& body) const {
     const Json reply = parse(body);
     if (!reply.is_object() || !reply.contains("data") || !reply["data"].is_array())
-      refuse({}, query::quoted(body), "an object with a list \"data\"");
+      refuse({}, query::inQuotes(body), "an object with a list \"data\"");
     const Json& data = reply["data"];
     if (data.size() != m_count)
       refuse("/data", counted(data.size(), "entry", "entries"), std::to_string(m_count) + ", one a text");
@@ -101,7 +101,7 @@ class ReplyReader {
     try {
       return Json::parse(body, watch);
     } catch (const Json::parse_error& problem) {
-      refuse("byte " + std::to_string(problem.byte), query::quoted(around(body, problem.byte)), "JSON");
+      refuse("byte " + std::to_string(problem.byte), query::inQuotes(around(body, problem.byte)), "JSON");
     }
   }
 

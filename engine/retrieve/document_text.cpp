@@ -126,7 +126,7 @@ Result jsonLines(std::string_view text) {
     const Json value = Json::parse(line, nullptr, false);
     if (value.is_discarded()) {
       return Error{
-          {}, "line " + std::to_string(number), query::quoted(line), "a JSON value that ends on its line"};
+          {}, "line " + std::to_string(number), query::inQuotes(line), "a JSON value that ends on its line"};
     }
     if (passages.size() == kMaxPassages) return tooManyPassages();
     passages.push_back({textOfLine(value), number});

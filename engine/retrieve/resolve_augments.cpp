@@ -115,9 +115,9 @@ class Resolver {
     }
     if (plus.children.empty()) {
       add(Severity::Warning, path,
-          "nothing in " + query::quoted(document.name) +
+          "nothing in " + query::inQuotes(document.name) +
               (retrieved->ranking == Ranking::Lexical ? " that shares a word with " : " that is like ") +
-              query::quoted(question),
+              query::inQuotes(question),
           "a fragment");
     }
     result.retrieved.push_back(std::move(*retrieved));
@@ -135,14 +135,14 @@ class Resolver {
     for (const Error& error : remarks.skipped) leftOut(foundIn(error), error.expected);
     if (named > kNamedDocuments) {
       add(Severity::Warning, path,
-          counted(named - kNamedDocuments, "further file") + " of " + query::quoted(document.name) +
+          counted(named - kNamedDocuments, "further file") + " of " + query::inQuotes(document.name) +
               " that cannot be read (left out)",
           "files that can");
     }
     if (!remarks.lostPins.empty()) {
       add(Severity::Warning, path,
           counted(remarks.lostPins.size(), "pinned fragment that is", "pinned fragments that are") +
-              " not in " + query::quoted(document.name) + " any more",
+              " not in " + query::inQuotes(document.name) + " any more",
           "fragments of the documents as they are now, cut as now");
     }
   }

@@ -3,6 +3,8 @@
 
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/run/request_options.h"
+#include "engine/run/run_options.h"
 
 #include <algorithm>
 #include <string>

@@ -6,8 +6,9 @@
 #include "engine/layout/message_renderer.h"
 #include "engine/model/config.h"
 #include "engine/plan/plan.h"
+#include "engine/run/request_options.h"
+#include "engine/run/run_options.h"
 #include "engine/run/scheduler.h"
-#include "engine/run/session.h"
 
 #include <chrono>
 #include <cstddef>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/plan_run.h"
 
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 #include "engine/run/trace_values.h"
 
 #include <optional>
@@ -69,7 +71,7 @@ void PlanRun::onPreempted(RequestId request) {
   ++byRequest(request).result.metrics.preemptions;
 }
 
-void PlanRun::onToken(RequestId request, std::int32_t index, const SampledToken& token,
+void PlanRun::onToken(RequestId request, std::int32_t index, const compute::SampledToken& token,
                       std::vector<float> segmentMass) {
   Running& step = byRequest(request);
   step.lastToken = Clock::now();

@@ -3,11 +3,14 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/cache/kv_cache.h"
+#include "engine/compute/sampling.h"
 #include "engine/model/config.h"
 #include "engine/plan/plan.h"
 #include "engine/run/plan_progress.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 #include "engine/run/scheduler.h"
-#include "engine/run/session.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/sink.h"
@@ -34,7 +37,7 @@ class PlanRun final : public RequestSource {
 
   void onAdmitted(RequestId request, const cache::Admission& admission);
   void onPreempted(RequestId request);
-  void onToken(RequestId request, std::int32_t index, const SampledToken& token,
+  void onToken(RequestId request, std::int32_t index, const compute::SampledToken& token,
                std::vector<float> segmentMass);
   void onFinished(RequestId request, trace::StepOutcome outcome);
   void onFailed(RequestId request, const Error& error);

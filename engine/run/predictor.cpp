@@ -2,6 +2,8 @@
 #include "engine/run/predictor.h"
 
 #include "engine/run/rehearsal.h"
+#include "engine/run/run_options.h"
+#include "engine/run/session_config.h"
 
 #include <algorithm>
 #include <set>

@@ -7,7 +7,8 @@
 #include "engine/model/config.h"
 #include "engine/plan/plan.h"
 #include "engine/run/prediction.h"
-#include "engine/run/session.h"
+#include "engine/run/run_options.h"
+#include "engine/run/session_config.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 

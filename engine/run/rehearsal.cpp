@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/rehearsal.h"
 
+#include "engine/run/run_options.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/pool_state.h"
 
 #include <algorithm>

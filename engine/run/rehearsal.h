@@ -8,8 +8,10 @@
 #include "engine/run/plan_progress.h"
 #include "engine/run/prediction.h"
 #include "engine/run/reply_places.h"
+#include "engine/run/request_listener.h"
+#include "engine/run/run_options.h"
 #include "engine/run/scheduler.h"
-#include "engine/run/session.h"
+#include "engine/run/session_config.h"
 
 #include <cstdint>
 #include <map>

@@ -5,6 +5,7 @@
 #include "engine/base/ids.h"
 #include "engine/cache/kv_cache.h"
 #include "engine/layout/span_table.h"
+#include "engine/run/request_options.h"
 #include "engine/run/scheduler.h"
 
 #include <algorithm>

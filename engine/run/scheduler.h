@@ -11,95 +11,41 @@
 
 #include "engine/base/error.h"
 #include "engine/base/ids.h"
-#include "engine/cache/kv_cache.h"
-#include "engine/layout/span_table.h"
-#include "engine/model/decoder.h"
-#include "engine/run/computation.h"
+#include "engine/compute/sampling.h"
 #include "engine/run/observation.h"
-#include "engine/trace/sink.h"
+#include "engine/run/request_listener.h"
+#include "engine/run/request_options.h"
+#include "engine/trace/event.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
-#include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <stop_token>
+#include <string>
 #include <vector>
+
+namespace spanscope::cache {
+class KvCache;
+struct Refusal;
+struct Slot;
+}  // namespace spanscope::cache
+namespace spanscope::compute {
+struct QueryRun;
+}
+namespace spanscope::layout {
+struct SpanTable;
+}
+namespace spanscope::model {
+struct ForwardResult;
+}
+namespace spanscope::trace {
+class Sink;
+}
 
 namespace spanscope::run {
 
-/// Rows of the last segment, from this one to its end, that are computed even if they are stored, to be told
-/// of one by one by RequestListener::onReplayed; what is computed of them is not stored.
-struct ReplayedRows {
-  std::int32_t firstRow = 0;  ///< local token of the last segment
-  bool singleKeys = false;    ///< by key token; else by key block
-  /// Rows whose attention is told, from the first; the others are computed alone.
-  std::int32_t observedRows = std::numeric_limits<std::int32_t>::max();
-};
-
-/// A place among requests of a run that generate together: from when all of them are past their prompts, each
-/// pass computes one generated token of every one of them, and each reads what the others have generated,
-/// that of the same pass included. In its view a request's own prompt is followed by what the others
-/// generated, in the order of their places, and then by what it generated itself. Keys stay where they are:
-/// each reply's positions in a view are said by the query (DESIGN: a key is rotated by its local index). What
-/// a request generated is not found by others than these.
-struct TeamPlace {
-  std::uint32_t team = 0;      ///< number of the team within the run
-  std::uint32_t place = 0;     ///< of this request in it, 0 … members − 1
-  std::uint32_t members = 2;   ///< at least 2
-  std::int64_t positions = 0;  ///< of the model: a reply ends where its view has no more of them
-};
-
-/// Which logits of the prompt RequestListener::onLogits is told.
-enum class LogitReport : std::uint8_t {
-  None,
-  Last,      ///< of the prompt's last token
-  Replayed,  ///< of the rows of RequestOptions::replay
-  Every      ///< of every token that is computed
-};
-
-struct RequestOptions {
-  RunId run = 0;
-  NodePath node;
-  SamplingSettings sampling;
-  std::int32_t maxNewTokens = 0;  ///< 0: only the prompt is computed
-  /// How a reply of that many tokens has ended: TokenLimit, or ContextLimit where it may not have more
-  /// because the model's context ends there.
-  trace::StepOutcome limitOutcome = trace::StepOutcome::TokenLimit;
-  std::vector<TokenId> endTokens;  ///< ascending or not; any of them ends the reply
-  std::vector<std::int32_t> observedLayers;
-  AttentionDetail attentionDetail = AttentionDetail::Answer;
-  /// Attention of every single row of the prompt instead of every query block, and, in a prompt of at most
-  /// kMostTokensForSingleKeys tokens, on every single key instead of every key block.
-  bool observeRows = false;
-  LogitReport logits = LogitReport::None;
-  /// Nothing else is observed then.
-  std::optional<ReplayedRows> replay;
-  std::optional<TeamPlace> team;
-  /// Of a member of a team: the whole reply, which is then computed but not drawn.
-  std::vector<TokenId> given;
-};
-
-/// What the scheduler tells about a request. Called on the thread that calls `pass`.
-class RequestListener {
- public:
-  virtual ~RequestListener() = default;
-  /// Once more after every preemption.
-  virtual void onAdmitted(RequestId request, const cache::Admission& admission) = 0;
-  virtual void onPreempted(RequestId request) = 0;
-  /// Logits of one token of the prompt, in view order; the last call is for the last token of the prompt.
-  virtual void onLogits(RequestId request, std::span<const float> logits) = 0;
-  /// `segmentMass`: see trace::TokenGenerated.
-  virtual void onToken(RequestId request, std::int32_t index, const SampledToken& token,
-                       std::vector<float> segmentMass) = 0;
-  /// One row of RequestOptions::replay, in order.
-  virtual void onReplayed(RequestId request, trace::AttentionMass mass);
-  virtual void onFinished(RequestId request, trace::StepOutcome outcome) = 0;
-  virtual void onFailed(RequestId request, const Error& error) = 0;
-};
-
+class Computation;
 class Scheduler;
 struct ScheduledRequest;
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which rows a pass computes, and which keys they read.
+#include "engine/run/attention_detail.h"
+#include "engine/run/computation.h"
+#include "engine/run/request_listener.h"
+#include "engine/run/request_options.h"
 #include "engine/run/scheduled_request.h"
 #include "engine/run/scheduler.h"
 #include "engine/run/scheduler_pass.h"

@@ -2,153 +2,38 @@
 // A session: one loaded model with one KV pool. Documents, the command line and servers are its clients.
 #pragma once
 
-#include "engine/base/error.h"
 #include "engine/base/ids.h"
-#include "engine/cache/kv_cache.h"
-#include "engine/cache/store/span_store.h"
-#include "engine/compute/backend.h"
-#include "engine/layout/layouts.h"
-#include "engine/layout/span_table.h"
-#include "engine/model/decoder.h"
-#include "engine/plan/plan.h"
-#include "engine/policy/policies.h"
-#include "engine/run/attention_limit.h"
-#include "engine/run/observation.h"
-#include "engine/text/chat_template.h"
-#include "engine/text/tokenizer.h"
-#include "engine/trace/sink.h"
+#include "engine/run/finished_reply.h"
+#include "engine/run/logits_request.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
+#include "engine/run/session_config.h"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <string>
-#include <vector>
+
+namespace spanscope::compute {
+class Backend;
+}
+namespace spanscope::model {
+class Decoder;
+}
+namespace spanscope::plan {
+struct Plan;
+}
+namespace spanscope::text {
+struct ChatTemplate;
+class Tokenizer;
+}  // namespace spanscope::text
+namespace spanscope::trace {
+class Sink;
+}
 
 namespace spanscope::run {
 
 class Predictor;
-
-struct SessionConfig {
-  std::int32_t blockSize = 16;
-  std::int32_t blockCount = 2048;               ///< physical blocks, the null block included
-  compute::DType kvType = compute::DType::F32;  ///< F32 or BF16
-  bool cacheTails = true;
-  std::string salt;                ///< tenant
-  std::int32_t rowsPerPass = 512;  ///< most rows of one forward pass; at least 1
-  /// Where keys and values go that leave the pool or are to outlive the session; off as it is here.
-  cache::SpanStoreConfig store = {};
-  /// The last numbers that runs and requests of sessions before had: those of this one go on from there, so
-  /// that a number means one run among all of them.
-  RunId lastRun = 0;
-  RequestId lastRequest = 0;
-};
-
-/// What was retrieved for an augment of the query, for the trace.
-struct RetrievalReport {
-  NodePath node;  ///< of the augment
-  trace::FragmentsRetrieved found;
-  std::vector<std::string> warnings;  ///< sentences
-};
-
-struct RunOptions {
-  policy::Choice policy{};
-  layout::Layout layout = layout::Layout::Exact;
-  std::uint64_t seed = 0;
-  std::int32_t maxTokens = 0;  ///< limit for generates that have none; 0: the model's own, else 256
-  std::int32_t topK = 0;       ///< 0: off
-  float topP = 1;              ///< 1: off
-  std::vector<std::int32_t> observedLayers;  ///< attention is recorded for these
-  AttentionDetail attentionDetail = AttentionDetail::Answer;
-  /// For every row of the prompt instead of every query block, and, in a prompt of at most
-  /// kMostTokensForSingleKeys tokens, on every key instead of every key block.
-  bool observeRows = false;
-  /// Asked before every pass, if given. True: the cache is emptied there, and what the requests that run have
-  /// in it is computed anew; answers stay the same.
-  std::function<bool()> emptyCache;
-  /// Most attention that is recorded; the trace says what was left out.
-  std::uint64_t attentionBytes = kAttentionBytes;
-  std::vector<RetrievalReport> retrieved;  ///< for the trace
-  std::string queryJson;                   ///< canonical, for the trace
-  std::string explain;                     ///< for the trace
-};
-
-struct StepResult {
-  StepIndex step = 0;
-  RequestId request = 0;
-  trace::StepOutcome outcome = trace::StepOutcome::EndToken;
-  std::vector<TokenId> tokens;  ///< sampled ids, the end token included if one was
-  std::string text;             ///< the answer without what the chat template adds
-  trace::StepMetrics metrics;
-};
-
-struct RunResult {
-  trace::RunOutcome outcome = trace::RunOutcome::Finished;
-  std::optional<Error> error;     ///< where outcome is Failed
-  std::vector<StepResult> steps;  ///< those that ended, by step
-  std::string answer;             ///< text of the result items, joined by newlines
-  double seconds = 0;
-};
-
-/// Logits of chosen tokens of one span table.
-struct LogitsRequest {
-  layout::SpanTable table;
-  bool everyToken = false;  ///< of every token that has to be computed; else only of the very last one
-};
-struct LogitsResult {
-  std::vector<std::vector<float>> logits;  ///< [vocabularySize] each, in view order
-  std::int64_t cachedTokens = 0;
-};
-
-/// What a reply was written beside and in view of, where its policy has requests generate together: in the
-/// order of their places the members of its team, as the trace tells of them (TeamFormed).
-struct Teammates {
-  struct Member {
-    RequestId request = 0;
-    std::vector<trace::SegmentInfo> segments;  ///< of SpanTableLaidOut
-    std::vector<TokenId> reply;                ///< of TokenGenerated, in order
-  };
-  std::vector<Member> members;  ///< the reply's own request among them; empty: it was written by itself
-};
-
-/// A finished reply whose attention is to be seen more closely, as the trace tells of it.
-struct AttentionReplayRequest {
-  RunId run = 0;                             ///< for the events
-  RequestId request = 0;                     ///< for the events
-  NodePath node;                             ///< for the events
-  std::vector<trace::SegmentInfo> segments;  ///< of SpanTableLaidOut
-  std::vector<TokenId> reply;                ///< of TokenGenerated, in order
-  policy::Choice policy{};                   ///< of the run
-  Teammates teammates{};
-  std::int32_t layer = 0;
-  std::int32_t head = -1;   ///< −1: all
-  bool singleKeys = false;  ///< by key token; else by key block
-};
-
-/// A finished reply, as the trace tells of it.
-struct FinishedReply {
-  RunId run = 0;
-  RequestId request = 0;
-  NodePath node;
-  std::vector<trace::SegmentInfo> segments;  ///< of SpanTableLaidOut
-  std::vector<TokenId> tokens;               ///< of TokenGenerated, in order
-  policy::Choice policy{};                   ///< of RunStarted
-  Teammates teammates{};
-};
-
-/// What a finished reply was drawn from, as its policy has it.
-struct ReplayedReply {
-  /// [tokens of the reply][vocabularySize]: each row is the one from which the token was drawn.
-  std::vector<std::vector<float>> logits;
-  /// By key token, for the first rows alone; of one row after the other in each layer.
-  std::vector<trace::AttentionMass> attention;
-  std::int64_t cachedTokens = 0;      ///< of the prompt, whose keys and values were still there
-  std::int64_t recomputedTokens = 0;  ///< and those that had been evicted and were computed again
-};
-
-/// Most bytes of attention that one replay gives.
-inline constexpr std::uint64_t kReplayBytes = 64ULL << 20;
 
 class Session {
  public:

@@ -64,10 +64,10 @@ void addPieces(const checkpoint::JsonPlace& place, const checkpoint::JsonPlace& 
   std::optional<TokenId> id = idOf(tokenizer, piece);
   if (!id) id = addedId(config, piece);
   if (!id)
-    throw text.fail("the piece " + query::quoted(piece) + ", which the tokenizer does not have",
+    throw text.fail("the piece " + query::inQuotes(piece) + ", which the tokenizer does not have",
                     "one of its pieces");
   if (*id >= vocabularySize) {
-    throw text.fail("the piece " + query::quoted(piece) + " with the id " + std::to_string(*id),
+    throw text.fail("the piece " + query::inQuotes(piece) + " with the id " + std::to_string(*id),
                     idsOf(vocabularySize));
   }
   addEndToken(tokens, *id, source);

@@ -69,7 +69,7 @@ void escape(std::string& out, std::string_view text) {
   }
 }
 
-std::string quoted(std::string_view text) {
+std::string inQuotes(std::string_view text) {
   std::string out = "\"";
   if (text.size() <= kLongestText) {
     escape(out, text);
@@ -121,19 +121,19 @@ struct Describer {
   }
   std::string operator()(const RunStarted& e) const {
     return "policy " + plain(e.policy) + ", seed " + std::to_string(e.seed) + ", query " +
-           quoted(e.queryJson);
+           inQuotes(e.queryJson);
   }
   std::string operator()(const RunFinished& e) const {
-    return std::string(enumName(e.outcome)) + ": " + quoted(e.answer);
+    return std::string(enumName(e.outcome)) + ": " + inQuotes(e.answer);
   }
   std::string operator()(const FragmentsRetrieved& e) const {
     std::uint64_t inPrompt = 0;
     for (const FragmentInfo& fragment : e.fragments) inPrompt += fragment.inPrompt ? 1 : 0;
     std::string out = counted(inPrompt, "fragment") + " of " + counted(e.documents, "document") + " (" +
-                      std::string(enumName(e.ranking)) + ") for " + quoted(e.question);
+                      std::string(enumName(e.ranking)) + ") for " + inQuotes(e.question);
     if (!e.fragments.empty()) {
       const FragmentInfo& first = e.fragments.front();
-      out += ", first " + quoted(first.text) + " of " + quoted(first.source) + ", score " +
+      out += ", first " + inQuotes(first.text) + " of " + inQuotes(first.source) + ", score " +
              fixedPoint(first.score, 4);
     }
     return out;
@@ -143,7 +143,7 @@ struct Describer {
     return "step " + std::to_string(e.step) + ", copy " + std::to_string(e.copy);
   }
   std::string operator()(const StepFinished& e) const {
-    return "step " + std::to_string(e.step) + ", " + std::string(enumName(e.outcome)) + ": " + quoted(e.text);
+    return "step " + std::to_string(e.step) + ", " + std::string(enumName(e.outcome)) + ": " + inQuotes(e.text);
   }
   std::string operator()(const SpanTableLaidOut& e) const {
     std::string out = counted(e.segments.size(), "segment");
@@ -244,7 +244,7 @@ struct Describer {
            " ms";
   }
   std::string operator()(const TokenGenerated& e) const {
-    return "token " + std::to_string(e.index) + ": " + std::to_string(e.token) + " " + quoted(e.shown) +
+    return "token " + std::to_string(e.index) + ": " + std::to_string(e.token) + " " + inQuotes(e.shown) +
            ", probability " + fixedPoint(static_cast<double>(e.probability), 4);
   }
   std::string operator()(const AttentionMass& e) const {

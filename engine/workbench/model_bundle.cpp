@@ -5,6 +5,7 @@
 #include "engine/base/hash.h"
 #include "engine/checkpoint/gguf_file.h"
 #include "engine/model/weights.h"
+#include "engine/run/session_config.h"
 #include "engine/text/end_tokens.h"
 #include "engine/text/model_directory.h"
 #include "engine/workbench/model_memory.h"

@@ -4,6 +4,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/base/saturated.h"
+#include "engine/run/session_config.h"
 
 #include <array>
 #include <cstddef>

@@ -4,7 +4,7 @@
 
 #include "engine/compute/backends.h"
 #include "engine/model/config.h"
-#include "engine/run/session.h"
+#include "engine/run/session_config.h"
 
 #include <cstdint>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/run/run_options.h"
 #include "engine/workbench/retrieval_report.h"
 
 #include <cstdint>

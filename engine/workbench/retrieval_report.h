@@ -3,7 +3,7 @@
 
 #include "engine/query/diagnostic.h"
 #include "engine/retrieve/resolve_augments.h"
-#include "engine/run/session.h"
+#include "engine/run/run_options.h"
 
 #include <vector>
 

@@ -5,6 +5,9 @@
 #include "engine/base/error.h"
 #include "engine/plan/planner.h"
 #include "engine/query/query.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
+#include "engine/run/session_config.h"
 
 #include <cstdint>
 #include <utility>

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/settings.h"
 
+#include "engine/policy/choice.h"
+
 #include <algorithm>
 #include <variant>
 
 namespace spanscope::workbench {
+
+std::string standardPolicy() {
+  return policy::Choice().name();
+}
 
 const Setting* findSetting(std::string_view key) {
   const std::vector<Setting>& all = runSettings();

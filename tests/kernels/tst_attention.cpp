@@ -7,6 +7,7 @@
 #include "tests/support/passes.h"
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -385,5 +386,5 @@ class TestAttention : public QObject {
   std::uint64_t m_seed = 0;
 };
 
-QTEST_APPLESS_MAIN(TestAttention)
+SPANSCOPE_TEST(tst_attention, TestAttention)
 #include "tst_attention.moc"

@@ -6,6 +6,7 @@
 #include "tests/support/passes.h"
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -356,5 +357,5 @@ class TestKvStore : public QObject {
   std::uint64_t m_seed = 0;
 };
 
-QTEST_APPLESS_MAIN(TestKvStore)
+SPANSCOPE_TEST(tst_kv_store, TestKvStore)
 #include "tst_kv_store.moc"

@@ -3,6 +3,7 @@
 #include "tests/kernels/products.h"
 #include "tests/support/compare.h"
 #include "tests/support/reference_backend.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -82,5 +83,5 @@ class TestMatmul : public QObject {
   std::uint64_t m_seed = 0;
 };
 
-QTEST_APPLESS_MAIN(TestMatmul)
+SPANSCOPE_TEST(tst_matmul, TestMatmul)
 #include "tst_matmul.moc"

@@ -7,6 +7,7 @@
 #include "tests/support/passes.h"
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -287,5 +288,5 @@ class TestNarrowing : public QObject {
   std::uint64_t m_seed = 0;
 };
 
-QTEST_APPLESS_MAIN(TestNarrowing)
+SPANSCOPE_TEST(tst_narrowing, TestNarrowing)
 #include "tst_narrowing.moc"

@@ -4,6 +4,7 @@
 #include "tests/support/passes.h"
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -190,5 +191,5 @@ class TestRowOperations : public QObject {
   std::uint64_t m_seed = 0;
 };
 
-QTEST_APPLESS_MAIN(TestRowOperations)
+SPANSCOPE_TEST(tst_rows, TestRowOperations)
 #include "tst_rows.moc"

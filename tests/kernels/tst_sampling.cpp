@@ -5,6 +5,7 @@
 #include "tests/kernels/random_logits.h"
 #include "tests/support/passes.h"
 #include "tests/support/random_values.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -194,5 +195,5 @@ class TestSampling : public QObject {
   std::uint64_t m_seed = 0;
 };
 
-QTEST_APPLESS_MAIN(TestSampling)
+SPANSCOPE_TEST(tst_sampling, TestSampling)
 #include "tst_sampling.moc"

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // packaging/run and packaging/test, run on a copy with stand-ins for dpkg-query, apt-get, sudo, cmake and
 // ctest that write down how they were called.
+#include "tests/support/test_program.h"
+
+#include <QCoreApplication>
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
+#include <QIODevice>
+#include <QObject>
 #include <QProcess>
+#include <QProcessEnvironment>
 #include <QRegularExpression>
+#include <QScopedPointer>
 #include <QStandardPaths>
+#include <QString>
+#include <QStringList>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <unistd.h>
 
@@ -29,6 +39,7 @@ class TestPackagingScripts : public QObject {
   void runWithoutADisplayRunsTheExample();
   void testRunsCtestWithoutADisplay();
   void warningsAreErrorsInCi();
+  void sanitizersRunInCiAlone();
   void failuresStopTheScript();
   void helpDoesNothing_data();
   void helpDoesNothing();
@@ -255,6 +266,16 @@ void TestPackagingScripts::warningsAreErrorsInCi() {
   QVERIFY(result.calls.contains("-DSPANSCOPE_WERROR=ON"));
 }
 
+void TestPackagingScripts::sanitizersRunInCiAlone() {
+  const Result inCi = start({path("tree/packaging/test")}, true, {"CI=true"});
+  QCOMPARE(inCi.code, 0);
+  QVERIFY(inCi.calls.contains("--build build/asan"));
+  QVERIFY(inCi.calls.contains("ctest --preset asan --label-regex checked"));
+  QVERIFY2(inCi.output.contains(QRegularExpression("all of it: \\d+ min \\d+ s")), qPrintable(inCi.output));
+  QVERIFY(!start({path("tree/packaging/test")}).calls.contains("asan"));
+  QVERIFY(!start({path("tree/packaging/test"), "-R", "query"}, true, {"CI=true"}).calls.contains("asan"));
+}
+
 void TestPackagingScripts::failuresStopTheScript() {
   standIn("cmake", "echo 'the reason'; exit 1");
   const Result result = start({path("tree/packaging/test")});
@@ -324,5 +345,5 @@ void TestPackagingScripts::argumentsReachTheWindow() {
   QVERIFY2(result.output.contains(started), qPrintable(result.output));
 }
 
-QTEST_GUILESS_MAIN(TestPackagingScripts)
+SPANSCOPE_TEST(tst_packaging_scripts, TestPackagingScripts, QCoreApplication)
 #include "tst_packaging_scripts.moc"

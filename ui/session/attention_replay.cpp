@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/attention_replay.h"
 
+#include "engine/run/finished_reply.h"
 #include "engine/run/session.h"
 #include "ui/session/view_input.h"
 #include "ui/words/tr.h"

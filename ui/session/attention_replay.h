@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/run/finished_reply.h"
 
 #include <QString>
 

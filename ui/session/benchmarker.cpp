@@ -2,6 +2,7 @@
 #include "ui/session/benchmarker.h"
 
 #include "engine/base/error.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/no_sink.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/run_options.h"

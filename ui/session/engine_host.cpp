@@ -3,7 +3,11 @@
 
 #include "engine/base/error.h"
 #include "engine/experiment/fidelity.h"
+#include "engine/run/finished_reply.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 #include "engine/run/session.h"
+#include "engine/run/session_config.h"
 #include "engine/workbench/experiment_model.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/retrieval_report.h"

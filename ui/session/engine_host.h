@@ -6,6 +6,7 @@
 #include "engine/base/ids.h"
 #include "engine/compute/backends.h"
 #include "engine/plan/plan.h"
+#include "engine/run/finished_reply.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/event.h"
 #include "engine/trace/recorder.h"

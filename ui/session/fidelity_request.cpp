@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/fidelity_request.h"
 
+#include "engine/run/finished_reply.h"
 #include "engine/run/session.h"
 #include "ui/session/attention_replay.h"
 #include "ui/session/run_list.h"

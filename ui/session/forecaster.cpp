@@ -4,6 +4,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/node_walk.h"
 #include "engine/run/predictor.h"
+#include "engine/run/run_options.h"
 #include "engine/workbench/document/plan_options.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/run_options.h"

@@ -6,6 +6,7 @@
 #include "engine/query/json/json.h"
 #include "engine/query/surroundings.h"
 #include "engine/remote/server_address.h"
+#include "engine/run/finished_reply.h"
 #include "engine/run/session.h"
 #include "engine/trace/trace_file.h"
 #include "engine/workbench/document/plan_options.h"

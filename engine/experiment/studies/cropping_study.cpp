@@ -4,6 +4,7 @@
 #include "engine/experiment/needle.h"
 #include "engine/experiment/studies/studies.h"
 #include "engine/layout/layouts.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/layout_figures.h"
 
 #include <algorithm>

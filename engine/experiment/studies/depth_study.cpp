@@ -4,6 +4,7 @@
 #include "engine/experiment/policy_text.h"
 #include "engine/experiment/studies/studies.h"
 #include "engine/experiment/studies/study.h"
+#include "engine/run/run_options.h"
 
 #include <array>
 #include <cmath>

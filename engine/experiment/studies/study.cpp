@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/experiment/policy_text.h"
 #include "engine/plan/planner.h"
+#include "engine/run/run_options.h"
 
 #include <algorithm>
 #include <array>

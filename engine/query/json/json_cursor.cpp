@@ -191,7 +191,7 @@ std::string_view JsonCursor::readNumber() {
   if (!isJsonNumber(number)) {
     const std::string_view digits = number.substr(number.starts_with('-') ? 1 : 0);
     const bool hasLeadingZero = digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9';
-    failWith({m_offset, quoted(wordAt(rest)), "a number such as 12, -3, 0.5 or 1e-3",
+    failWith({m_offset, inQuotes(wordAt(rest)), "a number such as 12, -3, 0.5 or 1e-3",
               hasLeadingZero ? "a number does not begin with a zero before other digits" : ""});
     return "0";
   }
@@ -286,7 +286,7 @@ bool JsonCursor::readKey(std::string& key) {
   if (m_stopped) return false;
   skipSpace();
   if (atEnd() || m_text[m_offset] != ':') {
-    fail("a colon after the key " + quoted(key));
+    fail("a colon after the key " + inQuotes(key));
     return false;
   }
   ++m_offset;
@@ -347,7 +347,7 @@ std::string JsonCursor::describeHere() const {
     return "the control character U+" + hexOf(static_cast<unsigned char>(rest.front()));
   }
   if (rest.starts_with('"')) return "a double quote";
-  return quoted(wordAt(rest));
+  return inQuotes(wordAt(rest));
 }
 
 std::string JsonCursor::describeNext(JsonKind kind) const {
@@ -363,7 +363,7 @@ std::string JsonCursor::describeNext(JsonKind kind) const {
       return "the number " +
              cutText(rest.substr(0, rest.find_first_not_of("+-.0123456789eE")), kShownCharacters);
     case JsonKind::String:
-      return "the text " + quoted(rest.substr(1, rest.substr(1).find_first_of("\"\r\n")));
+      return "the text " + inQuotes(rest.substr(1, rest.substr(1).find_first_of("\"\r\n")));
     case JsonKind::Array:
       return "a list";
     case JsonKind::Object:

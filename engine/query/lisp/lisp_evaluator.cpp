@@ -102,10 +102,10 @@ LispEvaluator::Maybe LispEvaluator::lookUp(const LispForm& form, const Scope& sc
   }
   if (form.text == "none") return LispValue{LispNone{}, form.range};
   const bool isOperation = findOperation(form.text) != nullptr;
-  error(form.range, "the name " + quoted(form.text) + ", which has no value here",
+  error(form.range, "the name " + inQuotes(form.text) + ", which has no value here",
         "text in double quotes, a number, a form or a name that foreach or lambda gives a value",
         isOperation                ? "a form stands in parentheses"
-        : parameterName(form.text) ? "a parameter stands in double quotes: " + quoted(form.text)
+        : parameterName(form.text) ? "a parameter stands in double quotes: " + inQuotes(form.text)
                                    : "a parameter is written \"{" + cutText(form.text, 40) + "}\"");
   return std::nullopt;
 }
@@ -127,8 +127,8 @@ LispEvaluator::Maybe LispEvaluator::evaluateCall(const LispForm& form, const Sco
       names.emplace_back(other.name);
     }
     const auto meant = nearestName(head.text, names);
-    error(head.range, "the unknown form " + quoted(head.text), "one of " + known,
-          meant ? "did you mean " + quoted(*meant) + "?" : "");
+    error(head.range, "the unknown form " + inQuotes(head.text), "one of " + known,
+          meant ? "did you mean " + inQuotes(*meant) + "?" : "");
     // What else is wrong is wanted too.
     for (std::size_t i = 1; i < form.children.size(); ++i) {
       if (form.children[i].kind == LispFormKind::List) evaluate(form.children[i], scope);
@@ -149,7 +149,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateCall(const LispForm& form, const Sco
 
 std::string LispEvaluator::describe(const LispValue& value) {
   if (const auto* query = value.as<LispQuery>()) return std::string("a query, ") + operatorName(query->node);
-  if (const auto* text = value.as<std::string>()) return "the text " + quoted(*text);
+  if (const auto* text = value.as<std::string>()) return "the text " + inQuotes(*text);
   if (const auto* number = value.as<LispNumber>()) return "the number " + cutText(number->text, 40);
   if (const auto* sugar = value.as<LispSugar>()) return std::string("a ") + infoOf(sugar->node).noun;
   if (value.as<LispBytes>() != nullptr) return "bytes";

@@ -111,7 +111,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateTake(const Call& call) {
     if (!text) return std::nullopt;
     const auto texts = readJsonTexts(*text);
     if (!texts) {
-      error(from->range, "the text " + quoted(*text), "a list, or the text of a JSON list of texts");
+      error(from->range, "the text " + inQuotes(*text), "a list, or the text of a JSON list of texts");
       return std::nullopt;
     }
     if (!spend(texts->size(), from->range) || !spendText(text->size(), from->range)) return std::nullopt;
@@ -235,7 +235,7 @@ LispEvaluator::Maybe LispEvaluator::evaluateFormat(const Call& call) {
       const LispScope* names = call.scope.get();
       while (names != nullptr && names->name != *name) names = names->outer.get();
       if (names == nullptr) {
-        error(range, "the placeholder " + quoted("{" + *name + "}"),
+        error(range, "the placeholder " + inQuotes("{" + *name + "}"),
               "a name that foreach or lambda gives a value",
               "a parameter is written \"{{" + cutText(*name, 40) + "}}\" here");
         return std::nullopt;

@@ -147,7 +147,7 @@ std::optional<std::string> rustFormat(
     const bool isOpen = format.front() == '{' && close != std::string_view::npos;
     const auto placeholder = isOpen ? readPlaceholder(format.substr(1, close - 1), next) : std::nullopt;
     if (!placeholder) {
-      wrong = isOpen ? "the placeholder " + quoted(format.substr(0, close + 1)) : "a lone brace";
+      wrong = isOpen ? "the placeholder " + inQuotes(format.substr(0, close + 1)) : "a lone brace";
       return std::nullopt;
     }
     const auto shown = show(*placeholder);

@@ -22,7 +22,7 @@ constexpr std::size_t kShownCharacters = 40;
 std::string describeAt(std::string_view text, std::size_t offset) {
   if (offset >= text.size()) return "the end of the document";
   const std::string_view line = text.substr(offset, text.find_first_of("\r\n", offset) - offset);
-  return line.empty() ? "the end of the line" : quoted(line);
+  return line.empty() ? "the end of the line" : inQuotes(line);
 }
 
 /// Ends the reading of events early.
@@ -426,7 +426,7 @@ std::string YamlCursor::describeNext(JsonKind kind) const {
     case JsonKind::Number:
       return "the number " + cutText(textOf(m_events[m_next]), kShownCharacters);
     case JsonKind::String:
-      return "the text " + quoted(textOf(m_events[m_next]));
+      return "the text " + inQuotes(textOf(m_events[m_next]));
     case JsonKind::Array:
       return "a list";
     case JsonKind::Object:

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxDiagnostics = 100;
 /// Containers around a query in a document file, besides those of the query itself.
 constexpr std::size_t kOuterDepth = 8;
 
-std::string quoted(std::string_view text) {
+std::string inQuotes(std::string_view text) {
   return "\"" + query::cutText(text, kShownCharacters) + "\"";
 }
 
@@ -78,9 +78,9 @@ bool JsonFields::object(const std::function<bool(const std::string&)>& member) {
   for (query::JsonCursor::Container container; m_cursor.nextMember(container, key);) {
     m_path.push_back(key);
     if (!seen.insert(key).second)
-      error(container.keyOffset, "the field " + quoted(key) + " again", "each field once");
+      error(container.keyOffset, "the field " + inQuotes(key) + " again", "each field once");
     if (!member(key)) {
-      warning(container.keyOffset, "the unknown field " + quoted(key), {}, "it is left out");
+      warning(container.keyOffset, "the unknown field " + inQuotes(key), {}, "it is left out");
       m_cursor.skipValue();
     }
     m_path.pop_back();
@@ -97,7 +97,7 @@ bool JsonFields::map(std::size_t most, const std::function<void(const std::strin
   for (query::JsonCursor::Container container; m_cursor.nextMember(container, key);) {
     m_path.push_back(key);
     if (!seen.insert(key).second)
-      error(container.keyOffset, "the key " + quoted(key) + " again", "each key once");
+      error(container.keyOffset, "the key " + inQuotes(key) + " again", "each key once");
     member(key);
     m_path.pop_back();
     if (seen.size() <= most) continue;

@@ -4,8 +4,12 @@
 #include "app/cli/run_printer.h"
 #include "app/cli/segments.h"
 #include "app/cli/text_table.h"
+#include "engine/run/run_result.h"
+#include "tests/support/test_program.h"
 
-#include <QtTest>
+#include <QObject>
+#include <QString>
+#include <QTest>
 
 #include <CLI/CLI.hpp>
 
@@ -265,5 +269,5 @@ void TestCliText::stepTableSaysWhatEndedEachStep() {
   QCOMPARE(endings, (std::vector<std::string>{"by", "end", "limit", "context", "stopped", "failed"}));
 }
 
-QTEST_APPLESS_MAIN(TestCliText)
+SPANSCOPE_TEST(tst_cli_text, TestCliText)
 #include "tst_cli_text.moc"

@@ -2,10 +2,15 @@
 // A person who is asked a question can leave.
 #include "app/cli/interruptible_input.h"
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
+#include <QCoreApplication>
 #include <QElapsedTimer>
+#include <QObject>
+#include <QString>
+#include <QStringLiteral>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -195,5 +200,5 @@ void TestInterruptibleInput::whatCannotBeReadIsRefused() {
            QStringLiteral("/proc/self/mem: found an error while reading it, expected a readable file\n"));
 }
 
-QTEST_GUILESS_MAIN(TestInterruptibleInput)
+SPANSCOPE_TEST(tst_interruptible_input, TestInterruptibleInput, QCoreApplication)
 #include "tst_interruptible_input.moc"

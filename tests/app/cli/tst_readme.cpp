@@ -2,14 +2,20 @@
 // What README and manual tell a person to type exists, and does what they show.
 #include "tests/app/cli/console_examples.h"
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QDirIterator>
 #include <QFile>
 #include <QFileInfo>
+#include <QIODevice>
+#include <QObject>
 #include <QRegularExpression>
+#include <QRegularExpressionMatchIterator>
+#include <QString>
+#include <QStringList>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <string>
@@ -217,5 +223,5 @@ void TestReadme::differencesAreFound() {
   QCOMPARE(differenceOf(shown, written).isEmpty(), fits);
 }
 
-QTEST_APPLESS_MAIN(TestReadme)
+SPANSCOPE_TEST(tst_readme, TestReadme)
 #include "tst_readme.moc"

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Keys and values that outlive a run of the command line, and the commands that look after them.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
+#include <QCoreApplication>
 #include <QFile>
+#include <QObject>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
@@ -228,5 +231,5 @@ class TestSpanqCache : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestSpanqCache)
+SPANSCOPE_TEST(tst_spanq_cache, TestSpanqCache, QCoreApplication)
 #include "tst_spanq_cache.moc"

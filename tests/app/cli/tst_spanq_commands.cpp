@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every command of spanq, run in this process: exit codes, what goes where, and the form of errors.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
+#include <QByteArray>
+#include <QCoreApplication>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
+#include <QIODevice>
+#include <QObject>
 #include <QRegularExpression>
+#include <QString>
+#include <QStringList>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <nlohmann/json.hpp>
 
@@ -632,5 +639,5 @@ void TestSpanqCommands::unknownChatTemplateIsChosen() {
   QVERIFY(chosen.out.find("chatml, as chosen") != std::string::npos);
 }
 
-QTEST_GUILESS_MAIN(TestSpanqCommands)
+SPANSCOPE_TEST(tst_spanq_commands, TestSpanqCommands, QCoreApplication)
 #include "tst_spanq_commands.moc"

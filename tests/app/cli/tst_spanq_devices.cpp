@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The command line on a machine with two cards.
 #include "app/cli/cli.h"
+#include "tests/support/test_program.h"
 #include "tests/support/two_cards.h"
 
 #include <QTest>
@@ -67,5 +68,5 @@ class TestSpanqDevices : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestSpanqDevices)
+SPANSCOPE_TEST(tst_spanq_devices, TestSpanqDevices, QCoreApplication)
 #include "tst_spanq_devices.moc"

@@ -2,9 +2,15 @@
 // Documents on the command line: what is muted, frozen and declared in them, and values for their parameters.
 #include "engine/base/hash.h"
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
+#include <QCoreApplication>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <nlohmann/json.hpp>
 
@@ -445,5 +451,5 @@ void TestSpanqDocuments::acceptedModelsAreNotWarnedOf() {
   QCOMPARE(spanq({"run", write(settled(R"({"stands_for": "llama"})", other))}).err, std::string());
 }
 
-QTEST_GUILESS_MAIN(TestSpanqDocuments)
+SPANSCOPE_TEST(tst_spanq_documents, TestSpanqDocuments, QCoreApplication)
 #include "tst_spanq_documents.moc"

@@ -2,11 +2,20 @@
 // The bundled queries on the bundled model: every one is answered correctly under both policies, and what the
 // cache does for them is what the documentation says.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
+#include <QByteArray>
+#include <QCoreApplication>
+#include <QDebug>
 #include <QDir>
 #include <QFile>
+#include <QIODevice>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <nlohmann/json.hpp>
 
@@ -294,5 +303,5 @@ void TestSpanqExamples::narrowKeysAndValuesAnswerToo() {
   QCOMPARE(QString::fromStdString(runs[0]["answer"]), QString("The pet of Tarek is Biscuit."));
 }
 
-QTEST_GUILESS_MAIN(TestSpanqExamples)
+SPANSCOPE_TEST(tst_spanq_examples, TestSpanqExamples, QCoreApplication)
 #include "tst_spanq_examples.moc"

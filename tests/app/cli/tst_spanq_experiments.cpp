@@ -2,6 +2,7 @@
 // `spanq bench` of the experiments there are.
 #include "engine/experiment/experiment.h"
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -60,5 +61,5 @@ class TestSpanqExperiments : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestSpanqExperiments)
+SPANSCOPE_TEST(tst_spanq_experiments, TestSpanqExperiments)
 #include "tst_spanq_experiments.moc"

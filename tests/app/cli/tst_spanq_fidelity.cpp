@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `spanq run --fidelity`.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -69,5 +70,5 @@ class TestSpanqFidelity : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestSpanqFidelity)
+SPANSCOPE_TEST(tst_spanq_fidelity, TestSpanqFidelity)
 #include "tst_spanq_fidelity.moc"

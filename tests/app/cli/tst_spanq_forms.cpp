@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Queries in other forms than JSON on the command line, the questions they ask and the files they read.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
+#include <QByteArray>
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
+#include <QIODevice>
+#include <QObject>
+#include <QString>
+#include <QStringLiteral>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <string>
 
@@ -282,5 +289,5 @@ void TestSpanqForms::unusedSettingsAreWarnedOf() {
   QCOMPARE(spanq({"export", "--to", "spnl", "--set", "tpoic=x", one}).err, expected);
 }
 
-QTEST_APPLESS_MAIN(TestSpanqForms)
+SPANSCOPE_TEST(tst_spanq_forms, TestSpanqForms)
 #include "tst_spanq_forms.moc"

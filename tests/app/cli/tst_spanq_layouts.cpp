@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Layouts on the command line: what `spanq explain --layouts` says of each is what runs with it then have.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -95,5 +96,5 @@ class TestSpanqLayouts : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestSpanqLayouts)
+SPANSCOPE_TEST(tst_spanq_layouts, TestSpanqLayouts)
 #include "tst_spanq_layouts.moc"

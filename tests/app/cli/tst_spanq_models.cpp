@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Model directories as people give them: missing, of another kind, with files that disagree, damaged.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
+#include <QByteArray>
+#include <QCoreApplication>
 #include <QDir>
+#include <QObject>
+#include <QString>
+#include <QStringList>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <nlohmann/json.hpp>
 
@@ -284,5 +290,5 @@ void TestSpanqModels::noNumberThatIsNoneIsWritten() {
   }
 }
 
-QTEST_GUILESS_MAIN(TestSpanqModels)
+SPANSCOPE_TEST(tst_spanq_models, TestSpanqModels, QCoreApplication)
 #include "tst_spanq_models.moc"

@@ -2,10 +2,18 @@
 // `spanq bench needle` at tiny sizes: every name is found or missed for a stated reason, the same again with
 // the same seed, and the pictures are written.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
+#include <QByteArray>
+#include <QCoreApplication>
 #include <QDir>
+#include <QFile>
+#include <QIODevice>
+#include <QObject>
+#include <QString>
+#include <QStringList>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <nlohmann/json.hpp>
 
@@ -130,5 +138,5 @@ void TestSpanqNeedle::wrongOptions() {
   QCOMPARE(spanq(words).code, 2);
 }
 
-QTEST_GUILESS_MAIN(TestSpanqNeedle)
+SPANSCOPE_TEST(tst_spanq_needle, TestSpanqNeedle, QCoreApplication)
 #include "tst_spanq_needle.moc"

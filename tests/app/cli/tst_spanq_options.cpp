@@ -3,12 +3,21 @@
 // are, texts in UTF-8; and nothing that was asked for is left out without a word.
 #include "engine/workbench/settings.h"
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
+#include <QChar>
+#include <QCoreApplication>
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
+#include <QIODevice>
+#include <QObject>
 #include <QRegularExpression>
+#include <QRegularExpressionMatch>
+#include <QString>
+#include <QStringList>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <string>
 #include <vector>
@@ -438,5 +447,5 @@ void TestSpanqOptions::settingsAreOptions() {
   QVERIFY(help.contains("without, at most " + QString::number(spanscope::workbench::RunSettings().overlap)));
 }
 
-QTEST_GUILESS_MAIN(TestSpanqOptions)
+SPANSCOPE_TEST(tst_spanq_options, TestSpanqOptions, QCoreApplication)
 #include "tst_spanq_options.moc"

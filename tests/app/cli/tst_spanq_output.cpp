@@ -2,13 +2,22 @@
 // The program and what it writes to: standard output that takes nothing more, and traces that are asked for
 // where something else stands.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
+#include <QByteArray>
+#include <QCoreApplication>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
+#include <QFileInfo>
+#include <QIODevice>
+#include <QObject>
 #include <QProcess>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -404,5 +413,5 @@ void TestSpanqOutput::hangUpLeavesTheTraceWhole() {
   QVERIFY(QFile::remove(trace));
 }
 
-QTEST_GUILESS_MAIN(TestSpanqOutput)
+SPANSCOPE_TEST(tst_spanq_output, TestSpanqOutput, QCoreApplication)
 #include "tst_spanq_output.moc"

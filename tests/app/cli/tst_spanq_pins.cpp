@@ -9,13 +9,19 @@
 #include "engine/workbench/document/retrieval_options.h"
 #include "tests/app/cli/spanq_process.h"
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/run_inputs.h"
 
+#include <QCoreApplication>
+#include <QObject>
 #include <QSignalSpy>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <memory>
 #include <string>
@@ -108,5 +114,7 @@ class TestSpanqPins : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestSpanqPins)
+SPANSCOPE_TEST(tst_spanq_pins, TestSpanqPins, QCoreApplication)
 #include "tst_spanq_pins.moc"
+
+#include <nlohmann/json.hpp>

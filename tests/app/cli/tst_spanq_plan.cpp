@@ -3,6 +3,7 @@
 #include "engine/query/json/json.h"
 #include "engine/spnl/server_body.h"
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -165,5 +166,5 @@ void TestSpanqPlan::exportWithLocality() {
   QVERIFY(holds(augmented.err, "documents are retrieved before planning"));
 }
 
-QTEST_APPLESS_MAIN(TestSpanqPlan)
+SPANSCOPE_TEST(tst_spanq_plan, TestSpanqPlan)
 #include "tst_spanq_plan.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `spanq explain --predict` against what `spanq run` then reports.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -299,5 +300,5 @@ void TestSpanqPredict::wrongOptions() {
   QVERIFY2(holds(result.err, says.toStdString()), result.err.c_str());
 }
 
-QTEST_APPLESS_MAIN(TestSpanqPredict)
+SPANSCOPE_TEST(tst_spanq_predict, TestSpanqPredict)
 #include "tst_spanq_predict.moc"

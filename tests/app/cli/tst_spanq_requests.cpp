@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `spanq export` to requests: curl, Python, chat completions; and what is warned of each target.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -147,5 +148,5 @@ void TestSpanqRequests::localityComesFirst() {
   QCOMPARE(std::count(result.out.begin(), result.out.end(), '\n'), 7);
 }
 
-QTEST_APPLESS_MAIN(TestSpanqRequests)
+SPANSCOPE_TEST(tst_spanq_requests, TestSpanqRequests)
 #include "tst_spanq_requests.moc"

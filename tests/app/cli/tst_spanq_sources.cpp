@@ -2,10 +2,18 @@
 // `spanq bench sources` at tiny sizes: the measure that views show finds the documents of right answers, the
 // same again with the same seeds, and the picture is written.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
+#include <QByteArray>
+#include <QCoreApplication>
 #include <QDir>
+#include <QFile>
+#include <QIODevice>
+#include <QObject>
+#include <QString>
+#include <QStringList>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <nlohmann/json.hpp>
 
@@ -156,5 +164,5 @@ void TestSpanqSources::wrongOptions() {
   QCOMPARE(spanq(words).code, 2);
 }
 
-QTEST_GUILESS_MAIN(TestSpanqSources)
+SPANSCOPE_TEST(tst_spanq_sources, TestSpanqSources, QCoreApplication)
 #include "tst_spanq_sources.moc"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The first interrupt ends every command, whatever it is doing just then.
+#include "tests/support/test_program.h"
+
 #include <QDeadlineTimer>
 #include <QElapsedTimer>
 #include <QFile>
@@ -97,5 +99,5 @@ void TestSpanqStop::answersTheFirstInterrupt() {
   QVERIFY(timer.elapsed() < 2000);
 }
 
-QTEST_GUILESS_MAIN(TestSpanqStop)
+SPANSCOPE_TEST(tst_spanq_stop, TestSpanqStop, QCoreApplication)
 #include "tst_spanq_stop.moc"

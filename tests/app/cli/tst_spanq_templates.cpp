@@ -6,11 +6,20 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/document_text.h"
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 
+#include <QCoreApplication>
+#include <QDebug>
 #include <QDir>
+#include <QFile>
+#include <QIODevice>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <nlohmann/json.hpp>
 
@@ -304,5 +313,5 @@ void TestSpanqTemplates::parametersTakeValues() {
   }
 }
 
-QTEST_GUILESS_MAIN(TestSpanqTemplates)
+SPANSCOPE_TEST(tst_spanq_templates, TestSpanqTemplates, QCoreApplication)
 #include "tst_spanq_templates.moc"

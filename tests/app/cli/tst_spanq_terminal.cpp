@@ -3,11 +3,19 @@
 // is text.
 #include "app/cli/terminal_output.h"
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
+#include <QByteArray>
+#include <QChar>
+#include <QCoreApplication>
 #include <QDir>
 #include <QFile>
+#include <QIODevice>
+#include <QObject>
+#include <QString>
+#include <QStringList>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -256,5 +264,5 @@ void TestSpanqTerminal::writingThroughTellsOfFailure() {
   QVERIFY(out.bad());
 }
 
-QTEST_GUILESS_MAIN(TestSpanqTerminal)
+SPANSCOPE_TEST(tst_spanq_terminal, TestSpanqTerminal, QCoreApplication)
 #include "tst_spanq_terminal.moc"

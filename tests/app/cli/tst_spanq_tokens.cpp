@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `spanq export --to tokens`: the whole way from a query's text to prompt ids.
 #include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -113,5 +114,5 @@ void TestSpanqTokens::refuses() {
   QVERIFY(result.out.empty());
 }
 
-QTEST_APPLESS_MAIN(TestSpanqTokens)
+SPANSCOPE_TEST(tst_spanq_tokens, TestSpanqTokens)
 #include "tst_spanq_tokens.moc"

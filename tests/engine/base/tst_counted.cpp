@@ -2,9 +2,13 @@
 // Numbers with what is counted, as messages and tables write them.
 #ifndef Q_MOC_RUN  // moc of Qt 6.4 cannot read <concepts>
 #include "engine/base/counted.h"
+#include "tests/support/test_program.h"
 #endif
 
-#include <QtTest>
+#include <QCoreApplication>
+#include <QObject>
+#include <QString>
+#include <QTest>
 
 #include <cstdint>
 #include <limits>
@@ -52,5 +56,5 @@ void TestCounted::everyIntegerTypeIsTaken() {
            std::string("-9223372036854775808 tokens"));
 }
 
-QTEST_GUILESS_MAIN(TestCounted)
+SPANSCOPE_TEST(tst_counted, TestCounted, QCoreApplication)
 #include "tst_counted.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/hash.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -46,5 +47,5 @@ class TestHash : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestHash)
+SPANSCOPE_TEST(tst_hash, TestHash)
 #include "tst_hash.moc"

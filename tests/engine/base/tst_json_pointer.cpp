@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/json_pointer.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -29,5 +30,5 @@ class TestJsonPointer : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestJsonPointer)
+SPANSCOPE_TEST(tst_json_pointer, TestJsonPointer)
 #include "tst_json_pointer.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/median.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -19,5 +20,5 @@ class TestMedian : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestMedian)
+SPANSCOPE_TEST(tst_median, TestMedian)
 #include "tst_median.moc"

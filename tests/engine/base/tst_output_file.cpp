@@ -2,10 +2,14 @@
 // Files are written whole or not at all, where the path leads, and never over what is being read.
 #include "engine/base/output_file.h"
 #include "engine/base/standard_descriptors.h"
+#include "tests/support/test_program.h"
 
+#include <QCoreApplication>
 #include <QFile>
+#include <QObject>
+#include <QString>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -485,5 +489,5 @@ void TestOutputFile::wholeFileIsWritten() {
   QCOMPARE(contentOf(path), std::string());
 }
 
-QTEST_GUILESS_MAIN(TestOutputFile)
+SPANSCOPE_TEST(tst_output_file, TestOutputFile, QCoreApplication)
 #include "tst_output_file.moc"

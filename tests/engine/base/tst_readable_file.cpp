@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/readable_file.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -67,5 +68,5 @@ class TestReadableFile : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestReadableFile)
+SPANSCOPE_TEST(tst_readable_file, TestReadableFile)
 #include "tst_readable_file.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/sha256.h"
+#include "tests/support/test_program.h"
 
 #include <QCryptographicHash>
 #include <QTest>
@@ -65,5 +66,5 @@ class TestSha256 : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestSha256)
+SPANSCOPE_TEST(tst_sha256, TestSha256)
 #include "tst_sha256.moc"

@@ -3,6 +3,7 @@
 #include "engine/base/shared.h"
 #include "engine/base/shared_map.h"
 #include "engine/base/shared_vector.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -181,5 +182,5 @@ class TestSharedContainers : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestSharedContainers)
+SPANSCOPE_TEST(tst_shared_containers, TestSharedContainers)
 #include "tst_shared_containers.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/utf8.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -85,5 +86,5 @@ void TestUtf8::everyCharacterIsWrittenAsItIsRead() {
   }
 }
 
-QTEST_GUILESS_MAIN(TestUtf8)
+SPANSCOPE_TEST(tst_utf8, TestUtf8, QCoreApplication)
 #include "tst_utf8.moc"

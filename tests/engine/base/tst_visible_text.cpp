@@ -2,8 +2,14 @@
 // Text from outside as a terminal and a log may show it.
 #include "engine/base/error.h"
 #include "engine/base/visible_text.h"
+#include "tests/support/test_program.h"
 
-#include <QtTest>
+#include <QByteArray>
+#include <QChar>
+#include <QCoreApplication>
+#include <QObject>
+#include <QString>
+#include <QTest>
 
 #include <string>
 #include <string_view>
@@ -114,5 +120,5 @@ void TestVisibleText::errorsStandOnOneLine() {
   QCOMPARE(error.message(), std::string(R"(a\nb.json: fine: \u001b[2J: found \u009bm, expected \xff)"));
 }
 
-QTEST_GUILESS_MAIN(TestVisibleText)
+SPANSCOPE_TEST(tst_visible_text, TestVisibleText, QCoreApplication)
 #include "tst_visible_text.moc"

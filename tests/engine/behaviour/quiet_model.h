@@ -3,6 +3,8 @@
 #pragma once
 
 #include "engine/run/computation.h"
+#include "engine/run/request_listener.h"
+#include "engine/run/request_options.h"
 #include "engine/run/scheduler.h"
 #include "engine/trace/hit_rate.h"
 #include "tests/engine/cache/cache_fixture.h"

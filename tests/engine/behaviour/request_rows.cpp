@@ -2,6 +2,8 @@
 // Rows about requests that run, some with a model and some without.
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 #include "tests/engine/behaviour/quiet_model.h"
 #include "tests/engine/behaviour/table_row.h"
 #include "tests/engine/run/session_fixture.h"

@@ -2,6 +2,7 @@
 // The behaviour table of paged prefix caches, row by row, and the defects of the span patch that is known.
 // Every row of the table is a test here or has a reason for being none.
 #include "tests/engine/behaviour/table_row.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -103,5 +104,5 @@ class TestBehaviourTable : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestBehaviourTable)
+SPANSCOPE_TEST(tst_behaviour_table, TestBehaviourTable)
 #include "tst_behaviour_table.moc"

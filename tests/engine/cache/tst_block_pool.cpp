@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/block_pool.h"
 #include "engine/cache/eviction_memory.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -152,5 +153,5 @@ class TestBlockPool : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestBlockPool)
+SPANSCOPE_TEST(tst_block_pool, TestBlockPool)
 #include "tst_block_pool.moc"

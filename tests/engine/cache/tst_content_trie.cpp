@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/content_trie.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -263,5 +264,5 @@ class TestContentTrie : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestContentTrie)
+SPANSCOPE_TEST(tst_content_trie, TestContentTrie)
 #include "tst_content_trie.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 #include "tests/engine/cache/cache_script.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -405,5 +406,5 @@ class TestKvCache : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestKvCache)
+SPANSCOPE_TEST(tst_kv_cache, TestKvCache)
 #include "tst_kv_cache.moc"

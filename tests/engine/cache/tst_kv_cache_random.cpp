@@ -2,6 +2,7 @@
 // Random requests on small pools. The driver holds everything the cache says against what it works out
 // itself.
 #include "tests/engine/cache/cache_driver.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -257,5 +258,5 @@ class TestKvCacheRandom : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestKvCacheRandom)
+SPANSCOPE_TEST(tst_kv_cache_random, TestKvCacheRandom)
 #include "tst_kv_cache_random.moc"

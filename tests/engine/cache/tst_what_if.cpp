@@ -3,6 +3,7 @@
 #include "engine/cache/what_if.h"
 #include "engine/trace/no_sink.h"
 #include "tests/engine/cache/cache_script.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -427,5 +428,5 @@ class TestWhatIf : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestWhatIf)
+SPANSCOPE_TEST(tst_what_if, TestWhatIf)
 #include "tst_what_if.moc"

@@ -5,6 +5,7 @@
 #include "engine/text/tokenizer.h"
 #include "tests/engine/checkpoint/gguf_writer.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -307,5 +308,5 @@ void TestGguf::precedence() {
   QCOMPARE(error()->file, (directory / "tokenizer.json").string());
 }
 
-QTEST_APPLESS_MAIN(TestGguf)
+SPANSCOPE_TEST(tst_gguf, TestGguf)
 #include "tst_gguf.moc"

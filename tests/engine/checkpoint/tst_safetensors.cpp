@@ -4,6 +4,7 @@
 #include "engine/checkpoint/safetensors.h"
 #include "engine/model/weights.h"
 #include "tests/support/random_values.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -309,5 +310,5 @@ class TestSafetensors : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestSafetensors)
+SPANSCOPE_TEST(tst_safetensors, TestSafetensors, QCoreApplication)
 #include "tst_safetensors.moc"

@@ -2,6 +2,7 @@
 #include "engine/base/error.h"
 #include "tests/support/backends.h"
 #include "tests/support/reference_backend.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -111,5 +112,5 @@ class TestBackends : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestBackends)
+SPANSCOPE_TEST(tst_backends, TestBackends)
 #include "tst_backends.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/compute/half.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -97,5 +98,5 @@ class TestHalf : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestHalf)
+SPANSCOPE_TEST(tst_half, TestHalf)
 #include "tst_half.moc"

@@ -2,6 +2,7 @@
 // What a backend refuses to compute, each with its place, what was found and what was expected.
 #include "engine/base/error.h"
 #include "engine/compute/pass_check.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -142,5 +143,5 @@ class TestPassCheck : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestPassCheck)
+SPANSCOPE_TEST(tst_pass_check, TestPassCheck)
 #include "tst_pass_check.moc"

@@ -5,6 +5,7 @@
 #include "tests/support/passes.h"
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -268,5 +269,5 @@ class TestReferenceBackend : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestReferenceBackend)
+SPANSCOPE_TEST(tst_reference_backend, TestReferenceBackend)
 #include "tst_reference_backend.moc"

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/compute/sampling.h"
 #include "tests/support/random_values.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -318,5 +319,5 @@ class TestSampling : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestSampling)
+SPANSCOPE_TEST(tst_sampling, TestSampling)
 #include "tst_sampling.moc"

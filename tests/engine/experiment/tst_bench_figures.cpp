@@ -4,8 +4,10 @@
 #include "engine/experiment/cost.h"
 #include "engine/experiment/speed.h"
 #include "engine/experiment/statistics.h"
+#include "tests/support/test_program.h"
 
-#include <QtTest>
+#include <QObject>
+#include <QTest>
 
 using namespace spanscope;
 
@@ -104,5 +106,5 @@ void TestBenchFigures::abbaPoolHoldsEverything() {
   QVERIFY(experiment::abbaBlocks(options, 16) < 100);
 }
 
-QTEST_APPLESS_MAIN(TestBenchFigures)
+SPANSCOPE_TEST(tst_bench_figures, TestBenchFigures)
 #include "tst_bench_figures.moc"

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/experiment/conversations.h"
 #include "engine/experiment/gzip_text.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -198,5 +199,5 @@ class TestConversations : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestConversations)
+SPANSCOPE_TEST(tst_conversations, TestConversations)
 #include "tst_conversations.moc"

@@ -6,8 +6,10 @@
 #include "engine/experiment/experiment_maps.h"
 #include "engine/experiment/experiment_table.h"
 #include "engine/experiment/policy_text.h"
+#include "engine/run/session_config.h"
 #include "engine/text/chat_template.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -488,5 +490,5 @@ class TestExperiments : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestExperiments)
+SPANSCOPE_TEST(tst_experiments, TestExperiments)
 #include "tst_experiments.moc"

@@ -6,10 +6,14 @@
 #include "engine/plan/planner.h"
 #include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
+#include "engine/run/finished_reply.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 #include "engine/run/trace_values.h"
 #include "engine/trace/fidelity_figures.h"
 #include "engine/trace/replay.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -370,5 +374,5 @@ class TestFidelity : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestFidelity)
+SPANSCOPE_TEST(tst_fidelity, TestFidelity)
 #include "tst_fidelity.moc"

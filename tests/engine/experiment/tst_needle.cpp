@@ -4,9 +4,14 @@
 #include "engine/experiment/needle.h"
 #include "engine/experiment/statistics.h"
 #include "engine/query/json/json.h"
+#include "tests/support/test_program.h"
 
+#include <QByteArray>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QTest>
 #include <QXmlStreamReader>
-#include <QtTest>
 
 #include <algorithm>
 #include <map>
@@ -214,5 +219,5 @@ void TestNeedle::heatChartHasRoomForNames() {
   QVERIFY2(end >= 34 + 21 * 6, qPrintable(QString::number(end)));
 }
 
-QTEST_APPLESS_MAIN(TestNeedle)
+SPANSCOPE_TEST(tst_needle, TestNeedle)
 #include "tst_needle.moc"

@@ -3,6 +3,7 @@
 #include "engine/experiment/operations.h"
 #include "engine/model/weights.h"
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -76,5 +77,5 @@ class TestOperations : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestOperations)
+SPANSCOPE_TEST(tst_operations, TestOperations, QCoreApplication)
 #include "tst_operations.moc"

@@ -4,12 +4,20 @@
 #include "engine/experiment/plus_order.h"
 #include "engine/experiment/repeat_run.h"
 #include "engine/query/json/json.h"
+#include "engine/run/run_options.h"
+#include "engine/run/session_config.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/resource_paths.h"
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 
+#include <QByteArray>
 #include <QFile>
-#include <QtTest>
+#include <QIODevice>
+#include <QObject>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <optional>
 #include <stop_token>
@@ -238,5 +246,5 @@ class TestRepeatRun : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestRepeatRun)
+SPANSCOPE_TEST(tst_repeat_run, TestRepeatRun)
 #include "tst_repeat_run.moc"

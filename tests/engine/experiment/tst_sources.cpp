@@ -3,8 +3,10 @@
 #include "engine/experiment/sources.h"
 #include "engine/query/json/json.h"
 #include "engine/trace/source_shares.h"
+#include "tests/support/test_program.h"
 
-#include <QtTest>
+#include <QObject>
+#include <QTest>
 
 #include <algorithm>
 #include <cmath>
@@ -176,5 +178,5 @@ class TestSources : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestSources)
+SPANSCOPE_TEST(tst_sources, TestSources)
 #include "tst_sources.moc"

@@ -3,6 +3,7 @@
 #include "engine/export/chat_requests.h"
 #include "engine/export/target_remarks.h"
 #include "engine/query/json/json.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -209,5 +210,5 @@ void TestChatRequests::whatCannotBeSentHasAReason() {
   QVERIFY(!remarks.empty() && remarks[0].effect == Effect::Refused);
 }
 
-QTEST_APPLESS_MAIN(TestChatRequests)
+SPANSCOPE_TEST(tst_chat_requests, TestChatRequests)
 #include "tst_chat_requests.moc"

@@ -3,6 +3,7 @@
 #include "engine/export/feature_table.h"
 #include "engine/export/target_remarks.h"
 #include "engine/query/json/json.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -203,5 +204,5 @@ void TestTargetRemarks::everyRowCanBeMet() {
   }
 }
 
-QTEST_APPLESS_MAIN(TestTargetRemarks)
+SPANSCOPE_TEST(tst_target_remarks, TestTargetRemarks)
 #include "tst_target_remarks.moc"

@@ -4,6 +4,7 @@
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "tests/engine/layout/random_prompts.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTest>
@@ -690,5 +691,5 @@ void TestExactLayout::everyPlaceIsANode() {
   }
 }
 
-QTEST_APPLESS_MAIN(TestExactLayout)
+SPANSCOPE_TEST(tst_exact_layout, TestExactLayout)
 #include "tst_exact_layout.moc"

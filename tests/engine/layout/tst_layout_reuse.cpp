@@ -3,10 +3,14 @@
 #include "engine/layout/layout.h"
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
+#include "engine/run/session_config.h"
 #include "engine/run/trace_values.h"
 #include "engine/trace/layout_figures.h"
 #include "tests/engine/run/random_queries.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -208,5 +212,5 @@ class TestLayoutReuse : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestLayoutReuse)
+SPANSCOPE_TEST(tst_layout_reuse, TestLayoutReuse)
 #include "tst_layout_reuse.moc"

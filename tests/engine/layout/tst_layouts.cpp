@@ -11,6 +11,7 @@
 #include "engine/spnl/prompt_tokens.h"
 #include "engine/spnl/server_body.h"
 #include "tests/engine/layout/random_prompts.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QJsonDocument>
@@ -417,5 +418,5 @@ void TestLayouts::padsGoWithWhatTheyStandBehind() {
   QCOMPARE(open.segments.back().runs.front().source, Source::Template);
 }
 
-QTEST_APPLESS_MAIN(TestLayouts)
+SPANSCOPE_TEST(tst_layouts, TestLayouts)
 #include "tst_layouts.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 #include "engine/model/config.h"
+#include "tests/support/test_program.h"
 
 #include <QRegularExpression>
 #include <QTemporaryDir>
@@ -364,5 +365,5 @@ class TestConfig : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestConfig)
+SPANSCOPE_TEST(tst_config, TestConfig, QCoreApplication)
 #include "tst_config.moc"

@@ -9,6 +9,7 @@
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
 #include "tests/support/run_segments.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -627,5 +628,5 @@ class TestDecoder : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestDecoder)
+SPANSCOPE_TEST(tst_decoder, TestDecoder, QCoreApplication)
 #include "tst_decoder.moc"

@@ -8,6 +8,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/reference_backend.h"
 #include "tests/support/run_segments.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QJsonArray>
@@ -200,5 +201,5 @@ class TestDecoderLogits : public QObject {
   void cleanupTestCase() const { qInfo("largest error: %.1e of the largest logit of its row", m_worst); }
 };
 
-QTEST_GUILESS_MAIN(TestDecoderLogits)
+SPANSCOPE_TEST(tst_decoder_logits, TestDecoderLogits, QCoreApplication)
 #include "tst_decoder_logits.moc"

@@ -5,6 +5,7 @@
 #include "engine/model/weights.h"
 #include "tests/support/backends.h"
 #include "tests/support/run_segments.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -144,5 +145,5 @@ class TestRandomWeights : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestRandomWeights)
+SPANSCOPE_TEST(tst_random_weights, TestRandomWeights, QCoreApplication)
 #include "tst_random_weights.moc"

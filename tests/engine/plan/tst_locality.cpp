@@ -6,6 +6,7 @@
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "tests/engine/plan/plan_text.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -339,5 +340,5 @@ void TestLocality::writtenOutIsTheSame() {
   QVERIFY(!localizedQuery(judgeOf(3), one).query.has_value());
 }
 
-QTEST_APPLESS_MAIN(TestLocality)
+SPANSCOPE_TEST(tst_locality, TestLocality)
 #include "tst_locality.moc"

@@ -4,6 +4,7 @@
 #include "engine/plan/seed.h"
 #include "engine/query/json/json.h"
 #include "tests/engine/plan/plan_text.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QJsonDocument>
@@ -540,5 +541,5 @@ void TestPlanner::everyGoldenQuery() {
   QVERIFY(planned > plans);
 }
 
-QTEST_APPLESS_MAIN(TestPlanner)
+SPANSCOPE_TEST(tst_planner, TestPlanner)
 #include "tst_planner.moc"

@@ -10,6 +10,7 @@
 #include "engine/plan/rules/rules.h"
 #include "engine/query/json/json.h"
 #include "tests/engine/plan/plan_text.h"
+#include "tests/support/test_program.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -382,5 +383,5 @@ void TestRules::json() {
   QCOMPARE(json["result"].toArray().first().toObject()["reply"].toInt(), 0);
 }
 
-QTEST_APPLESS_MAIN(TestRules)
+SPANSCOPE_TEST(tst_rules, TestRules)
 #include "tst_rules.moc"

@@ -3,8 +3,11 @@
 // others can find; and that with all tokens it is a full prefill.
 #include "engine/base/error.h"
 #include "engine/policy/blend/blended_table.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 #include "tests/engine/policy/policy_fixture.h"
 #include "tests/engine/run/random_tables.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -265,5 +268,5 @@ class TestBlend : public QObject {
   std::uint64_t m_seed = 0;
 };
 
-QTEST_APPLESS_MAIN(TestBlend)
+SPANSCOPE_TEST(tst_blend, TestBlend)
 #include "tst_blend.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a policy with its values is written and read.
 #include "engine/policy/policies.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -114,5 +115,5 @@ class TestChoice : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestChoice)
+SPANSCOPE_TEST(tst_choice, TestChoice)
 #include "tst_choice.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/policies.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -40,5 +41,5 @@ class TestPolicies : public QObject {
   void oneIsForAnyCheckpoint() { QVERIFY(!policy::policyForAnyCheckpoint().wantsBlockAttention); }
 };
 
-QTEST_APPLESS_MAIN(TestPolicies)
+SPANSCOPE_TEST(tst_policies, TestPolicies)
 #include "tst_policies.moc"

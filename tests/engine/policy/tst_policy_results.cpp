@@ -6,6 +6,7 @@
 #include "engine/policy/link/linked_table.h"
 #include "tests/engine/policy/policy_fixture.h"
 #include "tests/engine/run/random_tables.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -185,5 +186,5 @@ class TestPolicyResults : public QObject {
   std::uint64_t m_seed = 0;
 };
 
-QTEST_APPLESS_MAIN(TestPolicyResults)
+SPANSCOPE_TEST(tst_policy_results, TestPolicyResults)
 #include "tst_policy_results.moc"

@@ -2,9 +2,13 @@
 // The policy sparse: which blocks each generated token reads, worked out in double precision row by row; that
 // with all blocks it is block attention to the bit; and that what it leaves out changes nothing for others.
 #include "engine/policy/sparse/sparse.h"
+#include "engine/run/finished_reply.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 #include "engine/run/trace_values.h"
 #include "tests/engine/policy/policy_fixture.h"
 #include "tests/engine/run/random_tables.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -293,5 +297,5 @@ class TestSparse : public QObject {
   std::uint64_t m_seed = 0;
 };
 
-QTEST_APPLESS_MAIN(TestSparse)
+SPANSCOPE_TEST(tst_sparse, TestSparse)
 #include "tst_sparse.moc"

@@ -9,8 +9,11 @@
 #include "engine/query/query_form.h"
 #include "engine/query/visit_fields.h"
 #include "tests/engine/query/random_query.h"
+#include "tests/support/test_program.h"
 
-#include <QtTest>
+#include <QObject>
+#include <QString>
+#include <QTest>
 
 #include <algorithm>
 #include <random>
@@ -244,5 +247,5 @@ void TestOperators::containersAreThoseOfJson() {
   }
 }
 
-QTEST_APPLESS_MAIN(TestOperators)
+SPANSCOPE_TEST(tst_operators, TestOperators)
 #include "tst_operators.moc"

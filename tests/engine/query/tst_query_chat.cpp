@@ -4,8 +4,14 @@
 #include "engine/query/advice.h"
 #include "engine/query/json/json.h"
 #include "engine/query/yaml/yaml.h"
+#include "tests/support/test_program.h"
 
-#include <QtTest>
+#include <QByteArray>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <string>
 
@@ -243,5 +249,5 @@ void TestQueryChat::emptyMessages() {
   QTEST(found, "pointers");
 }
 
-QTEST_APPLESS_MAIN(TestQueryChat)
+SPANSCOPE_TEST(tst_query_chat, TestQueryChat)
 #include "tst_query_chat.moc"

@@ -2,8 +2,13 @@
 // What is said about texts that are no queries, or doubtful ones: where, what was found, what was expected.
 #include "engine/query/json/json.h"
 #include "engine/query/operators/vocabulary.h"
+#include "tests/support/test_program.h"
 
-#include <QtTest>
+#include <QByteArray>
+#include <QObject>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <string>
 #include <vector>
@@ -472,5 +477,5 @@ void TestQueryErrors::nearestNames() {
   QCOMPARE(QString::fromStdString(hintForOperator(key.toStdString())), hint);
 }
 
-QTEST_APPLESS_MAIN(TestQueryErrors)
+SPANSCOPE_TEST(tst_query_errors, TestQueryErrors)
 #include "tst_query_errors.moc"

@@ -5,9 +5,13 @@
 #include "engine/query/lisp/lisp.h"
 #include "engine/query/yaml/yaml.h"
 #include "tests/engine/query/random_query.h"
+#include "tests/support/test_program.h"
 
+#include <QObject>
 #include <QRegularExpression>
-#include <QtTest>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <nlohmann/json.hpp>
 
@@ -72,5 +76,5 @@ void TestQueryForms::randomQueriesSurvive() {
   QVERIFY(misread > 100);
 }
 
-QTEST_APPLESS_MAIN(TestQueryForms)
+SPANSCOPE_TEST(tst_query_forms, TestQueryForms)
 #include "tst_query_forms.moc"

@@ -6,11 +6,18 @@
 #include "engine/query/json/json.h"
 #include "engine/query/parameters.h"
 #include "engine/query/query_form.h"
+#include "tests/support/test_program.h"
 
+#include <QByteArray>
 #include <QDir>
 #include <QFile>
+#include <QIODevice>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <map>
 #include <string>
@@ -473,5 +480,5 @@ void TestQuerySurroundings::defaultsFillIn() {
                      R"({"user":"q"}}}})"));
 }
 
-QTEST_APPLESS_MAIN(TestQuerySurroundings)
+SPANSCOPE_TEST(tst_query_surroundings, TestQuerySurroundings)
 #include "tst_query_surroundings.moc"

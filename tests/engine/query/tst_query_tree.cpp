@@ -7,8 +7,13 @@
 #include "engine/query/shown_text.h"
 #include "engine/query/summary.h"
 #include "tests/engine/query/random_query.h"
+#include "tests/support/test_program.h"
 
-#include <QtTest>
+#include <QByteArray>
+#include <QObject>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <map>
 #include <random>
@@ -413,5 +418,5 @@ void TestQueryTree::everyBadValueIsReported() {
           "that a 32-bit float can hold"));
 }
 
-QTEST_APPLESS_MAIN(TestQueryTree)
+SPANSCOPE_TEST(tst_query_tree, TestQueryTree)
 #include "tst_query_tree.moc"

@@ -3,34 +3,21 @@
 #pragma once
 
 #include <QByteArray>
-#include <QTcpServer>
-#include <QTcpSocket>
-#include <QThread>
-
-#include <nlohmann/json.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <utility>
 
 namespace spanscope::remote::test {
 
 /// A reply with this body.
-inline QByteArray http(int status, const QByteArray& body) {
-  return "HTTP/1.1 " + QByteArray::number(status) +
-         " Some\r\nContent-Type: application/json\r\nContent-Length: " + QByteArray::number(body.size()) +
-         "\r\nConnection: close\r\n\r\n" + body;
-}
+QByteArray http(int status, const QByteArray& body);
 
 /// A port at which nobody listens.
-inline quint16 closedPort() {
-  QTcpServer taken;
-  return taken.listen(QHostAddress::LocalHost) ? taken.serverPort() : quint16(1);
-}
+quint16 closedPort();
 
 /// Answers one request after the other, from a thread of its own.
 class Server {
@@ -38,65 +25,19 @@ class Server {
   /// From a whole request to the bytes of its reply; none: it says nothing until it ends.
   using Answer = std::function<QByteArray(const QByteArray& request)>;
 
-  explicit Server(Answer answer) : m_answer(std::move(answer)) {
-    m_thread = std::thread([this] { serve(); });
-    while (m_port == 0) QThread::msleep(1);
-  }
-  explicit Server(QByteArray answer)
-      : Server([answer = std::move(answer)](const QByteArray&) { return answer; }) {}
-  ~Server() {
-    m_ending = true;
-    m_thread.join();
-  }
+  explicit Server(Answer answer);
+  explicit Server(QByteArray answer);
+  ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  std::string address() const { return "http://127.0.0.1:" + std::to_string(m_port) + "/v1"; }
+  std::string address() const;
   /// The last request.
-  QByteArray request() const {
-    const std::lock_guard lock(m_mutex);
-    return m_request;
-  }
+  QByteArray request() const;
   int requests() const { return m_requests; }
 
  private:
-  void serve() {
-    QTcpServer server;
-    server.listen(QHostAddress::LocalHost);
-    m_port = server.serverPort();
-    while (!m_ending) {
-      if (!server.waitForNewConnection(10)) continue;
-      const std::unique_ptr<QTcpSocket> socket(server.nextPendingConnection());
-      QByteArray request;
-      while (!m_ending && !isWhole(request)) {
-        if (!socket->waitForReadyRead(10) && socket->state() != QAbstractSocket::ConnectedState) break;
-        request += socket->readAll();
-      }
-      {
-        const std::lock_guard lock(m_mutex);
-        m_request = request;
-      }
-      ++m_requests;
-      const QByteArray answer = m_answer(request);
-      if (answer.isEmpty()) {
-        while (!m_ending) QThread::msleep(5);
-        return;
-      }
-      socket->write(answer);
-      socket->waitForBytesWritten(2000);
-      socket->disconnectFromHost();
-      if (socket->state() != QAbstractSocket::UnconnectedState) socket->waitForDisconnected(2000);
-    }
-  }
-
-  static bool isWhole(const QByteArray& request) {
-    const qsizetype end = request.indexOf("\r\n\r\n");
-    if (end < 0) return false;
-    const qsizetype at = request.indexOf("Content-Length: ");
-    if (at < 0) return true;
-    const qsizetype lineEnd = request.indexOf('\r', at);
-    return request.size() >= end + 4 + request.mid(at + 16, lineEnd - at - 16).toLongLong();
-  }
+  void serve();
 
   Answer m_answer;
   mutable std::mutex m_mutex;
@@ -108,18 +49,6 @@ class Server {
 };
 
 /// Answers with a vector for each text, of `dimensions` numbers, in which each letter counts.
-inline QByteArray letterVectors(const QByteArray& request, std::size_t dimensions = 26) {
-  using Json = nlohmann::json;
-  const Json asked = Json::parse(request.mid(request.indexOf("\r\n\r\n") + 4).toStdString());
-  Json reply;
-  reply["data"] = Json::array();
-  for (const Json& text : asked["input"]) {
-    std::vector<double> vector(dimensions, 0.0);
-    for (const char letter : text.get<std::string>())
-      vector[static_cast<unsigned char>(letter) % dimensions] += 1;
-    reply["data"].push_back({{"index", reply["data"].size()}, {"embedding", vector}});
-  }
-  return http(200, QByteArray::fromStdString(reply.dump()));
-}
+QByteArray letterVectors(const QByteArray& request, std::size_t dimensions = 26);
 
 }  // namespace spanscope::remote::test

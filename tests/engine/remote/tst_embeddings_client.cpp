@@ -4,6 +4,7 @@
 #include "engine/remote/embeddings_client.h"
 #include "engine/remote/server_address.h"
 #include "tests/engine/remote/stand_in_server.h"
+#include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
 #include <QTest>
@@ -223,5 +224,5 @@ void TestEmbeddingsClient::stopGivesUp() {
   QVERIFY2(clock.elapsed() < 500, qPrintable(QString::number(clock.elapsed())));
 }
 
-QTEST_GUILESS_MAIN(TestEmbeddingsClient)
+SPANSCOPE_TEST(tst_embeddings_client, TestEmbeddingsClient, QCoreApplication)
 #include "tst_embeddings_client.moc"

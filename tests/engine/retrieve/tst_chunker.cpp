@@ -2,6 +2,7 @@
 #include "engine/base/utf8.h"
 #include "engine/retrieve/chunker.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -150,5 +151,5 @@ void TestChunker::charactersStayWhole() {
   QCOMPARE(joined, passage);
 }
 
-QTEST_GUILESS_MAIN(TestChunker)
+SPANSCOPE_TEST(tst_chunker, TestChunker, QCoreApplication)
 #include "tst_chunker.moc"

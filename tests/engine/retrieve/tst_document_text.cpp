@@ -3,6 +3,7 @@
 #include "engine/retrieve/document_text.h"
 #include "engine/retrieve/pdf_text.h"
 #include "tests/engine/retrieve/pdf_writer.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -241,5 +242,5 @@ void TestDocumentText::randomBytesGiveTextOrAnError() {
   }
 }
 
-QTEST_GUILESS_MAIN(TestDocumentText)
+SPANSCOPE_TEST(tst_document_text, TestDocumentText, QCoreApplication)
 #include "tst_document_text.moc"

@@ -8,6 +8,7 @@
 #include "tests/engine/retrieve/generated_documents.h"
 #include "tests/engine/retrieve/stand_ins.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -656,5 +657,5 @@ void TestFragmentIndex::survivesKills() {
   }
 }
 
-QTEST_GUILESS_MAIN(TestFragmentIndex)
+SPANSCOPE_TEST(tst_fragment_index, TestFragmentIndex, QCoreApplication)
 #include "tst_fragment_index.moc"

@@ -10,6 +10,7 @@
 #include "tests/engine/retrieve/stand_ins.h"
 #include "tests/engine/text/text_test_support.h"
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -196,5 +197,5 @@ void TestRanking::everyRankingFindsKnownItems() {
   QVERIFY(found * 100 >= generated.items.size() * static_cast<std::size_t>(leastPercent));
 }
 
-QTEST_GUILESS_MAIN(TestRanking)
+SPANSCOPE_TEST(tst_ranking, TestRanking, QCoreApplication)
 #include "tst_ranking.moc"

@@ -5,6 +5,7 @@
 #include "tests/engine/retrieve/pdf_writer.h"
 #include "tests/engine/retrieve/stand_ins.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QTemporaryDir>
@@ -434,5 +435,5 @@ void TestResolveAugments::canBeStopped() {
   QVERIFY(resolved.isStopped && !resolved.query && resolved.diagnostics.empty());
 }
 
-QTEST_GUILESS_MAIN(TestResolveAugments)
+SPANSCOPE_TEST(tst_resolve_augments, TestResolveAugments, QCoreApplication)
 #include "tst_resolve_augments.moc"

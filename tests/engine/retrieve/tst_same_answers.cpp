@@ -7,6 +7,7 @@
 #include "tests/engine/retrieve/generated_documents.h"
 #include "tests/engine/retrieve/stand_ins.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -321,5 +322,5 @@ void TestSameAnswers::anyIndexAnswersLikeAFreshOne() {
   }
 }
 
-QTEST_GUILESS_MAIN(TestSameAnswers)
+SPANSCOPE_TEST(tst_same_answers, TestSameAnswers, QCoreApplication)
 #include "tst_same_answers.moc"

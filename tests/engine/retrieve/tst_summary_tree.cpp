@@ -3,6 +3,7 @@
 #include "engine/retrieve/summary_tree.h"
 #include "tests/engine/retrieve/stand_ins.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -164,5 +165,5 @@ void TestSummaryTree::summariesAreFound() {
   QCOMPARE(index.find("Otto drums", 1, with.keys)[0].level, 0U);
 }
 
-QTEST_GUILESS_MAIN(TestSummaryTree)
+SPANSCOPE_TEST(tst_summary_tree, TestSummaryTree, QCoreApplication)
 #include "tst_summary_tree.moc"

@@ -5,6 +5,7 @@
 #include "engine/model/config.h"
 #include "engine/model/decoder.h"
 #include "engine/run/session.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/sink.h"
 
 #include <functional>

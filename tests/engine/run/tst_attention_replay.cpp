@@ -2,9 +2,15 @@
 // Replays of finished replies: they see what the run itself would have recorded, and change nothing.
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
+#include "engine/run/attention_detail.h"
+#include "engine/run/finished_reply.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/replay.h"
 #include "engine/trace/report.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -238,5 +244,5 @@ class TestAttentionReplay : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestAttentionReplay)
+SPANSCOPE_TEST(tst_attention_replay, TestAttentionReplay)
 #include "tst_attention_replay.moc"

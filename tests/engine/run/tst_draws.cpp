@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How the scheduler has tokens drawn: once a pass, all rows together, and each row for itself.
+#include "engine/cache/kv_cache.h"
+#include "engine/model/decoder.h"
+#include "engine/run/computation.h"
+#include "engine/run/request_listener.h"
+#include "engine/run/request_options.h"
 #include "engine/run/scheduler.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -125,5 +131,5 @@ class TestDraws : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestDraws)
+SPANSCOPE_TEST(tst_draws, TestDraws)
 #include "tst_draws.moc"

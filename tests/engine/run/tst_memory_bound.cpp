@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A session that serves for a long time takes no more memory than one that has just filled its pool.
+#include "engine/cache/kv_cache.h"
 #include "engine/model/weights.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/no_sink.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -126,5 +129,5 @@ class TestMemoryBound : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestMemoryBound)
+SPANSCOPE_TEST(tst_memory_bound, TestMemoryBound)
 #include "tst_memory_bound.moc"

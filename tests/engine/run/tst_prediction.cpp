@@ -2,13 +2,18 @@
 // Predicted reuse against what runs then do, on a small random model.
 #include "engine/model/weights.h"
 #include "engine/plan/planner.h"
+#include "engine/policy/policies.h"
 #include "engine/query/json/json.h"
 #include "engine/run/predictor.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
+#include "engine/run/session_config.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
 #include "kernels/cpu/cpu_backend.h"
 #include "tests/engine/run/random_queries.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -435,5 +440,5 @@ void TestPrediction::largerPoolsWouldDo() {
   QVERIFY(plain.steps.front().whatIf.empty());
 }
 
-QTEST_APPLESS_MAIN(TestPrediction)
+SPANSCOPE_TEST(tst_prediction, TestPrediction)
 #include "tst_prediction.moc"

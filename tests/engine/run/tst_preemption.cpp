@@ -3,11 +3,15 @@
 // answers do not change by it.
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
 #include "engine/run/scheduler.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/replay.h"
 #include "engine/trace/report.h"
 #include "tests/engine/run/random_queries.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -326,5 +330,5 @@ void TestPreemption::runningRequestsSurviveAnEmptiedCache() {
   QVERIFY(preempted.size() > 3);
 }
 
-QTEST_GUILESS_MAIN(TestPreemption)
+SPANSCOPE_TEST(tst_preemption, TestPreemption, QCoreApplication)
 #include "tst_preemption.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/reply_places.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -93,5 +94,5 @@ void TestReplyPlaces::manyUncertainOnesMakeItCareful() {
   QVERIFY(!places.reach(prompt({500, 5})).continues);
 }
 
-QTEST_APPLESS_MAIN(TestReplyPlaces)
+SPANSCOPE_TEST(tst_reply_places, TestReplyPlaces)
 #include "tst_reply_places.moc"

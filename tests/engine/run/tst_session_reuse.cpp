@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is reused equals what is computed, bit for bit; and the events tell the whole state of the pool.
+#include "engine/run/session_config.h"
 #include "engine/trace/replay.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/equal_bits.h"
 #include "tests/support/random_values.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -155,5 +157,5 @@ class TestSessionReuse : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestSessionReuse)
+SPANSCOPE_TEST(tst_session_reuse, TestSessionReuse)
 #include "tst_session_reuse.moc"

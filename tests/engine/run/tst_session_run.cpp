@@ -4,10 +4,16 @@
 #include "engine/policy/prefix/prefix.h"
 #include "engine/policy/spans/spans.h"
 #include "engine/query/json/json.h"
+#include "engine/run/attention_detail.h"
+#include "engine/run/logits_request.h"
 #include "engine/run/predictor.h"
+#include "engine/run/run_options.h"
+#include "engine/run/run_result.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/memory_bytes.h"
 #include "engine/trace/replay.h"
 #include "tests/engine/run/session_fixture.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -822,5 +828,5 @@ class TestSessionRun : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestSessionRun)
+SPANSCOPE_TEST(tst_session_run, TestSessionRun, QCoreApplication)
 #include "tst_session_run.moc"

@@ -5,12 +5,15 @@
 #include "engine/plan/planner.h"
 #include "engine/query/json/json.h"
 #include "engine/run/predictor.h"
+#include "engine/run/run_result.h"
+#include "engine/run/session_config.h"
 #include "engine/run/store_tiers.h"
 #include "engine/trace/replay.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/engine/run/session_fixture.h"
 #include "tests/support/equal_bits.h"
 #include "tests/support/random_values.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -388,5 +391,5 @@ class TestSessionStore : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestSessionStore)
+SPANSCOPE_TEST(tst_session_store, TestSessionStore)
 #include "tst_session_store.moc"

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/query/json/json.h"
 #include "engine/spnl/marker_layout.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QJsonArray>
@@ -160,5 +161,5 @@ void TestMarkerLayout::refusals() {
   QVERIFY_EXCEPTION_THROWN(layoutWithMarkers(parse(query.toStdString()), tokens, options), Failure);
 }
 
-QTEST_APPLESS_MAIN(TestMarkerLayout)
+SPANSCOPE_TEST(tst_marker_layout, TestMarkerLayout)
 #include "tst_marker_layout.moc"

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/query/json/json.h"
 #include "engine/spnl/prompt_tokens.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -104,5 +105,5 @@ void TestPromptTokens::idsMustBeInTheVocabulary() {
   }
 }
 
-QTEST_APPLESS_MAIN(TestPromptTokens)
+SPANSCOPE_TEST(tst_prompt_tokens, TestPromptTokens)
 #include "tst_prompt_tokens.moc"

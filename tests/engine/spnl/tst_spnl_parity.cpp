@@ -7,6 +7,7 @@
 #include "engine/spnl/simplify.h"
 #include "tests/engine/plan/plan_text.h"
 #include "tests/engine/spnl/golden_rows.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -543,5 +544,5 @@ void TestSpnlParity::serverBodies() {
   QVERIFY(QString::fromStdString(result.withheld[1].reason).contains("\"zip\""));
 }
 
-QTEST_APPLESS_MAIN(TestSpnlParity)
+SPANSCOPE_TEST(tst_spnl_parity, TestSpnlParity)
 #include "tst_spnl_parity.moc"

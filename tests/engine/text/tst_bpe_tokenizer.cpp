@@ -8,6 +8,7 @@
 #include "engine/text/unicode.h"
 #include "tests/engine/text/text_test_support.h"
 #include "tests/support/processor_timer.h"
+#include "tests/support/test_program.h"
 
 #include <QRegularExpression>
 #include <QTest>
@@ -388,5 +389,5 @@ void TestBpeTokenizer::refusesDamagedFiles() {
   }
 }
 
-QTEST_APPLESS_MAIN(TestBpeTokenizer)
+SPANSCOPE_TEST(tst_bpe_tokenizer, TestBpeTokenizer)
 #include "tst_bpe_tokenizer.moc"

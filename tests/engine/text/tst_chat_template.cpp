@@ -4,6 +4,7 @@
 #include "engine/text/chat_template_table.h"
 #include "tests/engine/checkpoint/gguf_writer.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -485,5 +486,5 @@ void TestChatTemplate::ofGguf() {
   QCOMPARE(findChatTemplate(directory).name, std::string("spanlet"));
 }
 
-QTEST_APPLESS_MAIN(TestChatTemplate)
+SPANSCOPE_TEST(tst_chat_template, TestChatTemplate)
 #include "tst_chat_template.moc"

@@ -4,6 +4,7 @@
 #include "engine/text/end_tokens.h"
 #include "tests/engine/checkpoint/gguf_writer.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -222,5 +223,5 @@ void TestEndTokens::closingPiece() {
                              Failure);
 }
 
-QTEST_APPLESS_MAIN(TestEndTokens)
+SPANSCOPE_TEST(tst_end_tokens, TestEndTokens)
 #include "tst_end_tokens.moc"

@@ -5,6 +5,7 @@
 #include "engine/text/unicode.h"
 #include "tests/engine/text/text_test_support.h"
 #include "tests/support/processor_timer.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -248,5 +249,5 @@ void TestTextPattern::manyMarksAreQuick() {
   QVERIFY2(timer.elapsed() < 5000, qPrintable(QString::number(timer.elapsed())));
 }
 
-QTEST_APPLESS_MAIN(TestTextPattern)
+SPANSCOPE_TEST(tst_text_pattern, TestTextPattern)
 #include "tst_text_pattern.moc"

@@ -4,6 +4,7 @@
 #include "engine/text/sentencepiece_model.h"
 #include "engine/text/tokenizer.h"
 #include "tests/engine/text/text_test_support.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -340,5 +341,5 @@ void TestTokenizer::refusesModelsThatChangeText() {
   QVERIFY2(QString::fromStdString(error->expected).contains(expected), error->message().c_str());
 }
 
-QTEST_APPLESS_MAIN(TestTokenizer)
+SPANSCOPE_TEST(tst_tokenizer, TestTokenizer)
 #include "tst_tokenizer.moc"

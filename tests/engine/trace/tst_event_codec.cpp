@@ -3,6 +3,7 @@
 #include "engine/trace/event_json.h"
 #include "tests/engine/trace/random_value.h"
 #include "tests/engine/trace/simulated_engine.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -306,5 +307,5 @@ void TestEventCodec::readableSchemas() {
   QVERIFY(!isReadableSchema(0));
 }
 
-QTEST_APPLESS_MAIN(TestEventCodec)
+SPANSCOPE_TEST(tst_event_codec, TestEventCodec)
 #include "tst_event_codec.moc"

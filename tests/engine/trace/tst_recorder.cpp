@@ -3,6 +3,7 @@
 #include "engine/trace/recorder.h"
 #include "engine/trace/replay.h"
 #include "tests/engine/trace/simulated_engine.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QTemporaryDir>
@@ -435,5 +436,5 @@ void TestRecorder::contradictionIsTold() {
   QVERIFY(recorder.pool() == engine.pool());
 }
 
-QTEST_APPLESS_MAIN(TestRecorder)
+SPANSCOPE_TEST(tst_recorder, TestRecorder)
 #include "tst_recorder.moc"

@@ -2,6 +2,7 @@
 #include "engine/trace/replay.h"
 #include "tests/engine/trace/random_value.h"
 #include "tests/engine/trace/simulated_engine.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -822,5 +823,5 @@ void TestReplay::largePoolIsQuick() {
   QVERIFY(timer.elapsed() < 10'000);
 }
 
-QTEST_APPLESS_MAIN(TestReplay)
+SPANSCOPE_TEST(tst_replay, TestReplay)
 #include "tst_replay.moc"

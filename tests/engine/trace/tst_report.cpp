@@ -2,6 +2,7 @@
 #include "engine/trace/report.h"
 #include "tests/engine/trace/random_value.h"
 #include "tests/engine/trace/simulated_engine.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -381,5 +382,5 @@ void TestReport::hostileSums() {
   QVERIFY(!statsTable(stats(events)).empty());
 }
 
-QTEST_APPLESS_MAIN(TestReport)
+SPANSCOPE_TEST(tst_report, TestReport)
 #include "tst_report.moc"

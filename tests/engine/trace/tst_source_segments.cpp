@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which segments of a prompt are documents, under each policy.
 #include "engine/trace/source_shares.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -56,5 +57,5 @@ class TestSourceSegments : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestSourceSegments)
+SPANSCOPE_TEST(tst_source_segments, TestSourceSegments)
 #include "tst_source_segments.moc"

@@ -3,6 +3,7 @@
 #include "engine/trace/trace_file.h"
 #include "engine/trace/trace_format.h"
 #include "tests/engine/trace/simulated_engine.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -750,5 +751,5 @@ void TestTraceFile::millionEvents() {
   QVERIFY(slowest < 5000);
 }
 
-QTEST_APPLESS_MAIN(TestTraceFile)
+SPANSCOPE_TEST(tst_trace_file, TestTraceFile)
 #include "tst_trace_file.moc"

@@ -3,6 +3,7 @@
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/resource_paths.h"
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -33,5 +34,5 @@ void TestModelBundle::loadingStops() {
   }
 }
 
-QTEST_GUILESS_MAIN(TestModelBundle)
+SPANSCOPE_TEST(tst_model_bundle, TestModelBundle, QCoreApplication)
 #include "tst_model_bundle.moc"

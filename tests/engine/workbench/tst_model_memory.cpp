@@ -2,11 +2,13 @@
 // What does not fit is refused before anything is loaded.
 #include "engine/base/error.h"
 #include "engine/model/weights.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/no_sink.h"
 #include "engine/workbench/model_bundle.h"
 #include "engine/workbench/model_memory.h"
 #include "engine/workbench/resource_paths.h"
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -164,5 +166,5 @@ class TestModelMemory : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestModelMemory)
+SPANSCOPE_TEST(tst_model_memory, TestModelMemory, QCoreApplication)
 #include "tst_model_memory.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
 #include "engine/workbench/model_names.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -47,5 +48,5 @@ class TestModelNames : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestModelNames)
+SPANSCOPE_TEST(tst_model_names, TestModelNames, QCoreApplication)
 #include "tst_model_names.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
 #include "engine/workbench/pipeline.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -264,5 +265,5 @@ void TestPipeline::keepsNumbersWithoutValues() {
   QVERIFY(json.find("\"Hi\"") != std::string::npos);
 }
 
-QTEST_APPLESS_MAIN(TestPipeline)
+SPANSCOPE_TEST(tst_pipeline, TestPipeline)
 #include "tst_pipeline.moc"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/run/session_config.h"
 #include "engine/workbench/document/document_text.h"
 #include "engine/workbench/run_options.h"
 #include "engine/workbench/settings.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -243,5 +245,5 @@ void TestSettings::optionsStayWithinDocuments() {
   }
 }
 
-QTEST_APPLESS_MAIN(TestSettings)
+SPANSCOPE_TEST(tst_settings, TestSettings)
 #include "tst_settings.moc"

@@ -4,6 +4,7 @@
 #include "tests/kernels/cpu/instruction_sets.h"
 #include "tests/support/backends.h"
 #include "tests/support/passes.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -167,5 +168,5 @@ class TestCpuBackend : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestCpuBackend)
+SPANSCOPE_TEST(tst_cpu_backend, TestCpuBackend)
 #include "tst_cpu_backend.moc"

@@ -2,6 +2,7 @@
 #include "tests/kernels/cpu/instruction_sets.h"
 #include "tests/kernels/products.h"
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -132,5 +133,5 @@ class TestCpuMatmul : public QObject {
   std::uint64_t m_seed = 0;
 };
 
-QTEST_APPLESS_MAIN(TestCpuMatmul)
+SPANSCOPE_TEST(tst_matmul, TestCpuMatmul)
 #include "tst_matmul.moc"

@@ -3,6 +3,7 @@
 #include "kernels/cpu/row_kernels.h"
 #include "tests/kernels/cpu/instruction_sets.h"
 #include "tests/support/random_values.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -80,5 +81,5 @@ class TestRowKernels : public QObject {
   std::uint64_t m_seed = 0;
 };
 
-QTEST_APPLESS_MAIN(TestRowKernels)
+SPANSCOPE_TEST(tst_row_kernels, TestRowKernels)
 #include "tst_row_kernels.moc"

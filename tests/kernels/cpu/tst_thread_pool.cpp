@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cpu/thread_pool.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -139,5 +140,5 @@ class TestThreadPool : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestThreadPool)
+SPANSCOPE_TEST(tst_thread_pool, TestThreadPool)
 #include "tst_thread_pool.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which kernels attend for which rows. What they give is tested with the backend.
 #include "kernels/cuda/backend/attention_work.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -129,5 +130,5 @@ class TestAttentionWork : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestAttentionWork)
+SPANSCOPE_TEST(tst_attention_work, TestAttentionWork)
 #include "tst_attention_work.moc"

@@ -18,6 +18,7 @@
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
 #include "tests/support/run_segments.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QJsonArray>
@@ -518,5 +519,5 @@ class TestCudaBackend : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestCudaBackend)
+SPANSCOPE_TEST(tst_backend, TestCudaBackend, QCoreApplication)
 #include "tst_backend.moc"

@@ -2,6 +2,7 @@
 // What is kept of the keys of whole blocks, and when. Which blocks rows read is tested with the backend.
 #include "kernels/cuda/attention/block_choice.h"
 #include "tests/kernels/cuda/card_pool.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -136,5 +137,5 @@ class TestBlockChoice : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestBlockChoice)
+SPANSCOPE_TEST(tst_block_choice, TestBlockChoice)
 #include "tst_block_choice.moc"

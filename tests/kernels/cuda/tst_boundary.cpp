@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What stands between kernels and the machine is device.h and runtime.h: every other file of kernels/cuda
 // compiles where no toolkit is.
+#include "tests/support/test_program.h"
+
 #include <QDirIterator>
 #include <QFile>
 #include <QFileInfo>
@@ -58,5 +60,5 @@ class TestCudaBoundary : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestCudaBoundary)
+SPANSCOPE_TEST(tst_boundary, TestCudaBoundary)
 #include "tst_boundary.moc"

@@ -2,6 +2,7 @@
 // What nvcc says of every kernel: no spills, and as many blocks on a multiprocessor as its budget promises.
 #include "kernels/cuda/kernel_budget.h"
 #include "tests/kernels/cuda/kernel_budgets.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QRegularExpression>
@@ -128,5 +129,5 @@ class TestCudaCompilerReport : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestCudaCompilerReport)
+SPANSCOPE_TEST(tst_compiler_report, TestCudaCompilerReport)
 #include "tst_compiler_report.moc"

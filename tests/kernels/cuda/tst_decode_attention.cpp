@@ -3,6 +3,7 @@
 #include "kernels/cuda/attention/decode_attention.h"
 #include "tests/kernels/cuda/attention_problem.h"
 #include "tests/kernels/cuda/pairwise.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -448,5 +449,5 @@ class TestCudaDecodeAttention : public QObject {
   std::uint64_t m_seed = testSeed(20251126);
 };
 
-QTEST_APPLESS_MAIN(TestCudaDecodeAttention)
+SPANSCOPE_TEST(tst_decode_attention, TestCudaDecodeAttention)
 #include "tst_decode_attention.moc"

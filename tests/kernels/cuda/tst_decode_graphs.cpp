@@ -7,6 +7,7 @@
 #include "tests/kernels/cuda/step_model.h"
 #include "tests/support/passes.h"
 #include "tests/support/random_values.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -481,5 +482,5 @@ class TestDecodeGraphs : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestDecodeGraphs)
+SPANSCOPE_TEST(tst_decode_graphs, TestDecodeGraphs)
 #include "tst_decode_graphs.moc"

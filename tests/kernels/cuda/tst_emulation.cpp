@@ -4,6 +4,7 @@
 #include "kernels/cuda/device.h"
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/support/cuda_emulation/sanitizers.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -361,5 +362,5 @@ class TestCudaEmulation : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestCudaEmulation)
+SPANSCOPE_TEST(tst_emulation, TestCudaEmulation)
 #include "tst_emulation.moc"

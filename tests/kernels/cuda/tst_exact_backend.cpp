@@ -11,6 +11,7 @@
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
 #include "tests/support/run_segments.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -319,5 +320,5 @@ class TestCudaExactBackend : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestCudaExactBackend)
+SPANSCOPE_TEST(tst_exact_backend, TestCudaExactBackend, QCoreApplication)
 #include "tst_exact_backend.moc"

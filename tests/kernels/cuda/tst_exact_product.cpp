@@ -3,6 +3,7 @@
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/kernels/cuda/pairwise.h"
 #include "tests/support/compare.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -265,5 +266,5 @@ class TestCudaExactProduct : public QObject {
   std::uint64_t m_seed = testSeed(20251201);
 };
 
-QTEST_APPLESS_MAIN(TestCudaExactProduct)
+SPANSCOPE_TEST(tst_exact_product, TestCudaExactProduct)
 #include "tst_exact_product.moc"

@@ -8,6 +8,7 @@
 #include "engine/trace/trace_file.h"
 #include "kernels/cpu/cpu_backend.h"
 #include "kernels/cuda/backend/cuda_backend.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QTemporaryDir>
@@ -177,5 +178,5 @@ class TestExamples : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestExamples)
+SPANSCOPE_TEST(tst_examples, TestExamples, QCoreApplication)
 #include "tst_examples.moc"

@@ -4,6 +4,7 @@
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/kernels/cuda/pairwise.h"
 #include "tests/support/compare.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -375,5 +376,5 @@ class TestCudaFewRowProduct : public QObject {
   std::uint64_t m_seed = testSeed(20251210);
 };
 
-QTEST_APPLESS_MAIN(TestCudaFewRowProduct)
+SPANSCOPE_TEST(tst_few_row_product, TestCudaFewRowProduct)
 #include "tst_few_row_product.moc"

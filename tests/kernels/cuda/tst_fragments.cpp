@@ -4,6 +4,7 @@
 // ldmatrix"), and held against what device.h does. Kernels rely on these layouts; nothing here uses a kernel.
 #include "kernels/cuda/device.h"
 #include "tests/kernels/cuda/emulated_card.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -222,5 +223,5 @@ class TestCudaFragments : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestCudaFragments)
+SPANSCOPE_TEST(tst_fragments, TestCudaFragments)
 #include "tst_fragments.moc"

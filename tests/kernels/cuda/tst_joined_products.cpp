@@ -4,6 +4,7 @@
 #include "kernels/cuda/backend/card_work.h"
 #include "kernels/cuda/backend/joined_products.h"
 #include "tests/kernels/cuda/emulated_card.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -365,5 +366,5 @@ class TestCudaJoinedProducts : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestCudaJoinedProducts)
+SPANSCOPE_TEST(tst_joined_products, TestCudaJoinedProducts)
 #include "tst_joined_products.moc"

@@ -6,6 +6,7 @@
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/kernels/cuda/pairwise.h"
 #include "tests/support/random_values.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -190,5 +191,5 @@ class TestCudaPoolKernels : public QObject {
   std::uint64_t m_seed = testSeed(20251124);
 };
 
-QTEST_APPLESS_MAIN(TestCudaPoolKernels)
+SPANSCOPE_TEST(tst_pool_kernels, TestCudaPoolKernels)
 #include "tst_pool_kernels.moc"

@@ -2,6 +2,7 @@
 #include "engine/base/error.h"
 #include "kernels/cuda/attention/prefill_attention.h"
 #include "tests/kernels/cuda/attention_problem.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -206,5 +207,5 @@ class TestCudaPrefillAttention : public QObject {
   std::uint64_t m_seed = testSeed(20251127);
 };
 
-QTEST_APPLESS_MAIN(TestCudaPrefillAttention)
+SPANSCOPE_TEST(tst_prefill_attention, TestCudaPrefillAttention)
 #include "tst_prefill_attention.moc"

@@ -7,6 +7,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -138,5 +139,5 @@ class TestRaggedShapes : public QObject {
   void cleanupTestCase() { qInfo("at worst %.4f of the norm", m_worst); }
 };
 
-QTEST_APPLESS_MAIN(TestRaggedShapes)
+SPANSCOPE_TEST(tst_ragged_shapes, TestRaggedShapes)
 #include "tst_ragged_shapes.moc"

@@ -8,6 +8,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -104,5 +105,5 @@ class TestRandomTables : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestRandomTables)
+SPANSCOPE_TEST(tst_random_tables, TestRandomTables)
 #include "tst_random_tables.moc"

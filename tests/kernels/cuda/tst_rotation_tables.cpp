@@ -2,6 +2,7 @@
 #include "kernels/cuda/attention/rotations.h"
 #include "kernels/cuda/backend/rotation_tables.h"
 #include "tests/kernels/cuda/emulated_card.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -119,5 +120,5 @@ class TestRotationTables : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestRotationTables)
+SPANSCOPE_TEST(tst_rotation_tables, TestRotationTables)
 #include "tst_rotation_tables.moc"

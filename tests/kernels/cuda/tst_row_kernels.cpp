@@ -8,6 +8,7 @@
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/kernels/cuda/pairwise.h"
 #include "tests/support/random_values.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -238,5 +239,5 @@ class TestCudaRowKernels : public QObject {
   std::uint64_t m_seed = testSeed(20251123);
 };
 
-QTEST_APPLESS_MAIN(TestCudaRowKernels)
+SPANSCOPE_TEST(tst_row_kernels, TestCudaRowKernels)
 #include "tst_row_kernels.moc"

@@ -4,6 +4,7 @@
 #include "tests/kernels/cuda/emulated_card.h"
 #include "tests/kernels/random_logits.h"
 #include "tests/support/random_values.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -157,5 +158,5 @@ class TestCudaSampling : public QObject {
   std::uint64_t m_seed = testSeed(20251125);
 };
 
-QTEST_APPLESS_MAIN(TestCudaSampling)
+SPANSCOPE_TEST(tst_sampling, TestCudaSampling)
 #include "tst_sampling.moc"

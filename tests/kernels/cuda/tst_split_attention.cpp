@@ -2,6 +2,7 @@
 #include "engine/base/error.h"
 #include "kernels/cuda/attention/split_attention.h"
 #include "tests/kernels/cuda/attention_problem.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -218,5 +219,5 @@ class TestCudaSplitAttention : public QObject {
   std::uint64_t m_seed = testSeed(20251202);
 };
 
-QTEST_APPLESS_MAIN(TestCudaSplitAttention)
+SPANSCOPE_TEST(tst_split_attention, TestCudaSplitAttention)
 #include "tst_split_attention.moc"

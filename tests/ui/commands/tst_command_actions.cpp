@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Keys reach the command that the table gives them, where it says and nowhere else.
+#include "tests/support/test_program.h"
 #include "ui/commands/command_actions.h"
 
 #include <QAction>
@@ -7,10 +8,13 @@
 #include <QMainWindow>
 #include <QMenu>
 #include <QMenuBar>
+#include <QObject>
 #include <QPlainTextEdit>
 #include <QSignalSpy>
+#include <QString>
+#include <QStringList>
+#include <QTest>
 #include <QVBoxLayout>
-#include <QtTest>
 
 #include <memory>
 
@@ -174,5 +178,5 @@ void TestCommandActions::menusFollowTheTable() {
   QCOMPARE(triggered.size(), 0);
 }
 
-QTEST_MAIN(TestCommandActions)
+SPANSCOPE_TEST(tst_command_actions, TestCommandActions, QApplication)
 #include "tst_command_actions.moc"

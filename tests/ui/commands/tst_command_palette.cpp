@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Finding commands by what is typed, and choosing them with the keyboard.
+#include "tests/support/test_program.h"
 #include "ui/commands/command_palette.h"
 #include "ui/commands/fuzzy_match.h"
 
 #include <QAbstractItemModelTester>
 #include <QLineEdit>
 #include <QListView>
+#include <QModelIndex>
+#include <QObject>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QString>
+#include <QTest>
 
 using namespace spanscope::ui;
 
@@ -242,5 +246,5 @@ void TestCommandPalette::picture() {
   }
 }
 
-QTEST_MAIN(TestCommandPalette)
+SPANSCOPE_TEST(tst_command_palette, TestCommandPalette, QApplication)
 #include "tst_command_palette.moc"

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The command table holds together, and the key sheet shows all of it.
+#include "tests/support/test_program.h"
 #include "ui/commands/key_sheet.h"
 
+#include <QByteArray>
+#include <QFile>
+#include <QIODevice>
 #include <QKeySequence>
+#include <QObject>
 #include <QPushButton>
+#include <QRegularExpression>
+#include <QSet>
+#include <QString>
+#include <QStringList>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 
@@ -164,5 +173,5 @@ void TestCommandTable::dialogIsPainted() {
   }
 }
 
-QTEST_MAIN(TestCommandTable)
+SPANSCOPE_TEST(tst_command_table, TestCommandTable, QApplication)
 #include "tst_command_table.moc"

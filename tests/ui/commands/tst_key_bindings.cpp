@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Keys that a person has changed: kept, told apart, never given twice, and shown wherever keys are shown.
+#include "tests/support/test_program.h"
 #include "ui/commands/command_actions.h"
 #include "ui/commands/key_bindings.h"
 #include "ui/commands/key_editor.h"
@@ -7,10 +8,15 @@
 
 #include <QAction>
 #include <QKeySequenceEdit>
+#include <QObject>
 #include <QPushButton>
 #include <QSettings>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTemporaryDir>
+#include <QTest>
 #include <QTreeWidget>
-#include <QtTest>
 
 using namespace spanscope::ui;
 
@@ -120,5 +126,5 @@ class TestKeyBindings : public QObject {
   }
 };
 
-QTEST_MAIN(TestKeyBindings)
+SPANSCOPE_TEST(tst_key_bindings, TestKeyBindings, QApplication)
 #include "tst_key_bindings.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Autosave within one program, and the list of recent files.
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "ui/document/autosave.h"
 #include "ui/document/recent_files.h"
 
@@ -214,5 +215,5 @@ void TestAutosave::recentFiles() {
   QVERIFY(recent.paths().isEmpty());
 }
 
-QTEST_GUILESS_MAIN(TestAutosave)
+SPANSCOPE_TEST(tst_autosave, TestAutosave, QCoreApplication)
 #include "tst_autosave.moc"

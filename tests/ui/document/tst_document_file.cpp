@@ -4,6 +4,7 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/engine/workbench/document/random_document.h"
+#include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 
 #include <QDir>
@@ -448,5 +449,5 @@ void TestDocumentFile::tellsWhatIsLost() {
   QCOMPARE(lostWhenSavedAsQuery(document).size(), 8);
 }
 
-QTEST_GUILESS_MAIN(TestDocumentFile)
+SPANSCOPE_TEST(tst_document_file, TestDocumentFile, QCoreApplication)
 #include "tst_document_file.moc"

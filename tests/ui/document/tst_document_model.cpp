@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "ui/document/document_model.h"
 
 #include <QSignalSpy>
@@ -160,5 +161,5 @@ void TestDocumentModel::hasATitle() {
   QCOMPARE(model.title(), QStringLiteral("rag.span"));
 }
 
-QTEST_GUILESS_MAIN(TestDocumentModel)
+SPANSCOPE_TEST(tst_document_model, TestDocumentModel, QCoreApplication)
 #include "tst_document_model.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files that others touch: changes of content are told, however they are made, and nothing else is.
+#include "tests/support/test_program.h"
 #include "ui/document/file_presence.h"
 #include "ui/document/file_trouble.h"
 #include "ui/document/file_watch.h"
@@ -160,5 +161,5 @@ class TestFileWatch : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestFileWatch)
+SPANSCOPE_TEST(tst_file_watch, TestFileWatch, QCoreApplication)
 #include "tst_file_watch.moc"

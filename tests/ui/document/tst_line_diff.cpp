@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "ui/document/line_diff.h"
 
 #include <QTest>
@@ -113,5 +114,5 @@ class TestLineDiff : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestLineDiff)
+SPANSCOPE_TEST(tst_line_diff, TestLineDiff, QCoreApplication)
 #include "tst_line_diff.moc"

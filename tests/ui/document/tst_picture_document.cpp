@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pictures that carry their document, and pictures that only look as if they did.
+#include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/document/picture_document.h"
 
@@ -138,5 +139,5 @@ class TestPictureDocument : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestPictureDocument)
+SPANSCOPE_TEST(tst_picture_document, TestPictureDocument, QCoreApplication)
 #include "tst_picture_document.moc"

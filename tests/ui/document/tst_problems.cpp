@@ -4,6 +4,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/processor_timer.h"
+#include "tests/support/test_program.h"
 #include "ui/document/problems.h"
 
 #include <QDir>
@@ -317,5 +318,5 @@ void TestProblems::doesNotWriteOutHugeQueries() {
   QVERIFY(timer.elapsed() < 1000);
 }
 
-QTEST_GUILESS_MAIN(TestProblems)
+SPANSCOPE_TEST(tst_problems, TestProblems, QCoreApplication)
 #include "tst_problems.moc"

@@ -3,6 +3,7 @@
 // that was saved, and no more may be lost than what was typed within the autosave interval. SPANSCOPE_KILLS
 // sets how often.
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 #include "ui/document/autosave.h"
 #include "ui/document/document_file.h"
 
@@ -120,5 +121,5 @@ void TestRecovery::nothingIsLost() {
   QVERIFY(kills < 10 || recovered > 0);
 }
 
-QTEST_GUILESS_MAIN(TestRecovery)
+SPANSCOPE_TEST(tst_recovery, TestRecovery, QCoreApplication)
 #include "tst_recovery.moc"

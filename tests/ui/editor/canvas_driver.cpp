@@ -6,15 +6,24 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QDebug>
 #include <QDragEnterEvent>
 #include <QDropEvent>
+#include <QEvent>
 #include <QGraphicsView>
 #include <QLineEdit>
+#include <QList>
 #include <QListWidget>
 #include <QMimeData>
 #include <QMouseEvent>
+#include <QObject>
+#include <QPoint>
+#include <QRect>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 #include <QVBoxLayout>
-#include <QtTest>
 
 #include <cstdlib>
 #include <functional>

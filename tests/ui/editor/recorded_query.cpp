@@ -2,6 +2,7 @@
 #include "tests/ui/editor/recorded_query.h"
 
 #include "engine/query/json/json.h"
+#include "engine/run/run_options.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/pipeline.h"
 #include "engine/workbench/resource_paths.h"

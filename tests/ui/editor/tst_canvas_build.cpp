@@ -2,9 +2,15 @@
 // A query is built from nothing, with the mouse alone and with the keyboard alone.
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/editor/canvas_driver.h"
 
-#include <QtTest>
+#include <QObject>
+#include <QPoint>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 
 using namespace spanscope;
 using document::Document;
@@ -159,5 +165,5 @@ class TestCanvasBuild : public QObject {
   }
 };
 
-QTEST_MAIN(TestCanvasBuild)
+SPANSCOPE_TEST(tst_canvas_build, TestCanvasBuild, QApplication)
 #include "tst_canvas_build.moc"

@@ -3,17 +3,24 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/editor/canvas_driver.h"
 #include "tests/ui/editor/recorded_query.h"
 #include "ui/commands/command_table.h"
 #include "ui/editor/node_status.h"
 #include "ui/editor/tidy_layout.h"
 
+#include <QByteArray>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QLineEdit>
+#include <QObject>
 #include <QPainter>
-#include <QtTest>
+#include <QPointF>
+#include <QRect>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <iterator>
 #include <map>
@@ -625,5 +632,5 @@ class TestCanvasCommands : public QObject {
   }
 };
 
-QTEST_MAIN(TestCanvasCommands)
+SPANSCOPE_TEST(tst_canvas_commands, TestCanvasCommands, QApplication)
 #include "tst_canvas_commands.moc"

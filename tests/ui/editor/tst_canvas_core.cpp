@@ -2,14 +2,18 @@
 // What the canvas keeps from change to change equals what it would make anew.
 #include "engine/workbench/document/edits.h"
 #include "tests/engine/workbench/document/random_document.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/editor/recorded_query.h"
 #include "ui/document/document_model.h"
 #include "ui/editor/canvas_core.h"
 #include "ui/editor/canvas_scene.h"
 #include "ui/editor/tidy_layout.h"
 
+#include <QDebug>
+#include <QObject>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <memory>
 #include <random>
@@ -152,5 +156,5 @@ class TestCanvasCore : public QObject {
   ViewInput m_input;
 };
 
-QTEST_MAIN(TestCanvasCore)
+SPANSCOPE_TEST(tst_canvas_core, TestCanvasCore, QApplication)
 #include "tst_canvas_core.moc"

@@ -3,13 +3,19 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/editor/canvas_driver.h"
 #include "tests/ui/editor/recorded_query.h"
 
 #include <QApplication>
 #include <QGraphicsView>
+#include <QObject>
+#include <QPoint>
+#include <QRect>
+#include <QSize>
+#include <QStringLiteral>
+#include <QTest>
 #include <QWheelEvent>
-#include <QtTest>
 
 using namespace spanscope;
 using document::Document;
@@ -301,5 +307,5 @@ class TestCanvasGestures : public QObject {
   }
 };
 
-QTEST_MAIN(TestCanvasGestures)
+SPANSCOPE_TEST(tst_canvas_gestures, TestCanvasGestures, QApplication)
 #include "tst_canvas_gestures.moc"

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the window shows after a part of it was painted is what it would show if all of it had been.
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/editor/canvas_driver.h"
 #include "tests/ui/editor/recorded_query.h"
 
+#include <QCoreApplication>
+#include <QEvent>
 #include <QGraphicsView>
 #include <QImage>
+#include <QObject>
+#include <QPoint>
+#include <QRect>
 #include <QScreen>
 #include <QScrollBar>
-#include <QtTest>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 
 using namespace spanscope;
 using document::NodeId;
@@ -134,5 +142,5 @@ class TestCanvasPainting : public QObject {
   }
 };
 
-QTEST_MAIN(TestCanvasPainting)
+SPANSCOPE_TEST(tst_canvas_painting, TestCanvasPainting, QApplication)
 #include "tst_canvas_painting.moc"

@@ -2,6 +2,7 @@
 // What does not fit is stacked, what is seen can be read, and the root stays in sight.
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/editor/canvas_driver.h"
 #include "ui/editor/add_rules.h"
 #include "ui/editor/canvas_core.h"
@@ -10,7 +11,14 @@
 #include "ui/editor/stacking.h"
 #include "ui/editor/tidy_layout.h"
 
-#include <QtTest>
+#include <QCoreApplication>
+#include <QObject>
+#include <QPoint>
+#include <QSize>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <set>
 
@@ -284,5 +292,5 @@ class TestCanvasStacks : public QObject {
   }
 };
 
-QTEST_MAIN(TestCanvasStacks)
+SPANSCOPE_TEST(tst_canvas_stacks, TestCanvasStacks, QApplication)
 #include "tst_canvas_stacks.moc"

@@ -3,10 +3,14 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "ui/editor/clipboard.h"
 #include "ui/editor/tidy_layout.h"
 
-#include <QtTest>
+#include <QObject>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <random>
 #include <string>
@@ -107,5 +111,5 @@ void TestClipboard::childrenHaveNoPlaceOfTheirOwn() {
   QVERIFY(covering(document).isEmpty());
 }
 
-QTEST_MAIN(TestClipboard)
+SPANSCOPE_TEST(tst_clipboard, TestClipboard, QApplication)
 #include "tst_clipboard.moc"

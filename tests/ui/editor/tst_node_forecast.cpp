@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What nodes say of the next run is what the run then does, and where the canvas shows it.
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/editor/canvas_driver.h"
 #include "tests/ui/editor/recorded_query.h"
 #include "ui/editor/canvas_core.h"
@@ -8,11 +9,16 @@
 #include "ui/editor/node_forecast.h"
 #include "ui/words/glossary.h"
 
+#include <QEvent>
 #include <QGraphicsView>
 #include <QHelpEvent>
+#include <QObject>
+#include <QPoint>
 #include <QSignalSpy>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 #include <QToolTip>
-#include <QtTest>
 
 #include <memory>
 
@@ -249,5 +255,5 @@ class TestNodeForecast : public QObject {
   NodeForecasts m_forecasts;
 };
 
-QTEST_MAIN(TestNodeForecast)
+SPANSCOPE_TEST(tst_node_forecast, TestNodeForecast, QApplication)
 #include "tst_node_forecast.moc"

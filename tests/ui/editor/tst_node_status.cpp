@@ -3,12 +3,16 @@
 #include "engine/query/node_parts.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/editor/recorded_query.h"
 #include "ui/editor/node_look.h"
 #include "ui/editor/node_paint.h"
 #include "ui/editor/node_status.h"
 
-#include <QtTest>
+#include <QObject>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <cmath>
 #include <memory>
@@ -338,5 +342,5 @@ class TestNodeStatus : public QObject {
   ViewInput m_warm;
 };
 
-QTEST_MAIN(TestNodeStatus)
+SPANSCOPE_TEST(tst_node_status, TestNodeStatus, QApplication)
 #include "tst_node_status.moc"

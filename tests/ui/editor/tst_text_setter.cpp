@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Held to what Qt itself makes of the same text, in room of every width.
+#include "tests/support/test_program.h"
 #include "ui/editor/text_setter.h"
 #include "ui/theme/theme.h"
 
 #include <QFontMetricsF>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 #include <QTextLayout>
-#include <QtTest>
 
 using namespace spanscope::ui;
 
@@ -122,5 +127,5 @@ class TestTextSetter : public QObject {
   }
 };
 
-QTEST_MAIN(TestTextSetter)
+SPANSCOPE_TEST(tst_text_setter, TestTextSetter, QApplication)
 #include "tst_text_setter.moc"

@@ -2,9 +2,13 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "ui/editor/tidy_layout.h"
 
-#include <QtTest>
+#include <QDebug>
+#include <QObject>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <random>
 #include <string>
@@ -190,5 +194,5 @@ class TestTidyLayout : public QObject {
   }
 };
 
-QTEST_MAIN(TestTidyLayout)
+SPANSCOPE_TEST(tst_tidy_layout, TestTidyLayout, QApplication)
 #include "tst_tidy_layout.moc"

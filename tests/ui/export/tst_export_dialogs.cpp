@@ -2,25 +2,37 @@
 // The two export dialogs: what they show is what Copy and Save give.
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
+#include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/export/export_dialog.h"
 #include "ui/export/view_export_dialog.h"
 
+#include <QByteArray>
 #include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
+#include <QCoreApplication>
+#include <QFile>
+#include <QIODevice>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLabel>
 #include <QLineEdit>
+#include <QList>
 #include <QListWidget>
+#include <QObject>
 #include <QPlainTextEdit>
+#include <QPoint>
 #include <QPushButton>
+#include <QRect>
 #include <QSignalSpy>
+#include <QSize>
 #include <QSpinBox>
+#include <QString>
+#include <QStringList>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <array>
@@ -376,5 +388,5 @@ void TestExportDialogs::pictures() {
   }
 }
 
-QTEST_MAIN(TestExportDialogs)
+SPANSCOPE_TEST(tst_export_dialogs, TestExportDialogs, QApplication)
 #include "tst_export_dialogs.moc"

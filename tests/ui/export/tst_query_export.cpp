@@ -5,14 +5,23 @@
 #include "engine/spnl/request_text.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "ui/export/query_export.h"
 
+#include <QByteArray>
+#include <QDebug>
 #include <QDir>
+#include <QFile>
+#include <QIODevice>
+#include <QList>
+#include <QObject>
 #include <QProcess>
 #include <QRandomGenerator>
 #include <QStandardPaths>
+#include <QString>
+#include <QStringList>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 
@@ -418,5 +427,5 @@ void TestQueryExport::oneTokenIsNotStreamed() {
   QVERIFY(textOf(two, ExportTarget::Curl).find("stream=true") != std::string::npos);
 }
 
-QTEST_MAIN(TestQueryExport)
+SPANSCOPE_TEST(tst_query_export, TestQueryExport, QApplication)
 #include "tst_query_export.moc"

@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pictures of views: whole files in every format, or an error and no file.
+#include "tests/support/test_program.h"
 #include "ui/export/view_export.h"
 #include "ui/export/view_picture.h"
 
+#include <QByteArray>
 #include <QDir>
+#include <QFile>
 #include <QFileInfo>
+#include <QIODevice>
 #include <QImage>
+#include <QMimeData>
+#include <QObject>
+#include <QPoint>
+#include <QRect>
+#include <QRegularExpression>
+#include <QRegularExpressionMatch>
+#include <QSize>
+#include <QSizeF>
+#include <QString>
 #include <QSvgRenderer>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <sys/stat.h>
 
@@ -205,5 +218,5 @@ void TestViewExport::viewsThatComputeLaterAreNotBlank() {
   QFAIL("there is no such view");
 }
 
-QTEST_MAIN(TestViewExport)
+SPANSCOPE_TEST(tst_view_export, TestViewExport, QApplication)
 #include "tst_view_export.moc"

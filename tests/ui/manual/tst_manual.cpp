@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What README and manual refer to exists: pages, headings, pictures, docks, commands, examples, files.
+#include "tests/support/test_program.h"
 #include "ui/commands/command_table.h"
 #include "ui/manual/manual_pages.h"
 #include "ui/views/common/example_table.h"
@@ -9,8 +10,15 @@
 #include <QDirIterator>
 #include <QFile>
 #include <QFileInfo>
+#include <QIODevice>
+#include <QList>
+#include <QObject>
 #include <QRegularExpression>
-#include <QtTest>
+#include <QRegularExpressionMatch>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <algorithm>
 
@@ -233,5 +241,5 @@ class TestManual : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestManual)
+SPANSCOPE_TEST(tst_manual, TestManual)
 #include "tst_manual.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The manual in the window: pages load, a search finds, F1 opens the page of the dock, links open docks and
 // examples.
+#include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/manual/manual_browser.h"
 #include "ui/manual/manual_window.h"
@@ -10,12 +11,17 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QObject>
 #include <QScrollBar>
+#include <QSet>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTemporaryDir>
+#include <QTest>
 #include <QTextBlock>
 #include <QTextTable>
 #include <QTreeWidget>
-#include <QtTest>
 
 #include <memory>
 
@@ -304,5 +310,5 @@ class TestManualWindow : public QObject {
   }
 };
 
-QTEST_MAIN(TestManualWindow)
+SPANSCOPE_TEST(tst_manual_window, TestManualWindow, QApplication)
 #include "tst_manual_window.moc"

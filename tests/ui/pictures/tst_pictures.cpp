@@ -9,8 +9,20 @@
 #include "ui/views/view.h"
 
 #include <QApplication>
+#include <QByteArray>
+#include <QCoreApplication>
+#include <QDebug>
+#include <QFile>
+#include <QIODevice>
+#include <QObject>
 #include <QProcess>
-#include <QtTest>
+#include <QProcessEnvironment>
+#include <QSize>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTemporaryDir>
+#include <QTest>
 
 #include <functional>
 #include <map>
@@ -216,7 +228,7 @@ class TestPictures : public QObject {
       environment.insert(QStringLiteral("TZ"), QStringLiteral("Asia/Tokyo"));
       process.setProcessEnvironment(environment);
       process.start(QCoreApplication::applicationFilePath(),
-                    {QStringLiteral("--render"), m_elsewhere->path()});
+                    {QStringLiteral("tst_pictures"), QStringLiteral("--render"), m_elsewhere->path()});
       QVERIFY(process.waitForFinished(240'000));
       QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
     }
@@ -291,7 +303,8 @@ int renderAll(const QString& folder) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int tst_pictures(int argc, char** argv);
+int tst_pictures(int argc, char** argv) {
   const PinnedPlatform platform;
   QApplication application(argc, argv);
   pinApplication();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "tests/support/two_cards.h"
 #include "ui/session/device_choices.h"
 
@@ -58,5 +59,5 @@ class TestDeviceChoices : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestDeviceChoices)
+SPANSCOPE_TEST(tst_device_choices, TestDeviceChoices, QCoreApplication)
 #include "tst_device_choices.moc"

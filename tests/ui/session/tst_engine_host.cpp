@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plan/explain.h"
 #include "engine/query/json/json.h"
+#include "engine/run/finished_reply.h"
 #include "engine/run/session.h"
 #include "engine/workbench/pipeline.h"
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 #include "ui/session/benchmarker.h"
 #include "ui/session/engine_host.h"
 #include "ui/session/trace_store.h"
 
+#include <QCoreApplication>
+#include <QFile>
+#include <QIODevice>
+#include <QObject>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTemporaryDir>
+#include <QTest>
 
 #include <algorithm>
 #include <functional>
@@ -356,5 +366,5 @@ class TestEngineHost : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestEngineHost)
+SPANSCOPE_TEST(tst_engine_host, TestEngineHost, QCoreApplication)
 #include "tst_engine_host.moc"

@@ -5,13 +5,21 @@
 #include "engine/query/parameters.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/session/forecasts.h"
 #include "ui/session/trace_store.h"
 
+#include <QByteArray>
+#include <QCoreApplication>
+#include <QFile>
+#include <QIODevice>
+#include <QObject>
 #include <QSignalSpy>
+#include <QString>
+#include <QStringLiteral>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -310,5 +318,5 @@ class TestForecasts : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestForecasts)
+SPANSCOPE_TEST(tst_forecasts, TestForecasts, QCoreApplication)
 #include "tst_forecasts.moc"

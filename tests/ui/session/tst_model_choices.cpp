@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/resource_paths.h"
+#include "tests/support/test_program.h"
 #include "ui/session/model_choices.h"
 
 #include <QTest>
@@ -71,5 +72,5 @@ class TestModelChoices : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestModelChoices)
+SPANSCOPE_TEST(tst_model_choices, TestModelChoices, QCoreApplication)
 #include "tst_model_choices.moc"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "ui/session/run_archive.h"
 #include "ui/session/run_history.h"
 #include "ui/session/run_list.h"
@@ -240,5 +241,5 @@ class TestRunHistory : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestRunHistory)
+SPANSCOPE_TEST(tst_run_history, TestRunHistory, QCoreApplication)
 #include "tst_run_history.moc"

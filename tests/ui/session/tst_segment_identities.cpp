@@ -2,9 +2,14 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "ui/session/segment_identities.h"
 
-#include <QtTest>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <set>
 #include <string>
@@ -166,5 +171,5 @@ class TestSegmentIdentities : public QObject {
   }
 };
 
-QTEST_MAIN(TestSegmentIdentities)
+SPANSCOPE_TEST(tst_segment_identities, TestSegmentIdentities, QApplication)
 #include "tst_segment_identities.moc"

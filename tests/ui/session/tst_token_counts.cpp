@@ -2,6 +2,7 @@
 // Tokens of a text are counted once for all who ask, and anew with another tokenizer.
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
+#include "tests/support/test_program.h"
 #include "ui/session/problem_finder.h"
 #include "ui/session/token_counts.h"
 
@@ -81,5 +82,5 @@ class TestTokenCounts : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestTokenCounts)
+SPANSCOPE_TEST(tst_token_counts, TestTokenCounts)
 #include "tst_token_counts.moc"

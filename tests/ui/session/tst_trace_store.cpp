@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/trace_file.h"
+#include "tests/support/test_program.h"
 #include "ui/session/trace_store.h"
 
-#include <QtTest>
+#include <QCoreApplication>
+#include <QDebug>
+#include <QObject>
+#include <QString>
+#include <QStringLiteral>
+#include <QTemporaryDir>
+#include <QTest>
 
 #include <random>
 #include <utility>
@@ -242,5 +249,5 @@ class TestTraceStore : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestTraceStore)
+SPANSCOPE_TEST(tst_trace_store, TestTraceStore, QCoreApplication)
 #include "tst_trace_store.moc"

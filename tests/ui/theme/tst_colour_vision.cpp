@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // States are told apart by people who see fewer colours: by a colour that is still another to them, or by a
 // pattern that is painted and seen.
+#include "tests/support/test_program.h"
 #include "ui/theme/theme.h"
 #include "ui/views/common/block_painter.h"
 
 #include <QImage>
+#include <QObject>
 #include <QPainter>
-#include <QtTest>
+#include <QPointF>
+#include <QRectF>
+#include <QSize>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <algorithm>
 #include <array>
@@ -194,5 +200,5 @@ class TestColourVision : public QObject {
   }
 };
 
-QTEST_MAIN(TestColourVision)
+SPANSCOPE_TEST(tst_colour_vision, TestColourVision, QApplication)
 #include "tst_colour_vision.moc"

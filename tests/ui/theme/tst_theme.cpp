@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "ui/theme/theme.h"
 
-#include <QtTest>
+#include <QByteArray>
+#include <QCoreApplication>
+#include <QFile>
+#include <QObject>
+#include <QRegularExpression>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <array>
 #include <cmath>
@@ -150,5 +158,5 @@ class TestTheme : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestTheme)
+SPANSCOPE_TEST(tst_theme, TestTheme, QCoreApplication)
 #include "tst_theme.moc"

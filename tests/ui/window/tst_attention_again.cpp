@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Attention that a run did not record, computed again from the attention view: pressed, shown, labelled, and
 // where it cannot be, said why.
+#include "tests/support/test_program.h"
 #include "tests/ui/window/example_window.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
@@ -10,9 +11,12 @@
 #include <QAction>
 #include <QComboBox>
 #include <QLabel>
+#include <QObject>
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <cmath>
 #include <memory>
@@ -265,5 +269,5 @@ class TestAttentionAgain : public QObject {
   }
 };
 
-QTEST_MAIN(TestAttentionAgain)
+SPANSCOPE_TEST(tst_attention_again, TestAttentionAgain, QApplication)
 #include "tst_attention_again.moc"

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A benchmark in the window: started in its dock, kept with its tab, and gone past by edits.
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/session/benchmark.h"
 #include "ui/views/benchmark/benchmark_view.h"
 
+#include <QObject>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QStatusBar>
-#include <QtTest>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <algorithm>
 #include <memory>
@@ -154,5 +158,5 @@ class TestBenchmarkWindow : public QObject {
   }
 };
 
-QTEST_MAIN(TestBenchmarkWindow)
+SPANSCOPE_TEST(tst_benchmark_window, TestBenchmarkWindow, QApplication)
 #include "tst_benchmark_window.moc"

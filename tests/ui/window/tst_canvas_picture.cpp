@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The canvas as a picture: in the theme that is asked for, whatever the window has.
 #include "engine/workbench/document/document_query.h"
+#include "tests/support/test_program.h"
 #include "ui/window/canvas_picture.h"
 
-#include <QtTest>
+#include <QObject>
+#include <QTest>
 
 #include <set>
 
@@ -57,5 +59,5 @@ void TestCanvasPicture::hasTheThemeAskedFor() {
   QVERIFY(!colors.contains(other.color(Role::Surface).rgb()));
 }
 
-QTEST_MAIN(TestCanvasPicture)
+SPANSCOPE_TEST(tst_canvas_picture, TestCanvasPicture, QApplication)
 #include "tst_canvas_picture.moc"

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every command of the table is carried out by one part of the window, and those that cannot do nothing.
+#include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/commands/command_handlers.h"
 
 #include <QAction>
 #include <QClipboard>
-#include <QtTest>
+#include <QObject>
+#include <QPointF>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <memory>
 
@@ -189,5 +195,5 @@ class TestCommandHandlers : public QObject {
   }
 };
 
-QTEST_MAIN(TestCommandHandlers)
+SPANSCOPE_TEST(tst_command_handlers, TestCommandHandlers, QApplication)
 #include "tst_command_handlers.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The button with the model's name on a machine with two cards.
+#include "tests/support/test_program.h"
 #include "tests/support/two_cards.h"
 #include "tests/ui/window/fresh_window.h"
 
@@ -65,5 +66,5 @@ class TestDeviceMenu : public QObject {
   }
 };
 
-QTEST_MAIN(TestDeviceMenu)
+SPANSCOPE_TEST(tst_device_menu, TestDeviceMenu, QApplication)
 #include "tst_device_menu.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page of experiments: chosen, filled in, run, stopped, drawn and exported, by mouse and by keyboard.
+#include "tests/support/test_program.h"
 #include "tests/ui/window/example_window.h"
 #include "ui/session/load_comparison.h"
 #include "ui/views/experiments/cell_chart.h"
@@ -7,8 +8,12 @@
 #include "ui/words/experiment_words.h"
 
 #include <QLineEdit>
+#include <QObject>
 #include <QPushButton>
-#include <QtTest>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <memory>
 
@@ -197,5 +202,5 @@ class TestExperimentsPage : public QObject {
   }
 };
 
-QTEST_MAIN(TestExperimentsPage)
+SPANSCOPE_TEST(tst_experiments_page, TestExperimentsPage, QApplication)
 #include "tst_experiments_page.moc"

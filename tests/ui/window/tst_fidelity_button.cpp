@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fidelity of an answer, measured from its card: pressed, shown beside the exactness of its policy, kept with
 // the run.
+#include "tests/support/test_program.h"
 #include "tests/ui/window/example_window.h"
 #include "ui/session/run_archive.h"
 #include "ui/views/output/answer_card.h"
@@ -8,9 +9,12 @@
 
 #include <QAction>
 #include <QLabel>
+#include <QObject>
 #include <QSignalSpy>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 #include <QToolButton>
-#include <QtTest>
 
 #include <memory>
 
@@ -109,5 +113,5 @@ class TestFidelityButton : public QObject {
   }
 };
 
-QTEST_MAIN(TestFidelityButton)
+SPANSCOPE_TEST(tst_fidelity_button, TestFidelityButton, QApplication)
 #include "tst_fidelity_button.moc"

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What-if in the window: a change of the document changes the forecast, and the run then has its counts.
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/views/forecast/forecast_view.h"
 
+#include <QObject>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <memory>
 using namespace spanscope;
@@ -161,5 +165,5 @@ class TestForecastWindow : public QObject {
   }
 };
 
-QTEST_MAIN(TestForecastWindow)
+SPANSCOPE_TEST(tst_forecast_window, TestForecastWindow, QApplication)
 #include "tst_forecast_window.moc"

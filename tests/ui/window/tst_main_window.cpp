@@ -3,6 +3,7 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 #include "ui/commands/command_palette.h"
 #include "ui/document/document_file.h"
 #include "ui/views/scrubber/scrubber.h"
@@ -11,13 +12,22 @@
 
 #include <QAction>
 #include <QComboBox>
+#include <QFile>
 #include <QLabel>
 #include <QLineEdit>
+#include <QList>
+#include <QObject>
 #include <QPlainTextEdit>
+#include <QPointF>
 #include <QPushButton>
+#include <QSettings>
 #include <QSignalSpy>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTabBar>
-#include <QtTest>
+#include <QTemporaryDir>
+#include <QTest>
 
 #include <algorithm>
 
@@ -361,5 +371,5 @@ class TestMainWindow : public QObject {
   }
 };
 
-QTEST_MAIN(TestMainWindow)
+SPANSCOPE_TEST(tst_main_window, TestMainWindow, QApplication)
 #include "tst_main_window.moc"

@@ -6,13 +6,22 @@
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 #include "ui/window/main_window.h"
 
 #include <QApplication>
+#include <QDebug>
 #include <QDialog>
 #include <QElapsedTimer>
+#include <QObject>
+#include <QPoint>
+#include <QSettings>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTemporaryDir>
+#include <QTest>
 #include <QTimer>
-#include <QtTest>
 
 #include <random>
 
@@ -187,5 +196,5 @@ class TestMonkey : public QObject {
   }
 };
 
-QTEST_MAIN(TestMonkey)
+SPANSCOPE_TEST(tst_monkey, TestMonkey, QApplication)
 #include "tst_monkey.moc"

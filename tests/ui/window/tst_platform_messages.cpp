@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What Qt says on standard error without a display.
+#include "tests/support/test_program.h"
 #include "ui/window/platform_messages.h"
 
+#include <QDebug>
 #include <QFile>
+#include <QIODevice>
+#include <QObject>
+#include <QSize>
+#include <QString>
+#include <QStringLiteral>
 #include <QTemporaryDir>
+#include <QTest>
 #include <QWindow>
-#include <QtTest>
 
 #include <unistd.h>
 
@@ -59,5 +66,5 @@ void TestPlatformMessages::otherMessagesAreWritten() {
     QVERIFY2(text.contains(QString::fromLatin1(expected)), qPrintable(text));
 }
 
-QTEST_MAIN(TestPlatformMessages)
+SPANSCOPE_TEST(tst_platform_messages, TestPlatformMessages, QApplication)
 #include "tst_platform_messages.moc"

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The program as it is started, without a display.
+#include "tests/support/test_program.h"
+
+#include <QCoreApplication>
 #include <QImage>
+#include <QObject>
 #include <QProcess>
+#include <QProcessEnvironment>
+#include <QSize>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -139,5 +148,5 @@ class TestProgram : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestProgram)
+SPANSCOPE_TEST(tst_program, TestProgram, QCoreApplication)
 #include "tst_program.moc"

@@ -2,12 +2,20 @@
 // Runs whose augments take vectors from a server.
 #include "tests/engine/remote/stand_in_server.h"
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/window/workspace.h"
 
+#include <QByteArray>
+#include <QCoreApplication>
+#include <QDebug>
 #include <QElapsedTimer>
+#include <QObject>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -176,5 +184,5 @@ class TestServerEmbeddings : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestServerEmbeddings)
+SPANSCOPE_TEST(tst_server_embeddings, TestServerEmbeddings, QCoreApplication)
 #include "tst_server_embeddings.moc"

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "ui/window/status_model.h"
 
-#include <QtTest>
+#include <QCoreApplication>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 
 using namespace spanscope::ui;
 
@@ -76,5 +82,5 @@ class TestStatusModel : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestStatusModel)
+SPANSCOPE_TEST(tst_status_model, TestStatusModel, QCoreApplication)
 #include "tst_status_model.moc"

@@ -2,6 +2,7 @@
 // Every text of the window can be translated: a made-up language, made by Qt's own tools from the sources,
 // marks each text that it knows, and what is shown without a mark could not be translated.
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 #include "ui/commands/command_table.h"
 #include "ui/operators/operator_table.h"
 #include "ui/views/view.h"
@@ -9,11 +10,25 @@
 
 #include <QAbstractButton>
 #include <QAction>
+#include <QChar>
+#include <QCoreApplication>
+#include <QFile>
+#include <QFileInfo>
+#include <QIODevice>
 #include <QLabel>
+#include <QObject>
 #include <QProcess>
+#include <QRegularExpression>
+#include <QRegularExpressionMatch>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTabBar>
+#include <QTemporaryDir>
+#include <QTest>
 #include <QTranslator>
-#include <QtTest>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -163,5 +178,5 @@ class TestTranslation : public QObject {
   bool m_isReady = false;
 };
 
-QTEST_MAIN(TestTranslation)
+SPANSCOPE_TEST(tst_translation, TestTranslation, QApplication)
 #include "tst_translation.moc"

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The welcome page offers every example that comes with the program, and the about box says what is running.
+#include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/window/about_box.h"
 #include "ui/window/example_card.h"
 #include "ui/window/welcome_page.h"
 
+#include <QCoreApplication>
 #include <QDir>
 #include <QLabel>
+#include <QList>
+#include <QObject>
 #include <QPushButton>
+#include <QRegularExpression>
+#include <QSet>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QString>
+#include <QStringList>
+#include <QTest>
+#include <QVariant>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -167,5 +176,5 @@ void TestWelcomePage::pictures() {
   }
 }
 
-QTEST_MAIN(TestWelcomePage)
+SPANSCOPE_TEST(tst_welcome_page, TestWelcomePage, QApplication)
 #include "tst_welcome_page.moc"

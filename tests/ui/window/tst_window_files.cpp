@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files that others touch, and what outlives the window: bars, questions, recovery, tabs.
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/export/view_export_dialog.h"
 #include "ui/window/checklist_dialog.h"
@@ -9,11 +10,18 @@
 #include "ui/window/notice_bar.h"
 
 #include <QFile>
+#include <QList>
 #include <QListWidget>
 #include <QMessageBox>
+#include <QObject>
 #include <QPushButton>
+#include <QSettings>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTemporaryDir>
+#include <QTest>
 #include <QTimer>
-#include <QtTest>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -340,5 +348,5 @@ class TestWindowFiles : public QObject {
   }
 };
 
-QTEST_MAIN(TestWindowFiles)
+SPANSCOPE_TEST(tst_window_files, TestWindowFiles, QApplication)
 #include "tst_window_files.moc"

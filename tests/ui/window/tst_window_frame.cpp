@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is around the docks: tabs that stay readable, docks that take the whole window or leave it, fonts.
+#include "tests/support/test_program.h"
 #include "tests/ui/window/fresh_window.h"
 #include "ui/window/document_tabs.h"
 
+#include <QByteArray>
+#include <QList>
 #include <QMenu>
+#include <QObject>
+#include <QPoint>
+#include <QSize>
 #include <QStatusBar>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTabBar>
-#include <QtTest>
+#include <QTest>
 
 #include <cstdlib>
 #include <memory>
@@ -361,5 +370,5 @@ class TestWindowFrame : public QObject {
   }
 };
 
-QTEST_MAIN(TestWindowFrame)
+SPANSCOPE_TEST(tst_window_frame, TestWindowFrame, QApplication)
 #include "tst_window_frame.moc"

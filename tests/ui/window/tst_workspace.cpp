@@ -2,14 +2,24 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/edits.h"
 #include "tests/support/backends.h"
+#include "tests/support/test_program.h"
 #include "ui/document/document_file.h"
 #include "ui/session/run_list.h"
 #include "ui/views/common/segment_names.h"
 #include "ui/window/status_model.h"
 #include "ui/window/workspace.h"
 
+#include <QByteArray>
+#include <QDir>
+#include <QFile>
+#include <QIODevice>
+#include <QObject>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTemporaryDir>
+#include <QTest>
 
 #include <set>
 
@@ -662,5 +672,5 @@ class TestWorkspace : public QObject {
   }
 };
 
-QTEST_MAIN(TestWorkspace)
+SPANSCOPE_TEST(tst_workspace, TestWorkspace, QApplication)
 #include "tst_workspace.moc"

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One table of terms: the manual's page says the same, and every term that code asks for is there.
+#include "tests/support/test_program.h"
 #include "ui/words/glossary.h"
 
+#include <QDir>
 #include <QDirIterator>
 #include <QFile>
+#include <QIODevice>
+#include <QObject>
 #include <QRegularExpression>
 #include <QSet>
-#include <QtTest>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 
 using namespace spanscope::ui;
 
@@ -71,5 +78,5 @@ class TestGlossary : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestGlossary)
+SPANSCOPE_TEST(tst_glossary, TestGlossary)
 #include "tst_glossary.moc"

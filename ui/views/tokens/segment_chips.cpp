@@ -12,7 +12,7 @@ namespace spanscope::ui {
 namespace {
 
 constexpr int kHeight = 18;
-constexpr int kMost = 560;  // pixels, so that the counts beside the chips stay in sight
+constexpr int kWidest = 560;  // pixels, so that the counts beside the chips stay in sight
 
 }  // namespace
 
@@ -49,7 +49,7 @@ std::vector<QRect> SegmentChips::places(int width) const {
 }
 
 QSize SegmentChips::sizeHint() const {
-  const std::vector<QRect> all = places(kMost);
+  const std::vector<QRect> all = places(kWidest);
   if (all.empty()) return {0, kHeight + 2};
   const int more = all.size() < m_names.size() ? 40 : 0;
   return {all.back().right() + 1 + more, kHeight + 2};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 #include "tests/engine/cache/store/store_fixture.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -320,5 +321,5 @@ class TestDiskStore : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestDiskStore)
+SPANSCOPE_TEST(tst_disk_store, TestDiskStore)
 #include "tst_disk_store.moc"

@@ -2,6 +2,7 @@
 // Writers that are killed, disks that are full: whatever happens, nothing that is found is wrong, what was
 // there before is there still, and the next writer finds its room.
 #include "tests/engine/cache/store/store_fixture.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -228,5 +229,5 @@ class TestDiskStoreFaults : public QObject {
   unsigned m_seed = 0;
 };
 
-QTEST_APPLESS_MAIN(TestDiskStoreFaults)
+SPANSCOPE_TEST(tst_disk_store_faults, TestDiskStoreFaults)
 #include "tst_disk_store_faults.moc"

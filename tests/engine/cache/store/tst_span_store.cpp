@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Both tiers together: what host memory gives up goes on to the disk, and nothing passes its bound.
 #include "tests/engine/cache/store/store_fixture.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -143,5 +144,5 @@ class TestSpanStore : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestSpanStore)
+SPANSCOPE_TEST(tst_span_store, TestSpanStore)
 #include "tst_span_store.moc"

@@ -3,11 +3,19 @@
 #include "engine/query/json/json.h"
 #include "engine/query/number_text.h"
 #include "tests/engine/query/random_query.h"
+#include "tests/support/test_program.h"
 
+#include <QByteArray>
+#include <QDir>
 #include <QFile>
+#include <QIODevice>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QtTest>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <algorithm>
 #include <bit>
@@ -556,5 +564,5 @@ void TestQueryJson::examples() {
   }
 }
 
-QTEST_APPLESS_MAIN(TestQueryJson)
+SPANSCOPE_TEST(tst_query_json, TestQueryJson)
 #include "tst_query_json.moc"

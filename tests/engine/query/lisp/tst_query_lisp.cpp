@@ -6,11 +6,18 @@
 #include "engine/query/lisp/rust_format.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/support/processor_timer.h"
+#include "tests/support/test_program.h"
 
+#include <QByteArray>
 #include <QFile>
+#include <QIODevice>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QtTest>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <map>
 #include <string>
@@ -532,5 +539,5 @@ void TestQueryLisp::sourcesOfNodes() {
   QCOMPARE(result.sources.nodeAround(text.find("one")).value_or("none"), std::string("/cross/0"));
 }
 
-QTEST_APPLESS_MAIN(TestQueryLisp)
+SPANSCOPE_TEST(tst_query_lisp, TestQueryLisp)
 #include "tst_query_lisp.moc"

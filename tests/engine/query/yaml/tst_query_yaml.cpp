@@ -6,11 +6,18 @@
 #include "engine/query/yaml/yaml_scalar.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/support/processor_timer.h"
+#include "tests/support/test_program.h"
 
+#include <QByteArray>
 #include <QFile>
+#include <QIODevice>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QtTest>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <map>
 #include <set>
@@ -393,5 +400,5 @@ void TestQueryYaml::sourcesOfNodes() {
   QCOMPARE(result.sources.nodeAround(text.find("one")).value_or("none"), std::string("/cross/0"));
 }
 
-QTEST_APPLESS_MAIN(TestQueryYaml)
+SPANSCOPE_TEST(tst_query_yaml, TestQueryYaml)
 #include "tst_query_yaml.moc"

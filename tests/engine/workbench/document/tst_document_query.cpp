@@ -5,6 +5,7 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/engine/workbench/document/random_document.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -225,5 +226,5 @@ void TestDocumentQuery::replaceIsExact() {
   }
 }
 
-QTEST_GUILESS_MAIN(TestDocumentQuery)
+SPANSCOPE_TEST(tst_document_query, TestDocumentQuery, QCoreApplication)
 #include "tst_document_query.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The map of twenty documents: rows of the answer, what is opened, scales, and names that are never left out.
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/twenty_documents.h"
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/attention/attention_plot.h"
@@ -7,7 +8,14 @@
 #include "ui/views/attention/head_grid.h"
 #include "ui/views/attention/head_grid_area.h"
 
-#include <QtTest>
+#include <QObject>
+#include <QPoint>
+#include <QRect>
+#include <QRectF>
+#include <QSize>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <algorithm>
 #include <cmath>
@@ -324,6 +332,6 @@ class TestAttentionMap : public QObject {
   }
 };
 
-QTEST_MAIN(TestAttentionMap)
+SPANSCOPE_TEST(tst_attention_map, TestAttentionMap, QApplication)
 
 #include "tst_attention_map.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where the answer looked: shares by document, what stands apart from them, and how they are said.
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/traced_requests.h"
 #include "tests/ui/views/common/twenty_documents.h"
 #include "ui/session/answer_shares.h"
@@ -10,7 +11,11 @@
 #include "ui/views/tokens/token_strip_model.h"
 #include "ui/words/part_text.h"
 
-#include <QtTest>
+#include <QChar>
+#include <QObject>
+#include <QString>
+#include <QStringLiteral>
+#include <QTest>
 
 #include <algorithm>
 #include <cmath>
@@ -280,6 +285,6 @@ class TestAttentionShares : public QObject {
   }
 };
 
-QTEST_MAIN(TestAttentionShares)
+SPANSCOPE_TEST(tst_attention_shares, TestAttentionShares, QApplication)
 
 #include "tst_attention_shares.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a benchmark says, and what a person does with the dock.
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/sample_benchmarks.h"
 #include "ui/views/benchmark/benchmark_plot.h"
@@ -10,12 +11,17 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QLabel>
+#include <QObject>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QSize>
 #include <QSpinBox>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTableWidget>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <cstdlib>
@@ -340,5 +346,5 @@ class TestBenchmarkView : public QObject {
   document::Document m_rag;
 };
 
-QTEST_MAIN(TestBenchmarkView)
+SPANSCOPE_TEST(tst_benchmark_view, TestBenchmarkView, QApplication)
 #include "tst_benchmark_view.moc"

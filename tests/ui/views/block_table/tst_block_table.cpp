@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/recording.h"
 #include "tests/ui/views/common/traced_requests.h"
 #include "tests/ui/views/common/twenty_documents.h"
@@ -309,5 +310,5 @@ void TestBlockTable::csv() {
            1 + table.rows[0].cells.size() + table.rows[1].cells.size());
 }
 
-QTEST_MAIN(TestBlockTable)
+SPANSCOPE_TEST(tst_block_table, TestBlockTable, QApplication)
 #include "tst_block_table.moc"

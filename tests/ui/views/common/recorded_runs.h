@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/run/session.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/recorder.h"
 #include "engine/workbench/document/document.h"
 #include "engine/workbench/model_bundle.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/traced_requests.h"
 #include "ui/views/common/block_history.h"
 #include "ui/views/common/csv_line.h"
@@ -82,5 +83,5 @@ void TestBlockHistory::csvIsQuoted() {
            QStringLiteral("a,\"b,c\",\"say \"\"x\"\"\",\n"));
 }
 
-QTEST_MAIN(TestBlockHistory)
+SPANSCOPE_TEST(tst_block_history, TestBlockHistory, QApplication)
 #include "tst_block_history.moc"

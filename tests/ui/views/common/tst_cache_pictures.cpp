@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Paints each of the views in both themes. With SPANSCOPE_PICTURES set the pictures are kept in that folder.
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/recording.h"
 #include "ui/views/block_table/block_table_view.h"
 #include "ui/views/common/request_blocks.h"
@@ -157,5 +158,5 @@ void TestCachePictures::empty() {
   }
 }
 
-QTEST_MAIN(TestCachePictures)
+SPANSCOPE_TEST(tst_cache_pictures, TestCachePictures, QApplication)
 #include "tst_cache_pictures.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The list of operators and the list of problems.
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/operators/operator_table.h"
 #include "ui/views/add/add_view.h"
@@ -199,5 +200,5 @@ void TestDocumentLists::problemModelIsSound() {
   QCOMPARE(model.rowCount(), 0);
 }
 
-QTEST_MAIN(TestDocumentLists)
+SPANSCOPE_TEST(tst_document_lists, TestDocumentLists, QApplication)
 #include "tst_document_lists.moc"

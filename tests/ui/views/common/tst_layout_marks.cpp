@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What views show of a layout that is not exact: pads, markers and cropped tokens, each told from the others
 // and from the prompt's own; and that every result says which layout it is of.
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/recording.h"
 #include "ui/session/run_list.h"
 #include "ui/views/block_table/block_table_model.h"
@@ -192,5 +193,5 @@ class TestLayoutMarks : public QObject {
   ViewInput m_input;
 };
 
-QTEST_MAIN(TestLayoutMarks)
+SPANSCOPE_TEST(tst_layout_marks, TestLayoutMarks, QApplication)
 #include "tst_layout_marks.moc"

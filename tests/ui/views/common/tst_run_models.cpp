@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/prefix/prefix.h"
+#include "engine/run/session_config.h"
 #include "engine/trace/report.h"
 #include "engine/trace/trace_file.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/session/run_history.h"
 #include "ui/views/attention/attention_model.h"
@@ -19,8 +21,12 @@
 #include "ui/views/timeline/timeline_model.h"
 
 #include <QAbstractItemModelTester>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <cmath>
@@ -665,5 +671,5 @@ class TestRunModels : public QObject {
   test::Recorded m_runs;
 };
 
-QTEST_MAIN(TestRunModels)
+SPANSCOPE_TEST(tst_run_models, TestRunModels, QApplication)
 #include "tst_run_models.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/report.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/views/attention/attention_plot.h"
 #include "ui/views/attention/attention_view.h"
@@ -17,11 +18,22 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
+#include <QCoreApplication>
 #include <QDir>
+#include <QList>
+#include <QModelIndex>
+#include <QObject>
+#include <QPoint>
+#include <QPointF>
+#include <QSet>
+#include <QSize>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTableView>
 #include <QTableWidget>
+#include <QTest>
 #include <QToolButton>
-#include <QtTest>
 
 #include <algorithm>
 #include <set>
@@ -422,5 +434,5 @@ class TestRunViews : public QObject {
   test::Recorded m_judge;
 };
 
-QTEST_MAIN(TestRunViews)
+SPANSCOPE_TEST(tst_run_views, TestRunViews, QApplication)
 #include "tst_run_views.moc"

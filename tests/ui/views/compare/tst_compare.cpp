@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/policies.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/session/run_history.h"
 #include "ui/views/compare/compare_pages.h"
@@ -226,5 +227,5 @@ class TestCompare : public QObject {
   test::Recorded m_runs;
 };
 
-QTEST_MAIN(TestCompare)
+SPANSCOPE_TEST(tst_compare, TestCompare, QApplication)
 #include "tst_compare.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The forecast, the rules of a plan with the trees around them: models, and what a person does with them.
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "ui/views/forecast/forecast_painting.h"
 #include "ui/views/forecast/forecast_view.h"
@@ -9,13 +10,21 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QComboBox>
+#include <QCoreApplication>
 #include <QListWidget>
+#include <QModelIndex>
+#include <QObject>
 #include <QPainter>
+#include <QSet>
 #include <QSignalSpy>
+#include <QSize>
+#include <QString>
+#include <QStringList>
+#include <QStringLiteral>
 #include <QTableView>
 #include <QTableWidget>
+#include <QTest>
 #include <QTreeView>
-#include <QtTest>
 
 #include <algorithm>
 
@@ -401,5 +410,5 @@ class TestForecastViews : public QObject {
   ViewInput m_judge;    ///< another query, before it has run
 };
 
-QTEST_MAIN(TestForecastViews)
+SPANSCOPE_TEST(tst_forecast_views, TestForecastViews, QApplication)
 #include "tst_forecast_views.moc"

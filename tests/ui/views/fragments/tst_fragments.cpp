@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/retrieving_runs.h"
 #include "ui/views/fragments/fragments_view.h"
 #include "ui/words/score_text.h"
 
+#include <QAbstractItemModel>
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QComboBox>
 #include <QDir>
+#include <QObject>
+#include <QSignalSpy>
 #include <QSpinBox>
+#include <QString>
+#include <QStringLiteral>
 #include <QTableView>
+#include <QTest>
 #include <QToolButton>
-#include <QtTest>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -192,5 +198,5 @@ class TestFragments : public QObject {
   }
 };
 
-QTEST_MAIN(TestFragments)
+SPANSCOPE_TEST(tst_fragments, TestFragments, QApplication)
 #include "tst_fragments.moc"

@@ -2,6 +2,7 @@
 // Every field of the inspector, by mouse and keys, seen in the document.
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/views/common/checked_field.h"
 #include "ui/views/inspector/inspector_model.h"
@@ -687,5 +688,5 @@ void TestInspectorView::mapModelIsSound() {
   QCOMPARE(model.rowCount(), 0);
 }
 
-QTEST_MAIN(TestInspectorView)
+SPANSCOPE_TEST(tst_inspector_view, TestInspectorView, QApplication)
 #include "tst_inspector_view.moc"

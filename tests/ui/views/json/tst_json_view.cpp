@@ -3,6 +3,7 @@
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/views/json/json_editor.h"
 #include "ui/views/json/json_sync.h"
@@ -287,5 +288,5 @@ void TestJsonView::missingInputsStayMissing() {
   QCOMPARE(f.bench.document().at(monad).children.at(0), document::kNoNode);
 }
 
-QTEST_MAIN(TestJsonView)
+SPANSCOPE_TEST(tst_json_view, TestJsonView, QApplication)
 #include "tst_json_view.moc"

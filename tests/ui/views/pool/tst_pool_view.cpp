@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/traced_requests.h"
 #include "ui/session/load_comparison.h"
 #include "ui/views/pool/pool_area.h"
@@ -321,5 +322,5 @@ void TestPoolView::comparisonsAreRemembered() {
   QVERIFY(!ui::loadComparisonOf(cut, now));
 }
 
-QTEST_MAIN(TestPoolView)
+SPANSCOPE_TEST(tst_pool_view, TestPoolView, QApplication)
 #include "tst_pool_view.moc"

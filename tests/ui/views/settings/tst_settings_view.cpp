@@ -4,6 +4,7 @@
 #include "engine/policy/spans/spans.h"
 #include "engine/workbench/document/edits.h"
 #include "engine/workbench/document/retrieval_options.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/view_bench.h"
 #include "ui/views/common/checked_field.h"
 #include "ui/views/settings/settings_view.h"
@@ -401,5 +402,5 @@ void TestSettingsView::layerTexts() {
   QVERIFY(!readLayers(QStringLiteral("-1")));
 }
 
-QTEST_MAIN(TestSettingsView)
+SPANSCOPE_TEST(tst_settings_view, TestSettingsView, QApplication)
 #include "tst_settings_view.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/recording.h"
 #include "tests/ui/views/common/traced_requests.h"
 #include "ui/views/common/request_blocks.h"
@@ -185,5 +186,5 @@ void TestTokenStrip::csv() {
   QVERIFY(lines.front().startsWith(QStringLiteral("index,segment,name")));
 }
 
-QTEST_MAIN(TestTokenStrip)
+SPANSCOPE_TEST(tst_token_strip, TestTokenStrip, QApplication)
 #include "tst_token_strip.moc"

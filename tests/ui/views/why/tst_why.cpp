@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
+#include "engine/run/session_config.h"
 #include "engine/workbench/document/document_query.h"
 #include "engine/workbench/document/edits.h"
+#include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
 #include "tests/ui/views/common/traced_requests.h"
 #include "ui/views/why/why_changes.h"
@@ -449,5 +451,5 @@ void TestWhy::aPoolThatWouldHaveKeptIt() {
   QCOMPARE(request.cachedTokens, request.promptTokens - 1);
 }
 
-QTEST_MAIN(TestWhy)
+SPANSCOPE_TEST(tst_why, TestWhy, QApplication)
 #include "tst_why.moc"

@@ -4,6 +4,7 @@
 #include "engine/workbench/document/edits.h"
 #include "tests/engine/query/random_query.h"
 #include "tests/engine/workbench/document/random_document.h"
+#include "tests/support/test_program.h"
 #include "ui/document/document_model.h"
 
 #include <QTest>
@@ -326,5 +327,5 @@ void TestDocumentEdits::randomSequences() {
   }
 }
 
-QTEST_GUILESS_MAIN(TestDocumentEdits)
+SPANSCOPE_TEST(tst_document_edits, TestDocumentEdits, QCoreApplication)
 #include "tst_document_edits.moc"

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The names of CLI11 that headers need: all of it takes seconds to read, and only sources use it.
+#pragma once
+
+namespace CLI {
+
+class App;
+class Option;
+class Validator;
+
+}  // namespace CLI

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+namespace spanscope::test_program {
+
+int runNamedTest(std::span<const NamedTest> tests, int argc, char** argv) {
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  const auto found =
+      std::find_if(tests.begin(), tests.end(), [&](const NamedTest& test) { return test.name == name; });
+  if (found == tests.end()) {
+    std::fprintf(stderr, "%s NAME [arguments of Qt Test], where NAME is one of\n", argv[0]);
+    for (const NamedTest& test : tests) std::fprintf(stderr, "  %s\n", test.name);
+    return 2;
+  }
+  std::rotate(argv + 1, argv + 2, argv + argc);
+  argv[argc - 1] = nullptr;
+  return found->run(argc - 1, argv);
+}
+
+}  // namespace spanscope::test_program
