@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cuda_library.h"
 
-#include "engine/base/error.h"
-
 #include <dlfcn.h>
 
 #include <filesystem>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <system_error>
 
@@ -26,8 +22,7 @@ std::filesystem::path findLibrary() {
   return {};
 }
 
-compute::BackendKind open() {
-  const std::filesystem::path path = findLibrary();
+compute::BackendKind open(const std::filesystem::path& path) {
   if (path.empty()) return compute::absentKind("cuda", "not built into this program");
   // It stays open: the kind's functions are its.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -42,29 +37,10 @@ compute::BackendKind open() {
   return kind;
 }
 
-/// The library, opened once by whoever asks first.
-class Library {
- public:
-  const compute::BackendKind& kind() {
-    std::call_once(m_once, [this] { m_kind = open(); });
-    return m_kind;
-  }
-
- private:
-  std::once_flag m_once;
-  compute::BackendKind m_kind;
-};
-
 }  // namespace
 
-compute::BackendKind cudaKind() {
-  const auto library = std::make_shared<Library>();
-  return {
-      .name = "cuda",
-      .probe = [library] { return library->kind().probe(); },
-      .make = [library](const compute::BackendOptions& options) { return library->kind().make(options); },
-      .meter = [library](const compute::BackendOptions& options) { return library->kind().meter(options); },
-      .memory = [library] { return library->kind().memory(); }};
+compute::KindEntry cudaKind(const std::filesystem::path& library) {
+  return {"cuda", [library] { return open(library.empty() ? findLibrary() : library); }};
 }
 
 }  // namespace spanscope

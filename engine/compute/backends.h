@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +79,28 @@ struct BackendKind {
 /// A kind that this program was not built with; `obstacle` says so.
 BackendKind absentKind(std::string name, std::string obstacle);
 
+/// A kind as a registry has it: known from the start, or opened when it is first asked for, and the same from
+/// then on. Copies are the same one.
+class KindEntry {
+ public:
+  KindEntry(BackendKind kind);  // NOLINT(google-explicit-constructor): a kind is the usual entry.
+  /// `open` gives the kind of this name, and says by an absent one what is in the way.
+  KindEntry(std::string name, std::function<BackendKind()> open);
+
+  const std::string& name() const;
+  /// Opened by whoever asks first, on any thread.
+  const BackendKind& kind() const;
+
+ private:
+  struct State {
+    std::string name;
+    std::function<BackendKind()> open;
+    std::once_flag once;
+    BackendKind kind;
+  };
+  std::shared_ptr<State> m_state;
+};
+
 /// A device that can be used.
 struct ChosenDevice {
   BackendKind kind;
@@ -97,9 +120,11 @@ class Backends {
  public:
   Backends() = default;
   /// In the order in which they are preferred. No name twice.
-  explicit Backends(std::vector<BackendKind> kinds);
+  explicit Backends(std::vector<KindEntry> kinds);
 
-  const std::vector<BackendKind>& kinds() const { return m_kinds; }
+  const std::vector<KindEntry>& entries() const { return m_kinds; }
+  /// Opens them all.
+  std::vector<BackendKind> kinds() const;
   /// Of all kinds, those that cannot be used included.
   std::vector<Device> devices() const;
   /// The device of this name, the first of a kind, or for "auto" the first that can be used. Throws Failure
@@ -107,7 +132,7 @@ class Backends {
   ChosenDevice choose(std::string_view name = kAutoDevice) const;
 
  private:
-  std::vector<BackendKind> m_kinds;
+  std::vector<KindEntry> m_kinds;
 };
 
 }  // namespace spanscope::compute

@@ -95,6 +95,24 @@ class TestBackends : public QObject {
     QCOMPARE(devices[3].obstacle, std::string("not built in"));
   }
 
+  void aKindIsOpenedWhenItIsAskedFor() {
+    int opened = 0;
+    BackendKind late = kindOf("late", {"late"});
+    late.rowsPerPass = 7;
+    const Backends backends({kindOf("cpu", {"cpu"}), KindEntry("late", [&] {
+                               ++opened;
+                               return late;
+                             })});
+    const Backends copy = backends;
+    QCOMPARE(backends.entries().back().name(), std::string("late"));
+    QCOMPARE(backends.choose().kind.name, std::string("cpu"));
+    QCOMPARE(opened, 0);
+    QCOMPARE(copy.choose("late").kind.rowsPerPass, 7);
+    QCOMPARE(backends.devices().size(), std::size_t{2});
+    QCOMPARE(backends.kinds().back().rowsPerPass, 7);
+    QCOMPARE(opened, 1);
+  }
+
   /// What every program has: the processor, and a word on what is not there.
   void programsHaveTheProcessor() {
     const Backends backends = programBackends();
