@@ -15,7 +15,7 @@ std::filesystem::path findLibrary() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   if (error) return {};
-  for (const char* folder : {".", "../bin", "../lib", "../lib/spanscope"}) {
+  for (const char* folder : {".", "../bin", SPANSCOPE_LIBRARY_FOLDER, "../lib", "../lib/spanscope"}) {
     std::filesystem::path path = (program / folder / kCudaLibraryName).lexically_normal();
     if (std::filesystem::exists(path, error)) return path;
   }
