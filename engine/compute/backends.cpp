@@ -17,6 +17,18 @@ namespace {
   refuse(device.name + " (" + device.obstacle + ")", "a device that can be used");
 }
 
+/// The device with the memory of it that is free, or with what is in the way.
+Device opened(const BackendKind& kind, Device device, int index) {
+  if (!device.isUsable() || !kind.freeBytes) return device;
+  try {
+    device.memoryBytes = kind.freeBytes(index);
+  } catch (const Failure& failure) {
+    const Error& error = failure.error();
+    device.obstacle = error.place.empty() ? error.found : error.place + ": " + error.found;
+  }
+  return device;
+}
+
 }  // namespace
 
 BackendKind absentKind(std::string name, std::string obstacle) {
@@ -90,7 +102,7 @@ ChosenDevice Backends::choose(std::string_view name) const {
       const bool isNamed = devices[i].name == name || (i == 0 && kind.name == name);
       if (!isNamed && name != kAutoDevice) continue;
       const auto index = static_cast<int>(i);
-      const Device& device = devices[i];
+      const Device device = opened(kind, devices[i], index);
       if (device.isUsable()) return {.kind = kind, .device = device, .index = index};
       if (isNamed) refuse(device);
     }

@@ -29,7 +29,7 @@ struct BackendOptions {
 struct Device {
   std::string name;               ///< what options and documents call it: "cpu", "cuda:0"
   std::string description;        ///< what it is; empty where there is none
-  std::uint64_t memoryBytes = 0;  ///< that weights, keys and values can take; 0: not known
+  std::uint64_t memoryBytes = 0;  ///< that weights, keys and values can take at most; 0: not known
   std::string obstacle;           ///< why it cannot be used; empty: it can
 
   bool isUsable() const { return obstacle.empty(); }
@@ -66,6 +66,7 @@ struct MemoryRules {
 struct BackendKind {
   std::string name;  ///< "cpu"
   /// What there is of it on this machine, at least one entry: where there is no device, one that says why.
+  /// Takes nothing of a device.
   std::function<std::vector<Device>()> probe;
   /// Throws Failure where the device is missing or lacks memory.
   std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
@@ -74,6 +75,9 @@ struct BackendKind {
   std::function<MemoryRules()> memory = [] { return MemoryRules(); };
   /// Rows that a pass should be let have, so that prompts are computed fast; 0: any number is.
   std::int32_t rowsPerPass = 0;
+  /// Of the memory of one of its devices what can be had now. May take some of it to find out. Throws Failure
+  /// where the device cannot be used after all. Without: as much as `probe` says.
+  std::function<std::uint64_t(int device)> freeBytes = nullptr;
 };
 
 /// A kind that this program was not built with; `obstacle` says so.
@@ -127,8 +131,9 @@ class Backends {
   std::vector<BackendKind> kinds() const;
   /// Of all kinds, those that cannot be used included.
   std::vector<Device> devices() const;
-  /// The device of this name, the first of a kind, or for "auto" the first that can be used. Throws Failure
-  /// that lists the names there are, or says why that device cannot be used.
+  /// The device of this name, the first of a kind, or for "auto" the first that can be used, with the memory
+  /// of it that is free. Throws Failure that lists the names there are, or says why that device cannot be
+  /// used.
   ChosenDevice choose(std::string_view name = kAutoDevice) const;
 
  private:

@@ -113,6 +113,26 @@ class TestBackends : public QObject {
     QCOMPARE(opened, 1);
   }
 
+  /// What is found out about a device by taking it into use is found out about the one that is chosen.
+  void theChosenDeviceIsOpened() {
+    BackendKind cards = kindOf("gpu", {"gpu:0", "gpu:1: too old", "gpu:2"});
+    std::vector<int> asked;
+    cards.freeBytes = [&](int device) -> std::uint64_t {
+      asked.push_back(device);
+      if (device == 0) throw Failure({.file = {}, .place = "context", .found = "busy", .expected = "none"});
+      return 77;
+    };
+    const Backends backends({cards});
+    QCOMPARE(backends.devices().front().memoryBytes, std::uint64_t{0});
+    QVERIFY(asked.empty());
+    QCOMPARE(backends.choose("gpu:2").device.memoryBytes, std::uint64_t{77});
+    QCOMPARE(asked, std::vector<int>{2});
+    QCOMPARE(refusal(backends, "gpu"),
+             std::string("device: found gpu:0 (context: busy), expected a device that can be used"));
+    QCOMPARE(backends.choose().index, 2);
+    QCOMPARE(asked, (std::vector<int>{2, 0, 0, 2}));
+  }
+
   /// What every program has: the processor, and a word on what is not there.
   void programsHaveTheProcessor() {
     const Backends backends = programBackends();
