@@ -83,7 +83,8 @@ void CardPass::describe(const compute::KvShape& store, const compute::PassInputs
   if (m_lease) {
     for (AttentionWork* const work : {&plain, &observed}) {
       for (DecodeWork& decode : work->decodes) pad(decode, padding);
-      pad(work->split, padding, m_shape.queryHeads / std::max(1, m_shape.keyHeads));
+      pad(work->split, static_cast<std::int32_t>(inputs.tokens.size()), padding,
+          m_shape.queryHeads / std::max(1, m_shape.keyHeads));
     }
   }
   m_massRequest = inputs.mass;
@@ -315,6 +316,8 @@ void CardPass::sumMassOf(const DecodeLists& lists, const PartialSum* sums, const
   const auto firstCount = static_cast<std::size_t>(lists.firstElements);
   const CardBuffer result = take((count + firstCount) * sizeof(float));
   auto* const target = reinterpret_cast<float*>(result.data());
+  // Decode steps have room for more than there is, which goes to the host with the rest.
+  if (m_lease) m_work->give(writeZeros, {target, (count + firstCount) * sizeof(float)});
   MassArguments arguments;
   arguments.entries = at<MassEntry>(lists.entries);
   arguments.entryCount = lists.entryCount;
