@@ -78,6 +78,8 @@ struct BackendKind {
   /// Of the memory of one of its devices what can be had now. May take some of it to find out. Throws Failure
   /// where the device cannot be used after all. Without: as much as `probe` says.
   std::function<std::uint64_t(int device)> freeBytes = nullptr;
+  /// The type of cached keys and values that its devices attend to best: F32 or BF16.
+  DType keysAndValues = DType::F32;
 };
 
 /// A kind that this program was not built with; `obstacle` says so.

@@ -28,8 +28,8 @@ struct RunSettings {
   std::string layout = "exact";  ///< of prompts
   std::uint64_t seed = 0;
   std::int32_t blockSize = 16;
-  std::int32_t blockCount = 512;  ///< the null block included
-  std::string kvType = "f32";
+  std::int32_t blockCount = 512;         ///< the null block included
+  std::string kvType = "auto";           ///< "auto": what the device attends to best
   std::int32_t cacheHostMebibytes = 0;   ///< of blocks that left the pool, in host memory; 0: none
   std::int32_t cacheDiskMebibytes = 0;   ///< of blocks that outlive the program, in a folder; 0: none
   std::string device = "auto";           ///< that computes; "auto": the first that can be used
@@ -144,8 +144,13 @@ inline const std::vector<Setting>& runSettings() {
        .member = &RunSettings::kvType,
        .effect = SettingEffect::Session,
        .choices = kvTypeChoices,
-       .row = {.group = Group::Cache, .label = tr("Keys and values")},
-       .option = {.name = "--kv", .help = "Type of cached keys and values: f32 or bf16"}},
+       .row = {.group = Group::Cache,
+               .label = tr("Keys and values"),
+               .help = tr("The type of cached keys and values. Tensor cores of a GPU read bf16 alone; the "
+                          "processor computes in f32.")},
+       .option = {.name = "--kv",
+                  .help = "Type of cached keys and values: f32, bf16, or auto, what suits the device (f32 on "
+                          "the CPU, bf16 on a GPU)"}},
       {.key = "cache_host_mib",
        .name = "cacheHostMebibytes",
        .member = &RunSettings::cacheHostMebibytes,

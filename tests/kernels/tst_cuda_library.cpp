@@ -41,7 +41,7 @@ class TestCudaLibrary : public QObject {
   /// A field that is added to the kind has to be added here: the names below are all of them.
   void theRegistryHasTheWholeKind() {
     const compute::BackendKind stated = cuda::cudaBackendKind();
-    const auto& [name, probe, make, meter, memory, rowsPerPass, freeBytes] = stated;
+    const auto& [name, probe, make, meter, memory, rowsPerPass, freeBytes, keysAndValues] = stated;
     const compute::BackendKind kind = registeredKind(kLibrary);
     QCOMPARE(kind.name, name);
 
@@ -79,6 +79,8 @@ class TestCudaLibrary : public QObject {
     QVERIFY(kind.rowsPerPass > 0);
     QVERIFY(kind.freeBytes != nullptr);
     QCOMPARE(kind.freeBytes(0), freeBytes(0));
+    QCOMPARE(kind.keysAndValues, keysAndValues);
+    QVERIFY(kind.keysAndValues != compute::BackendKind().keysAndValues);
   }
 
   /// What a program asks of the processor alone opens nothing.

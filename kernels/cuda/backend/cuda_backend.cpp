@@ -466,7 +466,9 @@ compute::BackendKind cudaBackendKind() {
               },
           .memory = cardMemoryRules,
           .rowsPerPass = kRowsPerPass,
-          .freeBytes = [](int device) -> std::uint64_t { return Device::open(device).freeBytes(); }};
+          .freeBytes = [](int device) -> std::uint64_t { return Device::open(device).freeBytes(); },
+          // Tensor cores read nothing else.
+          .keysAndValues = compute::DType::BF16};
 }
 
 }  // namespace spanscope::cuda
