@@ -49,7 +49,8 @@ struct MachineCounts {
   std::size_t contexts = 0;  ///< cards that were taken into use, each time they were opened
   std::size_t events = 0;    ///< that were made
   std::size_t waits = 0;     ///< for streams that had work left
-  /// Copies to the host that had a word which nobody wrote, or one that looks like it: all of its bits are set.
+  /// Copies to the host that had a word which nobody wrote, or one that looks like it: all of its bits are
+  /// set.
   std::size_t unwritten = 0;
 };
 MachineCounts machineCounts();
