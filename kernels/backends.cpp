@@ -6,9 +6,9 @@
 
 namespace spanscope {
 
-compute::Backends programBackends() {
+compute::Backends programBackends(const std::filesystem::path& cudaLibrary) {
   // The processor first: what runs on cards is proven on an emulated one only, so it has to be asked for.
-  return compute::Backends({cpu::cpuBackendKind(), cudaKind()});
+  return compute::Backends({cpu::cpuBackendKind(), cudaKind(cudaLibrary)});
 }
 
 }  // namespace spanscope

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cuda_library.h"
 
-#include "engine/base/error.h"
-
 #include <dlfcn.h>
 
 #include <filesystem>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <system_error>
 
@@ -19,15 +15,14 @@ std::filesystem::path findLibrary() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   if (error) return {};
-  for (const char* folder : {".", "../bin", "../lib", "../lib/spanscope"}) {
+  for (const char* folder : {".", "../bin", SPANSCOPE_LIBRARY_FOLDER, "../lib", "../lib/spanscope"}) {
     std::filesystem::path path = (program / folder / kCudaLibraryName).lexically_normal();
     if (std::filesystem::exists(path, error)) return path;
   }
   return {};
 }
 
-compute::BackendKind open() {
-  const std::filesystem::path path = findLibrary();
+compute::BackendKind open(const std::filesystem::path& path) {
   if (path.empty()) return compute::absentKind("cuda", "not built into this program");
   // It stays open: the kind's functions are its.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -42,29 +37,10 @@ compute::BackendKind open() {
   return kind;
 }
 
-/// The library, opened once by whoever asks first.
-class Library {
- public:
-  const compute::BackendKind& kind() {
-    std::call_once(m_once, [this] { m_kind = open(); });
-    return m_kind;
-  }
-
- private:
-  std::once_flag m_once;
-  compute::BackendKind m_kind;
-};
-
 }  // namespace
 
-compute::BackendKind cudaKind() {
-  const auto library = std::make_shared<Library>();
-  return {
-      .name = "cuda",
-      .probe = [library] { return library->kind().probe(); },
-      .make = [library](const compute::BackendOptions& options) { return library->kind().make(options); },
-      .meter = [library](const compute::BackendOptions& options) { return library->kind().meter(options); },
-      .memory = [library] { return library->kind().memory(); }};
+compute::KindEntry cudaKind(const std::filesystem::path& library) {
+  return {"cuda", [library] { return open(library.empty() ? findLibrary() : library); }};
 }
 
 }  // namespace spanscope

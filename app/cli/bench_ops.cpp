@@ -61,7 +61,7 @@ ExitCode runOps(const Context& context, const Options& options) {
                                        .exact = options.session.settings.exact};
   const std::unique_ptr<compute::Backend> backend = chosen.kind.make(device);
   experiment::OperationOptions operations = options.operations;
-  operations.kvType = options.session.config().kvType;
+  operations.kvType = *workbench::suited(options.session.config(), chosen.kind).kvType;
 
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   TextTable table({{"operation", TextTable::Align::Left},

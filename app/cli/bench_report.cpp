@@ -26,6 +26,15 @@ std::string spread(const experiment::Summary& summary, double factor, int digits
   return fixed(summary.lower * factor, digits) + " … " + fixed(summary.upper * factor, digits);
 }
 
+namespace {
+
+const char* keysAndValuesOf(const workbench::ModelBundle& bundle, const SessionOptions& session) {
+  return compute::nameOf(
+      workbench::kvTypeOf(session.settings.kvType).value_or(bundle.device.kind.keysAndValues));
+}
+
+}  // namespace
+
 nlohmann::ordered_json benchHeader(const workbench::ModelBundle& bundle, const SessionOptions& session) {
   const compute::DeviceInfo device = bundle.backend->info();
   return {{"model", bundle.name},
@@ -33,14 +42,14 @@ nlohmann::ordered_json benchHeader(const workbench::ModelBundle& bundle, const S
           {"weight_bytes_in_memory", bundle.decoder->weightBytes()},
           {"device", device.name},
           {"threads", device.threads},
-          {"kv_type", compute::nameOf(workbench::kvTypeOf(session.settings.kvType))}};
+          {"kv_type", keysAndValuesOf(bundle, session)}};
 }
 
 void writeBenchHeader(std::ostream& out, const workbench::ModelBundle& bundle,
                       const SessionOptions& session) {
   out << bundle.name << ", " << shortNumber(static_cast<double>(bundle.decoder->parameterCount()))
-      << " parameters, keys and values in " << compute::nameOf(workbench::kvTypeOf(session.settings.kvType))
-      << ", " << bundle.backend->info().name << "\n\n";
+      << " parameters, keys and values in " << keysAndValuesOf(bundle, session) << ", "
+      << bundle.backend->info().name << "\n\n";
 }
 
 void makeFolder(const std::filesystem::path& folder) {

@@ -140,7 +140,7 @@ ExitCode runSpeed(const Context& context, const Options& options) {
   experiment::SpeedOptions speed;
   speed.rowsPerPass = std::max(speed.rowsPerPass, bundle.device.kind.rowsPerPass);
   speed.repeats = options.repeats;
-  speed.kvType = options.session.config().kvType;
+  speed.kvType = *workbench::suited(config, bundle.device.kind).kvType;
   speed.weightElementBytes = bundle.weightElementBytes();
   const compute::RateMeter measureMachine = bundle.device.kind.meter(bundle.backendOptions());
 

@@ -115,6 +115,7 @@ nlohmann::ordered_json describe(const workbench::ModelBundle& bundle, const Text
   json["chat_template"] = facts.templateText;
   json["fingerprint"] = bundle.fingerprint;
   json["device"] = bundle.backend->info().name;
+  json["kv_type"] = compute::nameOf(bundle.device.kind.keysAndValues);  // unless another one is chosen
   return json;
 }
 

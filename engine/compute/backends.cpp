@@ -17,6 +17,18 @@ namespace {
   refuse(device.name + " (" + device.obstacle + ")", "a device that can be used");
 }
 
+/// The device with the memory of it that is free, or with what is in the way.
+Device opened(const BackendKind& kind, Device device, int index) {
+  if (!device.isUsable() || !kind.freeBytes) return device;
+  try {
+    device.memoryBytes = kind.freeBytes(index);
+  } catch (const Failure& failure) {
+    const Error& error = failure.error();
+    device.obstacle = error.place.empty() ? error.found : error.place + ": " + error.found;
+  }
+  return device;
+}
+
 }  // namespace
 
 BackendKind absentKind(std::string name, std::string obstacle) {
@@ -44,26 +56,54 @@ std::string obstacleOf(const std::vector<Device>& devices, std::string_view name
   return "there is none of this name";
 }
 
-Backends::Backends(std::vector<BackendKind> kinds) : m_kinds(std::move(kinds)) {}
+KindEntry::KindEntry(BackendKind kind) : m_state(std::make_shared<State>()) {
+  m_state->name = kind.name;
+  m_state->open = [kind = std::move(kind)] { return kind; };
+}
+
+KindEntry::KindEntry(std::string name, std::function<BackendKind()> open)
+    : m_state(std::make_shared<State>()) {
+  m_state->name = std::move(name);
+  m_state->open = std::move(open);
+}
+
+const std::string& KindEntry::name() const {
+  return m_state->name;
+}
+
+const BackendKind& KindEntry::kind() const {
+  std::call_once(m_state->once, [this] { m_state->kind = m_state->open(); });
+  return m_state->kind;
+}
+
+Backends::Backends(std::vector<KindEntry> kinds) : m_kinds(std::move(kinds)) {}
+
+std::vector<BackendKind> Backends::kinds() const {
+  std::vector<BackendKind> kinds;
+  for (const KindEntry& entry : m_kinds) kinds.push_back(entry.kind());
+  return kinds;
+}
 
 std::vector<Device> Backends::devices() const {
   std::vector<Device> all;
-  for (const BackendKind& kind : m_kinds) {
-    for (Device& device : kind.probe()) all.push_back(std::move(device));
+  for (const KindEntry& entry : m_kinds) {
+    for (Device& device : entry.kind().probe()) all.push_back(std::move(device));
   }
   return all;
 }
 
 ChosenDevice Backends::choose(std::string_view name) const {
   std::string names(kAutoDevice);
-  for (const BackendKind& kind : m_kinds) {
+  for (const KindEntry& entry : m_kinds) {
+    const BackendKind& kind = entry.kind();
     const std::vector<Device> devices = kind.probe();
     for (std::size_t i = 0; i < devices.size(); ++i) {
-      const Device& device = devices[i];
-      names += ", " + device.name;
-      const bool isNamed = device.name == name || (i == 0 && kind.name == name);
+      names += ", " + devices[i].name;
+      const bool isNamed = devices[i].name == name || (i == 0 && kind.name == name);
       if (!isNamed && name != kAutoDevice) continue;
-      if (device.isUsable()) return {.kind = kind, .device = device, .index = static_cast<int>(i)};
+      const auto index = static_cast<int>(i);
+      const Device device = opened(kind, devices[i], index);
+      if (device.isUsable()) return {.kind = kind, .device = device, .index = index};
       if (isNamed) refuse(device);
     }
   }

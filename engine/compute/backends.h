@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,7 @@ struct BackendOptions {
 struct Device {
   std::string name;               ///< what options and documents call it: "cpu", "cuda:0"
   std::string description;        ///< what it is; empty where there is none
-  std::uint64_t memoryBytes = 0;  ///< that weights, keys and values can take; 0: not known
+  std::uint64_t memoryBytes = 0;  ///< that weights, keys and values can take at most; 0: not known
   std::string obstacle;           ///< why it cannot be used; empty: it can
 
   bool isUsable() const { return obstacle.empty(); }
@@ -65,6 +66,7 @@ struct MemoryRules {
 struct BackendKind {
   std::string name;  ///< "cpu"
   /// What there is of it on this machine, at least one entry: where there is no device, one that says why.
+  /// Takes nothing of a device.
   std::function<std::vector<Device>()> probe;
   /// Throws Failure where the device is missing or lacks memory.
   std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
@@ -73,10 +75,37 @@ struct BackendKind {
   std::function<MemoryRules()> memory = [] { return MemoryRules(); };
   /// Rows that a pass should be let have, so that prompts are computed fast; 0: any number is.
   std::int32_t rowsPerPass = 0;
+  /// Of the memory of one of its devices what can be had now. May take some of it to find out. Throws Failure
+  /// where the device cannot be used after all. Without: as much as `probe` says.
+  std::function<std::uint64_t(int device)> freeBytes = nullptr;
+  /// The type of cached keys and values that its devices attend to best: F32 or BF16.
+  DType keysAndValues = DType::F32;
 };
 
 /// A kind that this program was not built with; `obstacle` says so.
 BackendKind absentKind(std::string name, std::string obstacle);
+
+/// A kind as a registry has it: known from the start, or opened when it is first asked for, and the same from
+/// then on. Copies are the same one.
+class KindEntry {
+ public:
+  KindEntry(BackendKind kind);  // NOLINT(google-explicit-constructor): a kind is the usual entry.
+  /// `open` gives the kind of this name, and says by an absent one what is in the way.
+  KindEntry(std::string name, std::function<BackendKind()> open);
+
+  const std::string& name() const;
+  /// Opened by whoever asks first, on any thread.
+  const BackendKind& kind() const;
+
+ private:
+  struct State {
+    std::string name;
+    std::function<BackendKind()> open;
+    std::once_flag once;
+    BackendKind kind;
+  };
+  std::shared_ptr<State> m_state;
+};
 
 /// A device that can be used.
 struct ChosenDevice {
@@ -97,17 +126,20 @@ class Backends {
  public:
   Backends() = default;
   /// In the order in which they are preferred. No name twice.
-  explicit Backends(std::vector<BackendKind> kinds);
+  explicit Backends(std::vector<KindEntry> kinds);
 
-  const std::vector<BackendKind>& kinds() const { return m_kinds; }
+  const std::vector<KindEntry>& entries() const { return m_kinds; }
+  /// Opens them all.
+  std::vector<BackendKind> kinds() const;
   /// Of all kinds, those that cannot be used included.
   std::vector<Device> devices() const;
-  /// The device of this name, the first of a kind, or for "auto" the first that can be used. Throws Failure
-  /// that lists the names there are, or says why that device cannot be used.
+  /// The device of this name, the first of a kind, or for "auto" the first that can be used, with the memory
+  /// of it that is free. Throws Failure that lists the names there are, or says why that device cannot be
+  /// used.
   ChosenDevice choose(std::string_view name = kAutoDevice) const;
 
  private:
-  std::vector<BackendKind> m_kinds;
+  std::vector<KindEntry> m_kinds;
 };
 
 }  // namespace spanscope::compute

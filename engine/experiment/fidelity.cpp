@@ -99,7 +99,7 @@ class Measurement {
     m_measured.attentionDeviation.assign(observed > 0 ? static_cast<std::size_t>(config.layers) : 0, 0.0);
 
     FlatSequence full(m_model.decoder, m_model.backend, static_cast<std::int64_t>(m_tokens.size()),
-                      m_session.config().blockSize, m_session.config().kvType);
+                      m_session.config().blockSize, *m_session.config().kvType);
     prefill(full);
     compareRows(full, observed);
     answer(full);

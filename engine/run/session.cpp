@@ -32,7 +32,7 @@ cache::CacheConfig cacheConfig(const SessionConfig& config, const std::string& m
   out.blockCount = config.blockCount;
   out.cacheTails = config.cacheTails;
   // Everything that keys and values depend on besides tokens and what they see.
-  out.fingerprint = "model=" + modelFingerprint + ";kv=" + compute::nameOf(config.kvType) +
+  out.fingerprint = "model=" + modelFingerprint + ";kv=" + compute::nameOf(*config.kvType) +
                     ";keys=local;block=" + std::to_string(config.blockSize) +
                     ";backend=" + backend.info().numericRevision;
   return out;
@@ -84,6 +84,7 @@ SessionConfig checked(SessionConfig config) {
   if (config.rowsPerPass < 1) {
     refuse("rows per pass", std::to_string(config.rowsPerPass), "at least 1");
   }
+  if (!config.kvType) config.kvType = compute::DType::F32;
   if (config.kvType == compute::DType::F16) refuse("type of keys and values", "f16", "f32 or bf16");
   return config;
 }
@@ -100,7 +101,7 @@ struct Session::Impl final : RequestListener {
         chat(chatTemplate),
         sink(eventSink),
         attention(eventSink),
-        store(device.makeKvStore(decoder.kvShape(config.blockCount, config.blockSize, config.kvType))),
+        store(device.makeKvStore(decoder.kvShape(config.blockCount, config.blockSize, *config.kvType))),
         spans(config.store.isOn() ? std::make_shared<cache::SpanStore>(config.store) : nullptr),
         tiers(spans ? std::make_shared<StoreTiers>(spans, device, *store,
                                                    cacheConfig(config, modelFingerprint, device).fingerprint,

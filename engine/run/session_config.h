@@ -7,14 +7,17 @@
 #include "engine/compute/dtype.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace spanscope::run {
 
 struct SessionConfig {
   std::int32_t blockSize = 16;
-  std::int32_t blockCount = 2048;               ///< physical blocks, the null block included
-  compute::DType kvType = compute::DType::F32;  ///< F32 or BF16
+  std::int32_t blockCount = 2048;  ///< physical blocks, the null block included
+  /// F32 or BF16. Nothing: what the device attends to best, as workbench::suited() knows; f32 where nobody
+  /// asked it.
+  std::optional<compute::DType> kvType = {};
   bool cacheTails = true;
   std::string salt;                ///< tenant
   std::int32_t rowsPerPass = 512;  ///< most rows of one forward pass; at least 1

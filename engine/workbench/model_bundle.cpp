@@ -59,12 +59,6 @@ class WatchedWeights final : public model::WeightSource {
   mutable Digest m_digest;
 };
 
-/// With at least as many rows in a pass as the device should have.
-run::SessionConfig suited(run::SessionConfig config, const compute::BackendKind& kind) {
-  config.rowsPerPass = std::max(config.rowsPerPass, kind.rowsPerPass);
-  return config;
-}
-
 void addWeights(ModelBundle& bundle, const model::WeightSource& weights, const compute::Backends& backends,
                 const ModelOptions& options) {
   bundle.weightType =
@@ -105,6 +99,12 @@ ModelBundle namedBundle(const std::filesystem::path& directory) {
 }
 
 }  // namespace
+
+run::SessionConfig suited(run::SessionConfig config, const compute::BackendKind& kind) {
+  config.rowsPerPass = std::max(config.rowsPerPass, kind.rowsPerPass);
+  if (!config.kvType) config.kvType = kind.keysAndValues;
+  return config;
+}
 
 compute::BackendOptions ModelBundle::backendOptions() const {
   return {.threads = backend->info().threads, .device = device.index};

@@ -80,8 +80,12 @@ ModelBundle describeModel(const std::filesystem::path& directory, const text::Ch
 ModelBundle makeShapeBundle(const std::string& shape, const compute::Backends& backends,
                             const ModelOptions& options = {});
 
-/// A session on the bundle, which must outlive it, as must the sink. Throws Failure where its pool does not
-/// fit into the device's memory.
+/// The cache as a kind of device should have it: keys and values of the type that it attends to best, unless
+/// one was chosen, and at least as many rows in a pass as suit it.
+run::SessionConfig suited(run::SessionConfig config, const compute::BackendKind& kind);
+
+/// A session on the bundle, suited to its device; the bundle must outlive it, as must the sink. Throws
+/// Failure where its pool does not fit into the device's memory.
 std::unique_ptr<run::Session> makeSession(ModelBundle& bundle, const run::SessionConfig& config,
                                           trace::Sink& sink);
 

@@ -52,12 +52,13 @@ MemoryNeed memoryNeed(const model::ModelConfig& config, compute::DType weightTyp
                     saturatedProduct({2, config.vocabularySize, hidden, element})});
   if (session == nullptr) return need;
   need.blocks = session->blockCount;
+  need.kvType = session->kvType.value_or(compute::DType::F32);
   need.blockBytes = rules.ofStore({.layers = config.layers,
                                    .blocks = 1,
                                    .blockSize = session->blockSize,
                                    .heads = config.keyValueHeads,
                                    .headSize = config.headSize,
-                                   .type = session->kvType});
+                                   .type = need.kvType});
   // Residual, normed and kept rows; queries and what they gathered; keys and values; both halves of the
   // activation; and the logits of one row, which are f32 everywhere.
   const std::int64_t columns = 3 * hidden + 2 * queries + 2 * keys + 2 * inner;
@@ -71,8 +72,8 @@ void checkMemory(const MemoryNeed& need, const compute::Device& device) {
   if (device.memoryBytes == 0 || need.total() <= device.memoryBytes) return;
   std::string found = gibibytes(need.weights) + " of weights";
   if (need.blocks > 0) {
-    found += ", " + gibibytes(need.pool()) + " for a pool of " + counted(need.blocks, "block") + " and " +
-             gibibytes(need.workspace) + " to work in";
+    found += ", " + gibibytes(need.pool()) + " for a pool of " + counted(need.blocks, "block") + " in " +
+             compute::nameOf(need.kvType) + " and " + gibibytes(need.workspace) + " to work in";
   }
   std::string expected = "at most the " + gibibytes(device.memoryBytes) + " of memory that it has";
   const std::uint64_t other = saturatedSum({need.weights, need.workspace});

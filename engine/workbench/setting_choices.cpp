@@ -30,7 +30,7 @@ constexpr std::array<Named<plan::LocalityShape>, 2> kLocalityShapes = {
     {{plan::LocalityShape::Tree, "tree", tr("plies until one is left")},
      {plan::LocalityShape::MapReduce, "map-reduce", tr("one ply, then one that reads all")}}};
 
-/// The types that the cache can hold.
+/// The types that the cache can hold, beside the one that suits the device.
 constexpr std::array kKvTypes = {compute::DType::F32, compute::DType::BF16};
 
 /// In the order of layout::layouts().
@@ -89,7 +89,7 @@ Choices layoutChoices() {
 }
 
 Choices kvTypeChoices() {
-  Choices choices;
+  Choices choices{{.name = "auto", .label = tr("f32 on the processor, bf16 on a GPU")}};
   for (const compute::DType type : kKvTypes) choices.push_back({.name = compute::nameOf(type)});
   return choices;
 }
@@ -125,11 +125,11 @@ layout::Layout layoutOf(std::string_view name) {
   return layout::findLayout(name).value_or(layout::Layout::Exact);
 }
 
-compute::DType kvTypeOf(std::string_view name) {
+std::optional<compute::DType> kvTypeOf(std::string_view name) {
   for (const compute::DType type : kKvTypes) {
     if (name == compute::nameOf(type)) return type;
   }
-  return kKvTypes.front();
+  return std::nullopt;
 }
 
 plan::OutputForm outputFormOf(std::string_view name) {

@@ -9,13 +9,14 @@
 #include "engine/run/attention_detail.h"
 #include "engine/run/observation.h"
 
+#include <optional>
 #include <string_view>
 
 namespace spanscope::workbench {
 
 policy::Choice policyOf(std::string_view name);
 layout::Layout layoutOf(std::string_view name);
-compute::DType kvTypeOf(std::string_view name);
+std::optional<compute::DType> kvTypeOf(std::string_view name);  ///< nothing: what suits the device
 plan::OutputForm outputFormOf(std::string_view name);
 plan::LocalityShape localityShapeOf(std::string_view name);
 run::AttentionDetail attentionDetailOf(std::string_view name);

@@ -25,8 +25,8 @@ struct RunSettings {
   std::string layout = "exact";  ///< of prompts
   std::uint64_t seed = 0;
   std::int32_t blockSize = 16;
-  std::int32_t blockCount = 512;  ///< the null block included
-  std::string kvType = "f32";
+  std::int32_t blockCount = 512;         ///< the null block included
+  std::string kvType = "auto";           ///< "auto": what the device attends to best
   std::int32_t cacheHostMebibytes = 0;   ///< of blocks that left the pool, in host memory; 0: none
   std::int32_t cacheDiskMebibytes = 0;   ///< of blocks that outlive the program, in a folder; 0: none
   std::string device = "auto";           ///< that computes; "auto": the first that can be used

@@ -92,8 +92,13 @@ const std::vector<Setting>& runSettings() {
        .member = &RunSettings::kvType,
        .effect = SettingEffect::Session,
        .choices = kvTypeChoices,
-       .row = {.group = Group::Cache, .label = tr("Keys and values")},
-       .option = {.name = "--kv", .help = "Type of cached keys and values: f32 or bf16"}},
+       .row = {.group = Group::Cache,
+               .label = tr("Keys and values"),
+               .help = tr("The type of cached keys and values. Tensor cores of a GPU read bf16 alone; the "
+                          "processor computes in f32.")},
+       .option = {.name = "--kv",
+                  .help = "Type of cached keys and values: f32, bf16, or auto, what suits the device (f32 on "
+                          "the CPU, bf16 on a GPU)"}},
       {.key = "cache_host_mib",
        .name = "cacheHostMebibytes",
        .member = &RunSettings::cacheHostMebibytes,

@@ -31,19 +31,23 @@ struct DeviceProperties {
   int driverVersion = 0;                ///< 1000 · major + 10 · minor, the newest CUDA the driver knows
   int runtimeVersion = 0;               ///< the same, of the toolkit this was built with
   std::string productsVersion = {};     ///< of the library that MatrixProducts calls, "cuBLAS 13.0.0"
+  std::string driverRelease = {};       ///< the driver's own version, "580.65.06"; empty: not known
+  /// The driver was told to compile kernels for the card whatever code of its own they bring.
+  bool isToldToCompile = false;
 };
 
 /// How many cards there are. Throws Failure where there is no driver, or one too old.
 int deviceCount();
 
-/// A card that is open. Copies are the same card.
+/// A card. Copies are the same card. To open it and to ask what it is takes nothing of it; whatever else is
+/// asked makes a context there, which has some hundred megabytes.
 class Device {
  public:
   /// Throws Failure if there is no such card.
   static Device open(int index);
 
   const DeviceProperties& properties() const;
-  std::size_t freeBytes() const;
+  std::size_t freeBytes() const;  ///< beside the context, which is made for it
 
   struct State;
   State& state() const { return *m_state; }

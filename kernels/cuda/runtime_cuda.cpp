@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // runtime.h with the CUDA runtime and cuBLAS.
 #include "engine/base/error.h"
+#include "kernels/cuda/backend/driver_release.h"
 #include "kernels/cuda/runtime.h"
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
+#include <cstdlib>
+#include <fstream>
+#include <string_view>
 #include <utility>
 
 namespace spanscope::cuda {
@@ -32,6 +36,20 @@ std::string bytesText(std::size_t bytes) {
 
 /// What a block may have without being asked for.
 constexpr std::size_t kPlainSharedBytes = 48U << 10U;
+
+/// As the driver's module says it; empty where it does not.
+std::string driverReleaseHere() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  std::string line;
+  std::getline(file, line);
+  return driverReleaseIn(line);
+}
+
+bool isDriverToldToCompile() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables of the environment.
+  const char* const value = std::getenv("CUDA_FORCE_PTX_JIT");
+  return value != nullptr && std::string_view(value) == "1";
+}
 
 }  // namespace
 
@@ -67,7 +85,9 @@ Device Device::open(int index) {
                        .minor = properties.minor,
                        .multiprocessors = properties.multiProcessorCount,
                        .memoryBytes = properties.totalGlobalMem,
-                       .sharedBytesPerBlock = properties.sharedMemPerBlockOptin};
+                       .sharedBytesPerBlock = properties.sharedMemPerBlockOptin,
+                       .driverRelease = driverReleaseHere(),
+                       .isToldToCompile = isDriverToldToCompile()};
   check(cudaDriverGetVersion(&state->properties.driverVersion), "cudaDriverGetVersion");
   check(cudaRuntimeGetVersion(&state->properties.runtimeVersion), "cudaRuntimeGetVersion");
   std::string& products = state->properties.productsVersion;
@@ -265,6 +285,9 @@ void Stream::launch(const KernelCall& call) {
                            std::to_string(grid.y) + " × " + std::to_string(grid.z) + ", " +
                            std::to_string(shape.threads) + " threads, " + bytesText(shape.sharedBytes) +
                            " of shared memory";
+  const std::size_t most = m_state->owner.properties().sharedBytesPerBlock;
+  if (shape.sharedBytes > most)
+    throw Failure(errorAt(text, "more shared memory", "at most " + bytesText(most)));
   m_state->owner.state().select();
   if (shape.sharedBytes > kPlainSharedBytes) {
     check(cudaFuncSetAttribute(call.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

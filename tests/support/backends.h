@@ -16,9 +16,9 @@ namespace spanscope::test {
 /// The programs' backends with the processor as the only one that can be used: for tests of results that were
 /// recorded on it.
 inline compute::Backends cpuBackends() {
-  std::vector<compute::BackendKind> kinds = programBackends().kinds();
-  for (compute::BackendKind& kind : kinds) {
-    if (kind.name != "cpu") kind = compute::absentKind(kind.name, "left out of this test");
+  std::vector<compute::KindEntry> kinds = programBackends().entries();
+  for (compute::KindEntry& kind : kinds) {
+    if (kind.name() != "cpu") kind = compute::absentKind(kind.name(), "left out of this test");
   }
   return compute::Backends(std::move(kinds));
 }

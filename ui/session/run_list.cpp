@@ -136,7 +136,9 @@ QStringList differencesOf(const ListedRun& run, const ListedRun& other) {
   if (ours.blockSize != theirs.blockSize) differences += tr("blocks of %1 tokens").arg(theirs.blockSize);
   if (ours.blockCount != theirs.blockCount)
     differences += tr("a pool of %1 blocks").arg(theirs.blockCount - 1);
-  if (ours.kvType != theirs.kvType) differences += QString::fromStdString(theirs.kvType);
+  if (ours.kvType != theirs.kvType)
+    differences += theirs.kvType == "auto" ? tr("keys and values as they suit the device")
+                                           : QString::fromStdString(theirs.kvType);
   if (ours.device != theirs.device) differences += tr("device %1").arg(QString::fromStdString(theirs.device));
   if (ours.exact != theirs.exact)
     differences +=

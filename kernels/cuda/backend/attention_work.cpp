@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cuda/backend/attention_work.h"
 
+#include "engine/base/error.h"
+#include "kernels/cuda/attention/decode_attention.h"
 #include "kernels/cuda/attention/prefill_attention.h"
+#include "kernels/cuda/attention/tensor_decode.h"
 #include "kernels/cuda/attention/tensor_head_sizes.h"
 #include "kernels/cuda/backend/card_key_value_store.h"
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace spanscope::cuda {
@@ -18,10 +22,6 @@ constexpr std::int32_t kChunkKeys = 256;
 constexpr std::int32_t kFewPairs = 16;
 /// Keys with which a part of a row's work is worth merging.
 constexpr std::int32_t kLeastSplitKeys = 256;
-
-bool hasTensorCores(const compute::KvShape& store) {
-  return isForTensorCores(store.type == compute::DType::F32, paddedHeadSize(store.headSize));
-}
 
 /// A run as the kernels take it.
 struct Piece {
@@ -176,10 +176,30 @@ std::int32_t splitKeysOf(const std::vector<RowRun>& runs, std::int32_t group, st
 
 }  // namespace
 
+TensorAttention tensorAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
+                                std::size_t sharedBytes) {
+  const bool isFloat = store.type == compute::DType::F32;
+  const int headSize = paddedHeadSize(store.headSize);
+  const int group = std::clamp(shape.queryHeads / std::max(1, shape.keyHeads), 1, kMostGroup);
+  const bool isCompiled = isForTensorCores(isFloat, headSize);
+  // As much as rows take whose mass is asked for: whether it is changes no result.
+  const TensorAttention found{
+      .ofMany = isCompiled && prefillSharedBytes(headSize) <= sharedBytes,
+      .ofSingle = isCompiled && tensorDecodeSharedBytes(headSize, group, kChunkKeys) <= sharedBytes};
+  const std::size_t least = decodeSharedBytes(
+      group, headSize, static_cast<std::size_t>(headSize) * compute::sizeOf(store.type), kChunkKeys);
+  if (found.ofSingle || least <= sharedBytes) return found;
+  throw Failure(errorAt("attention on a card",
+                        "heads of " + std::to_string(store.headSize) + " in " + compute::nameOf(store.type) +
+                            ", " + std::to_string(group) + " query heads to a key head, which take " +
+                            std::to_string(least) + " bytes of shared memory",
+                        "at most the " + std::to_string(sharedBytes) + " that a block of the card can have"));
+}
+
 AttentionWork planAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
                             const compute::PassInputs& inputs, bool observed, const AttentionMode& mode) {
   const std::int32_t group = shape.queryHeads / std::max(1, shape.keyHeads);
-  const bool isTensor = hasTensorCores(store);
+  const bool isTensor = tensorAttention(shape, store, mode.sharedBytes).ofMany;
   Decodes decodes(shape, store.blockSize, mode.keptRotations);
   std::vector<RowRun> many;
   for (Piece& piece : piecesOf(inputs, store, observed)) {

@@ -42,15 +42,29 @@ struct AttentionWork {
   SplitPlan split;
 };
 
+/// What a block can have on every card from compute capability 8.0 on.
+inline constexpr std::size_t kLeastSharedBytes = std::size_t{99} << 10U;
+
 /// What the plan depends on beside the pass.
 struct AttentionMode {
-  bool exact = false;              ///< rows are bit-equal
-  int multiprocessors = 1;         ///< of the card
-  std::int64_t keptRotations = 0;  ///< as Rotations::close takes it
+  bool exact = false;                           ///< rows are bit-equal
+  int multiprocessors = 1;                      ///< of the card
+  std::int64_t keptRotations = 0;               ///< as Rotations::close takes it
+  std::size_t sharedBytes = kLeastSharedBytes;  ///< of a block of the card, at most
 };
 
+/// Where tensor cores attend: where the kernels are compiled for the heads of a store, and a block of the
+/// card can have the shared memory that they take.
+struct TensorAttention {
+  bool ofMany = false;    ///< rows together
+  bool ofSingle = false;  ///< rows one by one, with their mass or without
+};
+/// Throws Failure where the card has too little for the kernel without tensor cores too.
+TensorAttention tensorAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
+                                std::size_t sharedBytes);
+
 /// Rows whose partial results take too much memory are launched one after the other. `observed`: with the
-/// mass that the inputs ask for.
+/// mass that the inputs ask for. Throws as tensorAttention().
 AttentionWork planAttention(const compute::AttentionShape& shape, const compute::KvShape& store,
                             const compute::PassInputs& inputs, bool observed, const AttentionMode& mode);
 

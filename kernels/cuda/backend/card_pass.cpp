@@ -5,7 +5,6 @@
 #include "engine/compute/half.h"
 #include "engine/compute/pass_check.h"
 #include "kernels/cuda/attention/block_choice.h"
-#include "kernels/cuda/attention/tensor_head_sizes.h"
 #include "kernels/cuda/backend/decode_step.h"
 
 #include <algorithm>
@@ -47,6 +46,7 @@ CardPass::CardPass(PassSupplies supplies, const compute::AttentionShape& shape,
                    const compute::PassInputs& inputs)
     : m_supplies(std::move(supplies)), m_work(m_supplies.work.get()), m_shape(shape), m_rotations(rotary) {
   compute::checkPass(shape, rotary, store, inputs);
+  m_tensorAttention = tensorAttention(shape, store, m_supplies.sharedBytes);
   if (isDecodeStep(inputs)) m_lease = m_supplies.place->lease();
   describe(store, inputs, {});
   if (m_lease) m_work->note();
@@ -61,7 +61,8 @@ void CardPass::describe(const compute::KvShape& store, const compute::PassInputs
   if (!inputs.runs.empty()) {
     const AttentionMode mode{.exact = m_supplies.exact,
                              .multiprocessors = m_supplies.multiprocessors,
-                             .keptRotations = RotationTables::kMostRows};
+                             .keptRotations = RotationTables::kMostRows,
+                             .sharedBytes = m_supplies.sharedBytes};
     plain = planAttention(m_shape, store, inputs, false, mode);
     if (!inputs.mass.runs.empty()) observed = planAttention(m_shape, store, inputs, true, mode);
   }
@@ -82,7 +83,8 @@ void CardPass::describe(const compute::KvShape& store, const compute::PassInputs
   if (m_lease) {
     for (AttentionWork* const work : {&plain, &observed}) {
       for (DecodeWork& decode : work->decodes) pad(decode, padding);
-      pad(work->split, padding, m_shape.queryHeads / std::max(1, m_shape.keyHeads));
+      pad(work->split, static_cast<std::int32_t>(inputs.tokens.size()), padding,
+          m_shape.queryHeads / std::max(1, m_shape.keyHeads));
     }
   }
   m_massRequest = inputs.mass;
@@ -266,7 +268,7 @@ void CardPass::attendRows(DecodeLists& lists, const KeyValuePool& pool, std::int
   arguments.scale = m_shape.scale;
   arguments.pool = pool;
   arguments.layer = layer;
-  arguments.onTensorCores = isForTensorCores(pool.isFloat, pool.headSize);
+  arguments.onTensorCores = m_tensorAttention.ofSingle;
   arguments.items = at<DecodeItem>(lists.items);
   arguments.itemCount = lists.itemCount;
   arguments.rowItems = at<std::int32_t>(lists.rowItems);
@@ -314,6 +316,8 @@ void CardPass::sumMassOf(const DecodeLists& lists, const PartialSum* sums, const
   const auto firstCount = static_cast<std::size_t>(lists.firstElements);
   const CardBuffer result = take((count + firstCount) * sizeof(float));
   auto* const target = reinterpret_cast<float*>(result.data());
+  // Decode steps have room for more than there is, which goes to the host with the rest.
+  if (m_lease) m_work->give(writeZeros, {target, (count + firstCount) * sizeof(float)});
   MassArguments arguments;
   arguments.entries = at<MassEntry>(lists.entries);
   arguments.entryCount = lists.entryCount;

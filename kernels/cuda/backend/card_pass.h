@@ -33,7 +33,8 @@ struct PassSupplies {
   std::shared_ptr<FixedPlace> place;
   std::shared_ptr<RotationTables> rotations;
   int multiprocessors = 1;
-  bool exact = false;  ///< rows are bit-equal
+  std::size_t sharedBytes = kLeastSharedBytes;  ///< of a block of the card, at most
+  bool exact = false;                           ///< rows are bit-equal
 };
 
 class CardPass final : public compute::Pass {
@@ -144,6 +145,7 @@ class CardPass final : public compute::Pass {
   CardWork* m_work;    ///< of the supplies
   FixedLease m_lease;  ///< of a decode step
   compute::AttentionShape m_shape;
+  TensorAttention m_tensorAttention;
   PassRotations m_rotations;
   RowCount m_rows;
   std::size_t m_tokens = 0;

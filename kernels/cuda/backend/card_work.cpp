@@ -12,6 +12,10 @@ void copyToHost(Stream& stream, const CopyToHost& copy) {
   stream.copyToHost(copy.target, copy.source, copy.bytes);
 }
 
+void writeZeros(Stream& stream, const Zeros& zeros) {
+  stream.fill(zeros.target, 0, zeros.bytes);
+}
+
 CardWork::CardWork(const Device& device, CardWorkOptions options)
     : m_device(device),
       m_stream(m_device),

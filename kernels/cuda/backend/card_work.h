@@ -53,6 +53,14 @@ struct CopyToHost {
 };
 void copyToHost(Stream& stream, const CopyToHost& copy);
 
+/// Zeros in memory of the card.
+struct Zeros {
+  void* target = nullptr;
+  std::size_t bytes = 0;
+  bool operator==(const Zeros&) const = default;
+};
+void writeZeros(Stream& stream, const Zeros& zeros);
+
 struct CardWorkOptions {
   /// How much work may lie ahead of the card; a graph that takes longer is given piece by piece.
   double mostMilliseconds = 50;

@@ -25,6 +25,7 @@
 #include "kernels/cuda/rows/rms_norm.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -48,6 +49,25 @@ std::string capabilityOf(const DeviceProperties& device) {
 
 std::string versionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// Ten times the compute capabilities that the kernels have code for.
+constexpr int kOwnCode[] = {SPANSCOPE_CUDA_ARCHITECTURES};
+
+/// Whether the driver makes the card's code when the kernels are loaded: code runs on cards of the same major
+/// version that are no older.
+bool isCompiledAtLoad(const DeviceProperties& device) {
+  const auto runs = [&](int code) { return code / 10 == device.major && code % 10 <= device.minor; };
+  return device.isToldToCompile || std::none_of(std::begin(kOwnCode), std::end(kOwnCode), runs);
+}
+
+/// Who made the code that the card runs.
+std::string compilersOf(const DeviceProperties& device) {
+  std::string text = "CUDA " + versionText(device.runtimeVersion);
+  if (!isCompiledAtLoad(device)) return text;
+  text += "/sm_" + std::to_string(device.major * 10 + device.minor) + " by driver";
+  if (!device.driverRelease.empty()) text += " " + device.driverRelease;
+  return text + " for CUDA " + versionText(device.driverVersion);
 }
 
 /// A product, and who computes it.
@@ -79,6 +99,10 @@ class CudaBackend final : public compute::Backend {
     if (properties.major < kLeastMajor)
       throw Failure(errorAt(properties.name, "compute capability " + capabilityOf(properties),
                             "at least " + std::to_string(kLeastMajor) + ".0"));
+    if (m_isExact && properties.sharedBytesPerBlock < kExactSharedBytes)
+      throw Failure(errorAt(
+          properties.name, std::to_string(properties.sharedBytesPerBlock) + " bytes of shared memory a block",
+          "at least " + std::to_string(kExactSharedBytes) + " for bit-equal rows"));
   }
 
   compute::DeviceInfo info() const override {
@@ -87,7 +111,7 @@ class CudaBackend final : public compute::Backend {
     info.name = properties.name + (m_isExact ? ", exact" : "");
     info.instructionSet = "sm_" + std::to_string(properties.major * 10 + properties.minor);
     info.numericRevision = std::string(kNumericRevision) + (m_isExact ? "/exact/" : "/default/") +
-                           properties.name + "/CUDA " + versionText(properties.runtimeVersion);
+                           properties.name + "/" + compilersOf(properties);
     if (!m_isExact) info.numericRevision += "/" + properties.productsVersion;
     info.rowsAreBitEqual = m_isExact;
     info.activations = compute::DType::BF16;
@@ -117,6 +141,7 @@ class CudaBackend final : public compute::Backend {
                                                    .place = m_place,
                                                    .rotations = m_rotations,
                                                    .multiprocessors = m_device.properties().multiprocessors,
+                                                   .sharedBytes = m_device.properties().sharedBytesPerBlock,
                                                    .exact = m_isExact},
                                       shape, rotary, store, inputs);
   }
@@ -366,15 +391,14 @@ class CudaBackend final : public compute::Backend {
 
   void copyTogether(const std::vector<BlockCopy>& copies, const KeyValuePool& pool) {
     if (copies.empty()) return;
-    const std::size_t bytes = copies.size() * sizeof(BlockCopy);
     Stream& stream = m_work->stream();
-    const CardBuffer list = m_buffers->take(bytes);
-    stream.copyToDevice(list.data(), copies.data(), bytes);
-    cuda::copyBlocks(stream, {.copies = reinterpret_cast<const BlockCopy*>(list.data()),
-                              .count = static_cast<int>(copies.size()),
-                              .pool = pool});
-    // The list is gone when this returns.
-    stream.synchronize();
+    for (std::size_t first = 0; first < copies.size(); first += kMostBlockCopies) {
+      BlockCopiesArguments arguments{.pool = pool};
+      const std::size_t count = std::min(copies.size() - first, std::size_t{kMostBlockCopies});
+      std::copy_n(copies.begin() + static_cast<std::ptrdiff_t>(first), count, arguments.copies);
+      arguments.count = static_cast<int>(count);
+      cuda::copyBlocks(stream, arguments);
+    }
   }
 
   Device m_device;
@@ -407,7 +431,7 @@ std::vector<compute::Device> probe() {
         const Device card = Device::open(index);
         const DeviceProperties& properties = card.properties();
         device.description = describe(properties);
-        device.memoryBytes = card.freeBytes();
+        device.memoryBytes = properties.memoryBytes;
         if (properties.major < kLeastMajor)
           device.obstacle = "needs compute capability " + std::to_string(kLeastMajor) + ".0 or more";
       } catch (const Failure& failure) {
@@ -441,7 +465,10 @@ compute::BackendKind cudaBackendKind() {
                 return [device = Device::open(options.device)] { return measureCard(device); };
               },
           .memory = cardMemoryRules,
-          .rowsPerPass = kRowsPerPass};
+          .rowsPerPass = kRowsPerPass,
+          .freeBytes = [](int device) -> std::uint64_t { return Device::open(device).freeBytes(); },
+          // Tensor cores read nothing else.
+          .keysAndValues = compute::DType::BF16};
 }
 
 }  // namespace spanscope::cuda

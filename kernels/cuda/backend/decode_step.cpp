@@ -52,7 +52,7 @@ std::int64_t paddedElements(std::int64_t elements) {
 void pad(DecodeWork& decode, std::int32_t rows) {
   DecodePlan& plan = decode.plan;
   const auto items = static_cast<std::int32_t>(plan.items.size());
-  decode.rows = rows;
+  decode.rows = std::max(decode.rows, rows - decode.firstRow);
   plan.rowItems = padded(std::move(plan.rowItems), rows + 1, items);
   plan.locals = padded(std::move(plan.locals), rows, 0);
   plan.items = padded(std::move(plan.items), paddedItems(items), DecodeItem());
@@ -69,15 +69,17 @@ void pad(DecodeWork& decode, std::int32_t rows) {
   plan.firstElements = paddedElements(plan.firstElements);
 }
 
-void pad(SplitPlan& split, std::int32_t rows, std::int32_t group) {
+void pad(SplitPlan& split, std::int32_t own, std::int32_t rows, std::int32_t group) {
   if (split.launches.empty()) return;
   PrefillPlan& plan = split.rows;
   const auto ranges = static_cast<std::int32_t>(plan.ranges.size());
   const auto items = static_cast<std::int32_t>(split.items.size());
   plan.locals = padded(std::move(plan.locals), rows, 0);
-  // Rows that nobody reads get 0.
-  for (auto row = static_cast<std::int32_t>(plan.runs.size()); row < rows; ++row) {
-    split.tiles.push_back({.run = row, .pairs = group, .firstItem = items});
+  // Rows that nobody reads get 0; and so many tiles that have no row at all as others compute.
+  const std::int32_t others = own - static_cast<std::int32_t>(plan.runs.size());
+  for (std::int32_t row = own - others; row < rows; ++row) {
+    const auto run = static_cast<std::int32_t>(plan.runs.size());
+    split.tiles.push_back({.run = run, .pairs = row < own ? 0 : group, .firstItem = items});
     plan.runs.push_back({.firstRow = row, .rowCount = 1, .firstRange = ranges});
   }
   plan.ranges = padded(std::move(plan.ranges), paddedItems(ranges), PrefillRange());

@@ -22,11 +22,12 @@ std::int32_t paddedItems(std::int32_t items);
 /// The next power of two, and 64 at least.
 std::int64_t paddedElements(std::int64_t elements);
 
-/// Adds rows up to `rows`, items, blocks and entries of mass that have nothing to do. `decode` has all rows
-/// of the pass.
+/// Adds rows up to `rows`, counted through the pass, and items, blocks and entries of mass that have nothing
+/// to do.
 void pad(DecodeWork& decode, std::int32_t rows);
-/// The same, for a plan of one launch; `group` query heads to a key head.
-void pad(SplitPlan& split, std::int32_t rows, std::int32_t group);
+/// The same, for a plan of one launch that has some of the pass's `own` rows; `group` query heads to a key
+/// head. Rows that another launch computes stay as that leaves them.
+void pad(SplitPlan& split, std::int32_t own, std::int32_t rows, std::int32_t group);
 
 /// The list made as long as `count`.
 template <class T>

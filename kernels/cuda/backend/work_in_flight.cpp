@@ -14,8 +14,24 @@ constexpr std::size_t kMostPieces = 64;
 
 }  // namespace
 
+void WorkInFlight::addPoint() {
+  if (m_free.empty()) m_free.emplace_back(m_device);
+  m_stream.record(m_free.back());
+  m_points.push_back(std::move(m_free.back()));
+  m_free.pop_back();
+}
+
+void WorkInFlight::dropFirstPoint() {
+  m_free.push_back(std::move(m_points.front()));
+  m_points.pop_front();
+}
+
+void WorkInFlight::clear() {
+  while (!m_points.empty()) dropFirstPoint();
+}
+
 void WorkInFlight::limit(double milliseconds) {
-  m_stream.record(m_points.emplace_back(m_device));
+  addPoint();
   std::size_t most = kFirstPieces;
   if (m_piece > 0)
     most =
@@ -23,7 +39,7 @@ void WorkInFlight::limit(double milliseconds) {
   while (m_points.size() > most + 1) {
     m_points[1].synchronize();
     m_piece = m_points[1].millisecondsSince(m_points[0]);
-    m_points.pop_front();
+    dropFirstPoint();
   }
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/cuda/runtime.h"
 
 #include <deque>
+#include <vector>
 
 namespace spanscope::cuda {
 
@@ -17,13 +18,18 @@ class WorkInFlight {
   /// `milliseconds` of work lie ahead, as far as the pieces before tell.
   void limit(double milliseconds);
   /// The stream was waited for.
-  void clear() { m_points.clear(); }
+  void clear();
 
  private:
+  /// Behind all that was given.
+  void addPoint();
+  void dropFirstPoint();
+
   Device m_device;
   Stream& m_stream;
   std::deque<Event> m_points;
-  double m_piece = 0;  ///< milliseconds of the piece that was last done
+  std::vector<Event> m_free;  ///< to make an event and to give it back takes longer than a short layer
+  double m_piece = 0;         ///< milliseconds of the piece that was last done
 };
 
 }  // namespace spanscope::cuda

@@ -13,8 +13,12 @@ struct BlockCopy {
   std::int32_t slots = 0;  ///< 0: nothing
 };
 
+/// Copies of one launch, which takes them along: a list of its own on the card would have to outlive the call
+/// on the host.
+inline constexpr int kMostBlockCopies = 128;
+
 struct BlockCopiesArguments {
-  const BlockCopy* copies = nullptr;  ///< [count]; no target is the source or target of another
+  BlockCopy copies[kMostBlockCopies] = {};  ///< no target is the source or target of another
   int count = 0;
   KeyValuePool pool;
 };

@@ -445,6 +445,7 @@ void TestSpanqCommands::modelShowSaysWhatTheModelIs() {
   const Json json = Json::parse(result.out);
   QCOMPARE(json["parameters"].get<int>(), 1443456);
   QCOMPARE(json["block_attention"].get<bool>(), true);
+  QCOMPARE(json["kv_type"].get<std::string>(), std::string("f32"));
   QVERIFY(spanq({"model", "show", kModel + "/"}).out.find("spanlet") != std::string::npos);
 }
 

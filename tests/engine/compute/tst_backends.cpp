@@ -96,6 +96,44 @@ class TestBackends : public QObject {
     QCOMPARE(devices[3].obstacle, std::string("not built in"));
   }
 
+  void aKindIsOpenedWhenItIsAskedFor() {
+    int opened = 0;
+    BackendKind late = kindOf("late", {"late"});
+    late.rowsPerPass = 7;
+    const Backends backends({kindOf("cpu", {"cpu"}), KindEntry("late", [&] {
+                               ++opened;
+                               return late;
+                             })});
+    const Backends copy = backends;
+    QCOMPARE(backends.entries().back().name(), std::string("late"));
+    QCOMPARE(backends.choose().kind.name, std::string("cpu"));
+    QCOMPARE(opened, 0);
+    QCOMPARE(copy.choose("late").kind.rowsPerPass, 7);
+    QCOMPARE(backends.devices().size(), std::size_t{2});
+    QCOMPARE(backends.kinds().back().rowsPerPass, 7);
+    QCOMPARE(opened, 1);
+  }
+
+  /// What is found out about a device by taking it into use is found out about the one that is chosen.
+  void theChosenDeviceIsOpened() {
+    BackendKind cards = kindOf("gpu", {"gpu:0", "gpu:1: too old", "gpu:2"});
+    std::vector<int> asked;
+    cards.freeBytes = [&](int device) -> std::uint64_t {
+      asked.push_back(device);
+      if (device == 0) throw Failure({.file = {}, .place = "context", .found = "busy", .expected = "none"});
+      return 77;
+    };
+    const Backends backends({cards});
+    QCOMPARE(backends.devices().front().memoryBytes, std::uint64_t{0});
+    QVERIFY(asked.empty());
+    QCOMPARE(backends.choose("gpu:2").device.memoryBytes, std::uint64_t{77});
+    QCOMPARE(asked, std::vector<int>{2});
+    QCOMPARE(refusal(backends, "gpu"),
+             std::string("device: found gpu:0 (context: busy), expected a device that can be used"));
+    QCOMPARE(backends.choose().index, 2);
+    QCOMPARE(asked, (std::vector<int>{2, 0, 0, 2}));
+  }
+
   /// What every program has: the processor, and a word on what is not there.
   void programsHaveTheProcessor() {
     const Backends backends = programBackends();

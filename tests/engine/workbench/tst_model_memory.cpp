@@ -10,9 +10,11 @@
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -111,6 +113,63 @@ class TestModelMemory : public QObject {
     QCOMPARE(rowsOf(2048, 4096), 4096);
   }
 
+  /// Unless a person chose, keys and values have the type that suits the device: in what is counted, in the
+  /// store, and in the names of blocks.
+  void keysAndValuesAreAsTheDeviceHasThemBest() {
+    compute::BackendKind kind = test::cpuBackends().choose("cpu").kind;
+    QCOMPARE(kind.keysAndValues, DType::F32);
+    const QTemporaryDir folder;
+    struct Found {
+      DType type;
+      std::int64_t cachedTokens;
+    };
+    const auto open = [&](DType suiting, std::optional<DType> wanted) {
+      kind.keysAndValues = suiting;
+      run::SessionConfig config;
+      config.blockCount = 100;
+      config.kvType = wanted;
+      config.store.folder = folder.filePath("store").toStdString();
+      config.store.diskBytes = std::uint64_t{1} << 26U;
+      workbench::ModelOptions options;
+      options.session = config;
+      workbench::ModelBundle bundle =
+          workbench::loadModelBundle(workbench::bundledModelDirectory(), compute::Backends({kind}), options);
+      trace::NoSink sink;
+      const auto session = workbench::makeSession(bundle, config, sink);
+      layout::SpanTable table;
+      layout::Segment& segment = table.segments.emplace_back();
+      for (TokenId token = 20; token < 60; ++token) segment.tokens.push_back(token);
+      const std::int64_t cached = session->logits({.table = table}).cachedTokens;
+      session->keepAll();
+      return Found{*session->config().kvType, cached};
+    };
+    const Found f32 = open(DType::F32, {});
+    QCOMPARE(f32.type, DType::F32);
+    QCOMPARE(f32.cachedTokens, std::int64_t{0});
+    const Found bf16 = open(DType::BF16, {});
+    QCOMPARE(bf16.type, DType::BF16);
+    QCOMPARE(bf16.cachedTokens, std::int64_t{0});
+    // What was chosen is taken on every device, and shares its blocks with what is the same unchosen.
+    const Found chosenF32 = open(DType::BF16, DType::F32);
+    QCOMPARE(chosenF32.type, DType::F32);
+    QVERIFY(chosenF32.cachedTokens > 30);
+    const Found chosenBf16 = open(DType::F32, DType::BF16);
+    QCOMPARE(chosenBf16.type, DType::BF16);
+    QVERIFY(chosenBf16.cachedTokens > 30);
+
+    // More than any machine has, of the one type.
+    kind.memory = [] {
+      compute::MemoryRules rules;
+      rules.ofStore = [](const compute::KvShape& shape) {
+        return shape.type == DType::BF16 ? std::uint64_t{1} : std::uint64_t{1} << 50U;
+      };
+      return rules;
+    };
+    QVERIFY_EXCEPTION_THROWN(open(DType::F32, {}), Failure);
+    QVERIFY_EXCEPTION_THROWN(open(DType::BF16, DType::F32), Failure);
+    QCOMPARE(open(DType::BF16, {}).type, DType::BF16);
+  }
+
   void saysTheLargestPoolThatWouldFit() {
     const model::ModelConfig config = model::namedShape("3m");
     run::SessionConfig session;
@@ -125,7 +184,7 @@ class TestModelMemory : public QObject {
     } catch (const Failure& failure) {
       const std::string text = failure.what();
       QVERIFY2(text.find("memory of small: found") == 0, text.c_str());
-      QVERIFY2(text.find("for a pool of 1000 blocks") != std::string::npos, text.c_str());
+      QVERIFY2(text.find("for a pool of 1000 blocks in f32") != std::string::npos, text.c_str());
       QVERIFY2(text.find("a pool of 999 blocks would fit") != std::string::npos, text.c_str());
     }
     device.memoryBytes = need.weights;

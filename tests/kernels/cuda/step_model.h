@@ -38,6 +38,7 @@ struct StepReply {
 struct StepOptions {
   bool logitsWanted = false;
   bool observed = false;
+  std::vector<std::size_t> observedReplies = {};  ///< those alone, if any
   std::stop_token stop = {};
   std::int32_t mostBlocks = 0;  ///< that a row reads; 0: all
 };
@@ -105,9 +106,11 @@ class StepModel {
       settings.seed = reply->number;
       batch.draws.push_back(
           {.logits = row, .settings = settings, .index = static_cast<std::uint64_t>(local)});
-      if (options.observed) batch.mass.runs.push_back(static_cast<std::uint32_t>(row));
+      const std::vector<std::size_t>& some = options.observedReplies;
+      if (options.observed || std::find(some.begin(), some.end(), batch.tokens.size() - 1) != some.end())
+        batch.mass.runs.push_back(static_cast<std::uint32_t>(row));
     }
-    if (options.observed) batch.massLayers = {1};
+    if (!batch.mass.runs.empty()) batch.massLayers = {1};
     model::ForwardResult result = m_decoder->forward(batch, *m_store, options.stop);
     if (result.stopped) return result;
     for (std::size_t i = 0; i < replies.size(); ++i) replies[i]->tokens.push_back(result.tokens[i].token);

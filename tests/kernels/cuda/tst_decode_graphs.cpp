@@ -5,6 +5,7 @@
 #include "kernels/cuda/backend/decode_step.h"
 #include "kernels/cuda/backend/fixed_place.h"
 #include "tests/kernels/cuda/step_model.h"
+#include "tests/support/cuda_emulation/emulation.h"
 #include "tests/support/passes.h"
 #include "tests/support/random_values.h"
 #include "tests/support/test_program.h"
@@ -138,6 +139,79 @@ class TestDecodeGraphs : public QObject {
     model.step({&one, &three, &four});
     QCOMPARE(model.counts->captures, std::int64_t{2});
     QCOMPARE(model.counts->given, std::int64_t{2});
+  }
+
+  /// What stands beside a row, be it another row or one that fills up, changes nothing where rows are
+  /// bit-equal: also where some rows read all their blocks, others choose, and only some are observed.
+  void rowsBesideChangeNothing_data() {
+    QTest::addColumn<std::int32_t>("mostBlocks");
+    QTest::addColumn<std::vector<std::size_t>>("observed");
+    using Rows = std::vector<std::size_t>;
+    for (const std::int32_t mostBlocks : {0, 6, 10}) {
+      for (const Rows& observed : {Rows{}, Rows{1, 2}}) {
+        QString rows;
+        for (const std::size_t row : observed) rows += QStringLiteral(" %1").arg(row);
+        QTest::addRow("%d blocks, observed%s", mostBlocks, qPrintable(rows)) << mostBlocks << observed;
+      }
+    }
+  }
+  void rowsBesideChangeNothing() {
+    QFETCH(std::int32_t, mostBlocks);
+    QFETCH(std::vector<std::size_t>, observed);
+    // 4 blocks of the document, and 8, 1 and 5 of their own.
+    const std::vector<std::int32_t> questions{30, 3, 17};
+    StepModel beside(StepModel::patient(), true);
+    std::vector<StepReply> replies;
+    for (std::size_t i = 0; i < questions.size(); ++i) replies.push_back(beside.begin(i + 1, questions[i]));
+    constexpr int kSteps = 3;
+    std::vector<std::vector<float>> together;
+    for (int step = 0; step < kSteps; ++step) {
+      const model::ForwardResult result =
+          beside.step({&replies[0], &replies[1], &replies[2]},
+                      {.logitsWanted = true, .observedReplies = observed, .mostBlocks = mostBlocks});
+      together.push_back(result.logits);
+    }
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      StepModel alone(StepModel::patient(), true);
+      StepReply reply = alone.begin(i + 1, questions[i]);
+      for (const std::vector<float>& logits : together) {
+        const model::ForwardResult result =
+            alone.step({&reply}, {.logitsWanted = true, .mostBlocks = mostBlocks});
+        const std::size_t words = result.logits.size();
+        const auto first = logits.begin() + static_cast<std::ptrdiff_t>(i * words);
+        QVERIFY2(sameBits({first, first + static_cast<std::ptrdiff_t>(words)}, result.logits),
+                 qPrintable(QString::number(i)));
+      }
+    }
+  }
+
+  /// Rows that are observed go through other kernels too, which fill up behind them no further than a step
+  /// has rows: what stands beside memory is watched.
+  void observedRowsEndWithTheStep() {
+    StepModel model(StepModel::patient(), true);
+    // More than the document has, which was computed before.
+    std::list<StepReply> replies;
+    std::vector<StepReply*> batch;
+    for (std::uint64_t number = 0; number < StepModel::kDocument + 1; ++number)
+      batch.push_back(&replies.emplace_back(model.begin(number, 2)));
+    const model::ForwardResult result = model.step(batch, {.observedReplies = {batch.size() - 1}});
+    QCOMPARE(result.tokens.size(), batch.size());
+    QCOMPARE(result.mass.front().runs.size(), std::size_t{1});
+  }
+
+  /// Rows, items and mass that fill a step up hold numbers: what comes back has nothing that nobody wrote.
+  void whatFillsUpIsWritten_data() { eachKindOfStep(); }
+  void whatFillsUpIsWritten() {
+    QFETCH(bool, exact);
+    QFETCH(std::int32_t, mostBlocks);
+    StepModel model(StepModel::patient(), exact);
+    StepReply one = model.begin(1, 30);
+    StepReply two = model.begin(2, 3);
+    StepReply three = model.begin(3, 8);
+    const std::size_t before = cuda::emulation::machineCounts().unwritten;
+    for (int i = 0; i < 4; ++i)
+      model.step({&one, &two, &three}, {.logitsWanted = true, .observed = true, .mostBlocks = mostBlocks});
+    QCOMPARE(cuda::emulation::machineCounts().unwritten, before);
   }
 
   /// As many rows as the kernel of few rows takes.

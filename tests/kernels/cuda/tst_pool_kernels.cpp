@@ -10,6 +10,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -177,11 +178,10 @@ class TestCudaPoolKernels : public QObject {
         }
       }
     }
-    const auto cardCopies = card.upload(copies);
+    cuda::BlockCopiesArguments arguments{.count = static_cast<int>(copies.size()), .pool = pool.shape()};
+    std::copy(copies.begin(), copies.end(), arguments.copies);
     inEveryOrder(card, [&](const char* order) {
-      cuda::copyBlocks(
-          card.stream,
-          {.copies = cardCopies.data(), .count = static_cast<int>(copies.size()), .pool = pool.shape()});
+      cuda::copyBlocks(card.stream, arguments);
       QVERIFY2(pool.downloadKeys() == keys, order);
       QVERIFY2(pool.downloadValues() == values, order);
     });

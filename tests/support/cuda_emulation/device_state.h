@@ -70,12 +70,15 @@ struct Device::State {
   DeviceProperties properties;
   emulation::EmulationOptions options;
   emulation::BlockRunner runner;
+  bool isInUse = false;  ///< it has a context
   std::set<Stream::State*> streams;
   std::set<DeviceMemory::State*> memories;
   std::size_t usedBytes = 0;
   std::size_t launches = 0;
   int recordings = 0;  ///< streams that record
 
+  /// Makes the context where there is none yet.
+  void use();
   /// Throws Failure if a stream records.
   void checkThatNobodyRecords(const std::string& call) const;
   /// Throws Failure unless the bytes lie in memory of the card.

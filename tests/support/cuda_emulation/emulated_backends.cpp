@@ -5,7 +5,7 @@
 
 namespace spanscope {
 
-compute::Backends programBackends() {
+compute::Backends programBackends(const std::filesystem::path& /*cudaLibrary*/) {
   return compute::Backends({cuda::cudaBackendKind()});
 }
 

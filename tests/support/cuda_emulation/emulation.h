@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace spanscope::cuda::emulation {
 
@@ -26,9 +27,32 @@ struct EmulationOptions {
   std::size_t memoryBytes = std::size_t{4} << 30U;
 };
 
-/// Device 0 is the only one there is. Options are read at each launch.
+/// Options are read at each launch.
 EmulationOptions& optionsOf(const Device& device);
 /// How many launches the card has run.
 std::size_t launchesOf(const Device& device);
+
+/// The card that is there unless others are plugged in.
+DeviceProperties usualCard();
+
+/// Has other cards be there for as long as it lives; one at a time. Those that are open stay what they are.
+class PluggedCards {
+ public:
+  explicit PluggedCards(std::vector<DeviceProperties> cards);
+  ~PluggedCards();
+  PluggedCards(const PluggedCards&) = delete;
+  PluggedCards& operator=(const PluggedCards&) = delete;
+};
+
+/// What was done on all cards since the program began.
+struct MachineCounts {
+  std::size_t contexts = 0;  ///< cards that were taken into use, each time they were opened
+  std::size_t events = 0;    ///< that were made
+  std::size_t waits = 0;     ///< for streams that had work left
+  /// Copies to the host that had a word which nobody wrote, or one that looks like it: all of its bits are
+  /// set.
+  std::size_t unwritten = 0;
+};
+MachineCounts machineCounts();
 
 }  // namespace spanscope::cuda::emulation

@@ -49,7 +49,9 @@ std::size_t extent(int rows, int columns, std::int64_t stride, std::size_t eleme
 
 }  // namespace
 
-MatrixProducts::MatrixProducts(const Device&) : m_state(std::make_unique<State>()) {}
+MatrixProducts::MatrixProducts(const Device& device) : m_state(std::make_unique<State>()) {
+  device.state().use();
+}
 MatrixProducts::~MatrixProducts() = default;
 MatrixProducts::MatrixProducts(MatrixProducts&&) noexcept = default;
 MatrixProducts& MatrixProducts::operator=(MatrixProducts&&) noexcept = default;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -29,24 +30,71 @@ std::string bytesText(std::size_t bytes) {
 
 }  // namespace
 
+// ---- The machine
+
+namespace {
+
+/// What all cards share.
+struct Machine {
+  std::mutex mutex;
+  std::vector<DeviceProperties> cards = {emulation::usualCard()};
+  emulation::MachineCounts counts;
+
+  void count(std::size_t emulation::MachineCounts::*what) {
+    const std::lock_guard lock(mutex);
+    ++(counts.*what);
+  }
+};
+
+Machine& machine() {
+  static Machine only;
+  return only;
+}
+
+}  // namespace
+
+DeviceProperties emulation::usualCard() {
+  return {.name = "emulated card",
+          .major = 8,
+          .minor = 0,
+          .multiprocessors = 4,
+          .memoryBytes = EmulationOptions().memoryBytes,
+          .sharedBytesPerBlock = kMostSharedBytes,
+          .driverVersion = 0,
+          .runtimeVersion = 0,
+          .productsVersion = "a reference product"};
+}
+
+emulation::PluggedCards::PluggedCards(std::vector<DeviceProperties> cards) {
+  const std::lock_guard lock(machine().mutex);
+  machine().cards = std::move(cards);
+}
+
+emulation::PluggedCards::~PluggedCards() {
+  const std::lock_guard lock(machine().mutex);
+  machine().cards = {usualCard()};
+}
+
+emulation::MachineCounts emulation::machineCounts() {
+  const std::lock_guard lock(machine().mutex);
+  return machine().counts;
+}
+
 // ---- Device
 
 int deviceCount() {
-  return 1;
+  const std::lock_guard lock(machine().mutex);
+  return static_cast<int>(machine().cards.size());
 }
 
 Device Device::open(int index) {
-  if (index != 0) fail("opening a card", "number " + std::to_string(index), "0, the emulated one");
+  const std::lock_guard lock(machine().mutex);
+  const std::vector<DeviceProperties>& cards = machine().cards;
+  if (index < 0 || index >= static_cast<int>(cards.size()))
+    fail("opening a card", "number " + std::to_string(index), "one of " + std::to_string(cards.size()));
   auto state = std::make_shared<State>();
-  state->properties = {.name = "emulated card",
-                       .major = 8,
-                       .minor = 0,
-                       .multiprocessors = 4,
-                       .memoryBytes = state->options.memoryBytes,
-                       .sharedBytesPerBlock = kMostSharedBytes,
-                       .driverVersion = 0,
-                       .runtimeVersion = 0,
-                       .productsVersion = "a reference product"};
+  state->properties = cards[static_cast<std::size_t>(index)];
+  state->options.memoryBytes = state->properties.memoryBytes;
   return Device(std::move(state));
 }
 
@@ -55,7 +103,13 @@ const DeviceProperties& Device::properties() const {
 }
 
 std::size_t Device::freeBytes() const {
+  m_state->use();
   return m_state->options.memoryBytes - m_state->usedBytes;
+}
+
+void Device::State::use() {
+  if (!isInUse) machine().count(&emulation::MachineCounts::contexts);
+  isInUse = true;
 }
 
 void Device::State::checkThatNobodyRecords(const std::string& call) const {
@@ -125,6 +179,7 @@ void* DeviceMemory::data() const {
 
 PinnedMemory::PinnedMemory() = default;
 PinnedMemory::PinnedMemory(const Device& device, std::size_t bytes, const std::string& what) {
+  device.state().use();
   device.state().checkThatNobodyRecords("memory of the host for " + what);
   m_state = std::make_unique<State>(bytes);
 }
@@ -140,7 +195,10 @@ void* PinnedMemory::data() const {
 
 // ---- Events
 
-Event::Event(const Device&) : m_state(std::make_unique<State>()) {}
+Event::Event(const Device& device) : m_state(std::make_unique<State>()) {
+  device.state().use();
+  machine().count(&emulation::MachineCounts::events);
+}
 Event::~Event() = default;
 Event::Event(Event&&) noexcept = default;
 Event& Event::operator=(Event&&) noexcept = default;
@@ -177,6 +235,7 @@ Graph& Graph::operator=(Graph&&) noexcept = default;
 // ---- Streams
 
 Stream::State::State(const Device& device) : owner(device) {
+  owner.state().use();
   owner.state().streams.insert(this);
 }
 
@@ -221,6 +280,22 @@ Stream::~Stream() = default;
 Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
 
+namespace {
+
+bool hasUnwrittenWord(const std::byte* bytes, std::size_t count) {
+  constexpr std::size_t kWord = 4;
+  std::uint32_t unwritten = 0;
+  std::memset(&unwritten, emulation::kUnwritten, kWord);
+  for (std::size_t i = 0; i + kWord <= count; i += kWord) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes + i, kWord);
+    if (word == unwritten) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void Stream::copyToDevice(void* target, const void* source, std::size_t bytes) {
   if (bytes == 0) return;
   Device::State& device = m_state->owner.state();
@@ -232,7 +307,11 @@ void Stream::copyToHost(void* target, const void* source, std::size_t bytes) {
   if (bytes == 0) return;
   Device::State& device = m_state->owner.state();
   device.checkRange("copying from the card", source, bytes);
-  m_state->add([=] { std::memcpy(target, source, bytes); });
+  m_state->add([=] {
+    std::memcpy(target, source, bytes);
+    if (hasUnwrittenWord(static_cast<const std::byte*>(target), bytes))
+      machine().count(&emulation::MachineCounts::unwritten);
+  });
 }
 
 void Stream::copyOnDevice(void* target, const void* source, std::size_t bytes) {
@@ -298,6 +377,7 @@ void Stream::wait(const Event& event) {
 
 void Stream::synchronize() {
   m_state->owner.state().checkThatNobodyRecords("waiting for a stream");
+  if (!m_state->operations.empty()) machine().count(&emulation::MachineCounts::waits);
   m_state->finish();
 }
 

@@ -99,7 +99,7 @@ void TestSettingsView::everySettingHasARow() {
 void TestSettingsView::showsAndChanges() {
   Fixture f;
   f.bench.picture(QStringLiteral("settings"));
-  f.choose("kvType", 1);
+  f.choose("kvType", 2);
   QCOMPARE(f.settings().kvType, std::string("bf16"));
   f.choose("outputForm", 1);
   QCOMPARE(f.settings().outputForm, std::string("reused"));
