@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What `cmake --install` makes: programs that find what they open.
+#include "tests/support/test_program.h"
+
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -76,5 +78,5 @@ class TestInstallTree : public QObject {
   QTemporaryDir m_folder;
 };
 
-QTEST_APPLESS_MAIN(TestInstallTree)
+SPANSCOPE_TEST(tst_install_tree, TestInstallTree)
 #include "tst_install_tree.moc"

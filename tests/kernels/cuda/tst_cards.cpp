@@ -12,6 +12,7 @@
 #include "tests/support/passes.h"
 #include "tests/support/random_values.h"
 #include "tests/support/reference_backend.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -258,5 +259,5 @@ class TestCudaCards : public QObject {
   std::uint64_t m_seed = testSeed(20261123);
 };
 
-QTEST_APPLESS_MAIN(TestCudaCards)
+SPANSCOPE_TEST(tst_cards, TestCudaCards)
 #include "tst_cards.moc"

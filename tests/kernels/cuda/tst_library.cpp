@@ -5,6 +5,7 @@
 #include "kernels/backends.h"
 #include "kernels/cuda/backend/cuda_backend.h"
 #include "kernels/cuda_library.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -102,5 +103,5 @@ class TestCudaLibrary : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestCudaLibrary)
+SPANSCOPE_TEST(tst_library, TestCudaLibrary)
 #include "tst_library.moc"
