@@ -169,12 +169,11 @@ class RunCommand {
     experiment::FinishedReplies gathered;
     const run::RunResult result = runLive(*m_session, plan, options, m_recorder, view, m_context.stop,
                                           m_options.fidelity ? &gathered : nullptr);
-    const std::vector<run::FinishedReply> replies = gathered.takeRun(m_session->lastRun());
 
     std::vector<MeasuredStep> measured;
     bool isStopped = false;
     if (m_options.fidelity && result.outcome == trace::RunOutcome::Finished) {
-      measured = measureReplies(*m_session, m_bundle, replies, m_context, m_recorder);
+      measured = measureReplies(*m_session, m_bundle, gathered, m_context, m_recorder);
       isStopped = m_context.stop.stop_requested();
     }
 

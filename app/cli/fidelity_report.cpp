@@ -74,9 +74,15 @@ nlohmann::ordered_json figuresJson(const trace::FidelityFigures& figures) {
 }  // namespace
 
 std::vector<MeasuredStep> measureReplies(run::Session& session, workbench::ModelBundle& bundle,
-                                         const std::vector<run::FinishedReply>& replies,
-                                         const Context& context, trace::Sink& sink) {
+                                         experiment::FinishedReplies& gathered, const Context& context,
+                                         trace::Sink& sink) {
   std::vector<MeasuredStep> measured;
+  std::vector<run::FinishedReply> replies;
+  try {
+    replies = gathered.takeRun(session.lastRun());
+  } catch (const Failure& failure) {
+    context.streams.err << failure.what() << '\n';
+  }
   const experiment::FidelityModel model{
       .decoder = *bundle.decoder, .backend = *bundle.backend, .tokenizer = bundle.tokenizer.get()};
   for (const run::FinishedReply& reply : replies) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/cli/command.h"
+#include "engine/experiment/fidelity.h"
 #include "engine/plan/plan.h"
 #include "engine/run/finished_reply.h"
 #include "engine/run/run_result.h"
@@ -23,11 +24,11 @@ struct MeasuredStep {
   trace::FidelityMeasured fidelity;
 };
 
-/// Measures one reply after the other, and sends the events of what was found. What cannot be measured goes
-/// to standard error; those behind a stop are left out.
+/// Measures the replies of the session's last run, one after the other, and sends the events of what was
+/// found. What cannot be measured goes to standard error; those behind a stop are left out.
 std::vector<MeasuredStep> measureReplies(run::Session& session, workbench::ModelBundle& bundle,
-                                         const std::vector<run::FinishedReply>& replies,
-                                         const Context& context, trace::Sink& sink);
+                                         experiment::FinishedReplies& gathered, const Context& context,
+                                         trace::Sink& sink);
 
 /// A row a step and, under them, the run as a whole.
 std::string fidelityReport(const plan::Plan& plan, const run::RunResult& result,

@@ -36,6 +36,9 @@ class Planner {
     return std::move(m_plan);
   }
 
+  /// With an empty pool, of the request that was planned: contents that others could share.
+  const std::unordered_set<NodeId>& distinctNodes() const { return m_distinctNodes; }
+
  private:
   /// A block that this request is going to compute and that equal content later in it shares.
   struct Sibling {
@@ -457,6 +460,20 @@ AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request, std::
   }
   nameSiblings(state, plan);
   return plan;
+}
+
+std::int64_t smallestNeed(CacheState& state, std::span<const RequestSpec> requests) {
+  std::vector<AdmissionPlan> plans;  // they keep the nodes
+  std::unordered_set<NodeId> shared;
+  std::int64_t blocks = 0;
+  for (const RequestSpec& request : requests) {
+    checkRequest(request);
+    Planner planner(state, request, false);
+    plans.push_back(planner.plan());
+    shared.insert(planner.distinctNodes().begin(), planner.distinctNodes().end());
+    blocks += plans.back().smallestNeed - static_cast<std::int64_t>(planner.distinctNodes().size());
+  }
+  return blocks + static_cast<std::int64_t>(shared.size());
 }
 
 }  // namespace spanscope::cache

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace spanscope::cache {
@@ -68,5 +69,8 @@ void checkRequest(const RequestSpec& request);
 /// more. `spareBlocks` count as needed besides. `usesTiers`: what the pool lacks is looked for in tiers.
 AdmissionPlan planAdmission(CacheState& state, const RequestSpec& request, std::int64_t spareBlocks = 0,
                             bool usesTiers = true);
+
+/// Blocks of all these requests in an empty pool. Leaves the state as it is; throws as checkRequest().
+std::int64_t smallestNeed(CacheState& state, std::span<const RequestSpec> requests);
 
 }  // namespace spanscope::cache

@@ -57,6 +57,7 @@ struct KvCache::Impl {
   std::optional<Slot> append(RequestId id, RunningRequest& request, TokenId token);
   std::int64_t blocksKept() const;
   void finish(RequestId id, RunningRequest& request);
+  std::int64_t evictUnused(const RequestSpec& request);
   void clear();
 
  private:
@@ -79,6 +80,7 @@ struct KvCache::Impl {
   /// have been another block in another pool.
   void release(const Origin& origin, BlockId block, bool isUse);
   BlockId allocate(const Origin& origin, std::uint32_t segment, std::int32_t virtualIndex);
+  void evict(const Origin& origin, BlockId block);
   void rememberRemoval(BlockId block, std::uint64_t sequence);
   PooledBlock pooled(BlockId block);
   void tellSpilled(const Origin& origin, const PooledBlock& block, const Spilled& spilled);
@@ -112,24 +114,27 @@ void KvCache::Impl::release(const Origin& origin, BlockId block, bool isUse) {
 BlockId KvCache::Impl::allocate(const Origin& origin, std::uint32_t segment, std::int32_t virtualIndex) {
   const BlockId block = state.pool.front();
   if (block == kNullBlock) throw std::logic_error("no free block");
-  if (content(block)) {
-    const NodeId node = content(block)->node.id();
-    if (state.tiers) {
-      const PooledBlock leaving = pooled(block);
-      if (const auto spilled = state.tiers->spill(leaving)) tellSpilled(origin, leaving, *spilled);
-    }
-    state.trie.detach(node, block);
-    const std::uint64_t sequence =
-        send(origin, trace::BlockRemoved{block, state.trie.key(node), trace::RemovalReason::Evicted});
-    rememberRemoval(block, sequence);
-    ++state.evicted;
-    content(block).reset();
-  }
+  if (content(block)) evict(origin, block);
   state.pool.take();
   state.reachedAt[static_cast<std::size_t>(block)] = 0;
   ++state.touches;
   send(origin, trace::BlockAllocated{block, segment, virtualIndex});
   return block;
+}
+
+/// Of a block that nobody refers to.
+void KvCache::Impl::evict(const Origin& origin, BlockId block) {
+  const NodeId node = content(block)->node.id();
+  if (state.tiers) {
+    const PooledBlock leaving = pooled(block);
+    if (const auto spilled = state.tiers->spill(leaving)) tellSpilled(origin, leaving, *spilled);
+  }
+  state.trie.detach(node, block);
+  const std::uint64_t sequence =
+      send(origin, trace::BlockRemoved{block, state.trie.key(node), trace::RemovalReason::Evicted});
+  rememberRemoval(block, sequence);
+  ++state.evicted;
+  content(block).reset();
 }
 
 /// Only what can no longer be found is worth remembering.
@@ -278,7 +283,9 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
           admission.copies.push_back({block.copyFrom, used, facts.tokens});
           send(origin(index), trace::BlockCopied{block.copyFrom, used, facts.tokens});
         }
-        if (block.source == PlannedBlock::Source::New && state.config.enabled && !spec.isPrivate &&
+        const bool isOwn = index + 1 == plan.segments.size() && request.alwaysFrom >= 0 &&
+                           facts.virtualIndex * state.config.blockSize + facts.wanted > request.alwaysFrom;
+        if (block.source == PlannedBlock::Source::New && state.config.enabled && !spec.isPrivate && !isOwn &&
             (state.config.cacheTails || facts.wanted == state.config.blockSize)) {
           state.trie.addPending(planned.nodes[place].id(), request.id);
           running.pending.push_back(planned.nodes[place]);
@@ -440,6 +447,17 @@ void KvCache::Impl::finish(RequestId id, RunningRequest& request) {
   state.running.erase(id);
 }
 
+std::int64_t KvCache::Impl::evictUnused(const RequestSpec& request) {
+  const Origin origin{request.run, request.id, request.segments.back().node};
+  std::int64_t contents = 0;
+  for (BlockId block = state.pool.front(); block != kNullBlock; block = state.pool.after(block)) {
+    if (!content(block)) continue;
+    evict(origin, block);
+    ++contents;
+  }
+  return contents;
+}
+
 void KvCache::Impl::clear() {
   const NodePath nowhere;
   const std::uint64_t sequence = send(Origin{0, 0, nowhere}, trace::CacheCleared{});
@@ -538,6 +556,11 @@ std::variant<Admission, Refusal> KvCache::admit(const RequestSpec& request, std:
   return m_impl->admit(request, plan);
 }
 
+std::int64_t KvCache::evictUnused(const RequestSpec& request) {
+  checkRequest(request);
+  return m_impl->evictUnused(request);
+}
+
 bool KvCache::isBeingComputed(const AwaitedContent& content) const {
   return m_impl->state.running.contains(content.request) &&
          m_impl->state.trie.isPendingBy(content.content, content.request);
@@ -633,6 +656,10 @@ std::int64_t KvCache::blocksPerRequest(const RequestSpec& request) const {
   }
   const std::int64_t last = static_cast<std::int64_t>(request.segments.back().tokens.size());
   return blocks + blocksFor(last + request.lookahead, size) - blocksFor(last, size);
+}
+
+std::int64_t KvCache::blocksTogether(std::span<const RequestSpec> requests) const {
+  return smallestNeed(m_impl->state, requests);
 }
 
 std::size_t KvCache::contentCount() const {

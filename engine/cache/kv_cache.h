@@ -73,8 +73,8 @@ struct RequestSpec {
   std::string salt;                   ///< tenant; enters every root
   std::vector<SegmentSpec> segments;  ///< at least one; the last one is continued by generated tokens
   std::int32_t lookahead = 0;         ///< appended tokens for which room is kept free from the start
-  /// Local token of the last segment from which on everything is computed, even if it is stored; −1: the last
-  /// token alone is.
+  /// Local token of the last segment from which on everything is computed, even if it is stored, and no other
+  /// request waits for it; −1: the last token alone is.
   std::int32_t alwaysFrom = -1;
   /// Where the request ran before and was preempted: by segment, how many local tokens had been computed.
   /// Empty for one that begins.
@@ -167,6 +167,11 @@ class KvCache {
   /// request has to wait. `spareBlocks`: free blocks that have to be left over.
   std::variant<Admission, Refusal> admit(const RequestSpec& request, std::int64_t spareBlocks = 0);
 
+  /// Evicts, on behalf of a request, everything that stands in blocks nobody refers to: where it was refused
+  /// because the same is found in one block and computed in another, it then needs no more than it would in a
+  /// pool without them. How many contents that were.
+  std::int64_t evictUnused(const RequestSpec& request);
+
   /// Whether what a refused request waits for is still being computed: admitting it before is in vain.
   bool isBeingComputed(const AwaitedContent& content) const;
 
@@ -212,6 +217,10 @@ class KvCache {
 
   std::int64_t freeBlocks() const;  ///< blocks that nobody refers to, cached ones included
   std::int64_t blocksPerRequest(const RequestSpec& request) const;  ///< upper bound, nothing shared
+
+  /// Blocks that these requests need all at once in a pool that nothing else is in: what they have in common
+  /// counts once.
+  std::int64_t blocksTogether(std::span<const RequestSpec> requests) const;
 
   /// Contents that are known: those of stored blocks and running requests, and what these are made of.
   std::size_t contentCount() const;

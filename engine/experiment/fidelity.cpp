@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/experiment/divergence.h"
 #include "engine/experiment/flat_sequence.h"
+#include "engine/policy/choice.h"
 #include "engine/run/finished_reply.h"
 #include "engine/run/session_config.h"
 
@@ -253,11 +254,10 @@ trace::FidelityMeasured measureFidelity(run::Session& session, const FidelityMod
 
 void FinishedReplies::take(const trace::Event& event) {
   if (const auto* started = std::get_if<trace::RunStarted>(&event.payload)) {
-    m_policies[event.run] = policy::findChoice(started->policy).value_or(policy::Choice());
+    m_policies[event.run] = started->policy;
   } else if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload)) {
     run::FinishedReply& reply = m_replies[event.request].reply;
     reply.run = event.run;
-    reply.policy = m_policies[event.run];
     reply.request = event.request;
     reply.node = event.node;
     reply.segments = table->segments;
@@ -284,8 +284,16 @@ std::vector<run::FinishedReply> FinishedReplies::takeRun(RunId run) {
           {.request = member, .segments = other.segments, .reply = other.tokens});
     }
   }
+  const std::string policy = m_policies[run];
   std::erase_if(m_policies, [run](const auto& entry) { return entry.first <= run; });
   std::erase_if(m_replies, [run](const auto& entry) { return entry.second.reply.run <= run; });
+  if (replies.empty()) return replies;
+  const auto read = policy::readChoice(policy);
+  if (const auto* problem = std::get_if<policy::ChoiceProblem>(&read)) {
+    throw Failure(errorAt("policy of run " + std::to_string(run), '"' + policy + '"',
+                          "one that this program knows: " + problem->expected));
+  }
+  for (run::FinishedReply& reply : replies) reply.policy = std::get<policy::Choice>(read);
   return replies;
 }
 

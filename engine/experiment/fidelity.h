@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 namespace spanscope::experiment {
@@ -44,7 +45,8 @@ class FinishedReplies {
  public:
   void take(const trace::Event& event);
   /// Those of a run that ended by themselves and have tokens, in the order of their requests, and forgets
-  /// them and all before.
+  /// them and all before. Throws Failure, having forgotten them, if the run's policy is none that this
+  /// program knows: how its replies came about cannot be repeated then.
   std::vector<run::FinishedReply> takeRun(RunId run);
 
  private:
@@ -54,7 +56,7 @@ class FinishedReplies {
     std::vector<RequestId> team;
   };
   std::map<RequestId, Reply> m_replies;
-  std::map<RunId, policy::Choice> m_policies;  ///< of the runs that are not taken yet
+  std::map<RunId, std::string> m_policies;  ///< as they are written, of the runs that are not taken yet
 };
 
 }  // namespace spanscope::experiment

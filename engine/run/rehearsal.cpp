@@ -6,6 +6,7 @@
 #include "engine/trace/pool_state.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace spanscope::run {
@@ -125,6 +126,12 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
     }
   } catch (const Failure& failure) {
     m_result.error = failure.error();
+  } catch (const std::exception& exception) {
+    // What nobody foresaw ends the run that is forecast, too.
+    m_result.error = Error{.file = {},
+                           .place = "forecast",
+                           .found = exception.what(),
+                           .expected = "a run that can be rehearsed"};
   }
   m_hasFailed = m_hasFailed || m_result.error;
   m_scheduler.abort(m_result.run);

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string>
 #include <utility>
 
 namespace spanscope::run {
@@ -21,38 +20,6 @@ namespace {
 /// Prompt tokens that are laid out and looked up for new requests before a pass. Looking one up takes well
 /// under a microsecond, so this bounds how long the requests that run already have to wait.
 constexpr std::int64_t kMostTokensLaidOut = 1 << 20;
-
-/// `generated`: the reply so far, with which a preempted request goes on.
-cache::RequestSpec makeSpec(RequestId id, const layout::SpanTable& table, const RequestOptions& options,
-                            const std::string& salt, const std::vector<TokenId>& generated) {
-  cache::RequestSpec spec;
-  spec.id = id;
-  spec.run = options.run;
-  if (options.replay) {
-    spec.alwaysFrom = options.replay->firstRow;
-  } else if ((table.mostBlocks > 0 || options.team) && !generated.empty()) {
-    // The same tokens of another request read other blocks, or other replies.
-    spec.alwaysFrom = table.segments.back().length();
-  }
-  spec.salt = salt;
-  spec.segments.reserve(table.segments.size());
-  for (const layout::Segment& segment : table.segments) {
-    cache::SegmentSpec& out = spec.segments.emplace_back();
-    out.tokens = segment.tokens;
-    out.base = segment.base;
-    out.node = segment.node;
-    out.repeats = segment.repeats;
-    out.isPrivate = segment.repeats || (table.blending && &segment == &table.segments.back());
-    for (const std::uint32_t seen : segment.sees) {
-      const layout::Segment& other = table.segments[seen];
-      out.sees.push_back(
-          {.segment = seen, .distance = segment.base - other.base, .visibleBegin = other.visibleBegin});
-    }
-  }
-  std::vector<TokenId>& last = spec.segments.back().tokens;
-  last.insert(last.end(), generated.begin(), generated.end());
-  return spec;
-}
 
 }  // namespace
 
@@ -83,16 +50,20 @@ RequestId Scheduler::submit(layout::SpanTable table, RequestOptions options) {
 }
 
 Scheduler::Progress Scheduler::pass(std::stop_token stop, RequestSource* source) {
-  admit(stop, source);
-  endGivenReplies();
-  if (stop.stop_requested()) return Progress::Stopped;
   Pass pass;
   pass.batch.logitsWanted = false;
-  collectDecodes(pass);
-  collectPrefills(pass);
-  if (pass.parts.empty()) {
+  while (pass.parts.empty()) {
+    const std::uint64_t preemptions = m_preemptions;
+    const std::uint64_t failures = m_failures;
+    admit(stop, source);
+    endGivenReplies();
+    if (stop.stop_requested()) return Progress::Stopped;
+    collectDecodes(pass);
+    collectPrefills(pass);
+    if (!pass.parts.empty()) break;
     removeEnded();
-    return Progress::Idle;
+    // Where everybody gave way, somebody can begin again.
+    if (m_preemptions == preemptions || m_failures != failures) return Progress::Idle;
   }
   closeBlend(pass);
   if (!pass.observed.empty()) {
@@ -185,7 +156,7 @@ void Scheduler::admit(const std::stop_token& stop, RequestSource* source) {
   }
 }
 
-/// False if it has to wait; those behind it must not be tried then.
+/// False if it has to wait for requests that go on; those behind it must not be tried then.
 bool Scheduler::tryAdmit(Request& request) {
   // Asking the cache costs time that grows with the prompt, so it is asked when the answer can be another
   // one.
@@ -196,19 +167,31 @@ bool Scheduler::tryAdmit(Request& request) {
     if (last.reason == cache::Refusal::Reason::WaitForOther && m_cache.isBeingComputed(last.waitFor))
       return false;
   }
-  cache::RequestSpec spec = makeSpec(request.id, request.table, request.options, m_salt, request.generated);
-  spec.computedBefore = request.computedBefore;
+  const cache::RequestSpec spec = specOf(request);
   // One that was preempted would be again, did it not leave the others some room to grow.
   std::int64_t spareBlocks = 0;
-  if (!request.computedBefore.empty()) {
+  if (!request.computedBefore.empty() && othersGoOn(request)) {
     spareBlocks = std::count_if(m_requests.begin(), m_requests.end(),
                                 [](const auto& other) { return other->running(); });
   }
-  const auto answer = m_cache.admit(spec, spareBlocks);
-  if (const auto* refusal = std::get_if<cache::Refusal>(&answer)) {
-    if (refusal->reason == cache::Refusal::Reason::NeverFits || !othersGoOn(request)) {
-      fail(request, request.generated.empty() ? describe(request, *refusal) : outgrown(request));
+  auto answer = m_cache.admit(spec, spareBlocks);
+  while (const auto* refusal = std::get_if<cache::Refusal>(&answer)) {
+    if (refusal->reason == cache::Refusal::Reason::NeverFits) {
+      fail(request, tooLarge(request));
       return true;
+    }
+    const bool waitsInVain = !othersGoOn(request);
+    if (waitsInVain && needOf(request) > usableBlocks()) {
+      fail(request, tooLarge(request));
+      return true;
+    }
+    if (waitsInVain && isNext(request)) {
+      if (!makeWay(request, spec)) {
+        fail(request, tooLarge(request));
+        return true;
+      }
+      answer = m_cache.admit(spec);
+      continue;
     }
     const bool isNew = !request.lastRefusal || request.lastRefusal->reason != refusal->reason ||
                        request.lastRefusal->waitFor.request != refusal->waitFor.request;
@@ -221,7 +204,8 @@ bool Scheduler::tryAdmit(Request& request) {
                                                          : "not enough free blocks while others run",
                                          .waitFor = refusal->waitFor.request});
     }
-    return false;
+    // Whoever runs waits for somebody who may be behind it.
+    return waitsInVain;
   }
 
   // From here on it has blocks to give back, whatever else goes wrong.
@@ -232,79 +216,12 @@ bool Scheduler::tryAdmit(Request& request) {
   request.computed.clear();
   for (const cache::SegmentBlocks& segment : admission.segments)
     request.computed.push_back(segment.computeFrom);
-  request.placed = request.length(request.lastSegment());
+  request.placed = static_cast<std::int32_t>(spec.segments.back().tokens.size());
   settle(request);
   if (!admission.copies.empty()) m_computation.copyBlocks(admission.copies);
   m_cache.copied(request.id);
   m_listener.onAdmitted(request.id, admission);
   return true;
-}
-
-bool Scheduler::othersRun(const Request& request) const {
-  return std::any_of(m_requests.begin(), m_requests.end(),
-                     [&](const auto& other) { return other.get() != &request && other->running(); });
-}
-
-/// It runs, and does not wait for others of its team.
-bool Scheduler::goesOn(const Request& request) const {
-  if (!request.running()) return false;
-  const bool mayWait = request.options.team && request.state == Request::State::Decode;
-  return !mayWait || Team(m_requests, request).isReady();
-}
-
-/// Somebody else's blocks may yet come free.
-bool Scheduler::othersGoOn(const Request& request) const {
-  return std::any_of(m_requests.begin(), m_requests.end(),
-                     [&](const auto& other) { return other.get() != &request && goesOn(*other); });
-}
-
-/// Who gives way to a request that needs a block; null if nobody can. Members of teams never do: all of a
-/// team would have to wait for them.
-Scheduler::Request* Scheduler::youngestFor(const Request& request) const {
-  for (auto other = m_requests.rbegin(); other != m_requests.rend(); ++other) {
-    // Those before a member of a team may be in the pass already.
-    if (request.options.team && other->get() == &request) return nullptr;
-    if ((*other)->running() && !(*other)->options.team) return other->get();
-  }
-  return nullptr;
-}
-
-/// Makes room for a token that was sampled, taking it from the youngest requests. Nothing if the request
-/// itself had to give way, or ended because even the whole pool is too small for it.
-std::optional<cache::Slot> Scheduler::place(Request& request, TokenId token) {
-  while (true) {
-    std::optional<cache::Slot> slot = m_cache.append(request.id, token);
-    if (slot) return slot;
-    Request* const youngest = youngestFor(request);
-    if (youngest != nullptr && youngest != &request) {
-      preempt(*youngest, request);
-      continue;
-    }
-    if (youngest == &request && othersRun(request)) {
-      preempt(request, request);
-    } else {
-      fail(request, outgrown(request));
-    }
-    return std::nullopt;
-  }
-}
-
-void Scheduler::preempt(Request& request, const Request& requester) {
-  const std::uint32_t last = request.lastSegment();
-  if (request.state == Request::State::Decode)
-    m_cache.computed(request.id, last, request.storable(last, request.computed[last]));
-  trace::RequestPreempted event{.requester = requester.id};
-  if (request.computedBefore.empty()) request.computedBefore.resize(request.computed.size());
-  for (std::uint32_t i = 0; i <= last; ++i) {
-    event.blocks += static_cast<std::int64_t>(m_cache.blocks(request.id, i).blocks.size());
-    event.computedTokens += request.computed[i];
-    request.computedBefore[i] = std::max(request.computedBefore[i], request.computed[i]);
-  }
-  m_sink.send(request.options.run, request.id, request.options.node, event);
-  m_cache.finish(request.id);
-  request.state = Request::State::Waiting;
-  ++m_releases;
-  m_listener.onPreempted(request.id);
 }
 
 /// A member of a team whose prompt is computed and whose reply has begun, be it that it gave way, waits for
@@ -315,16 +232,6 @@ void Scheduler::settle(Request& request) {
     if (request.computed[i] < request.prefillLength(i)) return;
   }
   request.state = Request::State::Decode;
-}
-
-/// Whether there is a slot for the next row of a reply.
-bool Scheduler::makeRoom(Request& request, TokenId token) {
-  const std::optional<cache::Slot> slot = place(request, token);
-  if (slot && slot->copy) {
-    m_computation.copyBlocks(std::span(&*slot->copy, 1));
-    m_cache.copied(request.id);
-  }
-  return slot.has_value();
 }
 
 /// Replies that were given end when all of them is computed.
@@ -423,34 +330,12 @@ void Scheduler::fail(Request& request, const Error& error) {
   if (request.running()) m_cache.finish(request.id);
   request.state = Request::State::Ended;
   ++m_releases;
+  ++m_failures;
   m_listener.onFailed(request.id, error);
 }
 
 void Scheduler::removeEnded() {
   std::erase_if(m_requests, [](const auto& request) { return request->state == Request::State::Ended; });
-}
-
-Error Scheduler::describe(const Request& request, const cache::Refusal& refusal) const {
-  const std::int64_t blockSize = m_cache.config().blockSize;
-  const std::int64_t missing = refusal.neededBlocks - refusal.availableBlocks;
-  return {.file = {},
-          .place = request.options.node,
-          .found = "a prompt of " + counted(request.table.tokenCount(), "token") + ", which needs " +
-                   counted(refusal.neededBlocks, "block") + " of " + std::to_string(blockSize),
-          .expected = "at most the " + counted(refusal.availableBlocks, "block") +
-                      " of the pool: " + counted(missing, "block") + " (about " +
-                      counted(missing * blockSize, "token") + ") too many"};
-}
-
-Error Scheduler::outgrown(const Request& request) const {
-  const std::int64_t usable = std::int64_t{m_cache.config().blockCount} - 1;
-  return {.file = {},
-          .place = request.options.node,
-          .found = "a prompt of " + counted(request.table.tokenCount(), "token") + " and a reply that " +
-                   "has grown to " + std::to_string(request.generated.size()) + " of at most " +
-                   std::to_string(request.options.maxNewTokens),
-          .expected = "a reply that ends within the " + counted(usable, "block") + " of " +
-                      std::to_string(m_cache.config().blockSize) + " that the pool has"};
 }
 
 }  // namespace spanscope::run

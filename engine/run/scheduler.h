@@ -3,10 +3,11 @@
 // prefill chunks of the others, in the order in which they were submitted.
 //
 // A request is admitted when there is room for its prompt, not for the longest reply it may give. Where a
-// running one needs a block and none is free, the youngest gives its blocks back and waits to be resumed:
-// what it had computed is mostly found again, and its reply goes on token for token. Requests are admitted in
-// the order of submission, whatever they wait for, so that what each finds does not depend on how passes
-// fall.
+// running one needs a block and none is free, another gives its blocks back and waits to be resumed (see
+// givesWayTo): what it had computed is mostly found again, and its reply goes on token for token. Requests
+// are admitted in the order of submission, whatever they wait for, so that what each finds does not depend on
+// how passes fall. For want of blocks none fails but one that an empty pool would be too small for, of a team
+// all together.
 #pragma once
 
 #include "engine/base/error.h"
@@ -99,16 +100,22 @@ class Scheduler {
   void admit(const std::stop_token& stop, RequestSource* source);
   bool tryAdmit(Request& request);
   std::int64_t wantedRows() const;
-  bool othersRun(const Request& request) const;
+  cache::RequestSpec specOf(const Request& request) const;
   bool goesOn(const Request& request) const;
   bool othersGoOn(const Request& request) const;
+  std::vector<Request*> unitOf(Request& request) const;
+  std::int64_t needOf(Request& request) const;
+  std::int64_t usableBlocks() const;
+  bool isNext(const Request& request) const;
+  bool makeWay(Request& request, const cache::RequestSpec& spec);
+  bool restart(Request& request);
   std::optional<cache::Slot> place(Request& request, TokenId token);
   bool makeRoom(Request& request, TokenId token);
   void preempt(Request& request, const Request& requester);
-  Request* youngestFor(const Request& request) const;
+  Request* givesWayTo(Request& request) const;
   void settle(Request& request);
   void collectDecodes(Pass& pass);
-  void collectTeam(Pass& pass, Request& member);
+  std::vector<Request*> nextOfTeam(Request& member);
   void collectPrefills(Pass& pass);
   void addBlend(Pass& pass, Request& request);
   void addRows(Pass& pass, Request& request, std::uint32_t segment, std::int32_t begin, std::int32_t count);
@@ -129,8 +136,7 @@ class Scheduler {
   void endGivenReplies();
   void fail(Request& request, const Error& error);
   void removeEnded();
-  Error describe(const Request& request, const cache::Refusal& refusal) const;
-  Error outgrown(const Request& request) const;
+  Error tooLarge(Request& request) const;
 
   Computation& m_computation;
   cache::KvCache& m_cache;
@@ -139,7 +145,9 @@ class Scheduler {
   std::int32_t m_rowsPerPass;
   std::string m_salt;
   RequestId m_lastRequest;
-  std::uint64_t m_releases = 0;                      ///< how often a request gave its blocks back
+  std::uint64_t m_releases = 0;     ///< how often a request gave its blocks back
+  std::uint64_t m_preemptions = 0;  ///< how often it did so to go on later
+  std::uint64_t m_failures = 0;
   std::vector<std::unique_ptr<Request>> m_requests;  ///< in order of submission
 };
 

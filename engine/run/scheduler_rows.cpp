@@ -16,21 +16,30 @@
 namespace spanscope::run {
 
 void Scheduler::collectDecodes(Pass& pass) {
+  std::vector<Request*> chosen;
   for (const auto& owned : m_requests) {
     Request& request = *owned;
-    if (request.state != Request::State::Decode || pass.rows() >= m_rowsPerPass) continue;
+    const std::size_t rows = static_cast<std::size_t>(pass.rows()) + chosen.size();
+    if (request.state != Request::State::Decode || rows >= static_cast<std::size_t>(m_rowsPerPass)) continue;
     if (request.options.team) {
-      collectTeam(pass, request);
+      const std::vector<Request*> next = nextOfTeam(request);
+      chosen.insert(chosen.end(), next.begin(), next.end());
     } else if (makeRoom(request, request.generated.back())) {
-      addRows(pass, request, request.lastSegment(), request.computed.back(), 1);
+      chosen.push_back(&request);
     }
+  }
+  // Some may have given way to others since they were chosen.
+  for (Request* each : chosen) {
+    if (each->state == Request::State::Decode && goesOn(*each))
+      addRows(pass, *each, each->lastSegment(), each->computed.back(), 1);
   }
 }
 
-/// Of a team all rows of one step, be they more than a pass else has: each reads what the others have in it.
-void Scheduler::collectTeam(Pass& pass, Request& member) {
+/// Of a team, asked by its first member, all that have a row in its next step, each with room for it, be they
+/// more than a pass else has rows: each reads what the others have in it. None if somebody has to wait.
+std::vector<Scheduler::Request*> Scheduler::nextOfTeam(Request& member) {
   const Team team(m_requests, member);
-  if (team.members().front() != &member || !team.isReady()) return;
+  if (team.members().front() != &member || !team.isReady()) return {};
   if (!member.isTold && member.options.given.empty()) {
     trace::TeamFormed event;
     for (const Request* each : team.members()) event.requests.push_back(each->id);
@@ -47,11 +56,11 @@ void Scheduler::collectTeam(Pass& pass, Request& member) {
       continue;
     }
     const bool hasRoom = each->placed > each->generatedFrom() + row;
-    if (!hasRoom && !makeRoom(*each, each->generated[static_cast<std::size_t>(row)])) return;
+    if (!hasRoom && !makeRoom(*each, each->generated[static_cast<std::size_t>(row)])) return {};
     if (!hasRoom) ++each->placed;
     going.push_back(each);
   }
-  for (Request* each : going) addRows(pass, *each, each->lastSegment(), each->computed.back(), 1);
+  return going;
 }
 
 void Scheduler::collectPrefills(Pass& pass) {

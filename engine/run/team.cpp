@@ -20,16 +20,14 @@ Team::Team(const std::vector<std::unique_ptr<ScheduledRequest>>& requests, const
 }
 
 bool Team::isReady() const {
-  return m_members.size() == m_size &&
-         std::all_of(m_members.begin(), m_members.end(), [](const ScheduledRequest* member) {
+  return isWhole() && std::all_of(m_members.begin(), m_members.end(), [](const ScheduledRequest* member) {
            return member->state == ScheduledRequest::State::Decode;
          });
 }
 
 bool Team::isOver() const {
-  return m_members.size() == m_size &&
-         std::all_of(m_members.begin(), m_members.end(),
-                     [](const ScheduledRequest* member) { return member->isOver; });
+  return isWhole() && std::all_of(m_members.begin(), m_members.end(),
+                                  [](const ScheduledRequest* member) { return member->isOver; });
 }
 
 std::vector<ScheduledRequest*> Team::next() const {

@@ -17,7 +17,9 @@ class Team {
 
   /// In the order of their places.
   const std::vector<ScheduledRequest*>& members() const { return m_members; }
-  /// All of them are there and past their prompts.
+  /// All of them have been submitted, and none has failed.
+  bool isWhole() const { return m_members.size() == m_size; }
+  /// They have, and are past their prompts.
   bool isReady() const;
   /// No reply goes on.
   bool isOver() const;

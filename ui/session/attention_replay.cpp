@@ -7,6 +7,7 @@
 #include "ui/words/tr.h"
 
 #include <algorithm>
+#include <optional>
 #include <variant>
 
 namespace spanscope::ui {
@@ -47,7 +48,21 @@ run::Teammates teammatesOf(const ViewInput& input, RequestId id) {
   return team;
 }
 
+/// Of the run that gave the answer; nullptr if nothing is known of it.
+const trace::RunState* runOf(const ViewInput& input, const trace::RequestState& request) {
+  const auto& runs = input.state().progress().runs;
+  const auto found = runs.find(request.run);
+  return found == runs.end() ? nullptr : &found->second;
+}
+
 }  // namespace
+
+QString policyObstacle(const std::string& policy) {
+  if (policy::findChoice(policy)) return {};
+  return tr("This program does not know the reuse policy “%1” of the run: it cannot repeat how the answer "
+            "came about.")
+      .arg(QString::fromStdString(policy));
+}
 
 QString replayObstacle(const ViewInput& input, const ReplayChoice& choice) {
   switch (input.replay.origin) {
@@ -73,6 +88,9 @@ QString replayObstacle(const ViewInput& input, const ReplayChoice& choice) {
     if (!other->complete || static_cast<std::int64_t>(member.reply.size()) != other->generatedTokens)
       return tr("Parts of this run are no longer in memory: run the query again.");
   }
+  const trace::RunState* run = runOf(input, *request);
+  if (run == nullptr) return tr("Parts of this run are no longer in memory: run the query again.");
+  if (QString problem = policyObstacle(run->policy); !problem.isEmpty()) return problem;
   if (input.replay.running) return tr("Other attention is being computed.");
   if (input.replay.engineIsBusy) return tr("A query is running.");
   return {};
@@ -88,9 +106,10 @@ run::AttentionReplayRequest replayRequest(const ViewInput& input, const ReplayCh
   asked.run = request->run;
   asked.node = request->node;
   asked.segments.assign(request->segments.begin(), request->segments.end());
-  const auto& runs = input.state().progress().runs;
-  if (const auto run = runs.find(request->run); run != runs.end())
-    asked.policy = policy::findChoice(run->second.policy).value_or(policy::Choice());
+  const trace::RunState* run = runOf(input, *request);
+  const std::optional<policy::Choice> policy =
+      run == nullptr ? std::nullopt : policy::findChoice(run->policy);
+  if (policy) asked.policy = *policy;
   asked.reply = replyOf(input, choice.request);
   asked.teammates = teammatesOf(input, choice.request);
   std::uint64_t keys = asked.segments.size() + asked.reply.size();

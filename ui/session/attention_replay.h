@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace spanscope::run {
@@ -50,6 +51,10 @@ struct ReplayState {
   QString fidelityProblem;              ///< why
   bool operator==(const ReplayState&) const = default;
 };
+
+/// Why nothing that was computed under a policy, as a trace writes it, can be computed again, a sentence;
+/// empty: it can.
+QString policyObstacle(const std::string& policy);
 
 /// Why the answer cannot be computed again now, a sentence; empty: it can.
 QString replayObstacle(const ViewInput& input, const ReplayChoice& choice);

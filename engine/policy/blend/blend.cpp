@@ -4,6 +4,7 @@
 #include "engine/policy/blend/blended_table.h"
 
 #include <array>
+#include <vector>
 
 namespace spanscope::policy {
 namespace {
@@ -51,7 +52,15 @@ const char* exactnessAt(std::span<const double> values) {
 
 layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOutput> outputs,
                          layout::MessageRenderer& renderer, std::span<const double> values) {
-  return blendedTable(layout::layOut(step, outputs, renderer, layout::Visibility::Spans), blendingOf(values));
+  // A reply that stands in this prompt is a document of it, and is first computed as one is by itself: what
+  // blending made of its own prompt belonged to that request alone.
+  std::vector<layout::StepOutput> documents(outputs.size());
+  for (const StepIndex need : step.needs) {
+    if (need >= outputs.size()) continue;
+    documents[need] = {.table = unblendedTable(outputs[need].table), .tokens = outputs[need].tokens};
+  }
+  return blendedTable(layout::layOut(step, documents, renderer, layout::Visibility::Spans),
+                      blendingOf(values));
 }
 
 void restore(layout::SpanTable& table, std::span<const double> values) {

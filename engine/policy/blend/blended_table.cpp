@@ -45,6 +45,26 @@ SpanTable blendedTable(const SpanTable& spans, const layout::Blending& blending)
   return table;
 }
 
+SpanTable unblendedTable(const SpanTable& blended) {
+  if (!blended.blending) return blended;
+  SpanTable table;
+  table.cropped = blended.cropped;
+  table.mostBlocks = blended.mostBlocks;
+  for (std::size_t i = 0; i + 1 < blended.segments.size(); ++i) {
+    const Segment& segment = blended.segments[i];
+    if (segment.repeats) {
+      table.segments[*segment.repeats].hidden = false;
+    } else {
+      table.segments.push_back(segment);
+    }
+  }
+  // What repeats others stands behind all of them, so these have the places that they had.
+  Segment last = blended.segments.back();
+  for (std::uint32_t& seen : last.sees) seen = blended.segments[seen].repeats.value_or(seen);
+  table.segments.push_back(std::move(last));
+  return table;
+}
+
 void restoreBlend(SpanTable& table, const layout::Blending& blending) {
   bool repeatsAny = false;
   for (std::size_t i = 0; i + 1 < table.segments.size(); ++i) {

@@ -12,6 +12,10 @@ namespace spanscope::policy {
 /// sees these. As it is where nothing stands in a document.
 layout::SpanTable blendedTable(const layout::SpanTable& spans, const layout::Blending& blending);
 
+/// The table that such a one was made of; any other as it is. What stands in it is computed as a document is
+/// by itself: in that form a reply to a blended prompt stands in another prompt.
+layout::SpanTable unblendedTable(const layout::SpanTable& blended);
+
 /// Says of a blended table, as traces tell of it, what they do not: which segments repeat which, and how.
 void restoreBlend(layout::SpanTable& table, const layout::Blending& blending);
 

@@ -137,6 +137,35 @@ class TestFidelity : public QObject {
     QVERIFY(std::abs(Distribution(p).probability(0) - 0.5) < 1e-7);
   }
 
+  /// What a newer program recorded is not measured as if it had been done in another way.
+  void anUnknownPolicyIsSaid() {
+    Ran ran(kRag, "link(3)");
+    const auto gather = [&](const std::string& policy, bool isTold = true) {
+      experiment::FinishedReplies gathered;
+      for (trace::Event event : ran.spanlet.sink.events) {
+        auto* started = std::get_if<trace::RunStarted>(&event.payload);
+        if (started != nullptr) started->policy = policy;
+        if (started == nullptr || isTold) gathered.take(event);
+      }
+      return gathered;
+    };
+    QVERIFY(gather("link(3)").takeRun(1).at(0).policy == *policy::findChoice("link(3)"));
+    for (const char* policy : {"magic(3)", "link(-1)", "spans(2)"}) {
+      experiment::FinishedReplies gathered = gather(policy);
+      try {
+        gathered.takeRun(1);
+        QFAIL("replies were given");
+      } catch (const Failure& failure) {
+        const QString said = QString::fromStdString(failure.error().message());
+        QVERIFY2(said.contains(QStringLiteral("policy of run 1")) && said.contains(QLatin1String(policy)),
+                 qPrintable(said));
+      }
+      // What cannot be measured is not kept.
+      QVERIFY(gathered.takeRun(1).empty());
+    }
+    QVERIFY_EXCEPTION_THROWN(gather("link(3)", false).takeRun(1), Failure);
+  }
+
   void divergenceOfAwkwardLogits() {
     // Far apart: sums of plain exponentials would overflow or vanish.
     const std::vector<float> p{20000, 19999, -20000};

@@ -3,6 +3,8 @@
 // others can find; and that with all tokens it is a full prefill.
 #include "engine/base/error.h"
 #include "engine/policy/blend/blended_table.h"
+#include "engine/run/prediction.h"
+#include "engine/run/predictor.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
 #include "tests/engine/policy/policy_fixture.h"
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 using namespace spanscope;
@@ -94,6 +97,36 @@ Numbers reference(const PlainTransformer& plain, const SpanTable& table, const P
     hidden = std::move(next);
   }
   return plain.logits(hidden.back());
+}
+
+/// A reply to a prompt of documents stands behind a document in another prompt, and that one's reply in a
+/// third; what the generates say is put in as it was computed for them.
+plan::Plan nestedPlan() {
+  const auto generate = [](const std::string& documents, const std::string& replies) {
+    return R"({"g":{"model":"m","max_tokens":12,"temperature":0.0,"input":{"cross":[{"plus":[)" + documents +
+           "]}," + replies + R"({"user":"Where does Mira live?"}]}}})";
+  };
+  const std::string inner =
+      generate(R"({"user":"Mira lives in Lisbon. Mira plays the cello."},{"user":"Tarek is a baker."})", "");
+  const std::string middle = generate(R"({"user":"Nils owns a clock."})", inner + ",");
+  const auto parsed =
+      query::parseJson(generate(R"({"user":"The soup was cold."})", middle + "," + inner + ","));
+  return *plan::makePlan(*parsed.query, {.outputForm = plan::OutputForm::Reused}).plan;
+}
+
+run::RunOptions under(const QString& policy) {
+  run::RunOptions options;
+  options.policy = *policy::findChoice(policy.toStdString());
+  return options;
+}
+
+std::vector<std::vector<TokenId>> answersOf(SpanletSession& spanlet, const plan::Plan& plan,
+                                            const QString& policy) {
+  std::vector<std::vector<TokenId>> answers;
+  const run::RunResult result = spanlet.session->run(plan, under(policy));
+  if (result.error) qWarning("%s", result.error->message().c_str());
+  for (const run::StepResult& step : result.steps) answers.push_back(step.tokens);
+  return answers;
 }
 
 }  // namespace
@@ -214,18 +247,80 @@ class TestBlend : public QObject {
     QFETCH(QString, query);
     const plan::Plan plan = bundledPlan(query);
     SpanletSession spanlet;
-    const auto answersOf = [&](const char* policy) {
-      run::RunOptions options;
-      options.policy = *policy::findChoice(policy);
-      std::vector<std::vector<TokenId>> answers;
-      for (const run::StepResult& step : spanlet.session->run(plan, options).steps)
-        answers.push_back(step.tokens);
-      return answers;
-    };
-    const auto expected = answersOf("prefix");
+    const auto expected = answersOf(spanlet, plan, "prefix");
     QVERIFY(!expected.empty() && !expected.front().empty());
-    QCOMPARE(answersOf("link(all)"), expected);
-    QCOMPARE(answersOf("blend(1)"), expected);
+    QCOMPARE(answersOf(spanlet, plan, "link(all)"), expected);
+    QCOMPARE(answersOf(spanlet, plan, "blend(1)"), expected);
+  }
+
+  /// A reply to a blended prompt is a document of the prompt in which it stands.
+  void repliesStandInOtherPrompts_data() {
+    QTest::addColumn<QString>("policy");
+    QTest::addColumn<QString>("same");
+    QTest::newRow("all tokens") << "blend(1)"
+                                << "prefix";
+    QTest::newRow("no tokens") << "blend(0)"
+                               << "spans";
+    QTest::newRow("a share") << "blend(0.3)"
+                             << "";
+    QTest::newRow("by values, in steps") << "blend(0.5,by=values,steps=2)"
+                                         << "";
+  }
+  void repliesStandInOtherPrompts() {
+    QFETCH(QString, policy);
+    QFETCH(QString, same);
+    const plan::Plan plan = nestedPlan();
+    SpanletSession spanlet;
+    const run::Prediction prediction = spanlet.session->predictor()->predict(plan, under(policy));
+    QVERIFY2(!prediction.error, prediction.error ? prediction.error->message().c_str() : "");
+    const auto answers = answersOf(spanlet, plan, policy);
+    QCOMPARE(answers.size(), plan.steps.size());
+    // Once more with what was found, and with everything computed anew in small passes.
+    QCOMPARE(answersOf(spanlet, plan, policy), answers);
+    run::SessionConfig small;
+    small.rowsPerPass = 7;
+    SpanletSession other(small);
+    QCOMPARE(answersOf(other, plan, policy), answers);
+    if (!same.isEmpty()) QCOMPARE(answers, answersOf(spanlet, plan, same));
+    for (const trace::BlockState& block : spanlet.session->dumpPool().blocks) QCOMPARE(block.references, 0);
+  }
+
+  /// What the trace tells of such a prompt is enough to put its reply through the model once more.
+  void tracesTellWhatRepliesStandIn() {
+    const plan::Plan plan = nestedPlan();
+    SpanletSession spanlet;
+    const auto answers = answersOf(spanlet, plan, "blend(0.3)");
+    QCOMPARE(answers.size(), plan.steps.size());
+    std::map<RequestId, run::FinishedReply> replies;
+    for (const trace::Event& event : spanlet.sink.events) {
+      if (const auto* table = std::get_if<trace::SpanTableLaidOut>(&event.payload))
+        replies[event.request].segments = table->segments;
+      if (const auto* token = std::get_if<trace::TokenGenerated>(&event.payload))
+        replies[event.request].tokens.push_back(token->token);
+    }
+    QCOMPARE(replies.size(), plan.steps.size());
+    for (auto& [request, reply] : replies) {
+      reply.policy = *policy::findChoice("blend(0.3)");
+      const run::ReplayedReply replayed = spanlet.session->replayReply(reply, 0);
+      QCOMPARE(replayed.logits.size(), reply.tokens.size());
+      for (std::size_t row = 0; row < reply.tokens.size(); ++row) {
+        const std::vector<float>& logits = replayed.logits[row];
+        const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
+        QCOMPARE(static_cast<TokenId>(best), reply.tokens[row]);
+      }
+    }
+  }
+
+  void unblendedIsWhatItWasMadeOf() {
+    RandomTables tables(m_seed + 5, shape().vocabularySize, 11);
+    int blended = 0;
+    for (int i = 0; i < 60; ++i) {
+      const SpanTable spans = tables.next(i % 4);
+      const SpanTable table = policy::blendedTable(spans, blendingOf("blend(0.5)"));
+      blended += table.blending ? 1 : 0;
+      QVERIFY(policy::unblendedTable(table) == spans);
+    }
+    QVERIFY(blended > 20);
   }
 
   void whoGivesWayGoesOnAsItWas() {

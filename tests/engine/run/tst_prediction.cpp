@@ -127,6 +127,7 @@ class TestPrediction : public QObject {
   void aReplyInTheMiddleOfAPromptMayGoOnAsALaterPrompt();
   void changesNothing();
   void failuresAreForeseen();
+  void whatNobodyForesawIsInTheForecast();
   void stops();
   void largerPoolsWouldDo();
 };
@@ -387,6 +388,38 @@ void TestPrediction::failuresAreForeseen() {
   QCOMPARE(predicted.error->message(), result.error->message());
   const test::TinySession without(1, {});
   QVERIFY_EXCEPTION_THROWN(without.session->predictor(), Failure);
+}
+
+/// A table that no cache takes is a failure of the run, in the forecast as in the run, with what is wrong.
+void TestPrediction::whatNobodyForesawIsInTheForecast() {
+  static constexpr Policy kBroken = {
+      .name = "broken",
+      .brief = "",
+      .help = "",
+      .exactness = "",
+      .hasIndependentSpans = true,
+      .wantsBlockAttention = false,
+      .layOut = [](const plan::Step& step, std::span<const layout::StepOutput> outputs,
+                   layout::MessageRenderer& renderer, std::span<const double>) {
+        layout::SpanTable table = layout::layOut(step, outputs, renderer, layout::Visibility::Spans);
+        layout::Segment copy = table.segments.front();
+        copy.repeats = 0;
+        copy.tokens.push_back(1);
+        table.segments.insert(table.segments.begin() + 1, std::move(copy));
+        return table;
+      }};
+  const plan::Plan plan = planOf(R"({"g":{"model":"m","input":{"user":"Where?"}}})", 1);
+  run::RunOptions options;
+  options.policy = kBroken;
+  RandomSession random({}, false);
+  const run::Prediction predicted = random.session->predictor()->predict(plan, options);
+  QVERIFY(predicted.error && predicted.errorIsCertain);
+  const run::RunResult result = random.session->run(plan, options);
+  QVERIFY(result.error.has_value());
+  QCOMPARE(QString::fromStdString(predicted.error->found), QString::fromStdString(result.error->found));
+  QVERIFY(predicted.error->found.find("repeats") != std::string::npos);
+  QVERIFY2(!predicted.error->place.empty() && !predicted.error->expected.empty(),
+           predicted.error->message().c_str());
 }
 
 void TestPrediction::stops() {

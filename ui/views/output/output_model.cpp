@@ -2,6 +2,7 @@
 #include "ui/views/output/output_model.h"
 
 #include "engine/policy/policies.h"
+#include "ui/session/attention_replay.h"
 #include "ui/session/fidelity_request.h"
 #include "ui/session/run_history.h"
 #include "ui/views/common/csv_line.h"
@@ -128,6 +129,7 @@ QString obstacleOf(const Answer& answer, const ViewInput& input, const ListedRun
     return tr("The session that gave this answer has ended: run the query again.");
   if (answer.state != AnswerState::Finished || answer.generatedTokens == 0)
     return tr("The answer is not finished.");
+  if (QString problem = policyObstacle(listed.state().policy); !problem.isEmpty()) return problem;
   return input.replay.engineIsBusy ? tr("The engine is busy.") : QString();
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/prefix/prefix.h"
+#include "engine/run/session.h"
 #include "engine/run/session_config.h"
 #include "engine/trace/report.h"
 #include "engine/trace/trace_file.h"
 #include "tests/support/test_program.h"
 #include "tests/ui/views/common/recorded_runs.h"
+#include "ui/session/attention_replay.h"
+#include "ui/session/fidelity_request.h"
 #include "ui/session/run_history.h"
 #include "ui/views/attention/attention_model.h"
 #include "ui/views/attention/attention_rows.h"
@@ -515,6 +518,39 @@ class TestRunModels : public QObject {
     QCOMPARE(log.rowCount(), 3);
     QCOMPARE(log.line(0).text, QStringLiteral("the prompt does not fit"));
     QCOMPARE(log.errors(), std::size_t{1});
+  }
+
+  /// A trace of a program that knows more policies: nothing is measured as if it were another one.
+  void anUnknownPolicyIsSaidAndNotMeasured() {
+    const auto withPolicy = [this](const std::string& policy) {
+      auto trace = std::make_shared<TraceStore>();
+      for (trace::Event event : m_runs.events) {
+        if (auto* started = std::get_if<trace::RunStarted>(&event.payload)) started->policy = policy;
+        trace->append(std::move(event));
+      }
+      ViewInput input = m_runs.input();
+      input.trace = trace;
+      input.replay.origin = TraceOrigin::Session;
+      return input;
+    };
+    const ViewInput known = withPolicy("link(3)");
+    const RunId run = outputModel(known).answers[0].run;
+    const RequestId request = outputModel(known).answers[0].request;
+    QCOMPARE(replayObstacle(known, {.request = request}), QString());
+    QCOMPARE(outputModel(known).answers[0].measureObstacle, QString());
+    QVERIFY(!measurableRequests(known, run).empty());
+    QVERIFY(finishedReply(known, request).policy == *policy::findChoice("link(3)"));
+    for (const char* policy : {"magic(3)", "link(-1)", ""}) {
+      const ViewInput unknown = withPolicy(policy);
+      for (const QString& said :
+           {replayObstacle(unknown, {.request = request}), fidelityObstacle(unknown, request),
+            outputModel(unknown).answers[0].measureObstacle}) {
+        QVERIFY2(
+            said.contains(QStringLiteral("does not know the reuse policy “%1”").arg(QLatin1String(policy))),
+            qPrintable(said));
+      }
+      QVERIFY(measurableRequests(unknown, run).empty());
+    }
   }
 
   void aReplyThatEndsWithTheContextSaysSo() {

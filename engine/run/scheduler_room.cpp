@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whose blocks a request gets where none is free, and which requests no pool of this size can hold.
+#include "engine/base/counted.h"
+#include "engine/run/scheduled_request.h"
+#include "engine/run/scheduler.h"
+#include "engine/run/team.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace spanscope::run {
+namespace {
+
+bool areTeammates(const ScheduledRequest& a, const ScheduledRequest& b) {
+  return a.options.team && b.options.team && a.options.run == b.options.run &&
+         a.options.team->team == b.options.team->team;
+}
+
+}  // namespace
+
+/// With the reply so far, with which a preempted request goes on; of a member of a team what is computed of
+/// it.
+cache::RequestSpec Scheduler::specOf(const Request& request) const {
+  const layout::SpanTable& table = request.table;
+  cache::RequestSpec spec;
+  spec.id = request.id;
+  spec.run = request.options.run;
+  spec.computedBefore = request.computedBefore;
+  spec.salt = m_salt;
+  spec.segments.reserve(table.segments.size());
+  for (const layout::Segment& segment : table.segments) {
+    cache::SegmentSpec& out = spec.segments.emplace_back();
+    out.tokens = segment.tokens;
+    out.base = segment.base;
+    out.node = segment.node;
+    out.repeats = segment.repeats;
+    out.isPrivate = segment.repeats || (table.blending && &segment == &table.segments.back());
+    for (const std::uint32_t seen : segment.sees) {
+      const layout::Segment& other = table.segments[seen];
+      out.sees.push_back(
+          {.segment = seen, .distance = segment.base - other.base, .visibleBegin = other.visibleBegin});
+    }
+  }
+  const std::size_t rows = request.options.team ? static_cast<std::size_t>(std::max(0, request.wantedRows()))
+                                                : request.generated.size();
+  std::vector<TokenId>& last = spec.segments.back().tokens;
+  last.insert(last.end(), request.generated.begin(),
+              request.generated.begin() + static_cast<std::ptrdiff_t>(rows));
+  if (request.options.replay) {
+    spec.alwaysFrom = request.options.replay->firstRow;
+  } else if (request.replyIsItsOwn() && rows > 0) {
+    // The same tokens of another request read other blocks, or other replies.
+    spec.alwaysFrom = table.segments.back().length();
+  }
+  return spec;
+}
+
+/// It runs, and does not wait for others of its team.
+bool Scheduler::goesOn(const Request& request) const {
+  if (!request.running()) return false;
+  const bool mayWait = request.options.team && request.state == Request::State::Decode;
+  return !mayWait || Team(m_requests, request).isReady();
+}
+
+/// Somebody else's blocks may yet come free.
+bool Scheduler::othersGoOn(const Request& request) const {
+  return std::any_of(m_requests.begin(), m_requests.end(),
+                     [&](const auto& other) { return other.get() != &request && goesOn(*other); });
+}
+
+/// Those that have to have room together with it, itself among them.
+std::vector<Scheduler::Request*> Scheduler::unitOf(Request& request) const {
+  if (!request.options.team) return {&request};
+  return Team(m_requests, request).members();
+}
+
+/// Blocks that it needs, of a team all members together, with what is to be computed now and in a pool that
+/// nothing else is in.
+std::int64_t Scheduler::needOf(Request& request) const {
+  std::vector<cache::RequestSpec> specs;
+  for (const Request* each : unitOf(request)) specs.push_back(specOf(*each));
+  return m_cache.blocksTogether(specs);
+}
+
+std::int64_t Scheduler::usableBlocks() const {
+  return std::int64_t{m_cache.config().blockCount} - 1;
+}
+
+/// While nobody goes on: whether it belongs to the first in the order of submission that can, once they have
+/// blocks. A team cannot as long as one of it has not been submitted.
+bool Scheduler::isNext(const Request& request) const {
+  const auto first = std::find_if(m_requests.begin(), m_requests.end(), [this](const auto& each) {
+    return each->state != Request::State::Ended && (!each->options.team || Team(m_requests, *each).isWhole());
+  });
+  return first != m_requests.end() && (first->get() == &request || areTeammates(**first, request));
+}
+
+/// Gets blocks for a request that is next: from those that wait with their blocks for
+/// others, from what is merely found, and at last from its own team, which then begins again. False where
+/// there is nothing to be had.
+bool Scheduler::makeWay(Request& request, const cache::RequestSpec& spec) {
+  for (auto other = m_requests.rbegin(); other != m_requests.rend(); ++other) {
+    if (!(*other)->running() || areTeammates(**other, request)) continue;
+    preempt(**other, request);
+    return true;
+  }
+  return m_cache.evictUnused(spec) > 0 || restart(request);
+}
+
+/// Has it, of a team all members, give everything back and the cache keep nothing: what is admitted from then
+/// on holds no content twice. False if none of them was running.
+bool Scheduler::restart(Request& request) {
+  bool anyRan = false;
+  const std::vector<Request*> unit = unitOf(request);
+  for (auto each = unit.rbegin(); each != unit.rend(); ++each) {
+    if (!(*each)->running()) continue;
+    preempt(**each, request);
+    anyRan = true;
+  }
+  m_cache.evictUnused(specOf(request));
+  return anyRan;
+}
+
+/// Who gives way to a running request that needs a block; null if nobody else has any.
+///
+/// The youngest request without a team does, be it the one that asks; for a team any, since all of a team
+/// would have to wait for its members. Then members of other teams that wait for somebody anyway. Then, to a
+/// team, a younger one; a team that is the youngest itself gives way with its own youngest member. So the
+/// oldest team always goes on, or where there is none the oldest request.
+Scheduler::Request* Scheduler::givesWayTo(Request& request) const {
+  const auto youngest = [this](const auto& may) -> Request* {
+    const auto found = std::find_if(m_requests.rbegin(), m_requests.rend(),
+                                    [&](const auto& other) { return other->running() && may(*other); });
+    return found == m_requests.rend() ? nullptr : found->get();
+  };
+  const auto isInUnit = [&](const Request& other) {
+    return &other == &request || areTeammates(other, request);
+  };
+  const bool asksForTeam = request.options.team.has_value();
+  if (Request* const other = youngest(
+          [&](const Request& each) { return !each.options.team && (asksForTeam || each.id > request.id); }))
+    return other;
+  if (Request* const other = youngest([&](const Request& each) { return !isInUnit(each) && !goesOn(each); }))
+    return other;
+  if (asksForTeam) {
+    const auto firstOf = [this](const Request& member) {
+      const Team team(m_requests, member);
+      const auto first = std::min_element(team.members().begin(), team.members().end(),
+                                          [](const Request* a, const Request* b) { return a->id < b->id; });
+      return (*first)->id;
+    };
+    const RequestId own = firstOf(request);
+    if (Request* const other =
+            youngest([&](const Request& each) { return !isInUnit(each) && firstOf(each) > own; }))
+      return other;
+  }
+  const bool othersRun = youngest([&](const Request& each) { return !isInUnit(each); }) != nullptr;
+  return othersRun ? youngest(isInUnit) : nullptr;
+}
+
+/// Makes room for a token that was sampled, taking it from others. Nothing if the request or one of its team
+/// had to give way, or if it ended because even the whole pool is too small for it.
+std::optional<cache::Slot> Scheduler::place(Request& request, TokenId token) {
+  while (true) {
+    std::optional<cache::Slot> slot = m_cache.append(request.id, token);
+    if (slot) return slot;
+    Request* const other = givesWayTo(request);
+    if (other == nullptr) {
+      if (needOf(request) > usableBlocks() || !restart(request)) fail(request, tooLarge(request));
+      return std::nullopt;
+    }
+    preempt(*other, request);
+    if (other == &request || areTeammates(*other, request)) return std::nullopt;
+  }
+}
+
+/// Whether there is a slot for the next row of a reply.
+bool Scheduler::makeRoom(Request& request, TokenId token) {
+  const std::optional<cache::Slot> slot = place(request, token);
+  if (slot && slot->copy) {
+    m_computation.copyBlocks(std::span(&*slot->copy, 1));
+    m_cache.copied(request.id);
+  }
+  return slot.has_value();
+}
+
+void Scheduler::preempt(Request& request, const Request& requester) {
+  const std::uint32_t last = request.lastSegment();
+  if (request.state == Request::State::Decode)
+    m_cache.computed(request.id, last, request.storable(last, request.computed[last]));
+  trace::RequestPreempted event{.requester = requester.id};
+  if (request.computedBefore.empty()) request.computedBefore.resize(request.computed.size());
+  for (std::uint32_t i = 0; i <= last; ++i) {
+    event.blocks += static_cast<std::int64_t>(m_cache.blocks(request.id, i).blocks.size());
+    event.computedTokens += request.computed[i];
+    request.computedBefore[i] = std::max(request.computedBefore[i], request.computed[i]);
+  }
+  m_sink.send(request.options.run, request.id, request.options.node, event);
+  m_cache.finish(request.id);
+  request.state = Request::State::Waiting;
+  ++m_releases;
+  ++m_preemptions;
+  m_listener.onPreempted(request.id);
+}
+
+/// What it needs with its team, or alone, and what an empty pool has.
+Error Scheduler::tooLarge(Request& request) const {
+  const std::int64_t blockSize = m_cache.config().blockSize;
+  const std::int64_t usable = usableBlocks();
+  const std::int64_t needed = needOf(request);
+  const std::int64_t missing = needed - usable;
+  const std::string blocks = counted(needed, "block") + " of " + std::to_string(blockSize);
+  const std::string tooMany = "at most the " + counted(usable, "block") +
+                              " of the pool: " + counted(missing, "block") + " (about " +
+                              counted(missing * blockSize, "token") + ") too many";
+  if (request.options.team) {
+    std::int64_t prompts = 0;
+    std::int64_t replies = 0;
+    const std::vector<Request*> members = unitOf(request);
+    for (const Request* each : members) {
+      prompts += each->table.tokenCount();
+      replies += static_cast<std::int64_t>(each->generated.size());
+    }
+    return {.file = {},
+            .place = request.options.node,
+            .found = counted(members.size(), "request") + " that generate together, with prompts of " +
+                     counted(prompts, "token") +
+                     (replies > 0 ? " and replies that have grown to " + std::to_string(replies) : "") +
+                     ", which need " + blocks + " at once",
+            .expected = tooMany};
+  }
+  const std::string prompt = "a prompt of " + counted(request.table.tokenCount(), "token");
+  if (request.generated.empty()) {
+    return {.file = {},
+            .place = request.options.node,
+            .found = prompt + ", which needs " + blocks,
+            .expected = tooMany};
+  }
+  return {.file = {},
+          .place = request.options.node,
+          .found = prompt + " and a reply that has grown to " + std::to_string(request.generated.size()) +
+                   " of at most " + std::to_string(request.options.maxNewTokens) + ", which need " +
+                   counted(needed, "block"),
+          .expected = "a reply that ends within the " + counted(usable, "block") + " of " +
+                      std::to_string(blockSize) + " that the pool has"};
+}
+
+}  // namespace spanscope::run
