@@ -98,9 +98,9 @@ struct Predictor::Impl {
   static CountRange promptRange(const Rehearsals& both, StepIndex index);
   /// Of a prompt.
   struct FoundBounds {
-    std::int64_t known = 0;  ///< tokens that are surely found, of those before replies
-    std::int64_t found = 0;  ///< and of all
-    std::int64_t mostComputed = 0;
+    std::int64_t known = 0;                    ///< tokens that are surely found, of those before replies
+    std::int64_t found = 0;                    ///< and of all
+    std::optional<std::int64_t> mostComputed;  ///< nothing where segments come and go with the lengths
   };
   std::map<SegmentName, SurelyFound> surelyFound(const Rehearsed& rehearsed, StepIndex index,
                                                  const std::set<StepIndex>& needed) const;
@@ -211,25 +211,23 @@ Predictor::Impl::FoundBounds Predictor::Impl::foundBounds(const Rehearsals& both
   const std::map<SegmentName, SurelyFound> few = surelyFound(both.shortest, index, needed);
   const std::map<SegmentName, SurelyFound> many = surelyFound(both.longest, index, needed);
   FoundBounds bounds;
+  std::int64_t computed = 0;
+  std::size_t inBoth = 0;
   for (const auto& [name, own] : few) {
     const auto other = many.find(name);
-    if (other == many.end()) {
-      bounds.mostComputed += own.length - own.found;
-      continue;
-    }
+    if (other == many.end()) continue;
+    ++inBoth;
     bounds.known += std::min(own.known, other->second.known);
     bounds.found += std::min(own.found, other->second.found);
-    bounds.mostComputed += std::max(own.length - own.found, other->second.length - other->second.found);
-  }
-  for (const auto& [name, own] : many) {
-    if (!few.contains(name)) bounds.mostComputed += own.length - own.found;
+    computed += std::max(own.length - own.found, other->second.length - other->second.found);
   }
   // Without cached tails a reply that ends inside a block is not found to its end.
   if (!session.cacheTails) {
     const auto ends = static_cast<std::int64_t>(std::max(few.size(), many.size())) * (session.blockSize - 1);
     bounds.found = std::max<std::int64_t>(0, bounds.found - ends);
-    bounds.mostComputed += ends;
+    computed += ends;
   }
+  if (inBoth == few.size() && inBoth == many.size()) bounds.mostComputed = computed;
   return bounds;
 }
 
@@ -250,7 +248,9 @@ void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) 
       prediction.cached.least = bounds.found;
       const std::int64_t notRehearsed =
           std::max<std::int64_t>(0, prediction.prompt.most - many->admission.promptTokens);
-      prediction.computed.most = std::min(prediction.prompt.most, bounds.mostComputed + notRehearsed);
+      prediction.computed.most = prediction.prompt.most - prediction.cached.least;
+      if (bounds.mostComputed)
+        prediction.computed.most = std::min(prediction.prompt.most, *bounds.mostComputed + notRehearsed);
     }
   }
   prediction.computed.least = 1;
