@@ -59,6 +59,17 @@ class BlockTiers {
 
   /// One that finds the same but moves nothing, for predictions. It may outlive this one.
   virtual std::shared_ptr<BlockTiers> forecast() const = 0;
+
+  /// What else is asked of such a one.
+  struct Foresight {
+    bool isUnread = false;  ///< nobody has looked at what is on the disk
+    bool mayFind = false;   ///< something is in a tier, or may be
+    bool gaveUp = false;    ///< something, for lack of room in host memory
+    /// Whether a run has what was found in host memory: it is left alone once loading has taken longer than
+    /// computing, which is measured.
+    bool isHostSure = true;
+  };
+  virtual Foresight foresight() const { return {}; }
 };
 
 }  // namespace spanscope::cache

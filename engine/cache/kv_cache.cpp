@@ -643,6 +643,10 @@ trace::BlockKey KvCache::plainRoot(const std::string& salt) const {
   return rootKey(m_impl->state.hash, config().fingerprint, salt, {});
 }
 
+const BlockTiers* KvCache::tiers() const {
+  return m_impl->state.tiers.get();
+}
+
 std::int64_t KvCache::freeBlocks() const {
   return m_impl->state.pool.freeCount();
 }

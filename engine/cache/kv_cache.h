@@ -215,6 +215,9 @@ class KvCache {
   /// Key of the root of whatever sees nothing under this salt.
   trace::BlockKey plainRoot(const std::string& salt) const;
 
+  /// Where contents go that leave the pool; null if nowhere.
+  const BlockTiers* tiers() const;
+
   std::int64_t freeBlocks() const;  ///< blocks that nobody refers to, cached ones included
   std::int64_t blocksPerRequest(const RequestSpec& request) const;  ///< upper bound, nothing shared
 

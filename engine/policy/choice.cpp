@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/policy/choice.h"
 
+#include "engine/base/error.h"
 #include "engine/policy/policies.h"
 
 #include <algorithm>
@@ -117,6 +118,12 @@ std::string Choice::name() const {
 const char* Choice::exactness() const {
   const char* better = m_policy->exactnessAt == nullptr ? nullptr : m_policy->exactnessAt(m_values);
   return better == nullptr ? m_policy->exactness : better;
+}
+
+void Choice::checkFor(std::int32_t layers) const {
+  if (m_policy->expectedOn == nullptr) return;
+  if (auto expected = m_policy->expectedOn(m_values, layers))
+    throw Failure(errorAt("policy", name(), *std::move(expected)));
 }
 
 std::string valuesText(const Choice& choice) {

@@ -5,6 +5,7 @@
 
 #include "engine/policy/policy.h"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +35,9 @@ class Choice {
                            layout::MessageRenderer& renderer) const {
     return m_policy->layOut(step, outputs, renderer, m_values);
   }
+
+  /// Throws Failure where a model of so many layers cannot run with these values.
+  void checkFor(std::int32_t layers) const;
 
   /// Of a table that this policy laid out, as traces tell of it: what they leave out.
   void restore(layout::SpanTable& table) const {

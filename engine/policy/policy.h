@@ -7,7 +7,10 @@
 #include "engine/layout/layout.h"
 #include "engine/plan/plan.h"
 
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace spanscope::policy {
@@ -48,6 +51,9 @@ struct Policy {
   /// as layoutExact().
   layout::SpanTable (*layOut)(const plan::Step& step, std::span<const layout::StepOutput> outputs,
                               layout::MessageRenderer& renderer, std::span<const double> values);
+  /// What would be expected of the values where a model of so many layers cannot run with them; nothing where
+  /// it can. nullptr: any model can.
+  std::optional<std::string> (*expectedOn)(std::span<const double> values, std::int32_t layers) = nullptr;
   /// Completes a table that traces have told of by what they do not say; nullptr: they say all.
   void (*restore)(layout::SpanTable& table, std::span<const double> values) = nullptr;
   /// Steps of a plan that generate together, each reading what the others write: teams of at least two, each

@@ -18,6 +18,22 @@ constexpr std::int32_t kReplyLimit = 256;
 
 }  // namespace
 
+Error tooLong(const plan::Step& step, std::int64_t promptTokens, const model::ModelConfig& model) {
+  return {.file = {},
+          .place = step.node,
+          .found = "a prompt of " + counted(promptTokens, "token"),
+          .expected = "at most " + std::to_string(model.maxPositions - 1) +
+                      ", the model's context less one for the answer: " +
+                      std::to_string(1 - model.maxPositions + promptTokens) + " too many"};
+}
+
+std::int32_t replyLimit(const plan::Step& step, const RunOptions& options, const model::ModelConfig& model) {
+  std::int32_t limit = step.maxTokens.value_or(0);
+  if (limit <= 0) limit = options.maxTokens;
+  if (limit <= 0) limit = model.maxNewTokens;
+  return limit <= 0 ? kReplyLimit : limit;
+}
+
 PlanProgress::PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options,
                            const model::ModelConfig& model, layout::MessageRenderer& renderer,
                            std::int32_t blockSize)
@@ -30,6 +46,7 @@ PlanProgress::PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& 
       m_missing(plan.steps.size()),
       m_dependents(plan.steps.size()),
       m_readySince(plan.steps.size(), Clock::now()) {
+  options.policy.checkFor(model.layers);
   m_teams.resize(plan.steps.size());
   if (const auto teams = options.policy.policy().teams; teams != nullptr) {
     std::uint32_t number = 0;
@@ -67,6 +84,10 @@ std::optional<PlanProgress::Ready> PlanProgress::next() {
   return Ready{.step = i, .since = m_readySince[i], .table = std::move(table), .options = std::move(options)};
 }
 
+std::optional<StepIndex> PlanProgress::nextStep() const {
+  return m_ready.empty() ? std::nullopt : std::optional(m_ready.front());
+}
+
 void PlanProgress::end(StepIndex step, std::vector<TokenId> tokens) {
   m_outputs[step].tokens = std::move(tokens);
   ++m_ended;
@@ -79,18 +100,8 @@ void PlanProgress::end(StepIndex step, std::vector<TokenId> tokens) {
 
 RequestOptions PlanProgress::optionsOf(const plan::Step& step, std::int64_t promptTokens) const {
   const std::int64_t room = m_model.maxPositions - promptTokens;
-  if (room < 1) {
-    throw Failure({.file = {},
-                   .place = step.node,
-                   .found = "a prompt of " + counted(promptTokens, "token"),
-                   .expected = "at most " + std::to_string(m_model.maxPositions - 1) +
-                               ", the model's context less one for the answer: " + std::to_string(1 - room) +
-                               " too many"});
-  }
-  std::int32_t limit = step.maxTokens.value_or(0);
-  if (limit <= 0) limit = m_options.maxTokens;
-  if (limit <= 0) limit = m_model.maxNewTokens;
-  if (limit <= 0) limit = kReplyLimit;
+  if (room < 1) throw Failure(tooLong(step, promptTokens, m_model));
+  const std::int32_t limit = replyLimit(step, m_options, m_model);
 
   RequestOptions options;
   options.run = m_run;

@@ -2,6 +2,7 @@
 // How far a plan has come: which steps can start, and what they are given. A run and its prediction share it.
 #pragma once
 
+#include "engine/base/error.h"
 #include "engine/layout/layout.h"
 #include "engine/layout/message_renderer.h"
 #include "engine/model/config.h"
@@ -20,12 +21,18 @@
 
 namespace spanscope::run {
 
+/// Why a step cannot run whose prompt leaves no room for an answer.
+Error tooLong(const plan::Step& step, std::int64_t promptTokens, const model::ModelConfig& model);
+
+/// Most tokens of a step's reply, whatever room its prompt leaves; at least 1.
+std::int32_t replyLimit(const plan::Step& step, const RunOptions& options, const model::ModelConfig& model);
+
 class PlanProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// All references must outlive it; the renderer is told the layout of the options. `blockSize`: of the
-  /// session. Throws as layout::MessageRenderer::useLayout().
+  /// session. Throws as layout::MessageRenderer::useLayout() and policy::Choice::checkFor().
   PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
                layout::MessageRenderer& renderer, std::int32_t blockSize);
 
@@ -39,10 +46,14 @@ class PlanProgress {
   /// none is. Throws Failure if it cannot be laid out or does not fit the model's context.
   std::optional<Ready> next();
 
+  /// The step that next() lays out, of those that were ready when it was last called.
+  std::optional<StepIndex> nextStep() const;
+
   /// The step has ended with these tokens, the end token included if one was sampled.
   void end(StepIndex step, std::vector<TokenId> tokens);
 
   bool done() const { return m_ended == m_outputs.size(); }
+  std::size_t ended() const { return m_ended; }  ///< steps
 
  private:
   RequestOptions optionsOf(const plan::Step& step, std::int64_t promptTokens) const;

@@ -7,6 +7,7 @@
 #include "engine/compute/sampling.h"
 #include "engine/model/config.h"
 #include "engine/plan/plan.h"
+#include "engine/run/drive_plan.h"
 #include "engine/run/plan_progress.h"
 #include "engine/run/run_options.h"
 #include "engine/run/run_result.h"
@@ -24,9 +25,10 @@
 namespace spanscope::run {
 
 /// Gives the steps of a plan to a scheduler when it asks for them and gathers what comes back.
-class PlanRun final : public RequestSource {
+class PlanRun final : public PlanSteps {
  public:
-  /// Throws Failure if the tokenizer lacks what the layout of the options needs.
+  /// Throws Failure if the tokenizer lacks what the layout of the options needs, or the model what its policy
+  /// needs.
   PlanRun(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
           const text::Tokenizer& tokenizer, const text::ChatTemplate& chat, std::int32_t blockSize,
           trace::Sink& sink);
@@ -42,8 +44,9 @@ class PlanRun final : public RequestSource {
   void onFinished(RequestId request, trace::StepOutcome outcome);
   void onFailed(RequestId request, const Error& error);
 
-  bool done() const { return m_progress.done(); }
-  const std::optional<Error>& error() const { return m_error; }
+  bool done() const override { return m_progress.done(); }
+  std::size_t ended() const override { return m_progress.ended(); }
+  const std::optional<Error>& error() const override { return m_error; }
   std::vector<StepResult> results() const;
   /// Texts of the result items, joined by newlines.
   std::string answer() const;

@@ -13,6 +13,8 @@ const char* doubtName(Doubt doubt) {
       return "continues_reply";
     case Doubt::FullPool:
       return "full_pool";
+    case Doubt::Tiers:
+      return "tiers";
   }
   return "none";
 }
@@ -27,6 +29,8 @@ const char* doubtReason(Doubt doubt) {
       return "a segment reaches to where a reply to an earlier prompt will stand";
     case Doubt::FullPool:
       return "the pool is full, and how long replies get decides what is evicted or has to wait";
+    case Doubt::Tiers:
+      return "what is loaded from host memory or the disk turns out when it is read";
   }
   return "";
 }

@@ -38,9 +38,10 @@ enum class Doubt : std::uint8_t {
   None,            ///< they are not: the run will have these counts, token for token
   HoldsReply,      ///< the prompt holds a reply that has yet to be sampled
   ContinuesReply,  ///< a segment goes on or ends where a reply to an earlier prompt will stand
-  FullPool         ///< how long replies get decides what is evicted, or who gives way
+  FullPool,        ///< how long replies get decides what is evicted, or who gives way
+  Tiers            ///< what a tier still has, or is left alone for being slow, turns out when it runs
 };
-const char* doubtName(Doubt doubt);  ///< "none", "holds_reply", "continues_reply", "full_pool"
+const char* doubtName(Doubt doubt);  ///< "none", "holds_reply", "continues_reply", "full_pool", "tiers"
 /// Half a sentence for a person: "the prompt holds a reply that has yet to be sampled"; empty for None.
 const char* doubtReason(Doubt doubt);
 

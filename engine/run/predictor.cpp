@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/predictor.h"
 
+#include "engine/base/counted.h"
+#include "engine/run/prompt_bounds.h"
 #include "engine/run/rehearsal.h"
 #include "engine/run/run_options.h"
 #include "engine/run/session_config.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 
 namespace spanscope::run {
@@ -42,36 +47,31 @@ std::vector<std::int32_t> tokensBeforeReplies(const layout::SpanTable& table) {
   return known;
 }
 
-struct ReplyCounts {
-  std::int64_t replies = 0;
-  std::int64_t tokens = 0;  ///< of them
-};
-
-/// Replies in a prompt: those of which tokens are left, and what may be one of which none is.
-ReplyCounts repliesIn(const layout::SpanTable& table) {
-  ReplyCounts counts;
-  for (const layout::Segment& segment : table.segments) {
-    if (segment.repeats) continue;
-    for (const layout::TokenRun& run : segment.runs) {
-      if (run.source != layout::TokenRun::Source::Output) continue;
-      ++counts.replies;
-      counts.tokens += run.count;
-    }
-  }
-  counts.replies += static_cast<std::int64_t>(table.cropped.size());
-  return counts;
-}
-
-/// Tokens that have to be computed whatever the replies say.
-std::int64_t certainlyComputed(const RehearsedStep& step) {
+/// Tokens that have to be computed whatever the replies say. `wholeBlocks`: a block that goes on with a reply
+/// may be found with it, though its beginning alone is not.
+std::int64_t certainlyComputed(const RehearsedStep& step, std::int32_t blockSize, bool wholeBlocks) {
   const std::vector<std::int32_t> known = tokensBeforeReplies(step.table);
   std::int64_t computed = 0;
   for (std::size_t i = 0; i < known.size(); ++i) {
-    if (step.table.segments[i].repeats) continue;  // its tokens are not counted a second time
-    computed += std::max(0, known[i] - step.admission.segments[i].computeFrom);
+    const layout::Segment& segment = step.table.segments[i];
+    if (segment.repeats) continue;  // its tokens are not counted a second time
+    const bool isCut = wholeBlocks && known[i] < segment.length();
+    const std::int32_t end = isCut ? known[i] - known[i] % blockSize : known[i];
+    computed += std::max(0, end - step.admission.segments[i].computeFrom);
   }
   return computed;
 }
+
+/// A segment by what it is, however long the replies are that other segments hold: its node, whether it is
+/// hidden, whether a part of it is, and which one of several it is.
+using SegmentName = std::tuple<NodePath, bool, bool, std::size_t>;
+
+/// What is surely found of a segment.
+struct SurelyFound {
+  std::int64_t length = 0;
+  std::int64_t known = 0;  ///< of its tokens that stand before any reply
+  std::int64_t found = 0;  ///< of all
+};
 
 }  // namespace
 
@@ -87,15 +87,26 @@ struct Predictor::Impl {
   /// One plan, rehearsed both ways.
   struct Rehearsals {
     const plan::Plan& plan;
+    std::vector<std::optional<PromptBounds>> bounds;  ///< by step
     Rehearsed shortest;
     Rehearsed longest;
+    std::int64_t mostBlocks = 0;  ///< that the steps can take in all, nothing shared
   };
 
+  void boundBlocks(Rehearsals& both) const;
+  void foreseeFailure(const Rehearsals& both, Prediction& prediction) const;
   Doubt doubtOf(const RehearsedStep& step, bool holdsReply) const;
   StepPrediction predictStep(const Rehearsals& both, StepIndex index);
-  CountRange promptRange(const Rehearsals& both, StepIndex index);
-  std::int64_t certainlyFound(const Rehearsed& rehearsed, StepIndex index,
-                              const std::set<StepIndex>& needed) const;
+  static CountRange promptRange(const Rehearsals& both, StepIndex index);
+  /// Of a prompt.
+  struct FoundBounds {
+    std::int64_t known = 0;                    ///< tokens that are surely found, of those before replies
+    std::int64_t found = 0;                    ///< and of all
+    std::optional<std::int64_t> mostComputed;  ///< nothing where segments come and go with the lengths
+  };
+  std::map<SegmentName, SurelyFound> surelyFound(const Rehearsed& rehearsed, StepIndex index,
+                                                 const std::set<StepIndex>& needed) const;
+  FoundBounds foundBounds(const Rehearsals& both, StepIndex index) const;
   void bound(const Rehearsals& both, StepPrediction& prediction);
   void boundEvictions(const Rehearsals& both, const RehearsedStep& step, StepPrediction& prediction) const;
 
@@ -103,7 +114,7 @@ struct Predictor::Impl {
   bool hasRoom() const { return spareBlocks >= 0; }
   /// Nobody can have to give its blocks back.
   bool holdsAll(const Rehearsals& both) const {
-    return !both.longest.error && both.longest.mostBlocks < session.blockCount;
+    return !both.longest.error && both.mostBlocks < session.blockCount;
   }
 
   const model::ModelConfig& model;
@@ -118,6 +129,7 @@ Doubt Predictor::Impl::doubtOf(const RehearsedStep& step, bool holdsReply) const
   if (!hasRoom() && (step.lengthsMattered || step.contentsMattered)) return Doubt::FullPool;
   if (holdsReply) return Doubt::HoldsReply;
   if (step.continuesReply || step.endsWhereReplyBegins) return Doubt::ContinuesReply;
+  if (step.anyUnsure || step.mayFindMore) return Doubt::Tiers;
   return Doubt::None;
 }
 
@@ -132,7 +144,8 @@ StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex in
   prediction.blocks = shown.blocks;
   prediction.whatIf = shown.whatIf;
   prediction.servedBy = shown.servedBy;
-  const bool onlyRelocation = prediction.doubt == Doubt::ContinuesReply && !shown.continuesReply;
+  const bool onlyRelocation = prediction.doubt == Doubt::ContinuesReply && !shown.continuesReply &&
+                              !shown.anyUnsure && !shown.mayFindMore;
   if (prediction.doubt == Doubt::None || onlyRelocation) {
     const auto known = [](std::int64_t count) { return CountRange{count, count}; };
     const cache::Admission& admission = shown.admission;
@@ -148,82 +161,116 @@ StepPrediction Predictor::Impl::predictStep(const Rehearsals& both, StepIndex in
   return prediction;
 }
 
-/// A length that was not rehearsed is unknown: then the bound is what replies can take from or add to the
-/// other.
+/// What is not known of a prompt that holds no reply is how much of it is found.
 CountRange Predictor::Impl::promptRange(const Rehearsals& both, StepIndex index) {
-  const std::optional<RehearsedStep>& few = both.shortest.steps[index];
-  const std::optional<RehearsedStep>& many = both.longest.steps[index];
-  if (few && many) return {few->admission.promptTokens, many->admission.promptTokens};
-
-  // Where a reply ends decides how much is padded behind it and how much of it is cropped.
-  std::int64_t closing = static_cast<std::int64_t>(renderer.replySuffix().size());
-  if (renderer.rules().marks())
-    closing += 2 * session.blockSize + static_cast<std::int64_t>(renderer.generationPrompt().size());
-  const auto [replies, replyTokens] = repliesIn((few ? *few : *many).table);
-  if (many) {
-    const std::int64_t most = many->admission.promptTokens;
-    return {std::max<std::int64_t>(1, most - replyTokens - replies * closing), most};
-  }
-  std::int64_t longestReply = 0;
-  for (const StepIndex needed : neededSteps(both.plan, index)) {
-    for (const Rehearsed* rehearsed : {&both.shortest, &both.longest}) {
-      const std::optional<RehearsedStep>& step = rehearsed->steps[needed];
-      if (step) longestReply = std::max<std::int64_t>(longestReply, step->maxNewTokens);
-    }
-  }
-  const std::int64_t least = few->admission.promptTokens;
-  return {least, least - replyTokens + replies * (longestReply + closing)};
+  if (both.bounds[index]) return both.bounds[index]->prompt;
+  const std::optional<RehearsedStep>& shown =
+      both.longest.steps[index] ? both.longest.steps[index] : both.shortest.steps[index];
+  return {shown->admission.promptTokens, shown->admission.promptTokens};
 }
 
-/// What has been stored before the step can begin will be found, unless it is evicted. What others store
-/// meanwhile may or may not.
-std::int64_t Predictor::Impl::certainlyFound(const Rehearsed& rehearsed, StepIndex index,
-                                             const std::set<StepIndex>& needed) const {
+/// What has been stored before the step can begin will be found, unless it is evicted: of what stands before
+/// replies all that is found here, and replies as far as their own steps stored them. What others store
+/// meanwhile may or may not be found, and so may a reply that happens to be one that was given before.
+std::map<SegmentName, SurelyFound> Predictor::Impl::surelyFound(const Rehearsed& rehearsed, StepIndex index,
+                                                                const std::set<StepIndex>& needed) const {
+  std::map<SegmentName, SurelyFound> all;
   const std::optional<RehearsedStep>& step = rehearsed.steps[index];
-  if (!step) return 0;
-  std::int64_t found = 0;
-  for (const trace::BlockLookedUp& block : step->blocks) {
-    const bool before =
-        block.storedByRun != rehearsed.run || std::any_of(needed.begin(), needed.end(), [&](StepIndex other) {
-          return rehearsed.steps[other] && rehearsed.steps[other]->request == block.storedByRequest;
-        });
-    if (before && !step->table.segments[block.segment].repeats) found += block.tokens;
+  if (!step) return all;
+  const std::vector<std::int32_t> known = tokensBeforeReplies(step->table);
+  std::vector<SurelyFound> found(known.size());
+  std::vector<bool> isLost(known.size());  // the rest of the segment
+  for (std::size_t i = 0; i < step->blocks.size(); ++i) {
+    const trace::BlockLookedUp& block = step->blocks[i];
+    if (!step->isUnsure.empty() && step->isUnsure[i]) isLost[block.segment] = true;
+    if (isLost[block.segment]) continue;
+    const bool isNeeded = std::any_of(needed.begin(), needed.end(), [&](StepIndex other) {
+      return rehearsed.steps[other] && rehearsed.steps[other]->request == block.storedByRequest;
+    });
+    const bool isOfThisRun = block.storedByRun == rehearsed.run;
+    if (isOfThisRun && !isNeeded) continue;
+    const std::int32_t before =
+        std::clamp(known[block.segment] - block.virtualIndex * session.blockSize, 0, block.tokens);
+    const bool isCut = before < block.tokens && !session.cacheTails;
+    found[block.segment].known += isCut ? 0 : before;
+    found[block.segment].found += isOfThisRun ? block.tokens : (isCut ? 0 : before);
+  }
+  std::map<SegmentName, std::size_t> count;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const layout::Segment& segment = step->table.segments[i];
+    if (segment.repeats) continue;
+    found[i].length = segment.length();
+    SegmentName name{segment.node, segment.hidden, segment.visibleBegin > 0, 0};
+    std::get<3>(name) = count[name]++;
+    all.emplace(std::move(name), found[i]);
+  }
+  return all;
+}
+
+/// Each reply may be short while others are long, so that segments are bounded one by one.
+Predictor::Impl::FoundBounds Predictor::Impl::foundBounds(const Rehearsals& both, StepIndex index) const {
+  const std::set<StepIndex> needed = neededSteps(both.plan, index);
+  const std::map<SegmentName, SurelyFound> few = surelyFound(both.shortest, index, needed);
+  const std::map<SegmentName, SurelyFound> many = surelyFound(both.longest, index, needed);
+  FoundBounds bounds;
+  std::int64_t computed = 0;
+  std::size_t inBoth = 0;
+  for (const auto& [name, own] : few) {
+    const auto other = many.find(name);
+    if (other == many.end()) continue;
+    ++inBoth;
+    bounds.known += std::min(own.known, other->second.known);
+    bounds.found += std::min(own.found, other->second.found);
+    computed += std::max(own.length - own.found, other->second.length - other->second.found);
   }
   // Without cached tails a reply that ends inside a block is not found to its end.
-  const auto segments = static_cast<std::int64_t>(step->table.segments.size());
-  return std::max<std::int64_t>(0, session.cacheTails ? found : found - segments * (session.blockSize - 1));
+  if (!session.cacheTails) {
+    const auto ends = static_cast<std::int64_t>(std::max(few.size(), many.size())) * (session.blockSize - 1);
+    bounds.found = std::max<std::int64_t>(0, bounds.found - ends);
+    computed += ends;
+  }
+  if (inBoth == few.size() && inBoth == many.size()) bounds.mostComputed = computed;
+  return bounds;
 }
 
 void Predictor::Impl::bound(const Rehearsals& both, StepPrediction& prediction) {
   const std::set<StepIndex> needed = neededSteps(both.plan, prediction.step);
   const std::optional<RehearsedStep>& few = both.shortest.steps[prediction.step];
   const std::optional<RehearsedStep>& many = both.longest.steps[prediction.step];
-  const bool evictions = prediction.doubt == Doubt::FullPool;
-  const std::int64_t foundFew = evictions ? 0 : certainlyFound(both.shortest, prediction.step, needed);
-  const std::int64_t foundMany = evictions ? 0 : certainlyFound(both.longest, prediction.step, needed);
-
   prediction.prompt = promptRange(both, prediction.step);
-  prediction.cached.least = std::min(foundFew, foundMany);
   prediction.computed.most = prediction.prompt.most;
-  if (few && many) {
-    prediction.computed.most =
-        std::max(prediction.prompt.least - foundFew, prediction.prompt.most - foundMany);
-  }
-  if (renderer.rules().marks()) {
-    // Pads come and go with the lengths, and of replies that are cropped nothing may be left.
-    const std::int64_t replyTokens = many ? repliesIn(many->table).tokens : 0;
-    const std::int64_t found = many ? std::min(foundFew, foundMany - replyTokens) : 0;
-    prediction.cached.least = std::max<std::int64_t>(0, std::min(found, prediction.prompt.least - 1));
-    prediction.computed.most = prediction.prompt.most - prediction.cached.least;
+  if (few && many && prediction.doubt != Doubt::FullPool) {
+    const FoundBounds bounds = foundBounds(both, prediction.step);
+    if (renderer.rules().marks()) {
+      // Pads come and go with the lengths, and of replies that are cropped nothing may be left.
+      prediction.cached.least =
+          std::max<std::int64_t>(0, std::min(bounds.known, prediction.prompt.least - 1));
+      prediction.computed.most = prediction.prompt.most - prediction.cached.least;
+    } else {
+      prediction.cached.least = bounds.found;
+      const std::int64_t notRehearsed =
+          std::max<std::int64_t>(0, prediction.prompt.most - many->admission.promptTokens);
+      prediction.computed.most = prediction.prompt.most - prediction.cached.least;
+      if (bounds.mostComputed)
+        prediction.computed.most = std::min(prediction.prompt.most, *bounds.mostComputed + notRehearsed);
+    }
   }
   prediction.computed.least = 1;
   const bool alone = needed.size() + 1 == both.plan.steps.size();
-  if (few && many && alone && prediction.doubt == Doubt::HoldsReply && !many->continuesReply) {
+  const bool wholeBlocks = !session.cacheTails || session.store.isOn();
+  const bool mayFindMore = (few && few->mayFindMore) || (many && many->mayFindMore);
+  if (few && many && alone && prediction.doubt == Doubt::HoldsReply && !many->continuesReply &&
+      !mayFindMore) {
     prediction.computed.least =
-        std::max<std::int64_t>(1, std::min(certainlyComputed(*few), certainlyComputed(*many)));
+        std::max<std::int64_t>(1, std::min(certainlyComputed(*few, session.blockSize, wholeBlocks),
+                                           certainlyComputed(*many, session.blockSize, wholeBlocks)));
   }
+  // What is not loaded after all is computed.
+  const cache::Admission& admission = (many ? *many : *few).admission;
+  const bool isMost = prediction.doubt == Doubt::Tiers && !mayFindMore;
+  if (isMost) prediction.computed.least = admission.promptTokens - admission.cachedTokens;
   prediction.cached.most = prediction.prompt.most - prediction.computed.least;
-  prediction.relocated = {0, prediction.cached.most};
+  prediction.relocated = {0, isMost ? admission.relocatedTokens : prediction.cached.most};
 }
 
 void Predictor::Impl::boundEvictions(const Rehearsals& both, const RehearsedStep& step,
@@ -236,19 +283,64 @@ void Predictor::Impl::boundEvictions(const Rehearsals& both, const RehearsedStep
     return;
   }
   const std::int32_t blockSize = session.blockSize;
-  const std::int64_t growth = (step.maxNewTokens + blockSize - 1) / blockSize + 1;
+  const std::optional<PromptBounds>& bounds = both.bounds[prediction.step];
+  const std::int64_t reply = bounds ? bounds->reply.most : step.maxNewTokens;
+  const std::int64_t growth = (reply + blockSize - 1) / blockSize + 1;
   if (prediction.doubt == Doubt::None) {
     prediction.evicted = {step.evictedAtAdmission, step.evictedAtAdmission + growth};
     // A model that has no end tokens always says as much as it may.
     const bool anyNeeds = std::any_of(both.plan.steps.begin(), both.plan.steps.end(),
                                       [](const plan::Step& other) { return !other.needs.empty(); });
-    if (model.endTokens.empty() && !anyNeeds) prediction.evicted = {step.evicted, step.evicted};
+    const bool anyDoubt =
+        std::any_of(both.longest.steps.begin(), both.longest.steps.end(),
+                    [this](const auto& other) { return other && doubtOf(*other, false) != Doubt::None; });
+    if (model.endTokens.empty() && !anyNeeds && !anyDoubt) prediction.evicted = {step.evicted, step.evicted};
     return;
   }
   std::int64_t blocks = growth;
   for (const layout::Segment& segment : step.table.segments)
     blocks += (segment.length() + blockSize - 1) / blockSize;
-  prediction.evicted = {0, blocks};
+  prediction.evicted = {0, bounds ? std::max(blocks, bounds->mostBlocks) : blocks};
+}
+
+void Predictor::Impl::boundBlocks(Rehearsals& both) const {
+  both.mostBlocks = both.longest.mostBlocks;
+  std::int64_t blocks = 0;
+  for (const std::optional<PromptBounds>& bounds : both.bounds) blocks += bounds ? bounds->mostBlocks : 0;
+  both.mostBlocks = std::max(both.mostBlocks, blocks);
+}
+
+void Predictor::Impl::foreseeFailure(const Rehearsals& both, Prediction& prediction) const {
+  prediction.error = both.longest.error ? both.longest.error : both.shortest.error;
+  prediction.errorIsCertain = both.longest.error && both.shortest.error;
+  const auto boundsOf = [&](const std::optional<StepIndex>& step) {
+    return step ? both.bounds[*step] : std::nullopt;
+  };
+  // A reply may take away the mark that made the shortest prompt too long.
+  if (const auto bounds = boundsOf(both.shortest.failed);
+      bounds && !both.plan.steps[*both.shortest.failed].needs.empty() && renderer.rules().marks() &&
+      bounds->view.least < model.maxPositions)
+    prediction.errorIsCertain = false;
+  if (prediction.error) return;
+
+  // Neither rehearsal came so far.
+  for (StepIndex i = 0; i < both.bounds.size() && !prediction.error; ++i) {
+    const std::optional<PromptBounds>& bounds = both.bounds[i];
+    if (!bounds) continue;
+    const plan::Step& step = both.plan.steps[i];
+    const std::optional<RehearsedStep>& many = both.longest.steps[i];
+    const bool isLonger = many && (bounds->prompt.most > many->admission.promptTokens ||
+                                   bounds->reply.most > many->maxNewTokens);
+    const std::int64_t usable = std::int64_t{session.blockCount} - 1;
+    if (bounds->view.most >= model.maxPositions) {
+      prediction.error = tooLong(step, bounds->view.most, model);
+    } else if (isLonger && bounds->mostBlocks > usable) {
+      prediction.error = errorAt(step.node,
+                                 "a prompt of " + counted(bounds->prompt.most, "token") +
+                                     " and its reply, which may need " + counted(bounds->mostBlocks, "block"),
+                                 "at most the " + counted(usable, "block") + " of the pool");
+    }
+  }
 }
 
 Predictor::Predictor(const SessionConfig& session, const model::ModelConfig& model,
@@ -270,16 +362,19 @@ void Predictor::sayWhatIf() {
 Prediction Predictor::predict(const plan::Plan& plan, const RunOptions& options,
                               const std::stop_token& stop) {
   Impl& impl = *m_impl;
-  const Impl::Rehearsals both{plan, impl.shortest.run(plan, options, impl.renderer, stop),
-                              impl.longest.run(plan, options, impl.renderer, stop)};
+  Impl::Rehearsals both{
+      .plan = plan,
+      .bounds = promptBounds(plan, options, impl.model, impl.renderer, impl.session.blockSize, stop),
+      .shortest = impl.shortest.run(plan, options, impl.renderer, stop),
+      .longest = impl.longest.run(plan, options, impl.renderer, stop)};
+  impl.boundBlocks(both);
   // Where it failed, there are steps whose blocks have not been counted.
-  impl.spareBlocks = both.longest.error ? -1 : impl.spareBlocks - both.longest.mostBlocks;
+  impl.spareBlocks = both.longest.error ? -1 : impl.spareBlocks - both.mostBlocks;
 
   Prediction prediction;
   prediction.stopped = both.shortest.stopped || both.longest.stopped;
   prediction.order = both.longest.order;
-  prediction.error = both.longest.error ? both.longest.error : both.shortest.error;
-  prediction.errorIsCertain = both.longest.error && both.shortest.error;
+  impl.foreseeFailure(both, prediction);
   for (StepIndex i = 0; i < plan.steps.size(); ++i) {
     if (both.shortest.steps[i] || both.longest.steps[i])
       prediction.steps.push_back(impl.predictStep(both, i));

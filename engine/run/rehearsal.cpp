@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/rehearsal.h"
 
+#include "engine/run/forecast_tiers.h"
+#include "engine/run/prompt_bounds.h"
 #include "engine/run/run_options.h"
 #include "engine/run/session_config.h"
 #include "engine/trace/pool_state.h"
@@ -12,24 +14,25 @@
 namespace spanscope::run {
 namespace {
 
-std::unique_ptr<cache::KvCache> makeCache(const SessionConfig& session, const cache::KvCache* original,
+std::unique_ptr<cache::KvCache> makeCache(const RehearsalSetting& setting, const cache::KvCache* original,
                                           trace::Sink& sink) {
   if (original != nullptr) return original->copy(sink);
+  const SessionConfig& session = setting.session;
   cache::CacheConfig config;
   config.blockSize = session.blockSize;
   config.blockCount = session.blockCount;
   config.cacheTails = session.cacheTails;
-  return std::make_unique<cache::KvCache>(config, sink);
-}
-
-/// Blocks that a request can take, nothing shared, one for the copy of a shared tail included.
-std::int64_t mostBlocks(const layout::SpanTable& table, std::int32_t maxNewTokens, std::int32_t blockSize) {
-  std::int64_t blocks = 1;
-  for (const layout::Segment& segment : table.segments) {
-    const std::int64_t grown = &segment == &table.segments.back() ? maxNewTokens : 0;
-    blocks += (segment.length() + grown + blockSize - 1) / blockSize;
-  }
-  return blocks;
+  if (!session.store.isOn()) return std::make_unique<cache::KvCache>(config, sink);
+  const model::ModelConfig& model = setting.model;
+  const compute::KvShape shape{.layers = model.layers,
+                               .blocks = session.blockCount,
+                               .blockSize = session.blockSize,
+                               .heads = model.keyValueHeads,
+                               .headSize = model.headSize,
+                               .type = session.kvType};
+  return std::make_unique<cache::KvCache>(
+      config, sink, cache::xxh3Key,
+      std::make_shared<ForecastTiers>(session.store, static_cast<std::uint32_t>(compute::slotBytes(shape))));
 }
 
 }  // namespace
@@ -43,6 +46,7 @@ std::uint64_t Rehearsal::Witness::send(RunId /*run*/, RequestId request, const N
   if (auto* lookup = std::get_if<trace::BlockLookedUp>(&payload)) {
     // All lookups of a request are told before anything is done.
     std::vector<trace::BlockLookedUp>& own = lookups[request];
+    if (own.empty() && cache->tiers() != nullptr) foresight = cache->tiers()->foresight();
     if (saysWhatIf && own.empty()) {
       pool = cache->dump();
       blocksToKeep.clear();
@@ -50,6 +54,8 @@ std::uint64_t Rehearsal::Witness::send(RunId /*run*/, RequestId request, const N
     if (saysWhatIf && lookup->reason == trace::MissReason::Evicted)
       blocksToKeep.emplace(lookup->evictedBy, cache->blocksToKeep(lookup->evictedBy));
     own.push_back(std::move(*lookup));
+  } else if (const auto* loaded = std::get_if<trace::BlockLoaded>(&payload)) {
+    loads[request].push_back(*loaded);
   } else if (const auto* removed = std::get_if<trace::BlockRemoved>(&payload)) {
     if (removed->reason == trace::RemovalReason::Evicted) ++evicted[request];
   }
@@ -97,7 +103,7 @@ SampledToken Rehearsal::Silence::makeUp(std::uint64_t index, std::int32_t most) 
 Rehearsal::Rehearsal(const RehearsalSetting& setting, ReplyLength length, const cache::KvCache* cache,
                      RunId lastRun)
     : m_setting(setting),
-      m_cache(makeCache(setting.session, cache, m_witness)),
+      m_cache(makeCache(setting, cache, m_witness)),
       m_silence(setting, length),
       m_scheduler(m_silence, *m_cache, m_witness, *this, setting.session.rowsPerPass, setting.session.salt),
       m_lastRun(lastRun),
@@ -111,6 +117,8 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
   m_result.run = ++m_lastRun;
   m_result.steps.resize(plan.steps.size());
   m_submitted.clear();
+  // As a session does at the end of each run.
+  if (std::exchange(m_hasRun, true)) m_cache->keepAll();
   RunOptions quiet = options;
   quiet.observedLayers.clear();
   std::optional<PlanProgress> progress;
@@ -118,12 +126,10 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
   try {
     progress.emplace(m_result.run, plan, quiet, m_setting.model, renderer, m_setting.session.blockSize);
     m_progress = &*progress;
-    while (!progress->done() && !m_result.error) {
-      const Scheduler::Progress made =
-          stop.stop_requested() ? Scheduler::Progress::Stopped : m_scheduler.pass(stop, this);
-      m_result.stopped = made == Scheduler::Progress::Stopped;
-      if (m_result.stopped || made == Scheduler::Progress::Idle) break;
-    }
+    DrivenPlan driven = drivePlan(m_scheduler, *this, m_result.run, stop, {});
+    m_result.stopped = driven.outcome == trace::RunOutcome::Stopped;
+    m_result.error = std::move(driven.error);
+    if (m_result.error && !m_result.failed) m_result.failed = progress->nextStep();
   } catch (const Failure& failure) {
     m_result.error = failure.error();
   } catch (const std::exception& exception) {
@@ -134,7 +140,6 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
                            .expected = "a run that can be rehearsed"};
   }
   m_hasFailed = m_hasFailed || m_result.error;
-  m_scheduler.abort(m_result.run);
   for (auto& [request, submitted] : m_submitted) {
     std::optional<RehearsedStep>& step = m_result.steps[submitted.step];
     if (!step) continue;
@@ -143,6 +148,7 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
   m_progress = nullptr;
   m_plan = nullptr;
   m_witness.lookups.clear();
+  m_witness.loads.clear();
   m_witness.evicted.clear();
   return std::move(m_result);
 }
@@ -156,7 +162,7 @@ bool Rehearsal::submitNext(Scheduler& scheduler) {
   submitted.holdsReply = !m_plan->steps[next->step].needs.empty();
   submitted.facts.table = next->table;
   submitted.facts.maxNewTokens = next->options.maxNewTokens;
-  m_result.mostBlocks += mostBlocks(next->table, next->options.maxNewTokens, m_setting.session.blockSize);
+  m_result.mostBlocks += mostBlocksOf(next->table, next->options.maxNewTokens, m_setting.session.blockSize);
   const RequestId request = scheduler.submit(std::move(next->table), std::move(next->options));
   submitted.facts.request = request;
   m_submitted.emplace(request, std::move(submitted));
@@ -179,17 +185,42 @@ void Rehearsal::onAdmitted(RequestId request, const cache::Admission& admission)
   facts.endsWhereReplyBegins = reach.ends;
   facts.lengthsMattered = m_lengthsMatter;
   facts.contentsMattered = m_contentsMatter;
+  noteTiers(request, facts);
   // Of several blocks that begin alike, what they go on with decides which one is copied from, and that one
   // is evicted later.
   const bool copies = std::any_of(facts.blocks.begin(), facts.blocks.end(), [](const auto& block) {
     return block.outcome == trace::LookupOutcome::Partial;
   });
   if (submitted.holdsReply) m_lengthsMatter = true;
-  if (submitted.holdsReply || facts.continuesReply || facts.endsWhereReplyBegins || (m_anySampled && copies))
-    m_contentsMatter = true;
+  const bool isInDoubt = submitted.holdsReply || facts.continuesReply || facts.endsWhereReplyBegins;
+  if (isInDoubt || facts.anyUnsure || (m_anySampled && copies)) m_contentsMatter = true;
+  if (isInDoubt || facts.anyUnsure) m_tiersMatter = true;
   m_replied.add(facts.table);
   m_result.order.push_back(submitted.step);
   m_result.steps[submitted.step] = facts;
+}
+
+void Rehearsal::noteTiers(RequestId request, RehearsedStep& facts) {
+  if (m_cache->tiers() == nullptr) return;
+  // Two replies may turn out to be the same, and host memory keeps one of them.
+  const cache::BlockTiers::Foresight& foresight = m_witness.foresight;
+  const bool matter = m_tiersMatter || (foresight.gaveUp && m_anySampled);
+  facts.isUnsure.resize(facts.blocks.size());
+  const std::vector<trace::BlockLoaded>& loads = m_witness.loads[request];
+  for (std::size_t i = 0; i < facts.blocks.size(); ++i) {
+    const trace::BlockLookedUp& block = facts.blocks[i];
+    const auto load = std::find_if(loads.begin(), loads.end(), [&](const trace::BlockLoaded& other) {
+      return other.segment == block.segment && other.virtualIndex == block.virtualIndex;
+    });
+    const bool isLoaded = load != loads.end();
+    const bool isSure = isLoaded && load->tier == trace::StoreTier::Host && foresight.isHostSure && !matter;
+    facts.isUnsure[i] = isLoaded && !isSure;
+    facts.anyUnsure = facts.anyUnsure || facts.isUnsure[i];
+    // A tier is asked for what the pool lacks; the last token of a prompt is nobody asked for.
+    const bool isWhole = block.tokens == block.wanted || block.reason == trace::MissReason::LastToken;
+    const bool isAsked = isLoaded || !isWhole;
+    facts.mayFindMore = facts.mayFindMore || (isAsked && foresight.mayFind && (matter || foresight.isUnread));
+  }
 }
 
 void Rehearsal::explainMisses(RehearsedStep& facts) const {
@@ -241,8 +272,12 @@ void Rehearsal::onFinished(RequestId request, trace::StepOutcome /*outcome*/) {
 }
 
 void Rehearsal::onFailed(RequestId request, const Error& error) {
-  if (!m_result.error) m_result.error = error;
-  m_progress->end(m_submitted.at(request).step, {});
+  const StepIndex step = m_submitted.at(request).step;
+  if (!m_result.error) {
+    m_result.error = error;
+    m_result.failed = step;
+  }
+  m_progress->end(step, {});
 }
 
 std::int64_t Rehearsal::emptyBlocks() const {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "engine/base/error.h"
+#include "engine/cache/block_tiers.h"
 #include "engine/cache/kv_cache.h"
 #include "engine/run/computation.h"
+#include "engine/run/drive_plan.h"
 #include "engine/run/plan_progress.h"
 #include "engine/run/prediction.h"
 #include "engine/run/reply_places.h"
@@ -49,6 +51,10 @@ struct RehearsedStep {
   /// that decides what a full pool evicts next?
   bool lengthsMattered = false;
   bool contentsMattered = false;
+  /// By block: it was loaded from a tier that a run may not find it in.
+  std::vector<bool> isUnsure;
+  bool anyUnsure = false;
+  bool mayFindMore = false;  ///< a run may find in a tier what this one did not
 };
 
 struct Rehearsed {
@@ -57,10 +63,11 @@ struct Rehearsed {
   std::vector<StepIndex> order;                     ///< of admission
   std::int64_t mostBlocks = 0;                      ///< that the steps can take in all, nothing shared
   std::optional<Error> error;
+  std::optional<StepIndex> failed;  ///< the step that the error is about, where it is about one
   bool stopped = false;
 };
 
-class Rehearsal final : private RequestListener, private RequestSource {
+class Rehearsal final : private RequestListener, private PlanSteps {
  public:
   /// With a copy of a cache, or with an empty one.
   Rehearsal(const RehearsalSetting& setting, ReplyLength length, const cache::KvCache* cache, RunId lastRun);
@@ -84,6 +91,8 @@ class Rehearsal final : private RequestListener, private RequestSource {
     std::uint64_t send(RunId run, RequestId request, const NodePath& node, trace::Payload payload) override;
 
     std::map<RequestId, std::vector<trace::BlockLookedUp>> lookups;
+    std::map<RequestId, std::vector<trace::BlockLoaded>> loads;
+    cache::BlockTiers::Foresight foresight;  ///< as it was when the last request was looked up
     std::map<RequestId, std::int64_t> evicted;
     bool saysWhatIf = false;
     const cache::KvCache* cache = nullptr;
@@ -132,6 +141,10 @@ class Rehearsal final : private RequestListener, private RequestSource {
   };
 
   bool submitNext(Scheduler& scheduler) override;
+  bool done() const override { return m_progress->done(); }
+  std::size_t ended() const override { return m_progress->ended(); }
+  const std::optional<Error>& error() const override { return m_result.error; }
+  void noteTiers(RequestId request, RehearsedStep& facts);
   void explainMisses(RehearsedStep& facts) const;
 
   RehearsalSetting m_setting;
@@ -145,6 +158,8 @@ class Rehearsal final : private RequestListener, private RequestSource {
   bool m_lengthsMatter = false;
   bool m_hasFailed = false;
   bool m_contentsMatter = false;
+  bool m_tiersMatter = false;  ///< what a run has loaded, and so what its tiers keep, may be something else
+  bool m_hasRun = false;
 
   std::map<RequestId, Submitted> m_submitted;  ///< of the plan that is rehearsed
   const plan::Plan* m_plan = nullptr;          ///< it

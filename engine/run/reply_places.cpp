@@ -57,9 +57,15 @@ std::vector<ReplyPlaces::Context> ReplyPlaces::contextsOf(const layout::SpanTabl
 
 void ReplyPlaces::add(const layout::SpanTable& table) {
   const std::vector<Context> contexts = contextsOf(table);
+  bool isBehindReply = false;
   for (std::size_t i = 0; i < table.segments.size(); ++i) {
     const layout::Segment& segment = table.segments[i];
     const Context& context = contexts[i];
+    if (isBehindReply && context.known) addMoved(segment, context);
+    isBehindReply =
+        isBehindReply || std::any_of(segment.runs.begin(), segment.runs.end(), [](const auto& run) {
+          return run.source == layout::TokenRun::Source::Output;
+        });
     const auto known = segment.tokens.begin() + context.knownTokens;
     if (!context.known) {
       std::vector<Uncertain>& alike = m_uncertain[segment.sees.size()];
@@ -86,6 +92,14 @@ void ReplyPlaces::add(const layout::SpanTable& table) {
   }
 }
 
+void ReplyPlaces::addMoved(const layout::Segment& segment, const Context& context) {
+  std::uint64_t hash = beginning(context.identity);
+  for (std::int32_t token = 0; token < context.knownTokens; ++token) {
+    hash = mixed(hash, segment.tokens[static_cast<std::size_t>(token)]);
+    m_moved.insert(hash);
+  }
+}
+
 ReplyPlaces::Reach ReplyPlaces::reach(const layout::SpanTable& table) const {
   Reach reach;
   const std::vector<Context> contexts = contextsOf(table);
@@ -94,12 +108,14 @@ ReplyPlaces::Reach ReplyPlaces::reach(const layout::SpanTable& table) const {
     reach.continues = reach.continues || meetsUncertain(table, segment);
     if (!contexts[i].known) continue;
     std::uint64_t hash = beginning(contexts[i].identity);
-    for (const TokenId token : segment.tokens) {
+    const auto blockSize = static_cast<std::size_t>(m_blockSize);
+    for (std::size_t token = 0; token < segment.tokens.size(); ++token) {
       reach.continues = reach.continues || m_continued.contains(hash);
-      hash = mixed(hash, token);
+      hash = mixed(hash, segment.tokens[token]);
+      if ((token + 1) % blockSize == 0) reach.ends = reach.ends || m_moved.contains(hash);
     }
     const bool isLast = i + 1 == table.segments.size();
-    reach.ends = reach.ends || (!isLast && m_ended.contains(hash));
+    reach.ends = reach.ends || (!isLast && (m_ended.contains(hash) || m_moved.contains(hash)));
   }
   return reach;
 }

@@ -27,7 +27,8 @@ class ReplyPlaces {
     /// A segment goes on where an unknown token stands, or sees what may turn out to be the same.
     bool continues = false;
     /// A segment ends inside the block in which the unknown tokens begin: which one of several blocks it is
-    /// found in, and so whether that counts as relocated, depends on what they are.
+    /// found in, and so whether that counts as relocated, depends on what they are. Or it is found as one
+    /// that stood behind unknown tokens, so that nobody knows at which base it was stored.
     bool ends = false;
   };
   Reach reach(const layout::SpanTable& table) const;
@@ -48,6 +49,7 @@ class ReplyPlaces {
   };
 
   static std::vector<Context> contextsOf(const layout::SpanTable& table);
+  void addMoved(const layout::Segment& segment, const Context& context);
   static bool canBeAlike(const layout::SpanTable& table, const layout::Segment& segment,
                          const Uncertain& other);
   bool meetsUncertain(const layout::SpanTable& table, const layout::Segment& segment) const;
@@ -55,6 +57,7 @@ class ReplyPlaces {
   std::int32_t m_blockSize;
   std::unordered_set<std::uint64_t> m_continued;  ///< contexts with the tokens before an unknown one
   std::unordered_set<std::uint64_t> m_ended;      ///< the same cut anywhere in the block of the unknown one
+  std::unordered_set<std::uint64_t> m_moved;      ///< contexts with the beginnings of what stood behind some
   std::map<std::size_t, std::vector<Uncertain>> m_uncertain;  ///< by how many segments they see
 };
 

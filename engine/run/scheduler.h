@@ -29,6 +29,7 @@
 namespace spanscope::cache {
 class KvCache;
 struct Refusal;
+struct RequestSpec;
 struct Slot;
 }  // namespace spanscope::cache
 namespace spanscope::compute {

@@ -3,6 +3,7 @@
 
 #include "engine/base/counted.h"
 #include "engine/policy/policies.h"
+#include "engine/run/drive_plan.h"
 #include "engine/run/finished_reply.h"
 #include "engine/run/logits_request.h"
 #include "engine/run/plan_run.h"
@@ -40,11 +41,6 @@ cache::CacheConfig cacheConfig(const SessionConfig& config, const std::string& m
 
 [[noreturn]] void refuse(const std::string& place, const std::string& found, const std::string& expected) {
   throw Failure({.file = {}, .place = place, .found = found, .expected = expected});
-}
-
-/// What went wrong though nobody foresaw it, e.g. memory that could not be had.
-Error unexpected(const std::exception& exception) {
-  return {.file = {}, .place = "run", .found = exception.what(), .expected = "a pass that ends"};
 }
 
 /// What people call the model.
@@ -246,32 +242,18 @@ struct Session::Impl final : RequestListener {
   }
 
   /// Runs the plan's steps until all have ended, one failed or the run was stopped.
-  trace::RunOutcome drive(PlanRun& steps, RunId run, const RunOptions& options, std::stop_token stop,
-                          std::optional<Error>& error) {
+  DrivenPlan drive(PlanRun& steps, RunId run, const RunOptions& options, const std::stop_token& stop) {
+    const DriveHooks hooks{.beforePass =
+                               [&] {
+                                 if (options.emptyCache && options.emptyCache())
+                                   scheduler.clearCache(Scheduler::Running::Preempt);
+                               },
+                           .afterPass = [&] { tellProblems(run); },
+                           .onThrown = [&](const Error& error) { logError(run, error); }};
     planRun = &steps;
-    trace::RunOutcome outcome = trace::RunOutcome::Finished;
-    try {
-      while (!steps.done() && !steps.error()) {
-        if (options.emptyCache && options.emptyCache()) scheduler.clearCache(Scheduler::Running::Preempt);
-        const bool isStopped =
-            stop.stop_requested() || scheduler.pass(stop, &steps) == Scheduler::Progress::Stopped;
-        tellProblems(run);
-        if (isStopped) {
-          outcome = trace::RunOutcome::Stopped;
-          break;
-        }
-      }
-    } catch (const Failure& failure) {
-      error = failure.error();
-    } catch (const std::exception& exception) {
-      error = unexpected(exception);
-    }
-    if (error) logError(run, *error);
-    if (steps.error()) error = steps.error();
-    if (error) outcome = trace::RunOutcome::Failed;
-    if (outcome != trace::RunOutcome::Finished) scheduler.abort(run);
+    DrivenPlan driven = drivePlan(scheduler, steps, run, stop, hooks);
     planRun = nullptr;
-    return outcome;
+    return driven;
   }
 
   SessionConfig config;
@@ -341,11 +323,13 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
     try {
       PlanRun steps(run, plan, options, impl.decoder.config(), *impl.tokenizer, *impl.chat,
                     impl.config.blockSize, impl.sink);
-      result.outcome = impl.drive(steps, run, options, std::move(stop), result.error);
+      DrivenPlan driven = impl.drive(steps, run, options, stop);
+      result.outcome = driven.outcome;
+      result.error = std::move(driven.error);
       result.steps = steps.results();
       result.answer = steps.answer();
     } catch (const Failure& failure) {
-      // The vocabulary lacks what the layout needs.
+      // The vocabulary lacks what the layout needs, or the model what the policy needs.
       result.error = failure.error();
       result.outcome = trace::RunOutcome::Failed;
       impl.logError(run, *result.error);

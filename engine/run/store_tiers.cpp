@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/store_tiers.h"
 
+#include "engine/run/forecast_tiers.h"
+
 #include <algorithm>
 #include <chrono>
-#include <unordered_map>
 #include <utility>
 
 namespace spanscope::run {
@@ -13,53 +14,6 @@ std::int64_t nanosecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin)
       .count();
 }
-
-/// What would be found, with what would have been spilled since.
-class ForecastTiers final : public cache::BlockTiers {
- public:
-  ForecastTiers(std::shared_ptr<cache::SpanStore> store, std::shared_ptr<const TierRates> rates)
-      : m_store(std::move(store)), m_rates(std::move(rates)) {}
-
-  const cache::ContentNaming& naming() const override { return m_store->naming(); }
-  void refresh() override { m_store->refresh(); }
-  std::optional<cache::TierHit> find(const cache::ContentName& name) const override {
-    if (const auto spilled = m_spilled.find(name);
-        spilled != m_spilled.end() && m_rates->isWorthIt(spilled->second.tier))
-      return spilled->second;
-    const std::optional<cache::SpanStore::Found> found = m_store->find(name);
-    if (!found || !m_rates->isWorthIt(found->tier)) return std::nullopt;
-    return cache::TierHit{found->tier, found->tokens, found->base};
-  }
-  std::optional<cache::StoredBytes> fetch(const cache::ContentName& name, const cache::ContentName& parent,
-                                          std::int32_t tokens) override {
-    const std::optional<cache::TierHit> hit = find(name);
-    if (!hit) return std::nullopt;
-    return cache::StoredBytes{.facts = {.name = name, .parent = parent, .tokens = tokens, .base = hit->base},
-                              .tier = hit->tier,
-                              .bytes = {},
-                              .holder = {}};
-  }
-  std::int64_t load(const cache::StoredBytes&, BlockId, std::int32_t) override { return 0; }
-  std::optional<cache::Spilled> spill(const cache::PooledBlock& block) override {
-    const cache::SpanStoreConfig& config = m_store->config();
-    const auto tier = config.hostBytes > 0 ? trace::StoreTier::Host : trace::StoreTier::Disk;
-    if (config.isOn())
-      m_spilled.try_emplace(block.facts.name, cache::TierHit{tier, block.facts.tokens, block.facts.base});
-    return std::nullopt;
-  }
-  std::vector<std::optional<cache::Spilled>> keep(std::span<const cache::PooledBlock> blocks) override {
-    return std::vector<std::optional<cache::Spilled>>(blocks.size());
-  }
-  void clear() override { m_spilled.clear(); }
-  std::shared_ptr<cache::BlockTiers> forecast() const override {
-    return std::make_shared<ForecastTiers>(*this);
-  }
-
- private:
-  std::shared_ptr<cache::SpanStore> m_store;
-  std::shared_ptr<const TierRates> m_rates;
-  std::unordered_map<cache::ContentName, cache::TierHit, cache::ContentNameHasher> m_spilled;
-};
 
 }  // namespace
 
@@ -133,7 +87,7 @@ std::vector<std::optional<cache::Spilled>> StoreTiers::keep(std::span<const cach
 }
 
 std::shared_ptr<cache::BlockTiers> StoreTiers::forecast() const {
-  return std::make_shared<ForecastTiers>(m_store, m_rates);
+  return std::make_shared<ForecastTiers>(m_store, m_rates, m_owner->slotBytes);
 }
 
 }  // namespace spanscope::run

@@ -48,6 +48,11 @@ bool TierRates::isWorthIt(trace::StoreTier tier) const {
   return !m_tiers[static_cast<std::size_t>(tier)].isTooSlow;
 }
 
+std::int64_t TierRates::loadedTokens(trace::StoreTier tier) const {
+  const std::lock_guard lock(m_mutex);
+  return m_tiers[static_cast<std::size_t>(tier)].loaded.tokens;
+}
+
 std::vector<std::string> TierRates::takeVerdicts() {
   const std::lock_guard lock(m_mutex);
   return std::exchange(m_verdicts, {});

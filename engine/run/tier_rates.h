@@ -26,6 +26,9 @@ class TierRates {
   /// what is not loaded is not measured again.
   bool isWorthIt(trace::StoreTier tier) const;
 
+  /// Tokens that were loaded from the tier so far.
+  std::int64_t loadedTokens(trace::StoreTier tier) const;
+
   /// What was found since the last call, in words.
   std::vector<std::string> takeVerdicts();
 

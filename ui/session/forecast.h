@@ -33,7 +33,7 @@ struct Forecast {
   std::optional<plan::Plan> plan;  ///< with the trees around every pass; also where it generates nothing
   /// Against the cache as it is, or, where a run would start a session, against the one it would start with.
   run::Prediction present;
-  run::Prediction empty;       ///< against an empty cache
+  run::Prediction empty;       ///< against an empty cache, with nothing in any tier
   bool startsEmpty = false;    ///< a run would start a session: nothing has run yet, or its settings differ
   std::int32_t blockSize = 0;  ///< tokens
   /// Every layout at several block sizes, each against an empty cache, where that was asked for.

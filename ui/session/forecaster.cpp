@@ -64,11 +64,20 @@ std::optional<Forecast> Forecaster::forecast(const ForecastRequest& request, con
     if (!forecast.isKnown()) return forecast;
     const run::RunOptions options = workbench::runOptionsOf(request.settings);
     const workbench::ModelBundle& model = describe(request.settings, loaded);
-    run::Predictor empty(workbench::sessionConfigOf(request.settings), model.config, *model.tokenizer,
-                         *model.chat);
-    forecast.empty = empty.predict(*forecast.plan, options, stop);
-    forecast.present =
-        session == nullptr ? forecast.empty : session->predictor()->predict(*forecast.plan, options, stop);
+    const run::SessionConfig config = workbench::sessionConfigOf(request.settings);
+    // An empty cache has nothing on the disk either.
+    run::SessionConfig withoutDisk = config;
+    withoutDisk.store.diskBytes = 0;
+    const auto predictAnew = [&](const run::SessionConfig& anew) {
+      run::Predictor predictor(anew, model.config, *model.tokenizer, *model.chat);
+      return predictor.predict(*forecast.plan, options, stop);
+    };
+    forecast.empty = predictAnew(withoutDisk);
+    if (session != nullptr) {
+      forecast.present = session->predictor()->predict(*forecast.plan, options, stop);
+    } else {
+      forecast.present = config.store.usesDisk() ? predictAnew(config) : forecast.empty;
+    }
     if (request.comparesLayouts && !forecast.empty.stopped && !forecast.present.stopped) {
       forecast.layouts = experiment::compareLayouts(
           *forecast.plan, options, workbench::sessionConfigOf(request.settings), model.config,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/store/host_store.h"
 
+#include <iterator>
 #include <utility>
 
 namespace spanscope::cache {
@@ -8,7 +9,20 @@ namespace spanscope::cache {
 std::uint64_t HostStore::bytesOf(const HeldBlock& block) {
   // Nodes of the list and of the table, and what the allocator adds.
   constexpr std::uint64_t kBesides = sizeof(HeldBlock) + sizeof(ContentName) + 128;
-  return block.bytes->size() + kBesides;
+  return block.size() + kBesides;
+}
+
+HostStore HostStore::forecast() const {
+  HostStore copy(m_limit);
+  copy.m_bytes = m_bytes;
+  copy.m_tokens = m_tokens;
+  for (const HeldBlock& block : m_order) {
+    HeldBlock& copied = copy.m_order.emplace_back(block);
+    copied.foretoldSize = block.size();
+    copied.bytes.reset();
+    copy.m_blocks.emplace(copied.facts.name, std::prev(copy.m_order.end()));
+  }
+  return copy;
 }
 
 std::vector<HeldBlock> HostStore::put(HeldBlock block) {
@@ -52,7 +66,10 @@ std::optional<StoredBytes> HostStore::fetch(const ContentName& name, const Conte
   block.usedAt = now;
   m_order.splice(m_order.begin(), m_order, found->second);
   return StoredBytes{
-      .facts = block.facts, .tier = trace::StoreTier::Host, .bytes = *block.bytes, .holder = block.bytes};
+      .facts = block.facts,
+      .tier = trace::StoreTier::Host,
+      .bytes = block.bytes ? std::span<const std::byte>(*block.bytes) : std::span<const std::byte>(),
+      .holder = block.bytes};
 }
 
 void HostStore::clear() {

@@ -19,11 +19,14 @@ namespace spanscope::cache {
 struct HeldBlock {
   StoredFacts facts;
   std::shared_ptr<const StoreOwner> owner;
-  std::uint64_t chain = 0;  ///< equal for blocks that were stored for one segment
-  std::int32_t place = 0;   ///< in it
-  std::shared_ptr<const std::vector<std::byte>> bytes;
-  std::int64_t storedAt = 0;  ///< milliseconds since 1970, UTC
+  std::uint64_t chain = 0;                              ///< equal for blocks that were stored for one segment
+  std::int32_t place = 0;                               ///< in it
+  std::shared_ptr<const std::vector<std::byte>> bytes;  ///< null in a forecast, which has none
+  std::uint64_t foretoldSize = 0;                       ///< bytes that it would have there
+  std::int64_t storedAt = 0;                            ///< milliseconds since 1970, UTC
   std::int64_t usedAt = 0;
+
+  std::uint64_t size() const { return bytes ? bytes->size() : foretoldSize; }
 };
 
 /// Used by one thread at a time.
@@ -31,6 +34,8 @@ class HostStore {
  public:
   /// `limit`: most bytes, what keeping a block takes besides included; 0: it keeps nothing.
   explicit HostStore(std::uint64_t limit) : m_limit(limit) {}
+  /// One that keeps the same blocks in the same order, without their bytes: it gives up what this one would.
+  HostStore forecast() const;
 
   /// Keeps the block, if it is not there and fits at all, and gives those that had to go for it.
   std::vector<HeldBlock> put(HeldBlock block);

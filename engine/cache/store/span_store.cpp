@@ -62,6 +62,23 @@ std::optional<SpanStore::Found> SpanStore::find(const ContentName& name) const {
   return Found{trace::StoreTier::Disk, found->tokens, found->base, found->bytes};
 }
 
+std::optional<SpanStore::Found> SpanStore::findOnDisk(const ContentName& name) const {
+  const std::lock_guard lock(m_mutex);
+  if (const auto waiting = m_waiting.find(name); waiting != m_waiting.end()) {
+    const HeldBlock& held = waiting->second;
+    return Found{trace::StoreTier::Host, held.facts.tokens, held.facts.base, held.size()};
+  }
+  if (!m_disk) return std::nullopt;
+  const std::optional<DiskStore::Found> found = m_disk->find(name);
+  if (!found) return std::nullopt;
+  return Found{trace::StoreTier::Disk, found->tokens, found->base, found->bytes};
+}
+
+HostStore SpanStore::hostForecast() const {
+  const std::lock_guard lock(m_mutex);
+  return m_host.forecast();
+}
+
 bool SpanStore::isOnDisk(const ContentName& name) const {
   const std::lock_guard lock(m_mutex);
   return m_disk && (m_disk->has(name) || m_waiting.contains(name));

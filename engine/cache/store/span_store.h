@@ -51,7 +51,11 @@ class SpanStore {
   /// Looks whether other processes stored or removed something; before a prompt is looked up.
   void refresh();
   std::optional<Found> find(const ContentName& name) const;
+  /// The same of what is on the disk or waits in memory to be written there.
+  std::optional<Found> findOnDisk(const ContentName& name) const;
   bool isOnDisk(const ContentName& name) const;
+  /// What host memory keeps, for forecasts.
+  HostStore hostForecast() const;
 
   /// The bytes of a block that is what is asked for in every respect. Nothing where it is gone or damaged;
   /// then it is not found any more.

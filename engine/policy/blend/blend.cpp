@@ -4,6 +4,7 @@
 #include "engine/policy/blend/blended_table.h"
 
 #include <array>
+#include <string>
 #include <vector>
 
 namespace spanscope::policy {
@@ -63,6 +64,13 @@ layout::SpanTable layOut(const plan::Step& step, std::span<const layout::StepOut
                       blendingOf(values));
 }
 
+/// Where all tokens are computed again, none are chosen.
+std::optional<std::string> expectedOn(std::span<const double> values, std::int32_t layers) {
+  const layout::Blending blending = blendingOf(values);
+  if (blending.share == 1 || blending.layer + blending.steps <= layers) return std::nullopt;
+  return "tokens that are chosen in layers 0 to " + std::to_string(layers - 1) + ", those of the model";
+}
+
 void restore(layout::SpanTable& table, std::span<const double> values) {
   restoreBlend(table, blendingOf(values));
 }
@@ -80,6 +88,7 @@ constinit const Policy kBlend = {
     .parameters = kParameters,
     .exactnessAt = &exactnessAt,
     .layOut = &layOut,
+    .expectedOn = &expectedOn,
     .restore = &restore};
 
 }  // namespace spanscope::policy

@@ -28,13 +28,29 @@ class RandomQueries {
 
   /// A judge over several replies: its prompt holds what is sampled.
   std::string nested() {
-    std::string json = R"({"cross":[)" + system() + R"(,{"plus":[)";
-    const int count = 1 + below(3);
-    for (int i = 0; i < count; ++i) json += (i > 0 ? "," : "") + generate(prompt());
-    return generate(json + R"(]},{"user":"Which one?"}]})");
+    return judge([this] { return generate(prompt()); });
+  }
+
+  /// A judge over judges and replies.
+  std::string deep() {
+    return judge([this] { return below(2) == 0 ? nested() : generate(prompt()); });
+  }
+
+  /// A reply in the middle of a prompt, with documents behind it or without.
+  std::string continued() {
+    const std::string json = R"({"cross":[)" + system() + "," + (below(2) == 0 ? single() : nested());
+    const std::string documents = below(2) == 0 ? R"(,{"plus":[)" + document() + "," + document() + "]}" : "";
+    return generate(json + documents + (below(2) == 0 ? "" : R"(,{"user":"Go on."})") + "]}");
   }
 
  private:
+  template <class Candidate>
+  std::string judge(const Candidate& candidate) {
+    std::string json = R"({"cross":[)" + system() + R"(,{"plus":[)";
+    const int count = 1 + below(3);
+    for (int i = 0; i < count; ++i) json += (i > 0 ? "," : "") + candidate();
+    return generate(json + R"(]},{"user":"Which one?"}]})");
+  }
   std::string generate(const std::string& input) {
     return R"({"g":{"model":"m","max_tokens":)" + std::to_string(1 + below(m_longestReply)) +
            R"(,"temperature":)" + (below(2) == 0 ? "0.0" : "0.9") + R"(,"input":)" + input + "}}";

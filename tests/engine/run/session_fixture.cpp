@@ -70,12 +70,13 @@ SpanletSession::SpanletSession(const run::SessionConfig& sessionConfig, int thre
                                              weights->name(), tokenizer.get(),
                                              &text::findChatTemplate(spanletDirectory()), sink)) {}
 
-RandomSession::RandomSession(const run::SessionConfig& config, bool endTokens)
+RandomSession::RandomSession(const run::SessionConfig& config, bool endTokens, std::int32_t maxPositions)
     : shape(tinyConfig()),
       tokenizer(text::loadTokenizer(spanletDirectory())),
       chat(&text::findChatTemplate(spanletDirectory())) {
   const model::ModelConfig spanlet = model::readConfig(spanletDirectory());
   shape.vocabularySize = spanlet.vocabularySize;
+  if (maxPositions > 0) shape.maxPositions = maxPositions;
   if (endTokens) {
     // Many, so that replies of all lengths come up.
     for (TokenId token = 5; token < shape.vocabularySize; token += 6)

@@ -63,8 +63,9 @@ struct SpanletSession {
 
 /// A session on a random model with the tokenizer and template of the bundled checkpoint.
 struct RandomSession {
-  /// `endTokens`: replies of all lengths come up; else each is as long as it may be.
-  RandomSession(const run::SessionConfig& config, bool endTokens);
+  /// `endTokens`: replies of all lengths come up; else each is as long as it may be. `maxPositions`: of the
+  /// model's context; 0: as many as it has.
+  RandomSession(const run::SessionConfig& config, bool endTokens, std::int32_t maxPositions = 0);
 
   model::ModelConfig shape;
   RecordingSink sink;

@@ -8,6 +8,7 @@
 #include "engine/run/run_result.h"
 #include "engine/run/session_config.h"
 #include "engine/run/store_tiers.h"
+#include "engine/text/chat_template.h"
 #include "engine/trace/replay.h"
 #include "tests/engine/run/random_tables.h"
 #include "tests/engine/run/session_fixture.h"
@@ -78,6 +79,12 @@ const char* const kSwapped = R"({"g":{"model":"m","max_tokens":8,"temperature":0
                              R"({"plus":[{"user":"The pet of Mira is Pepper, and it sleeps all day long."},)"
                              R"({"user":"The pet of Tarek is Biscuit. He was found by the river in May."}]},)"
                              R"({"user":"What is the pet of Tarek?"}]}}})";
+
+const char* const kOther =
+    R"({"g":{"model":"m","max_tokens":8,"temperature":0,"input":{"cross":[)"
+    R"({"plus":[{"user":"Nadia was born in Lisbon. The train was late again in June."},)"
+    R"({"user":"Shiloh is a baker, and the garden of Shiloh needs some water."}]},)"
+    R"({"user":"Where was Nadia born?"}]}}})";
 
 std::vector<std::string> warnings(const test::RecordingSink& sink) {
   std::vector<std::string> found;
@@ -383,11 +390,83 @@ class TestSessionStore : public QObject {
         QCOMPARE(folder.packs().size(), packs);
         const run::RunResult result = session.session->run(plan, {});
         const trace::StepMetrics& metrics = result.steps.front().metrics;
-        QCOMPARE(prediction.steps.front().cached.least, metrics.cachedTokens);
-        QCOMPARE(prediction.steps.front().cached.most, metrics.cachedTokens);
-        QCOMPARE(prediction.steps.front().relocated.most, metrics.relocatedTokens);
+        const run::StepPrediction& step = prediction.steps.front();
+        QVERIFY(step.cached.holds(metrics.cachedTokens));
+        QCOMPARE(step.cached.most, metrics.cachedTokens);
+        QCOMPARE(step.relocated.most, metrics.relocatedTokens);
+        const auto loads = session.sink.all<trace::BlockLoaded>();
+        const bool isFromDisk = std::any_of(loads.begin(), loads.end(), [](const trace::BlockLoaded& load) {
+          return load.tier == trace::StoreTier::Disk;
+        });
+        // What is on the disk may be damaged or gone by the time it is read.
+        if (!isFromDisk) QCOMPARE(step.doubt, run::Doubt::None);
+        if (isFromDisk) QCOMPARE(step.doubt, run::Doubt::Tiers);
+        session.sink.events.clear();
       }
     }
+  }
+
+  /// Host memory has room for few blocks: what it gave up is not foretold to be there.
+  void theForecastKnowsTheBoundOfHostMemory() {
+    run::SessionConfig config;
+    config.blockCount = 7;
+    int loaded = 0;
+    for (const std::uint64_t blocks : {1, 2, 3, 5, 8}) {
+      config.store.hostBytes = blocks * 52'000;
+      SpanletSession session(config);
+      for (const char* query : {kQuestion, kOther, kSwapped, kOther, kQuestion}) {
+        const plan::Plan plan = planOf(query);
+        const run::Prediction prediction = session.session->predictor()->predict(plan, {});
+        const run::RunResult result = session.session->run(plan, {});
+        const trace::StepMetrics& metrics = result.steps.front().metrics;
+        const run::StepPrediction& step = prediction.steps.front();
+        QCOMPARE(step.doubt, run::Doubt::None);
+        QCOMPARE(step.cached, (run::CountRange{metrics.cachedTokens, metrics.cachedTokens}));
+        QCOMPARE(step.relocated, (run::CountRange{metrics.relocatedTokens, metrics.relocatedTokens}));
+      }
+      loaded += static_cast<int>(session.sink.all<trace::BlockLoaded>().size());
+    }
+    QVERIFY2(loaded > 5, qPrintable(QString("only %1 blocks were loaded").arg(loaded)));
+  }
+
+  /// The file is damaged after the forecast could have known.
+  void whatIsOnTheDiskIsNeverForetoldForSure() {
+    const Folder folder;
+    const plan::Plan plan = planOf(kQuestion);
+    {
+      SpanletSession one(folder.config());
+      one.session->run(plan, {});
+    }
+    SpanletSession other(folder.config());
+    {
+      std::fstream file(folder.packs().front(), std::ios::binary | std::ios::in | std::ios::out);
+      file.seekp(-5000, std::ios::end);
+      file.put('!').put('!');
+    }
+    const run::StepPrediction step = other.session->predictor()->predict(plan, {}).steps.front();
+    const trace::StepMetrics metrics = other.session->run(plan, {}).steps.front().metrics;
+    QCOMPARE(step.doubt, run::Doubt::Tiers);
+    QVERIFY(metrics.cachedTokens == 0 && step.cached.most > 40);
+    QVERIFY(step.cached.holds(metrics.cachedTokens) && step.computed.holds(metrics.computedTokens));
+  }
+
+  /// A session that has yet to begin will open the folder; until then nobody knows what is there.
+  void beforeASessionBeginsTheDiskIsUnknown() {
+    const Folder folder;
+    const plan::Plan plan = planOf(kQuestion);
+    {
+      SpanletSession one(folder.config());
+      one.session->run(plan, {});
+    }
+    SpanletSession other(folder.config());
+    run::Predictor predictor(
+        folder.config(), other.config, *other.tokenizer,
+        text::findChatTemplate(fs::path(SPANSCOPE_SOURCE_DIR) / "resources/models/spanlet"));
+    const run::StepPrediction step = predictor.predict(plan, {}).steps.front();
+    const trace::StepMetrics metrics = other.session->run(plan, {}).steps.front().metrics;
+    QCOMPARE(step.doubt, run::Doubt::Tiers);
+    QVERIFY(metrics.cachedTokens > 40 && step.cached.least == 0);
+    QVERIFY(step.cached.holds(metrics.cachedTokens) && step.relocated.holds(metrics.relocatedTokens));
   }
 };
 

@@ -25,6 +25,8 @@ QString doubtText(run::Doubt doubt) {
     case run::Doubt::FullPool:
       return tr(
           "Bounds only: the pool is full, and how long replies get decides what is evicted or has to wait.");
+    case run::Doubt::Tiers:
+      return tr("Bounds only: what is loaded from host memory or the disk turns out when it is read.");
   }
   return {};
 }

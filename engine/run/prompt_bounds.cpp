@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/run/prompt_bounds.h"
+
+#include "engine/base/error.h"
+#include "engine/layout/layout.h"
+#include "engine/run/plan_progress.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <utility>
+
+namespace spanscope::run {
+namespace {
+
+using layout::Segment;
+using layout::SpanTable;
+using layout::TokenRun;
+
+/// Stands for a token of a reply.
+constexpr TokenId kAny = -1;
+
+std::int64_t promptTokens(const SpanTable& table) {
+  std::int64_t tokens = 0;
+  for (const Segment& segment : table.segments) {
+    if (!segment.repeats) tokens += segment.length();
+  }
+  return tokens;
+}
+
+/// Whether a reply can say what the last mark before the generation prompt is. Marks are told by their token,
+/// wherever it comes from.
+bool endsWithMarkOfReply(const SpanTable& table, const layout::MarkerTokens& markers) {
+  bool isOpen = false;
+  const Segment& last = table.segments.back();
+  for (const Segment& segment : table.segments) {
+    if (segment.hidden) continue;
+    std::int32_t begin = 0;
+    for (const TokenRun& run : segment.runs) {
+      const std::int32_t from = std::max(begin, segment.visibleBegin);
+      begin += run.count;
+      // The mark of the generation prompt is what this is about.
+      const bool isFinal = &segment == &last && begin + last.runs.back().count == last.length() &&
+                           run.source == TokenRun::Source::PlusMarker;
+      if (from >= begin || isFinal || run.source == TokenRun::Source::Pad) continue;
+      if (run.source == TokenRun::Source::Output) {
+        isOpen = true;
+        continue;
+      }
+      const auto first = segment.tokens.begin();
+      if (std::any_of(first + from, first + begin,
+                      [&](TokenId token) { return token == markers.plus || token == markers.cross; }))
+        isOpen = false;
+    }
+  }
+  return isOpen;
+}
+
+struct FinalMark {
+  std::int64_t view = 0;    ///< tokens of the mark and the pads before it; 0: there is none
+  std::int64_t prompt = 0;  ///< the same, counted as often as they stand in the table
+};
+
+/// What would not be there, had the last mark been another one.
+FinalMark finalMarkOf(const SpanTable& table) {
+  std::int64_t pads = 0;  // right before the run that is looked at
+  const Segment& last = table.segments.back();
+  bool isSplit = false;
+  for (const Segment& segment : table.segments) {
+    isSplit = isSplit || segment.hidden || segment.visibleBegin > 0;
+    if (segment.hidden) continue;
+    for (const TokenRun& run : segment.runs) {
+      const bool isFinal = &segment == &last && &run + 2 == segment.runs.data() + segment.runs.size() &&
+                           run.source == TokenRun::Source::PlusMarker;
+      // A policy that cuts segments in two may keep a whole one beside them.
+      constexpr std::int64_t kMostCopies = 3;
+      if (isFinal) return {.view = 1 + pads, .prompt = 1 + pads * (isSplit ? kMostCopies : 1)};
+      pads = run.source == TokenRun::Source::Pad ? run.count : 0;
+    }
+  }
+  return {};
+}
+
+class Bounding {
+ public:
+  Bounding(const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
+           layout::MessageRenderer& renderer, std::int32_t blockSize)
+      : m_plan(plan),
+        m_options(options),
+        m_model(model),
+        m_renderer(renderer),
+        m_blockSize(blockSize),
+        m_ends(model.endTokenIds()),
+        m_few(plan.steps.size()),
+        m_many(plan.steps.size()),
+        m_isNeeded(plan.steps.size()),
+        m_isInTeam(plan.steps.size()) {
+    renderer.useLayout(options.layout, blockSize);
+    for (const plan::Step& step : plan.steps) {
+      for (const StepIndex need : step.needs) m_isNeeded[need] = true;
+    }
+    if (const auto teams = options.policy.policy().teams; teams != nullptr) {
+      for (const std::vector<StepIndex>& team : teams(plan)) {
+        for (const StepIndex step : team) m_isInTeam[step] = true;
+      }
+    }
+  }
+
+  PromptBounds bound(StepIndex index) {
+    const plan::Step& step = m_plan.steps[index];
+    SpanTable few = m_options.policy.layOut(step, m_few, m_renderer);
+    SpanTable many = step.needs.empty() ? few : m_options.policy.layOut(step, m_many, m_renderer);
+    PromptBounds bounds;
+    bounds.prompt = {promptTokens(few), promptTokens(many)};
+    bounds.view = {few.tokenCount(), many.tokenCount()};
+    const layout::LayoutRules& rules = m_renderer.rules();
+    if (!step.needs.empty() && rules.marks() && endsWithMarkOfReply(many, rules.markers)) {
+      const FinalMark mark = finalMarkOf(few);
+      bounds.prompt.least -= mark.prompt;
+      bounds.view.least -= mark.view;
+    }
+    bounds.prompt.least = std::max<std::int64_t>(1, bounds.prompt.least);
+    // What is admitted fits the context.
+    const std::int64_t mostView = std::max(bounds.view.least, m_model.maxPositions - 1);
+    if (bounds.view.most > mostView) {
+      const std::int64_t besides = bounds.prompt.most - bounds.view.most;
+      bounds.prompt.most = std::max(bounds.prompt.least, mostView + besides);
+    }
+    bounds.reply = replyOf(step, index, bounds.view);
+    bounds.mostBlocks = mostBlocksOf(many, static_cast<std::int32_t>(bounds.reply.most), m_blockSize);
+    if (m_isNeeded[index]) {
+      m_few[index].tokens = fewestTokens(bounds.reply);
+      // A mark at its end makes the prompt that it stands in longest.
+      m_many[index].tokens.assign(static_cast<std::size_t>(bounds.reply.most),
+                                  rules.marks() ? rules.markers.plus : kAny);
+      m_few[index].table = std::move(few);
+      m_many[index].table = std::move(many);
+    }
+    return bounds;
+  }
+
+ private:
+  CountRange replyOf(const plan::Step& step, StepIndex index, const CountRange& view) const {
+    const std::int64_t limit = replyLimit(step, m_options, m_model);
+    const auto within = [&](std::int64_t prompt) {
+      return std::max<std::int64_t>(1, std::min(limit, m_model.maxPositions - prompt));
+    };
+    // What else stands in the view of a member of a team may end its reply sooner.
+    const bool mayEnd = !m_ends.empty() || m_isInTeam[index];
+    return {mayEnd ? 1 : within(view.most), within(view.least)};
+  }
+
+  /// A reply that adds as few tokens as any to the prompt that it stands in: what it ends with the template
+  /// does not add once more.
+  std::vector<TokenId> fewestTokens(const CountRange& reply) {
+    const std::vector<TokenId>& suffix = m_renderer.replySuffix();
+    const auto isEnd = [this](TokenId token) {
+      return std::find(m_ends.begin(), m_ends.end(), token) != m_ends.end();
+    };
+    // It ends where it has the template's own end, or where it may not get longer.
+    const auto end = std::find_if(suffix.begin(), suffix.end(), isEnd);
+    const auto own = static_cast<std::int64_t>(end - suffix.begin()) + (end == suffix.end() ? 0 : 1);
+    if (reply.least == 1 && !suffix.empty()) {
+      if (end != suffix.end() && own <= reply.most) return {suffix.begin(), end + 1};
+      if (static_cast<std::int64_t>(suffix.size()) >= reply.most)
+        return {suffix.begin(), suffix.begin() + static_cast<std::ptrdiff_t>(reply.most)};
+      if (!m_ends.empty()) return {m_ends.front()};
+    }
+    std::vector<TokenId> tokens(static_cast<std::size_t>(reply.least), kAny);
+    const std::size_t closing = std::min(tokens.size(), suffix.size());
+    std::copy_n(suffix.begin(), closing, tokens.end() - static_cast<std::ptrdiff_t>(closing));
+    return tokens;
+  }
+
+  const plan::Plan& m_plan;
+  const RunOptions& m_options;
+  const model::ModelConfig& m_model;
+  layout::MessageRenderer& m_renderer;
+  std::int32_t m_blockSize;
+  std::vector<TokenId> m_ends;
+  std::vector<layout::StepOutput> m_few;
+  std::vector<layout::StepOutput> m_many;
+  std::vector<bool> m_isNeeded;
+  std::vector<bool> m_isInTeam;
+};
+
+}  // namespace
+
+std::int64_t mostBlocksOf(const layout::SpanTable& table, std::int32_t maxNewTokens, std::int32_t blockSize) {
+  std::int64_t blocks = 1;
+  for (const Segment& segment : table.segments) {
+    const std::int64_t grown = &segment == &table.segments.back() ? maxNewTokens : 0;
+    blocks += (segment.length() + grown + blockSize - 1) / blockSize;
+  }
+  return blocks;
+}
+
+std::vector<std::optional<PromptBounds>> promptBounds(const plan::Plan& plan, const RunOptions& options,
+                                                      const model::ModelConfig& model,
+                                                      layout::MessageRenderer& renderer,
+                                                      std::int32_t blockSize, const std::stop_token& stop) {
+  std::vector<std::optional<PromptBounds>> bounds(plan.steps.size());
+  const bool holdsReplies = std::any_of(plan.steps.begin(), plan.steps.end(),
+                                        [](const plan::Step& step) { return !step.needs.empty(); });
+  if (!holdsReplies) return bounds;
+  try {
+    Bounding bounding(plan, options, model, renderer, blockSize);
+    for (StepIndex i = 0; i < plan.steps.size() && !stop.stop_requested(); ++i) bounds[i] = bounding.bound(i);
+  } catch (const Failure&) {
+    // A run fails there too, and the rehearsals say with what.
+  }
+  return bounds;
+}
+
+}  // namespace spanscope::run
