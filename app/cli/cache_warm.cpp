@@ -117,8 +117,9 @@ class WarmCommand {
       if (m_context.stop.stop_requested()) break;
       showProgress(m_context, document.string());
       warm(document);
+      m_session->startKeeping();
     }
-    m_session->keepAll();
+    m_session->keepAll(m_context.stop);
     showProgress(m_context, "");
     write(config);
     if (m_context.stop.stop_requested()) return ExitCode::Stopped;

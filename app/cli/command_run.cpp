@@ -113,6 +113,10 @@ class RunCommand {
       if (code != ExitCode::Fine) break;
     }
     if (m_options.json) writeJson(std::move(runs));
+    m_context.streams.out.flush();
+    // What the runs leave for the next ones; a stop ends the wait.
+    m_session->finishKeeping(m_context.stop);
+    if (code == ExitCode::Fine && m_context.stop.stop_requested()) code = ExitCode::Stopped;
     if (const std::optional<Error> error = m_recorder.finishFile()) {
       m_context.streams.err << error->message() << '\n';
       if (code == ExitCode::Fine) code = ExitCode::RunFailed;

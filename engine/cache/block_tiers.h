@@ -4,13 +4,15 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/cache/store/patience.h"
 #include "engine/cache/store/stored_block.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 namespace spanscope::cache {
 
@@ -52,8 +54,14 @@ class BlockTiers {
 
   /// A block is about to be given to another content. Nothing where no tier takes it, or has it already.
   virtual std::optional<Spilled> spill(const PooledBlock& block) = 0;
-  /// Has these contents outlive the session, where there is a tier that does. By block, as spill().
-  virtual std::vector<std::optional<Spilled>> keep(std::span<const PooledBlock> blocks) = 0;
+  /// Takes copies of these contents, which are to outlive the session. Returns how many of the first were
+  /// taken, or are kept already, before the patience was over; `taken` is called with each that was taken.
+  virtual std::size_t keep(std::span<const PooledBlock> blocks, const Patience& patience,
+                           const std::function<void(const PooledBlock&, const Spilled&)>& taken) = 0;
+  /// What became of one.
+  virtual KeptState stateOf(const ContentName& name) const = 0;
+  /// Has what was taken written. False where not all of it was in time.
+  virtual bool finishKeeping(const Patience& patience) = 0;
   /// Gives up what a session alone has.
   virtual void clear() = 0;
 

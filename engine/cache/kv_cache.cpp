@@ -9,8 +9,10 @@
 #include "engine/cache/pool_limits.h"
 
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 namespace spanscope::cache {
@@ -51,7 +53,8 @@ struct KvCache::Impl {
 
   bool fetchLoads(AdmissionPlan& plan);
   Admission admit(const RequestSpec& request, AdmissionPlan& plan);
-  void keepAll();
+  void beginKeeping() { m_nextToKeep = 1; }
+  bool keepSome(const Patience& patience);
   void releaseCopySources(RequestId id, RunningRequest& request);
   void store(RequestId id, RunningRequest& request, std::uint32_t segment, std::int32_t end);
   std::optional<Slot> append(RequestId id, RunningRequest& request, TokenId token);
@@ -83,13 +86,24 @@ struct KvCache::Impl {
   void evict(const Origin& origin, BlockId block);
   void rememberRemoval(BlockId block, std::uint64_t sequence);
   PooledBlock pooled(BlockId block);
+  void tellKept();
   void tellSpilled(const Origin& origin, const PooledBlock& block, const Spilled& spilled);
   void load(const Origin& origin, const RunningSegment& segment, const PlannedBlock& planned,
             const NodeRef& node, BlockId block);
   bool storeBlock(const Origin& origin, RunningSegment& segment, std::uint32_t segmentIndex,
                   std::size_t index, std::size_t fill);
 
+  /// A content that was given to a tier and is told of when it is there.
+  struct KeptBlock {
+    RunId run = 0;
+    RequestId request = 0;
+    NodePath path;
+    trace::BlockSpilled event;
+  };
+
   trace::Sink& m_sink;
+  BlockId m_nextToKeep = 1;  ///< blocks before were looked at
+  std::unordered_map<ContentName, KeptBlock, ContentNameHasher> m_toTell;
 };
 
 // ---- blocks
@@ -216,18 +230,46 @@ void KvCache::Impl::load(const Origin& origin, const RunningSegment& segment, co
                           std::vector<TokenId>(tokens.begin(), tokens.end())});
 }
 
-void KvCache::Impl::keepAll() {
-  if (!state.tiers) return;
+bool KvCache::Impl::keepSome(const Patience& patience) {
+  if (!state.tiers) return true;
+  const auto end = std::chrono::steady_clock::now() + patience.most;
   std::vector<PooledBlock> blocks;
-  for (BlockId block = 1; block < state.pool.count(); ++block) {
+  for (BlockId block = m_nextToKeep; block < state.pool.count(); ++block) {
     if (content(block)) blocks.push_back(pooled(block));
   }
-  const std::vector<std::optional<Spilled>> kept = state.tiers->keep(blocks);
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    if (!kept[i]) continue;
-    const StoredContent& stored = *content(blocks[i].block);
-    tellSpilled(Origin{stored.run, stored.request, stored.path}, blocks[i], *kept[i]);
-  }
+  const std::size_t kept =
+      state.tiers->keep(blocks, patience, [this](const PooledBlock& block, const Spilled& spilled) {
+        const StoredContent& stored = *content(block.block);
+        m_toTell.insert_or_assign(block.facts.name,
+                                  KeptBlock{.run = stored.run,
+                                            .request = stored.request,
+                                            .path = stored.path,
+                                            .event = {.block = block.block,
+                                                      .key = state.trie.key(stored.node.id()),
+                                                      .tier = spilled.tier,
+                                                      .tokens = block.facts.tokens,
+                                                      .bytes = spilled.bytes}});
+      });
+  m_nextToKeep = kept < blocks.size() ? blocks[kept].block : state.pool.count();
+  const auto left =
+      std::max(std::chrono::milliseconds(0),
+               std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()));
+  if (kept == blocks.size()) state.tiers->finishKeeping({.stop = patience.stop, .most = left});
+  tellKept();
+  return kept == blocks.size() && m_toTell.empty();
+}
+
+/// Of those that are on the disk by now; in the order of their blocks.
+void KvCache::Impl::tellKept() {
+  std::vector<KeptBlock> kept;
+  std::erase_if(m_toTell, [&](auto& entry) {
+    const KeptState now = state.tiers->stateOf(entry.first);
+    if (now == KeptState::Kept) kept.push_back(std::move(entry.second));
+    return now != KeptState::Waiting;
+  });
+  std::sort(kept.begin(), kept.end(),
+            [](const KeptBlock& a, const KeptBlock& b) { return a.event.block < b.event.block; });
+  for (const KeptBlock& block : kept) send(Origin{block.run, block.request, block.path}, block.event);
 }
 
 // ---- admission
@@ -593,8 +635,12 @@ void KvCache::finish(RequestId request) {
   m_impl->finish(request, m_impl->running(request));
 }
 
-void KvCache::keepAll() {
-  m_impl->keepAll();
+void KvCache::beginKeeping() {
+  m_impl->beginKeeping();
+}
+
+bool KvCache::keepSome(const Patience& patience) {
+  return m_impl->keepSome(patience);
 }
 
 bool KvCache::clear() {

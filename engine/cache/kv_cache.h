@@ -32,6 +32,7 @@
 namespace spanscope::cache {
 
 class BlockTiers;
+struct Patience;
 
 struct CacheConfig {
   std::int32_t blockSize = 16;  ///< token slots a block, 1 … kMaxBlockSize
@@ -196,8 +197,11 @@ class KvCache {
   /// Gives all references back, tails first. What was computed stays to be found until it is evicted.
   void finish(RequestId request);
 
-  /// Has everything that can be found outlive the session, where there is a tier that does.
-  void keepAll();
+  /// Has everything that can be found outlive the session, where there is a tier that does: in as many calls
+  /// as it takes, each of which waits as long as it is told to. True when it is done. What comes meanwhile
+  /// may be left out; beginKeeping() has all of it looked at.
+  bool keepSome(const Patience& patience);
+  void beginKeeping();
 
   /// Forgets everything, but not what outlives the session. False, and nothing happens, while a request is
   /// running.

@@ -12,8 +12,6 @@ namespace spanscope::remote {
 
 /// Most bytes of a server's reply: a vector of 16,384 numbers takes some 400 kB as text.
 inline constexpr std::size_t kMaxReplyBytes = std::size_t{64} << 20U;
-/// Most numbers of a vector.
-inline constexpr std::size_t kMaxDimensions = 65'536;
 
 struct EmbeddingsServer {
   std::string url;    ///< of the API, e.g. "http://127.0.0.1:8000/v1": "/embeddings" is added

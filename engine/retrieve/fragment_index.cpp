@@ -5,6 +5,7 @@
 #include "engine/base/hash.h"
 #include "engine/retrieve/bm25.h"
 #include "engine/retrieve/document_text.h"
+#include "engine/retrieve/index_checks.h"
 #include "engine/retrieve/index_pruning.h"
 #include "engine/retrieve/index_tables.h"
 #include "engine/retrieve/question_words.h"
@@ -19,6 +20,8 @@
 #include <cstring>
 #include <span>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace spanscope::retrieve {
@@ -26,6 +29,8 @@ namespace {
 
 /// How long documents are gathered in one transaction: each waits for the disk.
 constexpr std::chrono::milliseconds kTransactionTime{200};
+/// The same in times of what it takes to end one: all words are looked at then.
+constexpr int kTransactionTimes = 4;
 /// Texts that are given to an embedder at once.
 constexpr std::size_t kEmbeddedAtOnce = 32;
 
@@ -126,16 +131,21 @@ Fragment fragmentIn(const Statement& statement) {
   return fragment;
 }
 
-/// Leaves a statement ready for its next use, whatever ends this one: an open one holds a lock on the file.
-class Use {
+/// Has nothing believed any more that was found by somebody who ended with an exception.
+class DoubtOnFailure {
  public:
-  explicit Use(Statement& statement) : m_statement(statement) {}
-  ~Use() { m_statement.reset(); }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
+  explicit DoubtOnFailure(IndexChecks& checks) : m_checks(checks) {}
+  ~DoubtOnFailure() {
+    if (m_isDone) return;
+    m_checks.forget();
+  }
+  DoubtOnFailure(const DoubtOnFailure&) = delete;
+  DoubtOnFailure& operator=(const DoubtOnFailure&) = delete;
+  void done() { m_isDone = true; }
 
  private:
-  Statement& m_statement;
+  IndexChecks& m_checks;
+  bool m_isDone = false;
 };
 
 }  // namespace
@@ -157,7 +167,7 @@ struct FragmentIndex::Parts final : SummaryStore {
 
   std::optional<std::int64_t> idOf(const DocumentKey& key) {
     Statement& statement = prepared(hasDocument, "SELECT id FROM documents WHERE key = ?1");
-    const Use use(statement);
+    const StatementUse use(statement);
     statement.bind(1, key);
     if (!statement.step()) return std::nullopt;
     return statement.integer(0);
@@ -166,7 +176,7 @@ struct FragmentIndex::Parts final : SummaryStore {
   /// Whether it is there and its use is noted for today or later.
   bool isNoted(const DocumentKey& key, Day day) {
     Statement& statement = prepared(isUsed, "SELECT 1 FROM documents WHERE key = ?1 AND used >= ?2");
-    const Use use(statement);
+    const StatementUse use(statement);
     statement.bind(1, key);
     statement.bind(2, day);
     return statement.step();
@@ -181,13 +191,12 @@ struct FragmentIndex::Parts final : SummaryStore {
 
   void add(const DocumentKey& key, const std::vector<Fragment>& fragments, Day day) {
     Statement& document = prepared(addDocument,
-                                   "INSERT INTO documents(key, used, size, fragments, words) "
-                                   "VALUES(?1, ?2, ?3, ?4, 0)");
+                                   "INSERT INTO documents(key, used, size, fragments, words, checksum) "
+                                   "VALUES(?1, ?2, ?3, ?4, 0, '')");
     Statement& fragment = prepared(addFragment,
                                    "INSERT INTO fragments(document, number, level, place, hash, text) "
                                    "VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
     Statement& words = prepared(addWords, "INSERT INTO words(rowid, text) VALUES(?1, ?2)");
-    const std::int64_t wordsBefore = allWords();
     std::int64_t size = 0;
     for (const Fragment& entry : fragments) size += static_cast<std::int64_t>(entry.text.size());
     document.bind(1, key);
@@ -196,6 +205,8 @@ struct FragmentIndex::Parts final : SummaryStore {
     document.bind(4, static_cast<std::int64_t>(fragments.size()));
     document.run();
     const std::int64_t id = database.lastRow();
+    DocumentChecksum checksum(key);
+    std::vector<std::int64_t> rows;
     for (std::size_t i = 0; i < fragments.size(); ++i) {
       const std::string hash = hash128(fragments[i].text).hex();
       fragment.bind(1, id);
@@ -205,26 +216,48 @@ struct FragmentIndex::Parts final : SummaryStore {
       fragment.bind(5, hash);
       fragment.bind(6, fragments[i].text);
       fragment.run();
-      words.bind(1, database.lastRow());
+      rows.push_back(database.lastRow());
+      checksum.add(rows.back(), static_cast<std::int64_t>(i), static_cast<std::int64_t>(fragments[i].level),
+                   fragments[i].place, hash);
+    }
+    // The number is known where there is any row.
+    const std::int64_t wordsBefore = allWords();
+    for (std::size_t i = 0; i < fragments.size(); ++i) {
+      words.bind(1, rows[i]);
       words.bind(2, fragments[i].text);
       words.run();
     }
-    Statement& count = prepared(countWords, "UPDATE documents SET words = ?2 WHERE id = ?1");
+    const std::int64_t wordCount = allWords() - wordsBefore;
+    const std::string sum = checksum.value(static_cast<std::int64_t>(fragments.size()), wordCount);
+    Statement& count = prepared(countWords, "UPDATE documents SET words = ?2, checksum = ?3 WHERE id = ?1");
     count.bind(1, id);
-    count.bind(2, allWords() - wordsBefore);
+    count.bind(2, wordCount);
+    count.bind(3, sum);
     count.run();
+  }
+
+  /// Of a document that is damaged: its words are not known, those of all are made anew.
+  void takeOut(std::int64_t id) {
+    for (const char* sql :
+         {"DELETE FROM fragments WHERE document = ?1", "DELETE FROM documents WHERE id = ?1"}) {
+      Statement remove(database, sql);
+      remove.bind(1, id);
+      remove.run();
+    }
+    checks.dropWords();
   }
 
   /// Words of all fragments.
   std::int64_t allWords() {
     Statement& statement = prepared(findAllWords, "SELECT all_words(words) FROM words LIMIT 1");
-    const Use use(statement);
+    const StatementUse use(statement);
     return statement.step() ? statement.integer(0) : 0;
   }
 
   /// Fills the table of chosen documents, each at its place, unless they are those already. Gives the size of
   /// what they hold.
   const CollectionSize& choose(const DocumentChoice& documents) {
+    checks.refresh();
     // Other programs may have taken documents out, or put them in, since.
     const std::int64_t version = numberOf("PRAGMA data_version");
     if (lastChoice && lastChoice->documents == documents && lastChoice->version == version)
@@ -251,6 +284,15 @@ struct FragmentIndex::Parts final : SummaryStore {
                           "documents.id = chosen.document");
       if (statement.step()) choice.size = {statement.integer(0), statement.integer(1)};
     }
+    {
+      Statement statement(database,
+                          "SELECT chosen.document, documents.key FROM temp.chosen CROSS JOIN documents ON "
+                          "documents.id = chosen.document");
+      while (statement.step()) {
+        const DocumentKey key = statement.text(1);
+        if (!checks.isWhole(statement.integer(0), key)) checks.refuse(key);
+      }
+    }
     transaction.commit();
     return lastChoice.emplace(std::move(choice)).size;
   }
@@ -266,7 +308,7 @@ struct FragmentIndex::Parts final : SummaryStore {
                                     "WHERE fragments.id = ?1");
     std::vector<Fragment> fragments;
     for (const Found& one : std::span(found).first(kept)) {
-      const Use use(statement);
+      const StatementUse use(statement);
       statement.bind(1, one.row);
       if (!statement.step()) continue;
       fragments.push_back(fragmentIn(statement));
@@ -280,12 +322,15 @@ struct FragmentIndex::Parts final : SummaryStore {
     std::string text;
     bool isNotedToday = false;
     {
-      Statement& statement = prepared(findSummary, "SELECT text, used FROM summaries WHERE key = ?1");
-      const Use use(statement);
+      Statement& statement =
+          prepared(findSummary, "SELECT text, used, hash, checksum FROM summaries WHERE key = ?1");
+      const StatementUse use(statement);
       statement.bind(1, key);
       if (!statement.step()) return std::nullopt;
       text = statement.text(0);
       isNotedToday = statement.integer(1) >= day;
+      // One that is damaged is written anew.
+      if (summaryChecksum(key, text, statement.text(2)) != statement.integer(3)) return std::nullopt;
     }
     if (!isNotedToday) {
       Statement use(database, "UPDATE summaries SET used = ?2 WHERE key = ?1");
@@ -298,14 +343,16 @@ struct FragmentIndex::Parts final : SummaryStore {
 
   void keep(const std::vector<std::pair<std::string, std::string>>& summaries) override {
     Transaction transaction(database);
-    Statement& statement =
-        prepared(addSummary, "INSERT OR IGNORE INTO summaries(key, text, hash, used) VALUES(?1, ?2, ?3, ?4)");
+    Statement& statement = prepared(addSummary,
+                                    "INSERT OR REPLACE INTO summaries(key, text, hash, used, checksum) "
+                                    "VALUES(?1, ?2, ?3, ?4, ?5)");
     for (const auto& [key, text] : summaries) {
       const std::string hash = hash128(text).hex();
       statement.bind(1, key);
       statement.bind(2, text);
       statement.bind(3, hash);
       statement.bind(4, rule.today());
+      statement.bind(5, summaryChecksum(key, text, hash));
       statement.run();
     }
     transaction.commit();
@@ -318,6 +365,12 @@ struct FragmentIndex::Parts final : SummaryStore {
     return statement.integer(0);
   }
 
+  /// What was written is not found again.
+  [[noreturn]] void refuseVectors() const {
+    throw Failure({database.file(), "vectors", "fewer than were written",
+                   "an index that is whole: delete the file, it is made anew"});
+  }
+
   std::int64_t makeEmbedderId(const std::string& fingerprint) {
     Statement statement(database,
                         "INSERT INTO embedders(fingerprint, used) VALUES(?1, ?2) "
@@ -325,7 +378,9 @@ struct FragmentIndex::Parts final : SummaryStore {
     statement.bind(1, fingerprint);
     statement.bind(2, rule.today());
     statement.run();
-    return embedderId(fingerprint).value_or(0);
+    const std::optional<std::int64_t> id = embedderId(fingerprint);
+    if (!id) refuseVectors();
+    return *id;
   }
 
   std::int64_t numberOf(const char* sql) {
@@ -334,24 +389,55 @@ struct FragmentIndex::Parts final : SummaryStore {
   }
 
   /// Bytes of a vector that the index has of an embedder; nothing: it has none.
-  std::optional<std::size_t> vectorBytes(std::int64_t embedder) {
-    Statement statement(database, "SELECT length(vector) FROM vectors WHERE embedder = ?1 LIMIT 1");
+  std::optional<std::size_t> vectorBytes(std::int64_t embedder, const std::string& fingerprint) {
+    Statement statement(database, "SELECT hash, vector, checksum FROM vectors WHERE embedder = ?1");
     statement.bind(1, embedder);
-    if (!statement.step()) return std::nullopt;
-    return static_cast<std::size_t>(statement.integer(0));
+    while (statement.step()) {
+      if (vectorChecksum(fingerprint, statement.text(0), statement.bytes(1)) == statement.integer(2))
+        return statement.bytes(1).size();
+    }
+    return std::nullopt;
   }
 
-  void addVectors(std::int64_t embedder, std::span<const std::string> hashes,
+  /// Of each text of the chosen documents without a vector the first fragment, in their order. A vector that
+  /// is damaged is none.
+  std::vector<std::int64_t> withoutVector(std::int64_t embedder, const std::string& fingerprint) {
+    Statement list(database,
+                   "SELECT fragments.id, fragments.hash, vectors.vector, vectors.checksum FROM temp.chosen "
+                   "CROSS JOIN fragments ON fragments.document = chosen.document "
+                   "LEFT JOIN vectors ON vectors.embedder = ?1 AND vectors.hash = fragments.hash");
+    list.bind(1, embedder);
+    std::unordered_map<std::string, std::int64_t> firsts;
+    while (list.step()) {
+      const std::string hash = list.text(1);
+      if (!list.isNull(2) && vectorChecksum(fingerprint, hash, list.bytes(2)) == list.integer(3)) continue;
+      const auto [first, isNew] = firsts.try_emplace(hash, list.integer(0));
+      first->second = std::min(first->second, list.integer(0));
+    }
+    std::vector<std::int64_t> missing;
+    missing.reserve(firsts.size());
+    for (const auto& [hash, fragment] : firsts) missing.push_back(fragment);
+    std::sort(missing.begin(), missing.end());
+    return missing;
+  }
+
+  /// Of texts that are those of fragments, by their rows.
+  void addVectors(std::int64_t embedder, const std::string& fingerprint,
+                  std::span<const std::int64_t> fragments, std::span<const std::string> hashes,
                   std::span<const EmbeddingVector> vectors) {
     Transaction transaction(database);
     // Another program may have taken their texts out meanwhile.
     Statement statement(database,
-                        "INSERT OR IGNORE INTO vectors(embedder, hash, vector) SELECT ?1, ?2, ?3 "
-                        "WHERE EXISTS (SELECT 1 FROM fragments WHERE hash = ?2)");
+                        "INSERT OR REPLACE INTO vectors(embedder, hash, vector, checksum) "
+                        "SELECT ?1, ?2, ?3, ?4 "
+                        "WHERE EXISTS (SELECT 1 FROM fragments WHERE id = ?5 AND hash = ?2)");
     for (std::size_t i = 0; i < hashes.size(); ++i) {
+      const std::span<const std::byte> bytes = std::as_bytes(std::span(vectors[i]));
       statement.bind(1, embedder);
       statement.bind(2, hashes[i]);
-      statement.bindBytes(3, std::as_bytes(std::span(vectors[i])));
+      statement.bindBytes(3, bytes);
+      statement.bind(4, vectorChecksum(fingerprint, hashes[i], bytes));
+      statement.bind(5, fragments[i]);
       statement.run();
     }
     transaction.commit();
@@ -359,6 +445,7 @@ struct FragmentIndex::Parts final : SummaryStore {
 
   WordMatches matches;  ///< of the last question; outlives the database
   Database database;
+  IndexChecks checks{database};
   KeepRule rule;
   /// Whose documents are in temp.chosen.
   struct Choice {
@@ -383,22 +470,52 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
   if (auto error = checkChunkOptions(options.chunk)) throw Failure(std::move(*error));
   const std::string settings = settingsText(tokenizer, options);
   const Day day = m_parts->rule.today();
+  IndexChecks& checks = m_parts->checks;
+  checks.refresh();
+  DoubtOnFailure doubt(checks);
   IndexedDocuments result;
+  std::unordered_set<DocumentKey> damaged;
   std::optional<Transaction> transaction;
+  bool isChanged = false;
   std::chrono::steady_clock::time_point opened;
+  std::chrono::steady_clock::duration noting{};
   const auto commit = [&] {
-    if (transaction) transaction->commit();
+    if (!transaction) return;
+    if (isChanged) {
+      const auto ended = std::chrono::steady_clock::now();
+      checks.noteWords();
+      noting = std::chrono::steady_clock::now() - ended;
+    }
+    transaction->commit();
     transaction.reset();
+    if (std::exchange(isChanged, false)) checks.forgetDocuments();
   };
   const auto begin = [&] {
     if (transaction) return;
     transaction.emplace(m_parts->database);
     opened = std::chrono::steady_clock::now();
+    checks.refresh();
   };
-  /// Whether it is in the index, of use today.
+  const auto change = [&] {
+    if (!std::exchange(isChanged, true)) checks.requireWordsHere();
+  };
+  /// Whether it is in the index, whole and of use today. One that is damaged is taken out.
   const auto isThere = [&](const DocumentKey& key) {
+    std::optional<std::int64_t> id = m_parts->idOf(key);
+    if (!id) return false;
+    if (!checks.isWhole(*id, key)) {
+      // Unless another program does something with it just now.
+      begin();
+      id = m_parts->idOf(key);
+      if (!id) return false;
+      if (!checks.isWhole(*id, key)) {
+        if (!damaged.insert(key).second) checks.refuse(key);
+        change();
+        m_parts->takeOut(*id);
+        return false;
+      }
+    }
     if (m_parts->isNoted(key, day)) return true;
-    if (!m_parts->idOf(key)) return false;
     begin();
     m_parts->note(key, day);
     return m_parts->idOf(key).has_value();
@@ -418,9 +535,12 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
     begin();
     // Another program may have added it before the transaction began.
     if (isThere(key)) return key;
+    change();
     m_parts->add(key, all, day);
     m_parts->lastChoice.reset();
     ++result.added;
+    // What is damaged may be where the rows of others are looked for.
+    if (damaged.contains(key) && !isThere(key)) checks.refuse(key);
     return key;
   };
   for (std::size_t i = 0; i < count && !watch.stop.stop_requested(); ++i) {
@@ -439,11 +559,17 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
         result.keys.push_back(std::move(key));
       }
     }
-    if (transaction && std::chrono::steady_clock::now() - opened > kTransactionTime) commit();
+    const auto most =
+        std::max<std::chrono::steady_clock::duration>(kTransactionTime, kTransactionTimes * noting);
+    if (transaction && std::chrono::steady_clock::now() - opened > most) commit();
     watch.tell({.phase = IndexPhase::Documents, .done = i + 1, .total = count, .added = result.added});
   }
   commit();
-  if (pruneIndex(m_parts->database, m_parts->rule, watch.stop)) m_parts->lastChoice.reset();
+  if (pruneIndex(m_parts->database, checks, m_parts->rule, watch.stop)) {
+    m_parts->lastChoice.reset();
+    checks.forget();
+  }
+  doubt.done();
   return result;
 }
 
@@ -456,27 +582,23 @@ IndexedDocuments FragmentIndex::add(const std::vector<SourceDocument>& documents
 
 bool FragmentIndex::embed(const DocumentChoice& documents, Embedder& embedder, const Watch& watch) {
   m_parts->choose(documents);
-  const std::int64_t id = m_parts->makeEmbedderId(embedder.fingerprint());
+  const std::string fingerprint = embedder.fingerprint();
+  const std::int64_t id = m_parts->makeEmbedderId(fingerprint);
   // Only what is left to do is listed: an index is made a second time while nothing has changed, mostly.
-  Statement list(m_parts->database,
-                 "SELECT min(id) FROM fragments WHERE document IN (SELECT document FROM temp.chosen) AND "
-                 "NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ?1 AND vectors.hash = fragments.hash) "
-                 "GROUP BY hash ORDER BY 1");
-  list.bind(1, id);
-  std::vector<std::int64_t> missing;
-  while (list.step()) missing.push_back(list.integer(0));
-  list.reset();
-
+  const std::vector<std::int64_t> missing = m_parts->withoutVector(id, fingerprint);
   Statement read(m_parts->database, "SELECT hash, text FROM fragments WHERE id = ?1");
-  std::optional<std::size_t> bytes = m_parts->vectorBytes(id);
+  std::optional<std::size_t> bytes;
+  if (!missing.empty()) bytes = m_parts->vectorBytes(id, fingerprint);
   IndexProgress progress{.phase = IndexPhase::Vectors, .total = missing.size()};
   for (std::size_t at = 0; at < missing.size(); at += kEmbeddedAtOnce) {
     const auto batch = std::span(missing).subspan(at, std::min(kEmbeddedAtOnce, missing.size() - at));
+    std::vector<std::int64_t> fragments;
     std::vector<std::string> hashes;
     std::vector<std::string> texts;
     for (const std::int64_t fragment : batch) {
       read.bind(1, fragment);
       if (read.step()) {
+        fragments.push_back(fragment);
         hashes.push_back(read.text(0));
         texts.push_back(read.text(1));
       }
@@ -488,12 +610,13 @@ bool FragmentIndex::embed(const DocumentChoice& documents, Embedder& embedder, c
       if (!bytes) bytes = vector.size() * sizeof(float);
       checkVectorBytes(vector.size() * sizeof(float), *bytes, embedder);
     }
-    m_parts->addVectors(id, hashes, vectors);
+    m_parts->addVectors(id, fingerprint, fragments, hashes, vectors);
     progress.done += batch.size();
     progress.added = progress.done;
     watch.tell(progress);
     if (watch.stop.stop_requested() && progress.done < progress.total) return false;
   }
+  if (!missing.empty() && !m_parts->withoutVector(id, fingerprint).empty()) m_parts->refuseVectors();
   return true;
 }
 
@@ -502,6 +625,7 @@ std::vector<Fragment> FragmentIndex::find(std::string_view question, std::size_t
   const std::string expression = matchAnyWord(question, kMaxQuestionWords);
   if (expression.empty()) return {};
   const CollectionSize size = m_parts->choose(documents);
+  m_parts->checks.requireWords();
   // FTS5 finds and counts; its own bm25 would count what is not searched too. In this order alone: it would
   // be asked anew for each fragment in any other. Texts are fetched only for the best, since a common word is
   // in every fragment.
@@ -510,7 +634,7 @@ std::vector<Fragment> FragmentIndex::find(std::string_view question, std::size_t
       "SELECT fragments.id, chosen.place, fragments.number, word_match(words) FROM words "
       "CROSS JOIN fragments ON fragments.id = words.rowid "
       "CROSS JOIN temp.chosen ON chosen.document = fragments.document WHERE words MATCH ?1");
-  const Use use(statement);
+  const StatementUse use(statement);
   statement.bind(1, expression);
   std::vector<Found> found;
   m_parts->matches.clear();
@@ -528,18 +652,24 @@ std::vector<Fragment> FragmentIndex::find(std::string_view question, std::size_t
 std::vector<Fragment> FragmentIndex::nearest(const EmbeddingVector& question, std::size_t count,
                                              const Embedder& embedder,
                                              const DocumentChoice& documents) const {
-  const std::optional<std::int64_t> id = m_parts->embedderId(embedder.fingerprint());
+  const std::string fingerprint = embedder.fingerprint();
+  const std::optional<std::int64_t> id = m_parts->embedderId(fingerprint);
   if (!id || count == 0) return {};
   m_parts->choose(documents);
   Statement list(m_parts->database,
-                 "SELECT fragments.id, chosen.place, fragments.number, vectors.vector FROM temp.chosen "
-                 "JOIN fragments ON fragments.document = chosen.document "
-                 "JOIN vectors ON vectors.hash = fragments.hash AND vectors.embedder = ?1");
+                 "SELECT fragments.id, chosen.place, fragments.number, vectors.vector, vectors.hash, "
+                 "vectors.checksum FROM temp.chosen "
+                 "CROSS JOIN fragments ON fragments.document = chosen.document "
+                 "CROSS JOIN vectors ON vectors.hash = fragments.hash AND vectors.embedder = ?1");
   list.bind(1, *id);
   std::vector<Found> found;
   EmbeddingVector vector(question.size());
   while (list.step()) {
     const std::span<const std::byte> bytes = list.bytes(3);
+    if (vectorChecksum(fingerprint, list.text(4), bytes) != list.integer(5)) {
+      throw Failure({m_parts->database.file(), "vectors", "another one than was written",
+                     "those that were; it is made anew when its document is indexed next"});
+    }
     checkVectorBytes(question.size() * sizeof(float), bytes.size(), embedder);
     std::memcpy(vector.data(), bytes.data(), bytes.size());
     found.push_back({.score = cosine(question, vector),
@@ -555,7 +685,7 @@ std::optional<Fragment> FragmentIndex::withHash(std::string_view hash,
   m_parts->choose(documents);
   Statement statement(m_parts->database,
                       "SELECT fragments.id, chosen.place, fragments.number FROM fragments "
-                      "JOIN temp.chosen ON chosen.document = fragments.document WHERE fragments.hash = ?1");
+                      "JOIN temp.chosen ON chosen.document = fragments.document WHERE +fragments.hash = ?1");
   statement.bind(1, hash);
   std::vector<Found> found;
   while (statement.step()) {

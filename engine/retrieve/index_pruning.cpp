@@ -15,8 +15,12 @@ constexpr std::chrono::milliseconds kTransactionTime{100};
 
 class Pruner {
  public:
-  Pruner(Database& database, const KeepRule& rule, std::stop_token stop)
-      : m_database(database), m_stop(std::move(stop)), m_today(rule.today()), m_rule(rule) {}
+  Pruner(Database& database, IndexChecks& checks, const KeepRule& rule, std::stop_token stop)
+      : m_database(database),
+        m_checks(checks),
+        m_stop(std::move(stop)),
+        m_today(rule.today()),
+        m_rule(rule) {}
 
   bool prune() {
     if (isDone()) return false;
@@ -64,16 +68,21 @@ class Pruner {
     m_isStale.bind(1, document);
     m_isStale.bind(2, m_today - 1);
     const bool goes = m_isStale.step();
+    const DocumentKey key = goes ? m_isStale.text(0) : DocumentKey();
     m_isStale.reset();
     if (!goes) return;
+    const bool isWhole = m_checks.isWhole(document, key);
+    if (!isWhole) m_checks.dropWords();
     std::vector<std::string> hashes;
     m_fragments.bind(1, document);
     while (m_fragments.step()) {
       const std::string text = m_fragments.text(2);
       // Words are found by the text that they were made of.
-      m_words.bind(1, m_fragments.integer(0));
-      m_words.bind(2, text);
-      m_words.run();
+      if (isWhole) {
+        m_words.bind(1, m_fragments.integer(0));
+        m_words.bind(2, text);
+        m_words.run();
+      }
       hashes.push_back(m_fragments.text(1));
     }
     m_fragments.reset();
@@ -110,19 +119,25 @@ class Pruner {
     if (m_transaction && now - m_opened > kTransactionTime) commit();
     if (m_transaction) return;
     m_transaction.emplace(m_database);
+    m_checks.refresh();
+    m_checks.requireWordsHere();
     m_opened = now;
   }
 
   void commit() {
-    if (m_transaction) m_transaction->commit();
+    if (!m_transaction) return;
+    m_checks.noteWords();
+    m_transaction->commit();
     m_transaction.reset();
+    m_checks.forgetDocuments();
   }
 
   Database& m_database;
+  IndexChecks& m_checks;
   std::stop_token m_stop;
   Day m_today;
   const KeepRule& m_rule;
-  Statement m_isStale{m_database, "SELECT 1 FROM documents WHERE id = ?1 AND used < ?2"};
+  Statement m_isStale{m_database, "SELECT key FROM documents WHERE id = ?1 AND used < ?2"};
   Statement m_fragments{m_database, "SELECT id, hash, text FROM fragments WHERE document = ?1"};
   Statement m_words{m_database, "INSERT INTO words(words, rowid, text) VALUES('delete', ?1, ?2)"};
   Statement m_removeFragments{m_database, "DELETE FROM fragments WHERE document = ?1"};
@@ -140,8 +155,8 @@ Day today() {
   return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()).time_since_epoch().count();
 }
 
-bool pruneIndex(Database& database, const KeepRule& rule, std::stop_token stop) {
-  return Pruner(database, rule, std::move(stop)).prune();
+bool pruneIndex(Database& database, IndexChecks& checks, const KeepRule& rule, std::stop_token stop) {
+  return Pruner(database, checks, rule, std::move(stop)).prune();
 }
 
 }  // namespace spanscope::retrieve

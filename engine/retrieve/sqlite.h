@@ -42,6 +42,8 @@ class Statement {
 
   std::int64_t integer(int column) const { return sqlite3_column_int64(m_statement.get(), column); }
   double number(int column) const { return sqlite3_column_double(m_statement.get(), column); }
+  int columns() const { return sqlite3_column_count(m_statement.get()); }
+  bool isNull(int column) const { return sqlite3_column_type(m_statement.get(), column) == SQLITE_NULL; }
   std::string text(int column) const;
   /// Valid until the next step() or reset().
   std::span<const std::byte> bytes(int column) const;
@@ -51,6 +53,18 @@ class Statement {
 
   const Database* m_database;
   std::unique_ptr<sqlite3_stmt, FinalizeStatement> m_statement;
+};
+
+/// Leaves a statement ready for its next use, whatever ends this one: an open one holds a lock on the file.
+class StatementUse {
+ public:
+  explicit StatementUse(Statement& statement) : m_statement(statement) {}
+  ~StatementUse() { m_statement.reset(); }
+  StatementUse(const StatementUse&) = delete;
+  StatementUse& operator=(const StatementUse&) = delete;
+
+ private:
+  Statement& m_statement;
 };
 
 class Database {
@@ -63,6 +77,8 @@ class Database {
   std::int64_t lastRow() const { return sqlite3_last_insert_rowid(m_database.get()); }
 
   sqlite3* get() const { return m_database.get(); }
+  /// Empty for one in memory.
+  const std::string& file() const { return m_file; }
   [[noreturn]] void fail() const;
 
  private:

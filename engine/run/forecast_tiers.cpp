@@ -101,9 +101,16 @@ std::optional<cache::Spilled> ForecastTiers::spill(const cache::PooledBlock& blo
   return std::nullopt;
 }
 
-std::vector<std::optional<cache::Spilled>> ForecastTiers::keep(std::span<const cache::PooledBlock> blocks) {
+std::size_t ForecastTiers::keep(
+    std::span<const cache::PooledBlock> blocks, const cache::Patience& /*patience*/,
+    const std::function<void(const cache::PooledBlock&, const cache::Spilled&)>& /*taken*/) {
   for (const cache::PooledBlock& block : blocks) putOnDisk(block.facts);
-  return std::vector<std::optional<cache::Spilled>>(blocks.size());
+  return blocks.size();
+}
+
+cache::KeptState ForecastTiers::stateOf(const cache::ContentName& name) const {
+  if (m_written.contains(name)) return cache::KeptState::Kept;
+  return m_store ? m_store->stateOf(name) : cache::KeptState::Lost;
 }
 
 std::shared_ptr<cache::BlockTiers> ForecastTiers::forecast() const {

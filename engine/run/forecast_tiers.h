@@ -31,7 +31,12 @@ class ForecastTiers final : public cache::BlockTiers {
                                           std::int32_t tokens) override;
   std::int64_t load(const cache::StoredBytes& bytes, BlockId target, std::int32_t slots) override;
   std::optional<cache::Spilled> spill(const cache::PooledBlock& block) override;
-  std::vector<std::optional<cache::Spilled>> keep(std::span<const cache::PooledBlock> blocks) override;
+  std::size_t keep(
+      std::span<const cache::PooledBlock> blocks, const cache::Patience& patience,
+      const std::function<void(const cache::PooledBlock&, const cache::Spilled&)>& taken) override;
+  /// What was put on the disk here counts as written there.
+  cache::KeptState stateOf(const cache::ContentName& name) const override;
+  bool finishKeeping(const cache::Patience& /*patience*/) override { return true; }
   void clear() override { m_host.clear(); }
   std::shared_ptr<cache::BlockTiers> forecast() const override;
   Foresight foresight() const override;

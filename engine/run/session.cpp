@@ -141,15 +141,44 @@ struct Session::Impl final : RequestListener {
     sink.send(run, 0, {}, spans->report(cache.config().fingerprint));
   }
 
-  void keepAll(RunId run) {
-    if (!spans) return;
+  ~Impl() {
     try {
-      cache.keepAll();
+      finishKeeping({});
+    } catch (const std::exception&) {
+      // What was computed can be computed again, and nobody is left to be told.
+    }
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void startKeeping(const cache::Patience& patience) {
+    if (!spans) return;
+    cache.beginKeeping();
+    handOver(patience);
+  }
+
+  /// Goes on with what was started.
+  void handOver(const cache::Patience& patience) {
+    try {
+      isKeeping = !cache.keepSome(patience) && !patience.stop.stop_requested();
     } catch (const std::exception& exception) {
-      sink.send(run, 0, {},
+      isKeeping = false;
+      sink.send(0, 0, {},
                 trace::MessageLogged{.severity = Severity::Warning,
                                      .text = std::string("span store: ") + exception.what()});
     }
+  }
+
+  void finishKeeping(const cache::Patience& patience) {
+    if (!isKeeping) return;
+    handOver(patience);
+    if (!isKeeping) tellStore(0);
+  }
+
+  /// At the end of a run, whose requests nobody waits for any more.
+  void keepInBackground(RunId run, trace::RunOutcome outcome) {
+    isKeeping = false;
+    if (outcome != trace::RunOutcome::Stopped) startKeeping({.most = std::chrono::milliseconds(0)});
     tellStore(run);
   }
 
@@ -215,6 +244,7 @@ struct Session::Impl final : RequestListener {
 
   /// Computes one request outside of any plan. Throws Failure if it does not fit or was stopped.
   void compute(layout::SpanTable table, RequestOptions options, const std::stop_token& stop) {
+    if (tiers) tiers->setStop(stop);
     const RunId run = options.run;
     logits.clear();
     logitsError.reset();
@@ -251,6 +281,7 @@ struct Session::Impl final : RequestListener {
                            .afterPass = [&] { tellProblems(run); },
                            .onThrown = [&](const Error& error) { logError(run, error); }};
     planRun = &steps;
+    if (tiers) tiers->setStop(stop);
     DrivenPlan driven = drivePlan(scheduler, steps, run, stop, hooks);
     planRun = nullptr;
     return driven;
@@ -273,6 +304,7 @@ struct Session::Impl final : RequestListener {
 
   RunId lastRun;
   PlanRun* planRun = nullptr;  ///< the run in progress
+  bool isKeeping = false;      ///< something is still to be handed over, or to be written
   std::vector<std::vector<float>> logits;
   std::int64_t cachedTokens = 0;
   std::optional<Error> logitsError;
@@ -339,12 +371,26 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
   impl.sink.send(run, 0, {}, trace::RunFinished{.outcome = result.outcome, .answer = result.answer});
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   // Nobody waits for it any more.
-  impl.keepAll(run);
+  impl.keepInBackground(run, result.outcome);
   return result;
 }
 
-void Session::keepAll() {
-  m_impl->keepAll(0);
+void Session::keepAll(const std::stop_token& stop) {
+  m_impl->startKeeping({.stop = stop});
+  m_impl->tellStore(0);
+}
+
+void Session::finishKeeping(const std::stop_token& stop) {
+  m_impl->finishKeeping({.stop = stop});
+}
+
+void Session::startKeeping() {
+  m_impl->startKeeping({.most = std::chrono::milliseconds(0)});
+}
+
+bool Session::keepFor(std::chrono::milliseconds most) {
+  m_impl->finishKeeping({.most = most});
+  return !m_impl->isKeeping;
 }
 
 LogitsResult Session::logits(const LogitsRequest& request, std::stop_token stop) {

@@ -9,6 +9,7 @@
 #include "engine/run/run_result.h"
 #include "engine/run/session_config.h"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <stop_token>
@@ -55,9 +56,18 @@ class Session {
   /// session can be used as before.
   LogitsResult logits(const LogitsRequest& request, std::stop_token stop = {});
 
-  /// Has what can be found outlive the session, where the config has a folder for that. A run does so at its
-  /// end. What goes wrong is a warning in the trace.
-  void keepAll();
+  /// Has what can be found outlive the session, where the config has a folder for that, in the background: a
+  /// run does so at its end, unless it was stopped. What waits for the disk is held in memory up to
+  /// SpanStoreConfig::waitingBytes; what is beyond stays in the pool until one of the next hands it over.
+  /// What goes wrong is a warning in the trace.
+  void startKeeping();
+  /// Goes on with it for so long. True when there is nothing left to do.
+  bool keepFor(std::chrono::milliseconds most);
+  /// Goes on until all of it is on the disk, or `stop`; then the rest is left. So does the session's end,
+  /// which cannot be stopped; a run that was stopped leaves the rest as well.
+  void finishKeeping(const std::stop_token& stop = {});
+  /// Starts it and goes on until then.
+  void keepAll(const std::stop_token& stop = {});
 
   /// Puts a reply through the model once more, its tokens given, and sends what each of its rows looked at:
   /// AttentionReplayed and a ReplayedMass a row. Keys and values of the prompt are those in the cache; what

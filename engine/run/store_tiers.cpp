@@ -68,22 +68,29 @@ std::optional<cache::Spilled> StoreTiers::spill(const cache::PooledBlock& block)
   if (m_store->config().hostBytes == 0 && m_store->isOnDisk(block.facts.name)) return std::nullopt;
   cache::HeldBlock held = read(block);
   const std::uint64_t bytes = held.bytes->size();
-  const std::optional<trace::StoreTier> tier = m_store->spill(std::move(held));
+  const std::optional<trace::StoreTier> tier = m_store->spill(std::move(held), {.stop = m_stop});
   if (!tier) return std::nullopt;
   return cache::Spilled{*tier, bytes};
 }
 
-std::vector<std::optional<cache::Spilled>> StoreTiers::keep(std::span<const cache::PooledBlock> blocks) {
-  std::vector<std::optional<cache::Spilled>> kept(blocks.size());
-  if (!m_store->config().usesDisk()) return kept;
+std::size_t StoreTiers::keep(
+    std::span<const cache::PooledBlock> blocks, const cache::Patience& patience,
+    const std::function<void(const cache::PooledBlock&, const cache::Spilled&)>& taken) {
+  if (!m_store->config().usesDisk()) return blocks.size();
+  const auto end = std::chrono::steady_clock::now() + patience.most;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (m_store->isOnDisk(blocks[i].facts.name)) continue;
+    if (patience.stop.stop_requested()) return i;
+    const auto left = std::max(
+        std::chrono::milliseconds(0),
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()));
     cache::HeldBlock held = read(blocks[i]);
-    kept[i] = cache::Spilled{trace::StoreTier::Disk, held.bytes->size()};
-    m_store->keep(std::move(held));
+    const cache::Spilled spilled{trace::StoreTier::Disk, held.bytes->size()};
+    if (!m_store->keep(std::move(held), {.stop = patience.stop, .most = left})) return i;
+    taken(blocks[i], spilled);
   }
-  if (!m_store->flush()) std::fill(kept.begin(), kept.end(), std::nullopt);
-  return kept;
+  m_store->startFlush();
+  return blocks.size();
 }
 
 std::shared_ptr<cache::BlockTiers> StoreTiers::forecast() const {

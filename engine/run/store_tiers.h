@@ -10,8 +10,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace spanscope::run {
 
@@ -28,9 +29,16 @@ class StoreTiers final : public cache::BlockTiers {
                                           std::int32_t tokens) override;
   std::int64_t load(const cache::StoredBytes& bytes, BlockId target, std::int32_t slots) override;
   std::optional<cache::Spilled> spill(const cache::PooledBlock& block) override;
-  std::vector<std::optional<cache::Spilled>> keep(std::span<const cache::PooledBlock> blocks) override;
-  void clear() override { m_store->clearHost(); }
+  std::size_t keep(
+      std::span<const cache::PooledBlock> blocks, const cache::Patience& patience,
+      const std::function<void(const cache::PooledBlock&, const cache::Spilled&)>& taken) override;
+  cache::KeptState stateOf(const cache::ContentName& name) const override { return m_store->stateOf(name); }
+  bool finishKeeping(const cache::Patience& patience) override { return m_store->flush(patience); }
+  void clear() override { m_store->clearHost({.stop = m_stop}); }
   std::shared_ptr<cache::BlockTiers> forecast() const override;
+
+  /// What leaves the pool from now on is not waited for beyond a stop: it is lost where there is no room.
+  void setStop(std::stop_token stop) { m_stop = std::move(stop); }
 
   /// What decides whether a tier is still looked into. Where loading turns out to take longer than computing,
   /// nothing more is found there.
@@ -43,6 +51,7 @@ class StoreTiers final : public cache::BlockTiers {
   compute::Backend& m_backend;
   compute::KvStore& m_pool;
   std::shared_ptr<const cache::StoreOwner> m_owner;
+  std::stop_token m_stop;
   std::shared_ptr<TierRates> m_rates = std::make_shared<TierRates>();
 };
 

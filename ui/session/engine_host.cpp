@@ -75,6 +75,7 @@ class EngineHost::Worker {
     begin([this, request = std::move(request)]() mutable {
       const QString error = attempt([&] { return runHere(request); });
       end([this, error] { Q_EMIT m_host.runEnded(error); });
+      keepRest();
     });
   }
 
@@ -302,8 +303,17 @@ class EngineHost::Worker {
     m_session = workbench::makeSession(*m_bundle, config, *m_recorder);
   }
 
+  /// Has what a run left go to the span store, in turns with whatever else the thread is asked to do.
+  void keepRest() {
+    constexpr std::chrono::milliseconds kTurn{20};
+    m_thread.post([this] {
+      if (m_session && !m_session->keepFor(kTurn)) keepRest();
+    });
+  }
+
   void closeSession() {
     if (!m_session) return;
+    m_session->finishKeeping(stopToken());
     m_lastRun = m_session->lastRun();
     m_lastRequest = m_session->lastRequest();
     m_session.reset();

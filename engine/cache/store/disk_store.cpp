@@ -2,14 +2,12 @@
 #include "engine/cache/store/disk_store.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <random>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -20,8 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kPackEnding = ".pack";
-constexpr const char* kPartEnding = ".part";
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr std::int64_t kThousand = 1'000;
 
@@ -33,86 +29,6 @@ std::int64_t now() {
 
 std::int64_t milliseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * kThousand + time.tv_nsec / kMillion;
-}
-
-/// A file that is written and not yet there under its name. Goes with this unless it was named.
-class Part {
- public:
-  explicit Part(fs::path path) : m_path(std::move(path)) {}
-  ~Part() {
-    if (m_descriptor < 0) return;
-    if (!m_isNamed) ::unlink(m_path.c_str());
-    ::close(m_descriptor);
-  }
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
-
-  /// The number of the error, 0: none; so do the others.
-  int create() {
-    constexpr mode_t kOwner = 0600;
-    m_descriptor = ::open(m_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kOwner);
-    if (m_descriptor < 0) return errno;
-    // Says to those who look for leftovers that somebody is writing it.
-    return ::flock(m_descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
-  }
-  int reserve(std::uint64_t bytes) const {
-    const int error = ::posix_fallocate(m_descriptor, 0, static_cast<off_t>(bytes));
-    return error == EINVAL || error == EOPNOTSUPP ? 0 : error;
-  }
-  int write(const void* bytes, std::size_t size, std::uint64_t offset) const {
-    const auto* from = static_cast<const char*>(bytes);
-    while (size > 0) {
-      const ssize_t written = ::pwrite(m_descriptor, from, size, static_cast<off_t>(offset));
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return written < 0 ? errno : ENOSPC;
-      from += written;
-      size -= static_cast<std::size_t>(written);
-      offset += static_cast<std::uint64_t>(written);
-    }
-    return 0;
-  }
-  /// Cuts or lengthens what was not reserved to its size.
-  int finish(std::uint64_t bytes) const {
-    if (::ftruncate(m_descriptor, static_cast<off_t>(bytes)) != 0) return errno;
-    return ::fsync(m_descriptor) == 0 || errno == EINVAL ? 0 : errno;
-  }
-  int name(const fs::path& target) {
-    if (::rename(m_path.c_str(), target.c_str()) != 0) return errno;
-    m_isNamed = true;
-    return 0;
-  }
-
- private:
-  fs::path m_path;
-  int m_descriptor = -1;
-  bool m_isNamed = false;
-};
-
-int syncFolder(const fs::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return errno;
-  const int error = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
-  ::close(descriptor);
-  return error;
-}
-
-/// Whether nobody writes the part any more.
-bool isLeftOver(const fs::path& part) {
-  const int descriptor = ::open(part.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (descriptor < 0) return false;
-  const bool isFree = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
-  ::close(descriptor);
-  return isFree;
-}
-
-std::string newName() {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  constexpr int kLetters = 16;
-  std::random_device random;
-  std::uniform_int_distribution<std::size_t> digit(0, kDigits.size() - 1);
-  std::string name;
-  for (int i = 0; i < kLetters; ++i) name += kDigits[digit(random)];
-  return name;
 }
 
 std::string kindOf(PackFault fault) {
@@ -132,15 +48,11 @@ std::string kindOf(PackFault fault) {
 
 }  // namespace
 
-/// A file in the folder of packs.
-struct DiskStore::FolderEntry {
-  std::string name;
-  std::uint64_t bytes = 0;
-  std::int64_t usedAt = 0;
-  bool isPart = false;
-};
-
-DiskStore::DiskStore(DiskStoreConfig config) : m_config(std::move(config)), m_folder(m_config.folder) {
+DiskStore::DiskStore(DiskStoreConfig config)
+    : m_config(std::move(config)),
+      m_folder(m_config.folder),
+      m_writer(m_folder, m_config.limit, m_config.beforeStep) {
+  m_writer.removeLeftOvers();
   refresh();
 }
 
@@ -157,23 +69,6 @@ std::vector<Error> DiskStore::takeProblems() {
   return std::exchange(m_problems, {});
 }
 
-std::vector<DiskStore::FolderEntry> DiskStore::scan() const {
-  std::vector<FolderEntry> entries;
-  std::error_code error;
-  fs::directory_iterator entry(m_folder.packs(), error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const std::string ending = entry->path().extension().string();
-    struct stat status {};
-    if ((ending != kPackEnding && ending != kPartEnding) || ::lstat(entry->path().c_str(), &status) != 0)
-      continue;
-    entries.push_back({.name = entry->path().filename().string(),
-                       .bytes = static_cast<std::uint64_t>(status.st_size),
-                       .usedAt = milliseconds(status.st_mtim),
-                       .isPart = ending == kPartEnding});
-  }
-  return entries;
-}
-
 void DiskStore::refresh() {
   // A folder that changed within a tick of the clock may change once more under the same time.
   constexpr std::int64_t kTick = 50;
@@ -182,7 +77,7 @@ void DiskStore::refresh() {
   const std::int64_t changed = milliseconds(status.st_mtim);
   if (changed == m_folderTime) return;
   m_folderTime = now() - changed > kTick ? changed : -1;
-  const std::vector<FolderEntry> entries = scan();
+  const std::vector<FolderEntry> entries = entriesOf(m_folder.packs());
   std::set<std::string> there;
   for (const FolderEntry& entry : entries) {
     if (!entry.isPart) there.insert(entry.name);
@@ -299,98 +194,25 @@ void DiskStore::tellUses() {
   }
 }
 
-/// Only with the lock.
-void DiskStore::makeRoom(std::uint64_t bytes) {
-  std::vector<FolderEntry> entries = scan();
-  std::erase_if(entries, [&](const FolderEntry& entry) {
-    if (!entry.isPart || !isLeftOver(pathOf(entry.name))) return false;
-    step(WriteStep::Remove);
-    ::unlink(pathOf(entry.name).c_str());
-    return true;
-  });
-  std::uint64_t used = 0;
-  for (const FolderEntry& entry : entries) used += entry.bytes;
-  std::sort(entries.begin(), entries.end(), [](const FolderEntry& a, const FolderEntry& b) {
-    return a.usedAt != b.usedAt ? a.usedAt < b.usedAt : a.name < b.name;
-  });
-  for (const FolderEntry& entry : entries) {
-    if (used + bytes <= m_config.limit) return;
-    if (entry.isPart) continue;
-    step(WriteStep::Remove);
-    if (::unlink(pathOf(entry.name).c_str()) != 0 && errno != ENOENT) continue;
-    used -= entry.bytes;
-    forget(entry.name);
-  }
-}
-
 bool DiskStore::put(const std::string& fingerprint, const std::string& model, std::uint32_t slotBytes,
                     std::vector<BlockToKeep> blocks) {
+  leaveOutKnown(blocks);
+  if (blocks.empty()) return true;
+  return take(m_writer.write({fingerprint, model, slotBytes, blocks}));
+}
+
+void DiskStore::leaveOutKnown(std::vector<BlockToKeep>& blocks) {
   refresh();
   tellUses();
   std::erase_if(blocks, [this](const BlockToKeep& block) { return has(block.facts.name); });
-  if (blocks.empty()) return true;
-  PackHead head;
-  head.storedAt = now();
-  head.slotBytes = slotBytes;
-  head.fingerprint = fingerprint;
-  head.model = model;
-  head.entries.reserve(blocks.size());
-  for (const BlockToKeep& block : blocks) {
-    head.entries.push_back({.name = block.facts.name,
-                            .parent = block.facts.parent,
-                            .tokens = block.facts.tokens,
-                            .base = block.facts.base,
-                            .checksum = hash128({reinterpret_cast<const std::uint8_t*>(block.bytes->data()),
-                                                 block.bytes->size()})});
-  }
-  const std::vector<std::uint8_t> bytes = encodePackHead(head);
-  if (packBytes(head) > m_config.limit) {
-    tell(m_folder.path(), "blocks of " + std::to_string(packBytes(head)) + " bytes",
-         "at most " + std::to_string(m_config.limit) + ", the bound of the store");
-    return false;
-  }
-  return write(bytes, head, blocks);
 }
 
-bool DiskStore::write(const std::vector<std::uint8_t>& head, const PackHead& facts,
-                      const std::vector<BlockToKeep>& blocks) {
-  const std::string name = newName() + kPackEnding;
-  const std::uint64_t size = packBytes(facts);
-  Part part(pathOf("." + name + kPartEnding));
-  const auto fails = [&](int error) {
-    if (error == 0) return false;
-    tell(m_folder.path(), std::generic_category().message(error), "room for a pack that can be written");
-    return true;
-  };
-  const auto attempt = [&](WriteStep what, const auto& work) {
-    const int injected = step(what);
-    return !fails(injected != 0 ? injected : work());
-  };
-  try {
-    const StoreLock lock(m_folder.lockFile());
-    makeRoom(size);
-    if (!attempt(WriteStep::Create, [&] { return part.create(); }) ||
-        !attempt(WriteStep::Reserve, [&] { return part.reserve(size); }))
-      return false;
-  } catch (const Failure& failure) {
-    m_problems.push_back(failure.error());
-    return false;
-  }
-  // Blocks first: a head without them would have nothing to say.
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const std::vector<std::byte>& bytes = *blocks[i].bytes;
-    if (!attempt(WriteStep::Write,
-                 [&] { return part.write(bytes.data(), bytes.size(), facts.entries[i].offset); }))
-      return false;
-  }
-  if (!attempt(WriteStep::Write, [&] { return part.write(head.data(), head.size(), 0); }) ||
-      !attempt(WriteStep::Sync, [&] { return part.finish(size); }) ||
-      !attempt(WriteStep::Rename, [&] { return part.name(pathOf(name)); }))
-    return false;
-  // It is there and whole; that its name outlives a power cut is not certain before this.
-  attempt(WriteStep::SyncFolder, [&] { return syncFolder(m_folder.packs()); });
-  add(name);
-  return true;
+bool DiskStore::take(const WrittenPack& written) {
+  for (const std::string& name : written.removed) forget(name);
+  m_problems.insert(m_problems.end(), written.problems.begin(), written.problems.end());
+  // refresh() may have found it already.
+  if (!written.name.empty() && !m_packs.contains(written.name)) add(written.name);
+  return !written.name.empty();
 }
 
 // ---- the store as a whole
@@ -399,7 +221,7 @@ bool DiskStore::write(const std::vector<std::uint8_t>& head, const PackHead& fac
 std::vector<PackSummary> DiskStore::list() {
   tellUses();
   std::vector<PackSummary> packs;
-  for (const FolderEntry& entry : scan()) {
+  for (const FolderEntry& entry : entriesOf(m_folder.packs())) {
     if (entry.isPart) continue;
     PackSummary& summary = packs.emplace_back();
     summary.name = entry.name;
@@ -449,6 +271,7 @@ std::vector<PackSummary> DiskStore::verify() {
 }
 
 std::size_t DiskStore::clear(const std::string& model) {
+  m_writer.removeLeftOvers();
   const StoreLock lock(m_folder.lockFile());
   std::size_t removed = 0;
   for (const PackSummary& pack : list()) {
@@ -456,9 +279,6 @@ std::size_t DiskStore::clear(const std::string& model) {
     if (::unlink(pathOf(pack.name).c_str()) != 0) continue;
     forget(pack.name);
     ++removed;
-  }
-  for (const FolderEntry& entry : scan()) {
-    if (entry.isPart && isLeftOver(pathOf(entry.name))) ::unlink(pathOf(entry.name).c_str());
   }
   return removed;
 }

@@ -3,13 +3,14 @@
 // its bound. Any number of processes may use one folder.
 //
 // A pack is written under a name of its own, brought to the disk and then given its name, so that nobody ever
-// sees half of one: a process that is killed leaves a part that the next writer removes, and a full disk one
-// that its writer removes. Whatever is read is compared in name, parent, fill and checksum; what does not fit
-// is removed and counts as not there.
+// sees half of one: a process that is killed leaves a part that the next one to open the store removes, and a
+// full disk one that its writer removes. Whatever is read is compared in name, parent, fill and checksum;
+// what does not fit is removed and counts as not there.
 #pragma once
 
 #include "engine/base/error.h"
 #include "engine/cache/store/pack_file.h"
+#include "engine/cache/store/pack_writer.h"
 #include "engine/cache/store/store_folder.h"
 #include "engine/cache/store/stored_block.h"
 
@@ -26,20 +27,11 @@
 
 namespace spanscope::cache {
 
-/// What a writer is about to do, for tests that stop it there.
-enum class WriteStep : std::uint8_t { Remove, Create, Reserve, Write, Sync, Rename, SyncFolder };
-
 struct DiskStoreConfig {
   std::filesystem::path folder;
   std::uint64_t limit = 0;  ///< most bytes of all packs, those that are being written included
   /// Asked before each step; other than 0: it fails with that number of an error.
   std::function<int(WriteStep)> beforeStep = {};
-};
-
-/// What is to be kept.
-struct BlockToKeep {
-  StoredFacts facts;
-  std::shared_ptr<const std::vector<std::byte>> bytes;
 };
 
 /// A pack as it lies in the folder.
@@ -94,6 +86,13 @@ class DiskStore {
   /// False, and the folder is as it was but for those, where it could not be written.
   bool put(const std::string& fingerprint, const std::string& model, std::uint32_t slotBytes,
            std::vector<BlockToKeep> blocks);
+  /// The parts of that, for those who use the store from several threads and have one wait for the disk:
+  /// leaves out what is there already, …
+  void leaveOutKnown(std::vector<BlockToKeep>& blocks);
+  /// … writes, which alone may be done while another thread uses the store, …
+  const PackWriter& writer() const { return m_writer; }
+  /// … and takes notice of it. False where there is no pack.
+  bool take(const WrittenPack& written);
 
   /// The last used first.
   std::vector<PackSummary> list();
@@ -122,22 +121,17 @@ class DiskStore {
     std::string pack;
     std::size_t entry = 0;
   };
-  struct FolderEntry;
 
   std::filesystem::path pathOf(const std::string& name) const { return m_folder.packs() / name; }
-  int step(WriteStep what) const { return m_config.beforeStep ? m_config.beforeStep(what) : 0; }
-  std::vector<FolderEntry> scan() const;
   void add(const std::string& name);
   void forget(const std::string& name);
   void remove(const std::string& name, const std::string& why);
   std::shared_ptr<const Pack> map(const std::string& name, KnownPack& pack);
   void tell(const std::filesystem::path& path, std::string found, std::string expected);
-  void makeRoom(std::uint64_t bytes);
-  bool write(const std::vector<std::uint8_t>& head, const PackHead& facts,
-             const std::vector<BlockToKeep>& blocks);
 
   DiskStoreConfig m_config;
   StoreFolder m_folder;
+  PackWriter m_writer;
   std::map<std::string, KnownPack> m_packs;
   std::unordered_map<ContentName, Place, ContentNameHasher> m_index;
   std::deque<std::shared_ptr<const Pack>> m_lastMapped;

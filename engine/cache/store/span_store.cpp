@@ -13,8 +13,6 @@
 namespace spanscope::cache {
 namespace {
 
-/// Most bytes that wait to be written.
-constexpr std::uint64_t kMostWaiting = 64ULL << 20;
 /// A pack ends with the chain that makes it so long: files are few, and what is used together goes together.
 constexpr std::uint64_t kPackBytes = 4ULL << 20;
 
@@ -42,7 +40,11 @@ SpanStore::SpanStore(SpanStoreConfig config)
                                                                            .beforeStep = m_config.beforeStep})
                  : std::nullopt),
       m_naming(m_disk ? m_disk->folder().secret() : randomSecret()),
-      m_host(m_config.hostBytes) {}
+      m_host(m_config.hostBytes) {
+  if (m_disk) m_writer = std::jthread([this](const std::stop_token& stop) { work(stop); });
+}
+
+SpanStore::~SpanStore() = default;
 
 void SpanStore::refresh() {
   const std::lock_guard lock(m_mutex);
@@ -53,7 +55,7 @@ std::optional<SpanStore::Found> SpanStore::find(const ContentName& name) const {
   const std::lock_guard lock(m_mutex);
   const HeldBlock* held = m_host.find(name);
   if (const auto waiting = m_waiting.find(name); held == nullptr && waiting != m_waiting.end())
-    held = &waiting->second;
+    held = &waiting->second.block;
   if (held != nullptr)
     return Found{trace::StoreTier::Host, held->facts.tokens, held->facts.base, held->bytes->size()};
   if (!m_disk) return std::nullopt;
@@ -65,7 +67,7 @@ std::optional<SpanStore::Found> SpanStore::find(const ContentName& name) const {
 std::optional<SpanStore::Found> SpanStore::findOnDisk(const ContentName& name) const {
   const std::lock_guard lock(m_mutex);
   if (const auto waiting = m_waiting.find(name); waiting != m_waiting.end()) {
-    const HeldBlock& held = waiting->second;
+    const HeldBlock& held = waiting->second.block;
     return Found{trace::StoreTier::Host, held.facts.tokens, held.facts.base, held.size()};
   }
   if (!m_disk) return std::nullopt;
@@ -84,12 +86,18 @@ bool SpanStore::isOnDisk(const ContentName& name) const {
   return m_disk && (m_disk->has(name) || m_waiting.contains(name));
 }
 
+KeptState SpanStore::stateOf(const ContentName& name) const {
+  const std::lock_guard lock(m_mutex);
+  if (m_waiting.contains(name)) return KeptState::Waiting;
+  return m_disk && m_disk->has(name) ? KeptState::Kept : KeptState::Lost;
+}
+
 std::optional<StoredBytes> SpanStore::fetch(const ContentName& name, const ContentName& parent,
                                             std::int32_t tokens, std::uint32_t slotBytes) {
   const std::lock_guard lock(m_mutex);
   if (auto held = m_host.fetch(name, parent, tokens, now())) return held;
   if (const auto waiting = m_waiting.find(name); waiting != m_waiting.end()) {
-    const HeldBlock& block = waiting->second;
+    const HeldBlock& block = waiting->second.block;
     if (block.facts.parent == parent && block.facts.tokens == tokens)
       return StoredBytes{
           .facts = block.facts, .tier = trace::StoreTier::Host, .bytes = *block.bytes, .holder = block.bytes};
@@ -97,82 +105,155 @@ std::optional<StoredBytes> SpanStore::fetch(const ContentName& name, const Conte
   return m_disk ? m_disk->fetch(name, parent, tokens, slotBytes) : std::nullopt;
 }
 
-std::optional<trace::StoreTier> SpanStore::spill(HeldBlock block) {
-  const std::lock_guard lock(m_mutex);
+std::optional<trace::StoreTier> SpanStore::spill(HeldBlock block, const Patience& patience) {
+  Lock lock(m_mutex);
   block.storedAt = block.usedAt = now();
-  const ContentName name = block.facts.name;
-  if (m_host.limit() > 0) {
-    const bool isThere = m_host.find(name) != nullptr;
-    for (HeldBlock& gone : m_host.put(std::move(block))) await(std::move(gone));
-    if (isThere) return std::nullopt;
-    if (m_host.find(name) != nullptr) return trace::StoreTier::Host;
-  } else {
-    await(std::move(block));
+  if (m_host.limit() == 0) {
+    if (!await(lock, std::move(block), patience)) return std::nullopt;
+    return trace::StoreTier::Disk;
   }
-  if (!m_waiting.contains(name)) return std::nullopt;
+  const ContentName name = block.facts.name;
+  if (m_host.find(name) != nullptr) {
+    m_host.put(std::move(block));
+    return std::nullopt;
+  }
+  bool isHeld = true;
+  bool isAwaited = false;
+  for (HeldBlock& gone : m_host.put(std::move(block))) {
+    const bool isItself = gone.facts.name == name;  // it is too large
+    const bool waits = await(lock, std::move(gone), patience);
+    if (!isItself) continue;
+    isHeld = false;
+    isAwaited = waits;
+  }
+  if (isHeld) return trace::StoreTier::Host;
+  if (!isAwaited) return std::nullopt;
   return trace::StoreTier::Disk;
 }
 
-void SpanStore::keep(HeldBlock block) {
-  const std::lock_guard lock(m_mutex);
+bool SpanStore::keep(HeldBlock block, const Patience& patience) {
+  Lock lock(m_mutex);
   block.storedAt = block.usedAt = now();
-  await(std::move(block));
-}
-
-void SpanStore::await(HeldBlock block) {
-  if (!m_disk || m_disk->has(block.facts.name)) return;
-  const std::uint64_t size = block.bytes->size();
   const ContentName name = block.facts.name;
-  if (!m_waiting.emplace(name, std::move(block)).second) return;
+  return await(lock, std::move(block), patience) || (m_disk && m_disk->has(name)) || m_waiting.contains(name);
+}
+
+/// Whether it waits from now on.
+bool SpanStore::await(Lock& lock, HeldBlock block, const Patience& patience) {
+  if (!m_disk || m_disk->has(block.facts.name) || m_waiting.contains(block.facts.name)) return false;
+  const std::uint64_t size = block.bytes->size();
+  const auto isRoom = [&] { return m_waiting.empty() || m_waitingBytes + size <= m_config.waitingBytes; };
+  if (!isRoom()) {
+    // What is being written makes room by itself.
+    if (m_unwrittenBytes == m_waitingBytes) m_isFlushing = true;
+    m_changed.notify_all();
+    if (!m_changed.wait_for(lock, patience.stop, patience.most, isRoom)) return false;
+  }
+  const ContentName name = block.facts.name;
+  if (!m_waiting.try_emplace(name, Waiting{.block = std::move(block)}).second) return false;
   m_waitingBytes += size;
-  if (m_waitingBytes >= kMostWaiting) flushLocked();
+  m_unwrittenBytes += size;
+  m_changed.notify_all();
+  return true;
 }
 
-bool SpanStore::flush() {
+void SpanStore::startFlush() {
   const std::lock_guard lock(m_mutex);
-  return flushLocked();
+  m_isFlushing = m_unwrittenBytes > 0;
+  m_changed.notify_all();
 }
 
-bool SpanStore::flushLocked() {
-  if (!m_disk || m_waiting.empty()) return true;
+bool SpanStore::flush(const Patience& patience) {
+  Lock lock(m_mutex);
+  const std::uint64_t failures = m_failures;
+  const auto isDone = [&] {
+    // What comes meanwhile goes along.
+    if (m_unwrittenBytes > 0 && !std::exchange(m_isFlushing, true)) m_changed.notify_all();
+    return m_waiting.empty();
+  };
+  return m_changed.wait_for(lock, patience.stop, patience.most, isDone) && m_failures == failures;
+}
+
+/// The writer: a share of what may wait is written at once, so that there is room for more meanwhile.
+void SpanStore::work(const std::stop_token& stop) {
+  const std::uint64_t batchBytes = m_config.waitingBytes / 4;
+  Lock lock(m_mutex);
+  while (m_changed.wait(
+      lock, stop, [&] { return m_unwrittenBytes > 0 && (m_isFlushing || m_unwrittenBytes >= batchBytes); })) {
+    if (stop.stop_requested()) return;
+    m_isFlushing = false;
+    write(lock, takeBatch(), stop);
+  }
+}
+
+/// Chain by chain.
+std::vector<HeldBlock> SpanStore::takeBatch() {
   std::vector<HeldBlock> blocks;
-  blocks.reserve(m_waiting.size());
-  for (auto& [name, block] : m_waiting) blocks.push_back(std::move(block));
-  m_waiting.clear();
-  m_waitingBytes = 0;
+  for (auto& [name, waiting] : m_waiting) {
+    if (!std::exchange(waiting.isBeingWritten, true)) blocks.push_back(waiting.block);
+  }
+  m_unwrittenBytes = 0;
   std::sort(blocks.begin(), blocks.end(), [](const HeldBlock& a, const HeldBlock& b) {
     return std::tie(a.owner->fingerprint, a.chain, a.place, a.facts.name) <
            std::tie(b.owner->fingerprint, b.chain, b.place, b.facts.name);
   });
-  const std::uint64_t most = std::clamp(m_disk->limit() / 4, std::uint64_t{1}, kMostWaiting);
-  bool isWritten = true;
-  std::vector<BlockToKeep> pack;
+  return blocks;
+}
+
+void SpanStore::write(Lock& lock, std::vector<HeldBlock> blocks, const std::stop_token& stop) {
+  const std::uint64_t most = std::clamp(m_disk->limit() / 4, std::uint64_t{1}, SpanStoreConfig::kMostWaiting);
+  std::vector<HeldBlock> pack;
   std::uint64_t size = 0;
-  const auto write = [&](const StoreOwner& owner) {
-    if (pack.empty()) return;
-    isWritten =
-        m_disk->put(owner.fingerprint, owner.model, owner.slotBytes, std::exchange(pack, {})) && isWritten;
+  const auto writePack = [&] {
+    if (pack.empty() || stop.stop_requested()) return;
+    writeOne(lock, pack, stop);
+    pack.clear();
     size = 0;
   };
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const HeldBlock& block = blocks[i];
-    if (i > 0) {
-      const HeldBlock& previous = blocks[i - 1];
+  for (HeldBlock& block : blocks) {
+    if (!pack.empty()) {
+      const HeldBlock& previous = pack.back();
       const bool isOfOther = previous.owner->fingerprint != block.owner->fingerprint;
       const bool isChainEnd = isOfOther || previous.chain != block.chain;
       const std::uint64_t next = size + packBytesOfBlock(block.bytes->size());
-      if (isOfOther || (isChainEnd && size >= kPackBytes) || next > most) write(*previous.owner);
+      if (isOfOther || (isChainEnd && size >= kPackBytes) || next > most) writePack();
     }
-    pack.push_back({.facts = block.facts, .bytes = block.bytes});
     size += packBytesOfBlock(block.bytes->size());
+    // Its bytes go with its pack.
+    pack.push_back(std::move(block));
   }
-  if (!blocks.empty()) write(*blocks.back().owner);
-  return isWritten;
+  writePack();
 }
 
-void SpanStore::clearHost() {
+void SpanStore::writeOne(Lock& lock, const std::vector<HeldBlock>& blocks, const std::stop_token& stop) {
+  std::vector<BlockToKeep> kept;
+  kept.reserve(blocks.size());
+  for (const HeldBlock& block : blocks) kept.push_back({.facts = block.facts, .bytes = block.bytes});
+  m_disk->leaveOutKnown(kept);
+  if (!kept.empty()) {
+    const StoreOwner& owner = *blocks.front().owner;
+    // Whoever looks something up waits for no disk.
+    lock.unlock();
+    const WrittenPack written =
+        m_disk->writer().write({owner.fingerprint, owner.model, owner.slotBytes, kept}, stop);
+    lock.lock();
+    if (!m_disk->take(written)) ++m_failures;
+  }
+  settle(blocks);
+}
+
+/// They are on the disk, or never will be.
+void SpanStore::settle(const std::vector<HeldBlock>& blocks) {
+  for (const HeldBlock& block : blocks) {
+    m_waitingBytes -= block.bytes->size();
+    m_waiting.erase(block.facts.name);
+  }
+  m_changed.notify_all();
+}
+
+void SpanStore::clearHost(const Patience& patience) {
+  flush(patience);
   const std::lock_guard lock(m_mutex);
-  flushLocked();
   m_host.clear();
   if (m_disk) m_disk->unmapAll();
 }

@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace spanscope::cache {
@@ -87,11 +89,20 @@ std::string readSmallFile(const fs::path& path) {
 
 }  // namespace
 
-StoreLock::StoreLock(const fs::path& file) {
+StoreLock::StoreLock(const fs::path& file, const std::stop_token& giveUp) {
+  constexpr std::chrono::milliseconds kPause(2);
   m_descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kFileMode);
   if (m_descriptor < 0) refuse(file, errno, "a file that can be locked");
-  while (::flock(m_descriptor, LOCK_EX) != 0) {
+  // The system's own wait can be ended by no other thread.
+  const int how = giveUp.stop_possible() ? LOCK_EX | LOCK_NB : LOCK_EX;
+  while (!giveUp.stop_requested()) {
+    m_isHeld = ::flock(m_descriptor, how) == 0;
+    if (m_isHeld) return;
     if (errno == EINTR) continue;
+    if (errno == EWOULDBLOCK) {
+      std::this_thread::sleep_for(kPause);
+      continue;
+    }
     const int error = errno;
     ::close(m_descriptor);
     refuse(file, error, "a file that can be locked");

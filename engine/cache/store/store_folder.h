@@ -6,20 +6,25 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <stop_token>
 
 namespace spanscope::cache {
 
 /// Holds the folder's lock. Readers need none: packs appear and go as a whole.
 class StoreLock {
  public:
-  /// Waits for it. Throws Failure where the folder cannot be locked.
-  explicit StoreLock(const std::filesystem::path& file);
+  /// Waits for it, but no longer than until `giveUp`. Throws Failure where the folder cannot be locked.
+  explicit StoreLock(const std::filesystem::path& file, const std::stop_token& giveUp = {});
   ~StoreLock();
   StoreLock(const StoreLock&) = delete;
   StoreLock& operator=(const StoreLock&) = delete;
 
+  /// False where it was given up.
+  bool isHeld() const { return m_isHeld; }
+
  private:
   int m_descriptor = -1;
+  bool m_isHeld = false;
 };
 
 class StoreFolder {

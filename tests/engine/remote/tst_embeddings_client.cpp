@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Against a server of the test's own, which answers what it is told to.
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/remote/embeddings_client.h"
+#include "engine/remote/embeddings_reply.h"
 #include "engine/remote/server_address.h"
 #include "tests/engine/remote/stand_in_server.h"
 #include "tests/support/test_program.h"
@@ -11,6 +13,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+#include <limits>
+#include <random>
 #include <thread>
 
 using namespace spanscope;
@@ -42,6 +47,11 @@ class TestEmbeddingsClient : public QObject {
   void vectorsComeInTheOrderOfTheTexts();
   void refusesWhatIsNoAnswer_data();
   void refusesWhatIsNoAnswer();
+  void replies_data();
+  void replies();
+  void aReplyMayBeTooLarge();
+  void largestNumbersAreTaken();
+  void anyBytesAreVectorsOrAFailure();
   void noServerIsAnError();
   void otherAddressesAreRefused();
   void aModelIsNamed();
@@ -133,6 +143,8 @@ void TestEmbeddingsClient::refusesWhatIsNoAnswer_data() {
   row("too many", http(200, R"({"data":[{"embedding":[1]},{"embedding":[1]},{"embedding":[1]}]})"),
       "/data: found 3 entries, expected 2");
   row("error of the server", http(500, "out of\nmemory \x1b[31m"), "status 500: out of memory");
+  row("error that is no UTF-8", http(503, "\xff\xfe busy"), "reply: found status 503: \ufffd\ufffd busy");
+  row("nothing to say", "HTTP/1.1 204 No Content\r\n\r\n", "reply: found status 204, expected status 200");
   row("too few", http(200, R"({"data":[{"embedding":[1]}]})"), "/data: found 1 entry, expected 2");
   row("no list", http(200, R"({"data":[{"embedding":"x"},{"embedding":[1]}]})"), "/data/0: found");
   row("index beyond", http(200, R"({"data":[{"index":2,"embedding":[1]},{"embedding":[1]}]})"),
@@ -157,10 +169,151 @@ void TestEmbeddingsClient::refusesWhatIsNoAnswer() {
     client.embed(kTexts, {});
     QFAIL("taken for an answer");
   } catch (const Failure& failure) {
+    QVERIFY(isValidUtf8(failure.what()));
     const QString message = QString::fromUtf8(failure.what());
     QVERIFY2(message.startsWith("http://127.0.0.1:"), qPrintable(message));
     QVERIFY2(message.contains(part), qPrintable(message));
   }
+}
+
+/// What a reply of two texts is refused for: the whole of place and found, which stand between the server and
+/// what was expected.
+void TestEmbeddingsClient::replies_data() {
+  QTest::addColumn<QByteArray>("body");
+  QTest::addColumn<QString>("place");
+  QTest::addColumn<QString>("found");
+  const auto row = [](const char* name, const QByteArray& body, const char* place, const char* found) {
+    QTest::newRow(name) << body << QString(place) << QString::fromUtf8(found);
+  };
+  const auto vectors = [](const QByteArray& one, const QByteArray& other = "[1]") {
+    return QByteArray(R"({"data":[{"embedding":)") + one + R"(},{"embedding":)" + other + "}]}";
+  };
+  const auto indices = [](const QByteArray& one, const QByteArray& other) {
+    return QByteArray(R"({"data":[{"embedding":[1])") + one + R"(},{"embedding":[1])" + other + "}]}";
+  };
+  row("no double", vectors("[0.5,1e999]"), "byte 32", "1e999");
+  row("no negative double", vectors("[-1e999]"), "byte 29", "-1e999");
+  row("no double beside the vectors", R"({"usage":1e400,"data":[]})", "byte 14", "1e400");
+  row("no double of many digits", vectors("[" + QByteArray(400, '9') + "]"), "byte 423",
+      (QByteArray(199, '9') + "\u2026").constData());
+  row("no double in the index", indices(R"(,"index":1e999)", ""), "byte 39", "1e999");
+  row("no float", vectors("[1]", "[3.5e38]"), "/data/1/embedding", "3.5e+38");
+  row("no negative float", vectors("[-1e39]"), "/data/0/embedding", "-1e+39");
+  row("Infinity", vectors("[Infinity]"), "byte 24", R"("ta":[{"embedding":[Infinity]},{"embeddin")");
+  row("true", vectors("[true]"), "/data/0/embedding", "true");
+  row("object as a number", vectors("[{}]"), "/data/0/embedding", "an object");
+  row("text as a vector", vectors("\"AAAA\""), "/data/0", "an object");
+  row("number as a vector", vectors("7"), "/data/0", "an object");
+  row("longer than any", vectors("[0" + QByteArray(",0").repeated(65'536) + "]"), "/data/0/embedding",
+      "65537 numbers");
+  row("longer second", vectors("[1]", "[1,2]"), "/data/1/embedding", "2 numbers");
+  row("null as an entry", R"({"data":[null,{"embedding":[1]}]})", "/data/0", "null");
+  row("list as an entry", R"({"data":[[1],[2]]})", "/data/0", "a list");
+  row("no entries", R"({"data":[]})", "/data", "0 entries");
+  row("null as data", R"({"data":null})", "reply", R"({"data":null})");
+  row("object as data", R"({"data":{}})", "reply", R"({"data":{}})");
+  row("a list", "[[1],[1]]", "reply", "[[1],[1]]");
+  row("a number", "3", "reply", "3");
+  row("null", "null", "reply", "null");
+  row("negative index", indices(R"(,"index":-1)", R"(,"index":1)"), "/data/0/index", "-1");
+  row("half an index", indices(R"(,"index":0.5)", R"(,"index":1)"), "/data/0/index", "0.5");
+  row("text as an index", indices(R"(,"index":"0")", R"(,"index":1)"), "/data/0/index", "\"0\"");
+  row("null as an index", indices(R"(,"index":null)", R"(,"index":1)"), "/data/0/index", "null");
+  row("huge index", indices(R"(,"index":0)", R"(,"index":18446744073709551615)"), "/data/1/index",
+      "18446744073709551615");
+  row("huger index", indices(R"(,"index":0)", R"(,"index":18446744073709551616)"), "/data/1/index",
+      "1.8446744073709552e+19");
+  row("index missing", indices(R"(,"index":0)", ""), "/data/1", "no index");
+  row("index once", indices("", R"(,"index":1)"), "/data/1", "an index");
+  row("deep objects", QByteArray(R"({"a":)").repeated(100'000), "reply",
+      "lists within lists, deeper than 16");
+  row("after its end", vectors("[1]") + "]", "byte 47", R"("{"embedding":[1]}]}]")");
+  row("NUL", vectors("[1]") + QByteArray("\0[", 2), "byte 47", "a NUL");
+  row("no UTF-8", "{\"data\":\"\xff\"}", "byte 10", "\"{\"data\":\"\ufffd\"}\"");
+}
+
+void TestEmbeddingsClient::replies() {
+  QFETCH(QByteArray, body);
+  QFETCH(QString, place);
+  QFETCH(QString, found);
+  const Server server(http(200, body));
+  EmbeddingsClient client(settingsOf(server));
+  try {
+    client.embed(kTexts, {});
+    QFAIL("taken for an answer");
+  } catch (const Failure& failure) {
+    const Error& error = failure.error();
+    QCOMPARE(error.file, server.address() + "/embeddings");
+    QCOMPARE(QString::fromStdString(error.place), place);
+    QCOMPARE(QString::fromUtf8(error.found.c_str()), found);
+    QVERIFY(!error.expected.empty());
+    QVERIFY(isValidUtf8(failure.what()));
+  }
+}
+
+void TestEmbeddingsClient::aReplyMayBeTooLarge() {
+  const Server server(
+      "HTTP/1.1 200 OK\r\nContent-Length: " + QByteArray::number(quint64{kMaxReplyBytes + 1}) + "\r\n\r\n{");
+  EmbeddingsClient client(settingsOf(server));
+  try {
+    client.embed(kTexts, {});
+    QFAIL("taken for an answer");
+  } catch (const Failure& failure) {
+    QCOMPARE(failure.error().file, server.address() + "/embeddings");
+    QCOMPARE(failure.error().place, std::string("reply"));
+    QCOMPARE(failure.error().found, "more than " + std::to_string(kMaxReplyBytes) + " bytes");
+  }
+}
+
+void TestEmbeddingsClient::largestNumbersAreTaken() {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  const auto vectors = readEmbeddings(
+      R"({"data":[{"embedding":[3.4028235e38,-3.4028234663852886e38,1e-999,18446744073709551616]}]})", 1, "");
+  QVERIFY(vectors.at(0) == (retrieve::EmbeddingVector{kLargest, -kLargest, 0.0F, 0x1p64F}));
+}
+
+/// A right reply with some bytes changed, put in or taken out.
+void TestEmbeddingsClient::anyBytesAreVectorsOrAFailure() {
+  const std::string right =
+      R"({"object":"list","data":[{"index":1,"embedding":[0.5,-1e2]},{"index":0,"embedding":[1,2]}],"n":3})";
+  static constexpr std::string_view kBytes = "0123456789eE+-.,:[]{}\"\\ntrufalse \x00\x80\xff";
+  const unsigned seed = qEnvironmentVariableIsSet("SPANSCOPE_SEED")
+                            ? qEnvironmentVariable("SPANSCOPE_SEED").toUInt()
+                            : 20250911U;
+  qInfo("seed %u", seed);
+  std::mt19937 random(seed);
+  int refused = 0;
+  for (int trial = 0; trial < 20'000; ++trial) {
+    std::string body = right;
+    for (auto change = 1 + random() % 3; change > 0; --change) {
+      const std::size_t at = random() % body.size();
+      const char byte = kBytes[random() % kBytes.size()];
+      switch (random() % 3) {
+        case 0:
+          body[at] = byte;
+          break;
+        case 1:
+          body.insert(at, 1 + random() % 4, byte);
+          break;
+        default:
+          body.erase(at, 1 + random() % 4);
+      }
+    }
+    try {
+      for (const auto& vector : readEmbeddings(body, 2, "http://server")) {
+        QVERIFY(!vector.empty());
+        for (const float number : vector) QVERIFY2(std::isfinite(number), body.c_str());
+      }
+    } catch (const Failure& failure) {
+      ++refused;
+      QCOMPARE(failure.error().file, std::string("http://server"));
+      QVERIFY2(!failure.error().place.empty() && !failure.error().found.empty() &&
+                   !failure.error().expected.empty(),
+               body.c_str());
+      QVERIFY2(isValidUtf8(failure.what()), body.c_str());
+    }
+  }
+  QVERIFY(refused > 10'000 && refused < 20'000);
 }
 
 void TestEmbeddingsClient::noServerIsAnError() {

@@ -9,10 +9,13 @@
 #include <QTemporaryDir>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -67,6 +70,32 @@ inline Seen look(DiskStore& store, std::uint64_t number, std::int32_t tokens = 1
                        std::equal(found->bytes.begin(), found->bytes.end(), expected.begin(), expected.end());
   return isEqual ? Seen::Right : Seen::Wrong;
 }
+
+/// Holds a writer up until it is opened; opened before the store ends.
+class Gate {
+ public:
+  void pass() {
+    std::unique_lock lock(m_mutex);
+    m_opened.wait(lock, [this] { return m_isOpen; });
+  }
+  void open() {
+    const std::lock_guard lock(m_mutex);
+    m_isOpen = true;
+    m_opened.notify_all();
+  }
+  /// Before a step that writers pass then.
+  std::function<int(WriteStep)> before(WriteStep step) {
+    return [this, step](WriteStep now) {
+      if (now == step) pass();
+      return 0;
+    };
+  }
+
+ private:
+  std::mutex m_mutex;
+  std::condition_variable m_opened;
+  bool m_isOpen = false;
+};
 
 class TemporaryStore {
  public:

@@ -141,11 +141,12 @@ class TestDiskStoreFaults : public QObject {
       const bool isKilled = wasKilled(process);
       QVERIFY(there.bytes() <= kLimit);
       DiskStore store(there.config(kLimit));
+      QCOMPARE(leftOvers(there), 0);
       for (const std::uint64_t number : {0U, 3U, 10U, 20U, 30U, 37U})
         QVERIFY(look(store, number) != Seen::Wrong);
       QCOMPARE(look(store, 30), look(store, 37));
       if (!isKilled) QCOMPARE(look(store, 30), Seen::Right);
-      // The next writer has all the room, and removes what was left over.
+      // The next writer has all the room.
       QVERIFY(put(store, 40, 8));
       QCOMPARE(leftOvers(there), 0);
       QVERIFY(there.bytes() <= kLimit);
@@ -203,6 +204,56 @@ class TestDiskStoreFaults : public QObject {
     for (const PackSummary& pack : store.verify()) QVERIFY(pack.fault == PackFault::None);
     QVERIFY(put(store, 5'000'000, 3));
     QCOMPARE(leftOvers(there), 0);
+  }
+
+  /// Those that write in the background while they look things up, two at once in one folder.
+  void killedWhileTheyWriteInTheBackground() {
+    constexpr int kKills = 60;
+    constexpr std::uint64_t kLimit = 300'000;
+    std::mt19937 random(m_seed + 1);
+    const TemporaryStore there;
+    const auto owner = std::make_shared<const StoreOwner>(
+        StoreOwner{.fingerprint = "model=1", .model = "spanlet", .slotBytes = kSlotBytes});
+    int found = 0;
+    for (int kill = 0; kill < kKills; kill += 2) {
+      const std::uint64_t first = 10 * static_cast<std::uint64_t>(random() % 5);
+      const auto write = [&](std::uint64_t from) {
+        SpanStore store(
+            {.hostBytes = 10'000, .folder = there.folder(), .diskBytes = kLimit, .waitingBytes = 40'000});
+        for (std::uint64_t number = from; number < from + 100'000; ++number) {
+          const HeldBlock block{.facts = factsOf(number),
+                                .owner = owner,
+                                .chain = number / 10,
+                                .place = static_cast<std::int32_t>(number % 10),
+                                .bytes = blockOf(number).bytes};
+          number % 3 == 0 ? static_cast<void>(store.keep(block)) : static_cast<void>(store.spill(block));
+          const std::uint64_t back = number - (number - from) % 40;
+          const StoredFacts facts = factsOf(back);
+          const auto bytes = store.fetch(facts.name, facts.parent, facts.tokens, kSlotBytes);
+          const std::vector<std::byte> right = bytesOf(back);
+          if (bytes && !std::equal(bytes->bytes.begin(), bytes->bytes.end(), right.begin(), right.end()))
+            ::_exit(1);
+          if (number % 50 == 0) store.flush();
+        }
+      };
+      const pid_t one = inProcess([&] { write(first); });
+      const pid_t other = inProcess([&] { write(first + 20); });
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 30'000));
+      for (const pid_t process : {one, other}) {
+        ::kill(process, SIGKILL);
+        QVERIFY(wasKilled(process));
+      }
+      QVERIFY(there.bytes() <= kLimit);
+      DiskStore store(there.config(kLimit));
+      QCOMPARE(leftOvers(there), 0);
+      for (std::uint64_t number = 0; number < 300; ++number) {
+        const Seen seen = look(store, number);
+        QVERIFY(seen != Seen::Wrong);
+        found += seen == Seen::Right ? 1 : 0;
+      }
+      QVERIFY(store.takeProblems().empty());
+    }
+    QVERIFY(found > 0);
   }
 
   /// A store that is made is whole or not there, whenever its maker is killed.

@@ -3,9 +3,13 @@
 #include "tests/engine/cache/store/store_fixture.h"
 #include "tests/support/test_program.h"
 
+#include <QElapsedTimer>
 #include <QTest>
 
 #include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <stop_token>
 #include <thread>
 
 using namespace spanscope;
@@ -96,6 +100,77 @@ class TestSpanStore : public QObject {
     QVERIFY(there.bytes() <= kLimit);
     QVERIFY(there.bytes() > kLimit / 2);
     QVERIFY(store.takeProblems().empty());
+  }
+
+  /// It is found all the while, and only what there is no room for waits, as long as it is told to.
+  void whatIsBeingWrittenIsFound() {
+    const TemporaryStore there;
+    Gate gate;
+    SpanStore store({.hostBytes = 0,
+                     .folder = there.folder(),
+                     .diskBytes = 1U << 20U,
+                     .waitingBytes = 4 * bytesOf(0).size(),
+                     .beforeStep = gate.before(WriteStep::Sync)});
+    for (std::uint64_t number = 0; number < 4; ++number)
+      QVERIFY(store.spill(held(number)) == trace::StoreTier::Disk);
+    QVERIFY(!store.spill(held(3)));  // waits already
+    QVERIFY(!store.spill(held(4), {.stop = {}, .most = std::chrono::milliseconds(10)}));
+    std::stop_source stop;
+    std::thread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      stop.request_stop();
+    });
+    QVERIFY(!store.keep(held(4), {.stop = stop.get_token()}));
+    stopper.join();
+    QVERIFY(!store.flush({.stop = {}, .most = std::chrono::milliseconds(10)}));
+    for (std::uint64_t number = 0; number < 4; ++number) {
+      QCOMPARE(look(store, number), Seen::Right);
+      QVERIFY(store.isOnDisk(nameOf(number)) && store.stateOf(nameOf(number)) == KeptState::Waiting);
+    }
+    QCOMPARE(look(store, 4), Seen::Missing);
+    gate.open();
+    QVERIFY(store.flush());
+    for (std::uint64_t number = 0; number < 4; ++number) {
+      QCOMPARE(look(store, number), Seen::Right);
+      QVERIFY(store.stateOf(nameOf(number)) == KeptState::Kept);
+    }
+    QVERIFY(store.keep(held(4)) && store.keep(held(0)) && store.flush());
+    QVERIFY(store.stateOf(nameOf(4)) == KeptState::Kept);
+  }
+
+  /// What waits is given up, and what is half-written goes.
+  void theEndWaitsForNoDisk() {
+    const TemporaryStore there;
+    QElapsedTimer clock;
+    {
+      SpanStore store({.hostBytes = 0,
+                       .folder = there.folder(),
+                       .diskBytes = 1U << 20U,
+                       .beforeStep = [](WriteStep step) {
+                         if (step == WriteStep::Write)
+                           std::this_thread::sleep_for(std::chrono::milliseconds(10));
+                         return 0;
+                       }});
+      for (std::uint64_t number = 0; number < 100; ++number) QVERIFY(store.keep(held(number)));
+      store.startFlush();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      clock.start();
+    }
+    QVERIFY2(clock.elapsed() < 100, qPrintable(QString::number(clock.elapsed())));
+    QVERIFY(there.files().empty());
+  }
+
+  void whatCannotBeWrittenIsLost() {
+    const TemporaryStore there;
+    SpanStore store(
+        {.hostBytes = 0, .folder = there.folder(), .diskBytes = 1U << 20U, .beforeStep = [](WriteStep step) {
+           return step == WriteStep::Write ? ENOSPC : 0;
+         }});
+    QVERIFY(store.keep(held(0)) && !store.flush());
+    QVERIFY(store.stateOf(nameOf(0)) == KeptState::Lost);
+    QCOMPARE(look(store, 0), Seen::Missing);
+    QCOMPARE(store.takeProblems().size(), std::size_t{1});
+    QVERIFY(store.flush());
   }
 
   void manyThreads() {
