@@ -118,7 +118,10 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
   m_result.steps.resize(plan.steps.size());
   m_submitted.clear();
   // As a session does at the end of each run.
-  if (std::exchange(m_hasRun, true)) m_cache->keepAll();
+  if (std::exchange(m_hasRun, true)) {
+    m_cache->beginKeeping();
+    m_cache->keepSome({});
+  }
   RunOptions quiet = options;
   quiet.observedLayers.clear();
   std::optional<PlanProgress> progress;
