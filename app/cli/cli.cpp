@@ -2,6 +2,7 @@
 #include "app/cli/cli.h"
 
 #include "app/cli/command.h"
+#include "app/cli/command_completion.h"
 #include "app/cli/descriptor_output.h"
 #include "app/cli/terminal_output.h"
 #include "app/cli/usage.h"
@@ -55,6 +56,7 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     addDevices(app, context);
     addCache(app, context);
     addBench(app, context);
+    addCompletion(app, context);
     ExitCode code = ExitCode::Usage;
     try {
       app.parse(argc, argv);
