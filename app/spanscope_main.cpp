@@ -7,6 +7,7 @@
 #include "engine/workbench/resource_paths.h"
 #include "kernels/backends.h"
 #include "ui/document/autosave.h"
+#include "ui/document/ending_signals.h"
 #include "ui/window/main_window.h"
 #include "ui/window/platform_messages.h"
 #include "ui/window/screenshots.h"
@@ -211,6 +212,12 @@ int main(int argc, char** argv) {
     window.setScheme(arguments.value(QStringLiteral("theme")) == QLatin1String("dark") ? Scheme::Dark
                                                                                        : Scheme::Light);
   }
+  spanscope::document::EndingSignals signals;
+  QObject::connect(&signals, &spanscope::document::EndingSignals::received, &window, [&window](int signal) {
+    constexpr int kEndedBySignal = 128;  // as shells count
+    window.leave();
+    QApplication::exit(kEndedBySignal + signal);
+  });
   window.show();
   if (arguments.isSet(QStringLiteral("exit-after-startup"))) {
     QTimer::singleShot(0, &window, [] { QApplication::quit(); });

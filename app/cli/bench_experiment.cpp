@@ -7,6 +7,7 @@
 #include "app/cli/text_table.h"
 #include "app/cli/usage.h"
 #include "engine/base/error.h"
+#include "engine/base/output_failure.h"
 #include "engine/base/output_file.h"
 #include "engine/experiment/experiment.h"
 #include "engine/experiment/experiment_chart.h"
@@ -31,6 +32,7 @@ using experiment::Experiment;
 using experiment::ExperimentResult;
 
 constexpr std::int32_t kMostRepeats = 100'000;
+constexpr double kMostPlace = 1'000'000;
 
 struct Options {
   SessionOptions session;
@@ -39,7 +41,7 @@ struct Options {
   std::string picture;
   std::string measure;
   std::string chart;
-  std::string place;  ///< of the first axis; empty: all
+  std::optional<double> place;  ///< of the first axis; nothing: all
   bool json = false;
 };
 
@@ -121,10 +123,9 @@ std::size_t measureOf(const Experiment& experiment, const std::string& key) {
 }
 
 experiment::ExperimentDrawing drawingOf(const Experiment& experiment, const Options& options) {
-  experiment::ExperimentDrawing drawing{.measure = measureOf(experiment, options.measure),
-                                        .kind = *experiment::chartKindOf(options.chart)};
-  if (!options.place.empty()) drawing.place = std::stod(options.place);
-  return drawing;
+  return {.measure = measureOf(experiment, options.measure),
+          .kind = *experiment::chartKindOf(options.chart),
+          .place = options.place};
 }
 
 ExitCode runOne(const Context& context, const Experiment& experiment, const Options& options) {
@@ -156,6 +157,8 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Opti
     experiment::runOnModels(result, 1 + further.size(), load, tell, context.stop);
   } catch (const Failure& failure) {
     showProgress(context, "");
+    // What is wrong with a file shows before anything is measured.
+    if (!context.stop.stop_requested() && !failure.error().file.empty() && result.points.empty()) throw;
     code = context.stop.stop_requested() ? ExitCode::Stopped : ExitCode::RunFailed;
     if (code == ExitCode::RunFailed) context.streams.err << failure.what() << '\n';
   }
@@ -170,7 +173,7 @@ ExitCode runOne(const Context& context, const Experiment& experiment, const Opti
       .inputs = modelFiles(bundle.directory), .unfinished = context.streams.unfinished, .stop = {}};
   const auto write = [&](const std::string& file, const std::string& bytes) {
     if (file.empty()) return;
-    if (const std::optional<Error> error = writeFile(file, bytes, rules)) throw Failure(*error);
+    if (const std::optional<Error> error = writeFile(file, bytes, rules)) throw OutputFailure(*error);
   };
   write(options.csv, experiment::experimentCsv(result));
   write(options.picture, experiment::experimentSvg(result, drawingOf(experiment, options)));
@@ -209,11 +212,10 @@ void addCommand(CLI::App& group, Context& context, const Experiment& experiment)
   command->add_option("--chart", options->chart, "How the picture shows it")
       ->check(CLI::IsMember(charts))
       ->capture_default_str();
-  command
-      ->add_option("--at", options->place,
-                   fmt::format("Place ({}) that a histogram is of; all of them together unless one is given",
-                               experiment.xName))
-      ->check(CLI::Number);
+  addNumber(*command, "--at", options->place,
+            fmt::format("Place ({}) that a histogram is of; all of them together unless one is given",
+                        experiment.xName),
+            Range<double>{0, kMostPlace});
   command->add_option("--picture", options->picture, "Draw it in this SVG file")->type_name("FILE");
   command->add_option("--csv", options->csv, "Write every place and measure in this file")->type_name("FILE");
   command->add_flag("--json", options->json, "Write JSON, with all samples");

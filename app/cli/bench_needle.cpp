@@ -8,6 +8,7 @@
 #include "app/cli/text_table.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/base/output_failure.h"
 #include "engine/base/output_file.h"
 #include "engine/experiment/charts.h"
 #include "engine/experiment/needle.h"
@@ -243,7 +244,7 @@ std::string depthPicture(const Report& report, const std::string& model) {
 }
 
 void writePicture(const std::filesystem::path& file, const std::string& svg, const OutputRules& rules) {
-  if (const std::optional<Error> error = writeFile(file, svg, rules)) throw Failure(*error);
+  if (const std::optional<Error> error = writeFile(file, svg, rules)) throw OutputFailure(*error);
 }
 
 ExitCode runNeedle(const Context& context, Options options) {

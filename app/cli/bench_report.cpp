@@ -2,7 +2,7 @@
 #include "app/cli/bench_report.h"
 
 #include "app/cli/text_table.h"
-#include "engine/base/error.h"
+#include "engine/base/output_failure.h"
 #include "engine/workbench/setting_values.h"
 
 #include <nlohmann/json.hpp>
@@ -56,10 +56,10 @@ void makeFolder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!error) return;
-  throw Failure({.file = folder.string(),
-                 .place = {},
-                 .found = error.message(),
-                 .expected = "a folder, or a place where one can be made"});
+  throw OutputFailure({.file = folder.string(),
+                       .place = {},
+                       .found = error.message(),
+                       .expected = "a folder, or a place where one can be made"});
 }
 
 void showProgress(const Context& context, const std::string& text) {

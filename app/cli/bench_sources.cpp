@@ -8,6 +8,7 @@
 #include "app/cli/usage.h"
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
+#include "engine/base/output_failure.h"
 #include "engine/base/output_file.h"
 #include "engine/experiment/charts.h"
 #include "engine/experiment/sources.h"
@@ -239,7 +240,7 @@ ExitCode runSources(const Context& context, const Options& options) {
                             .stop = context.stop};
     const std::string svg = picture(options, report, bundle.name);
     const std::filesystem::path file = std::filesystem::path(options.pictures) / "sources.svg";
-    if (const std::optional<Error> error = writeFile(file, svg, rules)) throw Failure(*error);
+    if (const std::optional<Error> error = writeFile(file, svg, rules)) throw OutputFailure(*error);
   }
   return ExitCode::Fine;
 }

@@ -2,21 +2,27 @@
 #include "app/cli/cli.h"
 
 #include "app/cli/command.h"
+#include "app/cli/command_completion.h"
 #include "app/cli/descriptor_output.h"
 #include "app/cli/terminal_output.h"
 #include "app/cli/usage.h"
 #include "engine/base/error.h"
+#include "engine/base/output_failure.h"
 #include "engine/base/utf8.h"
 #include "engine/query/shown_text.h"
 
 #include <CLI/CLI.hpp>
-
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <new>
 #include <ostream>
+#include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace spanscope::cli {
 namespace {
@@ -29,12 +35,43 @@ void describe(CLI::App& app) {
   app.require_subcommand(1);
 }
 
-/// Refuses texts that are not UTF-8, as they are refused from a file or the terminal. Names of files are what
-/// the system says they are.
+/// What follows the name of the program, with "--trace=" as the two words that it stands for: the parser
+/// would take the next one for its value.
+std::vector<std::string> withValuesApart(int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  bool hasOptions = true;
+  for (const std::string_view word : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) {
+    hasOptions = hasOptions && word != "--";
+    if (hasOptions && word.starts_with("--") && word.find('=') == word.size() - 1) {
+      words.emplace_back(word.substr(0, word.size() - 1));
+      words.emplace_back();
+    } else {
+      words.emplace_back(word);
+    }
+  }
+  return words;
+}
+
+/// Answers and questions may be empty texts; whatever else is asked for is something.
+void checkIsGiven(const CLI::Option& option, const std::string& type) {
+  const std::string name = option.get_name();
+  if (name == "--answer" || name == "--reduce-prompt") return;
+  for (const std::string& text : option.results()) {
+    if (!text.empty()) continue;
+    refuseOption(
+        name, "nothing",
+        type == "FILE" ? "the name of a file" : (type == "DIR" ? "the name of a folder" : "a value"));
+  }
+}
+
+/// Refuses values that are empty, and texts that are not UTF-8, as they are refused from a file or the
+/// terminal. Names of files are what the system says they are.
 void checkTexts(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const std::string type = option->get_type_name();
-    if (option->get_positional() || type == "FILE" || type == "DIR") continue;
+    if (option->get_positional()) continue;
+    if (option->get_items_expected_max() > 0) checkIsGiven(*option, type);
+    if (type == "FILE" || type == "DIR") continue;
     for (const std::string& text : option->results()) {
       if (!isValidUtf8(text))
         refuseOption(option->get_name(), query::inQuotes(toValidUtf8(text)), "text in UTF-8");
@@ -57,9 +94,13 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     addDevices(app, context);
     addCache(app, context);
     addBench(app, context);
+    addCompletion(app, context);
     ExitCode code = ExitCode::Usage;
     try {
-      app.parse(argc, argv);
+      std::vector<std::string> words = withValuesApart(argc, argv);
+      // The parser takes them from the back.
+      std::reverse(words.begin(), words.end());
+      app.parse(std::move(words));
       checkTexts(app);
       if (context.action) code = context.action();
     } catch (const CLI::ParseError& error) {
@@ -67,6 +108,10 @@ ExitCode perform(int argc, const char* const* argv, Context& context) {
     }
     // What is missing because of a stop, such as the answer to a question, is no mistake of the input.
     return code == ExitCode::WrongInput && context.stop.stop_requested() ? ExitCode::Stopped : code;
+  } catch (const OutputFailure& failure) {
+    if (context.stop.stop_requested()) return ExitCode::Stopped;
+    streams.err << failure.what() << '\n';
+    return ExitCode::RunFailed;
   } catch (const Failure& failure) {
     if (context.stop.stop_requested()) return ExitCode::Stopped;
     streams.err << failure.what() << '\n';

@@ -6,6 +6,7 @@
 #include "engine/base/counted.h"
 #include "engine/base/error.h"
 #include "engine/cache/store/disk_store.h"
+#include "engine/cache/store/store_copy.h"
 #include "engine/workbench/run_options.h"
 
 #include <CLI/CLI.hpp>
@@ -146,7 +147,12 @@ ExitCode verify(const Context& context, const Options& options) {
   const std::vector<PackSummary> packs = store.verify();
   writePacks(context, options, store, packs, true);
   bool isSound = problems.empty();
-  for (const PackSummary& pack : packs) isSound = isSound && pack.fault == PackFault::None;
+  for (const PackSummary& pack : packs) {
+    if (pack.fault == PackFault::None) continue;
+    isSound = false;
+    const Error problem{(store.folder().packs() / pack.name).string(), {}, stateText(pack), "an intact pack"};
+    context.streams.err << problem.message() << '\n';
+  }
   return isSound ? ExitCode::Fine : ExitCode::WrongInput;
 }
 
@@ -162,7 +168,14 @@ ExitCode clear(const Context& context, const Options& options) {
 
 ExitCode exportStore(const Context& context, const Options& options) {
   cache::DiskStore store = openStore(options);
-  const std::size_t copied = store.copyTo(options.target);
+  // What was begun is taken back where the copying is stopped; behind it anything may end the program.
+  const auto endsByItself = [&context](bool does) {
+    if (context.streams.endsByItself != nullptr) *context.streams.endsByItself = does;
+  };
+  endsByItself(true);
+  const std::size_t copied = cache::copyStore(
+      store, options.target, {.unfinished = context.streams.unfinished, .stop = context.stop});
+  endsByItself(false);
   for (const Error& problem : store.takeProblems()) context.streams.err << problem.message() << '\n';
   context.streams.out << "copied " << counted(copied, "pack") << " to " << options.target << '\n';
   return ExitCode::Fine;

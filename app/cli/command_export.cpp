@@ -113,11 +113,12 @@ ExitCode exportFile(const Options& options, const Context& context) {
   if (!read) return ExitCode::WrongInput;
   const std::string name = inputName(options.file);
   const query::Node query = localized(read->query, given.plan.locality, name);
-  const Outgoing outgoing{.query = query,
-                          .target = options.target(),
-                          .settings = {.stage = stageOf(options.stage)},
-                          .name = name,
-                          .file = given.plan.locality.isOn() ? nullptr : &*read};
+  const Outgoing outgoing{
+      .query = query,
+      .target = options.target(),
+      .settings = {.stage = stageOf(options.stage), .leavesOutNulls = options.format == "spnl"},
+      .name = name,
+      .file = given.plan.locality.isOn() ? nullptr : &*read};
   return write(options, outgoing, streams);
 }
 

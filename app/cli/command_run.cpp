@@ -33,6 +33,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -57,10 +58,41 @@ struct Options {
   const CLI::App* command = nullptr;
 };
 
+/// What a run needs of a query that was planned.
+struct PlannedRun {
+  plan::Plan plan;
+  std::string queryJson;  ///< canonical, as it was planned
+  std::vector<run::RetrievalReport> retrieved;
+  workbench::RunSettings settings;
+};
+
 struct Job {
   std::string file;
-  PlannedFile planned;
-  workbench::RunSettings settings;
+  std::shared_ptr<const PlannedRun> planned;
+};
+
+/// Plans wait for their runs, thousands perhaps: those that are equal are kept once.
+class PlannedRuns {
+ public:
+  std::shared_ptr<const PlannedRun> keep(PlannedFile file, workbench::RunSettings settings) {
+    PlannedRun planned{.plan = {},
+                       .queryJson = query::writeCanonical(file.query()),
+                       .retrieved = workbench::retrievalReports(file.made.retrieved, {}),
+                       .settings = std::move(settings)};
+    std::vector<std::shared_ptr<const PlannedRun>>& known = m_byQuery[planned.queryJson];
+    for (const std::shared_ptr<const PlannedRun>& other : known) {
+      // One query under one command and equal settings has one plan.
+      const bool isSame =
+          other->settings == planned.settings && other->retrieved.empty() && planned.retrieved.empty();
+      if (isSame) return other;
+    }
+    planned.plan = std::move(*file.made.plan);
+    known.push_back(std::make_shared<const PlannedRun>(std::move(planned)));
+    return known.back();
+  }
+
+ private:
+  std::map<std::string, std::vector<std::shared_ptr<const PlannedRun>>> m_byQuery;
 };
 
 ExitCode exitCodeOf(trace::RunOutcome outcome) {
@@ -151,23 +183,23 @@ class RunCommand {
 
   ExitCode runOne(const Job& job, nlohmann::ordered_json& runs) {
     const Streams& streams = m_context.streams;
-    const plan::Plan& plan = job.planned.plan();
+    const plan::Plan& plan = job.planned->plan;
     warnOfOtherModels(streams.err, inputName(job.file), plan, m_bundle.name,
-                      workbench::stoodFor(job.settings));
+                      workbench::stoodFor(job.planned->settings));
     if (!m_options.json) {
       if (m_jobs.size() > 1)
         streams.out << (&job == m_jobs.data() ? "" : "\n") << "── " << inputName(job.file) << '\n';
       for (const std::string& text : plan.printed) streams.out << text << '\n';
     }
 
-    run::RunOptions options = workbench::runOptionsOf(job.settings);
+    run::RunOptions options = workbench::runOptionsOf(job.planned->settings);
     options.topK = m_options.topK;
     options.topP = m_options.topP;
     options.observedLayers = m_options.session.settings.layers;
     options.attentionDetail = workbench::attentionDetailOf(m_options.session.settings.attention);
     options.attentionBytes = std::uint64_t(m_options.session.settings.attentionMebibytes) << kMebibyteBits;
-    options.retrieved = workbench::retrievalReports(job.planned.made.retrieved, {});
-    options.queryJson = query::writeCanonical(job.planned.query());
+    options.retrieved = job.planned->retrieved;
+    options.queryJson = job.planned->queryJson;
     options.explain = plan::explain(plan);
     RunPrinter view(streams, plan, m_options.json, inputName(job.file));
     experiment::FinishedReplies gathered;
@@ -183,7 +215,7 @@ class RunCommand {
 
     if (m_options.json) {
       runs.push_back(runToJson(job.file, plan, result, view.spans(), view.loads()));
-      if (!isOneSetting()) writeSettings(runs.back()["settings"], job.settings);
+      if (!isOneSetting()) writeSettings(runs.back()["settings"], job.planned->settings);
       if (options.layout != layout::Layout::Exact) runs.back()["layout"] = layoutJson(view.layoutFigures());
       if (m_options.fidelity) runs.back()["fidelity"] = fidelityJson(plan, result, measured);
     } else {
@@ -196,7 +228,7 @@ class RunCommand {
         if (!loaded.empty()) streams.out << "  " << loaded << '\n';
       }
       streams.out << "  policy " << options.policy.name() << layoutWords(options.layout) << " ("
-                  << exactness(job.settings) << ") on " << m_bundle.name << ", "
+                  << exactness(job.planned->settings) << ") on " << m_bundle.name << ", "
                   << m_bundle.backend->info().name << '\n';
       if (options.layout != layout::Layout::Exact)
         streams.out << "  " << trace::layoutText(view.layoutFigures()) << '\n';
@@ -215,9 +247,9 @@ class RunCommand {
   /// Whether what is said of the runs is the same of all of them.
   bool isOneSetting() const {
     return std::all_of(m_jobs.begin(), m_jobs.end(), [this](const Job& job) {
-      const workbench::RunSettings& first = m_jobs.front().settings;
-      return job.settings.policy == first.policy && job.settings.layout == first.layout &&
-             job.settings.seed == first.seed;
+      const workbench::RunSettings& first = m_jobs.front().planned->settings;
+      const workbench::RunSettings& own = job.planned->settings;
+      return own.policy == first.policy && own.layout == first.layout && own.seed == first.seed;
     });
   }
 
@@ -232,7 +264,7 @@ class RunCommand {
     nlohmann::ordered_json json;
     json["model"] = m_bundle.name;
     json["device"] = m_bundle.backend->info().name;
-    if (isOneSetting()) writeSettings(json, m_jobs.front().settings);
+    if (isOneSetting()) writeSettings(json, m_jobs.front().planned->settings);
     json["runs"] = std::move(runs);
     // A stopped run may end in the middle of a character.
     m_context.streams.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
@@ -250,24 +282,26 @@ class RunCommand {
 ExitCode runFiles(const Context& context, Options options) {
   // All files are planned before the model is loaded: a mistake in the last one should not cost the runs
   // before it.
-  const std::vector<InputFile> files = readInputFiles(options.files, context.streams);
+  std::vector<InputFile> files = readInputFiles(options.files, context.streams);
   const workbench::RunSettings written = options.session.settings;
   const CommandSettings settings(*options.command, written, options.query.settings);
   options.session.settings = settings.ofSession(files);
   options.session.check();
   std::vector<Job> jobs;
+  PlannedRuns plans;
   bool wrong = false;
   QueryOptions given = queryOptions(options.query);
   retrieveWith(given, options.query, context, options.session.settings.model, modelOptions(options.session));
-  for (const InputFile& file : files) {
+  for (InputFile& file : files) {
     settings.checkServer(file);
     workbench::RunSettings own = settings.of(file);
     auto planned = planText(file.name, file.text, withSettings(given, options.query, own), context.streams);
     if (planned) {
-      jobs.push_back({.file = file.name, .planned = std::move(*planned), .settings = std::move(own)});
+      jobs.push_back({.file = file.name, .planned = plans.keep(std::move(*planned), std::move(own))});
     } else {
       wrong = true;
     }
+    file = {};
   }
   warnOfUnused(given, context.streams);
   if (wrong) return ExitCode::WrongInput;

@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/plan/localized_query.h"
-#include "engine/query/json/json.h"
+#include "engine/query/json/reference_json.h"
 #include "engine/spnl/optimize.h"
 #include "engine/spnl/server_body.h"
 #include "engine/spnl/simplify.h"
@@ -53,7 +53,7 @@ ExitCode writeCalls(const Outgoing& outgoing, const Streams& streams) {
   warnOfTarget(outgoing, streams);
   const spnl::ServerBodies result = spnl::serverBodies(outgoing.query);
   for (const spnl::ServerBody& body : result.bodies) {
-    streams.out << query::writeCanonical(body.body) << '\n';
+    streams.out << query::writeAsReference(body.body) << '\n';
   }
   return result.bodies.empty() ? refuseCalls(outgoing, streams) : ExitCode::Fine;
 }
@@ -68,7 +68,7 @@ ExitCode writeStage(const Outgoing& outgoing, query::QueryForm form, const Strea
     if (!result.query) fail(std::move(*result.problem), outgoing.name);
     written = std::move(*result.query);
   }
-  streams.out << (form == query::QueryForm::Json ? query::writeCanonical(written) + "\n"
+  streams.out << (form == query::QueryForm::Json ? query::writeAsReference(written) + "\n"
                                                  : query::writeQuery(written, form));
   return ExitCode::Fine;
 }

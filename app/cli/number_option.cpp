@@ -154,6 +154,8 @@ template CLI::Option* addNumber(CLI::App&, const std::string&, std::optional<std
                                 const std::string&, Range<std::int32_t>);
 template CLI::Option* addNumber(CLI::App&, const std::string&, std::optional<std::uint64_t>&,
                                 const std::string&, Range<std::uint64_t>);
+template CLI::Option* addNumber(CLI::App&, const std::string&, std::optional<double>&, const std::string&,
+                                Range<double>);
 template CLI::Option* addNumbers(CLI::App&, const std::string&, std::vector<std::int32_t>&,
                                  const std::string&, Range<std::int32_t>);
 

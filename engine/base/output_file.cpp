@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/output_file.h"
 
+#include "engine/base/output_failure.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <random>
 #include <string>
 #include <system_error>
@@ -28,7 +31,7 @@ void UnfinishedFiles::drop(const std::filesystem::path& part) {
 
 void UnfinishedFiles::removeAll() noexcept {
   const std::lock_guard lock(m_mutex);
-  for (const std::filesystem::path& part : m_parts) ::unlink(part.c_str());
+  for (auto part = m_parts.rbegin(); part != m_parts.rend(); ++part) std::remove(part->c_str());
   m_parts.clear();
 }
 
@@ -40,7 +43,7 @@ constexpr mode_t kPermissions = 0777;
 constexpr const char* kWritable = "a file that can be written";
 
 [[noreturn]] void refuse(const fs::path& path, std::string found, std::string expected) {
-  throw Failure(
+  throw OutputFailure(
       {.file = path.string(), .place = {}, .found = std::move(found), .expected = std::move(expected)});
 }
 

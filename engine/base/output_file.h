@@ -21,9 +21,10 @@ namespace spanscope {
 /// once. Any thread may call any function.
 class UnfinishedFiles {
  public:
+  /// `part`: a file, or a folder in which all files are added after it.
   void add(const std::filesystem::path& part);
   void drop(const std::filesystem::path& part);
-  /// Removes them all. What is written to them after that is lost.
+  /// Removes them all, the last one first. What is written to them after that is lost.
   void removeAll() noexcept;
 
  private:
@@ -46,8 +47,8 @@ struct OutputRules {
 ///  - a pipe, a terminal or another device: it is written to as the bytes come.
 ///  - a folder, a file that may not be written, one of the inputs or what standard output or standard error
 ///    of this program are written to: refused.
-/// Without commit() nothing of it is left behind and an older file is as it was. All errors are Failures that
-/// name the file by the path that was given; after one only destruction is useful.
+/// Without commit() nothing of it is left behind and an older file is as it was. All errors are
+/// OutputFailures that name the file by the path that was given; after one only destruction is useful.
 class OutputFile {
  public:
   explicit OutputFile(std::filesystem::path path, const OutputRules& rules = {});

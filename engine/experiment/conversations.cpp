@@ -162,8 +162,10 @@ fs::path findConversations(const fs::path& asked, std::span<const fs::path> publ
     if (std::optional<fs::path> file = fileIn(place)) return *file;
     looked += (looked.empty() ? "" : ", ") + place.string();
   }
-  throw Failure(errorAt("folder", looked.empty() ? "none named" : "nothing in " + looked,
-                        kWanted + std::string("; name the folder that has them")));
+  throw Failure({.file = "folder",
+                 .place = {},
+                 .found = looked.empty() ? "none named" : "nothing in " + looked,
+                 .expected = kWanted + std::string("; name the folder that has them")});
 }
 
 }  // namespace spanscope::experiment

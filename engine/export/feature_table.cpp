@@ -55,6 +55,8 @@ bool FeatureRow::holdsFor(Target target, const TargetSettings& settings) const {
       return !settings.hasPlusMarker;
     case RowCondition::OnlyPlusIsMarked:
       return settings.hasPlusMarker && !settings.hasCrossMarker;
+    case RowCondition::NullsAreLeftOut:
+      return settings.leavesOutNulls;
   }
   return false;
 }
@@ -182,6 +184,22 @@ const std::vector<FeatureRow>& featureTable() {
       {WrongTemperature, kForms | kServer, Differs,
        "A temperature is below 0 or not finite: what a server makes of it is its own affair.",
        "{n} temperatures are below 0 or not finite: what a server makes of them is its own affair."},
+      {NullTemperature,
+       {Target::Query, Target::Calls},
+       Differs,
+       "A temperature is null: SPNL leaves it out where it writes, and reads what is left out as 0.6.",
+       "{n} temperatures are null: SPNL leaves them out where it writes, and reads what is left out as 0.6.",
+       RowCondition::NullsAreLeftOut},
+      {NullMaxTokens,
+       {Target::Query, Target::Calls},
+       Note,
+       "A number of tokens is null: SPNL leaves it out where it writes, and reads what is left out as 0, "
+       "which "
+       "leaves it to the server.",
+       "{n} numbers of tokens are null: SPNL leaves them out where it writes, and reads what is left out as "
+       "0, "
+       "which leaves it to the server.",
+       RowCondition::NullsAreLeftOut},
       {NoTemperature, kForms, Note, "A generate sets no temperature: SPNL takes 0.6.",
        "{n} generates set no temperature: SPNL takes 0.6."},
       {NoTemperature, kSent, Note,

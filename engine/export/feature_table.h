@@ -37,6 +37,7 @@ enum class RowCondition {
   PlusIsMarked,      ///< tokens with a plus marker
   PlusIsNotMarked,   ///< tokens without one
   OnlyPlusIsMarked,  ///< tokens with a plus marker and no cross marker
+  NullsAreLeftOut,   ///< JSON as the reference writes it
 };
 
 struct FeatureRow {

@@ -95,6 +95,8 @@ class Finder {
   void visitSettings(const query::GenerateSettings& settings, const NodePath& path) {
     if (std::holds_alternative<query::Absent>(settings.temperature)) add(Feature::NoTemperature, path);
     if (std::holds_alternative<query::Absent>(settings.maxTokens)) add(Feature::NoMaxTokens, path);
+    if (std::holds_alternative<query::Null>(settings.temperature)) add(Feature::NullTemperature, path);
+    if (std::holds_alternative<query::Null>(settings.maxTokens)) add(Feature::NullMaxTokens, path);
     const auto* temperature = std::get_if<float>(&settings.temperature);
     if (temperature != nullptr && (!std::isfinite(*temperature) || *temperature < 0)) {
       add(Feature::WrongTemperature, path);

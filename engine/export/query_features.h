@@ -20,6 +20,8 @@ enum class Feature {
   OtherProvider,    ///< by model
   NoTemperature,
   NoMaxTokens,
+  NullTemperature,
+  NullMaxTokens,
   WrongTemperature,  ///< negative or not finite
   Plus,              ///< in a prompt, where its children have something to be independent of
   Cross,

@@ -31,6 +31,8 @@ struct TargetSettings {
   RewriteStage stage = RewriteStage::Read;
   bool hasPlusMarker = true;   ///< tokens: the children of a plus are marked
   bool hasCrossMarker = true;  ///< tokens: the last child of a cross is marked
+  /// JSON: what is null is left out, as the reference writes it.
+  bool leavesOutNulls = false;
 };
 
 /// Everything that is to be said about writing the query, with its parameters put in, for that target: the

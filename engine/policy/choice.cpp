@@ -71,6 +71,11 @@ std::string expectedOf(const Policy& policy) {
   return text;
 }
 
+/// A zero before another digit stands for an octal number elsewhere, so that nobody knows what is meant.
+bool hasLeadingZero(std::string_view text) {
+  return text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+}
+
 std::optional<double> readValue(const Parameter& parameter, std::string_view text) {
   if (!parameter.words.empty()) {
     const auto word = std::find(parameter.words.begin(), parameter.words.end(), text);
@@ -79,6 +84,7 @@ std::optional<double> readValue(const Parameter& parameter, std::string_view tex
   }
   double value = kEverything;
   if (text != kAll) {
+    if (hasLeadingZero(text)) return std::nullopt;
     const auto end = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
     if (end.ec != std::errc() || end.ptr != text.data() + text.size() || !std::isfinite(value))
       return std::nullopt;
@@ -141,7 +147,7 @@ std::string valuesText(const Choice& choice) {
 }
 
 std::variant<Choice, ChoiceProblem> readValues(const Policy& policy, std::string_view text) {
-  const ChoiceProblem problem{.policy = &policy, .expected = expectedOf(policy)};
+  ChoiceProblem problem{.policy = &policy, .expected = expectedOf(policy)};
   std::vector<double> values = standardValues(policy);
   std::vector<bool> isGiven(values.size(), false);
   for (std::size_t i = 0; !text.empty(); ++i) {
@@ -159,7 +165,10 @@ std::variant<Choice, ChoiceProblem> readValues(const Policy& policy, std::string
     }
     if (place >= values.size() || isGiven[place]) return problem;
     const std::optional<double> value = readValue(policy.parameters[place], part);
-    if (!value) return problem;
+    if (!value) {
+      if (hasLeadingZero(part)) problem.expected += ", without a leading zero";
+      return problem;
+    }
     values[place] = *value;
     isGiven[place] = true;
   }

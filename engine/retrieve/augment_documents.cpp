@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/augment_documents.h"
 
+#include "engine/base/utf8.h"
 #include "engine/retrieve/document_text.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 namespace spanscope::retrieve {
@@ -43,7 +46,11 @@ const std::string& AugmentDocuments::name(std::size_t index) const {
 }
 
 std::variant<SourceDocument, Error> AugmentDocuments::read(std::size_t index) {
-  if (m_held != nullptr) return SourceDocument{.name = m_held->name, .bytes = bytesOf(*m_held)};
+  if (m_held != nullptr) {
+    SourceDocument held{.name = m_held->name, .bytes = bytesOf(*m_held)};
+    noteAltered(held);
+    return held;
+  }
   const std::string& path = m_paths[index];
   auto given = m_files->readFile(path);
   if (auto* refused = std::get_if<query::NotGiven>(&given))
@@ -58,7 +65,17 @@ std::variant<SourceDocument, Error> AugmentDocuments::read(std::size_t index) {
   }
   if (formatOf(path, bytes) != DocumentFormat::Pdf && bytes.find('\0') != std::string::npos)
     return Error{path, {}, "bytes that are no text", "text, Markdown, JSON lines, CSV or PDF"};
-  return SourceDocument{.name = path, .bytes = std::move(bytes)};
+  SourceDocument document{.name = path, .bytes = std::move(bytes)};
+  noteAltered(document);
+  return document;
+}
+
+void AugmentDocuments::noteAltered(const SourceDocument& document) {
+  if (formatOf(document.name, document.bytes) == DocumentFormat::Pdf) return;
+  const std::size_t at = findInvalidUtf8(document.bytes);
+  if (at == std::string::npos) return;
+  m_altered.push_back(
+      {document.name, "byte " + std::to_string(at), "bytes that are no UTF-8 (read as U+FFFD)", "UTF-8"});
 }
 
 }  // namespace spanscope::retrieve

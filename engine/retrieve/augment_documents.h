@@ -29,16 +29,21 @@ class AugmentDocuments {
   /// What was left out when files were listed.
   const std::vector<query::NotGiven>& leftOut() const { return m_leftOut; }
 
+  /// What of the documents that were read so far is read otherwise than it stands: bytes that are no UTF-8.
+  const std::vector<Error>& altered() const { return m_altered; }
+
   /// Of a file the error is also that it is no text (nor PDF), or beyond kMaxAugmentBytes.
   std::variant<SourceDocument, Error> read(std::size_t index);
 
  private:
   AugmentDocuments() = default;
+  void noteAltered(const SourceDocument& document);
 
   const query::SourceDocument* m_held = nullptr;
   query::Surroundings* m_files = nullptr;
   std::vector<std::string> m_paths;
   std::vector<query::NotGiven> m_leftOut;
+  std::vector<Error> m_altered;
   std::size_t m_bytes = 0;  ///< that were read
 };
 

@@ -9,6 +9,8 @@
 #include "engine/retrieve/augment_documents.h"
 #include "engine/retrieve/augment_search.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <variant>
@@ -20,7 +22,7 @@ using query::Diagnostic;
 using query::Node;
 
 constexpr std::size_t kShownCharacters = 200;
-/// Documents that could not be read are named up to this number.
+/// Documents that could not be read are named up to this number, and so are those that are no UTF-8.
 constexpr std::size_t kNamedDocuments = 10;
 
 /// "file: place: found".
@@ -138,6 +140,15 @@ class Resolver {
           counted(named - kNamedDocuments, "further file") + " of " + query::inQuotes(document.name) +
               " that cannot be read (left out)",
           "files that can");
+    }
+    const std::vector<Error>& altered = documents.altered();
+    for (std::size_t i = 0; i < std::min(altered.size(), kNamedDocuments); ++i)
+      add(Severity::Warning, path, foundIn(altered[i]), altered[i].expected);
+    if (altered.size() > kNamedDocuments) {
+      add(Severity::Warning, path,
+          counted(altered.size() - kNamedDocuments, "further file") + " of " + query::quoted(document.name) +
+              " with bytes that are no UTF-8 (read as U+FFFD)",
+          "UTF-8");
     }
     if (!remarks.lostPins.empty()) {
       add(Severity::Warning, path,

@@ -107,15 +107,18 @@ void Autosave::schedule() {
   m_timer.start(std::max(std::chrono::milliseconds(0), m_interval - passed));
 }
 
-void Autosave::write() {
+bool Autosave::beginWriting() {
   // The undo stack says last that it is clean; nothing is unsaved then.
-  if (!m_model.isModified()) return;
+  if (!m_model.isModified()) return false;
   m_sinceWriting.start();
-  if (!takeSideFile()) {
-    Q_EMIT failed(
-        {m_directory.toStdString(), {}, "a folder that cannot be written", "a folder for unsaved work"});
-    return;
-  }
+  if (takeSideFile()) return true;
+  Q_EMIT failed(
+      {m_directory.toStdString(), {}, "a folder that cannot be written", "a folder for unsaved work"});
+  return false;
+}
+
+void Autosave::write() {
+  if (!beginWriting()) return;
   m_isDirty = false;
   m_isWriting = true;
   // The value is shared and never changes: writing it needs no lock and holds nobody up.
@@ -124,6 +127,20 @@ void Autosave::write() {
     QMetaObject::invokeMethod(
         this, [this, error, path] { finishWriting(error, path); }, Qt::QueuedConnection);
   });
+}
+
+void Autosave::writeNow() {
+  m_timer.stop();
+  m_writer.waitForDone();
+  // What is still to be told of an older state counts no more.
+  m_isWriting = false;
+  if (!beginWriting()) return;
+  const std::optional<Error> error = writeSideFile(m_sideFile, header(), m_model.document());
+  m_isDirty = error.has_value();
+  if (error)
+    Q_EMIT failed(*error);
+  else
+    Q_EMIT written();
 }
 
 QByteArray Autosave::header() const {
@@ -176,10 +193,11 @@ QString Autosave::keep() {
   m_writer.waitForDone();
   m_isWriting = false;
   m_model.disconnect(this);
-  if (!takeSideFile() || writeSideFile(m_sideFile, header(), m_model.document())) return {};
+  const bool isKept = takeSideFile() && !writeSideFile(m_sideFile, header(), m_model.document());
+  // An older state that lies there is better than none.
   QString kept = std::exchange(m_sideFile, QString());
   m_lock.reset();
-  return kept;
+  return isKept ? kept : QString();
 }
 
 bool Autosave::takeSideFile() {

@@ -41,10 +41,12 @@ class Autosave : public QObject {
   std::chrono::milliseconds interval() const { return m_interval; }
 
   QString sideFile() const { return m_sideFile; }  ///< empty: there is none now
+  /// Has the side file hold what is unsaved now, and waits for that: for when saving has failed.
+  void writeNow();
   /// Forgets what is unsaved: the side file goes.
   void discard();
   /// Leaves what the document holds now in a side file for a later start of the program, and watches no more.
-  /// Its path; empty where it could not be written.
+  /// Its path; empty where it could not be written, and then an older state may still be there.
   QString keep();
 
  Q_SIGNALS:
@@ -54,6 +56,7 @@ class Autosave : public QObject {
 
  private:
   void schedule();
+  bool beginWriting();
   void write();
   void finishWriting(const std::optional<Error>& error, const QString& path);
   void followState();

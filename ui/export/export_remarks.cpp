@@ -99,6 +99,11 @@ void addTakenOut(Remarks& remarks, const Document& document) {
   remarks.note(tr("Layout, names, notes and run settings stay in the document."));
 }
 
+/// Whether the text is the reference's to the byte.
+bool isAsReference(const QueryExportOptions& options) {
+  return options.target == ExportTarget::Json && (options.oneLine || options.stage == ExportStage::Lowered);
+}
+
 }  // namespace
 
 std::vector<ExportRemark> exportRemarks(const Document& document, const query::Node& query,
@@ -106,7 +111,8 @@ std::vector<ExportRemark> exportRemarks(const Document& document, const query::N
   Remarks remarks;
   const exports::TargetSettings settings{.stage = stageOf(options.stage),
                                          .hasPlusMarker = options.hasPlusMarker,
-                                         .hasCrossMarker = options.hasCrossMarker};
+                                         .hasCrossMarker = options.hasCrossMarker,
+                                         .leavesOutNulls = isAsReference(options)};
   for (const exports::TargetRemark& remark : exports::targetRemarks(query, targetOf(options), settings)) {
     remarks.add(remark.effect, QString::fromStdString(remark.text),
                 remark.places.empty() ? document::kNoNode : paths.nodeOf(remark.places.front()));

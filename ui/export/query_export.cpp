@@ -3,6 +3,7 @@
 
 #include "engine/export/chat_requests.h"
 #include "engine/query/json/json.h"
+#include "engine/query/json/reference_json.h"
 #include "engine/query/node_parts.h"
 #include "engine/query/query_form.h"
 #include "engine/spnl/change_settings.h"
@@ -38,7 +39,7 @@ Error missing(const document::Document& document, const std::vector<document::No
 
 std::string jsonLines(const std::vector<spnl::ServerBody>& bodies) {
   std::string text;
-  for (const spnl::ServerBody& body : bodies) text += query::writeCanonical(body.body) + "\n";
+  for (const spnl::ServerBody& body : bodies) text += query::writeAsReference(body.body) + "\n";
   return text;
 }
 
@@ -50,7 +51,7 @@ std::variant<std::string, Error> wholeText(const query::Node& query, const Query
   if (!written.query) return *written.problem;
   if (options.target == ExportTarget::Yaml) return query::writeQuery(*written.query, query::QueryForm::Yaml);
   if (options.target == ExportTarget::Lisp) return query::writeQuery(*written.query, query::QueryForm::Lisp);
-  return options.oneLine ? query::writeCanonical(*written.query) : query::writePretty(*written.query);
+  return options.oneLine ? query::writeAsReference(*written.query) : query::writePretty(*written.query);
 }
 
 std::variant<std::string, Error> textOf(const query::Node& query, const QueryExportOptions& options) {

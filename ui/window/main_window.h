@@ -55,6 +55,9 @@ class MainWindow : public QMainWindow {
   void offerRecovery();
   /// Opens what was open when the window was closed last.
   void restoreSession();
+  /// Keeps what is open, with the changes that no file has, for the next start of the program, and stops what
+  /// runs. Asks nothing: for when there is nobody to answer any more.
+  void leave();
 
   void setScheme(Scheme scheme);
   /// Takes the desktop's scheme, now and when it changes, unless a person has chosen one.

@@ -75,6 +75,9 @@ bool MainWindow::save(OpenDocument& document, bool askForPath) {
       trouble = QString::fromStdString(error->message());
   }
   if (!trouble.isEmpty()) {
+    // What was to be on the disk by now is, before anything is asked.
+    if (const auto autosave = m_autosaves.find(document.id); autosave != m_autosaves.end())
+      autosave->second->writeNow();
     QMessageBox box(QMessageBox::Warning, tr("Save"), tr("%1 was not saved.").arg(QFileInfo(path).fileName()),
                     QMessageBox::Cancel, this);
     box.setInformativeText(tr("%1 Under another name, or in another folder, it can be saved.").arg(trouble));

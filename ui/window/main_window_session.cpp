@@ -8,6 +8,8 @@
 #include <QCloseEvent>
 #include <QDir>
 #include <QFileInfo>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLocale>
 #include <QLockFile>
 #include <QMessageBox>
@@ -24,6 +26,10 @@ constexpr QLatin1String kSave("save");
 constexpr QLatin1String kDrop("drop");
 constexpr QLatin1String kKeep("keep");
 constexpr QLatin1String kOpen("open");
+
+/// Of the settings: a line of JSON for each tab. Not a variant of Qt's: where the file was damaged, reading
+/// one writes to standard error.
+constexpr const char* kTabs = "window/tabs";
 
 constexpr int kLaidOut = 200;  // milliseconds after which the docks of a new window have their sizes
 
@@ -80,6 +86,11 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     return;
   }
   if (m_workspace.current() != shown) m_workspace.setCurrent(shown);
+  leave();
+  event->accept();
+}
+
+void MainWindow::leave() {
   m_keepTabs.stop();
   keepTabs(true);
   m_settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
@@ -90,7 +101,6 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   m_settings.setValue(QStringLiteral("window/layout"), layoutName(m_docks->layout()));
   for (auto& [id, autosave] : m_autosaves) autosave->discard();
   m_workspace.engine().stop();
-  event->accept();
 }
 
 bool MainWindow::ownsSession() {
@@ -105,7 +115,7 @@ bool MainWindow::ownsSession() {
 void MainWindow::keepTabs(bool atEnd) {
   const bool isOwner = ownsSession();
   notePlace();
-  QVariantList open;
+  QStringList open;
   for (const auto& document : m_workspace.documents()) {
     const document::DocumentModel& model = *document->model;
     const bool isDropped = m_dropped.count(document->id) != 0;
@@ -118,39 +128,40 @@ void MainWindow::keepTabs(bool atEnd) {
         sideFile = autosave->second->keep();
     }
     if (path.isEmpty() && sideFile.isEmpty()) continue;
-    QVariantMap entry{{QStringLiteral("path"), path},
-                      {QStringLiteral("kept"), sideFile},
-                      {QStringLiteral("modified"), model.isModified()},
-                      {QStringLiteral("current"), document.get() == m_workspace.current()}};
+    QJsonObject entry{{QLatin1String("path"), path},
+                      {QLatin1String("kept"), sideFile},
+                      {QLatin1String("modified"), model.isModified()},
+                      {QLatin1String("current"), document.get() == m_workspace.current()}};
     // While the window is being laid out, the canvas looks at places that nobody has chosen.
     if (const auto place = m_places.find(document->id); atEnd && place != m_places.end()) {
-      entry.insert(QStringLiteral("zoom"), place->second.zoom);
-      entry.insert(QStringLiteral("center"), place->second.center);
+      entry.insert(QLatin1String("zoom"), place->second.zoom);
+      entry.insert(QLatin1String("x"), place->second.center.x());
+      entry.insert(QLatin1String("y"), place->second.center.y());
     }
-    open << entry;
+    open << QString::fromUtf8(QJsonDocument(entry).toJson(QJsonDocument::Compact));
   }
   // What others keep is found by the next start as what a crash leaves is.
-  if (isOwner) m_settings.setValue(QStringLiteral("window/open"), open);
+  if (isOwner) m_settings.setValue(QLatin1String(kTabs), open);
 }
 
 void MainWindow::restoreSession() {
   if (!ownsSession()) return;
   OpenDocument* current = nullptr;
-  for (const QVariant& entry : m_settings.value(QStringLiteral("window/open")).toList()) {
-    const QVariantMap kept = entry.toMap();
-    const QString path = kept.value(QStringLiteral("path")).toString();
-    const QString sideFile = kept.value(QStringLiteral("kept")).toString();
+  for (const QString& entry : m_settings.value(QLatin1String(kTabs)).toStringList()) {
+    const QJsonObject kept = QJsonDocument::fromJson(entry.toUtf8()).object();
+    const QString path = kept.value(QLatin1String("path")).toString();
+    const QString sideFile = kept.value(QLatin1String("kept")).toString();
     const std::optional<document::Recovery> recovery =
         sideFile.isEmpty() ? std::nullopt : document::findRecovery(sideFile);
     if (recovery)
-      openRecovered(*recovery, kept.value(QStringLiteral("modified"), true).toBool());
+      openRecovered(*recovery, kept.value(QLatin1String("modified")).toBool(true));
     else if (path.isEmpty() || !QFileInfo::exists(path) || !openFile(path))
       continue;
-    if (kept.value(QStringLiteral("current")).toBool()) current = m_workspace.current();
-    if (!kept.contains(QStringLiteral("zoom"))) continue;
+    if (kept.value(QLatin1String("current")).toBool()) current = m_workspace.current();
+    if (!kept.contains(QLatin1String("zoom"))) continue;
     CanvasPlace place;
-    place.zoom = std::clamp(kept.value(QStringLiteral("zoom")).toDouble(), kLeastZoom, kMostZoom);
-    place.center = kept.value(QStringLiteral("center")).toPointF();
+    place.zoom = std::clamp(kept.value(QLatin1String("zoom")).toDouble(), kLeastZoom, kMostZoom);
+    place.center = {kept.value(QLatin1String("x")).toDouble(), kept.value(QLatin1String("y")).toDouble()};
     m_fitWanted = false;
     m_canvas->setPlace(place);
     m_places[m_shown] = place;

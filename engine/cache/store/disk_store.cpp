@@ -283,30 +283,6 @@ std::size_t DiskStore::clear(const std::string& model) {
   return removed;
 }
 
-std::size_t DiskStore::copyTo(const fs::path& folder) {
-  const auto refuse = [&](const fs::path& path, const std::string& found, const std::string& expected) {
-    throw Failure({.file = path.string(), .place = {}, .found = found, .expected = expected});
-  };
-  std::error_code error;
-  if (fs::exists(folder, error)) refuse(folder, "something that is there already", "a new folder");
-  constexpr mode_t kOwner = 0700;
-  if (::mkdir(folder.c_str(), kOwner) != 0)
-    refuse(folder, std::generic_category().message(errno), "a folder that can be made");
-  // With the same secret, the names of the packs are those of the copy.
-  fs::copy_file(m_folder.path() / "secret", folder / "secret", error);
-  if (error) refuse(folder / "secret", error.message(), "a file that can be written");
-  const StoreFolder copy(folder);
-  std::size_t copied = 0;
-  for (const PackSummary& pack : verify()) {
-    if (pack.fault != PackFault::None) continue;
-    const fs::path target = copy.packs() / pack.name;
-    fs::copy_file(pathOf(pack.name), target, error);
-    if (error) refuse(target, error.message(), "a file that can be written");
-    ++copied;
-  }
-  return copied;
-}
-
 std::uint64_t DiskStore::bytes() const {
   std::uint64_t sum = 0;
   for (const auto& [name, known] : m_packs) sum += known.bytes;

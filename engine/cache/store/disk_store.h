@@ -100,8 +100,6 @@ class DiskStore {
   std::vector<PackSummary> verify();
   /// Removes packs, all or those of one model by its name; returns how many.
   std::size_t clear(const std::string& model = {});
-  /// Copies every intact pack and the secret into a new store. Throws Failure. Returns how many.
-  std::size_t copyTo(const std::filesystem::path& folder);
 
   std::uint64_t bytes() const;   ///< of the packs this one knows of
   std::uint64_t blocks() const;  ///< the same

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/query/json/json.h"
+#include "engine/query/json/reference_json.h"
 #include "engine/query/number_text.h"
 #include "engine/query/visit_fields.h"
 
+#include <cmath>
 #include <variant>
 
 namespace spanscope::query {
@@ -52,6 +54,7 @@ void appendText(std::string& out, std::string_view text) {
 
 enum class Style {
   Canonical,  ///< one line, defaults written
+  Reference,  ///< the same without what is null
   Pretty,     ///< indented, only what was given
 };
 
@@ -85,6 +88,7 @@ class Writer {
       number(kDefaultOf<T>);
       return;
     }
+    if (m_style == Style::Reference && std::holds_alternative<Null>(setting)) return;
     field(info);
     if (const auto* value = std::get_if<T>(&setting)) {
       number(*value);
@@ -146,7 +150,10 @@ class Writer {
   }
   void parameter(const Parameter& value) { text("{" + value.name + "}"); }
   void number(std::int32_t value) { m_out += std::to_string(value); }
-  void number(float value) { m_out += floatText(value); }
+  void number(float value) {
+    const bool isNull = m_style == Style::Reference && !std::isfinite(value);
+    m_out += isNull ? "null" : floatText(value);
+  }
 
   void breakLine() {
     if (!isPretty()) return;
@@ -209,6 +216,12 @@ class Writer {
 
 std::string writeCanonical(const Node& node) {
   Writer writer(Style::Canonical);
+  writer.node(node);
+  return writer.take();
+}
+
+std::string writeAsReference(const Node& node) {
+  Writer writer(Style::Reference);
   writer.node(node);
   return writer.take();
 }

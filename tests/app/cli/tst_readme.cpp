@@ -18,7 +18,9 @@
 #include <QTest>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 using spanscope::test::ConsoleExample;
@@ -37,6 +39,9 @@ class TestReadme : public QObject {
   void everyExampleIsRunOrMarked();
   void everyCommandIsShown();
   void foldersExist();
+  void formsOfQueriesAreRead_data();
+  void formsOfQueriesAreRead();
+  void formsOfDocumentsAreRead();
   void examplesDoWhatIsShown_data();
   void examplesDoWhatIsShown();
   void differencesAreFound_data();
@@ -155,6 +160,104 @@ void TestReadme::foldersExist() {
     }
   }
   QVERIFY(any);
+}
+
+/// A query or a part of one as the manual writes it, with something in each of its places.
+QString filledIn(QString form) {
+  const std::vector<std::pair<const char*, QString>> places = {
+      {R"(\{…\})", R"({"model": "m", "input": {"user": "u"}})"},
+      {R"(, …)", ""},
+      {R"(0 … 255)", "3"},
+      {R"(\btext\b(?!["\w]))", R"("t")"},
+      {R"(\bpath\b)", R"("a.txt")"},
+      {R"(\bname\b(?!["\w]))", R"("d")"},
+      {R"(\bnode\b(?!["\w]))", R"({"user": "u"})"},
+      {R"(\bbyte\b)", "37"},
+      {R"(\bn\b(?!["\w]))", "1"},
+      {R"(\bx\b(?!["\w]))", "0.5"}};
+  for (const auto& [place, value] : places) form.replace(QRegularExpression(place), value);
+  return form;
+}
+
+/// The forms in a cell: what stands between ` and begins as JSON does.
+QStringList formsIn(const QString& cell) {
+  QStringList forms;
+  const QRegularExpression form("`(\\{[^`]*)`");
+  for (QRegularExpressionMatchIterator each = form.globalMatch(cell); each.hasNext();)
+    forms << each.next().captured(1);
+  return forms;
+}
+
+void TestReadme::formsOfQueriesAreRead_data() {
+  QTest::addColumn<QString>("form");
+  const QString section =
+      textOf("resources/manual/files.md").section("\n## Queries\n", 1).section("\n## ", 0, 0);
+  for (const QString& line : section.split('\n')) {
+    const QStringList cells = line.split('|');
+    if (!line.startsWith("| `") || cells.size() < 4) continue;
+    const QStringList forms = formsIn(cells[2]);
+    QVERIFY2(forms.size() == 1, qPrintable(line));
+    const QRegularExpression named("`(\\w+)`");
+    const QString shown = forms.front().section('"', 1, 1);
+    // One form stands for all that the line names.
+    for (QRegularExpressionMatchIterator each = named.globalMatch(cells[1]); each.hasNext();) {
+      const QString name = each.next().captured(1);
+      QTest::newRow(qPrintable(name)) << QString(forms.front()).replace('"' + shown + '"', '"' + name + '"');
+    }
+    if (shown == "augment") {
+      for (const QString& other : formsIn(cells[3])) {
+        QTest::newRow(qPrintable(other)) << QString(forms.front()).replace(R"({"Text": text})", other);
+      }
+    }
+  }
+}
+
+/// As Spanscope reads queries, which is as IBM/spnl does.
+void TestReadme::formsOfQueriesAreRead() {
+  QFETCH(QString, form);
+  const QString query = filledIn(form);
+  const auto result = spanq({"validate", "-"}, query.toStdString());
+  QVERIFY2(result.code == 0, qPrintable(query + "\n" + QString::fromStdString(result.err)));
+  QVERIFY2(result.err.find("older form") == std::string::npos, result.err.c_str());
+}
+
+/// All fields that the manual names in one document, in the forms that it shows.
+void TestReadme::formsOfDocumentsAreRead() {
+  const QString section =
+      textOf("resources/manual/files.md").section("\n## Documents\n", 1).section("\n## ", 0, 0);
+  std::map<QString, QStringList> forms;
+  for (const QString& line : section.split('\n')) {
+    const QStringList cells = line.split('|');
+    if (line.startsWith("| `") && cells.size() == 4)
+      forms[cells[1].trimmed().remove('`')] = formsIn(cells[2]);
+  }
+  const QStringList fields{"spanscope",    "query",      "layout.nodes", "layout.frames",
+                           "layout.notes", "parameters", "settings",     "drafts"};
+  QCOMPARE(QStringList(forms.size() == 8 ? fields : QStringList()), fields);
+  // A name without a value stands for a field whose value the text around it tells of.
+  const std::vector<std::pair<const char*, const char*>> values = {
+      {"title", "\"t\""},         {"area", "[1, 2, 3, 4]"}, {"text", "\"t\""},
+      {"value", "\"3\""},         {"default", "\"4\""},     {"description", "\"d\""},
+      {"type", "\"max_tokens\""}, {"nodes", "{}"},          {"query", R"({"user": "u"})"}};
+  const auto form = [&](const char* field) {
+    QString text = forms.at(QString::fromLatin1(field)).value(0);
+    text.replace("[x, y, width, height]", "[1, 2, 3, 4]").replace("0 … 5", "5");
+    for (const auto& [key, value] : values)
+      text.replace(QRegularExpression(QString("\"%1\"(?!:)").arg(key)),
+                   QString("\"%1\": %2").arg(key, value));
+    return text;
+  };
+  const QString document =
+      QString(
+          R"({"spanscope": %1, "query": {"g": {"model": "m", "max_tokens": "{most}", "input": {"user": "{who}"}}},
+                  "layout": {"nodes": {"/g/input": {"position": [1, 2], "name": "n", "collapsed": true}},
+                             "frames": [%2], "notes": [%3]},
+                  "parameters": {"who": "Tarek", "most": %4}, "settings": {"seed": 4}, "drafts": [%5]})")
+          .arg(form("spanscope"), form("layout.frames"), form("layout.notes"), form("parameters"),
+               form("drafts"));
+  const auto result = spanq({"validate", "-"}, document.toStdString());
+  QVERIFY2(result.code == 0 && result.err.find("/") == std::string::npos,
+           qPrintable(document + "\n" + QString::fromStdString(result.err)));
 }
 
 void TestReadme::examplesDoWhatIsShown_data() {

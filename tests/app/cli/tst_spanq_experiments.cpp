@@ -53,6 +53,25 @@ class TestSpanqExperiments : public QObject {
     QVERIFY(run.out.find("order swapped") != std::string::npos);
   }
 
+  /// As the help shows it.
+  void histogramIsOfAPlace() {
+    const std::string help = spanq({"bench", "rag", "--help"}).out;
+    QVERIFY2(help.find("--at N ") != std::string::npos, help.c_str());
+    const QTemporaryDir folder;
+    const auto pictureAt = [&folder](const std::string& place) {
+      const QString file = folder.filePath(QString::fromStdString(place + ".svg"));
+      const auto run =
+          spanq({"bench", "rag", "--documents", "1,2", "--words", "5", "--repeats", "1", "--policies",
+                 "spans", "--chart", "histogram", "--at", place, "--picture", file.toStdString()});
+      QFile picture(file);
+      return run.code == 0 && picture.open(QIODevice::ReadOnly) ? picture.readAll() : QByteArray();
+    };
+    QVERIFY(pictureAt("1").contains("1 documents"));
+    QVERIFY(pictureAt("2").contains("2 documents"));
+    for (const char* place : {"documents:1", "nan", "1e999", "-1", ""})
+      QCOMPARE(spanq({"bench", "rag", "--at", place}).code, 2);
+  }
+
   void wrongValuesAreUsage() {
     const auto run = spanq({"bench", "rag", "--documents", "many"});
     QCOMPARE(run.code, 2);

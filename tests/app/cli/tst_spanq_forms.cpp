@@ -8,6 +8,8 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QIODevice>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QObject>
 #include <QString>
 #include <QStringLiteral>
@@ -36,6 +38,7 @@ class TestSpanqForms : public QObject {
   void errorsPointIntoEveryForm();
   void formIsToldByTheText();
   void exportWarnsOfWhatTheFormCannotSay();
+  void exportIsWhatTheReferenceWrites();
   void answersComeFromOptionsThenTheTerminal();
   void oneQuestionIsAskedOnce();
   void questionsCannotCommandTheTerminal();
@@ -134,6 +137,33 @@ void TestSpanqForms::exportWarnsOfWhatTheFormCannotSay() {
   QVERIFY2(lisp.err.find(file + ":2:2: /plus/1: warning: found the operator \"assistant\"") == 0,
            lisp.err.c_str());
   QCOMPARE(spanq({"export", "--to", "spnl", file}).err, std::string());
+}
+
+/// Byte for byte, where the query has a null and for the edge cases.
+void TestSpanqForms::exportIsWhatTheReferenceWrites() {
+  int rows = 0;
+  for (const char* name : {"/spnl-json.jsonl", "/spnl-json-more.jsonl"}) {
+    QFile file(QStringLiteral(SPANSCOPE_SOURCE_DIR "/tests/engine/query/data") + QLatin1String(name));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    while (!file.atEnd()) {
+      const QJsonObject row = QJsonDocument::fromJson(file.readLine()).object();
+      const QString text = row["text"].toString();
+      const bool isWanted = row["accepted"].toBool() && (text.contains("null") || text.contains("e39"));
+      if (!isWanted) continue;
+      const SpanqResult written = spanq({"export", "--to", "spnl", "-"}, text.toStdString());
+      QCOMPARE(written.code, 0);
+      QCOMPARE(QString::fromStdString(written.out), row["canonical_text"].toString() + '\n');
+      ++rows;
+    }
+  }
+  QVERIFY2(rows > 80, qPrintable(QString::number(rows)));
+  // What is read from that is another query, and that is said.
+  const SpanqResult told = spanq({"export", "--to", "spnl", "-"},
+                                 R"({"g":{"model":"spnl/m","temperature":null,"input":{"user":"a"}}})");
+  QVERIFY2(told.err.find("A temperature is null") != std::string::npos, told.err.c_str());
+  const SpanqResult yaml = spanq({"export", "--to", "yaml", "-"},
+                                 R"({"g":{"model":"spnl/m","temperature":null,"input":{"user":"a"}}})");
+  QCOMPARE(yaml.err, std::string());
 }
 
 void TestSpanqForms::answersComeFromOptionsThenTheTerminal() {

@@ -38,6 +38,9 @@ class TestSpanqOptions : public QObject {
   void numbersWithinTheirRangeAreTaken();
   void wrongValuesAreUsage_data();
   void wrongValuesAreUsage();
+  void emptyValuesAreUsage_data();
+  void emptyValuesAreUsage();
+  void emptyAnswersAreTaken();
   void textsAreUtf8_data();
   void textsAreUtf8();
   void unusedIsSaid_data();
@@ -317,6 +320,42 @@ void TestSpanqOptions::wrongValuesAreUsage() {
   QVERIFY2(QString::fromStdString(result.err).contains(said), result.err.c_str());
   QVERIFY2(!QString::fromStdString(result.err).contains(QRegularExpression(":\\d+:\\d+:")),
            result.err.c_str());
+}
+
+void TestSpanqOptions::emptyValuesAreUsage_data() {
+  QTest::addColumn<QStringList>("arguments");
+  QTest::addColumn<QString>("message");
+  const auto row = [](const QString& option, const QStringList& command, const char* wanted) {
+    const QString message = option + ": found nothing, expected " + QString::fromLatin1(wanted) +
+                            "\nRun with --help for more information.\n";
+    QTest::newRow(qPrintable(command.join(' ') + ' ' + option))
+        << command + QStringList{option, ""} << message;
+    QTest::newRow(qPrintable(command.join(' ') + ' ' + option + '='))
+        << command + QStringList{option + "="} << message;
+  };
+  const QStringList run{"run", "--json", kNowhere};
+  for (const char* option : {"--trace", "--index"}) row(option, run, "the name of a file");
+  for (const char* option : {"--cache-dir", "--model"}) row(option, run, "the name of a folder");
+  row("--cache-dir", {"cache", "list"}, "the name of a folder");
+  row("--folder", {"bench", "cache"}, "the name of a folder");
+  row("--csv", {"bench", "rag"}, "the name of a file");
+  row("--policies", {"bench", "rag"}, "a value");
+}
+
+/// They would do nothing, and nobody would know.
+void TestSpanqOptions::emptyValuesAreUsage() {
+  QFETCH(QStringList, arguments);
+  QFETCH(QString, message);
+  const SpanqResult result = start(arguments);
+  QCOMPARE(result.code, 2);
+  QCOMPARE(QString::fromStdString(result.err), message);
+}
+
+void TestSpanqOptions::emptyAnswersAreTaken() {
+  const QString ask = R"({"g":{"model":"m","input":{"cross":[{"user":"Hi"},{"ask":"Who?"}]}}})";
+  for (const QStringList& answer : {QStringList{"--answer", ""}, QStringList{"--answer="}})
+    QCOMPARE(start(QStringList{"explain"} + answer + QStringList{"-"}, ask).code, 0);
+  QCOMPARE(start({"explain", "--locality", "2", "--reduce-prompt", "", kChat}).code, 0);
 }
 
 void TestSpanqOptions::textsAreUtf8_data() {

@@ -35,6 +35,7 @@ class TestNeedle : public QObject {
   void causesAreCounted();
   void wilsonIntervals_data();
   void wilsonIntervals();
+  void sharesEndAtTheirEnds();
   void shareChartHasItsMarks();
   void heatChartHasItsCells();
   void heatChartHasRoomForNames();
@@ -169,6 +170,15 @@ void TestNeedle::wilsonIntervals() {
   const experiment::ShareInterval interval = experiment::wilsonInterval(successes, trials);
   QVERIFY(std::abs(interval.low - low) < 5e-5);
   QVERIFY(std::abs(interval.high - high) < 5e-5);
+}
+
+/// Not at 2.8e-17, which would be told as a figure.
+void TestNeedle::sharesEndAtTheirEnds() {
+  for (int trials = 1; trials <= 200; ++trials) {
+    QVERIFY(experiment::wilsonInterval(0, trials).low == 0);
+    QVERIFY(experiment::wilsonInterval(trials, trials).high == 1);
+    QVERIFY(experiment::wilsonInterval(1, trials).low > 0);
+  }
 }
 
 void TestNeedle::shareChartHasItsMarks() {

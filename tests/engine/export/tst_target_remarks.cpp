@@ -128,6 +128,11 @@ void TestTargetRemarks::table_data() {
   row("temperature below 0, for chat", R"({"g":{"model":"spnl/m","temperature":-1,"input":{"user":"a"}}})",
       "a finite number from 0 up", "-----R-");
   row("no temperature", R"({"g":{"model":"spnl/m","max_tokens":3,"input":{"user":"a"}}})", "0.6", "nnnnnn-");
+  const QByteArray nulls =
+      R"({"g":{"model":"spnl/m","max_tokens":null,"temperature":null,"input":{"user":"a"}}})";
+  row("null temperature left out", nulls, "A temperature is null", "D--D---", {.leavesOutNulls = true});
+  row("null number left out", nulls, "A number of tokens is null", "n--n---", {.leavesOutNulls = true});
+  row("null kept", nulls, "is null", "-------");
   row("no number of tokens", R"({"g":{"model":"spnl/m","temperature":0,"input":{"user":"a"}}})",
       "number of tokens", "nnnnnn-");
   row("YAML number", generate(R"({"user":"12"})"), "may read it as a number", "-R-----");

@@ -42,8 +42,12 @@ class TestChoice : public QObject {
                              << "link(5)";
     QTest::newRow("blanks") << " link( 7 ) "
                             << "link(7)";
-    QTest::newRow("not the shortest form") << "link(007)"
-                                           << "link(7)";
+    QTest::newRow("leading zero") << "link(010)"
+                                  << "";
+    QTest::newRow("leading zeros, by name") << "link(n=007)"
+                                            << "";
+    QTest::newRow("zero before a point") << "blend(0.5)"
+                                         << "blend(0.5)";
     QTest::newRow("no such policy") << "fast"
                                     << "";
     QTest::newRow("nothing") << ""
@@ -96,6 +100,10 @@ class TestChoice : public QObject {
   void whatIsWrongSaysWhatWasExpected() {
     QCOMPARE(expectedOf("link(x)"),
              std::string("link(n): tokens of each document, a whole number from 0 to 1000000, or all"));
+    QCOMPARE(
+        expectedOf("link(010)"),
+        std::string("link(n): tokens of each document, a whole number from 0 to 1000000, or all, without "
+                    "a leading zero"));
     QCOMPARE(expectedOf("spans(3)"), std::string("spans, which has no values"));
     const std::string names = expectedOf("best");
     QVERIFY2(names.starts_with("spans, prefix, "), names.c_str());

@@ -31,6 +31,7 @@ class TestResolveAugments : public QObject {
   void folderIsSearched();
   void patternAndFileAreSearched();
   void whatCannotBeReadIsLeftOut();
+  void whatIsNoUtf8IsToldOf();
   void filesThatAreNotThereAreErrors();
   void onlyChangedFilesAreIndexed();
   void modelOfTheAugmentChoosesTheRanking();
@@ -291,6 +292,30 @@ void TestResolveAugments::whatCannotBeReadIsLeftOut() {
   const ResolvedAugments many = resolveAugments(augment(user("lives"), "**", ""), {}, with);
   QCOMPARE(many.diagnostics.size(), std::size_t{11});
   QVERIFY(messages(many).back().startsWith("found 14 further files of \"**\""));
+}
+
+void TestResolveAugments::whatIsNoUtf8IsToldOf() {
+  const PeopleFolder people;
+  people.write("people/latin.txt", "The caf\xE9 of Nadia lives.");
+  people.write("people/far/latin.md", "\xFF lives");
+  Folder folder(people.path() + "/people");
+  FragmentIndex index;
+  RetrievalTools with = tools(index);
+  with.files = &folder;
+  // Also where the index has them already.
+  for (int i = 0; i < 2; ++i) {
+    const ResolvedAugments resolved = resolveAugments(augment(user("Nadia"), "**", ""), {}, with);
+    QCOMPARE(promptOf(resolved), QStringList{QString::fromUtf8("The caf\uFFFD of Nadia lives.")});
+    QCOMPARE(
+        messages(resolved).join('\n'),
+        QStringLiteral("found far/latin.md: byte 0: bytes that are no UTF-8 (read as U+FFFD), expected "
+                       "UTF-8\n"
+                       "found latin.txt: byte 7: bytes that are no UTF-8 (read as U+FFFD), expected UTF-8"));
+  }
+  for (int i = 0; i < 12; ++i) people.write(("people/z" + std::to_string(i) + ".txt").c_str(), "\xFF");
+  const ResolvedAugments many = resolveAugments(augment(user("Nadia"), "**", ""), {}, with);
+  QCOMPARE(many.diagnostics.size(), std::size_t{11});
+  QVERIFY(messages(many).back().startsWith("found 4 further files of \"**\" with bytes that are no UTF-8"));
 }
 
 void TestResolveAugments::filesThatAreNotThereAreErrors() {

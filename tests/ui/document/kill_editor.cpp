@@ -4,9 +4,12 @@
 //
 //     edit NUMBER MILLISECONDS        the document became this state, at this time
 //     save NUMBER HASH                it is about to be saved; hash of the file's bytes
+//
+// Asked to end, it keeps what is unsaved, as the window does.
 #include "tests/engine/workbench/document/random_document.h"
 #include "ui/document/autosave.h"
 #include "ui/document/document_file.h"
+#include "ui/document/ending_signals.h"
 
 #include <QCoreApplication>
 #include <QCryptographicHash>
@@ -32,6 +35,13 @@ int main(int argc, char** argv) {
 
   int state = 0;
   QTimer timer;
+  EndingSignals signals;
+  QObject::connect(&signals, &EndingSignals::received, &app, [&](int signal) {
+    // What would be typed now is typed after the end.
+    timer.stop();
+    if (model.isModified()) autosave.keep();
+    QCoreApplication::exit(128 + signal);
+  });
   QObject::connect(&timer, &QTimer::timeout, &app, [&] {
     ++state;
     model.change(QStringLiteral("Edit"), [&](Document& document) {

@@ -12,6 +12,10 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <sys/resource.h>
+
+#include <csignal>
+
 using namespace spanscope;
 using namespace spanscope::document;
 using namespace std::chrono_literals;
@@ -29,6 +33,18 @@ QStringList filesIn(const QTemporaryDir& directory) {
   return QDir(directory.path()).entryList(QDir::Files);
 }
 
+rlimit fileSizeLimit() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  return limit;
+}
+
+/// As with a full disk: writing beyond it fails, and the signal that goes with it is ignored.
+void setFileSizeLimit(const rlimit& limit) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+}
+
 }  // namespace
 
 class TestAutosave : public QObject {
@@ -37,6 +53,8 @@ class TestAutosave : public QObject {
  private Q_SLOTS:
   void writesWhatIsUnsaved();
   void writesNothingWithoutAChange();
+  void writesAtOnceWhenAsked();
+  void keepsAnOlderStateWhereItCannotWrite();
   void goesOnASave();
   void goesOnACleanClose();
   void isNotOfferedWhileItsProgramRuns();
@@ -79,6 +97,46 @@ void TestAutosave::writesNothingWithoutAChange() {
   model.undoStack().undo();
   QTest::qWait(50);
   QVERIFY(filesIn(directory).isEmpty());
+}
+
+void TestAutosave::writesAtOnceWhenAsked() {
+  const QTemporaryDir directory;
+  DocumentModel model;
+  Autosave autosave(model, directory.path());
+  autosave.writeNow();
+  QVERIFY2(filesIn(directory).isEmpty(), "nothing is unsaved");
+  const QSignalSpy written(&autosave, &Autosave::written);
+  for (const char* text : {"one", "two", "three"}) {
+    name(model, text);
+    // Whether an older state is being written just now or not.
+    if (*text == 'o') QTRY_VERIFY(!autosave.sideFile().isEmpty());
+    autosave.writeNow();
+    QVERIFY(QFile::copy(autosave.sideFile(), directory.filePath(QStringLiteral("copy.span-autosave"))));
+    const std::vector<Recovery> recoveries = findRecoveries(directory.path());
+    QCOMPARE(recoveries.size(), std::size_t{1});
+    QCOMPARE(recoveries[0].document.at(recoveries[0].document.root()).name, std::string(text));
+    removeRecovery(recoveries[0]);
+  }
+  QVERIFY(written.count() >= 3);
+}
+
+void TestAutosave::keepsAnOlderStateWhereItCannotWrite() {
+  const QTemporaryDir directory;
+  DocumentModel model;
+  {
+    Autosave autosave(model, directory.path());
+    name(model, "older");
+    autosave.writeNow();
+    name(model, "newer");
+    const rlimit before = fileSizeLimit();
+    setFileSizeLimit({.rlim_cur = 10, .rlim_max = before.rlim_max});
+    const QString kept = autosave.keep();
+    setFileSizeLimit(before);
+    QVERIFY(kept.isEmpty());
+  }
+  const std::vector<Recovery> recoveries = findRecoveries(directory.path());
+  QCOMPARE(recoveries.size(), std::size_t{1});
+  QCOMPARE(recoveries[0].document.at(recoveries[0].document.root()).name, std::string("older"));
 }
 
 void TestAutosave::goesOnASave() {

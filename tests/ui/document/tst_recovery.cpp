@@ -15,6 +15,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <sys/types.h>
+
+#include <csignal>
 #include <random>
 
 using namespace spanscope::document;
@@ -45,6 +48,30 @@ Log readLog(const QString& path) {
   return log;
 }
 
+/// A program that edits and saves.
+class Editor {
+ public:
+  /// `interval`: of the autosave, in milliseconds.
+  Editor(int interval, std::uint32_t seed) {
+    m_process.setProcessChannelMode(QProcess::ForwardedChannels);
+    m_process.start(QStringLiteral(SPANSCOPE_KILL_EDITOR),
+                    {file(), sideFiles(), log(), QString::number(interval), QString::number(seed)});
+  }
+  ~Editor() {
+    m_process.kill();
+    m_process.waitForFinished();
+  }
+
+  QProcess& process() { return m_process; }
+  QString file() const { return m_directory.filePath(QStringLiteral("query.span")); }
+  QString sideFiles() const { return m_directory.filePath(QStringLiteral("autosave")); }
+  QString log() const { return m_directory.filePath(QStringLiteral("log")); }
+
+ private:
+  QTemporaryDir m_directory;
+  QProcess m_process;
+};
+
 int stateOf(const Document& document) {
   const auto found = document.parameters.find("state");
   return found == document.parameters.end() ? 0 : std::stoi(found->second);
@@ -57,6 +84,8 @@ class TestRecovery : public QObject {
 
  private Q_SLOTS:
   void nothingIsLost();
+  void aRequestToEndLosesNothing_data();
+  void aRequestToEndLosesNothing();
 };
 
 void TestRecovery::nothingIsLost() {
@@ -67,26 +96,20 @@ void TestRecovery::nothingIsLost() {
   std::mt19937 random(given ? seed : 7301);
   int recovered = 0;
   for (int kill = 0; kill < kills; ++kill) {
-    const QTemporaryDir directory;
-    const QString path = directory.filePath(QStringLiteral("query.span"));
-    const QString sideFiles = directory.filePath(QStringLiteral("autosave"));
-    const QString logPath = directory.filePath(QStringLiteral("log"));
     const auto childSeed = static_cast<std::uint32_t>(random());
     const int life = 100 + static_cast<int>(random() % (kill % 2 == 0 ? 400 : 1600));
     qInfo("kill %d: seed %u, after %d ms", kill, childSeed, life);
 
-    QProcess editor;
-    editor.setProcessChannelMode(QProcess::ForwardedChannels);
-    editor.start(QStringLiteral(SPANSCOPE_KILL_EDITOR),
-                 {path, sideFiles, logPath, QString::number(kInterval), QString::number(childSeed)});
-    QVERIFY(editor.waitForStarted());
-    QTRY_VERIFY_WITH_TIMEOUT(QFile(logPath).size() > 0, 30000);
+    Editor editor(kInterval, childSeed);
+    const QString path = editor.file();
+    QVERIFY(editor.process().waitForStarted());
+    QTRY_VERIFY_WITH_TIMEOUT(QFile(editor.log()).size() > 0, 30000);
     QTest::qSleep(life);
     const qint64 killedAt = QDateTime::currentMSecsSinceEpoch();
-    editor.kill();
-    QVERIFY(editor.waitForFinished());
+    editor.process().kill();
+    QVERIFY(editor.process().waitForFinished());
 
-    const Log log = readLog(logPath);
+    const Log log = readLog(editor.log());
     QVERIFY(!log.edits.isEmpty());
     int safe = 0;
     QFile file(path);
@@ -99,7 +122,7 @@ void TestRecovery::nothingIsLost() {
       safe = stateOf(*opened.document);
       QCOMPARE(safe, log.saves.value(hash));
     }
-    const std::vector<Recovery> recoveries = findRecoveries(sideFiles);
+    const std::vector<Recovery> recoveries = findRecoveries(editor.sideFiles());
     QVERIFY(recoveries.size() <= 1);
     for (const Recovery& recovery : recoveries) {
       QCOMPARE(recovery.filePath, path);
@@ -119,6 +142,34 @@ void TestRecovery::nothingIsLost() {
   }
   // Half of all moments lie between two saves.
   QVERIFY(kills < 10 || recovered > 0);
+}
+
+void TestRecovery::aRequestToEndLosesNothing_data() {
+  QTest::addColumn<int>("signal");
+  QTest::newRow("logging out") << SIGTERM;
+  QTest::newRow("Ctrl+C") << SIGINT;
+  QTest::newRow("a terminal that goes") << SIGHUP;
+}
+
+/// Not even what was typed a moment ago, however long it is until the next regular writing.
+void TestRecovery::aRequestToEndLosesNothing() {
+  QFETCH(int, signal);
+  for (std::uint32_t seed = 1; seed <= 3; ++seed) {
+    Editor editor(60'000, seed);
+    QTRY_VERIFY_WITH_TIMEOUT(QFile(editor.log()).size() > 0, 30'000);
+    QTest::qSleep(static_cast<int>(50 * seed));
+    ::kill(static_cast<pid_t>(editor.process().processId()), signal);
+    QVERIFY(editor.process().waitForFinished());
+    QCOMPARE(editor.process().exitStatus(), QProcess::NormalExit);
+    QCOMPARE(editor.process().exitCode(), 128 + signal);
+    const Log log = readLog(editor.log());
+    QVERIFY(!log.edits.isEmpty());
+    int safe = 0;
+    if (QFile::exists(editor.file())) safe = stateOf(*openDocument(editor.file()).document);
+    for (const Recovery& recovery : findRecoveries(editor.sideFiles()))
+      safe = std::max(safe, stateOf(recovery.document));
+    QCOMPARE(safe, log.edits.last().first);
+  }
 }
 
 SPANSCOPE_TEST(tst_recovery, TestRecovery, QCoreApplication)

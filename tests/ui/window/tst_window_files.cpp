@@ -9,6 +9,7 @@
 #include "ui/window/main_window.h"
 #include "ui/window/notice_bar.h"
 
+#include <QDir>
 #include <QFile>
 #include <QList>
 #include <QListWidget>
@@ -22,6 +23,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
+
+#include <random>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -81,6 +84,12 @@ void rename(document::DocumentModel& model, const std::string& name) {
                [&name](document::Document& document) { document.parameters["name"] = name; });
 }
 
+/// What Qt had to say.
+QStringList& messages() {
+  static QStringList said;
+  return said;
+}
+
 std::string nameIn(const document::Document& document) {
   const auto found = document.parameters.find("name");
   return found == document.parameters.end() ? std::string() : std::string(found->second);
@@ -98,6 +107,9 @@ class TestWindowFiles : public QObject {
   QString m_path;
 
   QString sideFiles() const { return m_folder->filePath(QStringLiteral("autosave")); }
+  QStringList sideFilesThere() const {
+    return QDir(sideFiles()).entryList({QStringLiteral("*.span-autosave")}, QDir::Files);
+  }
   std::unique_ptr<MainWindow> makeWindow() {
     auto window = std::make_unique<MainWindow>(*m_settings, sideFiles(), test::cpuBackends());
     window->resize(1280, 800);
@@ -220,6 +232,43 @@ class TestWindowFiles : public QObject {
     QVERIFY(model().isModified());
   }
 
+  /// Not a few seconds later: there may be a reason why saving failed.
+  void aFailedSaveKeepsTheChangesAtOnce() {
+    QVERIFY(m_window->openFile(m_path));
+    rename(model(), "first");
+    QTRY_VERIFY(!sideFilesThere().isEmpty());
+    rename(model(), "mine");
+    QVERIFY(QFile::setPermissions(m_path, QFile::ReadOwner));
+    Answers answers({QStringLiteral("Cancel")});
+    m_window->perform(QStringLiteral("file.save"));
+    QVERIFY(answers.isDone());
+    QVERIFY(model().isModified());
+    const QStringList there = sideFilesThere();
+    QCOMPARE(there.size(), 1);
+    QFile file(sideFiles() + QLatin1Char('/') + there.front());
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    file.readLine();
+    const document::OpenedDocument kept = document::readDocument(file.readAll().toStdString());
+    QVERIFY(kept.document.has_value());
+    QCOMPARE(nameIn(*kept.document), std::string("mine"));
+  }
+
+  /// The system ends the program: nobody answers questions, and all is there at the next start.
+  void leavingKeepsAllWithoutAQuestion() {
+    QVERIFY(m_window->openFile(m_path));
+    rename(model(), "of a file");
+    m_window->newDocument();
+    rename(model(), "new");
+    m_window->leave();
+    QVERIFY(QApplication::activeModalWidget() == nullptr);
+    QCOMPARE(nameIn(*document::openDocument(m_path).document), std::string());
+    restart();
+    QCOMPARE(titles(), (QStringList{QStringLiteral("query.span*"), QStringLiteral("Untitled*")}));
+    QCOMPARE(nameIn(m_window->workspace().documents()[0]->model->document()), std::string("of a file"));
+    QCOMPARE(nameIn(model().document()), std::string("new"));
+    QVERIFY(document::findRecoveries(sideFiles()).empty());
+  }
+
   void twoWindowsKnowOfEachOther() {
     QVERIFY(m_window->openFile(m_path));
     const std::unique_ptr<MainWindow> second = makeWindow();
@@ -282,7 +331,7 @@ class TestWindowFiles : public QObject {
   /// The second of two windows keeps no tabs, and nothing that is kept is lost.
   void theFirstWindowKeepsTheTabs() {
     QVERIFY(m_window->openFile(m_path));
-    QTRY_VERIFY(!m_settings->value(QStringLiteral("window/open")).toList().isEmpty());
+    QTRY_VERIFY(!m_settings->value(QStringLiteral("window/tabs")).toStringList().isEmpty());
     std::unique_ptr<MainWindow> second = makeWindow();
     second->restoreSession();
     QVERIFY(second->isWelcome());
@@ -300,6 +349,44 @@ class TestWindowFiles : public QObject {
     m_window->offerRecovery();
     QVERIFY(open.isDone());
     QCOMPARE(titles(), (QStringList{QStringLiteral("query.span"), QStringLiteral("rag*")}));
+  }
+
+  /// Whatever the file of settings holds: a person at a terminal could do nothing with a line of Qt's.
+  void damagedSettingsSayNothing() {
+    QVERIFY(m_window->openFile(m_path));
+    m_window->newDocument();
+    rename(model(), "kept");
+    m_window->leave();
+    m_window.reset();
+    const QString file = m_settings->fileName();
+    m_settings.reset();
+    QFile whole(file);
+    QVERIFY(whole.open(QIODevice::ReadOnly));
+    const QByteArray good = whole.readAll();
+    QVERIFY(good.contains("tabs="));
+    constexpr std::uint32_t kSeed = 20;
+    qInfo("seed %u", kSeed);
+    std::mt19937 random(kSeed);
+    messages().clear();
+    const QtMessageHandler before = qInstallMessageHandler(
+        [](QtMsgType, const QMessageLogContext&, const QString& text) { messages() << text; });
+    for (int i = 0; i < 16; ++i) {
+      QByteArray damaged = good;
+      for (int k = 0; k < 12; ++k)
+        damaged[static_cast<qsizetype>(random() % static_cast<std::uint32_t>(damaged.size()))] =
+            static_cast<char>(' ' + random() % 95);
+      QFile written(file);
+      if (!written.open(QIODevice::WriteOnly) || written.write(damaged) != damaged.size()) break;
+      written.close();
+      m_settings = std::make_unique<QSettings>(file, QSettings::IniFormat);
+      m_window = makeWindow();
+      m_window->restoreSession();
+      m_window.reset();
+      m_settings.reset();
+    }
+    qInstallMessageHandler(before);
+    messages().removeAll(QStringLiteral("This plugin does not support propagateSizeHints()"));
+    QCOMPARE(messages(), QStringList());
   }
 
   void recoveryIsOneDialog() {

@@ -228,20 +228,6 @@ class TestDiskStore : public QObject {
     QCOMPARE(look(store, 10), Seen::Missing);
   }
 
-  void copiesToAnotherFolder() {
-    const TemporaryStore there;
-    DiskStore store(there.config());
-    QVERIFY(put(store, 0, 2));
-    QVERIFY(put(store, 10, 2));
-    const fs::path copy = there.folder().parent_path() / "copy";
-    QCOMPARE(store.copyTo(copy), std::size_t{2});
-    DiskStore copied({.folder = copy, .limit = 1U << 20U});
-    QCOMPARE(look(copied, 11), Seen::Right);
-    QVERIFY(copied.folder().secret() == store.folder().secret());
-    QCOMPARE(modeOf(copy), mode_t{0700});
-    QVERIFY_EXCEPTION_THROWN(store.copyTo(copy), Failure);
-  }
-
   void isForItsOwnerAlone() {
     const TemporaryStore there;
     {

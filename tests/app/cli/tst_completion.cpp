@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What shells complete behind "spanq": bash is asked, zsh and fish only read their scripts.
+#include "tests/app/cli/spanq_process.h"
+#include "tests/support/test_program.h"
+
+#include <QByteArray>
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+#include <QIODevice>
+#include <QObject>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QRegularExpressionMatchIterator>
+#include <QStandardPaths>
+#include <QString>
+#include <QStringList>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <string>
+#include <vector>
+
+using spanscope::test::spanq;
+using spanscope::test::SpanqResult;
+
+class TestCompletion : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase();
+  void isAScriptForEachShell_data();
+  void isAScriptForEachShell();
+  void bashCompletes_data();
+  void bashCompletes();
+  void bashCompletesFiles();
+  void bashOffersEveryOption();
+  void whatIsOfferedIsTaken_data();
+  void whatIsOfferedIsTaken();
+
+ private:
+  QTemporaryDir m_folder;
+  QString m_bash;    ///< empty: there is none
+  QString m_script;  ///< for bash
+
+  /// What bash offers where the last of these words is completed; the first is "spanq".
+  QStringList offers(const QStringList& words) const {
+    QProcess process;
+    process.setWorkingDirectory(m_folder.path());
+    // Words reach it as a person's line does: "=" parts them.
+    process.start(m_bash, QStringList{"--norc", "-c",
+                                      "source \"$1\"; shift; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); "
+                                      "_spanq; printf '%s\\n' \"${COMPREPLY[@]}\"",
+                                      "bash", m_script} +
+                              words);
+    process.waitForFinished();
+    QStringList found = QString::fromUtf8(process.readAllStandardOutput()).split('\n', Qt::SkipEmptyParts);
+    const QString said = QString::fromUtf8(process.readAllStandardError());
+    if (!said.isEmpty()) found << "bash says: " + said;
+    found.sort();
+    return found;
+  }
+};
+
+void TestCompletion::initTestCase() {
+  m_bash = QStandardPaths::findExecutable("bash");
+  m_script = m_folder.filePath("spanq.bash");
+  const SpanqResult bash = spanq({"completion", "bash"});
+  QCOMPARE(bash.code, 0);
+  QFile file(m_script);
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  file.write(QByteArray::fromStdString(bash.out));
+  file.close();
+  for (const char* name : {"a query.json", "another.txt"}) {
+    QFile made(m_folder.filePath(name));
+    QVERIFY(made.open(QIODevice::WriteOnly));
+  }
+  QVERIFY(QDir(m_folder.path()).mkdir("a folder"));
+}
+
+void TestCompletion::isAScriptForEachShell_data() {
+  QTest::addColumn<QString>("shell");
+  QTest::addColumn<QStringList>("check");
+  QTest::newRow("bash") << "bash" << QStringList{"--norc", "-n"};
+  QTest::newRow("zsh") << "zsh" << QStringList{"-f", "-n"};
+  QTest::newRow("fish") << "fish" << QStringList{"--no-execute"};
+}
+
+void TestCompletion::isAScriptForEachShell() {
+  QFETCH(QString, shell);
+  QFETCH(QStringList, check);
+  const SpanqResult written = spanq({"completion", shell.toStdString()});
+  QCOMPARE(written.code, 0);
+  QCOMPARE(written.err, std::string());
+  // Every command and every option of one of them is in it.
+  for (const char* word : {"validate", "warm", "conversation", "completion", "observe-limit", "cropped"})
+    QVERIFY2(written.out.find(word) != std::string::npos, word);
+  const QString program = QStandardPaths::findExecutable(shell);
+  if (program.isEmpty()) QSKIP(qPrintable("there is no " + shell + " to read its script"));
+  QFile file(m_folder.filePath("script." + shell));
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  file.write(QByteArray::fromStdString(written.out));
+  file.close();
+  QProcess process;
+  process.start(program, check + QStringList{file.fileName()});
+  QVERIFY(process.waitForFinished());
+  QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
+  QCOMPARE(process.readAllStandardError(), QByteArray());
+}
+
+void TestCompletion::bashCompletes_data() {
+  QTest::addColumn<QStringList>("words");
+  QTest::addColumn<QStringList>("offered");
+  const auto row = [](const char* name, const QStringList& words, QStringList offered) {
+    offered.sort();
+    QTest::newRow(name) << words << offered;
+  };
+  row("commands", {"spanq", ""},
+      {"validate", "explain", "run", "export", "trace", "model", "devices", "cache", "bench", "completion"});
+  row("beginning of a command", {"spanq", "ex"}, {"explain", "export"});
+  row("options of the program", {"spanq", "--v"}, {"--version"});
+  row("commands of a group", {"spanq", "trace", ""}, {"show", "stats", "sources"});
+  row("beginning of one", {"spanq", "cache", "e"}, {"export"});
+  row("options", {"spanq", "run", "--top"}, {"--top-k", "--top-p"});
+  row("options of a command of a group", {"spanq", "trace", "show", "--o"}, {"--only"});
+  row("a choice", {"spanq", "run", "--layout", ""}, {"exact", "padded", "cropped"});
+  row("beginning of a choice", {"spanq", "run", "--policy", "bl"}, {"blend"});
+  row("behind an equals sign", {"spanq", "run", "--layout", "=", "p"}, {"padded"});
+  row("right behind it", {"spanq", "run", "--kv", "="}, {"f32", "bf16"});
+  row("targets", {"spanq", "export", "--to", ""},
+      {"spnl", "yaml", "lisp", "chat", "curl", "python", "tokens"});
+  row("rules", {"spanq", "explain", "--rule", "distribute-plus"},
+      {"distribute-plus=on", "distribute-plus=off"});
+  row("events", {"spanq", "trace", "show", "--only", "run_"}, {"run_started", "run_finished"});
+  row("an argument that is a choice", {"spanq", "completion", ""}, {"bash", "zsh", "fish"});
+  row("a number", {"spanq", "run", "--seed", ""}, {});
+  row("a text", {"spanq", "run", "--answer", "a"}, {});
+  row("an option where a value is wanted", {"spanq", "run", "--layout", "--"}, {});
+  row("no such command", {"spanq", "fly", ""}, {});
+  row("an experiment", {"spanq", "bench", "rag", "--chart", "li"}, {"lines"});
+}
+
+void TestCompletion::bashCompletes() {
+  if (m_bash.isEmpty()) QSKIP("there is no bash");
+  QFETCH(QStringList, words);
+  QFETCH(QStringList, offered);
+  QCOMPARE(offers(words), offered);
+}
+
+void TestCompletion::bashCompletesFiles() {
+  if (m_bash.isEmpty()) QSKIP("there is no bash");
+  const QStringList all{"a folder", "a query.json", "another.txt"};
+  QCOMPARE(offers({"spanq", "run", "a"}), all);
+  QCOMPARE(offers({"spanq", "run", "--json", "an"}), QStringList{"another.txt"});
+  QCOMPARE(offers({"spanq", "run", "--trace", "a"}), all);
+  QCOMPARE(offers({"spanq", "bench", "rag", "--csv", "=", "an"}), QStringList{"another.txt"});
+  QCOMPARE(offers({"spanq", "cache", "list", "--cache-dir", "a"}), QStringList{"a folder"});
+  QCOMPARE(offers({"spanq", "model", "show", "a"}), QStringList{"a folder"});
+  QCOMPARE(offers({"spanq", "cache", "warm", "a"}), all);
+  QCOMPARE(offers({"spanq", "devices", "a"}), QStringList());
+}
+
+/// As the help of each command lists them.
+void TestCompletion::bashOffersEveryOption() {
+  if (m_bash.isEmpty()) QSKIP("there is no bash");
+  const QRegularExpression option("^  (?:-\\w,)?(--[a-z-]+)", QRegularExpression::MultilineOption);
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"validate"},
+                                             {"explain"},
+                                             {"run"},
+                                             {"export"},
+                                             {"trace", "show"},
+                                             {"model", "logits"},
+                                             {"cache", "warm"},
+                                             {"bench", "speed"},
+                                             {"bench", "accuracy"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.emplace_back("--help");
+    const QString help = QString::fromStdString(spanq(arguments).out);
+    QStringList expected;
+    for (QRegularExpressionMatchIterator found = option.globalMatch(help); found.hasNext();)
+      expected << found.next().captured(1);
+    expected.sort();
+    QVERIFY(!expected.isEmpty());
+    QStringList words{"spanq"};
+    for (const std::string& word : command) words << QString::fromStdString(word);
+    QCOMPARE(offers(words + QStringList{"--"}), expected);
+  }
+}
+
+void TestCompletion::whatIsOfferedIsTaken_data() {
+  QTest::addColumn<QString>("option");
+  for (const char* option : {"--policy", "--layout", "--kv", "--rule", "--template", "--output-form"})
+    QTest::newRow(option) << option;
+}
+
+void TestCompletion::whatIsOfferedIsTaken() {
+  if (m_bash.isEmpty()) QSKIP("there is no bash");
+  QFETCH(QString, option);
+  const QStringList words = offers({"spanq", "run", option, ""});
+  QVERIFY(words.size() > 1);
+  for (const QString& word : words) {
+    // What is wrong then is the query, not the command line.
+    const SpanqResult result =
+        spanq({"run", "--locality", "2", option.toStdString(), word.toStdString(), "/no/such/query.json"});
+    QVERIFY2(result.code == 1, qPrintable(word + ": " + QString::fromStdString(result.err)));
+  }
+}
+
+SPANSCOPE_TEST(tst_completion, TestCompletion, QCoreApplication)
+#include "tst_completion.moc"

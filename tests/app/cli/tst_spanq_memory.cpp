@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a run leaves behind in the program's memory: next to nothing, so that thousands can follow each other.
+#include "tests/support/test_program.h"
+
+#include <QFile>
+#include <QProcess>
+#include <QStringList>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <sys/resource.h>
+
+class TestSpanqMemory : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void runsLeaveNextToNothing();
+
+ private:
+  QTemporaryDir m_folder;
+
+  /// The most memory, in KiB, that the program took for so many runs of one query; that of the largest child
+  /// so far. −1: it failed.
+  long memoryOf(int runs) const {
+    QStringList arguments{"run", "--threads", "1", "--blocks", "64", "--max-tokens", "1"};
+    for (int i = 0; i < runs; ++i) arguments << m_folder.filePath("query.json");
+    QProcess process;
+    process.setStandardOutputFile(QProcess::nullDevice());
+    process.start(QStringLiteral(SPANSCOPE_SPANQ), arguments);
+    if (!process.waitForFinished(240'000) || process.exitCode() != 0) return -1;
+    rusage usage{};
+    return ::getrusage(RUSAGE_CHILDREN, &usage) == 0 ? usage.ru_maxrss : -1;
+  }
+};
+
+void TestSpanqMemory::runsLeaveNextToNothing() {
+  QFile query(m_folder.filePath("query.json"));
+  QVERIFY(query.open(QIODevice::WriteOnly));
+  query.write(R"({"g":{"model":"spnl/spanlet","max_tokens":1,"temperature":0,"input":{"cross":[
+      {"system":"You are a helpful assistant."},
+      {"plus":[{"user":"Mira lives in Lisbon."},{"user":"Tarek is a baker."}]},
+      {"user":"Who is a baker?"}]}}})");
+  query.close();
+  // The first runs take what later ones use again.
+  const long few = memoryOf(100);
+  QVERIFY(few > 0);
+  constexpr int kMore = 1'000;
+  const long many = memoryOf(100 + kMore);
+  QVERIFY(many > 0);
+  const double each = static_cast<double>(many - few) / kMore;
+  qInfo("%.2f KiB a run", each);
+  QVERIFY2(each < 2.5, "a run keeps too much");
+}
+
+SPANSCOPE_TEST(tst_spanq_memory, TestSpanqMemory, QCoreApplication)
+#include "tst_spanq_memory.moc"

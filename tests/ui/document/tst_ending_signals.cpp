@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Signals of the system that reach the event loop.
+#include "tests/support/test_program.h"
+#include "ui/document/ending_signals.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include <csignal>
+
+using spanscope::document::EndingSignals;
+
+namespace {
+
+/// What a signal does now.
+auto handlerOf(int signal) {
+  struct sigaction action {};
+  ::sigaction(signal, nullptr, &action);
+  return action.sa_handler;
+}
+
+}  // namespace
+
+class TestEndingSignals : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void eachIsToldOnce_data();
+  void eachIsToldOnce();
+  void severalAreToldInTheirOrder();
+  void whatIsIgnoredStaysSo();
+};
+
+void TestEndingSignals::eachIsToldOnce_data() {
+  QTest::addColumn<int>("signal");
+  QTest::newRow("SIGTERM") << SIGTERM;
+  QTest::newRow("SIGINT") << SIGINT;
+  QTest::newRow("SIGHUP") << SIGHUP;
+}
+
+void TestEndingSignals::eachIsToldOnce() {
+  QFETCH(int, signal);
+  const auto before = handlerOf(signal);
+  {
+    const EndingSignals signals;
+    const QSignalSpy received(&signals, &EndingSignals::received);
+    QVERIFY(handlerOf(signal) != before);
+    std::raise(signal);
+    QCOMPARE(received.count(), 0);
+    QTRY_COMPARE(received.count(), 1);
+    QCOMPARE(received[0][0].toInt(), signal);
+    // The next one would end the program.
+    QVERIFY(handlerOf(signal) == SIG_DFL);
+  }
+  QVERIFY(handlerOf(signal) == before);
+}
+
+void TestEndingSignals::severalAreToldInTheirOrder() {
+  const EndingSignals signals;
+  const QSignalSpy received(&signals, &EndingSignals::received);
+  std::raise(SIGHUP);
+  std::raise(SIGTERM);
+  QTRY_COMPARE(received.count(), 2);
+  QCOMPARE(received[0][0].toInt(), SIGHUP);
+  QCOMPARE(received[1][0].toInt(), SIGTERM);
+}
+
+void TestEndingSignals::whatIsIgnoredStaysSo() {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  {
+    const EndingSignals signals;
+    QVERIFY(handlerOf(SIGHUP) == SIG_IGN);
+    QVERIFY(handlerOf(SIGTERM) != SIG_IGN);
+  }
+  QVERIFY(handlerOf(SIGHUP) == SIG_IGN);
+  std::signal(SIGHUP, before);
+}
+
+SPANSCOPE_TEST(tst_ending_signals, TestEndingSignals, QCoreApplication)
+#include "tst_ending_signals.moc"
