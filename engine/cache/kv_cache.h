@@ -165,6 +165,8 @@ class KvCache {
   /// in blocks that are computed for the earlier one. What other running requests are computing is not
   /// computed again: where they will store more of what is asked for than is stored now, be it one token, the
   /// request has to wait. `spareBlocks`: free blocks that have to be left over.
+  /// Throws Failure where bytes that were found in a tier were lost while they were loaded; the request then
+  /// has no blocks, and nothing of them is found later.
   std::variant<Admission, Refusal> admit(const RequestSpec& request, std::int64_t spareBlocks = 0);
 
   /// Whether what a refused request waits for is still being computed: admitting it before is in vain.
