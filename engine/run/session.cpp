@@ -106,6 +106,7 @@ struct Session::Impl final : RequestListener {
         lastRun(config.lastRun) {
     const compute::DeviceInfo info = device.info();
     rowsAreBitEqual = info.rowsAreBitEqual;
+    deviceRemark = info.remark;
     sink.send(0, 0, {},
               trace::SessionStarted{.program = "Spanscope " SPANSCOPE_VERSION,
                                     .model = modelName,
@@ -269,6 +270,7 @@ struct Session::Impl final : RequestListener {
   SessionConfig config;
   model::Decoder& decoder;
   bool rowsAreBitEqual = false;  ///< on the device
+  std::string deviceRemark;
   const text::Tokenizer* tokenizer;
   const text::ChatTemplate* chat;
   trace::Sink& sink;
@@ -316,6 +318,10 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
   if (options.policy.policy().wantsBlockAttention && !impl.decoder.config().blockAttention) {
     impl.sink.send(run, 0, {},
                    trace::MessageLogged{.severity = Severity::Warning, .text = policy::untrainedAdvice()});
+  }
+  if (!impl.deviceRemark.empty()) {
+    impl.sink.send(run, 0, {},
+                   trace::MessageLogged{.severity = Severity::Warning, .text = impl.deviceRemark});
   }
   if (!impl.rowsAreBitEqual) {
     impl.sink.send(run, 0, {},
