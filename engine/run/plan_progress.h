@@ -15,6 +15,7 @@
 #include <deque>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <vector>
 
 namespace spanscope::run {
@@ -24,9 +25,9 @@ class PlanProgress {
   using Clock = std::chrono::steady_clock;
 
   /// All references must outlive it; the renderer is told the layout of the options. `blockSize`: of the
-  /// session. Throws as layout::MessageRenderer::useLayout().
+  /// session. After a stop next() throws. Throws as layout::MessageRenderer::useLayout().
   PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
-               layout::MessageRenderer& renderer, std::int32_t blockSize);
+               layout::MessageRenderer& renderer, std::int32_t blockSize, std::stop_token stop);
 
   struct Ready {
     StepIndex step = 0;
@@ -44,6 +45,7 @@ class PlanProgress {
   bool done() const { return m_ended == m_outputs.size(); }
 
  private:
+  layout::PromptBounds boundsOf(const plan::Step& step) const;
   RequestOptions optionsOf(const plan::Step& step, std::int64_t promptTokens) const;
 
   RunId m_run;
@@ -51,6 +53,7 @@ class PlanProgress {
   const RunOptions& m_options;
   const model::ModelConfig& m_model;
   layout::MessageRenderer& m_renderer;
+  std::stop_token m_stop;
   std::vector<layout::StepOutput> m_outputs;
   std::vector<std::size_t> m_missing;                ///< by step: needs that have not ended
   std::vector<std::vector<StepIndex>> m_dependents;  ///< by step: those that need it

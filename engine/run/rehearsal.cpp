@@ -113,7 +113,7 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
   std::optional<PlanProgress> progress;
   m_plan = &plan;
   try {
-    progress.emplace(m_result.run, plan, quiet, m_setting.model, renderer, m_setting.session.blockSize);
+    progress.emplace(m_result.run, plan, quiet, m_setting.model, renderer, m_setting.session.blockSize, stop);
     m_progress = &*progress;
     while (!progress->done() && !m_result.error) {
       const Scheduler::Progress made =
@@ -122,7 +122,8 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
       if (m_result.stopped || made == Scheduler::Progress::Idle) break;
     }
   } catch (const Failure& failure) {
-    m_result.error = failure.error();
+    m_result.stopped = stop.stop_requested();
+    if (!m_result.stopped) m_result.error = failure.error();
   }
   m_hasFailed = m_hasFailed || m_result.error;
   m_scheduler.abort(m_result.run);

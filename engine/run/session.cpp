@@ -255,7 +255,12 @@ struct Session::Impl final : RequestListener {
         }
       }
     } catch (const Failure& failure) {
-      error = failure.error();
+      // A text that was being encoded is let go of by one.
+      if (stop.stop_requested()) {
+        outcome = trace::RunOutcome::Stopped;
+      } else {
+        error = failure.error();
+      }
     } catch (const std::exception& exception) {
       error = unexpected(exception);
     }
@@ -338,7 +343,7 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
     impl.attention.begin(run, options.observedLayers, options.attentionBytes);
     try {
       PlanRun steps(run, plan, options, impl.decoder.config(), *impl.tokenizer, *impl.chat,
-                    impl.config.blockSize, impl.sink);
+                    impl.config.blockSize, impl.sink, stop);
       result.outcome = impl.drive(steps, run, options, std::move(stop), result.error);
       result.steps = steps.results();
       result.answer = steps.answer();

@@ -80,9 +80,10 @@ double processorSeconds() {
 class CountingTokenizer final : public text::Tokenizer {
  public:
   explicit CountingTokenizer(const text::Tokenizer& tokenizer) : m_tokenizer(tokenizer) {}
-  std::vector<TokenId> encode(std::string_view text) const override {
+  void encodeTo(std::string_view text, const std::stop_token& stop,
+                const text::TokenSink& sink) const override {
     encodedBytes += text.size();
-    return m_tokenizer.encode(text);
+    m_tokenizer.encodeTo(text, stop, sink);
   }
   TokenId controlId(std::string_view piece) const override { return m_tokenizer.controlId(piece); }
   std::string bytes(TokenId id) const override { return m_tokenizer.bytes(id); }
