@@ -4,6 +4,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/descriptor_output.h"
 #include "app/cli/interruptible_input.h"
+#include "engine/base/error.h"
 #include "engine/base/output_file.h"
 #include "engine/base/standard_descriptors.h"
 #include "engine/compute/backends.h"
@@ -19,6 +20,7 @@
 #include <istream>
 #include <ostream>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 
 namespace {
@@ -72,7 +74,17 @@ int main(int argc, char** argv) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
   Work work;
-  const std::jthread watcher([&](const std::stop_token& ended) { watchInterrupts(ended, work, signals); });
+  std::jthread watcher;
+  try {
+    watcher = std::jthread([&](const std::stop_token& ended) { watchInterrupts(ended, work, signals); });
+  } catch (const std::system_error& error) {
+    std::cerr << spanscope::errorAt("spanq",
+                                    "no thread to watch for interrupts (" + error.code().message() + ")",
+                                    "a system that lets it start a few")
+                     .message()
+              << '\n';
+    return static_cast<int>(spanscope::cli::ExitCode::RunFailed);
+  }
   spanscope::cli::InterruptibleInput input(STDIN_FILENO, work.stop.get_token());
   std::istream in(&input);
   spanscope::cli::DescriptorOutput output(STDOUT_FILENO);

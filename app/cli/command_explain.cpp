@@ -44,10 +44,8 @@ std::string withEntry(const std::string& explained, const char* name, nlohmann::
 
 /// Text in the tokens of that tokenizer, which must outlive the measure.
 plan::TextMeasure tokensOf(const text::Tokenizer& tokenizer) {
-  return {.count =
-              [&tokenizer](std::string_view text) {
-                return static_cast<std::uint64_t>(tokenizer.encode(text).size());
-              },
+  return {.count = [&tokenizer](
+                       std::string_view text) { return static_cast<std::uint64_t>(tokenizer.count(text)); },
           .unit = "token"};
 }
 

@@ -2,12 +2,10 @@
 // What may be typed behind each command, as the parser knows it: completions of all shells are made from it.
 #pragma once
 
+#include "app/cli/cli11_forward.h"
+
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace spanscope::cli {
 

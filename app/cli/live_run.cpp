@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <future>
+#include <system_error>
 #include <vector>
 
 namespace spanscope::cli {
@@ -26,8 +27,15 @@ void showWaiting(trace::Recorder& recorder, RunPrinter& view, experiment::Finish
 run::RunResult runLive(run::Session& session, const plan::Plan& plan, const run::RunOptions& options,
                        trace::Recorder& recorder, RunPrinter& view, std::stop_token stop,
                        experiment::FinishedReplies* replies) {
-  std::future<run::RunResult> result =
-      std::async(std::launch::async, [&] { return session.run(plan, options, stop); });
+  const auto work = [&] { return session.run(plan, options, stop); };
+  std::future<run::RunResult> result;
+  try {
+    result = std::async(std::launch::async, work);
+  } catch (const std::system_error&) {
+    // Without a second thread it is shown at once when it has ended.
+    result = std::async(std::launch::deferred, work);
+    result.wait();
+  }
   while (result.wait_for(kPeriod) != std::future_status::ready) showWaiting(recorder, view, replies);
   showWaiting(recorder, view, replies);
   view.finish();

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace spanscope {
@@ -12,17 +13,33 @@ MappedBytes::~MappedBytes() {
   unmap();
 }
 
-MappedBytes::MappedBytes(MappedBytes&& other) noexcept : m_bytes(std::exchange(other.m_bytes, {})) {}
+MappedBytes::MappedBytes(std::span<const std::byte> bytes, Descriptor file)
+    : m_bytes(bytes), m_file(std::move(file)), m_range(bytes) {}
+
+MappedBytes::MappedBytes(MappedBytes&& other) noexcept
+    : m_bytes(std::exchange(other.m_bytes, {})),
+      m_file(std::move(other.m_file)),
+      m_range(std::move(other.m_range)) {}
 
 MappedBytes& MappedBytes::operator=(MappedBytes&& other) noexcept {
   if (this != &other) {
     unmap();
     m_bytes = std::exchange(other.m_bytes, {});
+    m_file = std::move(other.m_file);
+    m_range = std::move(other.m_range);
   }
   return *this;
 }
 
+bool MappedBytes::isCut() const {
+  if (m_bytes.empty()) return false;
+  struct stat status {};
+  return m_range.wasCut() || ::fstat(m_file.number(), &status) != 0 ||
+         static_cast<std::size_t>(status.st_size) < m_bytes.size();
+}
+
 void MappedBytes::unmap() noexcept {
+  m_range = {};
   // munmap takes what mmap gave, which was not const. NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
   if (!m_bytes.empty()) ::munmap(const_cast<std::byte*>(m_bytes.data()), m_bytes.size());
 }
@@ -41,7 +58,13 @@ std::optional<MappedBytes> ReadableFile::map() const {
   if (size == 0) return MappedBytes();
   void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, m_file.number(), 0);
   if (address == MAP_FAILED) return std::nullopt;
-  return MappedBytes({static_cast<const std::byte*>(address), size});
+  const std::span bytes(static_cast<const std::byte*>(address), size);
+  Descriptor file(::fcntl(m_file.number(), F_DUPFD_CLOEXEC, 0));
+  if (file.number() >= 0) return MappedBytes(bytes, std::move(file));
+  const int error = errno;
+  ::munmap(address, size);
+  errno = error;
+  return std::nullopt;
 }
 
 }  // namespace spanscope

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/base/descriptor.h"
+#include "engine/base/mapped_ranges.h"
 
 #include <sys/stat.h>
 
@@ -14,12 +15,13 @@
 
 namespace spanscope {
 
-/// What is mapped for reading, until it goes.
+/// What is mapped for reading, until it goes. Where the file loses its end meanwhile, what is gone reads as
+/// zeros: who read asks afterwards.
 class MappedBytes {
  public:
   MappedBytes() = default;
-  /// What mmap() gave.
-  explicit MappedBytes(std::span<const std::byte> bytes) : m_bytes(bytes) {}
+  /// What mmap() gave of a file that `file` keeps open.
+  MappedBytes(std::span<const std::byte> bytes, Descriptor file);
   ~MappedBytes();
   MappedBytes(MappedBytes&& other) noexcept;
   MappedBytes& operator=(MappedBytes&& other) noexcept;
@@ -27,11 +29,15 @@ class MappedBytes {
   MappedBytes& operator=(const MappedBytes&) = delete;
 
   std::span<const std::byte> get() const { return m_bytes; }
+  /// Whether what was read may be zeros that do not stand in the file, as it is shorter than it was.
+  bool isCut() const;
 
  private:
   void unmap() noexcept;
 
   std::span<const std::byte> m_bytes;
+  Descriptor m_file{-1};
+  MappedRange m_range;
 };
 
 enum class LinkRule {

@@ -70,12 +70,14 @@ bool isValidUtf8(std::string_view bytes) {
 std::string toValidUtf8(std::string_view bytes) {
   std::string valid;
   valid.reserve(bytes.size());
-  while (!bytes.empty()) {
-    const Utf8Step step = nextUtf8(bytes);
-    valid += step.kind == Utf8Step::Kind::Character ? bytes.substr(0, step.length) : kReplacementCharacter;
-    bytes.remove_prefix(step.length);
+  while (true) {
+    const std::size_t invalid = findInvalidUtf8(bytes);
+    valid += bytes.substr(0, invalid);
+    if (invalid == std::string_view::npos) return valid;
+    bytes.remove_prefix(invalid);
+    valid += kReplacementCharacter;
+    bytes.remove_prefix(nextUtf8(bytes).length);
   }
-  return valid;
 }
 
 std::size_t settledUtf8Length(std::string_view bytes) {

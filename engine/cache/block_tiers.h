@@ -45,11 +45,12 @@ class BlockTiers {
   /// Takes notice of what others stored and removed.
   virtual void refresh() = 0;
   virtual std::optional<TierHit> find(const ContentName& name) const = 0;
-  /// The bytes of what was found, checked, so that nothing can go wrong when they are loaded. Nothing where
+  /// The bytes of what was found, checked, so that little can go wrong when they are loaded. Nothing where
   /// they are not what they should be; then it should not be found any more.
   virtual std::optional<StoredBytes> fetch(const ContentName& name, const ContentName& parent,
                                            std::int32_t tokens) = 0;
-  /// Puts the first slots of it into a block. Returns the nanoseconds that took, fetching included.
+  /// Puts the first slots of it into a block. Returns the nanoseconds that took, fetching included. Throws
+  /// Failure, and what the block holds means nothing, where the bytes were lost since they were checked.
   virtual std::int64_t load(const StoredBytes& bytes, BlockId target, std::int32_t slots) = 0;
 
   /// A block is about to be given to another content. Nothing where no tier takes it, or has it already.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -284,6 +285,7 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
   running.lookahead = request.lookahead;
   running.reservedBlocks = plan.growthBlocks;
   Admission admission;
+  std::exception_ptr lost;
 
   for (std::size_t segment = 0; segment < plan.segments.size(); ++segment) {
     for (const PlannedBlock& block : plan.segments[segment].blocks) send(origin(segment), block.facts);
@@ -320,7 +322,12 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
       } else if (block.source != PlannedBlock::Source::Pool) {
         used = allocate(origin(index), facts.segment, facts.virtualIndex);
         allocated.push_back(used);
-        if (block.load) load(origin(index), segment, block, planned.nodes[place], used);
+        try {
+          if (block.load) load(origin(index), segment, block, planned.nodes[place], used);
+        } catch (...) {
+          // It is given back with all the others, once it is known which.
+          lost = std::current_exception();
+        }
         if (block.copyFrom != kNullBlock) {
           admission.copies.push_back({block.copyFrom, used, facts.tokens});
           send(origin(index), trace::BlockCopied{block.copyFrom, used, facts.tokens});
@@ -353,7 +360,11 @@ Admission KvCache::Impl::admit(const RequestSpec& request, AdmissionPlan& plan) 
                               .relocatedTokens = admission.relocatedTokens,
                               .resumed = !request.computedBefore.empty(),
                               .recomputedTokens = admission.recomputedTokens});
-  state.running.emplace(request.id, std::move(running));
+  RunningRequest& admitted = state.running.emplace(request.id, std::move(running)).first->second;
+  if (lost) {
+    finish(request.id, admitted);
+    std::rethrow_exception(lost);
+  }
   return admission;
 }
 

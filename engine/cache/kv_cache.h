@@ -166,6 +166,8 @@ class KvCache {
   /// in blocks that are computed for the earlier one. What other running requests are computing is not
   /// computed again: where they will store more of what is asked for than is stored now, be it one token, the
   /// request has to wait. `spareBlocks`: free blocks that have to be left over.
+  /// Throws Failure where bytes that were found in a tier were lost while they were loaded; the request then
+  /// has no blocks, and nothing of them is found later.
   std::variant<Admission, Refusal> admit(const RequestSpec& request, std::int64_t spareBlocks = 0);
 
   /// Evicts, on behalf of a request, everything that stands in blocks nobody refers to: where it was refused

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/checkpoint/mapped_file.h"
 
+#include "engine/base/counted.h"
 #include "engine/base/error.h"
 
 #include <cerrno>
@@ -18,7 +19,13 @@ namespace {
 
 }  // namespace
 
-MappedFile::MappedFile(const std::filesystem::path& path) {
+void MappedFile::requireWhole() const {
+  if (!m_bytes.isCut()) return;
+  throw Failure({m_path.string(), "", "a file that was cut while it was read",
+                 "all " + counted(bytes().size(), "byte") + " that it had when it was opened"});
+}
+
+MappedFile::MappedFile(const std::filesystem::path& path) : m_path(path) {
   const std::optional<ReadableFile> file = ReadableFile::open(path, LinkRule::Follow);
   if (!file) fail(path, "a file that can be read");
   if (!file->isRegular()) throw Failure({path.string(), "", "something else", "a regular file"});

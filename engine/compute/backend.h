@@ -120,6 +120,8 @@ struct DeviceInfo {
   std::string name;            ///< e.g. "AMD EPYC, AVX2"
   std::string instructionSet;  ///< e.g. "AVX2"
   std::int32_t threads = 1;
+  std::string
+      remark;  ///< what should be known of it beside that, as a sentence without its period; mostly empty
   /// Enters the cache's fingerprint: results of two backends with the same words are bit-identical as far as
   /// rowsAreBitEqual says.
   std::string numericRevision;

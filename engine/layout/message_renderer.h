@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/error.h"
 #include "engine/base/ids.h"
 #include "engine/layout/layouts.h"
 #include "engine/query/query.h"
@@ -9,14 +10,25 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace spanscope::layout {
+
+/// When to let go of a prompt that is being laid out.
+struct PromptBounds {
+  std::stop_token stop = {};
+  std::int64_t mostTokens = std::numeric_limits<std::int64_t>::max();
+  Error tooLong = {};  ///< what is thrown as soon as a prompt has more tokens, or a message of it
+};
 
 /// Writes the parts of a conversation with one template and one tokenizer, and encodes each text once,
 /// however many prompts it stands in: the copies of a repeat share all of theirs. Keeps what it made for as
@@ -42,6 +54,13 @@ class MessageRenderer {
   void useLayout(Layout layout, std::int32_t blockSize);
   const LayoutRules& rules() const { return m_rules; }
 
+  /// What is laid out from now on is let go of by these; before, nothing is. On a stop all throw Failure.
+  void useBounds(PromptBounds bounds) { m_bounds = std::move(bounds); }
+  /// Throws where a prompt of so many tokens is too long.
+  void checkLength(std::int64_t tokens) const {
+    if (tokens > m_bounds.mostTokens) throw Failure(m_bounds.tooLong);
+  }
+
  private:
   struct TextHash {
     using is_transparent = void;
@@ -56,6 +75,7 @@ class MessageRenderer {
   std::optional<std::vector<TokenId>> m_assistantSuffix;
   std::optional<MarkerTokens> m_markers;
   LayoutRules m_rules;
+  PromptBounds m_bounds;
   std::array<std::optional<std::vector<TokenId>>, 2> m_openings;  ///< by whether the system comes first
   std::array<std::array<Texts, 2>, 3> m_messages;                 ///< by query::Role and text::Place
 };

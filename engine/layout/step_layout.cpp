@@ -370,6 +370,7 @@ class StepLayout {
     segment.runs.push_back({static_cast<std::int32_t>(ids.size()), source, node});
     m_position += static_cast<std::int64_t>(ids.size());
     m_count += static_cast<std::int64_t>(ids.size());
+    m_renderer.checkLength(m_count);
     if (source != TokenRun::Source::Pad) noteMarkers(ids);
   }
 

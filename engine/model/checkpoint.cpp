@@ -42,7 +42,8 @@ class Checkpoint : public WeightSource {
   void addFile(const std::string& name, const std::set<std::string>* wanted) {
     const std::string path = (m_directory / name).string();
     m_files.emplace_back(m_directory / name);
-    checkpoint::SafetensorsFile file = checkpoint::parseSafetensors(m_files.back().bytes(), path);
+    checkpoint::SafetensorsFile file = m_files.back().read(
+        [&](std::span<const std::byte> bytes) { return checkpoint::parseSafetensors(bytes, path); });
     if (wanted == nullptr) {
       for (auto& [tensor, entry] : file.tensors) m_tensors.emplace(tensor, Located{path, std::move(entry)});
       return;
@@ -82,6 +83,10 @@ class Checkpoint : public WeightSource {
     return {tensor.data.data(), *tensor.type, rows, columns};
   }
 
+  void requireWhole() const override {
+    for (const checkpoint::MappedFile& file : m_files) file.requireWhole();
+  }
+
   std::vector<StoredTensor> stored() const override {
     std::map<std::string, std::string> files = m_unlisted;
     for (const auto& [name, located] : m_tensors) files.insert_or_assign(name, located.file);
@@ -98,6 +103,7 @@ class Checkpoint : public WeightSource {
       digest.add(located.tensor.shape);
       addSamples(digest, located.tensor.data);
     }
+    requireWhole();
     return digest.value().hex();
   }
 
@@ -123,22 +129,23 @@ bool isPlainFileName(const std::string& name) {
 
 std::map<std::string, std::set<std::string>> readIndex(const std::filesystem::path& path) {
   const checkpoint::MappedFile file(path);
-  const auto bytes = file.bytes();
-  return checkpoint::readJsonText(
-      {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(), "an index of tensors",
-      [](const checkpoint::JsonPlace& root) {
-        const checkpoint::JsonPlace map = root.field("weight_map");
-        if (!map.value().is_object()) throw map.unexpected("an object: tensor name → file name");
-        std::map<std::string, std::set<std::string>> shards;
-        for (const auto& [tensor, value] : map.value().items()) {
-          const checkpoint::JsonPlace shard = map.member(tensor, value);
-          if (!isPlainFileName(shard.requireText()))
-            throw shard.unexpected("the name of a file in the same directory");
-          shards[shard.requireText()].insert(tensor);
-        }
-        return shards;
-      },
-      checkpoint::kConfigurationRules);
+  return file.read([&](std::span<const std::byte> bytes) {
+    return checkpoint::readJsonText(
+        {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(), "an index of tensors",
+        [](const checkpoint::JsonPlace& root) {
+          const checkpoint::JsonPlace map = root.field("weight_map");
+          if (!map.value().is_object()) throw map.unexpected("an object: tensor name → file name");
+          std::map<std::string, std::set<std::string>> shards;
+          for (const auto& [tensor, value] : map.value().items()) {
+            const checkpoint::JsonPlace shard = map.member(tensor, value);
+            if (!isPlainFileName(shard.requireText()))
+              throw shard.unexpected("the name of a file in the same directory");
+            shards[shard.requireText()].insert(tensor);
+          }
+          return shards;
+        },
+        checkpoint::kConfigurationRules);
+  });
 }
 
 }  // namespace

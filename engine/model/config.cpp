@@ -144,8 +144,8 @@ void addEndTokens(const JsonPlace& fields, const std::string& source, ModelConfi
     addEndToken(result.endTokens, narrow(id), file);
 }
 
-std::string_view textOf(const checkpoint::MappedFile& file) {
-  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+std::string_view textOf(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace
@@ -184,22 +184,26 @@ ModelConfig parseConfig(std::string_view json, const std::string& source) {
 
 ModelConfig readConfig(const std::filesystem::path& directory) {
   const checkpoint::MappedFile file(directory / "config.json");
-  ModelConfig result = parseConfig(textOf(file), (directory / "config.json").string());
+  ModelConfig result = file.read([&](std::span<const std::byte> bytes) {
+    return parseConfig(textOf(bytes), (directory / "config.json").string());
+  });
 
   const std::filesystem::path generation = directory / "generation_config.json";
   std::error_code ignored;
   if (!std::filesystem::exists(generation, ignored)) return result;
   const checkpoint::MappedFile generationFile(generation);
   const std::string source = generation.string();
-  checkpoint::readJsonText(
-      textOf(generationFile), source, "how a model generates",
-      [&](const JsonPlace& fields) {
-        addEndTokens(fields, source, result);
-        result.maxNewTokens =
-            narrow(fields.integer("max_new_tokens", 1, std::numeric_limits<std::int32_t>::max(), 0));
-      },
-      checkpoint::kConfigurationRules);
-  return result;
+  return generationFile.read([&](std::span<const std::byte> bytes) {
+    checkpoint::readJsonText(
+        textOf(bytes), source, "how a model generates",
+        [&](const JsonPlace& fields) {
+          addEndTokens(fields, source, result);
+          result.maxNewTokens =
+              narrow(fields.integer("max_new_tokens", 1, std::numeric_limits<std::int32_t>::max(), 0));
+        },
+        checkpoint::kConfigurationRules);
+    return result;
+  });
 }
 
 std::string fingerprint(const ModelConfig& config) {

@@ -115,7 +115,9 @@ void checkTied(const ModelConfig& config, const WeightSource& source, const char
   const compute::HostMatrix second = get(other);
   const std::size_t size = static_cast<std::size_t>(first.rows) * static_cast<std::size_t>(first.columns) *
                            compute::sizeOf(first.type);
-  if (first.type == second.type && std::memcmp(first.data, second.data, size) == 0) return;
+  const bool isSame = first.type == second.type && std::memcmp(first.data, second.data, size) == 0;
+  source.requireWhole();
+  if (isSame) return;
   throw Failure({fileOf(source, other), other, "other values than in " + std::string(table),
                  "the same, as tie_word_embeddings says"});
 }
@@ -217,6 +219,7 @@ void Decoder::Impl::load(const WeightSource& source) {
     const compute::HostMatrix matrix = source.get(name, rows, columns);
     if (used.insert(name).second) checkFinite(matrix, name, source);
     auto weight = backend.prepare(matrix, use);
+    source.requireWhole();
     weightBytes += weight->bytes();
     parameterCount += static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
     return weight;

@@ -27,6 +27,9 @@ class WeightSource {
   /// Throws Failure if there is no such tensor or its shape is not rows × columns (a vector is 1 × n). The
   /// data stays valid as long as the source.
   virtual compute::HostMatrix get(const std::string& name, std::int64_t rows, std::int64_t columns) const = 0;
+  /// To be called when what get() gave was read, and before it counts: throws Failure if it was not what the
+  /// source held, as a file was cut meanwhile.
+  virtual void requireWhole() const {}
   /// All tensors in the order of their names.
   virtual std::vector<StoredTensor> stored() const = 0;
   /// Identifies the weights: equal for equal contents as far as can be told from headers, sizes and samples.

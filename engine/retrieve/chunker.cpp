@@ -43,11 +43,14 @@ bool endsSentence(std::string_view text) {
 /// A passage as tokens: where each begins in the text, and how good a place that is for a cut.
 class TokenText {
  public:
-  TokenText(std::string_view passage, const text::Tokenizer& tokenizer) {
-    for (const TokenId id : tokenizer.encode(passage)) {
-      m_begins.push_back(m_text.size());
-      m_text += tokenizer.bytes(id);
-    }
+  TokenText(std::string_view passage, const text::Tokenizer& tokenizer, const std::stop_token& stop) {
+    tokenizer.encodeTo(passage, stop, [&](std::span<const TokenId> ids) {
+      for (const TokenId id : ids) {
+        m_begins.push_back(m_text.size());
+        m_text += tokenizer.bytes(id);
+      }
+      return true;
+    });
     m_begins.push_back(m_text.size());
   }
 
@@ -131,8 +134,8 @@ std::optional<Error> checkChunkOptions(const ChunkOptions& options) {
 }
 
 std::vector<Chunk> chunkPassage(std::string_view passage, const text::Tokenizer& tokenizer,
-                                const ChunkOptions& options) {
-  const TokenText tokens(passage, tokenizer);
+                                const ChunkOptions& options, const std::stop_token& stop) {
+  const TokenText tokens(passage, tokenizer, stop);
   std::vector<Chunk> chunks;
   std::size_t first = 0;
   while (first < tokens.size()) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +38,8 @@ struct Chunk {
 /// quarter. One that is not the last ends with a sentence (or, failing that, a word) if one ends where it may
 /// end. One that is not the first begins within the last options.overlap tokens of the one before, with the
 /// first sentence, else the first word that begins there. No character is cut in two. The options are in
-/// their ranges. Throws Failure where the tokenizer does.
+/// their ranges. Throws Failure where the tokenizer does, and on a stop.
 std::vector<Chunk> chunkPassage(std::string_view passage, const text::Tokenizer& tokenizer,
-                                const ChunkOptions& options);
+                                const ChunkOptions& options, const std::stop_token& stop = {});
 
 }  // namespace spanscope::retrieve

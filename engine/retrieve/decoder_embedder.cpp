@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/retrieve/decoder_embedder.h"
 
+#include "engine/base/error.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -83,13 +85,26 @@ bool DecoderEmbedder::compute(const Pass& pass, std::vector<std::vector<double>>
   return true;
 }
 
+/// Nothing if it was stopped.
+std::optional<std::vector<TokenId>> DecoderEmbedder::encode(const std::string& text,
+                                                            const std::stop_token& stop) const {
+  try {
+    return m_tokenizer.encode(text, {.stop = stop});
+  } catch (const Failure&) {
+    if (stop.stop_requested()) return std::nullopt;
+    throw;
+  }
+}
+
 std::vector<EmbeddingVector> DecoderEmbedder::embed(std::span<const std::string> texts,
                                                     std::stop_token stop) {
   const auto width = static_cast<std::size_t>(m_decoder.config().hiddenSize);
   std::vector<std::vector<double>> sums(texts.size(), std::vector<double>(width, 0.0));
   Pass pass;
   for (std::size_t text = 0; text < texts.size(); ++text) {
-    const std::vector<TokenId> ids = m_tokenizer.encode(texts[text]);
+    const std::optional<std::vector<TokenId>> encoded = encode(texts[text], stop);
+    if (!encoded) return {};
+    const std::vector<TokenId>& ids = *encoded;
     for (std::size_t at = 0; at < ids.size(); at += static_cast<std::size_t>(m_window)) {
       const auto window =
           std::span(ids).subspan(at, std::min(static_cast<std::size_t>(m_window), ids.size() - at));

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 
 namespace spanscope::retrieve {
@@ -34,6 +36,7 @@ class DecoderEmbedder final : public Embedder {
  private:
   struct Pass;
 
+  std::optional<std::vector<TokenId>> encode(const std::string& text, const std::stop_token& stop) const;
   bool compute(const Pass& pass, std::vector<std::vector<double>>& sums, std::stop_token stop);
 
   model::Decoder& m_decoder;

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <unordered_map>
@@ -60,14 +61,15 @@ DocumentKey keyOf(const SourceDocument& document, const std::string& settings) {
 
 std::variant<std::vector<Fragment>, Error> fragmentsOf(const SourceDocument& document,
                                                        const text::Tokenizer& tokenizer,
-                                                       const ChunkOptions& options) {
+                                                       const ChunkOptions& options,
+                                                       const std::stop_token& stop) {
   constexpr const char* kBlank = " \t\r\n\f\v";
   const DocumentFormat format = formatOf(document.name, document.bytes);
   auto read = readPassages(document.name, format, document.bytes);
   if (auto* error = std::get_if<Error>(&read)) return std::move(*error);
   std::vector<Fragment> fragments;
   for (const Passage& passage : std::get<std::vector<Passage>>(read)) {
-    for (const Chunk& chunk : chunkPassage(passage.text, tokenizer, options)) {
+    for (const Chunk& chunk : chunkPassage(passage.text, tokenizer, options, stop)) {
       const std::size_t begin = chunk.text.find_first_not_of(kBlank);
       if (begin == std::string::npos) continue;
       Fragment& fragment = fragments.emplace_back();
@@ -520,13 +522,24 @@ IndexedDocuments FragmentIndex::add(std::size_t count, const DocumentReader& rea
     m_parts->note(key, day);
     return m_parts->idOf(key).has_value();
   };
+  /// Nothing if it was stopped.
+  const auto cutUp =
+      [&](const SourceDocument& document) -> std::optional<std::variant<std::vector<Fragment>, Error>> {
+    try {
+      return fragmentsOf(document, tokenizer, options.chunk, watch.stop);
+    } catch (const Failure&) {
+      if (watch.stop.stop_requested()) return std::nullopt;
+      throw;
+    }
+  };
   /// The key of a document that is in the index afterwards, an error, or nothing if it was stopped.
   const auto addOne = [&](const SourceDocument& document) -> std::variant<DocumentKey, Error> {
     DocumentKey key = keyOf(document, settings);
     if (isThere(key)) return key;
-    auto fragments = fragmentsOf(document, tokenizer, options.chunk);
-    if (auto* error = std::get_if<Error>(&fragments)) return std::move(*error);
-    auto& all = std::get<std::vector<Fragment>>(fragments);
+    auto fragments = cutUp(document);
+    if (!fragments) return DocumentKey();
+    if (auto* error = std::get_if<Error>(&*fragments)) return std::move(*error);
+    auto& all = std::get<std::vector<Fragment>>(*fragments);
     if (options.summarizer != nullptr) {
       // Other programs need not wait while texts are written, and what was written is kept.
       commit();

@@ -37,7 +37,12 @@ DrivenPlan drivePlan(Scheduler& scheduler, PlanSteps& steps, RunId run, const st
       if (idle > kMostIdlePasses) throw Failure(unexpected("steps none of which can go on"));
     }
   } catch (const Failure& failure) {
-    driven.error = failure.error();
+    // A text that was being encoded is let go of by one.
+    if (stop.stop_requested()) {
+      driven.outcome = trace::RunOutcome::Stopped;
+    } else {
+      driven.error = failure.error();
+    }
   } catch (const std::exception& exception) {
     // Nobody foresaw it, e.g. memory that could not be had.
     driven.error = unexpected(exception.what());

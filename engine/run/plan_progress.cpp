@@ -16,15 +16,30 @@ namespace {
 /// Tokens a reply may have where neither the query, nor the run, nor the model says anything.
 constexpr std::int32_t kReplyLimit = 256;
 
+/// Tokens of a prompt that are counted although they cannot fit, beside twice those that could: to say by how
+/// much it is too long, without encoding all of what is too long by far.
+constexpr std::int64_t kCountedBeyond = 65'536;
+
+Error tooLong(const plan::Step& step, const std::string& atLeast, std::int64_t tokens, std::int64_t most) {
+  return {.file = {},
+          .place = step.node,
+          .found = "a prompt of " + atLeast + counted(tokens, "token"),
+          .expected = "at most " + std::to_string(most) + ", the model's context less one for the answer: " +
+                      atLeast + std::to_string(tokens - most) + " too many"};
+}
+
 }  // namespace
 
 Error tooLong(const plan::Step& step, std::int64_t promptTokens, const model::ModelConfig& model) {
-  return {.file = {},
-          .place = step.node,
-          .found = "a prompt of " + counted(promptTokens, "token"),
-          .expected = "at most " + std::to_string(model.maxPositions - 1) +
-                      ", the model's context less one for the answer: " +
-                      std::to_string(1 - model.maxPositions + promptTokens) + " too many"};
+  return tooLong(step, {}, promptTokens, model.maxPositions - 1);
+}
+
+layout::PromptBounds layoutBounds(const plan::Step& step, const model::ModelConfig& model,
+                                  std::stop_token stop) {
+  const std::int64_t most = 2 * model.maxPositions + kCountedBeyond;
+  return {.stop = std::move(stop),
+          .mostTokens = most,
+          .tooLong = tooLong(step, "more than ", most, model.maxPositions - 1)};
 }
 
 std::int32_t replyLimit(const plan::Step& step, const RunOptions& options, const model::ModelConfig& model) {
@@ -36,12 +51,13 @@ std::int32_t replyLimit(const plan::Step& step, const RunOptions& options, const
 
 PlanProgress::PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options,
                            const model::ModelConfig& model, layout::MessageRenderer& renderer,
-                           std::int32_t blockSize)
+                           std::int32_t blockSize, std::stop_token stop)
     : m_run(run),
       m_plan(plan),
       m_options(options),
       m_model(model),
       m_renderer(renderer),
+      m_stop(std::move(stop)),
       m_outputs(plan.steps.size()),
       m_missing(plan.steps.size()),
       m_dependents(plan.steps.size()),
@@ -75,6 +91,7 @@ std::optional<PlanProgress::Ready> PlanProgress::next() {
   if (m_ready.empty()) return std::nullopt;
   const StepIndex i = m_ready.front();
   const plan::Step& step = m_plan.steps[i];
+  m_renderer.useBounds(layoutBounds(step, m_model, m_stop));
   layout::SpanTable table = m_options.policy.layOut(step, m_outputs, m_renderer);
   RequestOptions options = optionsOf(step, table.tokenCount());
   options.team = m_teams[i];

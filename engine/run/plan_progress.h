@@ -17,12 +17,17 @@
 #include <deque>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <vector>
 
 namespace spanscope::run {
 
 /// Why a step cannot run whose prompt leaves no room for an answer.
 Error tooLong(const plan::Step& step, std::int64_t promptTokens, const model::ModelConfig& model);
+
+/// When the layout of a step's prompt is let go of: on a stop, or where it is too long by far.
+layout::PromptBounds layoutBounds(const plan::Step& step, const model::ModelConfig& model,
+                                  std::stop_token stop);
 
 /// Most tokens of a step's reply, whatever room its prompt leaves; at least 1.
 std::int32_t replyLimit(const plan::Step& step, const RunOptions& options, const model::ModelConfig& model);
@@ -32,9 +37,10 @@ class PlanProgress {
   using Clock = std::chrono::steady_clock;
 
   /// All references must outlive it; the renderer is told the layout of the options. `blockSize`: of the
-  /// session. Throws as layout::MessageRenderer::useLayout() and policy::Choice::checkFor().
+  /// session. After a stop next() throws. Throws as layout::MessageRenderer::useLayout() and
+  /// policy::Choice::checkFor().
   PlanProgress(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
-               layout::MessageRenderer& renderer, std::int32_t blockSize);
+               layout::MessageRenderer& renderer, std::int32_t blockSize, std::stop_token stop);
 
   struct Ready {
     StepIndex step = 0;
@@ -63,6 +69,7 @@ class PlanProgress {
   const RunOptions& m_options;
   const model::ModelConfig& m_model;
   layout::MessageRenderer& m_renderer;
+  std::stop_token m_stop;
   std::vector<layout::StepOutput> m_outputs;
   std::vector<std::size_t> m_missing;                ///< by step: needs that have not ended
   std::vector<std::vector<StepIndex>> m_dependents;  ///< by step: those that need it

@@ -19,7 +19,8 @@ double seconds(std::chrono::steady_clock::duration duration) {
 
 PlanRun::PlanRun(RunId run, const plan::Plan& plan, const RunOptions& options,
                  const model::ModelConfig& model, const text::Tokenizer& tokenizer,
-                 const text::ChatTemplate& chat, std::int32_t blockSize, trace::Sink& sink)
+                 const text::ChatTemplate& chat, std::int32_t blockSize, trace::Sink& sink,
+                 std::stop_token stop)
     : m_run(run),
       m_plan(plan),
       m_tokenizer(tokenizer),
@@ -27,7 +28,7 @@ PlanRun::PlanRun(RunId run, const plan::Plan& plan, const RunOptions& options,
       m_layout(options.layout),
       m_sink(sink),
       m_renderer(tokenizer, chat),
-      m_progress(run, plan, options, model, m_renderer, blockSize),
+      m_progress(run, plan, options, model, m_renderer, blockSize, std::move(stop)),
       m_steps(plan.steps.size(), Running(tokenizer)) {
   for (StepIndex i = 0; i < m_steps.size(); ++i) m_steps[i].result.step = i;
   if (m_layout != layout::Layout::Exact) m_sink.send(m_run, 0, {}, layoutEvent(m_renderer.rules()));

@@ -18,6 +18,7 @@
 
 #include <chrono>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,10 +32,10 @@ class PlanRun final : public PlanSteps {
   /// needs.
   PlanRun(RunId run, const plan::Plan& plan, const RunOptions& options, const model::ModelConfig& model,
           const text::Tokenizer& tokenizer, const text::ChatTemplate& chat, std::int32_t blockSize,
-          trace::Sink& sink);
+          trace::Sink& sink, std::stop_token stop);
 
   /// Lays out and submits the step that has been ready longest, unless one has failed. Throws Failure if it
-  /// cannot be laid out or does not fit the model's context.
+  /// cannot be laid out or does not fit the model's context, and on a stop.
   bool submitNext(Scheduler& scheduler) override;
 
   void onAdmitted(RequestId request, const cache::Admission& admission);

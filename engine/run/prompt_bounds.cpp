@@ -205,7 +205,10 @@ std::vector<std::optional<PromptBounds>> promptBounds(const plan::Plan& plan, co
   if (!holdsReplies) return bounds;
   try {
     Bounding bounding(plan, options, model, renderer, blockSize);
-    for (StepIndex i = 0; i < plan.steps.size() && !stop.stop_requested(); ++i) bounds[i] = bounding.bound(i);
+    for (StepIndex i = 0; i < plan.steps.size() && !stop.stop_requested(); ++i) {
+      renderer.useBounds(layoutBounds(plan.steps[i], model, stop));
+      bounds[i] = bounding.bound(i);
+    }
   } catch (const Failure&) {
     // A run fails there too, and the rehearsals say with what.
   }

@@ -127,14 +127,15 @@ Rehearsed Rehearsal::run(const plan::Plan& plan, const RunOptions& options, layo
   std::optional<PlanProgress> progress;
   m_plan = &plan;
   try {
-    progress.emplace(m_result.run, plan, quiet, m_setting.model, renderer, m_setting.session.blockSize);
+    progress.emplace(m_result.run, plan, quiet, m_setting.model, renderer, m_setting.session.blockSize, stop);
     m_progress = &*progress;
     DrivenPlan driven = drivePlan(m_scheduler, *this, m_result.run, stop, {});
     m_result.stopped = driven.outcome == trace::RunOutcome::Stopped;
     m_result.error = std::move(driven.error);
     if (m_result.error && !m_result.failed) m_result.failed = progress->nextStep();
   } catch (const Failure& failure) {
-    m_result.error = failure.error();
+    m_result.stopped = stop.stop_requested();
+    if (!m_result.stopped) m_result.error = failure.error();
   } catch (const std::exception& exception) {
     // What nobody foresaw ends the run that is forecast, too.
     m_result.error = Error{.file = {},

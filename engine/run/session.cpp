@@ -110,6 +110,7 @@ struct Session::Impl final : RequestListener {
         lastRun(config.lastRun) {
     const compute::DeviceInfo info = device.info();
     rowsAreBitEqual = info.rowsAreBitEqual;
+    deviceRemark = info.remark;
     sink.send(0, 0, {},
               trace::SessionStarted{.program = "Spanscope " SPANSCOPE_VERSION,
                                     .model = modelName,
@@ -290,6 +291,7 @@ struct Session::Impl final : RequestListener {
   SessionConfig config;
   model::Decoder& decoder;
   bool rowsAreBitEqual = false;  ///< on the device
+  std::string deviceRemark;
   const text::Tokenizer* tokenizer;
   const text::ChatTemplate* chat;
   trace::Sink& sink;
@@ -339,6 +341,10 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
     impl.sink.send(run, 0, {},
                    trace::MessageLogged{.severity = Severity::Warning, .text = policy::untrainedAdvice()});
   }
+  if (!impl.deviceRemark.empty()) {
+    impl.sink.send(run, 0, {},
+                   trace::MessageLogged{.severity = Severity::Warning, .text = impl.deviceRemark});
+  }
   if (!impl.rowsAreBitEqual) {
     impl.sink.send(run, 0, {},
                    trace::MessageLogged{.severity = Severity::Warning, .text = policy::closeDeviceAdvice()});
@@ -354,7 +360,7 @@ RunResult Session::run(const plan::Plan& plan, const RunOptions& options, std::s
     impl.attention.begin(run, options.observedLayers, options.attentionBytes);
     try {
       PlanRun steps(run, plan, options, impl.decoder.config(), *impl.tokenizer, *impl.chat,
-                    impl.config.blockSize, impl.sink);
+                    impl.config.blockSize, impl.sink, stop);
       DrivenPlan driven = impl.drive(steps, run, options, stop);
       result.outcome = driven.outcome;
       result.error = std::move(driven.error);

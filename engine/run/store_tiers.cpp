@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/run/store_tiers.h"
 
+#include "engine/cache/store/pack_file.h"
 #include "engine/run/forecast_tiers.h"
 
 #include <algorithm>
@@ -46,6 +47,7 @@ std::int64_t StoreTiers::load(const cache::StoredBytes& bytes, BlockId target, s
   const std::size_t size = static_cast<std::size_t>(slots) * m_owner->slotBytes;
   const compute::BlockFromHost block{target, slots, bytes.bytes.first(size)};
   m_backend.writeBlocks(std::span(&block, 1), m_pool);
+  if (bytes.pack != nullptr) bytes.pack->requireWhole();
   const std::int64_t nanoseconds = bytes.nanoseconds + nanosecondsSince(begin);
   m_rates->noteLoaded(bytes.tier, slots, nanoseconds);
   return nanoseconds;

@@ -38,7 +38,7 @@ class BodyWriter {
       std::vector<TokenId> ids;
       if (isFirst) ids = text::renderOpening(*m_chat, *m_tokenizer, message.role == query::Role::System);
       const auto rendered = text::render(*m_chat, *m_tokenizer, message.role, message.text,
-                                         isFirst ? text::Place::First : text::Place::Later);
+                                         isFirst ? text::Place::First : text::Place::Later, {.stop = stop});
       ids.insert(ids.end(), rendered.ids.begin(), rendered.ids.end());
       tokens.messages.push_back(std::move(ids));
     }

@@ -2,6 +2,7 @@
 #include "engine/text/added_tokens.h"
 
 #include "engine/base/utf8.h"
+#include "engine/text/stop.h"
 #include "engine/text/unicode.h"
 
 #include <algorithm>
@@ -90,11 +91,12 @@ AddedTokenFinder::Match AddedTokenFinder::matchAt(std::string_view text, std::si
   return match;
 }
 
-std::vector<TextPart> AddedTokenFinder::split(std::string_view text) const {
-  std::vector<TextPart> parts;
+void AddedTokenFinder::split(std::string_view text, const std::stop_token& stop, const Found& found) const {
+  StopPoll poll(stop);
   std::size_t done = 0;
   std::size_t position = m_tokens.empty() ? text.size() : 0;
   while (position < text.size()) {
+    poll.step();
     const Match match = matchAt(text, position);
     if (match.token == nullptr) {
       ++position;
@@ -108,13 +110,12 @@ std::vector<TextPart> AddedTokenFinder::split(std::string_view text) const {
     if (token.singleWord && !standsAlone(text, begin, end)) continue;
     if (token.leftStrip) begin = beginOfSpace(text, std::min(done, begin), begin);
     if (token.rightStrip) end = endOfSpace(text, end);
-    if (begin > done) parts.push_back({{done, begin}, -1});
+    if (begin > done) found({{done, begin}, -1});
     // White space that the token before took is looked at again: so does the library that sets the standard.
-    parts.push_back({{begin, end}, token.id});
+    found({{begin, end}, token.id});
     done = end;
   }
-  if (done < text.size()) parts.push_back({{done, text.size()}, -1});
-  return parts;
+  if (done < text.size()) found({{done, text.size()}, -1});
 }
 
 }  // namespace spanscope::text

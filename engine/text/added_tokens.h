@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -40,8 +42,10 @@ class AddedTokenFinder {
 
   void add(const AddedToken& token, std::string_view spelling);
 
-  /// The text in parts, none empty. `text` is valid UTF-8.
-  std::vector<TextPart> split(std::string_view text) const;
+  using Found = std::function<void(const TextPart&)>;
+
+  /// Gives the text in parts, none empty. `text` is valid UTF-8. Throws Failure on a stop.
+  void split(std::string_view text, const std::stop_token& stop, const Found& found) const;
 
  private:
   struct Match {

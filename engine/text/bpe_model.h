@@ -4,13 +4,16 @@
 #pragma once
 
 #include "engine/base/ids.h"
+#include "engine/text/piece_table.h"
 
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace spanscope::text {
@@ -54,9 +57,13 @@ class BpeModel {
 
   std::optional<TokenId> pieceId(std::string_view spelling) const;
 
-  /// Appends the ids of one word, which is valid UTF-8. Takes O(n log n) steps. Throws Failure for a unit
-  /// that nothing covers.
-  void encodeWord(std::string_view word, std::vector<TokenId>& ids) const;
+  /// To be called when all merges were added.
+  void finish();
+
+  /// Gives the ids of one word, which is valid UTF-8. Takes O(n log n) steps, and memory for what lies
+  /// between two places where nothing can be joined. Throws Failure for a unit that nothing covers, and on a
+  /// stop.
+  void encodeWord(std::string_view word, const std::stop_token& stop, IdOutput& ids) const;
 
  private:
   struct Merge {
@@ -73,8 +80,14 @@ class BpeModel {
     return (std::uint64_t{static_cast<std::uint32_t>(left)} << 32U) | static_cast<std::uint32_t>(right);
   }
 
-  std::vector<TokenId> unitsOf(std::string_view word) const;
-  void joinPairs(std::vector<TokenId>& pieces) const;
+  /// Gives the units of a word in order.
+  template <class Take>
+  void forEachUnit(std::string_view word, const std::stop_token& stop, const Take& take) const;
+  /// Whether a merge can join what ends with one unit and what begins with the next.
+  bool canMeet(TokenId left, TokenId right) const {
+    return !m_knowsMeetings || m_meetings.contains(pairOf(left, right));
+  }
+  void joinPairs(std::vector<TokenId>& pieces, const std::stop_token& stop) const;
   const Merge* findMerge(TokenId left, TokenId right) const;
 
   Units m_units;
@@ -85,6 +98,8 @@ class BpeModel {
   bool m_byteFallback = false;
   bool m_fuseUnknown = false;
   bool m_wholeWordsFirst = false;
+  std::unordered_set<std::uint64_t> m_meetings;  ///< units that stand side by side in a piece
+  bool m_knowsMeetings = false;
 };
 
 }  // namespace spanscope::text

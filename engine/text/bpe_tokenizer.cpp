@@ -59,18 +59,17 @@ class BpeTokenizer final : public PieceTable {
   }
 
  private:
-  std::vector<TokenId> encodeText(std::string_view text) const override {
-    std::vector<TokenId> ids;
+  void encodeText(std::string_view text, const std::stop_token& stop, IdOutput& ids) const override {
     const std::string valid = toValidUtf8(text);
-    for (const TextPart& part : m_rawTokens.split(valid)) {
+    m_rawTokens.split(valid, stop, [&](const TextPart& part) {
       if (part.id >= 0) {
-        ids.push_back(part.id);
+        ids.ids().push_back(part.id);
+        ids.pass();
       } else {
         encodePart(std::string_view(valid).substr(part.range.begin, part.range.end - part.range.begin),
-                   part.range.begin == 0, ids);
+                   part.range.begin == 0, stop, ids);
       }
-    }
-    return ids;
+    });
   }
 
   /// Turns a description into the tokenizer's tables.
@@ -86,6 +85,7 @@ class BpeTokenizer final : public PieceTable {
       readUnknown();
       addPieces();
       addMerges();
+      m_target->m_model.finish();
       readByteFallback();
       coverTheRest();
       m_target->m_model.setWholeWordsFirst(m_description->wholeWordsFirst);
@@ -160,7 +160,7 @@ class BpeTokenizer final : public PieceTable {
         m_target->m_rawTokens.add(token, token.content);
         return;
       }
-      m_target->m_normalizedTokens.add(token, m_target->normalize(token.content));
+      m_target->m_normalizedTokens.add(token, m_target->normalize(token.content, {}));
     }
 
     void readUnknown() {
@@ -264,25 +264,37 @@ class BpeTokenizer final : public PieceTable {
     TokenId m_unknown = -1;
   };
 
-  std::string normalize(std::string_view text) const {
+  std::string normalize(std::string_view text, const std::stop_token& stop) const {
     std::string result(text);
-    for (const auto& normalizer : m_normalizers) result = normalizer->apply(result);
+    for (const auto& normalizer : m_normalizers) result = normalizer->apply(result, stop);
     return result;
   }
 
-  void encodePart(std::string_view text, bool beginsText, std::vector<TokenId>& ids) const {
-    const std::string normal = normalize(text);
-    for (const TextPart& part : m_normalizedTokens.split(normal)) {
+  /// Encodes the words that it takes.
+  class WordEncoder final : public WordSink {
+   public:
+    WordEncoder(const BpeModel& model, const std::stop_token& stop, IdOutput& ids)
+        : m_model(model), m_stop(stop), m_ids(ids) {}
+    void take(const Word& word) override { m_model.encodeWord(word.text, m_stop, m_ids); }
+
+   private:
+    const BpeModel& m_model;
+    const std::stop_token& m_stop;
+    IdOutput& m_ids;
+  };
+
+  void encodePart(std::string_view text, bool beginsText, const std::stop_token& stop, IdOutput& ids) const {
+    const std::string normal = normalize(text, stop);
+    WordEncoder words(m_model, stop, ids);
+    m_normalizedTokens.split(normal, stop, [&](const TextPart& part) {
       if (part.id >= 0) {
-        ids.push_back(part.id);
-        continue;
+        ids.ids().push_back(part.id);
+        return ids.pass();
       }
-      Word word{normal.substr(part.range.begin, part.range.end - part.range.begin),
-                beginsText && part.range.begin == 0};
-      for (const Word& piece : preTokenize(m_preTokenizers, std::move(word))) {
-        m_model.encodeWord(piece.text, ids);
-      }
-    }
+      const Word word{std::string_view(normal).substr(part.range.begin, part.range.end - part.range.begin),
+                      beginsText && part.range.begin == 0};
+      preTokenize(m_preTokenizers, word, stop, words);
+    });
   }
 
   BpeModel m_model;

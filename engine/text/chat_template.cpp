@@ -10,10 +10,12 @@
 #include "engine/text/chat_template_table.h"
 #include "engine/text/model_directory.h"
 #include "engine/text/spnl_templates.h"
+#include "engine/text/stop.h"
 #include "engine/text/unicode.h"
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 namespace spanscope::text {
 namespace {
@@ -32,7 +34,8 @@ TokenId requireControl(const Tokenizer& tokenizer, const std::string& piece) {
 /// the ids hold bytes of the message's own text.
 class PieceRenderer {
  public:
-  explicit PieceRenderer(const Tokenizer& tokenizer) : m_tokenizer(&tokenizer) {}
+  explicit PieceRenderer(const Tokenizer& tokenizer, EncodeLimits limits = {})
+      : m_tokenizer(&tokenizer), m_limits(std::move(limits)) {}
 
   void addControl(const std::string& piece) {
     flush();
@@ -65,7 +68,7 @@ class PieceRenderer {
 
  private:
   void flush() {
-    const std::vector<TokenId> ids = m_tokenizer->encode(m_literal);
+    const std::vector<TokenId> ids = m_tokenizer->encode(m_literal, m_limits);
     if (m_hasOwn) markOwn(ids);
     m_rendered.ids.insert(m_rendered.ids.end(), ids.begin(), ids.end());
     m_literal.clear();
@@ -74,8 +77,12 @@ class PieceRenderer {
 
   /// A token that holds both template text and the message's own text counts as own text.
   void markOwn(const std::vector<TokenId>& ids) {
+    StopPoll poll(m_limits.stop);
     std::size_t total = 0;
-    for (const TokenId id : ids) total += m_tokenizer->bytes(id).size();
+    for (const TokenId id : ids) {
+      poll.step();
+      total += m_tokenizer->bytes(id).size();
+    }
     // A tokenizer may add a space before the text; it does not belong to the message.
     const std::size_t added = total > m_literal.size() ? total - m_literal.size() : 0;
     const std::size_t begin = m_ownBegin + added;
@@ -84,6 +91,7 @@ class PieceRenderer {
     m_rendered.textBegin = before;
     std::size_t position = 0;
     for (std::size_t i = 0; i < ids.size(); ++i) {
+      poll.step();
       const std::size_t next = position + m_tokenizer->bytes(ids[i]).size();
       if (next <= begin) m_rendered.textBegin = before + static_cast<std::int32_t>(i) + 1;
       if (next > begin && position < end) ++m_rendered.textCount;
@@ -92,6 +100,7 @@ class PieceRenderer {
   }
 
   const Tokenizer* m_tokenizer;
+  EncodeLimits m_limits;
   RenderedMessage m_rendered;
   std::string m_literal;
   std::size_t m_ownBegin = 0;
@@ -168,8 +177,9 @@ const TurnForm& formOf(const ChatTemplate& chat, query::Role role, Place place) 
   return *form;
 }
 
-RenderedMessage renderTurn(const TurnForm& form, const Tokenizer& tokenizer, std::string_view text) {
-  PieceRenderer renderer(tokenizer);
+RenderedMessage renderTurn(const TurnForm& form, const Tokenizer& tokenizer, std::string_view text,
+                           const EncodeLimits& limits) {
+  PieceRenderer renderer(tokenizer, limits);
   renderer.add(form.prefix);
   // Made valid here too, so that lengths in bytes are those of what is encoded.
   const std::string valid = toValidUtf8(text);
@@ -192,8 +202,8 @@ bool hasMarkers(const KnownChatTemplate& known, const std::string& source) {
 }  // namespace
 
 RenderedMessage render(const ChatTemplate& chat, const Tokenizer& tokenizer, query::Role role,
-                       std::string_view text, Place place) {
-  return renderTurn(formOf(chat, role, place), tokenizer, text);
+                       std::string_view text, Place place, const EncodeLimits& limits) {
+  return renderTurn(formOf(chat, role, place), tokenizer, text, limits);
 }
 
 std::vector<TokenId> renderPieces(const std::vector<TemplatePiece>& pieces, const Tokenizer& tokenizer) {

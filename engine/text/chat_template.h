@@ -53,9 +53,10 @@ struct RenderedMessage {
   std::int32_t textCount = 0;
 };
 
-/// Throws Failure if the family has no turn for the role or the tokenizer lacks a control piece.
+/// Throws Failure if the family has no turn for the role or the tokenizer lacks a control piece. `limits` are
+/// those of Tokenizer::encode(): where there are more ids than limits.mostTokens, not all are given.
 RenderedMessage render(const ChatTemplate& chat, const Tokenizer& tokenizer, query::Role role,
-                       std::string_view text, Place place = Place::Later);
+                       std::string_view text, Place place = Place::Later, const EncodeLimits& limits = {});
 std::vector<TokenId> renderPieces(const std::vector<TemplatePiece>& pieces, const Tokenizer& tokenizer);
 
 /// What a conversation begins with before its own first message: `startsWithSystem` says whether that one is

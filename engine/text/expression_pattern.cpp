@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/text/expression_translation.h"
+#include "engine/text/stop.h"
 #include "engine/text/text_pattern.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -38,10 +39,11 @@ using CompileContext = std::unique_ptr<pcre2_compile_context, Freer<pcre2_compil
 using MatchContext = std::unique_ptr<pcre2_match_context, Freer<pcre2_match_context_free>>;
 using MatchData = std::unique_ptr<pcre2_match_data, Freer<pcre2_match_data_free>>;
 
-/// What is left of the steps, and where in the text the matcher was last seen.
+/// What is left of the steps, where in the text the matcher was last seen, and whether to go on at all.
 struct Budget {
   std::uint64_t left = 0;
   std::size_t position = 0;
+  const std::stop_token* stop = nullptr;
 };
 
 /// Called by the library before every item of the expression.
@@ -50,7 +52,7 @@ int spend(pcre2_callout_block* block, void* data) {
   const std::size_t now = block->current_position;
   const std::uint64_t steps = 1 + (now > budget.position ? now - budget.position : budget.position - now);
   budget.position = now;
-  if (steps > budget.left) return PCRE2_ERROR_CALLOUT;
+  if (steps > budget.left || budget.stop->stop_requested()) return PCRE2_ERROR_CALLOUT;
   budget.left -= steps;
   return 0;
 }
@@ -65,21 +67,20 @@ class ExpressionPattern final : public TextPattern {
  public:
   explicit ExpressionPattern(Code code) : m_code(std::move(code)) {}
 
-  std::vector<ByteRange> findAll(std::string_view text) const override {
-    Budget budget{kBaseSteps + kStepsPerByte * text.size(), 0};
+  void find(std::string_view text, const std::stop_token& stop, const Found& found) const override {
+    Budget budget{kBaseSteps + kStepsPerByte * text.size(), 0, &stop};
     const MatchContext context(pcre2_match_context_create(nullptr));
     const MatchData data(pcre2_match_data_create_from_pattern(m_code.get(), nullptr));
     if (!context || !data) throw Failure({"", "text", "no memory for a regular expression", "more memory"});
     pcre2_set_match_limit(context.get(), kMatchLimit);
     pcre2_set_heap_limit(context.get(), kHeapLimitKibibytes);
     pcre2_set_callout(context.get(), spend, &budget);
-    std::vector<ByteRange> found;
     std::size_t position = 0;
     while (position < text.size()) {
-      const std::optional<ByteRange> match = next(text, position, *context, *data);
+      const std::optional<ByteRange> match = next(text, position, stop, *context, *data);
       if (!match) break;
       if (match->end > match->begin) {
-        found.push_back(*match);
+        found(*match);
         position = match->end;
       } else {
         // An empty match is none; the search goes on behind the character it stands before.
@@ -87,16 +88,16 @@ class ExpressionPattern final : public TextPattern {
         position = match->begin + nextUtf8(text.substr(match->begin)).length;
       }
     }
-    return found;
   }
 
  private:
-  std::optional<ByteRange> next(std::string_view text, std::size_t from, pcre2_match_context& context,
-                                pcre2_match_data& data) const {
+  std::optional<ByteRange> next(std::string_view text, std::size_t from, const std::stop_token& stop,
+                                pcre2_match_context& context, pcre2_match_data& data) const {
     const int result = pcre2_match(m_code.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
                                    PCRE2_NO_UTF_CHECK, &data, &context);
     if (result == PCRE2_ERROR_NOMATCH) return std::nullopt;
     if (result < 0) {
+      throwIfStopped(stop);
       const std::string problem =
           result == PCRE2_ERROR_CALLOUT ? "it takes too many steps" : libraryMessage(result);
       throw Failure({"", "text",

@@ -5,6 +5,7 @@
 #include "engine/text/tokenizer.h"
 
 #include <cstddef>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,13 +22,45 @@ struct Piece {
   bool known = false;  ///< false for a number that no piece has
 };
 
+/// Ids on their way to a sink.
+class IdOutput {
+ public:
+  /// Thrown where the sink wants no more, and caught where it was given: everything between lets go.
+  struct Enough {};
+
+  /// `sink` must outlive it.
+  explicit IdOutput(const TokenSink& sink) : m_sink(&sink) { m_ids.reserve(2 * kPortion); }
+
+  /// To append to; followed by pass().
+  std::vector<TokenId>& ids() { return m_ids; }
+  void pass() {
+    if (m_ids.size() >= kPortion) flush();
+  }
+  void flush() {
+    if (m_ids.empty()) return;
+    const bool goesOn = (*m_sink)(m_ids);
+    m_ids.clear();
+    if (!goesOn) throw Enough();
+  }
+
+ private:
+  static constexpr std::size_t kPortion = 1024;
+
+  const TokenSink* m_sink;
+  std::vector<TokenId> m_ids;
+};
+
 /// The part of a tokenizer that is a table of pieces: everything but encoding.
 class PieceTable : public Tokenizer {
  public:
   /// A text that cannot be encoded is an error of this tokenizer's file.
-  std::vector<TokenId> encode(std::string_view text) const final {
+  void encodeTo(std::string_view text, const std::stop_token& stop, const TokenSink& sink) const final {
     try {
-      return encodeText(text);
+      IdOutput ids(sink);
+      encodeText(text, stop, ids);
+      ids.flush();
+    } catch (const IdOutput::Enough&) {
+      return;
     } catch (const Failure& failure) {
       Error error = failure.error();
       if (error.file.empty()) error.file = m_source;
@@ -50,8 +83,8 @@ class PieceTable : public Tokenizer {
   /// `source`: the file that the table was read from.
   explicit PieceTable(std::string source) : m_source(std::move(source)) {}
 
-  /// As encode(); errors may leave out the file.
-  virtual std::vector<TokenId> encodeText(std::string_view text) const = 0;
+  /// Gives all ids of the text to `ids`; errors may leave out the file.
+  virtual void encodeText(std::string_view text, const std::stop_token& stop, IdOutput& ids) const = 0;
 
   bool isKnown(TokenId id) const { return id >= 0 && id < vocabularySize() && at(id).known; }
   /// Of an id below the vocabulary's size.

@@ -4,17 +4,17 @@
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
 #include "engine/text/piece_table.h"
+#include "engine/text/sentencepiece_merges.h"
+#include "engine/text/stop.h"
 
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 
 namespace spanscope::text {
 namespace {
-
-/// How sentencepiece writes a space inside a piece (U+2581).
-constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
 
 std::string replaceAll(std::string_view text, std::string_view from, std::string_view to) {
   std::string result;
@@ -67,6 +67,7 @@ class SentencePieceTokenizer final : public PieceTable {
       }
       m_pieces.push_back(std::move(known));
     }
+    if (SentencePieceMerges::canCut(model)) m_merges.emplace(model);
     std::string problem;
     try {
       const sentencepiece::util::Status status =
@@ -81,35 +82,50 @@ class SentencePieceTokenizer final : public PieceTable {
   }
 
  private:
-  std::vector<TokenId> encodeText(std::string_view text) const override {
-    std::vector<TokenId> ids;
-    if (text.empty()) return ids;
+  void encodeText(std::string_view text, const std::stop_token& stop, IdOutput& ids) const override {
+    if (text.empty()) return;
     const std::string valid = (m_dummyPrefix ? " " : "") + toValidUtf8(text);
     // A space mark in the text itself would come back as a space, so it is spelled in bytes.
     std::string_view rest = valid;
     while (!rest.empty()) {
       const std::size_t mark = m_byteIds.empty() ? std::string_view::npos : rest.find(kSpaceMark);
-      encodePlain(rest.substr(0, mark), ids);
+      encodePlain(rest.substr(0, mark), stop, ids);
       if (mark == std::string_view::npos) break;
-      for (const char c : kSpaceMark) ids.push_back(m_byteIds[static_cast<unsigned char>(c)]);
+      for (const char c : kSpaceMark) ids.ids().push_back(m_byteIds[static_cast<unsigned char>(c)]);
       rest.remove_prefix(mark + kSpaceMark.size());
     }
-    return ids;
   }
 
-  void encodePlain(std::string_view text, std::vector<TokenId>& ids) const {
-    if (text.empty()) return;
+  void encodePlain(std::string_view text, const std::stop_token& stop, IdOutput& ids) const {
+    // So much takes the library a millisecond or two.
+    constexpr std::size_t kPartBytes = 4096;
+    constexpr std::size_t kMostPartBytes = 65536;
+    while (!text.empty()) {
+      throwIfStopped(stop);
+      const std::size_t length = m_merges ? m_merges->partLength(text, kPartBytes, stop) : text.size();
+      if (m_merges && length > kMostPartBytes) {
+        m_merges->encode(text.substr(0, length), stop, ids);
+      } else {
+        encodePart(text.substr(0, length), ids);
+      }
+      text.remove_prefix(length);
+    }
+  }
+
+  void encodePart(std::string_view text, IdOutput& ids) const {
     std::vector<int> pieces;
     const sentencepiece::util::Status status = m_processor.Encode({text.data(), text.size()}, &pieces);
     if (!status.ok()) {
       throw Failure(
           {"", "text", "a text that sentencepiece cannot encode (" + status.ToString() + ")", "UTF-8"});
     }
-    ids.insert(ids.end(), pieces.begin(), pieces.end());
+    ids.ids().insert(ids.ids().end(), pieces.begin(), pieces.end());
+    ids.pass();
   }
 
   bool m_dummyPrefix;
-  std::vector<TokenId> m_byteIds;  ///< by byte; empty without byte fallback
+  std::vector<TokenId> m_byteIds;               ///< by byte; empty without byte fallback
+  std::optional<SentencePieceMerges> m_merges;  ///< none: a text is encoded as a whole
   sentencepiece::SentencePieceProcessor m_processor;
 };
 

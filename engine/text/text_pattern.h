@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +24,12 @@ class TextPattern {
  public:
   virtual ~TextPattern() = default;
 
-  /// Every occurrence in `text`, which is valid UTF-8, from left to right, none empty, none overlapping.
-  /// Throws Failure if finding them would take unreasonably many steps.
-  virtual std::vector<ByteRange> findAll(std::string_view text) const = 0;
+  using Found = std::function<void(ByteRange)>;
+
+  /// Tells of every occurrence in `text`, which is valid UTF-8, from left to right, none empty, none
+  /// overlapping. Throws Failure if finding them would take unreasonably many steps, and on a stop.
+  virtual void find(std::string_view text, const std::stop_token& stop, const Found& found) const = 0;
+  std::vector<ByteRange> findAll(std::string_view text) const;
 };
 
 /// A literal text; `literal` must not be empty.

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/text_pipeline.h"
 
-#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace spanscope::text {
 namespace {
 
-std::string replaceAll(std::string_view text, const std::vector<ByteRange>& places, std::string_view with) {
+std::string replaceAll(std::string_view text, const TextPattern& pattern, std::string_view with,
+                       const std::stop_token& stop) {
   std::string result;
   std::size_t done = 0;
-  for (const ByteRange& place : places) {
+  pattern.find(text, stop, [&](ByteRange place) {
     result += text.substr(done, place.begin - done);
     result += with;
     done = place.end;
-  }
+  });
   result += text.substr(done);
   return result;
 }
@@ -22,7 +23,9 @@ std::string replaceAll(std::string_view text, const std::vector<ByteRange>& plac
 class UnicodeNormalizer final : public Normalizer {
  public:
   explicit UnicodeNormalizer(NormalForm form) : m_form(form) {}
-  std::string apply(std::string_view text) const override { return normalized(text, m_form); }
+  std::string apply(std::string_view text, const std::stop_token& stop) const override {
+    return normalized(text, m_form, stop);
+  }
 
  private:
   NormalForm m_form;
@@ -31,7 +34,7 @@ class UnicodeNormalizer final : public Normalizer {
 class PrependNormalizer final : public Normalizer {
  public:
   explicit PrependNormalizer(std::string prefix) : m_prefix(std::move(prefix)) {}
-  std::string apply(std::string_view text) const override {
+  std::string apply(std::string_view text, const std::stop_token& /*stop*/) const override {
     return text.empty() ? std::string() : m_prefix + std::string(text);
   }
 
@@ -43,8 +46,8 @@ class ReplaceNormalizer final : public Normalizer {
  public:
   ReplaceNormalizer(std::unique_ptr<const TextPattern> pattern, std::string replacement)
       : m_pattern(std::move(pattern)), m_replacement(std::move(replacement)) {}
-  std::string apply(std::string_view text) const override {
-    return replaceAll(text, m_pattern->findAll(text), m_replacement);
+  std::string apply(std::string_view text, const std::stop_token& stop) const override {
+    return replaceAll(text, *m_pattern, m_replacement, stop);
   }
 
  private:
@@ -52,91 +55,74 @@ class ReplaceNormalizer final : public Normalizer {
   std::string m_replacement;
 };
 
-/// A place where the pattern was found, or what stands between two of them.
-struct Piece {
-  ByteRange range;
-  bool matched = false;
+/// Cuts a word where a pattern is found: what is found, and what stands between, joined as the behavior says.
+/// A word is given once nothing can join it any more.
+class WordCutter {
+ public:
+  WordCutter(const Word& word, SplitBehavior behavior, bool invert, WordSink& words)
+      : m_word(word), m_behavior(behavior), m_invert(invert), m_words(words) {}
+
+  void found(ByteRange place) {
+    if (place.begin > m_done) add({m_done, place.begin}, m_invert);
+    add(place, !m_invert);
+    m_done = place.end;
+  }
+
+  void finish() {
+    if (m_done < m_word.text.size()) add({m_done, m_word.text.size()}, m_invert);
+    give();
+  }
+
+ private:
+  /// A place where the pattern was found, or what stands between two of them.
+  void add(ByteRange range, bool matched) {
+    if (m_behavior == SplitBehavior::Removed && matched) return;
+    const bool joins = m_open && joinsLast(matched);
+    m_lastMatched = matched;
+    if (joins) {
+      m_open->end = range.end;
+      return;
+    }
+    give();
+    m_open = range;
+  }
+
+  bool joinsLast(bool matched) const {
+    switch (m_behavior) {
+      case SplitBehavior::MergedWithPrevious:
+        return matched && !m_lastMatched;
+      case SplitBehavior::MergedWithNext:
+        return !matched && m_lastMatched;
+      case SplitBehavior::Contiguous:
+        return matched == m_lastMatched;
+      case SplitBehavior::Removed:
+      case SplitBehavior::Isolated:
+        break;
+    }
+    return false;
+  }
+
+  void give() {
+    if (!m_open) return;
+    m_words.take({m_word.text.substr(m_open->begin, m_open->end - m_open->begin),
+                  m_word.beginsText && m_open->begin == 0});
+    m_open.reset();
+  }
+
+  const Word& m_word;
+  SplitBehavior m_behavior;
+  bool m_invert;
+  WordSink& m_words;
+  std::size_t m_done = 0;
+  std::optional<ByteRange> m_open;  ///< a word that others may join
+  bool m_lastMatched = false;       ///< what was added last
 };
 
-std::vector<Piece> piecesOf(const std::vector<ByteRange>& places, std::size_t size, bool invert) {
-  std::vector<Piece> pieces;
-  std::size_t done = 0;
-  for (const ByteRange& place : places) {
-    if (place.begin > done) pieces.push_back({{done, place.begin}, invert});
-    pieces.push_back({place, !invert});
-    done = place.end;
-  }
-  if (done < size) pieces.push_back({{done, size}, invert});
-  return pieces;
-}
-
-/// A match joins the piece before it, unless that is a match too.
-std::vector<ByteRange> mergedWithPrevious(const std::vector<Piece>& pieces) {
-  std::vector<ByteRange> words;
-  bool previousMatched = false;
-  for (const Piece& piece : pieces) {
-    if (piece.matched && !previousMatched && !words.empty()) {
-      words.back().end = piece.range.end;
-    } else {
-      words.push_back(piece.range);
-    }
-    previousMatched = piece.matched;
-  }
-  return words;
-}
-
-/// The mirror image of the same rule.
-std::vector<ByteRange> mergedWithNext(const std::vector<Piece>& pieces) {
-  std::vector<ByteRange> words;
-  bool nextMatched = false;
-  for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
-    if (piece->matched && !nextMatched && !words.empty()) {
-      words.back().begin = piece->range.begin;
-    } else {
-      words.push_back(piece->range);
-    }
-    nextMatched = piece->matched;
-  }
-  std::reverse(words.begin(), words.end());
-  return words;
-}
-
-std::vector<ByteRange> contiguous(const std::vector<Piece>& pieces) {
-  std::vector<ByteRange> words;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (i > 0 && pieces[i].matched == pieces[i - 1].matched) {
-      words.back().end = pieces[i].range.end;
-    } else {
-      words.push_back(pieces[i].range);
-    }
-  }
-  return words;
-}
-
-std::vector<ByteRange> wordsOf(const std::vector<Piece>& pieces, SplitBehavior behavior) {
-  switch (behavior) {
-    case SplitBehavior::MergedWithPrevious:
-      return mergedWithPrevious(pieces);
-    case SplitBehavior::MergedWithNext:
-      return mergedWithNext(pieces);
-    case SplitBehavior::Contiguous:
-      return contiguous(pieces);
-    case SplitBehavior::Removed:
-    case SplitBehavior::Isolated:
-      break;
-  }
-  std::vector<ByteRange> words;
-  for (const Piece& piece : pieces) {
-    if (behavior == SplitBehavior::Isolated || !piece.matched) words.push_back(piece.range);
-  }
-  return words;
-}
-
-void appendWords(const Word& word, const std::vector<ByteRange>& ranges, std::vector<Word>& words) {
-  for (const ByteRange& range : ranges) {
-    words.push_back(
-        {word.text.substr(range.begin, range.end - range.begin), word.beginsText && range.begin == 0});
-  }
+void cut(const Word& word, const TextPattern& pattern, SplitBehavior behavior, bool invert,
+         const std::stop_token& stop, WordSink& words) {
+  WordCutter cutter(word, behavior, invert, words);
+  pattern.find(word.text, stop, [&cutter](ByteRange place) { cutter.found(place); });
+  cutter.finish();
 }
 
 class SplitPreTokenizer final : public PreTokenizer {
@@ -144,9 +130,8 @@ class SplitPreTokenizer final : public PreTokenizer {
   SplitPreTokenizer(std::unique_ptr<const TextPattern> pattern, SplitBehavior behavior, bool invert)
       : m_pattern(std::move(pattern)), m_behavior(behavior), m_invert(invert) {}
 
-  void apply(const Word& word, std::vector<Word>& words) const override {
-    const std::vector<ByteRange> places = m_pattern->findAll(word.text);
-    appendWords(word, wordsOf(piecesOf(places, word.text.size(), m_invert), m_behavior), words);
+  void apply(const Word& word, const std::stop_token& stop, WordSink& words) const override {
+    cut(word, *m_pattern, m_behavior, m_invert, stop, words);
   }
 
  private:
@@ -157,9 +142,13 @@ class SplitPreTokenizer final : public PreTokenizer {
 
 class PrefixSpacePreTokenizer final : public PreTokenizer {
  public:
-  void apply(const Word& word, std::vector<Word>& words) const override {
-    if (word.text.empty()) return;
-    words.push_back({(word.text.front() == ' ' ? "" : " ") + word.text, word.beginsText});
+  void apply(const Word& word, const std::stop_token& /*stop*/, WordSink& words) const override {
+    if (word.text.front() == ' ') {
+      words.take(word);
+    } else {
+      const std::string spaced = " " + std::string(word.text);
+      words.take({spaced, word.beginsText});
+    }
   }
 };
 
@@ -172,18 +161,17 @@ class MetaspacePreTokenizer final : public PreTokenizer {
         m_space(literalPattern(" ")),
         m_marks(literalPattern(m_mark)) {}
 
-  void apply(const Word& word, std::vector<Word>& words) const override {
-    if (word.text.empty()) return;
-    Word marked{replaceAll(word.text, m_space->findAll(word.text), m_mark), word.beginsText};
+  void apply(const Word& word, const std::stop_token& stop, WordSink& words) const override {
+    std::string text = replaceAll(word.text, *m_space, m_mark, stop);
     const bool prepends =
         m_scheme == PrependScheme::Always || (m_scheme == PrependScheme::First && word.beginsText);
-    if (prepends && marked.text.compare(0, m_mark.size(), m_mark) != 0) marked.text.insert(0, m_mark);
-    if (!m_split) {
-      words.push_back(std::move(marked));
-      return;
+    if (prepends && text.compare(0, m_mark.size(), m_mark) != 0) text.insert(0, m_mark);
+    const Word marked{text, word.beginsText};
+    if (m_split) {
+      cut(marked, *m_marks, SplitBehavior::MergedWithNext, false, stop, words);
+    } else {
+      words.take(marked);
     }
-    const std::vector<Piece> pieces = piecesOf(m_marks->findAll(marked.text), marked.text.size(), false);
-    appendWords(marked, mergedWithNext(pieces), words);
   }
 
  private:
@@ -192,6 +180,19 @@ class MetaspacePreTokenizer final : public PreTokenizer {
   bool m_split;
   std::unique_ptr<const TextPattern> m_space;
   std::unique_ptr<const TextPattern> m_marks;
+};
+
+/// Gives what it takes to a step, whose words go on.
+class StepSink final : public WordSink {
+ public:
+  StepSink(const PreTokenizer& step, const std::stop_token& stop, WordSink& next)
+      : m_step(step), m_stop(stop), m_next(next) {}
+  void take(const Word& word) override { m_step.apply(word, m_stop, m_next); }
+
+ private:
+  const PreTokenizer& m_step;
+  const std::stop_token& m_stop;
+  WordSink& m_next;
 };
 
 }  // namespace
@@ -223,15 +224,15 @@ std::unique_ptr<const PreTokenizer> metaspacePreTokenizer(std::string mark, Prep
   return std::make_unique<MetaspacePreTokenizer>(std::move(mark), scheme, split);
 }
 
-std::vector<Word> preTokenize(const std::vector<std::unique_ptr<const PreTokenizer>>& steps, Word text) {
-  std::vector<Word> words;
-  if (!text.text.empty()) words.push_back(std::move(text));
-  for (const auto& step : steps) {
-    std::vector<Word> next;
-    for (const Word& word : words) step->apply(word, next);
-    words = std::move(next);
-  }
-  return words;
+void preTokenize(const std::vector<std::unique_ptr<const PreTokenizer>>& steps, const Word& text,
+                 const std::stop_token& stop, WordSink& words) {
+  if (text.text.empty()) return;
+  std::vector<StepSink> sinks;
+  sinks.reserve(steps.size());
+  WordSink* next = &words;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+    next = &sinks.emplace_back(**step, stop, *next);
+  next->take(text);
 }
 
 }  // namespace spanscope::text

@@ -6,6 +6,7 @@
 #include "engine/text/unicode.h"
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,8 @@ namespace spanscope::text {
 class Normalizer {
  public:
   virtual ~Normalizer() = default;
-  virtual std::string apply(std::string_view text) const = 0;
+  /// Throws Failure on a stop.
+  virtual std::string apply(std::string_view text, const std::stop_token& stop) const = 0;
 };
 
 std::unique_ptr<const Normalizer> unicodeNormalizer(NormalForm form);
@@ -26,15 +28,22 @@ std::unique_ptr<const Normalizer> replaceNormalizer(std::unique_ptr<const TextPa
 
 /// A word, or what will be cut further.
 struct Word {
-  std::string text;
+  std::string_view text;    ///< not empty
   bool beginsText = false;  ///< stands at the beginning of the whole text
+};
+
+/// Takes words as they are cut; what a word's text lies in lives until it was taken.
+class WordSink {
+ public:
+  virtual ~WordSink() = default;
+  virtual void take(const Word& word) = 0;
 };
 
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
-  /// Appends the words of `word`, none of them empty.
-  virtual void apply(const Word& word, std::vector<Word>& words) const = 0;
+  /// Gives the words of `word` in order. Throws Failure on a stop.
+  virtual void apply(const Word& word, const std::stop_token& stop, WordSink& words) const = 0;
 };
 
 /// What becomes of the places where a pattern is found.
@@ -58,7 +67,10 @@ enum class PrependScheme { Always, First, Never };
 /// Writes spaces as `mark`, puts one before the text, and, with `split`, cuts before each.
 std::unique_ptr<const PreTokenizer> metaspacePreTokenizer(std::string mark, PrependScheme scheme, bool split);
 
-/// Every step in order; a text that is not empty gives at least one word unless a step leaves it out.
-std::vector<Word> preTokenize(const std::vector<std::unique_ptr<const PreTokenizer>>& steps, Word text);
+/// Every step in order, each word through all of them before the next is cut, so that a long text takes no
+/// more memory than a short one; a text that is not empty gives at least one word unless a step leaves it
+/// out.
+void preTokenize(const std::vector<std::unique_ptr<const PreTokenizer>>& steps, const Word& text,
+                 const std::stop_token& stop, WordSink& words);
 
 }  // namespace spanscope::text

@@ -5,6 +5,24 @@
 
 namespace spanscope::text {
 
+std::vector<TokenId> Tokenizer::encode(std::string_view text, const EncodeLimits& limits) const {
+  std::vector<TokenId> ids;
+  encodeTo(text, limits.stop, [&](std::span<const TokenId> made) {
+    ids.insert(ids.end(), made.begin(), made.end());
+    return ids.size() <= limits.mostTokens;
+  });
+  return ids;
+}
+
+std::size_t Tokenizer::count(std::string_view text, const EncodeLimits& limits) const {
+  std::size_t tokens = 0;
+  encodeTo(text, limits.stop, [&](std::span<const TokenId> made) {
+    tokens += made.size();
+    return tokens <= limits.mostTokens;
+  });
+  return tokens;
+}
+
 std::string Tokenizer::decode(const std::vector<TokenId>& ids) const {
   std::string joined;
   for (const TokenId id : ids) joined += bytes(id);

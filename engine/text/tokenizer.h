@@ -3,14 +3,30 @@
 
 #include "engine/base/ids.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <limits>
 #include <memory>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace spanscope::text {
+
+/// When to let go of a text that is being encoded.
+struct EncodeLimits {
+  /// Asked all the time: within milliseconds of a request, Failure is thrown.
+  std::stop_token stop = {};
+  /// How many ids are of interest.
+  std::size_t mostTokens = std::numeric_limits<std::size_t>::max();
+};
+
+/// Takes ids as they are made. False: no more are wanted.
+using TokenSink = std::function<bool(std::span<const TokenId>)>;
 
 /// Text to token ids and back. Implementations are immutable after loading and safe to use from several
 /// threads.
@@ -21,7 +37,14 @@ class Tokenizer {
   /// Ids of a user's text. Never yields a control piece (chat markers, end of text, …), whatever the text
   /// spells. Text must be UTF-8; what is not is replaced by U+FFFD first. Throws Failure for a text that the
   /// tokenizer cannot encode: a character without any piece, an expression that takes too many steps.
-  virtual std::vector<TokenId> encode(std::string_view text) const = 0;
+  ///
+  /// Of a text with more than limits.mostTokens ids it returns more than so many, and not all: what cannot
+  /// fit anyhow is not encoded to its end.
+  std::vector<TokenId> encode(std::string_view text, const EncodeLimits& limits = {}) const;
+  /// How many ids encode() would return, without keeping them.
+  std::size_t count(std::string_view text, const EncodeLimits& limits = {}) const;
+  /// As encode(), piece by piece: the ids in order, until all were given or `sink` wants no more.
+  virtual void encodeTo(std::string_view text, const std::stop_token& stop, const TokenSink& sink) const = 0;
 
   /// Id of the control piece that is spelled exactly so, e.g. "<|user|>"; −1 if there is none.
   virtual TokenId controlId(std::string_view piece) const = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -26,7 +27,7 @@ char32_t firstCharacter(std::string_view bytes);
 /// The Unicode normal forms.
 enum class NormalForm : std::uint8_t { C, D, Kc, Kd };
 
-/// `text` must be valid UTF-8. Takes O(n log n) steps whatever the text is.
-std::string normalized(std::string_view text, NormalForm form);
+/// `text` must be valid UTF-8. Takes O(n log n) steps whatever the text is. Throws Failure on a stop.
+std::string normalized(std::string_view text, NormalForm form, const std::stop_token& stop = {});
 
 }  // namespace spanscope::text

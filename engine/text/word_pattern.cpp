@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/utf8.h"
+#include "engine/text/stop.h"
 #include "engine/text/text_pattern.h"
 #include "engine/text/unicode.h"
 
@@ -12,41 +13,47 @@ namespace {
 
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
-/// A text as characters with their classes, so that looking ahead costs nothing.
+/// A text as characters, each named by the offset of its first byte. Nothing is kept of them: a text may be
+/// long, and most characters are looked at once or twice.
 class Characters {
  public:
-  explicit Characters(std::string_view text) {
-    m_characters.reserve(text.size());
-    m_classes.reserve(text.size());
-    m_offsets.reserve(text.size() + 1);
-    std::size_t offset = 0;
-    while (offset < text.size()) {
-      const char32_t c = firstCharacter(text.substr(offset));
-      m_characters.push_back(c);
-      m_classes.push_back(characterClass(c));
-      m_offsets.push_back(offset);
-      offset += nextUtf8(text.substr(offset)).length;
-    }
-    m_offsets.push_back(offset);
+  /// Both must outlive it.
+  Characters(std::string_view text, const std::stop_token& stop) : m_text(text), m_poll(stop) {}
+
+  std::size_t size() const { return m_text.size(); }
+  /// 0 beyond the end.
+  char32_t at(std::size_t i) const { return i < size() ? firstCharacter(m_text.substr(i)) : 0; }
+  /// Of any byte, also within a character.
+  char32_t byteAt(std::size_t i) const { return static_cast<unsigned char>(m_text[i]); }
+  bool is(std::size_t i, CharacterClass wanted) const {
+    return i < size() && characterClass(at(i)) == wanted;
   }
 
-  std::size_t size() const { return m_characters.size(); }
-  std::size_t offset(std::size_t i) const { return m_offsets[i]; }
-  /// 0 beyond the end.
-  char32_t at(std::size_t i) const { return i < size() ? m_characters[i] : 0; }
-  bool is(std::size_t i, CharacterClass wanted) const { return i < size() && m_classes[i] == wanted; }
+  /// The character after that at i.
+  std::size_t after(std::size_t i) const {
+    do ++i;
+    while (i < size() && isUtf8Continuation(m_text[i]));
+    return i;
+  }
+  /// The character before i, which is not the first.
+  std::size_t before(std::size_t i) const {
+    do --i;
+    while (i > 0 && isUtf8Continuation(m_text[i]));
+    return i;
+  }
 
   /// Where the run of a class that begins at i ends, after `most` characters at the latest.
-  std::size_t endOfRun(std::size_t i, CharacterClass wanted, std::size_t most = kNoLimit) const {
-    const std::size_t last = size() - i < most ? size() : i + most;
-    while (i < last && m_classes[i] == wanted) ++i;
+  std::size_t endOfRun(std::size_t i, CharacterClass wanted, std::size_t most = kNoLimit) {
+    for (; most > 0 && is(i, wanted); --most) {
+      m_poll.step();
+      i = after(i);
+    }
     return i;
   }
 
  private:
-  std::vector<char32_t> m_characters;
-  std::vector<CharacterClass> m_classes;
-  std::vector<std::size_t> m_offsets;
+  std::string_view m_text;
+  StopPoll m_poll;
 };
 
 bool isLineEnd(char32_t c) {
@@ -59,25 +66,27 @@ char32_t foldedLetter(char32_t c) {
   return c == 0x17F ? U's' : c;
 }
 
-/// Characters of the English contraction ('s 't 're 've 'm 'll 'd) at i; 0 if there is none.
-std::size_t contractionLength(const Characters& text, std::size_t i, bool anyCase) {
-  if (text.at(i) != '\'') return 0;
+/// Where the English contraction ('s 't 're 've 'm 'll 'd) at i ends; i if there is none.
+std::size_t endOfContraction(const Characters& text, std::size_t i, bool anyCase) {
+  if (text.at(i) != '\'' || i + 1 >= text.size()) return i;
   const auto letter = [&](std::size_t k) { return anyCase ? foldedLetter(text.at(k)) : text.at(k); };
   const char32_t first = letter(i + 1);
-  if (first == 's' || first == 't' || first == 'm' || first == 'd') return 2;
-  const char32_t second = letter(i + 2);
-  if ((first == 'r' || first == 'v') && second == 'e') return 3;
-  return first == 'l' && second == 'l' ? 3 : 0;
+  const std::size_t afterFirst = text.after(i + 1);
+  if (first == 's' || first == 't' || first == 'm' || first == 'd') return afterFirst;
+  const char32_t second = letter(afterFirst);
+  const bool isLong = ((first == 'r' || first == 'v') && second == 'e') || (first == 'l' && second == 'l');
+  return isLong ? text.after(afterFirst) : i;
 }
 
 /// White space, of which the last character is left to the word that follows, if one does.
-std::size_t endOfWhiteSpace(const Characters& text, std::size_t i) {
+std::size_t endOfWhiteSpace(Characters& text, std::size_t i) {
   const std::size_t end = text.endOfRun(i, CharacterClass::WhiteSpace);
-  return end == text.size() || end - i == 1 ? end : end - 1;
+  const std::size_t last = text.before(end);
+  return end == text.size() || last == i ? end : last;
 }
 
-std::size_t endOfGpt2Word(const Characters& text, std::size_t i) {
-  if (const std::size_t length = contractionLength(text, i, false)) return i + length;
+std::size_t endOfGpt2Word(Characters& text, std::size_t i) {
+  if (const std::size_t end = endOfContraction(text, i, false); end > i) return end;
   const std::size_t word = text.at(i) == ' ' ? i + 1 : i;
   for (const auto kind : {CharacterClass::Letter, CharacterClass::Number, CharacterClass::Other}) {
     if (text.is(word, kind)) return text.endOfRun(word, kind);
@@ -85,13 +94,13 @@ std::size_t endOfGpt2Word(const Characters& text, std::size_t i) {
   return endOfWhiteSpace(text, i);
 }
 
-std::size_t endOfLlama3Word(const Characters& text, std::size_t i, std::size_t digits) {
-  if (const std::size_t length = contractionLength(text, i, true)) return i + length;
+std::size_t endOfLlama3Word(Characters& text, std::size_t i, std::size_t digits) {
+  if (const std::size_t end = endOfContraction(text, i, true); end > i) return end;
   const bool isLetter = text.is(i, CharacterClass::Letter);
   const bool isNumber = text.is(i, CharacterClass::Number);
   const bool leads = !isLetter && !isNumber && !isLineEnd(text.at(i));
-  if (isLetter || (leads && text.is(i + 1, CharacterClass::Letter))) {
-    return text.endOfRun(i + 1, CharacterClass::Letter);
+  if (isLetter || (leads && text.is(text.after(i), CharacterClass::Letter))) {
+    return text.endOfRun(text.after(i), CharacterClass::Letter);
   }
   if (isNumber) return text.endOfRun(i, CharacterClass::Number, digits);
   const std::size_t symbol = text.at(i) == ' ' ? i + 1 : i;
@@ -101,7 +110,7 @@ std::size_t endOfLlama3Word(const Characters& text, std::size_t i, std::size_t d
     return end;
   }
   for (std::size_t end = text.endOfRun(i, CharacterClass::WhiteSpace); end > i; --end) {
-    if (isLineEnd(text.at(end - 1))) return end;
+    if (isLineEnd(text.byteAt(end - 1))) return end;
   }
   return endOfWhiteSpace(text, i);
 }
@@ -110,19 +119,19 @@ class KnownWordPattern final : public TextPattern {
  public:
   explicit KnownWordPattern(WordPattern pattern) : m_pattern(pattern) {}
 
-  std::vector<ByteRange> findAll(std::string_view bytes) const override {
-    const Characters text(bytes);
-    std::vector<ByteRange> words;
+  void find(std::string_view bytes, const std::stop_token& stop, const Found& found) const override {
+    Characters text(bytes, stop);
+    StopPoll poll(stop);
     for (std::size_t i = 0; i < text.size();) {
+      poll.step();
       const std::size_t end = endOfWord(text, i);
-      words.push_back({text.offset(i), text.offset(end)});
+      found({i, end});
       i = end;
     }
-    return words;
   }
 
  private:
-  std::size_t endOfWord(const Characters& text, std::size_t i) const {
+  std::size_t endOfWord(Characters& text, std::size_t i) const {
     if (m_pattern == WordPattern::Gpt2) return endOfGpt2Word(text, i);
     return endOfLlama3Word(text, i, m_pattern == WordPattern::Llama3 ? 3 : 1);
   }
@@ -134,15 +143,15 @@ class DigitsPattern final : public TextPattern {
  public:
   explicit DigitsPattern(bool individual) : m_individual(individual) {}
 
-  std::vector<ByteRange> findAll(std::string_view bytes) const override {
-    const Characters text(bytes);
-    std::vector<ByteRange> numbers;
+  void find(std::string_view bytes, const std::stop_token& stop, const Found& found) const override {
+    Characters text(bytes, stop);
+    StopPoll poll(stop);
     for (std::size_t i = 0; i < text.size();) {
+      poll.step();
       const std::size_t end = text.endOfRun(i, CharacterClass::Number, m_individual ? 1 : kNoLimit);
-      if (end > i) numbers.push_back({text.offset(i), text.offset(end)});
-      i = std::max(end, i + 1);
+      if (end > i) found({i, end});
+      i = end > i ? end : text.after(i);
     }
-    return numbers;
   }
 
  private:
@@ -153,14 +162,14 @@ class LiteralPattern final : public TextPattern {
  public:
   explicit LiteralPattern(std::string literal) : m_literal(std::move(literal)) {}
 
-  std::vector<ByteRange> findAll(std::string_view text) const override {
-    std::vector<ByteRange> found;
+  void find(std::string_view text, const std::stop_token& stop, const Found& found) const override {
+    StopPoll poll(stop);
     std::size_t position = 0;
     while ((position = text.find(m_literal, position)) != std::string_view::npos) {
-      found.push_back({position, position + m_literal.size()});
+      poll.step();
+      found({position, position + m_literal.size()});
       position += m_literal.size();
     }
-    return found;
   }
 
  private:
@@ -168,6 +177,12 @@ class LiteralPattern final : public TextPattern {
 };
 
 }  // namespace
+
+std::vector<ByteRange> TextPattern::findAll(std::string_view text) const {
+  std::vector<ByteRange> ranges;
+  find(text, {}, [&ranges](ByteRange range) { ranges.push_back(range); });
+  return ranges;
+}
 
 std::unique_ptr<const TextPattern> wordPattern(WordPattern pattern) {
   return std::make_unique<KnownWordPattern>(pattern);

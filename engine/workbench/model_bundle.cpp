@@ -46,6 +46,7 @@ class WatchedWeights final : public model::WeightSource {
                                    compute::sizeOf(matrix.type)});
     return matrix;
   }
+  void requireWhole() const override { m_weights.requireWhole(); }
   std::string digest() const { return m_digest.value().hex(); }
   std::vector<model::StoredTensor> stored() const override { return m_weights.stored(); }
   std::string fingerprint() const override { return m_weights.fingerprint(); }

@@ -168,7 +168,7 @@ const std::vector<Setting>& runSettings() {
        .effect = SettingEffect::Model,
        .range = {0, compute::kMostThreads},
        .row = {.group = Group::Model, .label = tr("Threads"), .least = tr("one a core")},
-       .option = {.name = "--threads", .help = "Threads; 0: one a core"}},
+       .option = {.name = "--threads", .help = "Threads; 0: one a core, and at most 8 a core"}},
       {.key = "max_tokens",
        .name = "maxTokens",
        .member = &RunSettings::maxTokens,

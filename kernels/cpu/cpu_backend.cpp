@@ -56,6 +56,7 @@ class CpuBackend final : public compute::Backend {
     info.name = processorName() + ", " + info.instructionSet + ", " + std::to_string(threads) +
                 (threads == 1 ? " thread" : " threads");
     info.threads = threads;
+    info.remark = m_executor.pool().shortfall();
     info.numericRevision = std::string(kNumericRevision) + "/" + info.instructionSet;
     info.rowsAreBitEqual = true;
     return info;

@@ -19,6 +19,7 @@ class Executor {
   bool stopped() const { return m_stop.stop_requested(); }
   const std::stop_token& stopToken() const { return m_stop; }
   ThreadPool& pool() { return m_pool; }
+  const ThreadPool& pool() const { return m_pool; }
   int threads() const { return m_pool.size(); }  ///< the caller included
 
   /// tile(index, thread) for every tile, until stopped. `work` counts the multiply-adds of all tiles: where

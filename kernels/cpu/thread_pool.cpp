@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernels/cpu/thread_pool.h"
 
+#include "engine/base/counted.h"
 #include "engine/compute/backends.h"
 
 #include <algorithm>
 #include <chrono>
+#include <new>
+#include <system_error>
+#include <utility>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
@@ -34,19 +38,42 @@ void relax() {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) : m_alone(kLeastAlone) {
-  if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
-  threads = std::clamp(threads, 1, compute::kMostThreads);
+ThreadPool::ThreadPool(int threads)
+    : ThreadPool(threads, [](auto work) { return std::jthread(std::move(work)); }) {}
+
+ThreadPool::ThreadPool(int threads, const StartThread& start) : m_alone(kLeastAlone) {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  m_asked = threads > 0 ? threads : cores;
+  threads = std::min({m_asked, kMostThreadsACore * cores, compute::kMostThreads});
+  m_tried = threads;
   m_workers.reserve(static_cast<std::size_t>(threads - 1));
-  for (int thread = 1; thread < threads; ++thread) {
-    m_workers.emplace_back([this, thread](const std::stop_token& end) { serve(end, thread); });
+  try {
+    for (int thread = 1; thread < threads; ++thread)
+      m_workers.push_back(start([this, thread](const std::stop_token& end) { serve(end, thread); }));
+  } catch (const std::system_error&) {
+    endWorkers(m_workers.size() / 2);
+  } catch (const std::bad_alloc&) {
+    endWorkers(m_workers.size() / 2);
   }
 }
 
 ThreadPool::~ThreadPool() {
-  for (std::jthread& worker : m_workers) worker.request_stop();
+  endWorkers(0);
+}
+
+std::string ThreadPool::shortfall() const {
+  if (size() == m_asked) return {};
+  const std::string fewer = counted(size(), "thread") + " instead of " + std::to_string(m_asked) + ": ";
+  if (size() < m_tried) return fewer + "the system could not start as many";
+  return fewer + "more than " + std::to_string(kMostThreadsACore) + " a core only wait for each other";
+}
+
+/// Those beyond so many. They sleep where there is no job, so they are woken to see that they are to end.
+void ThreadPool::endWorkers(std::size_t left) {
+  for (std::size_t i = left; i < m_workers.size(); ++i) m_workers[i].request_stop();
   { const std::lock_guard lock(m_mutex); }
   m_wake.notify_all();
+  m_workers.resize(left);
 }
 
 void ThreadPool::workThrough(const Job& job, int thread) {

@@ -4,26 +4,40 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
 namespace spanscope::cpu {
+
+/// More than this only wait for each other, and starting and ending them takes seconds.
+inline constexpr int kMostThreadsACore = 8;
 
 /// Threads that work through the tiles of one job at a time. The caller works too, never waits for a thread
 /// that has not begun, and does without the others for a while where one that had begun kept it waiting: on a
 /// busy machine jobs cost little more than they would alone.
 class ThreadPool {
  public:
-  /// `threads` counts the caller; 0 means all cores.
+  /// Starts a thread that does `work`; throws what std::jthread() does where the system has none to give.
+  using StartThread = std::function<std::jthread(std::function<void(const std::stop_token&)> work)>;
+
+  /// `threads` counts the caller; 0 means all cores, and more than kMostThreadsACore a core are not started.
+  /// Where not all can be started, half of those that were go
+  /// again: the system is at its limit, and what comes after needs threads and memory, too.
   explicit ThreadPool(int threads);
+  ThreadPool(int threads, const StartThread& start);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int size() const { return static_cast<int>(m_workers.size()) + 1; }
+  /// Why it has fewer threads than were asked for, as a sentence without its period; empty: it has as many.
+  std::string shortfall() const;
 
   /// Calls tile(i, thread) for i = 0 … tiles − 1, in any order, thread in 0 … size() − 1. `tile` must not
   /// throw. Tiles that have not begun when `stop` is requested are left out. One caller at a time, and not
@@ -38,6 +52,7 @@ class ThreadPool {
   }
 
  private:
+  void endWorkers(std::size_t left);
   struct Job {
     void (*call)(const void* context, std::int64_t index, int thread) = nullptr;
     const void* context = nullptr;
@@ -64,6 +79,8 @@ class ThreadPool {
   alignas(64) std::atomic<std::uint64_t> m_state = 0;
   alignas(64) std::atomic<std::int64_t> m_next = 0;
   Job m_job;
+  int m_asked = 0;
+  int m_tried = 0;                 ///< of those that were asked for
   Clock::time_point m_aloneUntil;  ///< the caller works alone until then
   Clock::duration m_alone;         ///< for how long, when it is next kept waiting
 

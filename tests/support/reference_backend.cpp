@@ -345,8 +345,13 @@ Partial weigh(const Scored& scored, std::size_t size) {
 
 compute::DeviceInfo ReferenceBackend::info() const {
   const bool raw = m_layout == KeyLayout::Raw;
-  return {raw ? "reference, raw keys" : "reference", "scalar", 1,
-          raw ? "reference-raw-1" : "reference-1",   true,     compute::DType::F32};
+  return {raw ? "reference, raw keys" : "reference",
+          "scalar",
+          1,
+          {},
+          raw ? "reference-raw-1" : "reference-1",
+          true,
+          compute::DType::F32};
 }
 
 void ReferenceBackend::begin(std::stop_token stop) {

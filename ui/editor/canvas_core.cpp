@@ -53,7 +53,7 @@ void CanvasCore::setInput(const ViewInput& input) {
   const bool sameRuns =
       before && before->trace == input.trace && before->position == input.position &&
       before->paths == input.paths && before->tokenizer == input.tokenizer &&
-      before->selection.request == input.selection.request &&
+      before->tokensCounted == input.tokensCounted && before->selection.request == input.selection.request &&
       (before->selection == input.selection || before->shownRequest() == input.shownRequest()) &&
       m_statusDocument == m_document;
   const std::size_t runs = input.trace->runs().size();

@@ -246,7 +246,7 @@ class StatusBuilder {
     for (const NodeId node : m_leavesLeft) {
       if (query::isSugar(m_document.at(node).own)) continue;
       const std::string& text = *ownText(m_document.at(node).own);
-      m_result[node].tokens = m_cache.counts->count(text);
+      m_result[node].tokens = m_cache.counts->count(text).value_or(-1);
     }
   }
 

@@ -15,7 +15,8 @@ std::vector<document::Problem> ProblemFinder::find(const document::Document& doc
   document::ProblemContext context;
   context.devices = devices;
   if (tokenizer != nullptr) {
-    context.countTokens = [this](const std::string& text) { return m_counts->count(text); };
+    // A prompt has at least the tokens that are counted already.
+    context.countTokens = [this](const std::string& text) { return m_counts->count(text).value_or(0); };
     context.contextLength = contextLength(document.settings);
   }
   return document::findProblems(document, context);

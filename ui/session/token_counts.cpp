@@ -1,22 +1,106 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/session/token_counts.h"
 
+#include "engine/base/error.h"
+
+#include <QCoreApplication>
+#include <QMetaObject>
+#include <QPointer>
+#include <QThreadPool>
+
+#include <algorithm>
+#include <deque>
+#include <map>
 #include <utility>
+#include <variant>
 
 namespace spanscope::ui {
 
-TokenCounts::TokenCounts(std::shared_ptr<const text::Tokenizer> tokenizer)
-    : m_tokenizer(std::move(tokenizer)) {}
+/// All of it is the window's thread's.
+struct TokenCounts::Books {
+  using Count = std::variant<std::int64_t, Error>;
 
-std::int64_t TokenCounts::count(const std::string& text) {
-  // Every state of a text that is being typed is a text of its own.
-  constexpr std::size_t kMostKept = 10'000;
-  const auto found = m_counts.find(text);
-  if (found != m_counts.end()) return found->second;
-  if (m_counts.size() >= kMostKept) m_counts.clear();
-  const auto tokens = static_cast<std::int64_t>(m_tokenizer->encode(text).size());
-  m_counts.emplace(text, tokens);
-  return tokens;
+  void note(const std::string& text, Count count) {
+    // Every state of a text that is being typed is a text of its own.
+    constexpr std::size_t kMostKept = 10'000;
+    // Long texts fill the memory sooner.
+    constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
+    if (counts.size() >= kMostKept || bytes >= kMostBytes) {
+      counts.clear();
+      bytes = 0;
+    }
+    bytes += text.size();
+    counts.insert_or_assign(text, std::move(count));
+  }
+
+  std::map<std::string, Count> counts;  ///< by text
+  std::size_t bytes = 0;                ///< of the texts
+  std::deque<std::string> waiting;      ///< the one that was asked for last first
+  std::optional<std::string> current;   ///< that is being counted
+  std::function<void()> told;
+};
+
+TokenCounts::TokenCounts(std::shared_ptr<const text::Tokenizer> tokenizer)
+    : m_tokenizer(std::move(tokenizer)), m_books(std::make_shared<Books>()) {}
+
+TokenCounts::~TokenCounts() {
+  m_stop.request_stop();
+}
+
+void TokenCounts::onCounted(std::function<void()> told) {
+  m_books->told = std::move(told);
+}
+
+std::optional<std::int64_t> TokenCounts::count(const std::string& text) {
+  Books& books = *m_books;
+  if (const auto found = books.counts.find(text); found != books.counts.end()) {
+    if (const auto* error = std::get_if<Error>(&found->second)) throw Failure(*error);
+    return std::get<std::int64_t>(found->second);
+  }
+  if (text.size() <= kCountedAtOnce) {
+    const auto tokens = static_cast<std::int64_t>(m_tokenizer->count(text));
+    books.note(text, tokens);
+    return tokens;
+  }
+  // Whoever still wants one that was dropped asks again when the others have come.
+  constexpr std::size_t kMostWaiting = 16;
+  if (books.current != text) {
+    std::erase(books.waiting, text);
+    books.waiting.push_front(text);
+    if (books.waiting.size() > kMostWaiting) books.waiting.pop_back();
+    if (!books.current) countNext(m_books, m_tokenizer, m_stop.get_token());
+  }
+  return std::nullopt;
+}
+
+void TokenCounts::countNext(const std::shared_ptr<Books>& books,
+                            const std::shared_ptr<const text::Tokenizer>& tokenizer,
+                            const std::stop_token& stop) {
+  books->current.reset();
+  if (books->waiting.empty() || stop.stop_requested()) return;
+  books->current = std::move(books->waiting.front());
+  books->waiting.pop_front();
+  QThreadPool::globalInstance()->start([weak = std::weak_ptr(books), tokenizer, stop, text = *books->current,
+                                        context = QPointer<QObject>(qApp)] {
+    std::optional<Books::Count> count;
+    try {
+      count = static_cast<std::int64_t>(tokenizer->count(text, {.stop = stop}));
+    } catch (const Failure& failure) {
+      count = failure.error();
+    }
+    // The application outlives the pool's work.
+    if (stop.stop_requested() || context == nullptr) return;
+    QMetaObject::invokeMethod(
+        context.data(),
+        [weak, tokenizer, stop, text, made = std::move(*count)] {
+          const std::shared_ptr<Books> kept = weak.lock();
+          if (!kept || stop.stop_requested()) return;
+          kept->note(text, made);
+          countNext(kept, tokenizer, stop);
+          if (kept->told) kept->told();
+        },
+        Qt::QueuedConnection);
+  });
 }
 
 std::shared_ptr<TokenCounts> countsOf(const std::shared_ptr<const text::Tokenizer>& tokenizer,

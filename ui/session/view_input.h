@@ -57,6 +57,7 @@ struct ViewInput {
   std::shared_ptr<const text::Tokenizer> tokenizer;
   /// What has been counted with it; null: nothing is remembered.
   std::shared_ptr<TokenCounts> tokenCounts;
+  std::uint64_t tokensCounted = 0;  ///< grows when counts have come that were missing
   Selection selection;
   Theme theme;
   /// What the document's next run would find; null: not known yet, or a recorded run is shown.

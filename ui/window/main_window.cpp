@@ -297,9 +297,11 @@ QString MainWindow::problemText() {
   // Called with every frame of a run, in which the document stays what it is.
   const ViewInput& input = m_workspace.input();
   // Counting takes milliseconds in a large query: what is being typed is counted when the person pauses.
-  if (m_checked != input.document || m_checkedWith != input.tokenizer || m_checkedDevices != input.devices) {
+  if (m_checked != input.document || m_checkedWith != input.tokenizer ||
+      m_checkedCounts != input.tokensCounted || m_checkedDevices != input.devices) {
     m_checked = input.document;
     m_checkedWith = input.tokenizer;
+    m_checkedCounts = input.tokensCounted;
     m_checkedDevices = input.devices;
     m_countProblems.start();
   }

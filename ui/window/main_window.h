@@ -181,6 +181,7 @@ class MainWindow : public QMainWindow {
   std::map<std::uint32_t, CanvasPlace> m_places;        ///< where it looked in each tab
   std::shared_ptr<const document::Document> m_checked;  ///< whose problems were counted
   std::shared_ptr<const text::Tokenizer> m_checkedWith;
+  std::uint64_t m_checkedCounts = 0;
   std::shared_ptr<const std::vector<compute::Device>> m_checkedDevices;
   ProblemFinder m_finder;
   QString m_problems;  ///< how many of what kind

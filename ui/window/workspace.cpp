@@ -24,6 +24,7 @@
 #include <QCoreApplication>
 #include <QDateTime>
 #include <QFileInfo>
+#include <QPointer>
 
 #include <algorithm>
 #include <iterator>
@@ -688,6 +689,11 @@ void Workspace::showTokenizer() {
     m_input.tokenizer = known->second;
   }
   m_input.tokenCounts = countsOf(m_input.tokenizer, m_input.tokenCounts);
+  m_input.tokenCounts->onCounted([self = QPointer(this)] {
+    if (self == nullptr) return;
+    ++self->m_input.tokensCounted;
+    self->invalidate();
+  });
 }
 
 /// Whether the document has the nodes that it had when identities were read: what they say may have changed.

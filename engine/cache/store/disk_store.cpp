@@ -176,11 +176,16 @@ std::optional<StoredBytes> DiskStore::fetch(const ContentName& name, const Conte
     remove(file, "a block with a wrong checksum");
     return std::nullopt;
   }
+  if (pack->isCut()) {
+    remove(file, "a file that was cut while it was read");
+    return std::nullopt;
+  }
   known.usedAt = now();
   return StoredBytes{.facts = {.name = name, .parent = parent, .tokens = tokens, .base = entry.base},
                      .tier = trace::StoreTier::Disk,
                      .bytes = pack->blockBytes(entry),
-                     .holder = pack};
+                     .holder = pack,
+                     .pack = pack.get()};
 }
 
 /// The file's time of change is that of its last use, for all processes; its content never changes.

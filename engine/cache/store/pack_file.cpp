@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/cache/store/pack_file.h"
 
+#include "engine/base/counted.h"
+#include "engine/base/error.h"
 #include "engine/cache/pool_limits.h"
 
 #include <unistd.h>
@@ -23,6 +25,7 @@ constexpr std::size_t kEntryBytes = 104;
 constexpr std::size_t kChecksumBytes = 16;
 constexpr std::uint64_t kAlignment = 64;
 constexpr std::uint32_t kMostTextBytes = 1 << 16;
+constexpr const char* kCut = "a file that was cut while it was read";
 
 std::uint64_t aligned(std::uint64_t offset) {
   return (offset + kAlignment - 1) / kAlignment * kAlignment;
@@ -208,12 +211,21 @@ std::shared_ptr<const Pack> Pack::open(const std::filesystem::path& path, PackFa
   std::optional<MappedBytes> bytes = file->map();
   if (!bytes) return systemError();
   if (bytes->get().empty()) return refuse(PackFault::Damaged, "an empty file");
-  const std::shared_ptr<Pack> pack(new Pack(std::move(*bytes)));
+  const std::shared_ptr<Pack> pack(new Pack(path, std::move(*bytes)));
   bool isOtherVersion = false;
   std::string wrong = decode(pack->m_bytes.get(), pack->m_head, isOtherVersion);
+  if (pack->isCut()) return refuse(PackFault::Damaged, kCut);
   if (!wrong.empty())
     return refuse(isOtherVersion ? PackFault::OtherVersion : PackFault::Damaged, std::move(wrong));
   return pack;
+}
+
+void Pack::requireWhole() const {
+  if (!isCut()) return;
+  throw Failure({.file = m_path.string(),
+                 .place = {},
+                 .found = kCut,
+                 .expected = "all " + counted(fileBytes(), "byte") + " that it had when it was opened"});
 }
 
 bool Pack::isIntact(const PackEntry& entry) const {

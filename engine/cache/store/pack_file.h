@@ -74,10 +74,15 @@ class Pack {
     return m_bytes.get().subspan(static_cast<std::size_t>(entry.offset), m_head.bytesOf(entry));
   }
   bool isIntact(const PackEntry& entry) const;
+  /// Whether the file lost its end since it was opened: bytes that were not checked since may be zeros.
+  bool isCut() const { return m_bytes.isCut(); }
+  /// Throws Failure if it did.
+  void requireWhole() const;
 
  private:
-  explicit Pack(MappedBytes bytes) : m_bytes(std::move(bytes)) {}
+  Pack(std::filesystem::path path, MappedBytes bytes) : m_path(std::move(path)), m_bytes(std::move(bytes)) {}
 
+  std::filesystem::path m_path;
   MappedBytes m_bytes;
   PackHead m_head;
 };

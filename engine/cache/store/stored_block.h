@@ -28,12 +28,15 @@ struct StoreOwner {
   std::uint32_t slotBytes = 0;  ///< of one token slot
 };
 
+class Pack;
+
 /// Its keys and values, checked. What holds them is kept as long as this is.
 struct StoredBytes {
   StoredFacts facts;
   trace::StoreTier tier = trace::StoreTier::Host;
   std::span<const std::byte> bytes;  ///< slots one after the other
   std::shared_ptr<const void> holder;
+  const Pack* pack = nullptr;    ///< the file that they lie in; null where they lie in none
   std::int64_t nanoseconds = 0;  ///< that it took to have them
 };
 

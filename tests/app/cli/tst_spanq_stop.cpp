@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <filesystem>
 
 namespace {
 
@@ -48,6 +49,7 @@ class TestSpanqStop : public QObject {
   void initTestCase();
   void answersTheFirstInterrupt_data();
   void answersTheFirstInterrupt();
+  void answersWhileATextIsEncoded();
 
  private:
   QTemporaryDir m_folder;
@@ -97,6 +99,46 @@ void TestSpanqStop::answersTheFirstInterrupt() {
   // Within 100 ms on an idle machine; a busy one takes its time.
   qInfo("%lld ms", static_cast<long long>(timer.elapsed()));
   QVERIFY(timer.elapsed() < 2000);
+}
+
+/// One text of 9 MB, of a model whose context it would fit: to encode it takes seconds.
+void TestSpanqStop::answersWhileATextIsEncoded() {
+  namespace fs = std::filesystem;
+  const fs::path model = m_folder.filePath("model").toStdString();
+  fs::copy(fs::path(SPANSCOPE_SOURCE_DIR) / "resources" / "models" / "spanlet", model);
+  QFile config(QString::fromStdString((model / "config.json").string()));
+  QVERIFY(config.open(QIODevice::ReadOnly));
+  QByteArray settings = config.readAll();
+  config.close();
+  const qsizetype place = settings.indexOf("\"max_position_embeddings\"");
+  QVERIFY(place >= 0);
+  const qsizetype number = settings.indexOf(':', place) + 1;
+  settings.replace(number, settings.indexOf(',', number) - number, " 16777216");
+  fs::permissions(model / "config.json", fs::perms::owner_write, fs::perm_options::add);
+  QVERIFY(config.open(QIODevice::WriteOnly) && config.write(settings) == settings.size());
+  config.close();
+  QByteArray text;
+  for (int i = 0; text.size() < 9'000'000; ++i) text += "light" + QByteArray::number(i) + ' ';
+  QFile file(m_folder.filePath("long.json"));
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  file.write(R"({"g":{"model":"m","max_tokens":4,"input":{"user":")" + text + R"("}}})");
+  file.close();
+  for (const int after : {1000, 2500}) {
+    QProcess process;
+    process.setStandardOutputFile(QProcess::nullDevice());
+    process.start(QStringLiteral(SPANSCOPE_SPANQ),
+                  {"run", "--model", QString::fromStdString(model.string()), file.fileName()});
+    QVERIFY(process.waitForStarted());
+    QVERIFY2(!process.waitForFinished(after), "the text is too short");
+    ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+    QElapsedTimer timer;
+    timer.start();
+    QVERIFY(process.waitForFinished());
+    QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+    QCOMPARE(process.exitCode(), 130);
+    qInfo("%lld ms", static_cast<long long>(timer.elapsed()));
+    QVERIFY(timer.elapsed() < 2000);
+  }
 }
 
 SPANSCOPE_TEST(tst_spanq_stop, TestSpanqStop, QCoreApplication)

@@ -18,6 +18,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <map>
@@ -25,6 +26,7 @@
 #include <numeric>
 #include <set>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -86,9 +88,10 @@ double processorSeconds() {
 class CountingTokenizer final : public text::Tokenizer {
  public:
   explicit CountingTokenizer(const text::Tokenizer& tokenizer) : m_tokenizer(tokenizer) {}
-  std::vector<TokenId> encode(std::string_view text) const override {
+  void encodeTo(std::string_view text, const std::stop_token& stop,
+                const text::TokenSink& sink) const override {
     encodedBytes += text.size();
-    return m_tokenizer.encode(text);
+    m_tokenizer.encodeTo(text, stop, sink);
   }
   TokenId controlId(std::string_view piece) const override { return m_tokenizer.controlId(piece); }
   std::string bytes(TokenId id) const override { return m_tokenizer.bytes(id); }
@@ -603,6 +606,39 @@ class TestSessionRun : public QObject {
     }
     QCOMPARE(started, 40);
     QCOMPARE(startedBeforeFirstPass, 1);
+  }
+
+  /// A prompt that is too long by far is not encoded to its end to say so.
+  void saysAtLeastByHowMuchAPromptIsTooLong() {
+    SpanletSession spanlet({}, 2, true, 500);
+    const run::RunResult far = spanlet.session->run(planOf(copies(1, longText(40'000))), {});
+    QCOMPARE(far.outcome, trace::RunOutcome::Failed);
+    QCOMPARE(far.error->found, std::string("a prompt of more than 66536 tokens"));
+    QCOMPARE(far.error->expected,
+             std::string("at most 499, the model's context less one for the answer: more "
+                         "than 66037 too many"));
+    const run::RunResult near = spanlet.session->run(planOf(copies(1, longText(300))), {});
+    QVERIFY(near.error && near.error->found.find("more than") == std::string::npos);
+    const run::RunResult fits = spanlet.session->run(planOf(copies(1, longText(3))), {});
+    QCOMPARE(fits.outcome, trace::RunOutcome::Finished);
+  }
+
+  /// A stop while a text is encoded ends the run as stopped, not as failed.
+  void stopsWhileATextIsEncoded() {
+    SpanletSession spanlet({}, 2, true, 1 << 28);
+    const plan::Plan plan = planOf(copies(1, longText(300'000)));
+    std::stop_source stop;
+    const double begin = processorSeconds();
+    const std::jthread person([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      stop.request_stop();
+    });
+    const run::RunResult result = spanlet.session->run(plan, {}, stop.get_token());
+    QCOMPARE(result.outcome, trace::RunOutcome::Stopped);
+    QVERIFY(!result.error);
+    // All of the text takes two seconds and more.
+    const double worked = processorSeconds() - begin;
+    QVERIFY2(worked < 1, qPrintable(QString("%1 s").arg(worked)));
   }
 
   void equalTextsAreEncodedOnce() {

@@ -475,6 +475,38 @@ class TestSessionStore : public QObject {
                       cold.session->logits({.table = table}).logits.front()));
   }
 
+  /// A file that is cut between the check of its blocks and their loading fails the run by its name. Nothing
+  /// of it is kept, and the next run computes what it lost.
+  void aFileThatIsCutFailsTheRun() {
+    for (const std::uintmax_t left : {0, 5000, 100'001}) {
+      const Folder folder;
+      std::string answer;
+      {
+        SpanletSession one(folder.config());
+        answer = one.session->run(planOf(kQuestion), {}).answer;
+      }
+      const fs::path pack = folder.packs().front();
+      SpanletSession other(folder.config());
+      bool isCut = false;
+      other.sink.onEvent = [&](const trace::Event& event) {
+        if (isCut || !std::holds_alternative<trace::BlockLookedUp>(event.payload)) return;
+        isCut = true;
+        fs::resize_file(pack, left);
+      };
+      const run::RunResult failed = other.session->run(planOf(kSwapped), {});
+      QVERIFY(isCut);
+      QCOMPARE(failed.outcome, trace::RunOutcome::Failed);
+      QVERIFY(failed.error);
+      QCOMPARE(failed.error->file, pack.string());
+      QCOMPARE(failed.error->found, std::string("a file that was cut while it was read"));
+      for (const trace::BlockState& block : other.session->dumpPool().blocks) QCOMPARE(block.references, 0);
+      const run::RunResult next = other.session->run(planOf(kSwapped), {});
+      QCOMPARE(next.outcome, trace::RunOutcome::Finished);
+      QCOMPARE(next.answer, answer);
+      QVERIFY(!fs::exists(pack));
+    }
+  }
+
   /// The forecast knows what the tiers hold, loads nothing, and spills nothing.
   void theForecastKnowsTheTiers() {
     const Folder folder;

@@ -78,6 +78,7 @@ class TestBpeTokenizer : public QObject {
   void displaysPieces();
   void longWordsAreQuick_data();
   void longWordsAreQuick();
+  void longWordsInPartsAsAWhole();
   void mergesOfMarkersAreNotMade();
   void namesWhatItDoesNotSupport_data();
   void namesWhatItDoesNotSupport();
@@ -236,6 +237,63 @@ void TestBpeTokenizer::longWordsAreQuick() {
   tokenizer->encode(text);
   // A quadratic algorithm would take minutes.
   QVERIFY2(timer.elapsed() < 5000, qPrintable(QString::number(timer.elapsed())));
+}
+
+/// A long word is encoded part by part, cut where nothing can be joined: with the ids of the whole.
+void TestBpeTokenizer::longWordsInPartsAsAWhole() {
+  std::mt19937_64 random(testSeed());
+  const auto encode = [](const BpeModel& model, const std::string& word) {
+    std::vector<TokenId> ids;
+    const TokenSink sink = [&ids](std::span<const TokenId> made) {
+      ids.insert(ids.end(), made.begin(), made.end());
+      return true;
+    };
+    IdOutput output(sink);
+    model.encodeWord(word, {}, output);
+    output.flush();
+    return ids;
+  };
+  std::size_t merged = 0;
+  for (int round = 0; round < 300; ++round) {
+    std::string letters = "abcdefghijkl";
+    letters.resize(2 + random() % 10);
+    std::vector<std::string> pieces;
+    BpeModel parts(BpeModel::Units::Bytes);
+    BpeModel whole(BpeModel::Units::Bytes);
+    const auto add = [&](const std::string& piece) {
+      if (std::find(pieces.begin(), pieces.end(), piece) != pieces.end()) return;
+      for (BpeModel* model : {&parts, &whole}) model->addPiece(piece, static_cast<TokenId>(pieces.size()));
+      pieces.push_back(piece);
+    };
+    const auto idOf = [&](const std::string& piece) {
+      return static_cast<TokenId>(std::find(pieces.begin(), pieces.end(), piece) - pieces.begin());
+    };
+    for (const char letter : letters) add(std::string(1, letter));
+    struct Merge {
+      std::string left;
+      std::string right;
+    };
+    std::vector<Merge> merges;
+    for (std::size_t i = random() % 20; i > 0; --i) {
+      const Merge merge{pieces[random() % pieces.size()], pieces[random() % pieces.size()]};
+      add(merge.left + merge.right);
+      merges.push_back(merge);
+    }
+    // A merge may stand before one that makes a part of it.
+    std::shuffle(merges.begin(), merges.end(), random);
+    for (std::uint32_t rank = 0; rank < merges.size(); ++rank) {
+      const Merge& merge = merges[rank];
+      for (BpeModel* model : {&parts, &whole})
+        model->addMerge(idOf(merge.left), idOf(merge.right), rank, idOf(merge.left + merge.right));
+    }
+    parts.finish();
+    std::string word;
+    for (int i = 0; i < 700; ++i) word += letters[random() % letters.size()];
+    const std::vector<TokenId> expected = encode(whole, word);
+    QVERIFY(encode(parts, word) == expected);
+    if (expected.size() < word.size()) ++merged;
+  }
+  QVERIFY(merged > 200);
 }
 
 void TestBpeTokenizer::mergesOfMarkersAreNotMade() {

@@ -53,6 +53,8 @@ class TestTextPattern : public QObject {
   void hostileExpressionsEnd();
   void normalForms_data();
   void normalForms();
+  void longTextsPartByPart_data();
+  void longTextsPartByPart();
   void manyMarksAreQuick();
 };
 
@@ -236,6 +238,43 @@ void TestTextPattern::normalForms() {
   QCOMPARE(normalized(bytes, NormalForm::C), c.toStdString());
   QCOMPARE(normalized(bytes, NormalForm::D), d.toStdString());
   QCOMPARE(normalized(bytes, NormalForm::Kc), kc.toStdString());
+}
+
+void TestTextPattern::longTextsPartByPart_data() {
+  QTest::addColumn<int>("form");
+  for (const NormalForm form : {NormalForm::C, NormalForm::D, NormalForm::Kc, NormalForm::Kd})
+    QTest::addRow("form %d", static_cast<int>(form)) << static_cast<int>(form);
+}
+
+/// The parts of a long text meet anywhere between what belongs together.
+void TestTextPattern::longTextsPartByPart() {
+  QFETCH(int, form);
+  const auto wanted = static_cast<NormalForm>(form);
+  static const std::array<std::string, 14> kFragments = {"e",
+                                                         "\xCC\x81",
+                                                         "\xCC\xA7",
+                                                         "\xC3\xA9",
+                                                         "\xE1\x84\x80",
+                                                         "\xE1\x85\xA1",
+                                                         "\xE1\x86\xA8",
+                                                         "\xEA\xB0\x80",
+                                                         "\xE6\x97\xA5",
+                                                         "\xEF\xBE\x9E",
+                                                         "\xE3\x82\xAB",
+                                                         "\xE0\xB8\xB3",
+                                                         "\xE0\xA7\x87",
+                                                         "\xE0\xA6\xBE"};
+  std::mt19937_64 random(testSeed());
+  std::string text;
+  std::string expected;
+  // No part has anything to do with a digit's other side.
+  while (text.size() < 150'000) {
+    std::string piece = "1";
+    for (std::size_t i = random() % 40; i > 0; --i) piece += kFragments[random() % kFragments.size()];
+    text += piece;
+    expected += normalized(piece, wanted);
+  }
+  QVERIFY(normalized(text, wanted) == expected);
 }
 
 void TestTextPattern::manyMarksAreQuick() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/error.h"
 #include "engine/base/utf8.h"
+#include "engine/text/sentencepiece_merges.h"
 #include "engine/text/sentencepiece_model.h"
 #include "engine/text/tokenizer.h"
 #include "tests/engine/text/text_test_support.h"
@@ -11,9 +12,12 @@
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <sstream>
+#include <stop_token>
+#include <thread>
 
 using namespace spanscope;
 using namespace spanscope::text;
@@ -65,6 +69,12 @@ class TestTokenizer : public QObject {
   void randomTextComesBack();
   void invalidUtf8IsReplaced();
   void plainTextAsTheLibraryEncodesIt();
+  void longTextAsTheLibraryEncodesIt_data();
+  void longTextAsTheLibraryEncodesIt();
+  void partsOfModelsThatCannotBeCut();
+  void stopEndsEncoding_data();
+  void stopEndsEncoding();
+  void encodesNoMoreThanIsWanted();
   void streamHoldsBackIncompleteCharacters();
   void streamOfRandomIdsEqualsDecode();
   void idsOutsideTheVocabulary();
@@ -147,6 +157,138 @@ void TestTokenizer::plainTextAsTheLibraryEncodesIt() {
        {"Mira lives in Lisbon.", " Where does Mira live?", "[\"Tom\", \"Shadow\"]", "a\n\nb  c", "日本 😀",
         "You are a helpful assistant. Answer from the documents.", "< | user | >"}) {
     QCOMPARE(tokenizer->encode(text), library.EncodeAsIds(text));
+  }
+}
+
+void TestTokenizer::longTextAsTheLibraryEncodesIt_data() {
+  QTest::addColumn<QString>("model");
+  QTest::addColumn<bool>("prefix");  ///< the library puts a space before a text
+  QTest::newRow("spanlet") << QString::fromStdString((bundledModel() / "tokenizer.model").string()) << false;
+  const std::filesystem::path llama = goldenTokenizers() / "llama2-tokenizer.model";
+  if (std::filesystem::exists(llama))
+    QTest::newRow("llama") << QString::fromStdString(llama.string()) << true;
+}
+
+/// It is cut where no piece can lie across; what cannot be cut is merged here.
+void TestTokenizer::longTextAsTheLibraryEncodesIt() {
+  QFETCH(QString, model);
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  std::filesystem::copy_file(model.toStdString(), directory / "tokenizer.model");
+  const auto tokenizer = loadTokenizer(directory);
+  sentencepiece::SentencePieceProcessor library;
+  QVERIFY(library.Load(model.toStdString()).ok());
+  std::mt19937_64 random(testSeed());
+  const auto repeated = [](std::string_view text, std::size_t bytes) {
+    std::string result;
+    while (result.size() < bytes) result += text;
+    return result;
+  };
+  std::vector<std::string> texts = {repeated("the rest is in the ", 100'000), repeated("ining", 80'000),
+                                    repeated(" ", 70'000) + "x", repeated("日本語の文字", 70'000),
+                                    "a" + repeated("=", 70'000) + repeated("12 ", 9000)};
+  std::string mixed;
+  // Markers and the mark of a space are spelled in bytes, which the library does not do.
+  while (mixed.size() < 60'000) mixed += randomText(random, 8);
+  for (const char* taken : {"<|user|>", "<|system|>", "<|assistant|>", "<|end|>", "<s>", "</s>", "<unk>",
+                            "<pad>", "\xE2\x96\x81"}) {
+    for (std::size_t at = mixed.find(taken); at != std::string::npos; at = mixed.find(taken, at))
+      mixed.erase(at, std::string_view(taken).size());
+  }
+  texts.push_back(mixed);
+  std::string letters;
+  std::uniform_int_distribution<int> letter(0, 4);
+  while (letters.size() < 90'000) letters += "ering"[letter(random)];
+  texts.push_back(letters);
+  for (const std::string& text : texts) {
+    const std::vector<TokenId> ids = tokenizer->encode(text);
+    QVERIFY2(ids == library.EncodeAsIds(text), text.substr(0, 20).c_str());
+    QCOMPARE(tokenizer->count(text), ids.size());
+  }
+}
+
+/// What a piece that is not used falls apart into depends on the whole text: it is not cut.
+void TestTokenizer::partsOfModelsThatCannotBeCut() {
+  using Type = SentencePiece::Type;
+  SentencePieceModel model;
+  model.algorithm = SentencePieceModel::Algorithm::Bpe;
+  model.pieces = {{"<unk>", 0, Type::Unknown}};
+  float score = 0;
+  for (const char* piece : {"\xE2\x96\x81", "a", "b", "c", "ab", "bc", "abc"})
+    model.pieces.push_back({piece, score -= 1, Type::Normal});
+  QVERIFY(SentencePieceMerges::canCut(model));
+  model.pieces.back().type = Type::Unused;
+  QVERIFY(!SentencePieceMerges::canCut(model));
+  const QTemporaryDir folder;
+  const auto tokenizer = load(model, folder);
+  sentencepiece::SentencePieceProcessor library;
+  QVERIFY(library.LoadFromSerializedProto(serializeSentencePieceModel(model)).ok());
+  std::mt19937_64 random(testSeed());
+  std::string text;
+  while (text.size() < 20'000) text += "abc "[random() % 4];
+  QVERIFY(tokenizer->encode(text) == library.EncodeAsIds(text));
+}
+
+void TestTokenizer::stopEndsEncoding_data() {
+  QTest::addColumn<QString>("folder");
+  QTest::addColumn<QByteArray>("part");
+  const QString spanlet = QString::fromStdString(bundledModel().string());
+  const auto described = [](const char* name) {
+    return QString::fromStdString(
+        (std::filesystem::path(SPANSCOPE_TEST_DATA_DIR) / "tokenizers" / name).string());
+  };
+  QTest::newRow("sentencepiece") << spanlet << QByteArray("The lamp gave little light. ");
+  QTest::newRow("sentencepiece, no place for a cut") << spanlet << QByteArray("ining");
+  QTest::newRow("words") << described("llama3") << QByteArray("The lamp gave little light. ");
+  QTest::newRow("one word") << described("gpt2") << QByteArray("ining");
+  QTest::newRow("a text as one word") << described("sentencepiece") << QByteArray("The lamp gave light. ");
+  QTest::newRow("normal forms") << described("possessive") << QByteArray("e\xCC\x81\xCC\xA7 \xE6\x97\xA5");
+  QTest::newRow("white space") << described("llama3") << QByteArray(" \n");
+  QTest::newRow("expression") << described("splits") << QByteArray("The lamp gave 12 lights. ");
+}
+
+void TestTokenizer::stopEndsEncoding() {
+  QFETCH(QString, folder);
+  QFETCH(QByteArray, part);
+  const auto tokenizer = loadTokenizer(folder.toStdString());
+  const std::string text = part.repeated(9'000'000 / part.size()).toStdString();
+  // Early, and when much of it is behind.
+  for (const int milliseconds : {0, 1, 30, 200}) {
+    std::stop_source stop;
+    std::chrono::steady_clock::time_point asked;
+    const std::jthread person([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+      asked = std::chrono::steady_clock::now();
+      stop.request_stop();
+    });
+    try {
+      tokenizer->encode(text, {.stop = stop.get_token()});
+      QFAIL("it was encoded");
+    } catch (const Failure& failure) {
+      QCOMPARE(failure.error().found, std::string("a stop while it was encoded"));
+    }
+    const std::chrono::duration<double, std::milli> waited = std::chrono::steady_clock::now() - asked;
+    qInfo("stopped %d ms after the beginning, answered within %.1f ms", milliseconds, waited.count());
+    // A few milliseconds on an idle machine; a busy one takes its time.
+    QVERIFY(waited.count() < 1000);
+  }
+}
+
+void TestTokenizer::encodesNoMoreThanIsWanted() {
+  for (const std::filesystem::path& folder :
+       {bundledModel(), std::filesystem::path(SPANSCOPE_TEST_DATA_DIR) / "tokenizers" / "llama3"}) {
+    const auto tokenizer = loadTokenizer(folder);
+    std::string text;
+    while (text.size() < 1'000'000) text += "The lamp gave little light. ";
+    const std::vector<TokenId> all = tokenizer->encode(text);
+    for (const std::size_t most : {std::size_t{0}, std::size_t{1}, std::size_t{20'000}, all.size() - 1}) {
+      const std::vector<TokenId> some = tokenizer->encode(text, {.mostTokens = most});
+      QVERIFY(some.size() > most && some.size() <= most + 10'000);
+      QVERIFY(std::equal(some.begin(), some.end(), all.begin()));
+      QCOMPARE(tokenizer->count(text, {.mostTokens = most}), some.size());
+    }
+    QVERIFY(tokenizer->encode(text, {.mostTokens = all.size()}) == all);
+    QCOMPARE(tokenizer->count(text), all.size());
   }
 }
 

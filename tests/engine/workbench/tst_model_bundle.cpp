@@ -5,8 +5,11 @@
 #include "tests/support/backends.h"
 #include "tests/support/test_program.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
+#include <filesystem>
 #include <stop_token>
 
 using namespace spanscope;
@@ -16,6 +19,8 @@ class TestModelBundle : public QObject {
 
  private Q_SLOTS:
   void loadingStops();
+  void weightsThatAreCutAreAnError_data();
+  void weightsThatAreCutAreAnError();
 };
 
 void TestModelBundle::loadingStops() {
@@ -31,6 +36,39 @@ void TestModelBundle::loadingStops() {
     QFAIL("it was loaded");
   } catch (const Failure& failure) {
     QCOMPARE(failure.error().found, std::string("a stop while it was loaded"));
+  }
+}
+
+void TestModelBundle::weightsThatAreCutAreAnError_data() {
+  QTest::addColumn<double>("part");  ///< of the file that is left
+  QTest::addColumn<int>("tensor");   ///< before which it is cut
+  for (const double part : {0.0, 0.3, 0.9, 0.99999}) {
+    for (const int tensor : {0, 1, 20, 1000}) QTest::addRow("%g before %d", part, tensor) << part << tensor;
+  }
+}
+
+/// By others, while they are loaded: the last tensor may be read by then, but not all of what is read later.
+void TestModelBundle::weightsThatAreCutAreAnError() {
+  QFETCH(double, part);
+  QFETCH(int, tensor);
+  const QTemporaryDir folder;
+  const std::filesystem::path directory = folder.path().toStdString();
+  std::filesystem::copy(workbench::bundledModelDirectory(), directory,
+                        std::filesystem::copy_options::overwrite_existing);
+  const std::filesystem::path weights = directory / "model.safetensors";
+  const auto left =
+      static_cast<std::uintmax_t>(part * static_cast<double>(std::filesystem::file_size(weights)));
+  const auto cutBefore = [&](std::size_t read, std::size_t all) {
+    if (read == std::min(static_cast<std::size_t>(tensor), all - 1))
+      std::filesystem::resize_file(weights, left);
+  };
+  try {
+    workbench::loadModelBundle(directory, test::cpuBackends(),
+                               {.threads = 2, .chat = nullptr, .progress = cutBefore});
+    QFAIL("it was loaded");
+  } catch (const Failure& failure) {
+    QCOMPARE(failure.error().file, weights.string());
+    QCOMPARE(failure.error().found, std::string("a file that was cut while it was read"));
   }
 }
 

@@ -4,10 +4,16 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <new>
 #include <numeric>
+#include <string>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace spanscope;
@@ -129,6 +135,61 @@ class TestThreadPool : public QObject {
     QCOMPARE(calls.load(), 0);
     pool.run(5, {}, [&](std::int64_t, int) { ++calls; });
     QCOMPARE(calls.load(), 5);
+  }
+
+  /// Where the system starts no more threads, some of those that it started do all of the work.
+  void doesWithThreadsThatCanBeStarted_data() {
+    QTest::addColumn<int>("startable");
+    QTest::addColumn<bool>("lacksMemory");
+    QTest::addColumn<int>("size");
+    QTest::newRow("none") << 0 << false << 1;
+    QTest::newRow("one") << 1 << false << 1;
+    QTest::newRow("four") << 4 << false << 3;
+    QTest::newRow("four, then no memory") << 4 << true << 3;
+    QTest::newRow("all") << 6 << false << 7;
+  }
+  void doesWithThreadsThatCanBeStarted() {
+    QFETCH(int, startable);
+    QFETCH(bool, lacksMemory);
+    QFETCH(int, size);
+    int started = 0;
+    cpu::ThreadPool pool(7, [&](std::function<void(const std::stop_token&)> work) {
+      if (started == startable && lacksMemory) throw std::bad_alloc();
+      if (started == startable)
+        throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+      ++started;
+      // They are asleep when it turns out that not all can be started.
+      std::jthread thread(std::move(work));
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      return thread;
+    });
+    QCOMPARE(pool.size(), size);
+    QCOMPARE(pool.shortfall().empty(), size == 7);
+    if (size < 7) QVERIFY(pool.shortfall().ends_with("instead of 7: the system could not start as many"));
+    std::atomic<int> calls = 0;
+    std::atomic<bool> isThreadInRange = true;
+    for (int job = 0; job < 20; ++job) {
+      pool.run(100, {}, [&](std::int64_t, int thread) {
+        ++calls;
+        if (thread < 0 || thread >= size) isThreadInRange = false;
+      });
+    }
+    QCOMPARE(calls.load(), 2000);
+    QVERIFY(isThreadInRange);
+  }
+
+  void startsNoMoreThanAreOfUse() {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int most = cores * cpu::kMostThreadsACore;
+    int started = 0;
+    const cpu::ThreadPool pool(most + 1, [&](std::function<void(const std::stop_token&)> work) {
+      ++started;
+      return std::jthread(std::move(work));
+    });
+    QCOMPARE(started, most - 1);
+    QCOMPARE(pool.size(), most);
+    QCOMPARE(pool.shortfall(), std::to_string(most) + " threads instead of " + std::to_string(most + 1) +
+                                   ": more than 8 a core only wait for each other");
   }
 
   void endsWhileAsleepOrIdle() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tokens of a text are counted once for all who ask, and anew with another tokenizer.
+#include "engine/base/error.h"
 #include "engine/query/json/json.h"
 #include "engine/workbench/document/document_query.h"
 #include "tests/support/test_program.h"
@@ -7,6 +8,8 @@
 #include "ui/session/token_counts.h"
 
 #include <QTest>
+
+#include <atomic>
 
 using namespace spanscope;
 using namespace spanscope::ui;
@@ -16,9 +19,15 @@ namespace {
 /// A token for each byte.
 class ByteTokenizer final : public text::Tokenizer {
  public:
-  std::vector<TokenId> encode(std::string_view text) const override {
+  void encodeTo(std::string_view text, const std::stop_token& stop,
+                const text::TokenSink& sink) const override {
     ++calls;
-    return {text.begin(), text.end()};
+    for (const char c : text) {
+      const TokenId id = c;
+      if (!stop.stop_requested() && sink({&id, 1})) continue;
+      ++ended;
+      throw Failure(errorAt("text", "a stop", "none"));
+    }
   }
   TokenId controlId(std::string_view) const override { return -1; }
   std::string bytes(TokenId id) const override { return {static_cast<char>(id)}; }
@@ -26,7 +35,8 @@ class ByteTokenizer final : public text::Tokenizer {
   bool isControl(TokenId) const override { return false; }
   std::int32_t vocabularySize() const override { return 256; }
 
-  mutable int calls = 0;
+  mutable std::atomic<int> calls = 0;
+  mutable std::atomic<int> ended = 0;  ///< before the end of the text
 };
 
 }  // namespace
@@ -42,11 +52,38 @@ class TestTokenCounts : public QObject {
       QCOMPARE(counts.count("four"), std::int64_t{4});
       QCOMPARE(counts.count(""), std::int64_t{0});
     }
-    QCOMPARE(tokenizer->calls, 2);
+    QCOMPARE(tokenizer->calls.load(), 2);
     // Not everything is kept, and nothing becomes wrong by that.
     for (int i = 0; i < 25'000; ++i)
       QCOMPARE(counts.count(std::string(static_cast<std::size_t>(i % 7), 'a') + std::to_string(i)) > 0, true);
     QCOMPARE(counts.count("four"), std::int64_t{4});
+  }
+
+  /// The window goes on while a long text is counted, and is told when the number has come.
+  void longTextsAreCountedBesideTheWindow() {
+    const auto tokenizer = std::make_shared<ByteTokenizer>();
+    TokenCounts counts(tokenizer);
+    int told = 0;
+    counts.onCounted([&told] { ++told; });
+    const std::string text(TokenCounts::kCountedAtOnce + 1, 'a');
+    for (int round = 0; round < 3; ++round) QVERIFY(!counts.count(text));
+    QVERIFY(!counts.count(text + "b"));
+    QCOMPARE(counts.count("four"), std::int64_t{4});
+    QTRY_COMPARE(told, 2);
+    QCOMPARE(counts.count(text), static_cast<std::int64_t>(text.size()));
+    QCOMPARE(counts.count(text + "b"), static_cast<std::int64_t>(text.size() + 1));
+    QCOMPARE(tokenizer->calls.load(), 3);
+  }
+
+  /// Nobody waits for the rest of a count that nobody wants any more.
+  void endsWithTheTokenizer() {
+    const auto tokenizer = std::make_shared<ByteTokenizer>();
+    {
+      TokenCounts counts(tokenizer);
+      QVERIFY(!counts.count(std::string(200'000'000, 'a')));
+      QTRY_COMPARE(tokenizer->calls.load(), 1);
+    }
+    QTRY_COMPARE_WITH_TIMEOUT(tokenizer->ended.load(), 1, 1000);
   }
 
   void anotherTokenizerCountsAnew() {
@@ -71,16 +108,16 @@ class TestTokenCounts : public QObject {
     const int calls = tokenizer->calls;
     QVERIFY(calls > 0);
     QCOMPARE(second.find(document, tokenizer, counts).size(), problems.size());
-    QCOMPARE(tokenizer->calls, calls);
+    QCOMPARE(tokenizer->calls.load(), calls);
     // By themselves they remember, too.
     ProblemFinder alone;
     alone.find(document, tokenizer);
     const int counted = tokenizer->calls;
     QVERIFY(counted > calls);
     alone.find(document, tokenizer);
-    QCOMPARE(tokenizer->calls, counted);
+    QCOMPARE(tokenizer->calls.load(), counted);
   }
 };
 
-SPANSCOPE_TEST(tst_token_counts, TestTokenCounts)
+SPANSCOPE_TEST(tst_token_counts, TestTokenCounts, QCoreApplication)
 #include "tst_token_counts.moc"

@@ -34,7 +34,8 @@ bool InputView::isShown(const ViewInput& input) const {
   if (!m_input) return false;
   const ViewInput& shown = *m_input;
   if (shown.selection != input.selection || shown.theme != input.theme ||
-      shown.tokenizer != input.tokenizer || shown.keys != input.keys)
+      shown.tokenizer != input.tokenizer || shown.tokensCounted != input.tokensCounted ||
+      shown.keys != input.keys)
     return false;
   const bool readsDocument =
       m_parts.testFlag(InputPart::Document) || (m_parts.testFlag(InputPart::Model) && m_model == nullptr);

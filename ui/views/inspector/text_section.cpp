@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/views/inspector/text_section.h"
 
+#include "engine/base/error.h"
 #include "ui/views/inspector/inspector_model.h"
 
 #include <QCoreApplication>
@@ -49,6 +50,10 @@ TextSection::TextSection(DocumentUndo::ModelOf model, QWidget* parent)
   });
 }
 
+TextSection::~TextSection() {
+  m_counting.request_stop();
+}
+
 void TextSection::setLabel(const QString& label) {
   m_label->setText(label);
   m_editor->setAccessibleName(label);
@@ -88,18 +93,26 @@ void TextSection::count() {
   if (!m_isCounted || m_counted == m_shown) return;
   m_counted = m_shown;
   const int serial = ++m_countSerial;
+  m_counting.request_stop();
+  m_counting = {};
   if (m_tokenizer == nullptr) {
     m_counted.reset();
     m_count->setText(tr("no model loaded yet"));
     return;
   }
   if (m_shown.size() <= kCountedAtOnce) {
-    m_count->setText(tokenText(static_cast<std::int64_t>(m_tokenizer->encode(m_shown).size())));
+    m_count->setText(tokenText(static_cast<std::int64_t>(m_tokenizer->count(m_shown))));
     return;
   }
   QThreadPool::globalInstance()->start([self = QPointer(this), serial, tokenizer = m_tokenizer,
-                                        text = m_shown, context = QPointer<QObject>(qApp)] {
-    const auto tokens = static_cast<std::int64_t>(tokenizer->encode(text).size());
+                                        text = m_shown, context = QPointer<QObject>(qApp),
+                                        stop = m_counting.get_token()] {
+    std::int64_t tokens = 0;
+    try {
+      tokens = static_cast<std::int64_t>(tokenizer->count(text, {.stop = stop}));
+    } catch (const Failure&) {
+      return;  // another text came, or this one cannot be encoded, which a run tells
+    }
     // The section may be gone by then; the application outlives the pool's work.
     if (context == nullptr) return;
     QMetaObject::invokeMethod(

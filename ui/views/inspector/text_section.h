@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 class QLabel;
@@ -21,6 +22,7 @@ class TextSection : public QWidget {
   Q_OBJECT
  public:
   TextSection(DocumentUndo::ModelOf model, QWidget* parent);
+  ~TextSection() override;
 
   void setLabel(const QString& label);
   /// The text of the document; what the person typed last is not set again.
@@ -51,6 +53,7 @@ class TextSection : public QWidget {
   bool m_isSetting = false;
   bool m_isCounted = true;
   int m_countSerial = 0;
+  std::stop_source m_counting;  ///< of the count in progress, which the next one ends
 };
 
 }  // namespace spanscope::ui
