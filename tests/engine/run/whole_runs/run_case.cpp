@@ -63,7 +63,8 @@ SessionChoice anySession(Dice& dice) {
   session.rowsPerPass = dice.of(std::vector{1, 3, 7, 16, 37, 64, 512, 512});
   session.threads = dice.oneIn(6) ? 2 + dice.below(2) : 1;
   session.halfKeys = dice.oneIn(4);
-  session.tails = !dice.oneIn(4);
+  // Tails make forecasts unsure: which of several is copied from.
+  session.tails = !dice.oneIn(session.tiers == Tiers::None ? 4 : 2);
   session.endings = static_cast<Endings>(dice.below(3));
   if (dice.oneIn(10)) session.positions = 60 + dice.below(160);
   return session;
