@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One random case of whole runs: a session with a history, and how each of its runs is to be held against a
+// twin that has seen nothing. A plain value, made from its seed alone, so that a number repeats it; it can be
+// printed in full and made smaller.
+#pragma once
+
+#include "engine/layout/layouts.h"
+#include "engine/plan/plan.h"
+#include "engine/policy/choice.h"
+#include "engine/query/query.h"
+#include "tests/engine/run/whole_runs/tiny_models.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace spanscope::test {
+
+/// Where blocks go that leave the pool.
+enum class Tiers : std::uint8_t { None, Host, LittleHost, Disk, DiskBehindLittleHost };
+
+/// Of a session and its model.
+struct SessionChoice {
+  std::int32_t blockSize = 16;
+  std::int32_t blocks = 400;  ///< the null block included
+  std::int32_t rowsPerPass = 512;
+  int threads = 1;
+  bool halfKeys = false;  ///< keys and values are bf16
+  bool tails = true;
+  Tiers tiers = Tiers::None;
+  Endings endings = Endings::Many;
+  std::int32_t positions = 4096;  ///< of the model's context
+  bool operator==(const SessionChoice&) const = default;
+};
+
+/// What attention a run records.
+enum class Observed : std::uint8_t { Nothing, Answer, Everything };
+
+struct QueryRun {
+  query::Node query;
+  policy::Choice policy;
+  layout::Layout layout = layout::Layout::Exact;
+  plan::OutputForm outputForm = plan::OutputForm::Anew;
+  bool distribute = true;
+  std::uint32_t fanIn = 0;  ///< of attention locality; 0: off
+  bool mapReduce = false;   ///< its shape
+  std::uint64_t seed = 0;
+  std::int32_t maxTokens = 6;
+  std::int32_t topK = 0;
+  float topP = 1;
+  Observed observed = Observed::Nothing;
+  bool isFirstOfSession = false;  ///< the session before has ended; its stores are there
+  bool isCacheEmptied = false;    ///< before the run
+  std::int32_t emptyEvery = 0;    ///< passes, before which the cache is emptied, a few times; 0: never
+  std::int32_t stopAfter = 0;     ///< passes; 0: it is not stopped
+  bool isReplayed = false;        ///< its replies are put through the model once more
+  bool isPredictedAhead = false;  ///< by the predictor that predicted the run before, if there is one
+  bool operator==(const QueryRun&) const = default;
+};
+
+struct RunCase {
+  std::uint64_t seed = 0;
+  SessionChoice warm;
+  /// What the cold twins have otherwise; they have room for everything and no tiers.
+  std::int32_t coldRowsPerPass = 512;
+  int coldThreads = 1;
+  std::vector<QueryRun> runs;
+  bool operator==(const RunCase&) const = default;
+};
+
+RunCase makeRunCase(std::uint64_t seed);
+
+/// All of it, one line for the session and one or two for each run.
+std::string describe(const RunCase& all);
+
+/// Blocks of a pool in which nothing is ever evicted.
+std::int32_t roomyBlocks(std::int32_t blockSize);
+
+}  // namespace spanscope::test

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/compute/backend.h"
+#include "engine/model/config.h"
+#include "engine/model/decoder.h"
+#include "engine/model/weights.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+
+namespace spanscope::test {
+
+/// How replies of a random model end.
+enum class Endings : std::uint8_t {
+  None,  ///< each is as long as it may be
+  Few,
+  Many
+};
+
+/// Random weights of a few thousand parameters with the tokenizer and template of the bundled checkpoint.
+/// Some tokens are likelier than others: the marks of the padded and cropped layouts, the words of the
+/// template, and a few more, so that replies hold them and begin alike. Everything is made once and shared by
+/// all sessions.
+class TinyModels {
+ public:
+  TinyModels();
+
+  const text::Tokenizer& tokenizer() const { return *m_tokenizer; }
+  const text::ChatTemplate& chat() const { return *m_chat; }
+  const model::WeightSource& weights() const { return *m_weights; }
+  model::ModelConfig config(Endings endings, std::int32_t positions) const;
+
+  compute::Backend& backend(int threads);
+  model::Decoder& decoder(Endings endings, std::int32_t positions, int threads);
+
+ private:
+  std::unique_ptr<text::Tokenizer> m_tokenizer;
+  const text::ChatTemplate* m_chat;
+  model::ModelConfig m_shape;
+  std::unique_ptr<model::WeightSource> m_weights;
+  std::map<int, std::unique_ptr<compute::Backend>> m_backends;
+  std::map<std::tuple<Endings, std::int32_t, int>, std::unique_ptr<model::Decoder>> m_decoders;
+};
+
+}  // namespace spanscope::test

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whole runs against their definition in double precision, row by row, under each policy that masks or links,
+// in each layout, with outputs computed anew and reused. Replies hold the marks of the layouts, which are
+// tokens like others there.
+#include "engine/layout/message_renderer.h"
+#include "engine/plan/planner.h"
+#include "engine/query/json/json.h"
+#include "tests/engine/policy/policy_fixture.h"
+#include "tests/engine/run/whole_runs/plain_prompt.h"
+#include "tests/engine/run/whole_runs/random_trees.h"
+#include "tests/engine/run/whole_runs/run_record.h"
+#include "tests/engine/run/whole_runs/tiny_models.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace spanscope;
+using layout::Layout;
+using plan::OutputForm;
+using test::PlainMask;
+using test::PlainPolicy;
+using test::PlainPrompts;
+using test::PlainRow;
+using test::relative;
+
+namespace {
+
+constexpr std::int32_t kBlockSize = 5;
+
+struct Row {
+  const char* policy;
+  PlainPolicy plain;
+};
+
+const std::vector<Row>& policyRows() {
+  static const std::vector<Row> rows{{"prefix", {.mask = PlainMask::Causal}},
+                                     {"spans", {.mask = PlainMask::Spans}},
+                                     {"shared-prefix", {.mask = PlainMask::BehindPrefix}},
+                                     {"link(1)", {.mask = PlainMask::Linked, .linked = 1}},
+                                     {"link(4)", {.mask = PlainMask::Linked, .linked = 4}}};
+  return rows;
+}
+
+/// Documents and replies behind a beginning, one in another, and twice in a row.
+constexpr const char* kNested =
+    R"({"g":{"model":"m","max_tokens":4,"temperature":0,"input":{"cross":[{"system":"Answer + shortly."},)"
+    R"({"plus":[{"user":"Mira lives in Lisbon."},{"cross":[{"user":"Two pets:"},{"plus":[)"
+    R"({"user":"Biscuit @ home"},{"assistant":"Pepper sleeps all day."}]},{"user":"and no more"}]},)"
+    R"({"g":{"model":"m","max_tokens":5,"temperature":0.9,"input":{"cross":[{"plus":[)"
+    R"({"user":"Nils owns a clock."}]},{"user":"Who owns it?"}]}}}]},{"user":"First."},)"
+    R"({"g":{"model":"m","max_tokens":3,"temperature":0.9,"input":{"user":"Say < something."}}},)"
+    R"({"plus":[{"user":"Mira lives in Lisbon."},{"user":"The last one."}]},{"user":"Who is it?"}]}}})";
+
+/// Where a step's rows are not those of the table that the run laid out; empty if they are.
+std::string otherRows(const std::vector<PlainRow>& rows, const std::vector<trace::SegmentInfo>& table) {
+  std::size_t row = 0;
+  for (const trace::SegmentInfo& segment : table) {
+    for (std::size_t j = static_cast<std::size_t>(segment.visibleBegin);
+         j < segment.tokens.size() && !segment.hidden; ++j, ++row) {
+      if (row >= rows.size()) return "rows that are too many";
+      if (rows[row].token != segment.tokens[j]) return "row " + std::to_string(row) + ": another token";
+      if (rows[row].position != segment.base + static_cast<std::int64_t>(j))
+        return "row " + std::to_string(row) + ": another position";
+    }
+  }
+  return row == rows.size() ? std::string() : "rows that are missing";
+}
+
+}  // namespace
+
+class TestPlainPrompts : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { m_seed = test::policyTestSeed(20261123); }
+
+  void runsAreAsDefined_data() {
+    QTest::addColumn<int>("policy");
+    QTest::addColumn<int>("layout");
+    QTest::addColumn<bool>("isReused");
+    for (std::size_t policy = 0; policy < policyRows().size(); ++policy) {
+      for (const layout::LayoutInfo& info : layout::layouts()) {
+        for (const bool isReused : {false, true})
+          QTest::addRow("%s, %s, outputs %s", policyRows()[policy].policy, info.name,
+                        isReused ? "reused" : "anew")
+              << static_cast<int>(policy) << static_cast<int>(info.layout) << isReused;
+      }
+    }
+  }
+  void runsAreAsDefined() {
+    QFETCH(int, policy);
+    QFETCH(int, layout);
+    QFETCH(bool, isReused);
+    const Row& row = policyRows()[static_cast<std::size_t>(policy)];
+    const model::ModelConfig shape = m_models.config(test::Endings::Few, 4096);
+    const testing::PlainTransformer plain(shape, m_models.weights());
+    layout::MessageRenderer renderer(m_models.tokenizer(), m_models.chat());
+    renderer.useLayout(static_cast<Layout>(layout), kBlockSize);
+    const layout::MarkerTokens marks = layout::markerTokens(m_models.tokenizer());
+    test::WatchingSink sink;
+    run::Session session(test::poolOf(2000, 37, kBlockSize), m_models.decoder(test::Endings::Few, 4096, 1),
+                         m_models.backend(1), m_models.weights().fingerprint(), "random",
+                         &m_models.tokenizer(), &m_models.chat(), sink);
+    test::Dice dice(m_seed);
+    test::RandomTrees trees(dice);
+    std::int64_t marksInReplies = 0;
+    std::int64_t reused = 0;
+    std::int64_t cached = 0;
+    for (int query = 0; query < 8; ++query) {
+      plan::PlanOptions planning;
+      planning.outputForm = isReused ? OutputForm::Reused : OutputForm::Anew;
+      planning.distribute = query % 2 == 0;
+      const query::Node tree = query < 2 ? *query::parseJson(kNested).query : trees.next();
+      const auto plan = plan::makePlan(tree, planning).plan;
+      QVERIFY(plan);
+      run::RunOptions options;
+      options.policy = *policy::findChoice(row.policy);
+      options.layout = static_cast<Layout>(layout);
+      options.maxTokens = 5;
+      sink.beginRun(0);
+      run::RunResult result = session.run(*plan, options);
+      QVERIFY2(!result.error, result.error ? result.error->message().c_str() : "");
+      const test::RunRecord record(std::move(result), sink.events());
+      std::vector<std::vector<TokenId>> replies(plan->steps.size());
+      for (const run::StepResult& step : record.result.steps) {
+        replies[step.step] = step.tokens;
+        cached += step.metrics.cachedTokens;
+        marksInReplies += std::count_if(step.tokens.begin(), step.tokens.end(), [&](TokenId token) {
+          return token == marks.plus || token == marks.cross || token == marks.pad;
+        });
+      }
+      const PlainPrompts prompts(*plan, replies, renderer, plain, row.plain);
+      for (const run::StepResult& step : record.result.steps) {
+        const QString where = QString("query %1, step %2: ").arg(query).arg(step.step);
+        const std::vector<PlainRow>& rows = prompts.prompt(step.step);
+        const std::string other = otherRows(rows, record.replyOf(step).prompt);
+        QVERIFY2(other.empty(),
+                 qPrintable(where + QString::fromStdString(other + "\n" + query::writeCanonical(tree))));
+        reused +=
+            std::count_if(rows.begin(), rows.end(), [](const PlainRow& r) { return r.reply.has_value(); });
+        const std::vector<testing::Numbers> expected = prompts.logits(step.step);
+        const run::ReplayedReply found =
+            session.replayReply(test::finishedReply(record, step, options.policy), 0);
+        QCOMPARE(found.logits.size(), expected.size());
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          const double error = relative(found.logits[i], expected[i]);
+          QVERIFY2(error < test::kClose,
+                   qPrintable(where + QString("token %1 is off by %2\n").arg(i).arg(error) +
+                              QString::fromStdString(query::writeCanonical(tree))));
+        }
+      }
+    }
+    QVERIFY(marksInReplies > 0);
+    QVERIFY(cached > 0);
+    QCOMPARE(reused > 0,
+             isReused && (row.plain.mask == PlainMask::Spans || row.plain.mask == PlainMask::Linked));
+  }
+
+ private:
+  std::uint64_t m_seed = 0;
+  test::TinyModels m_models;
+};
+
+SPANSCOPE_TEST(tst_plain_prompts, TestPlainPrompts)
+#include "tst_plain_prompts.moc"

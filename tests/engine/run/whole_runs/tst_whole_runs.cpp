@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A fuzzer of whole runs: random queries in sessions with a history, each run held against a twin that has
+// seen nothing, against its forecast, and against what its events and its replays say. By hand it runs for as
+// long as it is told:
+//   SPANSCOPE_WHOLE_RUNS_SEED     the first case; of one case alone, with SPANSCOPE_WHOLE_RUNS_CASES=1
+//   SPANSCOPE_WHOLE_RUNS_CASES    so many cases
+//   SPANSCOPE_WHOLE_RUNS_PAIRS    or until so many runs have been held against their twins
+//   SPANSCOPE_WHOLE_RUNS_MINUTES  or for so long
+//   SPANSCOPE_WHOLE_RUNS_GO_ON    tell of every case that fails instead of ending with the first
+//   SPANSCOPE_WHOLE_RUNS_KNOWN    what is known to be wrong is a failure, too
+#include "engine/policy/policies.h"
+#include "tests/engine/run/whole_runs/case_runner.h"
+#include "tests/engine/run/whole_runs/known_faults.h"
+#include "tests/engine/run/whole_runs/smaller_case.h"
+#include "tests/support/test_program.h"
+
+#include <QElapsedTimer>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <limits>
+#include <map>
+#include <string>
+
+using namespace spanscope;
+using test::CaseRunner;
+using test::Difference;
+using test::RunCase;
+
+namespace {
+
+/// The suite's share: a minute or two of one core.
+constexpr std::uint64_t kFirstSeed = 1;
+constexpr std::int64_t kCases = 3000;
+
+std::int64_t numberOf(const char* variable) {
+  return qEnvironmentVariable(variable).toLongLong();
+}
+
+std::string textOf(const test::Differences& differences) {
+  std::string text;
+  for (const Difference& difference : differences)
+    text += "run " + std::to_string(difference.run) + ", " + nameOf(difference.subject) + ": " +
+            difference.text + "\n";
+  return text;
+}
+
+}  // namespace
+
+class TestWholeRuns : public QObject {
+  Q_OBJECT
+
+ public:
+  TestWholeRuns() {
+    // What is asked for by hand may take longer than a function of a test usually may.
+    if (qEnvironmentVariableIsEmpty("QTEST_FUNCTION_TIMEOUT"))
+      qputenv("QTEST_FUNCTION_TIMEOUT", QByteArray::number(std::numeric_limits<int>::max()));
+  }
+
+ private Q_SLOTS:
+  void casesAreMadeFromTheirSeeds() {
+    for (std::uint64_t seed = 1; seed < 50; ++seed) {
+      const RunCase made = test::makeRunCase(seed);
+      QVERIFY(made == test::makeRunCase(seed));
+      QVERIFY(!(made == test::makeRunCase(seed + 1)));
+      QVERIFY(describe(made).starts_with("seed " + std::to_string(seed) + ": "));
+    }
+  }
+
+  void warmRunsAreAsPromised() {
+    const std::uint64_t first = qEnvironmentVariableIsSet("SPANSCOPE_WHOLE_RUNS_SEED")
+                                    ? qEnvironmentVariable("SPANSCOPE_WHOLE_RUNS_SEED").toULongLong()
+                                    : kFirstSeed;
+    const std::int64_t cases = numberOf("SPANSCOPE_WHOLE_RUNS_CASES");
+    const std::int64_t pairs = numberOf("SPANSCOPE_WHOLE_RUNS_PAIRS");
+    const std::int64_t minutes = numberOf("SPANSCOPE_WHOLE_RUNS_MINUTES");
+    const bool isByHand = cases > 0 || pairs > 0 || minutes > 0;
+    const bool goesOn = qEnvironmentVariableIsSet("SPANSCOPE_WHOLE_RUNS_GO_ON");
+    const bool countsKnown = qEnvironmentVariableIsSet("SPANSCOPE_WHOLE_RUNS_KNOWN");
+    qInfo("first seed %llu", static_cast<unsigned long long>(first));
+    QElapsedTimer timer;
+    timer.start();
+    int failures = 0;
+    std::map<std::string, int> known;
+    std::uint64_t seed = first;
+    const auto mayGoOn = [&] {
+      const auto done = static_cast<std::int64_t>(seed - first);
+      if (!isByHand) return done < kCases;
+      return (cases == 0 || done < cases) && (pairs == 0 || m_runner.seen().pairs < pairs) &&
+             (minutes == 0 || timer.elapsed() < minutes * 60'000);
+    };
+    for (; mayGoOn(); ++seed) {
+      const RunCase all = test::makeRunCase(seed);
+      const test::Differences found = m_runner.run(all);
+      if (found.empty()) continue;
+      const test::KnownFault* const fault = countsKnown ? nullptr : findKnownFault(all, found.front());
+      if (fault != nullptr) {
+        ++known[fault->name];
+        continue;
+      }
+      ++failures;
+      qWarning("%s%s", textOf(found).c_str(), describe(all).c_str());
+      tellSmaller(all, found.front());
+      if (!goesOn) break;
+    }
+    const test::Seen& seen = m_runner.seen();
+    qInfo("%lld cases, %lld pairs in %.1f s; up to seed %llu", static_cast<long long>(seed - first),
+          static_cast<long long>(seen.pairs), static_cast<double>(timer.elapsed()) / 1000,
+          static_cast<unsigned long long>(seed));
+    qInfo("%lld tokens reused, %lld of them relocated; %lld blocks evicted, %lld loaded; %lld preemptions",
+          static_cast<long long>(seen.cachedTokens), static_cast<long long>(seen.relocatedTokens),
+          static_cast<long long>(seen.evictedBlocks), static_cast<long long>(seen.loadedBlocks),
+          static_cast<long long>(seen.preemptions));
+    qInfo("%lld runs failed, %lld were stopped; %lld teams; %lld replays; %lld steps foreseen, %lld bounded",
+          static_cast<long long>(seen.failed), static_cast<long long>(seen.stopped),
+          static_cast<long long>(seen.teams), static_cast<long long>(seen.replays),
+          static_cast<long long>(seen.exactSteps), static_cast<long long>(seen.boundedSteps));
+    for (const auto& [name, count] : known) qInfo("known: %s, %d times", name.c_str(), count);
+    QCOMPARE(failures, 0);
+    if (isByHand) return;
+    // All that the cases are made of has come up, or agreement would say little.
+    QCOMPARE(seen.policies.size(), policy::policyNames().size());
+    QCOMPARE(seen.layouts.size(), layout::layouts().size());
+    QVERIFY(seen.cachedTokens > 10'000 && seen.relocatedTokens > 1000 && seen.evictedBlocks > 1000);
+    QVERIFY(seen.preemptions > 20 && seen.loadedBlocks > 20 && seen.stopped > 20 && seen.teams > 20);
+    QVERIFY(seen.failed > 20 && seen.replays > 20 && seen.exactSteps > 100 && seen.boundedSteps > 100);
+  }
+
+ private:
+  /// The smallest that fails in the same way.
+  void tellSmaller(const RunCase& all, const Difference& difference) {
+    const auto fails = [&](const RunCase& smaller) {
+      const test::Differences found = m_runner.run(smaller);
+      return !found.empty() && found.front().subject == difference.subject;
+    };
+    RunCase cut = all;
+    cut.runs.resize(difference.run + 1);
+    const RunCase small = smallerCase(fails(cut) ? cut : all, fails);
+    qWarning("smaller:\n%s%s", textOf(m_runner.run(small)).c_str(), describe(small).c_str());
+  }
+
+  QTemporaryDir m_directory;
+  CaseRunner m_runner{m_directory.path().toStdString()};
+};
+
+SPANSCOPE_TEST(tst_whole_runs, TestWholeRuns, QCoreApplication)
+#include "tst_whole_runs.moc"
